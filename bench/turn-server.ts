@@ -90,7 +90,7 @@ export async function run({ services, wake }: App, agentId: string, text: string
   const started = performance.now();
   const sent = await sendMessage(services.of(ACTOR.tenant), ACTOR, { agentId, text, images: [], idempotencyKey: null });
   if (!sent.ok) throw new Error(sent.refusal.message);
-  wake(agentId);
+  wake({ agentId, tenant: ACTOR.tenant });
   await done.promise;
   return performance.now() - started;
 }

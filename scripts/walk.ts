@@ -117,7 +117,7 @@ async function send({ services, wake }: App): Promise<void> {
   if (!created.ok) throw new Error(created.refusal.message);
   const agentId = created.value.id;
   await sendMessage(services.of(actor.tenant), actor, { agentId, text: "go", images: [], idempotencyKey: null });
-  wake(agentId);
+  wake({ agentId, tenant: actor.tenant });
 }
 
 /** A walk as ARCHITECTURE.md tells it: the numbered list below its heading. */

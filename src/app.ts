@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { AuditSweep, AUDIT_TIMES, type AuditTimes } from "./sweeps/audit.ts";
 import { RetentionSweep, RETENTION_SWEEP_MS } from "./sweeps/retention.ts";
-import { LEASE_TIMES, endAll, type LeaseTimes } from "./agent/loop/lease.ts";
+import { LEASE_TIMES, endAll, type AgentOfTenant, type LeaseTimes } from "./agent/loop/lease.ts";
 import { listenerConsumers } from "./deliveries/listeners.ts";
 import type { Model } from "./agent/models/model.ts";
 import type { AgentServices, ServerServices } from "./agent/loop/services.ts";
@@ -89,7 +89,7 @@ export type App = {
   readonly database: Database;
   readonly services: ServerServices;
   /** Lets an agent go on after something was committed for it here. */
-  wake(agentId: string): void;
+  wake(agent: AgentOfTenant): void;
   close(): Promise<void>;
 };
 
@@ -191,7 +191,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   const services: ServerServices = { ...shared, of: servicesByTenant(shared, settings.tenants, overrides.models) };
 
   // Who is told of the log besides: before this server says anything in it.
-  const wake = (agentId: string): void => void forNobody(() => runner.wake(agentId));
+  const wake = (agent: AgentOfTenant): void => void forNobody(() => runner.wake(agent));
   const readers = [...listenerConsumers(settings.listeners, services, wake), ...settings.webhooks.map(webhookConsumer)];
   await registerConsumers(services, readers);
 

@@ -17,6 +17,7 @@ import { hostRuleAllows, isHostRule } from "../agent/policy/hosts/host-rule.ts";
 import { parseRule, ruleMatches } from "../agent/policy/rule.ts";
 import { hookAnswer } from "../agent/tools/hook.ts";
 import { ownCodeOf, runOwnCode } from "../agent/tools/own-code.ts";
+import type { AgentOfTenant } from "../agent/loop/lease.ts";
 import type { AgentServices, ServerServices } from "../agent/loop/services.ts";
 
 /** An event as listeners are given it: its body, and where it stands. */
@@ -72,7 +73,11 @@ export function knownListeners(listeners: Listeners): readonly KnownConsumer[] {
 }
 
 /** The listeners as consumers of the log. `wake` lets an agent go on after a decision. */
-export function listenerConsumers(listeners: Listeners, services: ServerServices, wake: (agentId: string) => void): Consumer[] {
+export function listenerConsumers(
+  listeners: Listeners,
+  services: ServerServices,
+  wake: (agent: AgentOfTenant) => void,
+): Consumer[] {
   return Object.entries(listeners).map(([kind, listener]): Consumer => ({
     name: `on.${kind}`,
     kinds: [kind as EventKind],
@@ -114,7 +119,7 @@ function listened({ body, tenant, agentId, position, seq, at }: TimelineEvent): 
 /** Decides as a service actor with the role approver: what holds for people who decide holds for it. */
 async function decide(
   services: AgentServices,
-  wake: (agentId: string) => void,
+  wake: (agent: AgentOfTenant) => void,
   tenant: string,
   { as, approvalId, decision, inputHash, input, note }: ListenerDecision,
 ): Promise<Result<Decided, CommandRefusal>> {
@@ -122,6 +127,6 @@ async function decide(
   const actor: Actor = { id: as, kind: "SERVICE", tenant, roles: ["approver"], delegators: [] };
   const request = { approvalId, decision, inputHash: inputHash ?? null, input: input ?? null, note: note ?? null, result: null };
   const decided = await decideApproval(services, actor, request);
-  if (decided.ok) wake(decided.value.agentId);
+  if (decided.ok) wake({ agentId: decided.value.agentId, tenant });
   return decided;
 }

@@ -1,4 +1,5 @@
 import type { Actor } from "../agent/actors/actor.ts";
+import type { AgentOfTenant } from "../agent/loop/lease.ts";
 import type { AgentServices, ServerServices } from "../agent/loop/services.ts";
 import { Loaders } from "../resolvers/loaders.ts";
 import type { LogHead } from "../events/cursor.ts";
@@ -7,9 +8,11 @@ import type { Admissions, Person } from "./admissions.ts";
 import type { RateLimits } from "./rate-limits.ts";
 
 /** The part of the context that all operations share. */
-export type SharedContext = Pick<Context, "prisma" | "tails" | "broadcasts" | "wake" | "expensive" | "imageUrl"> & {
+export type SharedContext = Pick<Context, "prisma" | "tails" | "broadcasts" | "expensive" | "imageUrl"> & {
   readonly services: ServerServices;
   readonly admissions: Admissions;
+  /** Lets an agent go on after something was committed for it. */
+  readonly wake: (agent: AgentOfTenant) => void;
   readonly rateLimits: Pick<RateLimits, "roomOf">;
 };
 
@@ -25,6 +28,7 @@ export function makeContext(shared: SharedContext, actor: Actor, person: Person,
     tenant: actor.tenant,
     admission: shared.admissions.of(person, actor, askedAt),
     reader: null,
+    wake: (agentId) => shared.wake({ agentId, tenant: actor.tenant }),
   };
 }
 

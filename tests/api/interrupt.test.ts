@@ -198,7 +198,7 @@ describe("interruptAgent", () => {
     await client.until(agent.id, "TEXT_CHUNK");
     let firstEnd: string | undefined;
     afterwards = async () => {
-      app.wake(rowId("Agent", agent.id));
+      app.wake({ agentId: rowId("Agent", agent.id), tenant: "local" });
       firstEnd = (await client.until(agent.id, "DONE")).at(-1)?.cursor;
       await client.send(agent.id, "next");
     };

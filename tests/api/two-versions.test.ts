@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { claim, LEASE_TIMES, lookForAgents } from "../../src/agent/loop/lease.ts";
+import { claim, LEASE_TIMES, lookForAgents, type Look } from "../../src/agent/loop/lease.ts";
 import { rowId } from "../../src/lib/global-id.ts";
 import { startTestApp } from "../support/app.ts";
 import { connect, ofType } from "../support/client.ts";
+
+const EVERYTHING: Look = { tenants: null, most: 100, free: "RUN_OUT", crowded: [] };
 
 /** Rows that a newer version may have written: kinds, states, ways of waiting that this one does not know. */
 describe("beside a newer version", () => {
@@ -50,11 +52,11 @@ describe("beside a newer version", () => {
     const agent = await client.createAgent();
     const id = rowId("Agent", agent.id);
     await sql.query({ name: "n", text: "UPDATE agent SET needs = 1000, runnable_at = now() WHERE id = $1" }, [id]);
-    expect((await lookForAgents(sql, serverId, null, 100, "RUN_OUT")).unowned).toEqual([]);
+    expect((await lookForAgents(sql, serverId, EVERYTHING)).unowned).toEqual([]);
     expect(await claim(sql, serverId, [id], LEASE_TIMES, "RUN_OUT")).toEqual([]);
     const lease = "lease_owner = 'other', lease_until = now() - interval '1 s'";
     await sql.query({ name: "l", text: `UPDATE agent SET ${lease} WHERE id = $1` }, [id]);
-    expect((await lookForAgents(sql, serverId, null, 100, "RUN_OUT")).runOut).toEqual([]);
+    expect((await lookForAgents(sql, serverId, EVERYTHING)).runOut).toEqual([]);
     expect(await claim(sql, serverId, [id], LEASE_TIMES, "RUN_OUT")).toEqual([]);
   });
 });

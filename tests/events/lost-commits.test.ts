@@ -115,10 +115,14 @@ it("what is left of a tenant whose log lost commits takes nobody's place in a lo
   await sql.query({ name: "s", text: "UPDATE shell SET lease_until = started_at - interval '1 day'" }, []);
   await sql.query({ name: "l", text: "UPDATE tenant_log SET lost_at = now() WHERE tenant = 'one'" }, []);
   const other = agents[2];
-  expect((await lookForAgents(sql, "here", null, 1, "RUN_OUT")).runOut).toEqual([other?.agentId]);
+  expect((await lookForAgents(sql, "here", { tenants: null, most: 1, free: "RUN_OUT", crowded: [] })).runOut).toMatchObject([
+    { agentId: other?.agentId, tenant: "two" },
+  ]);
   expect((await lostShells(sql, 1)).map(({ id }) => id)).toEqual([other?.shell.id]);
   await sql.query({ name: "u", text: "UPDATE agent SET lease_owner = NULL, lease_until = NULL" }, []);
-  expect((await lookForAgents(sql, "here", null, 1, "RUN_OUT")).unowned).toEqual([other?.agentId]);
+  expect((await lookForAgents(sql, "here", { tenants: null, most: 1, free: "RUN_OUT", crowded: [] })).unowned).toMatchObject([
+    { agentId: other?.agentId, tenant: "two" },
+  ]);
 });
 
 it("a poll that own commits overtake does not take the log for a shorter one", async () => {

@@ -41,7 +41,7 @@ const FIND: Statement<{ expiring: Expiring }, [at: Date, kinds: readonly string[
  */
 export async function expireApprovals(
   services: Pick<ApprovalServices, "sql" | "clock" | "logger"> & { readonly of: (tenant: string) => ApprovalServices },
-): Promise<readonly string[]> {
+): Promise<readonly Pick<Expiring, "agentId" | "tenant">[]> {
   const at = services.clock.now();
   const rows = await services.sql.query(FIND, [at, Object.keys(ApprovalKind)]);
   for (const { expiring } of rows) {
@@ -51,7 +51,7 @@ export async function expireApprovals(
       services.logger.error(`approval ${expiring.id} could not expire; the next sweep tries again`, error);
     }
   }
-  return [...new Set(rows.map(({ expiring }) => expiring.agentId))];
+  return rows.map(({ expiring }) => expiring);
 }
 
 /**

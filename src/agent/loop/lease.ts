@@ -6,10 +6,11 @@ export type LeaseTimes = { readonly ttlMs: number; readonly renewMs: number; rea
 /** The times of production: 15 s, 5 s, two thirds. */
 export const LEASE_TIMES: LeaseTimes = { ttlMs: 15_000, renewMs: 5_000, startMs: 10_000 };
 
+/** An agent that may be claimed. */
+export type AgentOfTenant = { readonly agentId: string; readonly tenant: string };
+
 /** The right to advance one agent, fenced by its owner and epoch. */
-export type Lease = {
-  readonly agentId: string;
-  readonly tenant: string;
+export type Lease = AgentOfTenant & {
   readonly createdBy: string;
   /** The server that holds it. */
   readonly owner: string;
@@ -47,13 +48,14 @@ const CLAIM: Statement<Lease, [serverId: string, ttlMs: number, agentIds: readon
  * (agent_leased), which is gone through for those whose lease has run out.
  */
 const LOOK: Statement<
-  { found: "UNOWNED" | "RUN_OUT" | "OWN"; id: string; signal: number },
-  [serverId: string, tenants: readonly string[] | null, most: number, alsoRunOut: boolean]
+  { found: "UNOWNED" | "RUN_OUT" | "OWN" | "TENANT"; agentId: string; tenant: string; signal: number },
+  [serverId: string, tenants: readonly string[] | null, most: number, alsoRunOut: boolean, crowded: readonly string[]]
 > = {
   name: "look_for_agents",
-  text: `(SELECT 'UNOWNED' AS found, id, signal FROM agent WHERE runnable_at IS NOT NULL AND ${DUE} AND lease_owner IS NULL AND needs <= ${KNOWN_NEEDS} AND ${IS_WHOLE} ORDER BY runnable_at LIMIT $3)
-    UNION ALL (SELECT 'RUN_OUT', id, signal FROM agent WHERE $4 AND lease_owner IS NOT NULL AND lease_until < clock_timestamp() AND runnable_at IS NOT NULL AND needs <= ${KNOWN_NEEDS} AND ${IS_WHOLE} ORDER BY lease_until LIMIT $3)
-    UNION ALL SELECT 'OWN', id, signal FROM agent WHERE lease_owner = $1 AND ($2::text[] IS NULL OR tenant = ANY ($2))`,
+  text: `(SELECT 'UNOWNED' AS found, id AS "agentId", tenant, signal FROM agent WHERE runnable_at IS NOT NULL AND ${DUE} AND lease_owner IS NULL AND needs <= ${KNOWN_NEEDS} AND tenant <> ALL ($5) AND ${IS_WHOLE} ORDER BY runnable_at LIMIT $3)
+    UNION ALL (SELECT 'RUN_OUT', id, tenant, signal FROM agent WHERE $4 AND lease_owner IS NOT NULL AND lease_until < clock_timestamp() AND runnable_at IS NOT NULL AND needs <= ${KNOWN_NEEDS} AND tenant <> ALL ($5) AND ${IS_WHOLE} ORDER BY lease_until LIMIT $3)
+    UNION ALL SELECT 'OWN', id, tenant, signal FROM agent WHERE lease_owner = $1 AND ($2::text[] IS NULL OR tenant = ANY ($2))
+    UNION ALL (SELECT 'TENANT', '', tenant, 0 FROM tenant_log LIMIT 2)`,
 };
 const UNLOCKED: Statement<{ id: string }, [agentIds: readonly string[]]> = {
   name: "unlocked_agents",
@@ -112,27 +114,34 @@ export async function claim(
 }
 
 /**
- * The finds of a look: agents that could be advanced and were given back or never held, the longest waiting first; those whose
- * lease has run out, the longest first; and how often each agent of the server was signalled from outside.
+ * What a look is for: signals to the server's agents of some tenants, or of all for null, and at most `most` agents of each
+ * kind that are free, of tenants that are not crowded.
  */
-export type FoundAgents = {
-  readonly unowned: readonly string[];
-  readonly runOut: readonly string[];
-  readonly signals: ReadonlyMap<string, number>;
+export type Look = {
+  readonly tenants: readonly string[] | null;
+  readonly most: number;
+  readonly free: Free;
+  readonly crowded: readonly string[];
 };
 
-/** Looks for at most `most` agents of each kind that are free, and for signals to the server's agents: of some tenants, or of all for null. */
-export async function lookForAgents(
-  sql: Sql,
-  serverId: string,
-  tenants: readonly string[] | null,
-  most: number,
-  free: Free,
-): Promise<FoundAgents> {
-  const rows = await sql.query(LOOK, [serverId, tenants, most, free === "RUN_OUT"]);
-  const idsOf = (kind: "UNOWNED" | "RUN_OUT"): readonly string[] => rows.flatMap(({ found, id }) => (found === kind ? [id] : []));
-  const own = rows.filter(({ found }) => found === "OWN");
-  return { unowned: idsOf("UNOWNED"), runOut: idsOf("RUN_OUT"), signals: new Map(own.map(({ id, signal }) => [id, signal])) };
+/**
+ * The finds of a look: agents that could be advanced and were given back or never held, the longest waiting first; those whose
+ * lease has run out, the longest first; how often each agent of the server was signalled from outside; and whether the
+ * database has several tenants.
+ */
+export type FoundAgents = {
+  readonly unowned: readonly AgentOfTenant[];
+  readonly runOut: readonly AgentOfTenant[];
+  readonly signals: ReadonlyMap<string, number>;
+  readonly hasSeveralTenants: boolean;
+};
+
+/** Looks for agents that are free, and for signals to the server's own. */
+export async function lookForAgents(sql: Sql, serverId: string, { tenants, most, free, crowded }: Look): Promise<FoundAgents> {
+  const rows = await sql.query(LOOK, [serverId, tenants, most, free === "RUN_OUT", crowded]);
+  const { UNOWNED = [], RUN_OUT = [], OWN = [], TENANT = [] } = Object.groupBy(rows, ({ found }) => found);
+  const signals = new Map(OWN.map(({ agentId, signal }) => [agentId, signal]));
+  return { unowned: UNOWNED, runOut: RUN_OUT, signals, hasSeveralTenants: TENANT.length > 1 };
 }
 
 /** Those of the agents whose rows nobody holds now. */

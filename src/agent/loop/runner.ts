@@ -9,10 +9,11 @@ import { endDelegations } from "../approvals/delegate.ts";
 import { expireApprovals } from "../approvals/expire.ts";
 import { closeLostShells } from "../calls/shells/lost.ts";
 import { reportOutage } from "./outage-report.ts";
-import { claim, lookForAgents, release, unlockedAgents, type Free, type Lease } from "./lease.ts";
+import { claim, lookForAgents, release, unlockedAgents, type AgentOfTenant, type Free, type Lease } from "./lease.ts";
 import { Loop } from "./loop.ts";
 import type { ServerServices } from "./services.ts";
 import { findOverdue } from "./overdue.ts";
+import { Places } from "./places.ts";
 import { Renewals } from "./renewals.ts";
 
 /** The time between two looks for agents that nobody advances, in ms, while the bell is heard and while it is not. */
@@ -44,8 +45,8 @@ export class Runner {
   readonly #pending = new Set<Promise<void>>();
   readonly #sweeping = new Rerun(() => this.#sweepOnce());
   #isAllStale = false;
-  /** The number of agents that are being claimed. */
-  #claiming = 0;
+  /** Those of the agents that this server holds or is claiming. */
+  readonly #places: Places;
   /** The tenants that were signalled since the last sweep. */
   readonly #rung = new Set<string>();
   /** The outage that goes on, with the agents that this server has held during it. */
@@ -59,6 +60,7 @@ export class Runner {
   constructor(services: ServerServices) {
     const { bell, sql } = services;
     this.#services = services;
+    this.#places = new Places(services.agentLimit);
     this.#renewals = new Renewals(services, () => [...this.#held.values()].map(({ loop }) => loop.owner));
     this.#ends = [
       bell.listen((rings) => this.#hear(rings)),
@@ -97,9 +99,9 @@ export class Runner {
   }
 
   /** Something was committed for the agent on this node: its owner, here or elsewhere, goes on. Never rejects. */
-  async wake(agentId: string): Promise<void> {
-    const held = this.#held.get(agentId);
-    if (held === undefined) return this.#tracked(this.#claim([agentId]));
+  async wake(agent: AgentOfTenant): Promise<void> {
+    const held = this.#held.get(agent.agentId);
+    if (held === undefined) return this.#tracked(this.#claim([agent]));
     held.isWanted = true;
     held.loop.signalled();
   }
@@ -164,13 +166,16 @@ export class Runner {
     const { leases, serverId } = this.#services;
     const free = tenants === null ? this.#free() : "GIVEN_BACK";
     try {
-      const most = this.#capacity();
-      const found = await lookForAgents(leases, serverId, tenants, most, free);
+      const most = Math.min(CLAIMED, this.#places.free);
+      const found = await lookForAgents(leases, serverId, { tenants, most, free, crowded: this.#places.crowded() });
+      this.#places.share(found.hasSeveralTenants);
       // At once: between the look and this, a row may be let go by who keeps its owner from renewing.
       const runOut = free === "RUN_OUT" && most > 0 ? await this.#runOut(found.runOut) : [];
       this.#want(found.unowned);
       await this.#claimFree(found.unowned);
       await this.#claimFree(runOut);
+      // Once in a while: a look passes all that wait of crowded tenants.
+      if (tenants === null && this.#isHiding(found.unowned)) void this.#sweep([]);
       for (const [agentId, signal] of found.signals) {
         const held = this.#held.get(agentId);
         if (held === undefined || held.signal === signal) continue;
@@ -186,73 +191,75 @@ export class Runner {
    * Agents whose lease has run out. One whose row somebody else holds cannot be renewed either: when the row is free, its
    * owner has the time between two looks to do so.
    */
-  async #runOut(ids: readonly string[]): Promise<readonly string[]> {
-    const { leases } = this.#services;
-    const unlocked = ids.length === 0 ? new Set<string>() : await unlockedAgents(leases, ids);
+  async #runOut(agents: readonly AgentOfTenant[]): Promise<readonly AgentOfTenant[]> {
+    const ids = agents.map(({ agentId }) => agentId);
+    const unlocked = ids.length === 0 ? new Set<string>() : await unlockedAgents(this.#services.leases, ids);
     const wereLocked = new Set(this.#lockedBefore);
     this.#lockedBefore = ids.filter((id) => !unlocked.has(id));
-    return ids.filter((id) => unlocked.has(id) && !wereLocked.has(id));
+    return agents.filter(({ agentId }) => unlocked.has(agentId) && !wereLocked.has(agentId));
   }
 
   /** Of those that this server still holds, notes that they can go on: one whose loop parks now is claimed again. */
-  #want(agentIds: readonly string[]): void {
-    for (const id of agentIds) {
-      const held = this.#held.get(id);
+  #want(agents: readonly AgentOfTenant[]): void {
+    for (const { agentId } of agents) {
+      const held = this.#held.get(agentId);
       if (held !== undefined) held.isWanted = true;
     }
   }
 
-  /** Claims what is free. What this server holds already is not lost to it yet. */
-  async #claimFree(agentIds: readonly string[]): Promise<void> {
-    await this.#claim(agentIds.filter((id) => !this.#held.has(id)));
+  /** True if behind these agents, whose tenant may take no other place, others may stand that the look has not reached. */
+  #isHiding(agents: readonly AgentOfTenant[]): boolean {
+    const crowded = new Set(this.#places.crowded());
+    return this.#places.free > 0 && agents.some(({ agentId, tenant }) => crowded.has(tenant) && !this.#held.has(agentId));
   }
 
-  /** The number of agents that this server may claim at once now. */
-  #capacity(): number {
-    return Math.min(CLAIMED, Math.max(0, this.#services.agentLimit - this.#held.size - this.#claiming));
+  /** Claims what is free. What this server holds already is not lost to it yet. */
+  async #claimFree(agents: readonly AgentOfTenant[]): Promise<void> {
+    await this.#claim(agents.filter(({ agentId }) => !this.#held.has(agentId)));
   }
 
   #free(): Free {
     return performance.now() < this.#runOutFrom ? "GIVEN_BACK" : "RUN_OUT";
   }
 
-  async #claim(agentIds: readonly string[]): Promise<void> {
-    const claimed = agentIds.slice(0, this.#capacity());
-    if (claimed.length === 0 || this.#closing.signal.aborted) return;
-    this.#claiming += claimed.length;
-    const startUntil = new Deadline(this.#services.leaseTimes.startMs);
+  /** Claims those of the agents for which there are places. */
+  async #claim(agents: readonly AgentOfTenant[]): Promise<void> {
+    if (this.#closing.signal.aborted) return;
+    const placed = new Map(
+      agents.filter(({ tenant }) => this.#places.take(tenant)).map(({ agentId, tenant }) => [agentId, tenant]),
+    );
+    if (placed.size === 0) return;
+    const { leases, serverId, leaseTimes } = this.#services;
+    const startUntil = new Deadline(leaseTimes.startMs);
     try {
-      for (const lease of await claim(
-        this.#services.leases,
-        this.#services.serverId,
-        claimed,
-        this.#services.leaseTimes,
-        this.#free(),
-      )) {
-        if (this.#closing.signal.aborted) await release(this.#services.leases, lease);
-        else this.#advance(lease, startUntil);
+      for (const lease of await claim(leases, serverId, [...placed.keys()], leaseTimes, this.#free())) {
+        if (this.#closing.signal.aborted) await release(leases, lease);
+        else {
+          placed.delete(lease.agentId);
+          this.#advance(lease, startUntil);
+        }
       }
     } catch (error) {
       this.#services.logger.warn(`an agent could not be claimed (${withCause(error)}); the next sweep tries again`);
     } finally {
-      this.#claiming -= claimed.length;
+      for (const tenant of placed.values()) this.#places.giveBack(tenant);
     }
   }
 
+  /** Advances an agent that has a place. */
   #advance(lease: Lease, startUntil: Deadline): void {
     // A new epoch on this server ends what it still does under an older one.
     this.#held.get(lease.agentId)?.loop.owner.lease.lose();
     const services = this.#services.of(lease.tenant);
     const loop = new Loop({ ...services, sql: retrying(services.sql), leases: retrying(services.leases) }, lease, startUntil);
     const ended = loop.run().then((ending) => {
+      if (this.#places.giveBack(lease.tenant)) void this.#sweep([]);
       const held = this.#held.get(lease.agentId);
-      if (held?.loop !== loop) return;
-      const wasFull = this.#capacity() === 0;
-      this.#held.delete(lease.agentId);
-      // What there was no place for may go on now.
-      if (wasFull) void this.#sweep([]);
-      // What arrived between the parking and now found this loop and could not wake it.
-      if (ending === "parked" && held.isWanted) void this.#tracked(this.#claim([lease.agentId]));
+      if (held?.loop === loop) {
+        this.#held.delete(lease.agentId);
+        // What arrived between the parking and now found this loop and could not wake it.
+        if (ending === "parked" && held.isWanted) void this.#tracked(this.#claim([lease]));
+      }
     });
     this.#held.set(lease.agentId, { loop, ended: this.#tracked(ended), signal: null, isWanted: false });
   }
@@ -261,8 +268,8 @@ export class Runner {
     if (this.#outage !== null) return;
     const services = this.#services;
     const overdue = await findOverdue(services.sql, services.clock.now());
-    if (overdue.approvals) for (const agentId of await expireApprovals(services)) await this.wake(agentId);
-    if (overdue.shells) for (const agentId of await closeLostShells(services)) await this.wake(agentId);
+    if (overdue.approvals) for (const agent of await expireApprovals(services)) await this.wake(agent);
+    if (overdue.shells) for (const agent of await closeLostShells(services)) await this.wake(agent);
     if (overdue.delegations) await endDelegations(services);
   }
 

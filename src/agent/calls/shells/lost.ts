@@ -3,7 +3,7 @@ import type { EventLog } from "../../../events/log.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { Logger } from "../../../lib/log.ts";
 import { commitEnd } from "./ended.ts";
-import { lostShells } from "./rows.ts";
+import { lostShells, type StartedShell } from "./rows.ts";
 
 /** The most shells that one sweep closes; the next goes on. */
 const SWEEP = 100;
@@ -22,7 +22,7 @@ export async function closeLostShells({
   readonly log: EventLog;
   readonly clock: Clock;
   readonly logger: Logger;
-}): Promise<readonly string[]> {
+}): Promise<readonly StartedShell[]> {
   const lost = await lostShells(sql, SWEEP);
   for (const shell of lost) {
     try {
@@ -31,5 +31,5 @@ export async function closeLostShells({
       logger.error(`shell ${shell.id} could not be closed; the next sweep tries again`, error);
     }
   }
-  return [...new Set(lost.map(({ agentId }) => agentId))];
+  return lost;
 }

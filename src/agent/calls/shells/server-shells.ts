@@ -59,7 +59,7 @@ export class ServerShells {
   readonly #running = new Map<string, RunningShell>();
   /** The ends of those that have ended, until they are committed. */
   readonly #reporting = new Map<string, Promise<void>>();
-  readonly #listeners = new Set<(agentId: string) => void>();
+  readonly #listeners = new Set<(shell: StartedShell) => void>();
   readonly #closing = new AbortController();
   readonly #looking: Promise<unknown>;
   #isClosed = false;
@@ -88,8 +88,8 @@ export class ServerShells {
     return this.#running.size;
   }
 
-  /** Calls the listener with the agent of each shell that has ended here. */
-  onEnded(listener: (agentId: string) => void): void {
+  /** Calls the listener with each shell that has ended here. */
+  onEnded(listener: (shell: StartedShell) => void): void {
     this.#listeners.add(listener);
   }
 
@@ -181,7 +181,7 @@ export class ServerShells {
         `the end of shell ${row.id} could not be committed (${withCause(error)}); it is closed when its lease has run out`,
       );
     }
-    for (const listener of this.#listeners) listener(row.agentId);
+    for (const listener of this.#listeners) listener(row);
   }
 
   /** Renews the leases of this server's shells, and ends those that are to end, or that others have closed. */
