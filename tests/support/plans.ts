@@ -21,8 +21,8 @@ export const GROWING = [
 
 /** The indexes of what is so only now, whatever was before: they are read as a whole. */
 const NOW = new Set([
-  "agent_unowned",
   "agent_leased",
+  "agent_waiting",
   "approval_expiring",
   "approval_one_pending",
   "audit_call_open",

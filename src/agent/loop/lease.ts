@@ -33,18 +33,20 @@ const LATER_S = 30;
  */
 const DUE = "(runnable_at <= clock_timestamp() OR runnable_at > clock_timestamp() + interval '1 minute')";
 
-/** The log of an agent's tenant has lost no commits in a failover: nobody goes on with the others before `npm run restored`. */
-const IS_WHOLE = "NOT EXISTS (SELECT FROM tenant_log l WHERE l.tenant = agent.tenant AND l.lost_at IS NOT NULL)";
+/** The log of the tenant has lost no commits in a failover: nobody goes on with the others before `npm run restored`. */
+const isWhole = (tenant: string): string => `(SELECT l.lost_at FROM tenant_log l WHERE l.tenant = ${tenant}) IS NULL`;
+const IS_UNOWNED = "runnable_at IS NOT NULL AND lease_owner IS NULL";
 
 const CLAIM: Statement<Lease, [serverId: string, ttlMs: number, agentIds: readonly string[], alsoRunOut: boolean]> = {
   name: "claim_agents",
   text: `UPDATE agent a SET lease_owner = $1, lease_epoch = lease_epoch + 1, lease_until = clock_timestamp() + make_interval(secs => $2::float8 / 1000)
-    FROM (SELECT id, lease_owner IS NOT NULL AS is_takeover FROM agent WHERE id = ANY ($3) AND ${DUE} AND needs <= ${KNOWN_NEEDS} AND ${IS_WHOLE} AND (lease_owner IS NULL OR ($4 AND lease_until < clock_timestamp())) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED) free
+    FROM (SELECT id, lease_owner IS NOT NULL AS is_takeover FROM agent WHERE id = ANY ($3) AND ${DUE} AND needs <= ${KNOWN_NEEDS} AND ${isWhole("agent.tenant")} AND (lease_owner IS NULL OR ($4 AND lease_until < clock_timestamp())) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED) free
     WHERE a.id = free.id RETURNING a.id AS "agentId", a.tenant, a.created_by AS "createdBy", a.lease_owner AS owner, a.lease_epoch AS epoch, free.is_takeover AS "isTakeover"`,
 };
 /**
  * The agents that a server looks for, and the signals to its own: one statement, since most looks find nothing. Agents that
- * nobody has lie in a partial index of their own (agent_unowned): few, however many work. Those that somebody has lie in another
+ * nobody has lie in a partial index of their own (agent_waiting): few, however many work. From tenant to tenant by that index
+ * the first of each are found, so that none stands behind all of another's. Agents that somebody has lie in another index
  * (agent_leased), which is gone through for those whose lease has run out.
  */
 const LOOK: Statement<
@@ -52,8 +54,16 @@ const LOOK: Statement<
   [serverId: string, tenants: readonly string[] | null, most: number, alsoRunOut: boolean, crowded: readonly string[]]
 > = {
   name: "look_for_agents",
-  text: `(SELECT 'UNOWNED' AS found, id AS "agentId", tenant, signal FROM agent WHERE runnable_at IS NOT NULL AND ${DUE} AND lease_owner IS NULL AND needs <= ${KNOWN_NEEDS} AND tenant <> ALL ($5) AND ${IS_WHOLE} ORDER BY runnable_at LIMIT $3)
-    UNION ALL (SELECT 'RUN_OUT', id, tenant, signal FROM agent WHERE $4 AND lease_owner IS NOT NULL AND lease_until < clock_timestamp() AND runnable_at IS NOT NULL AND needs <= ${KNOWN_NEEDS} AND tenant <> ALL ($5) AND ${IS_WHOLE} ORDER BY lease_until LIMIT $3)
+  text: `WITH RECURSIVE waiting (tenant) AS (
+      (SELECT tenant FROM agent WHERE ${IS_UNOWNED} ORDER BY tenant LIMIT 1)
+      UNION ALL SELECT (SELECT tenant FROM agent WHERE ${IS_UNOWNED} AND tenant > waiting.tenant ORDER BY tenant LIMIT 1) FROM waiting WHERE waiting.tenant IS NOT NULL
+    )
+    (SELECT 'UNOWNED' AS found, a.id AS "agentId", w.tenant, a.signal FROM waiting w CROSS JOIN LATERAL (
+        SELECT id, signal, runnable_at, row_number() OVER (ORDER BY runnable_at) AS nth FROM agent WHERE agent.tenant = w.tenant AND ${IS_UNOWNED} AND ${DUE} AND needs <= ${KNOWN_NEEDS} ORDER BY runnable_at LIMIT $3
+      ) a WHERE w.tenant <> ALL ($5) AND ${isWhole("w.tenant")} ORDER BY a.nth, a.runnable_at LIMIT $3)
+    UNION ALL (SELECT 'RUN_OUT', id, tenant, signal FROM (
+        SELECT id, tenant, signal, lease_until, row_number() OVER (PARTITION BY tenant ORDER BY lease_until) AS nth FROM agent WHERE $4 AND lease_owner IS NOT NULL AND lease_until < clock_timestamp() AND runnable_at IS NOT NULL AND needs <= ${KNOWN_NEEDS} AND ${isWhole("agent.tenant")}
+      ) a ORDER BY nth, lease_until LIMIT $3)
     UNION ALL SELECT 'OWN', id, tenant, signal FROM agent WHERE lease_owner = $1 AND ($2::text[] IS NULL OR tenant = ANY ($2))
     UNION ALL (SELECT 'TENANT', '', tenant, 0 FROM tenant_log LIMIT 2)`,
 };
@@ -115,7 +125,7 @@ export async function claim(
 
 /**
  * What a look is for: signals to the server's agents of some tenants, or of all for null, and at most `most` agents of each
- * kind that are free, of tenants that are not crowded.
+ * kind that are free. Of crowded tenants only those are looked for whose lease has run out.
  */
 export type Look = {
   readonly tenants: readonly string[] | null;
@@ -125,8 +135,8 @@ export type Look = {
 };
 
 /**
- * The finds of a look: agents that could be advanced and were given back or never held, the longest waiting first; those whose
- * lease has run out, the longest first; how often each agent of the server was signalled from outside; and whether the
+ * The finds of a look: agents that could be advanced and were given back or never held, the longest waiting of each tenant first;
+ * those whose lease has run out, the longest of each tenant first; how often each agent of the server was signalled from outside; and whether the
  * database has several tenants.
  */
 export type FoundAgents = {

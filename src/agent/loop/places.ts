@@ -4,7 +4,8 @@ const SHARE = 2;
 /**
  * The places of a server for agents that it advances, of which no tenant takes all from the others (invariant 13). As the
  * dynamic thresholds of shared buffers (Choudhury and Hahne, 1998), what a tenant may hold depends on what is left: one that
- * wants all holds two thirds, and of two that do each holds two fifths. A tenant that holds none may take any place.
+ * wants all holds two thirds, and of two that do each holds two fifths. A tenant that holds none may take any place. Places that
+ * are held are never taken away.
  */
 export class Places {
   readonly #taken = new Map<string, number>();
@@ -38,15 +39,12 @@ export class Places {
     return true;
   }
 
-  /** Gives a place back that the tenant has taken. True if agents may go on for which there was none. */
-  giveBack(tenant: string): boolean {
-    const wasFull = this.#free === 0;
-    const wasCrowded = !this.#hasRoomFor(tenant);
+  /** Gives a place back that the tenant has taken. */
+  giveBack(tenant: string): void {
     const held = this.#heldBy(tenant);
     if (held > 1) this.#taken.set(tenant, held - 1);
     else this.#taken.delete(tenant);
     this.#free += 1;
-    return wasFull || (wasCrowded && this.#hasRoomFor(tenant));
   }
 
   #heldBy(tenant: string): number {

@@ -47,6 +47,9 @@ export class Runner {
   #isAllStale = false;
   /** Those of the agents that this server holds or is claiming. */
   readonly #places: Places;
+  /** True if agents may wait for which there was no place at the last look, or since: the end of a loop asks for a look. */
+  #isShort = false;
+  #isLooking = false;
   /** The tenants that were signalled since the last sweep. */
   readonly #rung = new Set<string>();
   /** The outage that goes on, with the agents that this server has held during it. */
@@ -163,19 +166,21 @@ export class Runner {
     this.#isAllStale = false;
     this.#rung.clear();
     if (this.#closing.signal.aborted || this.#outage !== null) return;
+    this.#isShort = false;
+    this.#isLooking = true;
     const { leases, serverId } = this.#services;
     const free = tenants === null ? this.#free() : "GIVEN_BACK";
     try {
       const most = Math.min(CLAIMED, this.#places.free);
-      const found = await lookForAgents(leases, serverId, { tenants, most, free, crowded: this.#places.crowded() });
+      const crowded = this.#places.crowded();
+      const found = await lookForAgents(leases, serverId, { tenants, most, free, crowded });
       this.#places.share(found.hasSeveralTenants);
+      if (crowded.length > 0 || found.unowned.length === most) this.#isShort = true;
       // At once: between the look and this, a row may be let go by who keeps its owner from renewing.
       const runOut = free === "RUN_OUT" && most > 0 ? await this.#runOut(found.runOut) : [];
       this.#want(found.unowned);
       await this.#claimFree(found.unowned);
       await this.#claimFree(runOut);
-      // Once in a while: a look passes all that wait of crowded tenants.
-      if (tenants === null && this.#isHiding(found.unowned)) void this.#sweep([]);
       for (const [agentId, signal] of found.signals) {
         const held = this.#held.get(agentId);
         if (held === undefined || held.signal === signal) continue;
@@ -184,6 +189,8 @@ export class Runner {
       }
     } catch (error) {
       this.#services.logger.warn(`agents could not be looked for (${withCause(error)}); trying again`);
+    } finally {
+      this.#isLooking = false;
     }
   }
 
@@ -207,12 +214,6 @@ export class Runner {
     }
   }
 
-  /** True if behind these agents, whose tenant may take no other place, others may stand that the look has not reached. */
-  #isHiding(agents: readonly AgentOfTenant[]): boolean {
-    const crowded = new Set(this.#places.crowded());
-    return this.#places.free > 0 && agents.some(({ agentId, tenant }) => crowded.has(tenant) && !this.#held.has(agentId));
-  }
-
   /** Claims what is free. What this server holds already is not lost to it yet. */
   async #claimFree(agents: readonly AgentOfTenant[]): Promise<void> {
     await this.#claim(agents.filter(({ agentId }) => !this.#held.has(agentId)));
@@ -228,6 +229,7 @@ export class Runner {
     const placed = new Map(
       agents.filter(({ tenant }) => this.#places.take(tenant)).map(({ agentId, tenant }) => [agentId, tenant]),
     );
+    if (placed.size < agents.length) this.#isShort = true;
     if (placed.size === 0) return;
     const { leases, serverId, leaseTimes } = this.#services;
     const startUntil = new Deadline(leaseTimes.startMs);
@@ -235,8 +237,8 @@ export class Runner {
       for (const lease of await claim(leases, serverId, [...placed.keys()], leaseTimes, this.#free())) {
         if (this.#closing.signal.aborted) await release(leases, lease);
         else {
-          placed.delete(lease.agentId);
           this.#advance(lease, startUntil);
+          placed.delete(lease.agentId);
         }
       }
     } catch (error) {
@@ -253,7 +255,8 @@ export class Runner {
     const services = this.#services.of(lease.tenant);
     const loop = new Loop({ ...services, sql: retrying(services.sql), leases: retrying(services.leases) }, lease, startUntil);
     const ended = loop.run().then((ending) => {
-      if (this.#places.giveBack(lease.tenant)) void this.#sweep([]);
+      this.#places.giveBack(lease.tenant);
+      if (this.#isShort || this.#isLooking) void this.#sweep([]);
       const held = this.#held.get(lease.agentId);
       if (held?.loop === loop) {
         this.#held.delete(lease.agentId);

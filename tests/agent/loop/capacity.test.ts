@@ -1,11 +1,15 @@
 import { isDeepStrictEqual } from "node:util";
 import { expect, it, onTestFinished } from "vitest";
 import type { Model } from "../../../src/agent/models/model.ts";
+import { lookForAgents, type AgentOfTenant, type Look } from "../../../src/agent/loop/lease.ts";
 import type { Sql } from "../../../src/db/sql.ts";
+import { EventLog } from "../../../src/events/log.ts";
 import { rowId } from "../../../src/lib/global-id.ts";
 import { tokenActor } from "../../support/actors.ts";
 import { startTestApp } from "../../support/app.ts";
 import { connect, ofType } from "../../support/client.ts";
+import { testDatabase } from "../../support/database.ts";
+import { insertAgent } from "../../support/log.ts";
 import { playedModel, says } from "../../support/models.ts";
 import { aroundStatements } from "../../support/statements.ts";
 
@@ -83,8 +87,8 @@ function waitingModel() {
   return { model, letGo, letFirstGo: () => waits.first.resolve(undefined) };
 }
 
-/** A server with three places that knows of two tenants, and the clients of both: the first has so many agents. */
-async function smallServer(model: Model, agentsOfLarge: number, around: (sql: Sql) => Sql = (sql) => sql) {
+/** A server that knows of two tenants, and the clients of both: the first has so many agents. */
+async function sharedServer(model: Model, agentLimit: number, agentsOfLarge: number, around: (sql: Sql) => Sql = (sql) => sql) {
   let looks = 0;
   const counted = (sql: Sql): Sql =>
     aroundStatements(around(sql), async ({ name }, run, values) => {
@@ -92,7 +96,7 @@ async function smallServer(model: Model, agentsOfLarge: number, around: (sql: Sq
       if (name === "look_for_agents" && values[1] === null) looks += 1;
       return rows;
     });
-  const config = { agentLimit: 3, actors: [LARGE.actor, SMALL.actor] };
+  const config = { agentLimit, actors: [LARGE.actor, SMALL.actor] };
   const app = await startTestApp({ model, config, overrides: { sql: counted } });
   const large = connect(app.url, LARGE.token);
   const small = connect(app.url, SMALL.token);
@@ -106,7 +110,7 @@ async function smallServer(model: Model, agentsOfLarge: number, around: (sql: Sq
 
 it("a tenant whose agents all hang leaves places to the others, and its own take turns in the rest (invariant 13)", async () => {
   const { model, letGo } = waitingModel();
-  const { large, small, agents, neighbour } = await smallServer(model, 6);
+  const { large, small, agents, neighbour } = await sharedServer(model, 3, 6);
   await Promise.all(agents.map(({ id }) => large.send(id, "wait")));
   await expect.poll(() => model.calls.length).toBe(2);
   expect(ofType(await small.turn(neighbour.id, "at once"), "Done")).toMatchObject([{ reason: "COMPLETED" }]);
@@ -116,45 +120,48 @@ it("a tenant whose agents all hang leaves places to the others, and its own take
   for (const events of timelines) expect(ofType(events, "Done")).toMatchObject([{ reason: "COMPLETED" }]);
 });
 
-it("a look goes on behind the agents of a tenant that may take no other place (invariant 13)", async () => {
+it("the end of another tenant's turn lets agents go on at once for which there was no place (invariant 13)", async () => {
   const { model, letGo, letFirstGo } = waitingModel();
-  const looks: unknown[] = [];
-  const lost = Promise.withResolvers<undefined>();
-  let isLooking = false;
-  let isLosing = false;
+  let isWithoutClock = false;
   const seen = (sql: Sql): Sql =>
     aroundStatements(sql, async ({ name }, run, values) => {
-      if (name === "claim_agents" && isLosing) {
-        lost.resolve(undefined);
-        return [];
-      }
       const rows = await run();
-      if (name !== "look_for_agents") return rows;
-      const [, tenants, , , crowded] = values;
-      // The first look that finds anything is one that the clock asks for.
-      if (!isLooking || (tenants !== null && looks.length === 0))
-        return rows.filter((row) => isDeepStrictEqual(row, { ...row, found: "TENANT" }));
-      looks.push({ tenants, crowded });
-      return rows;
+      const isByClock = name === "look_for_agents" && values[1] === null;
+      return isByClock && isWithoutClock ? rows.filter((row) => isDeepStrictEqual(row, { ...row, found: "TENANT" })) : rows;
     });
-  const { large, small, agents, neighbour } = await smallServer(model, 5, seen);
-  const [first, ...others] = agents;
-  if (first === undefined) throw new Error("the tenant has no agents");
-  await large.send(first.id, "first");
+  const { large, small, agents, neighbour } = await sharedServer(model, 6, 5, seen);
+  await small.send(neighbour.id, "first");
   await expect.poll(() => model.calls.length).toBe(1);
-  for (const { id } of others) await large.send(id, "wait");
-  await expect.poll(() => model.calls.length).toBe(2);
-  isLosing = true;
-  await small.send(neighbour.id, "at once");
-  await lost.promise;
-  isLosing = false;
-  isLooking = true;
+  for (const { id } of agents) await large.send(id, "wait");
+  await expect.poll(() => model.calls.length).toBe(4);
+  isWithoutClock = true;
   letFirstGo();
-  expect(ofType(await small.until(neighbour.id, "DONE"), "Done")).toMatchObject([{ reason: "COMPLETED" }]);
-  expect(looks.slice(0, 2)).toEqual([
-    { tenants: null, crowded: [] },
-    { tenants: [], crowded: ["large"] },
-  ]);
+  await expect.poll(() => model.calls.length).toBe(5);
   letGo();
   await Promise.all(agents.map(({ id }) => large.until(id, "DONE")));
+});
+
+it("a look finds agents of each tenant, however many of another have waited longer, and none of crowded ones (invariant 13)", async () => {
+  const { sql } = await testDatabase();
+  const log = new EventLog(sql);
+  const mine: string[] = [];
+  for (const tenant of ["large", "large", "large", "large", "small"]) {
+    const { agentId } = await insertAgent(log, tenant);
+    if (tenant === "small") mine.push(agentId);
+    await sql.query({ name: "w", text: "UPDATE agent SET runnable_at = clock_timestamp() WHERE id = $1" }, [agentId]);
+  }
+  const look: Look = { tenants: null, most: 2, free: "RUN_OUT", crowded: [] };
+  const tenantsOf = (agents: readonly AgentOfTenant[]): readonly string[] => agents.map(({ tenant }) => tenant);
+  expect(tenantsOf((await lookForAgents(sql, "here", look)).unowned)).toEqual(["large", "small"]);
+  const others = await lookForAgents(sql, "here", { ...look, crowded: ["large"] });
+  expect(others.unowned).toMatchObject([{ agentId: mine[0], tenant: "small" }]);
+  expect(others.hasSeveralTenants).toBe(true);
+  expect(tenantsOf((await lookForAgents(sql, "here", { ...look, most: 4 })).unowned)).toEqual([
+    "large",
+    "small",
+    "large",
+    "large",
+  ]);
+  await sql.query({ name: "r", text: "UPDATE agent SET lease_owner = 'gone', lease_until = runnable_at" }, []);
+  expect(tenantsOf((await lookForAgents(sql, "here", look)).runOut)).toEqual(["large", "small"]);
 });

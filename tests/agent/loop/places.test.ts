@@ -48,18 +48,6 @@ describe("the places of a server (invariant 13)", () => {
     expect(places.crowded()).toEqual([]);
   });
 
-  it("say when agents may go on for which there was none", () => {
-    const places = sharedPlaces(6);
-    expect(takeAll(places, "a")).toEqual([4]);
-    expect(places.take("b")).toBe(true);
-    expect(places.giveBack("a")).toBe(false);
-    expect(places.giveBack("a")).toBe(true);
-    expect(places.giveBack("b")).toBe(false);
-    const full = new Places(1);
-    full.take("a");
-    expect(full.giveBack("a")).toBe(true);
-  });
-
   it("are never all of two tenants", () => {
     const step = fc.record({ tenant: fc.constantFrom("a", "b"), isTaken: fc.nat(9).map((number) => number > 0) });
     fc.assert(
