@@ -1,6 +1,6 @@
 import { explainCall, type CallExplanation } from "../agent/calls/explain.ts";
 import { explainHost } from "../agent/calls/hosts/explain-host.ts";
-import { ISSUES, refusalText, type Refusal } from "../agent/calls/refusal.ts";
+import { ISSUES, refusalText, type Refusal } from "../agent/calls/refusals/refusal.ts";
 import { templateOf } from "../agent/loop/template.ts";
 import type { OwnPermission } from "../agent/policy/agent-policy.ts";
 import { NETWORK } from "../agent/policy/hosts/host-rule.ts";

@@ -5,8 +5,7 @@ import { storable } from "../../lib/text.ts";
 import { actorRef, type Actor } from "../actors/actor.ts";
 import type { ApprovalView, CallView } from "../calls/call.ts";
 import { endEvents } from "../calls/events.ts";
-import { refusedFacts } from "../calls/refusal.ts";
-import { refusalDetails } from "../calls/refusal-details.ts";
+import { refusedStep } from "../calls/refusals/refused-step.ts";
 import { explainedBy, isFinal, callStep, type CallStep } from "../calls/states.ts";
 import type { FoundApproval, FoundCall } from "./approval.ts";
 import type { Authority } from "./authority.ts";
@@ -146,12 +145,5 @@ function stepOf(
       trail,
     );
   const refusal = { type: "user_rejected", stage: "confirmation", note } as const;
-  return callStep(
-    { ...call, approval: decided },
-    "DENIED",
-    at,
-    { ...refusedFacts(refusal), completedAt: at.toISOString(), durationMs: 0 },
-    { details: refusalDetails(refusal) },
-    trail,
-  );
+  return refusedStep({ ...call, approval: decided }, refusal, at, { facts: { durationMs: 0 }, trail });
 }

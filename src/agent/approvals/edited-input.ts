@@ -3,7 +3,7 @@ import { accepted, refused, type Result } from "../../lib/result.ts";
 import type { CommandRefusal } from "../actors/refusal.ts";
 import type { ApprovalServices } from "./services.ts";
 import { inputHash } from "../calls/stages/confirmation.ts";
-import { issueLines, refusalText } from "../calls/refusal.ts";
+import { issueLines, refusalText } from "../calls/refusals/refusal.ts";
 import type { Explanation } from "../policy/permission.ts";
 import { storedValues, type RuleValues } from "../policy/rule-values.ts";
 import { dryRun, type DryRunAgent } from "../calls/dry-run.ts";

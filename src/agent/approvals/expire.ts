@@ -3,10 +3,9 @@ import type { ToolCallTransition } from "../../db/change.ts";
 import type { Statement } from "../../db/sql.ts";
 import type { AgentEventBody } from "../../events/event.ts";
 import { endEvents } from "../calls/events.ts";
-import { callStep, type CallStep } from "../calls/states.ts";
+import type { CallStep } from "../calls/states.ts";
 import { closedEvent } from "./closed-event.ts";
-import { refusedFacts } from "../calls/refusal.ts";
-import { refusalDetails } from "../calls/refusal-details.ts";
+import { refusedStep } from "../calls/refusals/refused-step.ts";
 import { readCall, type CallView } from "../calls/call.ts";
 import { sealCall } from "../calls/seal.ts";
 import type { ApprovalServices } from "./services.ts";
@@ -95,12 +94,5 @@ async function endOf(
 
 function deny(call: CallView, expiredAt: string, at: Date): CallStep {
   const refusal = { type: "approval_expired", stage: "confirmation", expiredAt } as const;
-  return callStep(
-    call,
-    "DENIED",
-    at,
-    { ...refusedFacts(refusal), completedAt: at.toISOString(), durationMs: 0 },
-    { details: refusalDetails(refusal) },
-    { note: `nobody decided until ${expiredAt}` },
-  );
+  return refusedStep(call, refusal, at, { facts: { durationMs: 0 }, trail: { note: `nobody decided until ${expiredAt}` } });
 }

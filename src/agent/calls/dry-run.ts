@@ -6,7 +6,7 @@ import type { JudgeServices } from "./services.ts";
 import type { CallTemplate } from "./template.ts";
 import { toolboxOf, discover } from "./stages/discovery.ts";
 import { judgeByPolicy, type Judged } from "./stages/permission.ts";
-import type { Refusal } from "./refusal.ts";
+import type { Refusal } from "./refusals/refusal.ts";
 import { validate } from "./stages/validation.ts";
 
 /** The agent of a call that is judged, as its row and its template say. */

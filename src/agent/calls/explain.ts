@@ -2,7 +2,7 @@ import type { Json } from "../../lib/json.ts";
 import { accepted, type Result } from "../../lib/result.ts";
 import { hooksFor } from "./hooks.ts";
 import type { Explanation } from "../policy/permission.ts";
-import type { Refusal } from "./refusal.ts";
+import type { Refusal } from "./refusals/refusal.ts";
 import type { RuleValues } from "../policy/rule-values.ts";
 import type { JudgeServices } from "./services.ts";
 import { dryRun, type DryRunAgent } from "./dry-run.ts";

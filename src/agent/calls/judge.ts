@@ -13,7 +13,7 @@ import { ownCodeOf, runOwnCode } from "../tools/own-code.ts";
 import type { ToolResult } from "../tools/tool-result.ts";
 import { argumentsProblem } from "./arguments.ts";
 import type { CallingAgent, CallView } from "./call.ts";
-import type { Refusal } from "./refusal.ts";
+import type { Refusal } from "./refusals/refusal.ts";
 import { hooksFor } from "./hooks.ts";
 import type { CallScope } from "./scope.ts";
 import { explainedBy, hasRun, isFinal, type CallFacts } from "./states.ts";

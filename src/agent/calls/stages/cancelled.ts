@@ -1,5 +1,5 @@
 import type { CancelRequest } from "../../../db/change.ts";
-import type { Refusal } from "../refusal.ts";
+import type { Refusal } from "../refusals/refusal.ts";
 
 /** The reason with which the signal of a running call aborts if a person cancels that call alone. */
 export class CallCancelled extends Error {

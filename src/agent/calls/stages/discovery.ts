@@ -1,7 +1,7 @@
 import type { Json } from "../../../lib/json.ts";
 import { accepted, refused, type Result } from "../../../lib/result.ts";
 import type { Tool } from "../../tools/tool.ts";
-import type { Refusal } from "../refusal.ts";
+import type { Refusal } from "../refusals/refusal.ts";
 
 /** A call as the model asked for it. `input` is the parsed arguments, or `text` what is no usable JSON, with the reason. */
 export type Requested = { readonly tenant: string; readonly agentId: string; readonly callId: string; readonly name: string } & (

@@ -9,7 +9,7 @@ import type { ToolContext } from "../../tools/tool.ts";
 import type { ToolResult } from "../../tools/tool-result.ts";
 import { TimedOut } from "../../tools/timed-out.ts";
 import type { Confirmed } from "./confirmation.ts";
-import type { Refusal } from "../refusal.ts";
+import type { Refusal } from "../refusals/refusal.ts";
 import type { Validated } from "./validation.ts";
 
 /** A call that ran, with what the tool answered: of any form, since tools are other people's code. */

@@ -11,7 +11,7 @@ import { withFolderContents } from "../../policy/commands/folder-content.ts";
 import { withRecordedFiles } from "../../policy/commands/repository/recorded-files.ts";
 import { denyRules, judge } from "../../policy/policy.ts";
 import { isStricter, type Explanation, type Policy, type Verdict } from "../../policy/permission.ts";
-import { issueLines, type Refusal } from "../refusal.ts";
+import { issueLines, type Refusal } from "../refusals/refusal.ts";
 import { linesOf, ruleValues, type RuleValues } from "../../policy/rule-values.ts";
 import { validate, type Validated } from "./validation.ts";
 

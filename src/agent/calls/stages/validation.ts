@@ -5,7 +5,7 @@ import { INPUT_BYTES } from "../../tools/limits.ts";
 import type { BoundCall } from "../../tools/tool.ts";
 import type { ValidationIssue } from "../../tools/validation-issue.ts";
 import type { Discovered } from "./discovery.ts";
-import type { Refusal } from "../refusal.ts";
+import type { Refusal } from "../refusals/refusal.ts";
 
 /** A call whose input fits its tool. `bound.input`, with defaults applied, is what is judged, shown, hashed and run. */
 export type Validated = Discovered & { readonly bound: BoundCall };

@@ -7,8 +7,8 @@ import { outputWith, unaskedLines } from "../../calls/hosts/host-lines.ts";
 import type { AgentView } from "../view.ts";
 import type { RecordTemplate } from "./calls-judged.ts";
 import { callsChanged, compose, joinCommits, type Commit, type Reducer, moved } from "./commit.ts";
-import { refusedFacts, refusedTrail, replacedFacts } from "../../calls/refusal.ts";
-import { refusedResult } from "../../calls/refusal-details.ts";
+import { refusedFacts, refusedTrail, replacedFacts } from "../../calls/refusals/refusal.ts";
+import { refusedResult } from "../../calls/refusals/refusal-details.ts";
 import { hostsAsked } from "./hosts-asked.ts";
 import { toolWarning } from "./tool-warning.ts";
 

@@ -2,9 +2,8 @@ import type { CancelRequest } from "../../../db/change.ts";
 import type { CallView } from "../../calls/call.ts";
 import { cancelledRefusal } from "../../calls/stages/cancelled.ts";
 import { endEvents } from "../../calls/events.ts";
-import { refusedFacts, refusedTrail } from "../../calls/refusal.ts";
-import { refusalDetails } from "../../calls/refusal-details.ts";
-import { callStep, type CallStep } from "../../calls/states.ts";
+import { refusedStep } from "../../calls/refusals/refused-step.ts";
+import type { CallStep } from "../../calls/states.ts";
 import { callsChanged, joinCommits, type Commit } from "./commit.ts";
 import { openQuestions, questionsSealed, withQuestionSealed } from "./questions-sealed.ts";
 
@@ -24,7 +23,6 @@ export function callsCancelled(cancelled: readonly CancelledCall[], { trace }: {
 
 function failed({ call, request }: CancelledCall, at: Date): CallStep {
   const refusal = cancelledRefusal(request, call.startedAt === null ? "confirmation" : "execution");
-  const facts = { ...refusedFacts(refusal), completedAt: at.toISOString() };
-  const step = callStep(call, "FAILED", at, facts, { details: refusalDetails(refusal) }, refusedTrail(refusal));
+  const step = refusedStep(call, refusal, at);
   return { ...step, call: withQuestionSealed(step.call) };
 }

@@ -7,11 +7,11 @@ import type { CallView } from "../../calls/call.ts";
 import { hasRun, callStep, type CallFacts, type CallStep } from "../../calls/states.ts";
 import { judgedColumns, judgedFacts, type JudgedCall, type Judgement, type ReadyCall } from "../../calls/judge.ts";
 import { endEvents } from "../../calls/events.ts";
-import { refusalText, refusedFacts, refusedState, refusedTrail, type Refusal } from "../../calls/refusal.ts";
+import { refusalText, type Refusal } from "../../calls/refusals/refusal.ts";
 import { sealCall } from "../../calls/seal.ts";
 import type { Stages } from "../../calls/stage-clock.ts";
 import { format } from "../../calls/stages/formatting.ts";
-import { refusalDetails } from "../../calls/refusal-details.ts";
+import { refusedStep } from "../../calls/refusals/refused-step.ts";
 import { onlyReads } from "../../policy/commands/line-verdict.ts";
 import type { Explanation } from "../../policy/permission.ts";
 import { linesOf, writtenFiles } from "../../policy/rule-values.ts";
@@ -129,9 +129,7 @@ function refusedWith(
   facts: CallFacts,
   columns: Partial<ToolCallPatch>,
 ): Outcome {
-  const all = { ...refusedFacts(refusal), ...facts, stages, ...ended(at, stages) };
-  const details = refusalDetails(refusal);
-  return ending(callStep(call, refusedState(refusal), at, all, { ...columns, details }, refusedTrail(refusal)), template);
+  return ending(refusedStep(call, refusal, at, { facts: { ...facts, stages, ...ended(at, stages) }, columns }), template);
 }
 
 function ending(step: CallStep, template: RecordTemplate): Outcome {

@@ -1,11 +1,11 @@
-import type { ToolCallError } from "../../events/snapshots.ts";
-import type { CancelRequest } from "../../db/change.ts";
-import type { Json, JsonObject } from "../../lib/json.ts";
-import { marked } from "../../lib/text.ts";
-import type { ToolResult } from "../tools/tool-result.ts";
-import type { Trail } from "./states.ts";
-import { format } from "./stages/formatting.ts";
-import type { ValidationIssue } from "../tools/validation-issue.ts";
+import type { ToolCallError } from "../../../events/snapshots.ts";
+import type { CancelRequest } from "../../../db/change.ts";
+import type { Json, JsonObject } from "../../../lib/json.ts";
+import { marked } from "../../../lib/text.ts";
+import type { ToolResult } from "../../tools/tool-result.ts";
+import type { Trail } from "../states.ts";
+import { format } from "../stages/formatting.ts";
+import type { ValidationIssue } from "../../tools/validation-issue.ts";
 
 /** Why a call did not run, or did not end well. */
 export type Refusal =

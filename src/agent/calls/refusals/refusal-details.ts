@@ -1,7 +1,7 @@
-import { isJsonObject, type Json, type JsonObject } from "../../lib/json.ts";
-import { byteLength, marked } from "../../lib/text.ts";
-import { bounded } from "./stages/formatting.ts";
-import { AFTER_A_WAIT, isRetryable, recommendationsOf } from "./advice.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../../lib/json.ts";
+import { byteLength, marked } from "../../../lib/text.ts";
+import { bounded } from "../stages/formatting.ts";
+import { AFTER_A_WAIT, isRetryable, recommendationsOf } from "../advice.ts";
 import { ISSUES, refusalText, toolCallError, type Refusal } from "./refusal.ts";
 
 /**

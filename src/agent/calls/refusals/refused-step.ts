@@ -1,0 +1,29 @@
+import type { ToolCallPatch } from "../../../db/change.ts";
+import type { CallView } from "../call.ts";
+import { callStep, type CallFacts, type CallStep, type Trail } from "../states.ts";
+import { refusalDetails } from "./refusal-details.ts";
+import { refusedFacts, refusedState, refusedTrail, type Refusal } from "./refusal.ts";
+
+/** What a refused call has besides its refusal: facts and columns, and other words of the audit trail than the kind of the refusal. */
+export type BesidesRefusal = {
+  readonly facts?: CallFacts;
+  readonly columns?: Partial<ToolCallPatch>;
+  readonly trail?: Trail;
+};
+
+/** The end of a call that is refused: its final state, the result that the model and programs read, and the audit trail. */
+export function refusedStep(
+  call: CallView,
+  refusal: Refusal,
+  at: Date,
+  { facts = {}, columns = {}, trail = refusedTrail(refusal) }: BesidesRefusal = {},
+): CallStep {
+  return callStep(
+    call,
+    refusedState(refusal),
+    at,
+    { ...refusedFacts(refusal), completedAt: at.toISOString(), ...facts },
+    { ...columns, details: refusalDetails(refusal) },
+    trail,
+  );
+}
