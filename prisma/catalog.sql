@@ -647,8 +647,6 @@ CREATE INDEX agent_tenant_created_by_created_at_id_idx ON public.agent USING btr
 
 CREATE INDEX agent_tenant_last_activity_at_id_idx ON public.agent USING btree (tenant, last_activity_at, id);
 
-CREATE INDEX agent_unowned ON public.agent USING btree (runnable_at) WHERE ((runnable_at IS NOT NULL) AND (lease_owner IS NULL));
-
 CREATE INDEX agent_waiting ON public.agent USING btree (tenant, runnable_at) WHERE ((runnable_at IS NOT NULL) AND (lease_owner IS NULL));
 
 CREATE UNIQUE INDEX allow_rule_once ON public.allow_rule USING btree (tenant, template_id, COALESCE(agent_id, ''::text), md5(rule)) WHERE (revoked_at IS NULL);

@@ -13,11 +13,14 @@ const OF_READERS =
 /** The state of the calls of agent `a`: those of one agent in fifty have failed. */
 const STATE = "CASE WHEN a % 50 = 0 THEN 'FAILED' ELSE 'COMPLETED' END::tool_call_state";
 
+/** One agent in five is at work: an agent that nobody holds is rarer than what a planner expects of that. */
+const IS_AT_WORK = "a % 5 = 0";
+
 /** Agents with a history, one in ten with an approval, and what an audit has of them. */
 const HISTORY = (agents: number): readonly string[] => [
   `INSERT INTO tenant_log (tenant, epoch) VALUES ('one', 'e')`,
-  `INSERT INTO agent (id, tenant, template_id, model, workspace, created_by, created_by_kind, created_at, last_activity_at)
-    SELECT 'agent-' || a, 'one', 'assistant', 'm', '/tmp', 'person-' || a % 100, 'USER', now() - a * interval '1 min', now() FROM generate_series(1, ${agents}) a`,
+  `INSERT INTO agent (id, tenant, template_id, model, workspace, created_by, created_by_kind, created_at, last_activity_at, runnable_at, lease_owner, lease_until)
+    SELECT 'agent-' || a, 'one', 'assistant', 'm', '/tmp', 'person-' || a % 100, 'USER', now() - a * interval '1 min', now(), CASE WHEN ${IS_AT_WORK} THEN now() END, CASE WHEN ${IS_AT_WORK} THEN 's' END, CASE WHEN ${IS_AT_WORK} THEN now() + interval '15 s' END FROM generate_series(1, ${agents}) a`,
   `INSERT INTO event (tenant, position, agent_id, seq, append_id, channel, kind, payload, at)
     SELECT 'one', (a - 1) * 10 + e, 'agent-' || a, e, CASE WHEN e = 1 THEN gen_random_uuid() END, CASE WHEN e = 9 THEN 'CONTROL' ELSE 'PROGRESS' END, CASE WHEN e = 9 THEN 'PERMISSION_REQUIRED' ELSE 'TEXT_CHUNK' END,
       json_build_object('step', 1, 'block', 0, 'request', json_build_object('approvalId', 'approval-' || a)), now()

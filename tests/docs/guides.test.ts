@@ -18,8 +18,9 @@ import { startTestApp } from "../support/app.ts";
 import { bashApp, type MadeCall } from "../support/bash.ts";
 import { hasNoBox } from "../support/box.ts";
 import { connect } from "../support/client.ts";
+import { callsWith, playedModel, says } from "../support/models.ts";
 
-type Guide = "permissions" | "approvals" | "configuration" | "tools";
+type Guide = "permissions" | "approvals" | "configuration" | "hooks" | "tools";
 
 /** The code blocks of a guide in a language, in order. */
 async function blocks(guide: Guide, language: "ts" | "graphql" | ""): Promise<string[]> {
@@ -221,30 +222,48 @@ describe("docs/permissions.md", () => {
     await expect(start).rejects.toThrow(message);
   });
 
-  it("has a tool, a mode and hooks that the configuration takes", async () => {
+  it("has a tool and a mode that the configuration takes", async () => {
     const tool = valueOf(await block("permissions", "ts", "word_count")) as Tool;
-    const mode = valueOf(await block("permissions", "ts", "permissionModes")) as TriplaneConfig;
+    const { permissionModes = {} } = valueOf(await block("permissions", "ts", "permissionModes")) as TriplaneConfig;
+    const app = await startTestApp({ template: { permission: { mode: "office" } }, config: { tools: [tool], permissionModes } });
+    const client = connect(app.url);
+    const { id: agentId } = await client.createAgent();
+    const explained = async (name: string, input: object) =>
+      (await client.get(ExplainPermissionDocument, { agentId, tool: name, input })).explainPermission.explanation;
+    expect(await explained("fs_read", { path: "a" })).toMatchObject({ verdict: "ALLOW" });
+    const written = await explained("fs_write", { path: "a", content: "" });
+    expect(["ASK", "DENY"]).toContain(written?.verdict);
+    expect(JSON.stringify(written)).toContain("office");
+  });
+});
+
+describe("docs/hooks.md", () => {
+  it("has hooks round tool calls and model calls that the configuration takes, and that do what it says", async () => {
+    const told: unknown[] = [];
     const stubs = {
       isFrozen: () => true,
-      traced: (_name: string, next: () => unknown) => next(),
-      redact: (text: string) => text,
+      traced: (name: string, next: () => unknown) => (told.push(name), next()),
+      redact: (text: string) => text.replace("secret", "…"),
+      reminder: { role: "user", content: [{ type: "text", text: "Be brief." }] },
+      meter: { count: (_agentId: string, model: string) => void told.push(model) },
+      archive: { store: (tenant: string) => void told.push(tenant) },
     };
-    const { hooks } = valueOf(await block("permissions", "ts", "preToolUse"), stubs) as Pick<TemplateConfig, "hooks">;
-    const { permissionModes = {} } = mode;
-    const app = await startTestApp({
-      template: { permission: { mode: "office" }, ...(hooks === undefined ? {} : { hooks }) },
-      config: { tools: [tool], permissionModes },
-      script: {
-        replies: [
-          { when: { user: "go" }, call: [{ tool: "fs_write", input: { path: "a", content: "" } }] },
-          { when: {}, say: ["Done."] },
-        ],
-      },
-    });
+    const hooks = (await blocks("hooks", "ts")).map((code) => valueOf(code, stubs) as Pick<TemplateConfig, "hooks">);
+    const model = playedModel(
+      () => callsWith(["fs_write", { path: "a.txt", content: "" }], ["fs_glob", { pattern: "*" }]),
+      () => says("Done."),
+    );
+    const app = await startTestApp({ model, template: { hooks: Object.assign({}, ...hooks.map((one) => one.hooks)) as object } });
+    await writeFile(join(app.workspace, "secret.txt"), "");
     const client = connect(app.url);
-    const agent = await client.createAgent();
+    const agent = await client.createAgent({ workspace: app.workspace });
     await client.turn(agent.id, "go");
-    expect((await client.agent(agent.id)).toolCalls.nodes[0]?.output).toMatch(/frozen|office/);
+    const [written, found] = (await client.agent(agent.id)).toolCalls.nodes;
+    expect(written).toMatchObject({ state: "DENIED" });
+    expect(written?.output).toContain("the release is frozen");
+    expect(found?.output).toContain("….txt");
+    expect(model.calls.map(({ request }) => JSON.stringify(request.messages).includes("Be brief."))).toEqual([true, false]);
+    await expect.poll(() => told).toEqual(expect.arrayContaining(["fs_glob", model.name, "local"]));
   });
 });
 

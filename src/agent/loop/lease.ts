@@ -46,7 +46,8 @@ const CLAIM: Statement<Lease, [serverId: string, ttlMs: number, agentIds: readon
 /**
  * The agents that a server looks for, and the signals to its own: one statement, since most looks find nothing. Agents that
  * nobody has lie in a partial index of their own (agent_waiting): few, however many work. From tenant to tenant by that index
- * the first of each are found, so that none stands behind all of another's. Agents that somebody has lie in another index
+ * the first of each are found, so that none stands behind all of another's: of each of T tenants (most + 1)² / 4T at most, and
+ * T + (most + 1)² / 4T > most, so that fewer than `most` are all that wait. Agents that somebody has lie in another index
  * (agent_leased), which is gone through for those whose lease has run out.
  */
 const LOOK: Statement<
@@ -59,11 +60,11 @@ const LOOK: Statement<
       UNION ALL SELECT (SELECT tenant FROM agent WHERE ${IS_UNOWNED} AND tenant > waiting.tenant ORDER BY tenant LIMIT 1) FROM waiting WHERE waiting.tenant IS NOT NULL
     )
     (SELECT 'UNOWNED' AS found, a.id AS "agentId", w.tenant, a.signal FROM waiting w CROSS JOIN LATERAL (
-        SELECT id, signal, runnable_at, row_number() OVER (ORDER BY runnable_at) AS nth FROM agent WHERE agent.tenant = w.tenant AND ${IS_UNOWNED} AND ${DUE} AND needs <= ${KNOWN_NEEDS} ORDER BY runnable_at LIMIT $3
+        SELECT id, signal, runnable_at, row_number() OVER (ORDER BY runnable_at) AS nth FROM agent WHERE agent.tenant = w.tenant AND ${IS_UNOWNED} AND ${DUE} AND needs <= ${KNOWN_NEEDS} ORDER BY runnable_at LIMIT (SELECT least($3::bigint, ceil(($3::bigint + 1) ^ 2 / (4 * count(tenant)))::bigint) FROM waiting)
       ) a WHERE w.tenant <> ALL ($5) AND ${isWhole("w.tenant")} ORDER BY a.nth, a.runnable_at LIMIT $3)
     UNION ALL (SELECT 'RUN_OUT', id, tenant, signal FROM (
         SELECT id, tenant, signal, lease_until, row_number() OVER (PARTITION BY tenant ORDER BY lease_until) AS nth FROM agent WHERE $4 AND lease_owner IS NOT NULL AND lease_until < clock_timestamp() AND runnable_at IS NOT NULL AND needs <= ${KNOWN_NEEDS} AND ${isWhole("agent.tenant")}
-      ) a ORDER BY nth, lease_until LIMIT $3)
+      ) a ORDER BY tenant = ANY ($5), nth, lease_until LIMIT $3)
     UNION ALL SELECT 'OWN', id, tenant, signal FROM agent WHERE lease_owner = $1 AND ($2::text[] IS NULL OR tenant = ANY ($2))
     UNION ALL (SELECT 'TENANT', '', tenant, 0 FROM tenant_log LIMIT 2)`,
 };
@@ -125,7 +126,7 @@ export async function claim(
 
 /**
  * What a look is for: signals to the server's agents of some tenants, or of all for null, and at most `most` agents of each
- * kind that are free. Of crowded tenants only those are looked for whose lease has run out.
+ * kind that are free: none of crowded tenants that nobody holds, and theirs whose lease has run out behind all others'.
  */
 export type Look = {
   readonly tenants: readonly string[] | null;

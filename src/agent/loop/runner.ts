@@ -49,7 +49,10 @@ export class Runner {
   readonly #places: Places;
   /** True if agents may wait for which there was no place at the last look, or since: the end of a loop asks for a look. */
   #isShort = false;
-  #isLooking = false;
+  /** True if a loop has ended since the last look began. */
+  #hasEnded = false;
+  /** The times at which claims were refused for want of places. */
+  #refusals = 0;
   /** The tenants that were signalled since the last sweep. */
   readonly #rung = new Set<string>();
   /** The outage that goes on, with the agents that this server has held during it. */
@@ -75,7 +78,8 @@ export class Runner {
       every(
         {
           pauseMs: () => (bell.isConnected() ? SWEEP_MS.heard : SWEEP_MS.unheard),
-          task: () => this.#sweepAll(),
+          // Looks may follow each other for long: the clock does not wait for the last of them.
+          task: async () => void this.#sweepAll(),
           onFailure: failing("agents could not be looked for"),
         },
         this.#closing.signal,
@@ -167,7 +171,7 @@ export class Runner {
     this.#rung.clear();
     if (this.#closing.signal.aborted || this.#outage !== null) return;
     this.#isShort = false;
-    this.#isLooking = true;
+    this.#hasEnded = false;
     const { leases, serverId } = this.#services;
     const free = tenants === null ? this.#free() : "GIVEN_BACK";
     try {
@@ -189,9 +193,9 @@ export class Runner {
       }
     } catch (error) {
       this.#services.logger.warn(`agents could not be looked for (${withCause(error)}); trying again`);
-    } finally {
-      this.#isLooking = false;
+      this.#isShort = true;
     }
+    if (this.#isShort && this.#hasEnded) void this.#sweep([]);
   }
 
   /**
@@ -229,8 +233,9 @@ export class Runner {
     const placed = new Map(
       agents.filter(({ tenant }) => this.#places.take(tenant)).map(({ agentId, tenant }) => [agentId, tenant]),
     );
-    if (placed.size < agents.length) this.#isShort = true;
+    if (placed.size < agents.length) this.#refuse();
     if (placed.size === 0) return;
+    const refusals = this.#refusals;
     const { leases, serverId, leaseTimes } = this.#services;
     const startUntil = new Deadline(leaseTimes.startMs);
     try {
@@ -245,7 +250,15 @@ export class Runner {
       this.#services.logger.warn(`an agent could not be claimed (${withCause(error)}); the next sweep tries again`);
     } finally {
       for (const tenant of placed.values()) this.#places.giveBack(tenant);
+      // Another claim has found these places taken.
+      if (placed.size > 0 && this.#refusals > refusals) void this.#sweep([]);
     }
+  }
+
+  /** Agents wait for which there is no place. */
+  #refuse(): void {
+    this.#isShort = true;
+    this.#refusals += 1;
   }
 
   /** Advances an agent that has a place. */
@@ -255,8 +268,10 @@ export class Runner {
     const services = this.#services.of(lease.tenant);
     const loop = new Loop({ ...services, sql: retrying(services.sql), leases: retrying(services.leases) }, lease, startUntil);
     const ended = loop.run().then((ending) => {
+      if (this.#places.free === 0) this.#isShort = true;
       this.#places.giveBack(lease.tenant);
-      if (this.#isShort || this.#isLooking) void this.#sweep([]);
+      this.#hasEnded = true;
+      if (this.#isShort) void this.#sweep([]);
       const held = this.#held.get(lease.agentId);
       if (held?.loop === loop) {
         this.#held.delete(lease.agentId);
@@ -271,9 +286,13 @@ export class Runner {
     if (this.#outage !== null) return;
     const services = this.#services;
     const overdue = await findOverdue(services.sql, services.clock.now());
-    if (overdue.approvals) for (const agent of await expireApprovals(services)) await this.wake(agent);
-    if (overdue.shells) for (const agent of await closeLostShells(services)) await this.wake(agent);
+    if (overdue.approvals) await this.#wakeEach(await expireApprovals(services));
+    if (overdue.shells) await this.#wakeEach(await closeLostShells(services));
     if (overdue.delegations) await endDelegations(services);
+  }
+
+  async #wakeEach(agents: readonly AgentOfTenant[]): Promise<void> {
+    for (const agent of new Map(agents.map((one) => [one.agentId, one])).values()) await this.wake(agent);
   }
 
   async #renew(): Promise<void> {

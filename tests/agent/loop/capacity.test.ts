@@ -87,6 +87,11 @@ function waitingModel() {
   return { model, letGo, letFirstGo: () => waits.first.resolve(undefined) };
 }
 
+/** What a look finds, as if no agent waited. */
+function withoutAgents<Row>(rows: readonly Row[]): Row[] {
+  return rows.filter((row) => isDeepStrictEqual(row, { ...row, found: "TENANT" }));
+}
+
 /** A server that knows of two tenants, and the clients of both: the first has so many agents. */
 async function sharedServer(model: Model, agentLimit: number, agentsOfLarge: number, around: (sql: Sql) => Sql = (sql) => sql) {
   let looks = 0;
@@ -105,7 +110,7 @@ async function sharedServer(model: Model, agentLimit: number, agentsOfLarge: num
   // The look that is under way may have seen one of them alone.
   const seen = looks + 1;
   await expect.poll(() => looks).toBeGreaterThan(seen);
-  return { large, small, agents, neighbour };
+  return { large, small, agents, neighbour, database: app.database };
 }
 
 it("a tenant whose agents all hang leaves places to the others, and its own take turns in the rest (invariant 13)", async () => {
@@ -127,7 +132,7 @@ it("the end of another tenant's turn lets agents go on at once for which there w
     aroundStatements(sql, async ({ name }, run, values) => {
       const rows = await run();
       const isByClock = name === "look_for_agents" && values[1] === null;
-      return isByClock && isWithoutClock ? rows.filter((row) => isDeepStrictEqual(row, { ...row, found: "TENANT" })) : rows;
+      return isByClock && isWithoutClock ? withoutAgents(rows) : rows;
     });
   const { large, small, agents, neighbour } = await sharedServer(model, 6, 5, seen);
   await small.send(neighbour.id, "first");
@@ -139,6 +144,33 @@ it("the end of another tenant's turn lets agents go on at once for which there w
   await expect.poll(() => model.calls.length).toBe(5);
   letGo();
   await Promise.all(agents.map(({ id }) => large.until(id, "DONE")));
+});
+
+it("a place that a claim took in vain lets agents go on at once that found it taken (invariant 13)", async () => {
+  const { model, letGo } = waitingModel();
+  const answered = Promise.withResolvers<undefined>();
+  let elsewhere: string | null = null;
+  const seen = (sql: Sql): Sql =>
+    aroundStatements(sql, async ({ name }, run, values) => {
+      if (elsewhere === null) return run();
+      const rows = await run();
+      if (name === "claim_agents" && isDeepStrictEqual(values[2], [elsewhere])) await answered.promise;
+      return name === "look_for_agents" && values[1] === null ? withoutAgents(rows) : rows;
+    });
+  const { large, agents, database } = await sharedServer(model, 3, 3, seen);
+  const [first, second, third] = agents.map(({ id }) => id) as [string, string, string];
+  await large.send(first, "wait");
+  await expect.poll(() => model.calls.length).toBe(1);
+  elsewhere = rowId("Agent", second);
+  const lease = "lease_owner = 'other', lease_until = now() + interval '1 h'";
+  await database.sql.query({ name: "e", text: `UPDATE agent SET ${lease} WHERE id = $1` }, [elsewhere]);
+  await large.send(second, "wait");
+  await large.send(third, "wait");
+  expect(model.calls.length).toBe(1);
+  answered.resolve(undefined);
+  await expect.poll(() => model.calls.length).toBe(2);
+  letGo();
+  await large.until(third, "DONE");
 });
 
 it("a look finds agents of each tenant, however many of another have waited longer, and none of crowded ones (invariant 13)", async () => {
@@ -164,4 +196,5 @@ it("a look finds agents of each tenant, however many of another have waited long
   ]);
   await sql.query({ name: "r", text: "UPDATE agent SET lease_owner = 'gone', lease_until = runnable_at" }, []);
   expect(tenantsOf((await lookForAgents(sql, "here", look)).runOut)).toEqual(["large", "small"]);
+  expect(tenantsOf((await lookForAgents(sql, "here", { ...look, most: 1, crowded: ["large"] })).runOut)).toEqual(["small"]);
 });

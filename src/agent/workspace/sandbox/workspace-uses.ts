@@ -20,8 +20,7 @@ export class WorkspaceUses {
   /**
    * Enters a workspace as soon as it may be entered. `look` looks at the workspace, and `isAlone` says of what was seen that
    * nobody else may be there: then it was seen while nobody was. Gives what the last look saw, by which alone it was decided.
-   * A look that throws beside others is made again without them, since what they put there may go with them. Null if `signal`
-   * aborts first; if a look had thrown by then, throws what that threw.
+   * Null if `signal` aborts first.
    */
   async enter<Seen>(
     workspace: string,
@@ -30,10 +29,8 @@ export class WorkspaceUses {
     signal: AbortSignal,
   ): Promise<EnteredWorkspace<Seen> | null> {
     let mustBeAlone = false;
-    let thrown: { readonly error: unknown } | null = null;
     for (;;) {
       while (!this.#mayEnter(workspace, mustBeAlone)) {
-        if (signal.aborted && thrown !== null) throw thrown.error;
         if (signal.aborted) return null;
         await this.#change(signal);
       }
@@ -46,13 +43,11 @@ export class WorkspaceUses {
         // What one that has left did last may not have been seen.
         const isStale = others.length > 0 && (mustBeAlone || others.some((other) => !this.#uses.has(other)));
         if (!isStale) return { seen, ...use };
-        thrown = null;
       } catch (error) {
-        thrown = { error };
-        mustBeAlone = true;
+        use.leave();
+        throw error;
       }
       use.leave();
-      if (thrown !== null && others.length === 0) throw thrown.error;
     }
   }
 

@@ -3,13 +3,27 @@ import { chmod, mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from
 import { existsSync } from "node:fs";
 import { once } from "node:events";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { findPath, PROTECTED_PATHS, protects, worktreePaths } from "../../../../src/agent/workspace/sandbox/protected-paths.ts";
 import { SandboxRefused } from "../../../../src/agent/workspace/sandbox/sandbox-refused.ts";
 import { TakenAway } from "../../../../src/agent/workspace/sandbox/taken-away.ts";
+import { WorkspaceUses } from "../../../../src/agent/workspace/sandbox/workspace-uses.ts";
 import { temporaryFolder } from "../../../support/app.ts";
 import { ended, hasNoBox, testBox } from "../../../support/box.ts";
 import { asOwner } from "../../../support/users.ts";
+
+/** Resolves when the next program that enters a workspace has looked at it. */
+async function nextLook(): Promise<void> {
+  const looked = Promise.withResolvers<undefined>();
+  const { enter } = WorkspaceUses.prototype;
+  const spied = vi.spyOn(WorkspaceUses.prototype, "enter");
+  spied.mockImplementationOnce(function entering(this: WorkspaceUses, workspace, look, isAlone, signal) {
+    const seen = async (): ReturnType<typeof look> => look().finally(() => looked.resolve(undefined));
+    return enter.call(this, workspace, seen, isAlone, signal);
+  });
+  await looked.promise;
+  spied.mockRestore();
+}
 
 /** A folder of another disk. */
 const MEMORY = "/dev/shm";
@@ -215,9 +229,11 @@ describe.skipIf(hasNoBox)("protected paths of a workspace", () => {
     late.abort();
     await expect(waiting).rejects.toThrow("install bubblewrap 0.12 or later");
     const order: string[] = [];
+    const looked = nextLook();
     const second = start("echo ran")
       .then(ended)
       .then(({ out }) => order.push(out));
+    await looked;
     first.process.stdin.write("\n");
     order.push((await ended(first)).out);
     await second;
