@@ -35,6 +35,7 @@ const DUE = "(runnable_at <= clock_timestamp() OR runnable_at > clock_timestamp(
 
 /** The log of the tenant has lost no commits in a failover: nobody goes on with the others before `npm run restored`. */
 const isWhole = (tenant: string): string => `(SELECT l.lost_at FROM tenant_log l WHERE l.tenant = ${tenant}) IS NULL`;
+/** An agent that is to go on, and that nobody holds: the condition of the index agent_waiting. */
 const IS_UNOWNED = "runnable_at IS NOT NULL AND lease_owner IS NULL";
 
 const CLAIM: Statement<Lease, [serverId: string, ttlMs: number, agentIds: readonly string[], alsoRunOut: boolean]> = {
@@ -137,8 +138,8 @@ export type Look = {
 
 /**
  * The finds of a look: agents that could be advanced and were given back or never held, the longest waiting of each tenant first;
- * those whose lease has run out, the longest of each tenant first; how often each agent of the server was signalled from outside; and whether the
- * database has several tenants.
+ * those whose lease has run out, the longest of each tenant first; how often each agent of the server was signalled from outside;
+ * and whether the database has several tenants.
  */
 export type FoundAgents = {
   readonly unowned: readonly AgentOfTenant[];

@@ -51,7 +51,7 @@ export class Runner {
   #isShort = false;
   /** True if a loop has ended since the last look began. */
   #hasEnded = false;
-  /** The times at which claims were refused for want of places. */
+  /** How often a claim found no place for one of its agents. */
   #refusals = 0;
   /** The tenants that were signalled since the last sweep. */
   readonly #rung = new Set<string>();
