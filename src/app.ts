@@ -164,6 +164,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     logger,
     leaseTimes,
     agentLimit: settings.agentLimit,
+    hasSeveralTenants: settings.hasSeveralTenants,
     slots: new ToolSlots(settings.toolLimits),
     outputs,
     lateResults: new LateResults(logger),

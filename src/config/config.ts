@@ -54,8 +54,8 @@ export const CONFIG_SETTINGS = {
   /** The places where approvals are announced, by name. None if omitted. */
   webhooks: withDefault(named(closed(WEBHOOK_SETTINGS), 0), {}),
   /**
-   * The number of agents that one server advances at a time; others wait, or are another server's. Of several tenants one that
-   * wants all has two thirds. 2,000 if omitted.
+   * The number of agents that one server advances at a time; others wait, or are another server's. With actors of
+   * several tenants, or `authenticate`, a tenant that wants all has two thirds. 2,000 if omitted.
    */
   agentLimit: withDefault(COUNT, 2_000),
   /** The limits of the tool calls that all agents of one server together may run. 32 at once, 256 waiting, for 3 minutes if omitted. */

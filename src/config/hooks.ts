@@ -10,7 +10,7 @@ function hookList<Hook>() {
   return withDefault(Type.Unsafe<readonly Hook[]>({ type: "array", items: { isFunction: true } }), []);
 }
 
-/** The operator's own code around tool calls and model calls. See docs/configuration.md. */
+/** The operator's own code around tool calls and model calls. See docs/hooks.md. */
 export const HOOK_SETTINGS = {
   /** Hooks that look at a call before it runs: each may ask, deny, answer in the tool's place, or give another input. None if omitted. */
   preToolUse: hookList<PreToolUse>(),

@@ -29,7 +29,7 @@ import { offerOf } from "./offers.ts";
 import { resolvePackageName } from "./package-name.ts";
 import { RETENTION_SETTINGS, retentionOf } from "./retention.ts";
 import { refuseUnboxed, SANDBOX_SETTINGS, sandboxOf, type SandboxSettings } from "./sandbox.ts";
-import { TENANT_SETTINGS, tenantOf, tenantsOf, type Tenants } from "./tenants.ts";
+import { severalTenants, TENANT_SETTINGS, tenantOf, tenantsOf, type Tenants } from "./tenants.ts";
 import { webhookOf } from "./webhooks.ts";
 
 /** The models and tools that every configuration has. */
@@ -44,6 +44,8 @@ export type Settings = {
   readonly tenants: Tenants;
   readonly modes: ReadonlyMap<string, CustomMode>;
   readonly agentLimit: number;
+  /** True if actors of several tenants may connect, or whomever `authenticate` names. */
+  readonly hasSeveralTenants: boolean;
   readonly toolLimits: ToolLimits;
   readonly rateLimit: RateLimitSettings;
   readonly agentHooks: ReadonlyMap<string, Hooks>;
@@ -126,6 +128,7 @@ export async function makeSettings(environment: Environment, path: string, writt
     retention: retentionOf(complete(RETENTION_SETTINGS, config.retention)),
     webhooks: Object.entries(config.webhooks).map(([name, webhook]) => webhookOf(`${path}: webhooks.${name}`, name, webhook)),
     agentLimit: config.agentLimit,
+    hasSeveralTenants: severalTenants(authentication) !== null,
     toolLimits,
     rateLimit: complete(RATE_LIMIT_SETTINGS, config.rateLimit),
     allowedOrigins: config.allowedOrigins,

@@ -107,7 +107,8 @@ function refuseOpenFolders(
 }
 
 /** Those who may come, in words, if they may be of more than one tenant; otherwise null. */
-function severalTenants(authentication: Exclude<Authentication, { kind: "local" }>): string | null {
+export function severalTenants(authentication: Authentication): string | null {
+  if (authentication.kind === "local") return null;
   if (authentication.kind === "custom") return "actors of every tenant that authenticate names";
   const tenants = tenantsIn(authentication);
   return tenants.length > 1 ? `the tenants ${tenants.join(", ")}` : null;

@@ -52,6 +52,7 @@ export function testServices(
     modes: new Map(),
     agentHooks: new Map(),
     agentLimit: 100,
+    hasSeveralTenants: false,
     slots: new ToolSlots({ running: 8, waiting: 0, waitMs: 1 }),
     outputs,
     lateResults: new LateResults(silentLogger),

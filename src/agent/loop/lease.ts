@@ -52,7 +52,7 @@ const CLAIM: Statement<Lease, [serverId: string, ttlMs: number, agentIds: readon
  * (agent_leased), which is gone through for those whose lease has run out.
  */
 const LOOK: Statement<
-  { found: "UNOWNED" | "RUN_OUT" | "OWN" | "TENANT"; agentId: string; tenant: string; signal: number },
+  { found: "UNOWNED" | "RUN_OUT" | "OWN"; agentId: string; tenant: string; signal: number },
   [serverId: string, tenants: readonly string[] | null, most: number, alsoRunOut: boolean, crowded: readonly string[]]
 > = {
   name: "look_for_agents",
@@ -66,8 +66,7 @@ const LOOK: Statement<
     UNION ALL (SELECT 'RUN_OUT', id, tenant, signal FROM (
         SELECT id, tenant, signal, lease_until, row_number() OVER (PARTITION BY tenant ORDER BY lease_until) AS nth FROM agent WHERE $4 AND lease_owner IS NOT NULL AND lease_until < clock_timestamp() AND runnable_at IS NOT NULL AND needs <= ${KNOWN_NEEDS} AND ${isWhole("agent.tenant")}
       ) a ORDER BY tenant = ANY ($5), nth, lease_until LIMIT $3)
-    UNION ALL SELECT 'OWN', id, tenant, signal FROM agent WHERE lease_owner = $1 AND ($2::text[] IS NULL OR tenant = ANY ($2))
-    UNION ALL (SELECT 'TENANT', '', tenant, 0 FROM tenant_log LIMIT 2)`,
+    UNION ALL SELECT 'OWN', id, tenant, signal FROM agent WHERE lease_owner = $1 AND ($2::text[] IS NULL OR tenant = ANY ($2))`,
 };
 const UNLOCKED: Statement<{ id: string }, [agentIds: readonly string[]]> = {
   name: "unlocked_agents",
@@ -138,22 +137,21 @@ export type Look = {
 
 /**
  * The finds of a look: agents that could be advanced and were given back or never held, the longest waiting of each tenant first;
- * those whose lease has run out, the longest of each tenant first; how often each agent of the server was signalled from outside;
- * and whether the database has several tenants.
+ * those whose lease has run out, the longest of each tenant first; and how often each agent of the server was signalled from
+ * outside.
  */
 export type FoundAgents = {
   readonly unowned: readonly AgentOfTenant[];
   readonly runOut: readonly AgentOfTenant[];
   readonly signals: ReadonlyMap<string, number>;
-  readonly hasSeveralTenants: boolean;
 };
 
 /** Looks for agents that are free, and for signals to the server's own. */
 export async function lookForAgents(sql: Sql, serverId: string, { tenants, most, free, crowded }: Look): Promise<FoundAgents> {
   const rows = await sql.query(LOOK, [serverId, tenants, most, free === "RUN_OUT", crowded]);
-  const { UNOWNED = [], RUN_OUT = [], OWN = [], TENANT = [] } = Object.groupBy(rows, ({ found }) => found);
+  const { UNOWNED = [], RUN_OUT = [], OWN = [] } = Object.groupBy(rows, ({ found }) => found);
   const signals = new Map(OWN.map(({ agentId, signal }) => [agentId, signal]));
-  return { unowned: UNOWNED, runOut: RUN_OUT, signals, hasSeveralTenants: TENANT.length > 1 };
+  return { unowned: UNOWNED, runOut: RUN_OUT, signals };
 }
 
 /** Those of the agents whose rows nobody holds now. */

@@ -9,21 +9,18 @@ const SHARE = 2;
  */
 export class Places {
   readonly #taken = new Map<string, number>();
+  readonly #isShared: boolean;
   #free: number;
-  #isShared = false;
 
-  constructor(limit: number) {
+  /** `isShared`: there may be several tenants. One that is alone may take all places. */
+  constructor(limit: number, isShared: boolean) {
+    this.#isShared = isShared;
     this.#free = limit;
   }
 
   /** The number of places that nobody holds. */
   get free(): number {
     return this.#free;
-  }
-
-  /** Says whether there are several tenants: one that is alone may take all places. */
-  share(isShared: boolean): void {
-    this.#isShared = isShared;
   }
 
   /** The tenants that may take no other place now. */

@@ -66,7 +66,7 @@ export class Runner {
   constructor(services: ServerServices) {
     const { bell, sql } = services;
     this.#services = services;
-    this.#places = new Places(services.agentLimit);
+    this.#places = new Places(services.agentLimit, services.hasSeveralTenants);
     this.#renewals = new Renewals(services, () => [...this.#held.values()].map(({ loop }) => loop.owner));
     this.#ends = [
       bell.listen((rings) => this.#hear(rings)),
@@ -178,7 +178,6 @@ export class Runner {
       const most = Math.min(CLAIMED, this.#places.free);
       const crowded = this.#places.crowded();
       const found = await lookForAgents(leases, serverId, { tenants, most, free, crowded });
-      this.#places.share(found.hasSeveralTenants);
       if (crowded.length > 0 || found.unowned.length === most) this.#isShort = true;
       // At once: between the look and this, a row may be let go by who keeps its owner from renewing.
       const runOut = free === "RUN_OUT" && most > 0 ? await this.#runOut(found.runOut) : [];

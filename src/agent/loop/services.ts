@@ -50,6 +50,8 @@ export type AgentServices = CallServices &
     readonly agentHooks: ReadonlyMap<string, Hooks>;
     /** The number of agents that this server advances at a time. */
     readonly agentLimit: number;
+    /** True if there may be several tenants, as who may connect says. */
+    readonly hasSeveralTenants: boolean;
     /** The places for running tools, of all agents of the tenant on this server. */
     readonly slots: ToolSlots;
     readonly images: Images;

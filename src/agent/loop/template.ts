@@ -45,7 +45,7 @@ export function templateOf(
   let all = template.hooks;
   for (const own of hooks) {
     const named = agentHooks.get(own);
-    if (named === undefined) return { missing: `the hooks ${own} (agentHooks)` };
+    if (named === undefined) return { missing: `the set of hooks ${own} (agentHooks)` };
     all = joinHooks(all, named);
   }
   return { ...template, hooks: all };

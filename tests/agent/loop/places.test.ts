@@ -4,9 +4,7 @@ import { Places } from "../../../src/agent/loop/places.ts";
 
 /** The places of a server that has several tenants. */
 function sharedPlaces(limit: number): Places {
-  const places = new Places(limit);
-  places.share(true);
-  return places;
+  return new Places(limit, true);
 }
 
 /** Takes as many places for the tenants as they can have, one each in turn. Answers how many each has. */
@@ -25,7 +23,7 @@ function takeAll(places: Places, ...tenants: readonly string[]): readonly number
 
 describe("the places of a server (invariant 13)", () => {
   it("are all of the only tenant's", () => {
-    expect(takeAll(new Places(100), "a")).toEqual([100]);
+    expect(takeAll(new Places(100, false), "a")).toEqual([100]);
   });
 
   it("are two thirds for one of several tenants, and two fifths for each of two", () => {
