@@ -46,10 +46,11 @@ const CLAIM: Statement<Lease, [serverId: string, ttlMs: number, agentIds: readon
 };
 /**
  * The agents that a server looks for, and the signals to its own: one statement, since most looks find nothing. Agents that
- * nobody has lie in a partial index of their own (agent_waiting): few, however many work. From tenant to tenant by that index
- * the first of each are found, so that none stands behind all of another's: of each of T tenants (most + 1)² / 4T at most, and
- * T + (most + 1)² / 4T > most, so that fewer than `most` are all that wait. Agents that somebody has lie in another index
- * (agent_leased), which is gone through for those whose lease has run out.
+ * nobody has lie in a partial index of their own (agent_waiting): few, however many work. The look goes from tenant to tenant
+ * by that index and takes the first of each, so that none stands behind all of another's. Of each of T tenants it reads
+ * (most + 1)² / 4T agents at most. If one is cut off there, at least T - 1 + (most + 1)² / 4T ≥ most are found: fewer than
+ * `most` are all that wait. Agents that somebody has lie in another index (agent_leased), which is gone through for those
+ * whose lease has run out.
  */
 const LOOK: Statement<
   { found: "UNOWNED" | "RUN_OUT" | "OWN"; agentId: string; tenant: string; signal: number },
