@@ -13,11 +13,11 @@ import { median } from "../../tests/support/median.ts";
 
 /**
  * `npm run trial:neighbours`: 100 agents work without end on two servers, and beside them, one after the other, a chatty
- * tool, a reader with 20 statistics over many calls, one locked row, a database that stalls for 3 s, and a stranger with
- * documents of 4 MB (stranger.ts). No agent is resumed, no call sealed, no ERROR written, and an event takes at most three
- * times as long to a subscriber of the other server as it took alone, save in the stall. What it takes alone is measured
- * before each of them. A neighbour beside which it takes longer is measured in two more rounds, and the medians count. With
- * --planted one locked row is everybody's.
+ * tool, a reader with 20 statistics over many calls, some locked rows, a database that stalls for 3 s as they are let go,
+ * and a stranger with documents of 4 MB (stranger.ts). No agent is resumed, no call sealed, no ERROR written, and an event
+ * takes at most three times as long to a subscriber of the other server as it took alone, save in the stall. What it takes
+ * alone is measured before each of them. A neighbour beside which it takes longer is measured in two more rounds, and the
+ * medians count. With --planted locked rows are everybody's.
  */
 const AGENTS = 100;
 
@@ -69,10 +69,10 @@ async function runNeighbours({ isShort, isPlanted, fail }: TrialRun, folder: str
       disturb: (signal) => readStatistics(two.said, signal),
     },
     {
-      name: "a locked row",
+      name: "locked rows",
       seconds: isShort ? 16 : 30,
       isMeasured: true,
-      disturb: (signal) => lockRow(postgres.url, signal),
+      disturb: (signal) => lockRows(postgres.url, signal),
     },
     { name: "a stall", seconds: 0, isMeasured: false, disturb: (signal) => stall(proxy, signal) },
     { name: "a stranger", seconds: 0, isMeasured: true, disturb: (signal) => sendDocuments([one.said, two.said], signal) },
@@ -96,7 +96,7 @@ async function runNeighbours({ isShort, isPlanted, fail }: TrialRun, folder: str
     if (problems !== "") fail(`beside ${neighbour.name}: ${problems}`);
   };
   const isTooLong = ({ name }: Neighbour): boolean => median(beside.get(name) ?? []) > 3 * median(alone);
-  const met = isPlanted ? neighbours.filter(({ name }) => name === "a locked row") : neighbours;
+  const met = isPlanted ? neighbours.filter(({ name }) => name === "locked rows") : neighbours;
   for (const neighbour of met) await measure(neighbour);
   // The machine has other neighbours, for seconds: who took too long is measured in two more rounds, and the median counts.
   for (const neighbour of met.filter((one) => one.isMeasured && isTooLong(one)))
@@ -160,13 +160,13 @@ async function readStatistics(url: string, signal: AbortSignal): Promise<void> {
   await Promise.all(Array.from({ length: 20 }, read));
 }
 
-/** The row of one agent, held by a transaction of somebody else. */
-async function lockRow(url: string, signal: AbortSignal): Promise<void> {
+/** The rows of some agents, held by a transaction of somebody else. */
+async function lockRows(url: string, signal: AbortSignal): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   client.on("error", () => {});
   await client.connect();
   await client.query("BEGIN");
-  await client.query("SELECT 1 FROM agent WHERE lease_owner IS NOT NULL ORDER BY id LIMIT 1 FOR UPDATE");
+  await client.query("SELECT 1 FROM agent WHERE lease_owner IS NOT NULL ORDER BY id LIMIT 20 FOR UPDATE");
   await ended(signal);
   await client.query("COMMIT");
   await client.end();

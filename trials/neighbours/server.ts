@@ -2,7 +2,7 @@ import { LEASE_TIMES } from "../../src/agent/loop/lease.ts";
 import type { Sql } from "../../src/db/sql.ts";
 import { runServer } from "../run-server.ts";
 
-/** The fault of trial:neighbours: a renewal waits for every row, so that one locked row is everybody's. */
+/** The fault of trial:neighbours: a renewal waits for every row, so that locked rows are everybody's. */
 function waitsForAll(sql: Sql): Sql {
   return {
     ...sql,

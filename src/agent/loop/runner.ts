@@ -11,6 +11,7 @@ import { closeLostShells } from "../calls/shells/lost.ts";
 import { reportOutage } from "./outage-report.ts";
 import { claim, lookForAgents, release, unlockedAgents, type AgentOfTenant, type Free, type Lease } from "./lease.ts";
 import { Loop } from "./loop.ts";
+import { LockedRows } from "./locked-rows.ts";
 import type { ServerServices } from "./services.ts";
 import { findOverdue } from "./overdue.ts";
 import { Places } from "./places.ts";
@@ -59,8 +60,7 @@ export class Runner {
   #outage: { readonly outage: Outage; readonly loops: readonly Loop[] } | null = null;
   /** The time of `performance.now()` from when on agents are claimed whose lease has run out. */
   #runOutFrom = 0;
-  /** Agents whose lease had run out at the last sweep, and whose rows others held. */
-  #lockedBefore: readonly string[] = [];
+  readonly #lockedRows = new LockedRows();
   readonly #renewals: Renewals;
 
   constructor(services: ServerServices) {
@@ -105,10 +105,13 @@ export class Runner {
     return this.#held.size;
   }
 
-  /** Something was committed for the agent on this node: its owner, here or elsewhere, goes on. Never rejects. */
+  /**
+   * Something was committed for the agent on this node: its owner, here or elsewhere, goes on. An owner whose lease has run
+   * out may be about to renew it: only a look takes its agent. Never rejects.
+   */
   async wake(agent: AgentOfTenant): Promise<void> {
     const held = this.#held.get(agent.agentId);
-    if (held === undefined) return this.#tracked(this.#claim([agent]));
+    if (held === undefined) return this.#tracked(this.#claim([agent], "GIVEN_BACK"));
     held.isWanted = true;
     held.loop.signalled();
   }
@@ -180,10 +183,10 @@ export class Runner {
       const found = await lookForAgents(leases, serverId, { tenants, most, free, crowded });
       if (crowded.length > 0 || found.unowned.length === most) this.#isShort = true;
       // At once: between the look and this, a row may be let go by who keeps its owner from renewing.
-      const runOut = free === "RUN_OUT" && most > 0 ? await this.#runOut(found.runOut) : [];
+      const runOut = free === "RUN_OUT" && most > 0 ? await this.#claimable(found.runOut) : [];
       this.#want(found.unowned);
-      await this.#claimFree(found.unowned);
-      await this.#claimFree(runOut);
+      await this.#claimFree(found.unowned, "GIVEN_BACK");
+      await this.#claimFree(runOut, this.#free());
       for (const [agentId, signal] of found.signals) {
         const held = this.#held.get(agentId);
         if (held === undefined || held.signal === signal) continue;
@@ -197,16 +200,11 @@ export class Runner {
     if (this.#isShort && this.#hasEnded) void this.#sweep([]);
   }
 
-  /**
-   * Agents whose lease has run out. One whose row somebody else holds cannot be renewed either: when the row is free, its
-   * owner has the time between two looks to do so.
-   */
-  async #runOut(agents: readonly AgentOfTenant[]): Promise<readonly AgentOfTenant[]> {
-    const ids = agents.map(({ agentId }) => agentId);
+  /** Those of the agents whose lease has run out that need not be left to their owners. */
+  async #claimable(runOut: readonly AgentOfTenant[]): Promise<readonly AgentOfTenant[]> {
+    const ids = runOut.map(({ agentId }) => agentId);
     const unlocked = ids.length === 0 ? new Set<string>() : await unlockedAgents(this.#services.leases, ids);
-    const wereLocked = new Set(this.#lockedBefore);
-    this.#lockedBefore = ids.filter((id) => !unlocked.has(id));
-    return agents.filter(({ agentId }) => unlocked.has(agentId) && !wereLocked.has(agentId));
+    return this.#lockedRows.claimable(runOut, unlocked);
   }
 
   /** Of those that this server still holds, notes that they can go on: one whose loop parks now is claimed again. */
@@ -218,8 +216,11 @@ export class Runner {
   }
 
   /** Claims what is free. What this server holds already is not lost to it yet. */
-  async #claimFree(agents: readonly AgentOfTenant[]): Promise<void> {
-    await this.#claim(agents.filter(({ agentId }) => !this.#held.has(agentId)));
+  async #claimFree(agents: readonly AgentOfTenant[], free: Free): Promise<void> {
+    await this.#claim(
+      agents.filter(({ agentId }) => !this.#held.has(agentId)),
+      free,
+    );
   }
 
   #free(): Free {
@@ -227,7 +228,7 @@ export class Runner {
   }
 
   /** Claims those of the agents for which there are places. */
-  async #claim(agents: readonly AgentOfTenant[]): Promise<void> {
+  async #claim(agents: readonly AgentOfTenant[], free: Free): Promise<void> {
     if (this.#closing.signal.aborted) return;
     const placed = new Map(
       agents.filter(({ tenant }) => this.#places.take(tenant)).map(({ agentId, tenant }) => [agentId, tenant]),
@@ -238,7 +239,7 @@ export class Runner {
     const { leases, serverId, leaseTimes } = this.#services;
     const startUntil = new Deadline(leaseTimes.startMs);
     try {
-      for (const lease of await claim(leases, serverId, [...placed.keys()], leaseTimes, this.#free())) {
+      for (const lease of await claim(leases, serverId, [...placed.keys()], leaseTimes, free)) {
         if (this.#closing.signal.aborted) await release(leases, lease);
         else {
           this.#advance(lease, startUntil);
@@ -275,7 +276,7 @@ export class Runner {
       if (held?.loop === loop) {
         this.#held.delete(lease.agentId);
         // What arrived between the parking and now found this loop and could not wake it.
-        if (ending === "parked" && held.isWanted) void this.#tracked(this.#claim([lease]));
+        if (ending === "parked" && held.isWanted) void this.#tracked(this.#claim([lease], "GIVEN_BACK"));
       }
     });
     this.#held.set(lease.agentId, { loop, ended: this.#tracked(ended), signal: null, isWanted: false });
