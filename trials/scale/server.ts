@@ -2,25 +2,9 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { createInterface } from "node:readline";
 import { LEASE_TIMES } from "../../src/agent/loop/lease.ts";
 import { runServer } from "../run-server.ts";
-import { partOf, startProfile, type Part } from "./profile.ts";
+import { startProfile } from "./profile.ts";
+import { SWEEPS } from "./sweeps.ts";
 
-/** The functions that look for agents, and keep their leases; a loop that begins there is work, which nothing here names. */
-const SWEEPS: readonly Part[] = [
-  partOf(new URL("../../src/agent/loop/runner.ts", import.meta.url), [
-    "#hear",
-    "#sweepAll",
-    "#sweep",
-    "#sweepOnce",
-    "#runOut",
-    "#want",
-    "#claimFree",
-    "#endOverdue",
-    "#renew",
-  ]),
-  ...["loop/lease.ts", "loop/renewals.ts", "loop/overdue.ts", "approvals/expire.ts"].map((file) =>
-    partOf(new URL(`../../src/agent/${file}`, import.meta.url), "all"),
-  ),
-];
 /** The exactness with which lateness is measured, in ms. */
 const RESOLUTION_MS = 10;
 
