@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
+import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
 /** A process of a trial, and what it said when it was ready. */
@@ -102,14 +103,24 @@ export async function endAll(): Promise<void> {
 /** The token of the trial itself, if the servers ask for one. */
 export const TRIAL_TOKEN = "trial";
 
-/** An operation over HTTP; rejects if it answers errors. */
+/** What an operation may answer. */
+type Answer<Data> = {
+  readonly data?: Data;
+  readonly errors?: readonly { readonly extensions?: { readonly code: string; readonly retryAfterMs?: number } }[];
+};
+
+/** An operation over HTTP; rejects if it answers errors. One that is told to come later does so. */
 export async function ask<Data>(url: string, query: string, variables: object = {}): Promise<Data> {
-  const response = await fetch(url, {
-    method: "POST",
-    headers: { "content-type": "application/json", authorization: `Bearer ${TRIAL_TOKEN}` },
-    body: JSON.stringify({ query, variables }),
-  });
-  const { data, errors } = (await response.json()) as { data?: Data; errors?: unknown };
-  if (data === undefined || errors !== undefined) throw new Error(JSON.stringify(errors));
-  return data;
+  for (;;) {
+    const response = await fetch(url, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: `Bearer ${TRIAL_TOKEN}` },
+      body: JSON.stringify({ query, variables }),
+    });
+    const { data, errors } = (await response.json()) as Answer<Data>;
+    if (data !== undefined && errors === undefined) return data;
+    const [refusal] = (errors ?? []).flatMap(({ extensions }) => (extensions?.code === "RATE_LIMITED" ? [extensions] : []));
+    if (refusal?.retryAfterMs === undefined) throw new Error(JSON.stringify(errors));
+    await delay(refusal.retryAfterMs);
+  }
 }
