@@ -414,6 +414,39 @@ describe("wrappers round an execution", () => {
     expect(runs).toBe(1);
   });
 
+  it("one that throws is named by the error; what the tool threw goes through as it is", async () => {
+    const through: Around = async (_call, next) => next();
+    const breaks: Around = async (_call, next) => {
+      await next();
+      throw new Error("the meter is gone");
+    };
+    const config = { hooks: { around: [through] } };
+    const failed = await call(READ, { hooks: { around: [breaks] } }, { config });
+    expect(failed.row).toMatchObject({
+      state: "FAILED",
+      error: {
+        type: "EXECUTION_FAILED",
+        message: expect.stringContaining("templates.assistant.hooks.around.0 failed: the meter is gone"),
+      },
+    });
+    const tool = defineTool<Record<string, never>>({
+      name: "own",
+      description: "x",
+      readOnly: true,
+      inputSchema: { type: "object", required: [], properties: {} },
+      run: () => {
+        throw new Error("the disk is gone");
+      },
+    });
+    const { row } = await call(
+      { tool: "own", input: {} },
+      { hooks: { around: [through] } },
+      { config: { ...config, tools: [tool] } },
+    );
+    expect(row).toMatchObject({ state: "FAILED", error: { message: expect.stringContaining("the disk is gone") } });
+    expect(JSON.stringify(row.error)).not.toContain("the hook");
+  });
+
   it("one that never ends is under the call's time limit", async () => {
     const { row } = await call(READ, { toolTimeoutMs: 50, hooks: { around: [() => new Promise<never>(() => {})] } });
     expect(row).toMatchObject({ state: "FAILED", error: { type: "TIMEOUT" } });

@@ -1,7 +1,8 @@
 import { CloseCode } from "graphql-ws";
+import { subscribe as listen, unsubscribe as ignore } from "node:diagnostics_channel";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
-import { request } from "node:http";
+import { request, type ServerResponse } from "node:http";
 import { createConnection, type Socket } from "node:net";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import WebSocket from "ws";
@@ -412,10 +413,13 @@ describe("SSE", () => {
       });
     const before = pings();
     const leaving = new AbortController();
+    const heard = nextResponse();
     const left = subscribe(leaving.signal).catch(() => null);
     await asked.promise;
+    const closed = once(await heard, "close");
     leaving.abort();
     expect(await left).toBe(null);
+    await closed;
     held.resolve();
     const staying = new AbortController();
     expect((await subscribe(staying.signal)).status).toBe(200);
@@ -423,6 +427,15 @@ describe("SSE", () => {
     staying.abort();
   });
 });
+
+/** The server's side of the next request. */
+function nextResponse(): Promise<ServerResponse> {
+  const { promise, resolve } = Promise.withResolvers<ServerResponse>();
+  const heard = (message: unknown): void => resolve((message as { response: ServerResponse }).response);
+  listen("http.server.request.start", heard);
+  onTestFinished(() => void ignore("http.server.request.start", heard));
+  return promise;
+}
 
 describe("operators' routes", () => {
   it("answer health, readiness and metrics", async () => {

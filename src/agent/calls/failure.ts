@@ -1,14 +1,19 @@
 import { basename, isAbsolute, relative } from "node:path";
 import type { JsonObject } from "../../lib/json.ts";
 import { messageOf } from "../../lib/text.ts";
+import { AroundFailed } from "./hooks.ts";
 import { UnopenedFile } from "../tools/fs/unopened-file.ts";
 import { systemWords } from "../workspace/system-words.ts";
 
 /** The failure of a tool: in words, and the fields that its error has besides. */
 export type Failure = { readonly message: string; readonly cause: JsonObject };
 
-/** The failure of a tool that threw `error`, as the model reads it: names of files are those of the workspace, not of the server's disk. */
+/** The failure of a tool, or of a hook round it, that threw `error`, as the model reads it: names of files are those of the workspace, not of the server's disk. */
 export function failureOf(error: unknown, root: string): Failure {
+  if (error instanceof AroundFailed) {
+    const { message, cause } = failureOf(error.cause, root);
+    return { message: `${error.message}: ${message}`, cause };
+  }
   const { code, errno, path } = fieldsOf(error instanceof UnopenedFile ? error.cause : error);
   const name = path === null ? null : inWorkspace(root, path);
   const words = error instanceof UnopenedFile ? null : systemWords(error);

@@ -18,6 +18,13 @@ export function hookCall({ request, tool, bound }: Validated, { createdBy, templ
  */
 export type Around = (call: HookCall & { readonly signal: AbortSignal }, next: () => Promise<ToolResult>) => Promise<ToolResult>;
 
+/** A hook that goes round an execution threw, and not what `next` had thrown: `cause` is what it threw. */
+export class AroundFailed extends Error {
+  constructor(place: string, cause: unknown) {
+    super(`the hook ${place} failed`, { cause });
+  }
+}
+
 /** The operator's own code around tool calls, in the order in which it runs. */
 export type CallHooks = {
   readonly preToolUse: readonly Placed<PreToolUse>[];

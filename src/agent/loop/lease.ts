@@ -38,6 +38,9 @@ const isWhole = (tenant: string): string => `(SELECT l.lost_at FROM tenant_log l
 /** An agent that is to go on, and that nobody holds: the condition of the index agent_waiting. */
 const IS_UNOWNED = "runnable_at IS NOT NULL AND lease_owner IS NULL";
 
+/** The most agents whose lease has run out that a look finds: also more than there are places, since some may have to be left to their owners. */
+const RUN_OUT_MOST = 100;
+
 const CLAIM: Statement<Lease, [serverId: string, ttlMs: number, agentIds: readonly string[], alsoRunOut: boolean]> = {
   name: "claim_agents",
   text: `UPDATE agent a SET lease_owner = $1, lease_epoch = lease_epoch + 1, lease_until = clock_timestamp() + make_interval(secs => $2::float8 / 1000)
@@ -66,12 +69,13 @@ const LOOK: Statement<
       ) a WHERE w.tenant <> ALL ($5) AND ${isWhole("w.tenant")} ORDER BY a.nth, a.runnable_at LIMIT $3)
     UNION ALL (SELECT 'RUN_OUT', id, tenant, signal FROM (
         SELECT id, tenant, signal, lease_until, row_number() OVER (PARTITION BY tenant ORDER BY lease_until) AS nth FROM agent WHERE $4 AND lease_owner IS NOT NULL AND lease_until < clock_timestamp() AND runnable_at IS NOT NULL AND needs <= ${KNOWN_NEEDS} AND ${isWhole("agent.tenant")}
-      ) a ORDER BY tenant = ANY ($5), nth, lease_until LIMIT $3)
+      ) a ORDER BY tenant = ANY ($5), nth, lease_until LIMIT ${RUN_OUT_MOST})
     UNION ALL SELECT 'OWN', id, tenant, signal FROM agent WHERE lease_owner = $1 AND ($2::text[] IS NULL OR tenant = ANY ($2))`,
 };
+/** Shared, so that the looks of two servers are no locks for each other. */
 const UNLOCKED: Statement<{ id: string }, [agentIds: readonly string[]]> = {
   name: "unlocked_agents",
-  text: "SELECT id FROM agent WHERE id = ANY ($1) FOR NO KEY UPDATE SKIP LOCKED",
+  text: "SELECT id FROM agent WHERE id = ANY ($1) FOR SHARE SKIP LOCKED",
 };
 const RENEW: Statement<
   { id: string },
@@ -126,8 +130,8 @@ export async function claim(
 }
 
 /**
- * What a look is for: signals to the server's agents of some tenants, or of all for null, and at most `most` agents of each
- * kind that are free: none of crowded tenants that nobody holds, and theirs whose lease has run out behind all others'.
+ * What a look is for: signals to the server's agents of some tenants, or of all for null, and at most `most` agents that
+ * nobody holds, none of them of crowded tenants; and agents whose lease has run out, those of crowded tenants behind all others.
  */
 export type Look = {
   readonly tenants: readonly string[] | null;
@@ -155,7 +159,7 @@ export async function lookForAgents(sql: Sql, serverId: string, { tenants, most,
   return { unowned: UNOWNED, runOut: RUN_OUT, signals };
 }
 
-/** Those of the agents whose rows nobody holds now. */
+/** Those of the agents whose rows nobody holds now for a change. */
 export async function unlockedAgents(sql: Sql, agentIds: readonly string[]): Promise<Set<string>> {
   return new Set((await sql.query(UNLOCKED, [agentIds])).map((row) => row.id));
 }

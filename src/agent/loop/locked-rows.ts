@@ -2,16 +2,16 @@ import type { AgentOfTenant } from "./lease.ts";
 
 /** An agent is claimed by the look that finds its row free for this time. */
 const FREE_LOOKS = 3;
-/** A look that was answered sooner after the one before does not count, in ms. */
-const APART_MS = 1_000;
+/** A look that was answered sooner after the one before does not count, in ms: looks come a second after each other, or a little less. */
+const APART_MS = 900;
 
 /** How many looks have found an agent's row free since it was locked, and when the last of them was answered. */
 type Freed = { readonly looks: number; readonly answeredAt: number };
 
 /**
- * Agents whose lease ran out while somebody else held their row. Nobody could renew it meanwhile: when the row is free, the
- * owner has two seconds to do so. Three looks have to find the row free, as one may be late itself: what keeps a look from
- * its answer keeps the owner from renewing.
+ * Agents whose lease ran out while somebody else held their row, as this server saw. Nobody could renew it meanwhile: when
+ * the row is free, the owner has two seconds to do so. Three looks have to find the row free, as one may be late itself: what
+ * keeps a look from its answer keeps the owner from renewing.
  */
 export class LockedRows {
   readonly #now: () => number;

@@ -11,16 +11,24 @@ const LOCKED_MS = [0, 20, 100, 500];
 /** The time between two tries for the lease of one agent whose row others hold for long, in ms. */
 const LOCKED_AGAIN_MS = 250;
 
+/** An owner, as its lease is kept. */
+export type LeaseOwner = Pick<Owner, "lease" | "lost" | "betweenWrites">;
+
+/** What renewals need of a server. */
+export type RenewalServices = Pick<ServerServices, "leases" | "serverId" | "leaseTimes" | "logger"> & {
+  readonly sql: { readonly outages: Pick<ServerServices["sql"]["outages"], "current"> };
+};
+
 /** Keeps the leases of the agents that this server holds. */
 export class Renewals {
-  readonly #services: ServerServices;
-  readonly #owners: () => readonly Owner[];
+  readonly #services: RenewalServices;
+  readonly #owners: () => readonly LeaseOwner[];
   /** The owners whose leases are renewed as soon as none of their agent's own writes is under way. */
-  readonly #later = new Map<Owner, Promise<void>>();
+  readonly #later = new Map<LeaseOwner, Promise<void>>();
   /** Leases that end later than any can, with the time at which this server first saw each. */
   readonly #beyond = new Map<string, number>();
 
-  constructor(services: ServerServices, owners: () => readonly Owner[]) {
+  constructor(services: RenewalServices, owners: () => readonly LeaseOwner[]) {
     this.#services = services;
     this.#owners = owners;
   }
@@ -35,7 +43,7 @@ export class Renewals {
    * for again; one that is held for longer is this server's until another takes it, but nothing new starts under it.
    */
   async renewAll(): Promise<void> {
-    let left: readonly Owner[] = this.#owners();
+    let left: readonly LeaseOwner[] = this.#owners();
     for (const waitMs of LOCKED_MS) {
       if (left.length === 0) return;
       await delay(waitMs);
@@ -57,7 +65,7 @@ export class Renewals {
    * In a busy tenant an agent's own writes hold its row most of the time, as each waits for the log. A row that others hold
    * is asked for again and again, so that its owner is the first to have it.
    */
-  #renewLater(owner: Owner): void {
+  #renewLater(owner: LeaseOwner): void {
     if (this.#later.has(owner)) return;
     this.#later.set(
       owner,
@@ -65,15 +73,16 @@ export class Renewals {
     );
   }
 
-  async #renewBetweenWrites(owner: Owner): Promise<void> {
-    try {
-      while (!owner.lost.aborted && this.#services.sql.outages.current === null) {
-        const left = await owner.betweenWrites(() => this.#renewSome([owner]));
-        if (left.length === 0) return;
-        await delay(LOCKED_AGAIN_MS);
+  async #renewBetweenWrites(owner: LeaseOwner): Promise<void> {
+    while (!owner.lost.aborted) {
+      try {
+        // While the database does not answer, nothing is tried: the tries go on when it does.
+        const isTried = this.#services.sql.outages.current === null;
+        if (isTried && (await owner.betweenWrites(() => this.#renewSome([owner]))).length === 0) return;
+      } catch (error) {
+        this.#services.logger.warn(`a lease could not be renewed (${withCause(error)}); trying again`);
       }
-    } catch (error) {
-      this.#services.logger.warn(`a lease could not be renewed (${withCause(error)}); trying again`);
+      await delay(LOCKED_AGAIN_MS);
     }
   }
 
@@ -97,7 +106,7 @@ export class Renewals {
   }
 
   /** Those of the owners whose leases could not be renewed. */
-  async #renewSome(owners: readonly Owner[]): Promise<readonly Owner[]> {
+  async #renewSome(owners: readonly LeaseOwner[]): Promise<readonly LeaseOwner[]> {
     const { leases, serverId, leaseTimes } = this.#services;
     const startUntil = new Deadline(leaseTimes.startMs);
     const renewed = await renew(

@@ -21,6 +21,8 @@ import { Renewals } from "./renewals.ts";
 const SWEEP_MS = { heard: 1_000, unheard: 250 };
 /** The time between two looks for what was not done in time, in ms. */
 const OVERDUE_MS = 1_000;
+/** The time after which leases are renewed again that could not be, in ms. */
+const RENEW_AGAIN_MS = 250;
 /** The time for which running tools may go on when the server closes, in ms. */
 const CLOSING_MS = 8_000;
 
@@ -61,6 +63,10 @@ export class Runner {
   /** The time of `performance.now()` from when on agents are claimed whose lease has run out. */
   #runOutFrom = 0;
   readonly #lockedRows = new LockedRows();
+  /** True if agents whose lease has run out may have found no place since they were last looked for. */
+  #isRunOutDue = false;
+  /** False if leases could not be renewed at the last try. */
+  #hasRenewed = true;
   readonly #renewals: Renewals;
 
   constructor(services: ServerServices) {
@@ -92,7 +98,7 @@ export class Runner {
     // While the server closes, running tools may finish under leases that go on.
     this.#renewing = every(
       {
-        pauseMs: () => services.leaseTimes.renewMs,
+        pauseMs: () => (this.#hasRenewed ? services.leaseTimes.renewMs : Math.min(services.leaseTimes.renewMs, RENEW_AGAIN_MS)),
         task: () => this.#renew(),
         onFailure: failing("leases could not be renewed"),
       },
@@ -176,17 +182,20 @@ export class Runner {
     this.#isShort = false;
     this.#hasEnded = false;
     const { leases, serverId } = this.#services;
-    const free = tenants === null ? this.#free() : "GIVEN_BACK";
+    const most = Math.min(CLAIMED, this.#places.free);
+    const crowded = this.#places.crowded();
+    const free = most > 0 && (tenants === null || this.#isRunOutDue) ? this.#free() : "GIVEN_BACK";
+    // The end of a loop may make room for those of crowded tenants, and of all if there was none.
+    this.#isRunOutDue = tenants === null ? most === 0 || crowded.length > 0 : this.#isRunOutDue && free === "GIVEN_BACK";
     try {
-      const most = Math.min(CLAIMED, this.#places.free);
-      const crowded = this.#places.crowded();
       const found = await lookForAgents(leases, serverId, { tenants, most, free, crowded });
       if (crowded.length > 0 || found.unowned.length === most) this.#isShort = true;
       // At once: between the look and this, a row may be let go by who keeps its owner from renewing.
-      const runOut = free === "RUN_OUT" && most > 0 ? await this.#claimable(found.runOut) : [];
+      const runOut = free === "RUN_OUT" ? await this.#claimable(found.runOut) : [];
       this.#want(found.unowned);
-      await this.#claimFree(found.unowned, "GIVEN_BACK");
+      // Those first whose work was cut off: others may come without end.
       await this.#claimFree(runOut, this.#free());
+      await this.#claimFree(found.unowned, "GIVEN_BACK");
       for (const [agentId, signal] of found.signals) {
         const held = this.#held.get(agentId);
         if (held === undefined || held.signal === signal) continue;
@@ -297,7 +306,9 @@ export class Runner {
 
   async #renew(): Promise<void> {
     if (this.#outage !== null) return;
+    this.#hasRenewed = false;
     await this.#renewals.renewAll();
+    this.#hasRenewed = true;
     await this.#renewals.endBeyond();
   }
 

@@ -3,7 +3,7 @@ import { ENDED } from "../../../lib/abort-reason.ts";
 import { accepted, refused, type Result } from "../../../lib/result.ts";
 import { CallCancelled, cancelledRefusal } from "./cancelled.ts";
 import { failureOf } from "../failure.ts";
-import { hookCall, type Around, type HookAgent } from "../hooks.ts";
+import { AroundFailed, hookCall, type Around, type HookAgent } from "../hooks.ts";
 import type { Placed } from "../../tools/hook.ts";
 import type { ToolContext } from "../../tools/tool.ts";
 import type { ToolResult } from "../../tools/tool-result.ts";
@@ -67,10 +67,7 @@ async function run(
   stopReason: () => Refusal | null,
 ): Promise<Result<Executed, Refusal>> {
   const wrapped = around.reduceRight<() => Promise<ToolResult>>(
-    (next, { run }) => {
-      const nextOnce = runOnce(next, context.signal);
-      return async () => run({ ...hookCall(call, agent), signal: context.signal }, nextOnce);
-    },
+    (next, hook) => roundOnce(hook, next, () => ({ ...hookCall(call, agent), signal: context.signal })),
     () => call.bound.run(context),
   );
   try {
@@ -79,6 +76,31 @@ async function run(
     if (error instanceof TimedOut) return refused(stopReason() ?? timedOut(error.afterMs));
     return refused(stopReason() ?? { type: "execution_failed", stage: "execution", ...failureOf(error, context.workspace.root) });
   }
+}
+
+/** A hook round an execution. What it throws itself names it; what the execution threw goes through. */
+function roundOnce(
+  { place, run }: Placed<Around>,
+  next: () => Promise<ToolResult>,
+  told: () => Parameters<Around>[0],
+): () => Promise<ToolResult> {
+  return async () => {
+    const hooked = told();
+    const thrown = new Set<unknown>();
+    const noted = async (): Promise<ToolResult> => {
+      try {
+        return await next();
+      } catch (error) {
+        thrown.add(error);
+        throw error;
+      }
+    };
+    try {
+      return await run(hooked, runOnce(noted, hooked.signal));
+    } catch (error) {
+      throw thrown.has(error) ? error : new AroundFailed(place, error);
+    }
+  };
 }
 
 /**
