@@ -18,6 +18,9 @@ export function hookCall({ request, tool, bound }: Validated, { createdBy, templ
  */
 export type Around = (call: HookCall & { readonly signal: AbortSignal }, next: () => Promise<ToolResult>) => Promise<ToolResult>;
 
+/** One that goes round an execution: a hook, or null and what the server itself puts round it. */
+export type Wrapper = { readonly place: string | null; readonly run: Around };
+
 /** A hook that goes round an execution threw, and not what `next` had thrown: `cause` is what it threw. */
 export class AroundFailed extends Error {
   constructor(place: string, cause: unknown) {

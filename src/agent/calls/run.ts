@@ -3,7 +3,7 @@ import type { Json } from "../../lib/json.ts";
 import { msSince } from "../../lib/clock.ts";
 import { messageOf } from "../../lib/text.ts";
 import { agentPermissions, guardedWorkspace } from "../policy/agent-policy.ts";
-import { hookAnswer, type Placed } from "../tools/hook.ts";
+import { hookAnswer } from "../tools/hook.ts";
 import { ownCodeOf, runOwnCode } from "../tools/own-code.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { ToolOutcome } from "../tools/tool-hooks.ts";
@@ -13,7 +13,7 @@ import { knownFileRows, KnownFiles, type NotedFile } from "../workspace/known-fi
 import { Waits } from "../workspace/sandbox/waits.ts";
 import type { CallingAgent } from "./call.ts";
 import { readPostToolUseAnswer } from "./hook-answers.ts";
-import { hookCall, hooksFor, type Around } from "./hooks.ts";
+import { hookCall, hooksFor, type Wrapper } from "./hooks.ts";
 import { CallHosts, HostGate, NO_HOSTS, type RefusedHosts } from "./hosts/call-hosts.ts";
 import type { ReadyCall } from "./judge.ts";
 import { CachedRun } from "./results/cached-run.ts";
@@ -175,9 +175,9 @@ function around(
   { hooks }: Pick<CallTemplate, "hooks">,
   results: ResultCache,
   cached: CachedRun | null,
-): readonly Placed<Around>[] {
-  if (!readOnly) return [{ place: "results", run: (_call, next) => results.changing(next) }, ...hooks.around];
-  return cached === null ? hooks.around : [...hooks.around, { place: "results", run: cached.around }];
+): readonly Wrapper[] {
+  if (!readOnly) return [{ place: null, run: (_call, next) => results.changing(next) }, ...hooks.around];
+  return cached === null ? hooks.around : [...hooks.around, { place: null, run: cached.around }];
 }
 
 /** A call whose time was up while a program waited for its start says why. */

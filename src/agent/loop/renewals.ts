@@ -10,6 +10,8 @@ const LOCKED_MS = [0, 20, 100, 500];
 
 /** The time between two tries for the lease of one agent whose row others hold for long, in ms. */
 const LOCKED_AGAIN_MS = 250;
+/** The time after a try that failed, in ms. */
+const FAILED_AGAIN_MS = 1_000;
 
 /** An owner, as its lease is kept. */
 export type LeaseOwner = Pick<Owner, "lease" | "lost" | "betweenWrites">;
@@ -74,15 +76,18 @@ export class Renewals {
   }
 
   async #renewBetweenWrites(owner: LeaseOwner): Promise<void> {
+    let failures = 0;
     while (!owner.lost.aborted) {
       try {
         // While the database does not answer, nothing is tried: the tries go on when it does.
         const isTried = this.#services.sql.outages.current === null;
         if (isTried && (await owner.betweenWrites(() => this.#renewSome([owner]))).length === 0) return;
+        await delay(LOCKED_AGAIN_MS);
       } catch (error) {
-        this.#services.logger.warn(`a lease could not be renewed (${withCause(error)}); trying again`);
+        failures += 1;
+        if (failures === 1) this.#services.logger.warn(`a lease could not be renewed (${withCause(error)}); trying again`);
+        await delay(FAILED_AGAIN_MS);
       }
-      await delay(LOCKED_AGAIN_MS);
     }
   }
 

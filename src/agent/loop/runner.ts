@@ -22,7 +22,7 @@ const SWEEP_MS = { heard: 1_000, unheard: 250 };
 /** The time between two looks for what was not done in time, in ms. */
 const OVERDUE_MS = 1_000;
 /** The time after which leases are renewed again that could not be, in ms. */
-const RENEW_AGAIN_MS = 250;
+const RENEW_AGAIN_MS = 1_000;
 /** The time for which running tools may go on when the server closes, in ms. */
 const CLOSING_MS = 8_000;
 
@@ -63,7 +63,7 @@ export class Runner {
   /** The time of `performance.now()` from when on agents are claimed whose lease has run out. */
   #runOutFrom = 0;
   readonly #lockedRows = new LockedRows();
-  /** True if agents whose lease has run out may have found no place since they were last looked for. */
+  /** True if agents whose lease has run out may have found no place when they were last looked for. */
   #isRunOutDue = false;
   /** False if leases could not be renewed at the last try. */
   #hasRenewed = true;
@@ -179,14 +179,16 @@ export class Runner {
     this.#isAllStale = false;
     this.#rung.clear();
     if (this.#closing.signal.aborted || this.#outage !== null) return;
+    // The end of a loop may have made room for those for which there was none.
+    const areRunOutDue = tenants === null || (this.#isRunOutDue && this.#hasEnded);
     this.#isShort = false;
     this.#hasEnded = false;
     const { leases, serverId } = this.#services;
     const most = Math.min(CLAIMED, this.#places.free);
     const crowded = this.#places.crowded();
-    const free = most > 0 && (tenants === null || this.#isRunOutDue) ? this.#free() : "GIVEN_BACK";
-    // The end of a loop may make room for those of crowded tenants, and of all if there was none.
-    this.#isRunOutDue = tenants === null ? most === 0 || crowded.length > 0 : this.#isRunOutDue && free === "GIVEN_BACK";
+    const free = areRunOutDue && most > 0 ? this.#free() : "GIVEN_BACK";
+    if (areRunOutDue) this.#isRunOutDue = most === 0;
+    const refusals = this.#refusals;
     try {
       const found = await lookForAgents(leases, serverId, { tenants, most, free, crowded });
       if (crowded.length > 0 || found.unowned.length === most) this.#isShort = true;
@@ -195,6 +197,7 @@ export class Runner {
       this.#want(found.unowned);
       // Those first whose work was cut off: others may come without end.
       await this.#claimFree(runOut, this.#free());
+      if (this.#refusals > refusals) this.#isRunOutDue = true;
       await this.#claimFree(found.unowned, "GIVEN_BACK");
       for (const [agentId, signal] of found.signals) {
         const held = this.#held.get(agentId);
@@ -205,6 +208,7 @@ export class Runner {
     } catch (error) {
       this.#services.logger.warn(`agents could not be looked for (${withCause(error)}); trying again`);
       this.#isShort = true;
+      this.#isRunOutDue ||= areRunOutDue;
     }
     if (this.#isShort && this.#hasEnded) void this.#sweep([]);
   }

@@ -3,8 +3,7 @@ import { ENDED } from "../../../lib/abort-reason.ts";
 import { accepted, refused, type Result } from "../../../lib/result.ts";
 import { CallCancelled, cancelledRefusal } from "./cancelled.ts";
 import { failureOf } from "../failure.ts";
-import { AroundFailed, hookCall, type Around, type HookAgent } from "../hooks.ts";
-import type { Placed } from "../../tools/hook.ts";
+import { AroundFailed, hookCall, type Around, type HookAgent, type Wrapper } from "../hooks.ts";
 import type { ToolContext } from "../../tools/tool.ts";
 import type { ToolResult } from "../../tools/tool-result.ts";
 import { TimedOut } from "../../tools/timed-out.ts";
@@ -17,7 +16,7 @@ export type Executed = { readonly call: Validated; readonly answer: ToolResult |
 
 /** The scope of an execution, besides the call: its limits, what goes round it, and its context, by its signal. */
 export type ExecutionScope = {
-  readonly around: readonly Placed<Around>[];
+  readonly around: readonly Wrapper[];
   readonly agent: HookAgent;
   readonly timeoutMs: number;
   readonly interrupt: AbortSignal;
@@ -67,7 +66,7 @@ async function run(
   stopReason: () => Refusal | null,
 ): Promise<Result<Executed, Refusal>> {
   const wrapped = around.reduceRight<() => Promise<ToolResult>>(
-    (next, hook) => roundOnce(hook, next, () => ({ ...hookCall(call, agent), signal: context.signal })),
+    (next, wrapper) => roundOnce(wrapper, next, () => ({ ...hookCall(call, agent), signal: context.signal })),
     () => call.bound.run(context),
   );
   try {
@@ -78,9 +77,9 @@ async function run(
   }
 }
 
-/** A hook round an execution. What it throws itself names it; what the execution threw goes through. */
+/** A wrapper round an execution. What a hook throws itself names it; what the execution threw goes through. */
 function roundOnce(
-  { place, run }: Placed<Around>,
+  { place, run }: Wrapper,
   next: () => Promise<ToolResult>,
   told: () => Parameters<Around>[0],
 ): () => Promise<ToolResult> {
@@ -98,7 +97,7 @@ function roundOnce(
     try {
       return await run(hooked, runOnce(noted, hooked.signal));
     } catch (error) {
-      throw thrown.has(error) ? error : new AroundFailed(place, error);
+      throw place === null || thrown.has(error) ? error : new AroundFailed(place, error);
     }
   };
 }
