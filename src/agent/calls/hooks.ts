@@ -18,7 +18,7 @@ export function hookCall({ request, tool, bound }: Validated, { createdBy, templ
  */
 export type Around = (call: HookCall & { readonly signal: AbortSignal }, next: () => Promise<ToolResult>) => Promise<ToolResult>;
 
-/** One that goes round an execution: a hook, or null and what the server itself puts round it. */
+/** What goes round an execution: a hook, by its place in the configuration, or something of the server's own, which has none. */
 export type Wrapper = { readonly place: string | null; readonly run: Around };
 
 /** A hook that goes round an execution threw, and not what `next` had thrown: `cause` is what it threw. */

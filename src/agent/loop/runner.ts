@@ -21,7 +21,7 @@ import { Renewals } from "./renewals.ts";
 const SWEEP_MS = { heard: 1_000, unheard: 250 };
 /** The time between two looks for what was not done in time, in ms. */
 const OVERDUE_MS = 1_000;
-/** The time after which leases are renewed again that could not be, in ms. */
+/** The time between a renewal of leases that failed and the next, in ms. */
 const RENEW_AGAIN_MS = 1_000;
 /** The time for which running tools may go on when the server closes, in ms. */
 const CLOSING_MS = 8_000;
