@@ -355,6 +355,19 @@ describe("hooks before a call", () => {
   });
 });
 
+/** A tool of one's own that throws what `error` answers. */
+function failingTool(error: () => Error) {
+  return defineTool<Record<string, never>>({
+    name: "own",
+    description: "x",
+    readOnly: true,
+    inputSchema: { type: "object", required: [], properties: {} },
+    run: () => {
+      throw error();
+    },
+  });
+}
+
 describe("wrappers round an execution", () => {
   it("the configuration's goes round the template's; one may answer itself, and next runs the tool at most once", async () => {
     const order: string[] = [];
@@ -385,15 +398,9 @@ describe("wrappers round an execution", () => {
   it("a tool does not start after its call has ended, whatever a wrapper does; what fails unheard harms nobody (invariant 5)", async () => {
     let runs = 0;
     const { promise: isTried, resolve: tried } = Promise.withResolvers<unknown>();
-    const tool = defineTool<Record<string, never>>({
-      name: "own",
-      description: "x",
-      readOnly: true,
-      inputSchema: { type: "object", required: [], properties: {} },
-      run: () => {
-        runs += 1;
-        throw new Error("unheard");
-      },
+    const tool = failingTool(() => {
+      runs += 1;
+      return new Error("unheard");
     });
     const late: Around = async (_call, next) => {
       setTimeout(() => tried(next().catch((error: unknown) => error)), 50);
@@ -429,15 +436,7 @@ describe("wrappers round an execution", () => {
         message: expect.stringContaining("templates.assistant.hooks.around.0 failed: the meter is gone"),
       },
     });
-    const tool = defineTool<Record<string, never>>({
-      name: "own",
-      description: "x",
-      readOnly: true,
-      inputSchema: { type: "object", required: [], properties: {} },
-      run: () => {
-        throw new Error("the disk is gone");
-      },
-    });
+    const tool = failingTool(() => new Error("the disk is gone"));
     const { row } = await call(
       { tool: "own", input: {} },
       { hooks: { around: [through] } },
