@@ -37,8 +37,19 @@ export type ProgramPlace = {
 /** The folders that `npm run` puts into PATH. */
 const OF_NPM = /[\\/](node_modules[\\/]\.bin|node-gyp-bin)$/;
 
-/** Git takes a folder for a bare repository, whose configuration it would obey, only if the command names the folder as one. */
-const OF_GIT = { GIT_CONFIG_COUNT: "1", GIT_CONFIG_KEY_0: "safe.bareRepository", GIT_CONFIG_VALUE_0: "explicit" };
+/**
+ * Settings of git for programs. It takes a folder for a bare repository, whose configuration it would obey, only if the command
+ * names the folder as one; it runs no monitor of files that a repository names; and it writes names as they are.
+ */
+const OF_GIT = {
+  GIT_CONFIG_COUNT: "3",
+  GIT_CONFIG_KEY_0: "safe.bareRepository",
+  GIT_CONFIG_VALUE_0: "explicit",
+  GIT_CONFIG_KEY_1: "core.fsmonitor",
+  GIT_CONFIG_VALUE_1: "false",
+  GIT_CONFIG_KEY_2: "core.quotePath",
+  GIT_CONFIG_VALUE_2: "false",
+};
 
 /** Nobody looks through the workspace of a program that runs without a box. */
 const NOTHING_FOUND: FoundInWorkspace = { covered: [], repositories: [] };

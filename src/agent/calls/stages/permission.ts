@@ -9,6 +9,7 @@ import { PathRefused } from "../../workspace/path-refused.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
 import { withFolderContents } from "../../policy/commands/folder-content.ts";
 import { withRecordedFiles } from "../../policy/commands/repository/recorded-files.ts";
+import { withUsedRepositories } from "../../policy/commands/repository/used-repository.ts";
 import { denyRules, judge } from "../../policy/policy.ts";
 import { isStricter, type Explanation, type Policy, type Verdict } from "../../policy/permission.ts";
 import { issueLines, type Refusal } from "../refusals/refusal.ts";
@@ -78,6 +79,7 @@ export async function judgeByPolicy(
   if (linesOf(values).length > 0) {
     values = await withFolderContents(values, workspace, denyRules(policy), policy.box);
     values = await withRecordedFiles(values, workspace, policy);
+    values = await withUsedRepositories(values, workspace, policy.box !== null);
   }
   const { name, readOnly } = tool;
   return { call, values, explanation: judge({ agentId: request.agentId, name, readOnly, values }, policy) };

@@ -81,6 +81,16 @@ export type RecordedFiles = Span & {
   readonly reason: string | null;
 };
 
+/** The repository in which a command of git works that the table takes for reading. */
+export type UsedRepository = {
+  /** The folder in which the command works; null if only the shell knows which. */
+  readonly folder: string | null;
+  /** True if git also looks into the repositories that this one records, and runs what they name. */
+  readonly entersNested: boolean;
+  /** Why git may run a program; null if it runs none, or if nobody has looked. */
+  readonly reason: string | null;
+};
+
 /** One simple command of a line, as rules see it. */
 export type FoundCommand = Span & {
   readonly words: readonly FoundWord[];
@@ -101,6 +111,8 @@ export type FoundCommand = Span & {
   readonly searches: readonly FoundSearch[];
   /** Absent for all commands but those of git that record files. */
   readonly records?: RecordedFiles;
+  /** Absent for all commands but those of git that only read. */
+  readonly repository?: UsedRepository;
 };
 
 /** A command line, as rules see it. */

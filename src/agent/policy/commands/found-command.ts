@@ -39,7 +39,27 @@ export function foundCommand(command: SimpleCommand, isWhole: boolean, place: Pl
     files: gathered.files,
     searches: gathered.searches,
     ...(records === null ? {} : { records }),
+    ...(isWhole && known !== null ? usedRepository(known, gathered.place) : {}),
   };
+}
+
+/** Commands of git that compare the files of the workspace, and look into the repositories that lie among them. */
+const COMPARES_FILES: ReadonlySet<string> = new Set([
+  "git status",
+  "git diff",
+  "git diff-index",
+  "git diff-files",
+  "git describe",
+  "git submodule status",
+]);
+
+function usedRepository({ form, name, named: [first], words }: Known, { folder }: Place): Pick<FoundCommand, "repository"> {
+  if (first?.text !== "git" || name === "git" || form.effect !== "reads") return {};
+  const has = (pattern: RegExp): boolean => words.some(({ text }) => pattern.test(text));
+  const ignored = words.findLast(({ text }) => text.startsWith("--ignore-submodules"))?.text;
+  const isIgnored = ignored === "--ignore-submodules" || ignored === "--ignore-submodules=all";
+  const comparesFiles = COMPARES_FILES.has(name) && !has(/^--(?:cached|staged)$/) && !isIgnored;
+  return { repository: { folder, entersNested: comparesFiles || has(/^--submodule/), reason: null } };
 }
 
 const NONE: ReadonlySet<number> = new Set();

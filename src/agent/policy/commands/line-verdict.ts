@@ -110,6 +110,7 @@ function whyAsked(scope: CommandScope, parameter: string, command: FoundCommand)
   const unnamed = command.trouble === null || command.effect === "unknown" ? unnamedReason(scope, parameter, command) : null;
   if (unnamed !== null) return { start, end, reason: unnamed };
   if (command.trouble !== null) return command.trouble;
+  if (command.repository?.reason != null) return { start, end, reason: command.repository.reason };
   return { start, end, reason: command.effect === "writes" ? "it changes files, and no rule allows it" : "no rule allows it" };
 }
 
@@ -235,6 +236,7 @@ function runsAsReading(scope: CommandScope, command: FoundCommand): boolean {
     command.effect === "reads" &&
     command.trouble === null &&
     command.barrier === null &&
+    command.repository?.reason == null &&
     closedSecret(scope, command) === undefined &&
     isFreeOtherwise(scope, command) &&
     !permission.ask.some((rule) => speaksOfCommand(rule, scope, command) !== "no" || reachesFiles(rule, command))

@@ -20,9 +20,11 @@ export type Located =
   | { readonly kind: "nothing" }
   | { readonly kind: "trouble"; readonly reason: string; readonly isOutside: boolean };
 
-/** Names that are no files of the workspace, and that every program may use. */
-const STREAMS: ReadonlySet<string> = new Set([
-  "-",
+/**
+ * Devices that every program may use. `-` is none of them: the shell and most programs take it for a file of that name, so it is
+ * judged as one, also where a program reads its input by it.
+ */
+const DEVICES: ReadonlySet<string> = new Set([
   "/dev/null",
   "/dev/zero",
   "/dev/random",
@@ -34,7 +36,7 @@ const STREAMS: ReadonlySet<string> = new Set([
 
 /** Finds what a path of a command leads to. Throws PathClosed for what is the server's own. */
 export function located({ workspace, folder }: Pick<Place, "workspace" | "folder">, path: string): Located {
-  if (STREAMS.has(path)) return { kind: "nothing" };
+  if (DEVICES.has(path)) return { kind: "nothing" };
   if (path === "") return { kind: "trouble", reason: "a path is empty", isOutside: false };
   if (folder === null && !isAbsolute(path))
     return { kind: "trouble", reason: `only the shell knows in which folder ${JSON.stringify(path)} lies`, isOutside: false };

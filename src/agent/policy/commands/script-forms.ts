@@ -24,7 +24,7 @@ export function isHarmlessSed(script: string): boolean {
  */
 export function isHarmlessAwk(program: string): boolean {
   if (program.includes("{") && /[|>]/.test(program)) return false;
-  return !/@|system|getline|\bclose\b|\bextension\b|ARGV|ARGC/.test(program);
+  return !/@|system|getline|\bclose\b|\bextension\b|ARGV|ARGC|SYMTAB|FUNCTAB|PROCINFO|ENVIRON/.test(program);
 }
 
 /** True if a filter of jq includes no modules. */

@@ -21,14 +21,7 @@ const VERSION_LETTERS: Readonly<Record<string, readonly string[]>> = {
 
 /** Commands of package managers and tools that only read. */
 const TOOLS: Readonly<Record<string, Readonly<Record<string, CommandForm>>>> = {
-  npm: {
-    ls: form({ flags: "--all --json --long --parseable -a -l", text: "--depth", operands: ["text"] }),
-    list: form({ flags: "--all --json --long --parseable -a -l", text: "--depth", operands: ["text"] }),
-    root: form({ flags: "-g" }),
-    prefix: form({ flags: "-g" }),
-    explain: form({ flags: "--json", operands: ["text"] }),
-  },
-  pip: { list: form({ flags: "--outdated" }), show: form({ operands: ["text"] }), freeze: form({}) },
+  pip: { list: form({}), show: form({ operands: ["text"] }), freeze: form({}) },
   install: {
     "-d": form({ effect: "writes", flags: "-v -p", text: "-m --mode -o -g", operands: ["write"], makes: "folders" }),
   },

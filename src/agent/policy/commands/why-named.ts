@@ -16,9 +16,9 @@ export function whyNamed({ text, open, assigns }: ShellWord, place: Place): stri
     return before.includes("/") ? whyElsewhere(dirname(`${before}x`), place) : null;
   }
   if (open !== null) return `it has ${open}`;
-  if (text === "--" || text === "-") return null;
+  if (text === "--") return null;
   // Editors and pagers run what stands behind a plus.
-  if (/^[-+]/.test(text)) return "an option that is not known to be harmless";
+  if (/^(?:-.|\+)/.test(text)) return "an option that is not known to be harmless";
   if (assigns) return "an assignment";
   if (isSecretPath(text)) return "it mostly holds secrets";
   // Compilers take options from the file behind an @.

@@ -485,6 +485,15 @@ dd if=/dev/zero of=README.md
     // What the workspace has made is run, or read, by those that only say their version.
     rules: ["git *"],
     lines: String.raw`
+npm ls
+npm root
+npm prefix
+npm explain left-pad
+pip list --outdated
+gawk 'BEGIN { SYMTAB["AR" "GV"][1] = "/etc/passwd" } { print }' README.md
+awk 'BEGIN { SYMTAB["AR" "GV"][1] = ".env" } { print }' README.md
+awk 'BEGIN { print PROCINFO["environ"] }'
+awk 'BEGIN { print ENVIRON["KEY"] }'
 cargo tree
 cargo tree --offline
 cargo --version

@@ -1,0 +1,139 @@
+import { existsSync } from "node:fs";
+import { appendFile, mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { Workspace } from "../../../../../src/agent/workspace/workspace.ts";
+import { presets } from "../../../../../src/config/presets.ts";
+import { commandJudge, projectFolder } from "../../../../support/command-lines.ts";
+import { committed, git } from "../../../../support/repository.ts";
+
+/** A repository whose folder `sub` is another one, recorded as that, with a filter that leaves a mark when it runs. */
+async function nestedProject(): Promise<{ readonly workspace: Workspace; readonly mark: string }> {
+  const workspace = await projectFolder();
+  const { root } = workspace;
+  const mark = join(root, "MARK");
+  const sub = join(root, "sub");
+  await committed(sub, { "f.txt": "a\n" });
+  await committed(root, { "top.txt": "top\n" });
+  git(root, "add", "sub");
+  git(root, "commit", "-q", "-m", "nested");
+  git(sub, "config", "filter.x.clean", `touch '${mark}'; cat`);
+  await writeFile(join(sub, ".gitattributes"), "* filter=x\n");
+  await writeFile(join(sub, "f.txt"), "b\n");
+  return { workspace, mark };
+}
+
+const COMPARING = [
+  "git status",
+  "git status -s",
+  "git diff",
+  "git diff --stat",
+  "git diff HEAD",
+  "git diff-files",
+  "git describe --always --dirty",
+];
+
+describe("a repository within the repository", () => {
+  it("keeps what compares files from running unasked: git would run its filters there", async () => {
+    const { workspace, mark } = await nestedProject();
+    git(workspace.root, "status");
+    expect(existsSync(mark)).toBe(true);
+    const judge = commandJudge(workspace, presets.readOnly);
+    for (const line of COMPARING) {
+      const { verdict, reason } = await judge(line);
+      expect(verdict, line).toBe("ask");
+      expect(reason).toContain("sub");
+    }
+    expect((await judge("git log -p --submodule=diff")).verdict).toBe("ask");
+    for (const line of [
+      "git log --oneline",
+      "git status --ignore-submodules=all",
+      "git diff --stat --ignore-submodules",
+      "git diff --cached --stat",
+      "git branch",
+    ])
+      expect((await judge(line)).verdict, line).toBe("allow");
+    expect((await judge("git status --ignore-submodules=all --ignore-submodules=none")).verdict).toBe("ask");
+  });
+
+  it("is not entered with --ignore-submodules=all", async () => {
+    const { workspace, mark } = await nestedProject();
+    git(workspace.root, "status", "--ignore-submodules=all");
+    git(workspace.root, "diff", "--ignore-submodules");
+    expect(existsSync(mark)).toBe(false);
+  });
+
+  it("is found once the index records it, and is looked for by nothing that runs", async () => {
+    const workspace = await projectFolder();
+    const { root } = workspace;
+    await committed(root, { "top.txt": "top\n" });
+    const judge = commandJudge(workspace, presets.readOnly);
+    expect((await judge("git status")).verdict).toBe("allow");
+    await committed(join(root, "sub"), { "f.txt": "a\n" });
+    git(root, "add", "sub");
+    expect((await judge("git status")).verdict).toBe("ask");
+    const rule = commandJudge(workspace, { ...presets.readOnly, allow: ["shell(command:git status *)"] });
+    expect((await rule("git status")).verdict).toBe("allow");
+  });
+});
+
+describe("a repository whose configuration may make git run a program", () => {
+  it.each([
+    '[filter "x"]\n\tclean = touch MARK\n',
+    "[diff]\n\texternal = touch MARK\n",
+    '[diff "x"]\n\ttextconv = touch MARK\n',
+    "[include]\n\tpath = ../evil\n",
+    "[alias]\n\tz = !touch MARK\n",
+    "[core]\n\tattributesFile = x\n",
+    "[submodule]\n\trecurse = true\n",
+    "[status]\n\tsubmoduleSummary = true\n",
+    "[extensions]\n\tpartialClone = origin\n",
+    '[remote "x"]\n\tpromisor = true\n\tuploadpack = touch MARK\n',
+    "[core]\n\thooksPath = .\n",
+    "[gpg]\n\tprogram = touch\n",
+    "[pager]\n\tlog = touch MARK\n",
+  ])("is asked about: %j", async (settings) => {
+    const workspace = await projectFolder();
+    await committed(workspace.root, { "top.txt": "top\n" });
+    const judge = commandJudge(workspace, presets.readOnly);
+    expect((await judge("git log --oneline")).verdict).toBe("allow");
+    await appendFile(join(workspace.root, ".git/config"), settings);
+    for (const line of ["git log --oneline", "git status", "git show", "cd src && git log"])
+      expect((await judge(line)).verdict, line).toBe("ask");
+    expect((await judge("ls")).verdict).toBe("allow");
+    expect((await commandJudge(workspace, presets.workspace, true)("git status")).verdict).not.toBe("deny");
+  });
+
+  it("is found in a folder below, by -C and by cd", async () => {
+    const workspace = await projectFolder();
+    const sub = join(workspace.root, "packages/web");
+    await committed(workspace.root, { "top.txt": "top\n" });
+    await mkdir(sub, { recursive: true });
+    await committed(sub, { "f.txt": "a\n" });
+    git(sub, "config", "filter.x.clean", "touch MARK; cat");
+    const judge = commandJudge(workspace, presets.readOnly);
+    expect((await judge("git -C packages/web status")).verdict).toBe("ask");
+    expect((await judge("cd packages/web && git status")).verdict).toBe("ask");
+    expect((await judge("git log -1")).verdict).toBe("allow");
+  });
+
+  it("keeps nothing from running if it has what clones, commits and branches write there", async () => {
+    const workspace = await projectFolder();
+    const { root } = workspace;
+    await committed(root, { "top.txt": "top\n" });
+    git(root, "remote", "add", "origin", "https://example.org/x.git");
+    for (const [key, value] of [
+      ["branch.main.remote", "origin"],
+      ["branch.main.merge", "refs/heads/main"],
+      ["user.name", "Anna"],
+      ["pull.rebase", "true"],
+      ["http.https://example.org/.extraheader", "AUTHORIZATION: x"],
+      ["core.fsmonitor", "touch MARK; false"],
+    ] as const)
+      git(root, "config", key, value);
+    const judge = commandJudge(workspace, presets.readOnly);
+    for (const line of ["git status", "git diff --stat", "git log --oneline"])
+      expect((await judge(line)).verdict, line).toBe("allow");
+    expect(existsSync(join(root, "MARK"))).toBe(false);
+  });
+});
