@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { Type } from "typebox";
 import { anthropicModel } from "../agent/models/anthropic.ts";
+import { COMPATIBILITY_SETTINGS } from "../agent/models/compatibility.ts";
 import type { Model, TokenPrice } from "../agent/models/model.ts";
 import { openAiModel } from "../agent/models/openai.ts";
 import { parseScript, type Script } from "../agent/models/script.ts";
@@ -63,6 +64,8 @@ export const OPENAI_SETTINGS = {
   ...HOSTED_SETTINGS,
   /** The most tokens of one answer. The server's own limit if omitted. */
   maxTokens: withDefault(COUNT, null),
+  /** The ways in which its server differs from others. What its family is known for if omitted. */
+  compat: Type.Optional(closed(COMPATIBILITY_SETTINGS)),
 };
 
 /** The settings of a scripted model. */
@@ -127,9 +130,10 @@ async function modelOf(field: string, config: ModelConfig, source: ModelSource):
       return { model: anthropicModel({ ...environment.anthropic, model, maxTokens, thinking, stopSequences, price }), notes: [] };
     }
     case "openai": {
-      const { model, maxTokens } = complete(OPENAI_SETTINGS, config);
+      const { model, maxTokens, compat = {} } = complete(OPENAI_SETTINGS, config);
       if (environment.openai === null) return withoutKey(field, "OPENAI_API_KEY or OPENAI_BASE_URL", config, source);
-      return { model: openAiModel({ ...environment.openai, model, maxTokens, price: priceOf(config.price) }), notes: [] };
+      const price = priceOf(config.price);
+      return { model: openAiModel({ ...environment.openai, model, maxTokens, price, compat }), notes: [] };
     }
   }
 }

@@ -17,7 +17,7 @@ import type { TenantEventBody } from "./tenant-event.ts";
 /** The phase that an ERROR event is about, and how bad it is. */
 export const ERROR_PHASES = ["MODEL", "TOOL", "SYSTEM", "LIFECYCLE"] as const;
 export type ErrorPhase = (typeof ERROR_PHASES)[number];
-export const ERROR_SEVERITIES = ["WARN", "ERROR", "CRITICAL"] as const;
+export const ERROR_SEVERITIES = ["INFO", "WARN", "ERROR", "CRITICAL"] as const;
 export type ErrorSeverity = (typeof ERROR_SEVERITIES)[number];
 
 /**
@@ -58,6 +58,8 @@ export type AgentEventBody =
       readonly turn: number;
       readonly step: number;
       readonly reason: DoneReason;
+      /** Absent if there is nothing more to say: `empty` if the model's last answer had nothing in it. */
+      readonly detail?: "empty";
       readonly messageIds: readonly string[] | null;
     }
   | { readonly kind: "PERMISSION_REQUIRED"; readonly request: ApprovalSnapshot }
@@ -131,6 +133,8 @@ export type AgentEventBody =
       readonly phase: ErrorPhase;
       readonly message: string;
       readonly detail: string | null;
+      /** When what failed is tried again, in ISO 8601. Absent if it is not. */
+      readonly retryAt?: string;
     }
   | { readonly kind: "INTERRUPT_REQUESTED"; readonly requestedBy: ActorRef; readonly note: string | null }
   | { readonly kind: "TURN_RETRY_REQUESTED"; readonly turn: number; readonly requestedBy: ActorRef }

@@ -85,7 +85,9 @@ type BlocksRow = Pick<Message, "content" | "tenant" | "agentId" | "step"> & {
 export function messageBlocks(context: Context, row: BlocksRow): MessageBlock[] | null {
   if (row.content === null) return null;
   const isExposed = context.services.templates.get(row.agent.templateId)?.exposeThinking === true;
-  const blocks = contentBlocks(row.content).filter((block) => isExposed || block.type !== "thinking");
+  const blocks = contentBlocks(row.content).filter(
+    (block) => block.type !== "thinking" || (isExposed && block.isRetained !== false),
+  );
   return blocks.map((block) => shown(row, block));
 }
 

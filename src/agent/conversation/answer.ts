@@ -1,4 +1,4 @@
-import { mapStrings, toJson, type Json } from "../../lib/json.ts";
+import { mapStrings, toJson, type Json, type JsonObject } from "../../lib/json.ts";
 import { storable } from "../../lib/text.ts";
 import { parseArguments } from "../calls/arguments.ts";
 import type { StoredBlock, StoredImage, SentImage } from "./images.ts";
@@ -21,14 +21,40 @@ export type Answer = {
   readonly usage: TokenUsage;
 };
 
+/** True for an answer that ends a turn with nothing in it. */
+export function isEmpty({ stopReason, content }: Answer): boolean {
+  return stopReason === "end_turn" && !content.some(({ type }) => type === "text" || type === "tool_use");
+}
+
 /** A block of what a model said, and whether it said it or only thought it. */
 export type SaidBlock = { readonly kind: "text" | "thinking"; readonly block: number; readonly text: string };
 
-/** Collects a model's answer, block by block. Text that is only space is left out: providers refuse it. */
+/** What a thought's provider needs to take it back. */
+type Proof = Pick<ThinkingBlock, "signature" | "redacted" | "field" | "fields">;
+
+/** The most that is kept of what belongs to a provider, in an answer, in characters of JSON. */
+const PROVIDER_CHARACTERS = 256 * 1024;
+
+/**
+ * Collects a model's answer, block by block. Text that is only space is left out: providers refuse it. What belongs to its provider
+ * (thoughts before calls, signatures, and what else it says) is kept with the answer, for the model `by` alone.
+ */
 export class AnswerBuilder {
+  readonly #by: string;
   readonly #said = new Map<number, SaidBlock>();
+  readonly #thoughts: { block: number; proof: Proof }[] = [];
   readonly #content: { block: number; content: AnswerBlock }[] = [];
   readonly #calls: AnsweredCall[] = [];
+  #left = PROVIDER_CHARACTERS;
+
+  constructor(by: string) {
+    this.#by = by;
+  }
+
+  /** True if the provider has said more of its own than is kept. */
+  get isCut(): boolean {
+    return this.#left < 0;
+  }
 
   /** The blocks that were said and thought so far. */
   get said(): readonly SaidBlock[] {
@@ -43,28 +69,51 @@ export class AnswerBuilder {
     this.#said.set(block, { kind, block, text: (this.#said.get(block)?.text ?? "") + text });
   }
 
-  /** Keeps what was thought in a block, with what lets its model read it again. */
-  retain(block: number, proof: Pick<ThinkingBlock, "by" | "signature" | "redacted">): void {
-    const thinking = storable(this.#said.get(block)?.text ?? "");
-    this.#content.push({ block, content: { type: "thinking", thinking, ...proof } });
+  /** What was thought in a block is over; `proof` lets its model read it again. */
+  endThought(block: number, { signature, redacted, field, fields }: Proof): void {
+    const kept = this.#kept(fields);
+    const proof = { signature, redacted, ...(field === undefined ? {} : { field }), ...(kept === null ? {} : { fields: kept }) };
+    this.#thoughts.push({ block, proof });
   }
 
-  addCall(block: number, id: string, name: string, args: string): void {
+  /** What else the provider says of the answer stands before all of it. */
+  addFields(fields: JsonObject): void {
+    const kept = this.#kept(fields);
+    if (kept !== null) this.#thoughts.unshift({ block: -1, proof: { signature: null, redacted: null, fields: kept } });
+  }
+
+  addCall(block: number, id: string, name: string, args: string, fields?: JsonObject): void {
     const requestedInput = parseArguments(args);
     const given = typeof requestedInput === "string" ? { invalid_arguments: requestedInput } : requestedInput;
     // As its row has it: half a character, which some providers refuse, is none there.
     const input = mapStrings(given, storable);
     const shortName = storable(name.slice(0, NAME_CHARACTERS));
-    this.#content.push({ block, content: { type: "tool_use", id, name: toolName(name), input } });
+    const kept = this.#kept(fields);
+    const provider = kept === null ? {} : { provider: { by: this.#by, fields: kept } };
+    this.#content.push({ block, content: { type: "tool_use", id, name: toolName(name), input, ...provider } });
     this.#calls.push({ providerId: id, name: shortName, requestedInput });
   }
 
-  finish(stopReason: StopReason, usage: TokenUsage): Answer {
+  /** The answer. Thoughts that are not retained stay in it only if calls follow them, and people never see them. */
+  finish(stopReason: StopReason, usage: TokenUsage, isRetained: boolean): Answer {
     const texts = this.said.flatMap(({ kind, block, text }) =>
       kind === "thinking" || text.trim() === "" ? [] : [{ block, content: { type: "text", text: storable(text) } as const }],
     );
-    const content = [...texts, ...this.#content].toSorted((a, b) => a.block - b.block).map((entry) => entry.content);
+    const thoughts = isRetained || this.#calls.length > 0 ? this.#thoughts : [];
+    const thought = thoughts.map(({ block, proof }) => {
+      const thinking = storable(this.#said.get(block)?.text ?? "");
+      const hidden = isRetained && block >= 0 ? {} : ({ isRetained: false } as const);
+      return { block, content: { type: "thinking", by: this.#by, thinking, ...proof, ...hidden } as const };
+    });
+    const content = [...thought, ...texts, ...this.#content].toSorted((a, b) => a.block - b.block).map((entry) => entry.content);
     return { content, calls: this.#calls, stopReason, usage };
+  }
+
+  /** The fields as a row holds them; null for none, and once there are too many. */
+  #kept(fields: JsonObject = {}): JsonObject | null {
+    if (Object.keys(fields).length === 0) return null;
+    this.#left -= JSON.stringify(fields).length;
+    return this.#left < 0 ? null : (mapStrings(fields, storable) as JsonObject);
   }
 }
 

@@ -4,7 +4,7 @@ import { aborted } from "../../lib/aborted.ts";
 import { ENDED } from "../../lib/abort-reason.ts";
 import { msSince } from "../../lib/clock.ts";
 import { messageOf, pieces } from "../../lib/text.ts";
-import { AnswerBuilder, type Answer, type SaidBlock } from "./answer.ts";
+import { AnswerBuilder, isEmpty, type Answer, type SaidBlock } from "./answer.ts";
 import type { ConversationOwner } from "./owner.ts";
 import { ModelError, type Model, type ModelEvent, type ModelRequest, type TokenUsage } from "../models/model.ts";
 import { NOTHING_SPENT, spentOnBroken, spentTogether, type Spending } from "../models/spending.ts";
@@ -16,8 +16,9 @@ const DELTA_CHARACTERS = 8_000;
 /** A longer block's text is not repeated in its TEXT_CHUNK_END; readers join the deltas. */
 const BLOCK_TEXT_CHARACTERS = 16_000;
 
-/** The longest wait before a call is made again, in ms. */
+/** The longest wait before a call is made again, in ms: of its own accord, and as its provider asks for. */
 const LONGEST_WAIT_MS = 60_000;
+const LONGEST_ASKED_MS = 15 * 60_000;
 
 /** The step of a model call, and whether its beginning was committed: nothing that the model says is heard before. */
 export type StepOfCall = { readonly number: number; readonly isCommitted: Promise<boolean> };
@@ -48,10 +49,14 @@ export async function callModel(
   request: ModelRequest,
   { number: step, isCommitted }: StepOfCall,
   owner: ConversationOwner,
-  options: ModelCallOptions,
+  options: ModelCallOptions & {
+    /** True if an answer with nothing in it is one: the model was asked once more before. */
+    readonly takesEmpty: boolean;
+  },
   signal: AbortSignal,
 ): Promise<ModelOutcome> {
   let spent = NOTHING_SPENT;
+  let { takesEmpty } = options;
   for (let attempt = 0; ; attempt += 1) {
     const started = performance.now();
     let waitedMs = 0;
@@ -68,6 +73,9 @@ export async function callModel(
           await owner.room(signal);
           continue;
         }
+        const answer = speech.finish(event);
+        const problem = problemOf(answer, takesEmpty || attempt >= options.modelRetries);
+        if (problem !== null) throw problem;
         spent = spentTogether(spent, { usage: event.usage, isEstimated: false });
         if (event.stopReason === "refusal")
           return {
@@ -79,8 +87,8 @@ export async function callModel(
         const durationMs = msSince(started + waitedMs);
         return {
           kind: "answered",
-          answer: speech.answer.finish(event.stopReason, event.usage),
-          texts: speech.ends(false),
+          answer,
+          texts: [...speech.notes, ...speech.ends(false)],
           spent,
           durationMs,
         };
@@ -90,13 +98,23 @@ export async function callModel(
       spent = spentTogether(spent, speech.spentOnBroken);
       if (!(await isCommitted)) return { kind: "interrupted", texts: [], spent };
       if (signal.aborted) return { kind: "interrupted", texts: speech.ends(true), spent };
-      const error = asModelError(thrown);
+      const thrownAs = asModelError(thrown);
       const texts = speech.ends(true);
-      if (texts.length > 0 || !error.isRetryable || attempt >= options.modelRetries)
+      takesEmpty ||= thrownAs.kind === "empty";
+      const isTooFar = thrownAs.retryAfterMs !== null && thrownAs.retryAfterMs > LONGEST_ASKED_MS;
+      const error = isTooFar ? withWait(thrownAs, thrownAs.retryAfterMs) : thrownAs;
+      if (texts.length > 0 || !error.isRetryable || attempt >= options.modelRetries || isTooFar)
         return { kind: "failed", error, texts, spent };
       if (!(await waitToRetry(error, attempt, owner, options, signal))) return { kind: "interrupted", texts: [], spent };
     }
   }
+}
+
+/** Why a whole answer is none: it says that it calls tools and names none, or has nothing in it. */
+function problemOf(answer: Answer, takesEmpty: boolean): ModelError | null {
+  if (answer.stopReason === "tool_use" && answer.calls.length === 0)
+    return new ModelError("broken", "the model said that it calls tools, and named none");
+  return isEmpty(answer) && !takesEmpty ? new ModelError("empty", "the model answered with nothing") : null;
 }
 
 /** Says that a call is made again, and waits: as long as the provider asks, else longer each time. False if `signal` aborted. */
@@ -108,16 +126,25 @@ export async function waitToRetry(
   signal: AbortSignal,
 ): Promise<boolean> {
   const growing = growingWait(attempt + 1, modelRetryMs, Infinity);
-  const waitMs = Math.round(Math.min(LONGEST_WAIT_MS, failure.retryAfterMs ?? growing));
+  const asked = failure.retryAfterMs;
+  const waitMs = Math.round(asked === null ? Math.min(LONGEST_WAIT_MS, growing) : Math.min(LONGEST_ASKED_MS, asked));
   owner.send({
     kind: "ERROR",
-    severity: "WARN",
+    // That a provider asks to wait is no fault.
+    severity: asked === null ? "WARN" : "INFO",
     phase: "MODEL",
     message: `${failure.message}; the call is made again in ${waitMs} ms`,
     detail: failure.kind,
+    retryAt: new Date(Date.now() + waitMs).toISOString(),
   });
   await delay(waitMs, undefined, { signal }).catch(() => {});
   return !signal.aborted;
+}
+
+/** The failure with the wait that its provider asks for, which is too long. */
+function withWait(error: ModelError, waitMs: number): ModelError {
+  const minutes = Math.ceil(waitMs / 60_000);
+  return new ModelError(error.kind, `${error.message}; it asks to try again in ${minutes} minutes`, { cause: error });
 }
 
 function asModelError(thrown: unknown): ModelError {
@@ -132,7 +159,7 @@ export function endOfBlock({ kind, block, text }: SaidBlock, step: number, abort
 
 /** The speech of a model in one call, as it goes into the log and as it becomes the answer. */
 class Speech {
-  readonly answer = new AnswerBuilder();
+  readonly answer: AnswerBuilder;
   readonly #model: Model;
   readonly #step: number;
   readonly #owner: ConversationOwner;
@@ -141,6 +168,7 @@ class Speech {
   #argumentCharacters = 0;
 
   constructor(model: Model, step: number, owner: ConversationOwner, options: ModelCallOptions) {
+    this.answer = new AnswerBuilder(model.name);
     this.#model = model;
     this.#step = step;
     this.#owner = owner;
@@ -151,6 +179,19 @@ class Speech {
   get spentOnBroken(): Spending {
     const said = this.answer.said.reduce((sum, { text }) => sum + text.length, 0);
     return spentOnBroken(this.#counted, said + this.#argumentCharacters);
+  }
+
+  /** What operators should know of a whole answer. */
+  get notes(): AgentEventBody[] {
+    if (!this.answer.isCut) return [];
+    const message = `${this.#model.name} says more of its own besides its answer than is kept: what is left out does not go back to it`;
+    return [{ kind: "ERROR", severity: "WARN", phase: "MODEL", message, detail: "provider_fields_cut" }];
+  }
+
+  /** The whole answer. */
+  finish({ stopReason, usage }: ModelEvent & { readonly type: "end" }): Answer {
+    this.#counted = usage;
+    return this.answer.finish(stopReason, usage, this.#options.retainThinking);
   }
 
   /** The ends of what is in the log. Whether it is kept is known only when the whole answer is. */
@@ -180,10 +221,11 @@ class Speech {
         if (this.#options.exposeThinking) this.#send("THINK_CHUNK", event.block, event.text);
         return;
       case "thinking_end": {
-        const { block, signature, redacted } = event;
-        if (this.#options.retainThinking) this.answer.retain(block, { by: this.#model.name, signature, redacted });
-        return;
+        const { type: _type, block, ...proof } = event;
+        return this.answer.endThought(block, proof);
       }
+      case "provider_fields":
+        return this.answer.addFields(event.fields);
       case "arguments_delta":
         this.#argumentCharacters += event.characters;
         return;
@@ -191,7 +233,7 @@ class Speech {
         this.#counted = event.usage;
         return;
       case "tool_use":
-        return this.answer.addCall(event.block, event.id, event.name, event.arguments);
+        return this.answer.addCall(event.block, event.id, event.name, event.arguments, event.fields);
     }
   }
 
@@ -202,7 +244,7 @@ class Speech {
 
 /** True for what is said or thought. */
 function isSpeech({ type }: ModelEvent): boolean {
-  return type !== "tool_use" && type !== "arguments_delta" && type !== "counted";
+  return type !== "tool_use" && type !== "arguments_delta" && type !== "counted" && type !== "provider_fields";
 }
 
 /** The events of the call until `signal` aborts, even if the model does not heed it. Silence for `idleMs` is an error. */

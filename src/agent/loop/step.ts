@@ -42,6 +42,8 @@ type Trouble = {
   readonly brokenSteps: number;
   /** True if the fallback model answers the rest of the turn. */
   readonly fellBack: boolean;
+  /** True if an answer had nothing in it but what people have seen of its thoughts: the next such answer is taken. */
+  readonly wasEmpty: boolean;
 };
 
 /** A step: its agent as the beginning of the step leaves it, and what answers. */
@@ -152,7 +154,8 @@ export class StepRunner {
       const tools = [...toolboxOf(this.#services.tools, template).enabled.values()];
       const { systemPrompt: system, exposeThinking } = template;
       const request = { system, messages: messages.value, tools, exposeThinking };
-      return await callModel(model, request, { number: view.stepCount, isCommitted }, owner, template, interrupt);
+      const options = { ...template, takesEmpty: this.#troubleOf(view.turn).wasEmpty };
+      return await callModel(model, request, { number: view.stepCount, isCommitted }, owner, options, interrupt);
     } finally {
       leave();
     }
@@ -194,7 +197,7 @@ export class StepRunner {
     }
     const trouble = this.#troubleOf(view.turn);
     const brokenSteps = trouble.brokenSteps + 1;
-    this.#trouble = { ...trouble, brokenSteps };
+    this.#trouble = { ...trouble, brokenSteps, wasEmpty: trouble.wasEmpty || error.kind === "empty" };
     if (error.isRetryable && texts.length > 0 && brokenSteps <= template.modelRetries) {
       if (await owner.commit(this.#aborted(view, model, spent, texts)))
         await waitToRetry(error, brokenSteps - 1, owner, template, interrupt.signal);
@@ -202,7 +205,7 @@ export class StepRunner {
     }
     const fallback = this.#fallback(template);
     if (fallback !== null && fallback !== model && error.kind !== "refused") {
-      this.#trouble = { turn: view.turn, brokenSteps: 0, fellBack: true };
+      this.#trouble = { turn: view.turn, brokenSteps: 0, fellBack: true, wasEmpty: false };
       const message = `${error.message}; the rest of the turn is answered by ${template.fallbackModel ?? ""} (${fallback.name})`;
       await owner.commit(this.#aborted(view, model, spent, [...texts, warning(error.kind, message)]));
       return;
@@ -232,7 +235,7 @@ export class StepRunner {
   }
 
   #troubleOf(turn: number): Trouble {
-    return this.#trouble?.turn === turn ? this.#trouble : { turn, brokenSteps: 0, fellBack: false };
+    return this.#trouble?.turn === turn ? this.#trouble : { turn, brokenSteps: 0, fellBack: false, wasEmpty: false };
   }
 
   #fallback({ fallbackModel }: Template): Model | null {

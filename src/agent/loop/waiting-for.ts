@@ -16,9 +16,14 @@ export type Standstill = {
   readonly asked: readonly { readonly name: string; readonly kind: ApprovalKind }[];
   /** True if a background shell runs on another server than the agent's. */
   readonly isShellElsewhere: boolean;
+  /** When the model is asked again; null unless it is waited for. */
+  readonly retryAt: string | null;
   /** The calls that run, with since when they do so: one that runs again began anew. */
   readonly executing: readonly { readonly name: string; readonly since: string }[];
 };
+
+/** The newest events of an agent among which its wait for a model is looked for: people may have sent some meanwhile. */
+const NEWEST = 20;
 
 const READ: Statement<{ standstill: Standstill | null }, [agentIds: readonly string[]]> = {
   name: "read_standstills",
@@ -29,6 +34,8 @@ const READ: Statement<{ standstill: Standstill | null }, [agentIds: readonly str
       WHERE p.agent_id = a.id AND p.state = 'PENDING' AND (t.id IS NOT NULL OR EXISTS (
         SELECT FROM host_request r JOIN tool_call c ON c.id = r.tool_call_id WHERE r.approval_id = p.id AND NOT r.in_background AND c.step = a.step_count))),
     'isShellElsewhere', EXISTS (SELECT FROM shell s WHERE s.agent_id = a.id AND NOT s.is_end_told AND s.state = 'RUNNING' AND s.server <> a.lease_owner),
+    'retryAt', CASE WHEN a.breakpoint = 'PRE_MODEL' THEN (SELECT e.payload->>'retryAt' FROM (SELECT kind, payload FROM event WHERE agent_id = a.id ORDER BY position DESC LIMIT ${NEWEST}) e
+      WHERE e.kind = 'ERROR' AND (e.payload->>'retryAt')::timestamptz > clock_timestamp() LIMIT 1) END,
     'executing', (SELECT coalesce(json_agg(json_build_object('name', t.name, 'since', t.updated_at) ORDER BY t.ordinal), '[]') FROM tool_call t WHERE t.agent_id = a.id AND t.step = a.step_count AND t.state = 'EXECUTING')
   ) END AS standstill FROM unnest($1::text[]) WITH ORDINALITY AS g(id, place) LEFT JOIN agent a ON a.id = g.id ORDER BY g.place`,
 };
@@ -59,11 +66,12 @@ function people(asked: Standstill["asked"]): string {
   ].join(", and ");
 }
 
-function atBreakpoint({ breakpoint, model, stepCount, executing }: Standstill): string {
+function atBreakpoint({ breakpoint, model, stepCount, executing, retryAt }: Standstill): string {
   switch (breakpoint) {
     case "READY":
       return "its turn to begin";
     case "PRE_MODEL":
+      if (retryAt !== null) return `the model ${model}, which is asked again at ${retryAt} (step ${stepCount})`;
       return `the model ${model} to begin its answer (step ${stepCount})`;
     case "STREAMING_MODEL":
       return `the model ${model} to end its answer (step ${stepCount})`;

@@ -12,12 +12,22 @@ export type ContentBlock =
       readonly source: { readonly type: "base64"; readonly media_type: ImageType; readonly data: string };
     }
   | ThinkingBlock
-  | { readonly type: "tool_use"; readonly id: string; readonly name: string; readonly input: Json }
+  | {
+      readonly type: "tool_use";
+      readonly id: string;
+      readonly name: string;
+      readonly input: Json;
+      /** What else the provider said of the call, such as a signature. It goes back to the model `by` alone. Absent for nothing. */
+      readonly provider?: { readonly by: string; readonly fields: JsonObject };
+    }
   | { readonly type: "tool_result"; readonly tool_use_id: string; readonly content: string; readonly is_error: boolean };
 
+/** The field of an answer in which a thought came, and goes back: one of its own, or a part of the content. */
+export type ThoughtField = "reasoning_content" | "reasoning" | "content part" | "think tag";
+
 /**
- * A thought of a model before it answered, with what its provider needs to take it back: a signature, or all of it
- * encrypted (`redacted`). Only the model `by` which it was thought can read it again.
+ * A thought of a model before it answered, with what its provider needs to take it back: a signature, all of it encrypted
+ * (`redacted`), or the field in which it came. Only the model `by` which it was thought can read it again.
  */
 export type ThinkingBlock = {
   readonly type: "thinking";
@@ -25,6 +35,12 @@ export type ThinkingBlock = {
   readonly thinking: string;
   readonly signature: string | null;
   readonly redacted: string | null;
+  /** Absent for Claude's, and for a thought without words. */
+  readonly field?: ThoughtField;
+  /** What else the provider said of the answer, as it came. Absent for nothing. */
+  readonly fields?: JsonObject;
+  /** False for what people never see: it stands here since its provider wants it back with the calls that followed it. */
+  readonly isRetained?: false;
 };
 
 /** A message of the conversation as a model reads it. */
@@ -67,7 +83,8 @@ export type TokenPrice = {
 
 /**
  * The words of a model, as it says them. Blocks are numbered from 0, in order; a tool_use comes whole, with its arguments as
- * the text that the model wrote, and a thought ends with what its provider needs to take it back. What comes is
+ * the text that the model wrote, and a thought ends with what its provider needs to take it back. `fields` and `provider_fields` are
+ * what else the provider said of a call, a thought or the answer, which belongs to the provider and goes back to it. What comes is
  * paid for even if the call breaks off: `counted` tells, as often as the provider does, how many tokens were used so far, and
  * `arguments_delta` that so much of a tool_use has come. `end` is the last.
  */
@@ -81,8 +98,18 @@ export type ModelEvent =
       readonly block: number;
       readonly signature: string | null;
       readonly redacted: string | null;
+      readonly field?: ThoughtField;
+      readonly fields?: JsonObject;
     }
-  | { readonly type: "tool_use"; readonly block: number; readonly id: string; readonly name: string; readonly arguments: string }
+  | {
+      readonly type: "tool_use";
+      readonly block: number;
+      readonly id: string;
+      readonly name: string;
+      readonly arguments: string;
+      readonly fields?: JsonObject;
+    }
+  | { readonly type: "provider_fields"; readonly fields: JsonObject }
   | { readonly type: "arguments_delta"; readonly characters: number }
   | { readonly type: "counted"; readonly usage: TokenUsage }
   | { readonly type: "end"; readonly stopReason: StopReason; readonly usage: TokenUsage };
@@ -119,11 +146,11 @@ export function costOf(usage: TokenUsage, price: TokenPrice | null): number | nu
 
 /**
  * Why a model call failed. Some may go well when they are tried again: the provider limits or is overloaded, does not
- * answer, falls silent, or its stream breaks off. A request that is longer than the model reads, that the provider rejects, or
+ * answer, falls silent, its stream breaks off, or its answer has nothing in it. A request that is longer than the model reads, that the provider rejects, or
  * to which the model refuses an answer, fails again.
  */
 export type ModelErrorKind =
-  "rate_limited" | "overloaded" | "unavailable" | "silent" | "broken" | "too_long" | "rejected" | "refused";
+  "rate_limited" | "overloaded" | "unavailable" | "silent" | "broken" | "empty" | "too_long" | "rejected" | "refused";
 
 /** A model call failed. The message is shown to people and holds no secret. */
 export class ModelError extends Error {

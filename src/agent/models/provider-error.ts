@@ -20,17 +20,17 @@ const NOT_ADMITTED: ReadonlySet<string | undefined> = new Set(["authentication_e
  * Kinds by the error types that come inside of a stream, if there is no status. `invalid_request_error` is none of them: some
  * servers say so of a call that their model made badly, or of too many requests, which pass.
  */
-const KIND_OF_TYPE: Readonly<Record<string, ModelErrorKind>> = {
-  rate_limit_error: "rate_limited",
-  rate_limit_exceeded: "rate_limited",
-  overloaded_error: "overloaded",
-  api_error: "unavailable",
-  server_error: "unavailable",
-  timeout_error: "unavailable",
-  request_too_large: "too_long",
-  billing_error: "rejected",
-  not_found_error: "rejected",
-};
+const KIND_OF_TYPE: ReadonlyMap<string, ModelErrorKind> = new Map([
+  ["rate_limit_error", "rate_limited"],
+  ["rate_limit_exceeded", "rate_limited"],
+  ["overloaded_error", "overloaded"],
+  ["api_error", "unavailable"],
+  ["server_error", "unavailable"],
+  ["timeout_error", "unavailable"],
+  ["request_too_large", "too_long"],
+  ["billing_error", "rejected"],
+  ["not_found_error", "rejected"],
+]);
 
 /**
  * How providers say that a request is longer than the model reads: Anthropic, OpenAI and DeepSeek, vLLM, llama.cpp, Mistral,
@@ -41,7 +41,7 @@ const TOO_LONG =
 
 /** The failure in the provider's own words, without headers or the request: they may hold the key. */
 function providerError({ status, headers, body, cause, apiKey }: ProviderFailure): ModelError {
-  const { type, message } = wordsOf(body);
+  const { type, code, message } = wordsOf(body);
   const words = message ?? cause.message;
   const said = apiKey === null ? words : words.replaceAll(apiKey, "…");
   if (status === 401 || status === 403 || (status === null && NOT_ADMITTED.has(type))) {
@@ -49,14 +49,18 @@ function providerError({ status, headers, body, cause, apiKey }: ProviderFailure
     return new ModelError("rejected", what, { cause });
   }
   if (status === null) {
-    const ofType = KIND_OF_TYPE[type ?? ""] ?? "broken";
+    const ofType = KIND_OF_TYPE.get(type ?? "") ?? "broken";
     const kind = ofType !== "rate_limited" && TOO_LONG.test(words) ? "too_long" : ofType;
     const what = kind === "rejected" ? "the model's provider refused the request" : "the model's stream broke off";
     return new ModelError(kind, `${what}: ${said}`, { cause });
   }
-  return new ModelError(kindOf(status, words), `the model's provider answered ${status}: ${said}`, {
+  // A provider that says that trying again is of no use is believed, as with an account that has run out.
+  const kind = kindOf(status, words);
+  const isOver = kind === "rate_limited" && FINAL.test(`${type} ${code} ${words}`);
+  const isFinal = isOver || (kind !== "too_long" && headers?.get("x-should-retry") === "false");
+  return new ModelError(isFinal ? "rejected" : kind, `the model's provider answered ${status}: ${said}`, {
     cause,
-    retryAfterMs: retryAfterOf(headers),
+    retryAfterMs: retryAfterOf(headers) ?? retryAfterIn(body, words),
   });
 }
 
@@ -89,12 +93,41 @@ function retryAfterOf(headers: Headers | undefined): number | null {
   return Number.isFinite(wait) ? Math.max(0, wait) : null;
 }
 
-/** `{ error: { type, message } }`, as Anthropic answers, or what is inside of it, as OpenAI's SDK hands on. */
-function wordsOf(body: unknown): { type: string | undefined; message: string | undefined } {
-  const inner = isJsonObject(body) && isJsonObject(body["error"]) ? body["error"] : body;
-  if (!isJsonObject(inner)) return { type: undefined, message: typeof inner === "string" ? inner : undefined };
-  const { type, message } = inner;
-  return { type: typeof type === "string" ? type : undefined, message: typeof message === "string" ? message : undefined };
+/** Words of providers for a limit that no wait lifts: an account that has run out, or was never paid for. */
+const FINAL = /insufficient[_ ](?:quota|balance|credits|funds)|exceeded your current quota, please check your plan|billing/i;
+
+/**
+ * The wait that a body asks for, in ms: Gemini's `retryDelay`, OpenRouter's copy of a header, and OpenAI's and Groq's "try again in
+ * 1m2.5s"; null for none.
+ */
+function retryAfterIn(body: unknown, words: string): number | null {
+  const text = JSON.stringify(body) ?? "";
+  const [, seconds] = /"retryDelay":"(\d+(?:\.\d+)?)s"/.exec(text) ?? /"retry-after":"?(\d+(?:\.\d+)?)"?/i.exec(text) ?? [];
+  if (seconds !== undefined) return Number(seconds) * 1_000;
+  const [, hours, minutes, rest, unit] =
+    /(?:try|retry)(?: again)? (?:in|after) (?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?) ?(ms|s)\w*)?/i.exec(words) ?? [];
+  if (hours === undefined && minutes === undefined && rest === undefined) return null;
+  const small = Number(rest ?? 0) * (unit?.toLowerCase() === "ms" ? 1 : 1_000);
+  return Number(hours ?? 0) * 3_600_000 + Number(minutes ?? 0) * 60_000 + small;
+}
+
+/**
+ * `{ error: { type, code, message } }`, as Anthropic and OpenAI answer, what is inside of it, as OpenAI's SDK hands on, a list of one
+ * such object, as Gemini answers, or `{ message }` or `{ detail }`, as Mistral and FastAPI do.
+ */
+function wordsOf(body: unknown): { readonly type?: string; readonly code?: string; readonly message?: string } {
+  const first: unknown = Array.isArray(body) ? body[0] : body;
+  const inner =
+    isJsonObject(first) && (isJsonObject(first["error"]) || typeof first["error"] === "string") ? first["error"] : first;
+  if (!isJsonObject(inner)) return typeof inner === "string" && inner !== "" ? { message: inner } : {};
+  const { type, code, message, detail } = inner;
+  const words = [message, detail].find((each) => typeof each === "string" && each !== "");
+  const said = words ?? [message, detail].find((each) => each !== undefined && each !== null);
+  return {
+    ...(typeof type === "string" ? { type } : {}),
+    ...(typeof code === "string" || typeof code === "number" ? { code: String(code) } : {}),
+    ...(said === undefined ? {} : { message: typeof said === "string" ? said : JSON.stringify(said).slice(0, 2_000) }),
+  };
 }
 
 /** An error that a provider answered with, as its SDK throws it. */
@@ -108,4 +141,10 @@ type AnsweredError = Error & {
 export function answeredError(error: AnsweredError, apiKey: string | null): ModelError {
   const { status, headers, error: body } = error;
   return providerError({ status: status ?? null, headers, body, cause: error, apiKey });
+}
+
+/** The failure that stands in a stream in the place of more of the answer. */
+export function streamError(body: unknown, apiKey: string | null): ModelError {
+  const cause = new Error(JSON.stringify(body)?.slice(0, 500) ?? "an error");
+  return providerError({ status: null, headers: undefined, body, cause, apiKey });
 }

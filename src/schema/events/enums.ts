@@ -79,6 +79,7 @@ export const DoneReason = builder.enumType("DoneReason", {
 export const ErrorSeverity = builder.enumType("ErrorSeverity", {
   description: "How bad it is.",
   values: described<Severity>({
+    INFO: "Something that is worth knowing, as that a provider asks to wait.",
     WARN: "The agent goes on, but not as it should.",
     ERROR: "Something was not done.",
     CRITICAL: "Something is lost.",

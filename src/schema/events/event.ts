@@ -90,6 +90,11 @@ eventType("DONE").implement({
     step: t.int({ description: "Its last step.", resolve: ({ body }) => body.step }),
     turn: t.int({ description: "The turn.", resolve: ({ body }) => body.turn }),
     reason: t.field({ type: DoneReason, description: "How it ended.", resolve: ({ body }) => body.reason }),
+    detail: t.string({
+      nullable: true,
+      description: "A word by which programs tell more: `empty` if the model's last answer had nothing in it; null for nothing.",
+      resolve: ({ body }) => body.detail ?? null,
+    }),
     messageIds: t.idList({
       description: "The messages that the turn answers.",
       resolve: async (view, _args, context) => (await answeredMessages(context, view)).map((id) => globalId("Message", id)),
@@ -229,6 +234,12 @@ eventType("ERROR").implement({
       nullable: true,
       description: "A word by which programs tell what it was.",
       resolve: ({ body }) => body.detail,
+    }),
+    retryAt: t.field({
+      type: "DateTime",
+      nullable: true,
+      description: "When what failed is tried again, also if its provider asks for that wait; null if it is not.",
+      resolve: ({ body }) => (body.retryAt === undefined ? null : new Date(body.retryAt)),
     }),
   }),
 });

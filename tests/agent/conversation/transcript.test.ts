@@ -147,9 +147,9 @@ it("no more than the newest 20 images are sent: with more of them, a provider ta
 });
 
 it("half a character in the arguments of a call is remembered as it is stored: some providers refuse it", () => {
-  const answer = new AnswerBuilder();
+  const answer = new AnswerBuilder("a model");
   answer.addCall(0, "call", "fs_write", '{"content": "x\\ud83dy"}');
-  const { content } = answer.finish("tool_use", NO_TOKENS);
+  const { content } = answer.finish("tool_use", NO_TOKENS, false);
   expect(content).toEqual([{ type: "tool_use", id: "call", name: "fs_write", input: { content: "x\ufffdy" } }]);
 });
 

@@ -346,14 +346,20 @@ describe("Thinking", () => {
   ];
   const thinking = { thinking: { budgetTokens: 1_024 }, maxTokens: 4_000 } as const;
 
-  it("is neither shown nor kept unless the template says so; then the model does not think on after the tool call", async () => {
+  it("is not shown unless the template says so, and goes back to its model with the calls that followed it all the same", async () => {
     const { provider, client, agent } = await appWith(TURN, {}, thinking);
     const events = await client.turn(agent.id, "read it");
     expect(events.filter((event) => event.kind.startsWith("THINK"))).toEqual([]);
     expect(textOf(events)).toBe("I read.alpha");
     expect(provider.requests[0]?.body["thinking"]).toEqual({ type: "enabled", budget_tokens: 1_024 });
-    expect(provider.requests[1]?.body["thinking"]).toBeUndefined();
-    expect(provider.requests[1]?.body.messages[1]?.content.map((block) => block["type"])).toEqual(["text", "tool_use"]);
+    expect(provider.requests[1]?.body["thinking"]).toEqual({ type: "enabled", budget_tokens: 1_024 });
+    expect(provider.requests[1]?.body.messages[1]?.content).toMatchObject([
+      { type: "thinking", thinking: "Let me read it.", signature: "sig-1" },
+      { type: "redacted_thinking", data: "enc-1" },
+      { type: "text", text: "I read." },
+      { type: "tool_use", id: "toolu_a" },
+    ]);
+    expect(JSON.stringify((await client.agent(agent.id)).messages)).not.toContain("Let me");
   });
 
   it("is shown if the template exposes it, and is no part of the text", async () => {
@@ -389,21 +395,25 @@ describe("Thinking", () => {
     expect(JSON.stringify((await client.agent(agent.id)).messages)).not.toContain("Let me");
   });
 
-  it("is not asked for in the turn after one that was interrupted in its tool calls, whose results stand before the new message", async () => {
+  it("goes on in the turn after one that ended in its tool calls, whose results stand before the new message", async () => {
     const { provider, client, agent } = await appWith(TURN, { maxSteps: 1 }, thinking);
     await client.turn(agent.id, "read it");
     await client.turn(agent.id, "go on");
     expect(provider.requests[1]?.body.messages.at(-1)?.content.map((block) => block["type"])).toEqual(["tool_result", "text"]);
-    expect(provider.requests[1]?.body["thinking"]).toBeUndefined();
+    expect(provider.requests[1]?.body.messages[1]?.content[0]).toMatchObject({ type: "thinking", signature: "sig-1" });
+    expect(provider.requests[1]?.body["thinking"]).toEqual({ type: "enabled", budget_tokens: 1_024 });
   });
 
   it("alone, without an answer, does not stand at the end of a message: the provider would refuse every later turn", async () => {
     const alone = answers([{ thinking: ["Hm."], signature: "sig-1" }, { text: ["\n"] }], "end_turn");
-    const { provider, client, agent } = await appWith([alone], { retainThinking: true }, { thinking: "adaptive" });
+    const template = { retainThinking: true, modelRetryMs: 1 };
+    const { provider, client, agent } = await appWith([alone], template, { thinking: "adaptive" });
     await client.turn(agent.id, "hi");
     await client.turn(agent.id, "again");
-    expect(provider.requests[1]?.body.messages.map((message) => message.role)).toEqual(["user", "user"]);
-    expect(provider.requests[1]?.body["thinking"]).toEqual({ type: "adaptive" });
+    expect(provider.requests).toHaveLength(4);
+    expect(provider.requests[2]?.body.messages.map((message) => message.role)).toEqual(["user"]);
+    expect(provider.requests[2]?.body.messages[0]?.content).toMatchObject([{ text: "hi" }, { text: "again" }]);
+    expect(provider.requests[2]?.body["thinking"]).toEqual({ type: "adaptive" });
   });
 
   it("that broke off is closed as aborted, and the call is made again", async () => {

@@ -2,6 +2,8 @@ import { BUILTIN_TOOLS } from "../../../src/agent/tools/builtin.ts";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
+import { chatBody } from "../../../src/agent/models/chat-request.ts";
+import { compatibilityOf } from "../../../src/agent/models/compatibility.ts";
 import { openAiModel, type OpenAiOptions } from "../../../src/agent/models/openai.ts";
 import { SendMessageDocument } from "../../generated/documents.ts";
 import { startTestApp, type TestAppOptions } from "../../support/app.ts";
@@ -15,12 +17,12 @@ async function appWith(
   options: Partial<OpenAiOptions> = {},
 ) {
   const provider = await providerServer<ChatBody>(script);
-  const plain = { apiKey: "sk-test", baseUrl: `${provider.url}/v1`, model: "local", maxTokens: 1_000, price: null };
+  const plain = { apiKey: "sk-test", baseUrl: `${provider.url}/v1`, model: "local", maxTokens: 1_000, price: null, compat: {} };
   const app = await startTestApp({ model: openAiModel({ ...plain, ...options }), template });
   await writeFile(join(app.workspace, "a.txt"), "alpha");
   await writeFile(join(app.workspace, "b.txt"), "beta");
   const client = connect(app.url);
-  return { provider, client, agent: await client.createAgent() };
+  return { app, provider, client, agent: await client.createAgent() };
 }
 
 /** Ids are given here: those of servers may repeat, and other providers refuse their form. */
@@ -190,7 +192,7 @@ describe("A chat completions server by the real SDK, over the wire", () => {
     expect(JSON.stringify(provider.requests[0]?.headers)).not.toContain("org-of-somebody");
   });
 
-  it("shows the thoughts of open models if the template exposes them, and never sends them back", async () => {
+  it("shows the thoughts of open models if the template exposes them; alone they do not go back", async () => {
     const { provider, client, agent } = await appWith(
       [
         chat([{ reasoning_content: "Hm, " }, { reasoning_content: null, reasoning: "well." }, { content: "Hello." }], "stop"),
@@ -203,6 +205,164 @@ describe("A chat completions server by the real SDK, over the wire", () => {
     expect(ofType(events, "TextChunkEnd")).toMatchObject([{ block: 1, text: "Hello." }]);
     await client.turn(agent.id, "again");
     expect(JSON.stringify(provider.requests[1]?.body)).not.toContain("Hm, ");
+  });
+
+  const CALLED = fragment(0, "x", "fs_read", '{"path": "a.txt"}');
+
+  it.for([
+    [
+      "reasoning_content",
+      [{ reasoning_content: "I should " }, { reasoning_content: "look." }],
+      { reasoning_content: "I should look." },
+    ],
+    [
+      "reasoning, with details",
+      [
+        { reasoning: "I should look.", reasoning_details: [{ type: "reasoning.text", index: 0, text: "I should " }] },
+        { reasoning_details: [{ type: "reasoning.text", index: 0, text: "look.", signature: "sig" }] },
+      ],
+      {
+        reasoning: "I should look.",
+        reasoning_details: [{ type: "reasoning.text", index: 0, text: "I should look.", signature: "sig" }],
+      },
+    ],
+    [
+      "a list of parts",
+      [{ content: [{ type: "thinking", thinking: [{ type: "text", text: "I should look." }] }] }],
+      {
+        content: [{ type: "thinking", thinking: [{ type: "text", text: "I should look." }] }],
+      },
+    ],
+  ] as const)(
+    "thoughts before calls go back in the field in which they came, and people see them in no message: %s",
+    async ([, thought, expected]) => {
+      const { provider, client, agent, app } = await appWith([chat([...thought, CALLED], "tool_calls"), said]);
+      await client.turn(agent.id, "read it");
+      await client.turn(agent.id, "again");
+      for (const request of [1, 2])
+        expect(provider.requests[request]?.body.messages.find(({ role }) => role === "assistant")).toMatchObject(expected);
+      expect(JSON.stringify((await client.agent(agent.id)).messages)).not.toContain("I should");
+      const events = await app.database.sql.query(
+        { name: "d", text: "SELECT string_agg(payload::text, '') AS dump FROM event" },
+        [],
+      );
+      expect(JSON.stringify(events)).not.toContain("I should");
+    },
+  );
+
+  it("what a server says of a call goes back with it, and to no other model", async () => {
+    const signed = {
+      tool_calls: [
+        {
+          index: 0,
+          id: "x",
+          type: "function",
+          function: { name: "fs_read", arguments: '{"path": "a.txt"}' },
+          extra_content: { google: { thought_signature: "sig" } },
+        },
+      ],
+    };
+    const { provider, client, agent } = await appWith([chat([signed], "tool_calls"), said]);
+    await client.turn(agent.id, "read it");
+    const calls = provider.requests[1]?.body.messages.find(({ role }) => role === "assistant")?.["tool_calls"];
+    expect(calls).toEqual([
+      {
+        id: OWN_ID,
+        type: "function",
+        function: { name: "fs_read", arguments: '{"path":"a.txt"}' },
+        extra_content: { google: { thought_signature: "sig" } },
+      },
+    ]);
+    const other = chatBody(
+      {
+        system: "s",
+        messages: [
+          {
+            role: "assistant",
+            content: [{ type: "tool_use", id: "i", name: "n", input: {}, provider: { by: "openai other", fields: { a: 1 } } }],
+          },
+        ],
+        tools: [],
+        exposeThinking: false,
+      },
+      "openai local",
+      compatibilityOf("local", {}),
+    );
+    expect(JSON.stringify(other)).not.toContain('"a":1');
+  });
+
+  it("more of its own than is kept does not go back, and operators are told", async () => {
+    const { provider, client, agent } = await appWith([chat([{ huge: "x".repeat(300_000) }, CALLED], "tool_calls"), said]);
+    const events = await client.turn(agent.id, "read it");
+    expect(ofType(events, "ErrorRaised")).toMatchObject([{ severity: "WARN", detail: "provider_fields_cut" }]);
+    expect(JSON.stringify(provider.requests[1]?.body)).not.toContain("xxxx");
+  });
+
+  it.for([
+    ["local", ["system", "user", "assistant", "tool", "user"]],
+    ["mistral-small", ["system", "user", "assistant", "tool", "assistant", "user"]],
+  ] as const)(
+    "a person's words never stand in a tool's result, nor right after one where that is refused: %s",
+    async ([model, roles]) => {
+      const { provider, client, agent } = await appWith([chat([CALLED], "tool_calls"), said], { maxSteps: 1 }, { model });
+      await client.turn(agent.id, "read it");
+      await client.turn(agent.id, "go on");
+      const messages = provider.requests[1]?.body.messages ?? [];
+      expect(messages.map(({ role }) => role)).toEqual(roles);
+      expect(messages.find(({ role }) => role === "tool")?.["content"]).toBe("alpha");
+    },
+  );
+
+  it("an answer that names no call that it says it makes is broken, and one with nothing in it is made again once", async () => {
+    const without = await appWith([chat([{ content: "I will look." }], "tool_calls"), said], { modelRetryMs: 1 });
+    const events = await without.client.turn(without.agent.id, "hi");
+    expect(ofType(events, "ErrorRaised")).toMatchObject([{ severity: "WARN", detail: "broken" }]);
+    expect(ofType(events, "Done")).toMatchObject([{ reason: "COMPLETED", detail: null }]);
+    const empty = await appWith([chat([CALLED], "tool_calls"), chat([{ content: "" }], "stop", null)], { modelRetryMs: 1 });
+    const later = await empty.client.turn(empty.agent.id, "hi");
+    expect(empty.provider.requests).toHaveLength(3);
+    expect(ofType(later, "ErrorRaised").map(({ severity, detail }) => [severity, detail])).toEqual([
+      ["WARN", "empty"],
+      ["WARN", "empty"],
+    ]);
+    expect(ofType(later, "Done")).toMatchObject([{ reason: "COMPLETED", detail: "empty" }]);
+  });
+
+  it("thoughts that people saw, and nothing else, are an empty answer as well", async () => {
+    const thought = chat([{ reasoning: "Hm." }], "stop");
+    const { provider, client, agent } = await appWith([thought, thought, said], { exposeThinking: true, modelRetryMs: 1 });
+    const events = await client.turn(agent.id, "hi");
+    expect(provider.requests).toHaveLength(2);
+    expect(ofType(events, "ThinkChunkEnd").map(({ aborted }) => aborted)).toEqual([true, false]);
+    expect(ofType(events, "Done")).toMatchObject([{ reason: "COMPLETED", detail: "empty" }]);
+  });
+
+  it("sends schemas without what becomes a grammar, and validates with all of it", async () => {
+    const todos = fragment(0, "x", "todo_write", JSON.stringify({ todos: [{ title: "", status: "pending" }] }));
+    const { provider, client, agent } = await appWith([chat([todos], "tool_calls"), said]);
+    const events = await client.turn(agent.id, "hi");
+    expect(ofType(events, "ToolEnd")).toMatchObject([{ call: { state: "FAILED" } }]);
+    const tools = JSON.stringify(provider.requests[0]?.body["tools"]);
+    for (const keyword of ["pattern", "minLength", "maxLength", "minItems", "maxItems", "format"])
+      expect(tools).not.toMatch(new RegExp(`"${keyword}":["\\d]`));
+    expect(tools).toContain('"additionalProperties":false');
+    expect(tools).toContain("at most 32768 characters");
+  });
+
+  it("sends what the model's `compat` says", async () => {
+    const compat = {
+      tokenLimit: "max_completion_tokens",
+      streamOptions: false,
+      emptyContent: "text",
+      thoughtsGoBack: false,
+    } as const;
+    const { provider, client, agent } = await appWith([chat([{ reasoning: "Hm." }, CALLED], "tool_calls"), said], {}, { compat });
+    await client.turn(agent.id, "hi");
+    const body = provider.requests[1]?.body ?? { messages: [] };
+    expect(body).toMatchObject({ max_completion_tokens: 1_000 });
+    for (const name of ["max_tokens", "stream_options"]) expect(body).not.toHaveProperty(name);
+    expect(body.messages[2]).toMatchObject({ role: "assistant", content: "" });
+    expect(body.messages[2]).not.toHaveProperty("reasoning");
   });
 
   it("sends images as data URLs, and counts nothing if the server counts nothing", async () => {

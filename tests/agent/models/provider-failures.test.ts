@@ -7,7 +7,7 @@ import { startTestApp, type TestAppOptions } from "../../support/app.ts";
 import { connect, ofType, textOf } from "../../support/client.ts";
 import { chat, chatStream, chunks } from "../../support/providers/openai-stream.ts";
 import { providerServer, type ProviderAnswer } from "../../support/providers/provider-server.ts";
-import { InterruptAgentDocument, SendMessageDocument } from "../../generated/documents.ts";
+import { InterruptAgentDocument, StandstillDocument, SendMessageDocument } from "../../generated/documents.ts";
 
 /** What the same failure looks like at each provider. */
 type Provider = {
@@ -67,7 +67,8 @@ const openAiMore = (args: string) => ({ tool_calls: [{ index: 0, function: { arg
 
 const OPENAI: Provider = {
   name: "a chat completions server",
-  model: (url) => openAiModel({ apiKey: "sk-secret", baseUrl: `${url}/v1`, model: "m", maxTokens: null, price: null }),
+  model: (url) =>
+    openAiModel({ apiKey: "sk-secret", baseUrl: `${url}/v1`, model: "m", maxTokens: null, price: null, compat: {} }),
   error: (status, message, headers = {}) => ({ status, headers, body: { error: { message, type: "some_error", code: null } } }),
   says: (text, stop) => chat([{ content: text }], { end: "stop", length: "length", refusal: "content_filter" }[stop]),
   beginsToSay: (text, then) => chunks(openAiText(text), then),
@@ -108,11 +109,12 @@ describe.for([ANTHROPIC, OPENAI])("What goes wrong with $name", (provider) => {
     const events = await client.turn(agent.id, "hi");
     expect(requests).toHaveLength(5);
     expect(ofType(events, "ErrorRaised").map((event) => [event.severity, event.phase, event.detail])).toEqual([
-      ["WARN", "MODEL", "rate_limited"],
-      ["WARN", "MODEL", "unavailable"],
-      ["WARN", "MODEL", "unavailable"],
-      ["WARN", "MODEL", "overloaded"],
+      ["INFO", "MODEL", "rate_limited"],
+      ["INFO", "MODEL", "unavailable"],
+      ["INFO", "MODEL", "unavailable"],
+      ["INFO", "MODEL", "overloaded"],
     ]);
+    expect(ofType(events, "ErrorRaised").map(({ retryAt }) => typeof retryAt)).toEqual(Array(4).fill("string"));
     expect(ofType(events, "ErrorRaised")[0]?.message).toContain("429: later; the call is made again in 5 ms");
     expect(ofType(events, "Done")).toMatchObject([{ reason: "COMPLETED", step: 1 }]);
     expect(textOf(events)).toBe("Hello.");
@@ -275,11 +277,44 @@ describe.for([ANTHROPIC, OPENAI])("What goes wrong with $name", (provider) => {
     },
   );
 
-  it("text that is only space is no part of the conversation, and its end says so", async () => {
-    const { client, agent } = await appWith(provider, [provider.says("\n\n", "end")]);
+  it("an answer of text that is only space is empty: it is made again once, is no part of the conversation, and DONE says so", async () => {
+    const { client, agent } = await appWith(provider, [provider.says("\n\n", "end")], { modelRetryMs: 1 });
     const events = await client.turn(agent.id, "hi");
-    expect(ofType(events, "TextChunkEnd")).toMatchObject([{ text: "\n\n", aborted: true }]);
+    expect(ofType(events, "TextChunkEnd")).toMatchObject([
+      { step: 1, text: "\n\n", aborted: true },
+      { step: 2, text: "\n\n", aborted: true },
+    ]);
+    expect(ofType(events, "ErrorRaised")).toMatchObject([
+      { severity: "WARN", detail: "empty" },
+      { severity: "WARN", detail: "empty" },
+    ]);
+    expect(ofType(events, "Done")).toMatchObject([{ reason: "COMPLETED", detail: "empty" }]);
     expect((await client.agent(agent.id)).messages.nodes).toHaveLength(1);
+  });
+
+  it("a wait of a minute and more that the provider asks for is honoured, and whoever watches is told until when", async () => {
+    const { requests, client, agent } = await appWith(provider, [provider.error(429, "later", { "retry-after": "300" }), hello]);
+    const { sendMessage } = await client.get(SendMessageDocument, { input: { agentId: agent.id, text: "hi" } });
+    for await (const page of client.timeline({ agentId: agent.id, since: sendMessage.cursor, until: "DONE" })) {
+      const [error] = ofType(page.events, "ErrorRaised");
+      if (error === undefined) continue;
+      expect(error).toMatchObject({ severity: "INFO", detail: "rate_limited" });
+      const waitMs = Date.parse(String(error.retryAt)) - Date.parse(error.timestamp);
+      expect(waitMs).toBeGreaterThan(290_000);
+      expect((await client.get(StandstillDocument, { id: agent.id })).agent?.waitingFor).toContain(String(error.retryAt));
+      await client.get(InterruptAgentDocument, { input: { agentId: agent.id } });
+    }
+    expect(requests).toHaveLength(1);
+    expect((await client.get(StandstillDocument, { id: agent.id })).agent?.waitingFor).toBeNull();
+  });
+
+  it("a wait of more than a quarter of an hour is not waited for: the turn ends, and says what the provider asked for", async () => {
+    const { requests, client, agent } = await appWith(provider, [provider.error(429, "later", { "retry-after": "3600" }), hello]);
+    const events = await client.turn(agent.id, "hi");
+    expect(requests).toHaveLength(1);
+    expect(ofType(events, "ErrorRaised")).toMatchObject([
+      { severity: "ERROR", detail: "rate_limited", message: expect.stringContaining("in 60 minutes") },
+    ]);
   });
 
   it("an interrupt aborts the request at once", async () => {

@@ -2,7 +2,7 @@ import { randomUUIDv7 } from "node:crypto";
 import type { OwnerChange } from "../../../db/change.ts";
 import type { AgentEventBody } from "../../../events/event.ts";
 import type { CallView } from "../../calls/call.ts";
-import type { Answer } from "../../conversation/answer.ts";
+import { isEmpty, type Answer } from "../../conversation/answer.ts";
 import type { Model } from "../../models/model.ts";
 import type { Spending } from "../../models/spending.ts";
 import type { AgentView } from "../view.ts";
@@ -44,14 +44,12 @@ export function answered(view: AgentView, facts: Answered, at: Date): Commit {
   };
   const now = stored.after(view);
   const isLast = calls.length === 0 && stopReason !== "pause_turn";
-  return joinCommits(stored, isLast ? turnEnded(now, { reason: "COMPLETED", note: null }, at) : pending(now));
+  const detail = isEmpty(answer) ? ({ detail: "empty" } as const) : {};
+  return joinCommits(stored, isLast ? turnEnded(now, { reason: "COMPLETED", note: null, ...detail }, at) : pending(now));
 }
 
-function reports(
-  view: AgentView,
-  { answer: { stopReason }, durationMs, model, slowStepMs }: Answered,
-  used: AgentEventBody,
-): AgentEventBody[] {
+function reports(view: AgentView, { answer, durationMs, model, slowStepMs }: Answered, used: AgentEventBody): AgentEventBody[] {
+  const { stopReason } = answer;
   const step = view.stepCount;
   return [
     { kind: "STEP_COMPLETE", step, durationMs, stopReason },
@@ -61,6 +59,9 @@ function reports(
       : []),
     ...(stopReason === "max_tokens"
       ? [warning("max_tokens", `step ${step} by ${model.name} was cut at its limit of tokens`)]
+      : []),
+    ...(isEmpty(answer)
+      ? [warning("empty", `step ${step} by ${model.name} has nothing in it, also when it was made again`)]
       : []),
   ];
 }

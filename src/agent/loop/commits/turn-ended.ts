@@ -13,7 +13,7 @@ const EVENT_MESSAGE_IDS = 200;
  */
 export function turnEnded(
   view: AgentView,
-  { reason, note }: { readonly reason: DoneReason; readonly note: string | null },
+  { reason, note, detail }: { readonly reason: DoneReason; readonly note: string | null; readonly detail?: "empty" },
   at: Date,
 ): Commit {
   const results = resultsMessage(view, at);
@@ -33,7 +33,10 @@ export function turnEnded(
         doneReason: reason,
       },
     },
-    events: [...events, { kind: "DONE", turn: view.turn, step: view.stepCount, reason, messageIds }],
+    events: [
+      ...events,
+      { kind: "DONE", turn: view.turn, step: view.stepCount, reason, ...(detail === undefined ? {} : { detail }), messageIds },
+    ],
     after: compose(after, added(messages), calm.after),
   };
 }

@@ -1,0 +1,134 @@
+import { randomUUID } from "node:crypto";
+import type { JsonObject } from "../../lib/json.ts";
+import { readChatChunk, type CallFragment, type ChatChunk, type SaidPiece } from "./chat-chunk.ts";
+import { ModelError, NO_TOKENS, type ModelErrorKind, type ModelEvent, type StopReason, type ThoughtField } from "./model.ts";
+import { joinedFields } from "./odd-values.ts";
+import { streamError } from "./provider-error.ts";
+import type { ServerSentEvent } from "./server-sent-events.ts";
+import { ThinkTag } from "./think-tag.ts";
+
+/** A tool call as far as it has come, with the id that the server gave it, if it did. */
+type OpenCall = {
+  readonly index: number | null;
+  readonly givenId: string | null;
+  readonly name: string;
+  arguments: string;
+  fields: JsonObject;
+};
+
+/** The part of an answer that is spoken now: a text, or a thought, with the field in which it began. */
+type Speaking = { readonly kind: "text" } | { readonly kind: "thinking"; readonly field: ThoughtField };
+
+/**
+ * The answer of a chat completions stream. Throws ModelError for an error in the stream, and `broken` for an answer that does not end,
+ * or says that it has calls and has none.
+ */
+export async function* chatAnswer(
+  events: AsyncIterable<ServerSentEvent>,
+  { thinkTags, apiKey }: { readonly thinkTags: boolean; readonly apiKey: string | null },
+): AsyncGenerator<ModelEvent> {
+  const calls: OpenCall[] = [];
+  const tag = thinkTags ? new ThinkTag() : null;
+  let speaking: Speaking | null = null;
+  let block = 0;
+  let finish: string | null = null;
+  let usage = NO_TOKENS;
+  let fields: JsonObject = {};
+
+  function* said(pieces: readonly SaidPiece[]): Generator<ModelEvent> {
+    for (const piece of pieces) {
+      if (speaking?.kind !== piece.kind) {
+        yield* endOfThought(speaking, block);
+        if (speaking !== null) block += 1;
+        speaking = piece;
+        yield { type: `${piece.kind}_start`, block };
+      }
+      yield { type: `${piece.kind}_delta`, block, text: piece.text };
+    }
+  }
+
+  for await (const event of events) {
+    const chunk: ChatChunk = readChatChunk(event.data, event.event);
+    if (chunk.error !== null) {
+      // The answer was whole before.
+      if (finish !== null) break;
+      throw streamError(chunk.error.body, apiKey);
+    }
+    if (chunk.usage !== null) {
+      usage = chunk.usage;
+      yield { type: "counted", usage };
+    }
+    yield* said(
+      tag === null ? chunk.pieces : chunk.pieces.flatMap((piece) => (piece.kind === "text" ? tag.take(piece.text) : [piece])),
+    );
+    fields = joinedFields(fields, chunk.fields);
+    for (const fragment of chunk.fragments) {
+      addFragment(calls, fragment);
+      yield { type: "arguments_delta", characters: fragment.arguments.length };
+    }
+    finish = chunk.finish ?? finish;
+  }
+  if (finish === null) throw new ModelError("broken", "the model's stream ended before the message was complete");
+  const gaveUp = KIND_BY_FAILED_FINISH.get(finish);
+  if (gaveUp !== undefined) throw new ModelError(gaveUp, `the model's server gave the answer up (${finish})`);
+  if (tag !== null) yield* said(tag.end());
+  yield* endOfThought(speaking, block);
+  if (Object.keys(fields).length > 0) yield { type: "provider_fields", fields };
+  for (const [place, call] of calls.entries()) {
+    const args = call.arguments.trim() === "" ? "{}" : call.arguments;
+    // Ids of one's own: those of servers may repeat, and other providers refuse their form.
+    const id = `call_${randomUUID().replaceAll("-", "")}`;
+    yield { type: "tool_use", block: block + 1 + place, id, name: call.name, arguments: args, fields: call.fields };
+  }
+  yield { type: "end", stopReason: stopReasonOf(finish, calls.length > 0), usage };
+}
+
+function* endOfThought(speaking: Speaking | null, block: number): Generator<ModelEvent> {
+  if (speaking?.kind === "thinking")
+    yield { type: "thinking_end", block, signature: null, redacted: null, field: speaking.field, fields: {} };
+}
+
+/**
+ * Adds a fragment to its call. Servers differ: the id may come once, in each fragment, never, or twice; calls may be told apart by
+ * their index, or all have the same one and come whole.
+ */
+function addFragment(calls: OpenCall[], { index, id, name, arguments: args, isWhole, fields }: CallFragment): void {
+  const current = index === null ? calls.at(-1) : calls.findLast((call) => call.index === index);
+  if (current === undefined || (name !== "" && begins(current, { id, name, arguments: args }))) {
+    calls.push({ index, givenId: id, name, arguments: args, fields });
+    return;
+  }
+  // Some servers put the empty object with which a call begins before its arguments.
+  const isEmpty = current.arguments === "{}" && args.trimStart().startsWith("{");
+  current.arguments = isWhole || isEmpty ? args : current.arguments + args;
+  current.fields = joinedFields(current.fields, fields);
+}
+
+/** True if a fragment with a name is another call than the one before it. */
+function begins(current: OpenCall, { id, name, arguments: args }: Pick<CallFragment, "id" | "name" | "arguments">): boolean {
+  if (id === null ? current.name !== name : current.givenId !== id) return true;
+  return (id === null || args !== "") && isObject(current.arguments);
+}
+
+function isObject(args: string): boolean {
+  try {
+    return typeof JSON.parse(args) === "object";
+  } catch {
+    return false;
+  }
+}
+
+/** Reasons to finish of an answer that is none, since its server gave it up: Mistral, vLLM and OpenRouter; vLLM and SGLang; DeepSeek. */
+const KIND_BY_FAILED_FINISH: ReadonlyMap<string, ModelErrorKind> = new Map([
+  ["error", "broken"],
+  ["abort", "broken"],
+  ["insufficient_system_resource", "overloaded"],
+]);
+
+/** The reasons of servers, whatever their case: some say `stop` after calls, and many have names of their own for the others. */
+function stopReasonOf(finish: string, hasCalls: boolean): StopReason {
+  if (/length|max|limit/i.test(finish)) return "max_tokens";
+  if (/filter|safety|refus|recitation|blocked/i.test(finish)) return "refusal";
+  if (/^(?:tool|function)_?(?:calls?|use)$/i.test(finish) || hasCalls) return "tool_use";
+  return "end_turn";
+}

@@ -1,0 +1,140 @@
+import { isJsonObject, type JsonObject } from "../../lib/json.ts";
+import type { ThoughtField, TokenUsage } from "./model.ts";
+import { countedSince, countIn, itemsIn, jsonTextIn, objectIn, otherFields, textIn, tokensIn } from "./odd-values.ts";
+
+/** A piece of what a model says or thinks. */
+export type SaidPiece =
+  | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "thinking"; readonly text: string; readonly field: ThoughtField };
+
+/** A piece of a tool call. What is null was not said. */
+export type CallFragment = {
+  readonly index: number | null;
+  readonly id: string | null;
+  readonly name: string;
+  /** A piece of their text, or all of them as JSON text if `isWhole`. */
+  readonly arguments: string;
+  readonly isWhole: boolean;
+  /** What else the provider says of the call. */
+  readonly fields: JsonObject;
+};
+
+/** A chunk of a chat completions stream, or a whole answer: what of it has a meaning here. */
+export type ChatChunk = {
+  /** The error that stands in the place of more of the answer; null for none. */
+  readonly error: { readonly body: unknown } | null;
+  readonly usage: TokenUsage | null;
+  readonly pieces: readonly SaidPiece[];
+  readonly fragments: readonly CallFragment[];
+  /** What else the provider says of the answer, which it may want back. */
+  readonly fields: JsonObject;
+  /** Why the answer ends; null if it goes on. */
+  readonly finish: string | null;
+};
+
+const NOTHING: ChatChunk = { error: null, usage: null, pieces: [], fragments: [], fields: {}, finish: null };
+
+const KNOWN_OF_DELTA: ReadonlySet<string> = new Set([
+  "role",
+  "content",
+  "refusal",
+  "tool_calls",
+  "function_call",
+  "reasoning_content",
+  "reasoning",
+]);
+const KNOWN_OF_CALL: ReadonlySet<string> = new Set(["index", "id", "type", "function"]);
+const KNOWN_OF_FUNCTION: ReadonlySet<string> = new Set(["name", "arguments"]);
+
+/**
+ * Reads a chunk as it came from a server. Servers differ in every place: what is missing, null or of another type says nothing, and
+ * nothing throws.
+ */
+export function readChatChunk(data: unknown, event: string | null = null): ChatChunk {
+  if (event === "error") return { ...NOTHING, error: { body: data } };
+  if (!isJsonObject(data)) return NOTHING;
+  const error = data["error"];
+  if (textIn(error) !== "" || Object.keys(objectIn(error)).length > 0) return { ...NOTHING, error: { body: error } };
+  const choice = objectIn(itemsIn(data["choices"])[0] ?? data["choices"]);
+  const usage = usageIn(data["usage"]) ?? usageIn(choice["usage"]);
+  // An answer that is no stream has a message in the place of what is added to it.
+  const delta = objectIn(choice["delta"] ?? choice["message"]);
+  return {
+    error: null,
+    usage,
+    pieces: piecesOf(delta),
+    fragments: fragmentsOf(delta),
+    fields: otherFields(delta, KNOWN_OF_DELTA),
+    finish: textIn(choice["finish_reason"]) || null,
+  };
+}
+
+/** Thoughts, as servers of open models name them, and text. */
+function piecesOf(delta: JsonObject): SaidPiece[] {
+  // Some servers say the same thought under both names.
+  const field = textIn(delta["reasoning_content"]) === "" ? "reasoning" : "reasoning_content";
+  const thought = textIn(delta[field]);
+  return [
+    ...(thought === "" ? [] : [{ kind: "thinking", text: thought, field } as const]),
+    ...contentPieces(delta["content"]),
+    ...(textIn(delta["refusal"]) === "" ? [] : [{ kind: "text", text: textIn(delta["refusal"]) } as const]),
+  ];
+}
+
+/** A text, or a list of typed parts. */
+function contentPieces(content: unknown): SaidPiece[] {
+  if (typeof content === "string") return content === "" ? [] : [{ kind: "text", text: content }];
+  return (isJsonObject(content) ? [content] : itemsIn(content)).flatMap((part): SaidPiece[] => {
+    if (typeof part === "string") return part === "" ? [] : [{ kind: "text", text: part }];
+    const { type, text, thinking, reasoning } = objectIn(part);
+    const isThought = type === "thinking" || type === "reasoning";
+    const said = isThought ? plainText(thinking ?? reasoning ?? text) : plainText(text);
+    if (said === "") return [];
+    return [isThought ? { kind: "thinking", text: said, field: "content part" } : { kind: "text", text: said }];
+  });
+}
+
+/** A text, or the texts of a list of parts. */
+function plainText(value: unknown): string {
+  if (Array.isArray(value)) return value.map((part) => textIn(part) || textIn(objectIn(part)["text"])).join("");
+  return textIn(value);
+}
+
+function fragmentsOf(delta: JsonObject): CallFragment[] {
+  const calls = delta["tool_calls"];
+  const listed = (isJsonObject(calls) ? [calls] : itemsIn(calls)).filter(isJsonObject).map(fragmentOf);
+  // The form of the protocol before tools.
+  const single = delta["function_call"];
+  return isJsonObject(single) ? [...listed, fragmentOf({ function: single })] : listed;
+}
+
+function fragmentOf(call: JsonObject): CallFragment {
+  const { index, id } = call;
+  const said = objectIn(call["function"]);
+  const args = said["arguments"] ?? null;
+  const ofFunction = otherFields(said, KNOWN_OF_FUNCTION);
+  return {
+    index: countIn(index),
+    id: typeof id === "number" ? String(id) : textIn(id) || null,
+    name: textIn(said["name"]),
+    arguments: jsonTextIn(args),
+    isWhole: typeof args === "object" && args !== null,
+    fields: {
+      ...otherFields(call, KNOWN_OF_CALL),
+      ...(Object.keys(ofFunction).length === 0 ? {} : { function: ofFunction }),
+    },
+  };
+}
+
+/** The protocol counts what came from the cache among the input. Null if nothing is counted. */
+function usageIn(usage: unknown): TokenUsage | null {
+  if (!isJsonObject(usage)) return null;
+  const cached =
+    tokensIn(objectIn(usage["prompt_tokens_details"])["cached_tokens"]) ?? tokensIn(usage["prompt_cache_hit_tokens"]);
+  const cacheReadTokens = cached ?? 0;
+  return countedSince(undefined, {
+    inputTokens: Math.max(0, (tokensIn(usage["prompt_tokens"]) ?? 0) - cacheReadTokens),
+    outputTokens: tokensIn(usage["completion_tokens"]),
+    cacheReadTokens,
+  });
+}

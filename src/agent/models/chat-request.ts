@@ -1,0 +1,149 @@
+import { createHash } from "node:crypto";
+import type OpenAI from "openai";
+import { isJsonObject, type Json, type JsonObject } from "../../lib/json.ts";
+import type { Compatibility } from "./compatibility.ts";
+import type { ContentBlock, ModelMessage, ModelRequest, ThinkingBlock, ThoughtField } from "./model.ts";
+import { joinedFields } from "./odd-values.ts";
+import { toolSchema } from "./tool-schema.ts";
+
+type Part =
+  { readonly type: "text"; readonly text: string } | { readonly type: "image_url"; readonly image_url: { readonly url: string } };
+type Call = {
+  readonly id: string;
+  readonly type: "function";
+  readonly function: { readonly name: string; readonly arguments: string };
+};
+
+/** A message as a server is sent it; an answer with the fields that its server gave it besides. */
+type Param =
+  | { readonly role: "system"; readonly content: string }
+  | { readonly role: "user"; readonly content: string | readonly Part[] }
+  | { readonly role: "assistant"; readonly content: Json; readonly tool_calls?: readonly Call[] }
+  | { readonly role: "tool"; readonly tool_call_id: string; readonly content: string };
+
+type Body = Pick<OpenAI.ChatCompletionCreateParamsStreaming, "messages" | "tools">;
+
+/** What of a request goes to the server, in an order that every server takes. `name` is the model's: what belongs to others stays. */
+export function chatBody(request: ModelRequest, name: string, compatibility: Compatibility): Body {
+  const tools = request.tools.map(
+    (tool) =>
+      ({
+        type: "function",
+        function: { name: tool.name, description: tool.description, parameters: { ...toolSchema(tool.inputSchema) } },
+      }) as const,
+  );
+  const said = request.messages.flatMap((message) => params(message, name, compatibility));
+  const messages: Param[] = [{ role: "system", content: request.system }, ...ordered(said, compatibility)];
+  // Fields that are the server's own are none that the SDK knows, and it sends what it is given.
+  return { messages: messages as Body["messages"], ...(tools.length === 0 ? {} : { tools }) };
+}
+
+/** One message a role, but one for each tool result, which come before what the person said. */
+function params({ role, content }: ModelMessage, name: string, compatibility: Compatibility): Param[] {
+  return role === "assistant"
+    ? assistantParams(content, name, compatibility)
+    : [...content.flatMap(toolParam), ...userParams(content, compatibility)];
+}
+
+/**
+ * No two messages of people in a row, and nothing of people right after a tool's result where a server refuses that: an answer may
+ * have said nothing, and what a person says joins the results of calls.
+ */
+function ordered(messages: readonly Param[], { userAfterTool }: Compatibility): Param[] {
+  const given: Param[] = [];
+  for (const message of messages) {
+    const before = given.at(-1);
+    if (message.role === "user" && before?.role === "user")
+      given[given.length - 1] = joinedUsers(before.content, message.content);
+    else {
+      if (message.role === "user" && before?.role === "tool" && !userAfterTool)
+        given.push({ role: "assistant", content: "(continued)" });
+      given.push(message);
+    }
+  }
+  return given;
+}
+
+function joinedUsers(one: string | readonly Part[], other: string | readonly Part[]): Param {
+  if (typeof one === "string" && typeof other === "string") return { role: "user", content: `${one}\n\n${other}` };
+  const parts = [one, other].flatMap((content): readonly Part[] =>
+    typeof content === "string" ? [{ type: "text", text: content }] : content,
+  );
+  return { role: "user", content: parts };
+}
+
+function assistantParams(content: readonly ContentBlock[], name: string, compatibility: Compatibility): Param[] {
+  const text = content.flatMap((block) => (block.type === "text" && block.text.trim() !== "" ? [block.text] : [])).join("\n\n");
+  const calls = content.flatMap((block) => (block.type === "tool_use" ? [callParam(block, name)] : []));
+  if (calls.length === 0) return text === "" ? [] : [{ role: "assistant", content: text }];
+  const own = content.flatMap((block) => (block.type === "thinking" && block.by === name ? [block] : []));
+  const thoughts = compatibility.thoughtsGoBack ? own : [];
+  const said = contentWith(thoughts, text);
+  return [
+    {
+      ...fieldsOf(thoughts),
+      role: "assistant",
+      content: said === "" && compatibility.emptyContent === "null" ? null : said,
+      tool_calls: calls,
+    },
+  ];
+}
+
+/** The fields of an answer besides its content, as they came: its thoughts, and what the server said of them. */
+function fieldsOf(thoughts: readonly ThinkingBlock[]): JsonObject {
+  const ofField = (field: ThoughtField): JsonObject => {
+    const text = thoughts.flatMap((block) => (block.field === field ? [block.thinking] : [])).join("");
+    return text === "" ? {} : { [field]: text };
+  };
+  const others = thoughts.reduce<JsonObject>((fields, block) => joinedFields(fields, block.fields ?? {}), {});
+  return { ...others, ...ofField("reasoning_content"), ...ofField("reasoning") };
+}
+
+/** The text of an answer, with the thoughts that came in it where they stood. */
+function contentWith(thoughts: readonly ThinkingBlock[], text: string): Json {
+  const ofField = (field: ThoughtField): string =>
+    thoughts.flatMap((block) => (block.field === field ? [block.thinking] : [])).join("");
+  const part = ofField("content part");
+  if (part !== "")
+    return [{ type: "thinking", thinking: [{ type: "text", text: part }] }, ...(text === "" ? [] : [{ type: "text", text }])];
+  const tagged = ofField("think tag");
+  return tagged === "" ? text : `<think>${tagged}</think>\n\n${text}`;
+}
+
+function callParam({ id, name: tool, input, provider }: ContentBlock & { readonly type: "tool_use" }, name: string): Call {
+  const { function: ofFunction, ...ofCall } = provider?.by === name ? provider.fields : {};
+  const inner = isJsonObject(ofFunction) ? ofFunction : {};
+  return { ...ofCall, id: sentId(id), type: "function", function: { ...inner, name: tool, arguments: JSON.stringify(input) } };
+}
+
+/**
+ * An id of a call as every server takes it back: Mistral's wants nine letters and digits, and OpenAI's 40 characters at most. Ids
+ * may be those of another provider, or of a script.
+ */
+function sentId(id: string): string {
+  return createHash("sha256")
+    .update(id)
+    .digest("base64")
+    .replaceAll(/[^a-zA-Z0-9]/g, "")
+    .slice(0, 9);
+}
+
+/** The protocol has no mark for a failed call: the text says so. No text is empty: some servers refuse that. */
+function toolParam(block: ContentBlock): Param[] {
+  if (block.type !== "tool_result") return [];
+  const text = block.content.trim() === "" ? "(no output)" : block.content;
+  return [{ role: "tool", tool_call_id: sentId(block.tool_use_id), content: block.is_error ? `Error: ${text}` : text }];
+}
+
+/** Plain text if there are no images: some servers know no other form. */
+function userParams(content: readonly ContentBlock[], { images }: Compatibility): Param[] {
+  const parts = content.flatMap((block): Part[] => {
+    if (block.type === "text") return block.text.trim() === "" ? [] : [{ type: "text", text: block.text }];
+    if (block.type !== "image") return [];
+    if (!images) return [{ type: "text", text: "[an image, which this model does not read]" }];
+    return [{ type: "image_url", image_url: { url: `data:${block.source.media_type};base64,${block.source.data}` } }];
+  });
+  if (parts.length === 0) return [];
+  const texts = parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
+  return [{ role: "user", content: texts.length === parts.length ? texts.join("\n\n") : parts }];
+}

@@ -1,0 +1,170 @@
+import { randomUUID } from "node:crypto";
+import type { JsonObject } from "../../lib/json.ts";
+import { readMessagesEvent, type BlockDelta, type StartedBlock } from "./messages-event.ts";
+import { ModelError, NO_TOKENS, type ModelEvent, type StopReason } from "./model.ts";
+import { countedSince, jsonTextIn } from "./odd-values.ts";
+import { streamError } from "./provider-error.ts";
+import type { ServerSentEvent } from "./server-sent-events.ts";
+
+/** Stop reasons of the Messages API by what they mean to the loop; one that is not listed ends the turn. */
+const STOP_REASON_BY_NAME: ReadonlyMap<string, StopReason> = new Map([
+  ["end_turn", "end_turn"],
+  ["tool_use", "tool_use"],
+  ["max_tokens", "max_tokens"],
+  ["model_context_window_exceeded", "max_tokens"],
+  ["stop_sequence", "stop_sequence"],
+  ["refusal", "refusal"],
+  ["pause_turn", "pause_turn"],
+]);
+
+type OpenBlock =
+  | { readonly type: "text" }
+  | { readonly type: "thinking"; signature: string; readonly fields: JsonObject }
+  | { readonly type: "redacted_thinking"; readonly data: string }
+  | {
+      readonly type: "tool_use";
+      readonly id: string;
+      readonly name: string;
+      readonly input: JsonObject;
+      readonly fields: JsonObject;
+      arguments: string;
+    }
+  | { readonly type: "other" };
+
+/**
+ * The answer of a Messages stream. `ids` are those that calls of the conversation have. Throws ModelError for an error in the stream,
+ * and `broken` for one that breaks the protocol or does not end.
+ */
+export async function* messagesAnswer(
+  events: AsyncIterable<ServerSentEvent>,
+  { ids, apiKey }: { readonly ids: Set<string>; readonly apiKey: string | null },
+): AsyncGenerator<ModelEvent> {
+  const open = new Map<number, OpenBlock>();
+  let stopReason: StopReason | null = null;
+  let usage = NO_TOKENS;
+  // Servers that leave indexes out send one block after the other.
+  let newest = -1;
+  for await (const each of events) {
+    const event = readMessagesEvent(each);
+    switch (event.type) {
+      case "start":
+        usage = countedSince(usage, event.counted);
+        yield { type: "counted", usage };
+        break;
+      case "block start": {
+        const index = event.index ?? newest + 1;
+        if (open.has(index)) throw malformed(`block ${index} began twice`);
+        newest = Math.max(newest, index);
+        open.set(index, openBlock(event.block, ids));
+        yield* begin(index, event.block);
+        break;
+      }
+      case "block delta": {
+        const index = event.index ?? newest;
+        yield* extend(index, open.get(index), event.delta);
+        break;
+      }
+      case "block end": {
+        const index = event.index ?? newest;
+        const block = open.get(index);
+        if (block === undefined) throw malformed(`block ${index} ended and never began`);
+        open.delete(index);
+        yield* end(index, block);
+        break;
+      }
+      case "message delta":
+        usage = countedSince(usage, event.counted);
+        yield { type: "counted", usage };
+        if (event.stopReason !== null) stopReason = STOP_REASON_BY_NAME.get(event.stopReason) ?? "end_turn";
+        break;
+      case "error":
+        // The answer was whole before.
+        if (stopReason === null) throw streamError(event.body, apiKey);
+        break;
+      case "other":
+    }
+  }
+  if (stopReason === null) throw new ModelError("broken", "the model's stream ended before the message was complete");
+  for (const [index, block] of open) yield* end(index, block);
+  yield { type: "end", stopReason, usage };
+}
+
+function openBlock(block: StartedBlock, ids: Set<string>): OpenBlock {
+  switch (block.type) {
+    case "thinking":
+      return { type: "thinking", signature: block.signature, fields: block.fields };
+    case "tool_use":
+      return { ...block, id: taken(ids, block.id), arguments: "" };
+    case "text":
+      return { type: "text" };
+    case "redacted_thinking":
+    case "other":
+      return block;
+  }
+}
+
+/** The id of a call, which is taken from now on: one of our own if the provider would refuse that which came. */
+function taken(ids: Set<string>, given: string): string {
+  const id = /^[a-zA-Z0-9_-]+$/.test(given) && !ids.has(given) ? given : `toolu_${randomUUID().replaceAll("-", "")}`;
+  ids.add(id);
+  return id;
+}
+
+/** Claude begins with empty blocks. Other servers that speak the protocol may send a block whole. */
+function* begin(index: number, block: StartedBlock): Generator<ModelEvent> {
+  if (block.type === "text") {
+    yield { type: "text_start", block: index };
+    if (block.text !== "") yield { type: "text_delta", block: index, text: block.text };
+  }
+  if (block.type === "thinking" || block.type === "redacted_thinking") yield { type: "thinking_start", block: index };
+  if (block.type === "thinking" && block.thinking !== "") yield { type: "thinking_delta", block: index, text: block.thinking };
+}
+
+function* extend(index: number, block: OpenBlock | undefined, delta: BlockDelta): Generator<ModelEvent> {
+  if (block === undefined) throw malformed(`block ${index} goes on and never began`);
+  switch (delta.type) {
+    case "text":
+      if (block.type !== "text") throw malformed(`block ${index} is ${block.type} and has text`);
+      if (delta.text !== "") yield { type: "text_delta", block: index, text: delta.text };
+      return;
+    case "thinking":
+      if (block.type !== "thinking") throw malformed(`block ${index} is ${block.type} and has thinking`);
+      if (delta.thinking !== "") yield { type: "thinking_delta", block: index, text: delta.thinking };
+      return;
+    case "signature":
+      if (block.type !== "thinking") throw malformed(`block ${index} is ${block.type} and has a signature`);
+      block.signature += delta.signature;
+      return;
+    case "input":
+      if (block.type !== "tool_use") return;
+      block.arguments += delta.json;
+      yield { type: "arguments_delta", characters: delta.json.length };
+      return;
+    case "other":
+  }
+}
+
+function* end(index: number, block: OpenBlock): Generator<ModelEvent> {
+  switch (block.type) {
+    case "thinking": {
+      const { signature, fields } = block;
+      yield { type: "thinking_end", block: index, signature: signature || null, redacted: null, fields };
+      return;
+    }
+    case "redacted_thinking":
+      yield { type: "thinking_end", block: index, signature: null, redacted: block.data };
+      return;
+    case "tool_use": {
+      // A call without any argument, or that began whole, comes without a single fragment.
+      const args = block.arguments || jsonTextIn(block.input);
+      yield { type: "tool_use", block: index, id: block.id, name: block.name, arguments: args, fields: block.fields };
+      return;
+    }
+    case "text":
+    case "other":
+  }
+}
+
+function malformed(what: string): ModelError {
+  return new ModelError("broken", `the model's stream is malformed: ${what}`);
+}

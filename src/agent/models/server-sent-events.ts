@@ -1,0 +1,48 @@
+import { createParser } from "eventsource-parser";
+import { ModelError } from "./model.ts";
+
+/** An event of a stream, with its data as JSON has it. */
+export type ServerSentEvent = { readonly event: string | null; readonly data: unknown };
+
+/** The longest event, in characters: an answer of a model comes in many. */
+const MOST_CHARACTERS = 32 * 1024 * 1024;
+
+/**
+ * The events of a provider's stream, up to `[DONE]`. Comments and events without data, by which servers keep connections alive, are
+ * passed over. A provider that answers with one JSON body in the place of a stream has one event. Throws ModelError `broken` for
+ * an event that is no JSON, and what reading the body throws; ends at once with an error when `signal` aborts.
+ */
+export async function* serverSentEvents(response: Response, signal: AbortSignal): AsyncGenerator<ServerSentEvent> {
+  if (response.body === null) return;
+  if (/^application\/json\b/i.test(response.headers.get("content-type") ?? "")) {
+    yield { event: null, data: read(await response.text()) };
+    return;
+  }
+  const waiting: { readonly event: string | null; readonly data: string }[] = [];
+  const parser = createParser({
+    maxBufferSize: MOST_CHARACTERS,
+    onEvent: ({ event, data }) => waiting.push({ event: event ?? null, data }),
+    onError: ({ type }) => {
+      if (type === "max-buffer-size-exceeded")
+        throw new ModelError("broken", `the model's stream has an event of more than ${MOST_CHARACTERS} characters`);
+    },
+  });
+  for await (const text of response.body.pipeThrough(new TextDecoderStream(), { signal })) {
+    parser.feed(text);
+    for (const { event, data } of waiting.splice(0)) {
+      if (data.trim() === "[DONE]") return;
+      if (data.trim() !== "") yield { event, data: read(data) };
+    }
+  }
+  // Some servers leave out the empty line behind their last event.
+  parser.feed("\n\n");
+  for (const { event, data } of waiting) if (data.trim() !== "" && data.trim() !== "[DONE]") yield { event, data: read(data) };
+}
+
+function read(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new ModelError("broken", "the model's stream has an event that is no JSON", { cause: error });
+  }
+}

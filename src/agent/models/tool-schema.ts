@@ -1,0 +1,96 @@
+import { isJsonObject, type Json, type JsonObject } from "../../lib/json.ts";
+
+/** The longest schema with what it refers to in its place, in characters: references may refer to references. */
+const MOST_CHARACTERS = 64 * 1024;
+
+/** Keywords whose value is a schema, a list of schemas, or schemas by name. */
+const SCHEMA = new Set(["additionalProperties", "contains", "else", "if", "items", "not", "propertyNames", "then"]);
+const SCHEMAS = new Set(["allOf", "anyOf", "oneOf", "prefixItems"]);
+const NAMED_SCHEMAS = new Set(["$defs", "definitions", "dependentSchemas", "patternProperties", "properties"]);
+
+/** Bounds that servers make grammars of, which many of them cannot hold; each as a person says it. */
+const BOUNDS: Readonly<Record<string, (bound: Json) => string | null>> = {
+  pattern: () => null,
+  format: () => null,
+  minLength: (bound) => (bound === 0 ? null : bound === 1 ? "not empty" : `at least ${said(bound)} characters`),
+  maxLength: (bound) => `at most ${said(bound)} characters`,
+  minItems: (bound) => (bound === 0 ? null : `at least ${said(bound)} items`),
+  maxItems: (bound) => `at most ${said(bound)} items`,
+  minProperties: () => null,
+  maxProperties: () => null,
+  uniqueItems: () => null,
+};
+
+/**
+ * A tool's schema as servers of models take it: without patterns, formats, lengths and counts, which stand in descriptions, and with
+ * what `$ref` names in its place. The whole schema validates what comes.
+ */
+export function toolSchema(schema: JsonObject): JsonObject {
+  const known = made.get(schema);
+  if (known !== undefined) return known;
+  const inlined = inlinedReferences(schema);
+  const sent = plain(JSON.stringify(inlined).length > MOST_CHARACTERS ? schema : inlined);
+  made.set(schema, sent);
+  return sent;
+}
+
+/** The schemas that were made, by those of the tools: each is sent with every request. */
+const made = new WeakMap<JsonObject, JsonObject>();
+
+/** The schema without bounds. */
+function plain(schema: JsonObject): JsonObject {
+  const bounds = Object.entries(schema).flatMap(([keyword, value]) => {
+    const bound = Object.hasOwn(BOUNDS, keyword) ? BOUNDS[keyword]?.(value) : null;
+    return bound == null ? [] : [bound];
+  });
+  const kept = Object.entries(schema).filter(([keyword]) => !Object.hasOwn(BOUNDS, keyword));
+  const mapped = Object.fromEntries(kept.map(([keyword, value]) => [keyword, ofKeyword(keyword, value, plain)] as const));
+  if (bounds.length === 0) return mapped;
+  const { description } = schema;
+  const words = bounds.join(", ");
+  return { ...mapped, description: typeof description === "string" ? `${description} (${words})` : words };
+}
+
+/** The value of a keyword, with each schema in it changed. */
+function ofKeyword(keyword: string, value: Json, change: (schema: JsonObject) => JsonObject): Json {
+  const each = (item: Json): Json => (isJsonObject(item) ? change(item) : item);
+  if (SCHEMAS.has(keyword) || (keyword === "items" && Array.isArray(value)))
+    return Array.isArray(value) ? value.map((item: Json) => each(item)) : value;
+  if (SCHEMA.has(keyword)) return each(value);
+  if (!NAMED_SCHEMAS.has(keyword) || !isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, each(item)]));
+}
+
+/** The schema with what it refers to in its place; of a schema that contains itself the reference becomes any value. */
+function inlinedReferences(root: JsonObject): JsonObject {
+  let left = MOST_CHARACTERS;
+  const inline = (schema: JsonObject, within: readonly string[]): JsonObject => {
+    const reference = schema["$ref"];
+    if (typeof reference !== "string") {
+      const own = Object.entries(schema).filter(([keyword]) => keyword !== "$defs" && keyword !== "definitions");
+      return Object.fromEntries(
+        own.map(([keyword, value]) => [keyword, ofKeyword(keyword, value, (each) => inline(each, within))]),
+      );
+    }
+    const { $ref: _reference, ...beside } = schema;
+    const target = within.includes(reference) ? null : referred(root, reference);
+    left -= JSON.stringify(target).length;
+    return target === null || left < 0 ? inline(beside, within) : inline({ ...target, ...beside }, [...within, reference]);
+  };
+  return inline(root, []);
+}
+
+/** The schema that a reference within the same document names; null if there is none. */
+function referred(root: JsonObject, reference: string): JsonObject | null {
+  if (!reference.startsWith("#/")) return null;
+  let found: Json | undefined = root;
+  for (const step of reference.slice(2).split("/")) {
+    const name = decodeURIComponent(step).replaceAll("~1", "/").replaceAll("~0", "~");
+    found = isJsonObject(found) && Object.hasOwn(found, name) ? found[name] : undefined;
+  }
+  return isJsonObject(found) ? found : null;
+}
+
+function said(bound: Json): string {
+  return typeof bound === "number" ? String(bound) : JSON.stringify(bound);
+}

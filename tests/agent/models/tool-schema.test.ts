@@ -1,0 +1,82 @@
+import { describe, expect, it } from "vitest";
+import { toolSchema } from "../../../src/agent/models/tool-schema.ts";
+
+describe("the schema of a tool as servers of models take it", () => {
+  it("has no patterns, formats, lengths and counts, at any depth, and says the bounds in descriptions", () => {
+    const schema = {
+      type: "object",
+      additionalProperties: false,
+      required: ["name", "pattern"],
+      properties: {
+        name: { type: "string", pattern: "\\S", minLength: 1, maxLength: 200, description: "The name." },
+        // A parameter may be called as a keyword is.
+        pattern: { type: "string", format: "uri" },
+        items: { type: "array", minItems: 2, maxItems: 5, items: { type: "string", maxLength: 3 } },
+        either: {
+          anyOf: [
+            { type: "string", pattern: "x" },
+            { type: "integer", minimum: 1 },
+          ],
+        },
+        fixed: { enum: [{ pattern: "x" }], default: { maxLength: 1 } },
+      },
+    };
+    const sent = toolSchema(schema);
+    expect(sent).toEqual({
+      type: "object",
+      additionalProperties: false,
+      required: ["name", "pattern"],
+      properties: {
+        name: { type: "string", description: "The name. (not empty, at most 200 characters)" },
+        pattern: { type: "string" },
+        items: {
+          type: "array",
+          description: "at least 2 items, at most 5 items",
+          items: { type: "string", description: "at most 3 characters" },
+        },
+        either: { anyOf: [{ type: "string" }, { type: "integer", minimum: 1 }] },
+        fixed: { enum: [{ pattern: "x" }], default: { maxLength: 1 } },
+      },
+    });
+    expect(toolSchema(schema)).toBe(sent);
+  });
+
+  it("has what it refers to in its place; a schema within itself becomes any value", () => {
+    const sent = toolSchema({
+      type: "object",
+      properties: {
+        a: { $ref: "#/$defs/point", description: "Here." },
+        tree: { $ref: "#/definitions/node" },
+        none: { $ref: "#/$defs/none" },
+      },
+      $defs: { point: { type: "object", properties: { x: { type: "number" } }, description: "A point." } },
+      definitions: {
+        node: { type: "object", properties: { children: { type: "array", items: { $ref: "#/definitions/node" } } } },
+      },
+    });
+    expect(sent).toEqual({
+      type: "object",
+      properties: {
+        a: { type: "object", properties: { x: { type: "number" } }, description: "Here." },
+        tree: { type: "object", properties: { children: { type: "array", items: {} } } },
+        none: {},
+      },
+    });
+  });
+
+  it("that would become huge by what it refers to stays as it is, but for its bounds", () => {
+    const levels = Array.from({ length: 12 }, (_, level) => [
+      `l${level}`,
+      {
+        type: "object",
+        properties: Object.fromEntries(["a", "b", "c", "d"].map((name) => [name, { $ref: `#/$defs/l${level + 1}` }])),
+      },
+    ]);
+    const schema = {
+      type: "object",
+      properties: { top: { $ref: "#/$defs/l0" } },
+      $defs: Object.fromEntries([...levels, ["l12", { type: "string", maxLength: 3 }]]),
+    };
+    expect(JSON.stringify(toolSchema(JSON.parse(JSON.stringify(schema))) as unknown).length).toBeLessThan(300_000);
+  });
+});
