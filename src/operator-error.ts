@@ -1,6 +1,6 @@
 import { ScriptError } from "./agent/models/script.ts";
 import { ControlGroupsRefused } from "./agent/workspace/sandbox/control-groups.ts";
-import { ToolDefinitionError } from "./agent/tools/tool.ts";
+import { ToolDefinitionError } from "./agent/tools/input-schema.ts";
 import { DataFolderInUse, DataFolderUnusable } from "./db/lock-file.ts";
 import { MigrationError } from "./db/migrate.ts";
 import { DatabaseUnavailable } from "./db/storage-error.ts";

@@ -9,15 +9,7 @@ export type { ModelConfig } from "./config/models.ts";
 export type { TemplateConfig } from "./config/templates.ts";
 export type { WebhookConfig } from "./config/webhooks.ts";
 export { Type } from "typebox";
-export {
-  defineTool,
-  optional,
-  ToolDefinitionError,
-  type Risk,
-  type Tool,
-  type ToolContext,
-  type ToolDefinition,
-} from "./agent/tools/tool.ts";
+export { defineTool, optional, type Risk, type Tool, type ToolContext, type ToolDefinition } from "./agent/tools/tool.ts";
 export type { ToolPreview } from "./agent/tools/tool-preview.ts";
 export type { ToolResult } from "./agent/tools/tool-result.ts";
 export type { HookCall, PostToolUse, PreToolUse, PreToolUseAnswer } from "./agent/tools/tool-hooks.ts";
@@ -37,3 +29,4 @@ export { PathRefused } from "./agent/workspace/path-refused.ts";
 export { sandboxAvailable } from "./agent/workspace/sandbox/available.ts";
 export type { Workspace } from "./agent/workspace/workspace.ts";
 export type { ListenedEvent, Listener, ListenerActions, Listeners } from "./deliveries/listeners.ts";
+export { ToolDefinitionError } from "./agent/tools/input-schema.ts";

@@ -69,7 +69,11 @@ export type Settings = {
 
 /** Reads the configuration file and makes the settings of it. */
 export async function loadSettings(environment: Environment): Promise<Settings> {
-  const { configPath } = environment;
+  return makeSettings(environment, environment.configPath, await readConfig(environment));
+}
+
+/** Reads the configuration file: its form is right, and what it names is not looked at. */
+export async function readConfig({ configPath }: Pick<Environment, "configPath">): Promise<TriplaneConfig> {
   const found = await stat(configPath).catch(() => null);
   if (found === null)
     throw new ConfigurationError(`there is no configuration file ${configPath}: set TRIPLANE_CONFIG to its path`);
@@ -79,7 +83,7 @@ export async function loadSettings(environment: Environment): Promise<Settings> 
   const module = (await import(pathToFileURL(configPath).href).catch((error: unknown) => {
     throw new ConfigurationError(`${configPath} cannot be loaded: ${messageOf(error)}${placeOf(error)}`);
   })) as { default?: unknown };
-  return makeSettings(environment, configPath, checkForm(configPath, module.default));
+  return checkForm(configPath, module.default);
 }
 
 /**

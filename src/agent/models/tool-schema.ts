@@ -1,12 +1,8 @@
 import { isJsonObject, type Json, type JsonObject } from "../../lib/json.ts";
+import { mapSubschemas } from "./subschemas.ts";
 
 /** The longest schema with what it refers to in its place, in characters: references may refer to references. */
 const MOST_CHARACTERS = 64 * 1024;
-
-/** Keywords whose value is a schema, a list of schemas, or schemas by name. */
-const SCHEMA = new Set(["additionalProperties", "contains", "else", "if", "items", "not", "propertyNames", "then"]);
-const SCHEMAS = new Set(["allOf", "anyOf", "oneOf", "prefixItems"]);
-const NAMED_SCHEMAS = new Set(["$defs", "definitions", "dependentSchemas", "patternProperties", "properties"]);
 
 /** Bounds that servers make grammars of, which many of them cannot hold; each as a person says it. */
 const BOUNDS: Readonly<Record<string, (bound: Json) => string | null>> = {
@@ -44,21 +40,11 @@ function plain(schema: JsonObject): JsonObject {
     return bound == null ? [] : [bound];
   });
   const kept = Object.entries(schema).filter(([keyword]) => !Object.hasOwn(BOUNDS, keyword));
-  const mapped = Object.fromEntries(kept.map(([keyword, value]) => [keyword, ofKeyword(keyword, value, plain)] as const));
+  const mapped = mapSubschemas(Object.fromEntries(kept), plain);
   if (bounds.length === 0) return mapped;
   const { description } = schema;
   const words = bounds.join(", ");
   return { ...mapped, description: typeof description === "string" ? `${description} (${words})` : words };
-}
-
-/** The value of a keyword, with each schema in it changed. */
-function ofKeyword(keyword: string, value: Json, change: (schema: JsonObject) => JsonObject): Json {
-  const each = (item: Json): Json => (isJsonObject(item) ? change(item) : item);
-  if (SCHEMAS.has(keyword) || (keyword === "items" && Array.isArray(value)))
-    return Array.isArray(value) ? value.map((item: Json) => each(item)) : value;
-  if (SCHEMA.has(keyword)) return each(value);
-  if (!NAMED_SCHEMAS.has(keyword) || !isJsonObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, each(item)]));
 }
 
 /** The schema with what it refers to in its place; of a schema that contains itself the reference becomes any value. */
@@ -68,9 +54,7 @@ function inlinedReferences(root: JsonObject): JsonObject {
     const reference = schema["$ref"];
     if (typeof reference !== "string") {
       const own = Object.entries(schema).filter(([keyword]) => keyword !== "$defs" && keyword !== "definitions");
-      return Object.fromEntries(
-        own.map(([keyword, value]) => [keyword, ofKeyword(keyword, value, (each) => inline(each, within))]),
-      );
+      return mapSubschemas(Object.fromEntries(own), (each) => inline(each, within));
     }
     const { $ref: _reference, ...beside } = schema;
     const target = within.includes(reference) ? null : referred(root, reference);

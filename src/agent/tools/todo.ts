@@ -49,7 +49,10 @@ export const todoWrite = defineTool({
     check(list);
     await todos.write(list);
     return {
-      output: list.length === 0 ? "The list is empty now." : `Saved ${list.length} todos:\n${list.map(describe).join("\n")}`,
+      output:
+        list.length === 0
+          ? "The list is empty now."
+          : `Saved ${list.length} ${list.length === 1 ? "todo" : "todos"}:\n${list.map(describe).join("\n")}`,
       details: { ok: true, count: list.length },
     };
   },

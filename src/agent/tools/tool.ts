@@ -1,5 +1,5 @@
 import { Type, type Static, type TObject, type TSchema } from "typebox";
-import { Ajv, type JSONSchemaType, type Options, type ValidateFunction } from "ajv";
+import type { JSONSchemaType, ValidateFunction } from "ajv";
 import type { TodoList } from "./todo-list.ts";
 import { formCheck } from "../../lib/form.ts";
 import { closed, milliseconds, ownCode, TEXT } from "../../lib/setting.ts";
@@ -22,7 +22,8 @@ import type { Shells } from "./bash/shells.ts";
 import type { ToolHooks } from "./tool-hooks.ts";
 import type { BoundPreview, PreviewContext, ToolPreview } from "./tool-preview.ts";
 import type { ToolResult } from "./tool-result.ts";
-import { describe, issuesOf, type ValidationIssue } from "./validation-issue.ts";
+import { checkDefaults, compile, schemaOf, ToolDefinitionError } from "./input-schema.ts";
+import { issuesOf, type ValidationIssue } from "./validation-issue.ts";
 
 /** The risk of a call: how much it could change. */
 export const RISKS = ["LOW", "MEDIUM", "HIGH"] as const;
@@ -108,7 +109,7 @@ export type ToolDefinition<Input, Schema = JSONSchemaType<Input>> = {
   readonly name: string;
   /** What the tool does, and when to use it, in words for the model. */
   readonly description: string;
-  /** The input's form: a `Type.Object`, or a plain JSON Schema of an object. Properties that it does not name are refused. */
+  /** The input's form: a `Type.Object`, or a plain JSON Schema of an object. Properties that it does not name are refused, of objects within it, too. Nothing is converted: a text is no number. */
   readonly inputSchema: Schema;
   /** True if the tool changes nothing: its calls run together, and without asking unless the template says otherwise. */
   readonly readOnly: boolean;
@@ -144,11 +145,6 @@ export type ToolDefinition<Input, Schema = JSONSchemaType<Input>> = {
   /** Does the work. What it throws becomes the model's answer; the message should say what to do. */
   readonly run: (input: Input, context: ToolContext) => Promise<ToolResult> | ToolResult;
 };
-
-/** The definition of a tool is wrong; the message says where. */
-export class ToolDefinitionError extends Error {
-  override readonly name = "ToolDefinitionError";
-}
 
 /** The longest time that a call may be given, in ms: an hour. */
 export const MAX_TIMEOUT_MS = 60 * 60 * 1_000;
@@ -255,7 +251,7 @@ export function defineTool<Input>(definition: ToolDefinition<Input, object>): To
     bind(raw) {
       const input: unknown = structuredClone(raw);
       const isLarge = hasMoreParts(raw, LISTED_PARTS);
-      const validate = isLarge ? (validateFirst ??= compile(name, inputSchema, { ...COMPILING, allErrors: false })) : validateAll;
+      const validate = isLarge ? (validateFirst ??= compile(name, inputSchema, "first")) : validateAll;
       if (!validate(input)) return refused(issuesOf(validate.errors ?? [], input));
       if (!isJsonObject(input)) return refused([{ path: "/", message: "must be object", value: raw }]);
       return accepted({
@@ -266,6 +262,9 @@ export function defineTool<Input>(definition: ToolDefinition<Input, object>): To
     },
   };
 }
+
+/** The most items and fields of an input of which all problems are listed: that takes long, and nothing else goes on meanwhile. */
+const LISTED_PARTS = 5_000;
 
 /** A parameter that may be left out, or be null: some models write null for what they leave out. */
 export function optional<Schema extends TSchema>(schema: Schema) {
@@ -301,50 +300,4 @@ function commandsOf(
       return [place, use] as const;
     }),
   );
-}
-
-function schemaOf(name: string, schema: object): JsonObject {
-  const json = JSON.parse(JSON.stringify(schema)) as JsonObject;
-  if (json["type"] !== "object") throw new ToolDefinitionError(`the inputSchema of tool ${name} must have type "object"`);
-  return "additionalProperties" in json ? json : { ...json, additionalProperties: false };
-}
-
-/** The check that a schema is one. It is made once for all tools, since to make it takes longer than to compile a tool's schema. */
-const schemas = new Ajv();
-
-/** The most items and fields of an input of which all problems are listed: that takes long, and nothing else goes on meanwhile. */
-const LISTED_PARTS = 5_000;
-/** The options by which a tool's schema is compiled. The schema was checked before. */
-const COMPILING = {
-  allErrors: true,
-  useDefaults: true,
-  strict: true,
-  allowUnionTypes: true,
-  verbose: true,
-  meta: false,
-  validateSchema: false,
-} as const;
-
-function compile<Input>(name: string, schema: JsonObject, options: Options = COMPILING): ValidateFunction<Input> {
-  try {
-    if (schemas.validateSchema(schema) !== true) throw new Error(`schema is invalid: ${schemas.errorsText()}`);
-    // One for each tool: what a schema refers to is looked for in that schema alone.
-    return new Ajv(options).compile<Input>(schema);
-  } catch (error) {
-    throw new ToolDefinitionError(
-      `the inputSchema of tool ${name} is not a valid JSON Schema: ${error instanceof Error ? error.message : String(error)}`,
-    );
-  }
-}
-
-/** A default that does not fit would fail each call that leaves its parameter out. */
-function checkDefaults(name: string, schema: JsonObject): void {
-  if (!JSON.stringify(schema).includes('"default":')) return;
-  const validate = compile(name, { ...schema, required: [] });
-  if (validate({})) return;
-  const problem = validate.errors?.find(({ instancePath }) => instancePath !== "");
-  if (problem !== undefined)
-    throw new ToolDefinitionError(
-      `the default of ${problem.instancePath.slice(1).replaceAll("/", ".")} of tool ${name} does not fit: it ${describe(problem)}`,
-    );
 }

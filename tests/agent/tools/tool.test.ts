@@ -2,7 +2,8 @@ import canonicalize from "canonicalize";
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { BUILTIN_TOOLS } from "../../../src/agent/tools/builtin.ts";
-import { defineTool, optional, ToolDefinitionError } from "../../../src/agent/tools/tool.ts";
+import { ToolDefinitionError } from "../../../src/agent/tools/input-schema.ts";
+import { defineTool, optional } from "../../../src/agent/tools/tool.ts";
 import { Type } from "../../../src/triplane.ts";
 
 const run = () => ({ output: "", details: null });
@@ -49,6 +50,49 @@ describe("the schema of a tool's input", () => {
     const most = Type.Object({ list: Type.Array(Type.Integer()), most: Type.Optional(Type.Integer({ default: 7 })) });
     const list = Array.from({ length: 6_000 }, () => 1);
     expect(tool("many", most).bind({ list })).toMatchObject({ ok: true, value: { input: { list, most: 7 } } });
+  });
+
+  it("closes the objects within it that name their properties, and checks formats of texts", () => {
+    const point = { type: "object", properties: { x: { type: "integer" } } };
+    const odd = tool("odd", {
+      type: "object",
+      properties: {
+        lines: point,
+        list: { type: "array", items: point },
+        free: { type: "object" },
+        either: { anyOf: [point, { type: "string", format: "email" }] },
+        both: {
+          type: "object",
+          properties: { a: { type: "string" } },
+          anyOf: [
+            { properties: { b: { type: "integer" } }, required: ["b"] },
+            { properties: { c: { type: "integer" } }, required: ["c"] },
+          ],
+        },
+        open: { type: "object", properties: { a: { type: "string" } }, additionalProperties: true },
+        at: { type: "string", format: "date-time" },
+      },
+    });
+    for (const input of [
+      { lines: { x: 1, strange: 2 } },
+      { list: [{ x: 1 }, { strange: 2 }] },
+      { either: { strange: 2 } },
+      { either: "nobody" },
+      { at: "2026-02-31T12:00:00Z" },
+      { lines: { x: "1" } },
+    ])
+      expect(odd.bind(input).ok, JSON.stringify(input)).toBe(false);
+    for (const input of [
+      { lines: { x: 1 } },
+      { free: { anything: 1 } },
+      { either: "a@example.org" },
+      { both: { a: "", b: 1 } },
+      { open: { b: 1 } },
+      { at: "2026-02-28T12:00:00Z" },
+    ])
+      expect(odd.bind(input).ok, JSON.stringify(input)).toBe(true);
+    const typo = { type: "object", properties: { a: { type: "string", format: "e-mail" } } };
+    expect(() => tool("typo", typo)).toThrow(/unknown format "e-mail"/);
   });
 
   it("of a built-in tool stays what approvals are bound to: a call that was allowed before an upgrade runs after it", () => {

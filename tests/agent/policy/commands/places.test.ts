@@ -11,7 +11,8 @@ import {
 } from "../../../../src/agent/policy/rule-values.ts";
 import { withFolderContents } from "../../../../src/agent/policy/commands/folder-content.ts";
 import { bashRun } from "../../../../src/agent/tools/bash/run.ts";
-import { defineTool, ToolDefinitionError } from "../../../../src/agent/tools/tool.ts";
+import { ToolDefinitionError } from "../../../../src/agent/tools/input-schema.ts";
+import { defineTool } from "../../../../src/agent/tools/tool.ts";
 import { Type } from "../../../../src/triplane.ts";
 import { commandJudge, projectFolder, shell } from "../../../support/command-lines.ts";
 import type { JsonObject } from "../../../../src/lib/json.ts";
