@@ -1,6 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from "../../lib/json.ts";
 import { byteLength, headBytes } from "../../lib/text.ts";
 import { alternativesOf, isPattern } from "../workspace/glob.ts";
+import { namedPart } from "../workspace/named-part.ts";
 import { placedValues, placeOf, speaksOf, valuesAt, type CommandUse, type PathUse } from "../tools/path-places.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Access, Workspace } from "../workspace/workspace.ts";
@@ -210,7 +211,9 @@ function searchValue(workspace: Workspace, pattern: string, base: string): RuleV
   const [written, real] = workspace.namesOf(base);
   if (!isPattern(pattern)) return fileValue(workspace, joined(written, pattern), "read");
   const folder = real ?? written;
+  const named = namedPart(workspace, folder, pattern);
   const folders = alternativesOf(pattern).map((alternative) => joined(folder, foldersBefore(alternative)));
+  if (named !== null) folders.push(joined(folder, named.path));
   return { kind: "search", pattern: joined(folder, pattern), folders: [...new Set(folders)] };
 }
 

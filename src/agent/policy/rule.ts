@@ -21,7 +21,13 @@ export type Condition = {
 };
 
 /** A pattern of paths, and the folders before its wildcards, in which alone it can match. */
-type PathPattern = { readonly source: string; readonly isMatch: (name: string) => boolean; readonly folders: readonly string[] };
+type PathPattern = {
+  readonly source: string;
+  readonly isMatch: (name: string) => boolean;
+  /** True for the file or folder whose very name the pattern is, such as `app/[id]`: deny and ask rules speak of it, too. */
+  readonly isNamed: (name: string) => boolean;
+  readonly folders: readonly string[];
+};
 
 /**
  * The extent to which a rule takes in a call. `covers`: it holds for all that the call names, as an allow rule must; a search is taken
@@ -33,6 +39,7 @@ export type Extent = "covers" | "names" | "reaches";
 /** A file or folder that a deny rule closes, through whatever tool it is reached. */
 type DeniedPath = {
   readonly isMatch: (name: string) => boolean;
+  readonly isNamed: (name: string) => boolean;
   readonly closes: "everything" | "writing";
   /** True if one of its tools writes there. */
   readonly mayWrite: boolean;
@@ -112,7 +119,7 @@ function conditionHolds({ isText, path, command }: Condition, value: RuleValue, 
   if (path === null) return false;
   const names = namesOf(value);
   if (extent === "covers") return names.every(path.isMatch) || (value.kind === "search" && value.pattern === path.source);
-  if (names.some(path.isMatch)) return true;
+  if (names.some(path.isMatch) || names.some(path.isNamed)) return true;
   return (
     extent === "reaches" &&
     value.kind === "search" &&
@@ -134,7 +141,8 @@ export function isWithin(folder: string, path: string): boolean {
 
 /** True if a deny rule closes a file of these names for this access. */
 export function deniesPath({ deniedPath }: Rule, names: readonly string[], access: Access): boolean {
-  return deniedPath !== null && (access === "write" || deniedPath.closes === "everything") && names.some(deniedPath.isMatch);
+  if (deniedPath === null || (access === "read" && deniedPath.closes === "writing")) return false;
+  return names.some(deniedPath.isMatch) || names.some(deniedPath.isNamed);
 }
 
 class Problem extends Error {
@@ -267,6 +275,7 @@ function deniedPathOf({ parameter, path }: Condition, tools: readonly Tool[]): D
   const uses = tools.flatMap((tool) => usesOf(tool, parameter));
   return {
     isMatch: path.isMatch,
+    isNamed: path.isNamed,
     closes: uses.every((use) => use === "write") ? "writing" : "everything",
     mayWrite: uses.includes("write"),
   };
@@ -274,11 +283,24 @@ function deniedPathOf({ parameter, path }: Condition, tools: readonly Tool[]): D
 
 function pathPattern({ pattern, offset }: ConditionText): PathPattern {
   const alternatives = compiled(offset, () => alternativesOf(pattern)).map((alternative) => pathAlternative(alternative, offset));
+  const name = namedPath(pattern);
   return {
     source: pattern.replace(/^(\.?\/)/, ""),
-    isMatch: (name) => alternatives.some(({ isMatch }) => isMatch(name)),
-    folders: alternatives.map(({ folder }) => folder),
+    isMatch: (path) => alternatives.some(({ isMatch }) => isMatch(path)),
+    isNamed: name.isNamed,
+    folders: [...alternatives.map(({ folder }) => folder), ...(isPattern(pattern) ? [name.folder] : [])],
   };
+}
+
+/** The pattern as a name: that of a file, or of a folder with all that lies in it. */
+function namedPath(pattern: string): { readonly isNamed: (path: string) => boolean; readonly folder: string } {
+  const plain = pattern.replace(/^\.?\//, "").replace(/\/$/, "");
+  if (!isPattern(plain)) return { isNamed: () => false, folder: "." };
+  const segments = plain.split("/");
+  if (segments.length === 1 && !/^\.?\//.test(pattern))
+    return { isNamed: (path) => path.split("/").includes(plain), folder: "." };
+  const folder = segments.slice(0, segments.findIndex(isPattern)).join("/") || ".";
+  return { isNamed: (path) => isWithin(plain, path), folder };
 }
 
 /** One alternative of the pattern of a path, without braces. */

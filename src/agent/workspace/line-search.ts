@@ -85,13 +85,30 @@ export function inLine(pattern: string, columnOf: (line: string) => number): (li
   return (line) => columnOf(line.endsWith("\r") ? line.slice(0, -1) : line);
 }
 
+/** The line round the match: of a long one the part in which it stands, with `…` where it is cut. */
+function previewOf(line: string, column: number): string {
+  const trimmed = line.trim();
+  if (trimmed.length <= PREVIEW) return trimmed;
+  const at = column - (line.length - line.trimStart().length);
+  const start = Math.max(0, Math.min(at - PREVIEW / 4, trimmed.length - PREVIEW));
+  const end = start + PREVIEW;
+  const from = isHalf(trimmed, start) ? start + 1 : start;
+  const to = isHalf(trimmed, end) ? end - 1 : end;
+  return `${from > 0 ? "…" : ""}${trimmed.slice(from, to)}${to < trimmed.length ? "…" : ""}`;
+}
+
+/** True if a cut at a place would part a character. */
+function isHalf(text: string, at: number): boolean {
+  return /[\udc00-\udfff]/.test(text.charAt(at)) && /[\ud800-\udbff]/.test(text.charAt(at - 1));
+}
+
 /** The lines of `text` for which `columnOf` answers a column, at most `most` of them. */
 export function matchLines(text: string, most: number, columnOf: (line: string) => number): LineMatch[] {
   const matches: LineMatch[] = [];
   for (const [index, line] of text.split("\n").entries()) {
     const column = columnOf(line);
     if (column < 0) continue;
-    matches.push({ line: index + 1, column: column + 1, preview: line.trim().slice(0, PREVIEW) });
+    matches.push({ line: index + 1, column: column + 1, preview: previewOf(line, column) });
     if (matches.length === most) break;
   }
   return matches;

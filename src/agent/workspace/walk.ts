@@ -3,7 +3,8 @@ import { readdir, stat } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
 import { basename, join } from "node:path";
 import { isSecretPath } from "./secret-files.ts";
-import { globMatcher, isPattern } from "./glob.ts";
+import { isPattern } from "./glob.ts";
+import { namedPart, searchMatcher } from "./named-part.ts";
 import { FolderChanged, inFolder } from "./pinned-folder.ts";
 import type { LeftOut } from "./left-out.ts";
 import { PathRefused } from "./path-refused.ts";
@@ -35,8 +36,9 @@ export async function* walk(
 ): AsyncGenerator<Found> {
   if (glob.startsWith("/") || glob.split("/").includes(".."))
     throw new PathRefused("a pattern must stay inside of the workspace: write it relative to the root");
-  const isMatch = globMatcher(glob, dot);
-  const isMatchIfHidden = globMatcher(glob, true);
+  const name = namedPart(workspace, workspace.show(workspace.resolve(folder)), glob);
+  const isMatch = searchMatcher(glob, name, dot);
+  const isMatchIfHidden = searchMatcher(glob, name, true);
   const isSearch = isPattern(glob);
   const base = workspace.show(workspace.resolve(folder));
   const named = new Set(glob.split("/"));

@@ -28,7 +28,7 @@ export function closesBelow({ conditions }: Rule, { names }: FoundSearch): boole
 /** True if a search could come upon what a rule about a path speaks of. */
 export function reachesSearch({ deniedPath, conditions }: Rule, { names, access }: FoundSearch): boolean {
   if (deniedPath === null || (access === "read" && deniedPath.closes === "writing")) return false;
-  if (names.some(deniedPath.isMatch)) return true;
+  if (names.some(deniedPath.isMatch) || names.some(deniedPath.isNamed)) return true;
   const folders = conditions[0]?.path?.folders ?? [];
   return names.some((name) => folders.some((folder) => isWithin(name, folder) || isWithin(folder, name)));
 }

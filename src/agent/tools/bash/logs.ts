@@ -1,6 +1,7 @@
 import { counted } from "../../../lib/counted.ts";
 import { Type } from "typebox";
 import { closed } from "../../../lib/setting.ts";
+import { terminalText } from "../../workspace/output/terminal-text.ts";
 import { OUTPUT } from "../limits.ts";
 import { defineTool, optional } from "../tool.ts";
 import { endWords, noSuchShell, shellId } from "./shell-words.ts";
@@ -41,7 +42,8 @@ export const bashLogs = defineTool({
         output: `[${state}; the server ${server} has what it said, if it said anything, and this one has none of it]`,
         details: { ...common, since: from, next_offset: from, output: "", outputBytes: null, server },
       };
-    const { text, to, total } = output;
+    const { to, total } = output;
+    const text = terminalText(output.text);
     const leftOut = output.from > from ? `[${output.from - from} bytes from offset ${from} on are no longer kept]\n` : "";
     const all = total === 0 ? "it has said nothing" : "all";
     const said = from > total ? `offset ${from} lies behind the end, which is at ${total}` : end === null ? `${all} so far` : all;

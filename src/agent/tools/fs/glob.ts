@@ -1,5 +1,6 @@
 import { defineTool, optional } from "../tool.ts";
 import { leftOutDetails, leftOutNote, nothingLeftOut } from "../../workspace/left-out.ts";
+import { bracketHint } from "../../workspace/named-part.ts";
 import { walk } from "../../workspace/walk.ts";
 import { closed } from "../../../lib/setting.ts";
 import { Type } from "typebox";
@@ -36,7 +37,7 @@ export const fsGlob = defineTool({
     const note =
       (truncated ? `\n[only the first ${limit}: narrow the pattern]` : "") + leftOutNote(leftOut, "dot: true lists them");
     return {
-      output: (matches.length === 0 ? `No file matches ${pattern}.` : matches.join("\n")) + note,
+      output: (matches.length === 0 ? `No file matches ${pattern}.${bracketHint(pattern)}` : matches.join("\n")) + note,
       details: { ok: true, pattern, cwd, truncated, count: matches.length, matches, leftOut: leftOutDetails(leftOut) },
     };
   },

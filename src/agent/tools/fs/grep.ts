@@ -1,9 +1,12 @@
-import { globMatcher, isPattern } from "../../workspace/glob.ts";
+import { lstat } from "node:fs/promises";
+import { join } from "node:path";
+import { isPattern } from "../../workspace/glob.ts";
+import { bracketHint, namedPart, searchMatcher } from "../../workspace/named-part.ts";
 import { SEARCHED_FILE_BYTES } from "../limits.ts";
 import { literalSearch, regexSearch } from "../../workspace/line-search.ts";
 import { defineTool, optional } from "../tool.ts";
 import { leftOutDetails, leftOutNote, nothingLeftOut, type LeftOut } from "../../workspace/left-out.ts";
-import { walk } from "../../workspace/walk.ts";
+import { walk, type Found } from "../../workspace/walk.ts";
 import { PathRefused } from "../../workspace/path-refused.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
 import { closed } from "../../../lib/setting.ts";
@@ -35,11 +38,11 @@ export const fsGrep = defineTool({
     const isCaseSensitive = given.case_sensitive ?? true;
     const search =
       regex === true ? regexSearch(pattern, isCaseSensitive, signal) : literalSearch(pattern, isCaseSensitive, signal);
-    const isCovered = globMatcher(path, false);
+    const isCovered = searchMatcher(path, namedPart(workspace, ".", path), false);
     const leftOut = nothingLeftOut();
     const matches: { path: string; line: number; column: number; preview: string }[] = [];
     try {
-      for await (const { path: file, kind } of walk(workspace, ".", path, false, signal, leftOut)) {
+      for await (const { path: file, kind } of filesIn(workspace, path, signal, leftOut)) {
         if (kind === "link to a folder" && isPattern(path)) continue;
         if (kind === "link to a file" && isPattern(path) && !leadsInto(workspace, file, isCovered)) {
           leftOut.links += 1;
@@ -62,13 +65,21 @@ export const fsGrep = defineTool({
     return {
       output:
         (shown.length === 0
-          ? `Nothing matches ${pattern} in ${path}.`
+          ? `Nothing matches ${pattern} in ${path}.${bracketHint(path)}`
           : lines.join("\n") + (truncated ? `\n[only the first ${most}: narrow the search]` : "")) +
         leftOutNote(leftOut, "name them, as in .github/**"),
       details: { ok: true, pattern, path, matches: shown, truncated, leftOut: leftOutDetails(leftOut) },
     };
   },
 });
+
+/** The files that a search looks at. One that is named is looked at alone, and nothing is left out for it. */
+async function* filesIn(workspace: Workspace, path: string, signal: AbortSignal, leftOut: LeftOut): AsyncGenerator<Found> {
+  const [name] = isPattern(path) ? [] : workspace.namesOf(path);
+  const found = name === undefined ? null : await lstat(join(workspace.root, name)).catch(() => null);
+  if (name !== undefined && found?.isFile() === true) yield { path: name, kind: "file" };
+  else yield* walk(workspace, ".", path, false, signal, leftOut);
+}
 
 /** True if a link leads to a file that is searched for itself: what was allowed is what the pattern covers. */
 function leadsInto(workspace: Workspace, link: string, isCovered: (path: string) => boolean): boolean {

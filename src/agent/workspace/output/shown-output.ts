@@ -1,4 +1,5 @@
 import { byteLength, storable } from "../../../lib/text.ts";
+import { TerminalOutput } from "./terminal-text.ts";
 
 /** The most of an output that is shown, in bytes and in lines. */
 export type ShownLimits = { readonly bytes: number; readonly lines: number };
@@ -12,16 +13,19 @@ const HEAD_SHARE = 0.2;
 /** The room of the mark between head and tail, in bytes and in lines. */
 const MARK: ShownLimits = { bytes: 128, lines: 3 };
 
-/** The output of a program, as far as it is shown, in bounded memory: the head, and the newest of the rest. */
+/** The output of a program as a terminal shows it, in bounded memory: the head, and the newest of the rest. */
 export class ShownOutput {
   readonly #limits: ShownLimits;
+  readonly #terminal = new TerminalOutput();
   /** The first bytes: as many as are shown at most, and one, by which it is known that there are more. */
   readonly #head: Buffer[] = [];
   #headBytes = 0;
   /** The last bytes, of which the first chunk may be needed in part only. */
   readonly #tail: Buffer[] = [];
   #tailBytes = 0;
+  /** The bytes that were said, and those of them that are shown: programs write over what they have said. */
   #bytes = 0;
+  #shownBytes = 0;
 
   constructor(limits: ShownLimits) {
     this.#limits = limits;
@@ -33,8 +37,14 @@ export class ShownOutput {
   }
 
   take(chunk: Buffer): void {
-    const most = this.#limits.bytes;
     this.#bytes += chunk.length;
+    this.#takeShown(this.#terminal.take(chunk));
+  }
+
+  #takeShown(chunk: Buffer): void {
+    if (chunk.length === 0) return;
+    const most = this.#limits.bytes;
+    this.#shownBytes += chunk.length;
     if (this.#headBytes <= most) {
       const kept = Buffer.from(chunk.subarray(0, most + 1 - this.#headBytes));
       this.#head.push(kept);
@@ -59,16 +69,18 @@ export class ShownOutput {
   }
 
   #within({ bytes, lines }: ShownLimits): Shown {
-    const head = Buffer.concat(this.#head);
-    if (this.#bytes <= bytes && linesIn(head) <= lines) return { text: head.toString("utf8"), isWhole: true };
+    const { rest } = this.#terminal;
+    const total = this.#shownBytes + rest.length;
+    const head = Buffer.concat(this.#headBytes <= bytes ? [...this.#head, rest] : this.#head);
+    if (total <= bytes && linesIn(head) <= lines) return { text: head.toString("utf8"), isWhole: true };
     const ofHead = { bytes: Math.floor(bytes * HEAD_SHARE), lines: Math.floor(lines * HEAD_SHARE) };
     const start = headOf(head, ofHead);
-    const end = tailOf(Buffer.concat(this.#tail), {
+    const end = tailOf(Buffer.concat([...this.#tail, rest]), {
       bytes: bytes - ofHead.bytes - MARK.bytes,
       lines: lines - ofHead.lines - MARK.lines,
     });
-    const leftOut = this.#bytes - start.length - end.length;
-    const mark = `\n[… ${leftOut} of ${this.#bytes} bytes are left out here …]\n`;
+    const leftOut = total - start.length - end.length;
+    const mark = `\n[… ${leftOut} of ${total} bytes are left out here …]\n`;
     return { text: `${start.toString("utf8")}${mark}${end.toString("utf8")}`, isWhole: false };
   }
 }

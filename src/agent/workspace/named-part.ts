@@ -1,0 +1,52 @@
+import { lstatSync } from "node:fs";
+import { join } from "node:path";
+import { globMatcher, isPattern } from "./glob.ts";
+import type { Workspace } from "./workspace.ts";
+
+/** The beginning of a pattern that is the name of something that exists, and the pattern of what is looked for in it; empty for the thing itself. */
+export type NamedPart = { readonly path: string; readonly rest: string };
+
+/**
+ * The longest beginning of a pattern that names something in a folder, as it is written: `app/[id]` of `app/[id]/*.tsx`. Null if it
+ * has no character that stands for others in a pattern, or if nothing of that name exists. Links are not followed.
+ */
+export function namedPart({ root }: Workspace, folder: string, pattern: string): NamedPart | null {
+  if (!isPattern(pattern)) return null;
+  const segments = pattern.split("/");
+  let named = 0;
+  let special = 0;
+  for (const [index, segment] of segments.entries()) {
+    if (segment === "" || segment === "." || segment === ".." || segment.includes("\0")) break;
+    const found = statOf(join(root, folder, ...segments.slice(0, index + 1)));
+    if (found === "nothing" || (found === "link" && index < segments.length - 1)) break;
+    named = index + 1;
+    if (isPattern(segment)) special = named;
+  }
+  return special === 0 ? null : { path: segments.slice(0, named).join("/"), rest: segments.slice(named).join("/") };
+}
+
+function statOf(path: string): "nothing" | "link" | "there" {
+  try {
+    const found = lstatSync(path, { throwIfNoEntry: false });
+    return found === undefined ? "nothing" : found.isSymbolicLink() ? "link" : "there";
+  } catch {
+    // A name that is too long, or a file where a folder should be.
+    return "nothing";
+  }
+}
+
+/** A matcher of paths by a pattern, and by the name that it may be as well. */
+export function searchMatcher(pattern: string, named: NamedPart | null, dot: boolean): (path: string) => boolean {
+  const isMatch = globMatcher(pattern, dot);
+  if (named === null) return isMatch;
+  if (named.rest === "") return (path) => path === named.path || isMatch(path);
+  const isRest = globMatcher(named.rest, dot);
+  return (path) => (path.startsWith(`${named.path}/`) && isRest(path.slice(named.path.length + 1))) || isMatch(path);
+}
+
+/** What an empty search with brackets or braces in its pattern says of them; empty for others. */
+export function bracketHint(pattern: string): string {
+  return /[[{]/.test(pattern)
+    ? "\n[brackets and braces stand for others in a pattern, but in the exact name of something that is there: for other names write [[] for [, and ? for { and }]"
+    : "";
+}
