@@ -29,11 +29,15 @@ await command(async () => {
     return made;
   };
   console.log(`${name}: ${(await modelWith({})).name}`);
-  const settings: WrittenCompatibility[] = [];
+  const settings: { -readonly [Name in keyof WrittenCompatibility]: WrittenCompatibility[Name] } = {};
   let failed = 0;
   for (const conversation of CONVERSATIONS) {
     const started = performance.now();
-    const outcome = await holdConversation(conversation, modelWith, config.provider === "openai");
+    const outcome = await holdConversation(
+      conversation,
+      async (compat) => modelWith({ ...settings, ...compat }),
+      config.provider === "openai",
+    );
     const seconds = ((performance.now() - started) / 1_000).toFixed(1);
     const line = `${conversation.name.padEnd(34)} ${seconds.padStart(5)} s`;
     if (outcome.kind === "works") {
@@ -43,12 +47,10 @@ await command(async () => {
     failed += 1;
     const advice = outcome.compat === null ? "" : `: it works with compat: ${JSON.stringify(outcome.compat)}`;
     console.log(`FAILS  ${line}  ${outcome.problem}${advice}`);
-    if (outcome.compat !== null) settings.push(outcome.compat);
+    Object.assign(settings, outcome.compat);
   }
-  if (settings.length > 0)
-    console.log(
-      `\nGive the model ${name} in ${environment.configPath}:\n  compat: ${JSON.stringify(Object.assign({}, ...settings))}`,
-    );
+  if (Object.keys(settings).length > 0)
+    console.log(`\nGive the model ${name} in ${environment.configPath}:\n  compat: ${JSON.stringify(settings)}`);
   console.log(`\n${CONVERSATIONS.length - failed} of ${CONVERSATIONS.length} work.`);
   process.exitCode = failed === 0 ? 0 : 1;
 });

@@ -157,17 +157,23 @@ async function lookedUp(
 export const CONVERSATIONS: readonly Conversation[] = [
   {
     name: "a text",
-    mends: [{ streamOptions: false }, { tokenLimit: "max_completion_tokens" }, { tokenLimit: "max_tokens" }, { thinkTags: true }],
+    mends: [
+      { streamOptions: false },
+      { tokenLimit: "max_completion_tokens" },
+      { tokenLimit: "max_tokens" },
+      { thinkTags: true },
+      { thinkTags: "open" },
+    ],
     hold: async (model) => {
       const answer = await ask(model, [person("Answer with the one word ready.")]);
       expectThat(/ready/i.test(said(answer)), `it said ${JSON.stringify(said(answer).slice(0, 100))}`);
-      expectThat(!said(answer).includes("<think>"), "what it thinks stands in its text");
+      expectThat(!said(answer).includes("think>"), "what it thinks stands in its text");
       return answer.usage.outputTokens === 0 ? "it counts no tokens: usage and costs stay 0" : null;
     },
   },
   {
     name: "a call",
-    mends: [],
+    mends: [{ closedSchemas: false }],
     hold: async (model) => {
       const { answer } = await lookedUp(model);
       const [call] = callsTo(answer, "lookup");
@@ -177,7 +183,7 @@ export const CONVERSATIONS: readonly Conversation[] = [
   },
   {
     name: "the result of a call",
-    mends: [{ emptyContent: "text" }, { thoughtsGoBack: false }],
+    mends: [{ emptyContent: "null" }, { thoughtsGoBack: false }],
     hold: async (model) => {
       const { messages, id } = await lookedUp(model);
       const asked = { type: "text", text: "Then answer with the code word alone." } as const;
@@ -320,21 +326,31 @@ export const CONVERSATIONS: readonly Conversation[] = [
 ];
 
 /**
- * Has a conversation. If the model's server refuses it, or it goes wrong, each setting that may mend it is tried: the first with
- * which it goes well is told.
+ * Has a conversation. If it does not go well, the settings that may mend it are tried: one that leads to another problem stays, and
+ * the next is tried besides.
  */
 export async function holdConversation(
   { hold, mends }: Conversation,
   modelWith: (compat: WrittenCompatibility) => Promise<Model>,
   mayMend: boolean,
 ): Promise<Outcome> {
-  const problem = await problemWith(hold, await modelWith({}));
-  if (typeof problem !== "string") return { kind: "works", note: problem.note };
-  for (const compat of mayMend ? mends : []) {
-    const again = await problemWith(hold, await modelWith(compat));
-    if (typeof again !== "string") return { kind: "fails", problem, compat };
+  const first = await problemWith(hold, await modelWith({}));
+  if (typeof first !== "string") return { kind: "works", note: first.note };
+  let [compat, problem]: [WrittenCompatibility, string] = [{}, first];
+  const left = mayMend ? [...mends] : [];
+  for (let index = 0; index < left.length;) {
+    const tried = { ...compat, ...left[index] };
+    const again = await problemWith(hold, await modelWith(tried));
+    if (typeof again !== "string") return { kind: "fails", problem: first, compat: tried };
+    if (again === problem) {
+      index += 1;
+      continue;
+    }
+    [compat, problem] = [tried, again];
+    left.splice(index, 1);
+    index = 0;
   }
-  return { kind: "fails", problem, compat: null };
+  return { kind: "fails", problem: first, compat: null };
 }
 
 async function problemWith(hold: Conversation["hold"], model: Model): Promise<string | { readonly note: string | null }> {

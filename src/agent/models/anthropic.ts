@@ -1,5 +1,5 @@
 import type Anthropic from "@anthropic-ai/sdk";
-import { activityFetch } from "./activity-fetch.ts";
+import { ProviderRequests } from "./provider-requests.ts";
 import { messagesAnswer } from "./messages-answer.ts";
 import type { ContentBlock, Model, ModelError, ModelMessage, ModelRequest, TokenPrice } from "./model.ts";
 import { answeredError, brokenStream, unreachable } from "./provider-error.ts";
@@ -49,15 +49,16 @@ export function anthropicModel(options: AnthropicOptions): Model {
     async *stream(request, signal, heard) {
       const Sdk = await loadSdk();
       client ??= new Sdk(settings);
+      const requests = new ProviderRequests(heard);
       try {
         const response = await client
-          .withOptions({ fetch: activityFetch(heard) })
+          .withOptions({ fetch: requests.fetch })
           .messages.create({ ...body(request, name, options), stream: true }, { signal })
           .asResponse();
         yield* messagesAnswer(serverSentEvents(response, signal), { ids: idsOf(request.messages), apiKey });
       } catch (error) {
         signal.throwIfAborted();
-        throw modelError(Sdk, error, apiKey);
+        throw modelError(Sdk, error, requests, apiKey);
       }
     },
   };
@@ -173,8 +174,8 @@ function idsOf(messages: readonly ModelMessage[]): Set<string> {
   return new Set(messages.flatMap(({ content }) => content.flatMap((block) => (block.type === "tool_use" ? [block.id] : []))));
 }
 
-function modelError(Sdk: typeof Anthropic, error: unknown, apiKey: string): ModelError {
+function modelError(Sdk: typeof Anthropic, error: unknown, { refused }: ProviderRequests, apiKey: string): ModelError {
   if (error instanceof Sdk.APIConnectionError) return unreachable(error);
   if (!(error instanceof Sdk.APIError)) return brokenStream(error);
-  return answeredError(error, apiKey);
+  return answeredError(error, refused, apiKey);
 }

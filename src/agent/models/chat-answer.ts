@@ -25,10 +25,10 @@ type Speaking = { readonly kind: "text" } | { readonly kind: "thinking"; readonl
  */
 export async function* chatAnswer(
   events: AsyncIterable<ServerSentEvent>,
-  { thinkTags, apiKey }: { readonly thinkTags: boolean; readonly apiKey: string | null },
+  { thinkTags, apiKey }: { readonly thinkTags: boolean | "open"; readonly apiKey: string | null },
 ): AsyncGenerator<ModelEvent> {
   const calls: OpenCall[] = [];
-  const tag = thinkTags ? new ThinkTag() : null;
+  const tag = thinkTags === false ? null : new ThinkTag(thinkTags === "open");
   let speaking: Speaking | null = null;
   let block = 0;
   let finish: string | null = null;

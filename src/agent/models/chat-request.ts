@@ -4,7 +4,7 @@ import { isJsonObject, type Json, type JsonObject } from "../../lib/json.ts";
 import type { Compatibility } from "./compatibility.ts";
 import type { ContentBlock, ModelMessage, ModelRequest, ThinkingBlock, ThoughtField } from "./model.ts";
 import { joinedFields } from "./odd-values.ts";
-import { toolSchema } from "./tool-schema.ts";
+import { openSchema, toolSchema } from "./tool-schema.ts";
 
 type Part =
   { readonly type: "text"; readonly text: string } | { readonly type: "image_url"; readonly image_url: { readonly url: string } };
@@ -25,15 +25,12 @@ type Body = Pick<OpenAI.ChatCompletionCreateParamsStreaming, "messages" | "tools
 
 /** What of a request goes to the server, in an order that every server takes. `name` is the model's: what belongs to others stays. */
 export function chatBody(request: ModelRequest, name: string, compatibility: Compatibility): Body {
-  const tools = request.tools.map(
-    (tool) =>
-      ({
-        type: "function",
-        function: { name: tool.name, description: tool.description, parameters: { ...toolSchema(tool.inputSchema) } },
-      }) as const,
-  );
+  const tools = request.tools.map(({ name: tool, description, inputSchema }) => {
+    const parameters = compatibility.closedSchemas ? toolSchema(inputSchema) : openSchema(toolSchema(inputSchema));
+    return { type: "function", function: { name: tool, description, parameters: { ...parameters } } } as const;
+  });
   const said = request.messages.flatMap((message) => params(message, name, compatibility));
-  const messages: Param[] = [{ role: "system", content: request.system }, ...ordered(said, compatibility)];
+  const messages: Param[] = [{ role: "system", content: request.system }, ...withThoughts(ordered(said, compatibility))];
   // Fields that are the server's own are none that the SDK knows, and it sends what it is given.
   return { messages: messages as Body["messages"], ...(tools.length === 0 ? {} : { tools }) };
 }
@@ -62,6 +59,14 @@ function ordered(messages: readonly Param[], { userAfterTool }: Compatibility): 
     }
   }
   return given;
+}
+
+/** A server that gives thoughts as `reasoning_content` wants the field with all calls, also those that another model made. */
+function withThoughts(messages: readonly Param[]): Param[] {
+  if (!messages.some((message) => "reasoning_content" in message)) return [...messages];
+  return messages.map((message) =>
+    message.role === "assistant" && message.tool_calls !== undefined ? { reasoning_content: "", ...message } : message,
+  );
 }
 
 function joinedUsers(one: string | readonly Part[], other: string | readonly Part[]): Param {

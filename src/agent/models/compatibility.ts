@@ -5,14 +5,16 @@ import { complete, withDefault, type Complete, type Written } from "../../lib/se
 export const COMPATIBILITY_SETTINGS = {
   /** False if the server refuses a person's message right after a tool's result: an assistant's `(continued)` stands between. Known families decide if omitted. */
   userAfterTool: withDefault(Type.Boolean(), null),
-  /** True if a leading `<think>…</think>` in the text is a thought. Known families decide if omitted. */
-  thinkTags: withDefault(Type.Boolean(), null),
+  /** True if a leading `<think>…</think>` in the text is a thought, "open" if the thought begins without a tag. Known families decide if omitted. */
+  thinkTags: withDefault(Type.Union([Type.Boolean(), Type.Literal("open")]), null),
   /** False if the server refuses its own thoughts: they do not go back with the calls that followed them. True if omitted. */
   thoughtsGoBack: withDefault(Type.Boolean(), true),
   /** The name of the limit of tokens. OpenAI's newer one for OpenAI's own server if omitted, the older one for others. */
   tokenLimit: withDefault(Type.Enum(["max_tokens", "max_completion_tokens"]), null),
-  /** The content of an answer that is only calls. `null` if omitted; some servers want the empty text. */
-  emptyContent: withDefault(Type.Enum(["null", "text"]), "null"),
+  /** The content of an answer that is only calls: the empty text if omitted, which most servers take, or null. */
+  emptyContent: withDefault(Type.Enum(["text", "null"]), "text"),
+  /** False if the server refuses `additionalProperties` in the schemas of tools. True if omitted. */
+  closedSchemas: withDefault(Type.Boolean(), true),
   /** False if the server refuses `stream_options`: then it counts no tokens. True if omitted. */
   streamOptions: withDefault(Type.Boolean(), true),
   /** False if the model reads no images: a text stands in their place. True if omitted. */
@@ -25,7 +27,7 @@ export type WrittenCompatibility = Written<typeof COMPATIBILITY_SETTINGS>;
 /** The settings, with the defaults of the model's family where they say nothing. */
 export type Compatibility = Complete<typeof COMPATIBILITY_SETTINGS> & {
   readonly userAfterTool: boolean;
-  readonly thinkTags: boolean;
+  readonly thinkTags: boolean | "open";
 };
 
 /** Families whose chat templates refuse `user` right after `tool`. */

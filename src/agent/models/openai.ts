@@ -1,5 +1,5 @@
 import type OpenAI from "openai";
-import { activityFetch } from "./activity-fetch.ts";
+import { ProviderRequests } from "./provider-requests.ts";
 import { chatAnswer } from "./chat-answer.ts";
 import { chatBody } from "./chat-request.ts";
 import { compatibilityOf, type WrittenCompatibility } from "./compatibility.ts";
@@ -52,9 +52,10 @@ export function openAiModel({ apiKey, baseUrl, model, maxTokens, price, compat }
     async *stream(request, signal, heard) {
       const Sdk = await loadSdk();
       client ??= new Sdk(settings);
+      const requests = new ProviderRequests(heard);
       try {
         const response = await client
-          .withOptions({ fetch: activityFetch(heard) })
+          .withOptions({ fetch: requests.fetch })
           .chat.completions.create(
             { ...chatBody(request, name, compatibility), ...limit, ...counting, model, stream: true },
             { signal },
@@ -63,14 +64,14 @@ export function openAiModel({ apiKey, baseUrl, model, maxTokens, price, compat }
         yield* chatAnswer(serverSentEvents(response, signal), { thinkTags: compatibility.thinkTags, apiKey });
       } catch (error) {
         signal.throwIfAborted();
-        throw modelError(Sdk, error, apiKey);
+        throw modelError(Sdk, error, requests, apiKey);
       }
     },
   };
 }
 
-function modelError(Sdk: typeof OpenAI, error: unknown, apiKey: string | null): ModelError {
+function modelError(Sdk: typeof OpenAI, error: unknown, { refused }: ProviderRequests, apiKey: string | null): ModelError {
   if (error instanceof Sdk.APIConnectionError) return unreachable(error);
   if (!(error instanceof Sdk.APIError)) return brokenStream(error);
-  return answeredError(error, apiKey);
+  return answeredError(error, refused, apiKey);
 }

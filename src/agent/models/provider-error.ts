@@ -1,6 +1,8 @@
 import { isJsonObject } from "../../lib/json.ts";
 import { messageOf } from "../../lib/text.ts";
+import type { Refused } from "./provider-requests.ts";
 import { ModelError, type ModelErrorKind } from "./model.ts";
+import { objectIn, textIn } from "./odd-values.ts";
 
 /** The failure of a call, as a provider's SDK says it. `status` is null if the stream had already begun, or nothing answered. */
 export type ProviderFailure = {
@@ -49,7 +51,7 @@ function providerError({ status, headers, body, cause, apiKey }: ProviderFailure
     return new ModelError("rejected", what, { cause });
   }
   if (status === null) {
-    const ofType = KIND_OF_TYPE.get(type ?? "") ?? "broken";
+    const ofType = KIND_OF_TYPE.get(type ?? "") ?? kindOfCode(code);
     const kind = ofType !== "rate_limited" && TOO_LONG.test(words) ? "too_long" : ofType;
     const what = kind === "rejected" ? "the model's provider refused the request" : "the model's stream broke off";
     return new ModelError(kind, `${what}: ${said}`, { cause });
@@ -74,6 +76,13 @@ export function brokenStream(thrown: unknown): ModelError {
   return thrown instanceof ModelError
     ? thrown
     : new ModelError("broken", `the model's stream broke off: ${messageOf(thrown)}`, { cause: thrown });
+}
+
+/** The kind of an error in a stream by its code, where that is a status. What a server refuses there may have been made by its model. */
+function kindOfCode(code: string | undefined): ModelErrorKind {
+  const status = Number(code);
+  if (status === 401 || status === 402 || status === 403) return "rejected";
+  return status === 429 || status === 529 || (status >= 500 && status < 600) ? kindOf(status, "") : "broken";
 }
 
 function kindOf(status: number, words: string): ModelErrorKind {
@@ -122,7 +131,10 @@ function wordsOf(body: unknown): { readonly type?: string; readonly code?: strin
   if (!isJsonObject(inner)) return typeof inner === "string" && inner !== "" ? { message: inner } : {};
   const { type, code, message, detail } = inner;
   const words = [message, detail].find((each) => typeof each === "string" && each !== "");
-  const said = words ?? [message, detail].find((each) => each !== undefined && each !== null);
+  const plain = words ?? [message, detail].find((each) => each !== undefined && each !== null);
+  // OpenRouter hands on the words of the provider behind it.
+  const raw = textIn(objectIn(inner["metadata"])["raw"]);
+  const said = typeof plain === "string" && raw !== "" ? `${plain}: ${raw.slice(0, 1_000)}` : plain;
   return {
     ...(typeof type === "string" ? { type } : {}),
     ...(typeof code === "string" || typeof code === "number" ? { code: String(code) } : {}),
@@ -137,10 +149,10 @@ type AnsweredError = Error & {
   readonly error: unknown;
 };
 
-/** The failure that a provider answered with. */
-export function answeredError(error: AnsweredError, apiKey: string | null): ModelError {
-  const { status, headers, error: body } = error;
-  return providerError({ status: status ?? null, headers, body, cause: error, apiKey });
+/** The failure that a provider answered with: `refused` is the answer itself, null if the SDK found the error in another place. */
+export function answeredError(error: AnsweredError, refused: Refused | null, apiKey: string | null): ModelError {
+  const { status, headers, body } = refused ?? { status: error.status ?? null, headers: error.headers, body: error.error };
+  return providerError({ status, headers, body, cause: error, apiKey });
 }
 
 /** The failure that stands in a stream in the place of more of the answer. */

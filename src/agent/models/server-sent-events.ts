@@ -15,34 +15,39 @@ const MOST_CHARACTERS = 32 * 1024 * 1024;
 export async function* serverSentEvents(response: Response, signal: AbortSignal): AsyncGenerator<ServerSentEvent> {
   if (response.body === null) return;
   if (/^application\/json\b/i.test(response.headers.get("content-type") ?? "")) {
-    yield { event: null, data: read(await response.text()) };
+    yield { event: null, data: read(await response.text(), null) };
     return;
   }
   const waiting: { readonly event: string | null; readonly data: string }[] = [];
   const parser = createParser({
     maxBufferSize: MOST_CHARACTERS,
     onEvent: ({ event, data }) => waiting.push({ event: event ?? null, data }),
-    onError: ({ type }) => {
+    onError: ({ type, field, value, line }) => {
       if (type === "max-buffer-size-exceeded")
         throw new ModelError("broken", `the model's stream has an event of more than ${MOST_CHARACTERS} characters`);
+      // Some servers write an error as a field of that name, or as a line of JSON.
+      if (field === "error") waiting.push({ event: "error", data: value ?? "" });
+      else if (line?.startsWith('{"error"') === true) waiting.push({ event: "error", data: line });
     },
   });
   for await (const text of response.body.pipeThrough(new TextDecoderStream(), { signal })) {
     parser.feed(text);
     for (const { event, data } of waiting.splice(0)) {
       if (data.trim() === "[DONE]") return;
-      if (data.trim() !== "") yield { event, data: read(data) };
+      if (data.trim() !== "") yield { event, data: read(data, event) };
     }
   }
   // Some servers leave out the empty line behind their last event.
   parser.feed("\n\n");
-  for (const { event, data } of waiting) if (data.trim() !== "" && data.trim() !== "[DONE]") yield { event, data: read(data) };
+  for (const { event, data } of waiting)
+    if (data.trim() !== "" && data.trim() !== "[DONE]") yield { event, data: read(data, event) };
 }
 
-function read(text: string): unknown {
+function read(text: string, event: string | null): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
+    if (event === "error") return text;
     throw new ModelError("broken", "the model's stream has an event that is no JSON", { cause: error });
   }
 }

@@ -8,9 +8,14 @@ const CLOSING = "</think>";
  * A block anywhere else is text.
  */
 export class ThinkTag {
-  #state: "before" | "in" | "closing" | "past" = "before";
+  #state: "before" | "in" | "closing" | "past";
   /** Text whose meaning is not clear before more of it has come. */
   #held = "";
+
+  /** `isOpen` if the answer begins in the thought: its tag stands in what the model was given. */
+  constructor(isOpen: boolean) {
+    this.#state = isOpen ? "in" : "before";
+  }
 
   /** The pieces that a further piece of text makes. */
   take(text: string): SaidPiece[] {

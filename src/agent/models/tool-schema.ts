@@ -25,9 +25,16 @@ export function toolSchema(schema: JsonObject): JsonObject {
   const known = made.get(schema);
   if (known !== undefined) return known;
   const inlined = inlinedReferences(schema);
-  const sent = plain(JSON.stringify(inlined).length > MOST_CHARACTERS ? schema : inlined);
+  // Some servers refuse an object that does not say that it has no properties.
+  const sent = { properties: {}, ...plain(JSON.stringify(inlined).length > MOST_CHARACTERS ? schema : inlined) };
   made.set(schema, sent);
   return sent;
+}
+
+/** The same without `additionalProperties`, which some servers refuse. */
+export function openSchema(schema: JsonObject): JsonObject {
+  const { additionalProperties: _closed, ...open } = schema;
+  return mapSubschemas(open, openSchema);
 }
 
 /** The schemas that were made, by those of the tools: each is sent with every request. */
