@@ -10,7 +10,10 @@ const SECRETS: readonly RegExp[] = [
   /^credentials/i,
 ];
 
+/** The configuration of a repository, in which tokens for its remotes may stand. */
+const REPOSITORY = /(?:^|\/)\.git\/config(?:\.worktree)?$/;
+
 /** True if a path, relative to the workspace, leads to a file that mostly holds secrets. */
 export function isSecretPath(path: string): boolean {
-  return path.split("/").some((segment) => SECRETS.some((secret) => secret.test(segment)));
+  return REPOSITORY.test(path) || path.split("/").some((segment) => SECRETS.some((secret) => secret.test(segment)));
 }

@@ -87,6 +87,8 @@ export type UsedRepository = {
   readonly folder: string | null;
   /** True if git also looks into the repositories that this one records, and runs what they name. */
   readonly entersNested: boolean;
+  /** True if the command tells what the repository's configuration says. */
+  readonly tellsSettings: boolean;
   /** Why git may run a program; null if it runs none, or if nobody has looked. */
   readonly reason: string | null;
 };

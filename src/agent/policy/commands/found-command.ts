@@ -59,7 +59,8 @@ function usedRepository({ form, name, named: [first], words }: Known, { folder }
   const ignored = words.findLast(({ text }) => text.startsWith("--ignore-submodules"))?.text;
   const isIgnored = ignored === "--ignore-submodules" || ignored === "--ignore-submodules=all";
   const comparesFiles = COMPARES_FILES.has(name) && !has(/^--(?:cached|staged)$/) && !isIgnored;
-  return { repository: { folder, entersNested: comparesFiles || has(/^--submodule/), reason: null } };
+  const tellsSettings = /^git (?:config|remote)\b/.test(name);
+  return { repository: { folder, entersNested: comparesFiles || has(/^--submodule/), tellsSettings, reason: null } };
 }
 
 const NONE: ReadonlySet<number> = new Set();

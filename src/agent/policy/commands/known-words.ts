@@ -22,6 +22,8 @@ type Reading = {
   readonly name: string;
   readonly gathered: Gathered;
   readonly search: Search | null;
+  /** True if the command reads so many bytes of each file and no more. */
+  readonly isBounded: boolean;
   /** The folders from which what an operand names is read as a link; null if operands are not linked. */
   readonly linkedFrom: readonly string[] | null;
 };
@@ -47,7 +49,8 @@ export function knownWords({ form, name, named, before, words }: Known, gathered
     ? null
     : searchOf(form, read, options, { isOfRepository, isShow: name === "git show" });
   const folder = form.putsIntoFolder && !options.has("-T") ? folderOf(form, read, gathered) : null;
-  const reading = { name, gathered, search, linkedFrom: linkFolders(form, read, options, folder) };
+  const isBounded = name === "head" && words.some(({ text }) => /^(?:-c|--bytes=)\d+$/.test(text) || isCounted(text, words));
+  const reading = { name, gathered, search, isBounded, linkedFrom: linkFolders(form, read, options, folder) };
   for (const word of read) {
     const files = gathered.files.length;
     const [own, inFolder] = [reasonOf(word, reading), reasonInFolder(word, folder, reading)];
@@ -64,6 +67,12 @@ export function knownWords({ form, name, named, before, words }: Known, gathered
   const looks = read.some((word) => word.kind === "used" && word.isOperand && isPath(word.use));
   if (search !== null && (!looks || isOfRepository) && named[0] !== undefined) gathered.addRoot(named[0], search);
   return { words: judged, trouble };
+}
+
+/** True for an option of its own whose next word is a number of bytes. */
+function isCounted(option: string, words: readonly ShellWord[]): boolean {
+  const next = words[words.findIndex(({ text }) => text === option) + 1]?.text ?? "";
+  return (option === "-c" || option === "--bytes") && /^\d+$/.test(next);
 }
 
 function harmless({ text }: ShellWord): FoundWord {
@@ -172,7 +181,7 @@ function reasonOf(read: ReadWord, reading: Reading): string | null {
 
 function reasonOfUse(
   { word, use, text, isOperand }: ReadWord & { readonly kind: "used" },
-  { name, gathered, search, linkedFrom }: Reading,
+  { name, gathered, search, isBounded, linkedFrom }: Reading,
 ): string | null {
   const unless = (isHarmless: boolean): string | null =>
     isHarmless ? null : `this ${use} of ${name} is not known to be harmless`;
@@ -185,7 +194,7 @@ function reasonOfUse(
       return gathered.add(text, use, word, { isRedirect: false, search: isOperand ? search : null });
     case "read":
     case "linked": {
-      const given = { isRedirect: false, search: isOperand ? search : null };
+      const given = { isRedirect: false, search: isOperand ? search : null, isBounded };
       if (linkedFrom === null || !isOperand) return gathered.add(text, "read", word, given);
       // By another name it may be written, too.
       const targets = linkedFrom.map((folder) => (folder === "." || isAbsolute(text) ? text : `${folder}/${text}`));

@@ -34,6 +34,9 @@ const DEVICES: ReadonlySet<string> = new Set([
   "/dev/stderr",
 ]);
 
+/** Those of them that can be read without end. */
+const ENDLESS: ReadonlySet<string> = new Set(["/dev/zero", "/dev/random", "/dev/urandom"]);
+
 /** Finds what a path of a command leads to. Throws PathClosed for what is the server's own. */
 export function located({ workspace, folder }: Pick<Place, "workspace" | "folder">, path: string): Located {
   if (DEVICES.has(path)) return { kind: "nothing" };
@@ -63,6 +66,8 @@ function goesUpFromLink(workspace: Workspace, path: string): boolean {
 /** The use of a path. */
 type PathUse = {
   readonly isRedirect: boolean;
+  /** True if the command reads so many bytes of it and no more. */
+  readonly isBounded?: boolean;
   readonly search: Pick<FoundSearch, "tells" | "follows" | "leavesOut" | "history"> | null;
 };
 
@@ -79,7 +84,8 @@ export class Gathered {
   }
 
   /** Takes a path, and gives why it is asked about; null if it is not. */
-  add(path: string, access: Access, { start, end }: Span, { isRedirect, search }: PathUse): string | null {
+  add(path: string, access: Access, { start, end }: Span, { isRedirect, search, isBounded = false }: PathUse): string | null {
+    if (access === "read" && ENDLESS.has(path) && !isBounded) return `${path} has no end`;
     const found = located(this.place, path);
     if (found.kind === "nothing") return null;
     if (found.kind === "trouble") {

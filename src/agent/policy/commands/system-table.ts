@@ -47,9 +47,6 @@ export const SYSTEM_TABLE: Readonly<Record<string, CommandForm>> = {
   // With -v and -V it only looks.
   command: form({ flags: "-v -V", operands: ["text"] }),
   getconf: texts("-a"),
-  // Without operands and -o: `ps e` shows the environments of all that runs.
-  ps: form({ flags: "-e -f -a -u -x -A -l -w -ef -aux aux ax", text: "-p -C --sort", hasLongWords: true }),
-  pgrep: texts("-f -l -a -x -n -o -c", "-u -P"),
   df: form({ flags: `${ABOUT} -h -H -T -i -a -k -m -l`, text: "-t -x", operands: ["read"] }),
   du: form({
     flags: `${ABOUT} -h -s -a -c -k -m -b -x -S -0 --human-readable --summarize --all --total --apparent-size`,

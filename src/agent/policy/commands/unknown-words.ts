@@ -29,10 +29,23 @@ export function unknownWords(words: readonly ShellWord[], place: Place): JudgedW
   return {
     words: [
       found(first, first.open !== null ? reason : first.text.includes("/") ? "a program that is named by its folder" : null),
-      ...rest.map((word) => found(word, isWrapper ? `${name} runs it` : whyNamed(word, place))),
+      ...rest.map((word, index) =>
+        found(word, isWrapper ? `${name} runs it` : (whyOption(name, word.text, index) ?? whyNamed(word, place))),
+      ),
     ],
     trouble: { start: first.start, end: words.at(-1)?.end ?? first.end, reason },
   };
+}
+
+/** Commands whose options may stand without a dash: before all else, or anywhere. */
+const DASHLESS: Readonly<Record<string, "first" | "anywhere">> = { tar: "first", bsdtar: "first", ar: "first", ps: "anywhere" };
+
+/** Why a word without a dash must be named all the same, since the command takes it for an option; null if it does not. */
+function whyOption(name: string, text: string, index: number): string | null {
+  if (name === "dd") return text.includes("=") ? "an option without a dash" : null;
+  const place = Object.hasOwn(DASHLESS, name) ? DASHLESS[name] : undefined;
+  const mayBeOption = place === "anywhere" || (place === "first" && index === 0);
+  return mayBeOption && /^[A-Za-z]+$/.test(text) ? "an option without a dash" : null;
 }
 
 /** The command of a program such as npm, or the option that stands before it, for people. */

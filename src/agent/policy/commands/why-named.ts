@@ -21,6 +21,7 @@ export function whyNamed({ text, open, assigns }: ShellWord, place: Place): stri
   if (/^(?:-.|\+)/.test(text)) return "an option that is not known to be harmless";
   if (assigns) return "an assignment";
   if (isSecretPath(text)) return "it mostly holds secrets";
+  if (/file:/i.test(text)) return "the URL of a file, which may lie anywhere";
   // Compilers take options from the file behind an @.
   if (text.startsWith("@") && mayBeFile(text.slice(1), place)) return "a file that may hold options";
   return whyElsewhere(text, place);

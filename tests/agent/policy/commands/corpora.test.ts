@@ -63,6 +63,13 @@ const RUN_BY_RULES: readonly (readonly [rules: readonly string[], line: string])
   [["bundle *", "bundle exec *"], "bundle exec rm x"],
   [["find *", "find src -exec *"], "find src -exec rm x ';'"],
   [["tar --to-command *"], "tar --to-command 'rm x' -xf a"],
+  [["tar *"], "tar cvf FLAG a.txt"],
+  [["tar *"], "tar xf a.tar"],
+  [["ar *"], "ar x a.a"],
+  [["dd *"], "dd of=a.txt"],
+  [["ps *"], "ps auxe"],
+  [["curl *"], "curl file:///etc/passwd"],
+  [["curl *", "curl -s *"], "curl -s FILE:/etc/passwd"],
   [["sort --compress-program *"], "sort --compress-program evil"],
   [["rsync -e *"], "rsync -e evil src host"],
 ];

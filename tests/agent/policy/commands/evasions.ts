@@ -485,6 +485,14 @@ dd if=/dev/zero of=README.md
     // What the workspace has made is run, or read, by those that only say their version.
     rules: ["git *"],
     lines: String.raw`
+ps -ef
+ps aux
+pgrep -a node
+sort /dev/urandom
+tac /dev/zero
+cat < /dev/zero
+head -c -1 /dev/zero
+head -n 1 /dev/zero
 npm ls
 npm root
 npm prefix

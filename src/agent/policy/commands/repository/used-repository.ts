@@ -24,16 +24,18 @@ const HARMLESS_SETTINGS = [
   /^http(?:\..*)?\.(?:extraheader|postbuffer|sslverify|proxy)$/,
   /^lfs\..*$/,
 ];
+/** An address with a token or a password in it. */
+const SECRET_URL = /^https?:\/\/[^/@]+@|:\/\/[^/@:]+:[^/@]+@/i;
 /** The most that git may say of a repository, in bytes, and the longest that it may take, in ms. */
 const MOST_BYTES = 32 * 1024 * 1024;
 const MOST_MS = 5_000;
 /** The most repositories whose look is kept. */
 const KEPT = 200;
 
-/** What a repository may run: a setting that is not known to be harmless, and the first repository that its index records. */
-type RepositoryLook = { readonly setting: string | null; readonly nested: string | null };
+/** What a repository may run: a setting that is not known to be harmless, and the first repository that its index records; and a setting that has a secret in it. */
+type RepositoryLook = { readonly setting: string | null; readonly nested: string | null; readonly secret: string | null };
 
-const UNKNOWN: RepositoryLook = { setting: "settings that git does not tell", nested: null };
+const UNKNOWN: RepositoryLook = { setting: "settings that git does not tell", nested: null, secret: null };
 
 const run = promisify(execFile);
 /** Looks by the configuration and index that they saw: those are looked at again once they have changed. */
@@ -72,10 +74,14 @@ async function lookedInto(line: Line, root: string): Promise<Line> {
   return { ...line, commands };
 }
 
-async function reasonOf({ folder, entersNested }: NonNullable<FoundCommand["repository"]>, root: string): Promise<string | null> {
+async function reasonOf(
+  { folder, entersNested, tellsSettings }: NonNullable<FoundCommand["repository"]>,
+  root: string,
+): Promise<string | null> {
   if (folder === null) return "only the shell knows in which repository git works";
-  const { setting, nested } = await lookAt(join(root, folder));
+  const { setting, nested, secret } = await lookAt(join(root, folder));
   if (setting !== null) return `the repository's configuration has ${setting}, by which git may run a program`;
+  if (tellsSettings && secret !== null) return `it tells ${secret}, which has a token in it`;
   if (!entersNested || nested === null) return null;
   return `the repository records another one (${nested}), in which git may run a program: with --ignore-submodules=all it does not look there`;
 }
@@ -83,7 +89,7 @@ async function reasonOf({ folder, entersNested }: NonNullable<FoundCommand["repo
 /** What the repository of a folder may run. A folder in no repository runs nothing. */
 async function lookAt(folder: string): Promise<RepositoryLook> {
   const places = await answer(folder, ["rev-parse", "--git-common-dir", "--git-dir"]);
-  if (places === "refused") return { setting: null, nested: null };
+  if (places === "refused") return { setting: null, nested: null, secret: null };
   if (places === "unknown") return UNKNOWN;
   const [common = ".git", own = ".git"] = places.text.trimEnd().split("\n");
   const seen = (
@@ -92,12 +98,20 @@ async function lookAt(folder: string): Promise<RepositoryLook> {
   const key = `${folder}\0${own}`;
   const known = looks.get(key);
   if (known?.seen === seen) return known.look;
-  const settings = await answer(folder, ["config", "--local", "--no-includes", "--list", "--name-only", "-z"]);
+  const settings = await answer(folder, ["config", "--local", "--no-includes", "--list", "-z"]);
   const index = await answer(folder, ["ls-files", "--stage", "--sparse", "-z"]);
   if (typeof settings === "string" || typeof index === "string") return UNKNOWN;
+  // Each is a name, a line feed and a value; one without a value is a name alone.
+  const pairs = settings.text.split("\0").map((pair): readonly [string, string] => {
+    const [name = "", ...value] = pair.split("\n");
+    return [name, value.join("\n")];
+  });
   const isKnown = (name: string): boolean => name === "" || HARMLESS_SETTINGS.some((harmless) => harmless.test(name));
-  const setting = settings.text.split("\0").find((name) => !isKnown(name)) ?? null;
-  const look = { setting, nested: nestedIn(index.text) };
+  const look = {
+    setting: pairs.find(([name]) => !isKnown(name))?.[0] ?? null,
+    nested: nestedIn(index.text),
+    secret: pairs.find(([name, value]) => name.endsWith(".extraheader") || SECRET_URL.test(value))?.[0] ?? null,
+  };
   looks.delete(key);
   looks.set(key, { seen, look });
   for (const oldest of looks.size > KEPT ? [...looks.keys()].slice(0, looks.size - KEPT) : []) looks.delete(oldest);

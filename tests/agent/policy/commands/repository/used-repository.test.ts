@@ -132,6 +132,12 @@ describe("a repository whose configuration may make git run a program", () => {
     ] as const)
       git(root, "config", key, value);
     const judge = commandJudge(workspace, presets.readOnly);
+    for (const line of ["git config --list", "git config --get user.name"]) expect((await judge(line)).verdict, line).toBe("ask");
+    git(root, "config", "--unset", "http.https://example.org/.extraheader");
+    expect((await judge("git remote -v")).verdict).toBe("allow");
+    git(root, "remote", "set-url", "origin", "https://token@example.org/x.git");
+    expect((await judge("git remote -v")).verdict).toBe("ask");
+    expect((await judge("cat .git/config")).verdict).toBe("ask");
     for (const line of ["git status", "git diff --stat", "git log --oneline"])
       expect((await judge(line)).verdict, line).toBe("allow");
     expect(existsSync(join(root, "MARK"))).toBe(false);
