@@ -3,7 +3,8 @@ import type { Around } from "../agent/calls/hooks.ts";
 import type { MessagesChanged, PostModel, PreModel } from "../agent/conversation/model-hooks.ts";
 import type { Hooks } from "../agent/loop/template.ts";
 import type { Placed } from "../agent/tools/hook.ts";
-import type { PostToolUse, PreToolUse } from "../agent/tools/tool-hooks.ts";
+import { POST_HOOKS } from "../agent/tools/tool.ts";
+import type { PreToolUse } from "../agent/tools/tool-hooks.ts";
 import { withDefault, type Written } from "../lib/setting.ts";
 
 function hookList<Hook>() {
@@ -14,8 +15,8 @@ function hookList<Hook>() {
 export const HOOK_SETTINGS = {
   /** Hooks that look at a call before it runs: each may ask, deny, answer in the tool's place, or give another input. None if omitted. */
   preToolUse: hookList<PreToolUse>(),
-  /** Hooks that look at a result before it is recorded: each may replace it. None if omitted. */
-  postToolUse: hookList<PostToolUse>(),
+  /** Hooks that look at a result before it is recorded: each may replace it. `{ run, ifItFails: "withhold" }` keeps the result from the model if the hook fails. None if omitted. */
+  postToolUse: withDefault(POST_HOOKS, []),
   /** Hooks that go round the execution of a call. None if omitted. */
   around: hookList<Around>(),
   /** Hooks that look at the messages that the model will read: each may give others, for this model call. None if omitted. */

@@ -12,7 +12,9 @@ const COMPLETE = Buffer.from("event: complete\ndata:\n\n");
 const HEADERS = {
   "content-type": "text/event-stream",
   connection: "keep-alive",
-  "cache-control": "no-cache",
+  // Neither a proxy nor nginx holds back or compresses what is to go at once.
+  "cache-control": "no-cache, no-transform",
+  "x-accel-buffering": "no",
   "content-encoding": "none",
 };
 

@@ -12,7 +12,7 @@ export async function mayReadMetrics(
   { authentication, metricsTokenHash }: Access & { readonly metricsTokenHash: string | null },
 ): Promise<boolean> {
   const isForwarded = FORWARDED.some((name) => headers[name] !== undefined);
-  if (!isForwarded && isLoopback((remoteAddress ?? "").replace(/^::ffff:/, ""))) return true;
+  if (!isForwarded && isLoopback(remoteAddress ?? "")) return true;
   const token = bearerToken(headers.authorization);
   if (token === null) return false;
   if (metricsTokenHash !== null && isTokenOf(metricsTokenHash, token)) return true;

@@ -24,7 +24,7 @@ export function originProblem(
     return foreign(
       "operations of other web pages are not answered: open this page itself, or send a POST with an allowed Origin",
     );
-  if (origin === undefined || allowedOrigins.includes(origin) || originHost(origin) === host) return null;
+  if (origin === undefined || allowedOrigins.some((allowed) => isSame(allowed, origin)) || isOwn(origin, headers)) return null;
   return foreign(`Origin ${JSON.stringify(origin)} is not allowed: add it to allowedOrigins in the configuration`);
 }
 
@@ -47,13 +47,29 @@ function isForeignRead(headers: IncomingMessage["headers"], url: string): boolea
   if (path !== "/graphql" || !asksFor(new URLSearchParams(query.join("?")))) return false;
   const site = headers["sec-fetch-site"];
   if (site !== undefined) return site !== "same-origin" && site !== "none";
-  return headers.referer !== undefined && originHost(headers.referer) !== headers.host;
+  return headers.referer !== undefined && !isOwn(headers.referer, headers);
+}
+
+/** True if two origins are one, however they are written: names in any case, and a port that is the scheme's own. */
+function isSame(one: string, other: string): boolean {
+  return (
+    URL.canParse(one) && URL.canParse(other) && new URL(one).origin !== "null" && new URL(one).origin === new URL(other).origin
+  );
+}
+
+/**
+ * True if an address is of the server's own page: of the Host that it was asked as, by http or https. A proxy that says by which of
+ * the two it was asked itself (X-Forwarded-Proto) is believed: a page by http is another than the same by https.
+ */
+function isOwn(address: string, headers: IncomingMessage["headers"]): boolean {
+  if (!URL.canParse(address)) return false;
+  const { protocol, origin } = new URL(address);
+  if (protocol !== "http:" && protocol !== "https:") return false;
+  const [scheme] = String(headers["x-forwarded-proto"] ?? "").split(",");
+  if (scheme !== undefined && scheme.trim() !== "" && `${scheme.trim().toLowerCase()}:` !== protocol) return false;
+  return isSame(`${protocol}//${headers.host ?? ""}`, origin);
 }
 
 function hostname(host: string): string {
   return URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : "";
-}
-
-function originHost(origin: string): string | null {
-  return URL.canParse(origin) ? new URL(origin).host : null;
 }

@@ -64,7 +64,7 @@ function contextOf({ contextValue }: ExecutionArgs): PricedContext {
 
 /** True if a request over HTTP takes an answer that goes on. Yoga would refuse it only after it was subscribed. */
 function takesStreams({ headers }: Request): boolean {
-  return /text\/event-stream|\*\/\*/.test(headers.get("accept") ?? "*/*");
+  return /text\/event-stream|\*\/\*/i.test(headers.get("accept") ?? "*/*");
 }
 
 function notAcceptable(): GraphQLError {

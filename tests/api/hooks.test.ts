@@ -61,6 +61,36 @@ describe("hooks", () => {
     ]);
   });
 
+  it.for([
+    ["high", "HIGH"],
+    ["Low", "MEDIUM"],
+  ] as const)("takes the risk of a meta in any case: %s", async ([risk, expected]) => {
+    const { events } = await turnWith(
+      [{ tool: "fs_write", input: { path: "a.txt", content: "a" } }],
+      {
+        template: {
+          hooks: { preToolUse: [() => ({ decision: "ask", meta: { risk } })] },
+          permission: { mode: "auto" },
+        },
+      },
+      "PERMISSION_REQUIRED",
+    );
+    expect(ofType(events, "PermissionRequired")).toMatchObject([{ request: { risk: expected, meta: { risk } } }]);
+  });
+
+  it("denies a call of which a meta says a risk that there is none of", async () => {
+    const { calls, events } = await turnWith([{ tool: "fs_write", input: { path: "a.txt", content: "a" } }], {
+      template: {
+        hooks: { preToolUse: [() => ({ decision: "ask", meta: { risk: "severe" } })] },
+        permission: { mode: "auto" },
+      },
+    });
+    expect(calls).toMatchObject([{ state: "DENIED" }]);
+    expect(ofType(events, "ErrorRaised")).toMatchObject([
+      { detail: "hook_failed", message: expect.stringContaining("LOW, MEDIUM and HIGH") },
+    ]);
+  });
+
   it("what a denial tells programs is bounded as a result is", async () => {
     const toolResult = { output: "no", details: { large: "x".repeat(2 * 1024 * 1024) } };
     const { calls } = await turnWith([{ tool: "fs_read", input: { path: "a.txt" } }], {
@@ -142,6 +172,42 @@ describe("hooks", () => {
       ]);
       expect(JSON.stringify({ calls, events })).not.toMatch(/SECRET4/);
       expect(ofType(events, "ErrorRaised")).toMatchObject([{ detail: "execution_failed", message: "leaks: redacted" }]);
+    });
+
+    const secret = ownTool("secret", () => ({ output: "password=SECRET44", details: { password: "SECRET44" } }));
+    const meter = (): never => {
+      throw new Error("the meter is broken");
+    };
+    const redact = (_call: unknown, { output }: { readonly output: string }) => ({
+      replace: { output: output.replace("SECRET44", "…"), details: null },
+    });
+
+    it("is reported if it throws, and the next ones see the result: a redactor behind a broken meter redacts", async () => {
+      const { calls, events } = await turnWith([{ tool: "secret" }], {
+        config: { tools: [secret] },
+        template: { hooks: { postToolUse: [meter, redact, meter] }, permission: { mode: "auto" } },
+      });
+      expect(calls).toMatchObject([{ state: "COMPLETED", output: "password=…", details: null }]);
+      expect(ofType(events, "ErrorRaised").map(({ detail }) => detail)).toEqual(["hook_failed", "hook_failed"]);
+      expect(JSON.stringify({ calls, events })).not.toContain("SECRET44");
+    });
+
+    it("that says `withhold` keeps the result from the model and from events if it fails; people read it as the kept output", async () => {
+      const { calls, events } = await turnWith([{ tool: "secret" }], {
+        config: { tools: [secret] },
+        template: {
+          hooks: { postToolUse: [{ run: meter, ifItFails: "withhold" }, redact] },
+          permission: { mode: "auto" },
+        },
+      });
+      expect(calls).toMatchObject([
+        {
+          state: "FAILED",
+          error: { type: "EXECUTION_FAILED", message: expect.stringContaining("templates.assistant.hooks.postToolUse.0") },
+        },
+      ]);
+      expect(JSON.stringify({ calls, events })).not.toContain("SECRET44");
+      expect(ofType(events, "ErrorRaised").map(({ detail }) => detail)).toContain("hook_failed");
     });
 
     it("is reported if it throws or answers something else, and the result stays", async () => {

@@ -27,6 +27,17 @@ describe("idempotency keys", () => {
     ).toMatchObject([{ code: "IDEMPOTENCY_KEY_REUSED" }]);
   });
 
+  it("belong to a person or a program: those of one id have keys of their own", async () => {
+    const authenticate = ({ token }: { readonly token: string | null }) =>
+      ({ id: "ana", kind: token === "service" ? "SERVICE" : "USER", tenant: "one", roles: ["user"] }) as const;
+    const { url } = await startTestApp({ config: { authenticate } });
+    const input = { templateId: "assistant", idempotencyKey: "k" };
+    const create = async (token: string) => (await connect(url, token).get(CreateAgentDocument, { input })).createAgent.agent?.id;
+    const [person, program] = [await create("person"), await create("service")];
+    expect(program).not.toBe(person);
+    expect([await create("person"), await create("service")]).toEqual([person, program]);
+  });
+
   it("are good for texts with half a character, too", async () => {
     const client = connect((await startTestApp()).url);
     const create = async (title: string, deny: string) => {

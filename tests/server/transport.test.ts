@@ -373,6 +373,8 @@ describe("SSE", () => {
       signal: ending.signal,
     });
     expect(response.headers.get("content-type")).toContain("text/event-stream");
+    expect(response.headers.get("cache-control")).toBe("no-cache, no-transform");
+    expect(response.headers.get("x-accel-buffering")).toBe("no");
     const text = await response.text();
     const pages = [...text.matchAll(/^data: (\{.*\})$/gm)].map(
       (match) => JSON.parse(match[1] ?? "") as { data: { progress: { events: { kind: string }[] } } },

@@ -37,6 +37,11 @@ export type KeyedRequest = {
   readonly body: object;
 };
 
+/** The owner of a key: a person and a program of one id are two. People have their id alone, as in earlier rows. */
+function ownerOf({ kind, id }: Actor): string {
+  return kind === "USER" ? id : JSON.stringify([kind, id]);
+}
+
 /**
  * The part of a change that claims a request's key for `resultId`. If the id is that of a new row, the commit is a write of
  * that id, else it is a `keyedWrite`: its event is found by it, and the key used again answers the place at which the log was then.
@@ -50,7 +55,7 @@ export function claimKey(
   return {
     idempotencyKey: {
       tenant: actor.tenant,
-      actorId: actor.id,
+      actorId: ownerOf(actor),
       operation,
       key,
       bodyHash: bodyHash(body),
@@ -63,7 +68,9 @@ export function claimKey(
 /** The write of a request that makes no row whose id it could have. Its id is that of its key, used at this time. */
 export function keyedWrite({ actor, operation, key }: KeyedRequest, at: Date): Write {
   if (key === null) return newWrite();
-  const digest = createHash("sha256").update([actor.tenant, actor.id, operation, key, at.getTime()].join("\n")).digest("hex");
+  const digest = createHash("sha256")
+    .update([actor.tenant, ownerOf(actor), operation, key, at.getTime()].join("\n"))
+    .digest("hex");
   return newWrite(digest.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-"));
 }
 
@@ -98,7 +105,7 @@ async function earlierResult(sql: Sql, request: KeyedRequest): Promise<Result<Ou
       message: `a key is a text of 1 to ${KEY_CHARACTERS} characters, for example a UUID`,
     });
   }
-  const [row] = await sql.query(FIND, [request.actor.tenant, request.actor.id, request.operation, request.key]);
+  const [row] = await sql.query(FIND, [request.actor.tenant, ownerOf(request.actor), request.operation, request.key]);
   if (row === undefined) return accepted(null);
   if (row.bodyHash === bodyHash(request.body))
     return accepted({ id: row.resultId, position: await placeOf(sql, request.actor.tenant, row) });

@@ -21,7 +21,8 @@ export function readPreToolUseAnswer(answer: unknown): PreToolUseSaid {
   const { decision } = answer;
   const reason = typeof answer["reason"] === "string" ? answer["reason"] : null;
   if (decision === "deny") return { kind: "deny", reason, result: readToolResult(answer["toolResult"]) };
-  if (decision === "ask") return { kind: "ask", reason, meta: metaOf(answer["meta"]) };
+  if (decision === "ask")
+    return isRiskOf(answer["meta"]) ? { kind: "ask", reason, meta: metaOf(answer["meta"]) } : unreadable(RISK_FORM);
   const [field, ...others] = Object.keys(answer);
   if (field === "result" && others.length === 0) {
     const result = readToolResult(answer["result"]);
@@ -32,6 +33,14 @@ export function readPreToolUseAnswer(answer: unknown): PreToolUseSaid {
     return input !== undefined && isJsonObject(input) ? { kind: "input", input } : unreadable("its input is no JSON object");
   }
   return unreadable("it answered neither a decision (ask or deny), nor only a result, nor only an input");
+}
+
+const RISK_FORM = "its meta has a risk that is none of LOW, MEDIUM and HIGH";
+
+/** True unless a meta says a risk that there is none of: who decides would take the call for a harmless one. */
+function isRiskOf(meta: unknown): boolean {
+  const risk = isJsonObject(meta) ? meta["risk"] : undefined;
+  return risk === undefined || risk === null || (typeof risk === "string" && /^(?:low|medium|high)$/i.test(risk));
 }
 
 /** The largest meta of an approval, in bytes of JSON: its event has room for more than that. */

@@ -1,5 +1,5 @@
 import type { Placed } from "../tools/hook.ts";
-import type { HookCall, PostToolUse, PreToolUse, ToolHooks } from "../tools/tool-hooks.ts";
+import type { HookCall, PostToolUseEntry, PreToolUse, ToolHooks } from "../tools/tool-hooks.ts";
 import type { ToolResult } from "../tools/tool-result.ts";
 import type { Validated } from "./stages/validation.ts";
 
@@ -31,7 +31,7 @@ export class AroundFailed extends Error {
 /** The operator's own code around tool calls, in the order in which it runs. */
 export type CallHooks = {
   readonly preToolUse: readonly Placed<PreToolUse>[];
-  readonly postToolUse: readonly Placed<PostToolUse>[];
+  readonly postToolUse: readonly Placed<PostToolUseEntry>[];
   readonly around: readonly Placed<Around>[];
 };
 

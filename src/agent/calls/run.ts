@@ -139,6 +139,13 @@ async function throughStages(ready: ReadyCall, scope: CallScope, interrupt: Abor
     files: noted,
     refusedHosts,
   });
+  if (hooked.withheldBy !== null) {
+    const original = outcomeOf(executed, soFar, durationMs).output;
+    const kept = await keep(services.outputs, ready.call.id, used.output, original);
+    const message = `the hook ${hooked.withheldBy} failed, and the result is withheld: what the tool did has been done`;
+    const refusal = { type: "execution_failed", stage: "execution", message, cause: {} } as const;
+    return { kind: "refused", refusal, said: null, soFar: null, ...recordOf(kept) };
+  }
   if (!executed.ok) {
     const said = hooked.said === null ? null : format(hooked.said, tool.keeps);
     const kept = await keep(services.outputs, ready.call.id, used.output, null);
@@ -222,21 +229,28 @@ function left(toolName: string, events: number): CallWarning[] {
 }
 
 /**
- * What the hooks make of an outcome; null if they leave it as it is. Each sees what the one before it said. A hook that
- * throws is reported, and the outcome stays as the last one left it.
+ * What the hooks make of an outcome; null if they leave it as it is. Each sees what the one before it said. A hook that throws is
+ * reported, and the next one sees the outcome as the last one left it, unless the hook withholds it then.
  */
 async function throughPostHooks(
   ended: () => ToolOutcome,
   call: Validated,
   { agent: { createdBy }, template }: CallScope,
   signal: AbortSignal,
-): Promise<{ said: ToolResult | null; warnings: readonly CallWarning[] }> {
+): Promise<{
+  readonly said: ToolResult | null;
+  readonly warnings: readonly CallWarning[];
+  /** The place of the hook that failed, and withholds the outcome then; null for none. */
+  readonly withheldBy: string | null;
+}> {
   const hooks = hooksFor("postToolUse", call.tool, template.hooks);
   // What was interrupted has ended, and nothing is waited for.
-  if (hooks.length === 0 || signal.aborted) return { said: null, warnings: [] };
+  if (hooks.length === 0 || signal.aborted) return { said: null, warnings: [], withheldBy: null };
   const outcome = ended();
+  const warnings: CallWarning[] = [];
   let said: ToolResult | null = null;
-  for (const { place, run } of hooks) {
+  for (const { place, run: entry } of hooks) {
+    const { run, ifItFails = "keep" } = typeof entry === "function" ? { run: entry } : entry;
     const shown = structuredClone(outcome);
     try {
       const hooked = hookCall(call, { createdBy, templateId: template.id });
@@ -246,12 +260,13 @@ async function throughPostHooks(
       said = answer.result;
       Object.assign(outcome, answer.result);
     } catch (error) {
-      if (signal.aborted) return { said, warnings: [] };
-      const message = `the hook ${place} failed for ${call.tool.name}: ${messageOf(error)}`;
-      return { said, warnings: [{ detail: "hook_failed", message }] };
+      // Nobody knows what a hook that was stopped would have hidden.
+      if (signal.aborted) return { said, warnings, withheldBy: ifItFails === "withhold" ? place : null };
+      warnings.push({ detail: "hook_failed", message: `the hook ${place} failed for ${call.tool.name}: ${messageOf(error)}` });
+      if (ifItFails === "withhold") return { said: null, warnings, withheldBy: place };
     }
   }
-  return { said, warnings: [] };
+  return { said, warnings, withheldBy: null };
 }
 
 function resultOf({ output, details }: ToolOutcome): ToolResult {

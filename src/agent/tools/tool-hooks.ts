@@ -40,8 +40,14 @@ export type ToolOutcome = ToolResult & {
 /** The answer of a hook on an outcome: other parts of what the model and programs read, all of it, or nothing. Whether the call failed stays as it is. */
 export type PostToolUseAnswer = { readonly update: Partial<ToolResult> } | { readonly replace: ToolResult } | undefined;
 
-/** Looks at an outcome before it is recorded. Each hook sees what the one before it made of it. A hook that throws is reported, and the outcome stays. */
+/** Looks at an outcome before it is recorded. Each hook sees what the one before it made of it. */
 export type PostToolUse = (call: HookCall, outcome: ToolOutcome) => PostToolUseAnswer | Promise<PostToolUseAnswer>;
 
+/**
+ * A postToolUse hook as it is written. A hook that throws is reported, and the next one sees the outcome as it stands. `withhold` keeps
+ * the outcome from the model then: the call has failed, and its output is kept for people. `keep` if omitted.
+ */
+export type PostToolUseEntry = PostToolUse | { readonly run: PostToolUse; readonly ifItFails?: "keep" | "withhold" };
+
 /** The hooks that a tool brings along. They run before all others. */
-export type ToolHooks = { readonly preToolUse: readonly PreToolUse[]; readonly postToolUse: readonly PostToolUse[] };
+export type ToolHooks = { readonly preToolUse: readonly PreToolUse[]; readonly postToolUse: readonly PostToolUseEntry[] };

@@ -19,7 +19,7 @@ import {
 } from "./path-places.ts";
 import { cacheProblem } from "./cacheable.ts";
 import type { Shells } from "./bash/shells.ts";
-import type { ToolHooks } from "./tool-hooks.ts";
+import type { PostToolUseEntry, ToolHooks } from "./tool-hooks.ts";
 import type { BoundPreview, PreviewContext, ToolPreview } from "./tool-preview.ts";
 import type { ToolResult } from "./tool-result.ts";
 import { checkDefaults, compile, schemaOf, ToolDefinitionError } from "./input-schema.ts";
@@ -152,6 +152,22 @@ export const MAX_TIMEOUT_MS = 60 * 60 * 1_000;
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 
 const HOOK_LIST = Type.Optional(Type.Array(ownCode()));
+/** The form of postToolUse hooks: functions, or objects with one. */
+export const POST_HOOKS = Type.Unsafe<readonly PostToolUseEntry[]>({
+  type: "array",
+  items: {
+    anyOf: [
+      { isFunction: true },
+      {
+        type: "object",
+        additionalProperties: false,
+        required: ["run"],
+        properties: { run: { isFunction: true }, ifItFails: { enum: ["keep", "withhold"] } },
+      },
+    ],
+    problem: 'must be a function, or { run, ifItFails: "keep" or "withhold" }',
+  },
+});
 
 /** The form of a definition: its types say the same, and nothing looks at types when the server starts. */
 const problemsOf = formCheck(
@@ -188,7 +204,7 @@ const problemsOf = formCheck(
     ),
     risk: Type.Optional(Type.Enum([...RISKS])),
     keeps: Type.Optional(Type.Enum(["head", "tail"])),
-    hooks: Type.Optional(closed({ preToolUse: HOOK_LIST, postToolUse: HOOK_LIST })),
+    hooks: Type.Optional(closed({ preToolUse: HOOK_LIST, postToolUse: Type.Optional(POST_HOOKS) })),
     preview: Type.Optional(ownCode()),
     run: ownCode(),
   }),

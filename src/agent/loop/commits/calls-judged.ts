@@ -174,7 +174,8 @@ function riskOf({ validated, values }: JudgedCall, meta: JsonObject | null): Ris
   const lines = linesOf(values ?? {});
   const isReading = lines.length > 0 && onlyReads(lines) && writtenFiles(values).length === 0;
   const risk = isReading ? "LOW" : validated.tool.risk;
-  const said = RISKS.find((known) => known === meta?.["risk"]) ?? risk;
+  const given = meta?.["risk"];
+  const said = RISKS.find((known) => typeof given === "string" && known === given.toUpperCase()) ?? risk;
   return RISKS.indexOf(said) > RISKS.indexOf(risk) ? said : risk;
 }
 
