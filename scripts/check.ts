@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { buildSchema } from "graphql";
+import { carriedNodeProblems } from "./carried-node.ts";
 import { generatedDrift } from "./generated-drift.ts";
 import { breakingChanges, releasedSchema } from "./schema-changes.ts";
 
@@ -14,6 +15,9 @@ step("format", [`${MODULES}/prettier/bin/prettier.cjs`, "--check", "--log-level=
 console.log("\ngenerated files …");
 const stale = await generatedDrift();
 if (stale.length > 0) fail(`generated files are not up to date: ${stale.join(", ")}. Run \`npm run codegen\` and commit them.`);
+console.log("\nthe carried Node …");
+const old = await carriedNodeProblems();
+if (old.length > 0) fail(old.join("; "));
 console.log("\nthe contract …");
 const breaking = breakingChanges(await releasedSchema(), buildSchema(await readFile("schema.graphql", "utf8")));
 if (breaking.length > 0)
