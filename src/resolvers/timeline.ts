@@ -47,7 +47,7 @@ export type TimelineArguments = {
   readonly channels?: readonly Channel[] | null | undefined;
   readonly kinds?: readonly EventKind[] | null | undefined;
   readonly since?: string | null | undefined;
-  readonly until?: EventKind | null | undefined;
+  readonly until?: readonly EventKind[] | null | undefined;
   readonly to?: string | null | undefined;
   readonly first?: number | null | undefined;
   readonly last?: number | null | undefined;
@@ -137,7 +137,7 @@ export async function subscribeControl(context: Context, args: TimelineArguments
  * The open requests as of one moment, in pages, and everything after that moment. `return()` goes to what is followed,
  * also while it waits.
  */
-function openThenLater(context: Context, scope: Scope, until: EventKind | null): AsyncGenerator<LogPage, void> {
+function openThenLater(context: Context, scope: Scope, until: readonly EventKind[] | null): AsyncGenerator<LogPage, void> {
   const { services, tails } = context;
   let later: AsyncGenerator<LogPage, void> | null = null;
   // In the turns of the tenant's readers, as all that a follower reads for itself.
@@ -147,7 +147,7 @@ function openThenLater(context: Context, scope: Scope, until: EventKind | null):
     let page = await readOpen(0, null);
     const moment = page.head.position;
     const [first] = page.events;
-    if (until === "PERMISSION_REQUIRED" && first !== undefined) {
+    if (until?.includes("PERMISSION_REQUIRED") === true && first !== undefined) {
       yield { ...page, events: [first], covered: first.position };
       return;
     }
@@ -238,10 +238,13 @@ async function visibleIds(context: Context, ids: readonly string[]): Promise<rea
 
 /** A kind that the stream never delivers would never end it. */
 function checkUntil({ until, kinds, channels }: TimelineArguments): void {
-  if (!until || ((!kinds || kinds.includes(until)) && (!channels || channels.includes(CHANNEL_OF[until])))) return;
+  if (until?.length === 0)
+    throw clientError("BAD_USER_INPUT", "`until` names no kind: leave it out for a stream that does not end");
+  const never = until?.find((kind) => (kinds && !kinds.includes(kind)) || (channels && !channels.includes(CHANNEL_OF[kind])));
+  if (never === undefined) return;
   throw clientError(
     "BAD_USER_INPUT",
-    `\`until: ${until}\` is not among the kinds and planes that are asked for: the stream would never end`,
+    `\`until: ${never}\` is not among the kinds and planes that are asked for: it would never end the stream`,
   );
 }
 

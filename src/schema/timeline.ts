@@ -48,7 +48,7 @@ const TimelinePage = builder.objectRef<Page>("TimelinePage").implement({
 
 const SINCE = "Everything after this cursor. From now on if omitted.";
 const KINDS = "Only these kinds. All if omitted.";
-const UNTIL = "The stream ends after the first event of this kind.";
+const UNTIL = "The stream ends after the first event of one of these kinds.";
 
 builder.queryField("timeline", (t) =>
   t.field({
@@ -93,7 +93,7 @@ builder.subscriptionField("progress", (t) =>
       agentId: t.arg.id({ required: true, description: "The agent." }),
       since: t.arg({ type: "Cursor", description: SINCE }),
       kinds: t.arg({ type: [EventKind], description: KINDS }),
-      until: t.arg({ type: EventKind, description: UNTIL }),
+      until: t.arg({ type: [EventKind], description: UNTIL }),
     },
     subscribe: (_root, args, context) => subscribe(context, ofPlane(args, "PROGRESS")),
     resolve: (page) => page,
@@ -108,7 +108,7 @@ builder.subscriptionField("control", (t) =>
       agentId: t.arg.id({ description: "One agent. All that you may see if omitted." }),
       since: t.arg({ type: "Cursor", description: SINCE }),
       kinds: t.arg({ type: [EventKind], description: KINDS }),
-      until: t.arg({ type: EventKind, description: UNTIL }),
+      until: t.arg({ type: [EventKind], description: UNTIL }),
     },
     subscribe: (_root, args, context) => subscribeControl(context, ofPlane(args, "CONTROL")),
     resolve: (page) => page,
@@ -123,7 +123,7 @@ builder.subscriptionField("monitor", (t) =>
       agentId: t.arg.id({ description: "One agent. All that you may see if omitted." }),
       since: t.arg({ type: "Cursor", description: SINCE }),
       kinds: t.arg({ type: [EventKind], description: KINDS }),
-      until: t.arg({ type: EventKind, description: UNTIL }),
+      until: t.arg({ type: [EventKind], description: UNTIL }),
     },
     subscribe: (_root, args, context) => subscribe(context, ofPlane(args, "MONITOR")),
     resolve: (page) => page,
@@ -139,7 +139,7 @@ builder.subscriptionField("timeline", (t) =>
       channels: t.arg({ type: [Channel], description: "Only these planes. All if omitted." }),
       since: t.arg({ type: "Cursor", description: SINCE }),
       kinds: t.arg({ type: [EventKind], description: KINDS }),
-      until: t.arg({ type: EventKind, description: UNTIL }),
+      until: t.arg({ type: [EventKind], description: UNTIL }),
     },
     subscribe: (_root, args, context) => subscribe(context, args),
     resolve: (page) => page,

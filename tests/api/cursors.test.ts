@@ -74,6 +74,32 @@ describe("streams", () => {
     expect(JSON.stringify(value)).toContain("BAD_USER_INPUT");
   });
 
+  it("end after the first event of one of several kinds: a turn is done, or a person is asked", async () => {
+    const script = {
+      replies: [
+        { when: { user: "write" }, call: [{ tool: "fs_write", input: { path: "a.txt", content: "x" } }] },
+        { when: {}, say: ["Hello."] },
+      ],
+    };
+    const client = connect((await startTestApp({ script })).url);
+    const last = async (text: string): Promise<string | undefined> => {
+      const agent = await client.createAgent();
+      const { cursor } = await client.agent(agent.id);
+      await client.send(agent.id, text);
+      const kinds: string[] = [];
+      const until = ["DONE", "PERMISSION_REQUIRED"] as const;
+      for await (const page of client.timeline({ agentId: agent.id, since: cursor, until: [...until] }))
+        kinds.push(...page.events.map(({ kind }) => kind));
+      expect(kinds.filter((kind) => kind === "DONE" || kind === "PERMISSION_REQUIRED")).toHaveLength(1);
+      return kinds.at(-1);
+    };
+    expect(await last("hello")).toBe("DONE");
+    expect(await last("write")).toBe("PERMISSION_REQUIRED");
+    const agent = await client.createAgent();
+    const { value } = await client.subscribe(TimelineDocument, { agentIds: [agent.id], until: [] }).next();
+    expect(JSON.stringify(value)).toContain("names no kind");
+  });
+
   it("that would never end are refused: until must be among what is asked for", async () => {
     const client = connect((await startTestApp()).url);
     const agent = await client.createAgent();

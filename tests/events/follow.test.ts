@@ -136,7 +136,7 @@ describe("follow", () => {
     const agent = await insertAgent(log, "one");
     const done = { at: new Date(), body: { kind: "DONE", turn: 1, step: 1, reason: "COMPLETED", messageIds: [] } } as const;
     await log.append("one", [{ ...agent, events: [chunk("a"), done, chunk("b")] }]);
-    const pages = follow(tails, { scope: everything("one"), after: 0, until: "DONE" });
+    const pages = follow(tails, { scope: everything("one"), after: 0, until: ["DONE"] });
     const { value } = await pages.next();
     expect(value).toMatchObject({ covered: 2, head: { position: 3 } });
     expect((await pages.next()).done).toBe(true);

@@ -15,7 +15,7 @@ const SKIPPED_POSITIONS = 10_000;
 const AWAY_MS = 500;
 
 /** The request of a follower: the scope, the position after which it begins, and the kind of event that ends it. */
-export type FollowRequest = { readonly scope: Scope; readonly after: number; readonly until: EventKind | null };
+export type FollowRequest = { readonly scope: Scope; readonly after: number; readonly until: readonly EventKind[] | null };
 
 /**
  * Tells a follower at the head what is new together with others, from the position that it has covered. Resolves with the
@@ -74,7 +74,7 @@ async function* readPages(
       if (read !== null && covered < read.head.floor) throw new CursorExpired();
       const page = read ?? { head: tail.head, events: [], covered, outage: null };
       const { outage } = tails;
-      const last = until === null ? -1 : page.events.findIndex((event) => event.body.kind === until);
+      const last = until === null ? -1 : page.events.findIndex((event) => until.includes(event.body.kind));
       if (last >= 0) {
         const events = page.events.slice(0, last + 1);
         await tails.slices.take(1);
