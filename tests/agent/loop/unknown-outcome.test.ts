@@ -105,6 +105,35 @@ describe("a call whose server died while it ran (invariant 5)", () => {
     expect(ofType(events, "ToolEnd")).toMatchObject([{ call: { state: "SEALED" } }]);
   });
 
+  it("is sealed with the changes that the same answer would have made after it; what only reads runs", async () => {
+    const { client, agent, runs, model } = await broken({ calls: ["deploy", "deploy", "todo_read", "asked"] });
+    const events = await client.until(agent.id, "DONE");
+    expect(runs()).toBe(1);
+    expect(ofType(events, "ToolEnd").map(({ call }) => [call.name, call.state])).toEqual(
+      expect.arrayContaining([
+        ["deploy", "SEALED"],
+        ["deploy", "SEALED"],
+        ["todo_read", "COMPLETED"],
+        ["asked", "SEALED"],
+      ]),
+    );
+    expect(ofType(events, "ToolStart")).toHaveLength(4);
+    expect(ofType(events, "AgentResumed")).toMatchObject([{ strategy: "CRASH", sealed: [{}, {}, {}] }]);
+    const results = JSON.stringify(model.calls.at(-1)?.request.messages);
+    expect(results).toContain("It had no effect.");
+    expect(results).toContain("a call before it in the same answer broke off");
+  });
+
+  it("lets the others of its answer go on after a person has said what came of it", async () => {
+    const { client, agent, runs } = await broken({ ...ASKS, calls: ["deploy", "deploy"] });
+    const { request, decide } = await asked(client, agent.id);
+    expect(runs()).toBe(1);
+    await decide({ decision: "DONE", inputHash: request.inputHash, result: "it went well" });
+    const events = await client.until(agent.id, "DONE");
+    expect(runs()).toBe(2);
+    expect(ofType(events, "ToolEnd").map(({ call }) => call.state)).toEqual(["COMPLETED", "COMPLETED"]);
+  });
+
   it("is asked about if the template wants that, and DONE gives the model the person's result", async () => {
     const { client, agent, model, runs } = await broken(ASKS);
     const { request, decide, events } = await asked(client, agent.id);

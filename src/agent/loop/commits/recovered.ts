@@ -10,6 +10,7 @@ import { callsChanged, joinCommits, said, type Commit } from "./commit.ts";
 import { stepAbortedIfOpen, type Aborted } from "./step-aborted.ts";
 
 const NOTE = "the server stopped while the tool ran";
+const NOTE_BEHIND = "a call before it in the same answer broke off, and its outcome is unknown";
 
 /** The part of a template about calls whose server died while they ran. */
 export type RecoveryTemplate = RecordTemplate & { readonly unknownOutcome: "seal" | "ask" };
@@ -18,20 +19,27 @@ export type RecoveryTemplate = RecordTemplate & { readonly unknownOutcome: "seal
 export type Left = {
   readonly unknown: readonly CallView[];
   readonly broken: Aborted;
-  readonly tools: ReadonlyMap<string, Pick<Tool, "risk">>;
+  readonly tools: ReadonlyMap<string, Pick<Tool, "risk" | "readOnly">>;
   /** Null if the template is no longer configured: the calls are sealed then. */
   readonly template: RecoveryTemplate | null;
 };
 
 /**
  * The agent goes on after an owner that died. Calls of which nobody knows whether they had effects are never silently run
- * again (invariant 5): a person is asked if the template wants that, else they are sealed.
+ * again (invariant 5): a person is asked if the template wants that, else they are sealed. What the same answer would have changed
+ * after a sealed call is sealed as well: it was meant for a world in which that call had gone well.
  */
 export function recovered(view: AgentView, { unknown, broken, tools, template }: Left, at: Date): Commit {
   const aborted = stepAbortedIfOpen(view, broken, at);
   const isAsked = template?.unknownOutcome === "ask";
   const asked = isAsked ? unknown.map((call) => ask(view, call, tools.get(call.name)?.risk ?? "MEDIUM", template, at)) : [];
-  const sealed = isAsked ? [] : unknown.map((call) => sealCall(call, { note: NOTE }, at));
+  const behind = isAsked ? [] : changesBehind(view, unknown, tools);
+  const sealed = isAsked
+    ? []
+    : [
+        ...unknown.map((call) => sealCall(call, { note: NOTE }, at)),
+        ...behind.map((call) => sealCall(call, { note: NOTE_BEHIND }, at)),
+      ];
   const calls: Commit = {
     change: {
       transitions: [...asked, ...sealed].map(({ transition }) => transition),
@@ -47,6 +55,15 @@ export function recovered(view: AgentView, { unknown, broken, tools, template }:
     sealed: sealed.map(({ call }) => snapshot(call)),
   });
   return joinCommits(aborted, calls, resumed);
+}
+
+/** The calls that have not begun, may change something, and stand behind the first of those that broke off. */
+function changesBehind(view: AgentView, unknown: readonly CallView[], tools: Left["tools"]): readonly CallView[] {
+  const first = Math.min(...unknown.map(({ ordinal }) => ordinal));
+  return view.calls.filter(
+    ({ ordinal, state, name }) =>
+      ordinal > first && (state === "PENDING" || state === "APPROVED") && tools.get(name)?.readOnly !== true,
+  );
 }
 
 function ask(
