@@ -20,6 +20,10 @@ export type ErrorPhase = (typeof ERROR_PHASES)[number];
 export const ERROR_SEVERITIES = ["INFO", "WARN", "ERROR", "CRITICAL"] as const;
 export type ErrorSeverity = (typeof ERROR_SEVERITIES)[number];
 
+/** How an agent goes on: after its server died, after people were asked what came of calls, or after a planned stop. */
+export const RESUME_STRATEGIES = ["CRASH", "MANUAL", "PLANNED"] as const;
+export type ResumeStrategy = (typeof RESUME_STRATEGIES)[number];
+
 /**
  * The body of an event of an agent, by kind. A field that may not fit into an event (64 KB) is null in the log and read from its row.
  */
@@ -144,7 +148,7 @@ export type AgentEventBody =
       readonly requestedBy: ActorRef;
       readonly note: string | null;
     }
-  | { readonly kind: "AGENT_RESUMED"; readonly strategy: "CRASH" | "MANUAL"; readonly sealed: readonly ToolCallSnapshot[] }
+  | { readonly kind: "AGENT_RESUMED"; readonly strategy: ResumeStrategy; readonly sealed: readonly ToolCallSnapshot[] }
   | {
       readonly kind: "STORAGE_FAILURE";
       readonly severity: ErrorSeverity;

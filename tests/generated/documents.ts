@@ -474,7 +474,9 @@ export type ResumeStrategy =
   /** They were sealed, or could run again. */
   | 'CRASH'
   /** People are asked what came of them. */
-  | 'MANUAL';
+  | 'MANUAL'
+  /** There are none: the server was stopped on purpose, and broke off what it could not end. */
+  | 'PLANNED';
 
 /** Which agent's last turn to retry. */
 export type RetryTurnInput = {

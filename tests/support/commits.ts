@@ -98,7 +98,7 @@ export function possibleCommits(view: AgentView): readonly PossibleCommit[] {
       for (const stopReason of ["end_turn", "tool_use", "pause_turn"] as const)
         may(`answered with ${calls} calls, ${stopReason}`, () => answerOf(view, calls, stopReason));
     may("step aborted", () => stepAborted(view, BROKEN, AT));
-    may("recovered", () => recovered(view, { unknown: [], broken: BROKEN, tools: TOOLS, template: null }, AT));
+    may("recovered", () => recovered(view, { unknown: [], broken: BROKEN, tools: TOOLS, template: null, isTakenOver: true }, AT));
     return possible;
   }
   const isFinal = ({ state }: CallView): boolean => ["COMPLETED", "FAILED", "DENIED", "SEALED"].includes(state);
@@ -198,7 +198,11 @@ function commitsOfCall(view: AgentView, call: CallView): readonly PossibleCommit
       } as const;
       const unknown = view.calls.filter(({ state }) => state === "EXECUTING");
       const recover = (unknownOutcome: "ask" | "seal"): Commit =>
-        recovered(view, { unknown, broken: BROKEN, tools: TOOLS, template: { ...RECORD, unknownOutcome } }, AT);
+        recovered(
+          view,
+          { unknown, broken: BROKEN, tools: TOOLS, template: { ...RECORD, unknownOutcome }, isTakenOver: true },
+          AT,
+        );
       return [
         { name: "call completed", make: () => callEnded(view, { call, outcome: completed, isLast, template: RECORD }, AT) },
         {

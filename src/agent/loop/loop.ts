@@ -180,7 +180,7 @@ export class Loop {
   }
 
   async #resume(view: AgentView, orphans: readonly CallView[]): Promise<void> {
-    const repeatable = await recover(this.#services, this.owner, view, orphans);
+    const repeatable = await recover(this.#services, this.owner, view, { orphans, isTakenOver: this.#isTakenOver });
     if (repeatable === null) return;
     this.#isTakenOver = false;
     this.#calls.repeat(repeatable);

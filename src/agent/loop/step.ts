@@ -117,8 +117,8 @@ export class StepRunner {
     if (owner.lost.aborted) return;
     // The next owner makes the call again. What this one cost is known to nobody else.
     if (this.#isStopping && outcome.kind !== "answered") {
-      if (outcome.kind !== "unasked" && totalTokens(outcome.spent.usage) > 0)
-        await owner.commit(this.#aborted(view, model, outcome.spent, outcome.texts));
+      if (outcome.kind !== "unasked" && (outcome.texts.length > 0 || totalTokens(outcome.spent.usage) > 0))
+        await owner.commit(this.#aborted(view, model, outcome.spent, outcome.texts, true));
       return;
     }
     switch (outcome.kind) {
@@ -221,8 +221,8 @@ export class StepRunner {
     await owner.commit(joinCommits(aborted, ended));
   }
 
-  #aborted(view: AgentView, { price }: Model, spent: Spending, events: readonly AgentEventBody[]): Commit {
-    return stepAborted(this.#scope.owner.current(view), { events, spent, price }, this.#now());
+  #aborted(view: AgentView, { price }: Model, spent: Spending, events: readonly AgentEventBody[], isPlanned = false): Commit {
+    return stepAborted(this.#scope.owner.current(view), { events, spent, price, isPlanned }, this.#now());
   }
 
   /** The first model, or the fallback for the rest of a turn in which it has begun to answer, also under another lease. */

@@ -1,6 +1,11 @@
 import type { DoneReason as Reason } from "../../db/done-reason.ts";
 import type { Channel as Plane } from "../../events/channel.ts";
-import type { ErrorPhase as Phase, ErrorSeverity as Severity, EventKind as Kind } from "../../events/event.ts";
+import type {
+  ErrorPhase as Phase,
+  ErrorSeverity as Severity,
+  EventKind as Kind,
+  ResumeStrategy as Strategy,
+} from "../../events/event.ts";
 import type { ConfigurationChange } from "../../events/tenant-event.ts";
 import { builder } from "../builder.ts";
 import { described } from "../described.ts";
@@ -98,9 +103,10 @@ export const ErrorPhase = builder.enumType("ErrorPhase", {
 
 export const ResumeStrategy = builder.enumType("ResumeStrategy", {
   description: "What became of calls whose outcome is unknown.",
-  values: described<"CRASH" | "MANUAL">({
+  values: described<Strategy>({
     CRASH: "They were sealed, or could run again.",
     MANUAL: "People are asked what came of them.",
+    PLANNED: "There are none: the server was stopped on purpose, and broke off what it could not end.",
   }),
 });
 

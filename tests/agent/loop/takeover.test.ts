@@ -3,7 +3,7 @@ import type { Sql } from "../../../src/db/sql.ts";
 import { Deadline } from "../../../src/lib/deadline.ts";
 import { startTestApp } from "../../support/app.ts";
 import { connect, ofType, textOf } from "../../support/client.ts";
-import { testDatabase } from "../../support/database.ts";
+import { testDatabase, testDatabaseUrl } from "../../support/database.ts";
 import { heldAgent } from "../../support/held-agent.ts";
 import { loseLeases, SHORT_LEASES } from "../../support/lost-leases.ts";
 import { calls, hangsAfter, playedModel, says } from "../../support/models.ts";
@@ -237,4 +237,29 @@ it("nothing starts under a lease that ran out while the machine slept: its own c
   expect(hasStarted).toBe(false);
   owner.lease.extend(new Deadline(1_000));
   expect(await starting).toBe(true);
+});
+
+describe("an agent whose server is stopped on purpose", () => {
+  async function* hangs(): AsyncGenerator<never> {
+    await new Promise<never>(() => {});
+  }
+
+  it.for([
+    ["in the midst of a text", () => hangsAfter("half of "), "TEXT_CHUNK", ["half of ", "All of it."]],
+    ["before the model said a word", hangs, "BREAKPOINT_CHANGED", ["All of it."]],
+  ] as const)("%s goes on elsewhere, and its timeline says why it began again", async ([, model, begun, texts]) => {
+    const database = { kind: "postgres", url: await testDatabaseUrl(), connections: 6 } as const;
+    const first = await startTestApp({ database, model: playedModel(model) });
+    const client = connect(first.url);
+    const agent = await client.createAgent();
+    await client.send(agent.id, "go");
+    await client.until(agent.id, begun);
+    await first.close();
+    const config = { workspaceRoots: [first.workspace], defaultWorkspace: first.workspace };
+    const second = connect((await startTestApp({ database, config, model: playedModel(() => says("All of it.")) })).url);
+    const events = await second.until(agent.id, "DONE");
+    expect(ofType(events, "AgentResumed")).toMatchObject([{ strategy: "PLANNED", sealed: [] }]);
+    expect(ofType(events, "TextChunkEnd").map(({ text }) => text)).toEqual(texts);
+    expect(ofType(await second.turn(agent.id, "again"), "AgentResumed")).toEqual([]);
+  });
 });

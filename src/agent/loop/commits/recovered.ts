@@ -22,6 +22,8 @@ export type Left = {
   readonly tools: ReadonlyMap<string, Pick<Tool, "risk" | "readOnly">>;
   /** Null if the template is no longer configured: the calls are sealed then. */
   readonly template: RecoveryTemplate | null;
+  /** False if the earlier owner gave the agent back itself, as a server that is stopped does. */
+  readonly isTakenOver: boolean;
 };
 
 /**
@@ -29,7 +31,7 @@ export type Left = {
  * again (invariant 5): a person is asked if the template wants that, else they are sealed. What the same answer would have changed
  * after a sealed call is sealed as well: it was meant for a world in which that call had gone well.
  */
-export function recovered(view: AgentView, { unknown, broken, tools, template }: Left, at: Date): Commit {
+export function recovered(view: AgentView, { unknown, broken, tools, template, isTakenOver }: Left, at: Date): Commit {
   const aborted = stepAbortedIfOpen(view, broken, at);
   const isAsked = template?.unknownOutcome === "ask";
   const asked = isAsked ? unknown.map((call) => ask(view, call, tools.get(call.name)?.risk ?? "MEDIUM", template, at)) : [];
@@ -51,7 +53,7 @@ export function recovered(view: AgentView, { unknown, broken, tools, template }:
   };
   const resumed = said({
     kind: "AGENT_RESUMED",
-    strategy: asked.length > 0 ? "MANUAL" : "CRASH",
+    strategy: asked.length > 0 ? "MANUAL" : isTakenOver || sealed.length > 0 ? "CRASH" : "PLANNED",
     sealed: sealed.map(({ call }) => snapshot(call)),
   });
   return joinCommits(aborted, calls, resumed);

@@ -11,7 +11,12 @@ export type Aborted = {
   readonly events: readonly AgentEventBody[];
   readonly spent: Spending;
   readonly price: TokenPrice | null;
+  /** True if its server was stopped on purpose: whoever goes on says so. */
+  readonly isPlanned?: boolean;
 };
+
+/** The stop reason of a step that a planned stop broke off. */
+export const PLANNED_STOP = "planned_stop";
 
 /** What a call used of which nothing is known. */
 const UNKNOWN: UsageColumns = {
@@ -24,14 +29,15 @@ const UNKNOWN: UsageColumns = {
 };
 
 /** A model call that was begun has no answer: it broke off, failed, or was not made. What it used is paid for all the same. */
-export function stepAborted(view: AgentView, { events, spent, price }: Aborted, at: Date): Commit {
+export function stepAborted(view: AgentView, { events, spent, price, isPlanned = false }: Aborted, at: Date): Commit {
+  const stopReason = isPlanned ? PLANNED_STOP : null;
   const used = totalTokens(spent.usage) === 0 ? null : stepUsage(view.stepCount, spent, price);
   return {
     change: {
-      stepEnd: { step: view.stepCount, state: "ABORTED", stopReason: null, ...(used?.columns ?? UNKNOWN), completedAt: at },
+      stepEnd: { step: view.stepCount, state: "ABORTED", stopReason, ...(used?.columns ?? UNKNOWN), completedAt: at },
     },
     events: used === null ? events : [...events, used.event],
-    after: (now) => ({ ...now, lastStep: now.lastStep === null ? null : { ...now.lastStep, state: "ABORTED" } }),
+    after: (now) => ({ ...now, lastStep: now.lastStep === null ? null : { ...now.lastStep, state: "ABORTED", stopReason } }),
   };
 }
 

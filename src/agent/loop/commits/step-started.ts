@@ -1,5 +1,7 @@
 import type { OwnerChange } from "../../../db/change.ts";
+import type { AgentEventBody } from "../../../events/event.ts";
 import type { AgentView } from "../view.ts";
+import { PLANNED_STOP } from "./step-aborted.ts";
 import { compose, type Commit, type Reducer, move } from "./commit.ts";
 import { needsAfter } from "./hosts-asked.ts";
 import { toldFiles, type FileNews } from "./files.ts";
@@ -35,9 +37,15 @@ export function stepStarted(view: AgentView, { model, files }: StepFacts, at: Da
       joins,
       stepStart: stepRow(now, model, at),
     },
-    events: [...ofFiles.events, ...events],
+    events: [...resumed(view), ...ofFiles.events, ...events],
     after,
   };
+}
+
+/** A step that a planned stop has broken off is made again: the timeline says why. */
+function resumed({ lastStep }: AgentView): readonly AgentEventBody[] {
+  const isPlanned = lastStep?.state === "ABORTED" && lastStep.stopReason === PLANNED_STOP;
+  return isPlanned ? [{ kind: "AGENT_RESUMED", strategy: "PLANNED", sealed: [] }] : [];
 }
 
 function hostsTold(view: AgentView): AgentView {
