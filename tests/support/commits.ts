@@ -174,7 +174,7 @@ function commitsOfCall(view: AgentView, call: CallView): readonly PossibleCommit
               AT,
             ),
         },
-        { name: "call started", make: () => callsStarted(view, { ready: [readyCall(call)] }, AT) },
+        { name: "call started", make: () => callsStarted(view, { ready: [readyCall(call)], trace: true }, AT) },
       ];
     }
     case "EXECUTING": {
@@ -257,7 +257,7 @@ function answerOf(view: AgentView, calls: number, stopReason: "end_turn" | "tool
   ];
   const answer = { content, calls: asked, stopReason, usage: NO_TOKENS };
   const model = { name: "test", price: null };
-  return answered(view, { answer, texts: [], spent: BROKEN.spent, durationMs: 1, model, slowStepMs: 1_000 }, AT);
+  return answered(view, { answer, texts: [], spent: BROKEN.spent, durationMs: 1, model, slowStepMs: 1_000, trace: true }, AT);
 }
 
 function passage(stage: GateStage): Passage {

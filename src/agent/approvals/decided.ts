@@ -5,6 +5,7 @@ import { storable } from "../../lib/text.ts";
 import { actorRef, type Actor } from "../actors/actor.ts";
 import type { ApprovalView, CallView } from "../calls/call.ts";
 import { endEvents } from "../calls/events.ts";
+import { confirmationEnded, confirmedStages } from "../calls/trace.ts";
 import { refusedStep } from "../calls/refusals/refused-step.ts";
 import { explainedBy, isFinal, callStep, type CallStep } from "../calls/states.ts";
 import type { FoundApproval, FoundCall } from "./approval.ts";
@@ -40,10 +41,15 @@ export function decided(made: Decision): DecisionCommit {
   const { state } = stateAfter(made);
   const step = state === "PENDING" ? null : stepOf(made, state, note);
   const hasEnded = step !== null && isFinal(step.call.state);
+  const isTraced = made.template?.trace === true && step !== null && made.approval.kind === "TOOL_CALL";
   const { change, events } = said(made, made.edit);
   return {
     change: { ...change, transitions: step === null ? [] : [step.transition] },
-    events: [...events, ...(hasEnded ? endEvents(step.call, made.template) : [])],
+    events: [
+      ...events,
+      ...(isTraced ? confirmationEnded(step.call) : []),
+      ...(hasEnded ? endEvents(step.call, made.template) : []),
+    ],
   };
 }
 
@@ -135,15 +141,16 @@ function stepOf(
   const trail = { note: words, by: actorRef(actor) };
   if (isOutcomeDecision(request.decision))
     return settleOutcome({ ...call, approval: decided }, request.decision, storable(request.result ?? ""), trail, at);
+  const stages = confirmedStages(call.stages, at);
   if (state === "ALLOWED")
     return callStep(
       { ...call, approval: decided },
       "APPROVED",
       at,
-      edit === null ? {} : { effectiveInput: edit.input },
+      edit === null ? { stages } : { stages, effectiveInput: edit.input },
       edit === null ? {} : { inputHash, ruleValues: edit.values, ...explainedBy(edit.explanation) },
       trail,
     );
   const refusal = { type: "user_rejected", stage: "confirmation", note } as const;
-  return refusedStep({ ...call, approval: decided }, refusal, at, { facts: { durationMs: 0 }, trail });
+  return refusedStep({ ...call, approval: decided }, refusal, at, { facts: { durationMs: 0, stages }, trail });
 }

@@ -3,6 +3,7 @@ import type { ToolCallTransition } from "../../db/change.ts";
 import type { Statement } from "../../db/sql.ts";
 import type { AgentEventBody } from "../../events/event.ts";
 import { endEvents } from "../calls/events.ts";
+import { confirmationEnded, confirmedStages } from "../calls/trace.ts";
 import type { CallStep } from "../calls/states.ts";
 import { closedEvent } from "./closed-event.ts";
 import { refusedStep } from "../calls/refusals/refused-step.ts";
@@ -89,10 +90,14 @@ async function endOf(
     call.approval.kind === "OUTCOME_UNKNOWN"
       ? sealCall(expired, { note: `nobody said until ${expiredAt} what came of it` }, at)
       : deny(expired, expiredAt, at);
-  return { events: endEvents(step.call, services.templates.get(approval.templateId)), transitions: [step.transition] };
+  const template = services.templates.get(approval.templateId);
+  const isTraced = template?.trace === true && call.approval.kind === "TOOL_CALL";
+  const confirmed = isTraced ? confirmationEnded(step.call) : [];
+  return { events: [...confirmed, ...endEvents(step.call, template)], transitions: [step.transition] };
 }
 
 function deny(call: CallView, expiredAt: string, at: Date): CallStep {
   const refusal = { type: "approval_expired", stage: "confirmation", expiredAt } as const;
-  return refusedStep(call, refusal, at, { facts: { durationMs: 0 }, trail: { note: `nobody decided until ${expiredAt}` } });
+  const facts = { durationMs: 0, stages: confirmedStages(call.stages, at) };
+  return refusedStep(call, refusal, at, { facts, trail: { note: `nobody decided until ${expiredAt}` } });
 }

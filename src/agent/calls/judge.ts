@@ -23,7 +23,6 @@ import { discover, toolboxOf, type Requested } from "./stages/discovery.ts";
 import { permit } from "./stages/permission.ts";
 import { NOT_FORESEEN, previewCall, type CallPreview, type Foreseen } from "./stages/preview.ts";
 import { validate, type Validated } from "./stages/validation.ts";
-import { executionStarted, stageTrace } from "./trace.ts";
 
 /** Counts how often the same call was refused in the same turn before, for its arguments. */
 const REPEATS: Statement<{ repeats: number }, [agentId: string, turn: number, callId: string]> = {
@@ -82,14 +81,9 @@ export async function judgeCall(call: CallView, scope: CallScope, stored: RulesT
 }
 
 async function throughStages(call: CallView, scope: CallScope, stored: RulesToRead, stop: AbortSignal): Promise<Judgement> {
-  const { services, template, agent, owner } = scope;
-  const clock = new StageClock(
-    call.stages,
-    services.clock,
-    template.trace ? stageTrace(call, (event) => owner.send(event)) : null,
-  );
-  // A call that is judged again entered the gate before.
-  if (template.trace && call.state === "PENDING" && call.stages.length === 0) owner.send(executionStarted(call));
+  const { services, template, agent } = scope;
+  // What is traced of it is committed with the stages: a call that is judged and does not start has neither.
+  const clock = new StageClock(call.stages, services.clock, null);
   const refuse = (refusal: Refusal): Judgement => ({ kind: "refused", call, refusal, stages: clock.stages });
 
   const stopReason = agent.lastStep?.stopReason ?? "unknown";

@@ -165,13 +165,13 @@ export class StepRunner {
   async #storeAnswer(
     { answer, texts, spent, durationMs }: ModelOutcome & { kind: "answered" },
     view: AgentView,
-    { slowStepMs, hooks }: Template,
+    { slowStepMs, hooks, trace }: Template,
     model: Model,
   ): Promise<boolean> {
     const { owner, wakeUp } = this.#scope;
     this.#trouble = this.#trouble === null ? null : { ...this.#trouble, brokenSteps: 0 };
     const commit = (): DeferredCommit => ({
-      ...answered(owner.current(view), { answer, texts, spent, durationMs, model, slowStepMs }, this.#now()),
+      ...answered(owner.current(view), { answer, texts, spent, durationMs, model, slowStepMs, trace }, this.#now()),
       // The database refuses the answer: the turn ends without it.
       onRefused: (problem) =>
         this.#endTurn(view, model, spent, [failure("SYSTEM", `the model's answer could not be stored: ${problem}`, null)]),

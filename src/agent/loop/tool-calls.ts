@@ -206,25 +206,25 @@ export class ToolCalls {
       if (permit === null) this.#track(ready.call, (cancel) => this.#runLater(ready, view, template, cancel));
       else starting.push({ ready, permit });
     }
-    for (const started of await this.#begin(starting, view))
+    for (const started of await this.#begin(starting, view, template))
       this.#track(started.call, (cancel) => this.#run(started, view, template, cancel));
   }
 
   /** Commits the EXECUTING of calls (invariant 5), and gives those that may run now. The others give their places back. */
-  async #begin(starting: readonly StartingCall[], view: AgentView): Promise<readonly StartedCall[]> {
+  async #begin(starting: readonly StartingCall[], view: AgentView, template: Template): Promise<readonly StartedCall[]> {
     if (starting.length === 0) return [];
     let started: readonly StartedCall[] = [];
     try {
-      started = await this.#commitStart(starting, view);
+      started = await this.#commitStart(starting, view, template);
     } finally {
       if (started.length === 0) starting.forEach(({ permit }) => permit.release());
     }
     return started;
   }
 
-  async #commitStart(starting: readonly StartingCall[], view: AgentView): Promise<readonly StartedCall[]> {
+  async #commitStart(starting: readonly StartingCall[], view: AgentView, { trace }: Template): Promise<readonly StartedCall[]> {
     const { owner } = this.#scope;
-    const commit = callsStarted(owner.current(view), { ready: starting.map(({ ready }) => ready) }, this.#now());
+    const commit = callsStarted(owner.current(view), { ready: starting.map(({ ready }) => ready), trace }, this.#now());
     if ((await owner.commit(commit)) && (await owner.mayStart())) {
       const started = new Map(commit.after(view).calls.map((call) => [call.id, call]));
       for (const { ready } of starting) this.#passed.delete(ready.call.id);
@@ -248,7 +248,8 @@ export class ToolCalls {
       await owner.commit(callRefused(owner.current(view), { judged: ready, refusal, template }, this.#now()));
       return;
     }
-    for (const started of await this.#begin([{ ready, permit }], view)) await this.#run(started, view, template, cancel);
+    for (const started of await this.#begin([{ ready, permit }], view, template))
+      await this.#run(started, view, template, cancel);
   }
 
   /** Tracks the work for a call until it has ended. */

@@ -5,7 +5,9 @@ import { defineTool } from "../../../src/agent/tools/tool.ts";
 import { NO_TOKENS, type ModelEvent } from "../../../src/agent/models/model.ts";
 import { startTestApp } from "../../support/app.ts";
 import { connect, ofType } from "../../support/client.ts";
-import { playedModel, says } from "../../support/models.ts";
+import { movableClock } from "../../support/clock.ts";
+import { calls, playedModel, says } from "../../support/models.ts";
+import { ownTool } from "../../support/tools.ts";
 
 /** Calls a tool that makes a link, and one that writes below it, in one answer. */
 async function* linksAndWrites(): AsyncGenerator<ModelEvent> {
@@ -121,4 +123,56 @@ it("nor does one that was being formed while the sibling ran (invariant 14)", as
     ["change", "COMPLETED"],
     ["act", "DENIED"],
   ]);
+});
+
+it("a call that was judged, parked behind its sibling's approval and judged again is traced as its row has it", async () => {
+  const free = ownTool("free", () => ({ output: "x", details: null }), false);
+  const asked = ownTool("asked", () => ({ output: "x", details: null }), false);
+  const clock = movableClock();
+  const app = await startTestApp({
+    model: playedModel(
+      () => calls("asked", "free", "asked"),
+      () => says("done"),
+    ),
+    config: { tools: [free, asked] },
+    template: { trace: true, permission: { mode: "auto", requireApprovalTools: ["asked"] } },
+    overrides: { clock },
+  });
+  const client = connect(app.url);
+  const agent = await client.createAgent();
+  await client.send(agent.id, "go");
+  await expect.poll(async () => (await client.agent(agent.id)).pendingApprovals.length).toBe(2);
+  for (const decision of ["ALLOW", "DENY"] as const) {
+    clock.passHours(1);
+    const [approval] = (await client.agent(agent.id)).pendingApprovals;
+    const { userErrors } = await client.decide({
+      approvalId: approval?.id ?? "",
+      decision,
+      ...(decision === "ALLOW" ? { inputHash: approval?.inputHash ?? "" } : {}),
+    });
+    expect(userErrors).toEqual([]);
+  }
+  await client.until(agent.id, "DONE");
+  const all = await client.events(agent.id);
+  const { toolCalls } = await client.agent(agent.id);
+  expect(toolCalls.nodes.map(({ state }) => state).toSorted((a, b) => a.localeCompare(b))).toEqual([
+    "COMPLETED",
+    "COMPLETED",
+    "DENIED",
+  ]);
+  for (const { callId, name, stages } of toolCalls.nodes) {
+    const ofCall = <Event extends { readonly callId: string | null }>(events: readonly Event[]): readonly Event[] =>
+      events.filter((event) => event.callId === callId);
+    expect(ofCall(ofType(all, "ExecutionStarted"))).toHaveLength(1);
+    expect([...ofCall(ofType(all, "ExecutionCompleted")), ...ofCall(ofType(all, "ExecutionFailed"))]).toHaveLength(1);
+    const passed = stages.map(({ stage }) => stage);
+    expect(
+      ofCall(ofType(all, "StageCompleted")).map(({ stage }) => stage),
+      name,
+    ).toEqual(passed);
+    expect(ofCall(ofType(all, "StageStarted")).map(({ stage }) => stage)).toEqual(passed);
+    const longest = Math.max(...stages.flatMap(({ stage, durationMs }) => (stage === "CONFIRMATION" ? [durationMs] : [])));
+    if (name === "asked") expect(longest).toBeGreaterThanOrEqual(3_600_000);
+    else expect(longest).toBeLessThan(3_600_000);
+  }
 });

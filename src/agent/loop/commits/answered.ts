@@ -2,6 +2,7 @@ import { randomUUIDv7 } from "node:crypto";
 import type { OwnerChange } from "../../../db/change.ts";
 import type { AgentEventBody } from "../../../events/event.ts";
 import type { CallView } from "../../calls/call.ts";
+import { executionStarted } from "../../calls/trace.ts";
 import { isEmpty, type Answer } from "../../conversation/answer.ts";
 import type { Model } from "../../models/model.ts";
 import type { Spending } from "../../models/spending.ts";
@@ -22,6 +23,8 @@ export type Answered = {
   readonly model: Pick<Model, "name" | "price">;
   /** An answer that took longer, in ms, is reported. */
   readonly slowStepMs: number;
+  /** True if the template traces calls. */
+  readonly trace: boolean;
 };
 
 /** A model answered: its message, its calls, and what it cost. An answer without calls ends the turn. */
@@ -39,7 +42,12 @@ export function answered(view: AgentView, facts: Answered, at: Date): Commit {
       messages: message,
       toolCalls: calls,
     },
-    events: [...(streamed?.events ?? []), ...facts.texts, ...reports(view, facts, used.event)],
+    events: [
+      ...(streamed?.events ?? []),
+      ...facts.texts,
+      ...reports(view, facts, used.event),
+      ...(facts.trace ? calls.map((call) => executionStarted(pendingCall(call))) : []),
+    ],
     after: compose(streamed?.after ?? identity, added(message), completed(stopReason, calls)),
   };
   const now = stored.after(view);

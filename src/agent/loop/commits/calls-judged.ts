@@ -11,6 +11,7 @@ import { refusalText, type Refusal } from "../../calls/refusals/refusal.ts";
 import { sealCall } from "../../calls/seal.ts";
 import type { Stages } from "../../calls/stage-clock.ts";
 import { format } from "../../calls/stages/formatting.ts";
+import { stageEvents } from "../../calls/trace.ts";
 import { refusedStep } from "../../calls/refusals/refused-step.ts";
 import { onlyReads } from "../../policy/commands/line-verdict.ts";
 import type { Explanation } from "../../policy/permission.ts";
@@ -55,18 +56,37 @@ export function callsJudged(
 
 /** A call that was judged and waited for its start is refused. One that has run before has an unknown outcome. */
 export function callRefused(
-  _view: AgentView,
+  view: AgentView,
   { judged, refusal, template }: { readonly judged: JudgedCall; readonly refusal: Refusal; readonly template: RecordTemplate },
   at: Date,
 ): Commit {
-  const { step, events } = refused(judged, refusal, at, template);
+  const { call, stages } = judged;
+  const { step, events } = traced(view, { call, stages }, template, refused(judged, refusal, at, template));
   const warning = toolWarning({ detail: refusal.type, message: `${judged.call.name}: ${refusalText(refusal)}` });
   return { change: { transitions: [step.transition] }, events: [warning, ...events], after: callsChanged([step.call]) };
 }
 
 function outcomeOf(view: AgentView, judgement: Unready, at: Date, template: RecordTemplate): Outcome {
-  const { call, stages } = judgement;
+  const { call } = judgement;
   if (hasRun(call.state)) return withFailedHook(judgement, sealed(call, notRepeated(judgement), at, template));
+  return traced(view, judgement, template, judgedOutcome(view, judgement, at, template));
+}
+
+/** The outcome with the stages that led to it, for a template that traces. */
+function traced(
+  view: AgentView,
+  judged: { readonly kind?: Judgement["kind"]; readonly call: CallView; readonly stages: Stages },
+  { trace }: RecordTemplate,
+  outcome: Outcome,
+): Outcome {
+  if (!trace) return outcome;
+  const { call, stages, kind } = judged;
+  const before = view.calls.find(({ id }) => id === call.id)?.stages ?? [];
+  return { ...outcome, events: [...stageEvents(call.id, before, stages, kind === "asked"), ...outcome.events] };
+}
+
+function judgedOutcome(view: AgentView, judgement: Unready, at: Date, template: RecordTemplate): Outcome {
+  const { call, stages } = judgement;
   switch (judgement.kind) {
     case "refused": {
       const { refusal } = judgement;
@@ -184,6 +204,11 @@ function unjudged({ stage, type }: Refusal): Explanation {
   return { verdict: "deny", decidedBy: stage, place: stage, reason: type, considered: [] };
 }
 
+/** The time that stages took, without what a person took to answer. */
+function workedMs(stages: Stages): number {
+  return stages.reduce((sum, { stage, durationMs }) => (stage === "confirmation" ? sum : sum + durationMs), 0);
+}
+
 function ended(at: Date, stages: Stages): CallFacts {
-  return { completedAt: at.toISOString(), durationMs: stages.reduce((sum, passage) => sum + passage.durationMs, 0) };
+  return { completedAt: at.toISOString(), durationMs: workedMs(stages) };
 }
