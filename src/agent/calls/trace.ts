@@ -22,10 +22,11 @@ export function stageEvents(callId: string, before: Stages, now: Stages, isAsked
   const isSame = (one: Passage, other: Passage): boolean =>
     one.stage === other.stage && one.startedAt === other.startedAt && one.durationMs === other.durationMs;
   const passages = now.filter((passage) => !before.some((known) => isSame(known, passage)));
-  return passages.flatMap(({ stage, durationMs }, index) => [
-    { kind: "STAGE_STARTED", callId, stage } as const,
-    ...(isAsked && index === passages.length - 1 ? [] : [{ kind: "STAGE_COMPLETED", callId, stage, durationMs } as const]),
+  const events = passages.flatMap(({ stage, durationMs }): AgentEventBody[] => [
+    { kind: "STAGE_STARTED", callId, stage },
+    { kind: "STAGE_COMPLETED", callId, stage, durationMs },
   ]);
+  return isAsked ? events.slice(0, -1) : events;
 }
 
 /** The stages of a call about which a person has decided at this time: the confirmation has lasted until then. */

@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { Sql } from "../../../src/db/sql.ts";
+import type { ModelEvent } from "../../../src/agent/models/model.ts";
 import { Deadline } from "../../../src/lib/deadline.ts";
 import { startTestApp } from "../../support/app.ts";
 import { connect, ofType, textOf } from "../../support/client.ts";
@@ -240,8 +241,8 @@ it("nothing starts under a lease that ran out while the machine slept: its own c
 });
 
 describe("an agent whose server is stopped on purpose", () => {
-  async function* hangs(): AsyncGenerator<never> {
-    await new Promise<never>(() => {});
+  async function* hangs(): AsyncGenerator<ModelEvent> {
+    yield await new Promise<never>(() => {});
   }
 
   it.for([
