@@ -22,8 +22,9 @@ async function outcomeOf(tool: string, input: object, permission: Permission) {
     },
     template: { permission },
   });
-  for (const folder of ["app", "keys"]) await mkdir(join(app.workspace, folder));
-  for (const file of ["app/.env", "keys/server.pem", "notes.txt"]) await writeFile(join(app.workspace, file), "TOKEN=1\n");
+  for (const folder of ["app", "keys", ".git/modules/a"]) await mkdir(join(app.workspace, folder), { recursive: true });
+  for (const file of ["app/.env", "keys/server.pem", "notes.txt", ".git/config", ".git/modules/a/config"])
+    await writeFile(join(app.workspace, file), "TOKEN=1\n");
   const client = connect(app.url);
   const agent = await client.createAgent();
   await client.send(agent.id, "go");
@@ -117,5 +118,18 @@ describe("the server's own folders", () => {
     expect(isClosed("/data/workspaces/one")).toBe(false);
     expect(isClosed("/app/src/examples")).toBe(false);
     expect(isClosed("/elsewhere")).toBe(false);
+  });
+
+  it("lets no search come upon the configuration of a repository, by whatever pattern", async () => {
+    for (const path of [
+      ".git/*",
+      ".git/**",
+      ".git/conf*",
+      ".git/{config,x}",
+      "**/.git/config",
+      ".git/con[f]ig",
+      ".git/modules/*/config",
+    ])
+      expect((await outcomeOf("fs_grep", { pattern: "TOKEN", path }, { mode: "auto" })).output, path).not.toContain("TOKEN=1");
   });
 });

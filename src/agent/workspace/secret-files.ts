@@ -11,9 +11,18 @@ const SECRETS: readonly RegExp[] = [
 ];
 
 /** The configuration of a repository, in which tokens for its remotes may stand. */
-const REPOSITORY = /(?:^|\/)\.git\/config(?:\.worktree)?$/;
+const REPOSITORY = /(?:^|\/)\.git\/(?:.*\/)?config(?:\.worktree)?$/;
 
 /** True if a path, relative to the workspace, leads to a file that mostly holds secrets. */
 export function isSecretPath(path: string): boolean {
   return REPOSITORY.test(path) || path.split("/").some((segment) => SECRETS.some((secret) => secret.test(segment)));
+}
+
+/** An address with a token or a password in it, or a header for one, as the configuration of a repository may have it. */
+const TOKEN =
+  /https?:\/\/[^/@\s]+@|:\/\/[^/@:\s]+:[^/@\s]+@|[?&][^=&\s]*(?:token|key|secret|password|signature)[^=&\s]*=|extraheader/i;
+
+/** True if a text of a repository's configuration has a token in it. */
+export function hasToken(text: string): boolean {
+  return TOKEN.test(text);
 }

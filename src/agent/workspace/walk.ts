@@ -55,7 +55,7 @@ export async function* walk(
       const path = inside === "" ? entry.name : `${inside}/${entry.name}`;
       if (isClosed(workspace, join(real, entry.name), entry)) continue;
       // What is named is asked about before; what a search comes across is left out.
-      if (isSearch && !isSecretPath(base) && isSecretPath(entry.name)) {
+      if (isSearch && !isSecretPath(base) && isSecretPath(base === "." ? path : `${base}/${path}`)) {
         leftOut.secrets += 1;
         continue;
       }

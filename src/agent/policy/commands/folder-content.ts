@@ -1,10 +1,10 @@
 import { existsSync, type Dirent } from "node:fs";
-import { readdir } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { errorCode } from "../../../lib/error-code.ts";
 import { PathRefused } from "../../workspace/path-refused.ts";
-import { isSecretPath } from "../../workspace/secret-files.ts";
+import { hasToken, isSecretPath } from "../../workspace/secret-files.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
 import type { PolicyBox } from "../permission.ts";
 import type { RuleValue, RuleValues } from "../rule-values.ts";
@@ -153,7 +153,8 @@ class Looks {
         if (isLeftOut(leftOut, { name: entry.name, isFolder: entry.isDirectory() }, takenIn)) continue;
         const name = folder === "." ? entry.name : `${folder}/${entry.name}`;
         const names = search.follows && entry.isSymbolicLink() ? namesOf(this.#workspace, name) : [name];
-        if (printsAll && isSecretPath(entry.name) && secrets.length < NAMED_SECRETS) secrets.push(name);
+        if (printsAll && (isSecretPath(entry.name) || (await isConfigWithToken(root, name))) && secrets.length < NAMED_SECRETS)
+          secrets.push(name);
         // A link may have another name than the secrets to which it leads.
         if (printsAll && names !== null)
           for (const real of names.slice(1)) if (isSecretPath(real) && secrets.length < NAMED_SECRETS) secrets.push(real);
@@ -197,6 +198,11 @@ class Looks {
 
 function closedFiles(names: ReadonlyMap<string, string>): readonly ClosedFile[] {
   return [...names].map(([rule, name]) => ({ rule, name }));
+}
+
+/** True for the configuration of a repository that has a token in it. */
+async function isConfigWithToken(root: string, name: string): Promise<boolean> {
+  return isSecretPath(name) && hasToken(await readFile(join(root, name), "utf8").catch(() => ""));
 }
 
 function namesOf(workspace: Workspace, name: string): readonly string[] | null {

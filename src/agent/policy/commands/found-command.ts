@@ -53,14 +53,28 @@ const COMPARES_FILES: ReadonlySet<string> = new Set([
   "git submodule status",
 ]);
 
+/** Formats by which git runs the program that checks signatures. */
+const CHECKS_SIGNATURES = /%[-+ ]?G|%\([^)]*signature/i;
+
 function usedRepository({ form, name, named: [first], words }: Known, { folder }: Place): Pick<FoundCommand, "repository"> {
   if (first?.text !== "git" || name === "git" || form.effect !== "reads") return {};
-  const has = (pattern: RegExp): boolean => words.some(({ text }) => pattern.test(text));
-  const ignored = words.findLast(({ text }) => text.startsWith("--ignore-submodules"))?.text;
+  const end = words.findIndex(({ text }) => text === "--" || text === "--end-of-options");
+  // What stands behind is a path, whatever it looks like.
+  const options = (end === -1 ? words : words.slice(0, end)).map(({ text }) => text);
+  const ignored = options.findLast((text) => text.startsWith("--ignore-submodules"));
   const isIgnored = ignored === "--ignore-submodules" || ignored === "--ignore-submodules=all";
-  const comparesFiles = COMPARES_FILES.has(name) && !has(/^--(?:cached|staged)$/) && !isIgnored;
+  const isOfIndex = options.some((text) => text === "--cached" || text === "--staged");
+  const entersNested = COMPARES_FILES.has(name) && !isOfIndex && !isIgnored;
   const tellsSettings = /^git (?:config|remote)\b/.test(name);
-  return { repository: { folder, entersNested: comparesFiles || has(/^--submodule/), tellsSettings, reason: null } };
+  return { repository: { folder, entersNested, tellsSettings, reason: whyOption(options) } };
+}
+
+/** Why options make git run a program in any repository; null if they do not. */
+function whyOption(options: readonly string[]): string | null {
+  if (options.some((text) => CHECKS_SIGNATURES.test(text))) return "it checks signatures, for which git runs a program";
+  // Also one that the index no longer records, since history does.
+  const shows = options.find((text) => /^--submodule=(?!(?:log|short)$)/.test(text));
+  return shows === undefined ? null : `${shows} looks into repositories within the repository, in which git may run a program`;
 }
 
 const NONE: ReadonlySet<number> = new Set();

@@ -49,7 +49,7 @@ export function knownWords({ form, name, named, before, words }: Known, gathered
     ? null
     : searchOf(form, read, options, { isOfRepository, isShow: name === "git show" });
   const folder = form.putsIntoFolder && !options.has("-T") ? folderOf(form, read, gathered) : null;
-  const isBounded = name === "head" && words.some(({ text }) => /^(?:-c|--bytes=)\d+$/.test(text) || isCounted(text, words));
+  const isBounded = name === "head" && readsFewBytes(words.map(({ text }) => text));
   const reading = { name, gathered, search, isBounded, linkedFrom: linkFolders(form, read, options, folder) };
   for (const word of read) {
     const files = gathered.files.length;
@@ -69,10 +69,20 @@ export function knownWords({ form, name, named, before, words }: Known, gathered
   return { words: judged, trouble };
 }
 
-/** True for an option of its own whose next word is a number of bytes. */
-function isCounted(option: string, words: readonly ShellWord[]): boolean {
-  const next = words[words.findIndex(({ text }) => text === option) + 1]?.text ?? "";
-  return (option === "-c" || option === "--bytes") && /^\d+$/.test(next);
+/** The most bytes of a device that are read unasked. */
+const FEW_BYTES = 16 * 1024 * 1024;
+
+/** True if the options of head are a number of bytes, and nothing that it would count in its place. */
+function readsFewBytes(words: readonly string[]): boolean {
+  const end = words.indexOf("--");
+  const options = (end === -1 ? words : words.slice(0, end)).join(" ");
+  const counts = [...` ${options}`.matchAll(/ (?:-c ?|--bytes[= ])(\d+)(?= |$)/g)].map(([, count]) => Number(count));
+  const others = ` ${options}`.replaceAll(/ (?:-c ?|--bytes[= ])\d+(?= |$)/g, "");
+  return (
+    counts.length > 0 &&
+    counts.every((count) => count <= FEW_BYTES) &&
+    !/ -(?!q\b|v\b|-quiet\b|-silent\b|-verbose\b)./.test(others)
+  );
 }
 
 function harmless({ text }: ShellWord): FoundWord {

@@ -64,4 +64,19 @@ describe("a file named `-` (invariants 11 and 12)", () => {
     ])
       expect((await judge(line)).verdict, line).toBe("allow");
   });
+
+  it("of an endless device reads as many bytes as a line says last, if they are few", async () => {
+    const judge = commandJudge(await projectFolder(), presets.readOnly);
+    for (const line of [
+      "head -c 16 -n1 /dev/zero",
+      "head -c 16 --lines=1 /dev/zero",
+      "head -c 16 -n 99999 /dev/zero",
+      "head -- -c 16 /dev/zero",
+      "head -c 99999999999999999 /dev/zero",
+      "head -c 16 -c -1 /dev/zero",
+      "head -qc 16 -n1 /dev/zero",
+    ])
+      expect((await judge(line)).verdict, line).toBe("ask");
+    expect((await judge("head -q -c16 /dev/urandom")).verdict).toBe("allow");
+  });
 });

@@ -1,8 +1,10 @@
 import { execFile } from "node:child_process";
-import { stat } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { readdir, readFile, realpath, stat } from "node:fs/promises";
+import { join, relative, resolve, sep } from "node:path";
 import { promisify } from "node:util";
 import type { Workspace } from "../../../workspace/workspace.ts";
+import { hasToken } from "../../../workspace/secret-files.ts";
 import type { FoundCommand } from "../command-line.ts";
 import type { RuleValue, RuleValues } from "../../rule-values.ts";
 
@@ -22,20 +24,26 @@ const HARMLESS_SETTINGS = [
   /^diff\.(?:renames|renamelimit|algorithm|colormoved|context|mnemonicprefix|noprefix|statgraphwidth|wserrorhighlight|ignoresubmodules)$/,
   /^log\.(?:date|decorate|abbrevcommit|follow)$/,
   /^http(?:\..*)?\.(?:extraheader|postbuffer|sslverify|proxy)$/,
-  /^lfs\..*$/,
+  /^lfs\.(?:url|repositoryformatversion|locksverify|.*\.(?:access|locksverify))$/,
 ];
-/** An address with a token or a password in it. */
-const SECRET_URL = /^https?:\/\/[^/@]+@|:\/\/[^/@:]+:[^/@]+@/i;
 /** The most that git may say of a repository, in bytes, and the longest that it may take, in ms. */
 const MOST_BYTES = 32 * 1024 * 1024;
 const MOST_MS = 5_000;
 /** The most repositories whose look is kept. */
 const KEPT = 200;
 
-/** What a repository may run: a setting that is not known to be harmless, and the first repository that its index records; and a setting that has a secret in it. */
-type RepositoryLook = { readonly setting: string | null; readonly nested: string | null; readonly secret: string | null };
+/**
+ * What a repository may run: a setting that is not known to be harmless, and the first repository that its index records; a setting
+ * that has a secret in it; and what it reads out of the workspace.
+ */
+type RepositoryLook = {
+  readonly setting: string | null;
+  readonly nested: string | null;
+  readonly secret: string | null;
+  readonly outside: string | null;
+};
 
-const UNKNOWN: RepositoryLook = { setting: "settings that git does not tell", nested: null, secret: null };
+const UNKNOWN: RepositoryLook = { setting: "settings that git does not tell", nested: null, secret: null, outside: null };
 
 const run = promisify(execFile);
 /** Looks by the configuration and index that they saw: those are looked at again once they have changed. */
@@ -75,26 +83,35 @@ async function lookedInto(line: Line, root: string): Promise<Line> {
 }
 
 async function reasonOf(
-  { folder, entersNested, tellsSettings }: NonNullable<FoundCommand["repository"]>,
+  { folder, entersNested, tellsSettings, reason }: NonNullable<FoundCommand["repository"]>,
   root: string,
 ): Promise<string | null> {
+  if (reason !== null) return reason;
   if (folder === null) return "only the shell knows in which repository git works";
-  const { setting, nested, secret } = await lookAt(join(root, folder));
-  if (setting !== null) return `the repository's configuration has ${setting}, by which git may run a program`;
+  const { setting, nested, secret, outside } = await lookAt(join(root, folder), root);
+  if (outside !== null) return `the repository reads ${outside}, which is out of the workspace`;
+  if (setting !== null) return `the repository has ${setting}, by which git may run a program`;
   if (tellsSettings && secret !== null) return `it tells ${secret}, which has a token in it`;
   if (!entersNested || nested === null) return null;
   return `the repository records another one (${nested}), in which git may run a program: with --ignore-submodules=all it does not look there`;
 }
 
 /** What the repository of a folder may run. A folder in no repository runs nothing. */
-async function lookAt(folder: string): Promise<RepositoryLook> {
-  const places = await answer(folder, ["rev-parse", "--git-common-dir", "--git-dir"]);
-  if (places === "refused") return { setting: null, nested: null, secret: null };
+async function lookAt(folder: string, root: string): Promise<RepositoryLook> {
+  const places = await answer(folder, ["rev-parse", "--git-common-dir", "--absolute-git-dir"]);
+  if (places === "refused") return { setting: null, nested: null, secret: null, outside: null };
   if (places === "unknown") return UNKNOWN;
-  const [common = ".git", own = ".git"] = places.text.trimEnd().split("\n");
-  const seen = (
-    await Promise.all([join(common, "config"), join(own, "index")].map((name) => version(resolve(folder, name))))
-  ).join();
+  const [shared, own, ...more] = places.text.replace(/\n$/, "").split("\n");
+  // A line more is of a name with a line feed.
+  if (shared === undefined || own === undefined || more.length > 0) return UNKNOWN;
+  const common = resolve(folder, shared);
+  const outside = await outsideOf({ root, folder, common, own });
+  if (outside !== null) return { setting: null, nested: null, secret: null, outside };
+  const hook = await version(join(common, "hooks/post-index-change"));
+  if (hook !== "none") return { setting: "the hook post-index-change", nested: null, secret: null, outside: null };
+  const config = await version(join(common, "config"));
+  if (config === "none") return UNKNOWN;
+  const seen = `${config},${await version(join(own, "index"))}`;
   const key = `${folder}\0${own}`;
   const known = looks.get(key);
   if (known?.seen === seen) return known.look;
@@ -108,14 +125,56 @@ async function lookAt(folder: string): Promise<RepositoryLook> {
   });
   const isKnown = (name: string): boolean => name === "" || HARMLESS_SETTINGS.some((harmless) => harmless.test(name));
   const look = {
-    setting: pairs.find(([name]) => !isKnown(name))?.[0] ?? null,
+    setting: foundSetting(pairs.find(([name]) => !isKnown(name))?.[0]),
     nested: nestedIn(index.text),
-    secret: pairs.find(([name, value]) => name.endsWith(".extraheader") || SECRET_URL.test(value))?.[0] ?? null,
+    secret: pairs.find(([name, value]) => hasToken(`${name} ${value}`))?.[0] ?? null,
+    outside: null,
   };
   looks.delete(key);
   looks.set(key, { seen, look });
   for (const oldest of looks.size > KEPT ? [...looks.keys()].slice(0, looks.size - KEPT) : []) looks.delete(oldest);
   return look;
+}
+
+function foundSetting(name: string | undefined): string | null {
+  return name === undefined ? null : `${name} in its configuration`;
+}
+
+type Places = { readonly root: string; readonly folder: string; readonly common: string; readonly own: string };
+
+/**
+ * What a repository reads out of the workspace; null for nothing. Two are none of it, since nothing in the workspace says so: a
+ * repository around it, and one elsewhere that knows the workspace, or a folder in it, as its worktree.
+ */
+async function outsideOf({ root, folder, common, own }: Places): Promise<string | null> {
+  const isInside = async (path: string): Promise<boolean> => {
+    const real = await realpath(path).catch(() => null);
+    return real !== null && !relative(root, real).startsWith("..");
+  };
+  const text = (path: string): Promise<string | null> => readFile(path, "utf8").catch(() => null);
+  if (!(await isInside(own))) {
+    if (!namesRepository(folder, root)) return null;
+    const worktree = await text(join(own, "gitdir"));
+    return worktree !== null && (await isInside(worktree.trimEnd())) ? null : own;
+  }
+  const objects = join(common, "objects");
+  if ((await text(join(objects, "info/alternates"))) !== null) return "objects of another repository";
+  const folders = [common, objects, join(objects, "pack"), join(objects, "info"), join(common, "refs")];
+  for (const folder of folders) {
+    if (!(await isInside(folder)) && (await version(folder)) !== "none") return folder;
+    const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+    for (const entry of entries)
+      if (entry.isSymbolicLink() && !(await isInside(join(folder, entry.name)))) return join(folder, entry.name);
+  }
+  return null;
+}
+
+/** True if there is a `.git` in a folder or above it, up to the root of the workspace. */
+function namesRepository(folder: string, root: string): boolean {
+  const steps = relative(root, folder).split(sep);
+  return [root, ...steps.map((_step, index) => join(root, ...steps.slice(0, index + 1)))].some((each) =>
+    existsSync(join(each, ".git")),
+  );
 }
 
 /** The first entry of mode 160000. */

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
-import { appendFile, mkdir, writeFile } from "node:fs/promises";
+import { appendFile, chmod, mkdir, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Workspace } from "../../../../../src/agent/workspace/workspace.ts";
@@ -54,6 +55,13 @@ describe("a repository within the repository", () => {
     ])
       expect((await judge(line)).verdict, line).toBe("allow");
     expect((await judge("git status --ignore-submodules=all --ignore-submodules=none")).verdict).toBe("ask");
+    for (const line of [
+      "git status -- . --ignore-submodules=all",
+      "git status . -- --ignore-submodules",
+      "git diff --stat -- . --staged",
+      "git diff-index HEAD -- . --cached",
+    ])
+      expect((await judge(line)).verdict, line).toBe("ask");
   });
 
   it("is not entered with --ignore-submodules=all", async () => {
@@ -141,5 +149,104 @@ describe("a repository whose configuration may make git run a program", () => {
     for (const line of ["git status", "git diff --stat", "git log --oneline"])
       expect((await judge(line)).verdict, line).toBe("allow");
     expect(existsSync(join(root, "MARK"))).toBe(false);
+  });
+});
+
+describe("a repository by which git runs a program without a setting", () => {
+  it("is asked about: a hook for the index, options that check signatures or show what history records", async () => {
+    const workspace = await projectFolder();
+    const { root } = workspace;
+    await committed(root, { "top.txt": "top\n" });
+    const judge = commandJudge(workspace, presets.readOnly);
+    for (const line of [
+      "git log --format=%G? -1",
+      "git log --pretty=%+GS -1",
+      "git show -s --format=%GG",
+      "git for-each-ref '--format=%(signature:key)'",
+      "git log -p --submodule=diff",
+      "git diff --submodule=diff HEAD~2 HEAD~1",
+    ])
+      expect((await judge(line)).verdict, line).toBe("ask");
+    for (const line of ["git log --format=%H", "git diff --submodule=log --ignore-submodules", "git log -- --submodule=diff"])
+      expect((await judge(line)).verdict, line).toBe("allow");
+    const hook = join(root, ".git/hooks/post-index-change");
+    await mkdir(join(root, ".git/hooks"), { recursive: true });
+    await writeFile(hook, "#!/bin/sh\ntouch MARK\n");
+    await chmod(hook, 0o755);
+    for (const line of ["git status", "git diff"]) expect((await judge(line)).verdict, line).toBe("ask");
+  });
+
+  it("is looked at by the names that it has, also with a line feed in them", async () => {
+    const workspace = await projectFolder();
+    const { root } = workspace;
+    await committed(root, { "top.txt": "top\n" });
+    await rename(join(root, ".git"), join(root, "g\nh"));
+    await writeFile(join(root, ".git"), "gitdir: g\nh\n");
+    expect((await commandJudge(workspace, presets.readOnly)("git status")).verdict).toBe("ask");
+  });
+});
+
+describe("a repository that reads out of the workspace", () => {
+  const LINES = ["git log -p", "git show HEAD:top.txt", "git cat-file -p HEAD:top.txt", "git blame HEAD -- top.txt"];
+
+  it.each([
+    ["a file .git", async (root: string, other: string) => writeFile(join(root, ".git"), `gitdir: ${other}/.git\n`)],
+    ["a link .git", async (root: string, other: string) => symlink(join(other, ".git"), join(root, ".git"))],
+    [
+      "commondir",
+      async (root: string, other: string) => {
+        await committed(root, {});
+        await writeFile(join(root, ".git/commondir"), `${other}/.git\n`);
+      },
+    ],
+    [
+      "linked objects",
+      async (root: string, other: string) => {
+        await committed(root, {});
+        await rm(join(root, ".git/objects"), { recursive: true });
+        await symlink(join(other, ".git/objects"), join(root, ".git/objects"));
+      },
+    ],
+    [
+      "objects of another one",
+      async (root: string, other: string) => {
+        await committed(root, {});
+        await mkdir(join(root, ".git/objects/info"), { recursive: true });
+        await writeFile(join(root, ".git/objects/info/alternates"), `${other}/.git/objects\n`);
+      },
+    ],
+  ])("is asked about: %s", async (_what, make) => {
+    const workspace = await projectFolder();
+    const other = await mkdtemp(join(tmpdir(), "outside-"));
+    await committed(other, { "top.txt": "SECRET\n" });
+    await make(workspace.root, other);
+    const judge = commandJudge(workspace, presets.readOnly);
+    for (const line of LINES) expect((await judge(line)).verdict, line).toBe("ask");
+    await rm(other, { recursive: true });
+  });
+
+  it("is read unasked if the workspace is one of its worktrees", async () => {
+    const workspace = await projectFolder();
+    const other = await mkdtemp(join(tmpdir(), "outside-"));
+    await committed(other, { "top.txt": "top\n" });
+    const tree = join(workspace.root, "tree");
+    git(other, "worktree", "add", "-q", tree);
+    const judge = commandJudge(workspace, presets.readOnly);
+    expect((await judge("git -C tree log --stat")).verdict).toBe("allow");
+    await rm(join(other, ".git/worktrees/tree/gitdir"));
+    expect((await judge("git -C tree log --stat")).verdict).toBe("ask");
+    await rm(other, { recursive: true });
+  });
+});
+
+describe("a token in the configuration of a repository", () => {
+  it("is asked about in whatever way a search comes upon it, and keeps no other search from running", async () => {
+    const workspace = await projectFolder();
+    const { root } = workspace;
+    await committed(root, { "top.txt": "top\n" });
+    const judge = commandJudge(workspace, presets.readOnly);
+    expect((await judge("grep -rn url .git")).verdict).toBe("allow");
+    git(root, "remote", "add", "origin", "https://example.org/x?private_token=abc");
+    for (const line of ["grep -rn url .git", "git remote -v"]) expect((await judge(line)).verdict, line).toBe("ask");
   });
 });
