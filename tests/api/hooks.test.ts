@@ -1,6 +1,13 @@
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { ScriptCall } from "../../src/agent/models/script.ts";
-import { CreateAgentDocument, ExplainPermissionDocument, type EventKind } from "../generated/documents.ts";
+import {
+  CreateAgentDocument,
+  ExplainPermissionDocument,
+  InterruptAgentDocument,
+  type EventKind,
+} from "../generated/documents.ts";
 import { startTestApp, type TestAppOptions } from "../support/app.ts";
 import { connect, ofType } from "../support/client.ts";
 import { ownTool } from "../support/tools.ts";
@@ -208,6 +215,46 @@ describe("hooks", () => {
       ]);
       expect(JSON.stringify({ calls, events })).not.toContain("SECRET44");
       expect(ofType(events, "ErrorRaised").map(({ detail }) => detail)).toContain("hook_failed");
+    });
+
+    it("that says `withhold` and is not asked, since the turn was interrupted, keeps the result all the same", async () => {
+      const hanging = Promise.withResolvers<void>();
+      const hangs = (): Promise<never> => {
+        hanging.resolve();
+        return new Promise(() => {});
+      };
+      const app = await startTestApp({
+        script: {
+          replies: [
+            {
+              when: { user: "run" },
+              call: [{ tool: "bash_run", input: { command: 'a=SECRET; echo password=$a""44; touch said; sleep 60' } }],
+            },
+            { when: { user: "go" }, call: [{ tool: "secret" }] },
+          ],
+        },
+        config: { tools: [secret] },
+        template: {
+          hooks: { postToolUse: [hangs, { run: redact, ifItFails: "withhold" }] },
+          permission: { mode: "auto" },
+        },
+      });
+      const client = connect(app.url);
+      const interrupted = async (message: string, begun: () => Promise<unknown>) => {
+        const agent = await client.createAgent();
+        await client.send(agent.id, message);
+        await begun();
+        await client.get(InterruptAgentDocument, { input: { agentId: agent.id, note: null } });
+        const events = await client.until(agent.id, "DONE");
+        return { events, calls: (await client.agent(agent.id)).toolCalls.nodes };
+      };
+      const inHook = await interrupted("go", () => hanging.promise);
+      const inTool = await interrupted("run", () =>
+        expect.poll(() => stat(join(app.workspace, "said")).catch(() => null)).not.toBeNull(),
+      );
+      expect(inHook.calls).toMatchObject([{ state: "FAILED", error: { type: "EXECUTION_FAILED" } }]);
+      expect(inTool.calls).toMatchObject([{ state: "FAILED", error: { type: "ABORTED" } }]);
+      expect(JSON.stringify({ inHook, inTool })).not.toContain("=SECRET44");
     });
 
     it("is reported if it throws or answers something else, and the result stays", async () => {

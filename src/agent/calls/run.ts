@@ -142,8 +142,9 @@ async function throughStages(ready: ReadyCall, scope: CallScope, interrupt: Abor
   if (hooked.withheldBy !== null) {
     const original = outcomeOf(executed, soFar, durationMs).output;
     const kept = await keep(services.outputs, ready.call.id, used.output, original);
-    const message = `the hook ${hooked.withheldBy} failed, and the result is withheld: what the tool did has been done`;
-    const refusal = { type: "execution_failed", stage: "execution", message, cause: {} } as const;
+    const message = `the hook ${hooked.withheldBy} failed or was interrupted, and the result is withheld: what the tool did has been done`;
+    const failed = { type: "execution_failed", stage: "execution", message, cause: {} } as const;
+    const refusal = !executed.ok && executed.refusal.type === "aborted" ? executed.refusal : failed;
     return { kind: "refused", refusal, said: null, soFar: null, ...recordOf(kept) };
   }
   if (!executed.ok) {
@@ -240,16 +241,18 @@ async function throughPostHooks(
 ): Promise<{
   readonly said: ToolResult | null;
   readonly warnings: readonly CallWarning[];
-  /** The place of the hook that failed, and withholds the outcome then; null for none. */
+  /** The place of the hook that failed or was not run, and withholds the outcome then; null for none. */
   readonly withheldBy: string | null;
 }> {
   const hooks = hooksFor("postToolUse", call.tool, template.hooks);
-  // What was interrupted has ended, and nothing is waited for.
-  if (hooks.length === 0 || signal.aborted) return { said: null, warnings: [], withheldBy: null };
+  // What was interrupted has ended, and nothing is waited for: nobody knows what these hooks would have hidden.
+  const stoppedAt = (index: number): string | null =>
+    hooks.slice(index).find(({ run }) => typeof run !== "function" && run.ifItFails === "withhold")?.place ?? null;
+  if (hooks.length === 0 || signal.aborted) return { said: null, warnings: [], withheldBy: stoppedAt(0) };
   const outcome = ended();
   const warnings: CallWarning[] = [];
   let said: ToolResult | null = null;
-  for (const { place, run: entry } of hooks) {
+  for (const [index, { place, run: entry }] of hooks.entries()) {
     const { run, ifItFails = "keep" } = typeof entry === "function" ? { run: entry } : entry;
     const shown = structuredClone(outcome);
     try {
@@ -260,8 +263,7 @@ async function throughPostHooks(
       said = answer.result;
       Object.assign(outcome, answer.result);
     } catch (error) {
-      // Nobody knows what a hook that was stopped would have hidden.
-      if (signal.aborted) return { said, warnings, withheldBy: ifItFails === "withhold" ? place : null };
+      if (signal.aborted) return { said, warnings, withheldBy: stoppedAt(index) };
       warnings.push({ detail: "hook_failed", message: `the hook ${place} failed for ${call.tool.name}: ${messageOf(error)}` });
       if (ifItFails === "withhold") return { said: null, warnings, withheldBy: place };
     }
