@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import type { JsonObject } from "../../lib/json.ts";
+import type { Json, JsonObject } from "../../lib/json.ts";
 import { readChatChunk, type CallFragment, type ChatChunk, type SaidPiece } from "./chat-chunk.ts";
 import { ModelError, NO_TOKENS, type ModelErrorKind, type ModelEvent, type StopReason, type ThoughtField } from "./model.ts";
-import { joinedFields } from "./odd-values.ts";
+import { joinedFields, joinFields } from "./odd-values.ts";
 import { streamError } from "./provider-error.ts";
 import type { ServerSentEvent } from "./server-sent-events.ts";
 import { ThinkTag } from "./think-tag.ts";
@@ -10,9 +10,11 @@ import { ThinkTag } from "./think-tag.ts";
 /** A tool call as far as it has come, with the id that the server gave it, if it did. */
 type OpenCall = {
   readonly index: number | null;
-  readonly givenId: string | null;
-  readonly name: string;
+  givenId: string | null;
+  name: string;
   arguments: string;
+  /** True if the last piece of its arguments may have closed their object. */
+  mayBeClosed: boolean;
   fields: JsonObject;
 };
 
@@ -28,12 +30,13 @@ export async function* chatAnswer(
   { thinkTags, apiKey }: { readonly thinkTags: boolean | "open"; readonly apiKey: string | null },
 ): AsyncGenerator<ModelEvent> {
   const calls: OpenCall[] = [];
-  const tag = thinkTags === false ? null : new ThinkTag(thinkTags === "open");
+  let tag = thinkTags === false ? null : new ThinkTag(thinkTags === "open");
   let speaking: Speaking | null = null;
   let block = 0;
   let finish: string | null = null;
   let usage = NO_TOKENS;
-  let fields: JsonObject = {};
+  const fields = new Map<string, Json>();
+  let hasDeltas = false;
 
   function* said(pieces: readonly SaidPiece[]): Generator<ModelEvent> {
     for (const piece of pieces) {
@@ -58,22 +61,28 @@ export async function* chatAnswer(
       usage = chunk.usage;
       yield { type: "counted", usage };
     }
+    finish = chunk.finish ?? finish;
+    // Some servers say at the end what they have said in pieces.
+    if (chunk.isMessage && hasDeltas) continue;
+    hasDeltas ||= !chunk.isMessage && (chunk.pieces.length > 0 || chunk.fragments.length > 0);
+    // A server that tells thoughts apart by itself leaves the tag out that would end them.
+    if (thinkTags === "open" && speaking === null && chunk.pieces[0]?.kind === "thinking") tag = null;
+    const split = tag;
     yield* said(
-      tag === null ? chunk.pieces : chunk.pieces.flatMap((piece) => (piece.kind === "text" ? tag.take(piece.text) : [piece])),
+      split === null ? chunk.pieces : chunk.pieces.flatMap((piece) => (piece.kind === "text" ? split.take(piece.text) : [piece])),
     );
-    fields = joinedFields(fields, chunk.fields);
+    joinFields(fields, chunk.fields);
     for (const fragment of chunk.fragments) {
       addFragment(calls, fragment);
       yield { type: "arguments_delta", characters: fragment.arguments.length };
     }
-    finish = chunk.finish ?? finish;
   }
   if (finish === null) throw new ModelError("broken", "the model's stream ended before the message was complete");
   const gaveUp = KIND_BY_FAILED_FINISH.get(finish);
   if (gaveUp !== undefined) throw new ModelError(gaveUp, `the model's server gave the answer up (${finish})`);
   if (tag !== null) yield* said(tag.end());
   yield* endOfThought(speaking, block);
-  if (Object.keys(fields).length > 0) yield { type: "provider_fields", fields };
+  if (fields.size > 0) yield { type: "provider_fields", fields: Object.fromEntries(fields) };
   for (const [place, call] of calls.entries()) {
     const args = call.arguments.trim() === "" ? "{}" : call.arguments;
     // Ids of one's own: those of servers may repeat, and other providers refuse their form.
@@ -89,25 +98,41 @@ function* endOfThought(speaking: Speaking | null, block: number): Generator<Mode
 }
 
 /**
- * Adds a fragment to its call. Servers differ: the id may come once, in each fragment, never, or twice; calls may be told apart by
- * their index, or all have the same one and come whole.
+ * Adds a fragment to its call. Servers differ: the id may come once, in each fragment, never, or twice; the name and the id in two
+ * fragments; calls may be told apart by their index, by their ids, or all have the same and come whole.
  */
 function addFragment(calls: OpenCall[], { index, id, name, arguments: args, isWhole, fields }: CallFragment): void {
-  const current = index === null ? calls.at(-1) : calls.findLast((call) => call.index === index);
+  const mayBeClosed = args.trimEnd().endsWith("}");
+  const current = currentCall(calls, { index, id, name });
   if (current === undefined || (name !== "" && begins(current, { id, name, arguments: args }))) {
-    calls.push({ index, givenId: id, name, arguments: args, fields });
+    calls.push({ index, givenId: id, name, arguments: args, mayBeClosed, fields });
     return;
   }
+  current.name ||= name;
+  current.givenId ??= id;
   // Some servers put the empty object with which a call begins before its arguments.
   const isEmpty = current.arguments === "{}" && args.trimStart().startsWith("{");
   current.arguments = isWhole || isEmpty ? args : current.arguments + args;
+  if (args !== "") current.mayBeClosed = mayBeClosed;
   current.fields = joinedFields(current.fields, fields);
+}
+
+function currentCall(
+  calls: readonly OpenCall[],
+  { index, id, name }: Pick<CallFragment, "index" | "id" | "name">,
+): OpenCall | undefined {
+  const sameIndex = index === null ? calls.at(-1) : calls.findLast((call) => call.index === index);
+  if (sameIndex === undefined) return name === "" && calls.at(-1)?.index === null ? calls.at(-1) : undefined;
+  if (id === null || sameIndex.givenId === id) return sameIndex;
+  return calls.findLast((call) => call.index === index && call.givenId === id) ?? sameIndex;
 }
 
 /** True if a fragment with a name is another call than the one before it. */
 function begins(current: OpenCall, { id, name, arguments: args }: Pick<CallFragment, "id" | "name" | "arguments">): boolean {
+  const isUntold = current.arguments === "" && (current.name === "" || current.name === name);
+  if (isUntold && (id === null ? current.name === "" : current.givenId === null || current.givenId === id)) return false;
   if (id === null ? current.name !== name : current.givenId !== id) return true;
-  return (id === null || args !== "") && isObject(current.arguments);
+  return (id === null || args !== "") && current.mayBeClosed && isObject(current.arguments);
 }
 
 function isObject(args: string): boolean {

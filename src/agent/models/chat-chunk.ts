@@ -24,6 +24,8 @@ export type ChatChunk = {
   /** The error that stands in the place of more of the answer; null for none. */
   readonly error: { readonly body: unknown } | null;
   readonly usage: TokenUsage | null;
+  /** True if it has a whole message in the place of what is added to one. */
+  readonly isMessage: boolean;
   readonly pieces: readonly SaidPiece[];
   readonly fragments: readonly CallFragment[];
   /** What else the provider says of the answer, which it may want back. */
@@ -32,7 +34,7 @@ export type ChatChunk = {
   readonly finish: string | null;
 };
 
-const NOTHING: ChatChunk = { error: null, usage: null, pieces: [], fragments: [], fields: {}, finish: null };
+const NOTHING: ChatChunk = { error: null, usage: null, isMessage: false, pieces: [], fragments: [], fields: {}, finish: null };
 
 const KNOWN_OF_DELTA: ReadonlySet<string> = new Set([
   "role",
@@ -54,14 +56,17 @@ export function readChatChunk(data: unknown, event: string | null = null): ChatC
   if (event === "error") return { ...NOTHING, error: { body: data } };
   if (!isJsonObject(data)) return NOTHING;
   const error = data["error"];
-  if (textIn(error) !== "" || Object.keys(objectIn(error)).length > 0) return { ...NOTHING, error: { body: error } };
+  if (textIn(error) !== "" || Object.values(objectIn(error)).some((each) => each !== null))
+    return { ...NOTHING, error: { body: error } };
   const choice = objectIn(itemsIn(data["choices"])[0] ?? data["choices"]);
   const usage = usageIn(data["usage"]) ?? usageIn(choice["usage"]);
   // An answer that is no stream has a message in the place of what is added to it.
-  const delta = objectIn(choice["delta"] ?? choice["message"]);
+  const isMessage = (choice["delta"] ?? null) === null;
+  const delta = objectIn(isMessage ? choice["message"] : choice["delta"]);
   return {
     error: null,
     usage,
+    isMessage,
     pieces: piecesOf(delta),
     fragments: fragmentsOf(delta),
     fields: otherFields(delta, KNOWN_OF_DELTA),

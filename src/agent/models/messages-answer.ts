@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { JsonObject } from "../../lib/json.ts";
-import { readMessagesEvent, type BlockDelta, type StartedBlock } from "./messages-event.ts";
+import { readMessagesEvents, type BlockDelta, type StartedBlock } from "./messages-event.ts";
 import { ModelError, NO_TOKENS, type ModelEvent, type StopReason } from "./model.ts";
-import { countedSince, jsonTextIn } from "./odd-values.ts";
+import { countedSince } from "./odd-values.ts";
 import { streamError } from "./provider-error.ts";
 import type { ServerSentEvent } from "./server-sent-events.ts";
 
@@ -25,7 +25,7 @@ type OpenBlock =
       readonly type: "tool_use";
       readonly id: string;
       readonly name: string;
-      readonly input: JsonObject;
+      readonly input: string;
       readonly fields: JsonObject;
       arguments: string;
     }
@@ -39,53 +39,60 @@ export async function* messagesAnswer(
   events: AsyncIterable<ServerSentEvent>,
   { ids, apiKey }: { readonly ids: Set<string>; readonly apiKey: string | null },
 ): AsyncGenerator<ModelEvent> {
-  const open = new Map<number, OpenBlock>();
+  // Blocks are numbered here: an index may be left out, or come again.
+  const open = new Map<number, { readonly place: number; readonly block: OpenBlock }>();
   let stopReason: StopReason | null = null;
   let usage = NO_TOKENS;
   // Servers that leave indexes out send one block after the other.
   let newest = -1;
-  for await (const each of events) {
-    const event = readMessagesEvent(each);
-    switch (event.type) {
-      case "start":
-        usage = countedSince(usage, event.counted);
-        yield { type: "counted", usage };
-        break;
-      case "block start": {
-        const index = event.index ?? newest + 1;
-        if (open.has(index)) throw malformed(`block ${index} began twice`);
-        newest = Math.max(newest, index);
-        open.set(index, openBlock(event.block, ids));
-        yield* begin(index, event.block);
-        break;
+  let blocks = 0;
+  for await (const came of events) {
+    for (const event of readMessagesEvents(came)) {
+      switch (event.type) {
+        case "start":
+          usage = countedSince(usage, event.counted);
+          yield { type: "counted", usage };
+          break;
+        case "block start": {
+          const index = event.index ?? newest + 1;
+          if (open.has(index)) throw malformed(`block ${index} began twice`);
+          newest = Math.max(newest, index);
+          const place = blocks;
+          blocks += 1;
+          open.set(index, { place, block: openBlock(event.block, ids) });
+          yield* begin(place, event.block);
+          break;
+        }
+        case "block delta": {
+          const index = event.index ?? newest;
+          const extended = open.get(index);
+          if (extended === undefined) throw malformed(`block ${index} goes on and never began`);
+          yield* extend(extended.place, extended.block, event.delta);
+          break;
+        }
+        case "block end": {
+          const index = event.index ?? newest;
+          const ended = open.get(index);
+          if (ended === undefined) throw malformed(`block ${index} ended and never began`);
+          open.delete(index);
+          yield* end(ended.place, ended.block);
+          break;
+        }
+        case "message delta":
+          usage = countedSince(usage, event.counted);
+          yield { type: "counted", usage };
+          if (event.stopReason !== null) stopReason = STOP_REASON_BY_NAME.get(event.stopReason) ?? "end_turn";
+          break;
+        case "error":
+          // The answer was whole before.
+          if (stopReason === null) throw streamError(event.body, apiKey);
+          break;
+        case "other":
       }
-      case "block delta": {
-        const index = event.index ?? newest;
-        yield* extend(index, open.get(index), event.delta);
-        break;
-      }
-      case "block end": {
-        const index = event.index ?? newest;
-        const block = open.get(index);
-        if (block === undefined) throw malformed(`block ${index} ended and never began`);
-        open.delete(index);
-        yield* end(index, block);
-        break;
-      }
-      case "message delta":
-        usage = countedSince(usage, event.counted);
-        yield { type: "counted", usage };
-        if (event.stopReason !== null) stopReason = STOP_REASON_BY_NAME.get(event.stopReason) ?? "end_turn";
-        break;
-      case "error":
-        // The answer was whole before.
-        if (stopReason === null) throw streamError(event.body, apiKey);
-        break;
-      case "other":
     }
   }
   if (stopReason === null) throw new ModelError("broken", "the model's stream ended before the message was complete");
-  for (const [index, block] of open) yield* end(index, block);
+  for (const { place, block } of open.values()) yield* end(place, block);
   yield { type: "end", stopReason, usage };
 }
 
@@ -120,8 +127,8 @@ function* begin(index: number, block: StartedBlock): Generator<ModelEvent> {
   if (block.type === "thinking" && block.thinking !== "") yield { type: "thinking_delta", block: index, text: block.thinking };
 }
 
-function* extend(index: number, block: OpenBlock | undefined, delta: BlockDelta): Generator<ModelEvent> {
-  if (block === undefined) throw malformed(`block ${index} goes on and never began`);
+function* extend(index: number, block: OpenBlock, delta: BlockDelta): Generator<ModelEvent> {
+  if (block.type === "other") return;
   switch (delta.type) {
     case "text":
       if (block.type !== "text") throw malformed(`block ${index} is ${block.type} and has text`);
@@ -156,7 +163,7 @@ function* end(index: number, block: OpenBlock): Generator<ModelEvent> {
       return;
     case "tool_use": {
       // A call without any argument, or that began whole, comes without a single fragment.
-      const args = block.arguments || jsonTextIn(block.input);
+      const args = [block.arguments, block.input].find((text) => text.trim() !== "") ?? "{}";
       yield { type: "tool_use", block: index, id: block.id, name: block.name, arguments: args, fields: block.fields };
       return;
     }

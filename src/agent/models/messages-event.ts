@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../lib/json.ts";
 import type { TokenUsage } from "./model.ts";
-import { countIn, jsonTextIn, objectIn, otherFields, textIn, tokensIn } from "./odd-values.ts";
+import { countIn, itemsIn, jsonTextIn, objectIn, otherFields, textIn, tokensIn } from "./odd-values.ts";
 import type { ServerSentEvent } from "./server-sent-events.ts";
 
 /** A block of an answer, as it begins. What is not known of it is kept in `fields`. */
@@ -12,7 +12,8 @@ export type StartedBlock =
       readonly type: "tool_use";
       readonly id: string;
       readonly name: string;
-      readonly input: JsonObject;
+      /** What the call begins with, as JSON text; empty for nothing. */
+      readonly input: string;
       readonly fields: JsonObject;
     }
   | { readonly type: "other" };
@@ -45,7 +46,7 @@ const KNOWN_OF_THOUGHT: ReadonlySet<string> = new Set(["type", "thinking", "sign
  * Reads an event as it came from a server that speaks the Messages API. What is missing, null or of another type says nothing, and
  * nothing throws.
  */
-export function readMessagesEvent({ event, data }: ServerSentEvent): MessagesEvent {
+function readEvent({ event, data }: ServerSentEvent): MessagesEvent {
   const body = objectIn(data);
   const type = textIn(body["type"]) || event;
   const index = countIn(body["index"]);
@@ -69,6 +70,22 @@ export function readMessagesEvent({ event, data }: ServerSentEvent): MessagesEve
   }
 }
 
+/** Reads what came as events. A server may answer with the message itself in the place of a stream. */
+export function readMessagesEvents(came: ServerSentEvent): readonly MessagesEvent[] {
+  const message = objectIn(came.data);
+  if (message["type"] !== "message") return [readEvent(came)];
+  const counted = countedIn(message["usage"]);
+  const blocks = itemsIn(message["content"]).flatMap((block, index): MessagesEvent[] => [
+    { type: "block start", index, block: blockIn(objectIn(block)) },
+    { type: "block end", index },
+  ]);
+  return [
+    { type: "start", counted },
+    ...blocks,
+    { type: "message delta", counted, stopReason: textIn(message["stop_reason"]) || null },
+  ];
+}
+
 function blockIn(block: JsonObject): StartedBlock {
   switch (block["type"]) {
     case "text":
@@ -84,7 +101,7 @@ function blockIn(block: JsonObject): StartedBlock {
         type: "tool_use",
         id: textIn(block["id"]),
         name: textIn(block["name"]),
-        input: objectIn(block["input"]),
+        input: jsonTextIn(block["input"]),
         fields: otherFields(block, KNOWN_OF_CALL),
       };
     default:

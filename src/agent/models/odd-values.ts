@@ -14,9 +14,9 @@ export function objectIn(value: unknown): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 
-/** A text, or an object or a list as JSON text; empty for whatever is neither. What is nested too deeply becomes a text that is no object. */
+/** A text, or another value as JSON text; empty for none. What is nested too deeply becomes a text that is no object. */
 export function jsonTextIn(value: unknown): string {
-  if (!isJsonObject(value) && !Array.isArray(value)) return textIn(value);
+  if (value === null || value === undefined || typeof value === "string") return textIn(value);
   return isNestedDeeper(value as Json, MOST_LEVELS) ? '"nested too deeply"' : JSON.stringify(value);
 }
 
@@ -63,9 +63,14 @@ export function otherFields(value: JsonObject, known: ReadonlySet<string>): Json
  * of lists are told apart by their `index`, and what else comes again takes the place of what was.
  */
 export function joinedFields(before: JsonObject, further: JsonObject): JsonObject {
-  const joined: Record<string, Json> = { ...before };
-  for (const [name, value] of Object.entries(further)) joined[name] = joinedValue(name, before[name], value);
-  return joined;
+  const joined = new Map(Object.entries(before));
+  joinFields(joined, further);
+  return Object.fromEntries(joined);
+}
+
+/** The same for the fields of a whole answer, which may come in many pieces. */
+export function joinFields(fields: Map<string, Json>, further: JsonObject): void {
+  for (const [name, value] of Object.entries(further)) fields.set(name, joinedValue(name, fields.get(name), value));
 }
 
 /** Fields that name what they stand in: said again, they are not joined. */

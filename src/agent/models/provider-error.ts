@@ -42,28 +42,42 @@ const TOO_LONG =
   /prompt is too long|exceeds? (the )?(available )?context|context[ _](length|window|limit|size)|maximum number of tokens|reduce the length/i;
 
 /** The failure in the provider's own words, without headers or the request: they may hold the key. */
-function providerError({ status, headers, body, cause, apiKey }: ProviderFailure): ModelError {
+function providerError({ status, headers, body: given, cause, apiKey }: ProviderFailure): ModelError {
+  const body = withoutKey(given, apiKey);
   const { type, code, message } = wordsOf(body);
-  const words = message ?? cause.message;
-  const said = apiKey === null ? words : words.replaceAll(apiKey, "…");
+  const words = message ?? textIn(withoutKey(cause.message, apiKey));
   if (status === 401 || status === 403 || (status === null && NOT_ADMITTED.has(type))) {
     const what = `the model's provider answered ${status ?? type}: it does not admit the key that the server has`;
     return new ModelError("rejected", what, { cause });
   }
+  const retryAfterMs = retryAfterOf(headers) ?? retryAfterIn(body, words);
+  // A provider that says that trying again is of no use is believed, as with an account that has run out.
+  const isOver = FINAL_TYPE.test(`${type} ${code}`) || (FINAL_WORDS.test(words) && retryAfterMs === null);
   if (status === null) {
     const ofType = KIND_OF_TYPE.get(type ?? "") ?? kindOfCode(code);
-    const kind = ofType !== "rate_limited" && TOO_LONG.test(words) ? "too_long" : ofType;
+    const kind = isOver ? "rejected" : ofType !== "rate_limited" && TOO_LONG.test(words) ? "too_long" : ofType;
     const what = kind === "rejected" ? "the model's provider refused the request" : "the model's stream broke off";
-    return new ModelError(kind, `${what}: ${said}`, { cause });
+    return new ModelError(kind, `${what}: ${words}`, { cause, retryAfterMs });
   }
-  // A provider that says that trying again is of no use is believed, as with an account that has run out.
   const kind = kindOf(status, words);
-  const isOver = kind === "rate_limited" && FINAL.test(`${type} ${code} ${words}`);
-  const isFinal = isOver || (kind !== "too_long" && headers?.get("x-should-retry") === "false");
-  return new ModelError(isFinal ? "rejected" : kind, `the model's provider answered ${status}: ${said}`, {
+  const isFinal = (kind === "rate_limited" && isOver) || (kind !== "too_long" && headers?.get("x-should-retry") === "false");
+  return new ModelError(isFinal ? "rejected" : kind, `the model's provider answered ${status}: ${words}`, {
     cause,
-    retryAfterMs: retryAfterOf(headers) ?? retryAfterIn(body, words),
+    retryAfterMs,
   });
+}
+
+/** What a provider said, without the key, in whatever way it is written there: it may be cut afterwards. */
+function withoutKey(said: unknown, apiKey: string | null): unknown {
+  if (apiKey === null || apiKey === "") return said;
+  const text = JSON.stringify(said);
+  if (text === undefined) return said;
+  const forms = [
+    JSON.stringify(JSON.stringify(apiKey).slice(1, -1)).slice(1, -1),
+    JSON.stringify(apiKey).slice(1, -1),
+    encodeURIComponent(apiKey),
+  ];
+  return JSON.parse(forms.reduce((left, form) => left.replaceAll(form, "…"), text));
 }
 
 /** The provider was not reached, or went away before it answered. */
@@ -86,7 +100,7 @@ function kindOfCode(code: string | undefined): ModelErrorKind {
 }
 
 function kindOf(status: number, words: string): ModelErrorKind {
-  if (status === 413 || ((status === 400 || status === 422) && TOO_LONG.test(words))) return "too_long";
+  if (status === 413 || ([400, 422, 500].includes(status) && TOO_LONG.test(words))) return "too_long";
   if (status === 429) return "rate_limited";
   if (status === 529) return "overloaded";
   return status >= 500 || status === 408 || status === 409 ? "unavailable" : "rejected";
@@ -102,8 +116,14 @@ function retryAfterOf(headers: Headers | undefined): number | null {
   return Number.isFinite(wait) ? Math.max(0, wait) : null;
 }
 
-/** Words of providers for a limit that no wait lifts: an account that has run out, or was never paid for. */
-const FINAL = /insufficient[_ ](?:quota|balance|credits|funds)|exceeded your current quota, please check your plan|billing/i;
+/** Types and words of providers for a limit that no wait lifts: an account that has run out, or was never paid for. */
+const FINAL_TYPE = /insufficient[_ ](?:quota|balance|credits|funds)|billing/i;
+const FINAL_WORDS =
+  /insufficient[_ ](?:quota|balance|credits|funds)|exceeded your current quota, please check your plan|billing/i;
+
+/** Hours, minutes, and seconds or milliseconds. */
+const WAIT =
+  /(?:try|retry)(?: again)? (?:in|after) (?:(\d+) ?h(?:ours?)?(?![a-z])[ ,]*)?(?:(\d+) ?m(?:in(?:ute)?s?)?(?![a-z])[ ,]*)?(?:(\d+(?:\.\d+)?) ?(ms|milliseconds?|s|sec(?:ond)?s?)\b)?/i;
 
 /**
  * The wait that a body asks for, in ms: Gemini's `retryDelay`, OpenRouter's copy of a header, and OpenAI's and Groq's "try again in
@@ -113,10 +133,9 @@ function retryAfterIn(body: unknown, words: string): number | null {
   const text = JSON.stringify(body) ?? "";
   const [, seconds] = /"retryDelay":"(\d+(?:\.\d+)?)s"/.exec(text) ?? /"retry-after":"?(\d+(?:\.\d+)?)"?/i.exec(text) ?? [];
   if (seconds !== undefined) return Number(seconds) * 1_000;
-  const [, hours, minutes, rest, unit] =
-    /(?:try|retry)(?: again)? (?:in|after) (?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?) ?(ms|s)\w*)?/i.exec(words) ?? [];
+  const [, hours, minutes, rest, unit] = WAIT.exec(words) ?? [];
   if (hours === undefined && minutes === undefined && rest === undefined) return null;
-  const small = Number(rest ?? 0) * (unit?.toLowerCase() === "ms" ? 1 : 1_000);
+  const small = Number(rest ?? 0) * (unit?.toLowerCase().startsWith("m") === true ? 1 : 1_000);
   return Number(hours ?? 0) * 3_600_000 + Number(minutes ?? 0) * 60_000 + small;
 }
 
@@ -157,6 +176,6 @@ export function answeredError(error: AnsweredError, refused: Refused | null, api
 
 /** The failure that stands in a stream in the place of more of the answer. */
 export function streamError(body: unknown, apiKey: string | null): ModelError {
-  const cause = new Error(JSON.stringify(body)?.slice(0, 500) ?? "an error");
+  const cause = new Error(JSON.stringify(withoutKey(body, apiKey))?.slice(0, 500) ?? "an error");
   return providerError({ status: null, headers: undefined, body, cause, apiKey });
 }

@@ -47,11 +47,28 @@ function plain(schema: JsonObject): JsonObject {
     return bound == null ? [] : [bound];
   });
   const kept = Object.entries(schema).filter(([keyword]) => !Object.hasOwn(BOUNDS, keyword));
-  const mapped = mapSubschemas(Object.fromEntries(kept), plain);
+  const mapped = loosened(Object.fromEntries(kept), mapSubschemas(Object.fromEntries(kept), plain));
   if (bounds.length === 0) return mapped;
   const { description } = schema;
   const words = bounds.join(", ");
   return { ...mapped, description: typeof description === "string" ? `${description} (${words})` : words };
+}
+
+/**
+ * The mapped schema without conditions that have lost their bounds: `not` and `if` would then hold for what they did not, and of
+ * `oneOf` two may hold.
+ */
+function loosened(schema: JsonObject, mapped: JsonObject): JsonObject {
+  const isChanged = (keyword: string): boolean => JSON.stringify(schema[keyword]) !== JSON.stringify(mapped[keyword]);
+  const { not, if: condition, then, else: otherwise, oneOf, ...others } = mapped;
+  const has = <Value extends Json>(keyword: string, value: Value | undefined): Record<string, Value> =>
+    value === undefined ? {} : { [keyword]: value };
+  return {
+    ...others,
+    ...(isChanged("not") ? {} : has("not", not)),
+    ...(isChanged("if") ? {} : { ...has("if", condition), ...has("then", then), ...has("else", otherwise) }),
+    ...has(isChanged("oneOf") && !Object.hasOwn(others, "anyOf") ? "anyOf" : "oneOf", oneOf),
+  };
 }
 
 /** The schema with what it refers to in its place; of a schema that contains itself the reference becomes any value. */
@@ -66,7 +83,10 @@ function inlinedReferences(root: JsonObject): JsonObject {
     const { $ref: _reference, ...beside } = schema;
     const target = within.includes(reference) ? null : referred(root, reference);
     left -= JSON.stringify(target).length;
-    return target === null || left < 0 ? inline(beside, within) : inline({ ...target, ...beside }, [...within, reference]);
+    if (target === null || left < 0) return inline(beside, within);
+    const isBoth = Object.keys(beside).some((keyword) => Object.hasOwn(target, keyword) && !ANNOTATIONS.has(keyword));
+    const whole = isBoth ? { ...beside, allOf: [target, ...listed(beside["allOf"])] } : { ...target, ...beside };
+    return inline(whole, [...within, reference]);
   };
   return inline(root, []);
 }
@@ -76,10 +96,27 @@ function referred(root: JsonObject, reference: string): JsonObject | null {
   if (!reference.startsWith("#/")) return null;
   let found: Json | undefined = root;
   for (const step of reference.slice(2).split("/")) {
-    const name = decodeURIComponent(step).replaceAll("~1", "/").replaceAll("~0", "~");
-    found = isJsonObject(found) && Object.hasOwn(found, name) ? found[name] : undefined;
+    const name = decoded(step).replaceAll("~1", "/").replaceAll("~0", "~");
+    if (Array.isArray(found)) found = found[Number(name)] as Json | undefined;
+    else found = isJsonObject(found) && Object.hasOwn(found, name) ? found[name] : undefined;
   }
   return isJsonObject(found) ? found : null;
+}
+
+/** Keywords that say something of a schema and bound nothing: those beside a reference are meant. */
+const ANNOTATIONS: ReadonlySet<string> = new Set(["title", "description", "default", "examples"]);
+
+function listed(value: Json | undefined): readonly Json[] {
+  return Array.isArray(value) ? (value as readonly Json[]) : [];
+}
+
+/** A step of a reference, as it is if it is not encoded. */
+function decoded(step: string): string {
+  try {
+    return decodeURIComponent(step);
+  } catch {
+    return step;
+  }
 }
 
 function said(bound: Json): string {

@@ -36,7 +36,7 @@ async function readAll(events: AsyncIterable<ModelEvent>): Promise<Read> {
 
 const signal = new AbortController().signal;
 const stream = (body: string): Response => new Response(body, { headers: { "content-type": "text/event-stream" } });
-const readChat = async (body: string, thinkTags = false): Promise<Read> =>
+const readChat = async (body: string, thinkTags: boolean | "open" = false): Promise<Read> =>
   readAll(chatAnswer(serverSentEvents(stream(body), signal), { thinkTags, apiKey: null }));
 const readMessages = async (body: string): Promise<Read> =>
   readAll(messagesAnswer(serverSentEvents(stream(body), signal), { ids: new Set(), apiKey: null }));
@@ -113,7 +113,8 @@ describe("recorded shapes of chat completions", () => {
   const call = (fields: object): object => chunk({ tool_calls: [fields] });
   const PATH = 'fs_read {"path":"a.txt"}';
 
-  const SHAPES: readonly (readonly [name: string, body: string, expected: Partial<Read>, thinkTags?: boolean])[] = [
+  type Shape = readonly [name: string, body: string, expected: Partial<Read>, thinkTags?: boolean | "open"];
+  const SHAPES: readonly Shape[] = [
     [
       "content as a list of parts",
       sseBody([
@@ -237,6 +238,67 @@ describe("recorded shapes of chat completions", () => {
       { calls: [PATH] },
     ],
     [
+      "fragments that are told apart by their ids alone",
+      sseBody([
+        call({ index: 0, id: "c", function: { name: "a", arguments: "" } }),
+        call({ index: 0, id: "e", function: { name: "b", arguments: "" } }),
+        call({ index: 0, id: "c", function: { arguments: '{"x":1}' } }),
+        call({ index: 0, id: "e", function: { arguments: '{"y":2}' } }),
+        end,
+      ]),
+      { calls: ['a {"x":1}', 'b {"y":2}'] },
+    ],
+    ...(
+      [
+        ["the id after the name", { name: "a" }, { id: "c", name: "a" }],
+        ["the name after the id", { id: "c" }, { id: "c", name: "a" }],
+        ["the name after the id, which comes once", { id: "c", name: "" }, { name: "a" }],
+      ] as const
+    ).map(([name, first, second]): Shape => [
+      name,
+      sseBody([
+        ...[first, { ...second, args: '{"x":1}' }].map(
+          ({ id, name: tool, args = "" }: Partial<Record<"id" | "name" | "args", string>>) =>
+            call({ index: 0, ...(id === undefined ? {} : { id }), function: { name: tool ?? null, arguments: args } }),
+        ),
+        end,
+      ]),
+      { calls: ['a {"x":1}'] },
+    ]),
+    [
+      "an index that comes after the first fragment",
+      sseBody([
+        call({ id: "c", function: { name: "a", arguments: '{"x"' } }),
+        call({ index: 0, function: { arguments: ":1}" } }),
+        end,
+      ]),
+      { calls: ['a {"x":1}'] },
+    ],
+    [
+      "the whole message at the end of its pieces",
+      sseBody([
+        text("Four."),
+        call({ index: 0, id: "c", function: { name: "a", arguments: "{}" } }),
+        {
+          choices: [
+            {
+              message: { content: "Four.", tool_calls: [{ id: "c", function: { name: "a", arguments: "{}" } }] },
+              finish_reason: "tool_calls",
+            },
+          ],
+        },
+      ]),
+      { said: "Four.", calls: ["a {}"] },
+    ],
+    [
+      "thoughts of their own in the place of a tag that is open from the start",
+      sseBody([chunk({ reasoning_content: "Hm." }), text("Four."), end]),
+      { said: "Four.", thought: "Hm." },
+      "open",
+    ],
+    ["arguments that are a number", sseBody([call({ id: "c", function: { name: "a", arguments: 5 } }), end]), { calls: ["a 5"] }],
+    ["an error of nothing", sseBody([text("Four."), { error: { code: null, message: null } }, end]), { said: "Four." }],
+    [
       "a whole message in the place of a delta",
       sseBody([{ choices: [{ message: { role: "assistant", content: "Four." }, finish_reason: "STOP" }] }]),
       { said: "Four." },
@@ -277,4 +339,88 @@ describe("recorded shapes of chat completions", () => {
     expect(await stopOf(text("x"))).toBe(alone);
     expect(await stopOf(call({ index: 0, function: { name: "fs_read", arguments: "{}" } }))).toBe(withCalls);
   });
+});
+
+describe("recorded shapes of the Messages API", () => {
+  const start = { type: "message_start", message: { usage: { input_tokens: 1 } } };
+  const end = [{ type: "message_delta", delta: { stop_reason: "end_turn" } }, { type: "message_stop" }];
+  const block = (index: number, content_block: object, ...deltas: readonly object[]): readonly object[] => [
+    { type: "content_block_start", index, content_block },
+    ...deltas.map((delta) => ({ type: "content_block_delta", index, delta })),
+    { type: "content_block_stop", index },
+  ];
+
+  it.each([
+    ["as text", '{"x":1}', 'a {"x":1}'],
+    ["as a list", [1], "a [1]"],
+    ["as a number", 5, "a 5"],
+    ["missing", undefined, "a {}"],
+    ["null", null, "a {}"],
+  ])("the input of a call that begins with it, %s", async (_what, input, expected) => {
+    const { calls } = await readMessages(
+      sseBody([start, ...block(0, { type: "tool_use", id: "c", name: "a", input }), ...end], true),
+    );
+    expect(calls).toEqual([expected]);
+  });
+
+  it("an index that comes again is another block, and a block that is not known may have text", async () => {
+    const events = messagesAnswer(
+      serverSentEvents(
+        stream(
+          sseBody(
+            [
+              start,
+              ...block(0, { type: "thinking", thinking: "Hm." }),
+              ...block(0, { type: "text", text: "" }, { type: "text_delta", text: "Four." }),
+              ...block(0, { type: "annotation" }, { type: "text_delta", text: "?" }),
+              ...end,
+            ],
+            true,
+          ),
+        ),
+        signal,
+      ),
+      { ids: new Set(), apiKey: null },
+    );
+    const begun: (readonly [string, number])[] = [];
+    for await (const event of events)
+      if (event.type === "thinking_start" || event.type === "text_start") begun.push([event.type, event.block]);
+    expect(begun).toEqual([
+      ["thinking_start", 0],
+      ["text_start", 1],
+    ]);
+  });
+
+  it("a message in the place of a stream is read whole", async () => {
+    const message = {
+      type: "message",
+      content: [
+        { type: "text", text: "Four." },
+        { type: "tool_use", id: "c", name: "a", input: {} },
+      ],
+      stop_reason: "tool_use",
+      usage: { input_tokens: 7 },
+    };
+    const response = new Response(JSON.stringify(message), { headers: { "content-type": "application/json" } });
+    const read = await readAll(messagesAnswer(serverSentEvents(response, signal), { ids: new Set(), apiKey: null }));
+    expect(read).toMatchObject({ said: "Four.", calls: ["a {}"], failure: null });
+    expect(read.usage).toContain('"inputTokens":7');
+  });
+});
+
+it("a stream of ten thousand fields and as many pieces of a call is read in time that grows with it", async () => {
+  const of = async (pieces: number): Promise<number> => {
+    const body = sseBody([
+      ...Array.from({ length: pieces }, (_, index) => chunk({ [`field${index}`]: "x" })),
+      ...Array.from({ length: pieces }, () =>
+        chunk({ tool_calls: [{ index: 0, id: "c", function: { name: "a", arguments: "[0]," } }] }),
+      ),
+      chunk({}, "stop"),
+    ]);
+    const started = performance.now();
+    await readChat(body);
+    return performance.now() - started;
+  };
+  const least = async (pieces: number): Promise<number> => Math.min(await of(pieces), await of(pieces), await of(pieces));
+  expect((await least(10_000)) / (await least(2_000))).toBeLessThan(15);
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { answeredError, streamError } from "../../../src/agent/models/provider-error.ts";
 import { anthropicModel } from "../../../src/agent/models/anthropic.ts";
 import type { Model } from "../../../src/agent/models/model.ts";
 import { openAiModel } from "../../../src/agent/models/openai.ts";
@@ -358,5 +359,60 @@ describe.for([ANTHROPIC, OPENAI])("What goes wrong with $name", (provider) => {
     expect(ofType(events, "Done")).toMatchObject([{ reason: "ERROR" }]);
     await client.turn(agent.id, "then something else");
     expect(JSON.stringify(requests.at(-1)?.body)).not.toContain("Well, first");
+  });
+});
+
+describe("the failure that a body says", () => {
+  const answered = (status: number, body: unknown, apiKey: string | null = null) =>
+    answeredError(
+      Object.assign(new Error("it failed"), { status, headers: undefined, error: body }),
+      { status, headers: new Headers(), body },
+      apiKey,
+    );
+  const quota = "You exceeded your current quota, please check your plan and billing details.";
+
+  it.each([
+    [
+      "a limit that passes, with a word of plans",
+      429,
+      { error: { message: `${quota} Please retry in 34.07s.` } },
+      "rate_limited",
+      34_070,
+    ],
+    [
+      "a limit in minutes",
+      429,
+      { error: { message: "Limit reached. Please try again in 1m2.5s. Upgrade: x.org/billing" } },
+      "rate_limited",
+      62_500,
+    ],
+    ["a limit in words", 429, { error: { message: "Try again in 1 minute, 3 seconds" } }, "rate_limited", 63_000],
+    ["hours", 429, { error: { message: "try again in 3 hours" } }, "rate_limited", 10_800_000],
+    ["milliseconds", 429, { error: { message: "try again in 500 milliseconds" } }, "rate_limited", 500],
+    ["an account that has run out", 429, { error: { message: quota, code: "insufficient_quota" } }, "rejected", null],
+    [
+      "too long, as a failure of the server",
+      500,
+      { error: { message: "the request exceeds the available context size" } },
+      "too_long",
+      null,
+    ],
+  ] as const)("%s", (_what, status, body, kind, retryAfterMs) => {
+    expect(answered(status, body)).toMatchObject({ kind, retryAfterMs });
+  });
+
+  it("in a stream has a wait, and an account that has run out is not asked again", () => {
+    expect(streamError({ type: "rate_limit_error", message: "Try again in 20s" }, null)).toMatchObject({ retryAfterMs: 20_000 });
+    expect(streamError({ code: "insufficient_quota", message: quota }, null)).toMatchObject({ kind: "rejected" });
+  });
+
+  it("never has a part of the key, however it is written and wherever it is cut (invariant 11)", () => {
+    const key = 'SEC"RET/KEY+1';
+    for (const form of [key, JSON.stringify(key).slice(1, -1), encodeURIComponent(key)]) {
+      const raw = answered(400, { error: { message: "no", metadata: { raw: "x".repeat(995) + form } } }, key);
+      const listed = streamError({ zz: "x".repeat(492) + form }, key);
+      for (const { message, cause } of [raw, listed]) expect(`${message} ${String(cause)}`).not.toMatch(/SEC|RET/);
+    }
+    expect(answered(400, { error: { message: "bad" } }, "").message).toContain("bad");
   });
 });

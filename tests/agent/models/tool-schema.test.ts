@@ -79,4 +79,53 @@ describe("the schema of a tool as servers of models take it", () => {
     };
     expect(JSON.stringify(toolSchema(JSON.parse(JSON.stringify(schema))) as unknown).length).toBeLessThan(300_000);
   });
+
+  it("holds for all that the whole schema holds for: conditions that lose their bounds are left out, and of `oneOf` any may hold", () => {
+    const text = { type: "string" } as const;
+    expect(
+      toolSchema({
+        type: "object",
+        properties: {
+          not: { ...text, not: { pattern: "^x" } },
+          condition: { ...text, if: { pattern: "^x" }, else: { const: "y" } },
+          address: {
+            oneOf: [
+              { ...text, format: "ipv4" },
+              { ...text, format: "ipv6" },
+            ],
+          },
+          kept: { not: { const: 1 }, oneOf: [{ const: 2 }, { const: 3 }] },
+        },
+      }),
+    ).toEqual({
+      type: "object",
+      properties: {
+        not: text,
+        condition: text,
+        address: { anyOf: [text, text] },
+        kept: { not: { const: 1 }, oneOf: [{ const: 2 }, { const: 3 }] },
+      },
+    });
+  });
+
+  it("follows references into lists, and through names that are not encoded, and keeps what stands on both sides of one", () => {
+    const base = { type: "object", properties: { a: { type: "string" } }, required: ["a"] };
+    expect(
+      toolSchema({
+        type: "object",
+        properties: {
+          item: { $ref: "#/$defs/one/anyOf/1" },
+          percent: { $ref: "#/$defs/100%" },
+          both: { $ref: "#/$defs/base", properties: { b: { type: "number" } }, description: "Both." },
+        },
+        $defs: { one: { anyOf: [{ type: "string" }, { type: "number" }] }, "100%": { type: "boolean" }, base },
+      }),
+    ).toMatchObject({
+      properties: {
+        item: { type: "number" },
+        percent: { type: "boolean" },
+        both: { allOf: [base], properties: { b: { type: "number" } }, description: "Both." },
+      },
+    });
+  });
 });
