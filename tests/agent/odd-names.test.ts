@@ -211,6 +211,8 @@ describe("names with brackets and braces", () => {
       return (details as { readonly matches: readonly { readonly path: string }[] }).matches.map((match) => match.path);
     };
     expect(await grep("app/[id]/page.tsx")).toEqual(["app/[id]/page.tsx", "app/i/page.tsx"]);
+    for (const same of ["./app/[id]/page.tsx", "app//[id]/page.tsx"])
+      expect(await grep(same), same).toContain("app/[id]/page.tsx");
     expect(await grep("src/[[lang]]/*")).toEqual(["src/[[lang]]/page.tsx"]);
     expect(await grep("notes{1}/page.tsx")).toEqual(["notes{1}/page.tsx"]);
     expect(await grep("{a,b}/*.tsx")).toEqual(["{a,b}/page.tsx"]);

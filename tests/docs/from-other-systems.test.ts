@@ -10,11 +10,12 @@ import { schema } from "../../src/schema/index.ts";
 
 /** All names by which people speak of what there is here. */
 function ownNames(): ReadonlySet<string> {
-  const ofSchema = Object.values(schema.getTypeMap()).flatMap((type) => [
-    type.name,
-    ...(isObjectType(type) || isInterfaceType(type) || isInputObjectType(type) ? Object.keys(type.getFields()) : []),
-    ...(isEnumType(type) ? type.getValues().map(({ name }) => name) : []),
-  ]);
+  const types = Object.values(schema.getTypeMap());
+  const ofSchema = types.map(({ name }) => name);
+  for (const type of types) {
+    if (isObjectType(type) || isInterfaceType(type) || isInputObjectType(type)) ofSchema.push(...Object.keys(type.getFields()));
+    if (isEnumType(type)) ofSchema.push(...type.getValues().map(({ name }) => name));
+  }
   const settings = [CONFIG_SETTINGS, TEMPLATE_SETTINGS, HOOK_SETTINGS, PERMISSION_SETTINGS].flatMap((group) =>
     Object.keys(group),
   );

@@ -12,11 +12,11 @@ export type NamedPart = { readonly path: string; readonly rest: string };
  */
 export function namedPart({ root }: Workspace, folder: string, pattern: string): NamedPart | null {
   if (!isPattern(pattern)) return null;
-  const segments = pattern.split("/");
+  const segments = pattern.split("/").filter((segment) => segment !== "" && segment !== ".");
   let named = 0;
   let special = 0;
   for (const [index, segment] of segments.entries()) {
-    if (segment === "" || segment === "." || segment === ".." || segment.includes("\0")) break;
+    if (segment === ".." || segment.includes("\0")) break;
     const found = statOf(join(root, folder, ...segments.slice(0, index + 1)));
     if (found === "nothing" || (found === "link" && index < segments.length - 1)) break;
     named = index + 1;

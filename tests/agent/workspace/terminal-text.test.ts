@@ -14,6 +14,8 @@ describe("the output of a program as a terminal shows it", () => {
     ["backspaces", "abc\b\bX\n", "aXc\n"],
     ["emoji and other characters", "\r👍 ok\r👎\n", "👎 ok\n"],
     ["a sequence that is cut", "a\u001B[", "a"],
+    ["one that goes forward", "a\u001B[5Cb\n", "a     b\n"],
+    ["one that erases from its beginning", "abc\u001B[2G\u001B[1Kx\u001B[1K\n", "   \n"],
     ["plain text", "a\tb  \n\nc", "a\tb  \n\nc"],
   ] as const)("%s", ([, said, shown]) => {
     expect(terminalText(said)).toBe(shown);
@@ -59,5 +61,32 @@ describe("the output of a program as a terminal shows it", () => {
     const output = new ShownOutput({ bytes: 50_000, lines: 2_000 });
     for (let at = 0; at < line.length; at += 1_000) output.take(Buffer.from(line.slice(at, at + 1_000)));
     expect(output.shown).toEqual({ text: line, isWhole: true });
+  });
+
+  it("cuts a long line between characters and between sequences", () => {
+    for (const [piece, character] of [
+      ["é", "é"],
+      ["👍", "👍"],
+      ["\u001B[32mG", "G"],
+      ["\u001B]8;;x\u0007L", "L"],
+    ] as const) {
+      const line = Buffer.from(`\u001B[1m${"x".repeat(17_000)}${piece}y\n`);
+      for (let cut = 17_000; cut < line.length; cut += 1) {
+        const output = new TerminalOutput();
+        const shown = Buffer.concat([output.take(line.subarray(0, cut)), output.take(line.subarray(cut))]).toString();
+        expect(shown, `${piece} cut at ${cut}`).toBe(`${"x".repeat(17_000)}${character}y\n`);
+      }
+    }
+  });
+
+  it("reads a line that is erased again and again in time that grows with it", () => {
+    const of = (times: number): number => {
+      const line = "x".repeat(times * 10) + "\u001B[1K".repeat(times);
+      const started = performance.now();
+      terminalText(line);
+      return performance.now() - started;
+    };
+    const least = (times: number): number => Math.min(of(times), of(times), of(times));
+    expect(least(8_000) / least(1_000)).toBeLessThan(30);
   });
 });
