@@ -13,18 +13,39 @@ import { namesIn } from "./names.ts";
 import { exactTime } from "../lib/time.ts";
 import { ROW_ID, rowId } from "../lib/global-id.ts";
 import type { ToolCallFilter } from "./tool-audit.ts";
+import { toolCall } from "./tool-call.ts";
 import { visibleAgents, visibleCreator } from "./visibility.ts";
 
 /** An explanation, or what is wrong with the call. */
 export type ExplanationResult = { readonly explanation: CallExplanation | null; readonly problems: readonly UserError[] };
 
-/** Why a call of this agent would be allowed, asked or denied; or, with `network` as the tool, a connection. */
-export async function explainPermission(
-  context: Context,
-  { agentId, tool, input }: { readonly agentId: string; readonly tool: string; readonly input: Json },
-): Promise<ExplanationResult> {
+/** The call that is asked about: a recorded one, or one that an agent could make. Null for what is not given. */
+export type ExplainPermission = {
+  readonly callId: string | null;
+  readonly agentId: string | null;
+  readonly tool: string | null;
+  readonly input: Json;
+};
+
+/** Why a call would be allowed, asked or denied by the rules as they are; or, with `network` as the tool, a connection. */
+export async function explainPermission(context: Context, request: ExplainPermission): Promise<ExplanationResult> {
+  const { callId, agentId, tool, input } = request;
+  if (callId === null) {
+    if (agentId !== null && tool !== null && input !== null) return explained(context, rowId("Agent", agentId), tool, input);
+    throw clientError("BAD_USER_INPUT", "give `callId` alone, or `agentId`, `tool` and `input`");
+  }
+  if (agentId !== null || tool !== null || input !== null)
+    throw clientError("BAD_USER_INPUT", "`callId` names the agent, the tool and the input: leave those out");
+  const call = await toolCall(context, callId, {});
+  if (call === null) throw clientError("NOT_FOUND", "there is no such call: list yours with `toolCalls`");
+  const recorded = call.effectiveInput ?? call.requestedInput;
+  if (recorded !== null) return explained(context, call.agentId, call.name, recorded as Json);
+  return { explanation: null, problems: [{ code: "INVALID", field: ["callId"], message: "the input of this call was erased" }] };
+}
+
+async function explained(context: Context, agentId: string, tool: string, input: Json): Promise<ExplanationResult> {
   const { prisma, actor, services } = context;
-  const row = await prisma.agent.findUnique({ where: { id: rowId("Agent", agentId), AND: visibleAgents(actor) } });
+  const row = await prisma.agent.findUnique({ where: { id: agentId, AND: visibleAgents(actor) } });
   if (row === null) throw clientError("NOT_FOUND", "there is no such agent: list yours with `agents`");
   const template = templateOf(services, { templateId: row.templateId, hooks: (row.hooks as readonly string[] | null) ?? [] });
   if ("missing" in template) throw clientError("NOT_FOUND", `${template.missing} of this agent is not configured`);
@@ -35,10 +56,8 @@ export async function explainPermission(
     const { field, message } = host.refusal;
     return { explanation: null, problems: [{ code: "INVALID", field: ["input", field], message }] };
   }
-  const explained = await explainCall(services, { ...row, permission, template }, tool, input);
-  return explained.ok
-    ? { explanation: explained.value, problems: [] }
-    : { explanation: null, problems: callProblems(explained.refusal) };
+  const judged = await explainCall(services, { ...row, permission, template }, tool, input);
+  return judged.ok ? { explanation: judged.value, problems: [] } : { explanation: null, problems: callProblems(judged.refusal) };
 }
 
 /** What is wrong with a call that does not come as far as permission, a problem a place. */

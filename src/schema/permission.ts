@@ -54,13 +54,22 @@ builder.queryField("explainPermission", (t) =>
   t.field({
     type: ExplainPermissionResult,
     description:
-      "What would become of a call, and why; of a connection with the tool `network` and `{ host, port }` as its input. Nothing is run or recorded.",
+      "What would become of a call by the rules as they are, and why: of a recorded one (`callId`), or of one that an agent could make (`agentId`, `tool` and `input`); of a connection with the tool `network` and `{ host, port }` as its input. Nothing is run or recorded.",
     args: {
-      agentId: t.arg.id({ required: true, description: "Whose call." }),
-      tool: t.arg.string({ required: true, description: "Of which tool." }),
-      input: t.arg({ type: "JSON", required: true, description: "With which input." }),
+      callId: t.arg.id({
+        description: "A recorded call's `callId`: with the input that it ran with, or was asked for. Nothing else is given then.",
+      }),
+      agentId: t.arg.id({ description: "Whose call." }),
+      tool: t.arg.string({ description: "Of which tool." }),
+      input: t.arg({ type: "JSON", description: "With which input." }),
     },
-    resolve: (_root, { agentId, tool, input }, context) => explainPermission(context, { agentId, tool, input: input ?? {} }),
+    resolve: (_root, { callId, agentId, tool, input }, context) =>
+      explainPermission(context, {
+        callId: callId ?? null,
+        agentId: agentId ?? null,
+        tool: tool ?? null,
+        input: input ?? null,
+      }),
   }),
 );
 

@@ -7,7 +7,7 @@ import type { PermissionSource } from "../../src/agent/policy/permission-source.
 import { defineTool } from "../../src/agent/tools/tool.ts";
 import type { TemplateConfig } from "../../src/triplane.ts";
 import type { Json } from "../../src/lib/json.ts";
-import { ExplainPermissionDocument, type CreateAgentInput } from "../generated/documents.ts";
+import { ExplainCallDocument, ExplainPermissionDocument, type CreateAgentInput } from "../generated/documents.ts";
 import { startTestApp, type TestAppOptions } from "../support/app.ts";
 import { connect } from "../support/client.ts";
 import { tokenActor } from "../support/actors.ts";
@@ -260,6 +260,31 @@ describe("explainPermission", () => {
       problems: [{ field: ["tool"], message: expect.stringContaining("There is no tool") }],
     });
     expect((await client.agent(id)).toolCalls.nodes).toEqual([]);
+  });
+
+  it("of a recorded call says what would become of it by the rules as they are, and neither runs nor records it again", async () => {
+    const permission = { mode: "auto" as const, deny: [] as string[], ask: ["fs_write"] };
+    const { client, agent, row } = await call({ tool: "fs_write", input: { path: "./b.txt", content: "b" } }, { permission });
+    const of = async (callId: string) => (await client.ask(ExplainCallDocument, { callId })).data?.explainPermission;
+    expect(await of(row.callId)).toMatchObject({
+      explanation: { verdict: "ASK", values: { path: [{ kind: "file", names: ["b.txt"], access: "write" }] } },
+      problems: [],
+    });
+    expect((await client.agent(agent.id)).toolCalls.nodes).toHaveLength(1);
+    const broken = await call({ tool: "fs_read", input: "no object" }, { permission: { mode: "auto" } });
+    expect((await broken.client.ask(ExplainCallDocument, { callId: broken.row.callId })).data?.explainPermission).toMatchObject({
+      explanation: null,
+      problems: [{ code: "INVALID", field: ["input"] }],
+    });
+  });
+
+  it("takes a recorded call or a call with its agent, and says which is missing", async () => {
+    const { client, agent, row } = await call(READ, { permission: { mode: "auto" } });
+    const codeOf = async (args: string) =>
+      (await client.post({ query: `{ explainPermission(${args}) { problems { code } } }` })).errors?.[0]?.extensions?.["code"];
+    for (const args of [`agentId: "${agent.id}"`, `tool: "fs_read"`, `callId: "${row.callId}", tool: "fs_read"`, "callId: null"])
+      expect(await codeOf(args), args).toBe("BAD_USER_INPUT");
+    for (const callId of ["x", agent.id]) expect(await codeOf(`callId: "${callId}"`)).toBe("NOT_FOUND");
   });
 });
 

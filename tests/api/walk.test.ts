@@ -93,13 +93,14 @@ async function everything() {
   return { app, as, ids, values };
 }
 
-/** Each document of the walk over queries, with its root field: `node` is asked for each object. */
+/** Each document of the walk over queries, with its root field: `node` is asked for each object, and `explainPermission` for both of what it takes. */
 function documents({ ids, values }: Awaited<ReturnType<typeof everything>>) {
-  return Object.values(schema.getQueryType()?.getFields() ?? {}).flatMap((field) =>
-    (field.name === "node" ? Object.values(ids) : [ids.agent]).flatMap((id) =>
-      walksOf(field, { ...values, id }, field.name === "nodes" ? 2 : 4),
-    ),
-  );
+  const { callId, ...others } = values;
+  return Object.values(schema.getQueryType()?.getFields() ?? {}).flatMap((field) => {
+    if (field.name === "explainPermission") return [{ callId }, others].flatMap((given) => walksOf(field, given, 4));
+    const objects = field.name === "node" ? Object.values(ids) : [ids.agent];
+    return objects.flatMap((id) => walksOf(field, { ...values, id }, field.name === "nodes" ? 2 : 4));
+  });
 }
 
 async function eventsOf({ database }: TestApp): Promise<unknown> {
