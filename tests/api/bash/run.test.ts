@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
@@ -31,6 +32,21 @@ describe("bash_run", () => {
     expect(calls[2]?.details).toMatchObject({ code: null, signal: "SIGTERM" });
     expect(calls[2]?.output).toMatch(/^\[no output, ended by SIGTERM, \d+ ms\]$/);
     expect(calls[3]?.output).toMatch(/^\[no output, exit code 0, \d+ ms\]$/);
+  });
+
+  it("has a TMPDIR of its own, which is removed with what it left there, also if it was stopped", async () => {
+    const leaves = 'echo "$TMPDIR" >> folders; mkdir "$TMPDIR/a"; echo x > "$TMPDIR/a/b"; mktemp; ls "$TMPDIR" | wc -l';
+    const { app, turn } = await bashApp([
+      ["bash_run", { command: leaves }],
+      ["bash_run", { command: `${leaves}; exit 3` }],
+      ["bash_run", { command: `${leaves}; sleep 60`, timeout_ms: 1_500 }],
+    ]);
+    const calls = await turn();
+    expect(calls.map(({ state }) => state)).toEqual(["COMPLETED", "COMPLETED", "FAILED"]);
+    expect(calls[0]?.output).toMatch(/\n2\n/);
+    const folders = (await readFile(join(app.workspace, "folders"), "utf8")).trim().split("\n");
+    expect(new Set(folders).size).toBe(3);
+    await expect.poll(() => folders.filter((folder) => existsSync(folder))).toEqual([]);
   });
 
   it("has no variable of the server's but the plain ones, those that the call names, and a HOME of the agent's own (invariant 11)", async () => {

@@ -85,7 +85,7 @@ export async function startProgram(
  * others for its scripts are the server's own programs.
  */
 function inherited(): Record<string, string> {
-  const names = ["LANG", "TZ", "TMPDIR"];
+  const names = ["LANG", "TZ"];
   const folders = (process.env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin").split(delimiter);
   const path = [...folders.filter((folder) => !OF_NPM.test(folder)), dirname(process.execPath)].join(delimiter);
   const others = names.flatMap((name): readonly [string, string][] => {
