@@ -74,8 +74,8 @@ const NEXT: readonly { readonly file: string; readonly before: string; readonly 
   },
   {
     file: "src/agent/loop/commits/turn-ended.ts",
-    before: `events: [...events, { kind: "DONE",`,
-    after: `events: [...events, { kind: "NEXT_HAPPENED" }, { kind: "DONE",`,
+    before: `{ kind: "DONE",`,
+    after: `{ kind: "NEXT_HAPPENED" }, { kind: "DONE",`,
   },
   {
     file: "src/resolvers/timeline.ts",

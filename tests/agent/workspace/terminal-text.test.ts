@@ -78,15 +78,4 @@ describe("the output of a program as a terminal shows it", () => {
       }
     }
   });
-
-  it("reads a line that is erased again and again in time that grows with it", () => {
-    const of = (times: number): number => {
-      const line = "x".repeat(times * 10) + "\u001B[1K".repeat(times);
-      const started = performance.now();
-      terminalText(line);
-      return performance.now() - started;
-    };
-    const least = (times: number): number => Math.min(of(times), of(times), of(times));
-    expect(least(8_000) / least(1_000)).toBeLessThan(30);
-  });
 });
