@@ -17,19 +17,12 @@ const STOP_REASON_BY_NAME: ReadonlyMap<string, StopReason> = new Map([
   ["pause_turn", "pause_turn"],
 ]);
 
+/** A block that has begun, with what its fragments have said so far. */
 type OpenBlock =
   | { readonly type: "text" }
   | { readonly type: "thinking"; signature: string; readonly fields: JsonObject }
-  | { readonly type: "redacted_thinking"; readonly data: string }
-  | {
-      readonly type: "tool_use";
-      readonly id: string;
-      readonly name: string;
-      readonly input: string;
-      readonly fields: JsonObject;
-      arguments: string;
-    }
-  | { readonly type: "other" };
+  | (Extract<StartedBlock, { type: "tool_use" }> & { arguments: string })
+  | Extract<StartedBlock, { type: "redacted_thinking" | "other" }>;
 
 /**
  * The answer of a Messages stream. `ids` are those that calls of the conversation have. Throws ModelError for an error in the stream,
