@@ -58,6 +58,7 @@ import { RateLimits } from "./server/rate-limits.ts";
 import { READER_TIMES, SlowReaders, type ReaderTimes } from "./server/slow-readers.ts";
 import { webhookConsumer } from "./deliveries/webhooks.ts";
 import { closedFolders, realFolder } from "./config/closed-folders.ts";
+import { narrowedRules } from "./agent/policy/narrowed-rules.ts";
 import { sayConfigurationChanges } from "./config/configuration-changes.ts";
 import type { Settings } from "./config/settings.ts";
 import type { Tenants, TenantSettings } from "./config/tenants.ts";
@@ -198,6 +199,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
 
   // What changed in rights since a server was last started.
   await sayConfigurationChanges(services, settings.partsOf);
+  for (const note of await narrowedRules(reads, services.of)) logger.warn(note);
   if (settings.authentication.kind === "tokens") await services.actorNames.remember(settings.authentication.actors);
 
   // The figures, which count from now on.

@@ -32,6 +32,26 @@ export function unboxedNotes(config: Pick<TriplaneConfig, "templates" | "tenants
   return [...notes, ...idle];
 }
 
+/** A note about templates that may work in one folder, of which one has a box, and one runs command lines unasked without. */
+export function sharedFolderNotes(
+  config: Pick<TriplaneConfig, "templates" | "tenants" | "workspaceRoots" | "defaultWorkspace">,
+): readonly string[] {
+  const places = [config, ...Object.values(config.tenants ?? {})];
+  const isShared =
+    (config.workspaceRoots === undefined && config.tenants === undefined) ||
+    places.some(({ workspaceRoots = [], defaultWorkspace }) => workspaceRoots.length > 0 || defaultWorkspace !== undefined);
+  const templates = templatesOf(config);
+  const boxed = templates.find(({ template }) => isBoxed(template.sandbox));
+  const unboxed = templates.filter(
+    ({ template }) => !isBoxed(template.sandbox) && (template.permission?.readOnlyCommands === true || runsUnasked(template)),
+  );
+  if (!isShared || boxed === undefined) return [];
+  return unboxed.map(
+    ({ place }) =>
+      `${place} runs command lines without a box, and can be given the folder of ${boxed.place}, whose programs have one: what those write there, such as a repository, it reads and obeys outside. Give them folders of their own.`,
+  );
+}
+
 /** Notes about templates whose programs run unasked as the server's user, who can read the keys of providers. */
 export function keyNotes(
   config: Pick<TriplaneConfig, "templates" | "tenants">,

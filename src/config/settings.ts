@@ -17,7 +17,7 @@ import type { Authentication } from "../server/authenticate.ts";
 import { RATE_LIMIT_SETTINGS, type RateLimitSettings } from "../server/rate-limits.ts";
 import type { TrustedDocuments } from "../server/trusted-documents.ts";
 import { authenticationOf } from "./authentication.ts";
-import { keyNotes, sandboxLines, unboxedNotes } from "./boxed-templates.ts";
+import { keyNotes, sandboxLines, sharedFolderNotes, unboxedNotes } from "./boxed-templates.ts";
 import { checkForm } from "./check-form.ts";
 import { closedFolders } from "./closed-folders.ts";
 import { configurationParts, type ConfigurationParts } from "./configuration-parts.ts";
@@ -151,6 +151,7 @@ export async function makeSettings(environment: Environment, path: string, writt
       ...everybodys.notes,
       ...tenants.notes,
       ...unboxedNotes(written),
+      ...sharedFolderNotes(written),
       ...keyNotes(written, environment),
       ...quorumNotes(tenants, authentication),
     ],

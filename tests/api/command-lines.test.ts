@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { PermissionSource } from "../../src/agent/policy/permission-source.ts";
+import { narrowedRules } from "../../src/agent/policy/narrowed-rules.ts";
 import { defineTool } from "../../src/agent/tools/tool.ts";
 import { presets, type TemplateConfig } from "../../src/triplane.ts";
 import {
@@ -136,6 +137,38 @@ describe("command lines of an own tool", () => {
       { tool: "shell", before: "ASK", after: "DENY", calls: 1 },
       { tool: "shell", before: "DENY", after: "ASK", calls: 1 },
     ]);
+  });
+});
+
+describe("a stored rule that takes in less than it did", () => {
+  it("is named at the start with the word that it would have to name, and simulations say whose verdict changes", async () => {
+    const { as, app } = await commandOffice();
+    const { id: agent } = await as("anna").createAgent();
+    const { approvalId } = await ask(as("anna"), "run jq . x", agent);
+    const input = { approvalId, rule: "shell(command:jq *)" };
+    expect((await as("paul").get(AllowAlwaysDocument, { input })).allowAlways.userErrors).toEqual([]);
+    await as("paul").decide({ approvalId, decision: "DENY" });
+    await as("anna").until(agent, "DONE");
+    await as("anna").turn(agent, "run jq .a package.json");
+    const { sql, reads, of } = app.services;
+    expect(await narrowedRules(reads, of)).toEqual([]);
+    // As it was recorded when the option was one of a row.
+    await sql.query(
+      {
+        name: "record_as_before",
+        text: `UPDATE tool_call SET rule_values = replace(replace(rule_values::text, '".a"', '"-r"'), '"effect":"unknown"', '"effect":"reads"')::json`,
+      },
+      [],
+    );
+    expect(await narrowedRules(reads, of)).toEqual([
+      expect.stringMatching(
+        /^the stored rule shell\(command:jq \*\) of .* takes in less than it did: "-r" must stand in the rule .* Revoke it, and store one that names the options$/,
+      ),
+    ]);
+    const { simulatePolicy } = await as("ada").get(SimulatePolicyDocument, {
+      permission: presets.readOnly,
+    });
+    expect(simulatePolicy.simulation?.changes).toContainEqual({ tool: "shell", before: "ALLOW", after: "ASK", calls: 1 });
   });
 });
 

@@ -17,6 +17,7 @@ import { ExplainPermissionDocument } from "../generated/documents.ts";
 import { startTestApp } from "../support/app.ts";
 import { bashApp, type MadeCall } from "../support/bash.ts";
 import { hasNoBox } from "../support/box.ts";
+import { commandJudge, projectFolder } from "../support/command-lines.ts";
 import { connect } from "../support/client.ts";
 import { callsWith, playedModel, says } from "../support/models.ts";
 
@@ -212,6 +213,18 @@ describe("docs/permissions.md", () => {
     const tools = new Map(BUILTIN_TOOLS.map((tool) => [tool.name, tool]));
     for (const rule of rules)
       expect(isHostRule(rule) ? parseHostRule(rule, "docs") : parseRule(rule, "docs", tools), rule).toMatchObject({ ok: true });
+  });
+
+  it("has a rule that gives back each line which is asked about without a box", async () => {
+    const text = await readFile(new URL("../../docs/permissions.md", import.meta.url), "utf8");
+    const rows = [...text.matchAll(/^\| as `([^`]+)` \| `bash_run\((command:[^`]+)\)` \|/gm)];
+    expect(rows.length).toBeGreaterThan(8);
+    const workspace = await projectFolder();
+    for (const [, line = "", rule = ""] of rows) {
+      expect((await commandJudge(workspace, presets.readOnly)(line)).verdict, line).toBe("ask");
+      const judge = commandJudge(workspace, { ...presets.readOnly, allow: [`shell(${rule})`] });
+      expect(await judge(line), line).toMatchObject({ verdict: "allow" });
+    }
   });
 
   it("shows the error that a wrong rule gives", async () => {

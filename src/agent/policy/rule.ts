@@ -4,7 +4,7 @@ import { alternativesOf, bracketProblem, globMatcher, isPattern, textMatcher } f
 import type { CommandLine } from "./commands/command-line.ts";
 import { commandPattern, coversCommand, touchesCommand, type CommandPattern } from "./commands/command-pattern.ts";
 import { parametersOf, speaksOf } from "../tools/path-places.ts";
-import { operatorProblem } from "./commands/pattern-words.ts";
+import { operatorProblem, withHeldQuotes, withReleasedQuotes } from "./commands/pattern-words.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Access } from "../workspace/workspace.ts";
 import { NOT_CLOSED, NOT_QUOTED, patternOf, takesEverything } from "./rule-text.ts";
@@ -249,10 +249,10 @@ function hasParameter(tool: Tool, parameter: string): boolean {
 
 function conditionOf(part: ConditionText, tools: readonly Tool[], origin: RuleOrigin): Condition {
   const { parameter, pattern, offset } = part;
-  const problem = bracketProblem(pattern);
+  const hasCommand = tools.some(({ commands }) => Object.keys(commands).some((place) => speaksOf(parameter, place)));
+  const problem = bracketProblem(hasCommand ? withHeldQuotes(pattern) : pattern);
   if (problem !== null) throw new Problem(offset, problem);
   const hasPath = tools.some((tool) => usesOf(tool, parameter).length > 0);
-  const hasCommand = tools.some(({ commands }) => Object.keys(commands).some((place) => speaksOf(parameter, place)));
   return {
     parameter,
     isText: compiled(offset, () => textMatcher(pattern)),
@@ -263,7 +263,7 @@ function conditionOf(part: ConditionText, tools: readonly Tool[], origin: RuleOr
 
 /** The patterns of commands that the pattern of a line stands for. */
 function commandsOf({ pattern, offset }: ConditionText, origin: RuleOrigin): readonly string[] {
-  const alternatives = alternativesOf(pattern);
+  const alternatives = alternativesOf(withHeldQuotes(pattern)).map(withReleasedQuotes);
   const problem = origin === "kept" ? null : (alternatives.map(operatorProblem).find((each) => each !== null) ?? null);
   if (problem !== null) throw new Problem(offset, problem);
   return alternatives;

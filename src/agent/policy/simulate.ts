@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { readPiece } from "../../db/reader-limits.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
+import { asListedNow } from "./commands/recorded-lines.ts";
 import { storedRules } from "./stored-rules.ts";
 import { agentPolicy, type OwnPermission } from "./agent-policy.ts";
 import { judge } from "./policy.ts";
@@ -167,7 +168,7 @@ async function read(services: SimulationServices, calls: RecordedCalls, after: C
 
 /** The judgement of a recorded call by the policy of now. The answers that hooks gave then still hold. */
 function reevaluate({ tools }: SimulationServices, { agentId, name, values, hookVerdict }: Row, policy: Policy): Explanation {
-  const explanation = judge({ agentId, name, readOnly: tools.get(name)?.readOnly ?? false, values }, policy);
+  const explanation = judge({ agentId, name, readOnly: tools.get(name)?.readOnly ?? false, values: asListedNow(values) }, policy);
   return hookVerdict !== null && isStricter(hookVerdict, explanation.verdict)
     ? { ...explanation, verdict: hookVerdict, decidedBy: "hook", place: "hook" }
     : explanation;

@@ -10,7 +10,7 @@ import { committed, git } from "../../support/repository.ts";
 
 describe.skipIf(hasNoBox)("git in a box, in a repository that tracks covered files", () => {
   it.each([["presets.workspace", presets.workspace] as const, ["mode auto", { mode: "auto" }] as const])(
-    "records none as empty without a question, with %s, and commits files that are named without one",
+    "records none as empty without a question, with %s",
     async (_name, permission) => {
       const commit = "git -c user.name=E -c user.email=e@example.org commit -q";
       const { app, client, agentId } = await bashApp(
@@ -33,13 +33,11 @@ describe.skipIf(hasNoBox)("git in a box, in a repository that tracks covered fil
           reasons.push(request.reason);
           await client.decide({ approvalId: request.approvalId, decision: "DENY" });
         }
-      expect(reasons).toHaveLength(3);
-      for (const reason of reasons)
-        expect(reason).toContain("the repository tracks .npmrc, which is covered in the box: git would record it as empty");
+      expect(reasons).toHaveLength(4);
+      for (const reason of reasons) expect(reason).toContain(".npmrc is covered in the box, and git could record it as empty");
       const { toolCalls } = await client.agent(agentId);
-      expect(toolCalls.nodes.map(({ state }) => state)).toEqual(["DENIED", "DENIED", "DENIED", "COMPLETED"]);
-      expect(git(app.workspace, "log", "--format=%s")).toBe("named\nfirst\n");
-      expect(git(app.workspace, "show", "--format=", "--name-only", "HEAD")).toBe("src/a.ts\n");
+      expect(toolCalls.nodes.map(({ state }) => state)).toEqual(["DENIED", "DENIED", "DENIED", "DENIED"]);
+      expect(git(app.workspace, "log", "--format=%s")).toBe("first\n");
       expect(git(app.workspace, "status", "--short")).toBe("");
     },
   );

@@ -6,6 +6,7 @@ import { hookAnswer } from "../../tools/hook.ts";
 import { readPreToolUseAnswer, type PreToolUseSaid } from "../hook-answers.ts";
 import type { ToolResult } from "../../tools/tool-result.ts";
 import { PathRefused } from "../../workspace/path-refused.ts";
+import { boxAdvice } from "../../workspace/sandbox/available.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
 import { withFolderContents } from "../../policy/commands/folder-content.ts";
 import { withRecordedFiles } from "../../policy/commands/repository/recorded-files.ts";
@@ -82,7 +83,16 @@ export async function judgeByPolicy(
     values = await withUsedRepositories(values, workspace, policy.box !== null);
   }
   const { name, readOnly } = tool;
-  return { call, values, explanation: judge({ agentId: request.agentId, name, readOnly, values }, policy) };
+  const explanation = judge({ agentId: request.agentId, name, readOnly, values }, policy);
+  return { call, values, explanation: withAdvice(explanation, values, policy) };
+}
+
+/** The explanation, which says how to be asked less if a line is asked about since the list of what only reads does not have it. */
+function withAdvice(explanation: Explanation, values: RuleValues, { permission, box }: Policy): Explanation {
+  const isUnlisted = explanation.verdict === "ask" && explanation.decidedBy.startsWith("mode ") && permission.readOnlyCommands;
+  return isUnlisted && box === null && linesOf(values).length > 0
+    ? { ...explanation, reason: `${explanation.reason}; ${boxAdvice()}` }
+    : explanation;
 }
 
 async function tighten(first: Judged, scope: PermissionScope): Promise<Result<Permitted, Denied>> {

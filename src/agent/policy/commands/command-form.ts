@@ -1,31 +1,22 @@
+import type { PassedOver } from "./command-line.ts";
 import type { ShellWord } from "./shell-word.ts";
 
 /**
  * The use of a word of a command. A `revision` may be a file, as the operands of `git diff` are. `folder` is where the rest of
- * the command works; `left out` names folders that a search passes over, and a `glob` files that it reads. Scripts are harmless only in certain forms.
+ * the command works. Line numbers, as `10,20p`, are all that sed may be given.
  */
-export type WordUse =
-  | "text"
-  | "read"
-  | "write"
-  | "linked"
-  | "revision"
-  | "folder"
-  | "sed script"
-  | "awk program"
-  | "jq filter"
-  | "printf format"
-  | "date format"
-  | "left out"
-  | "glob";
+export type WordUse = "text" | "read" | "write" | "revision" | "folder" | "line numbers" | "printf format" | "date format";
 
-/** A command of the table: which options of it are harmless, and what its words stand for. */
+/** A row of a table: which options of a command are harmless, and what its words stand for. */
 export type CommandForm = {
-  readonly effect: "reads" | "writes";
+  /** A command that runs what the workspace says is never proved, whatever its words are. */
+  readonly effect: "reads" | "writes" | "runs";
   readonly flags: ReadonlySet<string>;
   readonly valued: ReadonlyMap<string, WordUse>;
   /** Those of them whose value is joined to them, if they have one: they never take the next word. */
   readonly optional: ReadonlySet<string>;
+  /** The option without which it is not harmless; null for none. */
+  readonly needs: string | null;
   readonly operands: readonly WordUse[];
   /** The use of the last of several operands, if it is another. */
   readonly last: WordUse | null;
@@ -35,37 +26,24 @@ export type CommandForm = {
   readonly instead: ReadonlySet<string>;
   /** Options with which the command goes into folders; null if it always does. */
   readonly enters: ReadonlySet<string> | null;
-  /** Options with which a search tells names and counts only, if none of `contents` stands beside them. */
+  /** Options with which a search tells names and counts only, if no others stand beside them. */
   readonly outlines: ReadonlySet<string>;
-  readonly contents: ReadonlySet<string>;
   /** Options with which it tells names only of what lies in folders; null if it always does. */
   readonly tellsNames: ReadonlySet<string> | null;
   /** Options with which links to folders are followed; null if what lies behind them counts always. */
   readonly follows: ReadonlySet<string> | null;
-  /** The names that a search of it leaves out. */
-  readonly leavesOut: readonly ("hidden" | "ignored" | ".git" | "node_modules")[];
-  /** Options with which it reads hidden files, in folders that are not hidden. */
-  readonly showsFiles: ReadonlySet<string>;
-  /** Options with which it may leave out nothing. */
+  /** What a search of it passes over. */
+  readonly leavesOut: readonly PassedOver[];
+  /** Options with which it may pass over nothing. */
   readonly showsAll: ReadonlySet<string>;
   /** True if options are whole words with one dash, as those of find are: `--` ends none of them. */
   readonly hasLongWords: boolean;
-  /** True if options stand before operands only: some programs take what looks like one behind them for an operand. */
-  readonly hasOptionsFirst: boolean;
   /** True if `-5` is a number of lines. */
   readonly takesNumber: boolean;
   /** True if operands, of which the form has none, are names that it changes: rules may name those by `*`. */
   readonly takesNames: boolean;
-  /** True if a word that begins with `@` stands for the words in the file of that name. */
-  readonly takesResponseFiles: boolean;
   /** True if a last operand that is a folder takes the others in: the command writes files of their names in it. */
   readonly putsIntoFolder: boolean;
-  /** Options with which operands that are read are linked. */
-  readonly links: ReadonlySet<string>;
-  /** True if links are made by the text of an operand, which programs read from the folder of the link. */
-  readonly linksByText: boolean;
-  /** What it may make besides files: folders of its names, or what leads elsewhere under new names. */
-  readonly makes: "folders" | "links" | null;
   /** The operands that may have `$?` in them: texts, or the one of two that are compared as numbers; null if none may. */
   readonly status: "texts" | "compared" | null;
   /** The most operands. */
@@ -74,18 +52,14 @@ export type CommandForm = {
 
 /** The form of a command in words: options and uses are separated by spaces. */
 export type FormText = {
-  readonly effect?: "reads" | "writes";
+  readonly effect?: CommandForm["effect"];
   readonly flags?: string;
   readonly text?: string;
   readonly optional?: string;
   readonly read?: string;
-  readonly write?: string;
   readonly folder?: string;
-  readonly scripts?: string;
-  readonly leftOut?: string;
-  readonly globs?: string;
-  readonly showsFiles?: string;
-  readonly showsAll?: string;
+  readonly lines?: string;
+  readonly needs?: string;
   readonly operands?: readonly WordUse[];
   readonly last?: WordUse;
   readonly hasOptions?: boolean;
@@ -93,21 +67,16 @@ export type FormText = {
   /** `always`, or the options with which it goes into folders. */
   readonly enters?: string;
   readonly outlines?: string;
-  readonly contents?: string;
   /** `always`, or the options. */
   readonly tellsNames?: string;
   /** `always`, or the options. */
   readonly follows?: string;
-  readonly leavesOut?: CommandForm["leavesOut"];
+  readonly leavesOut?: readonly PassedOver[];
+  readonly showsAll?: string;
   readonly hasLongWords?: boolean;
-  readonly hasOptionsFirst?: boolean;
   readonly takesNumber?: boolean;
   readonly takesNames?: boolean;
-  readonly takesResponseFiles?: boolean;
   readonly putsIntoFolder?: boolean;
-  readonly links?: string;
-  readonly linksByText?: boolean;
-  readonly makes?: "folders" | "links";
   readonly status?: "texts" | "compared";
   readonly most?: number;
 };
@@ -126,34 +95,25 @@ export function form(given: FormText): CommandForm {
     valued: new Map([
       ...valued(given.text, "text"),
       ...valued(given.read, "read"),
-      ...valued(given.write, "write"),
       ...valued(given.folder, "folder"),
-      ...valued(given.scripts, "sed script"),
-      ...valued(given.leftOut, "left out"),
-      ...valued(given.globs, "glob"),
+      ...valued(given.lines, "line numbers"),
     ]),
     optional: new Set(list(given.optional)),
+    needs: given.needs ?? null,
     operands: given.operands ?? [],
     last: given.last ?? null,
     hasOptions: given.hasOptions ?? true,
     instead: new Set(list(given.instead)),
     enters: optionsOrAlways(given.enters),
     outlines: new Set(list(given.outlines)),
-    contents: new Set(list(given.contents)),
     tellsNames: optionsOrAlways(given.tellsNames),
     follows: optionsOrAlways(given.follows),
     leavesOut: given.leavesOut ?? [],
-    showsFiles: new Set(list(given.showsFiles)),
     showsAll: new Set(list(given.showsAll)),
     hasLongWords: given.hasLongWords ?? false,
-    hasOptionsFirst: given.hasOptionsFirst ?? false,
     takesNumber: given.takesNumber ?? false,
     takesNames: given.takesNames ?? false,
-    takesResponseFiles: given.takesResponseFiles ?? false,
     putsIntoFolder: given.putsIntoFolder ?? false,
-    links: new Set(list(given.links)),
-    linksByText: given.linksByText ?? false,
-    makes: given.makes ?? null,
     status: given.status ?? null,
     most: given.most ?? Infinity,
   };
@@ -171,22 +131,32 @@ export type ReadWord = { readonly word: ShellWord } & (
 /** The words behind the name of a command, read by its form, and the options among them. */
 export type ReadWords = { readonly words: readonly ReadWord[]; readonly options: ReadonlySet<string> };
 
-/** Reads the words behind a command's name. */
-export function readWords(form: CommandForm, name: string, given: readonly ShellWord[]): ReadWords {
+/** The words that the shell makes of one with wildcards or braces, or more than those; null if nobody can say. */
+type Expansion = (word: ShellWord) => readonly string[] | null;
+
+/** Reads the words behind a command's name. Of an operand with wildcards or braces, each word that it may become is read. */
+export function readWords(form: CommandForm, name: string, given: readonly ShellWord[], expansion: Expansion): ReadWords {
   const words: ReadWord[] = [];
   const options = new Set<string>();
-  const operands: { readonly word: ShellWord; readonly index: number }[] = [];
+  const operands: { readonly word: ShellWord; readonly text: string; readonly isExpanded: boolean; readonly index: number }[] =
+    [];
   let areOptionsOver = false;
   for (let index = 0; index < given.length; index += 1) {
     const word = given[index];
     if (word === undefined) break;
-    const open = mayHaveStatus(form, given, index) ? null : whyOpen(form, name, word);
-    if (open !== null) words.push({ word, kind: "not harmless", reason: open });
-    else if (!areOptionsOver && !form.hasLongWords && word.text === "--") {
+    const open = mayHaveStatus(form, given, index) ? null : whyOpen(word);
+    if (open !== null) {
+      const expanded = expansion(word);
+      if (expanded === null) words.push({ word, kind: "not harmless", reason: open });
+      for (const text of expanded ?? []) {
+        operands.push({ word, text, isExpanded: true, index: words.length });
+        words.push({ word, kind: "option" });
+      }
+    } else if (!areOptionsOver && !form.hasLongWords && word.text === "--") {
       areOptionsOver = true;
       words.push({ word, kind: "option" });
     } else if (areOptionsOver || !isOption(form, word)) {
-      operands.push({ word, index: words.length });
+      operands.push({ word, text: word.text, isExpanded: false, index: words.length });
       words.push({ word, kind: "option" });
     } else {
       const option = readOption(form, word, given[index + 1], operands.length > 0);
@@ -199,7 +169,7 @@ export function readWords(form: CommandForm, name: string, given: readonly Shell
           index += 1;
           const next = given[index];
           if (next !== undefined && option.value !== null) {
-            const reason = whyOpen(form, name, next) ?? whyNoValue(name, next);
+            const reason = whyOpen(next) ?? whyNoValue(name, next);
             words.push(reason === null ? { word: next, ...option.value } : { word: next, kind: "not harmless", reason });
           }
         }
@@ -208,18 +178,21 @@ export function readWords(form: CommandForm, name: string, given: readonly Shell
   }
   const isFirstGiven = [...form.instead].some((option) => options.has(option));
   const uses = isFirstGiven ? form.operands.slice(1) : form.operands;
-  for (const [position, { word, index }] of operands.entries()) {
+  for (const [position, { word, text, isExpanded, index }] of operands.entries()) {
     const isLast = position > 0 && position === operands.length - 1;
     const written = isLast && form.last !== null ? form.last : uses[Math.min(position, uses.length - 1)];
-    const use = word.open !== null && form.status === "compared" ? "text" : written;
+    const hasStatus = word.open !== null && !isExpanded;
+    const use = hasStatus && form.status === "compared" ? "text" : written;
+    // The shell puts names in an order of its own.
+    const isUncertain = isExpanded && (position < uses.length - 1 || form.last !== null);
     words[index] =
-      use === undefined || position >= form.most || (word.open !== null && use !== "text")
+      use === undefined || position >= form.most || isUncertain || (hasStatus && use !== "text")
         ? {
             word,
             kind: form.takesNames ? "unexpected" : "not harmless",
             reason: `${name} with ${shown(word)} is not known to be harmless`,
           }
-        : { word, kind: "used", use, text: word.text, isOperand: true };
+        : { word, kind: "used", use, text, isOperand: true };
   }
   return { words, options };
 }
@@ -247,9 +220,8 @@ function mayHaveStatus({ status }: CommandForm, given: readonly ShellWord[], ind
 const COMPARES: ReadonlySet<string> = new Set(["-eq", "-ne", "-lt", "-le", "-gt", "-ge", "=", "!="]);
 
 /** Why nobody knows what a word stands for as the command gets it; null if it is what is written. */
-function whyOpen({ takesResponseFiles }: CommandForm, name: string, word: ShellWord): string | null {
-  if (word.open !== null) return `only the shell knows what ${shown(word)} is: it has ${word.open}`;
-  return takesResponseFiles && word.text.startsWith("@") ? `${name} takes words from the file that ${shown(word)} names` : null;
+function whyOpen(word: ShellWord): string | null {
+  return word.open === null ? null : `only the shell knows what ${shown(word)} is: it has ${word.open}`;
 }
 
 /** Why a word may be more than the value of the option before it; null if it is one: some programs take an option there. */
@@ -268,12 +240,11 @@ type Option = {
  * the next word as another operand.
  */
 function readOption(
-  { flags, valued, optional, operands, hasLongWords, hasOptionsFirst, takesNumber }: CommandForm,
+  { flags, valued, optional, operands, hasLongWords, takesNumber }: CommandForm,
   { text }: ShellWord,
   next: ShellWord | undefined,
   isBehind: boolean,
 ): Option | null {
-  if (hasOptionsFirst && isBehind) return null;
   const takesNext = (found: Option): Option =>
     isBehind && !hasLongWords && operands.includes("read") && found.value?.use === "text"
       ? { ...found, value: { ...found.value, use: "read" }, takesNext: true }

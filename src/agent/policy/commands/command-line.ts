@@ -30,6 +30,9 @@ export type ClosedFile = { readonly rule: string; readonly name: string };
 /** The most files with secrets that are named of a folder. */
 export const NAMED_SECRETS = 5;
 
+/** What a search passes over: names that begin with a dot, node_modules where the repository ignores it, or folders of a name. */
+export type PassedOver = "hidden" | "ignored" | ".git" | "node_modules";
+
 /** A folder that a command reads, or changes, with all that lies in it. */
 export type FoundSearch = Span & {
   readonly names: readonly string[];
@@ -38,8 +41,7 @@ export type FoundSearch = Span & {
   readonly tells: "contents" | "names";
   /** True if links to folders are entered. */
   readonly follows: boolean;
-  /** The folders that the command passes over; `hidden`, `hidden folders` and `ignored` stand for those that tools so call. */
-  readonly leavesOut: readonly string[];
+  readonly leavesOut: readonly PassedOver[];
   /**
    * The deny rules that close files which a repository tracks, each with the first such file, of a command that prints what the
    * repository has kept, also of files that no longer lie in the folder; null for other commands.
@@ -71,12 +73,10 @@ export type FolderContent = {
   readonly clear: readonly string[];
 };
 
-/** The files that a command of git keeps in a repository as they lie in the folder. */
+/** The files that a command of git may keep in a repository as they lie in the folder. */
 export type RecordedFiles = Span & {
   /** The folder in which the command works; null if only the shell knows which. */
   readonly folder: string | null;
-  /** The files, and folders with all that lies in them; null for every file that the repository tracks. */
-  readonly names: readonly string[] | null;
   /** Why that is asked about in a box; null if it is not, or if nobody has looked. */
   readonly reason: string | null;
 };

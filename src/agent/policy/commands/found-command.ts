@@ -1,11 +1,12 @@
 import type { FoundCommand, FoundWord, Trouble } from "./command-line.ts";
 import { knownWords } from "./known-words.ts";
 import { Gathered, type Place } from "./operand-files.ts";
-import { recordedByGit } from "./repository/recorded-by-git.ts";
+import { gitCommand, recordedBy } from "./repository/git-command.ts";
 import { namedWords } from "./settings/named-words.ts";
 import type { SimpleCommand } from "./simple-commands.ts";
 import { knownCommand, type Known } from "./table.ts";
 import { unknownWords } from "./unknown-words.ts";
+import { gatherSensitive } from "./why-named.ts";
 import { unwrapped } from "./wrappers.ts";
 
 /** A simple command as rules see it, in a place. */
@@ -15,6 +16,7 @@ export function foundCommand(command: SimpleCommand, isWhole: boolean, place: Pl
   const gathered = new Gathered(place);
   const redirected = redirections(command, gathered);
   const said = known === null ? unknownWords(words, place) : knownWords(known, gathered);
+  if (known === null || said.trouble !== null) gatherSensitive(words.slice(1), gathered);
   const assigned = command.assignments[0];
   const assignment: Trouble | null =
     assigned === undefined
@@ -22,7 +24,11 @@ export function foundCommand(command: SimpleCommand, isWhole: boolean, place: Pl
       : { start: assigned.start, end: assigned.end, reason: `${assigned.text.split("=")[0]} is set for it` };
   const { start, end } = command;
   const run = isWhole ? namedWords(words) : NONE;
-  const records = recordedByGit(words, { start, end }, place);
+  const git = gitCommand(words, place);
+  const records = git === null ? null : recordedBy(git, { start, end });
+  const prints = git !== null && records === null && PRINTS_COMMITS.has(git.name.text);
+  if (prints && (known === null || said.trouble !== null) && gathered.searches.length === 0)
+    gathered.addRoot({ start, end }, { tells: "contents", follows: false, leavesOut: [".git", "node_modules"], history: [] });
   const assignments = command.assignments.map(({ text }) => ({ text, isOpen: false, mustBeNamed: "an assignment" }));
   return {
     start,
@@ -32,7 +38,7 @@ export function foundCommand(command: SimpleCommand, isWhole: boolean, place: Pl
       ...assignments,
       ...(run.size === 0 ? said.words : said.words.map((word, index) => (run.has(index) ? named(word) : word))),
     ],
-    effect: known === null ? "unknown" : known.form.effect,
+    effect: known === null || known.form.effect === "runs" ? "unknown" : known.form.effect,
     trouble: assignment ?? said.trouble ?? redirected,
     barrier: redirected ?? readsText(command, known),
     outside: gathered.outside,
@@ -43,15 +49,15 @@ export function foundCommand(command: SimpleCommand, isWhole: boolean, place: Pl
   };
 }
 
+/** Commands of git that print what commits and the index have of files, with options that their rows do not have. */
+const PRINTS_COMMITS: ReadonlySet<string> = new Set(
+  "show log diff grep stash reflog status blame annotate cat-file whatchanged diff-tree diff-index diff-files format-patch archive".split(
+    " ",
+  ),
+);
+
 /** Commands of git that compare the files of the workspace, and look into the repositories that lie among them. */
-const COMPARES_FILES: ReadonlySet<string> = new Set([
-  "git status",
-  "git diff",
-  "git diff-index",
-  "git diff-files",
-  "git describe",
-  "git submodule status",
-]);
+const COMPARES_FILES: ReadonlySet<string> = new Set(["git status", "git diff"]);
 
 /** Formats by which git runs the program that checks signatures. */
 const CHECKS_SIGNATURES = /%[-+ ]?G|%\([^)]*signature/i;
@@ -65,16 +71,16 @@ function usedRepository({ form, name, named: [first], words }: Known, { folder }
   const isIgnored = ignored === "--ignore-submodules" || ignored === "--ignore-submodules=all";
   const isOfIndex = options.some((text) => text === "--cached" || text === "--staged");
   const entersNested = COMPARES_FILES.has(name) && !isOfIndex && !isIgnored;
-  const tellsSettings = /^git (?:config|remote)\b/.test(name);
-  return { repository: { folder, entersNested, tellsSettings, reason: whyOption(options) } };
-}
-
-/** Why options make git run a program in any repository; null if they do not. */
-function whyOption(options: readonly string[]): string | null {
-  if (options.some((text) => CHECKS_SIGNATURES.test(text))) return "it checks signatures, for which git runs a program";
-  // Also one that the index no longer records, since history does.
-  const shows = options.find((text) => /^--submodule=(?!(?:log|short)$)/.test(text));
-  return shows === undefined ? null : `${shows} looks into repositories within the repository, in which git may run a program`;
+  const tellsSettings = name === "git remote";
+  const checksSignatures = options.some((text) => CHECKS_SIGNATURES.test(text));
+  return {
+    repository: {
+      folder,
+      entersNested,
+      tellsSettings,
+      reason: checksSignatures ? "it checks signatures, for which git runs a program" : null,
+    },
+  };
 }
 
 const NONE: ReadonlySet<number> = new Set();

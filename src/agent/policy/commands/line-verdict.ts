@@ -106,8 +106,8 @@ function whyAsked(scope: CommandScope, parameter: string, command: FoundCommand)
       end: redirect.end,
       reason: `it writes ${redirect.names.at(-1)}, and no allow rule names that file`,
     };
-  // What the table says of a command that it knows names the word itself.
-  const unnamed = command.trouble === null || command.effect === "unknown" ? unnamedReason(scope, parameter, command) : null;
+  // What the row of a reader says names the word itself.
+  const unnamed = command.trouble === null || command.effect !== "reads" ? unnamedReason(scope, parameter, command) : null;
   if (unnamed !== null) return { start, end, reason: unnamed };
   if (command.trouble !== null) return command.trouble;
   if (command.repository?.reason != null) return { start, end, reason: command.repository.reason };

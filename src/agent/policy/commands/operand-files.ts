@@ -8,8 +8,8 @@ import type { FoundFile, FoundSearch, Span, Trouble } from "./command-line.ts";
 export type Place = {
   readonly workspace: Workspace;
   readonly folder: string | null;
-  /** What the other commands of its line may have made before it: folders, or what leads elsewhere under new names. */
-  readonly changes: "nothing" | "folders" | "links";
+  /** True if other commands of its line may change what lies there. */
+  readonly mayHaveChanged: boolean;
   /** Why words of the line must be named, by folder and word: a line may have many that are equal. */
   readonly named: Map<string, string | null>;
 };
@@ -94,14 +94,24 @@ export class Gathered {
     }
     this.files.push({ start, end, names: found.names, access, isRedirect });
     if (search !== null) this.searches.push({ start, end, names: found.names, access, ...search, content: null });
-    return this.place.changes === "links" && /(?:^|\/)(?!\.{1,2}\/)[^/]+\/(?:\.\/)*\.\.(?:\/|$)/.test(path)
+    return this.place.mayHaveChanged && /(?:^|\/)(?!\.{1,2}\/)[^/]+\/(?:\.\/)*\.\.(?:\/|$)/.test(path)
       ? `${JSON.stringify(path)} goes up from a name to which the line may give something else`
       : null;
   }
 
+  /** Takes a file of a name in a folder as one that is written, and gives why it is asked about. What is a file now may be a folder by then. */
+  addInside(folder: string, name: string, { start, end }: Span): string | null {
+    const at = located(this.place, folder);
+    const real = at.kind === "file" ? join(this.place.workspace.root, at.names.at(-1) ?? ".") : null;
+    if (at.kind !== "file" || real === null || statSync(real, { throwIfNoEntry: false })?.isFile() !== true)
+      return this.add(`${folder}/${name}`, "write", { start, end }, { isRedirect: false, search: null });
+    this.files.push({ start, end, names: at.names.map((each) => `${each}/${name}`), access: "write", isRedirect: false });
+    return null;
+  }
+
   /** True if a path leads to a folder of the workspace: one that is there, or may be when the command runs. */
   isFolder(path: string): boolean {
-    if (this.place.changes !== "nothing") return true;
+    if (this.place.mayHaveChanged) return true;
     const found = located(this.place, path);
     if (found.kind !== "file") return false;
     const real = join(this.place.workspace.root, found.names.at(-1) ?? ".");

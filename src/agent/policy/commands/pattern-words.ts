@@ -33,6 +33,27 @@ export function wordsOfPattern(pattern: string): readonly WrittenWord[] {
   return words;
 }
 
+/** Characters that say something of a whole pattern, and, in the same order, those that stand for them where they stand in quotes. */
+const HELD = "{},[]";
+const HOLDING = "\uE000\uE001\uE002\uE003\uE004";
+
+/** The pattern, in whose quotes no brace, comma or bracket says anything of the whole. */
+export function withHeldQuotes(pattern: string): string {
+  return pattern.replace(/'[^']*'|"[^"]*"/g, (quoted) => translated(quoted, HELD, HOLDING));
+}
+
+/** The pattern as it was before its quotes were held. */
+export function withReleasedQuotes(pattern: string): string {
+  return translated(pattern, HOLDING, HELD);
+}
+
+function translated(text: string, from: string, to: string): string {
+  return Array.from(text, (character) => {
+    const at = from.indexOf(character);
+    return at < 0 ? character : (to[at] ?? character);
+  }).join("");
+}
+
 /** A part of a pattern outside of quotes that is one word, or part of one: a set of characters, a substitution without spaces. */
 const IN_A_WORD = /\[[^\]\s]+\]|[$<>@?*+!]\((?:[^\s()]|\((?:[^\s()]|\([^\s()]*\))*\))*\)|`[^\s`]*`/y;
 const SUBSTITUTION = /[$<>]\(|`/y;
@@ -79,8 +100,8 @@ function foundAt(expression: RegExp, text: string, index: number): string | null
 
 /** A word as a pattern that is the word alone; null if none can say it. */
 export function patternOfWord(text: string): string | null {
-  if (text === "" || /[{},\n]/.test(text)) return text === "" ? "''" : null;
-  if (!/[\s'";&|<>()`]/.test(text)) return text.replace(/[*?[]/g, (character) => `[${character}]`);
+  if (text === "" || /[\n\uE000-\uE004]/.test(text)) return text === "" ? "''" : null;
+  if (!/[\s'";&|<>()`{},]/.test(text)) return text.replace(/[*?[]/g, (character) => `[${character}]`);
   if (!text.includes("'")) return `'${text}'`;
   return text.includes('"') ? null : `"${text}"`;
 }

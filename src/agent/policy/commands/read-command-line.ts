@@ -7,10 +7,10 @@ import type { CommandLine, FoundCommand, Span, Trouble } from "./command-line.ts
 import { foundCommand } from "./found-command.ts";
 import type { Place } from "./operand-files.ts";
 import { roughCommands } from "./rough-split.ts";
-import { changesBefore } from "./places/changes-before.ts";
 import { evaluatedIn } from "./settings/evaluated-texts.ts";
 import { programSetBy } from "./settings/program-variables.ts";
 import { literalWord, type ShellWord } from "./shell-word.ts";
+import { isReader } from "./table.ts";
 import { simpleCommands, type Redirect, type SimpleCommand } from "./simple-commands.ts";
 import { commandName, type Wrapped } from "./settings/wrapped.ts";
 import { unwrapped, wrappedIn } from "./wrappers.ts";
@@ -33,7 +33,7 @@ export type LineContext = { readonly workspace: Workspace; readonly folder: stri
  */
 export function readCommandLine(line: string, { workspace, folder, environment }: LineContext): CommandLine {
   const whole: Span = { start: 0, end: line.length };
-  const place: Place = { workspace, folder, changes: "nothing", named: new Map() };
+  const place: Place = { workspace, folder, mayHaveChanged: false, named: new Map() };
   const bound = boundsProblem(line);
   if (bound !== null) {
     const trouble = { ...whole, reason: bound };
@@ -42,9 +42,12 @@ export function readCommandLine(line: string, { workspace, folder, environment }
   const parsed = simpleCommands(line);
   const set = environment.map((text) => literalWord(text, whole));
   const search = new InnerCommands(place);
-  const changes = changesBefore(parsed.commands);
-  for (const [index, command] of parsed.commands.entries())
-    search.readWhole({ ...command, assignments: [...set, ...command.assignments] }, changes[index] ?? "nothing");
+  const changing = parsed.commands.filter(({ words }) => words.length > 0 && !isReader(unwrapped(words)));
+  for (const command of parsed.commands)
+    search.readWhole(
+      { ...command, assignments: [...set, ...command.assignments] },
+      changing.some((each) => each !== command),
+    );
   search.readSet(parsed.sets);
   search.readEvaluated(evaluatedIn(line, parsed.commands, literalWord(line, whole)), whole);
   const rough = parsed.error === null ? [] : roughly(line, whole, place);
@@ -96,8 +99,8 @@ class InnerCommands {
     this.#place = place;
   }
 
-  readWhole(command: SimpleCommand, changes: Place["changes"]): void {
-    this.#place = { ...this.#place, changes };
+  readWhole(command: SimpleCommand, mayHaveChanged: boolean): void {
+    this.#place = { ...this.#place, mayHaveChanged };
     if (this.#heldBy !== null && this.#heldBy !== command.chain) {
       this.#place = { ...this.#place, folder: null };
       this.#heldBy = null;
@@ -126,11 +129,12 @@ class InnerCommands {
 
   /** The folder in which the shell stands after a command that may change it; null if only the shell knows. */
   #folderAfter({ words: [name, target, ...more], redirects, holds }: SimpleCommand): string | null {
-    const { workspace, changes } = this.#place;
+    const { workspace } = this.#place;
     const entered = this.commands.findLast(({ isWhole }) => isWhole);
     if (name?.text !== "cd" || target === undefined || more.length > 0 || holds === "nothing" || entered?.trouble !== null)
       return null;
-    if (changes === "links") return null;
+    // The shell goes back to where it came from, or to what it finds by a pattern.
+    if (target.open !== null || target.text === "-") return null;
     // A redirection that cannot be opened keeps the shell where it is.
     if (!redirects.every(alwaysOpens)) return null;
     const names = entered.files.find(({ isRedirect }) => !isRedirect)?.names;

@@ -40,8 +40,25 @@ export function unknownWords(words: readonly ShellWord[], place: Place): JudgedW
 /** Commands whose options may stand without a dash: before all else, or anywhere. */
 const DASHLESS: Readonly<Record<string, "first" | "anywhere">> = { tar: "first", bsdtar: "first", ar: "first", ps: "anywhere" };
 
-/** Why a word without a dash must be named all the same, since the command takes it for an option; null if it does not. */
+/** Commands of which an operand is a program. */
+const SCRIPTED: ReadonlySet<string> = new Set([
+  "awk",
+  "gawk",
+  "mawk",
+  "nawk",
+  "jq",
+  "yq",
+  "perl",
+  "ruby",
+  "ed",
+  "ex",
+  "bc",
+  "dc",
+]);
+
+/** Why a word without a dash must be named all the same, since the command takes it for an option or a program; null if it does not. */
 function whyOption(name: string, text: string, index: number): string | null {
+  if (SCRIPTED.has(name) && !/^(?!env$)[\w./+-]+$/.test(text)) return "it may be a program";
   if (name === "dd") return text.includes("=") ? "an option without a dash" : null;
   const place = Object.hasOwn(DASHLESS, name) ? DASHLESS[name] : undefined;
   const mayBeOption = place === "anywhere" || (place === "first" && index === 0);

@@ -1,8 +1,8 @@
-import { lstatSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, lstatSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { PathClosed } from "../../workspace/path-refused.ts";
 import { isSecretPath } from "../../workspace/secret-files.ts";
-import { located, type Located, type Place } from "./operand-files.ts";
+import { located, type Gathered, type Located, type Place } from "./operand-files.ts";
 import type { ShellWord } from "./shell-word.ts";
 
 /** The longest name of a file, in bytes. */
@@ -45,6 +45,24 @@ function whyElsewhere(text: string, place: Place): string | null {
 function reasonOf(found: Located): string | null {
   if (found.kind === "trouble") return found.reason;
   return found.kind === "file" && found.names.some(isSecretPath) ? "it mostly holds secrets" : null;
+}
+
+/**
+ * Takes the words of a command that is not proved as what it reads, if they name files with secrets, or what lies out of the
+ * workspace: of those, every mode asks.
+ */
+export function gatherSensitive(words: readonly ShellWord[], gathered: Gathered): void {
+  const { place } = gathered;
+  for (const { text, open, start, end } of words) {
+    if (open !== null || /^-./.test(text) || text === "") continue;
+    const looksOutside = text.startsWith("/") || text.split("/").includes("..");
+    if (!looksOutside && !isSecretPath(text) && !isThere(text, place)) continue;
+    const found = locatedOrClosed(text, place);
+    if (found.kind === "file" && found.names.some(isSecretPath))
+      gathered.files.push({ start, end, names: found.names, access: "read", isRedirect: false });
+    if (found.kind === "trouble" && found.isOutside && existsSync(resolve(place.workspace.root, place.folder ?? ".", text)))
+      gathered.outside ??= { start, end, reason: found.reason };
+  }
 }
 
 /** True if the first name of a path is there: one that is not leads nowhere else. */

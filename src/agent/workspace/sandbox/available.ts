@@ -32,6 +32,13 @@ export function sandboxAvailable(): boolean {
   return availability().isAvailable;
 }
 
+/** What a template's author does to be asked about fewer command lines, with the reason for which that is not possible here. */
+export function boxAdvice(): string {
+  const found = availability();
+  const advice = 'in a box (sandbox: "required" with presets.workspace) command lines run unasked';
+  return found.isAvailable ? advice : `${advice}, but none can be made here: ${found.reason}`;
+}
+
 function look(path: string | null): Availability {
   if (platform() !== "linux") return none(`boxes are made by bubblewrap, which exists on Linux only (this is ${platform()})`);
   if (arch() !== "x64" && arch() !== "arm64")

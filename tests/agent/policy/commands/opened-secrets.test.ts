@@ -66,13 +66,16 @@ describe("a file with secrets that an allow rule names by its path", () => {
   it("is written by a rule for writing, and gets another name by rules for both", async () => {
     const workspace = await tracking();
     const writing = ["echo x > .npmrc", "tee .npmrc", "rm .npmrc", "cp README.md .npmrc"];
-    const moving = ["mv .npmrc x", "ln .npmrc x", "ln -s .npmrc x", "cp -l .npmrc x", "link .npmrc x"];
-    const commands = ["shell(command:{tee,rm,cp,mv,ln,link} *)"];
+    const moving = ["mv .npmrc x", "mv -f .npmrc docs"];
+    const commands = ["shell(command:{tee,rm,cp,mv,ln,link} *)", "shell(command:mv -f *)"];
+    const linking = ["ln .npmrc x", "ln -s .npmrc x", "cp -l .npmrc x", "link .npmrc x"];
     const judged = async (...allow: string[]): Promise<string[]> =>
       verdicts(workspace, { ...presets.askAll, readOnlyCommands: true, allow: [...commands, ...allow] }, [...writing, ...moving]);
     expect(await judged(READ)).toEqual(all("ask", [...writing, ...moving]));
     expect(await judged(WRITE)).toEqual([...all("allow", writing.slice(0, 3)), ...all("ask", [...writing.slice(3), ...moving])]);
     expect(await judged(READ, WRITE)).toEqual(all("allow", [...writing, ...moving]));
+    const allow = [...commands, READ, WRITE];
+    expect(await verdicts(workspace, { ...presets.askAll, allow }, linking)).toEqual(all("ask", linking));
   });
 
   it("stays closed by a deny rule, by what the table does not prove, and by a bound of the agent", async () => {

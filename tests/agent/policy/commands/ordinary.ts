@@ -250,6 +250,57 @@ for f in src/*.ts; do wc -l "$f"; done
 wc -l src/*.ts
 cat "$PWD/package.json"
 head -5 src/{a,b}.ts
+cat src/*.ts
+cat src/{a,b}.ts | head -40
+ls src/*.ts
+ls *.md
+wc -l src/*.ts tests/*.ts
+head -20 docs/*.md
+grep -n TODO src/*.ts
+grep -rn "import .* from" src | head -30
+grep -rln readFile src tests
+grep -n "export" src/a.ts | head
+grep -rnE "TODO|FIXME" src
+grep -rn --include='*.ts' -l useState src
+grep -c "" src/a.ts
+rg -n "class \w+" src
+rg -l TODO src tests
+rg -nF "foo(" src
+rg --files src
+rg -n --type ts "interface" src
+rg -n -A 5 "function main" src/a.ts
+find . -type f -name '*.md'
+find src -name '*.ts' | head -20
+find . -name package.json -not -path '*/node_modules/*'
+find src -type f | wc -l
+find . -maxdepth 1 -type f
+ls -la src docs
+ls -1 src | wc -l
+ls packages/*
+tail -n +10 README.md
+sed -n '20,40p' src/a.ts
+sed -n 1,200p README.md
+head -c 400 README.md
+cat package.json | grep '"version"'
+cat README.md | sort | uniq | wc -l
+echo "== files =="; ls; echo "== git =="; git status -s
+pwd && ls -la && git branch --show-current
+git status --short && git log --oneline -5
+git diff HEAD --stat
+git diff --cached --name-only
+git diff src/a.ts | head -50
+git log --oneline --since='2 weeks ago' -- src
+git log -p -1 -- src/a.ts
+git show --stat HEAD
+git show HEAD~1:README.md | head
+git rev-parse --short HEAD
+git ls-files '*.ts' | wc -l
+git diff --name-only | xargs wc -l
+find src -name '*.ts' -exec wc -l {} +
+find src -type f | xargs grep -l TODO
+jq '.devDependencies' package.json
+python3 -c 'print(1 + 1)'
+awk '{sum += $1} END {print sum}' README.md
 `;
 
 /** Command lines that change something, run something or reach out: an engineer wants to be asked about them, unless a rule says otherwise. */

@@ -56,14 +56,21 @@ describe("the reason of a part that is asked about", () => {
     ],
     [
       "npm run build --script-shell=/x",
-      '"--script-shell=/x" must stand in the rule shell(command:npm *): an option that is not known to be harmless',
+      '"--script-shell=/x" must stand in the rule shell(command:npm *): npm run "--script-shell=/x" is not known to be harmless',
     ],
     [
       "npm run build -- --watch",
       '"--watch" must stand in the rule shell(command:npm *): an option that is not known to be harmless',
     ],
-    ["git commit -m x -a", '"-m" must stand in the rule shell(command:git *): an option that is not known to be harmless'],
-    ["npm run build $X", '"$X" must stand in the rule shell(command:npm *): it has a variable or substitution'],
+    [
+      "git commit -m x --amend",
+      '"--amend" must stand in the rule shell(command:git *): git commit "--amend" is not known to be harmless',
+    ],
+    ["git rebase -q x", '"-q" must stand in the rule shell(command:git *): an option that is not known to be harmless'],
+    [
+      "npm run build $X",
+      '"$X" must stand in the rule shell(command:npm *): only the shell knows what "$X" is: it has a variable or substitution',
+    ],
     ["npm exec rm src", '"rm" must stand in the rule shell(command:npm *): it says what is run'],
     ["mv -f src docs", '"-f" must stand in the rule shell(command:"{rm *,mv *}"): it changes more than is named'],
     ["npm --silent run $X > build", "it writes build, and no allow rule names that file"],
@@ -144,7 +151,7 @@ describe("the reason of a part that is asked about", () => {
     const judge = commandJudge(await projectFolder(), presets.askAll, false, ["shell(command:npm run *)"]);
     const { parts } = await judge("npm run build --script-shell=/x && npm run lint");
     expect(parts?.map(({ reason }) => reason)).toEqual([
-      '"--script-shell=/x" must stand in the rule shell(command:npm run *): an option that is not known to be harmless',
+      '"--script-shell=/x" must stand in the rule shell(command:npm run *): npm run "--script-shell=/x" is not known to be harmless',
     ]);
   });
 });

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { errorCode } from "../../../../lib/error-code.ts";
+import type { PassedOver } from "../command-line.ts";
 import { plainContent } from "./plain-file.ts";
 import { liesInRepository } from "./tracked-names.ts";
 
@@ -17,37 +18,37 @@ export type TakenIn = ReadonlySet<string> | null;
 
 /** The names that a search passes over. */
 export type LeftOut = {
-  readonly isHidden: "passed over" | "passed over if a folder" | "read";
+  /** True if names that begin with a dot are. */
+  readonly areHidden: boolean;
   /** Names of folders that are passed over wherever they lie. */
   readonly folders: ReadonlySet<string>;
   /** True if files in the workspace say more about what is passed over. */
   readonly heedsFiles: boolean;
 };
 
-const NOTHING: LeftOut = { isHidden: "read", folders: new Set(), heedsFiles: false };
+const NOTHING: LeftOut = { areHidden: false, folders: new Set(), heedsFiles: false };
 
 /** The names that a search in a folder of the workspace passes over, but for those that were taken in. */
-export async function leftOutOf(leavesOut: readonly string[], root: string, takenIn: TakenIn): Promise<LeftOut> {
-  const names = new Set(leavesOut);
-  const [isAll, isOfFolders, heedsIgnored] = [names.delete("hidden"), names.delete("hidden folders"), names.delete("ignored")];
-  const heedsFiles = isAll || isOfFolders || heedsIgnored;
+export async function leftOutOf(leavesOut: readonly PassedOver[], root: string, takenIn: TakenIn): Promise<LeftOut> {
+  const [areHidden, heedsIgnored] = [leavesOut.includes("hidden"), leavesOut.includes("ignored")];
+  const names = new Set(leavesOut.filter((each) => each === ".git" || each === "node_modules"));
+  const heedsFiles = areHidden || heedsIgnored;
   if (heedsFiles && takenIn === null) return NOTHING;
   // Only the plainest line of a .gitignore counts, and none without a repository.
   if (heedsIgnored && takenIn?.has("node_modules") !== true && (existsSync(join(root, ".git")) || liesInRepository(root)))
     if (/^node_modules\/?$/m.test((await textOf(join(root, ".gitignore"))) ?? "")) names.add("node_modules");
-  const isHidden = isAll ? "passed over" : isOfFolders ? "passed over if a folder" : "read";
-  return { isHidden, folders: names, heedsFiles };
+  return { areHidden, folders: names, heedsFiles };
 }
 
 /** True if a search passes over an entry of a folder. Names of folders say nothing of files. */
 export function isLeftOut(
-  { isHidden, folders }: LeftOut,
+  { areHidden, folders }: LeftOut,
   { name, isFolder }: { readonly name: string; readonly isFolder: boolean },
   takenIn: TakenIn,
 ): boolean {
   if (takenIn === null) return isFolder && folders.has(name);
   if (isFolder && folders.has(name)) return true;
-  return name.startsWith(".") && !takenIn.has(name) && (isHidden === "passed over" || (isFolder && isHidden !== "read"));
+  return areHidden && name.startsWith(".") && !takenIn.has(name);
 }
 
 /** The names that the files of the folders above a folder take in. */

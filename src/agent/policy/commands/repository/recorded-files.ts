@@ -6,17 +6,16 @@ import type { Workspace } from "../../../workspace/workspace.ts";
 import { coverRule } from "../../cover-rule.ts";
 import type { Policy } from "../../permission.ts";
 import { denyingRule } from "../../policy.ts";
-import { isWithin } from "../../rule.ts";
 import type { RuleValue, RuleValues } from "../../rule-values.ts";
 import type { FoundCommand, RecordedFiles } from "../command-line.ts";
-import { trackedNames } from "./tracked-names.ts";
+import { recordableNames } from "./tracked-names.ts";
 
 /** After so many names others have their turn. */
 const TURN_NAMES = 2_000;
 
 /**
  * The values, with the reason for which commands of git are asked about that would record files as the agent's box shows them: a
- * repository tracks a file that the box covers. The same object if there is no such command, or no box.
+ * file that the box covers could be among them. The same object if there is no such command, or no box.
  */
 export async function withRecordedFiles(values: RuleValues, workspace: Workspace, policy: Policy): Promise<RuleValues> {
   const records = ({ records: found }: FoundCommand): boolean => found !== undefined;
@@ -50,8 +49,8 @@ class Repositories {
   readonly #workspace: Workspace;
   readonly #policy: Policy;
   readonly #isCovered: (name: string) => boolean;
-  /** The tracked files of a repository that are covered, by its folder; null if nobody can say which it tracks. */
-  readonly #covered = new Map<string, readonly string[] | null>();
+  /** Why commands that record files in a repository are asked about, by its folder; null if they are not. */
+  readonly #reasons = new Map<string, string | null>();
 
   constructor(workspace: Workspace, policy: Policy) {
     this.#workspace = workspace;
@@ -59,38 +58,35 @@ class Repositories {
     this.#isCovered = coveredIn(workspace, coverRule(policy));
   }
 
-  /** Why a command that records files is asked about; null if it is not. */
-  async reasonOf({ folder, names }: RecordedFiles): Promise<string | null> {
+  async reasonOf({ folder }: RecordedFiles): Promise<string | null> {
     const repository = repositoryOf(this.#workspace, folder ?? ".");
     if (repository === null) return null;
-    const covered = await this.#coveredOf(repository);
-    if (covered === null)
-      return "nobody can say which files the repository tracks, and git would record covered ones as empty: add files by name";
-    const name = covered.find((each) => names === null || names.some((named) => isWithin(named, each)));
-    if (name === undefined) return null;
-    const denying = denyingRule(this.#policy, [name], "read");
-    const instead = denying === null ? `let an allow rule for fs_read name ${name}` : `let a person commit ${name}`;
-    const closing = denying === null ? "" : `, since ${denying.source} closes it`;
-    return `the repository tracks ${name}, which is covered in the box${closing}: git would record it as empty; name the other files instead, or ${instead}`;
+    const known = this.#reasons.get(repository);
+    if (known !== undefined) return known;
+    const reason = await this.#reasonIn(repository);
+    this.#reasons.set(repository, reason);
+    return reason;
   }
 
-  async #coveredOf(repository: string): Promise<readonly string[] | null> {
-    const known = this.#covered.get(repository);
-    if (known !== undefined) return known;
-    const tracked = await trackedNames(join(this.#workspace.root, repository));
-    const covered: string[] = [];
-    for (const [index, each] of tracked?.entries() ?? []) {
+  async #reasonIn(repository: string): Promise<string | null> {
+    const names = await recordableNames(join(this.#workspace.root, repository));
+    if (names === null) return "git does not say which files it would record, and it would record covered ones as empty";
+    for (const [index, each] of names.entries()) {
       if (index % TURN_NAMES === TURN_NAMES - 1) await setImmediate();
       const name = repository === "." ? each : `${repository}/${each}`;
-      if (this.#isCovered(name)) covered.push(name);
+      if (!this.#isCovered(name)) continue;
+      const denying = denyingRule(this.#policy, [name], "read");
+      const [closing, instead] =
+        denying === null
+          ? ["", `let an allow rule for fs_read name ${name}`]
+          : [`, since ${denying.source} closes it`, `let a person commit ${name}`];
+      return `${name} is covered in the box${closing}, and git could record it as empty: ignore it in the repository, or ${instead}`;
     }
-    const found = tracked === null ? null : covered;
-    this.#covered.set(repository, found);
-    return found;
+    return null;
   }
 }
 
-/** The folder of the repository in which a folder lies, as a path from the workspace's root; null if none is in the workspace. */
+/** The folder of the workspace in which the repository of another begins; null if it begins outside. */
 function repositoryOf({ root }: Workspace, folder: string): string | null {
   for (let above = folder; ; above = dirname(above)) {
     if (existsSync(join(root, above, ".git"))) return above;

@@ -1,42 +1,24 @@
 import { existsSync, statSync } from "node:fs";
-import { lstat } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
-import { errorCode } from "../../../../lib/error-code.ts";
-import { indexNames } from "./index-names.ts";
-import { plainContent } from "./plain-file.ts";
+import { dirname, join } from "node:path";
+import { answerOfGit } from "./answer-of-git.ts";
 
-/** The largest index that is read, in bytes. */
-const MOST_BYTES = 32 * 1024 * 1024;
-/** The longest file that says where a repository lies, in bytes. */
-const MOST_POINTER_BYTES = 8 * 1024;
-
-/**
- * The files that a repository tracks, as paths from the folder in which its `.git` lies: the names of its index. Null if nobody
- * can say.
- */
+/** The files that a repository tracks, as paths from the folder in which its `.git` lies. Null if git does not say. */
 export async function trackedNames(folder: string): Promise<readonly string[] | null> {
-  const entry = join(folder, ".git");
-  const found = await lstat(entry).catch(() => null);
-  if (found === null) return null;
-  if (found.isDirectory()) return namesIn(join(entry, "index"));
-  if (!found.isFile()) return null;
-  // A linked worktree, or a submodule.
-  const pointer = await plainContent(entry, MOST_POINTER_BYTES).catch(() => null);
-  const [, place] = /^gitdir: (.+?)\s*$/.exec(pointer?.toString("utf8") ?? "") ?? [];
-  return place === undefined ? null : namesIn(join(resolve(folder, place), "index"));
+  return namesOf(folder, ["--cached"]);
 }
 
-async function namesIn(index: string): Promise<readonly string[] | null> {
-  try {
-    if (!(await lstat(index)).isFile()) return null;
-    const content = await plainContent(index, MOST_BYTES);
-    return content === null ? null : indexNames(content);
-  } catch (error) {
-    // A repository without an index tracks nothing yet.
-    if (errorCode(error) === "ENOENT") return [];
-    if (["ENOTDIR", "EACCES", "EPERM", "ENXIO"].includes(errorCode(error) ?? "")) return null;
-    throw error;
-  }
+/** The files that git would record with all others of the folder: tracked ones, and those that are not ignored. Null if git does not say. */
+export async function recordableNames(folder: string): Promise<readonly string[] | null> {
+  return namesOf(folder, ["--cached", "--others", "--exclude-standard"]);
+}
+
+async function namesOf(folder: string, which: readonly string[]): Promise<readonly string[] | null> {
+  // Without --sparse git would read the folders of commits, and fetch what a partial clone lacks.
+  const answer = await answerOfGit(folder, ["ls-files", "-z", "--sparse", ...which]);
+  if (typeof answer === "string") return null;
+  const names = answer.text.split("\0").filter((name) => name !== "");
+  const hasFolder = names.some((name) => name.endsWith("/") && !existsSync(join(folder, name, ".git")));
+  return hasFolder ? null : names;
 }
 
 /** True if git takes a folder for a repository: whole, and of the server's own user. Elsewhere `git diff` compares any two files. */

@@ -1,12 +1,11 @@
-import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { readdir, readFile, realpath, stat } from "node:fs/promises";
 import { join, relative, resolve, sep } from "node:path";
-import { promisify } from "node:util";
 import type { Workspace } from "../../../workspace/workspace.ts";
 import { hasToken } from "../../../workspace/secret-files.ts";
 import type { FoundCommand } from "../command-line.ts";
 import type { RuleValue, RuleValues } from "../../rule-values.ts";
+import { answerOfGit } from "./answer-of-git.ts";
 
 /**
  * Settings of a repository by which git runs nothing and reads no other file. Whatever else its configuration says (filters,
@@ -26,9 +25,6 @@ const HARMLESS_SETTINGS = [
   /^http(?:\..*)?\.(?:extraheader|postbuffer|sslverify|proxy)$/,
   /^lfs\.(?:url|repositoryformatversion|locksverify|.*\.(?:access|locksverify))$/,
 ];
-/** The most that git may say of a repository, in bytes, and the longest that it may take, in ms. */
-const MOST_BYTES = 32 * 1024 * 1024;
-const MOST_MS = 5_000;
 /** The most repositories whose look is kept. */
 const KEPT = 200;
 
@@ -45,7 +41,6 @@ type RepositoryLook = {
 
 const UNKNOWN: RepositoryLook = { setting: "settings that git does not tell", nested: null, secret: null, outside: null };
 
-const run = promisify(execFile);
 /** Looks by the configuration and index that they saw: those are looked at again once they have changed. */
 const looks = new Map<string, { readonly seen: string; readonly look: RepositoryLook }>();
 
@@ -98,7 +93,7 @@ async function reasonOf(
 
 /** What the repository of a folder may run. A folder in no repository runs nothing. */
 async function lookAt(folder: string, root: string): Promise<RepositoryLook> {
-  const places = await answer(folder, ["rev-parse", "--git-common-dir", "--absolute-git-dir"]);
+  const places = await answerOfGit(folder, ["rev-parse", "--git-common-dir", "--absolute-git-dir"]);
   if (places === "refused") return { setting: null, nested: null, secret: null, outside: null };
   if (places === "unknown") return UNKNOWN;
   const [shared, own, ...more] = places.text.replace(/\n$/, "").split("\n");
@@ -115,8 +110,8 @@ async function lookAt(folder: string, root: string): Promise<RepositoryLook> {
   const key = `${folder}\0${own}`;
   const known = looks.get(key);
   if (known?.seen === seen) return known.look;
-  const settings = await answer(folder, ["config", "--local", "--no-includes", "--list", "-z"]);
-  const index = await answer(folder, ["ls-files", "--stage", "--sparse", "-z"]);
+  const settings = await answerOfGit(folder, ["config", "--local", "--no-includes", "--list", "-z"]);
+  const index = await answerOfGit(folder, ["ls-files", "--stage", "--sparse", "-z"]);
   if (typeof settings === "string" || typeof index === "string") return UNKNOWN;
   // Each is a name, a line feed and a value; one without a value is a name alone.
   const pairs = settings.text.split("\0").map((pair): readonly [string, string] => {
@@ -187,36 +182,4 @@ function nestedIn(index: string): string | null {
 async function version(path: string): Promise<string> {
   const found = await stat(path, { bigint: true }).catch(() => null);
   return found === null ? "none" : `${found.ino}:${found.size}:${found.mtimeNs}:${found.ctimeNs}`;
-}
-
-/** What git says; `refused` also where there is no git, no repository or no such folder. */
-type Answer = { readonly text: string } | "refused" | "unknown";
-
-/**
- * The answer of a command of git that runs nothing: without hooks of the file system, without the machine's own configurations,
- * and without fetching what a partial clone lacks.
- */
-async function answer(folder: string, args: readonly string[]): Promise<Answer> {
-  const settings = ["safe.directory=*", "safe.bareRepository=explicit", "core.fsmonitor=false"].flatMap((each) => ["-c", each]);
-  try {
-    const { stdout } = await run("git", [...settings, ...args], {
-      cwd: folder,
-      maxBuffer: MOST_BYTES,
-      timeout: MOST_MS,
-      env: {
-        PATH: process.env["PATH"],
-        HOME: "/nonexistent",
-        LC_ALL: "C",
-        GIT_CONFIG_NOSYSTEM: "1",
-        GIT_CONFIG_GLOBAL: "/dev/null",
-        GIT_OPTIONAL_LOCKS: "0",
-        GIT_NO_LAZY_FETCH: "1",
-        GIT_ALLOW_PROTOCOL: "",
-      },
-    });
-    return { text: stdout };
-  } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : null;
-    return code === 128 || code === "ENOENT" || code === "ENOTDIR" ? "refused" : "unknown";
-  }
 }

@@ -1,4 +1,4 @@
-import { rm } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { PermissionSource } from "../../../../../src/agent/policy/permission-source.ts";
@@ -19,6 +19,8 @@ const RECORDING = [
   "git add '*.env'",
   "git add *",
   "git add :/",
+  "git add src/a.ts",
+  "git commit -m x",
   "git add src/a.ts $(ls)",
   "git add --pathspec-from-file=names",
   "git add -p",
@@ -61,27 +63,14 @@ const RECORDING = [
   "find . -name a -exec git add {} +",
 ];
 const OTHERS = [
-  "git commit -m x",
-  "git commit -m 'git add -A'",
-  "git commit -m -a",
-  "git commit -mall",
-  "git commit -F src/a.ts",
-  "git commit --amend --no-edit -S",
-  "git commit -m x src/a.ts",
-  "git add src/a.ts",
-  "git add -- src/a.ts src/b.ts",
-  "git add -f src",
-  "git add -A src",
-  "cd src && git add .",
-  "git update-index --refresh",
-  "git update-index src/a.ts",
-  "git rm src/a.ts",
   "git stash list",
   "git stash pop",
-  "git stash push src/a.ts",
   "git status",
-  "git add",
+  "git log -p",
   "git push",
+  "git checkout -b x",
+  "git merge x",
+  "git pull --rebase",
   "npm test",
 ];
 
@@ -102,7 +91,7 @@ async function verdicts(workspace: Workspace, source: PermissionSource, lines: r
 const asked = (lines: readonly string[]): string[] => lines.map((line) => `ask ${line}`);
 const allowed = (lines: readonly string[]): string[] => lines.map((line) => `allow ${line}`);
 
-describe("a covered file that the repository tracks", () => {
+describe("a covered file that git could record", () => {
   it("is recorded as empty by no command of git in a box without a question, whatever allow rules say", async () => {
     const workspace = await project(["conf/.env"]);
     for (const source of [
@@ -117,9 +106,8 @@ describe("a covered file that the repository tracks", () => {
   it("is named in the question, with what can be done", async () => {
     const explanation = await commandJudge(await project(["conf/.env"]), { mode: "auto" }, true)("ls; git commit -am x");
     expect(explanation).toMatchObject({ verdict: "ask", decidedBy: "covered files that git would record" });
-    expect(explanation.reason).toContain("the repository tracks conf/.env, which is covered in the box");
-    expect(explanation.reason).toContain("git would record it as empty");
-    expect(explanation.reason).toContain("name the other files instead, or let an allow rule for fs_read name conf/.env");
+    expect(explanation.reason).toContain("conf/.env is covered in the box, and git could record it as empty");
+    expect(explanation.reason).toContain("ignore it in the repository, or let an allow rule for fs_read name conf/.env");
     expect(explanation.parts?.[0]).toMatchObject({ start: 4, verdict: "ask" });
   });
 
@@ -130,7 +118,7 @@ describe("a covered file that the repository tracks", () => {
       asked(["git add -A", "git commit -am x"]),
     );
     const { reason } = await commandJudge(workspace, source, true)("git add -A");
-    expect(reason).toContain("secrets/s.txt, which is covered in the box, since fs_read(path:/secrets) closes it");
+    expect(reason).toContain("secrets/s.txt is covered in the box, since fs_read(path:/secrets) closes it");
     expect(reason).toContain("let a person commit secrets/s.txt");
   });
 
@@ -143,7 +131,7 @@ describe("a covered file that the repository tracks", () => {
   });
 
   it("asks for nothing where there is none: no box, no tracked file, one that is gone, or one that an allow rule names", async () => {
-    const lines = RECORDING.filter((line) => !line.includes(".env") && !line.startsWith("find"));
+    const lines = RECORDING.filter((line) => !/\.env|^find|stash/i.test(line));
     const workspace = await project(["conf/.env"]);
     const allow = ["fs_read(path:conf/.env)"];
     expect(await verdicts(workspace, { mode: "auto", allow }, RECORDING)).toEqual(allowed(RECORDING));
@@ -152,5 +140,15 @@ describe("a covered file that the repository tracks", () => {
     expect(await verdicts(workspace, { mode: "auto" }, lines)).toEqual(allowed(lines));
     expect(await verdicts(await project([]), { mode: "auto" }, lines)).toEqual(allowed(lines));
     expect(await verdicts(await projectFolder(), { mode: "auto" }, lines)).toEqual(allowed(lines));
+    const ignoring = await project([".gitignore"]);
+    await writeFile(join(ignoring.root, ".gitignore"), ".env\n");
+    await writeFile(join(ignoring.root, ".env"), "A=1");
+    expect(await verdicts(ignoring, { mode: "auto" }, lines)).toEqual(allowed(lines));
+  });
+
+  it("is one that is not tracked yet, too, if the repository does not ignore it", async () => {
+    const workspace = await project([]);
+    await writeFile(join(workspace.root, ".env"), "A=1");
+    expect(await verdicts(workspace, { mode: "auto" }, ["git add -A"])).toEqual(asked(["git add -A"]));
   });
 });

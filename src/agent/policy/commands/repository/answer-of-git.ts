@@ -1,0 +1,45 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+
+/** The most that git may say of a repository, in bytes, and the longest that it may take, in ms. */
+const MOST_BYTES = 32 * 1024 * 1024;
+const MOST_MS = 5_000;
+
+const run = promisify(execFile);
+
+/** What git says; `refused` also where there is no git, no repository or no such folder. */
+export type Answer = { readonly text: string } | "refused" | "unknown";
+
+/**
+ * The answer of a command of git that runs nothing: without hooks of the file system, without the machine's own configurations,
+ * and without fetching what a partial clone lacks.
+ */
+export async function answerOfGit(folder: string, args: readonly string[]): Promise<Answer> {
+  const settings = [
+    "safe.directory=*",
+    "safe.bareRepository=explicit",
+    "core.fsmonitor=false",
+    "submodule.recurse=false",
+  ].flatMap((each) => ["-c", each]);
+  try {
+    const { stdout } = await run("git", [...settings, ...args], {
+      cwd: folder,
+      maxBuffer: MOST_BYTES,
+      timeout: MOST_MS,
+      env: {
+        PATH: process.env["PATH"],
+        HOME: "/nonexistent",
+        LC_ALL: "C",
+        GIT_CONFIG_NOSYSTEM: "1",
+        GIT_CONFIG_GLOBAL: "/dev/null",
+        GIT_OPTIONAL_LOCKS: "0",
+        GIT_NO_LAZY_FETCH: "1",
+        GIT_ALLOW_PROTOCOL: "",
+      },
+    });
+    return { text: stdout };
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : null;
+    return code === 128 || code === "ENOENT" || code === "ENOTDIR" ? "refused" : "unknown";
+  }
+}
