@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { keyNotes, sandboxLines, unboxedNotes } from "../../src/config/boxed-templates.ts";
+import { keyNotes, sandboxLines, sharedFolderNotes, unboxedNotes } from "../../src/config/boxed-templates.ts";
 import { presets, type TriplaneConfig } from "../../src/triplane.ts";
 
 const NONE = { isAvailable: false, reason: "bubblewrap is not installed" } as const;
@@ -81,4 +81,17 @@ it("programs that run unasked and without a box are noted if the server's enviro
   expect(notes.map((note) => note.split(":")[0])).toEqual(["templates.auto", "templates.allowed", "tenants.acme.templates.auto"]);
   expect(notes[0]).toContain("they can read its environment, with the keys of providers");
   expect(keyNotes({ templates }, none)).toEqual([]);
+});
+
+it("a template that runs command lines unasked without a box is noted, if it can be given the folder of one that has a box", () => {
+  const reader: Templates = { reader: { ...common, permission: presets.readOnly } };
+  const note =
+    "templates.reader runs command lines without a box, and can be given the folder of templates.engineer, whose programs have one: what those write there, such as a repository, it reads and obeys outside. Give them folders of their own.";
+  expect(sharedFolderNotes({ templates: { ...reader, ...boxed } })).toEqual([note]);
+  expect(sharedFolderNotes({ templates: { ...reader, ...boxed }, workspaceRoots: ["/work"] })).toEqual([note]);
+  expect(sharedFolderNotes({ templates: { ...reader, ...boxed }, tenants: { acme: { defaultWorkspace: "x" } } })).toEqual([note]);
+  // Each agent has a folder of its own, or asks before it runs anything, or all have boxes.
+  expect(sharedFolderNotes({ templates: { ...reader, ...boxed }, workspaceRoots: [] })).toEqual([]);
+  expect(sharedFolderNotes({ templates: { ...plain, ...boxed } })).toEqual([]);
+  expect(sharedFolderNotes({ templates: reader })).toEqual([]);
 });

@@ -61,7 +61,7 @@ function itemsOf(inside: string): readonly string[] | null {
   return Array.from({ length: Math.min(Math.abs(to - from) + 1, WORDS + 1) }, (_, index) => String(from + index * step));
 }
 
-/** The names that a pattern may match, with the pattern itself where the shell may leave it as it is; null if nobody can say. */
+/** The names that a pattern may match, and the pattern, as which the shell leaves a word that matches none; null if nobody can say. */
 function namesOf(pattern: string, place: Place, left: { entries: number }): readonly string[] | null {
   const segments = pattern.split("/");
   if (pattern.startsWith("/") || segments.includes("..") || place.folder === null) return null;
@@ -81,8 +81,7 @@ function namesOf(pattern: string, place: Place, left: { entries: number }): read
     }
     found = next;
   }
-  const names = found.map((name) => name.slice(0, -1));
-  return names.length === 0 || pattern.includes("[") ? [...names, pattern] : names;
+  return [...found.map((name) => name.slice(0, -1)), pattern];
 }
 
 /** What says of a name that the shell may find it by a pattern. Bytes may count as characters there. */

@@ -1,0 +1,116 @@
+import { execFileSync } from "node:child_process";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { expandedWords } from "../../../../src/agent/policy/commands/expanded-words.ts";
+import { literalWord } from "../../../../src/agent/policy/commands/shell-word.ts";
+import { presets } from "../../../../src/config/presets.ts";
+import { commandJudge, projectFolder } from "../../../support/command-lines.ts";
+
+const NAMES = [
+  "a",
+  "b",
+  "ab",
+  "a.ts",
+  "b.ts",
+  ".env",
+  ".a",
+  "[a]",
+  "é",
+  "aé",
+  "a b",
+  "*",
+  "{a,b}",
+  "d/a",
+  "d/b.ts",
+  "d/.env",
+  "e/a",
+];
+const PIECES = [
+  "a",
+  "b",
+  "é",
+  ".",
+  "*",
+  "?",
+  "[ab]",
+  "[a-z]",
+  "[a]",
+  "{a,b}",
+  "{,a}",
+  "{1..3}",
+  "{b,*}",
+  "/",
+  "d/",
+  "e",
+  "ts",
+  "*.ts",
+];
+
+describe("the words that a wildcard or braces stand for", () => {
+  it("are those that bash makes of them, in every locale, or more", async () => {
+    const project = await projectFolder();
+    await mkdir(join(project.root, "d"));
+    await mkdir(join(project.root, "e"));
+    for (const name of NAMES) await writeFile(join(project.root, name), "");
+    const place = { workspace: project, folder: ".", mayHaveChanged: false, named: new Map<string, string | null>() };
+    let expanded = 0;
+    fc.assert(
+      fc.property(
+        fc.array(fc.constantFrom(...PIECES), { minLength: 1, maxLength: 5 }),
+        fc.constantFrom("C", "C.UTF-8"),
+        (pieces, locale) => {
+          const text = pieces.join("");
+          const ours = expandedWords(literalWord(text, { start: 0, end: text.length }), place);
+          if (ours === null) return;
+          expanded += 1;
+          const said = execFileSync("bash", ["--norc", "-c", `printf '%s\\n' ${text}`], {
+            cwd: project.root,
+            env: { PATH: process.env["PATH"], LC_ALL: locale },
+            encoding: "utf8",
+          });
+          const theirs = said.split("\n").filter((word) => word !== "");
+          const plain = (word: string): string => word.replace(/\/+/g, "/").replace(/\/$/, "");
+          expect(ours.map(plain), text).toEqual(expect.arrayContaining(theirs.map(plain)));
+        },
+      ),
+      { numRuns: 300 },
+    );
+    expect(expanded).toBeGreaterThan(100);
+  });
+
+  it.each([
+    ["allow", "cat src/*.ts"],
+    ["allow", "wc -l src/{a,b}.ts"],
+    ["allow", "head -5 src/?.ts"],
+    ["allow", "cat src/nothing*"],
+    ["allow", "ls docs/*.md src/*"],
+    ["ask", "cat *"],
+    ["ask", "cat .e*"],
+    ["ask", "cat {src/a.ts,.env}"],
+    ["allow", "cat ?env"],
+    ["allow", "cat src/[a]*"],
+    ["ask", "cat out/*"],
+    ["ask", "cat src/../*"],
+    ["ask", "cat /etc/*"],
+    ["ask", "uniq src/*.ts"],
+    ["ask", "grep *"],
+    ["ask", "head -n *"],
+    ["ask", "cat link*"],
+    ["allow", "ls opt/*"],
+    ["ask", "cd opt && ls *"],
+    ["ask", "cat src/.*"],
+    ["ask", "printf *"],
+    ["ask", "cat many/*"],
+    ["ask", "cat {1..9999}"],
+  ])("are each judged: %s %s", async (verdict, line) => {
+    const project = await projectFolder();
+    await writeFile(join(project.root, ".env"), "A=1");
+    await symlink("/etc/passwd", join(project.root, "link.txt"));
+    for (const folder of ["opt", "many"]) await mkdir(join(project.root, folder));
+    await writeFile(join(project.root, "opt/-R"), "");
+    for (let name = 0; name < 600; name += 1) await writeFile(join(project.root, "many", String(name)), "");
+    expect((await commandJudge(project, presets.readOnly)(line)).verdict).toBe(verdict);
+  });
+});
