@@ -67,7 +67,7 @@ export async function startProgram(
   const program: Program = {
     argv,
     folder: await presentFolder(workspace, folder ?? "."),
-    env: { ...inherited(), HOME: home, ...env },
+    env: { ...programEnvironment(), HOME: home, ...env },
     workspace: workspace.root,
     home,
     look: async () => (found = await coveredPaths.find(workspace.root, await coverRule(), signal)),
@@ -84,7 +84,7 @@ export async function startProgram(
  * runs is found where the machine has no other, or where a box does not show the other one. Folders that npm puts before the
  * others for its scripts are the server's own programs.
  */
-function inherited(): Record<string, string> {
+export function programEnvironment(): Record<string, string> {
   const names = ["LANG", "TZ"];
   const folders = (process.env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin").split(delimiter);
   const path = [...folders.filter((folder) => !OF_NPM.test(folder)), dirname(process.execPath)].join(delimiter);

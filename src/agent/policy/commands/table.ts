@@ -107,7 +107,6 @@ export const READERS: Readonly<Record<string, CommandForm>> = {
   cd: form({ operands: ["read"], most: 1 }),
   which: texts("-a"),
   type: texts("-a -t -p"),
-  command: form({ flags: "-v", needs: "-v", operands: ["text"] }),
   whoami: form({}),
   id: form({ flags: "-u -g -G -n" }),
   uname: form({ flags: "-a -s -n -r -m" }),
@@ -134,6 +133,9 @@ const commits = {
   leavesOut,
   takesNumber: true,
 } as const;
+
+/** What runs another command, but for this: it says where that lies. */
+const READERS_OF_COMMAND: Readonly<Record<string, CommandForm>> = { "-v": texts() };
 
 /** Options of git itself before its command. */
 const GIT = form({ flags: "--no-pager -P --no-optional-locks --version", folder: "-C" });
@@ -200,6 +202,7 @@ export function knownCommand(words: readonly ShellWord[]): Known | null {
   const [first, ...rest] = words;
   if (first === undefined || first.open !== null) return null;
   if (first.text === "git") return knownOfGit(first, rest);
+  if (first.text === "command") return knownInside([READERS_OF_COMMAND], first, rest, null);
   if (first.text === "npm") return knownInside([WRITING_OF_NPM], first, rest, null);
   if (first.text === "[" && rest.at(-1)?.text !== "]") return null;
   const [name, operands] = first.text === "[" ? ["test", rest.slice(0, -1)] : [first.text, rest];

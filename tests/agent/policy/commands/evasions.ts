@@ -3,6 +3,17 @@ type Evasions = { readonly rules: readonly string[]; readonly lines: string };
 
 const GROUPS: readonly Evasions[] = [
   {
+    rules: ["command -v *", "[[] *", "test *"],
+    lines: String.raw`
+command [ -v 'a[$(touch x)]' ]
+command test -v 'a[$(touch x)]'
+command ls -v
+command -p touch x
+[ -v 'a[$(touch x)]' ]
+test -v 'a[$(touch x)]'
+`,
+  },
+  {
     rules: ["git status", "git status *"],
     lines: String.raw`
 git status; rm -rf src
