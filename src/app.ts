@@ -60,7 +60,7 @@ import { webhookConsumer } from "./deliveries/webhooks.ts";
 import { closedFolders, realFolder } from "./config/closed-folders.ts";
 import { narrowedRules } from "./agent/policy/narrowed-rules.ts";
 import { sayConfigurationChanges } from "./config/configuration-changes.ts";
-import type { Settings } from "./config/settings.ts";
+import { decidersOf, type Settings } from "./config/settings.ts";
 import type { Tenants, TenantSettings } from "./config/tenants.ts";
 
 /** The parts that tests put in the place of the application's. Nothing else can be replaced. */
@@ -189,6 +189,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     agentHooks: settings.agentHooks,
     folder,
     ownWorkspaces: join(realFolder(dataFolder), "workspaces"),
+    decidersOf: decidersOf(settings),
   };
   const services: ServerServices = { ...shared, of: servicesByTenant(shared, settings.tenants, overrides.models) };
 

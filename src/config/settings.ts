@@ -169,14 +169,21 @@ function modesOf(path: string, own: Readonly<Record<string, CustomMode>>): Map<s
   return new Map(Object.entries(own));
 }
 
+/** The ids of all who may decide in a tenant; null where the operator's own code says who they are, or listeners decide as well. */
+export function decidersOf({
+  authentication,
+  listeners,
+}: Pick<Settings, "authentication" | "listeners">): (tenant: string) => readonly string[] | null {
+  if (authentication.kind !== "tokens" || Object.keys(listeners).length > 0) return () => null;
+  const deciders = authentication.actors.filter((actor) => mayDecide(actor));
+  return (tenant) => deciders.filter((actor) => actor.tenant === tenant).map(({ id }) => id);
+}
+
 /** Of templates whose calls nobody can ever allow, since too few of their tenant may decide. */
 function quorumNotes(tenants: Tenants, authentication: Authentication): string[] {
   if (authentication.kind !== "tokens") return [];
-  const deciders = Map.groupBy(
-    authentication.actors.filter((actor) => mayDecide(actor)),
-    ({ tenant }) => tenant,
-  );
-  const most = (tenant: string): number => new Set(deciders.get(tenant)?.map(({ id }) => id)).size;
+  const deciders = decidersOf({ authentication, listeners: {} });
+  const most = (tenant: string): number => new Set(deciders(tenant)).size;
   const present = [...new Set(authentication.actors.map(({ tenant }) => tenant))];
   const offered = present.flatMap((tenant) =>
     [...tenantOf(tenants, tenant).templates.values()].map((template) => ({ tenant, template })),

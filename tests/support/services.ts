@@ -45,6 +45,7 @@ export function testServices(
   return {
     ...shared,
     reads: sql,
+    decidersOf: () => null,
     appender: new Appender(log),
     bell: silentBell(),
     templates: new Map([["assistant", { ...testTemplate(), ...template }]]),

@@ -53,6 +53,9 @@ export function answerClosed(
         message: `${approval.kind === "NETWORK_HOST" ? "the turn, or the program that asked," : "the turn"} ended before anybody decided: nothing waits for this decision now`,
       });
     case "STALE":
+      // Whoever gave the input that the newer one asks for, and says so again.
+      if (edit.ok && edit.value !== null && approval.decisions.at(-1)?.inputHash === edit.value.inputHash)
+        return accepted({ id: approval.id, position: null, agentId: approval.agentId });
       return refused({
         code: "STALE",
         field: ["approvalId"],

@@ -9,9 +9,11 @@ import { answerClosed, answerRepeated } from "./closed.ts";
 import { decided, type Decision, type DecisionCommit } from "./decided.ts";
 import type { Decided, DecideApproval } from "./decision.ts";
 import { checkEdit, type EditedInput } from "./edited-input.ts";
+import { editAsked, nobodyElse } from "./edit-asked.ts";
 import { expireApproval } from "./expire.ts";
 import { decidedHost } from "./hosts/decided-host.ts";
 import type { ApprovalServices } from "./services.ts";
+import type { ApprovalTemplate } from "./template.ts";
 
 /** A decision that meets other changes of the same rows so often was not meant to be. */
 const TRIES = 50;
@@ -84,11 +86,16 @@ async function commitOf(
   services: ApprovalServices,
   asked: Asked,
   edit: EditedInput | null,
-  made: Omit<Decision, "approval" | "call" | "edit">,
+  made: Omit<Decision, "approval" | "call" | "edit" | "template"> & { readonly template: ApprovalTemplate | undefined },
 ): Promise<Result<DecisionCommit, CommandRefusal> | "somebody was faster"> {
   const { approval, call } = asked;
   if (call === null) return decidedHost(services, { ...made, approval });
   if (call.state !== "APPROVAL_REQUIRED") return "somebody was faster";
+  const { actor, request, template } = made;
+  if (request.input !== null && edit !== null && template !== undefined && !template.selfApproval) {
+    const asking = { ...made, approval, call, edit, template, deciders: services.decidersOf(actor.tenant) };
+    return nobodyElse(asking) ?? accepted(editAsked(asking));
+  }
   return accepted(decided({ ...made, approval, call, edit }));
 }
 

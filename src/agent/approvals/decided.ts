@@ -1,5 +1,5 @@
 import type { ApprovalTransition, OutsideChange } from "../../db/change.ts";
-import type { ApprovalDecision } from "../../db/generated/enums.ts";
+import type { ApprovalDecision, ApprovalState } from "../../db/generated/enums.ts";
 import type { AgentEventBody } from "../../events/event.ts";
 import { storable } from "../../lib/text.ts";
 import { actorRef, type Actor } from "../actors/actor.ts";
@@ -66,12 +66,22 @@ function storedNote({ note }: DecideApproval): string | null {
   return note === null ? null : storable(note);
 }
 
-/** The part of the commit that every decision has: its row, the approval's next state, and the event that says so. */
-export function said(made: DecisionMade, edit: EditedInput | null, allowRuleId: string | null = null): DecisionCommit {
+/** The state of an approval by a decision, and how many people must allow what it asks for besides. */
+type After = { readonly state: Exclude<ApprovalState, "EXPIRED" | "SEALED">; readonly missing: number };
+
+/**
+ * The part of the commit that every decision has: its row, the approval's next state, and the event that says so. `edit` is the input
+ * that the person gave in the place of the one that is asked for.
+ */
+export function said(
+  made: DecisionMade,
+  edit: EditedInput | null,
+  { state, missing }: After = stateAfter(made),
+  allowRuleId: string | null = null,
+): DecisionCommit {
   const { approval, actor, authority, request, at } = made;
   const { decision } = request;
   const note = storedNote(request);
-  const { state, missing } = stateAfter(made);
   const transition: ApprovalTransition = {
     id: approval.id,
     from: "PENDING",

@@ -6,6 +6,8 @@ import { inputHash } from "../calls/stages/confirmation.ts";
 import { issueLines, refusalText } from "../calls/refusals/refusal.ts";
 import type { Explanation } from "../policy/permission.ts";
 import { storedValues, type RuleValues } from "../policy/rule-values.ts";
+import { riskOf } from "../calls/risk.ts";
+import type { Risk } from "../tools/tool.ts";
 import { dryRun, type DryRunAgent } from "../calls/dry-run.ts";
 
 /** An input that may run, with its hash, its normalised values and what the policy says of it. */
@@ -14,6 +16,7 @@ export type EditedInput = {
   readonly inputHash: string;
   readonly values: RuleValues;
   readonly explanation: Explanation;
+  readonly risk: Risk;
 };
 
 /**
@@ -40,5 +43,6 @@ export async function checkEdit(
     inputHash: inputHash(edited, agent.workspace),
     values: storedValues(values ?? {}),
     explanation,
+    risk: riskOf(edited.tool, values, null),
   });
 }

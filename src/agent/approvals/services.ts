@@ -9,4 +9,6 @@ export type ApprovalServices = JudgeServices &
     /** The connections for what people read. */
     readonly reads: Sql;
     readonly templates: ReadonlyMap<string, ApprovalTemplate>;
+    /** The ids of all who may decide in a tenant; null if the server does not know them. */
+    readonly decidersOf: (tenant: string) => readonly string[] | null;
   };

@@ -14,12 +14,12 @@ import type { CallView } from "./call.ts";
  *                     └──▶ DENIED
  *
  * A rule or a hook may deny or answer a call until it is EXECUTING. A person is asked again about an APPROVED call if another
- * input would run by then. A call whose server died while it was EXECUTING may run again, or a person is asked what came of
+ * input would run by then, and another one about a call to which somebody gave another input. A call whose server died while it was EXECUTING may run again, or a person is asked what came of
  * it. Every call that is not final is SEALED if its turn ends, and FAILED if a person cancels that call.
  */
 export const TRANSITIONS: Readonly<Record<ToolCallState, readonly ToolCallState[]>> = {
   PENDING: ["APPROVAL_REQUIRED", "EXECUTING", "DENIED", "FAILED", "COMPLETED", "SEALED"],
-  APPROVAL_REQUIRED: ["APPROVED", "DENIED", "SEALED", "COMPLETED", "EXECUTING", "FAILED"],
+  APPROVAL_REQUIRED: ["APPROVAL_REQUIRED", "APPROVED", "DENIED", "SEALED", "COMPLETED", "EXECUTING", "FAILED"],
   APPROVED: ["EXECUTING", "APPROVAL_REQUIRED", "DENIED", "FAILED", "SEALED"],
   EXECUTING: ["COMPLETED", "FAILED", "SEALED", "APPROVAL_REQUIRED", "EXECUTING"],
   COMPLETED: [],

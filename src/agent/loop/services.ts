@@ -48,6 +48,8 @@ export type AgentServices = CallServices &
     readonly leaseTimes: LeaseTimes;
     /** The hooks that agents may be created with, by name. */
     readonly agentHooks: ReadonlyMap<string, Hooks>;
+    /** The ids of all who may decide in a tenant; null if the server does not know them. */
+    readonly decidersOf: (tenant: string) => readonly string[] | null;
     /** The number of agents that this server advances at a time. */
     readonly agentLimit: number;
     /** True if there may be several tenants, as who may connect says. */

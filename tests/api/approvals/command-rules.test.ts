@@ -137,7 +137,7 @@ describe("the record of a call whose input was edited", () => {
 
   it("explains the input that ran, with its parts", async () => {
     const input = { command: "ls; sudo -n true" };
-    const { call, approval } = await edited(input, { permission: presets.readOnly });
+    const { call, approval } = await edited(input, { permission: presets.readOnly, selfApproval: true });
     expect(call).toMatchObject({
       state: "COMPLETED",
       input,
@@ -151,9 +151,9 @@ describe("the record of a call whose input was edited", () => {
     const hooks: TemplateConfig["hooks"] = {
       preToolUse: [({ input }) => (JSON.stringify(input).includes("ls -l") ? { decision: "ask", reason: "a list" } : undefined)],
     };
-    const { call } = await edited({ command: "ls" }, { permission: presets.readOnly, hooks });
+    const { call } = await edited({ command: "ls" }, { permission: presets.readOnly, hooks, selfApproval: true });
     expect(call).toMatchObject({ state: "COMPLETED", explanation: { verdict: "ALLOW", rule: "readOnlyCommands", parts: [] } });
-    const hooked = await edited({ command: "ls -l" }, { permission: presets.readOnly, hooks });
+    const hooked = await edited({ command: "ls -l" }, { permission: presets.readOnly, hooks, selfApproval: true });
     expect(hooked.call).toMatchObject({ state: "COMPLETED", explanation: { verdict: "ASK", rule: "hook", reason: "a list" } });
   });
 });

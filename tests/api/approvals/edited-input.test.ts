@@ -2,11 +2,11 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ofType } from "../../support/client.ts";
-import { office, ask, approvalOf } from "../../support/office.ts";
+import { approvalOf, ask, inbox, office, PEOPLE } from "../../support/office.ts";
 
 describe("another input than the one that was asked for", () => {
-  it("is validated, judged and run, and both inputs are kept", async () => {
-    const { app, as } = await office();
+  it("is validated, judged and run, and both inputs are kept, where people may decide on what they asked for", async () => {
+    const { app, as } = await office({ selfApproval: true });
     const asked = await ask(as("anna"));
     const input = { path: "b.txt", content: "better" };
     const decided = await as("paul").decide({
@@ -58,5 +58,72 @@ describe("another input than the one that was asked for", () => {
       input: { path: "b", content: "" },
     } as const;
     expect((await two.as("paul").decide(edited)).userErrors).toMatchObject([{ code: "INVALID", field: ["input"] }]);
+  });
+
+  it("counts as asking where nobody decides on that: another person must allow it, and it runs as that person saw it", async () => {
+    const { app, as } = await office();
+    const asked = await ask(as("anna"));
+    const input = { path: "b.txt", content: "better" };
+    const edit = { approvalId: asked.approvalId, decision: "ALLOW", inputHash: asked.inputHash, input } as const;
+    const decided = await as("paul").decide(edit);
+    expect(decided).toMatchObject({
+      userErrors: [],
+      approval: { state: "STALE", decision: "ALLOW", decidedBy: { actorId: "paul" } },
+    });
+    expect((await as("paul").decide(edit)).userErrors).toEqual([]);
+    const [newer] = await inbox(as("petra"), { states: ["PENDING"] });
+    if (newer === undefined) throw new Error("nobody else is asked");
+    expect(newer).toMatchObject({ input, reason: "paul gave another input, and whoever gives one does not decide on it" });
+    expect(newer.inputHash).not.toBe(asked.inputHash);
+    expect(newer.requestedBy.map(({ actorId }) => actorId).toSorted()).toEqual(["anna", "paul"]);
+    const yes = { approvalId: newer.id, decision: "ALLOW", inputHash: newer.inputHash } as const;
+    for (const person of ["paul", "anna"] as const)
+      expect((await as(person).decide(yes)).userErrors, person).toMatchObject([
+        { code: expect.stringMatching(/SELF_APPROVAL|FORBIDDEN/) },
+      ]);
+    expect(await as("petra").decide(yes)).toMatchObject({ userErrors: [], approval: { state: "ALLOWED" } });
+    const events = await as("anna").until(asked.agent, "DONE");
+    expect(await readFile(join(app.workspace, "b.txt"), "utf8")).toBe("better");
+    expect(ofType(events, "PermissionDecided").map(({ approvalState, allowedHash }) => [approvalState, allowedHash])).toEqual([
+      ["STALE", newer.inputHash],
+      ["ALLOWED", newer.inputHash],
+    ]);
+    expect(await approvalOf(as("ada"), newer.id)).toMatchObject({
+      toolCall: { state: "COMPLETED", input, requestedInput: { path: "a.txt", content: "text" } },
+    });
+  });
+
+  it("may be changed once more, and is decided by somebody who gave none of them; a denial ends it", async () => {
+    const { as } = await office();
+    const asked = await ask(as("anna"));
+    const edit = { decision: "ALLOW", input: { path: "b.txt", content: "b" } } as const;
+    await as("paul").decide({ ...edit, approvalId: asked.approvalId, inputHash: asked.inputHash });
+    const [second] = await inbox(as("petra"), { states: ["PENDING"] });
+    if (second === undefined) throw new Error("nobody else is asked");
+    const input = { path: "c.txt", content: "c" };
+    const again = await as("petra").decide({ decision: "ALLOW", approvalId: second.id, inputHash: second.inputHash, input });
+    expect(again).toMatchObject({ userErrors: [], approval: { state: "STALE" } });
+    const [third] = await inbox(as("pia"), { states: ["PENDING"] });
+    if (third === undefined) throw new Error("nobody else is asked");
+    expect(third.input).toEqual(input);
+    for (const person of ["paul", "petra"] as const)
+      expect((await as(person).decide({ approvalId: third.id, decision: "DENY" })).userErrors).toMatchObject([
+        { code: "SELF_APPROVAL" },
+      ]);
+    expect(await as("pia").decide({ approvalId: third.id, decision: "DENY" })).toMatchObject({ userErrors: [] });
+    await as("anna").until(asked.agent, "DONE");
+    expect(await approvalOf(as("ada"), third.id)).toMatchObject({ toolCall: { state: "DENIED" } });
+  });
+
+  it("is refused before it is stored where nobody else may decide", async () => {
+    const actors = [PEOPLE.anna, PEOPLE.paul].map(({ actor }) => actor);
+    const { as } = await office({}, { config: { actors } });
+    const { approvalId, inputHash } = await ask(as("anna"));
+    const input = { path: "b.txt", content: "better" };
+    expect((await as("paul").decide({ approvalId, decision: "ALLOW", inputHash, input })).userErrors).toMatchObject([
+      { code: "SELF_APPROVAL", field: ["input"], message: expect.stringContaining("nobody else here who may decide") },
+    ]);
+    expect(await approvalOf(as("paul"), approvalId)).toMatchObject({ state: "PENDING", decisions: [] });
+    expect((await as("paul").decide({ approvalId, decision: "ALLOW", inputHash })).userErrors).toEqual([]);
   });
 });

@@ -33,7 +33,7 @@ export async function decidedHost(
     return refused({ code: "DENIED_BY_POLICY", field: ["decision"], message: `nobody may allow this: ${denied}` });
   if (stateAfter(made).state !== "ALLOWED") return accepted(said(made, null));
   const { id, keepRule } = await ruleOf(services.sql, made);
-  const { change, events } = said(made, null, id);
+  const { change, events } = said(made, null, stateAfter(made), id);
   return accepted({ change: { ...change, ...(keepRule === null ? {} : { keepRule }) }, events });
 }
 

@@ -5,6 +5,7 @@ import { requestApproval, type ApprovalRequest } from "../../approvals/request.t
 import type { ApprovalTemplate } from "../../approvals/template.ts";
 import type { CallView } from "../../calls/call.ts";
 import { hasRun, callStep, type CallFacts, type CallStep } from "../../calls/states.ts";
+import { riskOf } from "../../calls/risk.ts";
 import { judgedColumns, judgedFacts, type JudgedCall, type Judgement, type ReadyCall } from "../../calls/judge.ts";
 import { endEvents } from "../../calls/events.ts";
 import { refusalText, type Refusal } from "../../calls/refusals/refusal.ts";
@@ -13,11 +14,7 @@ import type { Stages } from "../../calls/stage-clock.ts";
 import { format } from "../../calls/stages/formatting.ts";
 import { stageEvents } from "../../calls/trace.ts";
 import { refusedStep } from "../../calls/refusals/refused-step.ts";
-import { onlyReads } from "../../policy/commands/line-verdict.ts";
 import type { Explanation } from "../../policy/permission.ts";
-import { linesOf, writtenFiles } from "../../policy/rule-values.ts";
-import { RISKS, type Risk } from "../../tools/tool.ts";
-import type { JsonObject } from "../../../lib/json.ts";
 import { toolWarning } from "./tool-warning.ts";
 import type { AgentView } from "../view.ts";
 import { callsChanged, type Commit } from "./commit.ts";
@@ -168,7 +165,7 @@ function ask(view: AgentView, judgement: Unready & { kind: "asked" }, at: Date, 
       input: validated.bound.input,
       inputHash,
       reason,
-      risk: riskOf(judgement, meta),
+      risk: riskOf(judgement.validated.tool, judgement.values, meta),
       meta,
       preview,
       quorum: template.approvalQuorum,
@@ -187,16 +184,6 @@ function ask(view: AgentView, judgement: Unready & { kind: "asked" }, at: Date, 
     ],
     asked: { request, stale },
   };
-}
-
-/** The tool's risk, LOW for command lines that only read, or that of a hook's `meta` if it is higher. */
-function riskOf({ validated, values }: JudgedCall, meta: JsonObject | null): Risk {
-  const lines = linesOf(values ?? {});
-  const isReading = lines.length > 0 && onlyReads(lines) && writtenFiles(values).length === 0;
-  const risk = isReading ? "LOW" : validated.tool.risk;
-  const given = meta?.["risk"];
-  const said = RISKS.find((known) => typeof given === "string" && known === given.toUpperCase()) ?? risk;
-  return RISKS.indexOf(said) > RISKS.indexOf(risk) ? said : risk;
 }
 
 /** The explanation of a call that did not come as far as permission. */

@@ -1,0 +1,69 @@
+import { refused, type Result } from "../../lib/result.ts";
+import type { CommandRefusal } from "../actors/refusal.ts";
+import { actorRef } from "../actors/actor.ts";
+import { callStep, explainedBy } from "../calls/states.ts";
+import { closedEvent } from "./closed-event.ts";
+import { said, type Decision, type DecisionCommit } from "./decided.ts";
+import type { EditedInput } from "./edited-input.ts";
+import { requestApproval } from "./request.ts";
+import type { ApprovalTemplate } from "./template.ts";
+
+/** An edit of the input by a person, who thereby asks for what runs. */
+export type EditAsked = Omit<Decision, "edit" | "template"> & {
+  readonly edit: EditedInput;
+  readonly template: ApprovalTemplate;
+  /** The ids of all who may decide in the tenant; null if the server does not know them. */
+  readonly deciders: readonly string[] | null;
+};
+
+/** Why nobody could decide on an edit: all who may decide have asked for it by now. Null if somebody can. */
+export function nobodyElse({
+  approval: { requesters },
+  actor,
+  authority,
+  deciders,
+}: EditAsked): Result<never, CommandRefusal> | null {
+  const asked = new Set([actor.id, ...requesters.map(({ id }) => id)]);
+  if (authority.onBehalfOf !== null) asked.add(authority.onBehalfOf.id);
+  if (deciders === null || deciders.some((id) => !asked.has(id))) return null;
+  return refused({
+    code: "SELF_APPROVAL",
+    field: ["input"],
+    message:
+      "who edits an input asks for what runs, and there is nobody else here who may decide on it: deny it and say in the note what should be different",
+  });
+}
+
+/**
+ * The commit of an edit where nobody decides on what they asked for: the approval is closed as one that something newer stands
+ * for, and a newer one asks another person about the edited input.
+ */
+export function editAsked(made: EditAsked): DecisionCommit {
+  const { approval, call, edit, actor, at, template } = made;
+  const { change, events } = said(made, edit, { state: "STALE", missing: 1 });
+  const { inputHash, values: ruleValues } = edit;
+  const trail = { note: `another input by ${actor.id}, about which another person is asked`, by: actorRef(actor) };
+  const facts = { effectiveInput: edit.input, inputHash, ruleValues };
+  const step = callStep(call, "APPROVAL_REQUIRED", at, facts, explainedBy(edit.explanation), trail);
+  const reason = `${actor.id} gave another input, and whoever gives one does not decide on it`;
+  const request = requestApproval(
+    { id: approval.agentId, tenant: approval.tenant },
+    {
+      kind: "TOOL_CALL",
+      call: step.call,
+      input: edit.input,
+      inputHash,
+      reason,
+      risk: edit.risk,
+      meta: null,
+      preview: null,
+      quorum: approval.quorum,
+      at,
+    },
+    template,
+  );
+  return {
+    change: { ...change, transitions: [step.transition], approvals: [request.row] },
+    events: [...events, closedEvent(approval.id, call.id, "STALE", "another input is asked for"), request.event],
+  };
+}
