@@ -20,6 +20,7 @@ export async function replay(url: string): Promise<Figure> {
     host: "127.0.0.1",
     database: { kind: "postgres", url, connections: 4 } as const,
     dataFolder: "/tmp",
+    programsFolder: "/tmp",
     configPath: "bench",
     folder: "/tmp",
     anthropic: null,

@@ -11,6 +11,7 @@ const settings = await makeSettings(
     host: "127.0.0.1",
     database: { kind: "postgres", url, connections: 10 },
     dataFolder: "/tmp",
+    programsFolder: "/tmp",
     configPath: "bench",
     folder: "/tmp",
     anthropic: { apiKey: "bench", baseUrl: provider },

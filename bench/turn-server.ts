@@ -16,6 +16,7 @@ export async function start(url: string, folder: string): Promise<App> {
     host: "127.0.0.1",
     database: { kind: "postgres", url, connections: 10 },
     dataFolder: folder,
+    programsFolder: folder,
     configPath: "bench",
     folder,
     anthropic: null,

@@ -88,6 +88,7 @@ async function startWalked(): Promise<App> {
     host: "127.0.0.1",
     database: { kind: "embedded", folder: join(folder, "pglite") },
     dataFolder: join(folder, "data"),
+    programsFolder: join(folder, "data"),
     configPath: "walk",
     folder,
     anthropic: null,

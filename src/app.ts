@@ -100,7 +100,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   const startedAt = Date.now();
   const logger = overrides.logger ?? consoleLogger;
   const serverId = randomUUID();
-  const { dataFolder, port, host, folder } = settings.environment;
+  const { dataFolder, programsFolder, port, host, folder } = settings.environment;
 
   // The database, and what stands between it and the application in tests.
   const database = await openDatabase(settings.environment.database, (message) => logger.warn(message));
@@ -135,7 +135,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   const clock = overrides.clock ?? systemClock;
   const leaseTimes = overrides.leaseTimes ?? LEASE_TIMES;
   const outputs = new ToolOutputs(join(dataFolder, "outputs"));
-  const homes = await Homes.open(sql, join(realFolder(dataFolder), "homes"));
+  const homes = await Homes.open(sql, join(realFolder(programsFolder), "homes"));
   const sandboxes = { none: unboxed(groups), box };
   const coveredPaths = new CoveredPaths();
   const { hosts: listedHosts } = settings.sandbox;
@@ -239,7 +239,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   starting.defer(() => consumers.close());
   const retention = new RetentionSweep(services, settings.retention, readers, overrides.retentionSweepMs ?? RETENTION_SWEEP_MS);
   starting.defer(() => retention.close());
-  const homesSweep = new HomesSweep(services);
+  const homesSweep = new HomesSweep(services, box);
   starting.defer(() => homesSweep.close());
   const audit = new AuditSweep(services, overrides.auditTimes ?? AUDIT_TIMES);
   starting.defer(() => audit.close());
@@ -279,7 +279,7 @@ function boxOf(
   network?: Network,
 ): BubblewrapSandbox | null {
   if (!available.isAvailable) return null;
-  const folder = join(environment.dataFolder, "sandbox");
+  const folder = join(environment.programsFolder, "sandbox");
   const { read, protect, controlGroup } = sandbox;
   const limits = { ...BOX_LIMITS, ...controlGroup?.limits };
   const controlGroups = controlGroup === null ? null : new ControlGroups(controlGroup.folder, groupLimits(limits));

@@ -10,14 +10,15 @@ const SOURCES = ["src", "prisma", "scripts", "clients", "node_modules", ".git", 
 const ENVIRONMENT = [".env", ".env.local", ".env.production", ".env.development"];
 
 /** Real paths of all that is the server's own, which tools do not reach. */
-export function closedFolders({ dataFolder, configPath, folder }: Environment): string[] {
+export function closedFolders({ dataFolder, programsFolder, configPath, folder }: Environment): string[] {
   const sources = SOURCES.map((name) => join(ROOT, name));
   const environments = [ROOT, realFolder(folder)].flatMap((place) => ENVIRONMENT.map((name) => join(place, name)));
   // Of the data, each part is closed besides: a workspace below it opens the folder, not them.
   const data = ["", "outputs", "sandbox", "pglite", "triplane.lock", "triplane.owner"].map((name) =>
     join(realFolder(dataFolder), name),
   );
-  return [...sources, ...environments, ...data, realFolder(configPath)];
+  const programs = programsFolder === dataFolder ? [] : [realFolder(programsFolder)];
+  return [...sources, ...environments, ...data, ...programs, realFolder(configPath)];
 }
 
 /** The real path of a folder that may not be there yet. */

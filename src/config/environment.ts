@@ -8,6 +8,8 @@ export type Environment = {
   readonly database: DatabaseConfig;
   /** The folder in which this server keeps files of its own. */
   readonly dataFolder: string;
+  /** The folder of what programs of agents write besides workspaces: their HOMEs, and what was taken away from boxes. */
+  readonly programsFolder: string;
   readonly configPath: string;
   /** The folder in which the server was started. */
   readonly folder: string;
@@ -36,6 +38,7 @@ export function readEnvironment(variables: Readonly<Record<string, string | unde
     host: read("HOST") ?? "127.0.0.1",
     database: databaseOf(read("DATABASE_URL"), dataFolder),
     dataFolder,
+    programsFolder: resolve(read("TRIPLANE_PROGRAMS_DIR") ?? dataFolder),
     configPath: isAbsolute(configPath) ? configPath : resolve(configPath),
     folder: process.cwd(),
     anthropic: anthropicOf(read),

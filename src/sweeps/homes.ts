@@ -13,14 +13,23 @@ const PRESENT: Statement<{ id: string }, [agentIds: readonly string[]]> = {
   text: "SELECT id FROM agent WHERE id = ANY ($1)",
 };
 
-/** Removes the HOMEs of agents of this server's database whose rows are gone, on this server. */
+/** What keeps things for a time. */
+type Swept = { readonly sweep: (now: Date) => Promise<void> };
+
+/** Removes the HOMEs of agents of this server's database whose rows are gone, on this server, measures those that programs used, and removes what was taken away long ago. */
 export class HomesSweep {
-  readonly #services: Pick<ServerServices, "sql" | "homes">;
+  readonly #services: Pick<ServerServices, "sql" | "homes" | "clock">;
+  readonly #box: Swept | null;
   readonly #closing = new AbortController();
   readonly #running: Promise<void>;
 
-  constructor(services: Pick<ServerServices, "sql" | "homes" | "logger">, everyMs: number = SWEEP_MS) {
+  constructor(
+    services: Pick<ServerServices, "sql" | "homes" | "clock" | "logger">,
+    box: Swept | null,
+    everyMs: number = SWEEP_MS,
+  ) {
     this.#services = services;
+    this.#box = box;
     const onFailure = (error: unknown): void =>
       services.logger.warn(`HOMEs of agents that are gone could not be removed (${withCause(error)}); trying again later`);
     this.#running = every({ pauseMs: () => everyMs, task: () => this.tidy(), onFailure }, this.#closing.signal);
@@ -28,7 +37,7 @@ export class HomesSweep {
 
   /** Looks once. A HOME that cannot be removed keeps no other; rejects in the end, with the first of such errors as its cause. */
   async tidy(): Promise<void> {
-    const { sql, homes } = this.#services;
+    const { sql, homes, clock } = this.#services;
     const errors: unknown[] = [];
     const agents = await homes.agents();
     for (let from = 0; from < agents.length && !this.#closing.signal.aborted; from += ASKED) {
@@ -37,6 +46,8 @@ export class HomesSweep {
       for (const agentId of asked)
         if (!present.has(agentId)) await homes.remove(agentId).catch((error: unknown) => errors.push(error));
     }
+    await homes.measure();
+    await this.#box?.sweep(clock.now());
     if (errors.length > 0) throw new Error(`${errors.length} of them`, { cause: errors[0] });
   }
 

@@ -20,7 +20,15 @@ async function settingsOf(config: Partial<TriplaneConfig>): Promise<Settings> {
   await Promise.all(["acme/inner", "other", "data/workspaces"].map((name) => mkdir(join(folder, name), { recursive: true })));
   await writeFile(join(folder, "file"), "");
   const database = { kind: "embedded", folder } as const;
-  const places = { port: 0, host: "127.0.0.1", database, dataFolder: join(folder, "data"), configPath: "test", folder };
+  const places = {
+    port: 0,
+    host: "127.0.0.1",
+    database,
+    dataFolder: join(folder, "data"),
+    programsFolder: join(folder, "data"),
+    configPath: "test",
+    folder,
+  };
   return makeSettings({ ...places, anthropic: null, openai: null }, join(folder, "triplane.config.ts"), {
     models: { m: MODEL },
     templates: { t: TEMPLATE },

@@ -44,6 +44,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     host: "127.0.0.1",
     database,
     dataFolder: join(workspace, ".data"),
+    programsFolder: join(workspace, ".data"),
     configPath: "test",
     folder: workspace,
     anthropic: null,

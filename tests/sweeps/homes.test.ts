@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { Homes } from "../../src/agent/workspace/homes.ts";
 import type { Sql } from "../../src/db/sql.ts";
+import { systemClock } from "../../src/lib/clock.ts";
 import { HomesSweep } from "../../src/sweeps/homes.ts";
 import { temporaryFolder } from "../support/app.ts";
 import { testDatabase } from "../support/database.ts";
@@ -22,7 +23,7 @@ async function homesOf(present: readonly string[]) {
 }
 
 function sweepOf(sql: Sql, homes: Homes, everyMs?: number, warn: (message: string) => void = () => {}): HomesSweep {
-  const sweep = new HomesSweep({ sql, homes, logger: { ...silentLogger, warn } }, everyMs);
+  const sweep = new HomesSweep({ sql, homes, clock: systemClock, logger: { ...silentLogger, warn } }, null, everyMs);
   onTestFinished(() => sweep.close());
   return sweep;
 }
@@ -33,7 +34,7 @@ describe("the HOMEs of a server", () => {
     await writeFile(join(folder, "outside"), "stays");
     await mkdir(join(folder, "other"));
     for (const agent of ["kept", "gone"]) {
-      const home = await homes.of(agent);
+      const { path: home } = await homes.of(agent);
       await mkdir(join(home, ".cache", "deep"), { recursive: true });
       await writeFile(join(home, ".cache", "deep", "file"), agent);
       await symlink(join(folder, "outside"), join(home, "link"));
@@ -43,7 +44,7 @@ describe("the HOMEs of a server", () => {
     await writeFile(join(folder, "other", "file"), "stays");
     await sweepOf(sql, homes).tidy();
     expect(await readdir(join(folder, "homes"))).toEqual(["kept"]);
-    expect(await readFile(join(await homes.of("kept"), ".cache", "deep", "file"), "utf8")).toBe("kept");
+    expect(await readFile(join((await homes.of("kept")).path, ".cache", "deep", "file"), "utf8")).toBe("kept");
     expect(await readFile(join(folder, "outside"), "utf8")).toBe("stays");
     expect(await readdir(join(folder, "other"))).toEqual(["file"]);
   });
@@ -70,7 +71,8 @@ describe("the HOMEs of a server", () => {
     await mkdir(join(folder, "kept"));
     await writeFile(join(folder, "kept", "file"), "stays");
     const homes = await Homes.open(sql, folder);
-    for (let time = 0; time < 2; time += 1) expect(await readFile(join(await homes.of("kept"), "file"), "utf8")).toBe("stays");
+    for (let time = 0; time < 2; time += 1)
+      expect(await readFile(join((await homes.of("kept")).path, "file"), "utf8")).toBe("stays");
     expect(await homes.agents()).toEqual(["kept"]);
   });
 
@@ -86,7 +88,7 @@ describe("the HOMEs of a server", () => {
     for (const agent of ["a", "b"]) await homes.of(agent);
     const name = "d".repeat(200);
     const deep = `for i in $(seq 25); do touch file; mkdir ${name} other; ln -s /etc link; cd -P ${name}; done`;
-    execFileSync("sh", ["-c", deep], { cwd: await homes.of("b") });
+    execFileSync("sh", ["-c", deep], { cwd: (await homes.of("b")).path });
     await expect(sweepOf(sql, homes).tidy()).rejects.toMatchObject({ message: "1 of them", cause: new Error("it is stuck") });
     expect(await readdir(join(folder, "homes"))).toEqual(["a"]);
   });
@@ -127,5 +129,25 @@ describe("the HOMEs of a server", () => {
     isAway = false;
     await expect.poll(() => existsSync(join(folder, "homes", "gone"))).toBe(false);
     await sweepOf(sql, new Homes(join(folder, "none"))).tidy();
+  });
+
+  it("are emptied before the next program, which says so, once they have more than may be kept", async () => {
+    const { sql, folder } = await homesOf(["large", "small"]);
+    const homes = new Homes(join(folder, "homes"), 1_000);
+    for (const [agent, bytes] of [
+      ["large", 2_000],
+      ["small", 500],
+    ] as const) {
+      const { path } = await homes.of(agent);
+      await mkdir(join(path, ".cache"));
+      await writeFile(join(path, ".cache/file"), "x".repeat(bytes));
+    }
+    expect((await homes.of("large")).notes).toEqual([]);
+    await sweepOf(sql, homes).tidy();
+    const { path, notes } = await homes.of("large");
+    expect(await readdir(path)).toEqual([]);
+    expect(notes).toEqual([expect.stringMatching(/^HOME had more than .* GB in it and was emptied/)]);
+    expect((await homes.of("large")).notes).toEqual([]);
+    expect(await readdir((await homes.of("small")).path)).toEqual([".cache"]);
   });
 });

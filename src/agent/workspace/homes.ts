@@ -3,6 +3,10 @@ import { chmod, mkdir, readdir, realpath, rename, rm, rmdir, unlink } from "node
 import { dirname, join } from "node:path";
 import type { Sql, Statement } from "../../db/sql.ts";
 import { errorCode } from "../../lib/error-code.ts";
+import { folderBytes } from "./folder-bytes.ts";
+
+/** What the files of a HOME may have, in bytes. */
+const MOST_BYTES = 8 * 1024 ** 3;
 
 /** A database and its copies have the same key for what servers sign, and another database has another: its digest names them. */
 const DATABASE: Statement<{ digest: string }, []> = {
@@ -16,9 +20,15 @@ const DATABASE: Statement<{ digest: string }, []> = {
  */
 export class Homes {
   readonly #folder: string;
+  readonly #most: number;
+  /** The agents that have started a program since their HOMEs were measured, and those whose HOMEs were too large. */
+  readonly #used = new Set<string>();
+  readonly #full = new Set<string>();
 
-  constructor(folder: string) {
+  /** `most` is what the files of a HOME may have, in bytes. */
+  constructor(folder: string, most: number = MOST_BYTES) {
     this.#folder = folder;
+    this.#most = most;
   }
 
   /** The HOMEs of the agents of this database, in a folder of `folder`. */
@@ -28,14 +38,32 @@ export class Homes {
     return new Homes(join(folder, database.digest));
   }
 
-  /** The real path of an agent's HOME, made if it is not there. It stays from one call to the next. */
-  async of(agentId: string): Promise<string> {
+  /**
+   * The real path of an agent's HOME, made if it is not there, with what was done to it, in words for the model. It stays from one call
+   * to the next, and is emptied if it was too large when it was measured.
+   */
+  async of(agentId: string): Promise<{ readonly path: string; readonly notes: readonly string[] }> {
     const home = join(this.#folder, agentId);
+    this.#used.add(agentId);
+    const isFull = this.#full.delete(agentId);
+    if (isFull) await this.remove(agentId);
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     await takeOver(join(dirname(this.#folder), agentId), home);
     await mkdir(home, { recursive: true, mode: 0o700 });
     await chmod(home, 0o700);
-    return realpath(home);
+    const gigabytes = (this.#most / 1024 ** 3).toLocaleString("en-US");
+    const notes = isFull
+      ? [`HOME had more than ${gigabytes} GB in it and was emptied: what must stay belongs into the workspace`]
+      : [];
+    return { path: await realpath(home), notes };
+  }
+
+  /** Measures the HOMEs in which programs may have written since they were measured. Those that are too large are emptied before the next program. */
+  async measure(): Promise<void> {
+    const agents = [...this.#used];
+    this.#used.clear();
+    for (const agentId of agents)
+      if ((await folderBytes(join(this.#folder, agentId), this.#most)) > this.#most) this.#full.add(agentId);
   }
 
   /** The agents that have a HOME on this server. */

@@ -23,6 +23,8 @@ export type StartOptions = {
   readonly env: Readonly<Record<string, string>>;
   /** Further descriptors, from 4 on. */
   readonly streams?: readonly FurtherStream[];
+  /** Commands of a shell that bound what the program may use, each with its end; none if omitted. */
+  readonly limits?: string;
 };
 
 /**
@@ -38,8 +40,8 @@ while read -r sign group; do
 done
 for group in $groups; do kill -s KILL -- "-$group"; done`;
 
-/** Waits for the word to go, which never comes if the server dies first, and becomes the program. */
-const STARTER = 'read -r go <&3 || exit 1; exec 3<&-; exec "$0" "$@"';
+/** Waits for the word to go, which never comes if the server dies first, sets limits, and becomes the program. */
+const starter = (limits: string): string => `read -r go <&3 || exit 1; exec 3<&-; ${limits} exec "$0" "$@"`;
 
 /**
  * Starts programs in process groups of their own, which never outlive this process. What leaves its group (setsid) is
@@ -59,9 +61,9 @@ export class ProcessGroups {
    * Starts a program, without a shell. One that does not exist exits with 127. If nothing can be started, since the
    * folder is gone or the system has no more processes, the process has an `error`, which may be left unheard.
    */
-  start(file: string, args: readonly string[], { folder, env, streams = [] }: StartOptions): ProcessGroup {
+  start(file: string, args: readonly string[], { folder, env, streams = [], limits = "" }: StartOptions): ProcessGroup {
     if (this.#isClosed) throw new Error("the server closes: nothing more is started");
-    const child = spawn("/bin/sh", ["-c", STARTER, file, ...args], {
+    const child = spawn("/bin/sh", ["-c", starter(limits), file, ...args], {
       cwd: folder,
       env,
       detached: true,

@@ -62,7 +62,7 @@ export async function startProgram(
   { folder, env, isBackground }: StartOptions & { readonly isBackground: boolean },
   signal: AbortSignal,
 ): Promise<ProcessGroup> {
-  const home = await homes.of(agentId);
+  const { path: home, notes: ofHome } = await homes.of(agentId);
   let found: FoundInWorkspace = NOTHING_FOUND;
   const program: Program = {
     argv,
@@ -75,7 +75,7 @@ export async function startProgram(
     isBackground,
   };
   const group = await sandbox.start(program, signal, waits);
-  const said = coveredNotes({ ...program, ...found });
+  const said = [...ofHome, ...coveredNotes({ ...program, ...found })];
   return { ...group, ended: group.ended.then(({ notes }) => ({ notes: [...said, ...notes] })) };
 }
 

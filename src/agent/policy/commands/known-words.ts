@@ -42,7 +42,9 @@ export function knownWords({ form, name, named, before, words }: Known, gathered
     judged.push({ text: word.text, isOpen: word.open !== null, mustBeNamed: known ?? mustBeNamed });
     judgedLast = word;
   };
-  const expansion = (word: ShellWord): readonly string[] | null => expandedWords(word, gathered.place);
+  // The shell expands words where it stands, and not where git goes by -C.
+  const { place } = gathered;
+  const expansion = (word: ShellWord): readonly string[] | null => expandedWords(word, place);
   if (before !== null)
     for (const read of readWords(before.form, "git", before.words, () => null).words) {
       const isFolder = read.kind === "used" && read.use === "folder";

@@ -81,6 +81,11 @@ export class BubblewrapSandbox implements Sandbox {
     return this.#takenAway.recover();
   }
 
+  /** Removes what was taken away long ago. */
+  async sweep(now: Date): Promise<void> {
+    await this.#takenAway.sweep(now);
+  }
+
   async start(program: Program, signal: AbortSignal, waits = new Waits()): Promise<ProcessGroup> {
     const surroundings = this.#surroundings();
     const use = await this.#enter(

@@ -36,6 +36,15 @@ export function limitCommands({ memory, processes, file }: BoxLimits, own: OwnLi
   ].join(" && ");
 }
 
+/**
+ * The commands of a shell that set limits of files and memory for a program without a box, each of whose processes has them for
+ * itself. A system that has no such limit, or a lower one, keeps its own.
+ */
+export function unboxedLimits({ memory, file }: Pick<BoxLimits, "memory" | "file">): string {
+  const limits = [`-c 0`, `-f ${Math.floor(file / BLOCK)}`, `-d ${Math.floor(memory / 1024)}`];
+  return limits.map((limit) => `ulimit ${limit} 2>/dev/null || :;`).join(" ");
+}
+
 /** The limits that the server itself has: none can be raised. */
 export type OwnLimits = Pick<BoxLimits, "memory" | "processes" | "file">;
 

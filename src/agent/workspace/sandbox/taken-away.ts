@@ -1,9 +1,16 @@
 import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { readdir, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { randomUUID } from "node:crypto";
+import { DAY_MS } from "../../../lib/clock.ts";
 import { errorCode } from "../../../lib/error-code.ts";
 import { messageOf } from "../../../lib/text.ts";
+import { folderBytes } from "../folder-bytes.ts";
 import { inFolder } from "../pinned-folder.ts";
+
+/** The time for which what was taken away is kept, in ms, and the most of it, in bytes. */
+const KEPT_MS = 30 * DAY_MS;
+const MOST_BYTES = 4 * 1024 ** 3;
 
 /** Paths of a workspace that were not there when a program started, and that the program must not leave behind. */
 type Watch = { readonly workspace: string; readonly absent: readonly string[] };
@@ -48,6 +55,21 @@ export class TakenAway {
       if (notes.every(({ isDone }) => isDone)) unlink(file);
     }
     return said;
+  }
+
+  /** Removes what was taken away longer ago than that, and the oldest of what is more than may be kept. */
+  async sweep(now: Date, most: number = MOST_BYTES): Promise<void> {
+    const names = await readdir(this.#kept).catch((error: unknown) => {
+      if (errorCode(error) === "ENOENT") return [];
+      throw error;
+    });
+    const kept = await Promise.all(names.map(async (name) => ({ name, at: (await stat(join(this.#kept, name))).mtimeMs })));
+    let left = most;
+    for (const { name, at } of kept.toSorted((one, other) => other.at - one.at)) {
+      const place = join(this.#kept, name);
+      left -= await folderBytes(place, Math.max(left, 0));
+      if (left < 0 || now.getTime() - at > KEPT_MS) await rm(place, { recursive: true, force: true });
+    }
   }
 
   async #takeAll({ workspace, absent }: Watch, id: string): Promise<{ readonly text: string; readonly isDone: boolean }[]> {

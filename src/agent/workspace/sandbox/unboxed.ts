@@ -3,10 +3,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { messageOf } from "../../../lib/text.ts";
 import type { ProcessGroups } from "../process-groups.ts";
+import { BOX_LIMITS, unboxedLimits, type BoxLimits } from "./limits.ts";
 import type { Sandbox } from "./sandbox.ts";
 
-/** No box: programs run as the server's user, in process groups of their own. What they leave in their TMPDIR goes with them. */
-export function unboxed(groups: ProcessGroups): Sandbox {
+/**
+ * No box: programs run as the server's user, in process groups of their own, with the limits of a box for files and memory. What they
+ * leave in their TMPDIR goes with them.
+ */
+export function unboxed(groups: ProcessGroups, bounds: Pick<BoxLimits, "memory" | "file"> = BOX_LIMITS): Sandbox {
+  const limits = unboxedLimits(bounds);
   return {
     kind: "none",
     async start({ argv: [file, ...args], folder, env }, signal) {
@@ -14,7 +19,7 @@ export function unboxed(groups: ProcessGroups): Sandbox {
       const temporary = await mkdtemp(join(tmpdir(), "triplane-"));
       try {
         signal.throwIfAborted();
-        const group = groups.start(file, args, { folder, env: { TMPDIR: temporary, ...env } });
+        const group = groups.start(file, args, { folder, env: { TMPDIR: temporary, ...env }, limits });
         const ended = group.ended.then(async ({ notes }) => ({ notes: [...notes, ...(await removed(temporary))] }));
         return { ...group, ended };
       } catch (error) {

@@ -100,6 +100,8 @@ describe("the words that a wildcard or braces stand for", () => {
     ["ask", "cat link*"],
     ["allow", "ls opt/*"],
     ["ask", "cd opt && ls *"],
+    ["ask", "git -C src rev-list main *"],
+    ["allow", "cd src && git rev-list main *"],
     ["ask", "cat src/.*"],
     ["ask", "printf *"],
     ["ask", "cat many/*"],
@@ -109,7 +111,7 @@ describe("the words that a wildcard or braces stand for", () => {
     await writeFile(join(project.root, ".env"), "A=1");
     await symlink("/etc/passwd", join(project.root, "link.txt"));
     for (const folder of ["opt", "many"]) await mkdir(join(project.root, folder));
-    await writeFile(join(project.root, "opt/-R"), "");
+    for (const option of ["opt/-R", "--output=x"]) await writeFile(join(project.root, option), "");
     for (let name = 0; name < 600; name += 1) await writeFile(join(project.root, "many", String(name)), "");
     expect((await commandJudge(project, presets.readOnly)(line)).verdict).toBe(verdict);
   });

@@ -111,7 +111,7 @@ async function lookAt(folder: string, root: string): Promise<RepositoryLook> {
   const known = looks.get(key);
   if (known?.seen === seen) return known.look;
   const settings = await answerOfGit(folder, ["config", "--local", "--no-includes", "--list", "-z"]);
-  const index = await answerOfGit(folder, ["ls-files", "--stage", "--sparse", "-z"]);
+  const index = await answerOfGit(folder, ["ls-files", "--stage", "--sparse", "-z", "--", ":/"]);
   if (typeof settings === "string" || typeof index === "string") return UNKNOWN;
   // Each is a name, a line feed and a value; one without a value is a name alone.
   const pairs = settings.text.split("\0").map((pair): readonly [string, string] => {

@@ -24,7 +24,15 @@ async function nestedProject(): Promise<{ readonly workspace: Workspace; readonl
   return { workspace, mark };
 }
 
-const COMPARING = ["git status", "git status -s", "git diff", "git diff --stat", "git diff HEAD"];
+const COMPARING = [
+  "git status",
+  "git status -s",
+  "git diff",
+  "git diff --stat",
+  "git diff HEAD",
+  "git -C src status",
+  "cd src && git diff",
+];
 
 describe("a repository within the repository", () => {
   it("keeps what compares files from running unasked: git would run its filters there", async () => {

@@ -1,0 +1,26 @@
+import { lstat, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { errorCode } from "../../lib/error-code.ts";
+
+/**
+ * The bytes of the files in a folder, as far as they are counted: once they are more than `most`, the count ends. What cannot be read,
+ * or goes meanwhile, counts nothing. Links are not followed.
+ */
+export async function folderBytes(folder: string, most: number): Promise<number> {
+  let bytes = 0;
+  const folders = [folder];
+  for (let each = folders.pop(); each !== undefined && bytes <= most; each = folders.pop())
+    for (const entry of await readdir(each, { withFileTypes: true }).catch(passedOver([]))) {
+      const path = join(each, entry.name);
+      if (entry.isDirectory()) folders.push(path);
+      else bytes += (await lstat(path).catch(passedOver({ size: 0 }))).size;
+    }
+  return bytes;
+}
+
+function passedOver<Value>(instead: Value): (error: unknown) => Value {
+  return (error) => {
+    if (["ENOENT", "ENOTDIR", "EACCES", "EPERM", "ENAMETOOLONG", "ELOOP"].includes(errorCode(error) ?? "")) return instead;
+    throw error;
+  };
+}
