@@ -117,7 +117,7 @@ export const ApprovalKind = builder.enumType("ApprovalKind", {
   values: described<stored.ApprovalKind>({
     TOOL_CALL: "May this call run?",
     OUTCOME_UNKNOWN: "The server died while this call ran: what came of it?",
-    BUDGET: "May it spend more than its budget? Not asked yet.",
+    BUDGET: "May it spend more than its budget? Reserved for budgets of agents: no server asks this so far.",
     NETWORK_HOST: "May it reach this host?",
   }),
 });

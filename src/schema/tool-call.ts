@@ -34,7 +34,8 @@ export const ToolCallError = builder.objectRef<Failure>("ToolCallError").impleme
     stage: t.expose("stage", { type: GateStage, description: "The stage of the gate in which it did." }),
     message: t.exposeString("message", { nullable: true, description: "The same in words; null where they were erased." }),
     isRetryable: t.boolean({
-      description: "Whether the same call may go well later.",
+      description:
+        "Whether a call that is made again may go well: later, or once what is wrong was changed, as `recommendations` say.",
       resolve: ({ type }) => isRetryable(type),
     }),
     recommendations: t.stringList({

@@ -27,7 +27,7 @@ export type ApprovalDecision =
 
 /** What is asked. */
 export type ApprovalKind =
-  /** May it spend more than its budget? Not asked yet. */
+  /** May it spend more than its budget? Reserved for budgets of agents: no server asks this so far. */
   | 'BUDGET'
   /** May it reach this host? */
   | 'NETWORK_HOST'

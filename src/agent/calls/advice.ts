@@ -30,7 +30,7 @@ export const AFTER_A_WAIT: readonly string[] = [
   "The program that it waited to start did not run: call again when what its message names has ended.",
 ];
 
-/** True if the same call may go well later. */
+/** True if a call that is made again may go well: later, or once what is wrong has been changed, as the advice says. */
 export function isRetryable(type: ToolCallErrorType): boolean {
   return ADVICE[type].isRetryable;
 }

@@ -14,8 +14,9 @@ import type { CallView } from "./call.ts";
  *                     └──▶ DENIED
  *
  * A rule or a hook may deny or answer a call until it is EXECUTING. A person is asked again about an APPROVED call if another
- * input would run by then, and another one about a call to which somebody gave another input. A call whose server died while it was EXECUTING may run again, or a person is asked what came of
- * it. Every call that is not final is SEALED if its turn ends, and FAILED if a person cancels that call.
+ * input would run by then, and another person about a call to which somebody gave another input. A call whose server died while
+ * it was EXECUTING may run again, or a person is asked what came of it. Every call that is not final is SEALED if its turn ends,
+ * and FAILED if a person cancels that call.
  */
 export const TRANSITIONS: Readonly<Record<ToolCallState, readonly ToolCallState[]>> = {
   PENDING: ["APPROVAL_REQUIRED", "EXECUTING", "DENIED", "FAILED", "COMPLETED", "SEALED"],
