@@ -79,7 +79,10 @@ function joinedUsers(one: string | readonly Part[], other: string | readonly Par
 
 function assistantParams(content: readonly ContentBlock[], name: string, compatibility: Compatibility): Param[] {
   const text = content.flatMap((block) => (block.type === "text" && block.text.trim() !== "" ? [block.text] : [])).join("\n\n");
-  const calls = content.flatMap((block) => (block.type === "tool_use" ? [callParam(block, name)] : []));
+  const calls = signed(
+    content.flatMap((block) => (block.type === "tool_use" ? [callParam(block, name)] : [])),
+    compatibility,
+  );
   if (calls.length === 0) return text === "" ? [] : [{ role: "assistant", content: text }];
   const own = content.flatMap((block) => (block.type === "thinking" && block.by === name ? [block] : []));
   const thoughts = compatibility.thoughtsGoBack ? own : [];
@@ -92,6 +95,14 @@ function assistantParams(content: readonly ContentBlock[], name: string, compati
       tool_calls: calls,
     },
   ];
+}
+
+/** The calls of an answer, of which the first has a signature where the server wants one: also a call that another model made. */
+function signed([first, ...others]: readonly Call[], { callSignature }: Compatibility): readonly Call[] {
+  if (first === undefined) return [];
+  if (callSignature === null || "extra_content" in first) return [first, ...others];
+  const signature: JsonObject = { extra_content: { google: { thought_signature: callSignature } } };
+  return [{ ...signature, ...first }, ...others];
 }
 
 /** The fields of an answer besides its content, as they came: its thoughts, and what the server said of them. */

@@ -13,6 +13,8 @@ export const COMPATIBILITY_SETTINGS = {
   tokenLimit: withDefault(Type.Enum(["max_tokens", "max_completion_tokens"]), null),
   /** The content of an answer that is only calls: the empty text if omitted, which most servers take, or null. */
   emptyContent: withDefault(Type.Enum(["text", "null"]), "text"),
+  /** What stands for the signature of a call that another model made, where the server refuses a call without one. Gemini's own word for Gemini 3 and later if omitted. */
+  callSignature: withDefault(Type.Unsafe<string | null>({ type: ["string", "null"], minLength: 1 }), null),
   /** False if the server refuses `additionalProperties` in the schemas of tools. True if omitted. */
   closedSchemas: withDefault(Type.Boolean(), true),
   /** False if the server refuses `stream_options`: then it counts no tokens. True if omitted. */
@@ -32,6 +34,9 @@ export type Compatibility = Complete<typeof COMPATIBILITY_SETTINGS> & {
 
 /** Families whose chat templates refuse `user` right after `tool`. */
 const NO_USER_AFTER_TOOL = /mistral|mixtral|magistral|devstral|codestral|ministral|pixtral|voxtral/i;
+/** Models of Gemini that refuse calls without a signature, and what their provider names to stand for one. */
+const SIGNS_CALLS = /gemini-(?:[3-9]|\d\d)/i;
+const NO_SIGNATURE = "skip_thought_signature_validator";
 /** Families whose models write what they think into the text where their server has no parser for it. */
 const THINK_TAGS =
   /deepseek-?r1|r1-distill|qwq|qwen-?3|glm-?(?:4\.[1-9]|z1)|minimax-?m|magistral|nemotron|phi-?4.*reasoning|exaone-?deep|smollm3|cogito|hermes-?4|kimi.*thinking|ernie.*thinking|seed-?oss/i;
@@ -42,6 +47,7 @@ export function compatibilityOf(model: string, written: WrittenCompatibility): C
   return {
     ...given,
     userAfterTool: given.userAfterTool ?? !NO_USER_AFTER_TOOL.test(model),
+    callSignature: given.callSignature ?? (SIGNS_CALLS.test(model) ? NO_SIGNATURE : null),
     thinkTags: given.thinkTags ?? THINK_TAGS.test(model),
   };
 }

@@ -291,6 +291,39 @@ describe("A chat completions server by the real SDK, over the wire", () => {
     expect(JSON.stringify(other)).not.toContain('"a":1');
   });
 
+  it("the first call of an answer by another model has what stands for a signature where the server wants one, and a model's own stays", () => {
+    const own = { extra_content: { google: { thought_signature: "own" } } };
+    const call = (id: string, by: string | null) => ({
+      type: "tool_use" as const,
+      id,
+      name: "n",
+      input: {},
+      ...(by === null ? {} : { provider: { by, fields: own } }),
+    });
+    const sent = (model: string, compat: Parameters<typeof compatibilityOf>[1] = {}): string =>
+      JSON.stringify(
+        chatBody(
+          {
+            system: "s",
+            messages: [
+              { role: "assistant", content: [call("a", null), call("b", null)] },
+              { role: "assistant", content: [call("c", `openai ${model}`)] },
+            ],
+            tools: [],
+            exposeThinking: false,
+          },
+          `openai ${model}`,
+          compatibilityOf(model, compat),
+        ).messages,
+      );
+    const signatures = (text: string): readonly string[] =>
+      [...text.matchAll(/"thought_signature":"([^"]*)"/g)].map(([, value = ""]) => value);
+    expect(signatures(sent("gemini-3-flash-preview"))).toEqual(["skip_thought_signature_validator", "own"]);
+    expect(signatures(sent("google/gemini-3.1-pro"))).toEqual(["skip_thought_signature_validator", "own"]);
+    expect(signatures(sent("gemini-2.5-pro"))).toEqual(["own"]);
+    expect(signatures(sent("local", { callSignature: "x" }))).toEqual(["x", "own"]);
+  });
+
   it("more of its own than is kept does not go back, and operators are told", async () => {
     const { provider, client, agent } = await appWith([chat([{ huge: "x".repeat(300_000) }, CALLED], "tool_calls"), said]);
     const events = await client.turn(agent.id, "read it");
