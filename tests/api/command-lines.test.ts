@@ -244,6 +244,19 @@ describe("always allow this command line", () => {
     expect(last).toMatchObject({ state: "COMPLETED", explanation: { rule: "always allow shell(command:npm run *)" } });
   });
 
+  it("proposes a rule that names the options which were used, where the words behind them varied", async () => {
+    const { as } = await commandOffice({ mode: "default" });
+    const { id: agent } = await as("anna").createAgent();
+    const rules: (string | undefined)[] = [];
+    for (const line of ["git commit -q -m one", "git commit -q -m two"]) {
+      const { approvalId } = await ask(as("anna"), `run ${line}`, agent);
+      rules.push((await as("paul").get(AllowRuleProposalDocument, { approvalId })).allowRuleProposal.proposal?.rule);
+      await as("paul").decide({ approvalId, decision: "DENY" });
+      await as("anna").until(agent, "DONE");
+    }
+    expect(rules).toEqual(["shell(command:git commit -q -m one)", "shell(command:git commit -q -m *)"]);
+  });
+
   it.each([
     ["make && make install", 'shell(command:"{make,make install}")'],
     ["git commit -m 'Fix it'", "shell(command:git commit -m 'Fix it')"],

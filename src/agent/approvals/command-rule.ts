@@ -49,8 +49,8 @@ function wholeCommands({ commands }: CommandLine): readonly FoundCommand[] {
 }
 
 /**
- * The words of a command up to the first that varied among commands of the same kind that were recorded, and `*` for the
- * rest. If none varied, exactly this command.
+ * The words of a command up to the first that varied among commands of the same kind that were recorded, or up to its last option,
+ * and `*` for the rest. If none varied, exactly this command.
  */
 function patternOfCommand(command: FoundCommand, past: readonly FoundCommand[]): Result<string, NoRule> {
   if (command.barrier !== null) return refused(notTakenIn(command.barrier));
@@ -59,7 +59,8 @@ function patternOfCommand(command: FoundCommand, past: readonly FoundCommand[]):
   const varied = past
     .filter((other) => sharedWords(command, other) >= Math.min(fixed, words.length))
     .map((other) => (isSame(command, other) ? words.length : sharedWords(command, other)));
-  const named = words.findLastIndex(({ mustBeNamed }) => mustBeNamed !== null) + 1;
+  // Options are named, also those that a row has: who reads the rule sees them.
+  const named = words.findLastIndex(({ text, mustBeNamed }) => mustBeNamed !== null || /^-./.test(text)) + 1;
   const stays = Math.min(words.length, Math.max(named, ...(varied.length === 0 ? [words.length] : [Math.min(...varied)])));
   const isExact = varied.every((shared) => shared === words.length);
   const patterns: string[] = [];
