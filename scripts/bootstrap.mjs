@@ -160,7 +160,9 @@ function findNode() {
     return process.execPath;
   }
   return fail(
-    `There is no Node package for ${process.platform}-${process.arch}, and this Node is ${own}: install Node ${SECURE_NODE} or a newer one.`,
+    name === undefined
+      ? `There is no Node package for ${process.platform}-${process.arch}, and this Node is ${own}: install Node ${SECURE_NODE} or a newer one.`
+      : `${name} is not in node_modules, and this Node is ${own}: remove node_modules and start again, or install Node ${SECURE_NODE} or a newer one.`,
   );
 }
 

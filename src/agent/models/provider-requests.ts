@@ -1,3 +1,5 @@
+import { bodyText } from "./body-text.ts";
+
 /** The answer of a provider that is none: what SDKs leave of its body is often not all that it says. */
 export type Refused = { readonly status: number; readonly headers: Headers; readonly body: unknown };
 
@@ -31,7 +33,7 @@ export class ProviderRequests {
   };
 
   async #keep(response: Response): Promise<Response> {
-    const text = (await response.text()).slice(0, MOST_CHARACTERS);
+    const text = await bodyText(response, MOST_CHARACTERS);
     this.refused = { status: response.status, headers: response.headers, body: jsonOr(text) };
     const { status, statusText } = response;
     const headers = new Headers(response.headers);

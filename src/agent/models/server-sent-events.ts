@@ -1,4 +1,5 @@
 import { createParser } from "eventsource-parser";
+import { bodyText } from "./body-text.ts";
 import { ModelError } from "./model.ts";
 
 /** An event of a stream, with its data as JSON has it. */
@@ -15,7 +16,10 @@ const MOST_CHARACTERS = 32 * 1024 * 1024;
 export async function* serverSentEvents(response: Response, signal: AbortSignal): AsyncGenerator<ServerSentEvent> {
   if (response.body === null) return;
   if (/^application\/json\b/i.test(response.headers.get("content-type") ?? "")) {
-    yield { event: null, data: read(await response.text(), null) };
+    const text = await bodyText(response, MOST_CHARACTERS, signal);
+    if (text.length === MOST_CHARACTERS)
+      throw new ModelError("broken", `the model's answer has more than ${MOST_CHARACTERS} characters`);
+    yield { event: null, data: read(text, null) };
     return;
   }
   const waiting: { readonly event: string | null; readonly data: string }[] = [];
