@@ -135,7 +135,8 @@ export async function makeSettings(environment: Environment, path: string, writt
     hasSeveralTenants: severalTenants(authentication) !== null,
     toolLimits,
     rateLimit: complete(RATE_LIMIT_SETTINGS, config.rateLimit),
-    allowedOrigins: config.allowedOrigins,
+    // As browsers write them: without the port of the scheme, and in lower case.
+    allowedOrigins: config.allowedOrigins.map((origin) => new URL(origin).origin),
     authentication,
     metricsTokenHash: config.metricsTokenHash,
     documents: await trustedDocumentsOf(

@@ -129,7 +129,10 @@ type RequestRefusal = { readonly status: number; readonly message: string };
 /** Only JSON is read, so that no web form can post here, and not too much of it. */
 function bodyProblem({ method, headers }: IncomingMessage): RequestRefusal | null {
   if (method !== "POST") return null;
-  if (!/^application\/(graphql-response\+)?json\b/.test(headers["content-type"] ?? ""))
+  const type = (headers["content-type"] ?? "").toLowerCase();
+  // Types are compared in lower case further on, too.
+  headers["content-type"] = type;
+  if (!/^application\/(graphql-response\+)?json\b/.test(type))
     return { status: 415, message: "send a body of type application/json" };
   if (Number(headers["content-length"] ?? 0) > BODY_BYTES)
     return { status: 413, message: `a request has at most ${BODY_BYTES} bytes` };

@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import type { Json, JsonObject } from "../../lib/json.ts";
 import { readChatChunk, type CallFragment, type ChatChunk, type SaidPiece } from "./chat-chunk.ts";
 import { ModelError, NO_TOKENS, type ModelErrorKind, type ModelEvent, type StopReason, type ThoughtField } from "./model.ts";
-import { joinedFields, joinFields } from "./odd-values.ts";
+import { joinedFields, joinFields, mostOf } from "./odd-values.ts";
 import { streamError } from "./provider-error.ts";
-import type { ServerSentEvent } from "./server-sent-events.ts";
+import { STREAM_END, type ServerSentEvent } from "./server-sent-events.ts";
 import { ThinkTag } from "./think-tag.ts";
 
 /** A tool call as far as it has come, with the id that the server gave it, if it did. */
@@ -37,6 +37,7 @@ export async function* chatAnswer(
   let usage = NO_TOKENS;
   const fields = new Map<string, Json>();
   let hasDeltas = false;
+  let isSaidWhole = false;
 
   function* said(pieces: readonly SaidPiece[]): Generator<ModelEvent> {
     for (const piece of pieces) {
@@ -51,6 +52,10 @@ export async function* chatAnswer(
   }
 
   for await (const event of events) {
+    if (event === STREAM_END) {
+      isSaidWhole = true;
+      continue;
+    }
     const chunk: ChatChunk = readChatChunk(event.data, event.event);
     if (chunk.error !== null) {
       // The answer was whole before.
@@ -58,7 +63,7 @@ export async function* chatAnswer(
       throw streamError(chunk.error.body, apiKey);
     }
     if (chunk.usage !== null) {
-      usage = chunk.usage;
+      usage = mostOf(usage, chunk.usage);
       yield { type: "counted", usage };
     }
     finish = chunk.finish ?? finish;
@@ -77,19 +82,29 @@ export async function* chatAnswer(
       yield { type: "arguments_delta", characters: fragment.arguments.length };
     }
   }
+  // Some servers begin a call that they do not make.
+  const made = calls.filter(({ name, arguments: args }) => name !== "" || args.trim() !== "");
+  if (isSaidWhole) finish ??= finishOf(made, speaking);
   if (finish === null) throw new ModelError("broken", "the model's stream ended before the message was complete");
-  const gaveUp = KIND_BY_FAILED_FINISH.get(finish);
+  const gaveUp = /malformed|unexpected_tool/i.test(finish) ? "broken" : KIND_BY_FAILED_FINISH.get(finish);
   if (gaveUp !== undefined) throw new ModelError(gaveUp, `the model's server gave the answer up (${finish})`);
   if (tag !== null) yield* said(tag.end());
   yield* endOfThought(speaking, block);
   if (fields.size > 0) yield { type: "provider_fields", fields: Object.fromEntries(fields) };
-  for (const [place, call] of calls.entries()) {
+  for (const [place, call] of made.entries()) {
     const args = call.arguments.trim() === "" ? "{}" : call.arguments;
     // Ids of one's own: those of servers may repeat, and other providers refuse their form.
     const id = `call_${randomUUID().replaceAll("-", "")}`;
     yield { type: "tool_use", block: block + 1 + place, id, name: call.name, arguments: args, fields: call.fields };
   }
-  yield { type: "end", stopReason: stopReasonOf(finish, calls.length > 0), usage };
+  yield { type: "end", stopReason: stopReasonOf(finish, made.length > 0), usage };
+}
+
+/** The reason to finish of an answer whose server says that it is at its end, and not why; null if it is not whole. */
+function finishOf(calls: readonly OpenCall[], speaking: Speaking | null): string | null {
+  if (calls.length > 0)
+    return calls.every((call) => call.arguments.trim() === "" || isObject(call.arguments)) ? "tool_calls" : null;
+  return speaking?.kind === "text" ? "stop" : null;
 }
 
 function* endOfThought(speaking: Speaking | null, block: number): Generator<ModelEvent> {
@@ -129,6 +144,8 @@ function currentCall(
 
 /** True if a fragment with a name is another call than the one before it. */
 function begins(current: OpenCall, { id, name, arguments: args }: Pick<CallFragment, "id" | "name" | "arguments">): boolean {
+  // A call has a name, so what comes before its name is the same call.
+  if (current.name === "" && (id === null || current.givenId === null || current.givenId === id)) return false;
   const isUntold = current.arguments === "" && (current.name === "" || current.name === name);
   if (isUntold && (id === null ? current.name === "" : current.givenId === null || current.givenId === id)) return false;
   if (id === null ? current.name !== name : current.givenId !== id) return true;

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { JsonObject } from "../../lib/json.ts";
 import { readMessagesEvents, type BlockDelta, type StartedBlock } from "./messages-event.ts";
 import { ModelError, NO_TOKENS, type ModelEvent, type StopReason } from "./model.ts";
-import { countedSince } from "./odd-values.ts";
+import { countedSince, mostOf } from "./odd-values.ts";
 import { streamError } from "./provider-error.ts";
 import type { ServerSentEvent } from "./server-sent-events.ts";
 
@@ -72,7 +72,7 @@ export async function* messagesAnswer(
           break;
         }
         case "message delta":
-          usage = countedSince(usage, event.counted);
+          usage = mostOf(usage, countedSince(usage, event.counted));
           yield { type: "counted", usage };
           if (event.stopReason !== null) stopReason = STOP_REASON_BY_NAME.get(event.stopReason) ?? "end_turn";
           break;

@@ -50,6 +50,16 @@ export function countedSince(
   };
 }
 
+/** Counts of one answer as they grow: a server that says less in the end, such as 0, has not taken anything back. */
+export function mostOf(before: TokenUsage, counted: TokenUsage): TokenUsage {
+  return {
+    inputTokens: Math.max(before.inputTokens, counted.inputTokens),
+    outputTokens: Math.max(before.outputTokens, counted.outputTokens),
+    cacheReadTokens: Math.max(before.cacheReadTokens, counted.cacheReadTokens),
+    cacheWriteTokens: Math.max(before.cacheWriteTokens, counted.cacheWriteTokens),
+  };
+}
+
 /** The fields of an object that are not in `known` and say something; none that are nested too deeply to be stored. */
 export function otherFields(value: JsonObject, known: ReadonlySet<string>): JsonObject {
   const others = Object.entries(value).filter(

@@ -35,11 +35,25 @@ const KIND_OF_TYPE: ReadonlyMap<string, ModelErrorKind> = new Map([
 ]);
 
 /**
- * How providers say that a request is longer than the model reads: Anthropic, OpenAI and DeepSeek, vLLM, llama.cpp, Mistral,
- * Gemini, Groq, LM Studio. None of them has a status of its own for it, and LM Studio says it inside of the stream.
+ * How providers say that a request is longer than the model reads, by words or by a code: Anthropic, OpenAI and DeepSeek, vLLM,
+ * llama.cpp, Mistral, Gemini, Groq, LM Studio; then Moonshot, Z.AI, xAI, Bedrock, Copilot, TGI, DashScope. None of them has a status of
+ * its own for it, and LM Studio says it inside of the stream.
  */
-const TOO_LONG =
-  /prompt is too long|exceeds? (the )?(available )?context|context[ _](length|window|limit|size)|maximum number of tokens|reduce the length/i;
+const TOO_LONG = new RegExp(
+  [
+    "(?:prompt|input|request) is too long",
+    "exceeds? (?:the )?(?:available )?context",
+    "context[ _](?:length|window|limit|size)",
+    "maximum number of tokens",
+    "reduce the length",
+    "exceed(?:s|ed)? (?:the )?(?:model(?:'s)? )?(?:token limit|max(?:imum)? length)",
+    "maximum prompt length",
+    "prompt token count",
+    "range of input length",
+    "max_new_tokens.{0,20} must be <=",
+  ].join("|"),
+  "i",
+);
 
 /** The failure in the provider's own words, without headers or the request: they may hold the key. */
 function providerError({ status, headers, body: given, cause, apiKey }: ProviderFailure): ModelError {
@@ -55,11 +69,11 @@ function providerError({ status, headers, body: given, cause, apiKey }: Provider
   const isOver = FINAL_TYPE.test(`${type} ${code}`) || (FINAL_WORDS.test(words) && retryAfterMs === null);
   if (status === null) {
     const ofType = KIND_OF_TYPE.get(type ?? "") ?? kindOfCode(code);
-    const kind = isOver ? "rejected" : ofType !== "rate_limited" && TOO_LONG.test(words) ? "too_long" : ofType;
+    const kind = isOver ? "rejected" : ofType !== "rate_limited" && TOO_LONG.test(`${code} ${words}`) ? "too_long" : ofType;
     const what = kind === "rejected" ? "the model's provider refused the request" : "the model's stream broke off";
     return new ModelError(kind, `${what}: ${words}`, { cause, retryAfterMs });
   }
-  const kind = kindOf(status, words);
+  const kind = kindOf(status, `${type} ${code} ${words}`);
   const isFinal = (kind === "rate_limited" && isOver) || (kind !== "too_long" && headers?.get("x-should-retry") === "false");
   return new ModelError(isFinal ? "rejected" : kind, `the model's provider answered ${status}: ${words}`, {
     cause,

@@ -5,12 +5,15 @@ import { ModelError } from "./model.ts";
 /** An event of a stream, with its data as JSON has it. */
 export type ServerSentEvent = { readonly event: string | null; readonly data: unknown };
 
+/** The event that says that a stream is at its end, and nothing else. */
+export const STREAM_END: ServerSentEvent = { event: "[DONE]", data: null };
+
 /** The longest event, in characters: an answer of a model comes in many. */
 const MOST_CHARACTERS = 32 * 1024 * 1024;
 
 /**
- * The events of a provider's stream, up to `[DONE]`. Comments and events without data, by which servers keep connections alive, are
- * passed over. A provider that answers with one JSON body in the place of a stream has one event. Throws ModelError `broken` for
+ * The events of a provider's stream, up to `[DONE]`, of which STREAM_END tells. Comments and events without data, by which servers keep connections alive, are
+ * passed over. A provider that answers with one JSON body in the place of a stream has one event before it. Throws ModelError `broken` for
  * an event that is no JSON, and what reading the body throws; ends at once with an error when `signal` aborts.
  */
 export async function* serverSentEvents(response: Response, signal: AbortSignal): AsyncGenerator<ServerSentEvent> {
@@ -20,6 +23,7 @@ export async function* serverSentEvents(response: Response, signal: AbortSignal)
     if (text.length === MOST_CHARACTERS)
       throw new ModelError("broken", `the model's answer has more than ${MOST_CHARACTERS} characters`);
     yield { event: null, data: read(text, null) };
+    yield STREAM_END;
     return;
   }
   const waiting: { readonly event: string | null; readonly data: string }[] = [];
@@ -37,14 +41,18 @@ export async function* serverSentEvents(response: Response, signal: AbortSignal)
   for await (const text of response.body.pipeThrough(new TextDecoderStream(), { signal })) {
     parser.feed(text);
     for (const { event, data } of waiting.splice(0)) {
-      if (data.trim() === "[DONE]") return;
+      if (data.trim() === "[DONE]") {
+        yield STREAM_END;
+        return;
+      }
       if (data.trim() !== "") yield { event, data: read(data, event) };
     }
   }
   // Some servers leave out the empty line behind their last event.
   parser.feed("\n\n");
   for (const { event, data } of waiting)
-    if (data.trim() !== "" && data.trim() !== "[DONE]") yield { event, data: read(data, event) };
+    if (data.trim() === "[DONE]") yield STREAM_END;
+    else if (data.trim() !== "") yield { event, data: read(data, event) };
 }
 
 function read(text: string, event: string | null): unknown {

@@ -151,7 +151,6 @@ describe("A chat completions server by the real SDK, over the wire", () => {
     ["error", "broken"],
     ["abort", "broken"],
     ["insufficient_system_resource", "overloaded"],
-    ["", "broken"],
   ] as const)("an answer that the server gave up (`%s`) is no answer: it is made again", async ([finish, detail]) => {
     const { provider, client, agent } = await appWith([chat([{ content: "half of" }], finish), said], { modelRetryMs: 1 });
     const events = await client.turn(agent.id, "hi");
