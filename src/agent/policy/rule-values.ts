@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from "../../lib/json.ts";
 import { byteLength, headBytes } from "../../lib/text.ts";
 import { alternativesOf, isPattern } from "../workspace/glob.ts";
-import { namedPart } from "../workspace/named-part.ts";
+import { namedPart, searchPattern } from "../workspace/named-part.ts";
 import { placedValues, placeOf, speaksOf, valuesAt, type CommandUse, type PathUse } from "../tools/path-places.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Access, Workspace } from "../workspace/workspace.ts";
@@ -41,10 +41,10 @@ export function ruleValues(tool: Tool, input: JsonObject, workspace: Workspace):
     values[parameter] =
       use === undefined
         ? textsOf(value)
-        : listOf(value).map((text) =>
+        : listOf(value).flatMap((text) =>
             typeof use === "string"
-              ? fileValue(workspace, text, use)
-              : searchValue(workspace, text, use.searchIn === null ? "." : baseOf(input[use.searchIn])),
+              ? [fileValue(workspace, text, use)]
+              : searchValues(workspace, text, use.searchIn === null ? "." : baseOf(input[use.searchIn])),
           );
   }
   // The files that fields in lists of objects lead to.
@@ -206,11 +206,16 @@ function fileValue(workspace: Workspace, path: string, access: Access): RuleValu
   return { kind: "file", names: workspace.namesOf(path), access };
 }
 
-/** A pattern without wildcards names one file. */
-function searchValue(workspace: Workspace, pattern: string, base: string): RuleValue {
+/** A pattern without wildcards names one file, or a folder, which is searched with all that lies in it. */
+function searchValues(workspace: Workspace, given: string, base: string): readonly RuleValue[] {
   const [written, real] = workspace.namesOf(base);
-  if (!isPattern(pattern)) return fileValue(workspace, joined(written, pattern), "read");
   const folder = real ?? written;
+  const { pattern, named } = searchPattern(workspace, folder, given);
+  const file = named === null ? [] : [fileValue(workspace, joined(written, named), "read")];
+  return named === pattern ? file : [...file, searchValue(workspace, pattern, folder)];
+}
+
+function searchValue(workspace: Workspace, pattern: string, folder: string): RuleValue {
   const named = namedPart(workspace, folder, pattern);
   const folders = alternativesOf(pattern).map((alternative) => joined(folder, foldersBefore(alternative)));
   if (named !== null) folders.push(joined(folder, named.path));

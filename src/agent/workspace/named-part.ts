@@ -3,6 +3,39 @@ import { join } from "node:path";
 import { globMatcher, isPattern } from "./glob.ts";
 import type { Workspace } from "./workspace.ts";
 
+/** All files of a folder, and of those below it. */
+const WITHIN = "**/*";
+
+/** The pattern of a search, and the file or folder that it names; null for none. */
+export type SearchPattern = { readonly pattern: string; readonly named: string | null };
+
+/**
+ * The pattern of a search as people write it, in one form: without `.` and empty names, and of a folder's mere name all that lies in
+ * it. One that leads elsewhere stays as it is, to be refused.
+ */
+export function searchPattern({ root }: Workspace, folder: string, written: string): SearchPattern {
+  const segments = written.split("/");
+  const leadsElsewhere = written.startsWith("/") || segments.includes("..") || written.includes("\0");
+  const pattern = leadsElsewhere ? written : segments.filter((segment) => segment !== "" && segment !== ".").join("/");
+  if (pattern === "") return { pattern: WITHIN, named: null };
+  if (!leadsElsewhere && isFolder(join(root, folder, pattern))) return { pattern: `${pattern}/${WITHIN}`, named: pattern };
+  return { pattern, named: isPattern(pattern) ? null : pattern };
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  } catch {
+    // A name that is too long, or a file where a folder should be.
+    return false;
+  }
+}
+
+/** What an empty search says if its pattern is a path at which nothing is; empty otherwise. */
+export function absenceHint({ root }: Workspace, folder: string, pattern: string): string {
+  return isPattern(pattern) || statOf(join(root, folder, pattern)) !== "nothing" ? "" : `\n${pattern} does not exist.`;
+}
+
 /** The beginning of a pattern that is the name of something that exists, and the pattern of what is looked for in it; empty for the thing itself. */
 export type NamedPart = { readonly path: string; readonly rest: string };
 

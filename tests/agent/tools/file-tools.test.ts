@@ -231,6 +231,28 @@ describe("fs_write, fs_glob, fs_grep", () => {
     await expect(search({ pattern: "(", regex: true })).rejects.toThrow("Invalid regular expression");
   });
 
+  it("takes the name of a folder for all that lies in it, however it is written, and says of a path at which nothing is", async () => {
+    const folder = await temporaryFolder();
+    for (const name of ["src/a.ts", "src/deep/b.ts", "app/[id]/c.ts"]) {
+      await mkdir(join(folder, name, ".."), { recursive: true });
+      await writeFile(join(folder, name), "hello");
+    }
+    const found = async (tool: "fs_grep" | "fs_glob", input: Record<string, Json>): Promise<readonly string[]> => {
+      const { matches } = (await runTool(folder, tool, input)).details as { matches: ({ path: string } | string)[] };
+      return matches.map((match) => (typeof match === "string" ? match : match.path));
+    };
+    for (const path of ["src", "src/", "./src", "./src/.", "src//", "./src/**/*"])
+      expect(await found("fs_grep", { pattern: "hello", path }), path).toEqual(["src/a.ts", "src/deep/b.ts"]);
+    for (const path of [".", "./", ""]) expect(await found("fs_grep", { pattern: "hello", path }), path).toHaveLength(3);
+    expect(await found("fs_grep", { pattern: "hello", path: "app/[id]" })).toEqual(["app/[id]/c.ts"]);
+    expect(await found("fs_grep", { pattern: "hello", path: "./src/a.ts" })).toEqual(["src/a.ts"]);
+    expect(await found("fs_glob", { pattern: "./src/*.ts" })).toEqual(["src/a.ts"]);
+    expect(await found("fs_glob", { pattern: "src/" })).toEqual(["src/a.ts", "src/deep/b.ts"]);
+    expect(await found("fs_glob", { pattern: "deep", cwd: "src" })).toEqual(["src/deep/b.ts"]);
+    expect((await runTool(folder, "fs_grep", { pattern: "hello", path: "srk" })).output).toContain("srk does not exist.");
+    expect((await runTool(folder, "fs_glob", { pattern: "srk/a.ts" })).output).toContain("srk/a.ts does not exist.");
+  });
+
   it("says what it left out: hidden names, folders of tools, what is no text or too large (features.md, fs_grep)", async () => {
     const folder = await temporaryFolder();
     for (const path of ["a.txt", ".github/b.txt", ".git/config", "node_modules/c.txt", "src/node_modules/d.txt", ".hidden"])

@@ -42,6 +42,8 @@ export type CommandForm = {
   readonly takesNumber: boolean;
   /** True if operands, of which the form has none, are names that it changes: rules may name those by `*`. */
   readonly takesNames: boolean;
+  /** Options with which operands are patterns of names that it prints. */
+  readonly lists: ReadonlySet<string>;
   /** True if a last operand that is a folder takes the others in: the command writes files of their names in it. */
   readonly putsIntoFolder: boolean;
   /** The operands that may have `$?` in them: texts, or the one of two that are compared as numbers; null if none may. */
@@ -76,6 +78,7 @@ export type FormText = {
   readonly hasLongWords?: boolean;
   readonly takesNumber?: boolean;
   readonly takesNames?: boolean;
+  readonly lists?: string;
   readonly putsIntoFolder?: boolean;
   readonly status?: "texts" | "compared";
   readonly most?: number;
@@ -113,6 +116,7 @@ export function form(given: FormText): CommandForm {
     hasLongWords: given.hasLongWords ?? false,
     takesNumber: given.takesNumber ?? false,
     takesNames: given.takesNames ?? false,
+    lists: new Set(list(given.lists)),
     putsIntoFolder: given.putsIntoFolder ?? false,
     status: given.status ?? null,
     most: given.most ?? Infinity,
@@ -146,7 +150,12 @@ export function readWords(form: CommandForm, name: string, given: readonly Shell
     if (word === undefined) break;
     const open = mayHaveStatus(form, given, index) ? null : whyOpen(word);
     if (open !== null) {
-      const expanded = expansion(word);
+      const attached = attachedTo(form, word);
+      const expanded = attached === null ? expansion(word) : [];
+      if (attached !== null) {
+        options.add(attached);
+        words.push({ word, kind: "option" });
+      }
       if (expanded === null) words.push({ word, kind: "not harmless", reason: open });
       for (const text of expanded ?? []) {
         operands.push({ word, text, isExpanded: true, index: words.length });
@@ -177,7 +186,8 @@ export function readWords(form: CommandForm, name: string, given: readonly Shell
     }
   }
   const isFirstGiven = [...form.instead].some((option) => options.has(option));
-  const uses = isFirstGiven ? form.operands.slice(1) : form.operands;
+  const isList = [...form.lists].some((option) => options.has(option));
+  const uses: readonly WordUse[] = isList ? ["text"] : isFirstGiven ? form.operands.slice(1) : form.operands;
   for (const [position, { word, text, isExpanded, index }] of operands.entries()) {
     const isLast = position > 0 && position === operands.length - 1;
     const written = isLast && form.last !== null ? form.last : uses[Math.min(position, uses.length - 1)];
@@ -224,6 +234,16 @@ function whyOpen(word: ShellWord): string | null {
   return word.open === null ? null : `only the shell knows what ${shown(word)} is: it has ${word.open}`;
 }
 
+/**
+ * The option with a text that a word is, whatever names the wildcards or braces in its value stand for: each is that option again. Null
+ * for other words.
+ */
+function attachedTo({ valued }: CommandForm, { text, open }: ShellWord): string | null {
+  if (open !== "a wildcard" && open !== "a brace expansion") return null;
+  const [, option = null] = /^(--[a-z][a-z-]*)=[\w./,{}*?[\]+:@-]*$/.exec(text) ?? [];
+  return option !== null && valued.get(option) === "text" ? option : null;
+}
+
 /** Why a word may be more than the value of the option before it; null if it is one: some programs take an option there. */
 function whyNoValue(name: string, { text }: ShellWord): string | null {
   return /^-[^\d]/.test(text) ? `${name} may take ${JSON.stringify(text)} for an option` : null;
@@ -257,6 +277,8 @@ function readOption(
       : { options: [option], value: { kind: "used", use, text: value, isOperand: false }, takesNext: false };
   };
   if (flags.has(text) || optional.has(text)) return alone;
+  // Without its value, which the program asks for, it does nothing.
+  if (next === undefined && valued.get(text) === "text") return alone;
   if (valued.has(text)) {
     const found = next === undefined ? null : withValue(text, next.text);
     return found === null ? null : takesNext(found);

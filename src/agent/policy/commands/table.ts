@@ -162,8 +162,13 @@ export const READERS_OF_GIT: Readonly<Record<string, CommandForm>> = {
     takesNumber: true,
   }),
   // With operands, or -d, -m and -D: changed.
-  branch: form({ flags: "-a --all -r --remotes -v -vv --list --show-current", text: REFERENCES, takesNames: true }),
-  tag: form({ flags: "-l --list", text: REFERENCES, takesNames: true }),
+  branch: form({
+    flags: "-a --all -r --remotes -v -vv --list --show-current",
+    text: REFERENCES,
+    takesNames: true,
+    lists: "--list",
+  }),
+  tag: form({ flags: "-l --list", text: `${REFERENCES} -n`, optional: "-n", takesNames: true, lists: "-l --list" }),
   remote: form({ flags: "-v --verbose", takesNames: true }),
   "stash list": form({ flags: "--oneline", text: "--format", optional: "--format", takesNumber: true }),
   "rev-parse": form({

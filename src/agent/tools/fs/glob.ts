@@ -1,6 +1,6 @@
 import { defineTool, optional } from "../tool.ts";
 import { leftOutDetails, leftOutNote, nothingLeftOut } from "../../workspace/left-out.ts";
-import { bracketHint } from "../../workspace/named-part.ts";
+import { absenceHint, bracketHint, searchPattern } from "../../workspace/named-part.ts";
 import { walk } from "../../workspace/walk.ts";
 import { closed } from "../../../lib/setting.ts";
 import { Type } from "typebox";
@@ -22,10 +22,11 @@ export const fsGlob = defineTool({
     dot: optional(Type.Boolean({ description: "Whether names that begin with a dot match." })),
     limit: optional(Type.Integer({ minimum: 1, maximum: 2_000, description: `Most paths to answer (${PATHS}).` })),
   }),
-  async run({ pattern, dot, ...given }, { workspace, signal }) {
+  async run({ pattern: written, dot, ...given }, { workspace, signal }) {
     const cwd = given.cwd ?? ".";
     const limit = given.limit ?? PATHS;
-    const [folder] = workspace.namesOf(cwd);
+    const [folder, real] = workspace.namesOf(cwd);
+    const { pattern } = searchPattern(workspace, real ?? folder, written);
     const matches: string[] = [];
     let truncated = false;
     const leftOut = nothingLeftOut();
@@ -37,8 +38,11 @@ export const fsGlob = defineTool({
     const note =
       (truncated ? `\n[only the first ${limit}: narrow the pattern]` : "") + leftOutNote(leftOut, "dot: true lists them");
     return {
-      output: (matches.length === 0 ? `No file matches ${pattern}.${bracketHint(pattern)}` : matches.join("\n")) + note,
-      details: { ok: true, pattern, cwd, truncated, count: matches.length, matches, leftOut: leftOutDetails(leftOut) },
+      output:
+        (matches.length === 0
+          ? `No file matches ${written}.${bracketHint(written)}${absenceHint(workspace, real ?? folder, pattern)}`
+          : matches.join("\n")) + note,
+      details: { ok: true, pattern: written, cwd, truncated, count: matches.length, matches, leftOut: leftOutDetails(leftOut) },
     };
   },
 });

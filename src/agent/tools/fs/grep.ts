@@ -1,7 +1,7 @@
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { isPattern } from "../../workspace/glob.ts";
-import { bracketHint, namedPart, searchMatcher } from "../../workspace/named-part.ts";
+import { absenceHint, bracketHint, namedPart, searchMatcher, searchPattern } from "../../workspace/named-part.ts";
 import { SEARCHED_FILE_BYTES } from "../limits.ts";
 import { literalSearch, regexSearch } from "../../workspace/line-search.ts";
 import { defineTool, optional } from "../tool.ts";
@@ -21,19 +21,25 @@ const LINES = 200;
 export const fsGrep = defineTool({
   name: "fs_grep",
   description:
-    "Searches the lines of the workspace's text files for a text or a regular expression. Answers path:line:column: line, and what was left out: hidden files, .git, node_modules, files over 5 MB.",
+    "Searches the lines of the workspace's text files for a text or a regular expression, in all of them or in those of a path: a file, a folder or a glob pattern. Answers path:line:column: line, and what was left out: hidden files, .git, node_modules, files over 5 MB.",
   readOnly: true,
   idempotent: true,
   paths: { path: { searchIn: null } },
   inputSchema: closed({
     pattern: Type.String({ minLength: 1, maxLength: 1_000, description: "What to look for." }),
-    path: optional(Type.String({ maxLength: 1_000, description: `Glob pattern of the files to search (${EVERYWHERE}).` })),
+    path: optional(
+      Type.String({
+        maxLength: 1_000,
+        description: `Glob pattern of the files to search (${EVERYWHERE}).`,
+      }),
+    ),
     regex: optional(Type.Boolean({ description: "Whether the pattern is a regular expression." })),
     case_sensitive: optional(Type.Boolean({ description: "Whether case counts (true)." })),
     max_results: optional(Type.Integer({ minimum: 1, maximum: 2_000, description: `Most lines to answer (${LINES}).` })),
   }),
   async run({ pattern, regex, ...given }, { workspace, signal }) {
-    const path = given.path ?? EVERYWHERE;
+    const written = given.path ?? EVERYWHERE;
+    const { pattern: path } = searchPattern(workspace, ".", written);
     const most = given.max_results ?? LINES;
     const isCaseSensitive = given.case_sensitive ?? true;
     const search =
@@ -65,10 +71,10 @@ export const fsGrep = defineTool({
     return {
       output:
         (shown.length === 0
-          ? `Nothing matches ${pattern} in ${path}.${bracketHint(path)}`
+          ? `Nothing matches ${pattern} in ${written}.${bracketHint(written)}${absenceHint(workspace, ".", path)}`
           : lines.join("\n") + (truncated ? `\n[only the first ${most}: narrow the search]` : "")) +
         leftOutNote(leftOut, "name them, as in .github/**"),
-      details: { ok: true, pattern, path, matches: shown, truncated, leftOut: leftOutDetails(leftOut) },
+      details: { ok: true, pattern, path: written, matches: shown, truncated, leftOut: leftOutDetails(leftOut) },
     };
   },
 });

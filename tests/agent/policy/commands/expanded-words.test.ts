@@ -106,6 +106,19 @@ describe("the words that a wildcard or braces stand for", () => {
     ["ask", "printf *"],
     ["ask", "cat many/*"],
     ["ask", "cat {1..9999}"],
+    ["allow", "grep -rn foo --include=*.ts src"],
+    ["allow", "grep -rn foo --exclude-dir={a,b} src"],
+    ["ask", "grep -rn foo --include=*$X src"],
+    ["ask", "grep -rn foo --include=*~ --file=*.ts src"],
+    ["ask", "rg foo -g *.ts"],
+    ["allow", "git tag -l 'v1.*'"],
+    ["allow", "git tag -l v1.*"],
+    ["allow", "git tag -n3 --list 'v*'"],
+    ["allow", "git branch --list 'feat/*'"],
+    ["allow", "git branch --merged"],
+    ["ask", "git tag v1"],
+    ["ask", "git branch 'feat/*'"],
+    ["ask", "git branch --list x -d x"],
   ])("are each judged: %s %s", async (verdict, line) => {
     const project = await projectFolder();
     await writeFile(join(project.root, ".env"), "A=1");
