@@ -5,8 +5,9 @@ import { isSecretPath } from "../../workspace/secret-files.ts";
 import { located, type Gathered, type Located, type Place } from "./operand-files.ts";
 import type { ShellWord } from "./shell-word.ts";
 
-/** The longest name of a file, in bytes. */
+/** The longest name of a file, and the longest path that is opened, in bytes. */
 const NAME_BYTES = 255;
+const PATH_BYTES = 4_096;
 
 /** Why `*` does not stand for a word that the table does not know; null if it does. */
 export function whyNamed({ text, open, assigns }: ShellWord, place: Place): string | null {
@@ -54,7 +55,7 @@ function reasonOf(found: Located): string | null {
 export function gatherSensitive(words: readonly ShellWord[], gathered: Gathered): void {
   const { place } = gathered;
   for (const { text, open, start, end } of words) {
-    if (open !== null || /^-./.test(text) || text === "") continue;
+    if (open !== null || /^-./.test(text) || text === "" || Buffer.byteLength(text) > PATH_BYTES) continue;
     const looksOutside = text.startsWith("/") || text.split("/").includes("..");
     if (!looksOutside && !isSecretPath(text) && !isThere(text, place)) continue;
     const found = locatedOrClosed(text, place);
