@@ -114,6 +114,23 @@ describe("where requests come from", () => {
     for (const host of ["", "triplane.example", "[::1]:4000"]) expect((await raw(app.url, { host })).status, host).toBe(401);
   });
 
+  it("an allowed origin is answered as browsers write it, however the configuration does; a type is read in any case", async () => {
+    const app = await startTestApp({ config: { allowedOrigins: ["https://App.Example.com:443"] } });
+    const answer = await fetch(app.url, {
+      method: "POST",
+      headers: { "content-type": "Application/JSON; Charset=UTF-8", origin: "https://app.example.com" },
+      body: JSON.stringify({ query: "{ __typename }" }),
+    });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("access-control-allow-origin")).toBe("https://app.example.com");
+    expect(await answer.json()).toEqual({ data: { __typename: "Query" } });
+    const asked = await fetch(app.url, {
+      method: "OPTIONS",
+      headers: { origin: "https://app.example.com", "access-control-request-method": "POST" },
+    });
+    expect(asked.headers.get("access-control-allow-origin")).toBe("https://app.example.com");
+  });
+
   it("forms, texts and mutations over GET do nothing", async () => {
     const { url } = await startTestApp();
     const mutation = 'mutation { createAgent(input: { templateId: "assistant" }) { cursor } }';

@@ -58,6 +58,8 @@ export function readChatChunk(data: unknown, event: string | null = null): ChatC
   const error = data["error"];
   if (textIn(error) !== "" || Object.values(objectIn(error)).some((each) => each !== null))
     return { ...NOTHING, error: { body: error } };
+  // The form of errors of older servers.
+  if (data["object"] === "error") return { ...NOTHING, error: { body: data } };
   const choice = objectIn(itemsIn(data["choices"])[0] ?? data["choices"]);
   const usage = usageIn(data["usage"]) ?? usageIn(choice["usage"]);
   // An answer that is no stream has a message in the place of what is added to it.

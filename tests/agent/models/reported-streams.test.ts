@@ -56,6 +56,11 @@ it("a call that a server could not read is no refusal: the answer is made again"
   expect(await chat([text("No."), chunk({}, "content_filter")])).toMatchObject({ stop: "refusal" });
 });
 
+it("an error that says so by its `object` is one, with its words", async () => {
+  const error = { object: "error", message: "This model's maximum context length is 4096 tokens", code: 400 };
+  expect(await chat([error])).toMatchObject({ failure: "too_long" });
+});
+
 // anomalyco/opencode #24137
 it("a call whose name comes after its first arguments is one call", async () => {
   const pieces = [
