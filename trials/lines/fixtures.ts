@@ -8,7 +8,7 @@ export const CANARY = "CANARY-5e1f";
 /** The folders of a kind of workspace: what lines may change nowhere. */
 export type Fixture = { readonly kind: string; readonly workspace: string; readonly outside: string };
 
-const KINDS = ["plain", "links", "nested", "configured", "no repository"] as const;
+const KINDS = ["plain", "links", "nested", "configured", "linked repository", "no repository"] as const;
 
 /** Lays out the workspaces in which lines are judged, each with a folder beside it that is out of it. */
 export async function layOut(folder: string): Promise<readonly Fixture[]> {
@@ -56,10 +56,15 @@ async function project({ kind, workspace, outside }: Fixture): Promise<void> {
   if (kind === "no repository") return;
   repository(workspace);
   if (kind === "plain") git(workspace, "config", "user.email", "a@example.org");
+  if (kind === "linked repository") await symlink("../../.env", join(workspace, ".git/info/grafts"));
   if (kind === "nested") {
+    const dependency = join(workspace, "node_modules/x");
+    await write(dependency, { "index.js": "a\n", ".env": `KEY=${CANARY}-dependency\n` });
+    repository(dependency);
     const sub = join(workspace, "sub");
     await write(sub, { "f.txt": "a\n", ".gitattributes": "* filter=x diff=x\n", ".env": `KEY=${CANARY}-nested\n` });
     repository(sub);
+    await write(sub, { ".git/info/exclude": "!.env\n" });
     git(workspace, "add", "sub");
     git(workspace, "commit", "-q", "-m", "nested");
     obey(sub, outside);

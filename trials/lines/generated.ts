@@ -3,11 +3,11 @@ import type { CommandForm } from "../../src/agent/policy/commands/command-form.t
 import type { Random } from "../hands/random.ts";
 
 const NAMES =
-  "README.md src/a.ts src docs . ./ - ./- -n ./-n --output=x @args sub sub/f.txt link.txt inside inside/a.ts out out/secret.txt docs/plain.txt .env conf/.env conf keys keys/key.pem .npmrc .git .git/config ../outside/secret.txt .. /etc/passwd /dev/null /dev/zero /dev/stdin /dev/urandom /proc/self/environ missing src/../README.md inside/../.env package.json HEAD HEAD~1 main HEAD:README.md HEAD:.env :0:README.md main..HEAD".split(
+  "README.md src/a.ts src docs . ./ - ./- -n ./-n --output=x @args sub sub/f.txt link.txt inside inside/a.ts out out/secret.txt docs/plain.txt .env conf/.env conf keys keys/key.pem .npmrc .git .git/config ../outside/secret.txt .. node_modules/x /dev/stdout /etc/passwd /dev/null /dev/zero /dev/stdin /dev/urandom /proc/self/environ missing src/../README.md inside/../.env package.json HEAD HEAD~1 main HEAD:README.md HEAD:.env :0:README.md main..HEAD".split(
     " ",
   );
 const PATTERNS =
-  "* *.md src/*.ts src/{a,b}.ts .e* ?env [.]env {README.md,.env} */a.ts *.txt [[]ab].txt {1..3} src/? * */.env **/* -* inside/*".split(
+  "* *.md src/*.ts src/{a,b}.ts .e* ?env [.]env {README.md,.env} */a.ts *.txt [[]ab].txt {1..3} src/? * */.env **/* -* inside/* .en[[:alpha:]] .en[]v] .en{},}v out[[:alpha:]] [[:punct:]]* lin{},}k.txt node_modules/x/* sub/.e*".split(
     " ",
   );
 const QUOTED = [
@@ -115,7 +115,9 @@ function reader(random: Random): string {
 
 function ofGit(random: Random): string {
   const [name, form] = random.of(READING_OF_GIT);
-  const before = random.once(5) ? [random.of(["--no-pager", "-C src", "-C sub", "-C inside", "-C out", "-P", "-C -", "-p"])] : [];
+  const before = random.once(5)
+    ? [random.of(["--no-pager", "-C src", "-C sub", "-C node_modules/x", "-C inside", "-C out", "-P", "-C -", "-p"])]
+    : [];
   return ["git", ...before, name, ...words(random, form)].join(" ");
 }
 

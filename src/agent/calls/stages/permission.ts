@@ -9,6 +9,7 @@ import { PathRefused } from "../../workspace/path-refused.ts";
 import { boxAdvice } from "../../workspace/sandbox/available.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
 import { withFolderContents } from "../../policy/commands/folder-content.ts";
+import { gitTime } from "../../policy/commands/repository/answer-of-git.ts";
 import { withRecordedFiles } from "../../policy/commands/repository/recorded-files.ts";
 import { withUsedRepositories } from "../../policy/commands/repository/used-repository.ts";
 import { denyRules, judge } from "../../policy/policy.ts";
@@ -78,9 +79,10 @@ export async function judgeByPolicy(
     return { call, values: null, explanation };
   }
   if (linesOf(values).length > 0) {
-    values = await withFolderContents(values, workspace, denyRules(policy), policy.box);
-    values = await withRecordedFiles(values, workspace, policy);
-    values = await withUsedRepositories(values, workspace, policy.box !== null);
+    const time = gitTime();
+    values = await withFolderContents(values, workspace, denyRules(policy), policy.box, time);
+    values = await withRecordedFiles(values, workspace, policy, time);
+    values = await withUsedRepositories(values, workspace, policy.box !== null, time);
   }
   const { name, readOnly } = tool;
   const explanation = judge({ agentId: request.agentId, name, readOnly, values }, policy);

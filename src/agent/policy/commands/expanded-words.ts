@@ -4,9 +4,8 @@ import { errorCode } from "../../../lib/error-code.ts";
 import { located, type Place } from "./operand-files.ts";
 import type { ShellWord } from "./shell-word.ts";
 
-/** The most words that one stands for, and the most entries of folders that are looked at for it. */
+/** The most words that one stands for. */
 const WORDS = 500;
-const ENTRIES = 5_000;
 /** The most wildcards of one name: a name is compared by steps back. */
 const WILDCARDS = 4;
 /** Words that have no quotes, and nothing that is special but braces and wildcards. */
@@ -21,7 +20,7 @@ export function expandedWords(word: ShellWord, place: Place): readonly string[] 
   if (!PLAIN.test(word.text)) return null;
   const alternatives = bracesOf(word.text);
   if (alternatives === null) return null;
-  const left = { entries: ENTRIES };
+  const { left } = place;
   const words: string[] = [];
   for (const text of alternatives) {
     const names = WILDCARD.test(text) ? namesOf(text, place, left) : [text];
@@ -84,8 +83,12 @@ function namesOf(pattern: string, place: Place, left: { entries: number }): read
   return [...found.map((name) => name.slice(0, -1)), pattern];
 }
 
+/** Brackets with letters and digits. Classes, signs and what only begins as brackets are read in several ways. */
+const BRACKETS = /\[[A-Za-z0-9]+(?:-[A-Za-z0-9]+)?\]/g;
+
 /** What says of a name that the shell may find it by a pattern. Bytes may count as characters there. */
 function matcherOf(segment: string): ((name: string) => boolean) | "uncertain" {
+  if (/[[\]]/.test(segment.replaceAll(BRACKETS, ""))) return "uncertain";
   const parts = segment.split(/(\*|\?|\[[^\]]+\])/);
   const pattern = parts.map((part) =>
     part === "*" ? ".*" : part === "?" || /^\[.+\]$/.test(part) ? ".?" : part.replace(/[[\]{}.+]/g, "\\$&"),

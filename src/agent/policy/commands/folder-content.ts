@@ -18,6 +18,7 @@ import {
   type Missed,
 } from "./command-line.ts";
 import { isIgnoreFile, isLeftOut, leftOutOf, takenInAbove, takenInBy, type TakenIn } from "./repository/left-out-names.ts";
+import type { GitTime } from "./repository/answer-of-git.ts";
 import { isRepository, liesInRepository, trackedNames } from "./repository/tracked-names.ts";
 
 /** The most entries that are looked at for a search; more are asked about. */
@@ -36,6 +37,7 @@ export async function withFolderContents(
   workspace: Workspace,
   deny: readonly Rule[],
   box: PolicyBox | null,
+  time: GitTime,
 ): Promise<RuleValues> {
   const rules = deny.filter(({ deniedPath }) => deniedPath !== null);
   // Names alone are told of files with secrets, too, and not of what lies out of the workspace.
@@ -45,7 +47,7 @@ export async function withFolderContents(
     list.some((value) => value.kind === "command" && value.line.commands.some((command) => command.searches.some(mustKnow))),
   );
   if (!searches) return values;
-  const looks = new Looks(workspace, rules);
+  const looks = new Looks(workspace, rules, time);
   const look = async (search: FoundSearch): Promise<FoundSearch> => (mustKnow(search) ? looks.look(search) : search);
   const looked: Record<string, readonly RuleValue[]> = {};
   for (const [parameter, list] of Object.entries(values)) {
@@ -72,12 +74,14 @@ async function withContents(line: CommandLine, look: (search: FoundSearch) => Pr
 class Looks {
   readonly #workspace: Workspace;
   readonly #closing: readonly Rule[];
+  readonly #time: GitTime;
   readonly #known = new Map<string, Pick<FoundSearch, "history" | "content">>();
   /** The entries that are still looked at for the call. */
   #left = CALL_ENTRIES;
   #seen = 0;
 
-  constructor(workspace: Workspace, closing: readonly Rule[]) {
+  constructor(workspace: Workspace, closing: readonly Rule[], time: GitTime) {
+    this.#time = time;
     this.#workspace = workspace;
     this.#closing = closing;
   }
@@ -133,11 +137,10 @@ class Looks {
           break;
         }
         if (leftOut.heedsFiles && isIgnoreFile(entry.name)) now = await takenInBy(join(root, folder), [entry.name], now);
-        // What the workspace's .gitignore says ends at another repository.
-        if (leftOut.heedsFiles && entry.name === ".git" && folder !== "." && now !== null)
-          now = new Set([...now, "node_modules"]);
+        // What the workspace says of its files ends at another repository.
+        if (leftOut.heedsFiles && entry.name === ".git" && folder !== ".") now = null;
         if (search.history !== null && entry.name === ".git") {
-          const names = await trackedNames(join(root, folder));
+          const names = await trackedNames(join(root, folder), this.#time);
           if (names === null || names.length > ENTRIES) missed ??= "tracked files";
           for (const each of missed === null ? (names ?? []) : []) {
             if (!(await this.#takes())) {

@@ -4,7 +4,7 @@ import type { FoundSearch, FoundWord, Span, Trouble } from "./command-line.ts";
 import { readWords, type CommandForm, type ReadWord, type WordUse } from "./command-form.ts";
 import { expandedWords } from "./expanded-words.ts";
 import type { Gathered } from "./operand-files.ts";
-import { isDateFormat, isHarmlessPrintf, isLineNumbers } from "./script-forms.ts";
+import { isDateFormat, isHarmlessPrintf, isLineNumbers, isLongFormat } from "./script-forms.ts";
 import { optionsOf, type ShellWord } from "./shell-word.ts";
 import type { Known } from "./table.ts";
 import { whyNamed } from "./why-named.ts";
@@ -156,7 +156,7 @@ function reasonOfUse(used: Used, { name, gathered, search, isBounded }: Reading)
   const { word, use, text, isOperand } = used;
   switch (use) {
     case "text":
-      return null;
+      return isLongFormat(text) ? `${JSON.stringify(text)} may be a format that writes very much` : null;
     case "write":
     case "read":
       return gathered.add(text, use, word, { isRedirect: false, search: isOperand ? search : null, isBounded });

@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
+import { errorCode } from "../../../lib/error-code.ts";
 import { PathClosed, PathRefused } from "../../workspace/path-refused.ts";
 import type { Access, Workspace } from "../../workspace/workspace.ts";
 import type { FoundFile, FoundSearch, Span, Trouble } from "./command-line.ts";
@@ -12,6 +13,8 @@ export type Place = {
   readonly mayHaveChanged: boolean;
   /** Why words of the line must be named, by folder and word: a line may have many that are equal. */
   readonly named: Map<string, string | null>;
+  /** The entries of folders that are still looked at for wildcards of the line. */
+  readonly left: { entries: number };
 };
 
 /** A path of a command: a file of the workspace, none at all, or why it is asked about. `isOutside` if it leads out of the workspace. */
@@ -34,8 +37,8 @@ const DEVICES: ReadonlySet<string> = new Set([
   "/dev/stderr",
 ]);
 
-/** Those of them that can be read without end. */
-const ENDLESS: ReadonlySet<string> = new Set(["/dev/zero", "/dev/random", "/dev/urandom"]);
+/** Those of them that can be read without end, or wait for what nobody writes. */
+const ENDLESS: ReadonlySet<string> = new Set(["/dev/zero", "/dev/random", "/dev/urandom", "/dev/stdout", "/dev/stderr"]);
 
 /** Finds what a path of a command leads to. Throws PathClosed for what is the server's own. */
 export function located({ workspace, folder }: Pick<Place, "workspace" | "folder">, path: string): Located {
@@ -49,8 +52,10 @@ export function located({ workspace, folder }: Pick<Place, "workspace" | "folder
       return { kind: "trouble", reason: `${JSON.stringify(path)} goes up from a folder that a link leads to`, isOutside: false };
     return { kind: "file", names: workspace.namesOf(written) };
   } catch (error) {
-    if (error instanceof PathClosed || !(error instanceof PathRefused)) throw error;
-    return { kind: "trouble", reason: error.fact, isOutside: true };
+    if (error instanceof PathRefused && !(error instanceof PathClosed))
+      return { kind: "trouble", reason: error.fact, isOutside: true };
+    if (!["EACCES", "EPERM", "ELOOP", "ENAMETOOLONG"].includes(errorCode(error) ?? "")) throw error;
+    return { kind: "trouble", reason: `${JSON.stringify(path)} cannot be looked at`, isOutside: false };
   }
 }
 
@@ -127,6 +132,9 @@ export class Gathered {
 
   /** Takes the whole workspace as what is searched, since a repository does not end at a folder. */
   addRoot({ start, end }: Span, search: NonNullable<PathUse["search"]>): void {
-    this.searches.push({ start, end, names: ["."], access: "read", ...search, content: null });
+    // In a repository within node_modules nothing of it is passed over.
+    const isWithin = this.place.folder === null || this.place.folder.split("/").includes("node_modules");
+    const leavesOut = isWithin ? search.leavesOut.filter((each) => each !== "node_modules") : search.leavesOut;
+    this.searches.push({ start, end, names: ["."], access: "read", ...search, leavesOut, content: null });
   }
 }

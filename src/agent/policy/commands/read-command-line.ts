@@ -1,4 +1,4 @@
-import { statSync } from "node:fs";
+import { accessSync, constants, statSync } from "node:fs";
 import { join } from "node:path";
 import { headBytes } from "../../../lib/text.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
@@ -21,6 +21,8 @@ const INNER_WORDS = 4_000;
 const INNER_DEPTH = 8;
 /** The longest text of a line that is kept beside its commands, in bytes: the input has the whole. */
 const TEXT_BYTES = 256;
+/** The entries of folders that are looked at for all wildcards of a line. */
+const LINE_ENTRIES = 10_000;
 /** Commands that may change the folder of the shell. */
 const MOVING: ReadonlySet<string> = new Set(["cd", "pushd", "popd", "eval", "source", ".", "builtin", "command"]);
 
@@ -33,7 +35,7 @@ export type LineContext = { readonly workspace: Workspace; readonly folder: stri
  */
 export function readCommandLine(line: string, { workspace, folder, environment }: LineContext): CommandLine {
   const whole: Span = { start: 0, end: line.length };
-  const place: Place = { workspace, folder, mayHaveChanged: false, named: new Map() };
+  const place: Place = { workspace, folder, mayHaveChanged: false, named: new Map(), left: { entries: LINE_ENTRIES } };
   const bound = boundsProblem(line);
   if (bound !== null) {
     const trouble = { ...whole, reason: bound };
@@ -58,6 +60,15 @@ export function readCommandLine(line: string, { workspace, folder, environment }
     chosen: search.chosen,
     commands: [...search.commands, ...rough],
   };
+}
+
+function mayEnter(folder: string): boolean {
+  try {
+    accessSync(folder, constants.X_OK);
+    return statSync(folder).isDirectory();
+  } catch {
+    return false;
+  }
 }
 
 function roughly(text: string, place: Span, at: Place): readonly FoundCommand[] {
@@ -142,10 +153,8 @@ class InnerCommands {
     // The shell goes up from the folder as it was named, not from the folder to which a link leads.
     if (this.#isLinked && target.text.split("/").includes("..")) return null;
     this.#isLinked ||= names !== undefined && names.length > 1;
-    // A folder that is not there leaves the shell where it is.
-    return folder !== undefined && statSync(join(workspace.root, folder), { throwIfNoEntry: false })?.isDirectory() === true
-      ? folder
-      : null;
+    // A folder that is not there, or may not be entered, leaves the shell where it is.
+    return folder !== undefined && mayEnter(join(workspace.root, folder)) ? folder : null;
   }
 
   #look(wrapped: readonly Wrapped[], at: Span, depth: number): void {

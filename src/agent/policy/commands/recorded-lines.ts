@@ -8,18 +8,22 @@ import { knownCommand } from "./table.ts";
 /** The values that were recorded of a call, in which commands that have no row, or not these options, do not only read. */
 export function asListedNow(values: RuleValues): RuleValues {
   const again = (value: RuleValue): RuleValue =>
-    value.kind === "command" ? { ...value, line: { ...value.line, commands: value.line.commands.map(listedNow) } } : value;
-  return Object.fromEntries(Object.entries(values).map(([parameter, list]) => [parameter, list.map(again)]));
+    value?.kind === "command" && Array.isArray(value.line?.commands)
+      ? { ...value, line: { ...value.line, commands: value.line.commands.map(listedNow) } }
+      : value;
+  return Object.fromEntries(
+    Object.entries(values).map(([parameter, list]) => [parameter, Array.isArray(list) ? list.map(again) : list]),
+  );
 }
 
 /** A command that had a row when it was recorded: with a reason, and words that a rule must name, if its row does not have them. */
 function listedNow(command: FoundCommand): FoundCommand {
   const own = command.words.findIndex(({ mustBeNamed }) => mustBeNamed !== "an assignment");
   if (command.effect === "unknown" || own < 0) return command;
-  const words = command.words.slice(own).map(({ text, isOpen }): ShellWord => ({
+  const words = command.words.slice(own).map(({ text }): ShellWord => ({
     text,
-    // Of a command that was proved, nothing else was open.
-    open: isOpen ? "an exit status" : null,
+    // What was open was looked at then, and is nothing else now.
+    open: null,
     assigns: false,
     start: command.start,
     end: command.end,

@@ -10,5 +10,10 @@ export function isHarmlessPrintf(format: string): boolean {
 
 /** True if an operand of date is a format: what is none sets the clock. */
 export function isDateFormat(text: string): boolean {
-  return text.startsWith("+");
+  return text.startsWith("+") && !isLongFormat(text);
+}
+
+/** True if a text may be a format that writes far more than it says: a width of five digits or more. */
+export function isLongFormat(text: string): boolean {
+  return /%[^A-Za-z]*\d{5}/.test(text);
 }

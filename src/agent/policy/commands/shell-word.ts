@@ -45,6 +45,9 @@ function openness({ text, parts = [] }: Word): ShellWord["open"] {
   if (opened !== undefined) return opened;
   // The shell expands a tilde at the start, and in what looks like an assignment after = and :.
   if (text.startsWith("~") || /[=:]~/.test(text)) return "a ~";
+  // Braces that the parser takes for text, such as those of `{},}`: bash expands them.
+  const plain = parts.length === 0 ? text : parts.map((part) => (part.type === "Literal" ? part.text : "")).join("");
+  if (/(?<!\\)\{[^]*(?:,|\.\.)[^]*\}/.test(plain)) return "a brace expansion";
   // A wildcard that the parser takes for text: the shell may read it otherwise.
   if (parts.length === 0 && /(?<!\\)[*?]/.test(text)) return "a wildcard";
   return null;

@@ -58,7 +58,7 @@ const SCRIPTED: ReadonlySet<string> = new Set([
 
 /** Why a word without a dash must be named all the same, since the command takes it for an option or a program; null if it does not. */
 function whyOption(name: string, text: string, index: number): string | null {
-  if (SCRIPTED.has(name) && !/^(?!env$)[\w./+-]+$/.test(text)) return "it may be a program";
+  if (SCRIPTED.has(name) && !/^(?!.*env)[\w./+-]+$/i.test(text)) return "it may be a program";
   if (name === "dd") return text.includes("=") ? "an option without a dash" : null;
   const place = Object.hasOwn(DASHLESS, name) ? DASHLESS[name] : undefined;
   const mayBeOption = place === "anywhere" || (place === "first" && index === 0);

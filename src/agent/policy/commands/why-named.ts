@@ -1,7 +1,8 @@
 import { existsSync, lstatSync, statSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { PathClosed } from "../../workspace/path-refused.ts";
 import { isSecretPath } from "../../workspace/secret-files.ts";
+import { expandedWords } from "./expanded-words.ts";
 import { located, type Gathered, type Located, type Place } from "./operand-files.ts";
 import type { ShellWord } from "./shell-word.ts";
 
@@ -10,12 +11,15 @@ const NAME_BYTES = 255;
 const PATH_BYTES = 4_096;
 
 /** Why `*` does not stand for a word that the table does not know; null if it does. */
-export function whyNamed({ text, open, assigns }: ShellWord, place: Place): string | null {
-  // A wildcard behind plain letters becomes names, and never an option.
-  if (open === "a wildcard" && /^[A-Za-z0-9_][\w./*?[\]-]*$/.test(text) && !text.split("/").includes("..")) {
-    const [before = ""] = text.split(/[*?[]/);
-    return before.includes("/") ? whyElsewhere(dirname(`${before}x`), place) : null;
-  }
+export function whyNamed(word: ShellWord, place: Place): string | null {
+  const { text, open, assigns } = word;
+  // A wildcard behind plain letters becomes names, and never an option: each is judged.
+  if (open === "a wildcard" && /^[A-Za-z0-9_]/.test(text))
+    return remembered(place, text, () => {
+      const words = expandedWords(word, place);
+      if (words === null) return `it has ${open}`;
+      return words.reduce<string | null>((reason, each) => reason ?? whyElsewhere(each, place), null);
+    });
   if (open !== null) return `it has ${open}`;
   if (text === "--") return null;
   // Editors and pagers run what stands behind a plus.
@@ -30,15 +34,19 @@ export function whyNamed({ text, open, assigns }: ShellWord, place: Place): stri
 
 /** Why what a word leads to must be named, if it is a path. A word that cannot be one leads to nothing. */
 function whyElsewhere(text: string, place: Place): string | null {
+  return remembered(place, `=${text}`, () => {
+    const looksOutside = text.startsWith("/") || text.split("/").includes("..");
+    if (looksOutside) return reasonOf(located(place, text));
+    return isThere(text, place) ? reasonOf(locatedOrClosed(text, place)) : null;
+  });
+}
+
+/** The reason, found once for a word in a folder. */
+function remembered(place: Place, text: string, find: () => string | null): string | null {
   const key = `${place.folder ?? ""}\n${text}`;
   const known = place.named.get(key);
   if (known !== undefined) return known;
-  const looksOutside = text.startsWith("/") || text.split("/").includes("..");
-  const reason = looksOutside
-    ? reasonOf(located(place, text))
-    : isThere(text, place)
-      ? reasonOf(locatedOrClosed(text, place))
-      : null;
+  const reason = find();
   place.named.set(key, reason);
   return reason;
 }
@@ -54,8 +62,16 @@ function reasonOf(found: Located): string | null {
  */
 export function gatherSensitive(words: readonly ShellWord[], gathered: Gathered): void {
   const { place } = gathered;
-  for (const { text, open, start, end } of words) {
-    if (open !== null || /^-./.test(text) || text === "" || Buffer.byteLength(text) > PATH_BYTES) continue;
+  const literal = words.flatMap((word): readonly { readonly text: string; readonly at: ShellWord }[] => {
+    if (word.open === null) return [{ text: word.text, at: word }];
+    const isExpanded = word.open === "a wildcard" || word.open === "a brace expansion";
+    return isExpanded ? (expandedWords(word, place) ?? []).map((text) => ({ text, at: word })) : [];
+  });
+  for (const {
+    text,
+    at: { start, end },
+  } of literal) {
+    if (/^-./.test(text) || text === "" || Buffer.byteLength(text) > PATH_BYTES) continue;
     const looksOutside = text.startsWith("/") || text.split("/").includes("..");
     if (!looksOutside && !isSecretPath(text) && !isThere(text, place)) continue;
     const found = locatedOrClosed(text, place);

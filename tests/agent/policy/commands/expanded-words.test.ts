@@ -28,6 +28,12 @@ const NAMES = [
   "e/a",
 ];
 const PIECES = [
+  "[[:alpha:]]",
+  "[]v]",
+  "[x-]",
+  "{},}",
+  "{}",
+  ",",
   "a",
   "b",
   "é",
@@ -54,7 +60,13 @@ describe("the words that a wildcard or braces stand for", () => {
     await mkdir(join(project.root, "d"));
     await mkdir(join(project.root, "e"));
     for (const name of NAMES) await writeFile(join(project.root, name), "");
-    const place = { workspace: project, folder: ".", mayHaveChanged: false, named: new Map<string, string | null>() };
+    const place = {
+      workspace: project,
+      folder: ".",
+      mayHaveChanged: false,
+      named: new Map<string, string | null>(),
+      left: { entries: 1_000_000 },
+    };
     let expanded = 0;
     fc.assert(
       fc.property(
@@ -106,6 +118,18 @@ describe("the words that a wildcard or braces stand for", () => {
     ["ask", "printf *"],
     ["ask", "cat many/*"],
     ["ask", "cat {1..9999}"],
+    ["ask", "cat .en[[:alpha:]]"],
+    ["ask", "cat .en[]v]"],
+    ["ask", "cat .en[x-]v]"],
+    ["ask", "uniq [[:alpha:]].txt"],
+    ["ask", "cat .en{},}v"],
+    ["ask", "cat link{},}"],
+    ["ask", "cat a..{}-,,}"],
+    ["allow", "git log --oneline HEAD@{1}"],
+    ["ask", "cat /dev/stdout | cat"],
+    ["ask", "date +%999999999d"],
+    ["ask", "stat -c %999999999n README.md"],
+    ["ask", "git log --format='%<(999999999)%s'"],
     ["allow", "grep -rn foo --include=*.ts src"],
     ["allow", "grep -rn foo --exclude-dir={a,b} src"],
     ["ask", "grep -rn foo --include=*$X src"],
@@ -127,5 +151,24 @@ describe("the words that a wildcard or braces stand for", () => {
     for (const option of ["opt/-R", "--output=x"]) await writeFile(join(project.root, option), "");
     for (let name = 0; name < 600; name += 1) await writeFile(join(project.root, "many", String(name)), "");
     expect((await commandJudge(project, presets.readOnly)(line)).verdict).toBe(verdict);
+  });
+
+  it("are judged for commands that have no row, too: by rules, and in every mode", async () => {
+    const project = await projectFolder();
+    await mkdir(join(project.root, "conf"));
+    await writeFile(join(project.root, "conf/key.pem"), "x");
+    await writeFile(join(project.root, ".env"), "A=1");
+    const rules = ["tac", "base64", "cp"].map((name) => `shell(command:${name} *)`);
+    for (const line of ["tac conf/k*", "base64 o*/passwd", "cp conf/k* src/b.ts"]) {
+      expect((await commandJudge(project, { ...presets.askAll, allow: rules })(line)).verdict, line).toBe("ask");
+      expect((await commandJudge(project, { mode: "auto" })(line)).verdict, line).toBe("ask");
+    }
+    for (const line of ["tac .env*", "tac .e?v"])
+      expect((await commandJudge(project, { mode: "auto" })(line)).verdict, line).toBe("ask");
+    for (const line of ["tac src/*.ts", "base64 src/a.*"])
+      expect((await commandJudge(project, { ...presets.askAll, allow: rules })(line)).verdict, line).toBe("allow");
+    const jq = commandJudge(project, { ...presets.askAll, allow: ["shell(command:jq *)"] });
+    for (const line of ["jq env.PATH package.json", "jq .+env package.json"]) expect((await jq(line)).verdict, line).toBe("ask");
+    expect((await jq("jq .scripts package.json")).verdict).toBe("allow");
   });
 });

@@ -9,7 +9,9 @@ import {
   writtenFiles,
   type RuleValues,
 } from "../../../../src/agent/policy/rule-values.ts";
+import { asListedNow } from "../../../../src/agent/policy/commands/recorded-lines.ts";
 import { withFolderContents } from "../../../../src/agent/policy/commands/folder-content.ts";
+import { gitTime } from "../../../../src/agent/policy/commands/repository/answer-of-git.ts";
 import { bashRun } from "../../../../src/agent/tools/bash/run.ts";
 import { ToolDefinitionError } from "../../../../src/agent/tools/input-schema.ts";
 import { defineTool } from "../../../../src/agent/tools/tool.ts";
@@ -138,6 +140,8 @@ describe("recorded command lines", () => {
       "rm x",
       "cat /etc/hosts",
       "for i in 1; do ls; done",
+      "cat src/*.ts",
+      "wc -l src/{a,b}.ts; echo $?",
       "a".repeat(9_000),
       "npm run x; ".repeat(700),
     ];
@@ -147,13 +151,14 @@ describe("recorded command lines", () => {
         workspace,
         [],
         null,
+        gitTime(),
       );
       return JSON.parse(JSON.stringify(storedValues(values))) as RuleValues;
     };
     const again = (values: RuleValues, permission: object) => {
       const read = readPermission(permission, "test", { tools: TOOLS, modes: new Map() });
       const policy = { permission: read.permission, bounds: [], stored: [], box: null };
-      return judge({ agentId: "a", name: "shell", readOnly: false, values }, policy).verdict;
+      return judge({ agentId: "a", name: "shell", readOnly: false, values: asListedNow(values) }, policy).verdict;
     };
     for (const line of lines.slice(0, -1))
       expect(again(await kept(line), source), line.slice(0, 60)).toBe((await judged(line)).verdict);

@@ -38,6 +38,9 @@ describe("searches of folders", () => {
     ["ask", "rg K src", { ".gitignore": "!.env\n", "src/.env": "A" }],
     ["ask", "rg K .", { "docs/.ignore": "!.env.local", "docs/.env.local": "A" }],
     ["allow", "rg K .", { ".gitignore": "!.env.example\n!.vscode/settings.json\n" }],
+    ["ask", "rg K sub", { "sub/.git/info/exclude": "!.env\n", "sub/.env": "A" }],
+    ["ask", "rg K", { "sub/.git/HEAD": "", "sub/.env": "A" }],
+    ["ask", "rg K sub/deep", { ".gitignore": "node_modules\n", "sub/.git/HEAD": "", "sub/deep/node_modules/a.pem": "A" }],
   ])("%s: %s passes over hidden files only if nothing takes them in (%o)", async (expected, line, files) => {
     expect(await verdict(line, { ".env": "A", ...files })).toBe(expected);
   });

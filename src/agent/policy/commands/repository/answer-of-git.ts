@@ -1,9 +1,16 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 
-/** The most that git may say of a repository, in bytes, and the longest that it may take, in ms. */
-const MOST_BYTES = 32 * 1024 * 1024;
-const MOST_MS = 5_000;
+/** The most that git may say of a repository, in bytes. */
+const MOST_BYTES = 16 * 1024 * 1024;
+
+/** The time that git may still take for a call, in ms: a repository may have a pipe in the place of a file. */
+export type GitTime = { leftMs: number };
+
+/** The time for all that is asked of git for one call. */
+export function gitTime(): GitTime {
+  return { leftMs: 6_000 };
+}
 
 const run = promisify(execFile);
 
@@ -14,7 +21,9 @@ export type Answer = { readonly text: string } | "refused" | "unknown";
  * The answer of a command of git that runs nothing: without hooks of the file system, without the machine's own configurations,
  * and without fetching what a partial clone lacks.
  */
-export async function answerOfGit(folder: string, args: readonly string[]): Promise<Answer> {
+export async function answerOfGit(folder: string, args: readonly string[], time: GitTime): Promise<Answer> {
+  if (time.leftMs <= 0) return "unknown";
+  const began = performance.now();
   const settings = [
     "safe.directory=*",
     "safe.bareRepository=explicit",
@@ -25,7 +34,7 @@ export async function answerOfGit(folder: string, args: readonly string[]): Prom
     const { stdout } = await run("git", [...settings, ...args], {
       cwd: folder,
       maxBuffer: MOST_BYTES,
-      timeout: MOST_MS,
+      timeout: Math.ceil(time.leftMs),
       env: {
         PATH: process.env["PATH"],
         HOME: "/nonexistent",
@@ -41,5 +50,7 @@ export async function answerOfGit(folder: string, args: readonly string[]): Prom
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : null;
     return code === 128 || code === "ENOENT" || code === "ENOTDIR" ? "refused" : "unknown";
+  } finally {
+    time.leftMs -= performance.now() - began;
   }
 }

@@ -55,6 +55,9 @@ export function isLeftOut(
 export async function takenInAbove(root: string, folder: string): Promise<TakenIn> {
   let takenIn = await takenInBy(join(root, ".git", "info"), ["exclude"], new Set());
   let above = join(root, folder);
+  // What another repository says of its files, nobody looks at.
+  for (let each = above; each !== root && each !== dirname(each); each = dirname(each))
+    if (existsSync(join(each, ".git"))) return null;
   do {
     above = dirname(above);
     takenIn = await takenInBy(above, IGNORE_FILES, takenIn);

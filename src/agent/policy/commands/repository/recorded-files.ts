@@ -8,6 +8,7 @@ import type { Policy } from "../../permission.ts";
 import { denyingRule } from "../../policy.ts";
 import type { RuleValue, RuleValues } from "../../rule-values.ts";
 import type { FoundCommand, RecordedFiles } from "../command-line.ts";
+import type { GitTime } from "./answer-of-git.ts";
 import { recordableNames } from "./tracked-names.ts";
 
 /** After so many names others have their turn. */
@@ -17,11 +18,16 @@ const TURN_NAMES = 2_000;
  * The values, with the reason for which commands of git are asked about that would record files as the agent's box shows them: a
  * file that the box covers could be among them. The same object if there is no such command, or no box.
  */
-export async function withRecordedFiles(values: RuleValues, workspace: Workspace, policy: Policy): Promise<RuleValues> {
+export async function withRecordedFiles(
+  values: RuleValues,
+  workspace: Workspace,
+  policy: Policy,
+  time: GitTime,
+): Promise<RuleValues> {
   const records = ({ records: found }: FoundCommand): boolean => found !== undefined;
   const isRecorded = (value: RuleValue): boolean => value.kind === "command" && value.line.commands.some(records);
   if (policy.box === null || !Object.values(values).some((list) => list.some(isRecorded))) return values;
-  const repositories = new Repositories(workspace, policy);
+  const repositories = new Repositories(workspace, policy, time);
   const looked: Record<string, readonly RuleValue[]> = {};
   for (const [parameter, list] of Object.entries(values)) {
     const found: RuleValue[] = [];
@@ -48,11 +54,13 @@ export async function withRecordedFiles(values: RuleValues, workspace: Workspace
 class Repositories {
   readonly #workspace: Workspace;
   readonly #policy: Policy;
+  readonly #time: GitTime;
   readonly #isCovered: (name: string) => boolean;
   /** Why commands that record files in a repository are asked about, by its folder; null if they are not. */
   readonly #reasons = new Map<string, string | null>();
 
-  constructor(workspace: Workspace, policy: Policy) {
+  constructor(workspace: Workspace, policy: Policy, time: GitTime) {
+    this.#time = time;
     this.#workspace = workspace;
     this.#policy = policy;
     this.#isCovered = coveredIn(workspace, coverRule(policy));
@@ -69,7 +77,7 @@ class Repositories {
   }
 
   async #reasonIn(repository: string): Promise<string | null> {
-    const names = await recordableNames(join(this.#workspace.root, repository));
+    const names = await recordableNames(join(this.#workspace.root, repository), this.#time);
     if (names === null) return "git does not say which files it would record, and it would record covered ones as empty";
     for (const [index, each] of names.entries()) {
       if (index % TURN_NAMES === TURN_NAMES - 1) await setImmediate();

@@ -1,20 +1,20 @@
 import { existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { answerOfGit } from "./answer-of-git.ts";
+import { answerOfGit, type GitTime } from "./answer-of-git.ts";
 
 /** The files that a repository tracks, as paths from the folder in which its `.git` lies. Null if git does not say. */
-export async function trackedNames(folder: string): Promise<readonly string[] | null> {
-  return namesOf(folder, ["--cached"]);
+export async function trackedNames(folder: string, time: GitTime): Promise<readonly string[] | null> {
+  return namesOf(folder, ["--cached"], time);
 }
 
 /** The files that git would record with all others of the folder: tracked ones, and those that are not ignored. Null if git does not say. */
-export async function recordableNames(folder: string): Promise<readonly string[] | null> {
-  return namesOf(folder, ["--cached", "--others", "--exclude-standard"]);
+export async function recordableNames(folder: string, time: GitTime): Promise<readonly string[] | null> {
+  return namesOf(folder, ["--cached", "--others", "--exclude-standard"], time);
 }
 
-async function namesOf(folder: string, which: readonly string[]): Promise<readonly string[] | null> {
+async function namesOf(folder: string, which: readonly string[], time: GitTime): Promise<readonly string[] | null> {
   // Without --sparse git would read the folders of commits, and fetch what a partial clone lacks.
-  const answer = await answerOfGit(folder, ["ls-files", "-z", "--sparse", ...which]);
+  const answer = await answerOfGit(folder, ["ls-files", "-z", "--sparse", ...which], time);
   if (typeof answer === "string") return null;
   const names = answer.text.split("\0").filter((name) => name !== "");
   const hasFolder = names.some((name) => name.endsWith("/") && !existsSync(join(folder, name, ".git")));

@@ -5,7 +5,7 @@ import type { Workspace } from "../../../workspace/workspace.ts";
 import { hasToken } from "../../../workspace/secret-files.ts";
 import type { FoundCommand } from "../command-line.ts";
 import type { RuleValue, RuleValues } from "../../rule-values.ts";
-import { answerOfGit } from "./answer-of-git.ts";
+import { answerOfGit, type GitTime } from "./answer-of-git.ts";
 
 /**
  * Settings of a repository by which git runs nothing and reads no other file. Whatever else its configuration says (filters,
@@ -48,7 +48,12 @@ const looks = new Map<string, { readonly seen: string; readonly look: Repository
  * The values, with the reason for which a command of git that would otherwise run since it only reads is asked about: its
  * repository may make git run a program. The same object if there is no such command. In a box nobody looks: programs run there.
  */
-export async function withUsedRepositories(values: RuleValues, { root }: Workspace, isBoxed: boolean): Promise<RuleValues> {
+export async function withUsedRepositories(
+  values: RuleValues,
+  { root }: Workspace,
+  isBoxed: boolean,
+  time: GitTime,
+): Promise<RuleValues> {
   const uses = ({ repository }: FoundCommand): boolean => repository !== undefined;
   const isUse = (value: RuleValue): boolean => value.kind === "command" && value.line.commands.some(uses);
   if (isBoxed || !Object.values(values).some((list) => list.some(isUse))) return values;
@@ -56,7 +61,7 @@ export async function withUsedRepositories(values: RuleValues, { root }: Workspa
   for (const [parameter, list] of Object.entries(values)) {
     const found: RuleValue[] = [];
     for (const value of list)
-      found.push(value.kind === "command" ? { ...value, line: await lookedInto(value.line, root) } : value);
+      found.push(value.kind === "command" ? { ...value, line: await lookedInto(value.line, root, time) } : value);
     looked[parameter] = found;
   }
   return looked;
@@ -64,14 +69,14 @@ export async function withUsedRepositories(values: RuleValues, { root }: Workspa
 
 type Line = Extract<RuleValue, { kind: "command" }>["line"];
 
-async function lookedInto(line: Line, root: string): Promise<Line> {
+async function lookedInto(line: Line, root: string, time: GitTime): Promise<Line> {
   const commands: FoundCommand[] = [];
   for (const command of line.commands) {
     const { repository } = command;
     commands.push(
       repository === undefined
         ? command
-        : { ...command, repository: { ...repository, reason: await reasonOf(repository, root) } },
+        : { ...command, repository: { ...repository, reason: await reasonOf(repository, root, time) } },
     );
   }
   return { ...line, commands };
@@ -80,11 +85,12 @@ async function lookedInto(line: Line, root: string): Promise<Line> {
 async function reasonOf(
   { folder, entersNested, tellsSettings, reason }: NonNullable<FoundCommand["repository"]>,
   root: string,
+  time: GitTime,
 ): Promise<string | null> {
   if (reason !== null) return reason;
   if (folder === null) return "only the shell knows in which repository git works";
-  const { setting, nested, secret, outside } = await lookAt(join(root, folder), root);
-  if (outside !== null) return `the repository reads ${outside}, which is out of the workspace`;
+  const { setting, nested, secret, outside } = await lookAt(join(root, folder), root, time);
+  if (outside !== null) return `the repository may read more than it has, by ${outside}`;
   if (setting !== null) return `the repository has ${setting}, by which git may run a program`;
   if (tellsSettings && secret !== null) return `it tells ${secret}, which has a token in it`;
   if (!entersNested || nested === null) return null;
@@ -92,8 +98,8 @@ async function reasonOf(
 }
 
 /** What the repository of a folder may run. A folder in no repository runs nothing. */
-async function lookAt(folder: string, root: string): Promise<RepositoryLook> {
-  const places = await answerOfGit(folder, ["rev-parse", "--git-common-dir", "--absolute-git-dir"]);
+async function lookAt(folder: string, root: string, time: GitTime): Promise<RepositoryLook> {
+  const places = await answerOfGit(folder, ["rev-parse", "--git-common-dir", "--absolute-git-dir"], time);
   if (places === "refused") return { setting: null, nested: null, secret: null, outside: null };
   if (places === "unknown") return UNKNOWN;
   const [shared, own, ...more] = places.text.replace(/\n$/, "").split("\n");
@@ -110,8 +116,8 @@ async function lookAt(folder: string, root: string): Promise<RepositoryLook> {
   const key = `${folder}\0${own}`;
   const known = looks.get(key);
   if (known?.seen === seen) return known.look;
-  const settings = await answerOfGit(folder, ["config", "--local", "--no-includes", "--list", "-z"]);
-  const index = await answerOfGit(folder, ["ls-files", "--stage", "--sparse", "-z", "--", ":/"]);
+  const settings = await answerOfGit(folder, ["config", "--local", "--no-includes", "--list", "-z"], time);
+  const index = await answerOfGit(folder, ["ls-files", "--stage", "--sparse", "-z", "--", ":/"], time);
   if (typeof settings === "string" || typeof index === "string") return UNKNOWN;
   // Each is a name, a line feed and a value; one without a value is a name alone.
   const pairs = settings.text.split("\0").map((pair): readonly [string, string] => {
@@ -154,13 +160,28 @@ async function outsideOf({ root, folder, common, own }: Places): Promise<string 
   }
   const objects = join(common, "objects");
   if ((await text(join(objects, "info/alternates"))) !== null) return "objects of another repository";
-  const folders = [common, objects, join(objects, "pack"), join(objects, "info"), join(common, "refs")];
-  for (const folder of folders) {
-    if (!(await isInside(folder)) && (await version(folder)) !== "none") return folder;
-    const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
-    for (const entry of entries)
-      if (entry.isSymbolicLink() && !(await isInside(join(folder, entry.name)))) return join(folder, entry.name);
+  for (const folder of new Set([common, own])) {
+    if (!(await isInside(folder))) return folder;
+    const link = await linkIn(folder);
+    if (link !== null) return link;
   }
+  return null;
+}
+
+/** The most entries of a repository that are looked at. */
+const MOST_ENTRIES = 100_000;
+
+/** The first link in a repository's own folder: git follows each, and prints lines of what it leads to as errors. Null for none. */
+async function linkIn(repository: string): Promise<string | null> {
+  const folders = [repository];
+  let entries = 0;
+  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop())
+    for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
+      entries += 1;
+      const path = join(folder, entry.name);
+      if (entry.isSymbolicLink() || entries > MOST_ENTRIES) return path;
+      if (entry.isDirectory()) folders.push(path);
+    }
   return null;
 }
 

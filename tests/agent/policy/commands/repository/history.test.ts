@@ -154,6 +154,9 @@ describe("files with secrets that a repository tracks", () => {
     await rm(join(workspace.root, "vendor/a/key.pem"));
     const judge = commandJudge(workspace, presets.readOnly);
     expect((await judge("git diff")).reason).toContain("vendor/a/key.pem, which lies in the workspace, mostly holds secrets");
+    await committed(join(workspace.root, "node_modules/x"), { "src.ts": "x", "other.pem": "x" });
+    for (const line of ["git -C node_modules/x show", "cd node_modules/x && git log -p"])
+      expect((await judge(line)).verdict, line).toBe("ask");
     const inner = commandJudge(new Workspace(join(workspace.root, "src")), presets.readOnly);
     expect(await inner("git diff")).toMatchObject({
       verdict: "ask",

@@ -135,7 +135,9 @@ describe("a covered file that git could record", () => {
     const workspace = await project(["conf/.env"]);
     const allow = ["fs_read(path:conf/.env)"];
     expect(await verdicts(workspace, { mode: "auto", allow }, RECORDING)).toEqual(allowed(RECORDING));
-    expect(await verdicts(workspace, { mode: "auto" }, lines, false)).toEqual(allowed(lines));
+    // A wildcard finds a link that leads out of the workspace.
+    const unboxed = lines.filter((line) => line !== "git add *");
+    expect(await verdicts(workspace, { mode: "auto" }, unboxed, false)).toEqual(allowed(unboxed));
     await rm(join(workspace.root, "conf/.env"));
     expect(await verdicts(workspace, { mode: "auto" }, lines)).toEqual(allowed(lines));
     expect(await verdicts(await project([]), { mode: "auto" }, lines)).toEqual(allowed(lines));

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { appendFile, chmod, mkdir, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -223,6 +224,37 @@ describe("a repository that reads out of the workspace", () => {
     const judge = commandJudge(workspace, presets.readOnly);
     for (const line of LINES) expect((await judge(line)).verdict, line).toBe("ask");
     await rm(other, { recursive: true });
+  });
+
+  it.each([
+    ["info/grafts", "../../.env"],
+    ["shallow", "../.env"],
+    ["packed-refs", "/etc/passwd"],
+    ["rebase-merge/done", "/etc/passwd"],
+    ["objects/ab/cdef", "/etc/passwd"],
+  ])("is asked about if it has a link in itself, wherever it leads: %s", async (name, target) => {
+    const workspace = await projectFolder();
+    await committed(workspace.root, { "top.txt": "top\n" });
+    const judge = commandJudge(workspace, presets.readOnly);
+    expect((await judge("git log --oneline")).verdict).toBe("allow");
+    const link = join(workspace.root, ".git", name);
+    await mkdir(join(link, ".."), { recursive: true });
+    await symlink(target, link);
+    for (const line of ["git log --oneline", "git status", "git show HEAD"])
+      expect((await judge(line)).verdict, line).toBe("ask");
+  });
+
+  it("is not waited for: a pipe in the place of its configuration is asked about, once for all commands of a line", async () => {
+    const workspace = await projectFolder();
+    for (const name of ["a", "b", "c", "d"]) {
+      await committed(join(workspace.root, name), { "top.txt": "top\n" });
+      await rm(join(workspace.root, name, ".git/config"));
+      execFileSync("mkfifo", [join(workspace.root, name, ".git/config")]);
+    }
+    const began = performance.now();
+    const line = ["a", "b", "c", "d"].map((name) => `git -C ${name} log --oneline`).join("; ");
+    expect((await commandJudge(workspace, presets.readOnly)(line)).verdict).toBe("ask");
+    expect(performance.now() - began).toBeLessThan(12_000);
   });
 
   it("is read unasked if the workspace is one of its worktrees", async () => {
