@@ -139,7 +139,11 @@ function currentCall(
   const sameIndex = index === null ? calls.at(-1) : calls.findLast((call) => call.index === index);
   if (sameIndex === undefined) return name === "" && calls.at(-1)?.index === null ? calls.at(-1) : undefined;
   if (id === null || sameIndex.givenId === id) return sameIndex;
-  return calls.findLast((call) => call.index === index && call.givenId === id) ?? sameIndex;
+  const sameId = calls.findLast((call) => call.index === index && call.givenId === id);
+  if (sameId !== undefined) return sameId;
+  // A new id behind a whole call is another call, also if its name comes later; some servers give each fragment an id.
+  const isWhole = sameIndex.name !== "" && sameIndex.givenId !== null && sameIndex.mayBeClosed && isObject(sameIndex.arguments);
+  return name === "" && isWhole ? undefined : sameIndex;
 }
 
 /** True if a fragment with a name is another call than the one before it. */

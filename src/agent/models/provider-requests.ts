@@ -1,4 +1,4 @@
-import { bodyText } from "./body-text.ts";
+import { bodyText } from "./server-sent-events.ts";
 
 /** The answer of a provider that is none: what SDKs leave of its body is often not all that it says. */
 export type Refused = { readonly status: number; readonly headers: Headers; readonly body: unknown };

@@ -1,5 +1,4 @@
 import { createParser } from "eventsource-parser";
-import { bodyText } from "./body-text.ts";
 import { ModelError } from "./model.ts";
 
 /** An event of a stream, with its data as JSON has it. */
@@ -53,6 +52,17 @@ export async function* serverSentEvents(response: Response, signal: AbortSignal)
   for (const { event, data } of waiting)
     if (data.trim() === "[DONE]") yield STREAM_END;
     else if (data.trim() !== "") yield { event, data: read(data, event) };
+}
+
+/** The beginning of a body, of so many characters. What comes behind them is not read, however long it is. */
+export async function bodyText({ body }: Response, most: number, signal?: AbortSignal): Promise<string> {
+  let text = "";
+  if (body === null) return text;
+  for await (const piece of body.pipeThrough(new TextDecoderStream(), signal === undefined ? {} : { signal })) {
+    text += piece;
+    if (text.length >= most) break;
+  }
+  return text.slice(0, most);
 }
 
 function read(text: string, event: string | null): unknown {

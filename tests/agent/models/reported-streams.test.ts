@@ -70,6 +70,20 @@ it("a call whose name comes after its first arguments is one call", async () => 
   expect((await chat([...pieces, chunk({}, "tool_calls")])).calls).toEqual(['fs_read {"path":"a.txt"}']);
 });
 
+// vercel/ai #15879
+it.each([undefined, 0])("calls whose arguments come before their names are told apart by their ids (index %s)", async (index) => {
+  const piece = (id: string, name: string | null, args: string) =>
+    call({ ...(index === undefined ? {} : { index }), id, function: { ...(name === null ? {} : { name }), arguments: args } });
+  const first = [piece("a", null, '{"path":"a.txt"}'), piece("a", "fs_read", "")];
+  const second = [piece("b", null, '{"pattern":"*.md"}'), piece("b", "fs_glob", "")];
+  const both = ['fs_read {"path":"a.txt"}', 'fs_glob {"pattern":"*.md"}'];
+  expect((await chat([...first, ...second, chunk({}, "tool_calls")])).calls).toEqual(both);
+  const usual = [piece("a", "fs_read", ""), piece("a", null, '{"path":"a.txt"}')];
+  expect((await chat([...usual, ...second, chunk({}, "tool_calls")])).calls).toEqual(both);
+  const newIds = [piece("a", "fs_read", '{"path":'), piece("x", null, '"a.txt"'), piece("y", null, "}")];
+  expect((await chat([...newIds, chunk({}, "tool_calls")])).calls).toEqual(['fs_read {"path":"a.txt"}']);
+});
+
 // CangShui/workbuddy-gateway #3
 it("calls without a name and arguments are none", async () => {
   const end = chunk({ function_call: { name: "", arguments: "" } }, "stop");

@@ -25,7 +25,7 @@ describe("the output that a model is shown", () => {
     ["as many bytes as fit", "x".repeat(1_000)],
     ["as many lines as fit", "x\n".repeat(20)],
   ])("is whole: %s", (_name, text) => {
-    expect(shownOf(text)).toEqual({ text, isWhole: true });
+    expect(shownOf(text)).toEqual({ text, isWhole: true, isText: true });
   });
 
   it.each([

@@ -50,7 +50,7 @@ describe("the output of a program as a terminal shows it", () => {
   it("holds little of a line that is written over without end, and shows its last state", () => {
     const output = new ShownOutput({ bytes: 50_000, lines: 2_000 });
     for (let step = 0; step <= 200_000; step += 1) output.take(Buffer.from(`\r${step} of 200000`));
-    expect(output.shown).toEqual({ text: "200000 of 200000", isWhole: true });
+    expect(output.shown).toEqual({ text: "200000 of 200000", isWhole: true, isText: true });
     output.take(Buffer.from("\ndone\n"));
     expect(output.shown.text).toBe("200000 of 200000\ndone\n");
     expect(output.bytes).toBeGreaterThan(2_000_000);
@@ -60,7 +60,7 @@ describe("the output of a program as a terminal shows it", () => {
     const line = "x".repeat(40_000);
     const output = new ShownOutput({ bytes: 50_000, lines: 2_000 });
     for (let at = 0; at < line.length; at += 1_000) output.take(Buffer.from(line.slice(at, at + 1_000)));
-    expect(output.shown).toEqual({ text: line, isWhole: true });
+    expect(output.shown).toEqual({ text: line, isWhole: true, isText: true });
   });
 
   it("cuts a long line between characters and between sequences", () => {

@@ -34,6 +34,18 @@ describe("bash_run", () => {
     expect(calls[3]?.output).toMatch(/^\[no output, exit code 0, \d+ ms\]$/);
   });
 
+  it("says of bytes that are no UTF-8 that they are shown as another character, and of those that are nothing", async () => {
+    const { turn } = await bashApp([
+      ["bash_run", { command: "printf 'caf\\xe9 ok\\n'" }],
+      ["bash_run", { command: "printf 'caf\\xc3\\xa9 \\xef\\xbf\\xbd\\n'" }],
+    ]);
+    const [bytes, text] = await turn();
+    expect(bytes?.output).toContain("caf\uFFFD ok\n");
+    expect(bytes?.output).toContain("bytes of the output that are no UTF-8 are shown as \uFFFD");
+    expect(text?.output).toContain("café \uFFFD\n");
+    expect(text?.output).not.toContain("no UTF-8");
+  });
+
   it("has a TMPDIR of its own, which is removed with what it left there, also if it was stopped", async () => {
     const leaves = 'echo "$TMPDIR" >> folders; mkdir "$TMPDIR/a"; echo x > "$TMPDIR/a/b"; mktemp; ls "$TMPDIR" | wc -l';
     const { app, turn } = await bashApp([

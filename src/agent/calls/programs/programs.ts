@@ -133,8 +133,10 @@ export class CallPrograms {
     const began = performance.now();
     const output = this.#output.begin();
     const { code, signal, notes } = await untilEnd(group, (chunk) => this.#output.take(output, chunk));
-    const { text } = this.#output.end(output);
-    return { code, signal, durationMs: msSince(began), output: text, outputBytes: output.bytes, notes };
+    const { text, isText } = this.#output.end(output);
+    const ofOutput = isText ? [] : ["bytes of the output that are no UTF-8 are shown as \uFFFD"];
+    const told = [...notes, ...ofOutput];
+    return { code, signal, durationMs: msSince(began), output: text, outputBytes: output.bytes, notes: told };
   }
 
   #requireOpen(): void {

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { byteLength, storable } from "../../../lib/text.ts";
 import { TerminalOutput } from "./terminal-text.ts";
 
@@ -5,7 +6,12 @@ import { TerminalOutput } from "./terminal-text.ts";
 export type ShownLimits = { readonly bytes: number; readonly lines: number };
 
 /** An output as it is shown: all of it, or its head and its tail with a mark between them. */
-export type Shown = { readonly text: string; readonly isWhole: boolean };
+export type Shown = {
+  readonly text: string;
+  readonly isWhole: boolean;
+  /** False if bytes of it that are no UTF-8 are shown as U+FFFD. */
+  readonly isText: boolean;
+};
 
 /** The share of the head in what is shown: programs say the important things last. */
 const HEAD_SHARE = 0.2;
@@ -72,7 +78,7 @@ export class ShownOutput {
     const { rest } = this.#terminal;
     const total = this.#shownBytes + rest.length;
     const head = Buffer.concat(this.#headBytes <= bytes ? [...this.#head, rest] : this.#head);
-    if (total <= bytes && linesIn(head) <= lines) return { text: head.toString("utf8"), isWhole: true };
+    if (total <= bytes && linesIn(head) <= lines) return { text: head.toString("utf8"), isWhole: true, isText: isUtf8(head) };
     const ofHead = { bytes: Math.floor(bytes * HEAD_SHARE), lines: Math.floor(lines * HEAD_SHARE) };
     const start = headOf(head, ofHead);
     const end = tailOf(Buffer.concat([...this.#tail, rest]), {
@@ -81,7 +87,8 @@ export class ShownOutput {
     });
     const leftOut = total - start.length - end.length;
     const mark = `\n[… ${leftOut} of ${total} bytes are left out here …]\n`;
-    return { text: `${start.toString("utf8")}${mark}${end.toString("utf8")}`, isWhole: false };
+    const isText = isUtf8(start) && isUtf8(end);
+    return { text: `${start.toString("utf8")}${mark}${end.toString("utf8")}`, isWhole: false, isText };
   }
 }
 
