@@ -3,9 +3,11 @@ import type { ShellWord } from "./shell-word.ts";
 
 /**
  * The use of a word of a command. A `revision` may be a file, as the operands of `git diff` are. `folder` is where the rest of
- * the command works. Line numbers, as `10,20p`, are all that sed may be given.
+ * the command works. Line numbers, as `10,20p`, are all that sed may be given; a count may not be an older option, such as the `f` of
+ * `tail -cf`, which follows.
  */
-export type WordUse = "text" | "read" | "write" | "revision" | "folder" | "line numbers" | "printf format" | "date format";
+export type WordUse =
+  "text" | "read" | "write" | "revision" | "folder" | "line numbers" | "count" | "printf format" | "date format";
 
 /** A row of a table: which options of a command are harmless, and what its words stand for. */
 export type CommandForm = {
@@ -61,6 +63,7 @@ export type FormText = {
   readonly read?: string;
   readonly folder?: string;
   readonly lines?: string;
+  readonly counts?: string;
   readonly needs?: string;
   readonly operands?: readonly WordUse[];
   readonly last?: WordUse;
@@ -100,6 +103,7 @@ export function form(given: FormText): CommandForm {
       ...valued(given.read, "read"),
       ...valued(given.folder, "folder"),
       ...valued(given.lines, "line numbers"),
+      ...valued(given.counts, "count"),
     ]),
     optional: new Set(list(given.optional)),
     needs: given.needs ?? null,
@@ -278,7 +282,7 @@ function readOption(
   };
   if (flags.has(text) || optional.has(text)) return alone;
   // Without its value, which the program asks for, it does nothing.
-  if (next === undefined && valued.get(text) === "text") return alone;
+  if (next === undefined && ["text", "count"].includes(valued.get(text) ?? "")) return alone;
   if (valued.has(text)) {
     const found = next === undefined ? null : withValue(text, next.text);
     return found === null ? null : takesNext(found);

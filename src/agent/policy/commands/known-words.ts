@@ -4,7 +4,7 @@ import type { FoundSearch, FoundWord, Span, Trouble } from "./command-line.ts";
 import { readWords, type CommandForm, type ReadWord, type WordUse } from "./command-form.ts";
 import { expandedWords } from "./expanded-words.ts";
 import type { Gathered } from "./operand-files.ts";
-import { isDateFormat, isHarmlessPrintf, isLineNumbers, isLongFormat } from "./script-forms.ts";
+import { isCount, isDateFormat, isHarmlessPrintf, isLineNumbers, isLongFormat } from "./script-forms.ts";
 import { optionsOf, type ShellWord } from "./shell-word.ts";
 import type { Known } from "./table.ts";
 import { whyNamed } from "./why-named.ts";
@@ -168,6 +168,7 @@ function reasonOfUse(used: Used, { name, gathered, search, isBounded }: Reading)
     case "folder":
       return gathered.enter(text, word);
     case "line numbers":
+    case "count":
     case "printf format":
     case "date format":
       return scriptReason(used, name);
@@ -177,6 +178,7 @@ function reasonOfUse(used: Used, { name, gathered, search, isBounded }: Reading)
 /** The forms in which texts that say what a command does are harmless. */
 const HARMLESS: Readonly<Partial<Record<WordUse, (text: string) => boolean>>> = {
   "line numbers": isLineNumbers,
+  count: isCount,
   "printf format": isHarmlessPrintf,
   "date format": isDateFormat,
 };

@@ -3,6 +3,11 @@ export function isLineNumbers(script: string): boolean {
   return /^(?:\d+|\$)(?:,(?:\d+|\$))?p(?:;\s*(?:\d+|\$)(?:,(?:\d+|\$))?p)*;?$/.test(script);
 }
 
+/** True if a value is a number, with a sign and a unit at most. */
+export function isCount(text: string): boolean {
+  return /^[-+]?\d+(?:b|[kKMGT]i?B?)?$/.test(text);
+}
+
 /** True if a format of printf sets no variable, as the shell's `%n` does, and writes no more blanks than a page has. */
 export function isHarmlessPrintf(format: string): boolean {
   return !/%[^A-Za-z]*[hjlLtzq]*n|%[^A-Za-z]*(?:\d{5}|\*)/.test(format.replaceAll("%%", ""));

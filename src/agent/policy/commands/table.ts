@@ -18,8 +18,8 @@ const GREP = form({
 /** All that runs unasked outside of a box: commands that only print what their words name, each with its options by name. */
 export const READERS: Readonly<Record<string, CommandForm>> = {
   cat: files("-n -b -A -E -T -s -v -e -t"),
-  head: files("-q -v", "-n -c --lines --bytes"),
-  tail: files("-q -v", "-n -c --lines --bytes"),
+  head: form({ flags: "-q -v", counts: "-n -c --lines --bytes", operands: ["read"], takesNumber: true }),
+  tail: form({ flags: "-q -v", counts: "-n -c --lines --bytes", operands: ["read"], takesNumber: true }),
   wc: files("-l -w -c -m -L"),
   nl: files("", "-b"),
   sort: files("-n -r -u -f -b -h -V -c -s", "-k -t"),
