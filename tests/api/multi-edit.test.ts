@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { ask, approvalOf, office } from "../support/office.ts";
+import { ask, approvalOf, inbox, office } from "../support/office.ts";
 import { textOf } from "../support/client.ts";
 
 /** Makes the model edit the files a.txt and docs/b.txt in one call, and then say what came of it. */
@@ -44,6 +44,12 @@ describe("fs_multi_edit in the gate", () => {
     ]);
     const edited = await as("paul").decide({ approvalId, inputHash, decision: "ALLOW", input: { edits: editsOf("docs/b.txt") } });
     expect(edited.userErrors).toEqual([]);
+    // Whoever gives another input asks for it: another person sees its files, and decides.
+    const [newer] = await inbox(as("petra"), { states: ["PENDING"] });
+    if (newer === undefined) throw new Error("nobody else is asked");
+    expect(newer.paths).toEqual([{ parameter: "edits[].path", names: ["docs/b.txt"] }]);
+    const allowed = { approvalId: newer.id, inputHash: newer.inputHash, decision: "ALLOW" } as const;
+    expect((await as("petra").decide(allowed)).userErrors).toEqual([]);
     expect(textOf(await as("anna").until(agent, "DONE"))).toContain("Made 1 edit in 1 file:");
     expect(await contents()).toEqual(["one\n", "two\n"]);
     expect((await approvalOf(as("paul"), approvalId)).paths).toEqual([{ parameter: "edits[].path", names: ["docs/b.txt"] }]);
