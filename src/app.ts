@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { AuditSweep, AUDIT_TIMES, type AuditTimes } from "./sweeps/audit.ts";
 import { RetentionSweep, RETENTION_SWEEP_MS } from "./sweeps/retention.ts";
@@ -58,8 +59,10 @@ import { RateLimits } from "./server/rate-limits.ts";
 import { READER_TIMES, SlowReaders, type ReaderTimes } from "./server/slow-readers.ts";
 import { webhookConsumer } from "./deliveries/webhooks.ts";
 import { closedFolders, realFolder } from "./config/closed-folders.ts";
+import { messageOf } from "./lib/text.ts";
 import { narrowedRules } from "./agent/policy/narrowed-rules.ts";
 import { sayConfigurationChanges } from "./config/configuration-changes.ts";
+import { ConfigurationError } from "./config/environment.ts";
 import { decidersOf, type Settings } from "./config/settings.ts";
 import type { Tenants, TenantSettings } from "./config/tenants.ts";
 
@@ -101,6 +104,8 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   const logger = overrides.logger ?? consoleLogger;
   const serverId = randomUUID();
   const { dataFolder, programsFolder, port, host, folder } = settings.environment;
+
+  if (programsFolder !== dataFolder) await madeFolder(programsFolder);
 
   // The database, and what stands between it and the application in tests.
   const database = await openDatabase(settings.environment.database, (message) => logger.warn(message));
@@ -270,6 +275,15 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   void database.makeFaster((message) => logger.warn(message));
   const started = starting.move();
   return { port: server.port, database, services, wake, close: () => started.disposeAsync() };
+}
+
+/** Makes the folder of what programs write. Throws ConfigurationError if it cannot be made, or is none. */
+async function madeFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true });
+  } catch (error) {
+    throw new ConfigurationError(`TRIPLANE_PROGRAMS_DIR: ${folder} is no folder, and cannot be made one (${messageOf(error)})`);
+  }
 }
 
 /** The boxes of this server; null if this machine makes none. */

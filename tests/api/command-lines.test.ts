@@ -272,6 +272,7 @@ describe("always allow this command line", () => {
     ["for i in 1 2; do make; done", "a for is not a simple command"],
     ["echo $(date)", "which no pattern can name"],
     ["node <<< code", "what it reads may be a program"],
+    ["find src -type f | xargs cat", "hands on names that no rule sees"],
     ["make; cat /etc/hosts > x; cat", "it would be asked about still"],
   ])("has no proposal for %s: %s", async (line, reason) => {
     const { as } = await commandOffice({ mode: "default" });

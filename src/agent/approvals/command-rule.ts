@@ -14,6 +14,9 @@ const WITH_COMMANDS: ReadonlySet<string> = new Set(
   ),
 );
 
+/** Programs that run a command with whatever names they read. */
+const TAKES_NAMES: ReadonlySet<string> = new Set(["xargs", "parallel"]);
+
 /** Why there is no rule worth keeping, and if a person can give one all the same. */
 export type NoRule = { readonly reason: string; readonly byHand: boolean };
 
@@ -26,6 +29,12 @@ export function commandPatternOf(lines: readonly CommandLine[], past: readonly C
     const trouble = line.trouble ?? line.hidden;
     if (trouble !== null) return refused(notTakenIn(trouble));
     for (const command of wholeCommands(line)) {
+      const name = command.words[0]?.text ?? "";
+      if (TAKES_NAMES.has(name))
+        return refused({
+          reason: `has ${name}, which hands on names that no rule sees: any file may be among them`,
+          byHand: true,
+        });
       const pattern = patternOfCommand(command, known);
       if (!pattern.ok) return pattern;
       if (!patterns.includes(pattern.value)) patterns.push(pattern.value);

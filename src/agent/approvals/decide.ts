@@ -78,7 +78,10 @@ type Asked =
 async function readAsked(services: ApprovalServices, approval: FoundApproval, request: DecideApproval): Promise<Asked> {
   if (approval.kind === "NETWORK_HOST") return { approval, call: null, edit: accepted(null) };
   const call = await readCall(services.sql, approval.toolCallId);
-  return { approval, call, edit: await editOf(services, approval, call, request) };
+  const edit = await editOf(services, approval, call, request);
+  // The input that was asked for is no other, though it is given.
+  const isSame = edit.ok && edit.value?.inputHash === approval.inputHash;
+  return { approval, call, edit: isSame ? accepted(null) : edit };
 }
 
 /** The commit of a decision, or why it may not be made. */

@@ -93,6 +93,17 @@ describe("another input than the one that was asked for", () => {
     });
   });
 
+  it("is none if it is the input that was asked for", async () => {
+    const { as } = await office();
+    const { agent, approvalId, inputHash, request } = await ask(as("anna"));
+    const { input } = await approvalOf(as("paul"), approvalId);
+    const same = { approvalId, decision: "ALLOW", inputHash, input } as const;
+    expect(await as("paul").decide(same)).toMatchObject({ userErrors: [], approval: { state: "ALLOWED" } });
+    expect((await as("paul").decide(same)).userErrors).toEqual([]);
+    await as("anna").until(agent, "DONE");
+    expect(request.approvalId).toBe(approvalId);
+  });
+
   it("may be changed once more, and is decided by somebody who gave none of them; a denial ends it", async () => {
     const { as } = await office();
     const asked = await ask(as("anna"));
