@@ -14,7 +14,7 @@ import { generatedLine } from "./generated.ts";
 
 /** The allowed lines that are run, and how many of them in one box. */
 const FULL = 50_000;
-const SHORT = 1_200;
+const SHORT = 900;
 const A_BOX = 50;
 /** Boxes that run at once. */
 const AT_ONCE = 2;
