@@ -166,7 +166,7 @@ function isSecretFile({ names }: FoundFile): boolean {
 /** The accesses for which allow rules must name a file with secrets, in the folder of a search: what is changed may be moved. */
 const NEEDS: Readonly<Record<Access, readonly Access[]>> = { read: ["read"], write: ["read", "write"] };
 /** Commands that give a file another name, under which it can be read. */
-const GIVES_NAME: ReadonlySet<string> = new Set(["mv", "ln", "link", "cp", "install"]);
+const GIVES_NAME: ReadonlySet<string> = new Set(["mv", "cp"]);
 
 /** True if allow rules name a file for these accesses by its path. */
 function isOpened(scope: CommandScope, names: readonly string[], accesses: readonly Access[]): boolean {

@@ -7,48 +7,7 @@ import { Workspace } from "../../../../../src/agent/workspace/workspace.ts";
 import { commandJudge, projectFolder } from "../../../../support/command-lines.ts";
 import { committed, git } from "../../../../support/repository.ts";
 
-/** Commands that print what commits, or the index, have of files. */
-const PRINTING = [
-  "git show HEAD",
-  "git show HEAD~1",
-  "git log -p",
-  "git log -p --follow src/a.ts",
-  "git log -L 1,2:src/a.ts",
-  "git diff",
-  "git diff HEAD~1",
-  "git diff --cached",
-  "git stash show -p",
-  "git grep TOP",
-  "git grep TOP HEAD~1",
-  "git cat-file -p HEAD",
-  "git whatchanged -p",
-  "git status -v",
-  "git status -vv",
-  "git status -sv",
-  "git status --verbose --short",
-  "git diff --stat --check",
-  "git diff --summary --check",
-  "git diff --cached --name-only --check",
-  "git show --stat --check HEAD~1",
-  "git show --stat -L 1,2:src/a.ts",
-  "git diff --name-only -S TOP",
-  "git diff --stat -GTOP",
-  "git log --check",
-  "git stash list -L 1,2:src/a.ts",
-  "git reflog show -L 1,2:src/a.ts",
-  "git show -s 1234",
-  "git show -s HEAD~1:",
-  "git show --stat --all",
-  "git show -s --tags",
-  "git show -s --glob='refs/*'",
-  "git show -s -g",
-  "sh -c 'git log -p'",
-  "git show -s HEAD:src/a.ts",
-  "git -C src show --stat HEAD:src/a.ts",
-  "git show -s 'HEAD@{2030-01-01 10:00:00}:src/a.ts'",
-  "git show --name-only 257cc5642cb1a054f08cc83f2d943e56fd3ebe99",
-];
-/** Those of them that run unasked where nothing is tracked that is closed. */
+/** Commands that print what commits, or the index, have of files, and run unasked where nothing is tracked that is closed. */
 const READING = [
   "git show HEAD",
   "git show HEAD~1",
@@ -66,6 +25,34 @@ const READING = [
   "git -C src show --stat HEAD:src/a.ts",
   "git show --name-only HEAD",
   "git diff --stat -w",
+];
+/** All that print it. */
+const PRINTING = [
+  ...READING,
+  "git stash show -p",
+  "git cat-file -p HEAD",
+  "git whatchanged -p",
+  "git status -v",
+  "git status -vv",
+  "git status -sv",
+  "git status --verbose --short",
+  "git diff --stat --check",
+  "git diff --summary --check",
+  "git diff --cached --name-only --check",
+  "git show --stat --check HEAD~1",
+  "git diff --name-only -S TOP",
+  "git diff --stat -GTOP",
+  "git log --check",
+  "git stash list -L 1,2:src/a.ts",
+  "git reflog show -L 1,2:src/a.ts",
+  "git show -s HEAD~1:",
+  "git show --stat --all",
+  "git show -s --tags",
+  "git show -s --glob='refs/*'",
+  "git show -s -g",
+  "sh -c 'git log -p'",
+  "git show -s 'HEAD@{2030-01-01 10:00:00}:src/a.ts'",
+  "git show --name-only 257cc5642cb1a054f08cc83f2d943e56fd3ebe99",
 ];
 const OUTLINES = [
   "git status",
@@ -129,7 +116,6 @@ describe("files with secrets that a repository tracks", () => {
     for (const source of [presets.readOnly, { mode: "auto" }])
       expect(await verdicts(workspace, source, PRINTING)).toEqual(asked(PRINTING));
     expect(await verdicts(workspace, presets.readOnly, OUTLINES)).toEqual(allowed(OUTLINES));
-    expect(await verdicts(workspace, presets.readOnly, READING)).toEqual(asked(READING));
     expect(await verdicts(await project({}), presets.readOnly, READING)).toEqual(allowed(READING));
   });
 
