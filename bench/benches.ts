@@ -9,6 +9,7 @@ import { firstToken } from "./first-token.ts";
 import { gate } from "./gate.ts";
 import { idle } from "./idle.ts";
 import { machine } from "./machine.ts";
+import { refused } from "./refused.ts";
 import { replay } from "./replay.ts";
 import { sandbox } from "./sandbox.ts";
 import { simulation } from "./simulate.ts";
@@ -36,6 +37,7 @@ export const BENCHES: ReadonlyMap<string, Bench> = new Map([
   ["simulate", onPostgres(simulation)],
   ["turn", onPostgres(turn)],
   ["commits", onPostgres(commits)],
+  ["refused", onPostgres(refused)],
   ["tenant", onPostgres(tenant)],
   ["idle", onPostgres(idle)],
   ["audit", onPostgres(audit)],

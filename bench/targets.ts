@@ -23,6 +23,7 @@ export const TARGETS: readonly Target[] = [
   { name: "turn", of: "ratio", most: 10 },
   { name: "turn 10,000", of: "ratio", most: 1.1 },
   { name: "commits", of: "ratio", most: 4.5 },
+  { name: "refused", of: "ratio", most: 1.5 },
   { name: "log of a call", of: "value", most: 4.5 },
   { name: "tenant, 250 commits/s, p99", of: "value", most: 50 },
   { name: "idle subscription", of: "value", most: 20 },

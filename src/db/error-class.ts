@@ -37,6 +37,18 @@ const CLASSES: Readonly<Record<string, ErrorClass>> = {
   "58": "contention",
 };
 
+/** SQLSTATEs, or classes of them, that speak of the statement alone: refusals of our own functions, values, constraints, locks, raised errors. */
+const OF_STATEMENT = ["TP", "22", "23", "40", "55", "57014", "P0"];
+
+/**
+ * True if the connection on which a statement met the error is as good as before. What PostgreSQL has answered about the statement
+ * leaves its connection well; not so what breaks connections, and a prepared statement that no longer fits (0A000, 26000).
+ */
+export function leavesConnection(error: unknown): boolean {
+  const state = sqlState(error);
+  return state !== undefined && OF_STATEMENT.some((prefix) => state.startsWith(prefix));
+}
+
 /** The driver's messages, without a code, of a connection that ended or could not be made. */
 const CONNECTION_ENDED =
   /^(Connection terminated|Connection ended|timeout expired|Query read timeout|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end|PGlite is clos)/;

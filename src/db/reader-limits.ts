@@ -4,6 +4,7 @@ import type pg from "pg";
 import { sizeOf } from "../lib/size.ts";
 import { messageOf } from "../lib/text.ts";
 import { Turns } from "../lib/turns.ts";
+import { leavesConnection } from "./error-class.ts";
 import { ANSWER_MS, queryPrepared } from "./prepared-query.ts";
 import type { Statement } from "./sql.ts";
 
@@ -216,7 +217,10 @@ function lent(
   return client;
 }
 
-/** Does `work` by a connection of a pool whose connections have a listener of errors. One on which it fails is not used again. */
+/**
+ * Does `work`, a statement, by a connection of a pool whose connections have a listener of errors. A connection on which it fails is
+ * kept if PostgreSQL has answered about the statement: to make one, and to prepare its statements, takes longer than a commit.
+ */
 export async function onConnection<Result>(
   connect: () => Promise<pg.PoolClient>,
   work: (client: pg.PoolClient) => Promise<Result>,
@@ -227,8 +231,8 @@ export async function onConnection<Result>(
     client.release();
     return result;
   } catch (error) {
-    // As the pool's own `query` does: a connection that a statement failed on is not used again.
-    client.release(error instanceof Error ? error : true);
+    if (leavesConnection(error)) client.release();
+    else client.release(error instanceof Error ? error : true);
     throw error;
   }
 }

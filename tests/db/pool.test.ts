@@ -2,7 +2,8 @@ import { once } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openPools } from "../../src/db/pool.ts";
-import { StorageUnavailable } from "../../src/db/storage-error.ts";
+import { sqlState, StorageUnavailable } from "../../src/db/storage-error.ts";
+import { administrator, testDatabaseUrl } from "../support/database.ts";
 
 /** A message of PostgreSQL (PostgreSQL, "Message Formats"). */
 function message(code: string, body = ""): Buffer {
@@ -60,4 +61,60 @@ it("an error of a statement says who asked", async () => {
   const asks = async (): Promise<unknown> => await commits.query(STATEMENT, []);
   const error = await asks().catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({ code: "42601", stack: expect.stringContaining("asks") });
+});
+
+describe("what PostgreSQL answers about a statement", () => {
+  const raise = (state: string) => ({
+    name: `raise_${state}`,
+    text: `DO $$ BEGIN RAISE EXCEPTION 'refused' USING ERRCODE = '${state}'; END $$`,
+  });
+  const PROCESS = { name: "process", text: "SELECT pg_backend_pid() AS process" } as const;
+
+  async function poolsOfDatabase() {
+    const url = await testDatabaseUrl();
+    const pools = openPools({ url, connections: 1, version: "1" });
+    onTestFinished(() => pools.end());
+    return { url, pools };
+  }
+
+  it.each(["commits", "leases", "reads"] as const)("leaves the connections of %s", async (purpose) => {
+    const { pools } = await poolsOfDatabase();
+    const sql = pools[purpose];
+    const processes = async (): Promise<ReadonlySet<unknown>> =>
+      new Set(
+        (await Promise.all([0, 1].map(() => sql.query(PROCESS, [])))).flat().map((row) => (row as { process: unknown }).process),
+      );
+    const before = await processes();
+    for (const state of ["TP001", "TP002", "TP003", "TP005", "55P03", "40P01", "57014", "23505"])
+      for (let times = 0; times < 13; times += 1) {
+        const error = await sql.query(raise(state), []).catch((thrown: unknown) => thrown);
+        expect(sqlState(error)).toBe(state);
+      }
+    expect(await processes()).toEqual(before);
+  });
+
+  it("leaves a connection whose statement waited too long for a lock", async () => {
+    const { url, pools } = await poolsOfDatabase();
+    const locker = await administrator(url);
+    await locker.query("CREATE TABLE held ()");
+    await locker.query("BEGIN; LOCK TABLE held");
+    const before = await pools.commits.query(PROCESS, []);
+    const error = await pools.commits.query({ name: "held", text: "TABLE held" }, []).catch((thrown: unknown) => thrown);
+    expect(sqlState(error)).toBe("55P03");
+    expect(await pools.commits.query(PROCESS, [])).toEqual(before);
+    await locker.query("COMMIT");
+    expect(await pools.commits.query({ name: "held", text: "TABLE held" }, [])).toEqual([]);
+  });
+
+  it("ends one whose prepared statement no longer fits its tables", async () => {
+    const { url, pools } = await poolsOfDatabase();
+    const other = await administrator(url);
+    const all = { name: "all", text: "SELECT * FROM changed" };
+    await other.query("CREATE TABLE changed (one integer)");
+    expect(await pools.commits.query(all, [])).toEqual([]);
+    await other.query("ALTER TABLE changed ADD COLUMN two integer");
+    const error = await pools.commits.query(all, []).catch((thrown: unknown) => thrown);
+    expect(sqlState(error)).toBe("0A000");
+    expect(await pools.commits.query(all, [])).toEqual([]);
+  });
 });
