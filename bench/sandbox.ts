@@ -1,3 +1,5 @@
+import { Deadline } from "../src/lib/deadline.ts";
+import { ProgramLease } from "../src/agent/workspace/program-lease.ts";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
@@ -77,7 +79,20 @@ async function added(name: string, boxes: BubblewrapSandbox, workspace: string, 
     const look = () => paths.find(workspace, rule, signal);
     const argv = ["/bin/true"] as const;
     await (
-      await boxes.start({ argv, folder: workspace, env: {}, workspace, home, look, network, isBackground: false }, signal)
+      await boxes.start(
+        {
+          argv,
+          folder: workspace,
+          env: {},
+          workspace,
+          home,
+          look,
+          network,
+          isBackground: false,
+          lease: new ProgramLease(new Deadline(Infinity)),
+        },
+        signal,
+      )
     ).ended;
   };
 

@@ -40,6 +40,7 @@ import { systemClock, type Clock } from "./lib/clock.ts";
 import { consoleLogger, type Logger } from "./lib/log.ts";
 import type { Network } from "./agent/workspace/network/reach.ts";
 import { ProcessGroups } from "./agent/workspace/process-groups.ts";
+import { ALIVE_SHARE, TICK_SHARE } from "./agent/workspace/program-lease.ts";
 import { Homes } from "./agent/workspace/homes.ts";
 import { unboxed } from "./agent/workspace/sandbox/unboxed.ts";
 import { FileWatches } from "./agent/workspace/changes/file-watches.ts";
@@ -131,14 +132,16 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   const broadcasts = new Broadcasts(tails);
 
   // The agents.
-  const groups = new ProcessGroups();
+  const clock = overrides.clock ?? systemClock;
+  const leaseTimes = overrides.leaseTimes ?? LEASE_TIMES;
+  // Only one process works on the embedded database: nobody else could go on beside a program.
+  const programMs = database.config.kind === "embedded" ? Infinity : leaseTimes.ttlMs * ALIVE_SHARE;
+  const groups = new ProcessGroups(leaseTimes.ttlMs * TICK_SHARE);
   starting.defer(() => groups.close());
   const box = boxOf(settings, groups, overrides.network);
   starting.defer(() => box?.close());
   for (const note of (await box?.open()) ?? []) logger.warn(note);
   const images = new Images();
-  const clock = overrides.clock ?? systemClock;
-  const leaseTimes = overrides.leaseTimes ?? LEASE_TIMES;
   const outputs = new ToolOutputs(join(dataFolder, "outputs"));
   const homes = await Homes.open(sql, join(realFolder(programsFolder), "homes"));
   const sandboxes = { none: unboxed(groups), box };
@@ -156,6 +159,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     logger,
     outputs,
     leaseTimes,
+    programMs,
   });
   starting.defer(() => shells.close());
   const shared = {
@@ -169,6 +173,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     clock,
     logger,
     leaseTimes,
+    programMs,
     agentLimit: settings.agentLimit,
     hasSeveralTenants: settings.hasSeveralTenants,
     slots: new ToolSlots(settings.toolLimits),
@@ -229,7 +234,6 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   };
   const metrics = serverMetrics({ ...sources, agentsHeld: () => runner.size, failedTries: () => consumers.failedTries });
 
-  // Only one process works on the embedded database.
   if (database.config.kind === "embedded") {
     await Promise.all([endAll(sql), endShellLeases(sql)]);
     // What a server that was killed has left behind does not run, and nobody shall read that it does.

@@ -7,13 +7,18 @@ export class Deadline {
   readonly #monotonic: number;
   readonly #timeOfDay: number;
 
-  /** Over in so many ms from now. */
+  /** Over in so many ms from now; Infinity for never. */
   constructor(ms: number) {
     this.#monotonic = performance.now() + ms;
     this.#timeOfDay = Date.now() + ms;
   }
 
+  /** The ms until it is over; 0 if it is. */
+  get leftMs(): number {
+    return Math.max(0, Math.min(this.#monotonic - performance.now(), this.#timeOfDay - Date.now()));
+  }
+
   get isOver(): boolean {
-    return performance.now() >= this.#monotonic || Date.now() >= this.#timeOfDay;
+    return this.leftMs === 0;
   }
 }

@@ -1,3 +1,5 @@
+import { Deadline } from "../../src/lib/deadline.ts";
+import { ProgramLease } from "../../src/agent/workspace/program-lease.ts";
 import { mkdir, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -86,6 +88,7 @@ it("a template that requires a box is refused at the start where there is none, 
     look: async () => ({ covered: [], repositories: [] }),
     network: null,
     isBackground: false,
+    lease: new ProgramLease(new Deadline(Infinity)),
   };
   await expect(sandboxFor(sandboxes, boxed).start(program, new AbortController().signal)).rejects.toThrow(SandboxRefused);
 });

@@ -1,3 +1,5 @@
+import { Deadline } from "../../src/lib/deadline.ts";
+import { ProgramLease } from "../../src/agent/workspace/program-lease.ts";
 import { readFile } from "node:fs/promises";
 import { mkdir } from "node:fs/promises";
 import { stripTypeScriptTypes } from "node:module";
@@ -61,6 +63,7 @@ it.skipIf(hasNoBox)("docs/sandbox.md has a configuration with which programs run
     look: async () => ({ covered: [], repositories: [] }),
     network: null,
     isBackground: false,
+    lease: new ProgramLease(new Deadline(Infinity)),
   };
   const { out, notes } = await ended(await box.start(program, new AbortController().signal));
   expect(out).toBe("Makefile\ndeploy\nfine\n");

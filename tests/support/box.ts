@@ -1,3 +1,5 @@
+import { Deadline } from "../../src/lib/deadline.ts";
+import { ProgramLease } from "../../src/agent/workspace/program-lease.ts";
 import { mkdir, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -80,6 +82,7 @@ export async function testBox(
         look: async () => ({ covered, repositories }),
         network: null,
         isBackground: false,
+        lease: new ProgramLease(new Deadline(Infinity)),
         ...program,
       },
       signal,

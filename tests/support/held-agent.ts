@@ -2,9 +2,8 @@ import type { Actor } from "../../src/agent/actors/actor.ts";
 import { createAgent } from "../../src/agent/commands/create-agent.ts";
 import { sendMessage } from "../../src/agent/commands/send-message.ts";
 import { readPermission, type PermissionSource } from "../../src/agent/policy/permission-source.ts";
-import { claim, LEASE_TIMES } from "../../src/agent/loop/lease.ts";
+import { beginTerm, claim, LEASE_TIMES } from "../../src/agent/loop/lease.ts";
 import { Loop } from "../../src/agent/loop/loop.ts";
-import { Deadline } from "../../src/lib/deadline.ts";
 import type { AgentServices } from "../../src/agent/loop/services.ts";
 
 const ANNA: Actor = { id: "anna", kind: "USER", tenant: "one", roles: ["admin"], delegators: [] };
@@ -39,7 +38,7 @@ export async function heldAgent(services: AgentServices): Promise<HeldAgent> {
     hold: async (own = services) => {
       const [lease] = await claim(services.sql, services.serverId, [agentId], LEASE_TIMES, "RUN_OUT");
       if (lease === undefined) throw new Error("the agent is runnable");
-      return new Loop(own, lease, new Deadline(LEASE_TIMES.startMs));
+      return new Loop(own, lease, beginTerm(own));
     },
   };
 }

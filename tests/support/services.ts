@@ -41,7 +41,16 @@ export function testServices(
   const sandboxes = { none: unboxed(groups), box: null };
   const coveredPaths = new CoveredPaths();
   const outputs = new ToolOutputs("/nowhere");
-  const shared = { serverId: "here", sql, leases: sql, log, clock: systemClock, logger: silentLogger, leaseTimes: LEASE_TIMES };
+  const shared = {
+    serverId: "here",
+    sql,
+    leases: sql,
+    log,
+    clock: systemClock,
+    logger: silentLogger,
+    leaseTimes: LEASE_TIMES,
+    programMs: Infinity,
+  };
   return {
     ...shared,
     reads: sql,

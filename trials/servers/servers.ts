@@ -1,3 +1,5 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
@@ -6,13 +8,15 @@ import { SERVER_READY } from "../run-server.ts";
 import { checkGapless, startPostgres } from "../postgres.ts";
 import { start, type TrialProcess } from "../processes.ts";
 import { countRuns } from "../run-once.ts";
+import { checkProgramsEnded, startPrograms } from "./programs.ts";
 import { trialInFolder, until, type TrialRun } from "../trial.ts";
 import { measureLatency } from "../latency.ts";
 
 /**
  * `npm run trial:servers`: agents that speak and call tools without end, on three servers, whose owners are frozen for
  * three leases and woken 50 times, and killed 50 times, while the bell's connections are cut every 2 s. No event of an
- * old epoch is in the log, no call ran twice, every agent goes on. Then, in a quiet phase at 200 events a second, how
+ * old epoch is in the log, no call ran twice, every agent goes on, and nothing of a program runs whose server stands still once
+ * others may go on. Then, in a quiet phase at 200 events a second, how
  * long an event takes to a subscriber of another server, with the bell and without. With --planted writes are not fenced.
  */
 const SERVERS = 3;
@@ -23,6 +27,8 @@ await trialInFolder("servers", runServers);
 
 async function runServers({ isShort, isPlanted, fail }: TrialRun, folder: string): Promise<string> {
   const postgres = await startPostgres();
+  const workspace = join(folder, "work");
+  await mkdir(workspace);
   let started = 0;
   const newServer = async (): Promise<TrialServer> => {
     started += 1;
@@ -30,7 +36,8 @@ async function runServers({ isShort, isPlanted, fail }: TrialRun, folder: string
     const env = {
       DATABASE_URL: postgres.url,
       TRIPLANE_CONFIG: fileURLToPath(new URL("servers.config.ts", import.meta.url)),
-      TRIPLANE_DATA_DIR: folder,
+      TRIPLANE_DATA_DIR: join(folder, name),
+      TRIAL_WORKSPACE: workspace,
       TRIAL_FOLDER: folder,
       TRIAL_NAME: name,
       ...(isPlanted ? { TRIAL_FAULT: "unfenced" } : {}),
@@ -56,9 +63,11 @@ async function runServers({ isShort, isPlanted, fail }: TrialRun, folder: string
   for (let index = 0; index < times; index += 1) {
     const frozen = await ownerOf(database, agents, servers);
     const held = await heldBy(database, frozen);
+    const programs = await startPrograms(frozen.process.said, workspace);
     frozen.process.child.kill("SIGSTOP");
     freezes += 1;
     await until("the agents of a frozen server are taken", async () => (await heldBy(database, frozen)).length === 0, 10_000);
+    await checkProgramsEnded(database, programs, fail);
     await delay(3 * LEASE_MS - LEASE_MS * 1.2);
     frozen.process.child.kill("SIGCONT");
     if (held.length === 0) fail("a server without agents was frozen");

@@ -1,8 +1,11 @@
 import type { OwnerChange } from "../../db/change.ts";
+import type { ProgramLease } from "../workspace/program-lease.ts";
 import type { AgentEventBody } from "../../events/event.ts";
 
 /** The owner of an agent, as its calls know it: they say by it what happens. */
 export type CallOwner = {
+  /** The lease under which its calls run. */
+  readonly lease: { readonly programs: ProgramLease };
   /** Aborts when the lease is lost: nothing of a call has an effect from then on. */
   readonly lost: AbortSignal;
   /** True if the agent has used up its share of the room for what is not committed yet. */

@@ -49,14 +49,15 @@ export function toolContext(
   { callId, toolName, ended, leftOut, output, values, files, hosts, waits }: RunningCall,
 ): (signal: AbortSignal) => ToolContext {
   const workspace = guardedWorkspace(services, agent.workspace, agentPermissions(template, agent.permission, services), values);
-  const place = (mayReach: ProgramPlace["mayReach"]): ProgramPlace => ({
+  const place = (mayReach: ProgramPlace["mayReach"]): Omit<ProgramPlace, "lease"> => ({
     ...programPlace({ services, template, agent }, workspace),
     mayReach,
     waits: waits(),
   });
   const mayReach: ProgramPlace["mayReach"] = (host, port) => hosts().mayReach(host, port);
   let started: CallPrograms | null = null;
-  const programs = (): CallPrograms => (started ??= new CallPrograms(services, place(mayReach), ended, output()));
+  const programs = (): CallPrograms =>
+    (started ??= new CallPrograms(services, { ...place(mayReach), lease: owner.lease.programs }, ended, output()));
   const shellCall = (): ShellCall => {
     const { id, tenant, createdBy } = agent;
     const program = { agent: { id, tenant, createdBy, templateId: template.id }, callId };
@@ -116,7 +117,7 @@ export function toolContext(
 function programPlace(
   { services, template, agent }: Omit<CallScope, "owner" | "results">,
   workspace: Workspace,
-): Omit<ProgramPlace, "mayReach" | "waits"> {
+): Omit<ProgramPlace, "mayReach" | "waits" | "lease"> {
   return {
     agentId: agent.id,
     workspace,

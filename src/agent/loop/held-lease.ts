@@ -1,5 +1,6 @@
 import type { Deadline } from "../../lib/deadline.ts";
-import type { Lease } from "./lease.ts";
+import { ProgramLease } from "../workspace/program-lease.ts";
+import type { Lease, Term } from "./lease.ts";
 
 /** A lease that this server holds: the time until which new work may start under it, and whether it is lost. */
 export class HeldLease implements Lease {
@@ -9,11 +10,13 @@ export class HeldLease implements Lease {
   readonly owner: string;
   readonly epoch: number;
   readonly isTakeover: boolean;
+  /** The lease of the programs of the agent's calls. */
+  readonly programs: ProgramLease;
   readonly #lost = new AbortController();
   #startUntil: Deadline;
   #extended: PromiseWithResolvers<void> = Promise.withResolvers();
 
-  constructor({ agentId, tenant, createdBy, owner, epoch, isTakeover }: Lease, startUntil: Deadline) {
+  constructor({ agentId, tenant, createdBy, owner, epoch, isTakeover }: Lease, { startUntil, programsUntil }: Term) {
     this.agentId = agentId;
     this.tenant = tenant;
     this.createdBy = createdBy;
@@ -21,6 +24,7 @@ export class HeldLease implements Lease {
     this.epoch = epoch;
     this.isTakeover = isTakeover;
     this.#startUntil = startUntil;
+    this.programs = new ProgramLease(programsUntil);
   }
 
   /** Aborts when the lease is lost, for good: another owner goes on. */
@@ -38,9 +42,10 @@ export class HeldLease implements Lease {
     return this.#extended.promise;
   }
 
-  /** The lease was renewed: new work may start until then. */
-  extend(startUntil: Deadline): void {
+  /** The lease was renewed: its next term has begun. */
+  extend({ startUntil, programsUntil }: Term): void {
     this.#startUntil = startUntil;
+    this.programs.renew(programsUntil);
     this.#extended.resolve();
     this.#extended = Promise.withResolvers();
   }

@@ -1,10 +1,19 @@
 import type { Sql, Statement } from "../../db/sql.ts";
+import { Deadline } from "../../lib/deadline.ts";
 
 /** The times of a lease, in ms: for which a claim holds, between renewals, and after which, without renewal, nothing new starts. */
 export type LeaseTimes = { readonly ttlMs: number; readonly renewMs: number; readonly startMs: number };
 
 /** The times of production: 15 s, 5 s, two thirds. */
 export const LEASE_TIMES: LeaseTimes = { ttlMs: 15_000, renewMs: 5_000, startMs: 10_000 };
+
+/** The times that begin when a claim or a renewal is sent, and count if it is granted: until then new work may start, and programs may run. */
+export type Term = { readonly startUntil: Deadline; readonly programsUntil: Deadline };
+
+/** A term that begins now. `programMs`: the time for which programs run on without a renewal, Infinity for no bound. */
+export function beginTerm({ leaseTimes, programMs }: { readonly leaseTimes: LeaseTimes; readonly programMs: number }): Term {
+  return { startUntil: new Deadline(leaseTimes.startMs), programsUntil: new Deadline(programMs) };
+}
 
 /** An agent that may be claimed. */
 export type AgentOfTenant = { readonly agentId: string; readonly tenant: string };

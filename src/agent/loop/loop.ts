@@ -3,7 +3,6 @@ import { wantEndElsewhere } from "../calls/shells/rows.ts";
 import { shownProblem } from "../../db/error-class.ts";
 import { StorageUnavailable } from "../../db/storage-error.ts";
 import type { AgentEventBody } from "../../events/event.ts";
-import type { Deadline } from "../../lib/deadline.ts";
 import { Observers } from "../conversation/observers.ts";
 import type { Transcript } from "../conversation/transcript.ts";
 import type { Model } from "../models/model.ts";
@@ -13,7 +12,7 @@ import { parked } from "./commits/parked.ts";
 import { AgentFiles } from "./files/agent-files.ts";
 import { turnEnded } from "./commits/turn-ended.ts";
 import { Interrupt, WakeUp } from "./signals.ts";
-import { release, releaseForLater, type Lease } from "./lease.ts";
+import { release, releaseForLater, type Lease, type Term } from "./lease.ts";
 import { hasShellElsewhere, nextAction, type Action, type Activity, type Bounds } from "./next-action.ts";
 import { Owner } from "./owner.ts";
 import type { AgentServices } from "./services.ts";
@@ -58,11 +57,11 @@ export class Loop {
   #isTakenOver: boolean;
   #hasAskedForShells = false;
 
-  /** Until `startUntil` the lease allows new work to start. */
-  constructor(services: AgentServices, lease: Lease, startUntil: Deadline) {
+  /** `term` is that of the claim. */
+  constructor(services: AgentServices, lease: Lease, term: Term) {
     this.#services = services;
     const transcript = services.transcripts.of(services.sql, lease.tenant, lease.agentId);
-    const owner = new Owner(services, lease, startUntil, {
+    const owner = new Owner(services, lease, term, {
       messages: (change) => transcript.committed(change),
       files: (change) => files.committed(change),
     });

@@ -1,7 +1,10 @@
-import type { Sql, Statement } from "../../db/sql.ts";
-import { IS_OVER } from "../approvals/delegate.ts";
-import { IS_EXPIRED } from "../approvals/expire.ts";
+import type { Statement } from "../../db/sql.ts";
+import { endDelegations, IS_OVER } from "../approvals/delegate.ts";
+import { expireApprovals, IS_EXPIRED } from "../approvals/expire.ts";
+import { closeLostShells } from "../calls/shells/lost.ts";
 import { IS_LOST } from "../calls/shells/rows.ts";
+import type { AgentOfTenant, Free } from "./lease.ts";
+import type { ServerServices } from "./services.ts";
 
 /** The kinds of things that were not done in time, each true if there are any: approvals that nobody decided, shells whose server is gone, delegations whose end nobody has said. */
 type Overdue = { readonly approvals: boolean; readonly shells: boolean; readonly delegations: boolean };
@@ -14,10 +17,19 @@ const OVERDUE: Statement<Overdue, [at: Date]> = {
 };
 
 /**
- * Looks for what is overdue at this time, by the server's clock; of shells, by the database's. An approval of a kind that only
- * newer servers know counts, too.
+ * Ends what is overdue, by the server's clock; shells by the database's. An approval of a kind that only newer servers know
+ * counts, too. Shells of others are closed if leases that have run out are free: after an outage each server renews its own first.
  */
-export async function findOverdue(sql: Sql, at: Date): Promise<Overdue> {
-  const [overdue] = await sql.query(OVERDUE, [at]);
-  return overdue ?? { approvals: false, shells: false, delegations: false };
+export async function endOverdue(
+  services: ServerServices,
+  free: Free,
+  wake: (agent: AgentOfTenant) => Promise<void>,
+): Promise<void> {
+  const wakeEach = async (agents: readonly AgentOfTenant[]): Promise<void> => {
+    for (const agent of new Map(agents.map((one) => [one.agentId, one])).values()) await wake(agent);
+  };
+  const [overdue] = await services.sql.query(OVERDUE, [services.clock.now()]);
+  if (overdue?.approvals === true) await wakeEach(await expireApprovals(services));
+  if (overdue?.shells === true && free === "RUN_OUT") await wakeEach(await closeLostShells(services));
+  if (overdue?.delegations === true) await endDelegations(services);
 }

@@ -5,7 +5,6 @@ import { StorageUnavailable } from "../../db/storage-error.ts";
 import type { AgentEventBody, EventDraft } from "../../events/event.ts";
 import type { OwnerOutcome } from "../../events/outcome.ts";
 import { Outbox, type WaitingOfAgent } from "../../events/outbox.ts";
-import type { Deadline } from "../../lib/deadline.ts";
 import { withCause } from "../../lib/text.ts";
 import type { CallOwner } from "../calls/owner.ts";
 import type { ConversationOwner } from "../conversation/owner.ts";
@@ -13,7 +12,7 @@ import type { AddedMessages } from "../conversation/transcript.ts";
 import { compose, identity, joinCommits, said, type Commit, move } from "./commits/commit.ts";
 import { shellStarted } from "./commits/shells.ts";
 import { HeldLease } from "./held-lease.ts";
-import type { Lease } from "./lease.ts";
+import type { Lease, Term } from "./lease.ts";
 import { OwnerView } from "./owner-view.ts";
 import type { AgentServices } from "./services.ts";
 import { readView, type AgentView } from "./view.ts";
@@ -73,11 +72,11 @@ export class Owner implements CallOwner, ConversationOwner {
   /** The commits on their way that carry deferred ones: whether all were stored as they were. */
   readonly #carrying = new Set<Promise<boolean>>();
 
-  /** Until `startUntil` the lease allows new work to start. */
-  constructor(services: AgentServices, lease: Lease, startUntil: Deadline, onCommitted: CommitListeners) {
+  /** `term` is that of the claim. */
+  constructor(services: AgentServices, lease: Lease, term: Term, onCommitted: CommitListeners) {
     this.#services = services;
     this.#onCommitted = onCommitted;
-    this.lease = new HeldLease(lease, startUntil);
+    this.lease = new HeldLease(lease, term);
     this.#outbox = new Outbox(lease, services.log, services.appender, (reason) => {
       if (reason !== "FENCED")
         services.logger.error(

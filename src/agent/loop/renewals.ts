@@ -1,8 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { Deadline } from "../../lib/deadline.ts";
 import { withCause } from "../../lib/text.ts";
 import type { Owner } from "./owner.ts";
-import { endBeyond, leasesBeyond, renew, stillHeld, type BeyondLease } from "./lease.ts";
+import { beginTerm, endBeyond, leasesBeyond, renew, stillHeld, type BeyondLease } from "./lease.ts";
 import type { ServerServices } from "./services.ts";
 
 /** The tries for leases that could not be renewed since others hold their rows, each in ms after the one before. */
@@ -17,7 +16,7 @@ const FAILED_AGAIN_MS = 1_000;
 export type LeaseOwner = Pick<Owner, "lease" | "lost" | "betweenWrites">;
 
 /** What renewals need of a server. */
-export type RenewalServices = Pick<ServerServices, "leases" | "serverId" | "leaseTimes" | "logger"> & {
+export type RenewalServices = Pick<ServerServices, "leases" | "serverId" | "leaseTimes" | "programMs" | "logger"> & {
   readonly sql: { readonly outages: Pick<ServerServices["sql"]["outages"], "current"> };
 };
 
@@ -113,7 +112,7 @@ export class Renewals {
   /** Those of the owners whose leases could not be renewed. */
   async #renewSome(owners: readonly LeaseOwner[]): Promise<readonly LeaseOwner[]> {
     const { leases, serverId, leaseTimes } = this.#services;
-    const startUntil = new Deadline(leaseTimes.startMs);
+    const term = beginTerm(this.#services);
     const renewed = await renew(
       leases,
       serverId,
@@ -122,7 +121,7 @@ export class Renewals {
     );
     return owners.filter((owner) => {
       const isRenewed = renewed.has(owner.lease.agentId);
-      if (isRenewed) owner.lease.extend(startUntil);
+      if (isRenewed) owner.lease.extend(term);
       return !isRenewed;
     });
   }

@@ -1,19 +1,25 @@
 import type { Outage } from "../../db/outage.ts";
 import { retrying } from "../../db/retry-while-unavailable.ts";
 import type { Ring } from "../../events/bell/bell.ts";
-import { Deadline } from "../../lib/deadline.ts";
 import { every } from "../../lib/every.ts";
 import { Rerun } from "../../lib/rerun.ts";
 import { withCause } from "../../lib/text.ts";
-import { endDelegations } from "../approvals/delegate.ts";
-import { expireApprovals } from "../approvals/expire.ts";
-import { closeLostShells } from "../calls/shells/lost.ts";
 import { reportOutage } from "./outage-report.ts";
-import { claim, lookForAgents, release, unlockedAgents, type AgentOfTenant, type Free, type Lease } from "./lease.ts";
+import {
+  beginTerm,
+  claim,
+  lookForAgents,
+  release,
+  unlockedAgents,
+  type AgentOfTenant,
+  type Free,
+  type Lease,
+  type Term,
+} from "./lease.ts";
 import { Loop } from "./loop.ts";
 import { LockedRows } from "./locked-rows.ts";
 import type { ServerServices } from "./services.ts";
-import { findOverdue } from "./overdue.ts";
+import { endOverdue } from "./overdue.ts";
 import { Places } from "./places.ts";
 import { Renewals } from "./renewals.ts";
 
@@ -250,12 +256,12 @@ export class Runner {
     if (placed.size === 0) return;
     const refusals = this.#refusals;
     const { leases, serverId, leaseTimes } = this.#services;
-    const startUntil = new Deadline(leaseTimes.startMs);
+    const term = beginTerm(this.#services);
     try {
       for (const lease of await claim(leases, serverId, [...placed.keys()], leaseTimes, free)) {
         if (this.#closing.signal.aborted) await release(leases, lease);
         else {
-          this.#advance(lease, startUntil);
+          this.#advance(lease, term);
           placed.delete(lease.agentId);
         }
       }
@@ -275,11 +281,11 @@ export class Runner {
   }
 
   /** Advances an agent that has a place. */
-  #advance(lease: Lease, startUntil: Deadline): void {
+  #advance(lease: Lease, term: Term): void {
     // A new epoch on this server ends what it still does under an older one.
     this.#held.get(lease.agentId)?.loop.owner.lease.lose();
     const services = this.#services.of(lease.tenant);
-    const loop = new Loop({ ...services, sql: retrying(services.sql), leases: retrying(services.leases) }, lease, startUntil);
+    const loop = new Loop({ ...services, sql: retrying(services.sql), leases: retrying(services.leases) }, lease, term);
     const ended = loop.run().then((ending) => {
       if (this.#places.free === 0) this.#isShort = true;
       this.#places.giveBack(lease.tenant);
@@ -297,15 +303,7 @@ export class Runner {
 
   async #endOverdue(): Promise<void> {
     if (this.#outage !== null) return;
-    const services = this.#services;
-    const overdue = await findOverdue(services.sql, services.clock.now());
-    if (overdue.approvals) await this.#wakeEach(await expireApprovals(services));
-    if (overdue.shells) await this.#wakeEach(await closeLostShells(services));
-    if (overdue.delegations) await endDelegations(services);
-  }
-
-  async #wakeEach(agents: readonly AgentOfTenant[]): Promise<void> {
-    for (const agent of new Map(agents.map((one) => [one.agentId, one])).values()) await this.wake(agent);
+    await endOverdue(this.#services, this.#free(), (agent) => this.wake(agent));
   }
 
   async #renew(): Promise<void> {

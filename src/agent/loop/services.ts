@@ -46,6 +46,8 @@ export type AgentServices = CallServices &
     readonly appender: Appender;
     readonly bell: Bell;
     readonly leaseTimes: LeaseTimes;
+    /** The time for which programs run on without a renewal of their lease, in ms: Infinity where no other server could go on. */
+    readonly programMs: number;
     /** The hooks that agents may be created with, by name. */
     readonly agentHooks: ReadonlyMap<string, Hooks>;
     /** The ids of all who may decide in a tenant; null if the server does not know them. */

@@ -1,6 +1,7 @@
 import { spawn, type ChildProcessByStdio } from "node:child_process";
-import { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
+import { startGuard, type ProcessGuard } from "./process-guard.ts";
+import type { ProgramLease } from "./program-lease.ts";
 
 /** A program that runs, with its three streams. */
 export type GroupedProcess = ChildProcessByStdio<Writable, Readable, Readable>;
@@ -25,32 +26,31 @@ export type StartOptions = {
   readonly streams?: readonly FurtherStream[];
   /** Commands of a shell that bound what the program may use, each with its end; none if omitted. */
   readonly limits?: string;
+  /** The program is killed when it is over; omitted, the program may run as long as the server. */
+  readonly lease?: ProgramLease;
 };
 
-/**
- * Kills the groups that it was told of when its input ends: that is when the server has died, however it died. It says
- * each group back, so that none runs before it is known.
- */
-const GUARD = `groups=' '
-while read -r sign group; do
-  case $sign in
-    +) groups="$groups$group "; echo "$group" ;;
-    -) groups="\${groups%% $group *} \${groups##* $group }" ;;
-  esac
-done
-for group in $groups; do kill -s KILL -- "-$group"; done`;
+/** Says why a program was killed, in words for the model. */
+const CUT_OFF =
+  "it was killed, because this server could not renew its lease in time: what it had done by then stands, so look before you repeat it";
 
 /** Waits for the word to go, which never comes if the server dies first, sets limits, and becomes the program. */
 const starter = (limits: string): string => `read -r go <&3 || exit 1; exec 3<&-; ${limits} exec "$0" "$@"`;
 
 /**
- * Starts programs in process groups of their own, which never outlive this process. What leaves its group (setsid) is
- * beyond this: only a container or a sandbox ends that.
+ * Starts programs in process groups of their own, which never outlive this process, nor their lease, even if this process
+ * stands still. What leaves its group (setsid) is beyond this: only a container or a sandbox ends that.
  */
 export class ProcessGroups {
   readonly #groups = new Map<number, Group>();
-  #guard: ReturnType<typeof startGuard> | null = null;
+  readonly #tickMs: number;
+  #guard: ProcessGuard | null = null;
   #isClosed = false;
+
+  /** `tickMs`: the time between two looks of the guard for programs whose lease is over, 500 if omitted. */
+  constructor(tickMs = 500) {
+    this.#tickMs = tickMs;
+  }
 
   /** The number of groups that have not been ended. */
   get size(): number {
@@ -61,7 +61,7 @@ export class ProcessGroups {
    * Starts a program, without a shell. One that does not exist exits with 127. If nothing can be started, since the
    * folder is gone or the system has no more processes, the process has an `error`, which may be left unheard.
    */
-  start(file: string, args: readonly string[], { folder, env, streams = [], limits = "" }: StartOptions): ProcessGroup {
+  start(file: string, args: readonly string[], { folder, env, streams = [], limits = "", lease }: StartOptions): ProcessGroup {
     if (this.#isClosed) throw new Error("the server closes: nothing more is started");
     const child = spawn("/bin/sh", ["-c", starter(limits), file, ...args], {
       cwd: folder,
@@ -79,10 +79,11 @@ export class ProcessGroups {
       );
     // What a program that has ended does not read is nobody's accident.
     for (const stream of [gate, child.stdin]) stream.on("error", () => {});
-    const group: Group = { pid, go: () => gate.end("go\n") };
+    const renewing = lease?.onRenewed((until) => this.#guard?.renew(pid, until.leftMs));
+    const group: Group = { pid, go: () => gate.end("go\n"), forgotten: () => renewing?.() };
     this.#groups.set(pid, group);
     try {
-      (this.#guard ??= this.#startGuard()).say(`+ ${pid}`);
+      (this.#guard ??= this.#startGuard()).hold(pid, lease?.until.leftMs ?? Infinity);
     } catch (error) {
       this.#end(group);
       throw error;
@@ -91,7 +92,9 @@ export class ProcessGroups {
     child.once("exit", () => {
       if (!isRunning(pid)) this.#forget(group);
     });
-    const ended = new Promise<ProgramEnd>((resolve) => child.once("exit", () => resolve({ notes: [] })));
+    const ended = new Promise<ProgramEnd>((resolve) =>
+      child.once("exit", (_code, signal) => resolve({ notes: signal === "SIGKILL" && lease?.isOver === true ? [CUT_OFF] : [] })),
+    );
     return { process: child, end: () => this.#end(group), ended };
   }
 
@@ -102,8 +105,9 @@ export class ProcessGroups {
     this.#guard?.end();
   }
 
-  #startGuard(): ReturnType<typeof startGuard> {
+  #startGuard(): ProcessGuard {
     return startGuard(
+      this.#tickMs,
       (pid) => this.#groups.get(pid)?.go(),
       () => {
         // Without its guard, nothing may go on that would outlive the server.
@@ -126,13 +130,14 @@ export class ProcessGroups {
   #forget(group: Group): boolean {
     if (this.#groups.get(group.pid) !== group) return false;
     this.#groups.delete(group.pid);
-    this.#guard?.say(`- ${group.pid}`);
+    group.forgotten();
+    this.#guard?.drop(group.pid);
     return true;
   }
 }
 
 /** A group that has not been ended, by the id of its first process. */
-type Group = { readonly pid: number; readonly go: () => void };
+type Group = { readonly pid: number; readonly go: () => void; readonly forgotten: () => void };
 
 /** True if anything of a group still runs. */
 function isRunning(pid: number): boolean {
@@ -142,25 +147,4 @@ function isRunning(pid: number): boolean {
   } catch {
     return false;
   }
-}
-
-/** The guard's process: `onKnown` hears of each group that it knows, `onEnded` that it is gone. */
-function startGuard(onKnown: (pid: number) => void, onEnded: () => void) {
-  const guard = spawn("/bin/sh", ["-c", GUARD], { detached: true, stdio: ["pipe", "pipe", "ignore"], env: {} });
-  guard.once("error", onEnded);
-  guard.unref();
-  guard.stdin.on("error", () => {});
-  guard.stdout.setEncoding("utf8");
-  let open = "";
-  guard.stdout.on("data", (chunk: string) => {
-    const lines = (open + chunk).split("\n");
-    open = lines.pop() ?? "";
-    lines.forEach((line) => onKnown(Number(line)));
-  });
-  guard.once("exit", onEnded);
-  for (const stream of [guard.stdin, guard.stdout]) if (stream instanceof Socket) stream.unref();
-  return {
-    say: (line: string) => void guard.stdin.write(`${line}\n`),
-    end: () => void guard.stdin.end(),
-  };
 }

@@ -1,8 +1,7 @@
 import { expect, it, onTestFinished } from "vitest";
 import { HeldLease } from "../../../src/agent/loop/held-lease.ts";
-import { LEASE_TIMES } from "../../../src/agent/loop/lease.ts";
+import { beginTerm, LEASE_TIMES } from "../../../src/agent/loop/lease.ts";
 import { Renewals, type LeaseOwner, type RenewalServices } from "../../../src/agent/loop/renewals.ts";
-import { Deadline } from "../../../src/lib/deadline.ts";
 import type { Outage } from "../../../src/db/outage.ts";
 import type { Sql } from "../../../src/db/sql.ts";
 import { testDatabase } from "../../support/database.ts";
@@ -17,7 +16,7 @@ async function lockedOwner(renewal: (tries: number) => readonly string[]) {
   const state: { outage: Outage | null; asked: number; tries: number } = { outage: null, asked: 0, tries: 0 };
   const lease = new HeldLease(
     { agentId: "ada", tenant: "acme", createdBy: "ada", owner: "here", epoch: 1, isTakeover: false },
-    new Deadline(LEASE_TIMES.startMs),
+    beginTerm({ leaseTimes: LEASE_TIMES, programMs: Infinity }),
   );
   onTestFinished(() => lease.lose());
   const owner: LeaseOwner = { lease, lost: lease.lost, betweenWrites: (work) => work() };
@@ -31,6 +30,7 @@ async function lockedOwner(renewal: (tries: number) => readonly string[]) {
     leases,
     serverId: "here",
     leaseTimes: LEASE_TIMES,
+    programMs: Infinity,
     logger: silentLogger,
     sql: {
       outages: {

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { Sql } from "../../../src/db/sql.ts";
 import type { ModelEvent } from "../../../src/agent/models/model.ts";
-import { Deadline } from "../../../src/lib/deadline.ts";
+import { beginTerm, LEASE_TIMES } from "../../../src/agent/loop/lease.ts";
 import { startTestApp } from "../../support/app.ts";
 import { connect, ofType, textOf } from "../../support/client.ts";
 import { testDatabase, testDatabaseUrl } from "../../support/database.ts";
@@ -236,7 +236,7 @@ it("nothing starts under a lease that ran out while the machine slept: its own c
   const starting = owner.mayStart().then((may) => (hasStarted = may));
   await sql.query({ name: "turn", text: "SELECT 1" }, []);
   expect(hasStarted).toBe(false);
-  owner.lease.extend(new Deadline(1_000));
+  owner.lease.extend(beginTerm({ leaseTimes: LEASE_TIMES, programMs: Infinity }));
   expect(await starting).toBe(true);
 });
 

@@ -3,6 +3,7 @@ import { msSince } from "../../../lib/clock.ts";
 import { presentFolder } from "../../tools/present-folder.ts";
 import type { FinishedProgram, StartOptions } from "../../tools/programs.ts";
 import type { GroupedProcess, ProcessGroup } from "../../workspace/process-groups.ts";
+import type { ProgramLease } from "../../workspace/program-lease.ts";
 import type { Homes } from "../../workspace/homes.ts";
 import type { HostRule } from "../../policy/hosts/host-rule.ts";
 import type { CoveredPaths, CoverRule, FoundInWorkspace } from "../../workspace/sandbox/covered-paths.ts";
@@ -32,6 +33,7 @@ export type ProgramPlace = {
   readonly mayReach: (host: string, port: number) => Promise<boolean>;
   /** Is told of what its programs wait for. */
   readonly waits: Waits;
+  readonly lease: ProgramLease;
 };
 
 /** The folders that `npm run` puts into PATH. */
@@ -57,7 +59,7 @@ const NOTHING_FOUND: FoundInWorkspace = { covered: [], repositories: [] };
 /** Starts a program of an agent, with its own HOME and none of the server's secrets. */
 export async function startProgram(
   { homes, coveredPaths, listedHosts }: ProgramServices,
-  { agentId, workspace, sandbox, coverRule, mayReach, waits }: ProgramPlace,
+  { agentId, workspace, sandbox, coverRule, mayReach, waits, lease }: ProgramPlace,
   argv: readonly [file: string, ...args: string[]],
   { folder, env, isBackground }: StartOptions & { readonly isBackground: boolean },
   signal: AbortSignal,
@@ -73,6 +75,7 @@ export async function startProgram(
     look: async () => (found = await coveredPaths.find(workspace.root, await coverRule(), signal)),
     network: sandbox.kind === "none" || listedHosts === null ? null : mayReach,
     isBackground,
+    lease,
   };
   const group = await sandbox.start(program, signal, waits);
   const said = [...ofHome, ...coveredNotes({ ...program, ...found })];

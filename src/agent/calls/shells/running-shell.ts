@@ -1,13 +1,10 @@
-import { Deadline } from "../../../lib/deadline.ts";
 import type { ShellEndReason } from "../../../events/snapshots.ts";
 import { Segments } from "../../workspace/output/segments.ts";
+import type { ProgramLease } from "../../workspace/program-lease.ts";
 import type { ProcessGroup } from "../../workspace/process-groups.ts";
 import type { ShellEnd } from "../../tools/bash/shells.ts";
 import type { StartedShell } from "./rows.ts";
 import { untilEnd } from "../programs/until-end.ts";
-
-/** The share of a lease after which, without renewal, a shell is ended: nothing of it runs when others may go on. */
-const ALIVE_SHARE = 0.8;
 
 /** A background shell of this server, until it has ended with all that it started. */
 export class RunningShell {
@@ -18,35 +15,20 @@ export class RunningShell {
   readonly #output: Segments;
   readonly #timer: NodeJS.Timeout;
   #reason: ShellEndReason = "EXITED";
-  #aliveUntil: Deadline;
+  readonly #lease: ProgramLease;
 
-  /** `folder` is that of the output; after `aliveUntil` the shell's lease may run out. */
+  /** `folder` is that of the output. */
   constructor(
     row: StartedShell,
     group: ProcessGroup,
-    { folder, mostMs, aliveUntil }: { readonly folder: string; readonly mostMs: number; readonly aliveUntil: Deadline },
+    { folder, mostMs, lease }: { readonly folder: string; readonly mostMs: number; readonly lease: ProgramLease },
   ) {
     this.row = row;
     this.#group = group;
     this.#output = new Segments(folder);
-    this.#aliveUntil = aliveUntil;
+    this.#lease = lease;
     this.#timer = setTimeout(() => this.end("TIME_UP"), mostMs);
     this.ended = this.#run();
-  }
-
-  /** True if the lease may run out before it is renewed. */
-  get isCutOff(): boolean {
-    return this.#aliveUntil.isOver;
-  }
-
-  /** The lease was renewed, by a statement that began when `until` did. */
-  renewed(until: Deadline): void {
-    this.#aliveUntil = until;
-  }
-
-  /** A deadline that begins now, for a lease that is taken or renewed. */
-  static aliveUntil(leaseMs: number): Deadline {
-    return new Deadline(leaseMs * ALIVE_SHARE);
   }
 
   /** Kills the shell with all that it started. The first reason stays. */
@@ -63,6 +45,8 @@ export class RunningShell {
     const nobodyKnows = { code: null, signal: null, notes: [] };
     const { code, signal, notes } = await untilEnd(this.#group, take).catch(() => nobodyKnows);
     clearTimeout(this.#timer);
+    // The guard killed it, which tells nobody.
+    if (this.#reason === "EXITED" && signal === "SIGKILL" && this.#lease.isOver) this.#reason = "SERVER_LOST";
     for (const note of notes) await take(Buffer.from(`\n[${note}]\n`));
     await writing;
     await this.#output.close().catch(() => {});

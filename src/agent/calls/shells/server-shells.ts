@@ -1,16 +1,20 @@
 import { randomUUIDv7 } from "node:crypto";
 import { hostname } from "node:os";
+import { setTimeout as delay } from "node:timers/promises";
 import type { OwnerChange } from "../../../db/change.ts";
+import { retryWhileUnavailable } from "../../../db/retry-while-unavailable.ts";
 import type { Sql } from "../../../db/sql.ts";
 import type { AgentEventBody } from "../../../events/event.ts";
 import type { EventLog } from "../../../events/log.ts";
 import { SHELL_END_REASONS } from "../../../events/snapshots.ts";
 import type { Clock } from "../../../lib/clock.ts";
+import { Deadline } from "../../../lib/deadline.ts";
 import { every } from "../../../lib/every.ts";
 import type { Logger } from "../../../lib/log.ts";
 import { withCause } from "../../../lib/text.ts";
 import type { ShellEnd, ShellLogs, ShellPiece, FoundShell } from "../../tools/bash/shells.ts";
 import type { StartOptions } from "../../tools/programs.ts";
+import { ProgramLease } from "../../workspace/program-lease.ts";
 import { readSegments } from "../../workspace/output/segments.ts";
 import type { ToolOutputs } from "../outputs.ts";
 import { startProgram, type ProgramPlace, type ProgramServices } from "../programs/programs.ts";
@@ -20,6 +24,8 @@ import { RunningShell } from "./running-shell.ts";
 
 /** The time between two looks at the rows of this server's shells, in ms: leases are renewed, and ends that are wanted are made. */
 const LOOK_MS = 1_000;
+/** The tries for the lease of a shell whose row others hold for a moment, each in ms after the one before. */
+const LOCKED_MS = [0, 20, 100, 500];
 
 /** By what the shells of a server run. */
 export type ShellServices = ProgramServices & {
@@ -33,10 +39,12 @@ export type ShellServices = ProgramServices & {
   readonly outputs: ToolOutputs;
   /** The time for which a lease holds, and the time between renewals, in ms. */
   readonly leaseTimes: { readonly ttlMs: number; readonly renewMs: number };
+  /** The time for which shells run on without a renewal of their lease, in ms. */
+  readonly programMs: number;
 };
 
 /** The call that starts a shell: of an agent, which owns it. */
-export type ShellCall = ProgramPlace & {
+export type ShellCall = Omit<ProgramPlace, "lease"> & {
   readonly tenant: string;
   readonly createdBy: string;
   readonly callId: string;
@@ -51,12 +59,14 @@ export type ShellCall = ProgramPlace & {
 
 /**
  * The background shells that run on this server. Each is a row with a lease of its own, which this server renews for as long as
- * the shell runs; whatever ends it, the row and the event that say so are one commit. A shell whose lease cannot be renewed is
- * ended before the lease runs out, so that nothing of it runs when another server goes on with its agent.
+ * the shell runs, and until its end is committed; whatever ends it, the row and the event that say so are one commit. A shell whose
+ * lease cannot be renewed is killed before the lease runs out, so that nothing of it runs when another server goes on with its agent.
  */
 export class ServerShells {
   readonly #services: ShellServices;
   readonly #running = new Map<string, RunningShell>();
+  /** The leases of those that start, that run, and whose end is not committed yet. */
+  readonly #leases = new Map<string, ProgramLease>();
   /** The ends of those that have ended, until they are committed. */
   readonly #reporting = new Map<string, Promise<void>>();
   readonly #listeners = new Set<(shell: StartedShell) => void>();
@@ -77,15 +87,17 @@ export class ServerShells {
       );
       if (isEnd) void this.#look().catch(onFailure);
     });
-    this.#looking = Promise.all([
-      every({ pauseMs, task: () => this.#look(), onFailure }, this.#closing.signal),
-      every({ pauseMs, task: async () => this.#endCutOff(), onFailure }, this.#closing.signal),
-    ]);
+    this.#looking = every({ pauseMs, task: () => this.#look(), onFailure }, this.#closing.signal);
   }
 
   /** The number of shells that run. */
   get size(): number {
     return this.#running.size;
+  }
+
+  /** True if the shell starts or runs here, or its end is not committed yet. */
+  holds(id: string): boolean {
+    return this.#leases.has(id);
   }
 
   /** Calls the listener with each shell that has ended here. */
@@ -117,27 +129,43 @@ export class ServerShells {
     const { agentId, tenant, createdBy, callId } = call;
     const row: StartedShell = { id: randomUUIDv7(), tenant, agentId, createdBy, callId, command, startedAt: clock.now() };
     const event = { kind: "SHELL_STARTED", shellId: row.id, callId, command: shownCommand(command) } as const;
-    const aliveUntil = RunningShell.aliveUntil(leaseTimes.ttlMs);
     const start = { row: rowOf(row, serverId), limit: call.most, leaseMs: leaseTimes.ttlMs };
     if (!(await call.commit(start, event)))
       throw new Error("the shell was not started: the turn was interrupted, the agent archived, or too many shells run");
     try {
-      const group = await startProgram(this.#services, call, argv, { ...options, isBackground: true }, call.ended);
+      const lease = await this.#takeLease(row.id);
+      const group = await startProgram(this.#services, { ...call, lease }, argv, { ...options, isBackground: true }, call.ended);
       const folder = outputs.shell(row.id);
       const mostMs = Math.min(timeoutMs ?? call.mostMs, call.mostMs);
-      const shell = new RunningShell(row, group, { folder, mostMs, aliveUntil });
+      const shell = new RunningShell(row, group, { folder, mostMs, lease });
       this.#running.set(row.id, shell);
       outputs.leaveAlone(folder, shell.ended);
       void shell.ended.then((end) => this.#reported(row, end));
       if (call.ended.aborted) shell.end("INTERRUPTED");
       if (this.#isClosed) shell.end("SERVER_CLOSED");
-      // Others may say by now that it has ended: it is killed before it runs.
-      if (shell.isCutOff) shell.end("SERVER_LOST");
     } catch (error) {
       await this.#reported(row, { endReason: "NOT_STARTED", exitCode: null, signal: null });
       throw error;
     }
     return row.id;
+  }
+
+  /**
+   * Renews the lease of a shell that is about to start: its commit may have waited for longer than the lease that it gave. Throws if
+   * others may have closed the shell.
+   */
+  async #takeLease(id: string): Promise<ProgramLease> {
+    const { leases, serverId, leaseTimes, programMs } = this.#services;
+    for (const waitMs of LOCKED_MS) {
+      await delay(waitMs);
+      const until = new Deadline(programMs);
+      const renewed = await renewShells(leases, serverId, [id], leaseTimes.ttlMs);
+      if (!renewed.has(id)) continue;
+      const lease = new ProgramLease(until);
+      this.#leases.set(id, lease);
+      return lease;
+    }
+    throw new Error("the shell was not started: its server did not have its lease in time, so another may have gone on");
   }
 
   /** A piece of what an agent's shell said; null if the agent has no such shell. */
@@ -162,10 +190,11 @@ export class ServerShells {
     return { shellId, command: row.command, end };
   }
 
-  /** Commits the end of a shell, again and again until the answer is known or others may have closed it. */
+  /** Commits the end of a shell, again and again until the answer is known, while its lease is renewed. */
   #reported(row: StartedShell, end: ShellEnd): Promise<void> {
     const reporting = this.#report(row, end).finally(() => {
       this.#running.delete(row.id);
+      this.#leases.delete(row.id);
       this.#reporting.delete(row.id);
     });
     this.#reporting.set(row.id, reporting);
@@ -173,9 +202,10 @@ export class ServerShells {
   }
 
   async #report(row: StartedShell, end: ShellEnd): Promise<void> {
-    const { serverId, clock, logger } = this.#services;
+    const { sql, serverId, clock, logger } = this.#services;
     try {
-      await commitEnd(this.#services, row, end, serverId, clock.now());
+      const at = clock.now();
+      await retryWhileUnavailable(sql, () => commitEnd(this.#services, row, end, serverId, at));
     } catch (error) {
       logger.warn(
         `the end of shell ${row.id} could not be committed (${withCause(error)}); it is closed when its lease has run out`,
@@ -186,21 +216,17 @@ export class ServerShells {
 
   /** Renews the leases of this server's shells, and ends those that are to end, or that others have closed. */
   async #look(): Promise<void> {
-    const ids = [...this.#running.keys()];
+    const ids = [...this.#leases.keys()];
     if (ids.length === 0) return;
-    const { leases, serverId, leaseTimes } = this.#services;
-    const aliveUntil = RunningShell.aliveUntil(leaseTimes.ttlMs);
-    for (const id of await renewShells(leases, serverId, ids, leaseTimes.ttlMs)) this.#running.get(id)?.renewed(aliveUntil);
+    const { leases, serverId, leaseTimes, programMs } = this.#services;
+    const until = new Deadline(programMs);
+    for (const id of await renewShells(leases, serverId, ids, leaseTimes.ttlMs)) this.#leases.get(id)?.renew(until);
     const rows = await lookAtShells(leases, serverId, ids);
     for (const id of ids) {
       const wanted = rows.get(id);
       if (wanted === null) continue;
       this.#running.get(id)?.end(SHELL_END_REASONS.find((reason) => reason === wanted) ?? "SERVER_LOST");
     }
-  }
-
-  #endCutOff(): void {
-    for (const shell of this.#running.values()) if (shell.isCutOff) shell.end("SERVER_LOST");
   }
 }
 

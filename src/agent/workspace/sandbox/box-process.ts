@@ -4,6 +4,7 @@ import type { Duplex } from "node:stream";
 import { text } from "node:stream/consumers";
 import { setTimeout } from "node:timers/promises";
 import { listenerOf } from "../network/listener.ts";
+import type { ProgramLease } from "../program-lease.ts";
 import type { ProcessGroup, ProcessGroups } from "../process-groups.ts";
 import { messageOf } from "../../../lib/text.ts";
 import { argumentBytes, DESCRIPTORS } from "./bubblewrap-arguments.ts";
@@ -24,6 +25,7 @@ export type BoxParts = {
   readonly hasNetwork: boolean;
   /** The group in which all of the box is; null if boxes have none. */
   readonly controlGroup: ControlGroup | null;
+  readonly lease: ProgramLease;
 };
 
 /** The first descriptor that is a stream of a box's own. */
@@ -34,7 +36,7 @@ const FIRST = DESCRIPTORS.arguments;
  * bubblewrap itself ends. Throws SandboxRefused if the box cannot be made, or `signal` aborts meanwhile.
  */
 export async function startBox(groups: ProcessGroups, parts: BoxParts, signal: AbortSignal): Promise<MadeBox> {
-  const { bubblewrap, args, filter, shell, launcher, startFile, hasNetwork, controlGroup } = parts;
+  const { bubblewrap, args, filter, shell, launcher, startFile, hasNetwork, controlGroup, lease } = parts;
   if (signal.aborted) throw aborted();
   const command = ["--args", String(DESCRIPTORS.arguments), "--", ...shell, "-c", launcher, "box"];
   const streamsOfBox = Array.from({ length: DESCRIPTORS.channel - FIRST }, () => "pipe" as const);
@@ -42,6 +44,7 @@ export async function startBox(groups: ProcessGroups, parts: BoxParts, signal: A
     folder: "/",
     env: {},
     streams: hasNetwork ? [...streamsOfBox, "ipc"] : streamsOfBox,
+    lease,
   });
   const { process: child } = group;
   const streams = child.stdio.slice(FIRST, DESCRIPTORS.channel) as unknown as readonly Duplex[];
@@ -59,11 +62,9 @@ export async function startBox(groups: ProcessGroups, parts: BoxParts, signal: A
   });
   const taken = first.then((pid) => (controlGroup === null ? undefined : takeInto(controlGroup, pid)));
   const made = Promise.all([first, hasNetwork ? listenerOf(child) : null, ready, taken]);
-  const ended = Promise.withResolvers<void>();
   // What nobody has begun to read when a process exits is thrown away.
   const failed = new Promise<string>((resolve) => {
     child.once("exit", () => {
-      ended.resolve();
       if (!isMade) resolve(text(child.stderr));
     });
   });
@@ -94,13 +95,16 @@ export async function startBox(groups: ProcessGroups, parts: BoxParts, signal: A
       if (child.exitCode !== null || child.signalCode !== null) return;
       if (pid === null || !killed(pid)) group.end();
     },
-    ended: ended.promise.then(() => (pid === null ? undefined : gone(pid))),
+    ended: group.ended.then(async (end) => {
+      if (pid !== null) await gone(pid);
+      return end;
+    }),
     listener,
   };
 }
 
 /** A box that is made, with its program. `ended` resolves when nothing of the box runs; `listener` is a port in its network. */
-type MadeBox = Omit<ProcessGroup, "ended"> & { readonly ended: Promise<void>; readonly listener: Server | null };
+type MadeBox = ProcessGroup & { readonly listener: Server | null };
 
 async function takeInto(controlGroup: ControlGroup, pid: number | null): Promise<void> {
   if (pid === null) throw new Error("bubblewrap does not tell its first process, which belongs into a control group");

@@ -127,6 +127,7 @@ export class BubblewrapSandbox implements Sandbox {
           startFile: startFile(program),
           hasNetwork: program.network !== null,
           controlGroup,
+          lease: program.lease,
         },
         signal,
       );
@@ -136,13 +137,13 @@ export class BubblewrapSandbox implements Sandbox {
       const group: ProcessGroup = {
         process: child,
         end,
-        ended: ended.then(async () => {
+        ended: ended.then(async ({ notes }) => {
           proxy?.close();
           const reached = await controlGroup?.close();
           const takenAway = await takeAway();
           use.leave();
           this.#running.delete(group);
-          return { notes: [...(proxy?.notes ?? []), ...(reached ?? []), ...takenAway] };
+          return { notes: [...notes, ...(proxy?.notes ?? []), ...(reached ?? []), ...takenAway] };
         }),
       };
       this.#running.add(group);

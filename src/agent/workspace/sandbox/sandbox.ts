@@ -1,4 +1,5 @@
 import type { HostDecision } from "../network/reach.ts";
+import type { ProgramLease } from "../program-lease.ts";
 import type { ProcessGroup } from "../process-groups.ts";
 import type { FoundInWorkspace } from "./covered-paths.ts";
 import type { Waits } from "./waits.ts";
@@ -24,6 +25,8 @@ export type Program = {
   readonly network: HostDecision | null;
   /** True if the program outlives its call. */
   readonly isBackground: boolean;
+  /** The program is killed when it is over. */
+  readonly lease: ProgramLease;
 };
 
 /** Starts programs of calls: in a box (bubblewrap), or without one (process groups). */

@@ -14,12 +14,12 @@ export function unboxed(groups: ProcessGroups, bounds: Pick<BoxLimits, "memory" 
   const limits = unboxedLimits(bounds);
   return {
     kind: "none",
-    async start({ argv: [file, ...args], folder, env }, signal) {
+    async start({ argv: [file, ...args], folder, env, lease }, signal) {
       signal.throwIfAborted();
       const temporary = await mkdtemp(join(tmpdir(), "triplane-"));
       try {
         signal.throwIfAborted();
-        const group = groups.start(file, args, { folder, env: { TMPDIR: temporary, ...env }, limits });
+        const group = groups.start(file, args, { folder, env: { TMPDIR: temporary, ...env }, limits, lease });
         const ended = group.ended.then(async ({ notes }) => ({ notes: [...notes, ...(await removed(temporary))] }));
         return { ...group, ended };
       } catch (error) {

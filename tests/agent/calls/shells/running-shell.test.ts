@@ -2,6 +2,8 @@ import { readdir, readlink } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { RunningShell } from "../../../../src/agent/calls/shells/running-shell.ts";
+import { Deadline } from "../../../../src/lib/deadline.ts";
+import { ProgramLease } from "../../../../src/agent/workspace/program-lease.ts";
 import { ProcessGroups } from "../../../../src/agent/workspace/process-groups.ts";
 import { temporaryFolder } from "../../../support/app.ts";
 
@@ -23,7 +25,7 @@ it.skipIf(process.platform !== "linux")("a shell that ends before its output was
     };
     const group = groups.start("true", [], { folder, env: {} });
     await group.ended;
-    const options = { folder: join(folder, id), mostMs: 60_000, aliveUntil: RunningShell.aliveUntil(60_000) };
+    const options = { folder: join(folder, id), mostMs: 60_000, lease: new ProgramLease(new Deadline(60_000)) };
     return new RunningShell(row, group, options).ended;
   });
   await Promise.all(ends);

@@ -1,6 +1,7 @@
 import { mkdir, readdir } from "node:fs/promises";
 import { expect, it, onTestFinished } from "vitest";
 import { ServerShells, type ShellCall } from "../../../../src/agent/calls/shells/server-shells.ts";
+import type { Sql, Statement } from "../../../../src/db/sql.ts";
 import { Homes } from "../../../../src/agent/workspace/homes.ts";
 import { ProcessGroups } from "../../../../src/agent/workspace/process-groups.ts";
 import { unboxed } from "../../../../src/agent/workspace/sandbox/unboxed.ts";
@@ -10,6 +11,7 @@ import { ToolOutputs } from "../../../../src/agent/calls/outputs.ts";
 import { temporaryFolder } from "../../../support/app.ts";
 import { testDatabase } from "../../../support/database.ts";
 import { playedModel } from "../../../support/models.ts";
+import { aroundStatements } from "../../../support/statements.ts";
 import { testServices } from "../../../support/services.ts";
 
 function callIn(folder: string, groups: ProcessGroups): ShellCall {
@@ -30,7 +32,16 @@ function callIn(folder: string, groups: ProcessGroups): ShellCall {
   };
 }
 
-it("a shell whose start took as long as its lease does not run: others may have gone on with its agent", async () => {
+/** The rows of shells as others leave them: `renewed` says whether a lease is still the server's. */
+function leasesOf(sql: Sql, renewed: () => boolean): Sql {
+  return aroundStatements(sql, async <Row>({ name }: Statement<Row>, run: () => Promise<Row[]>, values: readonly unknown[]) => {
+    const ids = (given: unknown): Row[] => (renewed() ? (given as string[]).map((id) => ({ id, endWanted: null }) as Row) : []);
+    if (name === "renew_shells") return ids(values[2]);
+    return name === "look_at_shells" ? ids(values[1]) : run();
+  });
+}
+
+it("a shell that others have closed before it started does not run, and its call is told so", async () => {
   const { sql } = await testDatabase();
   const folder = await temporaryFolder();
   const data = await temporaryFolder();
@@ -39,14 +50,13 @@ it("a shell whose start took as long as its lease does not run: others may have 
     ...testServices(sql, playedModel()),
     homes: new Homes(data),
     outputs: new ToolOutputs(data),
-    // The lease has run out by the time when the shell could run; the rhythm of looks comes much later.
-    leaseTimes: { ttlMs: 0, renewMs: 60_000 },
+    leases: leasesOf(sql, () => false),
   });
   onTestFinished(() => groups.close());
-  const ended = new Promise((resolve) => shells.onEnded(resolve));
-  await shells.start(callIn(folder, groups), "touch began", ["bash", "-c", "touch began"], { timeoutMs: null });
-  await ended;
+  const starting = shells.start(callIn(folder, groups), "touch began", ["bash", "-c", "touch began"], { timeoutMs: null });
+  await expect(starting).rejects.toThrow("the shell was not started");
   expect(await readdir(folder)).toEqual([]);
+  expect(groups.size).toBe(0);
   await shells.close();
 });
 
@@ -60,8 +70,7 @@ it("what a shell says is not removed while the shell runs, however long ago it b
     homes: new Homes(folder),
     outputs,
     // Nothing but the test ends the shell.
-    leases: { ...sql, query: () => Promise.reject(new Error("leases are not renewed here")) },
-    leaseTimes: { ttlMs: 600_000, renewMs: 60_000 },
+    leases: leasesOf(sql, () => true),
   });
   onTestFinished(() => groups.close());
   const shellId = await shells.start(callIn(folder, groups), "sleep 60", ["bash", "-c", "sleep 60"], { timeoutMs: null });

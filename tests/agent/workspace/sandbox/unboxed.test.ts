@@ -1,3 +1,5 @@
+import { Deadline } from "../../../../src/lib/deadline.ts";
+import { ProgramLease } from "../../../../src/agent/workspace/program-lease.ts";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -22,6 +24,7 @@ async function said(line: string, folder: string): Promise<string> {
     home: folder,
     network: null,
     isBackground: false,
+    lease: new ProgramLease(new Deadline(Infinity)),
   } as const;
   const group = await sandbox.start(
     { ...program, look: async () => ({ covered: [], repositories: [] }) },
