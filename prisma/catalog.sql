@@ -635,6 +635,14 @@ BEGIN
 END
 $function$;
 
+CREATE OR REPLACE FUNCTION public.policy_time()
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ STABLE
+AS $function$
+  SELECT statement_timestamp()
+$function$;
+
 CREATE UNIQUE INDEX actor_pkey ON public.actor USING btree (tenant, kind, id);
 
 CREATE INDEX agent_leased ON public.agent USING btree (lease_owner) WHERE (lease_owner IS NOT NULL);

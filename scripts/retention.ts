@@ -26,7 +26,7 @@ await command(async () => {
   );
   const database = await openDatabase(environment.database);
   try {
-    for (const removal of await planRetention(database.sql, { policy: retention, consumers, now }))
+    for (const removal of await planRetention(database.sql, { policy: retention, consumers }))
       console.log(JSON.stringify(removal));
   } finally {
     await database.close();

@@ -22,12 +22,13 @@ import { ServerShells } from "./agent/calls/shells/server-shells.ts";
 import { HomesSweep } from "./sweeps/homes.ts";
 import { ToolSlots } from "./agent/calls/slots.ts";
 import { Runner } from "./agent/loop/runner.ts";
+import { DatabaseClock, NO_SKEW } from "./db/database-clock.ts";
 import { openDatabase, type Database } from "./db/database.ts";
 import type { Sql, Statement } from "./db/sql.ts";
 import { Appender } from "./events/appender.ts";
 import { silentBell } from "./events/bell/bell.ts";
 import { PostgresBell } from "./events/bell/postgres-bell.ts";
-import { forNobody } from "./db/reader-limits.ts";
+import { forNobody } from "./db/connections/reader-limits.ts";
 import { Consumers, registerConsumers } from "./deliveries/consumers.ts";
 import { CONSUMER_TIMES, type ConsumerTimes } from "./deliveries/delivery.ts";
 import { EventLog } from "./events/log.ts";
@@ -101,7 +102,7 @@ export type App = {
 /** Builds the parts and joins them, from the database to the server. They are closed in the opposite order, even if one fails. */
 export async function startApp(settings: Settings, overrides: Overrides = {}): Promise<App> {
   await using starting = new AsyncDisposableStack();
-  const startedAt = Date.now();
+  const startedAt = performance.now();
   const logger = overrides.logger ?? consoleLogger;
   const serverId = randomUUID();
   const { dataFolder, programsFolder, port, host, folder } = settings.environment;
@@ -132,7 +133,9 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   const broadcasts = new Broadcasts(tails);
 
   // The agents.
-  const clock = overrides.clock ?? systemClock;
+  // The embedded database has the clock of this machine.
+  const databaseClock = database.config.kind === "embedded" ? null : await DatabaseClock.open({ sql: leases, logger });
+  const clock = overrides.clock ?? databaseClock ?? systemClock;
   const leaseTimes = overrides.leaseTimes ?? LEASE_TIMES;
   // Only one process works on the embedded database: nobody else could go on beside a program.
   const programMs = database.config.kind === "embedded" ? Infinity : leaseTimes.ttlMs * ALIVE_SHARE;
@@ -171,6 +174,8 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     appender: new Appender(log),
     bell,
     clock,
+    clockSkew: () => databaseClock?.skew ?? NO_SKEW,
+    compareClocks: async () => databaseClock?.compare(),
     logger,
     leaseTimes,
     programMs,
@@ -231,6 +236,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     agentLimit,
     startedAt,
     unknownRows,
+    clockSkew: services.clockSkew,
   };
   const metrics = serverMetrics({ ...sources, agentsHeld: () => runner.size, failedTries: () => consumers.failedTries });
 

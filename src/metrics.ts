@@ -5,6 +5,7 @@ import type { UnheardCalls } from "./agent/conversation/unheard-calls.ts";
 import type { LateResults } from "./agent/calls/late-results.ts";
 import type { RecentResults } from "./agent/calls/results/recent-results.ts";
 import type { ToolSlots } from "./agent/calls/slots.ts";
+import type { ClockSkew } from "./db/database-clock.ts";
 import type { EventLog } from "./events/log.ts";
 import type { Broadcasts } from "./events/following/broadcast.ts";
 import type { Tails } from "./events/following/tails.ts";
@@ -25,8 +26,9 @@ export type MetricSources = {
   readonly unheardCalls: UnheardCalls;
   readonly failedTries: () => number;
   readonly agentLimit: number;
-  /** The time at which the server began to start, in ms since 1970. */
+  /** The time at which the server began to start, by `performance.now()`. */
   readonly startedAt: number;
+  readonly clockSkew: () => ClockSkew;
   /** The number of agents that the server works on. */
   readonly agentsHeld: () => number;
   /** The number of reads that left rows out. */
@@ -59,7 +61,12 @@ export function serverMetrics(sources: MetricSources): Registry {
   });
   log.onCommitted((_tenant, events) => committed.inc(events.length));
 
-  gauge("triplane_uptime_seconds", "Since the server began to start.", () => (Date.now() - sources.startedAt) / 1_000);
+  gauge("triplane_uptime_seconds", "Since the server began to start.", () => (performance.now() - sources.startedAt) / 1_000);
+  gauge(
+    "triplane_clock_skew_seconds",
+    "By how much this machine's clock is ahead of the database's; negative if it is behind.",
+    () => sources.clockSkew().ms / 1_000,
+  );
   gauge("triplane_agents_held", "Agents that this server works on.", sources.agentsHeld);
   gauge("triplane_agents_limit", "Agents that this server works on at most (agentLimit).", () => sources.agentLimit);
   gauge("triplane_events_waiting", "Events that are not committed yet.", () => log.waiting.events);

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { createClient } from "graphql-ws";
 import WebSocket from "ws";
-import { openPools } from "../src/db/pool.ts";
+import { openPools } from "../src/db/connections/pool.ts";
 import { PostgresBell } from "../src/events/bell/postgres-bell.ts";
 import { EventLog } from "../src/events/log.ts";
 import { insertAgent } from "../tests/support/log.ts";

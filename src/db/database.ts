@@ -21,9 +21,9 @@ import {
 } from "./migrate.ts";
 import type { MigrationConnection } from "./migration-connection.ts";
 import { OutageWatch } from "./outage.ts";
-import { openPools, READ_STATEMENT_MS, type Pools } from "./pool.ts";
+import { openPools, READ_STATEMENT_MS, type Pools } from "./connections/pool.ts";
 import { checkPostgres } from "./postgres-server.ts";
-import { isEndOfOthers } from "./reader-limits.ts";
+import { isEndOfOthers } from "./connections/reader-limits.ts";
 import { watched, type Sql, type Statement } from "./sql.ts";
 import { DatabaseUnavailable } from "./storage-error.ts";
 

@@ -1,4 +1,5 @@
 import type { Sql } from "../db/sql.ts";
+import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/log.ts";
 import { every } from "../lib/every.ts";
 import { withCause } from "../lib/text.ts";
@@ -18,6 +19,7 @@ export type ConsumerServices = {
   readonly serverId: string;
   readonly sql: Sql;
   readonly log: EventLog;
+  readonly clock: Clock;
   readonly logger: Logger;
 };
 
@@ -52,9 +54,9 @@ export class Consumers {
 
   /** Begins to deliver to consumers that are registered. */
   constructor(services: ConsumerServices, consumers: readonly Consumer[], times: ConsumerTimes) {
-    const { serverId, sql, log, logger } = services;
+    const { serverId, sql, log, clock, logger } = services;
     const offsets = new ConsumerOffsets(sql, serverId, times.leaseMs);
-    this.#services = { offsets, log, logger, failedTries: new FailedTries(logger) };
+    this.#services = { offsets, log, clock, logger, failedTries: new FailedTries(logger) };
     this.#times = times;
     this.#consumers = new Map(consumers.map((consumer) => [consumer.name, consumer]));
     services.log.onCommitted((tenant, events) => this.#wake(tenant, events));

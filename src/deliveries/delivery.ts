@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { aborted } from "../lib/aborted.ts";
+import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/log.ts";
 import { messageOf, withCause } from "../lib/text.ts";
 import { Turns } from "../lib/turns.ts";
@@ -26,6 +27,7 @@ export const CONSUMER_TIMES: ConsumerTimes = { leaseMs: 30_000, sweepMs: 5_000, 
 export type DeliveryServices = {
   readonly offsets: ConsumerOffsets;
   readonly log: EventLog;
+  readonly clock: Clock;
   readonly logger: Logger;
   readonly failedTries: FailedTries;
 };
@@ -251,7 +253,7 @@ export class Delivery {
       return true;
     } catch (error) {
       if (this.#stop.aborted) return false;
-      const age = Date.now() - event.at.getTime();
+      const age = this.#services.clock.now().getTime() - event.at.getTime();
       if (error instanceof GiveUp || (tries >= LEAST_TRIES && age >= this.#consumer.giveUpMs)) {
         await this.#report(event, error);
         return true;
@@ -275,7 +277,7 @@ export class Delivery {
     if (event.body.kind === "ERROR" || agentId === null || createdBy === null) return;
     const message = `${given}: ${messageOf(error)}`;
     const body = { kind: "ERROR", severity: "ERROR", phase: "SYSTEM", message, detail: "delivery_failed" } as const;
-    await this.#services.log.append(this.#tenant, [{ agentId, createdBy, events: [{ at: new Date(), body }] }]);
+    await this.#services.log.append(this.#tenant, [{ agentId, createdBy, events: [{ at: this.#services.clock.now(), body }] }]);
   }
 }
 

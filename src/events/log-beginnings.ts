@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { forNobody } from "../db/reader-limits.ts";
+import { forNobody } from "../db/connections/reader-limits.ts";
 import type { Sql, Statement } from "../db/sql.ts";
 
 const BEGIN_LOG: Statement<object, [tenant: string, epoch: string]> = {

@@ -3,8 +3,8 @@ import { encodeChange, type OutsideChange, type OwnerChange, type TenantChange }
 import { composeCommit } from "../db/composed-commit.ts";
 import type { Sql, Statement } from "../db/sql.ts";
 import { StorageUnavailable } from "../db/storage-error.ts";
-import { forNobody } from "../db/reader-limits.ts";
-import { writeFor } from "../db/writer-limits.ts";
+import { forNobody } from "../db/connections/reader-limits.ts";
+import { writeFor } from "../db/connections/writer-limits.ts";
 import { Turns } from "../lib/turns.ts";
 import { commitAgent, type AgentCommitServices, type WrittenChange } from "./agent-commits.ts";
 import {

@@ -37,12 +37,13 @@ const LOGS: Statement<Log, []> = {
  * is true if none of them is young. An event whose time lies in the future, since a clock was wrong, counts as neither: it
  * goes with what comes after it.
  */
-const NEXT: Statement<Next, [tenant: string, after: number, before: Date, now: Date]> = {
+const NEXT: Statement<Next, [tenant: string, after: number, keptMs: number]> = {
   name: "retention_next",
   text: `WITH next AS (SELECT position, at FROM event WHERE tenant = $1 AND position > $2 ORDER BY position LIMIT ${CHUNK}),
-      young AS (SELECT min(position) AS first FROM next WHERE at >= $3 AND at < $4::timestamptz + interval '1 hour')
+      kept AS (SELECT policy_time() - make_interval(secs => $3::float8 / 1000) AS since),
+      young AS (SELECT min(position) AS first FROM next, kept WHERE at >= kept.since AND at < policy_time() + interval '1 hour')
     SELECT (SELECT max(position) FROM next)::float8 AS end, max(n.position)::float8 AS last, (SELECT first IS NULL FROM young) AS "isWhole"
-    FROM next n WHERE n.at < $3 AND n.position < coalesce((SELECT first FROM young), n.position + 1)`,
+    FROM next n, kept WHERE n.at < kept.since AND n.position < coalesce((SELECT first FROM young), n.position + 1)`,
 };
 /** The first event up to $3 that a consumer wants and has not been delivered yet. */
 const UNDELIVERED: Statement<{ position: number }, [tenant: string, consumer: string, end: number, kinds: readonly string[]]> = {
@@ -110,8 +111,8 @@ type Next = { readonly end: number | null; readonly last: number | null; readonl
 /** A consumer that must have been delivered its events before they go: its name, and what it is delivered. */
 export type KnownConsumer = { readonly name: string; readonly kinds: readonly string[]; readonly tenant: string | null };
 
-/** A run of retention: the policy, the time, and the consumers whose events must not go before they were delivered. */
-export type RetentionRun = { readonly policy: RetentionPolicy; readonly consumers: readonly KnownConsumer[]; readonly now: Date };
+/** A run of retention: the policy, and the consumers whose events must not go before they were delivered. The time is the database's. */
+export type RetentionRun = { readonly policy: RetentionPolicy; readonly consumers: readonly KnownConsumer[] };
 
 /** The removals that the policy would make now. Changes nothing. */
 export async function planRetention(sql: Sql, run: RetentionRun): Promise<readonly Removal[]> {
@@ -176,15 +177,15 @@ async function eachOld(sql: Sql, statement: typeof COUNT, tenant: string, floor:
 const NEVER = new AbortController().signal;
 
 /** Up to where events go: what is old, was delivered, and is no part of a text that is read from its deltas. */
-async function floorOf(sql: Sql, { tenant, floor }: Log, { policy, consumers, now }: RetentionRun): Promise<number> {
+async function floorOf(sql: Sql, { tenant, floor }: Log, { policy, consumers }: RetentionRun): Promise<number> {
   if (policy.eventsMs === null) return floor;
-  const chunks = await collected(oldChunks(sql, tenant, floor, policy.eventsMs, now));
+  const chunks = await collected(oldChunks(sql, tenant, floor, policy.eventsMs));
   const old = chunks.at(-1)?.[1] ?? floor;
   if (old === floor) return floor;
   const end = await deliveredUpTo(sql, tenant, old, consumers);
   const between = await betweenTexts(sql, tenant, chunks, end);
   if (between > floor) return between;
-  const overdue = await collected(oldChunks(sql, tenant, floor, policy.eventsMs + OVERLAP_MS, now));
+  const overdue = await collected(oldChunks(sql, tenant, floor, policy.eventsMs + OVERLAP_MS));
   return Math.max(floor, Math.min(end, overdue.at(-1)?.[1] ?? floor));
 }
 
@@ -208,7 +209,7 @@ async function betweenTexts(sql: Sql, tenant: string, chunks: readonly Chunk[], 
 /** The chunks of the log in which deltas are old and delivered, and were not looked at before. */
 async function* deltaChunks(sql: Sql, { tenant, compacted }: Log, newFloor: number, run: RetentionRun): Chunks {
   const from = Math.max(newFloor, compacted);
-  for await (const [after, last] of oldChunks(sql, tenant, from, run.policy.deltasMs, run.now)) {
+  for await (const [after, last] of oldChunks(sql, tenant, from, run.policy.deltasMs)) {
     const delivered = await deliveredUpTo(sql, tenant, last, deltasOnly(run.consumers));
     if (delivered > after) yield [after, delivered];
     if (delivered < last) return;
@@ -241,12 +242,11 @@ async function collected(chunks: Chunks): Promise<readonly Chunk[]> {
 }
 
 /** The chunks of the log after a position in which everything is older than what is kept; none if all is kept. */
-async function* oldChunks(sql: Sql, tenant: string, from: number, keptMs: number | null, now: Date): Chunks {
+async function* oldChunks(sql: Sql, tenant: string, from: number, keptMs: number | null): Chunks {
   if (keptMs === null) return;
-  const before = new Date(now.getTime() - keptMs);
   let after = from;
   for (let looked = from; ;) {
-    const [next] = await sql.query(NEXT, [tenant, looked, before, now]);
+    const [next] = await sql.query(NEXT, [tenant, looked, keptMs]);
     if (next === undefined || next.end === null) return;
     if (next.last !== null) {
       for (; next.last - after > CHUNK; after += CHUNK) yield [after, after + CHUNK];

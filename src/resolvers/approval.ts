@@ -186,5 +186,5 @@ export async function viewerCannotDecide(
   id: string,
 ): Promise<readonly CannotDecideReason[]> {
   const found = await loaders.approvals.load(id);
-  return found === null ? ["CLOSED"] : cannotDecide(actor, found, services.templates.get(found.templateId), services.clock.now());
+  return found === null ? ["CLOSED"] : cannotDecide(actor, found, services.templates.get(found.templateId));
 }

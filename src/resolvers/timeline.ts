@@ -3,7 +3,7 @@ import { readsTenant } from "../agent/actors/actor.ts";
 import { blockText as textOfBlock } from "../events/blocks.ts";
 import { CHANNELS, type Channel } from "../events/channel.ts";
 import { AGAIN_MS } from "../db/retry-while-unavailable.ts";
-import { readFor } from "../db/reader-limits.ts";
+import { readFor } from "../db/connections/reader-limits.ts";
 import {
   CursorExpired,
   EXPIRED,

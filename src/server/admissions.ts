@@ -117,9 +117,9 @@ export class Admissions {
     return this.now() - answeredAt < 2 * this.#everyMs;
   }
 
-  /** The time of day, in ms. */
+  /** The time of the monotonic clock, in ms: an answer must not stay young because the time of day was set back. */
   now(): number {
-    return this.#clock.now().getTime();
+    return this.#clock.monotonicMs();
   }
 }
 

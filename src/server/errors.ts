@@ -1,6 +1,6 @@
 import { GraphQLError, type ExecutionResult, type GraphQLFormattedError } from "graphql";
 import { errorClass } from "../db/error-class.ts";
-import { endOfReads, READ_BYTES } from "../db/reader-limits.ts";
+import { endOfReads, READ_BYTES } from "../db/connections/reader-limits.ts";
 import { sqlState, StorageUnavailable } from "../db/storage-error.ts";
 import { CommitsLost } from "../events/log-page.ts";
 import type { Logger } from "../lib/log.ts";

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AgentServices } from "../agent/loop/services.ts";
-import { readFor } from "../db/reader-limits.ts";
+import { readFor } from "../db/connections/reader-limits.ts";
 import type { ImageLinks } from "./image-links.ts";
 
 /** The services that images are read with. */

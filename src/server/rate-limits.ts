@@ -20,7 +20,7 @@ const MINUTE_MS = 60_000;
 /** The actors whose buckets are kept: those who asked last. */
 const ACTORS = 10_000;
 
-/** A bucket that fills with time: the points in it at a time. */
+/** A bucket that fills with time: the points in it at a time of the monotonic clock. */
 type Bucket = { readonly points: number; readonly at: number };
 
 /** The buckets of the actors of one server, by which their operations are charged before they run. */
@@ -57,7 +57,7 @@ export class RateLimits {
         "DOCUMENT_TOO_LARGE",
         `the operation costs ${price} points, and you have ${limit} a minute: ask for smaller pages (\`first\`), or in several operations`,
       );
-    const now = this.#clock.now().getTime();
+    const now = this.#clock.monotonicMs();
     const points = this.#pointsOf(key, now);
     if (points >= price) return void this.#buckets.set(key, { points: points - price, at: now });
     const seconds = Math.ceil((((price - points) / limit) * MINUTE_MS) / 1_000);
@@ -73,9 +73,8 @@ export class RateLimits {
 
   #stateOf(key: string, cost: number): RateLimit {
     const { pointsPerMinute: limit } = this.#settings;
-    const now = this.#clock.now().getTime();
-    const points = this.#pointsOf(key, now);
-    const resetAt = new Date(now + Math.ceil(((limit - points) / limit) * MINUTE_MS));
+    const points = this.#pointsOf(key, this.#clock.monotonicMs());
+    const resetAt = new Date(this.#clock.now().getTime() + Math.ceil(((limit - points) / limit) * MINUTE_MS));
     return { limit, cost, remaining: Math.floor(points), resetAt };
   }
 
@@ -102,6 +101,6 @@ export class RateLimits {
     const { pointsPerMinute: limit } = this.#settings;
     const bucket = this.#buckets.get(key);
     if (bucket === undefined) return limit;
-    return Math.min(limit, bucket.points + (Math.max(0, now - bucket.at) / MINUTE_MS) * limit);
+    return Math.min(limit, bucket.points + ((now - bucket.at) / MINUTE_MS) * limit);
   }
 }

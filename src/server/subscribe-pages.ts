@@ -10,7 +10,7 @@ import {
   type GraphQLError,
 } from "graphql";
 import { isAsyncIterable } from "graphql-yoga";
-import { readFor } from "../db/reader-limits.ts";
+import { readFor } from "../db/connections/reader-limits.ts";
 import type { Line } from "../events/following/line.ts";
 import { isNotice } from "../resolvers/timeline.ts";
 import { visibleCreator } from "../resolvers/visibility.ts";

@@ -2,7 +2,7 @@ import { getOperationAST, GraphQLError, OperationTypeNode } from "graphql";
 import { createYoga, type Plugin, type YogaServerInstance } from "graphql-yoga";
 import type { Actor } from "../agent/actors/actor.ts";
 import type { Line } from "../events/following/line.ts";
-import { readFor } from "../db/reader-limits.ts";
+import { readFor } from "../db/connections/reader-limits.ts";
 import { withDelegators } from "../agent/actors/delegation.ts";
 import type { Context } from "../resolvers/context.ts";
 import { clientError } from "../resolvers/errors.ts";
@@ -69,10 +69,10 @@ export function makeYoga(
     context: async ({ asker: opener, recognised, request }) => {
       const asker = opener ?? askerOfRequest(access, request);
       const actorOf = async (identity: Identified): Promise<Actor> => {
-        const { sql, clock, actorNames, logger } = shared.services;
+        const { sql, actorNames, logger } = shared.services;
         // Nobody waits for a name, and nobody is refused for want of one.
         void actorNames.remember([identity]).catch((error: unknown) => logger.warn(`a name was not kept: ${messageOf(error)}`));
-        return withDelegators(sql, identity, clock.now(), (id) => mayStillDecide(access.authentication, identity.tenant, id));
+        return withDelegators(sql, identity, (id) => mayStillDecide(access.authentication, identity.tenant, id));
       };
       const known = recognised ?? (await shared.admissions.recognise(asker));
       if (known === null) throw unauthenticated(request?.headers.get("authorization") ?? null);

@@ -8,7 +8,10 @@ export const RETENTION_SWEEP_MS = 60 * 60 * 1_000;
 /** After the start it is removed within so many ms, at random, so that servers that start together do not do so together. */
 const FIRST_MS = 60_000;
 
-/** Removes what the policy does not keep: once an hour, on every server, which find nothing to do after the first. */
+/**
+ * Removes what the policy does not keep: once an hour, on every server, which find nothing to do after the first. A server whose
+ * machine has another time than the database removes nothing: what is removed is lost for ever.
+ */
 export class RetentionSweep {
   readonly #services: ServerServices;
   readonly #policy: RetentionPolicy;
@@ -39,13 +42,13 @@ export class RetentionSweep {
   }
 
   async #tidy(): Promise<void> {
-    const { sql, clock, outputs } = this.#services;
-    const now = clock.now();
+    const { sql, clock, clockSkew, outputs } = this.#services;
+    if (clockSkew().isLarge) return;
     const { outputsMs } = this.#policy;
     try {
-      await applyRetention(sql, { policy: this.#policy, consumers: this.#consumers, now }, this.#closing.signal);
+      await applyRetention(sql, { policy: this.#policy, consumers: this.#consumers }, this.#closing.signal);
     } finally {
-      if (outputsMs !== null) await outputs.removeOlder(new Date(now.getTime() - outputsMs));
+      if (outputsMs !== null) await outputs.removeOlder(new Date(clock.now().getTime() - outputsMs));
     }
   }
 }

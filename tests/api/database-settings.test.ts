@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { clockOf } from "../support/clock.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { connect, type TestClient } from "../support/client.ts";
 import { administrator, emptyDatabaseUrl, setOnDatabase, testDatabaseUrl } from "../support/database.ts";
@@ -18,7 +19,7 @@ async function called(url: string): Promise<TestApp & { readonly client: TestCli
       () => says("Done."),
     ),
     config: { tools: [ownTool("look", () => ({ output: "seen", details: null }), true)] },
-    overrides: { clock: { now: () => new Date(NOON) } },
+    overrides: { clock: clockOf(() => new Date(NOON)) },
   });
   const client = connect(app.url);
   const { id: agentId } = await client.createAgent();

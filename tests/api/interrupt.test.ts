@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { InterruptAgentDocument } from "../generated/documents.ts";
+import { clockOf } from "../support/clock.ts";
 import { startTestApp } from "../support/app.ts";
 import { connect, ofType, textOf, type TestClient } from "../support/client.ts";
 import { calls, hangsAfter, playedModel, says } from "../support/models.ts";
@@ -271,7 +272,7 @@ describe("interruptAgent", () => {
       let runs = 0;
       // Each step is a server's whose clock is behind that of the one before: commits decide what was first.
       let behindMs = 0;
-      const clock = { now: () => new Date(Date.now() - behindMs) };
+      const clock = clockOf(() => new Date(Date.now() - behindMs));
       const tool = ownTool("effect", async () => ({ output: `run ${(runs += 1)}`, details: null }));
       const model = playedModel(
         () => says("Done."),

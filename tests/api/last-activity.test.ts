@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { rowId } from "../../src/lib/global-id.ts";
+import { clockOf } from "../support/clock.ts";
 import { startTestApp } from "../support/app.ts";
 import { connect, ofType } from "../support/client.ts";
 import { calls, playedModel, says } from "../support/models.ts";
@@ -24,7 +25,7 @@ it("an agent's last activity is a message, a question, its answer or the end of 
     model,
     config: { tools: [ownTool("effect", () => ({ output: "done", details: null }), false)] },
     overrides: {
-      clock: { now: () => new Date(atMinute(minute)) },
+      clock: clockOf(() => new Date(atMinute(minute))),
       // A renewal of the lease would write the agent's row.
       leaseTimes: { ttlMs: 600_000, renewMs: 300_000, startMs: 60_000 },
     },
@@ -79,7 +80,7 @@ it("a question moves an agent's last activity at the time at which it is asked",
       yield* calls("effect");
     }),
     config: { tools: [ownTool("effect", () => ({ output: "done", details: null }), false)] },
-    overrides: { clock: { now: () => new Date(Date.UTC(2031, 0, 1, 0, minute)) } },
+    overrides: { clock: clockOf(() => new Date(Date.UTC(2031, 0, 1, 0, minute))) },
   });
   const client = connect(app.url);
   const agent = await client.createAgent();

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { InterruptAgentDocument, RetryTurnDocument } from "../generated/documents.ts";
 import { NEIGHBOURS, tokenActor } from "../support/actors.ts";
+import { clockOf } from "../support/clock.ts";
 import { startTestApp } from "../support/app.ts";
 import { connect, ofType, textOf, type TestClient } from "../support/client.ts";
 import { calls, hangsAfter, playedModel, says } from "../support/models.ts";
@@ -137,7 +138,7 @@ describe("retryTurn", () => {
 
   it("under a key that is used again answers the place of its event, whatever the clocks of servers said", async () => {
     let behindMs = 0;
-    const clock = { now: () => new Date(Date.now() - behindMs) };
+    const clock = clockOf(() => new Date(Date.now() - behindMs));
     const app = await startTestApp({ model: playedModel(fails), overrides: { clock } });
     const client = connect(app.url);
     const agent = await client.createAgent();

@@ -15,6 +15,7 @@ import {
 } from "../generated/documents.ts";
 import { globalId } from "../../src/lib/global-id.ts";
 import { NEIGHBOURS, tokenActor } from "../support/actors.ts";
+import { runningClock } from "../support/clock.ts";
 import { startTestApp, temporaryFolder } from "../support/app.ts";
 import { connect, ofType } from "../support/client.ts";
 import { SCRIPT } from "../support/office.ts";
@@ -120,7 +121,7 @@ describe("the rights of a request", () => {
     const app = await startTestApp({
       // What a viewer sends by its text is refused, and a stranger's is not looked at.
       config: { authenticate, trustedDocuments, operations: { viewer: "trusted" } },
-      overrides: { clock: { now: () => new Date(now.ms) } },
+      overrides: { clock: runningClock(() => new Date(now.ms)) },
       expectsErrors: true,
     });
     const body = JSON.stringify({
@@ -177,7 +178,7 @@ describe("streams", () => {
     const actor = { id: "anna", kind: "USER", tenant: "one", roles: ["admin"] } as const;
     const app = await startTestApp({
       config: { authenticate: () => (isAdmitted ? actor : null) },
-      overrides: { clock: { now: () => new Date(time) } },
+      overrides: { clock: runningClock(() => new Date(time)) },
     });
     const client = connect(app.url);
     const agent = await client.createAgent();

@@ -74,10 +74,10 @@ describe("viewerCanDecide", () => {
 
   it("is false for who asked, and when the time is up", async () => {
     const clock = movableClock();
-    const { as } = await office({ approvalExpiresMs: 60_000 }, { overrides: { clock } });
+    const { app, as } = await office({ approvalExpiresMs: 60_000 }, { overrides: { clock } });
     await ask(as("ada"));
     expect(await standing(as("ada"))).toMatchObject({ viewerCannotDecideReasons: ["SELF_APPROVAL"] });
-    clock.passHours(1);
+    await clock.passHours(1, [app.database]);
     expect(await standing(as("paul"))).toMatchObject({
       viewerCanDecide: false,
       viewerCannotDecideReasons: ["EXPIRED"],

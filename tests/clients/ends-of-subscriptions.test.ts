@@ -15,6 +15,7 @@ import {
 import { overSse } from "../../clients/src/sse.ts";
 import { resumeExchange } from "../../clients/src/urql.ts";
 import { overWebSocket } from "../../clients/src/websocket.ts";
+import { runningClock } from "../support/clock.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { connect } from "../support/client.ts";
 import { stillClock } from "../support/clock.ts";
@@ -421,7 +422,7 @@ describe.for(Object.keys(overs))("a cursor that has expired, over %s", (name) =>
     const actor = { id: "anna", kind: "USER", tenant: "one", roles: ["admin"] } as const;
     const app = await startTestApp({
       config: { authenticate: ({ token }) => (token === valid ? actor : null) },
-      overrides: { clock: { now: () => new Date(time) } },
+      overrides: { clock: runningClock(() => new Date(time)) },
     });
     const authorization = (): string => `Bearer ${valid}`;
     const transport =

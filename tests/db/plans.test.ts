@@ -109,7 +109,7 @@ describe("the plans of statements", () => {
       for (const statistics of ["missing", "there"]) {
         if (statistics === "there") await client.query("ANALYZE");
         for (const statement of all) {
-          // As src/db/pool.ts has it.
+          // As src/db/connections/pool.ts has it.
           await client.query(`SET enable_seqscan = ${OF_READERS.test(statement.name) ? "on" : "off"}`);
           const scans = scansOf(await planOf(client, statement));
           if (scans.length > 0) found[`${statement.name}, statistics ${statistics}`] = scans;

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { openPools } from "../../src/db/pool.ts";
+import { openPools } from "../../src/db/connections/pool.ts";
 import { sqlState, StorageUnavailable } from "../../src/db/storage-error.ts";
 import { administrator, testDatabaseUrl } from "../support/database.ts";
 

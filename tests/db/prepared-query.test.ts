@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import pg from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { queryPrepared } from "../../src/db/prepared-query.ts";
+import { queryPrepared } from "../../src/db/connections/prepared-query.ts";
 import { testDatabaseUrl } from "../support/database.ts";
 
 async function connected(): Promise<pg.Client> {

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from "vitest";
-import { openPools, type Pools } from "../../src/db/pool.ts";
-import { readFor } from "../../src/db/reader-limits.ts";
+import { openPools, type Pools } from "../../src/db/connections/pool.ts";
+import { readFor } from "../../src/db/connections/reader-limits.ts";
 import { proxiedDatabase } from "../support/proxied-database.ts";
 
 const ONE = { name: "one", text: "SELECT 1 AS one" };

@@ -1,3 +1,4 @@
+import { systemClock } from "../../src/lib/clock.ts";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { GiveUp, type Consumer } from "../../src/deliveries/consumer.ts";
@@ -65,7 +66,13 @@ async function world() {
         ...options,
       };
       // Each server has a log of its own, as processes have: it hears of its own commits only.
-      const services = { serverId: `server ${servers}`, sql: by, log: servers === 1 ? log : new EventLog(sql), logger };
+      const services = {
+        serverId: `server ${servers}`,
+        sql: by,
+        log: servers === 1 ? log : new EventLog(sql),
+        clock: systemClock,
+        logger,
+      };
       await registerConsumers(services, [consumer]);
       const consumers = new Consumers(services, [consumer], times);
       onTestFinished(() => consumers.close());

@@ -3,11 +3,14 @@ import { CursorExpired } from "../../src/events/cursor.ts";
 import { follow } from "../../src/events/following/follow.ts";
 import { silentBell } from "../../src/events/bell/bell.ts";
 import { EventLog } from "../../src/events/log.ts";
-import { applyRetention, planRetention, type RetentionPolicy } from "../../src/events/retention.ts";
+import * as retention from "../../src/events/retention.ts";
+import type { Removal, RetentionPolicy, RetentionRun } from "../../src/events/retention.ts";
+import type { Sql } from "../../src/db/sql.ts";
 import { Tails } from "../../src/events/following/tails.ts";
 import type { AgentEventBody } from "../../src/events/event.ts";
 import { ControlDocument } from "../generated/documents.ts";
 import { startTestApp } from "../support/app.ts";
+import { clockOf, setPolicyTime } from "../support/clock.ts";
 import { connect } from "../support/client.ts";
 import { testDatabase } from "../support/database.ts";
 import { deltas, everything, insertAgent, readAll } from "../support/log.ts";
@@ -18,6 +21,21 @@ const NONE: RetentionPolicy = { eventsMs: null, deltasMs: null, outputsMs: null 
 const GOING = new AbortController().signal;
 const NOW = new Date("2026-06-30T00:00:00Z");
 const daysAgo = (days: number): Date => new Date(NOW.getTime() - days * DAY);
+
+/** A run of retention when the database's time is `now`. */
+type RunAt = RetentionRun & { readonly now: Date };
+
+const setNow = (sql: Sql, now: Date): Promise<void> => setPolicyTime(sql, `timestamptz '${now.toISOString()}'`);
+
+async function planRetention(sql: Sql, { now, ...run }: RunAt): Promise<readonly Removal[]> {
+  await setNow(sql, now);
+  return retention.planRetention(sql, run);
+}
+
+async function applyRetention(sql: Sql, { now, ...run }: RunAt, signal: AbortSignal): Promise<readonly Removal[]> {
+  await setNow(sql, now);
+  return retention.applyRetention(sql, run, signal);
+}
 
 async function oldLog() {
   const { sql } = await testDatabase();
@@ -232,7 +250,7 @@ describe("retention", () => {
       script: { replies: [{ when: {}, call: [{ tool: "todo_write", input: { todos: [] } }] }] },
       template: { permission: { mode: "approval" } },
       config: { retention: { eventsDays: 1 } },
-      overrides: { retentionSweepMs: 50, clock: { now: () => new Date(Date.now() - 10 * DAY) } },
+      overrides: { retentionSweepMs: 50, clock: clockOf(() => new Date(Date.now() - 10 * DAY)) },
     });
     const client = connect(app.url);
     const agent = await client.createAgent();

@@ -27,7 +27,7 @@ function somebody(id: string): Person & { asked: number; signIn: Promise<void>; 
 
 /** Admissions by a clock that the test moves, and streams of people, with the reasons for which they were refused. */
 function admissionsOfTest() {
-  const clock = { ms: 0, now: () => new Date(clock.ms) };
+  const clock = { ms: 0, now: () => new Date(clock.ms), monotonicMs: () => clock.ms };
   const outages = new OutageWatch(() => Promise.resolve());
   const admissions = new Admissions({ outages }, clock, EVERY_MS);
   const open = (person: Person) => {

@@ -2,7 +2,7 @@ import { createClient } from "graphql-ws";
 import pg from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
 import WebSocket from "ws";
-import { boundReaders, endOfReads, readFor } from "../../src/db/reader-limits.ts";
+import { boundReaders, endOfReads, readFor } from "../../src/db/connections/reader-limits.ts";
 import { ExpensiveReads } from "../../src/resolvers/expensive-reads.ts";
 import { AgentDocument } from "../generated/documents.ts";
 import { startTestApp, type TestApp, type TestAppOptions } from "../support/app.ts";

@@ -1,3 +1,4 @@
+import { RateLimits } from "../../src/server/rate-limits.ts";
 import { describe, expect, it } from "vitest";
 import { NEIGHBOURS } from "../support/actors.ts";
 import { startTestApp } from "../support/app.ts";
@@ -50,6 +51,20 @@ describe("the room of an actor for operations", () => {
     clock.passMs(60_000);
     expect(await room(anna)).toMatchObject({ remaining: 1_000 });
     expect((await room(anna, STATS)).cost).toBe(500);
+  });
+
+  it("fills also after the clock was set back", async () => {
+    let aheadMs = 0;
+    const time = { now: () => new Date(Date.now() + aheadMs), monotonicMs: () => passedMs };
+    let passedMs = 0;
+    const rateLimits = new RateLimits({ pointsPerMinute: 100, subscriptions: 1 }, time);
+    const anna = rateLimits.roomOf({ tenant: "acme", kind: "USER", id: "anna" });
+    anna.charge(100);
+    aheadMs = -60 * 60 * 1_000;
+    expect(() => anna.charge(1)).toThrow("ask again in 1 s");
+    passedMs += 60_000;
+    anna.charge(100);
+    expect(anna.state().remaining).toBe(0);
   });
 
   it("is never filled by an operation: what is skipped, and asks for less than nothing, pays for nothing beside it", async () => {

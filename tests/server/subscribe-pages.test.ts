@@ -12,6 +12,7 @@ import { Admissions } from "../../src/server/admissions.ts";
 import { makeContext, sharedPageContext, type SharedContext } from "../../src/server/context.ts";
 import { maskError } from "../../src/server/errors.ts";
 import { subscribePages } from "../../src/server/subscribe-pages.ts";
+import { runningClock } from "../support/clock.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { connect } from "../support/client.ts";
 import { silentLogger } from "../support/silent-logger.ts";
@@ -194,7 +195,7 @@ describe("subscribers who are given the same page", () => {
     const agent = await client.createAgent();
     await client.turn(agent.id, "hi");
     const now = { ms: Date.now(), isAdmitted: true };
-    const subscribeTo = subscriberOf(app, { clock: { now: () => new Date(now.ms) }, admits: () => now.isAdmitted });
+    const subscribeTo = subscriberOf(app, { clock: runningClock(() => new Date(now.ms)), admits: () => now.isAdmitted });
     const { next } = await subscribeTo(parse("subscription { timeline { cursor events { agent { stepCount } } } }"), {});
     const asked = Promise.withResolvers<void>();
     const answer = Promise.withResolvers<null>();
@@ -219,7 +220,7 @@ describe("subscribers who are given the same page", () => {
       if (now.isAway) throw new StorageUnavailable("away");
       return true;
     };
-    const subscribeTo = subscriberOf(app, { clock: { now: () => new Date(now.ms) }, admits });
+    const subscribeTo = subscriberOf(app, { clock: runningClock(() => new Date(now.ms)), admits });
     const { next } = await subscribeTo(parse("subscription { timeline { cursor outage { since } events { seq } } }"), {});
     now.isAway = true;
     now.ms += 6_000;

@@ -465,7 +465,7 @@ describe("operators' routes", () => {
     const metrics = (await get("/metrics")).body;
     expect(metrics).toMatch(/^triplane_events_committed_total \d+$/m);
     // Each is explained and typed (Prometheus' text format), and nothing else is said.
-    expect(metrics).toMatch(/^(# HELP (\w+) \S.*\n# TYPE \2 (gauge|counter)\n\2 \d+(\.\d+)?\n+)+$/);
+    expect(metrics).toMatch(/^(# HELP (\w+) \S.*\n# TYPE \2 (gauge|counter)\n\2 -?\d+(\.\d+)?\n+)+$/);
     expect((await get("/elsewhere")).status).toBe(404);
   });
 

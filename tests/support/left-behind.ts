@@ -1,7 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { openDatabase } from "../../src/db/database.ts";
-import { readFor } from "../../src/db/reader-limits.ts";
+import { readFor } from "../../src/db/connections/reader-limits.ts";
 import type { Sql } from "../../src/db/sql.ts";
 
 /**

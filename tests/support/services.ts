@@ -11,6 +11,7 @@ import { UnheardCalls } from "../../src/agent/conversation/unheard-calls.ts";
 import { Transcripts } from "../../src/agent/conversation/transcript.ts";
 import { ToolSlots } from "../../src/agent/calls/slots.ts";
 import type { Tool } from "../../src/agent/tools/tool.ts";
+import { NO_SKEW } from "../../src/db/database-clock.ts";
 import type { Sql } from "../../src/db/sql.ts";
 import { Appender } from "../../src/events/appender.ts";
 import { silentBell } from "../../src/events/bell/bell.ts";
@@ -54,6 +55,8 @@ export function testServices(
   return {
     ...shared,
     reads: sql,
+    clockSkew: () => NO_SKEW,
+    compareClocks: async () => {},
     decidersOf: () => null,
     appender: new Appender(log),
     bell: silentBell(),

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { Homes } from "../../src/agent/workspace/homes.ts";
 import type { Sql } from "../../src/db/sql.ts";
+import { NO_SKEW } from "../../src/db/database-clock.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { HomesSweep } from "../../src/sweeps/homes.ts";
 import { temporaryFolder } from "../support/app.ts";
@@ -23,7 +24,11 @@ async function homesOf(present: readonly string[]) {
 }
 
 function sweepOf(sql: Sql, homes: Homes, everyMs?: number, warn: (message: string) => void = () => {}): HomesSweep {
-  const sweep = new HomesSweep({ sql, homes, clock: systemClock, logger: { ...silentLogger, warn } }, null, everyMs);
+  const sweep = new HomesSweep(
+    { sql, homes, clock: systemClock, clockSkew: () => NO_SKEW, logger: { ...silentLogger, warn } },
+    null,
+    everyMs,
+  );
   onTestFinished(() => sweep.close());
   return sweep;
 }

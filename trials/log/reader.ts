@@ -1,6 +1,6 @@
 import { appendFileSync, existsSync, readFileSync, truncateSync } from "node:fs";
 import { PostgresBell } from "../../src/events/bell/postgres-bell.ts";
-import { openPools } from "../../src/db/pool.ts";
+import { openPools } from "../../src/db/connections/pool.ts";
 import { CHANNELS } from "../../src/events/channel.ts";
 import { follow } from "../../src/events/following/follow.ts";
 import { EventLog } from "../../src/events/log.ts";

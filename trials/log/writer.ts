@@ -1,6 +1,6 @@
 import { createInterface } from "node:readline";
 import { retrying } from "../../src/db/retry-while-unavailable.ts";
-import { openPools } from "../../src/db/pool.ts";
+import { openPools } from "../../src/db/connections/pool.ts";
 import { EventLog } from "../../src/events/log.ts";
 import { TRIAL_VERSION } from "../postgres.ts";
 

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { createClient } from "graphql-ws";
 import WebSocket from "ws";
 import { PostgresBell } from "../../src/events/bell/postgres-bell.ts";
-import { openPools } from "../../src/db/pool.ts";
+import { openPools } from "../../src/db/connections/pool.ts";
 import { EventLog } from "../../src/events/log.ts";
 import { globalId } from "../../src/lib/global-id.ts";
 import { countingReader } from "../../tests/support/counting-reader.ts";

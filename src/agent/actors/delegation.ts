@@ -2,23 +2,18 @@ import type { Sql, Statement } from "../../db/sql.ts";
 import type { ActorRef } from "../../events/actor-ref.ts";
 import { mayDecide, type Actor, type Identity } from "./actor.ts";
 
-const FIND: Statement<ActorRef, [tenant: string, toId: string, at: Date]> = {
+const FIND: Statement<ActorRef, [tenant: string, toId: string]> = {
   name: "find_delegators",
   text: `SELECT DISTINCT ON (from_id) from_id AS id, from_kind AS kind FROM delegation
-    WHERE tenant = $1 AND to_id = $2 AND starts_at <= $3 AND ends_at > $3 AND revoked_at IS NULL ORDER BY from_id`,
+    WHERE tenant = $1 AND to_id = $2 AND starts_at <= policy_time() AND ends_at > policy_time() AND revoked_at IS NULL ORDER BY from_id`,
 };
 
 /**
- * The actor who asks, with those in whose names they may decide at this time. An actor who may decide in their own name does.
+ * The actor who asks, with those in whose names they may decide now. An actor who may decide in their own name does.
  * `mayStill` says whether a delegator could decide now: who has lost that has nothing to delegate.
  */
-export async function withDelegators(
-  sql: Sql,
-  identity: Identity,
-  at: Date,
-  mayStill: (delegator: string) => boolean,
-): Promise<Actor> {
+export async function withDelegators(sql: Sql, identity: Identity, mayStill: (delegator: string) => boolean): Promise<Actor> {
   if (mayDecide(identity)) return { ...identity, delegators: [] };
-  const rows = await sql.query(FIND, [identity.tenant, identity.id, at]);
+  const rows = await sql.query(FIND, [identity.tenant, identity.id]);
   return { ...identity, delegators: rows.filter(({ id }) => mayStill(id)) };
 }

@@ -42,6 +42,8 @@ type FoundRow = {
   readonly quorum: number;
   /** ISO 8601. */
   readonly expiresAt: string | null;
+  /** True if its time is up, also where nobody has said so yet. */
+  readonly isOverdue: boolean;
   readonly decisions: readonly DecisionRow[];
   /** The senders of the messages that the turns answer whose calls ask, and who gave the call another input: they asked for it. */
   readonly requesters: readonly ActorRef[];
@@ -57,7 +59,7 @@ const ANSWERED =
 const FIND: Statement<{ found: FoundApproval }, [ids: readonly string[], kinds: readonly string[]]> = {
   name: "find_approvals",
   text: `SELECT json_build_object('id', p.id, 'tenant', p.tenant, 'agentId', p.agent_id, 'createdBy', a.created_by, 'templateId', a.template_id, 'workspace', a.workspace,
-      'permission', a.permission, 'toolCallId', p.tool_call_id, 'host', p.host, 'port', p.port, 'kind', p.kind, 'state', p.state, 'inputHash', p.input_hash, 'quorum', coalesce(p.quorum, 1), 'expiresAt', p.expires_at,
+      'permission', a.permission, 'toolCallId', p.tool_call_id, 'host', p.host, 'port', p.port, 'kind', p.kind, 'state', p.state, 'inputHash', p.input_hash, 'quorum', coalesce(p.quorum, 1), 'expiresAt', p.expires_at, 'isOverdue', coalesce(p.expires_at <= policy_time(), false),
       'decisions', (SELECT coalesce(json_agg(json_build_object('actorId', d.actor_id, 'onBehalfOf', d.on_behalf_of, 'decision', d.decision, 'inputHash', d.input_hash) ORDER BY d.decided_at), '[]')
         FROM decision d WHERE d.approval_id = p.id),
       'requesters', (SELECT coalesce(jsonb_agg(DISTINCT q.who), '[]') FROM (SELECT jsonb_build_object('id', m.created_by, 'kind', m.created_by_kind) AS who FROM (SELECT p.tool_call_id AS id UNION ALL SELECT r.tool_call_id FROM host_request r WHERE r.approval_id = p.id) c

@@ -53,7 +53,7 @@ async function tryToDecide(
   const earlier = earlierDecision(actor, approval, authority.value);
   if (earlier !== undefined) return answerRepeated(approval, request, earlier);
   const at = services.clock.now();
-  if (approval.expiresAt !== null && new Date(approval.expiresAt) <= at) {
+  if (approval.isOverdue) {
     await expireApproval(services, approval, at);
     return "somebody was faster";
   }

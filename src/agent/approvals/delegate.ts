@@ -32,14 +32,14 @@ const SWEEP = 100;
 
 const SNAPSHOT = `json_build_object('delegationId', d.id, 'from', json_build_object('id', d.from_id, 'kind', d.from_kind), 'to', json_build_object('id', d.to_id, 'kind', d.to_kind),
     'note', d.note, 'startsAt', d.starts_at, 'endsAt', d.ends_at)`;
-const FIND: Statement<{ grant: DelegationSnapshot }, [id: string, tenant: string]> = {
+const FIND: Statement<{ grant: DelegationSnapshot; isOver: boolean }, [id: string, tenant: string]> = {
   name: "find_delegation",
-  text: `SELECT ${SNAPSHOT} AS grant FROM delegation d WHERE d.id = $1 AND d.tenant = $2`,
+  text: `SELECT ${SNAPSHOT} AS grant, d.ends_at <= policy_time() AS "isOver" FROM delegation d WHERE d.id = $1 AND d.tenant = $2`,
 };
-/** A delegation `d` whose time is up at $1, and whose end nobody has said. */
-export const IS_OVER = "d.ended_at IS NULL AND d.ends_at <= $1";
+/** A delegation `d` whose time is up, and whose end nobody has said. */
+export const IS_OVER = "d.ended_at IS NULL AND d.ends_at <= policy_time()";
 
-const FIND_ENDED: Statement<{ tenant: string; grant: DelegationSnapshot }, [at: Date]> = {
+const FIND_ENDED: Statement<{ tenant: string; grant: DelegationSnapshot }, []> = {
   name: "find_ended_delegations",
   text: `SELECT d.tenant, ${SNAPSHOT} AS grant FROM delegation d WHERE ${IS_OVER} ORDER BY random() LIMIT ${SWEEP}`,
 };
@@ -128,8 +128,7 @@ export async function revokeDelegation(
       field: ["delegationId"],
       message: "there is no such delegation of yours: list them with `delegations`",
     });
-  const isOver = new Date(found.grant.endsAt) <= services.clock.now();
-  return accepted({ id, position: await end(services, actor.tenant, found.grant, isOver ? null : actorRef(actor)) });
+  return accepted({ id, position: await end(services, actor.tenant, found.grant, found.isOver ? null : actorRef(actor)) });
 }
 
 /**
@@ -137,7 +136,7 @@ export async function revokeDelegation(
  * compare-and-set, so that it is said once.
  */
 export async function endDelegations(services: DelegationServices): Promise<void> {
-  for (const { tenant, grant } of await services.sql.query(FIND_ENDED, [services.clock.now()])) {
+  for (const { tenant, grant } of await services.sql.query(FIND_ENDED, [])) {
     try {
       await end(services, tenant, grant, null);
     } catch (error) {

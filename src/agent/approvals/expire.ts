@@ -26,13 +26,13 @@ type Expiring = {
 /** The most approvals that one sweep closes; the next goes on. */
 const SWEEP = 100;
 
-/** An approval `p` that nobody has decided until $1. */
-export const IS_EXPIRED = "p.state = 'PENDING' AND p.expires_at <= $1";
+/** An approval `p` that nobody has decided in time. */
+export const IS_EXPIRED = "p.state = 'PENDING' AND p.expires_at <= policy_time()";
 
-const FIND: Statement<{ expiring: Expiring }, [at: Date, kinds: readonly string[]]> = {
+const FIND: Statement<{ expiring: Expiring }, [kinds: readonly string[]]> = {
   name: "find_expired_approvals",
   text: `SELECT json_build_object('id', p.id, 'tenant', p.tenant, 'agentId', p.agent_id, 'createdBy', a.created_by, 'templateId', a.template_id, 'toolCallId', p.tool_call_id, 'expiresAt', p.expires_at) AS expiring
-    FROM approval p JOIN agent a ON a.id = p.agent_id WHERE ${IS_EXPIRED} AND p.kind::text = ANY ($2) ORDER BY random() LIMIT ${SWEEP}`,
+    FROM approval p JOIN agent a ON a.id = p.agent_id WHERE ${IS_EXPIRED} AND p.kind::text = ANY ($1) ORDER BY random() LIMIT ${SWEEP}`,
 };
 
 /**
@@ -43,7 +43,7 @@ export async function expireApprovals(
   services: Pick<ApprovalServices, "sql" | "clock" | "logger"> & { readonly of: (tenant: string) => ApprovalServices },
 ): Promise<readonly Pick<Expiring, "agentId" | "tenant">[]> {
   const at = services.clock.now();
-  const rows = await services.sql.query(FIND, [at, Object.keys(ApprovalKind)]);
+  const rows = await services.sql.query(FIND, [Object.keys(ApprovalKind)]);
   for (const { expiring } of rows) {
     try {
       await expireApproval(services.of(expiring.tenant), expiring, at);

@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { readPiece } from "../../db/reader-limits.ts";
+import { readPiece } from "../../db/connections/reader-limits.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
 import { DAY_MS, type Clock } from "../../lib/clock.ts";
 import { ruleMatches, type Rule } from "../policy/rule.ts";

@@ -10,15 +10,16 @@ import type { ServerServices } from "./services.ts";
 type Overdue = { readonly approvals: boolean; readonly shells: boolean; readonly delegations: boolean };
 
 /** One statement, since most looks find nothing. */
-const OVERDUE: Statement<Overdue, [at: Date]> = {
+const OVERDUE: Statement<Overdue, []> = {
   name: "find_overdue",
   text: `SELECT EXISTS (SELECT FROM approval p WHERE ${IS_EXPIRED}) AS approvals, EXISTS (SELECT FROM shell s WHERE ${IS_LOST}) AS shells,
     EXISTS (SELECT FROM delegation d WHERE ${IS_OVER}) AS delegations`,
 };
 
 /**
- * Ends what is overdue, by the server's clock; shells by the database's. An approval of a kind that only newer servers know
- * counts, too. Shells of others are closed if leases that have run out are free: after an outage each server renews its own first.
+ * Ends what is overdue, by the clock of the database. An approval of a kind that only newer servers know counts, too. Shells of
+ * others are closed if leases that have run out are free: after an outage each server renews its own first. Where the clocks of the
+ * machine and the database differ, nothing of people's is ended.
  */
 export async function endOverdue(
   services: ServerServices,
@@ -28,8 +29,9 @@ export async function endOverdue(
   const wakeEach = async (agents: readonly AgentOfTenant[]): Promise<void> => {
     for (const agent of new Map(agents.map((one) => [one.agentId, one])).values()) await wake(agent);
   };
-  const [overdue] = await services.sql.query(OVERDUE, [services.clock.now()]);
-  if (overdue?.approvals === true) await wakeEach(await expireApprovals(services));
+  const [overdue] = await services.sql.query(OVERDUE, []);
   if (overdue?.shells === true && free === "RUN_OUT") await wakeEach(await closeLostShells(services));
+  if (services.clockSkew().isLarge) return;
+  if (overdue?.approvals === true) await wakeEach(await expireApprovals(services));
   if (overdue?.delegations === true) await endDelegations(services);
 }

@@ -65,7 +65,7 @@ export class Runner {
   /** The tenants that were signalled since the last sweep. */
   readonly #rung = new Set<string>();
   /** The outage that goes on, with the agents that this server has held during it. */
-  #outage: { readonly outage: Outage; readonly loops: readonly Loop[] } | null = null;
+  #outage: { readonly outage: Outage; readonly beganAt: number; readonly loops: readonly Loop[] } | null = null;
   /** The time of `performance.now()` from when on agents are claimed whose lease has run out. */
   #runOutFrom = 0;
   readonly #lockedRows = new LockedRows();
@@ -312,6 +312,7 @@ export class Runner {
     await this.#renewals.renewAll();
     this.#hasRenewed = true;
     await this.#renewals.endBeyond();
+    await this.#services.compareClocks();
   }
 
   /**
@@ -326,12 +327,15 @@ export class Runner {
   #changed(): void {
     const { current } = this.#services.sql.outages;
     const before = this.#outage;
-    this.#outage = current === null ? null : { outage: current, loops: [...this.#held.values()].map(({ loop }) => loop) };
+    this.#outage =
+      current === null
+        ? null
+        : { outage: current, beganAt: performance.now(), loops: [...this.#held.values()].map(({ loop }) => loop) };
     if (current !== null)
       this.#services.logger.warn(`the database does not answer (${current.detail}): what happens is kept until it does`);
     else if (before !== null) {
       this.#services.logger.warn(
-        `the database answers again, after ${Math.round((Date.now() - before.outage.since.getTime()) / 1_000)} s`,
+        `the database answers again, after ${Math.round((performance.now() - before.beganAt) / 1_000)} s`,
       );
       for (const { owner } of before.loops) void this.#tracked(reportOutage(this.#services, owner, before.outage));
     }

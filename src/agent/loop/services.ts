@@ -1,3 +1,4 @@
+import type { ClockSkew } from "../../db/database-clock.ts";
 import type { Sql } from "../../db/sql.ts";
 import type { Appender } from "../../events/appender.ts";
 import type { Bell } from "../../events/bell/bell.ts";
@@ -43,6 +44,10 @@ export type AgentServices = CallServices &
     readonly leases: Sql;
     /** The connections for what people read. */
     readonly reads: Sql;
+    /** How far this machine's clock is from the database's. */
+    readonly clockSkew: () => ClockSkew;
+    /** Compares both anew. */
+    readonly compareClocks: () => Promise<void>;
     readonly appender: Appender;
     readonly bell: Bell;
     readonly leaseTimes: LeaseTimes;

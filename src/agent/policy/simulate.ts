@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { readPiece } from "../../db/reader-limits.ts";
+import { readPiece } from "../../db/connections/reader-limits.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
 import { asListedNow } from "./commands/recorded-lines.ts";
 import { storedRules } from "./stored-rules.ts";

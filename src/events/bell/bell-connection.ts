@@ -1,5 +1,5 @@
 import pg from "pg";
-import { queryPrepared } from "../../db/prepared-query.ts";
+import { queryPrepared } from "../../db/connections/prepared-query.ts";
 import type { Statement } from "../../db/sql.ts";
 import type { Logger } from "../../lib/log.ts";
 import { withCause } from "../../lib/text.ts";

@@ -1,4 +1,4 @@
-import { readFor } from "../../db/reader-limits.ts";
+import { readFor } from "../../db/connections/reader-limits.ts";
 import type { LogHead } from "../cursor.ts";
 import { CHANNELS } from "../channel.ts";
 import type { TimelineEvent } from "../event.ts";

@@ -1,5 +1,5 @@
 import { every } from "../../lib/every.ts";
-import { forNobody } from "../../db/reader-limits.ts";
+import { forNobody } from "../../db/connections/reader-limits.ts";
 import type { Logger } from "../../lib/log.ts";
 import { withCause } from "../../lib/text.ts";
 import type { Bell } from "../bell/bell.ts";

@@ -143,7 +143,7 @@ it("a call that was judged, parked behind its sibling's approval and judged agai
   await client.send(agent.id, "go");
   await expect.poll(async () => (await client.agent(agent.id)).pendingApprovals.length).toBe(2);
   for (const decision of ["ALLOW", "DENY"] as const) {
-    clock.passHours(1);
+    await clock.passHours(1);
     const [approval] = (await client.agent(agent.id)).pendingApprovals;
     const { userErrors } = await client.decide({
       approvalId: approval?.id ?? "",

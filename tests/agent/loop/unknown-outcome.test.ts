@@ -228,7 +228,7 @@ describe("a call whose server died while it ran (invariant 5)", () => {
     await (await asked(failed.client, failed.agent.id)).decide({ decision: "FAIL", note: "it did nothing" });
     const expired = await broken({ template: { unknownOutcome: "ask", approvalExpiresMs: 60_000 } });
     await asked(expired.client, expired.agent.id);
-    expired.clock.passHours(1);
+    await expired.clock.passHours(1, [expired.app.database]);
     const interrupted = await broken(ASKS);
     await asked(interrupted.client, interrupted.agent.id);
     await interrupted.client.post({

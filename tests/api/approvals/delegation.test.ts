@@ -11,7 +11,7 @@ describe("delegation", () => {
 
   it("lets another actor read and decide in one's name, until its end, and says so", async () => {
     const clock = movableClock();
-    const { as } = await office({}, { overrides: { clock } });
+    const { app, as } = await office({}, { overrides: { clock } });
     const first = await ask(as("anna"));
     const decision = { approvalId: first.approvalId, inputHash: first.inputHash, decision: "ALLOW" } as const;
     expect((await as("ulf").decide(decision)).userErrors).toMatchObject([{ code: "NOT_FOUND" }]);
@@ -33,7 +33,7 @@ describe("delegation", () => {
     ]);
 
     const second = await ask(as("anna"), "write b.txt");
-    clock.passHours(2);
+    await clock.passHours(2, [app.database]);
     expect(
       (await as("vera").decide({ ...decision, approvalId: second.approvalId, inputHash: second.inputHash })).userErrors,
     ).toMatchObject([{ code: "FORBIDDEN" }]);

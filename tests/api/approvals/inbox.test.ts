@@ -15,7 +15,7 @@ describe("the inbox", () => {
     const clock = movableClock();
     const { as } = await office({}, { overrides: { clock } });
     const first = await ask(as("anna"));
-    clock.passHours(1);
+    await clock.passHours(1);
     const between = clock.now().toISOString();
     const second = await ask(as("anna"), "write b.txt");
     await as("paul").decide({ approvalId: second.approvalId, decision: "DENY" });

@@ -57,9 +57,9 @@ describe("a quorum", () => {
     const clock = movableClock();
     const { as } = await office({ approvalQuorum: 2 }, { overrides: { clock } });
     const { approvalId, inputHash } = await ask(as("anna"));
-    clock.passHours(1);
+    await clock.passHours(1);
     await as("paul").decide({ approvalId, inputHash, decision: "ALLOW" });
-    clock.passHours(-1);
+    await clock.passHours(-1);
     await as("petra").decide({ approvalId, decision: "DENY" });
     const closed = await approvalOf(as("ada"), approvalId);
     expect(closed).toMatchObject({ state: "DENIED", decision: "DENY", decidedBy: { actorId: "petra" } });

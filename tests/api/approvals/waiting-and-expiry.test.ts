@@ -11,9 +11,9 @@ describe("time", () => {
     ["25 hours", 25],
   ])("an approval that is answered after %s goes on with the turn", async (_name, hours) => {
     const clock = movableClock();
-    const { as } = await office({}, { overrides: { clock } });
+    const { app, as } = await office({}, { overrides: { clock } });
     const { agent, approvalId, inputHash } = await ask(as("anna"));
-    clock.passHours(hours);
+    await clock.passHours(hours, [app.database]);
     await as("paul").decide({ approvalId, inputHash, decision: "ALLOW" });
     const events = await as("anna").until(agent, "DONE");
     expect(ofType(events, "Done")).toMatchObject([{ reason: "COMPLETED" }]);
@@ -34,10 +34,10 @@ describe("time", () => {
 
   it("one that nobody decides in time expires: its own state, no denial of a person, and the turn goes on", async () => {
     const clock = movableClock();
-    const { as } = await office({ approvalExpiresMs: 60 * 60 * 1_000 }, { overrides: { clock } });
+    const { app, as } = await office({ approvalExpiresMs: 60 * 60 * 1_000 }, { overrides: { clock } });
     const { agent, approvalId, inputHash, request } = await ask(as("anna"));
     expect(request.expiresAt).not.toBeNull();
-    clock.passHours(2);
+    await clock.passHours(2, [app.database]);
     const events = await as("anna").until(agent, "DONE");
     expect(ofType(events, "PermissionClosed")).toMatchObject([{ approvalId, approvalState: "EXPIRED" }]);
     expect(ofType(events, "PermissionDecided")).toEqual([]);
@@ -64,9 +64,9 @@ describe("time", () => {
 
   it("a decision that comes after the expiry and before the sweep is refused as well", async () => {
     const clock = movableClock();
-    const { as } = await office({ approvalExpiresMs: 60 * 60 * 1_000 }, { overrides: { clock } });
+    const { app, as } = await office({ approvalExpiresMs: 60 * 60 * 1_000 }, { overrides: { clock } });
     const { approvalId, inputHash } = await ask(as("anna"));
-    clock.passHours(2);
+    await clock.passHours(2, [app.database]);
     expect((await as("paul").decide({ approvalId, inputHash, decision: "ALLOW" })).userErrors).toMatchObject([
       { code: "EXPIRED" },
     ]);

@@ -66,9 +66,9 @@ describe("a host that no rule allows", () => {
 
   it("that nobody answers expires, and the turn goes on", async () => {
     const clock = movableClock();
-    const { as } = await reachingOffice({ approvalExpiresMs: 60 * 60 * 1_000 }, { overrides: { clock } });
+    const { app, as } = await reachingOffice({ approvalExpiresMs: 60 * 60 * 1_000 }, { overrides: { clock } });
     const { agent, question } = await askHosts(as("anna"), "reach a.example:443");
-    clock.passHours(2);
+    await clock.passHours(2, [app.database]);
     const events = await as("anna").until(agent, "DONE");
     expect(ofType(events, "PermissionClosed")).toMatchObject([{ approvalState: "EXPIRED", callId: null }]);
     expect(await resultsOf(as("anna"), agent)).toEqual([

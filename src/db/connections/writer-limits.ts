@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { Turns } from "../lib/turns.ts";
+import { Turns } from "../../lib/turns.ts";
 
 /** The tenant whose log is written now. */
 const current = new AsyncLocalStorage<string>();

@@ -1,12 +1,12 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { randomUUID } from "node:crypto";
 import type pg from "pg";
-import { sizeOf } from "../lib/size.ts";
-import { messageOf } from "../lib/text.ts";
-import { Turns } from "../lib/turns.ts";
-import { leavesConnection } from "./error-class.ts";
+import { sizeOf } from "../../lib/size.ts";
+import { messageOf } from "../../lib/text.ts";
+import { Turns } from "../../lib/turns.ts";
+import { leavesConnection } from "../error-class.ts";
 import { ANSWER_MS, queryPrepared } from "./prepared-query.ts";
-import type { Statement } from "./sql.ts";
+import type { Statement } from "../sql.ts";
 
 /** Whose operation reads now, and whether they still want to know; null for an operation that goes on when who asked has left. */
 export type CurrentReader = { readonly tenant: string; readonly signal: AbortSignal | null };

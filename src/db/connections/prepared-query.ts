@@ -2,7 +2,7 @@
 import pg from "pg";
 import { serialize } from "pg-protocol";
 import { prepareValue } from "pg/lib/utils.js";
-import type { Statement } from "./sql.ts";
+import type { Statement } from "../sql.ts";
 
 /** A column of an answer, and how its texts are read. */
 type Column = { readonly name: string; readonly read: (text: string) => unknown };

@@ -1,10 +1,10 @@
 import pg from "pg";
-import { connectionName, type ConnectionPurpose } from "./connected-servers.ts";
-import { OutageWatch } from "./outage.ts";
+import { connectionName, type ConnectionPurpose } from "../connected-servers.ts";
+import { OutageWatch } from "../outage.ts";
 import { ANSWER_MS, queryPrepared } from "./prepared-query.ts";
 import { boundReaders, onConnection } from "./reader-limits.ts";
 import { writersInTurn } from "./writer-limits.ts";
-import { watched, type Sql, type Statement } from "./sql.ts";
+import { watched, type Sql, type Statement } from "../sql.ts";
 
 /**
  * The address of a PostgreSQL, the number of connections that one server holds to it for commits and as many for readers,
