@@ -24,7 +24,7 @@ const SLICE_SECONDS = 10;
  */
 export async function appendBesideSnapshot(url: string): Promise<Figure> {
   const database = await openDatabase({ kind: "postgres", url, connections: 1 });
-  const log = new EventLog(database.sql);
+  const log = new EventLog(database.commits);
   const agent = await insertAgent(log, "snapshot");
   const holder = new pg.Client({ connectionString: url });
   await holder.connect();

@@ -44,7 +44,7 @@ export async function commits(url: string): Promise<Figure[]> {
     for (let round = -WARM_ROUNDS; round < ROUNDS; round += 1) {
       await lay(client, rows);
       const empty = await logBytes(client);
-      const times = await replay(database.sql, recorded, () => insertTimes(client, BLOCK, null));
+      const times = await replay(database.commits, recorded, () => insertTimes(client, BLOCK, null));
       if (round >= 0) rounds.push({ ...times, bytes: (await logBytes(client)) - empty });
     }
   } finally {

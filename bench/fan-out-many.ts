@@ -28,7 +28,7 @@ export async function fanOutMany(url: string): Promise<Figure[]> {
 async function fanOutOf(url: string, agents: number, name: string): Promise<Figure[]> {
   const server = await startServerProcess("triplane-server.ts", url);
   const database = await openDatabase({ kind: "postgres", url, connections: 2 });
-  const log = new EventLog(database.sql);
+  const log = new EventLog(database.commits);
   const bell = new PostgresBell(url, database.version, "bench", silentLogger);
   log.onCommitted((tenant) => bell.ring({ tenant, isSignal: false }));
   const speaking = await Promise.all(Array.from({ length: agents }, () => insertAgent(log, "local", "local")));

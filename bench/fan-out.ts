@@ -139,7 +139,7 @@ async function fanOutTo(
 /** An agent of another server: what it says comes from the log. */
 async function otherServer(url: string): Promise<Speaker> {
   const database = await openDatabase({ kind: "postgres", url, connections: 1 });
-  const log = new EventLog(database.sql);
+  const log = new EventLog(database.commits);
   const bell = new PostgresBell(url, database.version, "bench", silentLogger);
   log.onCommitted((tenant) => bell.ring({ tenant, isSignal: false }));
   const agent = await insertAgent(log, "local", "local");

@@ -21,7 +21,7 @@ export async function refused(url: string): Promise<Figure> {
   const agentId = await agentOf(url);
   const database = await openDatabase({ kind: "postgres", url, connections: 1 });
   try {
-    const log = new EventLog(database.sql);
+    const log = new EventLog(database.commits);
     let title: string | null = null;
     const renamed = async (index: number): Promise<void> => {
       const body = { kind: "AGENT_RENAMED", previousTitle: title, title: `title ${index}`, changedBy: REQUESTED_BY } as const;

@@ -19,7 +19,7 @@ const TENANT = "one";
 export async function tenant(url: string): Promise<Figure[]> {
   await slowDown(url);
   const database = await openDatabase({ kind: "postgres", url, connections: 10 });
-  const log = new EventLog(database.sql);
+  const log = new EventLog(database.commits);
   try {
     const agents = await Promise.all(Array.from({ length: AGENTS }, () => insertAgent(log, TENANT)));
     await database.sql.query(

@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { AuditSweep, AUDIT_TIMES, type AuditTimes } from "./sweeps/audit.ts";
 import { RetentionSweep, RETENTION_SWEEP_MS } from "./sweeps/retention.ts";
@@ -20,6 +19,7 @@ import { endShellLeases } from "./agent/calls/shells/rows.ts";
 import { askInBackground } from "./agent/approvals/hosts/ask-in-background.ts";
 import { ServerShells } from "./agent/calls/shells/server-shells.ts";
 import { HomesSweep } from "./sweeps/homes.ts";
+import { RememberedHostRules } from "./agent/policy/hosts/remembered-host-rules.ts";
 import { ToolSlots } from "./agent/calls/slots.ts";
 import { Runner } from "./agent/loop/runner.ts";
 import { DatabaseClock, NO_SKEW } from "./db/database-clock.ts";
@@ -47,10 +47,7 @@ import { unboxed } from "./agent/workspace/sandbox/unboxed.ts";
 import { FileWatches } from "./agent/workspace/changes/file-watches.ts";
 import { RememberedFiles } from "./agent/workspace/changes/remembered-files.ts";
 import { RecentContents } from "./agent/workspace/recent-contents.ts";
-import { BubblewrapSandbox } from "./agent/workspace/sandbox/bubblewrap.ts";
 import { CoveredPaths } from "./agent/workspace/sandbox/covered-paths.ts";
-import { ControlGroups, groupLimits } from "./agent/workspace/sandbox/control-groups.ts";
-import { BOX_LIMITS } from "./agent/workspace/sandbox/limits.ts";
 import type { Context } from "./resolvers/context.ts";
 import { ExpensiveReads } from "./resolvers/expensive-reads.ts";
 import { Admissions } from "./server/admissions.ts";
@@ -61,10 +58,9 @@ import { RateLimits } from "./server/rate-limits.ts";
 import { READER_TIMES, SlowReaders, type ReaderTimes } from "./server/slow-readers.ts";
 import { webhookConsumer } from "./deliveries/webhooks.ts";
 import { closedFolders, realFolder } from "./config/closed-folders.ts";
-import { messageOf } from "./lib/text.ts";
 import { narrowedRules } from "./agent/policy/narrowed-rules.ts";
 import { sayConfigurationChanges } from "./config/configuration-changes.ts";
-import { ConfigurationError } from "./config/environment.ts";
+import { boxOf, madeFolder } from "./boxes.ts";
 import { decidersOf, type Settings } from "./config/settings.ts";
 import type { Tenants, TenantSettings } from "./config/tenants.ts";
 
@@ -72,7 +68,7 @@ import type { Tenants, TenantSettings } from "./config/tenants.ts";
 export type Overrides = {
   readonly clock?: Clock;
   /** A layer between the application and its database. */
-  readonly sql?: (sql: Sql) => Sql;
+  readonly sql?: (sql: Sql, purpose: "commits" | "sql" | "leases" | "reads") => Sql;
   readonly logger?: Logger;
   /** A layer between subscribers and their broadcasts. */
   readonly broadcasts?: (broadcasts: Broadcasts) => Pick<Broadcasts, "join">;
@@ -112,8 +108,11 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   // The database, and what stands between it and the application in tests.
   const database = await openDatabase(settings.environment.database, (message) => logger.warn(message));
   starting.defer(() => database.close());
-  const tested = overrides.sql ?? ((given: Sql): Sql => given);
-  const [sql, leases, reads] = [tested(database.sql), tested(database.leases), tested(database.reads)];
+  const tested = overrides.sql ?? ((given) => given);
+  const commits = tested(database.commits, "commits");
+  const sql = tested(database.sql, "sql");
+  const leases = tested(database.leases, "leases");
+  const reads = tested(database.reads, "reads");
 
   // The log: who writes it, who is told of it, who follows it.
   const bell =
@@ -121,7 +120,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
       ? new PostgresBell(database.config.url, database.version, serverId, logger)
       : silentBell();
   starting.defer(() => bell.close());
-  const log = new EventLog(sql, overrides.waitingLimits ?? WAITING_LIMITS, reads);
+  const log = new EventLog(commits, overrides.waitingLimits ?? WAITING_LIMITS, reads);
   log.onLongRetry((problem, sinceMs) =>
     logger.warn(`a write of an agent is tried again since ${Math.round(sinceMs / 1_000)} s (${problem})`),
   );
@@ -150,6 +149,8 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   const sandboxes = { none: unboxed(groups), box };
   const coveredPaths = new CoveredPaths();
   const { hosts: listedHosts } = settings.sandbox;
+  const hostRules = new RememberedHostRules(sql, clock);
+  starting.defer(hostRules.follow(log, bell));
   const shells = new ServerShells({
     homes,
     coveredPaths,
@@ -192,6 +193,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     sandboxes,
     coveredPaths,
     listedHosts,
+    hostRules,
     shells,
     images,
     transcripts: new Transcripts(images),
@@ -285,30 +287,6 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   void database.makeFaster((message) => logger.warn(message));
   const started = starting.move();
   return { port: server.port, database, services, wake, close: () => started.disposeAsync() };
-}
-
-/** Makes the folder of what programs write. Throws ConfigurationError if it cannot be made, or is none. */
-async function madeFolder(folder: string): Promise<void> {
-  try {
-    await mkdir(folder, { recursive: true });
-  } catch (error) {
-    throw new ConfigurationError(`TRIPLANE_PROGRAMS_DIR: ${folder} is no folder, and cannot be made one (${messageOf(error)})`);
-  }
-}
-
-/** The boxes of this server; null if this machine makes none. */
-function boxOf(
-  { available, sandbox, environment }: Settings,
-  groups: ProcessGroups,
-  network?: Network,
-): BubblewrapSandbox | null {
-  if (!available.isAvailable) return null;
-  const folder = join(environment.programsFolder, "sandbox");
-  const { read, protect, controlGroup } = sandbox;
-  const limits = { ...BOX_LIMITS, ...controlGroup?.limits };
-  const controlGroups = controlGroup === null ? null : new ControlGroups(controlGroup.folder, groupLimits(limits));
-  const settings = { folder, read, protect, closed: closedFolders(environment), limits, controlGroups };
-  return new BubblewrapSandbox(groups, available, settings, network);
 }
 
 /** The services of each tenant: what is configured for it, and what it shares with the others of this server. */

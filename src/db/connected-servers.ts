@@ -2,7 +2,7 @@ import type { MigrationConnection } from "./migration-connection.ts";
 import type { Statement } from "./sql.ts";
 
 /** The purpose of a server's connection. */
-export type ConnectionPurpose = "commits" | "leases" | "reads" | "bell" | "probe" | "migration" | "command";
+export type ConnectionPurpose = "commits" | "work" | "leases" | "reads" | "bell" | "probe" | "migration" | "command";
 
 /** A connection of a server, as PostgreSQL shows it. */
 export type ConnectedServer = { readonly name: string; readonly address: string; readonly pid: number };

@@ -44,7 +44,9 @@ export type PrismaReads = Omit<
 /** The open database: single statements, by what they are for, and typed reads by `prisma`. */
 export type Database = {
   readonly config: DatabaseConfig;
-  /** The connections for what agents and commands write, and for what their owners read. */
+  /** Commits and appends of the log, and nothing else. */
+  readonly commits: Sql;
+  /** What owners and commands read, what the server looks for, and what is written besides the log. */
   readonly sql: Sql;
   /** Claims and renewals of leases. */
   readonly leases: Sql;
@@ -97,6 +99,7 @@ async function openEmbedded(config: DatabaseConfig & { kind: "embedded" }, tell:
     );
     return {
       config,
+      commits: sql,
       sql,
       leases: sql,
       reads: sql,
@@ -167,7 +170,7 @@ async function openPostgres(config: DatabaseConfig & { kind: "postgres" }, tell:
   const closing = new AbortController();
   const run = (told: (message: string) => void): MigrationRun => ({ times: MIGRATION_TIMES, tell: told, signal: closing.signal });
   const pools = openPools({ ...config, version }, tell);
-  const { commits, leases, reads, readPool, end } = pools;
+  const { commits, work, leases, reads, readPool, end } = pools;
   let opened: { readonly isFast: boolean; readonly schema: string };
   try {
     opened = await withConnection(config.url, version, closing.signal, async (connection) => {
@@ -175,7 +178,7 @@ async function openPostgres(config: DatabaseConfig & { kind: "postgres" }, tell:
       await checkSettings(pools);
       await migrate(connection, migrations, run(tell));
       // From now on a migration that this version must not run beside finds it connected.
-      const schema = await schemaOf(commits);
+      const schema = await schemaOf(work);
       // What is wrong with those is told when they are applied.
       const isFast = await isMigratedFaster(connection, migrations).catch(() => false);
       return { isFast, schema };
@@ -188,7 +191,8 @@ async function openPostgres(config: DatabaseConfig & { kind: "postgres" }, tell:
   let faster = Promise.resolve();
   return {
     config,
-    sql: commits,
+    commits,
+    sql: work,
     leases,
     reads,
     prisma,
@@ -213,8 +217,8 @@ async function openPostgres(config: DatabaseConfig & { kind: "postgres" }, tell:
 }
 
 /** The schema in which the tables lie: Prisma writes its name before each table, and all other statements leave it out. */
-async function schemaOf(commits: Sql): Promise<string> {
-  const [place] = await commits.query<{ schema: string }, []>({ name: "connected", text: TABLES_PLACE }, []);
+async function schemaOf(sql: Sql): Promise<string> {
+  const [place] = await sql.query<{ schema: string }, []>({ name: "connected", text: TABLES_PLACE }, []);
   if (place !== undefined) return place.schema;
   throw new DatabaseUnavailable(
     "the server's connections do not find the tables that were just migrated: remove PGOPTIONS from the environment, and set the search_path of the role in its place",

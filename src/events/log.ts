@@ -4,7 +4,7 @@ import { composeCommit } from "../db/composed-commit.ts";
 import type { Sql, Statement } from "../db/sql.ts";
 import { StorageUnavailable } from "../db/storage-error.ts";
 import { forNobody } from "../db/connections/reader-limits.ts";
-import { writeFor } from "../db/connections/writer-limits.ts";
+import { forTenant } from "../db/connections/tenant-turns.ts";
 import { Turns } from "../lib/turns.ts";
 import { commitAgent, type AgentCommitServices, type WrittenChange } from "./agent-commits.ts";
 import {
@@ -61,7 +61,7 @@ type Placement = { agent: string; fenced: boolean | null; base_seq: number; base
 export class EventLog {
   /** The events of this server's agents that are not committed yet. */
   readonly waiting: WaitingEvents;
-  readonly #sql: Sql;
+  readonly #commits: Sql;
   readonly #reads: Sql;
   readonly #beginnings: LogBeginnings;
   /** A row for which many wait takes a few of the connections, and leaves the others to others (invariant 13). */
@@ -73,18 +73,18 @@ export class EventLog {
   readonly #tries: WriteTries;
   readonly #listeners = new Set<CommitListener>();
 
-  /** Followers and pages read by `reads`, so that no commit waits for them. */
-  constructor(sql: Sql, limits: WaitingLimits = WAITING_LIMITS, reads: Sql = sql) {
-    this.#sql = sql;
+  /** Commits and appends go by `commits`, and nothing else; all else by `reads`, so that no commit waits for it. */
+  constructor(commits: Sql, limits: WaitingLimits = WAITING_LIMITS, reads: Sql = commits) {
+    this.#commits = commits;
     this.#reads = reads;
-    this.#beginnings = new LogBeginnings(sql);
-    this.#tries = new WriteTries(sql.outages);
+    this.#beginnings = new LogBeginnings(commits);
+    this.#tries = new WriteTries(commits.outages);
     this.waiting = new WaitingEvents(limits);
   }
 
   /** The outage of the database that lasts now; null if there is none. */
   get outage(): StorageOutage | null {
-    const { current } = this.#sql.outages;
+    const { current } = this.#commits.outages;
     return current === null ? null : { since: current.since, bufferedEvents: this.waiting.events };
   }
 
@@ -105,7 +105,7 @@ export class EventLog {
 
   /** Calls the listener when an outage begins and when it is over. Returns the end of that. */
   onOutage(listener: () => void): () => void {
-    return this.#sql.outages.onChange(listener);
+    return this.#commits.outages.onChange(listener);
   }
 
   /** Calls the listener with what this server commits, after the commit and in the order of the answers. */
@@ -198,7 +198,7 @@ export class EventLog {
 
   /** The same for the owner of the agent, under its lease. */
   async commitHeld(tenant: string, part: HeldEvents, change: OwnerChange): Promise<OwnerOutcome> {
-    const composed = this.#sql.keepsPrepared ? composeCommit(change) : null;
+    const composed = this.#commits.keepsPrepared ? composeCommit(change) : null;
     const outcome = await this.#commit(tenant, part, { composed, encoded: () => encodeChange(change) }, false, newWrite());
     if (outcome.outcome === "KEY_USED") throw new Error("an owner uses no idempotency keys");
     return outcome;
@@ -271,7 +271,7 @@ export class EventLog {
    * lead to another server now. Logs that lost commits are marked. Gives their tenants.
    */
   compareNewest(): Promise<readonly string[]> {
-    return this.#newest.compare(this.#sql);
+    return this.#newest.compare(this.#reads);
   }
 
   /** Makes sure that the tenant has a log. */
@@ -284,7 +284,7 @@ export class EventLog {
     statement: Statement<Row, Values>,
     values: Values,
   ): Promise<Row[]> {
-    return writeFor(tenant, () => this.#sql.query(statement, values));
+    return forTenant(tenant, () => this.#commits.query(statement, values));
   }
 
   /** Of what was read, the events of the scope. */
@@ -297,7 +297,7 @@ export class EventLog {
 
   /** The newest event is remembered, save from a database that may be another one: it is compared first. */
   #saw(newest: TimelineEvent | undefined): void {
-    if (newest !== undefined && !this.#sql.outages.isSuspected) this.#newest.saw(newest);
+    if (newest !== undefined && !this.#commits.outages.isSuspected) this.#newest.saw(newest);
   }
 
   #announce(tenant: string, events: readonly TimelineEvent[], isSignal: boolean): void {

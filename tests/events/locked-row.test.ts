@@ -91,7 +91,7 @@ describe("a locked row concerns its agent only (invariant 13)", () => {
     const url = await testDatabaseUrl();
     const database = await openDatabase({ kind: "postgres", url, connections: 6 });
     onTestFinished(() => database.close());
-    const log = new EventLog(database.sql);
+    const log = new EventLog(database.commits);
     const [locked, other] = [await insertAgent(log, "one"), await insertAgent(log, "two")];
     const letGo = await holdRow(url, locked.agentId);
     const send = (agent: typeof locked, tenant: string) => log.commit(tenant, { ...agent, events: [chunk("x")] }, { wake: true });
@@ -114,7 +114,7 @@ describe("a log for which many wait", () => {
     const url = await testDatabaseUrl();
     const database = await openDatabase({ kind: "postgres", url, connections: 6 });
     onTestFinished(() => database.close());
-    const log = new EventLog(database.sql);
+    const log = new EventLog(database.commits);
     const agents = await Promise.all(Array.from({ length: 12 }, () => insertAgent(log, "one")));
     const other = await insertAgent(log, "two");
     const holder = new pg.Client({ connectionString: url });

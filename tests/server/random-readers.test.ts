@@ -156,7 +156,7 @@ async function anotherServer(url: string): Promise<EventLog> {
     await bell.close();
     await database.close();
   });
-  const log = new EventLog(database.sql);
+  const log = new EventLog(database.commits);
   log.onCommitted((tenant) => bell.ring({ tenant, isSignal: false }));
   return log;
 }

@@ -1,6 +1,7 @@
 import { ActorNames } from "../../src/agent/actors/actor-names.ts";
 import { Images } from "../../src/agent/conversation/images.ts";
 import { LateResults } from "../../src/agent/calls/late-results.ts";
+import { RememberedHostRules } from "../../src/agent/policy/hosts/remembered-host-rules.ts";
 import { ToolOutputs } from "../../src/agent/calls/outputs.ts";
 import { ServerShells } from "../../src/agent/calls/shells/server-shells.ts";
 import { LEASE_TIMES } from "../../src/agent/loop/lease.ts";
@@ -82,6 +83,7 @@ export function testServices(
     sandboxes,
     coveredPaths,
     listedHosts: null,
+    hostRules: new RememberedHostRules(sql, systemClock),
     askInBackground: async () => "left out",
     shells: new ServerShells({ homes, coveredPaths, listedHosts: null, ...shared, outputs }),
     actorNames: new ActorNames(sql),

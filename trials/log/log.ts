@@ -82,7 +82,7 @@ async function runLog({ isShort, isPlanted, fail }: TrialRun, file: string): Pro
 /** The agents of each writer, on a migrated database. */
 async function prepare({ url }: TrialPostgres, isPlanted: boolean): Promise<string[][]> {
   const database = await openDatabase({ kind: "postgres", url, connections: 2 });
-  const log = new EventLog(database.sql);
+  const log = new EventLog(database.commits);
   const agents: string[][] = [];
   for (let writer = 0; writer < WRITERS; writer += 1) {
     const own: string[] = [];

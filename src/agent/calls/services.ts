@@ -1,6 +1,7 @@
 import type { Sql } from "../../db/sql.ts";
 import type { ServerFolders } from "../policy/agent-policy.ts";
 import type { Vocabulary } from "../policy/permission-source.ts";
+import type { RememberedHostRules } from "../policy/hosts/remembered-host-rules.ts";
 import type { OwnCodeServices } from "../tools/own-code.ts";
 import type { ProcessGroups } from "../workspace/process-groups.ts";
 import type { ServerShells } from "./shells/server-shells.ts";
@@ -28,6 +29,7 @@ export type CallServices = JudgeServices &
     readonly results: RecentResults;
     /** Starts programs of agents, in a box or without one, as their template says. */
     readonly sandboxes: Sandboxes;
+    readonly hostRules: RememberedHostRules;
     /** Asks people about a host that a program would reach which outlives its call. */
     readonly askInBackground: AskInBackground;
     /** The background shells that run on this server. */

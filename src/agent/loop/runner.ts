@@ -1,4 +1,5 @@
 import type { Outage } from "../../db/outage.ts";
+import { forTenant } from "../../db/connections/tenant-turns.ts";
 import { retrying } from "../../db/retry-while-unavailable.ts";
 import type { Ring } from "../../events/bell/bell.ts";
 import { every } from "../../lib/every.ts";
@@ -286,7 +287,7 @@ export class Runner {
     this.#held.get(lease.agentId)?.loop.owner.lease.lose();
     const services = this.#services.of(lease.tenant);
     const loop = new Loop({ ...services, sql: retrying(services.sql), leases: retrying(services.leases) }, lease, term);
-    const ended = loop.run().then((ending) => {
+    const ended = forTenant(lease.tenant, () => loop.run()).then((ending) => {
       if (this.#places.free === 0) this.#isShort = true;
       this.#places.giveBack(lease.tenant);
       this.#hasEnded = true;

@@ -3,19 +3,21 @@ import { connectionName, type ConnectionPurpose } from "../connected-servers.ts"
 import { OutageWatch } from "../outage.ts";
 import { ANSWER_MS, queryPrepared } from "./prepared-query.ts";
 import { boundReaders, onConnection } from "./reader-limits.ts";
-import { writersInTurn } from "./writer-limits.ts";
+import { inTenantTurns } from "./tenant-turns.ts";
 import { watched, type Sql, type Statement } from "../sql.ts";
 
 /**
- * The address of a PostgreSQL, the number of connections that one server holds to it for commits and as many for readers,
- * and the version of the schema that the server knows.
+ * The address of a PostgreSQL, the number of connections that one server holds to it for commits, as many for its other work and as
+ * many for readers, and the version of the schema that the server knows.
  */
 export type PoolConfig = { readonly url: string; readonly connections: number; readonly version: string };
 
 /** The connections to a PostgreSQL, by what they are for: none of them waits for the others. */
 export type Pools = {
-  /** The connections for what agents and commands write, and for what their owners read. */
+  /** Commits and appends of the log, and nothing else. */
   readonly commits: Sql;
+  /** What owners and commands read, what the server looks for, and what is written besides the log. */
+  readonly work: Sql;
   /** Claims and renewals of leases: what an agent loses when it is late. */
   readonly leases: Sql;
   /** The connections for what people and followers read. */
@@ -111,6 +113,7 @@ export function openPools(
   const outages = new OutageWatch(() => probe(url, connectionName(version, "probe")));
   const pools = {
     commits: open("commits", connections, WRITERS),
+    work: open("work", connections, WRITERS),
     leases: open("leases", LEASE_CONNECTIONS, WRITERS),
     reads: open("reads", connections, READERS),
   };
@@ -126,10 +129,14 @@ export function openPools(
   const read: Sql["query"] = async <Row>({ name, text }: Statement, values: readonly unknown[]) =>
     (await pools.reads.query({ name, text }, [...values])).rows as Row[];
   const sqlOf = (query: Sql["query"]): Sql => watched(query, { outages, keepsPrepared: true });
-  const inTurn = writersInTurn(connections);
+  const inTurn = (query: Sql["query"]): Sql["query"] => {
+    const turns = inTenantTurns(connections);
+    return (statement, values) => turns(() => query(statement, values));
+  };
   const commit = write(pools.commits);
   return {
-    commits: sqlOf((statement, values) => inTurn(() => commit(statement, values))),
+    commits: sqlOf(inTurn(commit)),
+    work: sqlOf(inTurn(write(pools.work))),
     leases: sqlOf(write(pools.leases)),
     reads: sqlOf(read),
     readPool: pools.reads,

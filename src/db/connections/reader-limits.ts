@@ -81,6 +81,11 @@ export function isEndOfOthers(error: unknown): boolean {
   return endOfReads(error) !== null && current.getStore()?.signal.aborted !== true;
 }
 
+/** The tenant whose operation reads now; null if none does. */
+export function readingTenant(): string | null {
+  return current.getStore()?.tenant ?? null;
+}
+
 /** Does `work` for a reader: statements that it begins end when the reader leaves, and all of them together are bounded. */
 export function readFor<Result>(reader: CurrentReader, work: () => Result): Result {
   return current.run(new Operation(reader), work);

@@ -34,7 +34,7 @@ async function twoServers(next: TestAppOptions["model"], first: TestAppOptions["
       () => callsWith(["bash_run", { command: "echo $$; exec sleep 300", background: true }]),
       () => says("It runs."),
     ),
-    overrides: { leaseTimes: SHORT, ...first, sql: (sql) => claimless(first?.sql?.(sql) ?? sql, () => isDone) },
+    overrides: { leaseTimes: SHORT, ...first, sql: (sql, purpose) => claimless(first?.sql?.(sql, purpose) ?? sql, () => isDone) },
   });
   const asOne = connect(one.url);
   const agent = await asOne.createAgent();

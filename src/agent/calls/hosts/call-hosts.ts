@@ -1,9 +1,8 @@
-import type { Sql } from "../../../db/sql.ts";
 import { agentPermissions } from "../../policy/agent-policy.ts";
 import { hostDecision } from "../../policy/hosts/host-decision.ts";
 import type { HostRule } from "../../policy/hosts/host-rule.ts";
 import { byHost, hostText, readHost, type Host } from "../../policy/hosts/host.ts";
-import { storedHostRules } from "../../policy/hosts/stored-host-rules.ts";
+import type { RememberedHostRules } from "../../policy/hosts/remembered-host-rules.ts";
 import type { Permission } from "../../policy/permission.ts";
 import type { Vocabulary } from "../../policy/permission-source.ts";
 import type { CallingAgent } from "../call.ts";
@@ -27,11 +26,14 @@ export const MOST_HOSTS = 20;
 const MOST_COUNTED = 1_000;
 
 /** `listedHosts` are those that programs reach without asking; null if programs in boxes have no network. */
-export type HostServices = Vocabulary & { readonly sql: Sql; readonly listedHosts: readonly HostRule[] | null };
+export type HostServices = Vocabulary & {
+  readonly hostRules: RememberedHostRules;
+  readonly listedHosts: readonly HostRule[] | null;
+};
 type HostTemplate = { readonly id: string; readonly permission: Permission };
 type ReachingAgent = Pick<CallingAgent, "id" | "tenant" | "permission">;
 
-/** Decides which hosts an agent may reach, as its permission and the stored rules stand at each connection (invariant 14). */
+/** Decides which hosts an agent may reach, as its permission and the stored rules stand at each connection, or did a second before (invariant 14). */
 export class HostGate {
   readonly #services: HostServices;
   readonly #agent: ReachingAgent;
@@ -49,7 +51,7 @@ export class HostGate {
     const policy = { ...permissions, listedHosts: this.#services.listedHosts ?? [] };
     const { verdict } = hostDecision({ ...policy, storedHosts: [] }, host, port);
     if (verdict !== "ask") return verdict;
-    const storedHosts = await storedHostRules(this.#services.sql, { ...this.#agent, templateId: this.#template.id });
+    const storedHosts = await this.#services.hostRules.of({ ...this.#agent, templateId: this.#template.id });
     return hostDecision({ ...policy, storedHosts }, host, port).verdict;
   }
 }

@@ -2,7 +2,6 @@ import { isJsonObject, type Json } from "../../../lib/json.ts";
 import { accepted, refused, type Result } from "../../../lib/result.ts";
 import { agentPermissions } from "../../policy/agent-policy.ts";
 import { hostDecision } from "../../policy/hosts/host-decision.ts";
-import { storedHostRules } from "../../policy/hosts/stored-host-rules.ts";
 import type { Permission } from "../../policy/permission.ts";
 import type { CallingAgent } from "../call.ts";
 import type { HostServices } from "./call-hosts.ts";
@@ -25,7 +24,7 @@ export async function explainHost(
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) return refused({ field: unknown, message: "of a connection, only host and port are looked at" });
   const { template, permission } = agent;
-  const storedHosts = await storedHostRules(services.sql, { ...agent, templateId: template.id });
+  const storedHosts = await services.hostRules.of({ ...agent, templateId: template.id });
   const permissions = agentPermissions(template, permission, services);
   const explanation = hostDecision({ ...permissions, listedHosts: services.listedHosts ?? [], storedHosts }, host, port);
   const values = { host: [{ kind: "text", text: host }], port: [{ kind: "text", text: String(port) }] } as const;

@@ -34,6 +34,26 @@ it("a yes is kept as a rule of the agent alone, until it is revoked; it is an ev
   ]);
 });
 
+it("a rule that is revoked on another server opens nothing from then on", async () => {
+  const database = { kind: "postgres", url: await testDatabaseUrl(), connections: 6 } as const;
+  const first = await reachingOffice({}, { database });
+  const { agent, question } = await askHosts(first.as("anna"), "reach a.example:8443");
+  await first.as("paul").decide({ ...question, decision: "ALLOW" });
+  await first.as("anna").until(agent, "DONE");
+  const { workspace } = first.app;
+  const config = { ...REACHING_CONFIG, workspaceRoots: [workspace], defaultWorkspace: workspace };
+  const second = await reachingOffice({}, { database, config });
+  const reach = async (): Promise<string> => textOf(await first.as("anna").turn(agent, "reach a.example:8443")).trim();
+  expect(await reach()).toBe("a.example:8443 reached");
+  const [rule] = (await second.as("paul").get(AllowRulesDocument, { filter: { isActive: true } })).allowRules.nodes;
+  const heard = first.as("ada").iterate("subscription { monitor(kinds: [ALLOW_RULE_REVOKED]) { events { kind } } }");
+  await heard.next();
+  const revoked = heard.next();
+  await second.as("paul").get(RevokeAllowRuleDocument, { input: { allowRuleId: rule?.id ?? "" } });
+  await revoked;
+  expect((await askHosts(first.as("anna"), "reach a.example:8443", 1, agent)).asked).toMatchObject([{ host: "a.example" }]);
+});
+
 it("a host that is allowed while others ask for it is asked for no more: the rule stands once", async () => {
   const { as } = await reachingOffice();
   const { agent, asked } = await askHosts(as("anna"), "reach a.example:443 a.example:80", 2);
