@@ -90,6 +90,7 @@ async function added(name: string, boxes: BubblewrapSandbox, workspace: string, 
           network,
           isBackground: false,
           lease: new ProgramLease(new Deadline(Infinity)),
+          answering: async () => true,
         },
         signal,
       )

@@ -40,6 +40,7 @@ import { serverMetrics } from "./metrics.ts";
 import { systemClock, type Clock } from "./lib/clock.ts";
 import { consoleLogger, type Logger } from "./lib/log.ts";
 import type { Network } from "./agent/workspace/network/reach.ts";
+import { AnsweringFolders } from "./agent/workspace/answering-folders.ts";
 import { ProcessGroups } from "./agent/workspace/process-groups.ts";
 import { ALIVE_SHARE, TICK_SHARE } from "./agent/workspace/program-lease.ts";
 import { Homes } from "./agent/workspace/homes.ts";
@@ -140,9 +141,10 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   const programMs = database.config.kind === "embedded" ? Infinity : leaseTimes.ttlMs * ALIVE_SHARE;
   const groups = new ProcessGroups(leaseTimes.ttlMs * TICK_SHARE);
   starting.defer(() => groups.close());
+  const folders = new AnsweringFolders();
   const box = boxOf(settings, groups, overrides.network);
   starting.defer(() => box?.close());
-  for (const note of (await box?.open()) ?? []) logger.warn(note);
+  for (const note of (await box?.open(folders)) ?? []) logger.warn(note);
   const images = new Images();
   const outputs = new ToolOutputs(join(dataFolder, "outputs"));
   const homes = await Homes.open(sql, join(realFolder(programsFolder), "homes"));
@@ -154,6 +156,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   const shells = new ServerShells({
     homes,
     coveredPaths,
+    folders,
     listedHosts,
     serverId,
     sql,
@@ -192,6 +195,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     results: new RecentResults(),
     sandboxes,
     coveredPaths,
+    folders,
     listedHosts,
     hostRules,
     shells,
@@ -238,6 +242,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     agentLimit,
     startedAt,
     unknownRows,
+    folders,
     clockSkew: services.clockSkew,
   };
   const metrics = serverMetrics({ ...sources, agentsHeld: () => runner.size, failedTries: () => consumers.failedTries });

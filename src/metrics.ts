@@ -2,6 +2,7 @@ import { Counter, Gauge, Registry } from "prom-client";
 import type { RequestRoom } from "./agent/conversation/request-room.ts";
 import type { Transcripts } from "./agent/conversation/transcript.ts";
 import type { UnheardCalls } from "./agent/conversation/unheard-calls.ts";
+import type { AnsweringFolders } from "./agent/workspace/answering-folders.ts";
 import type { LateResults } from "./agent/calls/late-results.ts";
 import type { RecentResults } from "./agent/calls/results/recent-results.ts";
 import type { ToolSlots } from "./agent/calls/slots.ts";
@@ -29,6 +30,7 @@ export type MetricSources = {
   /** The time at which the server began to start, by `performance.now()`. */
   readonly startedAt: number;
   readonly clockSkew: () => ClockSkew;
+  readonly folders: AnsweringFolders;
   /** The number of agents that the server works on. */
   readonly agentsHeld: () => number;
   /** The number of reads that left rows out. */
@@ -66,6 +68,11 @@ export function serverMetrics(sources: MetricSources): Registry {
     "triplane_clock_skew_seconds",
     "By how much this machine's clock is ahead of the database's; negative if it is behind.",
     () => sources.clockSkew().ms / 1_000,
+  );
+  gauge(
+    "triplane_hung_file_systems",
+    "File systems of agents' folders that do not answer: their agents wait.",
+    () => sources.folders.hung,
   );
   gauge("triplane_agents_held", "Agents that this server works on.", sources.agentsHeld);
   gauge("triplane_agents_limit", "Agents that this server works on at most (agentLimit).", () => sources.agentLimit);

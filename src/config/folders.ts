@@ -1,5 +1,6 @@
 import { realpath, stat } from "node:fs/promises";
 import { resolve } from "node:path";
+import { AnsweringFolders, folderHung } from "../agent/workspace/answering-folders.ts";
 import type { WorkspaceFolders } from "../agent/workspace/roots.ts";
 import { isInside } from "../lib/path-inside.ts";
 import { messageOf } from "../lib/text.ts";
@@ -44,7 +45,11 @@ export function refuseData(place: string, dataFolder: string, { workspaceRoots, 
     );
 }
 
+/** A start does not wait for a file system that hangs. */
+const answering = new AnsweringFolders();
+
 async function realFolderOf(field: string, folder: string): Promise<string> {
+  if (!(await answering.answers(folder))) throw new ConfigurationError(`${field}: ${folderHung(folder)}`);
   const real = await realpath(folder).catch((error: unknown) => {
     throw new ConfigurationError(`${field}: ${folder} is not a folder that can be read (${messageOf(error)})`);
   });

@@ -34,7 +34,7 @@ export async function delegations(
   await context.snapshot();
   const { actor, prisma, services, tenant } = context;
   const at = services.clock.now();
-  const active = { revokedAt: null, startsAt: { lte: at }, endsAt: { gt: at } };
+  const active = { revokedAt: null, endsAt: { gt: at } };
   const isActive = args.filter?.isActive ?? null;
   return connection<Delegation, Prisma.DelegationWhereInput, Prisma.DelegationOrderByWithRelationInput>(args, {
     order: NEWEST_FIRST,

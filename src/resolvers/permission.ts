@@ -1,3 +1,4 @@
+import { folderHung } from "../agent/workspace/answering-folders.ts";
 import { explainCall, type CallExplanation } from "../agent/calls/explain.ts";
 import { explainHost } from "../agent/calls/hosts/explain-host.ts";
 import { ISSUES, refusalText, type Refusal } from "../agent/calls/refusals/refusal.ts";
@@ -56,6 +57,8 @@ async function explained(context: Context, agentId: string, tool: string, input:
     const { field, message } = host.refusal;
     return { explanation: null, problems: [{ code: "INVALID", field: ["input", field], message }] };
   }
+  if (!(await services.folders.answers(row.workspace)))
+    return { explanation: null, problems: [{ code: "INVALID", field: ["agentId"], message: folderHung(row.workspace) }] };
   const judged = await explainCall(services, { ...row, permission, template }, tool, input);
   return judged.ok ? { explanation: judged.value, problems: [] } : { explanation: null, problems: callProblems(judged.refusal) };
 }

@@ -89,6 +89,7 @@ it("a template that requires a box is refused at the start where there is none, 
     network: null,
     isBackground: false,
     lease: new ProgramLease(new Deadline(Infinity)),
+    answering: async () => true,
   };
   await expect(sandboxFor(sandboxes, boxed).start(program, new AbortController().signal)).rejects.toThrow(SandboxRefused);
 });

@@ -64,6 +64,7 @@ it.skipIf(hasNoBox)("docs/sandbox.md has a configuration with which programs run
     network: null,
     isBackground: false,
     lease: new ProgramLease(new Deadline(Infinity)),
+    answering: async () => true,
   };
   const { out, notes } = await ended(await box.start(program, new AbortController().signal));
   expect(out).toBe("Makefile\ndeploy\nfine\n");

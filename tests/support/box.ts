@@ -83,6 +83,7 @@ export async function testBox(
         network: null,
         isBackground: false,
         lease: new ProgramLease(new Deadline(Infinity)),
+        answering: async () => true,
         ...program,
       },
       signal,

@@ -18,6 +18,7 @@ import { Appender } from "../../src/events/appender.ts";
 import { silentBell } from "../../src/events/bell/bell.ts";
 import { EventLog } from "../../src/events/log.ts";
 import { systemClock } from "../../src/lib/clock.ts";
+import { AnsweringFolders } from "../../src/agent/workspace/answering-folders.ts";
 import { ProcessGroups } from "../../src/agent/workspace/process-groups.ts";
 import { Homes } from "../../src/agent/workspace/homes.ts";
 import { CoveredPaths } from "../../src/agent/workspace/sandbox/covered-paths.ts";
@@ -42,6 +43,7 @@ export function testServices(
   const homes = new Homes("/nowhere");
   const sandboxes = { none: unboxed(groups), box: null };
   const coveredPaths = new CoveredPaths();
+  const folders = new AnsweringFolders();
   const outputs = new ToolOutputs("/nowhere");
   const shared = {
     serverId: "here",
@@ -82,10 +84,11 @@ export function testServices(
     results: new RecentResults(),
     sandboxes,
     coveredPaths,
+    folders,
     listedHosts: null,
     hostRules: new RememberedHostRules(sql, systemClock),
     askInBackground: async () => "left out",
-    shells: new ServerShells({ homes, coveredPaths, listedHosts: null, ...shared, outputs }),
+    shells: new ServerShells({ homes, coveredPaths, folders, listedHosts: null, ...shared, outputs }),
     actorNames: new ActorNames(sql),
     closedFolders: [],
     tools: new Map(tools.map((tool) => [tool.name, tool])),

@@ -2,10 +2,11 @@ import type { Sql, Statement } from "../../db/sql.ts";
 import type { ActorRef } from "../../events/actor-ref.ts";
 import { mayDecide, type Actor, type Identity } from "./actor.ts";
 
+/** A delegation holds from its commit on. */
 const FIND: Statement<ActorRef, [tenant: string, toId: string]> = {
   name: "find_delegators",
   text: `SELECT DISTINCT ON (from_id) from_id AS id, from_kind AS kind FROM delegation
-    WHERE tenant = $1 AND to_id = $2 AND starts_at <= policy_time() AND ends_at > policy_time() AND revoked_at IS NULL ORDER BY from_id`,
+    WHERE tenant = $1 AND to_id = $2 AND ends_at > policy_time() AND revoked_at IS NULL ORDER BY from_id`,
 };
 
 /**

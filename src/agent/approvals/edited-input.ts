@@ -8,6 +8,7 @@ import type { Explanation } from "../policy/permission.ts";
 import { storedValues, type RuleValues } from "../policy/rule-values.ts";
 import { riskOf } from "../calls/risk.ts";
 import type { Risk } from "../tools/tool.ts";
+import { folderHung } from "../workspace/answering-folders.ts";
 import { dryRun, type DryRunAgent } from "../calls/dry-run.ts";
 
 /** An input that may run, with its hash, its normalised values and what the policy says of it. */
@@ -29,6 +30,8 @@ export async function checkEdit(
   call: { readonly id: string; readonly name: string },
   input: Json,
 ): Promise<Result<EditedInput, CommandRefusal>> {
+  if (!(await services.folders.answers(agent.workspace)))
+    return refused({ code: "INVALID", field: ["input"], message: folderHung(agent.workspace) });
   const judged = await dryRun(services, agent, { callId: call.id, name: call.name, input });
   if (!judged.ok) {
     const { refusal } = judged;

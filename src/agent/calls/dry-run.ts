@@ -21,7 +21,10 @@ export type DryRunAgent = {
 /** A call that the model has not made: what a person asks about, or would let run instead. */
 export type UnmadeCall = { readonly callId: string; readonly name: string; readonly input: Json };
 
-/** Takes an unmade call through discovery, validation, rules, lists and modes. Hooks are not asked: they may have effects. */
+/**
+ * Takes an unmade call through discovery, validation, rules, lists and modes, for an agent whose folder answers. Hooks are not
+ * asked: they may have effects.
+ */
 export async function dryRun(
   services: JudgeServices,
   { id: agentId, tenant, workspace, permission, template }: DryRunAgent,

@@ -2,6 +2,7 @@ import type { Sql } from "../../db/sql.ts";
 import type { ServerFolders } from "../policy/agent-policy.ts";
 import type { Vocabulary } from "../policy/permission-source.ts";
 import type { RememberedHostRules } from "../policy/hosts/remembered-host-rules.ts";
+import type { AnsweringFolders } from "../workspace/answering-folders.ts";
 import type { OwnCodeServices } from "../tools/own-code.ts";
 import type { ProcessGroups } from "../workspace/process-groups.ts";
 import type { ServerShells } from "./shells/server-shells.ts";
@@ -14,7 +15,7 @@ import type { LateResults } from "./late-results.ts";
 import type { ToolOutputs } from "./outputs.ts";
 
 /** The services of a server by which calls are judged. */
-export type JudgeServices = Vocabulary & ServerFolders & { readonly sql: Sql };
+export type JudgeServices = Vocabulary & ServerFolders & { readonly sql: Sql; readonly folders: AnsweringFolders };
 
 /** The services of a server by which calls are judged and run. */
 export type CallServices = JudgeServices &

@@ -13,6 +13,7 @@ import { readPermission } from "../policy/permission-source.ts";
 import type { AgentServices } from "../loop/services.ts";
 import { agentRow, createdEvent, type NewAgent } from "./agent-row.ts";
 import { MAX_TIMEOUT_MS } from "../tools/tool.ts";
+import { folderHung } from "../workspace/answering-folders.ts";
 import { isInRoots } from "../workspace/roots.ts";
 import { readTitle } from "./title.ts";
 import { claimKey, onceByKey, type KeyedRequest } from "../actors/idempotency.ts";
@@ -144,7 +145,7 @@ function checkPermission(
  * wanted: the configuration's default, or an empty folder of the agent's own.
  */
 async function findWorkspace(
-  { workspaceRoots: roots, folder, defaultWorkspace, ownWorkspaces, closedFolders }: AgentServices,
+  { workspaceRoots: roots, folder, folders, defaultWorkspace, ownWorkspaces, closedFolders }: AgentServices,
   wanted: string | null,
   agentId: string,
 ): Promise<Result<string, CommandRefusal>> {
@@ -156,7 +157,9 @@ async function findWorkspace(
   const where = roots === null ? "" : ` inside of the workspace roots (${roots.join(", ") || "your tenant has none"})`;
   const problem = `${JSON.stringify(wanted)} is not a folder${where}: name one that exists${roots === null ? "" : ", or add its folder to workspaceRoots"}`;
   if (wanted === "" || wanted?.includes("\0")) return invalid("INVALID", "workspace", problem);
-  const real = await realpath(resolve(folder, wanted ?? defaultWorkspace ?? "")).catch(() => null);
+  const place = resolve(folder, wanted ?? defaultWorkspace ?? "");
+  if (!(await folders.answers(place))) return invalid("INVALID", "workspace", `${JSON.stringify(wanted)}: ${folderHung(place)}`);
+  const real = await realpath(place).catch(() => null);
   if (real === null || !(await stat(real)).isDirectory()) return invalid("INVALID", "workspace", problem);
   if (wanted !== null && !isInRoots(roots, real)) return invalid("INVALID", "workspace", problem);
   if (real !== defaultWorkspace && closedFolders.some((place) => isInside(place, real)))

@@ -10,6 +10,7 @@ import { isAllowedWorkspace } from "../workspace/roots.ts";
 import { said } from "./commits/commit.ts";
 import { parked } from "./commits/parked.ts";
 import { AgentFiles } from "./files/agent-files.ts";
+import { FolderWait } from "./files/folder-wait.ts";
 import { turnEnded } from "./commits/turn-ended.ts";
 import { Interrupt, WakeUp } from "./signals.ts";
 import { release, releaseForLater, type Lease, type Term } from "./lease.ts";
@@ -43,6 +44,7 @@ export class Loop {
   readonly #transcript: Transcript;
   readonly #observers: Observers;
   readonly #files: AgentFiles;
+  readonly #folderWait: FolderWait;
   readonly #interrupt = new Interrupt();
   readonly #wakeUp = new WakeUp();
   readonly #calls: ToolCalls;
@@ -71,6 +73,7 @@ export class Loop {
     this.#steps = new StepRunner(services, scope);
     this.#calls = new ToolCalls(services, scope);
     this.#files = files;
+    this.#folderWait = new FolderWait(services.folders, owner);
     this.owner = owner;
     this.#isTakenOver = owner.lease.isTakeover;
     this.#transcript = transcript;
@@ -142,6 +145,7 @@ export class Loop {
     const action = nextAction(view, activity, this.#bounds(template));
     if (action.kind === "park") return this.#park(view);
     if (view.knowsFiles) this.#files.begin(view);
+    if (!(await this.#folderWait.lets(action, view, () => this.#wait(times)))) return false;
     await (action.kind === "wait" ? this.#wait(times) : this.#do(action, view, template, model));
     return false;
   }

@@ -16,11 +16,18 @@ export type Standstill = {
   readonly asked: readonly { readonly name: string; readonly kind: ApprovalKind }[];
   /** True if a background shell runs on another server than the agent's. */
   readonly isShellElsewhere: boolean;
+  /** True if the newest that happened to the agent is that the file system of its folder does not answer. */
+  readonly isFolderHung: boolean;
   /** When the model is asked again; null unless it is waited for. */
   readonly retryAt: string | null;
   /** The calls that run, with since when they do so: one that runs again began anew. */
   readonly executing: readonly { readonly name: string; readonly since: string }[];
 };
+
+/** The detail of the ERROR that says that the file system of an agent's folder does not answer. */
+export const FOLDER_HUNG = "folder_hung";
+/** The kinds of events by which people speak to an agent that waits. */
+const OF_PEOPLE = "'MESSAGE_RECEIVED', 'MESSAGE_WITHDRAWN', 'AGENT_RENAMED', 'PERMISSION_DECIDED'";
 
 /** The newest events of an agent among which its wait for a model is looked for: people may have sent some meanwhile. */
 const NEWEST = 20;
@@ -34,6 +41,8 @@ const READ: Statement<{ standstill: Standstill | null }, [agentIds: readonly str
       WHERE p.agent_id = a.id AND p.state = 'PENDING' AND (t.id IS NOT NULL OR EXISTS (
         SELECT FROM host_request r JOIN tool_call c ON c.id = r.tool_call_id WHERE r.approval_id = p.id AND NOT r.in_background AND c.step = a.step_count))),
     'isShellElsewhere', EXISTS (SELECT FROM shell s WHERE s.agent_id = a.id AND NOT s.is_end_told AND s.state = 'RUNNING' AND s.server <> a.lease_owner),
+    'isFolderHung', coalesce((SELECT e.payload->>'detail' = '${FOLDER_HUNG}' FROM (SELECT kind, payload, position FROM event WHERE agent_id = a.id ORDER BY position DESC LIMIT ${NEWEST}) e
+      WHERE e.kind NOT IN (${OF_PEOPLE}) ORDER BY e.position DESC LIMIT 1), false),
     'retryAt', CASE WHEN a.breakpoint = 'PRE_MODEL' THEN (SELECT e.payload->>'retryAt' FROM (SELECT kind, payload FROM event WHERE agent_id = a.id ORDER BY position DESC LIMIT ${NEWEST}) e
       WHERE e.kind = 'ERROR' AND (e.payload->>'retryAt')::timestamptz > clock_timestamp() LIMIT 1) END,
     'executing', (SELECT coalesce(json_agg(json_build_object('name', t.name, 'since', t.updated_at) ORDER BY t.ordinal), '[]') FROM tool_call t WHERE t.agent_id = a.id AND t.step = a.step_count AND t.state = 'EXECUTING')
@@ -51,6 +60,7 @@ export function waitingFor(now: Standstill): string | null {
   if (now.owner === "NOBODY") return "a server to go on with it";
   if (now.owner === "RUN_OUT") return "another server to go on with it: the one that worked on it does not answer";
   if (now.isInterrupted) return "its turn to end: somebody interrupted it";
+  if (now.isFolderHung) return "the file system of its folder to answer";
   if (now.asked.length > 0 && now.executing.length === 0) return people(now.asked);
   if (now.isShellElsewhere && now.executing.length === 0 && ["TOOL_PENDING", "POST_TOOL"].includes(now.breakpoint))
     return "a background shell on another server to end";

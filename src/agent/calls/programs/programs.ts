@@ -3,6 +3,7 @@ import { msSince } from "../../../lib/clock.ts";
 import { presentFolder } from "../../tools/present-folder.ts";
 import type { FinishedProgram, StartOptions } from "../../tools/programs.ts";
 import type { GroupedProcess, ProcessGroup } from "../../workspace/process-groups.ts";
+import type { AnsweringFolders } from "../../workspace/answering-folders.ts";
 import type { ProgramLease } from "../../workspace/program-lease.ts";
 import type { Homes } from "../../workspace/homes.ts";
 import type { HostRule } from "../../policy/hosts/host-rule.ts";
@@ -18,6 +19,7 @@ import { untilEnd } from "./until-end.ts";
 export type ProgramServices = {
   readonly homes: Homes;
   readonly coveredPaths: CoveredPaths;
+  readonly folders: AnsweringFolders;
   /** The hosts that programs in boxes reach without asking; null if they have no network. */
   readonly listedHosts: readonly HostRule[] | null;
 };
@@ -58,7 +60,7 @@ const NOTHING_FOUND: FoundInWorkspace = { covered: [], repositories: [] };
 
 /** Starts a program of an agent, with its own HOME and none of the server's secrets. */
 export async function startProgram(
-  { homes, coveredPaths, listedHosts }: ProgramServices,
+  { homes, coveredPaths, folders, listedHosts }: ProgramServices,
   { agentId, workspace, sandbox, coverRule, mayReach, waits, lease }: ProgramPlace,
   argv: readonly [file: string, ...args: string[]],
   { folder, env, isBackground }: StartOptions & { readonly isBackground: boolean },
@@ -76,6 +78,7 @@ export async function startProgram(
     network: sandbox.kind === "none" || listedHosts === null ? null : mayReach,
     isBackground,
     lease,
+    answering: (ending) => folders.answering(workspace.root, ending),
   };
   const group = await sandbox.start(program, signal, waits);
   const said = [...ofHome, ...coveredNotes({ ...program, ...found })];

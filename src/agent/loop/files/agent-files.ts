@@ -17,7 +17,7 @@ const WATCHED_AFTER_MS = 250;
 const SETTLED_AFTER_MS = 100;
 
 /** The services by which an owner looks at its agent's files. */
-export type FileServices = Pick<AgentServices, "sql" | "clock" | "logger" | "fileWatches" | "rememberedFiles">;
+export type FileServices = Pick<AgentServices, "sql" | "clock" | "logger" | "fileWatches" | "folders" | "rememberedFiles">;
 
 /** The owner of an agent, and what its calls do. */
 export type FileScope = {
@@ -110,7 +110,7 @@ export class AgentFiles {
     const root = this.#root;
     if (this.#isClosed || root === null) return;
     const files = await this.#files();
-    if (this.#isClosed) return;
+    if (this.#isClosed || !(await this.#services.folders.answers(root))) return;
     this.#watch = this.#services.fileWatches.open(root, (name) => this.#hint(name));
     this.#watchMore(files.keys());
   }
@@ -136,7 +136,7 @@ export class AgentFiles {
     const root = this.#root;
     // The look before may have been a step's, which commits what it found at once.
     await macrotask();
-    if (this.#isClosed || root === null) return;
+    if (this.#isClosed || root === null || !(await this.#services.folders.answers(root))) return;
     const names = [...this.#hinted];
     if (isWriting()) return names.forEach((name) => this.#hint(name));
     this.#hinted.clear();

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { arch } from "node:os";
 import { join, relative } from "node:path";
+import type { AnsweringFolders } from "../answering-folders.ts";
 import { CallProxy } from "../network/call-proxy.ts";
 import { INTERNET, type Network } from "../network/reach.ts";
 import type { ProcessGroup, ProcessGroups } from "../process-groups.ts";
@@ -51,6 +52,7 @@ export class BubblewrapSandbox implements Sandbox {
   readonly #network: Network;
   readonly #uses = new WorkspaceUses();
   readonly #running = new Set<ProcessGroup>();
+  readonly #closing = new AbortController();
   readonly #root = systemRoot();
   readonly #filter = systemCallFilter(arch() === "arm64" ? "arm64" : "x64");
   readonly #inherited = inheritedDescriptors();
@@ -76,9 +78,9 @@ export class BubblewrapSandbox implements Sandbox {
    * Takes away what programs left at protected paths whose server died, and their control groups. Says what was taken away, in words
    * for the operator. Throws ControlGroupsRefused.
    */
-  async open(): Promise<readonly string[]> {
+  async open(folders: AnsweringFolders): Promise<readonly string[]> {
     await this.#settings.controlGroups?.open();
-    return this.#takenAway.recover();
+    return this.#takenAway.recover(folders);
   }
 
   /** Removes what was taken away long ago. */
@@ -140,7 +142,8 @@ export class BubblewrapSandbox implements Sandbox {
         ended: ended.then(async ({ notes }) => {
           proxy?.close();
           const reached = await controlGroup?.close();
-          const takenAway = await takeAway();
+          // Where nothing answers before the server has closed, it is taken away at the next start.
+          const takenAway = (await program.answering(this.#closing.signal)) ? await takeAway() : [];
           use.leave();
           this.#running.delete(group);
           return { notes: [...notes, ...(proxy?.notes ?? []), ...(reached ?? []), ...takenAway] };
@@ -158,6 +161,7 @@ export class BubblewrapSandbox implements Sandbox {
 
   /** Ends all that runs, and waits until nothing of it is left. */
   async close(): Promise<void> {
+    this.#closing.abort();
     for (const group of this.#running) group.end();
     await Promise.all([...this.#running].map(({ ended }) => ended));
   }

@@ -27,6 +27,8 @@ export type Program = {
   readonly isBackground: boolean;
   /** The program is killed when it is over. */
   readonly lease: ProgramLease;
+  /** Resolves with true when the file system of the workspace answers; with false when `signal` aborts first. */
+  readonly answering: (signal: AbortSignal) => Promise<boolean>;
 };
 
 /** Starts programs of calls: in a box (bubblewrap), or without one (process groups). */

@@ -1,3 +1,4 @@
+import type { AnsweringFolders } from "../answering-folders.ts";
 import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { readdir, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
@@ -45,11 +46,17 @@ export class TakenAway {
   }
 
   /** Takes away what programs of a server left that died. Says what, in words for the operator. */
-  async recover(): Promise<readonly string[]> {
+  async recover(folders: AnsweringFolders): Promise<readonly string[]> {
     const said: string[] = [];
     for (const name of readdirSync(this.#running)) {
       const file = join(this.#running, name);
       const watch = watchIn(file);
+      if (watch !== null && !(await folders.answers(watch.workspace))) {
+        said.push(
+          `the file system of ${watch.workspace} does not answer: what a program left there is looked for at the next start`,
+        );
+        continue;
+      }
       const notes = watch === null ? [] : await this.#takeAll(watch, basename(name, ".json"));
       said.push(...notes.map(({ text }) => text));
       if (notes.every(({ isDone }) => isDone)) unlink(file);

@@ -1,3 +1,4 @@
+import { AnsweringFolders } from "../../../../src/agent/workspace/answering-folders.ts";
 import { execFileSync } from "node:child_process";
 import { chmod, mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { existsSync } from "node:fs";
@@ -201,13 +202,13 @@ describe.skipIf(hasNoBox)("protected paths of a workspace", () => {
     const { workspace, folder } = await testBox();
     new TakenAway(join(folder, "box")).watch({ workspace, absent: [".husky", ".envrc"] });
     await mkdir(join(workspace, ".husky"));
-    const notes = await new TakenAway(join(folder, "box")).recover();
+    const notes = await new TakenAway(join(folder, "box")).recover(new AnsweringFolders());
     expect(notes).toHaveLength(1);
     expect(await readdir(workspace)).toEqual([]);
-    expect(await new TakenAway(join(folder, "box")).recover()).toEqual([]);
+    expect(await new TakenAway(join(folder, "box")).recover(new AnsweringFolders())).toEqual([]);
     // A server that died, or whose disk was full, while it wrote: no program was started.
     for (const text of ["", '{"workspace":']) await writeFile(join(folder, "box", "running", `${text.length}.json`), text);
-    expect(await new TakenAway(join(folder, "box")).recover()).toEqual([]);
+    expect(await new TakenAway(join(folder, "box")).recover(new AnsweringFolders())).toEqual([]);
     expect(await readdir(join(folder, "box", "running"))).toEqual([]);
   });
 

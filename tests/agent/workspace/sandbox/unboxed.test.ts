@@ -25,6 +25,7 @@ async function said(line: string, folder: string): Promise<string> {
     network: null,
     isBackground: false,
     lease: new ProgramLease(new Deadline(Infinity)),
+    answering: async () => true,
   } as const;
   const group = await sandbox.start(
     { ...program, look: async () => ({ covered: [], repositories: [] }) },

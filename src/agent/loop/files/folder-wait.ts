@@ -1,0 +1,44 @@
+import type { AgentEventBody } from "../../../events/event.ts";
+import type { AnsweringFolders } from "../../workspace/answering-folders.ts";
+import { said } from "../commits/commit.ts";
+import type { Action } from "../next-action.ts";
+import type { Owner } from "../owner.ts";
+import type { AgentView } from "../view.ts";
+import { FOLDER_HUNG } from "../waiting-for.ts";
+
+/** The wait of an agent for the file system of its folder, which may hang: the agent waits alone (invariant 13). */
+export class FolderWait {
+  readonly #folders: AnsweringFolders;
+  readonly #owner: Owner;
+  /** True while people know that the file system does not answer. */
+  #isTold = false;
+
+  constructor(folders: AnsweringFolders, owner: Owner) {
+    this.#folders = folders;
+    this.#owner = owner;
+  }
+
+  /** True if the action may be done. If not, it was waited until the file system answers, or `other` has resolved. */
+  async lets(action: Action, { workspace, knowsFiles }: AgentView, other: () => Promise<void>): Promise<boolean> {
+    if (!asksFolder(action, knowsFiles)) return true;
+    if (await this.#folders.answers(workspace)) {
+      this.#isTold = false;
+      return true;
+    }
+    if (!this.#isTold) {
+      this.#isTold = true;
+      const message = `the file system of ${workspace} does not answer: the agent goes on when it does`;
+      const error: AgentEventBody = { kind: "ERROR", severity: "WARN", phase: "SYSTEM", message, detail: FOLDER_HUNG };
+      await this.#owner.commit(said(error));
+    }
+    const woken = new AbortController();
+    await Promise.race([this.#folders.answering(workspace, woken.signal), other()]);
+    woken.abort();
+    return false;
+  }
+}
+
+/** True if an action looks at the agent's folder. */
+function asksFolder({ kind }: Action, knowsFiles: boolean): boolean {
+  return kind === "judge calls" || kind === "execute calls" || (kind === "start step" && knowsFiles);
+}
