@@ -416,12 +416,13 @@ BEGIN
   END IF;
 
   IF v_change."hostRequests" IS NOT NULL THEN
-    -- A program that has ended asks for nothing: nobody would close its question.
+    -- A program that has ended asks for nothing: nobody would close its question. A question that was answered is joined by none.
     IF EXISTS (
       SELECT FROM json_populate_recordset(null::host_request, v_change."hostRequests") r WHERE r.in_background
-        AND NOT EXISTS (SELECT FROM shell s WHERE s.agent_id = p_agent AND NOT s.is_end_told AND s.state = 'RUNNING' AND s.call_id = r.tool_call_id)
+        AND (NOT EXISTS (SELECT FROM shell s WHERE s.agent_id = p_agent AND NOT s.is_end_told AND s.state = 'RUNNING' AND s.call_id = r.tool_call_id)
+          OR NOT EXISTS (SELECT FROM approval p WHERE p.id = r.approval_id AND p.state = 'PENDING'))
     ) THEN
-      RAISE EXCEPTION 'a program of agent % has ended', p_agent USING ERRCODE = 'TP002';
+      RAISE EXCEPTION 'a program of agent %, or the question that it joins, is over', p_agent USING ERRCODE = 'TP002';
     END IF;
     INSERT INTO host_request SELECT * FROM json_populate_recordset(null::host_request, v_change."hostRequests") ON CONFLICT DO NOTHING;
   END IF;

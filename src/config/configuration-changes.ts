@@ -48,7 +48,11 @@ export async function sayConfigurationChanges(
   if (unknown.length > 0) await record(sql, unknown, partsOf, clock.now());
   for (const { tenant, digest, parts } of known) {
     const now = partsOf(tenant);
-    if (digest !== null && parts !== null && digest !== digestOf(now)) await say(services, tenant, { digest, parts }, now);
+    if (digest === null || parts === null || digest === digestOf(now)) continue;
+    // One log that lost commits, or is busy, keeps no server from starting.
+    await say(services, tenant, { digest, parts }, now).catch((error: unknown) => {
+      logger.error(`the change of the configuration could not be said to tenant ${tenant}; the next start does it`, error);
+    });
   }
 }
 

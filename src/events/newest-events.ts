@@ -4,6 +4,11 @@ import type { TimelineEvent } from "./event.ts";
 /** The most tenants of which the newest event is remembered; the one that was quiet for longest goes. */
 const TENANTS = 10_000;
 
+/** The log of a tenant, an expression of SQL, has lost no commits in a failover: nothing is written to the others before `npm run restored`. */
+export function logIsWhole(tenant: string): string {
+  return `(SELECT l.lost_at FROM tenant_log l WHERE l.tenant = ${tenant}) IS NULL`;
+}
+
 /** Those of the events that are no longer there as they were. What retention has removed is missed by nobody. */
 const GONE: Statement<
   { tenant: string },

@@ -1,3 +1,6 @@
+import { DelegateApprovalsDocument } from "../generated/documents.ts";
+import { endOverdue } from "../../src/agent/loop/overdue.ts";
+import { ACTORS, ask, office } from "../support/office.ts";
 import { expect, it, onTestFinished } from "vitest";
 import { lostShells } from "../../src/agent/calls/shells/rows.ts";
 import { claim, LEASE_TIMES, lookForAgents } from "../../src/agent/loop/lease.ts";
@@ -12,7 +15,7 @@ import { startTestApp } from "../support/app.ts";
 import { connect } from "../support/client.ts";
 import { openDatabase } from "../../src/db/database.ts";
 import { setPolicyTime } from "../support/clock.ts";
-import { testDatabase } from "../support/database.ts";
+import { administrator, testDatabase, testDatabaseUrl } from "../support/database.ts";
 import { proxiedDatabase } from "../support/proxied-database.ts";
 import { silentLogger } from "../support/silent-logger.ts";
 import { shellRow } from "../support/shell-row.ts";
@@ -127,6 +130,32 @@ it("what is left of a tenant whose log lost commits takes nobody's place in a lo
   expect((await lookForAgents(sql, "here", { tenants: null, most: 1, free: "RUN_OUT", crowded: [] })).unowned).toMatchObject([
     { agentId: other?.agentId, tenant: "two" },
   ]);
+});
+
+it("a log that lost commits keeps no server of another configuration from starting, and nothing of it is tried again and again", async () => {
+  const database = { kind: "postgres", url: await testDatabaseUrl(), connections: 6 } as const;
+  const template = { permission: { mode: "approval" }, approvalExpiresMs: 60_000 } as const;
+  const first = await office(template, { database });
+  await ask(first.as("anna"));
+  const grant = { toActorId: "vera", until: new Date(Date.now() + 60_000).toISOString() };
+  await first.as("paul").get(DelegateApprovalsDocument, { input: grant });
+  await first.app.close();
+  const other = await administrator(database.url);
+  await other.query("UPDATE tenant_log SET lost_at = now()");
+  await other.query(
+    "UPDATE approval SET expires_at = now() - interval '1 h'; UPDATE delegation SET ends_at = now() - interval '1 h'",
+  );
+  const errors: string[] = [];
+  const logger = { ...silentLogger, error: (line: string) => errors.push(line) };
+  const roots = { workspaceRoots: [first.app.workspace], defaultWorkspace: first.app.workspace };
+  const second = await office(
+    { ...template, systemPrompt: "Another." },
+    { database, config: { ...ACTORS, ...roots }, overrides: { logger }, expectsErrors: true },
+  );
+  expect(errors).toEqual(["the change of the configuration could not be said to tenant acme; the next start does it"]);
+  // The looks of a second and more find nothing to do.
+  await endOverdue(second.app.services, "RUN_OUT", async () => {});
+  expect(errors).toHaveLength(1);
 });
 
 it("a poll that own commits overtake does not take the log for a shorter one", async () => {

@@ -1,4 +1,6 @@
 import { randomUUIDv7 } from "node:crypto";
+import { eachByTenant } from "../../events/by-tenant.ts";
+import { logIsWhole } from "../../events/newest-events.ts";
 import { newWrite } from "../../events/write.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { storable } from "../../lib/text.ts";
@@ -36,8 +38,8 @@ const FIND: Statement<{ grant: DelegationSnapshot; isOver: boolean }, [id: strin
   name: "find_delegation",
   text: `SELECT ${SNAPSHOT} AS grant, d.ends_at <= policy_time() AS "isOver" FROM delegation d WHERE d.id = $1 AND d.tenant = $2`,
 };
-/** A delegation `d` whose time is up, and whose end nobody has said. */
-export const IS_OVER = "d.ended_at IS NULL AND d.ends_at <= policy_time()";
+/** A delegation `d` whose time is up, and whose end nobody has said, though the log of its tenant can take it. */
+export const IS_OVER = `d.ended_at IS NULL AND d.ends_at <= policy_time() AND ${logIsWhole("d.tenant")}`;
 
 const FIND_ENDED: Statement<{ tenant: string; grant: DelegationSnapshot }, []> = {
   name: "find_ended_delegations",
@@ -136,13 +138,13 @@ export async function revokeDelegation(
  * compare-and-set, so that it is said once.
  */
 export async function endDelegations(services: DelegationServices): Promise<void> {
-  for (const { tenant, grant } of await services.sql.query(FIND_ENDED, [])) {
+  await eachByTenant(await services.sql.query(FIND_ENDED, []), async ({ tenant, grant }) => {
     try {
       await end(services, tenant, grant, null);
     } catch (error) {
       services.logger.error(`the end of delegation ${grant.delegationId} could not be said; the next sweep tries again`, error);
     }
-  }
+  });
 }
 
 /** Ends a delegation that has not ended yet: by somebody, or because its time is up. Gives the position of the event; null if it had ended. */

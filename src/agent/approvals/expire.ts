@@ -2,6 +2,8 @@ import { ApprovalKind } from "../../db/generated/enums.ts";
 import type { ToolCallTransition } from "../../db/change.ts";
 import type { Statement } from "../../db/sql.ts";
 import type { AgentEventBody } from "../../events/event.ts";
+import { eachByTenant } from "../../events/by-tenant.ts";
+import { logIsWhole } from "../../events/newest-events.ts";
 import { endEvents } from "../calls/events.ts";
 import { confirmationEnded, confirmedStages } from "../calls/trace.ts";
 import type { CallStep } from "../calls/states.ts";
@@ -26,8 +28,8 @@ type Expiring = {
 /** The most approvals that one sweep closes; the next goes on. */
 const SWEEP = 100;
 
-/** An approval `p` that nobody has decided in time. */
-export const IS_EXPIRED = "p.state = 'PENDING' AND p.expires_at <= policy_time()";
+/** An approval `p` that nobody has decided in time, and whose end the log of its tenant can take. */
+export const IS_EXPIRED = `p.state = 'PENDING' AND p.expires_at <= policy_time() AND ${logIsWhole("p.tenant")}`;
 
 const FIND: Statement<{ expiring: Expiring }, [kinds: readonly string[]]> = {
   name: "find_expired_approvals",
@@ -44,14 +46,17 @@ export async function expireApprovals(
 ): Promise<readonly Pick<Expiring, "agentId" | "tenant">[]> {
   const at = services.clock.now();
   const rows = await services.sql.query(FIND, [Object.keys(ApprovalKind)]);
-  for (const { expiring } of rows) {
-    try {
-      await expireApproval(services.of(expiring.tenant), expiring, at);
-    } catch (error) {
-      services.logger.error(`approval ${expiring.id} could not expire; the next sweep tries again`, error);
-    }
-  }
-  return rows.map(({ expiring }) => expiring);
+  const done = await eachByTenant(
+    rows.map(({ expiring }) => expiring),
+    async (expiring) => {
+      try {
+        await expireApproval(services.of(expiring.tenant), expiring, at);
+      } catch (error) {
+        services.logger.error(`approval ${expiring.id} could not expire; the next sweep tries again`, error);
+      }
+    },
+  );
+  return done;
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Sql, Statement } from "../../db/sql.ts";
+import { logIsWhole } from "../../events/newest-events.ts";
 import { Deadline } from "../../lib/deadline.ts";
 
 /** The times of a lease, in ms: for which a claim holds, between renewals, and after which, without renewal, nothing new starts. */
@@ -42,8 +43,6 @@ const LATER_S = 30;
  */
 const DUE = "(runnable_at <= clock_timestamp() OR runnable_at > clock_timestamp() + interval '1 minute')";
 
-/** The log of the tenant has lost no commits in a failover: nobody goes on with the others before `npm run restored`. */
-const isWhole = (tenant: string): string => `(SELECT l.lost_at FROM tenant_log l WHERE l.tenant = ${tenant}) IS NULL`;
 /** An agent that is to go on, and that nobody holds: the condition of the index agent_waiting. */
 const IS_UNOWNED = "runnable_at IS NOT NULL AND lease_owner IS NULL";
 
@@ -53,7 +52,7 @@ const RUN_OUT_MOST = 100;
 const CLAIM: Statement<Lease, [serverId: string, ttlMs: number, agentIds: readonly string[], alsoRunOut: boolean]> = {
   name: "claim_agents",
   text: `UPDATE agent a SET lease_owner = $1, lease_epoch = lease_epoch + 1, lease_until = clock_timestamp() + make_interval(secs => $2::float8 / 1000)
-    FROM (SELECT id, lease_owner IS NOT NULL AS is_takeover FROM agent WHERE id = ANY ($3) AND ${DUE} AND needs <= ${KNOWN_NEEDS} AND ${isWhole("agent.tenant")} AND (lease_owner IS NULL OR ($4 AND lease_until < clock_timestamp())) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED) free
+    FROM (SELECT id, lease_owner IS NOT NULL AS is_takeover FROM agent WHERE id = ANY ($3) AND ${DUE} AND needs <= ${KNOWN_NEEDS} AND ${logIsWhole("agent.tenant")} AND (lease_owner IS NULL OR ($4 AND lease_until < clock_timestamp())) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED) free
     WHERE a.id = free.id RETURNING a.id AS "agentId", a.tenant, a.created_by AS "createdBy", a.lease_owner AS owner, a.lease_epoch AS epoch, free.is_takeover AS "isTakeover"`,
 };
 /**
@@ -75,9 +74,9 @@ const LOOK: Statement<
     )
     (SELECT 'UNOWNED' AS found, a.id AS "agentId", w.tenant, a.signal FROM waiting w CROSS JOIN LATERAL (
         SELECT id, signal, runnable_at, row_number() OVER (ORDER BY runnable_at) AS nth FROM agent WHERE agent.tenant = w.tenant AND ${IS_UNOWNED} AND ${DUE} AND needs <= ${KNOWN_NEEDS} ORDER BY runnable_at LIMIT (SELECT least($3::bigint, ceil(($3::bigint + 1) ^ 2 / (4 * count(tenant)))::bigint) FROM waiting)
-      ) a WHERE w.tenant <> ALL ($5) AND ${isWhole("w.tenant")} ORDER BY a.nth, a.runnable_at LIMIT $3)
+      ) a WHERE w.tenant <> ALL ($5) AND ${logIsWhole("w.tenant")} ORDER BY a.nth, a.runnable_at LIMIT $3)
     UNION ALL (SELECT 'RUN_OUT', id, tenant, signal FROM (
-        SELECT id, tenant, signal, lease_until, row_number() OVER (PARTITION BY tenant ORDER BY lease_until) AS nth FROM agent WHERE $4 AND lease_owner IS NOT NULL AND lease_until < clock_timestamp() AND runnable_at IS NOT NULL AND needs <= ${KNOWN_NEEDS} AND ${isWhole("agent.tenant")}
+        SELECT id, tenant, signal, lease_until, row_number() OVER (PARTITION BY tenant ORDER BY lease_until) AS nth FROM agent WHERE $4 AND lease_owner IS NOT NULL AND lease_until < clock_timestamp() AND runnable_at IS NOT NULL AND needs <= ${KNOWN_NEEDS} AND ${logIsWhole("agent.tenant")}
       ) a ORDER BY tenant = ANY ($5), nth, lease_until LIMIT ${RUN_OUT_MOST})
     UNION ALL SELECT 'OWN', id, tenant, signal FROM agent WHERE lease_owner = $1 AND ($2::text[] IS NULL OR tenant = ANY ($2))`,
 };

@@ -4,7 +4,7 @@ import type { OwnPermission } from "../policy/agent-policy.ts";
 import type { HookedAgent } from "../conversation/model-hooks.ts";
 import { SHELL_VIEWS, type ShellView } from "../calls/shells/rows.ts";
 import { CALL_VIEW, type CallView } from "../calls/call.ts";
-import { OPEN_HOSTS, UNTOLD_HOSTS, type HostQuestion, type UntoldHost } from "../calls/hosts/host-question.ts";
+import { OPEN_HOSTS, UNTOLD_HOSTS, type OpenHost, type UntoldHost } from "../calls/hosts/host-question.ts";
 
 /** Everything that decides what an agent does next, as its rows stand at one moment. */
 export type AgentView = {
@@ -51,7 +51,7 @@ export type AgentView = {
   /** The calls of the last step, in source order. */
   readonly calls: readonly CallView[];
   /** The questions about hosts that are open, by name and port: also those of earlier turns, and of programs in the background. */
-  readonly openHosts: readonly HostQuestion[];
+  readonly openHosts: readonly OpenHost[];
   readonly untoldHosts: readonly UntoldHost[];
 };
 

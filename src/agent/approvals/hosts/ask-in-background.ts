@@ -16,7 +16,10 @@ type AskingServices = {
   readonly templates: ReadonlyMap<string, Pick<ApprovalTemplate, "approvalQuorum" | "approvalExpiresMs">>;
 };
 
-/** The questions so far: the agent's open question for the host, and what the program has asked; `running` are the shells of its call, none if it has ended. */
+/**
+ * The questions so far: the agent's open question for the host, and what the program has asked; `hasAsked`: that is open, or a person
+ * has answered; `running` are the shells of its call, none if it has ended.
+ */
 type Asked = {
   readonly open: string | null;
   readonly hasAsked: boolean;
@@ -27,7 +30,7 @@ type Asked = {
 const FIND: Statement<Asked, [agentId: string, callId: string, host: string, port: number]> = {
   name: "find_asked_in_background",
   text: `SELECT (SELECT p.id FROM approval p WHERE p.agent_id = $1 AND p.host = $3 AND p.port = $4 AND p.state = 'PENDING') AS open,
-      coalesce(bool_or(p.host = $3 AND p.port = $4), false) AS "hasAsked", count(*)::int AS hosts,
+      coalesce(bool_or(p.host = $3 AND p.port = $4 AND p.state IN ('PENDING', 'ALLOWED', 'DENIED')), false) AS "hasAsked", count(*)::int AS hosts,
       (SELECT coalesce(json_agg(json_build_object('id', s.id, 'command', ${COMMAND_BEGINNING}) ORDER BY s.started_at, s.id), '[]')
         FROM shell s WHERE s.agent_id = $1 AND NOT s.is_end_told AND s.state = 'RUNNING' AND s.call_id = $2) AS running
     FROM host_request r JOIN approval p ON p.id = r.approval_id WHERE r.tool_call_id = $2 AND r.in_background`,

@@ -9,6 +9,9 @@ export type HostQuestion = Host & {
   readonly note: string | null;
 };
 
+/** A question that is open; `isOfShells`: only background shells ask it that still run. */
+export type OpenHost = HostQuestion & { readonly isOfShells: boolean };
+
 /** The answer to what programs in the background asked, of which the model was not told yet; `callIds` are the calls that started them. */
 export type UntoldHost = HostQuestion & { readonly callIds: readonly string[] };
 
@@ -22,8 +25,11 @@ const IN_ORDER = `p.host COLLATE "C", p.port, p.id`;
 export const HOSTS_OF_CALL = `(SELECT coalesce(json_agg(${QUESTION} ORDER BY ${IN_ORDER}), '[]') FROM host_request r JOIN approval p ON p.id = r.approval_id
     WHERE r.tool_call_id = t.id AND NOT r.in_background)`;
 
-/** The questions of an agent `a` that are open, whoever asked. */
-export const OPEN_HOSTS = `(SELECT coalesce(json_agg(${QUESTION} ORDER BY ${IN_ORDER}), '[]') FROM approval p
+/** True if a request `r` of an agent `a` is not of a background shell that still runs. */
+const IS_OF_OTHERS = `NOT r.in_background OR NOT EXISTS (SELECT FROM shell s WHERE s.agent_id = a.id AND NOT s.is_end_told AND s.state = 'RUNNING' AND s.call_id = r.tool_call_id)`;
+
+/** The OpenHosts of an agent `a`, whoever asked. */
+export const OPEN_HOSTS = `(SELECT coalesce(json_agg(json_build_object(${FIELDS}, 'isOfShells', NOT EXISTS (SELECT FROM host_request r WHERE r.approval_id = p.id AND (${IS_OF_OTHERS}))) ORDER BY ${IN_ORDER}), '[]') FROM approval p
     WHERE p.agent_id = a.id AND p.state = 'PENDING' AND p.host IS NOT NULL)`;
 
 /** The UntoldHosts of an agent `a`. */

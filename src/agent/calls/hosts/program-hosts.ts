@@ -19,8 +19,8 @@ export class ProgramHosts {
   readonly #gate: HostGate;
   readonly #program: ProgramOfCall;
   readonly #ask: AskInBackground;
-  /** The hosts that it has tried, which need not be asked for again. */
-  readonly #tried = new Set<string>();
+  /** The hosts that it has tried, each with the time from which on it is looked again whether somebody must be asked. */
+  readonly #tried = new Map<string, number>();
 
   constructor(gate: HostGate, program: ProgramOfCall, ask: AskInBackground) {
     this.#gate = gate;
@@ -29,18 +29,20 @@ export class ProgramHosts {
   }
 
   /**
-   * True if the program may reach a host now. One that a person may allow is asked for, once. Rejects if the database does not
-   * answer: the next try asks again then.
+   * True if the program may reach a host now. One that a person may allow is asked for, and again if nobody answered and the question
+   * was closed. Rejects if the database does not answer: the next try asks again then.
    */
   async mayReach(host: string, port: number): Promise<boolean> {
     const verdict = await this.#gate.verdict(host, port);
     const asked = verdict === "ask" ? readHost(host, port) : null;
-    if (asked !== null && !this.#tried.has(hostText(asked)) && this.#tried.size < MOST_TRIED) await this.#askOnce(asked);
+    if (asked !== null) await this.#askFor(asked);
     return verdict === "allow";
   }
 
-  async #askOnce(host: Host): Promise<void> {
-    this.#tried.add(hostText(host));
+  async #askFor(host: Host): Promise<void> {
+    const again = this.#tried.get(hostText(host));
+    if (again === undefined ? this.#tried.size >= MOST_TRIED : performance.now() < again) return;
+    this.#tried.set(hostText(host), performance.now() + AGAIN_MS);
     try {
       await this.#ask(this.#program, host);
     } catch (error) {
@@ -52,3 +54,5 @@ export class ProgramHosts {
 
 /** The most different hosts of a program that are looked at: far more than it may ask for. */
 const MOST_TRIED = 1_000;
+/** The time for which a host that was asked for is not looked at again, in ms: a program may try it without a pause. */
+const AGAIN_MS = 10_000;

@@ -1,4 +1,5 @@
 import type { Sql } from "../../../db/sql.ts";
+import { eachByTenant } from "../../../events/by-tenant.ts";
 import type { EventLog } from "../../../events/log.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { Logger } from "../../../lib/log.ts";
@@ -28,12 +29,11 @@ export async function closeLostShells({
   readonly shells: ServerShells;
 }): Promise<readonly StartedShell[]> {
   const lost = (await lostShells(sql, SWEEP)).filter(({ id }) => !shells.holds(id));
-  for (const shell of lost) {
+  return eachByTenant(lost, async (shell) => {
     try {
       await commitEnd({ log, sql }, shell, { endReason: "SERVER_LOST", exitCode: null, signal: null }, null, clock.now());
     } catch (error) {
       logger.error(`shell ${shell.id} could not be closed; the next sweep tries again`, error);
     }
-  }
-  return lost;
+  });
 }

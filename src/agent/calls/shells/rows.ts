@@ -1,4 +1,5 @@
 import type { Sql, Statement } from "../../../db/sql.ts";
+import { logIsWhole } from "../../../events/newest-events.ts";
 import { SHELL_END_REASONS, type ShellState } from "../../../events/snapshots.ts";
 import { COMMAND_BEGINNING, type ShellName } from "./names.ts";
 import type { FoundShell } from "../../tools/bash/shells.ts";
@@ -43,8 +44,7 @@ const WANT_END: Statement<object, [agentId: string, serverId: string]> = {
     FROM (SELECT id FROM shell WHERE agent_id = $1 AND NOT is_end_told AND server <> $2 AND state = 'RUNNING' AND end_wanted IS NULL ORDER BY id FOR NO KEY UPDATE) other WHERE s.id = other.id`,
 };
 /** A shell `s` whose lease has run out, and whose end the log of its tenant can take. A partial index has only those that run. */
-export const IS_LOST =
-  "s.state = 'RUNNING' AND s.lease_until < clock_timestamp() AND NOT EXISTS (SELECT FROM tenant_log l WHERE l.tenant = s.tenant AND l.lost_at IS NOT NULL)";
+export const IS_LOST = `s.state = 'RUNNING' AND s.lease_until < clock_timestamp() AND ${logIsWhole("s.tenant")}`;
 
 const LOST: Statement<StartedShell, [most: number]> = {
   name: "lost_shells",

@@ -1,6 +1,6 @@
 import { askedFor, askHost } from "../../approvals/hosts/ask-host.ts";
 import type { CallView } from "../../calls/call.ts";
-import type { HostQuestion } from "../../calls/hosts/host-question.ts";
+import type { HostQuestion, OpenHost } from "../../calls/hosts/host-question.ts";
 import { byHost, hostText, type Host } from "../../policy/hosts/host.ts";
 import { NEEDS } from "../lease.ts";
 import type { AgentView } from "../view.ts";
@@ -18,7 +18,7 @@ export function hostsAsked(
   template: Pick<RecordTemplate, "approvalQuorum" | "approvalExpiresMs">,
   at: Date,
 ): HostsAsked {
-  const open = new Map(view.openHosts.map((question) => [hostText(question), question]));
+  const open = new Map(view.openHosts.map((question) => [hostText(question), asQuestion(question)]));
   const requests = hosts.flatMap((host) => (open.has(hostText(host)) ? [] : [askHost(view, host, name, template, at)]));
   const asked = requests.map(({ question }) => question);
   const joined = hosts.flatMap((host) => open.get(hostText(host)) ?? []);
@@ -32,9 +32,20 @@ export function hostsAsked(
         agent: { needs: NEEDS.hosts, ...(asked.length === 0 ? {} : { lastActivityAt: at }) },
       },
       events: requests.map(({ event }) => event),
-      after: (now) => ({ ...now, openHosts: [...now.openHosts, ...asked].toSorted(byHost) }),
+      after: (now) => ({ ...now, openHosts: withQuestions(now.openHosts, questions) }),
     },
   };
+}
+
+function asQuestion({ approvalId, host, port, state, note }: HostQuestion): HostQuestion {
+  return { approvalId, host, port, state, note };
+}
+
+/** The open questions with those of a call, which are no longer only of background shells. */
+function withQuestions(open: readonly OpenHost[], questions: readonly HostQuestion[]): readonly OpenHost[] {
+  const ofCall = new Set(questions.map(({ approvalId }) => approvalId));
+  const others = open.filter(({ approvalId }) => !ofCall.has(approvalId));
+  return [...others, ...questions.map((question) => ({ ...question, isOfShells: false }))].toSorted(byHost);
 }
 
 /** True if the results of the last step's calls wait for an answer about a host. */

@@ -1,5 +1,6 @@
 import type { DoneReason } from "../../../db/done-reason.ts";
 import type { AgentEventBody } from "../../../events/event.ts";
+import type { HostQuestion, OpenHost } from "../../calls/hosts/host-question.ts";
 import { endEvents } from "../../calls/events.ts";
 import { sealCall } from "../../calls/seal.ts";
 import { isFinal } from "../../calls/states.ts";
@@ -26,17 +27,20 @@ export type Sealing = {
 
 /**
  * A turn ends with all that is open in it: every call is sealed, every question closed, also about hosts, the model call aborted.
+ * What only background shells ask stays open while they run, unless an interrupt ends them: the turn was not theirs.
  */
 export function turnSealed(view: AgentView, { reason, note, told, broken, events, trace }: Sealing, at: Date): Commit {
   const open = view.calls.filter((call) => !isFinal(call.state));
-  const hosts = view.openHosts.map(({ approvalId }) => ({ id: approvalId, callId: null }));
+  const staysOpen = ({ isOfShells }: OpenHost): boolean => isOfShells && reason !== "INTERRUPTED";
+  const closed = view.openHosts.filter((host) => !staysOpen(host));
+  const hosts = closed.map(({ approvalId }) => ({ id: approvalId, callId: null }));
   const questions = questionsSealed([...openQuestions(open), ...hosts], note, at);
   const sealed = open.map((call) => sealCall(call, { note }, at));
   const aborted = stepAbortedIfOpen(view, { ...broken, events: [...broken.events, ...events] }, at);
   const calls: Commit = {
     change: { transitions: sealed.map(({ transition }) => transition) },
     events: sealed.flatMap(({ call }) => endEvents(call, { trace })),
-    after: compose(callsChanged(sealed.map(({ call }) => withQuestionSealed(call))), hostsClosed),
+    after: compose(callsChanged(sealed.map(({ call }) => withQuestionSealed(call))), hostsClosed(staysOpen)),
   };
   return joinCommits(
     aborted,
@@ -46,10 +50,13 @@ export function turnSealed(view: AgentView, { reason, note, told, broken, events
   );
 }
 
-function hostsClosed(view: AgentView): AgentView {
-  const calls = view.calls.map((call) => ({
-    ...call,
-    hosts: call.hosts.map((question) => (question.state === "PENDING" ? ({ ...question, state: "SEALED" } as const) : question)),
-  }));
-  return { ...view, calls, openHosts: [] };
+/** The open questions about hosts are closed, save those that stay open. */
+function hostsClosed(staysOpen: (host: OpenHost) => boolean): (view: AgentView) => AgentView {
+  return (view) => {
+    const openHosts = view.openHosts.filter(staysOpen);
+    const stays = new Set(openHosts.map(({ approvalId }) => approvalId));
+    const closed = (question: HostQuestion): HostQuestion =>
+      question.state === "PENDING" && !stays.has(question.approvalId) ? { ...question, state: "SEALED" } : question;
+    return { ...view, openHosts, calls: view.calls.map((call) => ({ ...call, hosts: call.hosts.map(closed) })) };
+  };
 }

@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { askInBackground } from "../../../../src/agent/approvals/hosts/ask-in-background.ts";
 import { HostGate } from "../../../../src/agent/calls/hosts/call-hosts.ts";
 import { ProgramHosts, type AskInBackground } from "../../../../src/agent/calls/hosts/program-hosts.ts";
@@ -10,8 +10,9 @@ import { EventLog } from "../../../../src/events/log.ts";
 import { shellRow, withoutShell } from "../../../support/shell-row.ts";
 import { beforeCommit } from "../../../support/writes.ts";
 import { InterruptAgentDocument } from "../../../generated/documents.ts";
-import { rowId } from "../../../../src/lib/global-id.ts";
+import { globalId, rowId } from "../../../../src/lib/global-id.ts";
 import type { TestApp } from "../../../support/app.ts";
+import { callsWith, playedModel, says } from "../../../support/models.ts";
 import { ofType, type TestClient } from "../../../support/client.ts";
 import { askHosts, openHosts, reachingOffice, resultsOf } from "../../../support/hosts.ts";
 import { approvalOf } from "../../../support/office.ts";
@@ -225,6 +226,82 @@ it("a question that could not be stored is asked at the next try", async () => {
   await expect(hosts.mayReach("a.example", 443)).rejects.toThrow("does not answer");
   expect(await Promise.all([hosts.mayReach("a.example", 443), hosts.mayReach("a.example", 443)])).toEqual([false, false]);
   expect(await openHosts(as("paul"))).toMatchObject([{ subject: { host: "a.example" } }]);
+});
+
+it("a question of a program that runs outlives a turn that ends by an error; one that a call asks, too, does not", async () => {
+  async function* fails(): AsyncGenerator<never> {
+    throw new Error("the provider is away");
+  }
+  const { app, as } = await reachingOffice(
+    {},
+    {
+      model: playedModel(
+        () => callsWith(["reach", { hosts: "10.0.0.1:80" }]),
+        () => says("Reached."),
+        fails,
+        () => says("Hello."),
+      ),
+    },
+  );
+  const { id, started } = await withProgram(app, as("anna"));
+  await started().mayReach("a.example", 443);
+  const [open] = await openHosts(as("paul"));
+  expect(ofType(await as("anna").turn(id, "hello"), "Done")).toMatchObject([{ reason: "ERROR" }]);
+  expect(await openHosts(as("paul"))).toMatchObject([{ id: open?.id }]);
+  // The next turn does not wait for it, and the answer reaches the program all the same.
+  expect(ofType(await as("anna").turn(id, "hello"), "Done")).toMatchObject([{ reason: "COMPLETED" }]);
+  await as("paul").decide({ approvalId: open?.id ?? "", inputHash: open?.inputHash ?? "", decision: "ALLOW" });
+  expect(await started().mayReach("a.example", 443)).toBe(true);
+});
+
+it("a host whose question was closed without an answer is asked for again, also by the program that asked", async () => {
+  const { app, as } = await reachingOffice();
+  const { started } = await withProgram(app, as("anna"));
+  const { sql } = app.database;
+  const hosts = started();
+  await hosts.mayReach("a.example", 443);
+  for (const state of ["SEALED", "EXPIRED"]) {
+    const [open] = await openHosts(as("paul"));
+    await sql.query({ name: `close_${state}`, text: "UPDATE approval SET state = $2::approval_state WHERE id = $1" }, [
+      rowId("Approval", open?.id ?? ""),
+      state,
+    ]);
+    expect(await openHosts(as("paul"))).toEqual([]);
+    expect(await started().mayReach("a.example", 443)).toBe(false);
+    expect(await openHosts(as("paul"))).toMatchObject([{ subject: { host: "a.example" } }]);
+  }
+  // The program itself, which tries without a pause, looks again after a while.
+  const [open] = await openHosts(as("paul"));
+  await sql.query({ name: "close_again", text: "UPDATE approval SET state = 'SEALED' WHERE id = $1" }, [
+    rowId("Approval", open?.id ?? ""),
+  ]);
+  const now = performance.now();
+  const time = vi.spyOn(performance, "now").mockReturnValue(now + 11_000);
+  onTestFinished(() => time.mockRestore());
+  await hosts.mayReach("a.example", 443);
+  time.mockRestore();
+  expect(await openHosts(as("paul"))).toMatchObject([{ subject: { host: "a.example" } }]);
+});
+
+it("a program joins no question that was answered meanwhile", async () => {
+  const { app, as } = await reachingOffice();
+  const { agent, program } = await withProgram(app, as("anna"));
+  // A call of the agent has asked, and a person answers just before the program joins.
+  await as("anna").send(globalId("Agent", agent.id), "reach a.example:443");
+  await expect.poll(async () => (await openHosts(as("paul"))).length).toBe(1);
+  const [open] = await openHosts(as("paul"));
+  const acme = app.services.of("acme");
+  const late = beforeCommit(
+    app.database.sql,
+    (change) => "hostRequests" in change,
+    async () => {
+      await as("paul").decide({ approvalId: open?.id ?? "", decision: "DENY" });
+    },
+  );
+  const asked = await askInBackground({ ...acme, log: new EventLog(late) }, program, { host: "a.example", port: 443 });
+  expect(asked).toBe("asked");
+  expect((await openHosts(as("paul"))).map(({ id: each }) => each)).not.toContain(open?.id);
+  expect(await openHosts(as("paul"))).toHaveLength(1);
 });
 
 it("a program asks for 20 hosts at most", async () => {
