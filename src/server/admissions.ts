@@ -10,7 +10,7 @@ import type { Admission } from "../resolvers/admission.ts";
 import type { Asker, Identified, Recognised } from "./authenticate.ts";
 import { clientError } from "../resolvers/errors.ts";
 
-/** The time between two questions about a person, and the time in which sign-in must say who they are, in ms: what is shown rests on an answer of at most twice as long ago. */
+/** The time between two questions about a person, in ms: what is shown rests on a question of at most twice as long ago that was answered. */
 const ADMITTED_MS = 2_500;
 
 /** Somebody who may be asked about: all requests and sockets of one key are answered alike. */
@@ -30,12 +30,14 @@ type Watched = {
   /** The time of the last question that was answered, in ms. */
   answeredAt: number;
   asking: Promise<void> | null;
+  /** True if the next question has been due since the one that is asked began. */
+  isDue: boolean;
 };
 
 /**
  * The admissions of all who have streams open on this server. One question a person is asked in a rhythm, whether a page comes
- * or not, so that no page waits for it (invariant 12). An answer that is another one ends the person's streams, and so does a
- * sign-in that does not answer in time. While the database is away, or late, nothing new is shown.
+ * or not, so that no page waits for it (invariant 12). An answer that is another one ends the person's streams. While sign-in or the
+ * database is away, or late, nothing new is shown, and the streams stay: clients that came back would ask a slow sign-in again.
  */
 export class Admissions {
   readonly #everyMs: number;
@@ -74,8 +76,8 @@ export class Admissions {
   }
 
   #begin(person: Person, answeredAt: number): Watched {
-    const timer = setInterval(() => void this.ask(watched), this.#everyMs).unref();
-    const watched: Watched = { streams: new Set(), person, timer, answeredAt, asking: null };
+    const timer = setInterval(() => this.#askInTurn(watched), this.#everyMs).unref();
+    const watched: Watched = { streams: new Set(), person, timer, answeredAt, asking: null, isDue: false };
     this.#watched.set(person.key, watched);
     return watched;
   }
@@ -89,10 +91,22 @@ export class Admissions {
     if (this.#watched.get(person.key) === watched) this.#watched.delete(person.key);
   }
 
-  /** Asks about a person now. Never rejects: whoever is refused hears why. */
+  /** The next question is due: it is asked now, or as soon as the one before is answered. */
+  #askInTurn(watched: Watched): void {
+    if (watched.asking === null) void this.ask(watched);
+    else watched.isDue = true;
+  }
+
+  /**
+   * Asks about a person now. Never rejects: whoever is refused hears why. Resolves without an answer when none would be young
+   * enough any longer; one that comes later still counts for what it refuses.
+   */
   ask(watched: Watched): Promise<void> {
-    watched.asking ??= this.#answer(watched).finally(() => {
+    watched.asking ??= within(this.#answer(watched), 2 * this.#everyMs).finally(() => {
       watched.asking = null;
+      if (!watched.isDue || watched.streams.size === 0) return;
+      watched.isDue = false;
+      void this.ask(watched);
     });
     return watched.asking;
   }
@@ -100,9 +114,9 @@ export class Admissions {
   async #answer(watched: Watched): Promise<void> {
     const askedAt = this.now();
     try {
-      const identified = await inTime(watched.person.identify(), this.#everyMs);
+      const identified = await watched.person.identify();
       const present = identified === null ? null : await watched.person.actorOf(identified);
-      watched.answeredAt = askedAt;
+      watched.answeredAt = Math.max(watched.answeredAt, askedAt);
       const now = present === null ? null : rightsOf(present);
       refuse(watched, ({ rights }) => (rights === now ? null : { reason: NOBODY() }));
     } catch (error) {
@@ -194,17 +208,12 @@ export function isSignInFailure(errors: readonly GraphQLError[] | undefined): bo
 const NOBODY = (): Error =>
   clientError("UNAUTHENTICATED", "you are no longer admitted as who you were: connect again with a valid token");
 
-async function inTime<Answer>(answer: Promise<Answer>, mostMs: number): Promise<Answer> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(
-    () => reject(clientError("TOO_SLOW", "sign-in did not say in time whether you are still admitted: connect again")),
-    mostMs,
-  );
-  try {
-    return await Promise.race([answer, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+/** Resolves when the work is done, or after so many ms, if that is sooner. */
+async function within(work: Promise<void>, mostMs: number): Promise<void> {
+  const { promise: late, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, mostMs).unref();
+  await Promise.race([work, late]);
+  clearTimeout(timer);
 }
 
 /** An actor and all that says what they may see, as a text: a stream goes on only for the same. */

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Actor } from "../../src/agent/actors/actor.ts";
 import { Admissions, type Person } from "../../src/server/admissions.ts";
@@ -26,10 +27,10 @@ function somebody(id: string): Person & { asked: number; signIn: Promise<void>; 
 }
 
 /** Admissions by a clock that the test moves, and streams of people, with the reasons for which they were refused. */
-function admissionsOfTest() {
+function admissionsOfTest(everyMs = EVERY_MS) {
   const clock = { ms: 0, now: () => new Date(clock.ms), monotonicMs: () => clock.ms };
   const outages = new OutageWatch(() => Promise.resolve());
-  const admissions = new Admissions({ outages }, clock, EVERY_MS);
+  const admissions = new Admissions({ outages }, clock, everyMs);
   const open = (person: Person) => {
     const admission = admissions.of(person, actor(person.key), clock.ms);
     const refusals: unknown[] = [];
@@ -83,17 +84,51 @@ describe("the admissions of a server", () => {
     expect(admission.isFresh()).toBe(true);
   });
 
-  it("end the streams of a person whose sign-in does not answer in time, and say so (invariant 12)", async () => {
-    const { open } = admissionsOfTest();
+  it("show nothing while sign-in does not answer, and end no stream for it: who came back would ask it again (invariant 12)", async () => {
+    const { clock, open } = admissionsOfTest();
     const [silent, other] = [somebody("silent"), somebody("other")];
     const streams = [open(silent), open(silent)];
     const neighbour = open(other);
-    silent.signIn = new Promise(() => {});
-    for (const { admission, refusals } of streams) {
-      await expect.poll(() => refusals).toMatchObject([{ extensions: { code: "TOO_SLOW" } }]);
-      expect(admission.isRefused()).toBe(true);
-      expect(await admission.refreshed()).toBe(false);
-    }
+    const held = Promise.withResolvers<void>();
+    silent.signIn = held.promise;
+    await expect.poll(() => silent.asked).toBeGreaterThan(0);
+    clock.ms += 2 * EVERY_MS;
+    // It is asked again, once in the time for which an answer would have counted.
+    await expect.poll(() => silent.asked).toBeGreaterThan(2);
+    for (const { admission, refusals } of streams) expect([admission.isFresh(), refusals]).toEqual([false, []]);
     expect(neighbour.refusals).toEqual([]);
+    held.resolve();
+    silent.signIn = Promise.resolve();
+    for (const { admission } of streams) {
+      expect(await admission.refreshed()).toBe(true);
+      expect(admission.isFresh()).toBe(true);
+    }
+  });
+
+  it("ask again as soon as an answer came that took longer than the pause", async () => {
+    const everyMs = 300;
+    const { open } = admissionsOfTest(everyMs);
+    const slow = somebody("slow");
+    const held = Promise.withResolvers<void>();
+    slow.signIn = held.promise;
+    open(slow);
+    await expect.poll(() => slow.asked).toBe(1);
+    // Longer than the pause, and not so long that the answer would not count.
+    await delay(1.2 * everyMs);
+    slow.signIn = Promise.resolve();
+    held.resolve();
+    await delay(0);
+    expect(slow.asked).toBe(2);
+  });
+
+  it("end the streams of a person whose sign-in says no, however late", async () => {
+    const { open } = admissionsOfTest();
+    const person = somebody("gone");
+    const held = Promise.withResolvers<null>();
+    const { refusals } = open({ ...person, identify: () => held.promise });
+    await delay(5 * EVERY_MS);
+    expect(refusals).toEqual([]);
+    held.resolve(null);
+    await expect.poll(() => refusals).toMatchObject([{ extensions: { code: "UNAUTHENTICATED" } }]);
   });
 });
