@@ -742,6 +742,8 @@ CREATE INDEX host_request_tool_call_id_idx ON public.host_request USING btree (t
 
 CREATE INDEX host_request_untold ON public.host_request USING btree (agent_id) WHERE (in_background AND (told_at IS NULL));
 
+CREATE INDEX idempotency_key_created_at_idx ON public.idempotency_key USING btree (created_at);
+
 CREATE UNIQUE INDEX idempotency_key_pkey ON public.idempotency_key USING btree (tenant, actor_id, operation, key);
 
 CREATE UNIQUE INDEX image_pkey ON public.image USING btree (tenant, digest);

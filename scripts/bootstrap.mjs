@@ -4,7 +4,19 @@
 // a bundle of the sources runs in their place (see docs/adr/0022).
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { basename, delimiter, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -65,6 +77,8 @@ function install() {
   if (running.length > 0)
     fail(`The dependencies have changed, and process ${running.join(", ")} runs with the old ones: stop it first.`);
   console.log("Installing the dependencies (once; about a minute) …");
+  // Until npm is done, what is there is no version's.
+  rmSync(join(STATE, "installed"), { force: true });
   const npm = process.env.npm_execpath;
   const [command, args] = npm?.endsWith(".js") ? [process.execPath, [npm]] : ["npm", []];
   const flags = ["ci", "--include=dev", "--include=optional", "--no-audit", "--no-fund", "--loglevel=error"];
@@ -122,9 +136,24 @@ function bundle(folder) {
   try {
     if (status !== 0) throw new Error([...stderr.matchAll(/Error: +(.+)$/gm)].at(-1)?.[1] ?? stderr.trim());
     if (join(BUNDLES, digestOfSources()) !== folder) throw new Error("the sources changed while it was made");
+    // On the disk before it has its name: after a power cut it would be there with empty files, and be run.
+    for (const name of readdirSync(making, { recursive: true })) synced(join(making, name));
+    synced(making);
     renameSync(making, folder);
+    synced(BUNDLES);
   } finally {
     rmSync(making, { recursive: true, force: true });
+  }
+}
+
+/** Waits until a file or a folder is on the disk. */
+function synced(path) {
+  if (process.platform === "win32") return;
+  const file = openSync(path, "r");
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
   }
 }
 
@@ -250,23 +279,24 @@ function isAlive(pid) {
 
 /**
  * One at a time: others wait, and then find the step done. A lock whose process died, or that was never written, is taken over.
- * A caller that has something else to do waits `patienceMs` at most, and throws then.
+ * A caller that has something else to do waits `patienceMs` at most, and throws then. A lock names its process and when that started:
+ * in a container each start gives the same ids to other processes.
  */
 function locked(step, patienceMs = Infinity) {
   mkdirSync(STATE, { recursive: true });
   const own = `${LOCK}.${process.pid}`;
   // Written before it is the lock: there is never one that names nobody, not even on a full disk.
-  writeFileSync(own, String(process.pid));
+  writeFileSync(own, ownerText());
   try {
     for (let waitedMs = 0; !tryLink(own); waitedMs += WAIT_MS) {
-      const owner = Number(existsSync(LOCK) ? readFileSync(LOCK, "utf8") : NaN);
+      const seen = textOf(LOCK);
+      const owner = seen.split(" ")[0];
       if (waitedMs >= patienceMs) throw new Error(`process ${owner} is at work on ${STATE}`);
       if (waitedMs === PATIENCE_TOLD_MS)
         console.error(
           `Waiting for process ${owner}, which is at work on ${STATE} … If that process is something else, remove ${LOCK}.`,
         );
-      // The process of before may have had this one's id.
-      if (existsSync(LOCK) && (!(owner > 0) || owner === process.pid || !isAlive(owner))) rmSync(LOCK, { force: true });
+      if (existsSync(LOCK) && !isOwned(seen)) removeLock(seen, own);
       else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, WAIT_MS);
     }
   } finally {
@@ -277,6 +307,31 @@ function locked(step, patienceMs = Infinity) {
   } finally {
     rmSync(LOCK, { force: true });
   }
+}
+
+/** The text by which a lock names this process. */
+function ownerText() {
+  return `${process.pid} ${startOf(process.pid)}`;
+}
+
+/** True if the process that a lock names still runs, and is another one than this. */
+function isOwned(text) {
+  const [pid, start = ""] = text.split(" ");
+  if (!(Number(pid) > 0) || Number(pid) === process.pid || !isAlive(Number(pid))) return false;
+  const present = startOf(pid);
+  return start === "" || present === "" || start === present;
+}
+
+/** Removes a lock that was left behind, unless somebody else has done so, and has it by now. */
+function removeLock(seen, own) {
+  const stale = `${own}.stale`;
+  try {
+    renameSync(LOCK, stale);
+    if (textOf(stale) !== seen) linkSync(stale, LOCK);
+  } catch (error) {
+    if (error.code !== "ENOENT" && error.code !== "EEXIST") throw error;
+  }
+  rmSync(stale, { force: true });
 }
 
 function tryLink(own) {
@@ -291,6 +346,6 @@ function tryLink(own) {
 
 function fail(message) {
   console.error(resolve(ROOT) === process.cwd() ? message : `${message} (${ROOT})`);
-  if (existsSync(LOCK) && readFileSync(LOCK, "utf8") === String(process.pid)) rmSync(LOCK, { force: true });
+  if (existsSync(LOCK) && textOf(LOCK) === ownerText()) rmSync(LOCK, { force: true });
   process.exit(1);
 }

@@ -18,6 +18,7 @@ import { closeLostShells } from "./agent/calls/shells/lost.ts";
 import { endShellLeases } from "./agent/calls/shells/rows.ts";
 import { askInBackground } from "./agent/approvals/hosts/ask-in-background.ts";
 import { ServerShells } from "./agent/calls/shells/server-shells.ts";
+import { KeysSweep } from "./sweeps/keys.ts";
 import { HomesSweep } from "./sweeps/homes.ts";
 import { RememberedHostRules } from "./agent/policy/hosts/remembered-host-rules.ts";
 import { ToolSlots } from "./agent/calls/slots.ts";
@@ -263,6 +264,8 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   starting.defer(() => retention.close());
   const homesSweep = new HomesSweep(services, box);
   starting.defer(() => homesSweep.close());
+  const keysSweep = new KeysSweep(services);
+  starting.defer(() => keysSweep.close());
   const audit = new AuditSweep(services, overrides.auditTimes ?? AUDIT_TIMES);
   starting.defer(() => audit.close());
 

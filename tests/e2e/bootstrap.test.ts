@@ -1,4 +1,4 @@
-import { rm, writeFile } from "node:fs/promises";
+import { access, readdir, rm, writeFile } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import { checkout } from "../support/checkout.ts";
@@ -47,4 +47,29 @@ it("the database client is generated on a clone that npm did not start", async (
   const started = runPath(join(folder, "scripts/bootstrap.mjs"), [program], { PATH });
   expect(await started.exited, started.output()).toBe(0);
   expect(started.output()).toContain("runs");
+}, 120_000);
+
+it("a lock of a process whose id another one has by now, as in a container that was started anew, is taken over", async () => {
+  const { folder } = await checkout();
+  await rm(join(folder, ".triplane/generated"));
+  // This process lives, and started at another time.
+  await writeFile(join(folder, ".triplane/install.lock"), `${process.pid} 1`);
+  const program = join(folder, "program.mjs");
+  await writeFile(program, 'console.log("runs");');
+  const started = runPath(join(folder, "scripts/bootstrap.mjs"), [program], {});
+  expect(await started.exited, started.output()).toBe(0);
+  expect(started.output()).not.toContain("Waiting for process");
+  expect(await readdir(join(folder, ".triplane"))).not.toContain("install.lock");
+}, 120_000);
+
+it("an install that breaks off leaves no mark that the dependencies are there", async () => {
+  const { folder } = await checkout();
+  const mark = join(folder, ".triplane/installed");
+  await writeFile(mark, "another lockfile");
+  const npm = join(folder, "npm.js");
+  await writeFile(npm, "process.exit(1);");
+  const broken = runPath(join(folder, "scripts/bootstrap.mjs"), ["--version"], { npm_execpath: npm });
+  expect(await broken.exited, broken.output()).toBe(1);
+  expect(broken.output()).toContain("npm could not install the dependencies");
+  await expect(access(mark)).rejects.toThrow("ENOENT");
 }, 120_000);

@@ -230,7 +230,7 @@ it("a question that could not be stored is asked at the next try", async () => {
 
 it("a question of a program that runs outlives a turn that ends by an error; one that a call asks, too, does not", async () => {
   async function* fails(): AsyncGenerator<never> {
-    throw new Error("the provider is away");
+    yield await Promise.reject(new Error("the provider is away"));
   }
   const { app, as } = await reachingOffice(
     {},
