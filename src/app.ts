@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { AuditSweep, AUDIT_TIMES, type AuditTimes } from "./sweeps/audit.ts";
 import { RetentionSweep, RETENTION_SWEEP_MS } from "./sweeps/retention.ts";
-import { LEASE_TIMES, endAll, type AgentOfTenant, type LeaseTimes } from "./agent/loop/lease.ts";
+import { LEASE_TIMES, endAll, knownParts, type AgentOfTenant, type LeaseTimes, type PartNames } from "./agent/loop/lease.ts";
 import { listenerConsumers } from "./deliveries/listeners.ts";
 import type { Model } from "./agent/models/model.ts";
 import type { AgentServices, ServerServices } from "./agent/loop/services.ts";
@@ -183,6 +183,8 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     compareClocks: async () => databaseClock?.compare(),
     logger,
     leaseTimes,
+    // No other server could know more.
+    knownParts: database.config.kind === "embedded" ? null : partsOf(settings, overrides.models),
     programMs,
     agentLimit: settings.agentLimit,
     hasSeveralTenants: settings.hasSeveralTenants,
@@ -295,6 +297,16 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   void database.makeFaster((message) => logger.warn(message));
   const started = starting.move();
   return { port: server.port, database, services, wake, close: () => started.disposeAsync() };
+}
+
+/** The names by which the agents of a server are made. */
+function partsOf({ tenants, agentHooks }: Settings, models: ReadonlyMap<string, Model> = new Map()): string {
+  const namesOf = ({ templates, models: own }: TenantSettings): PartNames => ({
+    templates: [...templates.keys()],
+    models: [...own.keys(), ...models.keys()],
+    hooks: [...agentHooks.keys()],
+  });
+  return knownParts(namesOf(tenants.everybody), new Map([...tenants.named].map(([tenant, own]) => [tenant, namesOf(own)])));
 }
 
 /** The services of each tenant: what is configured for it, and what it shares with the others of this server. */

@@ -3,7 +3,7 @@ import { readCallsOfSteps, type StepOfAgent } from "../agent/calls/call.ts";
 import { readApprovals, type FoundApproval } from "../agent/approvals/approval.ts";
 import type { AgentUsage } from "../agent/loop/usage.ts";
 import { readUsage } from "../agent/loop/usage.ts";
-import { readStandstills, waitingFor } from "../agent/loop/waiting-for.ts";
+import { readStandstills, waitingFor, type KnownNames } from "../agent/loop/waiting-for.ts";
 import { readActorNames } from "../agent/actors/actor-names.ts";
 import type { Sql } from "../db/sql.ts";
 import type { ActorRef } from "../events/actor-ref.ts";
@@ -16,6 +16,7 @@ import type { LogHead } from "../events/cursor.ts";
  */
 export class Loaders {
   readonly #reads: Sql;
+  readonly #known: KnownNames;
   readonly #tenant: string;
   readonly #snapshot: () => Promise<LogHead>;
   #actorNames: DataLoader<ActorRef, string | null, string> | null = null;
@@ -26,8 +27,9 @@ export class Loaders {
   #waitingFor: DataLoader<string, string | null> | null = null;
 
   /** The loaders of one answer for readers of a tenant, as of its snapshot. */
-  constructor(reads: Sql, tenant: string, snapshot: () => Promise<LogHead>) {
+  constructor({ reads, ...known }: KnownNames & { readonly reads: Sql }, tenant: string, snapshot: () => Promise<LogHead>) {
     this.#reads = reads;
+    this.#known = known;
     this.#tenant = tenant;
     this.#snapshot = snapshot;
   }
@@ -79,7 +81,9 @@ export class Loaders {
   /** By the row's id. */
   get waitingFor(): DataLoader<string, string | null> {
     return (this.#waitingFor ??= new DataLoader(async (agentIds) =>
-      (await readStandstills(this.#reads, agentIds)).map((standstill) => (standstill === null ? null : waitingFor(standstill))),
+      (await readStandstills(this.#reads, agentIds)).map((standstill) =>
+        standstill === null ? null : waitingFor(standstill, this.#known),
+      ),
     ));
   }
 }

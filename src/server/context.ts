@@ -34,12 +34,12 @@ export function makeContext(shared: SharedContext, actor: Actor, person: Person,
 
 /** The part of the context that each answer has anew: its snapshot, and what is read once for it. */
 function oneAnswer(
-  services: Pick<AgentServices, "log" | "reads">,
+  services: Pick<AgentServices, "log" | "reads" | "templates" | "models">,
   tenant: string,
 ): Pick<Context, "snapshot" | "loaders" | "anew"> {
   let head: Promise<LogHead> | null = null;
   const snapshot = (): Promise<LogHead> => (head ??= services.log.head(tenant));
-  const loaders = new Loaders(services.reads, tenant, snapshot);
+  const loaders = new Loaders(services, tenant, snapshot);
   const anew = (): void => {
     head = null;
     loaders.forget();

@@ -6,13 +6,16 @@ import { authenticate, bearerToken, isTokenOf } from "./authenticate.ts";
 /** Headers by which a proxy says that it asks for somebody else: who comes through one is not on this machine. */
 const FORWARDED = ["forwarded", "x-forwarded-for", "x-real-ip"];
 
-/** True if the request may read the server's figures: from this machine, with the token for them, or as an administrator. */
+/**
+ * True if the request may read the server's figures: with the token for them, or as an administrator. Where no token is configured,
+ * whoever is on this machine may, too: a proxy on it that says nothing of whom it asks for would look as if it were one of them.
+ */
 export async function mayReadMetrics(
   { headers, socket: { remoteAddress } }: IncomingMessage,
   { authentication, metricsTokenHash }: Access & { readonly metricsTokenHash: string | null },
 ): Promise<boolean> {
   const isForwarded = FORWARDED.some((name) => headers[name] !== undefined);
-  if (!isForwarded && isLoopback(remoteAddress ?? "")) return true;
+  if (metricsTokenHash === null && !isForwarded && isLoopback(remoteAddress ?? "")) return true;
   const token = bearerToken(headers.authorization);
   if (token === null) return false;
   if (metricsTokenHash !== null && isTokenOf(metricsTokenHash, token)) return true;

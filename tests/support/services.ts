@@ -58,6 +58,7 @@ export function testServices(
   return {
     ...shared,
     reads: sql,
+    knownParts: null,
     clockSkew: () => NO_SKEW,
     compareClocks: async () => {},
     decidersOf: () => null,

@@ -46,13 +46,40 @@ const DUE = "(runnable_at <= clock_timestamp() OR runnable_at > clock_timestamp(
 /** An agent that is to go on, and that nobody holds: the condition of the index agent_waiting. */
 const IS_UNOWNED = "runnable_at IS NOT NULL AND lease_owner IS NULL";
 
+/**
+ * What a server's configuration has that agents are made from, as a JSON text: by tenant, and for all others by "", the names of templates,
+ * models and sets of hooks. An agent that needs others is left to the servers that know them, save to end a turn that a person
+ * interrupted. Null where there are no other servers.
+ */
+export type KnownParts = string | null;
+
+/** The parts of which agents of a tenant are made. */
+export type PartNames = {
+  readonly templates: readonly string[];
+  readonly models: readonly string[];
+  readonly hooks: readonly string[];
+};
+
+/** The known parts of a server: those of everybody, and of the tenants that have their own. */
+export function knownParts(everybody: PartNames, named: ReadonlyMap<string, PartNames>): string {
+  return JSON.stringify({ ...Object.fromEntries(named), "": everybody });
+}
+
+/** The agent is made of known parts, or waits for its turn to be ended. `parts`: a parameter with KnownParts. */
+const isKnown = (parts: string): string =>
+  `(${parts}::jsonb IS NULL OR interrupt_at IS NOT NULL OR coalesce(${parts}::jsonb -> agent.tenant, ${parts}::jsonb -> '')
+    @> jsonb_build_object('templates', jsonb_build_array(template_id), 'models', jsonb_build_array(model), 'hooks', coalesce(hooks::jsonb, '[]')))`;
+
 /** The most agents whose lease has run out that a look finds: also more than there are places, since some may have to be left to their owners. */
 const RUN_OUT_MOST = 100;
 
-const CLAIM: Statement<Lease, [serverId: string, ttlMs: number, agentIds: readonly string[], alsoRunOut: boolean]> = {
+const CLAIM: Statement<
+  Lease,
+  [serverId: string, ttlMs: number, agentIds: readonly string[], alsoRunOut: boolean, known: KnownParts]
+> = {
   name: "claim_agents",
   text: `UPDATE agent a SET lease_owner = $1, lease_epoch = lease_epoch + 1, lease_until = clock_timestamp() + make_interval(secs => $2::float8 / 1000)
-    FROM (SELECT id, lease_owner IS NOT NULL AS is_takeover FROM agent WHERE id = ANY ($3) AND ${DUE} AND needs <= ${KNOWN_NEEDS} AND ${logIsWhole("agent.tenant")} AND (lease_owner IS NULL OR ($4 AND lease_until < clock_timestamp())) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED) free
+    FROM (SELECT id, lease_owner IS NOT NULL AS is_takeover FROM agent WHERE id = ANY ($3) AND ${DUE} AND needs <= ${KNOWN_NEEDS} AND ${isKnown("$5")} AND ${logIsWhole("agent.tenant")} AND (lease_owner IS NULL OR ($4 AND lease_until < clock_timestamp())) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED) free
     WHERE a.id = free.id RETURNING a.id AS "agentId", a.tenant, a.created_by AS "createdBy", a.lease_owner AS owner, a.lease_epoch AS epoch, free.is_takeover AS "isTakeover"`,
 };
 /**
@@ -65,7 +92,14 @@ const CLAIM: Statement<Lease, [serverId: string, ttlMs: number, agentIds: readon
  */
 const LOOK: Statement<
   { found: "UNOWNED" | "RUN_OUT" | "OWN"; agentId: string; tenant: string; signal: number },
-  [serverId: string, tenants: readonly string[] | null, most: number, alsoRunOut: boolean, crowded: readonly string[]]
+  [
+    serverId: string,
+    tenants: readonly string[] | null,
+    most: number,
+    alsoRunOut: boolean,
+    crowded: readonly string[],
+    known: KnownParts,
+  ]
 > = {
   name: "look_for_agents",
   text: `WITH RECURSIVE waiting (tenant) AS (
@@ -73,10 +107,10 @@ const LOOK: Statement<
       UNION ALL SELECT (SELECT tenant FROM agent WHERE ${IS_UNOWNED} AND tenant > waiting.tenant ORDER BY tenant LIMIT 1) FROM waiting WHERE waiting.tenant IS NOT NULL
     )
     (SELECT 'UNOWNED' AS found, a.id AS "agentId", w.tenant, a.signal FROM waiting w CROSS JOIN LATERAL (
-        SELECT id, signal, runnable_at, row_number() OVER (ORDER BY runnable_at) AS nth FROM agent WHERE agent.tenant = w.tenant AND ${IS_UNOWNED} AND ${DUE} AND needs <= ${KNOWN_NEEDS} ORDER BY runnable_at LIMIT (SELECT least($3::bigint, ceil(($3::bigint + 1) ^ 2 / (4 * count(tenant)))::bigint) FROM waiting)
+        SELECT id, signal, runnable_at, row_number() OVER (ORDER BY runnable_at) AS nth FROM agent WHERE agent.tenant = w.tenant AND ${IS_UNOWNED} AND ${DUE} AND needs <= ${KNOWN_NEEDS} AND ${isKnown("$6")} ORDER BY runnable_at LIMIT (SELECT least($3::bigint, ceil(($3::bigint + 1) ^ 2 / (4 * count(tenant)))::bigint) FROM waiting)
       ) a WHERE w.tenant <> ALL ($5) AND ${logIsWhole("w.tenant")} ORDER BY a.nth, a.runnable_at LIMIT $3)
     UNION ALL (SELECT 'RUN_OUT', id, tenant, signal FROM (
-        SELECT id, tenant, signal, lease_until, row_number() OVER (PARTITION BY tenant ORDER BY lease_until) AS nth FROM agent WHERE $4 AND lease_owner IS NOT NULL AND lease_until < clock_timestamp() AND runnable_at IS NOT NULL AND needs <= ${KNOWN_NEEDS} AND ${logIsWhole("agent.tenant")}
+        SELECT id, tenant, signal, lease_until, row_number() OVER (PARTITION BY tenant ORDER BY lease_until) AS nth FROM agent WHERE $4 AND lease_owner IS NOT NULL AND lease_until < clock_timestamp() AND runnable_at IS NOT NULL AND needs <= ${KNOWN_NEEDS} AND ${isKnown("$6")} AND ${logIsWhole("agent.tenant")}
       ) a ORDER BY tenant = ANY ($5), nth, lease_until LIMIT ${RUN_OUT_MOST})
     UNION ALL SELECT 'OWN', id, tenant, signal FROM agent WHERE lease_owner = $1 AND ($2::text[] IS NULL OR tenant = ANY ($2))`,
 };
@@ -133,8 +167,9 @@ export async function claim(
   agentIds: readonly string[],
   { ttlMs }: LeaseTimes,
   free: Free,
+  known: KnownParts = null,
 ): Promise<Lease[]> {
-  return sql.query(CLAIM, [serverId, ttlMs, agentIds, free === "RUN_OUT"]);
+  return sql.query(CLAIM, [serverId, ttlMs, agentIds, free === "RUN_OUT", known]);
 }
 
 /**
@@ -160,8 +195,13 @@ export type FoundAgents = {
 };
 
 /** Looks for agents that are free, and for signals to the server's own. */
-export async function lookForAgents(sql: Sql, serverId: string, { tenants, most, free, crowded }: Look): Promise<FoundAgents> {
-  const rows = await sql.query(LOOK, [serverId, tenants, most, free === "RUN_OUT", crowded]);
+export async function lookForAgents(
+  sql: Sql,
+  serverId: string,
+  { tenants, most, free, crowded }: Look,
+  known: KnownParts = null,
+): Promise<FoundAgents> {
+  const rows = await sql.query(LOOK, [serverId, tenants, most, free === "RUN_OUT", crowded, known]);
   const { UNOWNED = [], RUN_OUT = [], OWN = [] } = Object.groupBy(rows, ({ found }) => found);
   const signals = new Map(OWN.map(({ agentId, signal }) => [agentId, signal]));
   return { unowned: UNOWNED, runOut: RUN_OUT, signals };

@@ -190,14 +190,14 @@ export class Runner {
     const areRunOutDue = tenants === null || (this.#isRunOutDue && this.#hasEnded);
     this.#isShort = false;
     this.#hasEnded = false;
-    const { leases, serverId } = this.#services;
+    const { leases, serverId, knownParts } = this.#services;
     const most = Math.min(CLAIMED, this.#places.free);
     const crowded = this.#places.crowded();
     const free = areRunOutDue && most > 0 ? this.#free() : "GIVEN_BACK";
     if (areRunOutDue) this.#isRunOutDue = most === 0;
     const refusals = this.#refusals;
     try {
-      const found = await lookForAgents(leases, serverId, { tenants, most, free, crowded });
+      const found = await lookForAgents(leases, serverId, { tenants, most, free, crowded }, knownParts);
       if (crowded.length > 0 || found.unowned.length === most) this.#isShort = true;
       // At once: between the look and this, a row may be let go by who keeps its owner from renewing.
       const runOut = free === "RUN_OUT" ? await this.#claimable(found.runOut) : [];
@@ -256,10 +256,10 @@ export class Runner {
     if (placed.size < agents.length) this.#refuse();
     if (placed.size === 0) return;
     const refusals = this.#refusals;
-    const { leases, serverId, leaseTimes } = this.#services;
+    const { leases, serverId, leaseTimes, knownParts } = this.#services;
     const term = beginTerm(this.#services);
     try {
-      for (const lease of await claim(leases, serverId, [...placed.keys()], leaseTimes, free)) {
+      for (const lease of await claim(leases, serverId, [...placed.keys()], leaseTimes, free, knownParts)) {
         if (this.#closing.signal.aborted) await release(leases, lease);
         else {
           this.#advance(lease, term);

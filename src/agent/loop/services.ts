@@ -13,7 +13,7 @@ import type { Model } from "../models/model.ts";
 import type { FileWatches } from "../workspace/changes/file-watches.ts";
 import type { RememberedFiles } from "../workspace/changes/remembered-files.ts";
 import type { WorkspaceFolders } from "../workspace/roots.ts";
-import type { LeaseTimes } from "./lease.ts";
+import type { KnownParts, LeaseTimes } from "./lease.ts";
 import type { Hooks, Template } from "./template.ts";
 
 /** The services that are a tenant's own: what the operator configured for everybody, and what for this tenant. */
@@ -51,6 +51,8 @@ export type AgentServices = CallServices &
     readonly appender: Appender;
     readonly bell: Bell;
     readonly leaseTimes: LeaseTimes;
+    /** What the configuration of this server has that agents are made from. */
+    readonly knownParts: KnownParts;
     /** The time for which programs run on without a renewal of their lease, in ms: Infinity where no other server could go on. */
     readonly programMs: number;
     /** The hooks that agents may be created with, by name. */

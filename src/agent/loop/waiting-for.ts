@@ -5,6 +5,7 @@ import type { Sql, Statement } from "../../db/sql.ts";
 export type Standstill = {
   readonly state: AgentState;
   readonly breakpoint: Breakpoint;
+  readonly templateId: string;
   readonly model: string;
   readonly stepCount: number;
   /** True if a turn is to begin: a message waits, or the last turn is to be retried. */
@@ -34,7 +35,7 @@ const NEWEST = 20;
 
 const READ: Statement<{ standstill: Standstill | null }, [agentIds: readonly string[]]> = {
   name: "read_standstills",
-  text: `SELECT CASE WHEN a.id IS NOT NULL THEN json_build_object('state', a.state, 'breakpoint', a.breakpoint, 'model', a.model, 'stepCount', a.step_count, 'isInterrupted', a.interrupt_at IS NOT NULL,
+  text: `SELECT CASE WHEN a.id IS NOT NULL THEN json_build_object('state', a.state, 'breakpoint', a.breakpoint, 'templateId', a.template_id, 'model', a.model, 'stepCount', a.step_count, 'isInterrupted', a.interrupt_at IS NOT NULL,
     'isTurnWanted', a.retry_turn IS NOT NULL OR EXISTS (SELECT FROM message m WHERE m.agent_id = a.id AND m.ordinal IS NULL AND m.withdrawn_at IS NULL),
     'owner', CASE WHEN a.lease_until < clock_timestamp() THEN 'RUN_OUT' WHEN a.lease_owner IS NOT NULL THEN 'ANSWERS' WHEN a.runnable_at IS NOT NULL THEN 'NOBODY' ELSE 'NOT_NEEDED' END,
     'asked', (SELECT coalesce(json_agg(json_build_object('name', coalesce(t.name, p.host || ':' || p.port), 'kind', p.kind) ORDER BY p.requested_at), '[]') FROM approval p LEFT JOIN tool_call t ON t.id = p.tool_call_id
@@ -54,9 +55,19 @@ export async function readStandstills(sql: Sql, agentIds: readonly string[]): Pr
   return (await sql.query(READ, [agentIds])).map(({ standstill }) => standstill);
 }
 
+/** The templates and models that a server knows. */
+export type KnownNames = {
+  readonly templates: { has(name: string): boolean };
+  readonly models: { has(name: string): boolean };
+};
+
 /** The thing that an agent waits for, in words that follow "waits for"; null if that is only a message. */
-export function waitingFor(now: Standstill): string | null {
+export function waitingFor(now: Standstill, known: KnownNames): string | null {
   if (now.state === "READY" && !now.isTurnWanted) return null;
+  if (now.owner === "NOBODY" || now.owner === "RUN_OUT") {
+    const missing = missingPart(now, known);
+    if (missing !== null) return `a server that has ${missing} in its configuration: the one that was asked has not`;
+  }
   if (now.owner === "NOBODY") return "a server to go on with it";
   if (now.owner === "RUN_OUT") return "another server to go on with it: the one that worked on it does not answer";
   if (now.isInterrupted) return "its turn to end: somebody interrupted it";
@@ -65,6 +76,11 @@ export function waitingFor(now: Standstill): string | null {
   if (now.isShellElsewhere && now.executing.length === 0 && ["TOOL_PENDING", "POST_TOOL"].includes(now.breakpoint))
     return "a background shell on another server to end";
   return atBreakpoint(now);
+}
+
+function missingPart({ templateId, model }: Standstill, { templates, models }: KnownNames): string | null {
+  if (!templates.has(templateId)) return `the template ${templateId}`;
+  return models.has(model) ? null : `the model ${model}`;
 }
 
 function people(asked: Standstill["asked"]): string {

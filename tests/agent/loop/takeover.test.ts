@@ -1,3 +1,5 @@
+import { InterruptAgentDocument } from "../../generated/documents.ts";
+import { embeddedFolder } from "../../support/embedded.ts";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { Sql } from "../../../src/db/sql.ts";
 import type { ModelEvent } from "../../../src/agent/models/model.ts";
@@ -151,12 +153,13 @@ describe("an agent whose owner is gone", () => {
     expect(messages.nodes.filter((message) => message.kind === "USER")).toHaveLength(20);
   });
 
-  it("whose template is gone ends its turn with an error that says so", async () => {
+  it("whose template is gone ends its turn with an error that says so, where no other server could know it", async () => {
     const model = playedModel(
       () => calls("todo_write"),
       () => says("Hello."),
     );
-    const app = await startTestApp({ model, template: { permission: { mode: "approval" } } });
+    const database = { kind: "embedded", folder: await embeddedFolder() } as const;
+    const app = await startTestApp({ database, model, template: { permission: { mode: "approval" } } });
     const client = connect(app.url);
     const agent = await client.createAgent();
     await app.database.sql.query({ name: "g", text: "UPDATE agent SET template_id = 'gone'" }, []);
@@ -167,7 +170,7 @@ describe("an agent whose owner is gone", () => {
     expect(ofType(events, "Done")).toMatchObject([{ reason: "ERROR" }]);
   });
 
-  it("while its template went says that another owner took it over, and ends its turn", async () => {
+  it("while its template went waits for a server that knows it; an interrupt ends its turn, and it says that another owner took it over", async () => {
     const model = playedModel(() => hangsAfter("Half"));
     const app = await startTestApp({ model, overrides: { leaseTimes: SHORT_LEASES } });
     const client = connect(app.url);
@@ -176,6 +179,7 @@ describe("an agent whose owner is gone", () => {
     await client.until(agent.id, "TEXT_CHUNK");
     await app.database.sql.query({ name: "g", text: "UPDATE agent SET template_id = 'gone'" }, []);
     await loseLeases(app);
+    await client.get(InterruptAgentDocument, { input: { agentId: agent.id } });
     const events = await client.until(agent.id, "DONE");
     expect(ofType(events, "AgentResumed")).toMatchObject([{ strategy: "CRASH" }]);
     expect(ofType(events, "Done")).toMatchObject([{ reason: "ERROR" }]);
