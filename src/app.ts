@@ -24,6 +24,7 @@ import { RememberedHostRules } from "./agent/policy/hosts/remembered-host-rules.
 import { ToolSlots } from "./agent/calls/slots.ts";
 import { Runner } from "./agent/loop/runner.ts";
 import { DatabaseClock, NO_SKEW } from "./db/database-clock.ts";
+import { lockFolder } from "./db/lock-file.ts";
 import { openDatabase, type Database } from "./db/database.ts";
 import type { Sql, Statement } from "./db/sql.ts";
 import { Appender } from "./events/appender.ts";
@@ -105,6 +106,8 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   const serverId = randomUUID();
   const { dataFolder, programsFolder, port, host, folder } = settings.environment;
 
+  // The embedded database takes its folder itself.
+  if (settings.environment.database.kind === "postgres") starting.defer(await lockFolder(dataFolder));
   if (programsFolder !== dataFolder) await madeFolder(programsFolder);
 
   // The database, and what stands between it and the application in tests.

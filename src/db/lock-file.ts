@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { messageOf } from "../lib/text.ts";
 
-/** Another process works on the data folder. */
+/** Another process works on the data folder, which is one server's: the embedded database, kept outputs, HOMEs and boxes. */
 export class DataFolderInUse extends Error {
   override readonly name = "DataFolderInUse";
   constructor(folder: string, owner: string) {
     super(
-      `the data folder ${folder} is in use by ${owner}: stop it, or set TRIPLANE_DATA_DIR to another folder, or DATABASE_URL to a PostgreSQL that several servers can share`,
+      `the data folder ${folder} is in use by ${owner}: stop it, or give each server a TRIPLANE_DATA_DIR of its own (several servers share a PostgreSQL by DATABASE_URL)`,
     );
   }
 }
@@ -25,7 +25,7 @@ export class DataFolderUnusable extends Error {
 const SQLITE_BUSY = 5;
 
 /**
- * Takes the folder for this process, since the embedded database does not. The lock is the system's own, by way of an
+ * Takes the folder for this process. The lock is the system's own, by way of an
  * SQLite file that nothing is written to: it ends with its process however that ends, so that none is ever stale.
  * Beside it stands who holds it. Returns the release.
  */

@@ -2,7 +2,9 @@ import { describe, expect, it } from "vitest";
 import { ApprovalsDocument, type EventKind } from "../generated/documents.ts";
 import { connect, ofType, textOf } from "../support/client.ts";
 import { testDatabaseUrl } from "../support/database.ts";
+import { temporaryFolder } from "../support/app.ts";
 import { embeddedFolder } from "../support/embedded.ts";
+import { runFile } from "../support/process.ts";
 import { exampleWorkspace, startServerProcess } from "../support/server-process.ts";
 
 const TODOS = "Find every TODO and make a todo for each.";
@@ -65,8 +67,15 @@ describe("a server that is killed and started again", () => {
 
 describe("two servers on one PostgreSQL", () => {
   it("are one: send on one, subscribe and decide on the other, and go on when the first is killed", async () => {
-    const env = { DATABASE_URL: await testDatabaseUrl() };
-    const [one, two] = await Promise.all([startServerProcess(env), startServerProcess(env)]);
+    const env = { DATABASE_URL: await testDatabaseUrl(), TRIPLANE_DATA_DIR: await temporaryFolder() };
+    const one = await startServerProcess(env);
+    // Kept outputs, HOMEs and boxes are one server's.
+    const refused = runFile("src/main.ts", [], { PORT: "0", ...env });
+    expect(await refused.exited).toBe(1);
+    expect(refused.output()).toContain("Triplane did not start: the data folder");
+    expect(refused.output()).toContain(`in use by process ${one.child.pid}`);
+    expect(refused.output()).toContain("give each server a TRIPLANE_DATA_DIR of its own");
+    const two = await startServerProcess({ ...env, TRIPLANE_DATA_DIR: await temporaryFolder() });
     const sender = connect(one.url);
     const watcher = connect(two.url);
     const agent = await sender.createAgent({ workspace: await exampleWorkspace() });

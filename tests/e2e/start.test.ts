@@ -62,6 +62,16 @@ describe("a start that cannot work says what to do", () => {
     expect(await refusal({ TRIPLANE_CONFIG: config })).toContain("no_such_tool");
   });
 
+  it.each(["embedded", "postgres"])("a data folder that cannot be written (%s)", async (kind) => {
+    const folder = await temporaryFolder();
+    await writeFile(join(folder, "file"), "no folder");
+    const database = kind === "embedded" ? {} : { DATABASE_URL: await testDatabaseUrl() };
+    const output = await refusal({ ...database, TRIPLANE_DATA_DIR: join(folder, "file", "data") });
+    expect(output).toContain("Triplane did not start: the data folder");
+    expect(output).toContain("set TRIPLANE_DATA_DIR to a folder that can be written");
+    expect(output).not.toContain("    at ");
+  });
+
   it("a port in use", async () => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
