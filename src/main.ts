@@ -1,5 +1,5 @@
 import { startApp, type App } from "./app.ts";
-import { readEnvironment } from "./config/environment.ts";
+import { readEnvironment, variableNotes } from "./config/environment.ts";
 import { exit } from "./exit.ts";
 import { explained } from "./operator-error.ts";
 import { watchForgotten } from "./forgotten.ts";
@@ -72,7 +72,7 @@ function welcome({ environment, tenants, authentication, sandboxLines, notes }: 
     ...[...models].map(([name, model]) => `  Model      ${name}: ${model.name}`),
     `  Access     ${authentication.kind === "local" ? "no actors are configured: whoever reaches this address is the local administrator" : "actors with tokens"}`,
     ...sandboxLines.map((line) => `  Sandbox    ${line}`),
-    ...notes.map((note) => `  Note       ${note}`),
+    ...[...notes, ...variableNotes(process.env)].map((note) => `  Note       ${note}`),
     "",
     `Try, in a second terminal:  npm run demo${ending}    or    npm run chat${ending}`,
     "",

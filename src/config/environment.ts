@@ -1,5 +1,8 @@
+import { readFileSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import type { DatabaseConfig } from "../db/database.ts";
+import { errorCode } from "../lib/error-code.ts";
+import { didYouMean, messageOf } from "../lib/text.ts";
 
 /** The environment, read once. Secrets are in it: it is never printed. */
 export type Environment = {
@@ -20,6 +23,11 @@ export type Environment = {
 
 type Read = (name: string) => string | null;
 
+/** The variables that this server, and the commands beside it, read by this name. */
+const OWN_VARIABLES = ["TRIPLANE_DATA_DIR", "TRIPLANE_PROGRAMS_DIR", "TRIPLANE_CONFIG", "TRIPLANE_CALLED_FROM", "TRIPLANE_URL"];
+/** The variables that may be in files instead: what is secret. Each by its name with `_FILE` behind it. */
+const IN_FILES = new Set(["DATABASE_URL", "ANTHROPIC_API_KEY", "OPENAI_API_KEY"]);
+
 /** An environment variable or a field of the configuration is wrong; the message names it and says what it must be. */
 export class ConfigurationError extends Error {
   override readonly name = "ConfigurationError";
@@ -28,9 +36,13 @@ export class ConfigurationError extends Error {
 /** Connections to PostgreSQL that one server holds for commits, and as many for readers. */
 const CONNECTIONS = 6;
 
-/** Reads the variables that the README names. An empty variable counts as absent. */
+/**
+ * Reads the variables that the README names. An empty variable counts as absent. A secret may be in a file that the variable with
+ * `_FILE` behind its name names, as containers and systemd have them.
+ */
 export function readEnvironment(variables: Readonly<Record<string, string | undefined>>): Environment {
-  const read: Read = (name) => variables[name]?.trim() || null;
+  const given: Read = (name) => variables[name]?.trim() || null;
+  const read: Read = (name) => (IN_FILES.has(name) ? secretOf(name, given) : given(name));
   const dataFolder = resolve(read("TRIPLANE_DATA_DIR") ?? "./data");
   const configPath = read("TRIPLANE_CONFIG") ?? "triplane.config.ts";
   return {
@@ -44,6 +56,36 @@ export function readEnvironment(variables: Readonly<Record<string, string | unde
     anthropic: anthropicOf(read),
     openai: openAiOf(read),
   };
+}
+
+/** Of the variables that all begin alike, those whose rest is near. */
+function nearVariables(name: string): readonly string[] {
+  return OWN_VARIABLES.filter((known) => didYouMean(restOf(name), [restOf(known)]) !== "");
+}
+
+const restOf = (name: string): string => name.slice("TRIPLANE_".length);
+
+/** A secret, from its variable or from the file that its other variable names. Neither is repeated in an error. */
+function secretOf(name: string, given: Read): string | null {
+  const [value, file] = [given(name), given(`${name}_FILE`)];
+  if (file === null) return value;
+  if (value !== null) throw new ConfigurationError(`${name} and ${name}_FILE are both set: give one of them`);
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8").trim();
+  } catch (error) {
+    throw new ConfigurationError(`${name}_FILE: ${file} cannot be read (${errorCode(error) ?? messageOf(error)})`);
+  }
+  if (text === "") throw new ConfigurationError(`${name}_FILE: ${file} is empty`);
+  return text;
+}
+
+/** Names the variables of ours that nobody reads, in words for the operator: a mistake that would go unseen. */
+export function variableNotes(variables: Readonly<Record<string, string | undefined>>): readonly string[] {
+  return Object.keys(variables)
+    .filter((name) => name.startsWith("TRIPLANE_") && !OWN_VARIABLES.includes(name))
+    .toSorted()
+    .map((name) => `the variable ${name} is not known${didYouMean(name, nearVariables(name))}: nothing reads it`);
 }
 
 function anthropicOf(read: Read): Environment["anthropic"] {

@@ -1,6 +1,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import type { TSchema } from "typebox";
 import { isJsonObject } from "./json.ts";
+import { didYouMean } from "./text.ts";
 import { limitWords } from "./limit-words.ts";
 
 const ajv = new Ajv({
@@ -74,7 +75,8 @@ function problemOf(
   switch (keyword) {
     case "additionalProperties": {
       const known = isJsonObject(parentSchema?.["properties"]) ? Object.keys(parentSchema["properties"]) : [];
-      return `${field} has no field ${JSON.stringify(params["additionalProperty"])}: the fields are ${known.join(", ")}`;
+      const wrong = String(params["additionalProperty"]);
+      return `${field} has no field ${JSON.stringify(wrong)}${didYouMean(wrong, known)}: the fields are ${known.toSorted().join(", ")}`;
     }
     case "discriminator":
       return `${field}.${String(params["tag"])} must be one of ${tagsOf(parentSchema, String(params["tag"])).join(", ")}`;

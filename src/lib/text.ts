@@ -1,3 +1,5 @@
+import { distance } from "fastest-levenshtein";
+
 /** The character that stands in a stored text for a NUL, which PostgreSQL cannot store. */
 const NUL_MARK = "\u2400";
 
@@ -73,4 +75,23 @@ export function* pieces(text: string, characters: number): Generator<string> {
     yield text.slice(start, cut);
     start = cut;
   }
+}
+
+/** The share of a name's characters that may be mistaken. */
+const MISTAKEN = 0.4;
+
+/** The known name that a mistaken one most likely stands for; null if none is near. */
+function nearestName(mistaken: string, known: readonly string[]): string | null {
+  const wanted = mistaken.toLowerCase();
+  const [nearest] = known
+    .map((name) => ({ name, mistakes: distance(wanted, name.toLowerCase()) }))
+    .filter(({ name, mistakes }) => mistakes <= Math.ceil(Math.max(name.length, wanted.length) * MISTAKEN))
+    .toSorted((one, other) => one.mistakes - other.mistakes);
+  return nearest?.name ?? null;
+}
+
+/** A question to whoever has mistaken a name, to stand behind a sentence; "" if no known name is near. */
+export function didYouMean(mistaken: string, known: readonly string[]): string {
+  const nearest = nearestName(mistaken, known);
+  return nearest === null ? "" : ` (did you mean ${nearest}?)`;
 }

@@ -245,9 +245,9 @@ export const ToolCall = builder.prismaNode("ToolCall", {
     explanation: t.field({
       type: ToolCallExplanation,
       nullable: true,
-      description: "Which rule, list, mode, hook or stage allowed, asked or denied it, and why. Null until it was judged.",
-      select: { explanation: true },
-      resolve: ({ explanation }) => explanation as unknown as Explanation | null,
+      description: "Which rule, list, mode, hook or stage allowed, asked or denied it, and why. Null if it did not come so far.",
+      select: { explanation: true, verdict: true },
+      resolve: ({ explanation, verdict }) => (verdict === null ? null : (explanation as unknown as Explanation | null)),
     }),
     durationMs: t.exposeFloat("durationMs", {
       nullable: true,

@@ -34,7 +34,7 @@ export function makeContext(shared: SharedContext, actor: Actor, person: Person,
 
 /** The part of the context that each answer has anew: its snapshot, and what is read once for it. */
 function oneAnswer(
-  services: Pick<AgentServices, "log" | "reads" | "templates" | "models">,
+  services: Pick<AgentServices, "log" | "reads" | "templates" | "models" | "agentHooks">,
   tenant: string,
 ): Pick<Context, "snapshot" | "loaders" | "anew"> {
   let head: Promise<LogHead> | null = null;

@@ -296,8 +296,13 @@ describe("hooks", () => {
     await client.turn((await client.createAgent()).id, "go");
     expect(order).toEqual(["template", "agent", "template"]);
     await app.database.sql.query({ name: "h", text: `UPDATE agent SET hooks = '["gone"]'` }, []);
-    const events = await client.turn(agent.id, "go");
-    expect(ofType(events, "Done")).toMatchObject([{ reason: "ERROR" }]);
-    expect(ofType(events, "ErrorRaised")).toMatchObject([{ message: expect.stringContaining("hooks gone") }]);
+    // No call runs unguarded: the agent waits for a server that has them.
+    await client.send(agent.id, "go");
+    const waitingFor = async (): Promise<unknown> =>
+      (await client.post<{ agent: unknown }>({ query: `{ agent(id: "${agent.id}") { waitingFor } }` })).data?.agent;
+    await expect.poll(waitingFor).toEqual({
+      waitingFor: "a server that has the set of hooks gone (agentHooks) in its configuration: the one that was asked has not",
+    });
+    expect(order).toEqual(["template", "agent", "template"]);
   });
 });

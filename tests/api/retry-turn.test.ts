@@ -1,3 +1,4 @@
+import { embeddedFolder } from "../support/embedded.ts";
 import { describe, expect, it } from "vitest";
 import { InterruptAgentDocument, RetryTurnDocument } from "../generated/documents.ts";
 import { NEIGHBOURS, tokenActor } from "../support/actors.ts";
@@ -45,7 +46,9 @@ describe("retryTurn", () => {
   });
 
   it("of an agent whose template is gone begins, and ends with an error that says so", async () => {
-    const app = await startTestApp({ model: playedModel(fails) });
+    // Where no other server could know it.
+    const database = { kind: "embedded", folder: await embeddedFolder() } as const;
+    const app = await startTestApp({ database, model: playedModel(fails) });
     const client = connect(app.url);
     const agent = await client.createAgent();
     await client.turn(agent.id, "hi");

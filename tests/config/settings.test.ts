@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { readEnvironment } from "../../src/config/environment.ts";
+import { ConfigurationError, readEnvironment, variableNotes } from "../../src/config/environment.ts";
 import { loadSettings } from "../../src/config/settings.ts";
 import { temporaryFolder } from "../support/app.ts";
 
@@ -80,7 +80,7 @@ describe("settings that cannot work say what to do", () => {
     [
       "a script with a wrong field",
       'export default { models: { m: { provider: "scripted", script: { replies: [{ wehn: {} }] } } }, templates: { t: { model: "m", systemPrompt: "x" } } }',
-      /models\.m: .*replies\.0 has no field "wehn": the fields are when, find/,
+      /models\.m: .*replies\.0 has no field "wehn" \(did you mean when\?\): the fields are call, fail, find, say, stop, think, when/,
     ],
     [
       "a model without a key",
@@ -112,7 +112,7 @@ describe("settings that cannot work say what to do", () => {
     [
       "a field that is spelt wrongly",
       'export default { models: { m: { provider: "scripted", script: "s" } }, templates: { t: { model: "m", systemPrompt: "x", maxStep: 5 } } }',
-      /templates\.t has no field "maxStep": the fields are systemPrompt, .*maxSteps/,
+      /templates\.t has no field "maxStep" \(did you mean maxSteps\?\): the fields are .*maxSteps/,
     ],
     [
       "a name that cannot be one",
@@ -171,6 +171,44 @@ describe("settings", () => {
       }),
     );
     expect(notes).toEqual([expect.stringContaining("templates.t asks for 2 who allow a call, and no tenant has more than 1")]);
+  });
+
+  it("read secrets from files that variables name, and say what is wrong with one without a word of its content", async () => {
+    const folder = await temporaryFolder();
+    const file = async (name: string, content: string): Promise<string> => {
+      await writeFile(join(folder, name), content);
+      return join(folder, name);
+    };
+    const files = {
+      DATABASE_URL_FILE: await file("url", "postgres://u:secret@h/d\n"),
+      ANTHROPIC_API_KEY_FILE: await file("key", "  sk-one\r\n"),
+      OPENAI_API_KEY_FILE: await file("other", "sk-two"),
+    };
+    expect(readEnvironment(files)).toMatchObject({
+      database: { url: "postgres://u:secret@h/d" },
+      anthropic: { apiKey: "sk-one" },
+      openai: { apiKey: "sk-two" },
+    });
+    const refusals: readonly [Record<string, string>, string][] = [
+      [{ ...files, DATABASE_URL: "postgres://h/d" }, "DATABASE_URL and DATABASE_URL_FILE are both set: give one of them"],
+      [{ OPENAI_API_KEY_FILE: join(folder, "none") }, `OPENAI_API_KEY_FILE: ${join(folder, "none")} cannot be read (ENOENT)`],
+      [{ OPENAI_API_KEY_FILE: folder }, `OPENAI_API_KEY_FILE: ${folder} cannot be read (EISDIR)`],
+      [{ OPENAI_API_KEY_FILE: await file("empty", "\n") }, `OPENAI_API_KEY_FILE: ${join(folder, "empty")} is empty`],
+      [
+        { OPENAI_API_KEY_FILE: await file("lines", "sk-secret\nsk-other") },
+        "OPENAI_API_KEY has a line break, a space or another character that no key has: give the key alone",
+      ],
+    ];
+    for (const [variables, message] of refusals)
+      expect(() => readEnvironment(variables)).toThrow(new ConfigurationError(message));
+  });
+
+  it("name variables of ours that nobody reads", () => {
+    const notes = variableNotes({ TRIPLANE_DATADIR: "x", TRIPLANE_NONSENSE: "y", TRIPLANE_CONFIG: "z", OTHER: "w" });
+    expect(notes).toEqual([
+      "the variable TRIPLANE_DATADIR is not known (did you mean TRIPLANE_DATA_DIR?): nothing reads it",
+      "the variable TRIPLANE_NONSENSE is not known: nothing reads it",
+    ]);
   });
 
   it("take what is absent or empty from the documented defaults", () => {

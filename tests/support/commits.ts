@@ -191,7 +191,7 @@ function commitsOfCall(view: AgentView, call: CallView): readonly PossibleCommit
       const failed = {
         ...OUTCOME,
         kind: "refused",
-        refusal: { type: "timeout", stage: "execution", afterMs: 9, waitedSince: null },
+        refusal: { type: "timeout", stage: "execution", afterMs: 9, waitedSince: null, readOnly: false },
         said: null,
         soFar: "half of it",
         keptOutputBytes: 7,

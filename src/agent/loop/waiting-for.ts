@@ -7,6 +7,7 @@ export type Standstill = {
   readonly breakpoint: Breakpoint;
   readonly templateId: string;
   readonly model: string;
+  readonly hooks: readonly string[];
   readonly stepCount: number;
   /** True if a turn is to begin: a message waits, or the last turn is to be retried. */
   readonly isTurnWanted: boolean;
@@ -35,7 +36,7 @@ const NEWEST = 20;
 
 const READ: Statement<{ standstill: Standstill | null }, [agentIds: readonly string[]]> = {
   name: "read_standstills",
-  text: `SELECT CASE WHEN a.id IS NOT NULL THEN json_build_object('state', a.state, 'breakpoint', a.breakpoint, 'templateId', a.template_id, 'model', a.model, 'stepCount', a.step_count, 'isInterrupted', a.interrupt_at IS NOT NULL,
+  text: `SELECT CASE WHEN a.id IS NOT NULL THEN json_build_object('state', a.state, 'breakpoint', a.breakpoint, 'templateId', a.template_id, 'model', a.model, 'hooks', coalesce(a.hooks, '[]'), 'stepCount', a.step_count, 'isInterrupted', a.interrupt_at IS NOT NULL,
     'isTurnWanted', a.retry_turn IS NOT NULL OR EXISTS (SELECT FROM message m WHERE m.agent_id = a.id AND m.ordinal IS NULL AND m.withdrawn_at IS NULL),
     'owner', CASE WHEN a.lease_until < clock_timestamp() THEN 'RUN_OUT' WHEN a.lease_owner IS NOT NULL THEN 'ANSWERS' WHEN a.runnable_at IS NOT NULL THEN 'NOBODY' ELSE 'NOT_NEEDED' END,
     'asked', (SELECT coalesce(json_agg(json_build_object('name', coalesce(t.name, p.host || ':' || p.port), 'kind', p.kind) ORDER BY p.requested_at), '[]') FROM approval p LEFT JOIN tool_call t ON t.id = p.tool_call_id
@@ -55,10 +56,11 @@ export async function readStandstills(sql: Sql, agentIds: readonly string[]): Pr
   return (await sql.query(READ, [agentIds])).map(({ standstill }) => standstill);
 }
 
-/** The templates and models that a server knows. */
+/** The templates, models and sets of hooks that a server knows. */
 export type KnownNames = {
   readonly templates: { has(name: string): boolean };
   readonly models: { has(name: string): boolean };
+  readonly agentHooks: { has(name: string): boolean };
 };
 
 /** The thing that an agent waits for, in words that follow "waits for"; null if that is only a message. */
@@ -78,9 +80,11 @@ export function waitingFor(now: Standstill, known: KnownNames): string | null {
   return atBreakpoint(now);
 }
 
-function missingPart({ templateId, model }: Standstill, { templates, models }: KnownNames): string | null {
-  if (!templates.has(templateId)) return `the template ${templateId}`;
-  return models.has(model) ? null : `the model ${model}`;
+function missingPart({ templateId, model, hooks }: Standstill, known: KnownNames): string | null {
+  if (!known.templates.has(templateId)) return `the template ${templateId}`;
+  if (!known.models.has(model)) return `the model ${model}`;
+  const hook = hooks.find((name) => !known.agentHooks.has(name));
+  return hook === undefined ? null : `the set of hooks ${hook} (agentHooks)`;
 }
 
 function people(asked: Standstill["asked"]): string {

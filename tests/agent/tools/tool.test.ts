@@ -127,7 +127,10 @@ describe("the definition of a tool", () => {
     [{ readOnly: "no" }, "tool t: readOnly must be boolean"],
     [{ description: "" }, "tool t: description must not be empty"],
     [{ run: undefined }, "tool t: the definition must have required property 'run'"],
-    [{ timeout: 5 }, 'tool t: the definition has no field "timeout": the fields are name, description'],
+    [
+      { timeout: 5 },
+      'tool t: the definition has no field "timeout" (did you mean timeoutMs?): the fields are cacheable, commands',
+    ],
     [{ timeoutMs: 0 }, "tool t: timeoutMs must be at least 1, not 0"],
     [{ paths: { n: "reed" } }, "tool t: paths.n must be one of read, write"],
     [
@@ -147,7 +150,10 @@ describe("the definition of a tool", () => {
       { cacheable: true, inputSchema: TEXT_INPUT, paths: {}, commands: ["text"] },
       "tool t cannot be cacheable: what its commands depend on is not known",
     ],
-    [{ hooks: { preToolUses: [] } }, 'tool t: hooks has no field "preToolUses": the fields are preToolUse, postToolUse'],
+    [
+      { hooks: { preToolUses: [] } },
+      'tool t: hooks has no field "preToolUses" (did you mean preToolUse?): the fields are postToolUse, preToolUse',
+    ],
     [{ hooks: { preToolUse: () => {} } }, "tool t: hooks.preToolUse must be array"],
     [
       { inputSchema: { type: "object", properties: { n: { type: "integer", default: "two" } } } },

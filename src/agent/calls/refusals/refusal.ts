@@ -46,8 +46,9 @@ export type Refusal =
       readonly afterMs: number;
       /** The reason for which a program of the call had not started by then, and what to do; null for none. */
       readonly waitedSince: string | null;
+      readonly readOnly: boolean;
     }
-  | { readonly type: "aborted"; readonly stage: "execution"; readonly note: string | null }
+  | { readonly type: "aborted"; readonly stage: "execution"; readonly note: string | null; readonly readOnly: boolean }
   | {
       readonly type: "cancelled";
       /** "execution" if it had begun to run. */
@@ -94,12 +95,17 @@ export function refusalText(refusal: Refusal): string {
     case "timeout":
       if (refusal.waitedSince !== null)
         return `The tool did not end within ${refusal.afterMs} ms: it waited to start a program, which did not run, since ${refusal.waitedSince}.`;
-      return `The tool did not end within ${refusal.afterMs} ms and was stopped. Its effects are unknown: check before you repeat it.`;
+      return `The tool did not end within ${refusal.afterMs} ms and was stopped. ${effects(refusal)}`;
     case "aborted":
-      return `The call was interrupted${refusal.note === null ? "" : `: ${refusal.note}`}. Its effects are unknown: check before you repeat it.`;
+      return `The call was interrupted${refusal.note === null ? "" : `: ${refusal.note}`}. ${effects(refusal)}`;
     case "cancelled":
       return `A person cancelled the call${refusal.note === null ? "" : `: ${refusal.note}`}. ${refusal.stage === "execution" ? "It had begun, and its effects are unknown: check before you repeat it." : "It was not run: do not repeat it, ask what to do instead, or go on without it."}`;
   }
+}
+
+/** The effects of a tool that was stopped, for the model. */
+function effects({ readOnly }: { readonly readOnly: boolean }): string {
+  return readOnly ? "It only reads: nothing has changed." : "Its effects are unknown: check before you repeat it.";
 }
 
 /** The final state of a call that was refused for this reason. */

@@ -4,7 +4,7 @@ import { accepted, refused, type Result } from "../../../lib/result.ts";
 import { CallCancelled, cancelledRefusal } from "./cancelled.ts";
 import { failureOf } from "../failure.ts";
 import { AroundFailed, hookCall, type Around, type HookAgent, type Wrapper } from "../hooks.ts";
-import type { ToolContext } from "../../tools/tool.ts";
+import type { Tool, ToolContext } from "../../tools/tool.ts";
 import type { ToolResult } from "../../tools/tool-result.ts";
 import { TimedOut } from "../../tools/timed-out.ts";
 import type { Confirmed } from "./confirmation.ts";
@@ -36,7 +36,7 @@ export async function execute(
   const timeout = new AbortController();
   const timer = setTimeout(() => timeout.abort(new Error(`the tool's time of ${timeoutMs} ms is up`)), timeoutMs);
   const signal = AbortSignal.any([timeout.signal, interrupt]);
-  const stopReason = (): Refusal | null => (signal.aborted ? reasonOf(interrupt, timeoutMs) : null);
+  const stopReason = (): Refusal | null => (signal.aborted ? reasonOf(interrupt, timeoutMs, call.tool) : null);
   using stopped = aborted(signal);
   let hasEnded = false;
   try {
@@ -50,7 +50,7 @@ export async function execute(
     return await Promise.race([stopped.promise, running.then(told)]);
   } catch (error) {
     if (!signal.aborted) throw error;
-    return refused(reasonOf(interrupt, timeoutMs));
+    return refused(reasonOf(interrupt, timeoutMs, call.tool));
   } finally {
     hasEnded = true;
     clearTimeout(timer);
@@ -72,7 +72,7 @@ async function run(
   try {
     return accepted({ call, answer: await wrapped() });
   } catch (error) {
-    if (error instanceof TimedOut) return refused(stopReason() ?? timedOut(error.afterMs));
+    if (error instanceof TimedOut) return refused(stopReason() ?? timedOut(error.afterMs, call.tool));
     return refused(stopReason() ?? { type: "execution_failed", stage: "execution", ...failureOf(error, context.workspace.root) });
   }
 }
@@ -121,12 +121,13 @@ function runOnce(next: () => Promise<ToolResult>, ended: AbortSignal): () => Pro
   };
 }
 
-function timedOut(afterMs: number): Refusal {
-  return { type: "timeout", stage: "execution", afterMs, waitedSince: null };
+function timedOut(afterMs: number, { readOnly }: Pick<Tool, "readOnly">): Refusal {
+  return { type: "timeout", stage: "execution", afterMs, waitedSince: null, readOnly };
 }
 
-function reasonOf(interrupt: AbortSignal, timeoutMs: number): Refusal {
-  if (!interrupt.aborted) return timedOut(timeoutMs);
+function reasonOf(interrupt: AbortSignal, timeoutMs: number, tool: Pick<Tool, "readOnly">): Refusal {
+  if (!interrupt.aborted) return timedOut(timeoutMs, tool);
   if (interrupt.reason instanceof CallCancelled) return cancelledRefusal(interrupt.reason.request, "execution");
-  return { type: "aborted", stage: "execution", note: typeof interrupt.reason === "string" ? interrupt.reason : null };
+  const note = typeof interrupt.reason === "string" ? interrupt.reason : null;
+  return { type: "aborted", stage: "execution", note, readOnly: tool.readOnly };
 }

@@ -7,6 +7,9 @@ import type { ToolResult } from "../../tools/tool-result.ts";
 /** Details that are nested more deeply are left out. */
 const DETAILS_NESTING = 100;
 
+/** The longest problem that is said in the place of details, in bytes. */
+const PROBLEM_BYTES = 500;
+
 /** A result as it is kept: text for the model within its limits, with the whole if that is more, and JSON for programs. */
 export type Formatted = { readonly output: string; readonly whole: string | null; readonly details: Json };
 
@@ -58,8 +61,18 @@ function tailOf(text: string): string {
 export function bounded(details: unknown): Json {
   if (details === undefined) return null;
   const json = toJson(details);
-  if (json === undefined) return { truncated: true };
+  if (json === undefined) return { truncated: true, problem: `the details are no JSON: ${whyNoJson(details)}` };
   const text = JSON.stringify(json);
   const bytes = byteLength(text);
   return bytes > DETAILS_BYTES || nesting(text) > DETAILS_NESTING ? { truncated: true, bytes } : mapStrings(json, storable);
+}
+
+/** The reason for which a value cannot be told in JSON, for the tool's author. */
+function whyNoJson(value: unknown): string {
+  try {
+    JSON.stringify(value);
+    return `a ${typeof value} has no form in it`;
+  } catch (error) {
+    return headBytes(messageOf(error).split("\n", 1)[0] ?? "", PROBLEM_BYTES);
+  }
 }

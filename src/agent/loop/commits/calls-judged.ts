@@ -14,7 +14,6 @@ import type { Stages } from "../../calls/stage-clock.ts";
 import { format } from "../../calls/stages/formatting.ts";
 import { stageEvents } from "../../calls/trace.ts";
 import { refusedStep } from "../../calls/refusals/refused-step.ts";
-import type { Explanation } from "../../policy/permission.ts";
 import { toolWarning } from "./tool-warning.ts";
 import type { AgentView } from "../view.ts";
 import { callsChanged, type Commit } from "./commit.ts";
@@ -87,7 +86,7 @@ function judgedOutcome(view: AgentView, judgement: Unready, at: Date, template: 
   switch (judgement.kind) {
     case "refused": {
       const { refusal } = judgement;
-      return refusedWith({ call, stages, refusal, at, template }, {}, { explanation: unjudged(refusal) });
+      return refusedWith({ call, stages, refusal, at, template }, {}, {});
     }
     case "denied":
       return withFailedHook(judgement, refused(judgement, judgement.refusal, at, template));
@@ -184,11 +183,6 @@ function ask(view: AgentView, judgement: Unready & { kind: "asked" }, at: Date, 
     ],
     asked: { request, stale },
   };
-}
-
-/** The explanation of a call that did not come as far as permission. */
-function unjudged({ stage, type }: Refusal): Explanation {
-  return { verdict: "deny", decidedBy: stage, place: stage, reason: type, considered: [] };
 }
 
 /** The time that stages took, without what a person took to answer. */
