@@ -25,6 +25,7 @@ const ROOMS = {
   actors: "src/agent/actors says who acts, and what they may see",
   events: "src/events is the log",
   db: "src/db opens the database",
+  telemetry: "src/telemetry says what happens to operators",
   lib: "src/lib holds things without a domain word",
 } as const;
 

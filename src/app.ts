@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { AuditSweep, AUDIT_TIMES, type AuditTimes } from "./sweeps/audit.ts";
 import { RetentionSweep, RETENTION_SWEEP_MS } from "./sweeps/retention.ts";
 import { LEASE_TIMES, endAll, knownParts, type AgentOfTenant, type LeaseTimes, type PartNames } from "./agent/loop/lease.ts";
+import { tellOperator } from "./deliveries/operator-log.ts";
 import { listenerConsumers } from "./deliveries/listeners.ts";
 import type { Model } from "./agent/models/model.ts";
 import type { AgentServices, ServerServices } from "./agent/loop/services.ts";
@@ -40,7 +41,7 @@ import { Broadcasts } from "./events/following/broadcast.ts";
 import { Tails } from "./events/following/tails.ts";
 import { serverMetrics } from "./metrics.ts";
 import { systemClock, type Clock } from "./lib/clock.ts";
-import { consoleLogger, type Logger } from "./lib/log.ts";
+import { consoleLogger, type Logger } from "./telemetry/log.ts";
 import type { Network } from "./agent/workspace/network/reach.ts";
 import { AnsweringFolders } from "./agent/workspace/answering-folders.ts";
 import { ProcessGroups } from "./agent/workspace/process-groups.ts";
@@ -67,8 +68,9 @@ import { boxOf, madeFolder } from "./boxes.ts";
 import { decidersOf, type Settings } from "./config/settings.ts";
 import type { Tenants, TenantSettings } from "./config/tenants.ts";
 
-/** The parts that tests put in the place of the application's. Nothing else can be replaced. */
+/** The parts that are put in the place of the application's, by tests. The process itself gives its logger, and the id that is on its lines. */
 export type Overrides = {
+  readonly serverId?: string;
   readonly clock?: Clock;
   /** A layer between the application and its database. */
   readonly sql?: (sql: Sql, purpose: "commits" | "sql" | "leases" | "reads") => Sql;
@@ -103,7 +105,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   await using starting = new AsyncDisposableStack();
   const startedAt = performance.now();
   const logger = overrides.logger ?? consoleLogger;
-  const serverId = randomUUID();
+  const serverId = overrides.serverId ?? randomUUID();
   const { dataFolder, programsFolder, port, host, folder } = settings.environment;
 
   // The embedded database takes its folder itself.
@@ -135,6 +137,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   const tails = new Tails(log, bell, logger, compare);
   starting.defer(() => tails.close());
   const broadcasts = new Broadcasts(tails);
+  tellOperator(log, logger);
 
   // The agents.
   // The embedded database has the clock of this machine.

@@ -1,5 +1,5 @@
 import { currentOwnCode } from "./agent/tools/own-code.ts";
-import type { Logger } from "./lib/log.ts";
+import type { Logger } from "./telemetry/log.ts";
 import { messageOf } from "./lib/text.ts";
 
 let count = 0;

@@ -1,9 +1,11 @@
+import { randomUUID } from "node:crypto";
 import { startApp, type App } from "./app.ts";
-import { readEnvironment, variableNotes } from "./config/environment.ts";
+import { readEnvironment, readLogSettings, variableNotes } from "./config/environment.ts";
 import { exit } from "./exit.ts";
 import { explained } from "./operator-error.ts";
 import { watchForgotten } from "./forgotten.ts";
-import { consoleLogger } from "./lib/log.ts";
+import { createLogger, type Logger } from "./telemetry/log.ts";
+import { LogStream } from "./telemetry/log-stream.ts";
 import { loadSettings, type Settings } from "./config/settings.ts";
 
 /** A server that was asked to close is gone by then, whatever hangs; ms. */
@@ -11,11 +13,19 @@ const CLOSED_AFTER_MS = 15_000;
 /** Within so many ms two signals are one: supervisors signal every process, and the bootstrap passes its own on. */
 const SAME_SIGNAL_MS = 1_000;
 
-watchForgotten(consoleLogger);
+const serverId = randomUUID();
+const logStream = new LogStream(process.stderr);
 try {
+  const logSettings = readLogSettings(process.env, process.stderr.isTTY);
+  const logger = createLogger({ ...logSettings, server: serverId, write: (line) => logStream.write(line) });
+  watchForgotten(logger);
   const settings = await loadSettings(readEnvironment(process.env));
-  const app = await startApp(settings);
-  closeOnSignals(app);
+  const app = await startApp(settings, { serverId, logger });
+  closeOnSignals(app, logger);
+  const { kind } = settings.environment.database;
+  logger.tell("start", `the server listens, on ${kind === "embedded" ? "the embedded database" : "PostgreSQL"}`, {
+    url: `${addressOf(settings, app.port)}/graphql`,
+  });
   console.log(welcome(settings, app.port));
 } catch (error) {
   const message = explained(error);
@@ -25,7 +35,7 @@ try {
 }
 
 /** The first signal closes in order, within CLOSED_AFTER_MS; another one later ends at once. */
-function closeOnSignals(app: App): void {
+function closeOnSignals(app: App, logger: Logger): void {
   let closingSince: number | null = null;
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.on(signal, () => {
@@ -34,23 +44,31 @@ function closeOnSignals(app: App): void {
         return;
       }
       closingSince = performance.now();
+      const began = performance.now();
       console.log("Closing. A second signal ends at once.");
+      logger.tell("closing", "the server closes: running tools may end, and its agents are given back", { reason: signal });
       setTimeout(() => {
-        console.error("Closing took too long: what was still under way is found by the next owner as after a crash.");
+        logger.error("closing took too long: what was still under way is found by the next owner as after a crash");
         process.exit(1);
       }, CLOSED_AFTER_MS).unref();
-      void closed(app).then(exit);
+      void closed(app, logger)
+        .then(() => logger.tell("closing", "the server has closed", { durationMs: Math.round(performance.now() - began) }))
+        .then(exit);
     });
   }
 }
 
-async function closed(app: App): Promise<void> {
+async function closed(app: App, logger: Logger): Promise<void> {
   try {
     await app.close();
   } catch (error) {
-    console.error(error);
+    logger.error("something could not be closed", error);
     process.exitCode = 1;
   }
+}
+
+function addressOf({ environment: { host } }: Settings, port: number): string {
+  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
 function welcome({ environment, tenants, authentication, sandboxLines, notes }: Settings, port: number): string {

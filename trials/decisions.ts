@@ -1,7 +1,8 @@
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { startPostgres } from "./postgres.ts";
 import { ask, start } from "./processes.ts";
-import { trial, type TrialRun } from "./trial.ts";
+import { trialInFolder, type TrialRun } from "./trial.ts";
 
 /**
  * `npm run trial:decisions`: 200 approvals (20 with --short), each decided by 50 at the same moment, half with ALLOW and
@@ -20,13 +21,13 @@ type Decided = {
   };
 };
 
-await trial("decisions", async ({ isShort, isPlanted, fail }) => {
+await trialInFolder("decisions", async ({ isShort, isPlanted, fail }, folder) => {
   const postgres = await startPostgres();
   const config = fileURLToPath(new URL("decisions.config.ts", import.meta.url));
   const env = { DATABASE_URL: postgres.url, TRIPLANE_CONFIG: config, PORT: "0" };
   const servers: string[] = [];
   for (let index = 0; index < SERVERS; index += 1)
-    servers.push((await start("src/main.ts", /http:\/\/127\.0\.0\.1:\d+\/graphql/, env)).said);
+    servers.push(await startServer({ ...env, TRIPLANE_DATA_DIR: join(folder, String(index)) }));
   const [first = ""] = servers;
   const approvals = await askForApprovals(first, isShort ? 2 : 20);
   const counts: Record<string, number> = {};
@@ -34,6 +35,11 @@ await trial("decisions", async ({ isShort, isPlanted, fail }) => {
   await checkCalls(first, approvals.length, fail);
   return `${approvals.length} approvals, ${DECIDERS} decisions each by ${SERVERS} servers: ${JSON.stringify(counts)}`;
 });
+
+/** Starts the server itself, and gives its URL. */
+async function startServer(env: Readonly<Record<string, string>>): Promise<string> {
+  return (await start("src/main.ts", /http:\/\/127\.0\.0\.1:\d+\/graphql/, env)).said;
+}
 
 /** Lets agents ask, and gives what is open once all of them wait. */
 async function askForApprovals(url: string, count: number): Promise<readonly Approval[]> {

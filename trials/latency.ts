@@ -21,7 +21,11 @@ export type Latency = { readonly count: number; readonly p50: number; readonly p
 export async function measureLatency(databaseUrl: string, url: string, seconds: number): Promise<Latency> {
   const pools = openPools({ url: databaseUrl, connections: 2, version: TRIAL_VERSION });
   const log = new EventLog(pools.commits);
-  const bell = new PostgresBell(databaseUrl, TRIAL_VERSION, `writer ${Math.random()}`, { warn: () => {}, error: () => {} });
+  const bell = new PostgresBell(databaseUrl, TRIAL_VERSION, `writer ${Math.random()}`, {
+    tell: () => {},
+    warn: () => {},
+    error: () => {},
+  });
   log.onCommitted((tenant) => bell.ring({ tenant, isSignal: false }));
   const agent = await insertAgent(log, "local", "local");
   const client = createClient({

@@ -3,7 +3,7 @@ import { SERVER } from "../events/actor-ref.ts";
 import type { EventLog } from "../events/log.ts";
 import type { ConfigurationChange } from "../events/tenant-event.ts";
 import type { Clock } from "../lib/clock.ts";
-import type { Logger } from "../lib/log.ts";
+import type { Logger } from "../telemetry/log.ts";
 import { digestOf, type ConfigurationParts } from "./configuration-parts.ts";
 
 /** By what a configuration is compared with the one that is known in each tenant's log. */

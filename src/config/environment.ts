@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import type { DatabaseConfig } from "../db/database.ts";
+import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from "../telemetry/log.ts";
 import { errorCode } from "../lib/error-code.ts";
 import { didYouMean, messageOf } from "../lib/text.ts";
 
@@ -78,6 +79,23 @@ function secretOf(name: string, given: Read): string | null {
   }
   if (text === "") throw new ConfigurationError(`${name}_FILE: ${file} is empty`);
   return text;
+}
+
+/**
+ * How the server logs, by LOG_LEVEL and LOG_FORMAT. Without the latter: text at a terminal, JSON elsewhere. Throws
+ * ConfigurationError.
+ */
+export function readLogSettings(
+  variables: Readonly<Record<string, string | undefined>>,
+  isTerminal: boolean,
+): { readonly level: LogLevel; readonly format: LogFormat } {
+  const read = <Value extends string>(name: string, values: readonly Value[], absent: Value): Value => {
+    const text = variables[name]?.trim().toLowerCase() ?? "";
+    const found = text === "" ? absent : values.find((value) => value === text);
+    if (found === undefined) throw new ConfigurationError(`${name} must be one of ${values.join(", ")}`);
+    return found;
+  };
+  return { level: read("LOG_LEVEL", LOG_LEVELS, "info"), format: read("LOG_FORMAT", LOG_FORMATS, isTerminal ? "text" : "json") };
 }
 
 /** Names the variables of ours that nobody reads, in words for the operator: a mistake that would go unseen. */

@@ -1,5 +1,5 @@
 import { systemClock, type Clock } from "../lib/clock.ts";
-import type { Logger } from "../lib/log.ts";
+import type { Logger } from "../telemetry/log.ts";
 import type { Sql, Statement } from "./sql.ts";
 
 /** A machine whose clock is further from the database's, in ms, removes and ends nothing: one of the two is wrong. */
@@ -83,7 +83,8 @@ export class DatabaseClock implements Clock {
   #tell(before: ClockSkew): void {
     if (before.isLarge === this.skew.isLarge) return;
     const seconds = (Math.abs(this.#skewMs) / 1_000).toFixed(1);
-    this.#logger.warn(
+    this.#logger.tell(
+      "clock",
       this.skew.isLarge
         ? `the clock of this machine is ${seconds} s ${this.#skewMs > 0 ? "ahead of" : "behind"} the database's: set both (NTP); until then this server removes nothing, and lets nothing expire`
         : "the clock of this machine agrees with the database's again",

@@ -1,6 +1,6 @@
 import type { Sql } from "../db/sql.ts";
 import type { Clock } from "../lib/clock.ts";
-import type { Logger } from "../lib/log.ts";
+import type { Logger } from "../telemetry/log.ts";
 import { every } from "../lib/every.ts";
 import { withCause } from "../lib/text.ts";
 import { ConsumerOffsets, registerConsumer } from "./offsets.ts";

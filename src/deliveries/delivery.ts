@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { aborted } from "../lib/aborted.ts";
 import type { Clock } from "../lib/clock.ts";
-import type { Logger } from "../lib/log.ts";
+import type { Logger } from "../telemetry/log.ts";
 import { messageOf, withCause } from "../lib/text.ts";
 import { Turns } from "../lib/turns.ts";
 import { CHANNELS } from "../events/channel.ts";
@@ -272,7 +272,10 @@ export class Delivery {
   /** An event that is given up is reported in the agent's log, without its cause, unless it is such a report itself, or of no agent. */
   async #report(event: TimelineEvent, error: unknown): Promise<void> {
     const given = `${event.body.kind} at ${event.position} could not be delivered to ${this.#consumer.name}`;
-    this.#services.logger.error(`${given}: ${withCause(error)}`);
+    this.#services.logger.error(`${given}: ${withCause(error)}`, undefined, {
+      tenant: this.#tenant,
+      consumer: this.#consumer.name,
+    });
     const { agentId, createdBy } = event;
     if (event.body.kind === "ERROR" || agentId === null || createdBy === null) return;
     const message = `${given}: ${messageOf(error)}`;

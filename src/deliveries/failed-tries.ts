@@ -1,4 +1,4 @@
-import type { Logger } from "../lib/log.ts";
+import type { Logger } from "../telemetry/log.ts";
 
 /** The same reason is said again only after this time, in ms. */
 const AGAIN_MS = 60 * 60 * 1_000;
@@ -37,6 +37,8 @@ export class FailedTries {
     if (this.#said.size >= REASONS) this.#said.clear();
     this.#said.set(key, { at: this.#now(), since: 0 });
     const before = said === undefined || said.since === 0 ? "" : ` (${said.since} more since the last such line)`;
-    this.#logger.warn(`${what} was not delivered to ${consumer} (${reason}); trying again${before}`);
+    this.#logger.tell("delivery_failed", `${what} was not delivered to ${consumer} (${reason}); trying again${before}`, {
+      consumer,
+    });
   }
 }

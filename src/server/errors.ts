@@ -3,7 +3,7 @@ import { errorClass } from "../db/error-class.ts";
 import { endOfReads, READ_BYTES } from "../db/connections/reader-limits.ts";
 import { sqlState, StorageUnavailable } from "../db/storage-error.ts";
 import { CommitsLost } from "../events/log-page.ts";
-import type { Logger } from "../lib/log.ts";
+import type { Logger } from "../telemetry/log.ts";
 import { sizeOf } from "../lib/size.ts";
 import { clientError } from "../resolvers/errors.ts";
 

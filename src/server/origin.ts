@@ -1,4 +1,6 @@
 import type { IncomingMessage } from "node:http";
+import type { Logger } from "../telemetry/log.ts";
+import { headBytes } from "../lib/text.ts";
 import { isLoopback } from "../lib/loopback.ts";
 import type { Access } from "./access.ts";
 import { asksFor } from "./trusted-documents.ts";
@@ -27,6 +29,18 @@ export function originProblem(
   if (origin === undefined || allowedOrigins.some((allowed) => isSame(allowed, origin)) || isOwn(origin, headers)) return null;
   return foreign(`Origin ${JSON.stringify(origin)} is not allowed: add it to allowedOrigins in the configuration`);
 }
+
+/** Tells the operator of a request that was refused for where it comes from or goes to. */
+export function tellRefused(logger: Logger, { socket, headers }: IncomingMessage, { message }: OriginProblem): void {
+  const { origin } = headers;
+  logger.tell("origin_refused", `a request was refused: ${message}`, {
+    address: socket.remoteAddress ?? "",
+    ...(origin === undefined ? {} : { origin: headBytes(origin, SHOWN_BYTES) }),
+  });
+}
+
+/** The longest origin that is logged, in bytes: whoever asks writes it. */
+const SHOWN_BYTES = 200;
 
 function foreign(message: string): OriginProblem {
   return { status: 403, message };

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Readable } from "node:stream";
-import type { Logger } from "../lib/log.ts";
+import type { Logger } from "../telemetry/log.ts";
 import { waitWhileUnavailable } from "../resolvers/timeline.ts";
 import type { Access } from "./access.ts";
 import type { SharedContext } from "./context.ts";
@@ -9,7 +9,7 @@ import { maskError } from "./errors.ts";
 import { IMAGES_PATH, type ImageLinks } from "./image-links.ts";
 import { answerImage } from "./images.ts";
 import { mayReadMetrics } from "./metrics-access.ts";
-import { originProblem } from "./origin.ts";
+import { originProblem, tellRefused } from "./origin.ts";
 import { pricedSubscriptions } from "./priced.ts";
 import { readiness } from "./readiness.ts";
 import type { SlowReaders } from "./slow-readers.ts";
@@ -64,7 +64,10 @@ export async function startServer(
     (request, response) => {
       const [path] = (request.url ?? "/").split("?", 1);
       const problem = originProblem(request, options);
-      if (problem !== null) return answer(response, problem.status, problem.message);
+      if (problem !== null) {
+        tellRefused(logger, request, problem);
+        return answer(response, problem.status, problem.message);
+      }
       switch (path) {
         case "/healthz":
           return answer(response, 200, "ok");

@@ -6,13 +6,13 @@ import { CloseCode, type Context as ServerContext, type SubscribePayload } from 
 import { useServer, type Extra } from "graphql-ws/use/ws";
 import type { YogaServerInstance } from "graphql-yoga";
 import { WebSocketServer, type WebSocket } from "ws";
-import type { Logger } from "../lib/log.ts";
+import type { Logger } from "../telemetry/log.ts";
 import type { Context } from "../resolvers/context.ts";
 import { clientError } from "../resolvers/errors.ts";
 import type { Access } from "./access.ts";
 import { isSignInFailure, type Admissions } from "./admissions.ts";
 import { askerOf, whyClosed, type Asker, type Recognised } from "./authenticate.ts";
-import { originProblem } from "./origin.ts";
+import { originProblem, tellRefused } from "./origin.ts";
 import type { SlowReaders } from "./slow-readers.ts";
 import { SocketOperations } from "./socket-operations.ts";
 import type { Subscribe } from "./subscribe-pages.ts";
@@ -131,7 +131,10 @@ export function serveWebSocket(
         if (recognised instanceof GraphQLError) return false;
         const isAdmitted = recognised !== null;
         if (isAdmitted) admitted.add(extra.socket);
-        else extra.socket.close(CLOSE_CODES.NOT_ADMITTED, whyClosed(authorization));
+        else {
+          logger.tell("token_refused", `a WebSocket was refused: ${whyClosed(authorization)}`);
+          extra.socket.close(CLOSE_CODES.NOT_ADMITTED, whyClosed(authorization));
+        }
         return isAdmitted;
       },
       onSubscribe: async (context, id, payload) => {
@@ -163,7 +166,10 @@ export function serveWebSocket(
   server.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) => {
     socket.on("error", destroy);
     const problem = originProblem(request, access);
-    if (problem !== null) return refuse(socket, problem.status, problem.message);
+    if (problem !== null) {
+      tellRefused(logger, request, problem);
+      return refuse(socket, problem.status, problem.message);
+    }
     if ((request.url ?? "/").split("?", 1)[0] !== "/graphql") return refuse(socket, 404, "WebSockets connect to /graphql");
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
       connections.set(webSocket, socket);

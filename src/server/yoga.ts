@@ -8,7 +8,6 @@ import type { Context } from "../resolvers/context.ts";
 import { clientError } from "../resolvers/errors.ts";
 import { schema } from "../schema/index.ts";
 import type { Access } from "./access.ts";
-import type { Admissions } from "./admissions.ts";
 import { askerOf, mayStillDecide, whyNobody, type Asker, type Identified, type Recognised } from "./authenticate.ts";
 import { makeContext, type SharedContext } from "./context.ts";
 import { boundedDocuments, documentCaches } from "./documents.ts";
@@ -52,7 +51,7 @@ export function makeYoga(
     graphiql: { title: "Triplane", subscriptionsProtocol: "WS", defaultTabs: WALK.map((query) => ({ query })) },
     cors: access.allowedOrigins.length === 0 ? false : { origin: [...access.allowedOrigins], methods: ["GET", "POST"] },
     plugins: [
-      strangersRefused(access, shared.admissions, mask),
+      strangersRefused(access, shared, mask),
       trustedDocuments(access),
       boundedDocuments,
       pricedOperations,
@@ -98,7 +97,7 @@ function unauthenticated(authorization: string | null): GraphQLError {
  */
 function strangersRefused(
   access: Access,
-  admissions: Admissions,
+  { admissions, services: { logger } }: SharedContext,
   mask: (error: unknown) => GraphQLError,
 ): Plugin<object, TransportContext> {
   return {
@@ -115,8 +114,10 @@ function strangersRefused(
       try {
         const recognised = await admissions.recognise(askerOfRequest(access, request));
         const broken = request.method === "GET" ? brokenParameter(url.searchParams) : null;
-        if (recognised === null) refuse(unauthenticated(request.headers.get("authorization")), 401);
-        else if (broken !== null) refuse(badRequest(`\`${broken}\` of the address is no JSON`), 400);
+        if (recognised === null) {
+          logger.tell("token_refused", `a request was refused: ${whyNobody(request.headers.get("authorization"))}`);
+          refuse(unauthenticated(request.headers.get("authorization")), 401);
+        } else if (broken !== null) refuse(badRequest(`\`${broken}\` of the address is no JSON`), 400);
         else serverContext.recognised = recognised;
       } catch (error) {
         refuse(mask(error), 500);

@@ -1,4 +1,5 @@
 import { applyRetention, type KnownConsumer, type RetentionPolicy } from "../events/retention.ts";
+import { counted } from "../lib/counted.ts";
 import { every } from "../lib/every.ts";
 import { withCause } from "../lib/text.ts";
 import type { ServerServices } from "../agent/loop/services.ts";
@@ -42,11 +43,14 @@ export class RetentionSweep {
   }
 
   async #tidy(): Promise<void> {
-    const { sql, clock, clockSkew, outputs } = this.#services;
+    const { sql, clock, clockSkew, outputs, logger } = this.#services;
     if (clockSkew().isLarge) return;
     const { outputsMs } = this.#policy;
     try {
-      await applyRetention(sql, { policy: this.#policy, consumers: this.#consumers }, this.#closing.signal);
+      const removals = await applyRetention(sql, { policy: this.#policy, consumers: this.#consumers }, this.#closing.signal);
+      for (const { tenant, events, deltas } of removals)
+        if (events + deltas > 0)
+          logger.tell("removed", `the retention removed ${counted(events, "event")} and ${counted(deltas, "delta")}`, { tenant });
     } finally {
       if (outputsMs !== null) await outputs.removeOlder(new Date(clock.now().getTime() - outputsMs));
     }

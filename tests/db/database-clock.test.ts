@@ -21,7 +21,11 @@ async function clockOn(aheadMs: number) {
     state.delayMs += state.delayMs > 0 ? 2_000 : 0;
     return rows;
   });
-  const clock = await DatabaseClock.open({ sql: slow, logger: { ...silentLogger, warn: (line) => told.push(line) }, machine });
+  const clock = await DatabaseClock.open({
+    sql: slow,
+    logger: { ...silentLogger, tell: (_event, line) => told.push(line) },
+    machine,
+  });
   return { sql, clock, state, told };
 }
 

@@ -7,7 +7,7 @@ import { Consumers, registerConsumers } from "../../src/deliveries/consumers.ts"
 import type { Sql } from "../../src/db/sql.ts";
 import type { ConsumerTimes } from "../../src/deliveries/delivery.ts";
 import { EventLog } from "../../src/events/log.ts";
-import type { Logger } from "../../src/lib/log.ts";
+import type { Logger } from "../../src/telemetry/log.ts";
 import { testDatabase } from "../support/database.ts";
 import { everything, insertAgent } from "../support/log.ts";
 
@@ -29,7 +29,11 @@ async function world() {
   const agent = await insertAgent(log, "acme");
   const errors: string[] = [];
   const warnings: string[] = [];
-  const logger: Logger = { warn: (message) => void warnings.push(message), error: (message) => void errors.push(message) };
+  const logger: Logger = {
+    tell: () => {},
+    warn: (message) => void warnings.push(message),
+    error: (message) => void errors.push(message),
+  };
   let servers = 0;
   return {
     sql,

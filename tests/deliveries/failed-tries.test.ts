@@ -4,7 +4,10 @@ import { FailedTries } from "../../src/deliveries/failed-tries.ts";
 it("a refused delivery is warned of once for each reason, then counted, and said again after an hour", () => {
   const lines: string[] = [];
   let minutes = 0;
-  const tries = new FailedTries({ warn: (line) => void lines.push(line), error: () => {} }, () => minutes * 60_000);
+  const tries = new FailedTries(
+    { tell: (_event, line) => void lines.push(line), warn: () => {}, error: () => {} },
+    () => minutes * 60_000,
+  );
   for (let position = 1; position <= 20; position += 1) tries.tell("webhook.inbox", `DONE at ${position}`, "a private network");
   tries.tell("webhook.inbox", "DONE at 21", "the target answered 500");
   tries.tell("webhook.other", "DONE at 1", "a private network");

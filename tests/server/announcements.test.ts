@@ -313,7 +313,9 @@ it("what a command of a reader began goes on when the reader has left", async ()
       yield* says("Hello.");
     }),
     config: { on: { DONE: () => heard.resolve() } },
-    overrides: { logger: { warn: (message) => void warnings.push(message), error: (message) => void warnings.push(message) } },
+    overrides: {
+      logger: { tell: () => {}, warn: (message) => void warnings.push(message), error: (message) => void warnings.push(message) },
+    },
   });
   // What the start said of the tests' PostgreSQL.
   warnings.length = 0;

@@ -48,7 +48,7 @@ describe("who is not admitted (invariant 13)", () => {
     const write = (message: string, cause?: unknown): void => void logged.push(message, String(cause));
     const options: TestAppOptions = {
       config: { authenticate: () => answer as never },
-      overrides: { logger: { warn: write, error: write } },
+      overrides: { logger: { tell: () => {}, warn: write, error: write } },
     };
     const { url } = await startTestApp(options);
     expect(await refusal(url, "Bearer x")).toMatchObject({ status: 500, code: "INTERNAL_SERVER_ERROR" });
@@ -72,7 +72,7 @@ describe("a sign-in that fails (invariant 11)", () => {
     };
     const { url } = await startTestApp({
       config: { authenticate },
-      overrides: { logger: { warn: () => {}, error: write } },
+      overrides: { logger: { tell: () => {}, warn: () => {}, error: write } },
       expectsErrors: true,
     });
     return { url, signIn, logged };

@@ -5,7 +5,7 @@ import { maskError } from "../../src/server/errors.ts";
 
 it("invariant 11: of a request that Prisma cannot read, the log says what is wrong and where, and no text of a client", async () => {
   const logged: unknown[] = [];
-  const mask = maskError({ warn: () => {}, error: (_message, cause) => void logged.push(cause) });
+  const mask = maskError({ tell: () => {}, warn: () => {}, error: (_message, cause) => void logged.push(cause) });
   // It is never connected: the request is refused before.
   const prisma = new PrismaClient({ adapter: new PrismaPg({ connectionString: "postgresql://127.0.0.1:1/none" }) });
   const cause: unknown = await prisma.message

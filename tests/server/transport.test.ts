@@ -294,7 +294,7 @@ describe("WebSocket", () => {
     const printed = vi.spyOn(console, "error").mockImplementation(() => {});
     onTestFinished(() => printed.mockRestore());
     const warnings: string[] = [];
-    const logger = { warn: (message: string) => void warnings.push(message), error: () => {} };
+    const logger = { tell: () => {}, warn: (message: string) => void warnings.push(message), error: () => {} };
     const { url } = await startTestApp({ overrides: { logger } });
     // What the start said of the tests' PostgreSQL.
     warnings.length = 0;

@@ -8,8 +8,9 @@ import { scriptedModel } from "../../src/agent/models/scripted.ts";
 import { startApp, type App, type Overrides } from "../../src/app.ts";
 import type { TemplateConfig, TriplaneConfig } from "../../src/triplane.ts";
 import type { DatabaseConfig } from "../../src/db/database.ts";
-import type { Logger } from "../../src/lib/log.ts";
+import type { Logger } from "../../src/telemetry/log.ts";
 import { makeSettings } from "../../src/config/settings.ts";
+import { silentLogger } from "./silent-logger.ts";
 import { testDatabaseUrl } from "./database.ts";
 
 /** What a test's server differs in from a plain one. */
@@ -83,7 +84,7 @@ function foldersOf(
 
 function complaining(complaints: string[]): Logger {
   return {
-    warn: () => {},
+    ...silentLogger,
     error: (message, cause) =>
       void complaints.push(`${message}: ${cause instanceof Error ? (cause.stack ?? "") : String(cause)}`),
   };

@@ -1,4 +1,4 @@
-import type { Logger } from "../../src/lib/log.ts";
+import type { Logger } from "../../src/telemetry/log.ts";
 
 /** Keeps silent, where errors are expected or do not matter. */
-export const silentLogger: Logger = { warn: () => {}, error: () => {} };
+export const silentLogger: Logger = { tell: () => {}, warn: () => {}, error: () => {} };

@@ -25,7 +25,7 @@ it("kept outputs are removed although the events of a tenant cannot be (invarian
     },
   };
   const warned = Promise.withResolvers<string>();
-  const logger = { warn: warned.resolve, error: () => {} };
+  const logger = { tell: () => {}, warn: warned.resolve, error: () => {} };
   const services = { ...testServices(failing, playedModel()), outputs, logger };
   const policy = { eventsMs: 3_600_000, deltasMs: null, outputsMs: 3_600_000 };
   const sweep = new RetentionSweep({ ...services, of: () => services }, policy, [], 5);

@@ -16,7 +16,7 @@ const kept = existsSync(file) ? readFileSync(file, "utf8") : "";
 const whole = kept.slice(0, kept.lastIndexOf("\n") + 1);
 if (whole.length < kept.length) truncateSync(file, whole.length);
 const after = Number(whole.trimEnd().split("\n").at(-1)?.split(" ")[0] ?? 0);
-const silent = { warn: () => {}, error: () => {} };
+const silent = { tell: () => {}, warn: () => {}, error: () => {} };
 const log = new EventLog(openPools({ url, connections: 2, version: TRIAL_VERSION }).reads);
 const tails = new Tails(log, new PostgresBell(url, TRIAL_VERSION, `reader ${process.pid}`, silent), silent);
 console.log("ready");

@@ -54,7 +54,7 @@ async function runReaders({ isShort, isPlanted, fail }: TrialRun): Promise<strin
   const url = server.said;
   const pools = openPools({ url: postgres.url, connections: 2, version: TRIAL_VERSION });
   const log = new EventLog(pools.commits);
-  const bell = new PostgresBell(postgres.url, TRIAL_VERSION, "writer", { warn: () => {}, error: () => {} });
+  const bell = new PostgresBell(postgres.url, TRIAL_VERSION, "writer", { tell: () => {}, warn: () => {}, error: () => {} });
   log.onCommitted((tenant) => bell.ring({ tenant, isSignal: false }));
   const agent = await insertAgent(log, "local", "local");
   const wrong = await pausingReaders(url, log);

@@ -1,4 +1,4 @@
-import type { Logger } from "../../lib/log.ts";
+import type { Logger } from "../../telemetry/log.ts";
 
 /** Counts and logs tools that answer after their calls: at a timeout or an interrupt a call ends at once, and what its tool still answers is dropped. */
 export class LateResults {

@@ -1,4 +1,4 @@
-import type { Logger } from "../../lib/log.ts";
+import type { Logger } from "../../telemetry/log.ts";
 import { totalTokens } from "../models/model.ts";
 import type { Spending } from "../models/spending.ts";
 

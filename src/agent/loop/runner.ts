@@ -333,11 +333,15 @@ export class Runner {
         ? null
         : { outage: current, beganAt: performance.now(), loops: [...this.#held.values()].map(({ loop }) => loop) };
     if (current !== null)
-      this.#services.logger.warn(`the database does not answer (${current.detail}): what happens is kept until it does`);
-    else if (before !== null) {
-      this.#services.logger.warn(
-        `the database answers again, after ${Math.round((performance.now() - before.beganAt) / 1_000)} s`,
+      this.#services.logger.tell(
+        "outage",
+        `the database does not answer (${current.detail}): what happens is kept until it does`,
       );
+    else if (before !== null) {
+      const durationMs = Math.round(performance.now() - before.beganAt);
+      this.#services.logger.tell("outage", `the database answers again, after ${Math.round(durationMs / 1_000)} s`, {
+        durationMs,
+      });
       for (const { owner } of before.loops) void this.#tracked(reportOutage(this.#services, owner, before.outage));
     }
   }

@@ -1,3 +1,4 @@
+import { currentOwnCode } from "./own-code.ts";
 import { aborted } from "../../lib/aborted.ts";
 
 /** A hook, and where it stands in the configuration: `templates.assistant.hooks.preToolUse.0`. */
@@ -10,5 +11,13 @@ const HOOK_MS = 10_000;
 export async function hookAnswer<Answer>(hook: () => Answer | Promise<Answer>, signal: AbortSignal): Promise<Answer> {
   const limit = AbortSignal.any([signal, AbortSignal.timeout(HOOK_MS)]);
   using stopped = aborted(limit, () => new Error(signal.aborted ? "it was stopped" : `it did not answer within ${HOOK_MS} ms`));
-  return await Promise.race([stopped.promise, (async () => hook())()]);
+  const running = (async () => {
+    try {
+      return await hook();
+    } catch (error) {
+      currentOwnCode()?.threw(error);
+      throw error;
+    }
+  })();
+  return await Promise.race([stopped.promise, running]);
 }

@@ -3,7 +3,7 @@ import type { ErrorPhase, AgentEventBody } from "../../events/event.ts";
 import { withCause } from "../../lib/text.ts";
 import type { EventLog } from "../../events/log.ts";
 import type { Clock } from "../../lib/clock.ts";
-import type { Logger } from "../../lib/log.ts";
+import type { Logger } from "../../telemetry/log.ts";
 
 /** Code of the operator's own that runs now: what it is, and who is told of what it forgot. */
 export type OwnCode = {
@@ -11,6 +11,8 @@ export type OwnCode = {
   readonly what: string;
   /** Says on the agent's timeline that it forgot something. */
   raise(problem: string): Promise<void>;
+  /** Logs what it threw, with the stack, for its author: the model and the timeline have the message alone. */
+  threw(error: unknown): void;
 };
 
 /** By what is told of what own code forgot. */
@@ -41,6 +43,10 @@ export function ownCodeOf(
   let raised = 0;
   return {
     what,
+    threw: (error) => {
+      const fields = agent === null ? {} : { tenant: agent.tenant, agent: agent.id };
+      logger.tell("own_code_failed", `${what} threw`, fields, error);
+    },
     raise: async (problem) => {
       raised += 1;
       if (raised > RAISED) return;

@@ -9,6 +9,7 @@ import { Socket } from "node:net";
  * A shell, and no program of ours: it takes 5 MB, and is there on every machine. No shell of POSIX reads with a time limit, so lines
  * of the server and ticks come by one pipe; a line is shorter than what a pipe takes at once, so that none is torn. Each group is a
  * word, `ID:TIME`, with the time in hundredths of a second since the machine was started; 0 for none. That clock goes on while a machine sleeps.
+ * The two hundredths that are added let the server find its own time over when the program ends.
  */
 const GUARD = `exec 3<&0 </dev/null
 if [ -r /proc/uptime ]; then
@@ -16,7 +17,7 @@ if [ -r /proc/uptime ]; then
 else
   now() { now=$(date +%s)00; }
 fi
-hold() { now; until=0; [ "$2" = 0 ] || until=$((now + $2 / 10)); groups="$groups$1:$until "; }
+hold() { now; until=0; [ "$2" = 0 ] || until=$((now + $2 / 10 + 2)); groups="$groups$1:$until "; }
 drop() { rest=\${groups#* "$1":}; groups="\${groups%% "$1":*} \${rest#* }"; }
 {
   exec 4>&1 >&-

@@ -1,7 +1,7 @@
 import pg from "pg";
 import { queryPrepared } from "../../db/connections/prepared-query.ts";
 import type { Statement } from "../../db/sql.ts";
-import type { Logger } from "../../lib/log.ts";
+import type { Logger } from "../../telemetry/log.ts";
 import { withCause } from "../../lib/text.ts";
 
 const CHANNEL = "triplane";

@@ -1,5 +1,5 @@
 import { connectionName, NO_OTHER_BELL } from "../../db/connected-servers.ts";
-import type { Logger } from "../../lib/log.ts";
+import type { Logger } from "../../telemetry/log.ts";
 import type { Bell, Ring } from "./bell.ts";
 import { BellConnection } from "./bell-connection.ts";
 import { emptyPayload, payloadsOf, toldIn } from "./payload.ts";

@@ -1,6 +1,6 @@
 import { every } from "../../lib/every.ts";
 import { forNobody } from "../../db/connections/reader-limits.ts";
-import type { Logger } from "../../lib/log.ts";
+import type { Logger } from "../../telemetry/log.ts";
 import { withCause } from "../../lib/text.ts";
 import type { Bell } from "../bell/bell.ts";
 import type { TimelineEvent } from "../event.ts";

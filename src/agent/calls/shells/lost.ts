@@ -2,7 +2,7 @@ import type { Sql } from "../../../db/sql.ts";
 import { eachByTenant } from "../../../events/by-tenant.ts";
 import type { EventLog } from "../../../events/log.ts";
 import type { Clock } from "../../../lib/clock.ts";
-import type { Logger } from "../../../lib/log.ts";
+import type { Logger } from "../../../telemetry/log.ts";
 import { commitEnd } from "./ended.ts";
 import type { ServerShells } from "./server-shells.ts";
 import { lostShells, type StartedShell } from "./rows.ts";

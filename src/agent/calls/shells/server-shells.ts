@@ -10,7 +10,7 @@ import { SHELL_END_REASONS } from "../../../events/snapshots.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { Deadline } from "../../../lib/deadline.ts";
 import { every } from "../../../lib/every.ts";
-import type { Logger } from "../../../lib/log.ts";
+import type { Logger } from "../../../telemetry/log.ts";
 import { withCause } from "../../../lib/text.ts";
 import type { ShellEnd, ShellLogs, ShellPiece, FoundShell } from "../../tools/bash/shells.ts";
 import type { StartOptions } from "../../tools/programs.ts";

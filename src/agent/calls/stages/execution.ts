@@ -4,6 +4,8 @@ import { accepted, refused, type Result } from "../../../lib/result.ts";
 import { CallCancelled, cancelledRefusal } from "./cancelled.ts";
 import { failureOf } from "../failure.ts";
 import { AroundFailed, hookCall, type Around, type HookAgent, type Wrapper } from "../hooks.ts";
+import { BUILTIN_TOOLS } from "../../tools/builtin.ts";
+import { currentOwnCode } from "../../tools/own-code.ts";
 import type { Tool, ToolContext } from "../../tools/tool.ts";
 import type { ToolResult } from "../../tools/tool-result.ts";
 import { TimedOut } from "../../tools/timed-out.ts";
@@ -73,9 +75,18 @@ async function run(
     return accepted({ call, answer: await wrapped() });
   } catch (error) {
     if (error instanceof TimedOut) return refused(stopReason() ?? timedOut(error.afterMs, call.tool));
+    if (stopReason() === null) tellAuthor(call.tool, error);
     return refused(stopReason() ?? { type: "execution_failed", stage: "execution", ...failureOf(error, context.workspace.root) });
   }
 }
+
+/** Logs what a tool or a hook of the operator's own threw. Built-in tools throw what the model shall read. */
+function tellAuthor({ name }: Tool, error: unknown): void {
+  if (error instanceof AroundFailed) currentOwnCode()?.threw(error.cause);
+  else if (!BUILTIN_NAMES.has(name)) currentOwnCode()?.threw(error);
+}
+
+const BUILTIN_NAMES: ReadonlySet<string> = new Set(BUILTIN_TOOLS.map(({ name }) => name));
 
 /** A wrapper round an execution. What a hook throws itself names it; what the execution threw goes through. */
 function roundOnce(

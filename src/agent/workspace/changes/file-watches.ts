@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { watch, type FSWatcher } from "chokidar";
-import type { Logger } from "../../../lib/log.ts";
+import type { Logger } from "../../../telemetry/log.ts";
 import { withCause } from "../../../lib/text.ts";
 
 /** The most files that are watched, of one agent and on one server. Linux may allow as few as 8,192 to a user. */

@@ -1,0 +1,42 @@
+import { LRUCache } from "lru-cache";
+
+/** The lines of one kind that are written in a minute. */
+const A_MINUTE = 30;
+const MINUTE_MS = 60_000;
+/** The kinds that are told apart: those that were written last. */
+const KINDS = 500;
+
+/** What makes lines of one kind differ: ids, numbers, names in quotes, and reasons in brackets. */
+const DIFFERS = /[0-9a-f]{8}-[0-9a-f-]{27}|"[^"]*"|\([^)]*\)|\S*\d\S*/g;
+
+/** The lines of a kind since a time of the monotonic clock. */
+type Written = { since: number; lines: number; leftOut: number };
+
+/** Bounds how often a line of one kind is written: a fault that comes a thousand times a second hides no other, and fills no disk. */
+export class LineLimit {
+  readonly #kinds = new LRUCache<string, Written>({ max: KINDS });
+  readonly #now: () => number;
+
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
+
+  /** True if the line may be written; `tell` is called instead where it is the first after some were left out, with how many. */
+  take(message: string, tell: (leftOut: number) => void): boolean {
+    const kind = message.replace(DIFFERS, "#").slice(0, 200);
+    const now = this.#now();
+    const written = this.#kinds.get(kind);
+    if (written === undefined || now - written.since >= MINUTE_MS) {
+      this.#kinds.set(kind, { since: now, lines: 1, leftOut: 0 });
+      const leftOut = written?.leftOut ?? 0;
+      if (leftOut > 0) tell(leftOut);
+      return leftOut === 0;
+    }
+    if (written.lines >= A_MINUTE) {
+      written.leftOut += 1;
+      return false;
+    }
+    written.lines += 1;
+    return true;
+  }
+}

@@ -1,0 +1,121 @@
+import { pino, type Level } from "pino";
+import { errorCode } from "../lib/error-code.ts";
+import { messageOf } from "../lib/text.ts";
+import { textOf } from "./log-text.ts";
+import { LineLimit } from "./line-limit.ts";
+
+/** The things that an operator acts on, each with the level of its lines. */
+export const LOG_EVENTS = {
+  start: "info",
+  configuration: "info",
+  takeover: "warn",
+  turn_failed: "warn",
+  own_code_failed: "error",
+  rule_stored: "info",
+  rule_revoked: "info",
+  folder_hung: "warn",
+  outage: "warn",
+  clock: "warn",
+  delivery_failed: "warn",
+  origin_refused: "warn",
+  token_refused: "warn",
+  removed: "info",
+  closing: "info",
+} as const satisfies Readonly<Record<string, Level>>;
+
+export type LogEvent = keyof typeof LOG_EVENTS;
+
+/** The names and numbers beside a line. Never a secret, never the content of a conversation. */
+export type LogFields = {
+  readonly [
+    name in
+      | "tenant"
+      | "agent"
+      | "call"
+      | "tool"
+      | "template"
+      | "model"
+      | "shell"
+      | "consumer"
+      | "rule"
+      | "actor"
+      | "origin"
+      | "address"
+      | "statement"
+      | "version"
+      | "digest"
+      | "url"
+      | "reason"
+      | "durationMs"
+      | "count"
+  ]?: string | number;
+};
+
+/**
+ * The messages of the server to its operator, one line each; never a secret, never the content of a conversation. `tell` is for
+ * what an operator acts on; `warn` and `error` are for what should not happen.
+ */
+export type Logger = {
+  tell(event: LogEvent, message: string, fields?: LogFields, cause?: unknown): void;
+  warn(message: string, fields?: LogFields): void;
+  error(message: string, cause?: unknown, fields?: LogFields): void;
+};
+
+/** The levels of LOG_LEVEL: lines below it are not written. */
+export const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** The forms of LOG_FORMAT: JSON for collectors, text for people at a terminal. */
+export const LOG_FORMATS = ["json", "text"] as const;
+export type LogFormat = (typeof LOG_FORMATS)[number];
+
+/** How a server logs: its id is on every line. `write` takes whole lines. */
+export type LogSettings = {
+  readonly level: LogLevel;
+  readonly format: LogFormat;
+  readonly server: string;
+  readonly write: (line: string) => void;
+};
+
+/** A logger by pino. Lines of one kind are limited: what is left out is counted, and told with the next one. */
+export function createLogger({ level, format, server, write }: LogSettings): Logger {
+  const stream = { write: (line: string) => write(format === "json" ? line : textOf(line)) };
+  const log = pino({ level, base: { server }, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: named } }, stream);
+  const limit = new LineLimit();
+  const say = (lineLevel: Level, message: string, fields: object): void => {
+    const isTaken = limit.take(message, (leftOut) => log[lineLevel]({ ...fields, leftOut }, message));
+    if (isTaken) log[lineLevel](fields, message);
+  };
+  return {
+    tell: (event, message, fields = {}, cause) =>
+      say(LOG_EVENTS[event], message, { event, ...fields, ...(cause === undefined ? {} : { error: shown(cause) }) }),
+    warn: (message, fields = {}) => say("warn", message, fields),
+    error: (message, cause, fields = {}) =>
+      say("error", message, { ...fields, ...(cause === undefined ? {} : { error: shown(cause) }) }),
+  };
+}
+
+function named(label: string): { readonly level: string } {
+  return { level: label };
+}
+
+/** An error as it is logged: what it says, where, and its code. Its other fields may hold secrets (a request, a connection). */
+function shown(cause: unknown): { readonly message: string; readonly stack?: string; readonly code?: string } {
+  try {
+    const message = messageOf(cause);
+    if (!(cause instanceof Error)) return { message };
+    const { stack } = cause;
+    const code = errorCode(cause);
+    return { message, ...(typeof stack === "string" ? { stack } : {}), ...(code === null ? {} : { code }) };
+  } catch {
+    return { message: "something was thrown that cannot be read" };
+  }
+}
+
+/** Writes to stderr, for people, from warnings on: of programs beside the server. */
+export const consoleLogger: Logger = createLogger({
+  level: "warn",
+  format: "text",
+  server: "",
+  write: (line) => void process.stderr.write(line),
+});

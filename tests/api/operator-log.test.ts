@@ -1,0 +1,103 @@
+import { describe, expect, it } from "vitest";
+import { AllowAlwaysDocument, RevokeAllowRuleDocument } from "../generated/documents.ts";
+import type { LogEvent, LogFields, Logger } from "../../src/telemetry/log.ts";
+import { startTestApp } from "../support/app.ts";
+import { connect, ofType } from "../support/client.ts";
+import { loseLeases } from "../support/lost-leases.ts";
+import { callsWith, playedModel, says } from "../support/models.ts";
+import { ask, office } from "../support/office.ts";
+import { silentLogger } from "../support/silent-logger.ts";
+import { ownTool } from "../support/tools.ts";
+
+type Line = { readonly event: LogEvent; readonly message: string; readonly fields: LogFields; readonly cause: unknown };
+
+/** A logger, and what an operator was told by it. */
+function told() {
+  const lines: Line[] = [];
+  const logger: Logger = {
+    ...silentLogger,
+    tell: (event, message, fields = {}, cause) => void lines.push({ event, message, fields, cause }),
+  };
+  return { logger, lines, of: (event: LogEvent) => lines.filter((line) => line.event === event) };
+}
+
+describe("an operator is told", () => {
+  it("where own code threw: of a tool, a hook round it and a hook before it; the model reads the message alone", async () => {
+    const { logger, of } = told();
+    const broken = ownTool("broken", () => {
+      throw new Error("out of tea");
+    });
+    const fine = ownTool("fine", () => ({ output: "fine", details: null }));
+    const app = await startTestApp({
+      model: playedModel(
+        () => callsWith(["broken", {}]),
+        () => callsWith(["fine", {}]),
+        () => says("Done."),
+      ),
+      config: { tools: [broken, fine] },
+      template: {
+        permission: { mode: "auto" },
+        hooks: {
+          postToolUse: [
+            ({ name }) => {
+              if (name === "fine") throw new Error("hook bug");
+            },
+          ],
+        },
+      },
+      overrides: { logger },
+    });
+    const client = connect(app.url);
+    const agent = await client.createAgent();
+    await client.turn(agent.id, "go");
+    const lines = of("own_code_failed");
+    expect(lines.map(({ cause }) => (cause as Error).message)).toEqual(["out of tea", "hook bug"]);
+    for (const { message, fields, cause } of lines) {
+      expect(message).toMatch(/^the call \S+ of (broken|fine) threw$/);
+      expect(fields).toMatchObject({ tenant: "local", agent: expect.any(String) });
+      expect((cause as Error).stack).toContain("operator-log.test.ts");
+    }
+    const [call] = (await client.agent(agent.id)).toolCalls.nodes;
+    expect(call?.output).toContain("out of tea");
+    expect(call?.output).not.toContain("operator-log.test.ts");
+  });
+
+  it("of a turn that ended with an error, and of an agent that was taken over; never what was said", async () => {
+    const { logger, of, lines } = told();
+    async function* fails(): AsyncGenerator<never> {
+      yield await Promise.reject(new Error("the provider said: your secret text"));
+    }
+    async function* hangs(): AsyncGenerator<never> {
+      yield await new Promise<never>(() => {});
+    }
+    const app = await startTestApp({
+      model: playedModel(fails, hangs, () => says("Hello.")),
+      overrides: { logger, leaseTimes: { ttlMs: 1_000, renewMs: 200, startMs: 700 } },
+      expectsErrors: true,
+    });
+    const client = connect(app.url);
+    const agent = await client.createAgent();
+    expect(ofType(await client.turn(agent.id, "secret text"), "Done")).toMatchObject([{ reason: "ERROR" }]);
+    expect(of("turn_failed")).toMatchObject([{ fields: { tenant: "local", reason: expect.stringContaining("MODEL") } }]);
+    const { cursor } = await client.agent(agent.id);
+    await client.send(agent.id, "secret text");
+    await client.until(agent.id, "BREAKPOINT_CHANGED", cursor);
+    await loseLeases(app);
+    await client.until(agent.id, "AGENT_RESUMED", cursor);
+    expect(of("takeover")).toMatchObject([
+      { message: "an agent was taken over from another server", fields: { reason: "CRASH" } },
+    ]);
+    expect(JSON.stringify(lines)).not.toContain("secret text");
+  });
+
+  it("of rules that people store and revoke, by whom", async () => {
+    const { logger, of } = told();
+    const { as } = await office({}, { overrides: { logger } });
+    const { approvalId } = await ask(as("anna"), "write notes/a.txt");
+    const { allowAlways } = await as("paul").get(AllowAlwaysDocument, { input: { approvalId, rule: null } });
+    const { id = "", rule = "" } = allowAlways.allowRule ?? {};
+    await as("paul").get(RevokeAllowRuleDocument, { input: { allowRuleId: id } });
+    expect(of("rule_stored")).toMatchObject([{ fields: { tenant: "acme", rule, actor: "paul" } }]);
+    expect(of("rule_revoked")).toMatchObject([{ fields: { tenant: "acme", rule, actor: "paul" } }]);
+  });
+});
