@@ -16,6 +16,7 @@ export function textOf(json: string): string {
     HEAD.has(name) ? [] : [` ${name}=${visibleLine(String(value))}`],
   );
   const said = `${time.slice(11, 19)} ${level.toUpperCase().padEnd(5)} ${visibleLine(msg)}${fields.join("")}`;
-  const why = error === undefined ? [] : (error.stack ?? error.message).split("\n").map((each) => `    ${visibleLine(each)}`);
+  const why =
+    error === undefined ? [] : (error.stack ?? error.message).split("\n").map((each) => `    ${visibleLine(each.trimStart())}`);
   return `${[said, ...why].join("\n")}\n`;
 }

@@ -145,7 +145,7 @@ export class Loop {
     const action = nextAction(view, activity, this.#bounds(template));
     if (action.kind === "park") return this.#park(view);
     if (view.knowsFiles) this.#files.begin(view);
-    if (!(await this.#folderWait.lets(action, view, () => this.#wait(times)))) return false;
+    if (asksFolder(action, view) && !(await this.#folderWait.isOver(view, () => this.#wait(times)))) return false;
     await (action.kind === "wait" ? this.#wait(times) : this.#do(action, view, template, model));
     return false;
   }
@@ -330,4 +330,9 @@ export class Loop {
   #bounds({ maxSteps, toolConcurrency }: Template): Bounds {
     return { maxSteps, toolConcurrency, isExclusive: (name) => this.#services.tools.get(name)?.readOnly !== true };
   }
+}
+
+/** True if an action looks at the agent's folder. What is judged starts at once. */
+function asksFolder({ kind }: Action, { knowsFiles }: AgentView): boolean {
+  return kind === "judge calls" || (kind === "start step" && knowsFiles);
 }

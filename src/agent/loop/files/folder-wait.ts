@@ -1,7 +1,6 @@
 import type { AgentEventBody } from "../../../events/event.ts";
 import type { AnsweringFolders } from "../../workspace/answering-folders.ts";
 import { said } from "../commits/commit.ts";
-import type { Action } from "../next-action.ts";
 import type { Owner } from "../owner.ts";
 import type { AgentView } from "../view.ts";
 import { FOLDER_HUNG } from "../waiting-for.ts";
@@ -18,9 +17,8 @@ export class FolderWait {
     this.#owner = owner;
   }
 
-  /** True if the action may be done. If not, it was waited until the file system answers, or `other` has resolved. */
-  async lets(action: Action, { workspace, knowsFiles }: AgentView, other: () => Promise<void>): Promise<boolean> {
-    if (!asksFolder(action, knowsFiles)) return true;
+  /** True if the agent's folder answers. If not, it was waited until it does, or `other` has resolved. */
+  async isOver({ workspace }: AgentView, other: () => Promise<void>): Promise<boolean> {
     if (await this.#folders.answers(workspace)) {
       this.#isTold = false;
       return true;
@@ -36,9 +34,4 @@ export class FolderWait {
     woken.abort();
     return false;
   }
-}
-
-/** True if an action looks at the agent's folder. */
-function asksFolder({ kind }: Action, knowsFiles: boolean): boolean {
-  return kind === "judge calls" || kind === "execute calls" || (kind === "start step" && knowsFiles);
 }
