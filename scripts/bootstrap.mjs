@@ -50,11 +50,12 @@ if (isOutdated("installed", "package-lock.json")) locked(() => isOutdated("insta
 const node = findNode();
 if (isOutdated("generated", "prisma/schema.prisma") || !existsSync(join(ROOT, "src/db/generated/client.ts"))) locked(generate);
 const command = process.argv.slice(2);
-// `--version` makes all ready for a user who may only read the checkout (docs/deploying.md), and says what Node there is.
 if (isInstalled) initialise();
-if (isInstalled || command[0] === "--version") bundled([MAIN]);
+if (isInstalled) bundled([MAIN]);
 const isServer = command[0] === "--bundle";
-run(isServer ? bundled(command.slice(1)) : { command, compiled: COMPILED });
+// `--version` makes all ready for a user who may only read the checkout (docs/deploying.md), and says what runs there.
+if (command[0] === "--version") run(bundled([MAIN, "--version"]));
+else run(isServer ? bundled(command.slice(1)) : { command, compiled: COMPILED });
 
 /** Whether the file is not the one that the step was done for. */
 function isOutdated(step, file) {

@@ -41,6 +41,7 @@ import { Broadcasts } from "./events/following/broadcast.ts";
 import { Tails } from "./events/following/tails.ts";
 import { serverMetrics } from "./metrics.ts";
 import { systemClock, type Clock } from "./lib/clock.ts";
+import type { Version } from "./lib/version.ts";
 import { consoleLogger, type Logger } from "./telemetry/log.ts";
 import type { Network } from "./agent/workspace/network/reach.ts";
 import { AnsweringFolders } from "./agent/workspace/answering-folders.ts";
@@ -66,11 +67,13 @@ import { narrowedRules } from "./agent/policy/narrowed-rules.ts";
 import { sayConfigurationChanges } from "./config/configuration-changes.ts";
 import { boxOf, madeFolder } from "./boxes.ts";
 import { decidersOf, type Settings } from "./config/settings.ts";
+import { readVersion } from "./config/version.ts";
 import type { Tenants, TenantSettings } from "./config/tenants.ts";
 
-/** The parts that are put in the place of the application's, by tests. The process itself gives its logger, and the id that is on its lines. */
+/** The parts that are put in the place of the application's, by tests. The process itself gives its logger, the id that is on its lines, and its version. */
 export type Overrides = {
   readonly serverId?: string;
+  readonly version?: Version;
   readonly clock?: Clock;
   /** A layer between the application and its database. */
   readonly sql?: (sql: Sql, purpose: "commits" | "sql" | "leases" | "reads") => Sql;
@@ -107,6 +110,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   const logger = overrides.logger ?? consoleLogger;
   const serverId = overrides.serverId ?? randomUUID();
   const { dataFolder, programsFolder, port, host, folder } = settings.environment;
+  const version = overrides.version ?? readVersion(process.env);
 
   // The embedded database takes its folder itself.
   if (settings.environment.database.kind === "postgres") starting.defer(await lockFolder(dataFolder));
@@ -178,6 +182,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   starting.defer(() => shells.close());
   const shared = {
     serverId,
+    version,
     sql,
     leases,
     reads,
@@ -235,26 +240,17 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
 
   // The figures, which count from now on.
   const slowReaders = new SlowReaders(overrides.readerTimes ?? READER_TIMES);
-  const { transcripts, requests, slots, agentLimit, lateResults, results, unheardCalls } = services;
   const { unknownRows } = database;
-  const sources = {
-    log,
-    lateResults,
-    results,
-    unheardCalls,
-    transcripts,
-    requests,
+  const metrics = serverMetrics({
+    ...services,
     tails,
     broadcasts,
     slowReaders,
-    slots,
-    agentLimit,
     startedAt,
     unknownRows,
-    folders,
-    clockSkew: services.clockSkew,
-  };
-  const metrics = serverMetrics({ ...sources, agentsHeld: () => runner.size, failedTries: () => consumers.failedTries });
+    agentsHeld: () => runner.size,
+    failedTries: () => consumers.failedTries,
+  });
 
   if (database.config.kind === "embedded") {
     await Promise.all([endAll(sql), endShellLeases(sql)]);
@@ -295,7 +291,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
       imageUrl,
       rateLimits,
     },
-    { ready: async () => leases.query(READY, []).then(refuseLost), metrics: () => metrics.metrics() },
+    { version, ready: async () => leases.query(READY, []).then(refuseLost), metrics: () => metrics.metrics() },
     logger,
   );
   starting.defer(() => server.close());

@@ -7,11 +7,19 @@ import { watchForgotten } from "./forgotten.ts";
 import { createLogger, type Logger } from "./telemetry/log.ts";
 import { LogStream } from "./telemetry/log-stream.ts";
 import { loadSettings, type Settings } from "./config/settings.ts";
+import { readVersion } from "./config/version.ts";
+import { versionText } from "./lib/version.ts";
 
 /** A server that was asked to close is gone by then, whatever hangs; ms. */
 const CLOSED_AFTER_MS = 15_000;
 /** Within so many ms two signals are one: supervisors signal every process, and the bootstrap passes its own on. */
 const SAME_SIGNAL_MS = 1_000;
+
+const version = readVersion(process.env);
+if (process.argv.includes("--version")) {
+  console.log(`Triplane ${versionText(version)}, Node ${process.versions.node}`);
+  await exit();
+}
 
 const serverId = randomUUID();
 const logStream = new LogStream(process.stderr);
@@ -20,10 +28,11 @@ try {
   const logger = createLogger({ ...logSettings, server: serverId, write: (line) => logStream.write(line) });
   watchForgotten(logger);
   const settings = await loadSettings(readEnvironment(process.env));
-  const app = await startApp(settings, { serverId, logger });
+  const app = await startApp(settings, { serverId, version, logger });
   closeOnSignals(app, logger);
   const { kind } = settings.environment.database;
   logger.tell("start", `the server listens, on ${kind === "embedded" ? "the embedded database" : "PostgreSQL"}`, {
+    version: versionText(version),
     url: `${addressOf(settings, app.port)}/graphql`,
   });
   console.log(welcome(settings, app.port));
@@ -81,7 +90,7 @@ function welcome({ environment, tenants, authentication, sandboxLines, notes }: 
   const ending = options === "" ? "" : ` -- ${options}`;
   return [
     "",
-    "Triplane is running.",
+    `Triplane ${versionText(version)} is running.`,
     "",
     `  GraphQL    http://${host}/graphql   (GraphiQL in a browser; SSE)`,
     `  WebSocket  ws://${host}/graphql     (graphql-transport-ws)`,

@@ -11,6 +11,7 @@ import type { EventLog } from "./events/log.ts";
 import type { Broadcasts } from "./events/following/broadcast.ts";
 import type { Tails } from "./events/following/tails.ts";
 import { forgottenCount } from "./forgotten.ts";
+import type { Version } from "./lib/version.ts";
 import type { SlowReaders } from "./server/slow-readers.ts";
 
 /** The services of a server that its figures are read from, each time when they are asked for. */
@@ -29,6 +30,7 @@ export type MetricSources = {
   readonly agentLimit: number;
   /** The time at which the server began to start, by `performance.now()`. */
   readonly startedAt: number;
+  readonly version: Version;
   readonly clockSkew: () => ClockSkew;
   readonly folders: AnsweringFolders;
   /** The number of agents that the server works on. */
@@ -63,6 +65,12 @@ export function serverMetrics(sources: MetricSources): Registry {
   });
   log.onCommitted((_tenant, events) => committed.inc(events.length));
 
+  new Gauge({
+    name: "triplane_build_info",
+    help: "1, with the version that runs.",
+    labelNames: ["version", "commit", "node"],
+    registers: [registry],
+  }).set({ version: sources.version.version, commit: sources.version.commit ?? "", node: process.versions.node }, 1);
   gauge("triplane_uptime_seconds", "Since the server began to start.", () => (performance.now() - sources.startedAt) / 1_000);
   gauge(
     "triplane_clock_skew_seconds",

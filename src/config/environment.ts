@@ -25,7 +25,14 @@ export type Environment = {
 type Read = (name: string) => string | null;
 
 /** The variables that this server, and the commands beside it, read by this name. */
-const OWN_VARIABLES = ["TRIPLANE_DATA_DIR", "TRIPLANE_PROGRAMS_DIR", "TRIPLANE_CONFIG", "TRIPLANE_CALLED_FROM", "TRIPLANE_URL"];
+const OWN_VARIABLES = [
+  "TRIPLANE_DATA_DIR",
+  "TRIPLANE_PROGRAMS_DIR",
+  "TRIPLANE_CONFIG",
+  "TRIPLANE_COMMIT",
+  "TRIPLANE_CALLED_FROM",
+  "TRIPLANE_URL",
+];
 /** The variables that may be in files instead: what is secret. Each by its name with `_FILE` behind it. */
 const IN_FILES = new Set(["DATABASE_URL", "ANTHROPIC_API_KEY", "OPENAI_API_KEY"]);
 

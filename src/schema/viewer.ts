@@ -1,9 +1,12 @@
 import { abilitiesOf, type Ability as OneAbility, type Action as ActorAction } from "../agent/actors/abilities.ts";
 import { actorRef, type Actor } from "../agent/actors/actor.ts";
+import type { AgentServices } from "../agent/loop/services.ts";
 import { ActorRef } from "./actor.ts";
 import { builder } from "./builder.ts";
 import { described } from "./described.ts";
 import { Role } from "./enums.ts";
+
+type ServerOfViewer = Pick<AgentServices, "serverId" | "version">;
 
 const Action = builder.enumType("Action", {
   description: "What actors may do beyond their own agents.",
@@ -27,6 +30,21 @@ const Ability = builder.objectRef<OneAbility>("Ability").implement({
   }),
 });
 
+const Server = builder.objectRef<ServerOfViewer>("Server").implement({
+  description: "The server that answers. Several of one database may be of different versions while they are upgraded.",
+  fields: (t) => ({
+    serverId: t.exposeString("serverId", {
+      description: "The process: each start has another one. The log of the server names it.",
+    }),
+    version: t.string({ description: "The version of Triplane.", resolve: ({ version }) => version.version }),
+    commit: t.string({
+      nullable: true,
+      description: "The beginning of the commit that it was built from; null if it does not know it.",
+      resolve: ({ version }) => version.commit,
+    }),
+  }),
+});
+
 const Viewer = builder.objectRef<Actor>("Viewer").implement({
   description: "The actor who asks, as authentication says now.",
   fields: (t) => ({
@@ -42,6 +60,11 @@ const Viewer = builder.objectRef<Actor>("Viewer").implement({
       type: [Ability],
       description: "What they may do, every action once, and why not the rest.",
       resolve: (viewer) => [...abilitiesOf(viewer)],
+    }),
+    server: t.field({
+      type: Server,
+      description: "The server that answers.",
+      resolve: (_viewer, _args, { services }) => services,
     }),
   }),
 });

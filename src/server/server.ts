@@ -17,6 +17,7 @@ import { subscribePages } from "./subscribe-pages.ts";
 import { serveWebSocket } from "./websocket.ts";
 import { BODY_BYTES, makeYoga } from "./yoga.ts";
 import { errorCode } from "../lib/error-code.ts";
+import { versionText, type Version } from "../lib/version.ts";
 
 /** The address of the server, those who may connect, and what it gives out besides answers. */
 export type ServerOptions = Access & {
@@ -33,6 +34,7 @@ const CLOSING_MS = 3_000;
 
 /** The sources of the answers to operators' probes. */
 export type Probes = {
+  readonly version: Version;
   /** Rejects if the database does not answer. */
   readonly ready: () => Promise<unknown>;
   /** Lines in Prometheus' text format. */
@@ -70,7 +72,7 @@ export async function startServer(
       }
       switch (path) {
         case "/healthz":
-          return answer(response, 200, "ok");
+          return answer(response, 200, `ok, Triplane ${versionText(probes.version)}`);
         case "/readyz":
           return void whyNotReady().then((reason) => answer(response, reason === null ? 200 : 503, reason ?? "ready"));
         case "/metrics":

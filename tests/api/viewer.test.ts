@@ -1,7 +1,9 @@
+import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
+import { startTestApp } from "../support/app.ts";
 import { movableClock } from "../support/clock.ts";
 import { DelegateApprovalsDocument } from "../generated/documents.ts";
-import type { TestClient } from "../support/client.ts";
+import { connect, type TestClient } from "../support/client.ts";
 import { ask, office } from "../support/office.ts";
 
 const VIEWER = "{ viewer { actor { actorId kind } tenant roles delegators { actorId } abilities { action isAllowed reason } } }";
@@ -41,6 +43,15 @@ describe("viewer", () => {
     expect(ulf.delegators).toEqual([{ actorId: "paul" }]);
     expect(allowed(ulf)).toContain("DECIDE");
     expect(allowed(ulf)).not.toContain("STORE_ALLOW_RULES");
+  });
+});
+
+describe("viewer.server", () => {
+  it("is the server that answers, by the id of its log, and its version", async () => {
+    const serverId = randomUUID();
+    const app = await startTestApp({ overrides: { serverId, version: { version: "1.2.3", commit: null } } });
+    const { data } = await connect(app.url).post({ query: "{ viewer { server { serverId version commit } } }" });
+    expect(data).toEqual({ viewer: { server: { serverId, version: "1.2.3", commit: null } } });
   });
 });
 

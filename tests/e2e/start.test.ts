@@ -33,6 +33,14 @@ async function refusal(env: Readonly<Record<string, string>>): Promise<string> {
   return server.output();
 }
 
+describe("--version", () => {
+  it("says the version of the server and of Node, and starts nothing", async () => {
+    const server = runFile("src/main.ts", ["--version"], { PORT: "eighty" });
+    expect(await server.exited).toBe(0);
+    expect(server.output()).toMatch(/^Triplane \d+\.\d+\.\d+( \([0-9a-f]{12}\))?, Node \d+\.\d+\.\d+\n$/);
+  });
+});
+
 describe("a start that cannot work says what to do", () => {
   it("a PostgreSQL that is gone", async () => {
     const output = await refusal({ DATABASE_URL: "postgresql://user:secret@127.0.0.1:1/db" });

@@ -458,14 +458,15 @@ function nextResponse(): Promise<ServerResponse> {
 
 describe("operators' routes", () => {
   it("answer health, readiness and metrics", async () => {
-    const app = await startTestApp();
+    const app = await startTestApp({ overrides: { version: { version: "1.2.3", commit: "abc" } } });
     const get = (path: string) => raw(app.url.replace("/graphql", path), {}, "", "GET");
-    expect(await get("/healthz")).toEqual({ status: 200, body: "ok\n" });
+    expect(await get("/healthz")).toEqual({ status: 200, body: "ok, Triplane 1.2.3 (abc)\n" });
     expect(await get("/readyz")).toEqual({ status: 200, body: "ready\n" });
     const metrics = (await get("/metrics")).body;
     expect(metrics).toMatch(/^triplane_events_committed_total \d+$/m);
+    expect(metrics).toContain(`triplane_build_info{version="1.2.3",commit="abc",node="${process.versions.node}"} 1`);
     // Each is explained and typed (Prometheus' text format), and nothing else is said.
-    expect(metrics).toMatch(/^(# HELP (\w+) \S.*\n# TYPE \2 (gauge|counter)\n\2 -?\d+(\.\d+)?\n+)+$/);
+    expect(metrics).toMatch(/^(# HELP (\w+) \S.*\n# TYPE \2 (gauge|counter)\n\2(\{[^}]*\})? -?\d+(\.\d+)?\n+)+$/);
     expect((await get("/elsewhere")).status).toBe(404);
   });
 

@@ -57,6 +57,7 @@ export function testServices(
   };
   return {
     ...shared,
+    version: { version: "0.0.0", commit: null },
     reads: sql,
     knownParts: null,
     clockSkew: () => NO_SKEW,

@@ -1,5 +1,6 @@
 import type { ClockSkew } from "../../db/database-clock.ts";
 import type { Sql } from "../../db/sql.ts";
+import type { Version } from "../../lib/version.ts";
 import type { Appender } from "../../events/appender.ts";
 import type { Bell } from "../../events/bell/bell.ts";
 import type { ActorNames } from "../actors/actor-names.ts";
@@ -40,6 +41,7 @@ export type AgentServices = CallServices &
   WorkspaceFolders & {
     /** This process, among all that share the database. */
     readonly serverId: string;
+    readonly version: Version;
     /** Claims and renewals of leases, which wait for nothing else. */
     readonly leases: Sql;
     /** The connections for what people read. */

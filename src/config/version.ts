@@ -1,0 +1,54 @@
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { errorCode } from "../lib/error-code.ts";
+import type { Version } from "../lib/version.ts";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+/** The digits of a commit that are shown. */
+const COMMIT_DIGITS = 12;
+
+/** The version of the sources: of package.json, with the commit that TRIPLANE_COMMIT names, or that is checked out. */
+export function readVersion(variables: Readonly<Record<string, string | undefined>>, root: string = ROOT): Version {
+  const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { readonly version: string };
+  const commit = variables["TRIPLANE_COMMIT"]?.trim() || checkedOut(root);
+  return { version, commit: commit === null ? null : commit.slice(0, COMMIT_DIGITS) };
+}
+
+/**
+ * The commit of a checkout, by git's files: git itself may be absent, and refuses a folder of another owner, as a server's
+ * mostly is. Null for what is no checkout, and for one whose files say it otherwise.
+ */
+function checkedOut(root: string): string | null {
+  const folder = gitFolder(root);
+  const head = textOf(join(folder, "HEAD"));
+  const [, branch] = /^ref: (refs\/\S+)$/.exec(head) ?? [];
+  if (branch === undefined) return commitOf(head);
+  // Work trees of one repository share its branches.
+  const shared = resolve(folder, textOf(join(folder, "commondir")) || ".");
+  const packed = textOf(join(shared, "packed-refs"))
+    .split("\n")
+    .find((line) => line.endsWith(` ${branch}`));
+  return commitOf(textOf(join(shared, branch))) ?? commitOf(packed?.split(" ")[0] ?? "");
+}
+
+/** The folder of git: `.git` itself, or the one that it names, as in a work tree beside the first. */
+function gitFolder(root: string): string {
+  const [, named] = /^gitdir: (.+)$/.exec(textOf(join(root, ".git"))) ?? [];
+  return resolve(root, named ?? ".git");
+}
+
+function commitOf(text: string): string | null {
+  return /^[0-9a-f]{40,64}$/.test(text) ? text : null;
+}
+
+/** The text of a file; "" where there is none. */
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, "utf8").trim();
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === "ENOENT" || code === "ENOTDIR" || code === "EISDIR" || code === "EACCES") return "";
+    throw error;
+  }
+}
