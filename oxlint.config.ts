@@ -37,7 +37,7 @@ const ARROW = Object.keys(ROOMS) as Room[];
 const AGENT_ROOMS: ReadonlySet<Room> = new Set(ARROW.slice(ARROW.indexOf("commands"), ARROW.indexOf("events")));
 
 /** The files beside the rooms, by the room that they belong to. */
-const FILES = { main: "main|exit|operator-error", app: "app|boxes|config|triplane|metrics|forgotten" } as const;
+const FILES = { main: "main|exit|operator-error", app: "app|boxes|tenant-services|config|triplane|metrics|forgotten" } as const;
 
 /** Packages that only one place may import. */
 const PACKAGES: readonly { readonly packages: string; readonly room: Room; readonly instead: string }[] = [

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import pg from "pg";
 import { openDatabase } from "../src/db/database.ts";
+import { NO_OBSERVER } from "../src/db/observer.ts";
 import { startPostgres } from "../tests/support/postgres.ts";
 
 /** Runs `measure` on a new PostgreSQL of its own; TEST_DATABASE_URL names another one. */
@@ -38,7 +39,8 @@ export async function withDatabase<Result>(server: string, measure: (url: string
 
 /** Migrates a database. The indexes are those of servers that have worked for a while: what only makes things faster is done, too. */
 export async function migrateAll(url: string): Promise<void> {
-  const database = await openDatabase({ kind: "postgres", url, connections: 1 });
-  await database.makeFaster(console.error);
+  const observer = { ...NO_OBSERVER, tell: (problem: string) => console.error(problem) };
+  const database = await openDatabase({ kind: "postgres", url, connections: 1 }, observer);
+  await database.makeFaster();
   await database.close();
 }

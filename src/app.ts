@@ -2,11 +2,11 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { AuditSweep, AUDIT_TIMES, type AuditTimes } from "./sweeps/audit.ts";
 import { RetentionSweep, RETENTION_SWEEP_MS } from "./sweeps/retention.ts";
-import { LEASE_TIMES, endAll, knownParts, type AgentOfTenant, type LeaseTimes, type PartNames } from "./agent/loop/lease.ts";
+import { LEASE_TIMES, endAll, type AgentOfTenant, type LeaseTimes } from "./agent/loop/lease.ts";
 import { tellOperator } from "./deliveries/operator-log.ts";
 import { listenerConsumers } from "./deliveries/listeners.ts";
 import type { Model } from "./agent/models/model.ts";
-import type { AgentServices, ServerServices } from "./agent/loop/services.ts";
+import type { ServerServices } from "./agent/loop/services.ts";
 import { ActorNames } from "./agent/actors/actor-names.ts";
 import { Images } from "./agent/conversation/images.ts";
 import { LateResults } from "./agent/calls/late-results.ts";
@@ -17,7 +17,6 @@ import { Transcripts } from "./agent/conversation/transcript.ts";
 import { UnheardCalls } from "./agent/conversation/unheard-calls.ts";
 import { closeLostShells } from "./agent/calls/shells/lost.ts";
 import { endShellLeases } from "./agent/calls/shells/rows.ts";
-import { askInBackground } from "./agent/approvals/hosts/ask-in-background.ts";
 import { ServerShells } from "./agent/calls/shells/server-shells.ts";
 import { KeysSweep } from "./sweeps/keys.ts";
 import { HomesSweep } from "./sweeps/homes.ts";
@@ -39,9 +38,15 @@ import { CommitsLost } from "./events/log-page.ts";
 import { WAITING_LIMITS, type WaitingLimits } from "./events/waiting-events.ts";
 import { Broadcasts } from "./events/following/broadcast.ts";
 import { Tails } from "./events/following/tails.ts";
+import { Registry } from "prom-client";
 import { serverMetrics } from "./metrics.ts";
+import { measureEventLoop } from "./telemetry/event-loop.ts";
+import { Meters } from "./telemetry/meters.ts";
+import { observedBy } from "./db/observer.ts";
+import { countWork } from "./deliveries/count-work.ts";
+import { Readers } from "./events/following/readers.ts";
 import { systemClock, type Clock } from "./lib/clock.ts";
-import type { Version } from "./lib/version.ts";
+import type { Version } from "./telemetry/version.ts";
 import { consoleLogger, type Logger } from "./telemetry/log.ts";
 import type { Network } from "./agent/workspace/network/reach.ts";
 import { AnsweringFolders } from "./agent/workspace/answering-folders.ts";
@@ -68,7 +73,7 @@ import { sayConfigurationChanges } from "./config/configuration-changes.ts";
 import { boxOf, madeFolder } from "./boxes.ts";
 import { decidersOf, type Settings } from "./config/settings.ts";
 import { readVersion } from "./config/version.ts";
-import type { Tenants, TenantSettings } from "./config/tenants.ts";
+import { partsOf, servicesByTenant } from "./tenant-services.ts";
 
 /** The parts that are put in the place of the application's, by tests. The process itself gives its logger, the id that is on its lines, and its version. */
 export type Overrides = {
@@ -91,6 +96,7 @@ export type Overrides = {
   readonly models?: ReadonlyMap<string, Model>;
   /** The way of programs of boxes to the internet. */
   readonly network?: Network;
+  readonly lostLogLines?: () => number;
 };
 
 /** A running server. */
@@ -117,7 +123,9 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   if (programsFolder !== dataFolder) await madeFolder(programsFolder);
 
   // The database, and what stands between it and the application in tests.
-  const database = await openDatabase(settings.environment.database, (message) => logger.warn(message));
+  const registry = new Registry();
+  const meters = new Meters(registry);
+  const database = await openDatabase(settings.environment.database, observedBy(logger, meters));
   starting.defer(() => database.close());
   const tested = overrides.sql ?? ((given) => given);
   const commits = tested(database.commits, "commits");
@@ -142,6 +150,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   starting.defer(() => tails.close());
   const broadcasts = new Broadcasts(tails);
   tellOperator(log, logger);
+  countWork(log, meters);
 
   // The agents.
   // The embedded database has the clock of this machine.
@@ -183,6 +192,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   const shared = {
     serverId,
     version,
+    meters,
     sql,
     leases,
     reads,
@@ -230,8 +240,8 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
 
   // Who is told of the log besides: before this server says anything in it.
   const wake = (agent: AgentOfTenant): void => void forNobody(() => runner.wake(agent));
-  const readers = [...listenerConsumers(settings.listeners, services, wake), ...settings.webhooks.map(webhookConsumer)];
-  await registerConsumers(services, readers);
+  const told = [...listenerConsumers(settings.listeners, services, wake), ...settings.webhooks.map(webhookConsumer)];
+  await registerConsumers(services, told);
 
   // What changed in rights since a server was last started.
   await sayConfigurationChanges(services, settings.partsOf);
@@ -240,17 +250,22 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
 
   // The figures, which count from now on.
   const slowReaders = new SlowReaders(overrides.readerTimes ?? READER_TIMES);
-  const { unknownRows } = database;
-  const metrics = serverMetrics({
+  const readers = new Readers();
+  const { unknownRows, connections } = database;
+  serverMetrics(registry, {
     ...services,
     tails,
     broadcasts,
     slowReaders,
+    readers,
     startedAt,
     unknownRows,
+    connections,
+    lostLogLines: overrides.lostLogLines ?? (() => 0),
     agentsHeld: () => runner.size,
     failedTries: () => consumers.failedTries,
   });
+  starting.defer(measureEventLoop(registry));
 
   if (database.config.kind === "embedded") {
     await Promise.all([endAll(sql), endShellLeases(sql)]);
@@ -262,9 +277,9 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   shells.onEnded(wake);
 
   // What delivers to them, and what is removed from the log.
-  const consumers = new Consumers(services, readers, overrides.consumerTimes ?? CONSUMER_TIMES);
+  const consumers = new Consumers(services, told, overrides.consumerTimes ?? CONSUMER_TIMES);
   starting.defer(() => consumers.close());
-  const retention = new RetentionSweep(services, settings.retention, readers, overrides.retentionSweepMs ?? RETENTION_SWEEP_MS);
+  const retention = new RetentionSweep(services, settings.retention, told, overrides.retentionSweepMs ?? RETENTION_SWEEP_MS);
   starting.defer(() => retention.close());
   const homesSweep = new HomesSweep(services, box);
   starting.defer(() => homesSweep.close());
@@ -279,7 +294,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   const imageLinks = await ImageLinks.open(sql);
   const imageUrl: Context["imageUrl"] = (actor, image) => imageLinks.path(actor, image, services.clock.now());
   const server = await startServer(
-    { ...settings, port, host, slowReaders, imageLinks },
+    { ...settings, port, host, slowReaders, readers, meters, imageLinks },
     {
       admissions,
       prisma: database.prisma,
@@ -291,42 +306,14 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
       imageUrl,
       rateLimits,
     },
-    { version, ready: async () => leases.query(READY, []).then(refuseLost), metrics: () => metrics.metrics() },
+    { version, ready: async () => leases.query(READY, []).then(refuseLost), metrics: () => registry.metrics() },
     logger,
   );
   starting.defer(() => server.close());
 
-  void database.makeFaster((message) => logger.warn(message));
+  void database.makeFaster();
   const started = starting.move();
   return { port: server.port, database, services, wake, close: () => started.disposeAsync() };
-}
-
-/** The names by which the agents of a server are made. */
-function partsOf({ tenants, agentHooks }: Settings, models: ReadonlyMap<string, Model> = new Map()): string {
-  const namesOf = ({ templates, models: own }: TenantSettings): PartNames => ({
-    templates: [...templates.keys()],
-    models: [...own.keys(), ...models.keys()],
-    hooks: [...agentHooks.keys()],
-  });
-  return knownParts(namesOf(tenants.everybody), new Map([...tenants.named].map(([tenant, own]) => [tenant, namesOf(own)])));
-}
-
-/** The services of each tenant: what is configured for it, and what it shares with the others of this server. */
-function servicesByTenant(
-  shared: Omit<ServerServices, "of">,
-  { everybody, named }: Tenants,
-  models: ReadonlyMap<string, Model> | undefined,
-): ServerServices["of"] {
-  const servicesOf = ({ toolLimits, ...own }: TenantSettings): AgentServices => ({
-    ...shared,
-    ...own,
-    askInBackground: (program, host) => askInBackground({ ...shared, templates: own.templates }, program, host),
-    models: new Map([...own.models, ...(models ?? [])]),
-    slots: toolLimits === null ? shared.slots : new ToolSlots(toolLimits, shared.slots),
-  });
-  const others = servicesOf(everybody);
-  const own = new Map([...named].map(([tenant, tenantSettings]) => [tenant, servicesOf(tenantSettings)]));
-  return (tenant) => own.get(tenant) ?? others;
 }
 
 /** Compares what this server knows of the logs with the database, which may be another one after a connection was lost. */

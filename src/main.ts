@@ -8,7 +8,7 @@ import { createLogger, type Logger } from "./telemetry/log.ts";
 import { LogStream } from "./telemetry/log-stream.ts";
 import { loadSettings, type Settings } from "./config/settings.ts";
 import { readVersion } from "./config/version.ts";
-import { versionText } from "./lib/version.ts";
+import { versionText } from "./telemetry/version.ts";
 
 /** A server that was asked to close is gone by then, whatever hangs; ms. */
 const CLOSED_AFTER_MS = 15_000;
@@ -28,7 +28,7 @@ try {
   const logger = createLogger({ ...logSettings, server: serverId, write: (line) => logStream.write(line) });
   watchForgotten(logger);
   const settings = await loadSettings(readEnvironment(process.env));
-  const app = await startApp(settings, { serverId, version, logger });
+  const app = await startApp(settings, { serverId, version, logger, lostLogLines: () => logStream.lost });
   closeOnSignals(app, logger);
   const { kind } = settings.environment.database;
   logger.tell("start", `the server listens, on ${kind === "embedded" ? "the embedded database" : "PostgreSQL"}`, {

@@ -1,4 +1,6 @@
-import { Counter, Gauge, Registry } from "prom-client";
+import { readdir } from "node:fs/promises";
+import { setTimeout as delay } from "node:timers/promises";
+import { Counter, Gauge, type Registry } from "prom-client";
 import type { RequestRoom } from "./agent/conversation/request-room.ts";
 import type { Transcripts } from "./agent/conversation/transcript.ts";
 import type { UnheardCalls } from "./agent/conversation/unheard-calls.ts";
@@ -11,7 +13,10 @@ import type { EventLog } from "./events/log.ts";
 import type { Broadcasts } from "./events/following/broadcast.ts";
 import type { Tails } from "./events/following/tails.ts";
 import { forgottenCount } from "./forgotten.ts";
-import type { Version } from "./lib/version.ts";
+import type { Version } from "./telemetry/version.ts";
+import type { Sql, Statement } from "./db/sql.ts";
+import type { PoolLoad } from "./db/connections/pool.ts";
+import type { Readers } from "./events/following/readers.ts";
 import type { SlowReaders } from "./server/slow-readers.ts";
 
 /** The services of a server that its figures are read from, each time when they are asked for. */
@@ -22,6 +27,13 @@ export type MetricSources = {
   readonly tails: Tails;
   readonly broadcasts: Broadcasts;
   readonly slowReaders: SlowReaders;
+  readonly readers: Readers;
+  /** The connections to the database. */
+  readonly connections: () => readonly PoolLoad[];
+  /** The connections by which figures of the database are asked for. */
+  readonly reads: Sql;
+  /** The number of lines of the log that nobody took. */
+  readonly lostLogLines: () => number;
   readonly slots: ToolSlots;
   readonly lateResults: LateResults;
   readonly results: RecentResults;
@@ -39,10 +51,13 @@ export type MetricSources = {
   readonly unknownRows: () => number;
 };
 
-/** The figures of a server, for Prometheus. */
-export function serverMetrics(sources: MetricSources): Registry {
-  const { log, transcripts, requests, tails, broadcasts, slowReaders, slots } = sources;
-  const registry = new Registry();
+/** A figure of the database holds for so long, and counts as unknown if it takes longer: who asks for metrics waits no longer, in ms. */
+const ASKED_MS = 5_000;
+const ANSWER_MS = 1_500;
+
+/** Adds the figures that are read when somebody asks, from what the server holds. */
+export function serverMetrics(registry: Registry, sources: MetricSources): void {
+  const { log, transcripts, requests, tails, broadcasts, slowReaders, readers, slots } = sources;
   const gauge = (name: string, help: string, read: () => number): void => {
     const made: Gauge = new Gauge({ name, help, registers: [registry], collect: () => made.set(read()) });
   };
@@ -58,12 +73,22 @@ export function serverMetrics(sources: MetricSources): Registry {
       },
     });
   };
-  const committed = new Counter({
-    name: "triplane_events_committed_total",
-    help: "Events that this server committed.",
-    registers: [registry],
-  });
-  log.onCommitted((_tenant, events) => committed.inc(events.length));
+  /** A gauge with a figure for each of its labels. */
+  const gauges = <Label extends string>(
+    name: string,
+    help: string,
+    labelNames: readonly Label[],
+    read: () => readonly (readonly [Record<Label, string>, number])[],
+  ): void => {
+    const made: Gauge<Label> = new Gauge({
+      name,
+      help,
+      labelNames,
+      registers: [registry],
+      collect: () => read().forEach(([labels, value]) => made.set(labels, value)),
+    });
+  };
+  const startTime = Date.now() / 1_000 - process.uptime();
 
   new Gauge({
     name: "triplane_build_info",
@@ -105,6 +130,10 @@ export function serverMetrics(sources: MetricSources): Registry {
   gauge("triplane_model_request_bytes", "Large requests to models that are under way.", () => requests.load.bytes);
   gauge("triplane_model_requests_waiting", "Large requests to models that wait for room.", () => requests.load.waiting);
   gauge("triplane_tail_bytes", "Newest events of followed tenants in memory.", () => tails.bytes);
+  gauges("triplane_readers", "Subscriptions that are open, by transport and state.", ["transport", "state"], () =>
+    readers.count().map(({ transport, state, readers: count }) => [{ transport, state }, count]),
+  );
+  gauge("triplane_websockets", "WebSockets that are open.", () => readers.sockets);
   gauge("triplane_subscriptions", "Streams that are followed.", () => tails.followers - broadcasts.size);
   gauge("triplane_broadcasts", "Broadcasts, each of which follows for all of its members.", () => broadcasts.size);
   gauge("triplane_broadcast_members", "Streams that are told of events by broadcasts now.", () => broadcasts.members);
@@ -138,6 +167,70 @@ export function serverMetrics(sources: MetricSources): Registry {
     sources.failedTries,
   );
   counter("triplane_forgotten_failures_total", "Failures that nobody waited for, of own code above all.", forgottenCount);
+  gauges("triplane_database_connections", "Connections to the database, open and idle.", ["pool", "state"], () =>
+    sources.connections().flatMap(({ pool, open, idle }) => [
+      [{ pool, state: "idle" }, idle],
+      [{ pool, state: "busy" }, open - idle],
+    ]),
+  );
+  gauges("triplane_database_statements_waiting", "Statements that wait for a connection.", ["pool"], () =>
+    sources.connections().map(({ pool, waiting }) => [{ pool }, waiting]),
+  );
+  pendingApprovals(registry, sources.reads);
+  counter("triplane_log_lines_lost_total", "Lines of the log that nobody took.", sources.lostLogLines);
+  counter("process_cpu_seconds_total", "Time of processors that the process used.", () => {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1_000_000;
+  });
+  gauge("process_start_time_seconds", "When the process started, since 1970.", () => startTime);
   gauge("process_resident_memory_bytes", "Memory of the process.", () => process.memoryUsage.rss());
-  return registry;
+  gauge("nodejs_heap_size_used_bytes", "Memory of the process that its objects take.", () => process.memoryUsage().heapUsed);
+  openFiles(registry);
+}
+
+/** The questions that wait for people, tenant by tenant, each by the index of its open approvals. */
+const PENDING: Statement<{ count: number; oldestSeconds: number }, []> = {
+  name: "pending_approvals",
+  text: `SELECT coalesce(sum(p.n), 0)::float8 AS count, coalesce(extract(epoch FROM policy_time() - min(p.oldest)), 0)::float8 AS "oldestSeconds"
+    FROM tenant_log t CROSS JOIN LATERAL (SELECT count(*) AS n, min(a.requested_at) AS oldest FROM approval a
+      WHERE a.tenant = t.tenant AND a.state = 'PENDING') p`,
+};
+
+/** The questions of all tenants are asked of the database, rarely; there are no figures while it does not answer. */
+function pendingApprovals(registry: Registry, reads: Sql): void {
+  const registers = [registry];
+  const oldest = new Gauge({
+    name: "triplane_approvals_oldest_seconds",
+    help: "For how long the oldest question of all tenants has waited for people.",
+    registers,
+  });
+  let asked = -Infinity;
+  const pending: Gauge = new Gauge({
+    name: "triplane_approvals_pending",
+    help: "Questions of all tenants that wait for people.",
+    registers,
+    collect: async () => {
+      if (performance.now() - asked < ASKED_MS) return;
+      asked = performance.now();
+      const [known] = await Promise.race([reads.query(PENDING, []).catch(() => []), delay(ANSWER_MS, [], { ref: false })]);
+      if (known === undefined) {
+        pending.remove();
+        oldest.remove();
+      } else {
+        pending.set(known.count);
+        oldest.set(known.oldestSeconds);
+      }
+    },
+  });
+}
+
+/** The files and connections of the process, where the system tells them. */
+function openFiles(registry: Registry): void {
+  if (process.platform !== "linux") return;
+  const files: Gauge = new Gauge({
+    name: "process_open_fds",
+    help: "Files and connections that the process has open.",
+    registers: [registry],
+    collect: async () => files.set((await readdir("/proc/self/fd").catch(() => [])).length),
+  });
 }

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { errorCode } from "../lib/error-code.ts";
-import type { Version } from "../lib/version.ts";
+import type { Version } from "../telemetry/version.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 /** The digits of a commit that are shown. */

@@ -21,7 +21,8 @@ import {
 } from "./migrate.ts";
 import type { MigrationConnection } from "./migration-connection.ts";
 import { OutageWatch } from "./outage.ts";
-import { openPools, READ_STATEMENT_MS, type Pools } from "./connections/pool.ts";
+import { NO_OBSERVER, observed, observedQueries, type DatabaseObserver, type StatementPool } from "./observer.ts";
+import { openPools, READ_STATEMENT_MS, type PoolLoad, type Pools } from "./connections/pool.ts";
 import { checkPostgres } from "./postgres-server.ts";
 import { isEndOfOthers } from "./connections/reader-limits.ts";
 import { watched, type Sql, type Statement } from "./sql.ts";
@@ -52,27 +53,30 @@ export type Database = {
   readonly leases: Sql;
   /** The connections for what people and followers read. */
   readonly reads: Sql;
+  /** The connections that are open now, those of them that are idle, and the statements that wait for one; none of an embedded database. */
+  readonly connections: () => readonly PoolLoad[];
   readonly prisma: PrismaReads;
   /** The number of reads that left rows out since a newer version wrote values that this one does not know. */
   readonly unknownRows: () => number;
   /** The version of the schema that this server knows: its connections say it. */
   readonly version: string;
   /** Applies what only makes things faster, while the server serves. Never rejects; ends when the database closes. */
-  makeFaster(tell: (message: string) => void): Promise<void>;
+  makeFaster(): Promise<void>;
   close(): Promise<void>;
 };
 
-/** Opens the database and brings its schema up to date; `tell` hears what that waits for, and what goes wrong later for nobody in particular. */
-export async function openDatabase(config: DatabaseConfig, tell: (message: string) => void = () => {}): Promise<Database> {
+/** Opens the database and brings its schema up to date. */
+export async function openDatabase(config: DatabaseConfig, observer: DatabaseObserver = NO_OBSERVER): Promise<Database> {
   switch (config.kind) {
     case "embedded":
-      return openEmbedded(config, tell);
+      return openEmbedded(config, observer);
     case "postgres":
-      return openPostgres(config, tell);
+      return openPostgres(config, observer);
   }
 }
 
-async function openEmbedded(config: DatabaseConfig & { kind: "embedded" }, tell: (message: string) => void): Promise<Database> {
+async function openEmbedded(config: DatabaseConfig & { kind: "embedded" }, observer: DatabaseObserver): Promise<Database> {
+  const { tell, migrated } = observer;
   const unlock = await lockFolder(config.folder);
   const folder = join(config.folder, "pglite");
   try {
@@ -88,21 +92,22 @@ async function openEmbedded(config: DatabaseConfig & { kind: "embedded" }, tell:
       query: async <Row>(text: string, values: readonly unknown[] = []) => (await client.query<Row>(text, [...values])).rows,
     };
     const migrations = await readMigrations();
-    const run = { times: MIGRATION_TIMES, tell, signal: new AbortController().signal };
+    const run = { times: MIGRATION_TIMES, tell, migrated, signal: new AbortController().signal };
     await migrate(connection, migrations, run);
     await migrateFaster(connection, migrations, run);
-    const { prisma, unknownRows } = reader(new PrismaPGlite(client));
+    const { prisma, unknownRows } = reader(new PrismaPGlite(client), observer);
     const outages = new OutageWatch(() => client.query("SELECT 1"));
-    const sql = watched(
-      async <Row>({ text }: Statement, values: readonly unknown[]) => (await client.query<Row>(text, [...values])).rows,
-      { outages, keepsPrepared: false },
-    );
+    const query = async <Row>({ text }: Statement, values: readonly unknown[]): Promise<Row[]> =>
+      (await client.query<Row>(text, [...values])).rows;
+    const sqlOf = (pool: StatementPool): Sql =>
+      watched(observedQueries(query, observer, pool), { outages, keepsPrepared: false });
     return {
       config,
-      commits: sql,
-      sql,
-      leases: sql,
-      reads: sql,
+      commits: sqlOf("commits"),
+      sql: sqlOf("work"),
+      leases: sqlOf("leases"),
+      reads: sqlOf("reads"),
+      connections: () => [],
       prisma,
       unknownRows,
       version: schemaVersion(migrations),
@@ -127,7 +132,10 @@ const READ_TRANSACTION = { maxWait: READ_STATEMENT_MS, timeout: READ_STATEMENT_M
  * Prisma's client for reads. Rows with values that this version does not know are left out: a newer one that shares the
  * database may write them. They are looked for from the first read on that met one, since that is not for nothing.
  */
-function reader(adapter: PrismaPg | PrismaPGlite): {
+function reader(
+  adapter: PrismaPg | PrismaPGlite,
+  observer: DatabaseObserver,
+): {
   readonly prisma: PrismaClient;
   readonly unknownRows: () => number;
 } {
@@ -135,17 +143,18 @@ function reader(adapter: PrismaPg | PrismaPGlite): {
   const client = new PrismaClient({ adapter, transactionOptions: READ_TRANSACTION }).$extends({
     query: {
       $allModels: {
-        $allOperations: async ({ model, args, query }) => {
-          if (reads === 0) {
-            try {
-              return await unlessOfOthers(() => query(args));
-            } catch (error) {
-              if (!isUnknownValue(error)) throw error;
+        $allOperations: ({ model, operation, args, query }) =>
+          observed(observer, "reads", `${model}.${operation}`, async () => {
+            if (reads === 0) {
+              try {
+                return await unlessOfOthers(() => query(args));
+              } catch (error) {
+                if (!isUnknownValue(error)) throw error;
+              }
             }
-          }
-          reads += 1;
-          return unlessOfOthers(() => query(onlyKnown(model, args)));
-        },
+            reads += 1;
+            return unlessOfOthers(() => query(onlyKnown(model, args)));
+          }),
       },
     },
   });
@@ -164,19 +173,20 @@ async function unlessOfOthers<Rows>(read: () => Promise<Rows>): Promise<Rows> {
   }
 }
 
-async function openPostgres(config: DatabaseConfig & { kind: "postgres" }, tell: (message: string) => void): Promise<Database> {
+async function openPostgres(config: DatabaseConfig & { kind: "postgres" }, observer: DatabaseObserver): Promise<Database> {
+  const { tell, migrated } = observer;
   const migrations = await readMigrations();
   const version = schemaVersion(migrations);
   const closing = new AbortController();
-  const run = (told: (message: string) => void): MigrationRun => ({ times: MIGRATION_TIMES, tell: told, signal: closing.signal });
-  const pools = openPools({ ...config, version }, tell);
+  const run: MigrationRun = { times: MIGRATION_TIMES, tell, migrated, signal: closing.signal };
+  const pools = openPools({ ...config, version }, observer);
   const { commits, work, leases, reads, readPool, end } = pools;
   let opened: { readonly isFast: boolean; readonly schema: string };
   try {
     opened = await withConnection(config.url, version, closing.signal, async (connection) => {
       await checkPostgres(connection, tell);
       await checkSettings(pools);
-      await migrate(connection, migrations, run(tell));
+      await migrate(connection, migrations, run);
       // From now on a migration that this version must not run beside finds it connected.
       const schema = await schemaOf(work);
       // What is wrong with those is told when they are applied.
@@ -187,7 +197,7 @@ async function openPostgres(config: DatabaseConfig & { kind: "postgres" }, tell:
     await end();
     throw error;
   }
-  const { prisma, unknownRows } = reader(new PrismaPg(readPool, { schema: opened.schema }));
+  const { prisma, unknownRows } = reader(new PrismaPg(readPool, { schema: opened.schema }), observer);
   let faster = Promise.resolve();
   return {
     config,
@@ -195,15 +205,16 @@ async function openPostgres(config: DatabaseConfig & { kind: "postgres" }, tell:
     sql: work,
     leases,
     reads,
+    connections: pools.connections,
     prisma,
     unknownRows,
     version,
-    makeFaster: (told) => {
+    makeFaster: () => {
       if (opened.isFast) return faster;
       faster = withConnection(config.url, version, closing.signal, (connection) =>
-        migrateFaster(connection, migrations, run(told)),
+        migrateFaster(connection, migrations, run),
       ).catch((error: unknown) => {
-        if (!closing.signal.aborted) told(`what only makes things faster could not be done (${messageOf(error)})`);
+        if (!closing.signal.aborted) tell(`what only makes things faster could not be done (${messageOf(error)})`);
       });
       return faster;
     },

@@ -31,6 +31,8 @@ export const MIGRATION_TIMES: MigrationTimes = { lockMs: 1_000, pauseMs: 1_000, 
 export type MigrationRun = {
   readonly times: MigrationTimes;
   readonly tell: (message: string) => void;
+  /** Hears of the migrations that were applied, if there were any. */
+  readonly migrated: (names: readonly string[], durationMs: number) => void;
   readonly signal: AbortSignal;
 };
 
@@ -114,7 +116,14 @@ async function applyMissing(
   await connection.query(UNBOUNDED);
   await refuseOtherSchema(connection);
   await locked(connection, lock, run, async () => {
-    for (const migration of await missingOf(connection, known, wanted)) await apply(connection, migration, run);
+    const started = performance.now();
+    const missing = await missingOf(connection, known, wanted);
+    for (const migration of missing) await apply(connection, migration, run);
+    if (missing.length > 0)
+      run.migrated(
+        missing.map(({ name }) => name),
+        performance.now() - started,
+      );
   });
 }
 

@@ -81,6 +81,10 @@ class EventStream implements Line {
     return new FetchResponse(this.#body as unknown as ReadableStream, { headers: HEADERS });
   }
 
+  get waitingBytes(): number {
+    return this.#bytes;
+  }
+
   send(answer: Uint8Array): boolean {
     if (this.#body.destroyed) return false;
     this.#add(eventOf(answer));

@@ -1,9 +1,11 @@
 import { GraphQLError, type ExecutionArgs, type ExecutionResult } from "graphql";
 import { isAsyncIterable, type Plugin } from "graphql-yoga";
 import type { Context } from "../resolvers/context.ts";
+import type { Line } from "../events/following/line.ts";
 import { sizeOf } from "../lib/size.ts";
 import { clientError } from "../resolvers/errors.ts";
 import { priceOf } from "./price.ts";
+import type { Readers } from "../events/following/readers.ts";
 import type { SocketOperation } from "./socket-operations.ts";
 import type { Subscribe, SubscribePages } from "./subscribe-pages.ts";
 
@@ -19,9 +21,9 @@ export const pricedOperations: Plugin<Partial<Context>> = {
 };
 
 /** Charges subscriptions by what a page of them asks for, and counts those that are open. */
-export function pricedSubscriptions(subscribe: SubscribePages): Subscribe {
+export function pricedSubscriptions(subscribe: SubscribePages, readers: Readers): Subscribe {
   return async (args) => {
-    const { room, socketOperation, request } = contextOf(args);
+    const { room, socketOperation, request, line } = contextOf(args);
     if (request !== undefined && socketOperation === undefined && !takesStreams(request)) return { errors: [notAcceptable()] };
     // Yoga tells of a reader who has left by the event alone, and drops what it is given after that.
     const left = socketOperation?.ended ?? request?.signal;
@@ -31,7 +33,12 @@ export function pricedSubscriptions(subscribe: SubscribePages): Subscribe {
     try {
       refuseLarge(contextOf(args));
       charge(args);
-      end = room?.open() ?? end;
+      const leaveRoom = room?.open() ?? end;
+      const close = readers.open(socketOperation === undefined ? "sse" : "websocket", line?.() ?? null);
+      end = () => {
+        leaveRoom();
+        close();
+      };
     } catch (error) {
       return refusal(error);
     }
@@ -55,6 +62,7 @@ type PricedContext = Partial<Pick<Context, "room">> & {
   readonly socketOperation?: SocketOperation;
   readonly request?: Request;
   readonly params?: object;
+  readonly line?: () => Line;
 };
 
 /** GraphQL does not know the type of a context. */

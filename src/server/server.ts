@@ -12,18 +12,22 @@ import { mayReadMetrics } from "./metrics-access.ts";
 import { originProblem, tellRefused } from "./origin.ts";
 import { pricedSubscriptions } from "./priced.ts";
 import { readiness } from "./readiness.ts";
+import type { Meters } from "../telemetry/meters.ts";
+import type { Readers } from "../events/following/readers.ts";
 import type { SlowReaders } from "./slow-readers.ts";
 import { subscribePages } from "./subscribe-pages.ts";
 import { serveWebSocket } from "./websocket.ts";
 import { BODY_BYTES, makeYoga } from "./yoga.ts";
 import { errorCode } from "../lib/error-code.ts";
-import { versionText, type Version } from "../lib/version.ts";
+import { versionText, type Version } from "../telemetry/version.ts";
 
 /** The address of the server, those who may connect, and what it gives out besides answers. */
 export type ServerOptions = Access & {
   readonly port: number;
   readonly host: string;
   readonly slowReaders: SlowReaders;
+  readonly readers: Readers;
+  readonly meters: Meters;
   readonly imageLinks: ImageLinks;
   /** The SHA-256 of the token for /metrics, in hex; null for none. */
   readonly metricsTokenHash: string | null;
@@ -57,14 +61,15 @@ export async function startServer(
   logger: Logger,
 ): Promise<RunningServer> {
   const mask = maskError(logger);
-  const subscribe = pricedSubscriptions(subscribePages(mask, waitWhileUnavailable));
+  const subscribe = pricedSubscriptions(subscribePages(mask, waitWhileUnavailable), options.readers);
   const yoga = makeYoga(options, shared, mask, subscribe);
   const streams = new Set<ServerResponse>();
   const whyNotReady = readiness(probes.ready, mask);
   const server = createServer(
     { shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === "websocket" },
     (request, response) => {
-      const [path] = (request.url ?? "/").split("?", 1);
+      const [path = "/"] = (request.url ?? "/").split("?", 1);
+      count(path, response, options.meters);
       const problem = originProblem(request, options);
       if (problem !== null) {
         tellRefused(logger, request, problem);
@@ -91,7 +96,7 @@ export async function startServer(
           return void yoga(request, response);
         }
         default:
-          if (path?.startsWith(IMAGES_PATH) === true) {
+          if (path.startsWith(IMAGES_PATH)) {
             options.slowReaders.watchResponse(response);
             return void answerImage(request, response, options.imageLinks, shared.services).catch((error: unknown) =>
               answer(response, 503, mask(error).message),
@@ -115,6 +120,19 @@ export async function startServer(
       await yoga.dispose();
     },
   };
+}
+
+const ROUTES: ReadonlySet<string> = new Set(["/graphql", "/healthz", "/readyz", "/metrics"]);
+
+/** Counts an answer when it has ended. One whose client left before its head was sent has status 499, as proxies write it. */
+function count(path: string, response: ServerResponse, meters: Meters): void {
+  const began = performance.now();
+  const route = ROUTES.has(path) ? path : path.startsWith(IMAGES_PATH) ? IMAGES_PATH : "other";
+  response.once("close", () => {
+    const isStream = String(response.getHeader("content-type")).startsWith("text/event-stream");
+    const seconds = isStream ? null : (performance.now() - began) / 1_000;
+    meters.requestAnswered(route, response.headersSent ? response.statusCode : 499, seconds);
+  });
 }
 
 /** The figures name no tenant, and are not for everybody all the same. */

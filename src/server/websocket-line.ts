@@ -21,6 +21,10 @@ export class WebSocketLine implements Line {
     this.#head = Buffer.from(`{"id":${JSON.stringify(id)},"type":"next","payload":`);
   }
 
+  get waitingBytes(): number {
+    return this.#socket.writableLength;
+  }
+
   send(answer: Uint8Array): boolean {
     if (this.#webSocket.readyState !== this.#webSocket.OPEN) return false;
     writeText(this.#socket, this.#head, answer);

@@ -13,6 +13,8 @@ import type { Access } from "./access.ts";
 import { isSignInFailure, type Admissions } from "./admissions.ts";
 import { askerOf, whyClosed, type Asker, type Recognised } from "./authenticate.ts";
 import { originProblem, tellRefused } from "./origin.ts";
+import type { Meters } from "../telemetry/meters.ts";
+import type { Readers } from "../events/following/readers.ts";
 import type { SlowReaders } from "./slow-readers.ts";
 import { SocketOperations } from "./socket-operations.ts";
 import type { Subscribe } from "./subscribe-pages.ts";
@@ -53,7 +55,12 @@ export function serveWebSocket(
   server: Server,
   yoga: YogaServerInstance<TransportContext, Context>,
   subscribe: Subscribe,
-  access: Access & { readonly slowReaders: SlowReaders; readonly admissions: Admissions },
+  access: Access & {
+    readonly slowReaders: SlowReaders;
+    readonly readers: Readers;
+    readonly meters: Meters;
+    readonly admissions: Admissions;
+  },
   mask: (error: unknown) => GraphQLError,
   logger: Logger,
 ): (closingMs: number) => Promise<void> {
@@ -93,11 +100,12 @@ export function serveWebSocket(
     const recognised = await recognise(asker, webSocket);
     if (recognised instanceof GraphQLError) return [recognised];
     const socket = connections.get(webSocket);
+    let line: WebSocketLine | null = null;
     // Who is nobody by now is refused when the context is made.
     const envelope = yoga.getEnveloped({
       asker,
       socketOperation,
-      ...(socket === undefined ? {} : { line: () => new WebSocketLine(webSocket, socket, id) }),
+      ...(socket === undefined ? {} : { line: () => (line ??= new WebSocketLine(webSocket, socket, id)) }),
       ...(recognised === null ? {} : { recognised }),
     });
     const document = envelope.parse(access.documents.textOf(payload, recognised?.identified.roles ?? []) ?? payload.query);
@@ -163,6 +171,10 @@ export function serveWebSocket(
   );
   // Functions that stay with a socket are made here: one that is made where the request is known would keep it.
   const warn = ({ message }: Error): void => logger.warn(`a WebSocket client broke the protocol (${message})`);
+  const closed = (code: number): void => {
+    access.readers.sockets -= 1;
+    access.meters.socketClosed(COUNTED_CODES.has(code) ? String(code) : "other");
+  };
   server.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) => {
     socket.on("error", destroy);
     const problem = originProblem(request, access);
@@ -173,6 +185,8 @@ export function serveWebSocket(
     if ((request.url ?? "/").split("?", 1)[0] !== "/graphql") return refuse(socket, 404, "WebSockets connect to /graphql");
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
       connections.set(webSocket, socket);
+      access.readers.sockets += 1;
+      webSocket.once("close", closed);
       access.slowReaders.watchWebSocket(webSocket, socket);
       boundStranger(webSocket, socket);
       openedWith.set(webSocket, request.headers);
@@ -188,6 +202,11 @@ export function serveWebSocket(
     clearTimeout(timer);
   };
 }
+
+/** The close codes that are counted by themselves: those of RFC 6455, of graphql-transport-ws and the server's own. A client may send any. */
+const COUNTED_CODES: ReadonlySet<number> = new Set([
+  1000, 1001, 1002, 1005, 1006, 1009, 1011, 1012, 1013, 4400, 4401, 4403, 4406, 4408, 4409, 4429, 4500,
+]);
 
 /** The answer to an operation that its client has completed: nobody is told of it. */
 const COMPLETED = [new GraphQLError("the client has completed the operation")];

@@ -7,6 +7,7 @@ import { LineLimit } from "./line-limit.ts";
 /** The things that an operator acts on, each with the level of its lines. */
 export const LOG_EVENTS = {
   start: "info",
+  migrated: "info",
   configuration: "info",
   takeover: "warn",
   turn_failed: "warn",
@@ -15,6 +16,7 @@ export const LOG_EVENTS = {
   rule_revoked: "info",
   folder_hung: "warn",
   outage: "warn",
+  slow_statement: "warn",
   clock: "warn",
   delivery_failed: "warn",
   origin_refused: "warn",

@@ -3,7 +3,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readVersion } from "../../src/config/version.ts";
-import { versionText } from "../../src/lib/version.ts";
+import { versionText } from "../../src/telemetry/version.ts";
 import { temporaryFolder } from "../support/app.ts";
 
 async function checkout(): Promise<{ readonly folder: string; git(...words: string[]): string }> {

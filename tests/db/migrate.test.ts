@@ -30,6 +30,7 @@ async function connected(url: string, name: string): Promise<MigrationConnection
 const RUN: MigrationRun = {
   times: { lockMs: 50, pauseMs: 10, tellMs: 0 },
   tell: () => {},
+  migrated: () => {},
   signal: new AbortController().signal,
 };
 const BESIDE = "-- Servers of the version before may run beside it.\n";

@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openDatabase } from "../../src/db/database.ts";
+import { NO_OBSERVER } from "../../src/db/observer.ts";
 import { administrator, emptyDatabaseUrl, encodedDatabaseUrl, setOnDatabase } from "../support/database.ts";
 
 async function tablesOf(url: string): Promise<readonly unknown[]> {
@@ -12,7 +13,10 @@ async function tablesOf(url: string): Promise<readonly unknown[]> {
 /** What is told while the database is opened. It is closed when the test ends. */
 async function toldBy(url: string): Promise<readonly string[]> {
   const told: string[] = [];
-  const database = await openDatabase({ kind: "postgres", url, connections: 1 }, (message) => told.push(message));
+  const database = await openDatabase(
+    { kind: "postgres", url, connections: 1 },
+    { ...NO_OBSERVER, tell: (message) => void told.push(message) },
+  );
   onTestFinished(() => database.close());
   return told;
 }

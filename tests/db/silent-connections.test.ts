@@ -17,7 +17,7 @@ const ASKED: readonly (readonly [who: string, ask: (pools: Pools) => Promise<unk
 
 it.each(ASKED)("%s waits for a connection that died silently only so long, and the next one has another", async (_who, ask) => {
   const { proxied, proxy } = await proxiedDatabase();
-  const pools = openPools({ url: proxied, connections: 1, version: "1" }, () => {}, 200);
+  const pools = openPools({ url: proxied, connections: 1, version: "1" }, undefined, 200);
   onTestFinished(() => pools.end());
   await ask(pools);
   proxy.silence();

@@ -47,6 +47,7 @@ class TestReader {
       answer,
       admission: { isFresh: () => this.isAdmitted && this.sentWhenRevoked === null },
       line: {
+        waitingBytes: 0,
         send: (bytes) => {
           this.shared.count += 1;
           this.positions.push(...(JSON.parse(Buffer.from(bytes).toString()) as number[]));

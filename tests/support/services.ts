@@ -1,3 +1,5 @@
+import { Registry } from "prom-client";
+import { Meters } from "../../src/telemetry/meters.ts";
 import { ActorNames } from "../../src/agent/actors/actor-names.ts";
 import { Images } from "../../src/agent/conversation/images.ts";
 import { LateResults } from "../../src/agent/calls/late-results.ts";
@@ -58,6 +60,7 @@ export function testServices(
   return {
     ...shared,
     version: { version: "0.0.0", commit: null },
+    meters: new Meters(new Registry()),
     reads: sql,
     knownParts: null,
     clockSkew: () => NO_SKEW,

@@ -83,7 +83,7 @@ export async function judgeCall(call: CallView, scope: CallScope, stored: RulesT
 async function throughStages(call: CallView, scope: CallScope, stored: RulesToRead, stop: AbortSignal): Promise<Judgement> {
   const { services, template, agent } = scope;
   // What is traced of it is committed with the stages: a call that is judged and does not start has neither.
-  const clock = new StageClock(call.stages, services.clock, null);
+  const clock = new StageClock(call.stages, services, null);
   const refuse = (refusal: Refusal): Judgement => ({ kind: "refused", call, refusal, stages: clock.stages });
 
   const stopReason = agent.lastStep?.stopReason ?? "unknown";

@@ -83,7 +83,7 @@ async function throughStages(ready: ReadyCall, scope: CallScope, interrupt: Abor
   const { services, template, agent, owner } = scope;
   const clock = new StageClock(
     ready.stages,
-    services.clock,
+    services,
     template.trace ? stageTrace(ready.call, (event) => owner.send(event)) : null,
   );
   const { tool } = ready.confirmed.call;

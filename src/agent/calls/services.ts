@@ -2,6 +2,7 @@ import type { Sql } from "../../db/sql.ts";
 import type { ServerFolders } from "../policy/agent-policy.ts";
 import type { Vocabulary } from "../policy/permission-source.ts";
 import type { RememberedHostRules } from "../policy/hosts/remembered-host-rules.ts";
+import type { Meters } from "../../telemetry/meters.ts";
 import type { AnsweringFolders } from "../workspace/answering-folders.ts";
 import type { OwnCodeServices } from "../tools/own-code.ts";
 import type { ProcessGroups } from "../workspace/process-groups.ts";
@@ -22,6 +23,7 @@ export type CallServices = JudgeServices &
   OwnCodeServices &
   ProgramServices & {
     readonly outputs: ToolOutputs;
+    readonly meters: Meters;
     readonly lateResults: LateResults;
     /** The programs that tools have started on this server. */
     readonly groups: ProcessGroups;

@@ -1,5 +1,6 @@
 import type { GateStage } from "../../events/snapshots.ts";
 import { type Clock, msSince } from "../../lib/clock.ts";
+import type { Meters } from "../../telemetry/meters.ts";
 
 /** One passage of a call through a stage: when it began (ms since 1970; null in rows of before), and how many ms it took. */
 export type Passage = { readonly stage: GateStage; readonly startedAt: number | null; readonly durationMs: number };
@@ -18,15 +19,20 @@ export type StageTrace = {
   stageCompleted(stage: GateStage, durationMs: number): void;
 };
 
+/** The services that measure stages. */
+type StageServices = { readonly clock: Clock; readonly meters: Pick<Meters, "stagePassed"> };
+
 /** Keeps the passages of a call through the stages. */
 export class StageClock {
   readonly #stages: Passage[];
   readonly #clock: Clock;
+  readonly #meters: StageServices["meters"];
   readonly #trace: StageTrace | null;
 
-  constructor(before: Stages, clock: Clock, trace: StageTrace | null) {
+  constructor(before: Stages, { clock, meters }: StageServices, trace: StageTrace | null) {
     this.#stages = [...before];
     this.#clock = clock;
+    this.#meters = meters;
     this.#trace = trace;
   }
 
@@ -52,6 +58,7 @@ export class StageClock {
     return () => {
       const durationMs = msSince(started);
       this.#stages.push({ stage, startedAt, durationMs });
+      this.#meters.stagePassed(stage, durationMs / 1_000);
       this.#trace?.stageCompleted(stage, durationMs);
     };
   }

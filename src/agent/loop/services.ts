@@ -1,6 +1,6 @@
 import type { ClockSkew } from "../../db/database-clock.ts";
 import type { Sql } from "../../db/sql.ts";
-import type { Version } from "../../lib/version.ts";
+import type { Version } from "../../telemetry/version.ts";
 import type { Appender } from "../../events/appender.ts";
 import type { Bell } from "../../events/bell/bell.ts";
 import type { ActorNames } from "../actors/actor-names.ts";

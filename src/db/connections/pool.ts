@@ -1,9 +1,17 @@
 import pg from "pg";
-import { connectionName, type ConnectionPurpose } from "../connected-servers.ts";
+import { connectionName } from "../connected-servers.ts";
 import { OutageWatch } from "../outage.ts";
 import { ANSWER_MS, queryPrepared } from "./prepared-query.ts";
 import { boundReaders, onConnection } from "./reader-limits.ts";
 import { inTenantTurns } from "./tenant-turns.ts";
+import {
+  NO_OBSERVER,
+  observed,
+  observedQueries,
+  STATEMENT_POOLS,
+  type DatabaseObserver,
+  type StatementPool,
+} from "../observer.ts";
 import { watched, type Sql, type Statement } from "../sql.ts";
 
 /**
@@ -22,12 +30,16 @@ export type Pools = {
   readonly leases: Sql;
   /** The connections for what people and followers read. */
   readonly reads: Sql;
+  connections(): readonly PoolLoad[];
   /** The connections of `reads`, for Prisma. */
   readonly readPool: pg.Pool;
   /** The settings that do not reach PostgreSQL as they should. Rejects if no connection can be made with them. */
   lostSettings(): Promise<readonly string[]>;
   end(): Promise<void>;
 };
+
+/** The load of a pool: connections that are open, those of them that are idle, and statements that wait for one. */
+export type PoolLoad = { readonly pool: StatementPool; readonly open: number; readonly idle: number; readonly waiting: number };
 
 /** Two, so that a sweep does not wait for a renewal. */
 const LEASE_CONNECTIONS = 2;
@@ -86,15 +98,15 @@ async function lostSettings(query: Sql["query"], settings: Settings): Promise<re
 }
 
 /**
- * The connections of one server, and single statements by them; `tell` hears what went wrong for nobody in particular. A connection
+ * The connections of one server, and single statements by them. A connection
  * on which no answer comes within `answerMs` is given up.
  */
 export function openPools(
   { url, connections, version }: PoolConfig,
-  tell: (message: string) => void = () => {},
+  observer: DatabaseObserver = NO_OBSERVER,
   answerMs = ANSWER_MS,
 ): Pools {
-  const open = (purpose: ConnectionPurpose, max: number, settings: Settings): pg.Pool => {
+  const open = (purpose: StatementPool, max: number, settings: Settings): pg.Pool => {
     const pool = new pg.Pool({
       connectionString: url,
       max,
@@ -117,13 +129,13 @@ export function openPools(
     leases: open("leases", LEASE_CONNECTIONS, WRITERS),
     reads: open("reads", connections, READERS),
   };
-  boundReaders(pools.reads, pools.leases, tell, answerMs);
+  boundReaders(pools.reads, pools.leases, observer.tell, answerMs);
   const write =
-    (pool: pg.Pool): Sql["query"] =>
+    (pool: Exclude<StatementPool, "reads">): Sql["query"] =>
     (statement, values) =>
       onConnection(
-        () => pool.connect(),
-        (client) => queryPrepared(client, statement, values, answerMs),
+        () => pools[pool].connect(),
+        (client) => observed(observer, pool, statement.name, () => queryPrepared(client, statement, values, answerMs)),
       );
   // The statements of readers go through the pool's own `query`, which bounds them.
   const read: Sql["query"] = async <Row>({ name, text }: Statement, values: readonly unknown[]) =>
@@ -133,12 +145,17 @@ export function openPools(
     const turns = inTenantTurns(connections);
     return (statement, values) => turns(() => query(statement, values));
   };
-  const commit = write(pools.commits);
+  const commit = write("commits");
   return {
     commits: sqlOf(inTurn(commit)),
-    work: sqlOf(inTurn(write(pools.work))),
-    leases: sqlOf(write(pools.leases)),
-    reads: sqlOf(read),
+    work: sqlOf(inTurn(write("work"))),
+    leases: sqlOf(write("leases")),
+    reads: sqlOf(observedQueries(read, observer, "reads")),
+    connections: () =>
+      STATEMENT_POOLS.map((pool) => {
+        const { totalCount: open, idleCount: idle, waitingCount: waiting } = pools[pool];
+        return { pool, open, idle, waiting };
+      }),
     readPool: pools.reads,
     lostSettings: async () => [...new Set([...(await lostSettings(commit, WRITERS)), ...(await lostSettings(read, READERS))])],
     end: async () => {

@@ -1,0 +1,90 @@
+import type { Meters, TokenCounts } from "../../telemetry/meters.ts";
+import { costOf, ModelError, type Model, type ModelErrorKind, type ModelEvent, type TokenUsage } from "./model.ts";
+
+/** The ends of a try of a model call, as metrics name them. */
+export const MODEL_OUTCOMES = [
+  "answered",
+  "interrupted",
+  "rate_limited",
+  "overloaded",
+  "unavailable",
+  "silent",
+  "broken",
+  "empty",
+  "too_long",
+  "rejected",
+  "refused",
+] as const satisfies readonly (ModelErrorKind | "answered" | "interrupted")[];
+type Outcome = (typeof MODEL_OUTCOMES)[number];
+
+/** The model, each try of whose calls is measured. What a try used counts also if it breaks off, or if nobody hears its answer. */
+export function measured(model: Model, meters: Meters): Model {
+  return {
+    name: model.name,
+    price: model.price,
+    async *stream(request, signal, heard) {
+      const measure = new Measure(model, meters);
+      const aborted = (): void => measure.end(signal.reason instanceof ModelError ? signal.reason.kind : "interrupted");
+      // A stream that heeds no signal may never end by itself.
+      signal.addEventListener("abort", aborted, { once: true });
+      try {
+        for await (const event of model.stream(request, signal, heard)) {
+          measure.take(event);
+          yield event;
+        }
+        measure.end("broken");
+      } catch (error) {
+        measure.end(error instanceof ModelError ? error.kind : "rejected");
+        throw error;
+      } finally {
+        measure.end("interrupted");
+        signal.removeEventListener("abort", aborted);
+      }
+    },
+  };
+}
+
+/** One try of a call. The first end counts. */
+class Measure {
+  readonly #model: Model;
+  readonly #meters: Meters;
+  readonly #started = performance.now();
+  #firstWord: number | null = null;
+  #hasSaid = false;
+  #usage: TokenUsage | null = null;
+  #hasEnded = false;
+
+  constructor(model: Model, meters: Meters) {
+    this.#model = model;
+    this.#meters = meters;
+  }
+
+  take(event: ModelEvent): void {
+    if (event.type === "counted") {
+      this.#usage = event.usage;
+      return;
+    }
+    this.#firstWord ??= this.#seconds;
+    if (event.type === "tool_use" || (event.type === "text_delta" && event.text.trim() !== "")) this.#hasSaid = true;
+    if (event.type !== "end") return;
+    this.#usage = event.usage;
+    if (event.stopReason === "refusal") this.end("refused");
+    else this.end(event.stopReason === "end_turn" && !this.#hasSaid ? "empty" : "answered");
+  }
+
+  end(outcome: Outcome): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    const { name, price } = this.#model;
+    this.#meters.modelCalled(name, outcome, this.#seconds, this.#firstWord);
+    if (this.#usage !== null) this.#meters.tokensCounted(name, countsOf(this.#usage), costOf(this.#usage, price));
+  }
+
+  get #seconds(): number {
+    return (performance.now() - this.#started) / 1_000;
+  }
+}
+
+function countsOf({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }: TokenUsage): TokenCounts {
+  return { input: inputTokens, output: outputTokens, cache_read: cacheReadTokens, cache_write: cacheWriteTokens };
+}

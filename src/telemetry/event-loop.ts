@@ -1,0 +1,34 @@
+import { performance } from "node:perf_hooks";
+import { Counter, Histogram, type Registry } from "prom-client";
+
+/** The time between two looks at the event loop, in ms. */
+const LOOK_MS = 100;
+
+/**
+ * Measures how late the event loop comes to what is due, ten times a second. Returns the end of that. A histogram of ours, since
+ * Node's own, as libraries show it, begins anew for whoever asks next.
+ */
+export function measureEventLoop(registry: Registry): () => void {
+  const lag = new Histogram({
+    name: "triplane_event_loop_lag_seconds",
+    help: "How late the event loop comes to what is due.",
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers: [registry],
+  });
+  const busy: Counter = new Counter({
+    name: "triplane_event_loop_busy_seconds_total",
+    help: "For how long the event loop had work: its rate is the share of one processor core.",
+    registers: [registry],
+    collect: () => {
+      busy.reset();
+      busy.inc(performance.eventLoopUtilization().active / 1_000);
+    },
+  });
+  let due = performance.now() + LOOK_MS;
+  const timer = setInterval(() => {
+    const now = performance.now();
+    lag.observe(Math.max(0, now - due) / 1_000);
+    due = now + LOOK_MS;
+  }, LOOK_MS).unref();
+  return () => clearInterval(timer);
+}

@@ -1,0 +1,58 @@
+import { askInBackground } from "./agent/approvals/hosts/ask-in-background.ts";
+import { ToolSlots } from "./agent/calls/slots.ts";
+import { knownParts, type PartNames } from "./agent/loop/lease.ts";
+import type { AgentServices, ServerServices } from "./agent/loop/services.ts";
+import { measured, MODEL_OUTCOMES } from "./agent/models/measured.ts";
+import type { Model } from "./agent/models/model.ts";
+import type { Settings } from "./config/settings.ts";
+import type { Tenants, TenantSettings } from "./config/tenants.ts";
+import { ApprovalKind, ApprovalState } from "./db/generated/enums.ts";
+import { DONE_REASONS } from "./db/done-reason.ts";
+import { TOOL_OUTCOMES } from "./deliveries/count-work.ts";
+import type { Meters } from "./telemetry/meters.ts";
+
+/** The names by which the agents of a server are made. */
+export function partsOf({ tenants, agentHooks }: Settings, models: ReadonlyMap<string, Model> = new Map()): string {
+  const namesOf = ({ templates, models: own }: TenantSettings): PartNames => ({
+    templates: [...templates.keys()],
+    models: [...own.keys(), ...models.keys()],
+    hooks: [...agentHooks.keys()],
+  });
+  return knownParts(namesOf(tenants.everybody), new Map([...tenants.named].map(([tenant, own]) => [tenant, namesOf(own)])));
+}
+
+/** The services of each tenant: what is configured for it, and what it shares with the others of this server. Its models are measured. */
+export function servicesByTenant(
+  shared: Omit<ServerServices, "of">,
+  { everybody, named }: Tenants,
+  models: ReadonlyMap<string, Model> | undefined,
+): ServerServices["of"] {
+  const servicesOf = ({ toolLimits, ...own }: TenantSettings): AgentServices => ({
+    ...shared,
+    ...own,
+    askInBackground: (program, host) => askInBackground({ ...shared, templates: own.templates }, program, host),
+    models: measuredModels([...own.models, ...(models ?? [])], shared.meters),
+    slots: toolLimits === null ? shared.slots : new ToolSlots(toolLimits, shared.slots),
+  });
+  const others = servicesOf(everybody);
+  const own = new Map([...named].map(([tenant, tenantSettings]) => [tenant, servicesOf(tenantSettings)]));
+  beginMeters(shared.meters, [others, ...own.values()]);
+  return (tenant) => own.get(tenant) ?? others;
+}
+
+function measuredModels(models: readonly (readonly [string, Model])[], meters: Meters): ReadonlyMap<string, Model> {
+  return new Map(models.map(([name, model]) => [name, measured(model, meters)]));
+}
+
+/** Begins the figures of all that is configured at 0. */
+function beginMeters(meters: Meters, of: readonly Pick<AgentServices, "models" | "tools">[]): void {
+  meters.begin({
+    models: of.flatMap(({ models }) => [...models.values()].map(({ name }) => name)),
+    tools: of.flatMap(({ tools }) => [...tools.keys()]),
+    modelOutcomes: MODEL_OUTCOMES,
+    toolOutcomes: TOOL_OUTCOMES,
+    turnReasons: DONE_REASONS,
+    approvalKinds: Object.keys(ApprovalKind),
+    approvalOutcomes: Object.keys(ApprovalState).filter((state) => state !== ApprovalState.PENDING),
+  });
+}
