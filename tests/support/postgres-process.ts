@@ -1,7 +1,7 @@
+import { freePort } from "./free-port.ts";
 import { rmSync } from "node:fs";
 import { appendFile, chmod, mkdtemp, readFile } from "node:fs/promises";
 import { execFileSync } from "node:child_process";
-import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -101,13 +101,3 @@ for await (const line of createInterface({ input: process.stdin })) {
   }
 }
 for (const { server, isRunning } of [primary, standby].filter((running) => running !== null)) if (isRunning) await server.stop();
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer().once("error", reject);
-    probe.listen(0, "127.0.0.1", () => {
-      const { port: free } = probe.address() as AddressInfo;
-      probe.close(() => resolve(free));
-    });
-  });
-}

@@ -34,6 +34,11 @@ export function runAtTerminal(file: string, args: readonly string[]): TestProces
   return run("script", ["--quiet", "--return", "--command", command, "/dev/null"], {});
 }
 
+/** Runs a program of the machine. */
+export function runProgram(program: string, args: readonly string[]): TestProcess {
+  return run(program, args, {});
+}
+
 function pathOf(file: string): string {
   return resolve(fileURLToPath(new URL("../..", import.meta.url)), file);
 }
