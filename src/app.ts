@@ -159,7 +159,9 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   const leaseTimes = overrides.leaseTimes ?? LEASE_TIMES;
   // Only one process works on the embedded database: nobody else could go on beside a program.
   const programMs = database.config.kind === "embedded" ? Infinity : leaseTimes.ttlMs * ALIVE_SHARE;
-  const groups = new ProcessGroups(leaseTimes.ttlMs * TICK_SHARE);
+  const groups = new ProcessGroups(leaseTimes.ttlMs * TICK_SHARE, () =>
+    logger.tell("program_killed", "a program was killed, since this server could not renew its lease in time: its call says so"),
+  );
   starting.defer(() => groups.close());
   const folders = new AnsweringFolders();
   const box = boxOf(settings, groups, overrides.network);
@@ -259,6 +261,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     slowReaders,
     readers,
     startedAt,
+    digest: settings.digest,
     unknownRows,
     connections,
     lostLogLines: overrides.lostLogLines ?? (() => 0),

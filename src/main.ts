@@ -33,6 +33,7 @@ try {
   const { kind } = settings.environment.database;
   logger.tell("start", `the server listens, on ${kind === "embedded" ? "the embedded database" : "PostgreSQL"}`, {
     version: versionText(version),
+    digest: settings.digest,
     url: `${addressOf(settings, app.port)}/graphql`,
   });
   console.log(welcome(settings, app.port));

@@ -43,6 +43,8 @@ export type MetricSources = {
   /** The time at which the server began to start, by `performance.now()`. */
   readonly startedAt: number;
   readonly version: Version;
+  /** Of the configuration. */
+  readonly digest: string;
   readonly clockSkew: () => ClockSkew;
   readonly folders: AnsweringFolders;
   /** The number of agents that the server works on. */
@@ -96,6 +98,9 @@ export function serverMetrics(registry: Registry, sources: MetricSources): void 
     labelNames: ["version", "commit", "node"],
     registers: [registry],
   }).set({ version: sources.version.version, commit: sources.version.commit ?? "", node: process.versions.node }, 1);
+  gauges("triplane_configuration_info", "1, with a digest of the configuration.", ["digest"], () => [
+    [{ digest: sources.digest }, 1],
+  ]);
   gauge("triplane_uptime_seconds", "Since the server began to start.", () => (performance.now() - sources.startedAt) / 1_000);
   gauge(
     "triplane_clock_skew_seconds",

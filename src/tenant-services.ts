@@ -31,17 +31,15 @@ export function servicesByTenant(
     ...shared,
     ...own,
     askInBackground: (program, host) => askInBackground({ ...shared, templates: own.templates }, program, host),
-    models: measuredModels([...own.models, ...(models ?? [])], shared.meters),
+    models: new Map(
+      [...own.models, ...(models ?? [])].map(([name, model]) => [name, measured(model, shared.meters, shared.logger)]),
+    ),
     slots: toolLimits === null ? shared.slots : new ToolSlots(toolLimits, shared.slots),
   });
   const others = servicesOf(everybody);
   const own = new Map([...named].map(([tenant, tenantSettings]) => [tenant, servicesOf(tenantSettings)]));
   beginMeters(shared.meters, [others, ...own.values()]);
   return (tenant) => own.get(tenant) ?? others;
-}
-
-function measuredModels(models: readonly (readonly [string, Model])[], meters: Meters): ReadonlyMap<string, Model> {
-  return new Map(models.map(([name, model]) => [name, measured(model, meters)]));
 }
 
 /** Begins the figures of all that is configured at 0. */

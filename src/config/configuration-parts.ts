@@ -44,6 +44,11 @@ function offered({ templates, tools, workspaceRoots, defaultWorkspace }: Written
   };
 }
 
+/** The beginning of a digest of a whole configuration: servers that were given the same have the same. */
+export function configurationDigest(config: TriplaneConfig): string {
+  return digestOf(written(config)).slice(0, 12);
+}
+
 /** One digest of all parts. */
 export function digestOf(parts: Json): string {
   return createHash("sha256")

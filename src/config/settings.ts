@@ -20,7 +20,7 @@ import { authenticationOf } from "./authentication.ts";
 import { keyNotes, sandboxLines, sharedFolderNotes, unboxedNotes } from "./boxed-templates.ts";
 import { checkForm } from "./check-form.ts";
 import { closedFolders } from "./closed-folders.ts";
-import { configurationParts, type ConfigurationParts } from "./configuration-parts.ts";
+import { configurationDigest, configurationParts, type ConfigurationParts } from "./configuration-parts.ts";
 import { CONFIG_SETTINGS, type TriplaneConfig } from "./config.ts";
 import { trustedDocumentsOf } from "./documents.ts";
 import { ConfigurationError, type Environment } from "./environment.ts";
@@ -61,6 +61,8 @@ export type Settings = {
   readonly available: Availability;
   /** The boxes and who runs in them, in lines for the operator at the start. */
   readonly sandboxLines: readonly string[];
+  /** The beginning of the digest of all that was written. */
+  readonly digest: string;
   /** The parts of the configuration that have a say in a tenant's rights. */
   readonly partsOf: (tenant: string) => ConfigurationParts;
   /** Notes for the operator at the start. */
@@ -147,6 +149,7 @@ export async function makeSettings(environment: Environment, path: string, writt
     sandbox,
     available,
     sandboxLines: sandboxLines(available, written),
+    digest: configurationDigest(written),
     partsOf: configurationParts(written),
     notes: [
       ...everybodys.notes,

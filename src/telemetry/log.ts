@@ -14,6 +14,7 @@ export const LOG_EVENTS = {
   own_code_failed: "error",
   rule_stored: "info",
   rule_revoked: "info",
+  program_killed: "warn",
   folder_hung: "warn",
   outage: "warn",
   slow_statement: "warn",

@@ -1,8 +1,13 @@
-import { describe, expect, it } from "vitest";
+import { Registry } from "prom-client";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { openDatabase } from "../../src/db/database.ts";
+import { observedBy } from "../../src/db/observer.ts";
+import { Meters } from "../../src/telemetry/meters.ts";
 import { AllowAlwaysDocument, RevokeAllowRuleDocument } from "../generated/documents.ts";
 import type { LogEvent, LogFields, Logger } from "../../src/telemetry/log.ts";
 import { startTestApp } from "../support/app.ts";
 import { connect, ofType } from "../support/client.ts";
+import { emptyDatabaseUrl } from "../support/database.ts";
 import { loseLeases } from "../support/lost-leases.ts";
 import { callsWith, playedModel, says } from "../support/models.ts";
 import { ask, office } from "../support/office.ts";
@@ -60,6 +65,52 @@ describe("an operator is told", () => {
     const [call] = (await client.agent(agent.id)).toolCalls.nodes;
     expect(call?.output).toContain("out of tea");
     expect(call?.output).not.toContain("operator-log.test.ts");
+  });
+
+  it("where a mode of one's own or a model threw", async () => {
+    const { logger, of } = told();
+    async function* throws(): AsyncGenerator<never> {
+      yield await Promise.reject(new TypeError("adapter bug"));
+    }
+    const app = await startTestApp({
+      model: playedModel(() => callsWith(["fine", {}]), throws),
+      config: {
+        tools: [ownTool("fine", () => ({ output: "fine", details: null }))],
+        permissionModes: {
+          odd: () => {
+            throw new Error("mode bug");
+          },
+        },
+      },
+      template: { permission: { mode: "odd" }, modelRetries: 0 },
+      overrides: { logger },
+    });
+    const client = connect(app.url);
+    const agent = await client.createAgent();
+    await client.turn(agent.id, "go");
+    const lines = of("own_code_failed");
+    expect(lines.map(({ message }) => message)).toEqual([
+      expect.stringMatching(/^the call \S+ of fine threw$/),
+      "the model played by the test threw",
+    ]);
+    expect(lines.map(({ cause }) => (cause as Error).stack)).toEqual([
+      expect.stringMatching(/mode bug[^]*operator-log\.test\.ts/),
+      expect.stringMatching(/adapter bug[^]*operator-log\.test\.ts/),
+    ]);
+  });
+
+  it("of a database that was migrated, and of statements that are slow", async () => {
+    const { logger, of } = told();
+    const meters = new Meters(new Registry());
+    const url = await emptyDatabaseUrl();
+    const database = await openDatabase({ kind: "postgres", url, connections: 1 }, observedBy(logger, meters));
+    onTestFinished(() => database.close());
+    expect(of("migrated")).toMatchObject([
+      { message: expect.stringMatching(/^the database was migrated: .*, and \d+ before them$/) },
+    ]);
+    await database.sql.query({ name: "sleeps", text: "SELECT pg_sleep(1.1)" }, []);
+    await expect(database.reads.query({ name: "wrong", text: "SELECT nothing" }, [])).rejects.toThrow();
+    expect(of("slow_statement")).toMatchObject([{ fields: { statement: "sleeps", reason: "work" } }]);
   });
 
   it("of a turn that ended with an error, and of an agent that was taken over; never what was said", async () => {

@@ -9,6 +9,7 @@ import { connect } from "../support/client.ts";
 import { metric, metricsText, seriesOf } from "../support/metrics.ts";
 import { callsWith, playedModel, says } from "../support/models.ts";
 import { ask, office } from "../support/office.ts";
+import { silentLogger } from "../support/silent-logger.ts";
 import { ownTool } from "../support/tools.ts";
 
 const fine = ownTool("fine", () => ({ output: "fine", details: null }));
@@ -169,7 +170,7 @@ describe("a figure of a provider that is none", () => {
     };
     const registry = new Registry();
     const request = { system: "", messages: [], tools: [], exposeThinking: false };
-    const stream = measured(model, new Meters(registry)).stream(request, new AbortController().signal, () => {});
+    const stream = measured(model, new Meters(registry), silentLogger).stream(request, new AbortController().signal, () => {});
     for await (const _event of stream);
     const series = seriesOf(await registry.metrics());
     const of = (kind: string) =>

@@ -1,3 +1,4 @@
+import type { Logger } from "../../telemetry/log.ts";
 import type { Meters, TokenCounts } from "../../telemetry/meters.ts";
 import { costOf, ModelError, type Model, type ModelErrorKind, type ModelEvent, type TokenUsage } from "./model.ts";
 
@@ -17,8 +18,11 @@ export const MODEL_OUTCOMES = [
 ] as const satisfies readonly (ModelErrorKind | "answered" | "interrupted")[];
 type Outcome = (typeof MODEL_OUTCOMES)[number];
 
-/** The model, each try of whose calls is measured. What a try used counts also if it breaks off, or if nobody hears its answer. */
-export function measured(model: Model, meters: Meters): Model {
+/**
+ * The model, each try of whose calls is measured. What a try used counts also if it breaks off, or if nobody hears its answer. What is
+ * thrown and is no answer of a provider is logged, with its stack.
+ */
+export function measured(model: Model, meters: Meters, logger: Pick<Logger, "tell">): Model {
   return {
     name: model.name,
     price: model.price,
@@ -35,6 +39,8 @@ export function measured(model: Model, meters: Meters): Model {
         measure.end("broken");
       } catch (error) {
         measure.end(error instanceof ModelError ? error.kind : "rejected");
+        if (!(error instanceof ModelError) && !signal.aborted)
+          logger.tell("own_code_failed", `the model ${model.name} threw`, { model: model.name }, error);
         throw error;
       } finally {
         measure.end("interrupted");

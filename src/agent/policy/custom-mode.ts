@@ -1,4 +1,5 @@
 import { messageOf } from "../../lib/text.ts";
+import { currentOwnCode } from "../tools/own-code.ts";
 import { VERDICTS, type PermissionMode, type PolicyCall, type Verdict } from "./permission.ts";
 
 /** The verdict of a mode of the operator's own, which is trusted with nothing: one that fails, or answers something else, denies. */
@@ -15,6 +16,7 @@ export function customVerdict(
     if (known !== undefined) return said(known);
     return { verdict: "deny", reason: `mode ${name} answered neither allow, ask nor deny` };
   } catch (error) {
+    currentOwnCode()?.threw(error);
     return { verdict: "deny", reason: `mode ${name} failed (${messageOf(error)}), and what it cannot judge does not run` };
   }
 }

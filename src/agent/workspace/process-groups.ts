@@ -44,12 +44,17 @@ const starter = (limits: string): string => `read -r go <&3 || exit 1; exec 3<&-
 export class ProcessGroups {
   readonly #groups = new Map<number, Group>();
   readonly #tickMs: number;
+  readonly #onCutOff: () => void;
   #guard: ProcessGuard | null = null;
   #isClosed = false;
 
-  /** `tickMs`: the time between two looks of the guard for programs whose lease is over, 500 if omitted. */
-  constructor(tickMs = 500) {
+  /**
+   * `tickMs`: the time between two looks of the guard for programs whose lease is over, 500 if omitted. `onCutOff` is called for each
+   * program that the guard has killed.
+   */
+  constructor(tickMs = 500, onCutOff: () => void = () => {}) {
     this.#tickMs = tickMs;
+    this.#onCutOff = onCutOff;
   }
 
   /** The number of groups that have not been ended. */
@@ -93,7 +98,11 @@ export class ProcessGroups {
       if (!isRunning(pid)) this.#forget(group);
     });
     const ended = new Promise<ProgramEnd>((resolve) =>
-      child.once("exit", (_code, signal) => resolve({ notes: signal === "SIGKILL" && lease?.isOver === true ? [CUT_OFF] : [] })),
+      child.once("exit", (_code, signal) => {
+        const isCutOff = signal === "SIGKILL" && lease?.isOver === true;
+        if (isCutOff) this.#onCutOff();
+        resolve({ notes: isCutOff ? [CUT_OFF] : [] });
+      }),
     );
     return { process: child, end: () => this.#end(group), ended };
   }

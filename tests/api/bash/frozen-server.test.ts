@@ -64,6 +64,7 @@ describe("a server that stands still (SIGSTOP) while its programs do not", () =>
     one.child.kill("SIGCONT");
     await asOne.turn(agent.id, "again");
     expect(ofType(await asOne.events(agent.id), "ShellEnded")).toHaveLength(1);
+    await one.says("a program was killed, since this server could not renew its lease in time");
   });
 
   it("has the programs of its calls killed before another server goes on with the agent", async () => {
