@@ -2,7 +2,8 @@ import { dirname } from "node:path";
 import type { WrittenCompatibility } from "../src/agent/models/compatibility.ts";
 import { complete } from "../src/lib/setting.ts";
 import { CONFIG_SETTINGS } from "../src/config/config.ts";
-import { ConfigurationError, readEnvironment } from "../src/config/environment.ts";
+import { ConfigurationError } from "../src/config/configuration-error.ts";
+import { readEnvironment } from "../src/config/environment.ts";
 import { modelsOf } from "../src/config/models.ts";
 import { readConfig } from "../src/config/settings.ts";
 import { command } from "./command.ts";
@@ -21,7 +22,7 @@ await command(async () => {
     throw new ConfigurationError(
       `name a model of ${environment.configPath}: npm run check-model -- ${Object.keys(models).join(" | ")}`,
     );
-  const source = { folder: dirname(environment.configPath), environment, tools: { has: () => true } };
+  const source = { folder: dirname(environment.configPath), environment, tools: { has: () => true }, onRead: () => {} };
   const modelWith = async (compat: WrittenCompatibility) => {
     const changed = config.provider === "openai" ? { ...config, compat: { ...config.compat, ...compat } } : config;
     const made = (await modelsOf("models", { [name]: changed }, source)).models.get(name);

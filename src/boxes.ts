@@ -6,7 +6,7 @@ import { BubblewrapSandbox } from "./agent/workspace/sandbox/bubblewrap.ts";
 import { ControlGroups, groupLimits } from "./agent/workspace/sandbox/control-groups.ts";
 import { BOX_LIMITS } from "./agent/workspace/sandbox/limits.ts";
 import { closedFolders } from "./config/closed-folders.ts";
-import { ConfigurationError } from "./config/environment.ts";
+import { ConfigurationError } from "./config/configuration-error.ts";
 import type { Settings } from "./config/settings.ts";
 import { messageOf } from "./lib/text.ts";
 

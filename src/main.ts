@@ -27,7 +27,7 @@ try {
   const logSettings = readLogSettings(process.env, process.stderr.isTTY);
   const logger = createLogger({ ...logSettings, server: serverId, write: (line) => logStream.write(line) });
   watchForgotten(logger);
-  const settings = await loadSettings(readEnvironment(process.env));
+  const settings = await loadSettings(readEnvironment(process.env), (path) => process.send?.({ read: [path] }));
   const app = await startApp(settings, { serverId, version, logger, lostLogLines: () => logStream.lost });
   closeOnSignals(app, logger);
   const { kind } = settings.environment.database;

@@ -4,7 +4,7 @@ import { ToolDefinitionError } from "./agent/tools/input-schema.ts";
 import { DataFolderInUse, DataFolderUnusable } from "./db/lock-file.ts";
 import { MigrationError } from "./db/migrate.ts";
 import { DatabaseUnavailable } from "./db/storage-error.ts";
-import { ConfigurationError } from "./config/environment.ts";
+import { ConfigurationError } from "./config/configuration-error.ts";
 import { ListenError } from "./server/server.ts";
 
 const EXPLAINED = [

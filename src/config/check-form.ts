@@ -1,7 +1,7 @@
 import { formCheck } from "../lib/form.ts";
 import { closed } from "../lib/setting.ts";
 import { CONFIG_SETTINGS, type TriplaneConfig } from "./config.ts";
-import { ConfigurationError } from "./environment.ts";
+import { ConfigurationError } from "./configuration-error.ts";
 
 const problemsOf = formCheck(closed(CONFIG_SETTINGS), "the configuration");
 
@@ -9,6 +9,6 @@ const problemsOf = formCheck(closed(CONFIG_SETTINGS), "the configuration");
 export function checkForm(name: string, value: unknown): TriplaneConfig {
   if (value === undefined) throw new ConfigurationError(`${name} exports nothing: write \`export default defineConfig({ … })\``);
   const problems = problemsOf(value);
-  if (problems.length > 0) throw new ConfigurationError(`${name}: ${problems.join("; ")}`);
+  if (problems.length > 0) throw new ConfigurationError(problems.map((problem) => `${name}: ${problem}`).join("\n"));
   return value as TriplaneConfig;
 }

@@ -5,7 +5,7 @@ import type { BoxLimits } from "../agent/workspace/sandbox/limits.ts";
 import { errorCode } from "../lib/error-code.ts";
 import { TEXT, withDefault, type Complete } from "../lib/setting.ts";
 import { messageOf } from "../lib/text.ts";
-import { ConfigurationError } from "./environment.ts";
+import { ConfigurationError } from "./configuration-error.ts";
 
 /** The settings of the control groups (cgroups) of boxes. */
 export const CONTROL_GROUP_SETTINGS = {

@@ -5,7 +5,7 @@ import { messageOf } from "../lib/text.ts";
 import { schema } from "../schema/index.ts";
 import { parseBounded } from "../server/documents.ts";
 import { TrustedDocuments, type RoleOperations } from "../server/trusted-documents.ts";
-import { ConfigurationError } from "./environment.ts";
+import { ConfigurationError } from "./configuration-error.ts";
 
 /**
  * Reads the operator's documents, and who may send others. The file is JSON: `{ id: text }`, as Relay and codegen write it, or

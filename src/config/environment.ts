@@ -3,6 +3,7 @@ import { isAbsolute, resolve } from "node:path";
 import type { DatabaseConfig } from "../db/database.ts";
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from "../telemetry/log.ts";
 import { errorCode } from "../lib/error-code.ts";
+import { ConfigurationError, Problems } from "./configuration-error.ts";
 import { didYouMean, messageOf } from "../lib/text.ts";
 
 /** The environment, read once. Secrets are in it: it is never printed. */
@@ -36,11 +37,6 @@ const OWN_VARIABLES = [
 /** The variables that may be in files instead: what is secret. Each by its name with `_FILE` behind it. */
 const IN_FILES = new Set(["DATABASE_URL", "ANTHROPIC_API_KEY", "OPENAI_API_KEY"]);
 
-/** An environment variable or a field of the configuration is wrong; the message names it and says what it must be. */
-export class ConfigurationError extends Error {
-  override readonly name = "ConfigurationError";
-}
-
 /** Connections to PostgreSQL that one server holds for commits, and as many for readers. */
 const CONNECTIONS = 6;
 
@@ -51,18 +47,24 @@ const CONNECTIONS = 6;
 export function readEnvironment(variables: Readonly<Record<string, string | undefined>>): Environment {
   const given: Read = (name) => variables[name]?.trim() || null;
   const read: Read = (name) => (IN_FILES.has(name) ? secretOf(name, given) : given(name));
-  const dataFolder = resolve(read("TRIPLANE_DATA_DIR") ?? "./data");
-  const configPath = read("TRIPLANE_CONFIG") ?? "triplane.config.ts";
+  const dataFolder = resolve(given("TRIPLANE_DATA_DIR") ?? "./data");
+  const configPath = given("TRIPLANE_CONFIG") ?? "triplane.config.ts";
+  const problems = new Problems();
+  const port = problems.of(() => portOf(given("PORT") ?? "4000"));
+  const database = problems.of(() => databaseOf(read("DATABASE_URL"), dataFolder));
+  const anthropic = problems.of(() => anthropicOf(read));
+  const openai = problems.of(() => openAiOf(read));
+  const whole = problems.none({ port, database });
   return {
-    port: portOf(read("PORT") ?? "4000"),
-    host: read("HOST") ?? "127.0.0.1",
-    database: databaseOf(read("DATABASE_URL"), dataFolder),
+    port: whole.port,
+    host: given("HOST") ?? "127.0.0.1",
+    database: whole.database,
     dataFolder,
-    programsFolder: resolve(read("TRIPLANE_PROGRAMS_DIR") ?? dataFolder),
+    programsFolder: resolve(given("TRIPLANE_PROGRAMS_DIR") ?? dataFolder),
     configPath: isAbsolute(configPath) ? configPath : resolve(configPath),
     folder: process.cwd(),
-    anthropic: anthropicOf(read),
-    openai: openAiOf(read),
+    anthropic,
+    openai,
   };
 }
 

@@ -4,7 +4,7 @@ import { AnsweringFolders, folderHung } from "../agent/workspace/answering-folde
 import type { WorkspaceFolders } from "../agent/workspace/roots.ts";
 import { isInside } from "../lib/path-inside.ts";
 import { messageOf } from "../lib/text.ts";
-import { ConfigurationError } from "./environment.ts";
+import { ConfigurationError } from "./configuration-error.ts";
 
 /** The folders in which agents of a tenant may work. */
 export type TenantFolders = Pick<WorkspaceFolders, "workspaceRoots" | "defaultWorkspace">;

@@ -9,7 +9,8 @@ import { parseScript, type Script } from "../agent/models/script.ts";
 import { scriptedModel } from "../agent/models/scripted.ts";
 import { closed, complete, COUNT, TEXT, withDefault, type Written } from "../lib/setting.ts";
 import { messageOf } from "../lib/text.ts";
-import { ConfigurationError, type Environment } from "./environment.ts";
+import { ConfigurationError, Problems } from "./configuration-error.ts";
+import type { Environment } from "./environment.ts";
 
 const DOLLARS = Type.Number({ minimum: 0 });
 
@@ -74,6 +75,8 @@ export const SCRIPTED_SETTINGS = {
   provider: Type.Literal("scripted"),
   /** The path of a script, from the configuration's folder, or a script. Must be given. */
   script: Type.Unsafe<string | Script>({ type: ["string", "object"] }),
+  /** Its price, to try budgets and figures by: about a token for each four characters. None if omitted: then `usage` counts tokens only. */
+  price: Type.Optional(closed(PRICE_SETTINGS)),
 };
 
 /** A model: a Claude model, one behind a chat completions API, or a script. */
@@ -96,6 +99,8 @@ export type ModelSource = {
   readonly folder: string;
   readonly environment: Environment;
   readonly tools: { has(name: string): boolean };
+  /** Hears of each file that is read. */
+  readonly onRead: (path: string) => void;
 };
 
 /** The models configured at `field`, checked. Throws ConfigurationError with the place of what is wrong. */
@@ -106,11 +111,14 @@ export async function modelsOf(
 ): Promise<Models> {
   const models = new Map<string, Model>();
   const notes: string[] = [];
+  const problems = new Problems();
   for (const [name, config] of Object.entries(configs)) {
-    const made = await modelOf(`${field}.${name}`, config, source);
+    const made = await problems.ofLater(() => modelOf(`${field}.${name}`, config, source));
+    if (made === null) continue;
     models.set(name, made.model);
     notes.push(...made.notes);
   }
+  problems.none({});
   return { models, notes: [...new Set(notes)] };
 }
 
@@ -120,7 +128,7 @@ async function modelOf(field: string, config: ModelConfig, source: ModelSource):
   const { environment } = source;
   switch (config.provider) {
     case "scripted":
-      return scripted(field, config.script, source);
+      return scripted(field, config.script, priceOf(config.price), source);
     case "anthropic": {
       const { model, maxTokens, thinking, stopSequences } = complete(ANTHROPIC_SETTINGS, config);
       if (thinking !== null && thinking !== "adaptive" && thinking.budgetTokens >= maxTokens)
@@ -147,7 +155,7 @@ async function withoutKey(
 ): Promise<Made> {
   if (config.withoutKey === undefined)
     throw new ConfigurationError(`${field} needs ${missing}: set it, or name a script to play without it in withoutKey`);
-  const { model, notes } = await scripted(`${field}.withoutKey`, config.withoutKey, source);
+  const { model, notes } = await scripted(`${field}.withoutKey`, config.withoutKey, null, source);
   const standsIn = `${missing} is not set: a scripted model stands in for ${config.model}. It really calls the tools, but knows only a few requests.`;
   return { model, notes: [standsIn, ...notes] };
 }
@@ -156,13 +164,19 @@ function priceOf(config: Written<typeof PRICE_SETTINGS> | undefined): TokenPrice
   return config === undefined ? null : { cacheRead: config.input, cacheWrite: config.input, ...config };
 }
 
-async function scripted(field: string, script: string | Script, { folder, tools }: ModelSource): Promise<Made> {
+async function scripted(
+  field: string,
+  script: string | Script,
+  price: TokenPrice | null,
+  { folder, tools, onRead }: ModelSource,
+): Promise<Made> {
   const made = (name: string, parsed: Script): Made => ({
-    model: scriptedModel(name, parsed),
+    model: scriptedModel(name, parsed, price),
     notes: unheard(field, parsed, tools),
   });
   if (typeof script !== "string") return made("inline", parseScript(field, JSON.stringify(script)));
   const path = resolve(folder, script);
+  onRead(path);
   const text = await readFile(path, "utf8").catch((error: unknown) => {
     throw new ConfigurationError(`${field}: ${messageOf(error)}`);
   });

@@ -2,7 +2,8 @@ import type { Template } from "../agent/loop/template.ts";
 import type { Model } from "../agent/models/model.ts";
 import type { CustomMode } from "../agent/policy/permission.ts";
 import type { Tool } from "../agent/tools/tool.ts";
-import { ConfigurationError, type Environment } from "./environment.ts";
+import { ConfigurationError, Problems } from "./configuration-error.ts";
+import type { Environment } from "./environment.ts";
 import type { HooksConfig } from "./hooks.ts";
 import { modelsOf, type ModelConfig } from "./models.ts";
 import { templateOf, type TemplateConfig } from "./templates.ts";
@@ -27,6 +28,8 @@ export type OfferSource = {
   /** The configuration's folder. */
   readonly folder: string;
   readonly environment: Environment;
+  /** Hears of each file that is read. */
+  readonly onRead: (path: string) => void;
   readonly hooks: HooksConfig;
   readonly modes: ReadonlyMap<string, CustomMode>;
   /** Paths that boxes protect besides those that they always do. */
@@ -41,23 +44,32 @@ export type OfferSource = {
  * `tenants.acme.`. Throws ConfigurationError if something is wrong, or has the name of something that is there already.
  */
 export async function offerOf(
-  { path, folder, environment, hooks, modes, protect, templates }: OfferSource,
+  { path, folder, environment, onRead, hooks, modes, protect, templates }: OfferSource,
   place: string,
   written: WrittenOffer,
   shared: Omit<Offer, "templates">,
 ): Promise<Offer & { readonly notes: readonly string[] }> {
-  refuseTaken(`${path}: ${place}templates`, Object.keys(written.templates), new Set(Object.keys(templates)));
-  refuseTaken(`${path}: ${place}models`, Object.keys(written.models), shared.models);
-  const tools = toolsOf(`${path}: ${place}tools`, written.tools, shared.tools);
-  const own = await modelsOf(`${path}: ${place}models`, written.models, { folder, environment, tools });
-  const models = new Map([...shared.models, ...own.models]);
-  const vocabulary = { tools, modes };
-  const made = (from: string, configs: Readonly<Record<string, TemplateConfig>>): [string, Template][] =>
-    Object.entries(configs).map(([id, config]) => [
-      id,
-      templateOf({ path, id, place: `${from}templates.${id}`, config, hooks, protect, models, vocabulary }),
-    ]);
-  return { templates: new Map([...made("", templates), ...made(place, written.templates)]), models, tools, notes: own.notes };
+  const problems = new Problems();
+  problems.of(() => refuseTaken(`${path}: ${place}templates`, Object.keys(written.templates), new Set(Object.keys(templates))));
+  problems.of(() => refuseTaken(`${path}: ${place}models`, Object.keys(written.models), shared.models));
+  const tools = problems.of(() => toolsOf(`${path}: ${place}tools`, written.tools, shared.tools));
+  const known = tools ?? shared.tools;
+  const own = await problems.ofLater(() =>
+    modelsOf(`${path}: ${place}models`, written.models, { folder, environment, onRead, tools: known }),
+  );
+  const models = new Map([...shared.models, ...(own?.models ?? [])]);
+  // What is wrong with a model is told once, and not again by each template that names it.
+  const modelNames = [...new Set([...models.keys(), ...Object.keys(written.models)])];
+  const vocabulary = { tools: known, modes };
+  const made = (from: string, configs: Readonly<Record<string, TemplateConfig>>): (readonly [string, Template])[] =>
+    Object.entries(configs).flatMap(([id, config]) => {
+      const source = { path, id, place: `${from}templates.${id}`, config, hooks, protect, modelNames, vocabulary };
+      const template = problems.of(() => templateOf(source));
+      return template === null ? [] : [[id, template]];
+    });
+  const all = new Map([...made("", templates), ...made(place, written.templates)]);
+  const whole = problems.none({ own, tools });
+  return { templates: all, models, tools: whole.tools, notes: whole.own.notes };
 }
 
 function toolsOf(field: string, own: readonly Tool[], shared: ReadonlyMap<string, Tool>): Map<string, Tool> {

@@ -7,7 +7,7 @@ import { isInside } from "../lib/path-inside.ts";
 import { closed as closedGroup, complete, TEXTS, withDefault, type Complete } from "../lib/setting.ts";
 import { messageOf } from "../lib/text.ts";
 import { CONTROL_GROUP_SETTINGS, controlGroupOf, type ControlGroupSettings } from "./control-group.ts";
-import { ConfigurationError } from "./environment.ts";
+import { ConfigurationError } from "./configuration-error.ts";
 
 /** The settings of the boxes in which programs of agents run whose template says `sandbox: "required"`. */
 export const SANDBOX_SETTINGS = {

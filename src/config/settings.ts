@@ -4,6 +4,7 @@ import { pathToFileURL } from "node:url";
 import { TOOL_LIMIT_SETTINGS, type ToolLimits } from "../agent/calls/slots.ts";
 import { mayDecide } from "../agent/actors/actor.ts";
 import type { Hooks } from "../agent/loop/template.ts";
+import { deadRules } from "../agent/policy/dead-rules.ts";
 import { BUILTIN_MODES, type CustomMode } from "../agent/policy/permission.ts";
 import { BUILTIN_TOOLS } from "../agent/tools/builtin.ts";
 import { availability, type Availability } from "../agent/workspace/sandbox/available.ts";
@@ -23,7 +24,8 @@ import { closedFolders } from "./closed-folders.ts";
 import { configurationDigest, configurationParts, type ConfigurationParts } from "./configuration-parts.ts";
 import { CONFIG_SETTINGS, type TriplaneConfig } from "./config.ts";
 import { trustedDocumentsOf } from "./documents.ts";
-import { ConfigurationError, type Environment } from "./environment.ts";
+import { ConfigurationError, Problems } from "./configuration-error.ts";
+import type { Environment } from "./environment.ts";
 import { agentHooksOf } from "./hooks.ts";
 import { offerOf } from "./offers.ts";
 import { resolvePackageName } from "./package-name.ts";
@@ -69,9 +71,9 @@ export type Settings = {
   readonly notes: readonly string[];
 };
 
-/** Reads the configuration file and makes the settings of it. */
-export async function loadSettings(environment: Environment): Promise<Settings> {
-  return makeSettings(environment, environment.configPath, await readConfig(environment));
+/** Reads the configuration file and makes the settings of it. `onRead` hears of each other file that is read for them, also if it is wrong. */
+export async function loadSettings(environment: Environment, onRead: (path: string) => void = () => {}): Promise<Settings> {
+  return makeSettings(environment, environment.configPath, await readConfig(environment), onRead);
 }
 
 /** Reads the configuration file: its form is right, and what it names is not looked at. */
@@ -101,76 +103,106 @@ function placeOf(error: unknown): string {
 }
 
 /** Makes the settings of a configuration. `path` is its file: relative paths in it start there. */
-export async function makeSettings(environment: Environment, path: string, written: TriplaneConfig): Promise<Settings> {
+export async function makeSettings(
+  environment: Environment,
+  path: string,
+  written: TriplaneConfig,
+  onRead: (path: string) => void = () => {},
+): Promise<Settings> {
   const config = complete(CONFIG_SETTINGS, written);
   const folder = dirname(path);
-  const modes = modesOf(path, config.permissionModes);
-  const { hooks, templates } = config;
-  const sandbox = sandboxOf(path, folder, complete(SANDBOX_SETTINGS, config.sandbox), closedFolders(environment));
-  const source = { path, folder, environment, hooks, modes, protect: sandbox.protect, templates };
-  const everybodys = await offerOf(source, "", { ...config, templates: {} }, BUILTIN);
-  const authentication = authenticationOf(path, config.actors, config.authenticate);
-  if (authentication.kind === "local" && !isLoopback(environment.host)) {
-    throw new ConfigurationError(
-      `HOST is ${environment.host}, but nobody is configured who may connect: add \`actors\` or \`authenticate\` to ${path}, or leave HOST at 127.0.0.1`,
-    );
-  }
-  const { workspaceRoots, defaultWorkspace } = config;
+  const problems = new Problems();
+  const closed = closedFolders(environment);
+  const modes = new Map(Object.entries(config.permissionModes));
+  problems.of(() => refuseBuiltinNames(path, modes));
+  const { hooks, templates, workspaceRoots, defaultWorkspace } = config;
+  const sandbox = problems.of(() => sandboxOf(path, folder, complete(SANDBOX_SETTINGS, config.sandbox), closed));
+  const protect = sandbox?.protect ?? [];
+  const source = { path, folder, environment, onRead, hooks, modes, protect, templates };
+  const everybodys = await problems.ofLater(() => offerOf(source, "", { ...config, templates: {} }, BUILTIN));
+  const authentication = problems.of(() => authenticationOf(path, config.actors, config.authenticate));
+  problems.of(() => refuseStrangers(path, environment, authentication));
   const toolLimits = complete(TOOL_LIMIT_SETTINGS, config.toolLimits);
-  const tenants = await tenantsOf(
-    source,
-    authentication,
-    { ...everybodys, workspaceRoots, defaultWorkspace, toolLimits },
-    Object.fromEntries(Object.entries(config.tenants).map(([name, tenant]) => [name, complete(TENANT_SETTINGS, tenant)])),
-  );
+  const own = Object.entries(config.tenants).map(([name, tenant]) => [name, complete(TENANT_SETTINGS, tenant)] as const);
+  const tenants =
+    everybodys === null || authentication === null
+      ? null
+      : await problems.ofLater(() =>
+          tenantsOf(
+            source,
+            authentication,
+            { ...everybodys, workspaceRoots, defaultWorkspace, toolLimits },
+            Object.fromEntries(own),
+          ),
+        );
   const available = availability();
-  for (const { templates } of [tenants.everybody, ...tenants.named.values()]) refuseUnboxed(path, templates.values(), available);
+  for (const offered of tenants === null ? [] : [tenants.everybody, ...tenants.named.values()])
+    problems.of(() => refuseUnboxed(path, offered.templates.values(), available));
+  const webhooks = Object.entries(config.webhooks).flatMap(
+    ([name, webhook]) => problems.of(() => webhookOf(`${path}: webhooks.${name}`, name, webhook)) ?? [],
+  );
+  const retention = problems.of(() => retentionOf(complete(RETENTION_SETTINGS, config.retention)));
+  const trusted = config.trustedDocuments === null ? null : resolve(folder, config.trustedDocuments);
+  const documents = await problems.ofLater(() => trustedDocumentsOf(path, trusted, config.operations));
+  const whole = problems.none({ sandbox, everybodys, authentication, tenants, retention, documents });
   return {
     environment,
-    tenants,
+    tenants: whole.tenants,
     modes,
     agentHooks: agentHooksOf(config.agentHooks),
     listeners: config.on,
-    retention: retentionOf(complete(RETENTION_SETTINGS, config.retention)),
-    webhooks: Object.entries(config.webhooks).map(([name, webhook]) => webhookOf(`${path}: webhooks.${name}`, name, webhook)),
+    retention: whole.retention,
+    webhooks,
     agentLimit: config.agentLimit,
-    hasSeveralTenants: severalTenants(authentication) !== null,
+    hasSeveralTenants: severalTenants(whole.authentication) !== null,
     toolLimits,
     rateLimit: complete(RATE_LIMIT_SETTINGS, config.rateLimit),
     // As browsers write them: without the port of the scheme, and in lower case.
     allowedOrigins: config.allowedOrigins.map((origin) => new URL(origin).origin),
-    authentication,
+    authentication: whole.authentication,
     metricsTokenHash: config.metricsTokenHash,
-    documents: await trustedDocumentsOf(
-      path,
-      config.trustedDocuments === null ? null : resolve(folder, config.trustedDocuments),
-      config.operations,
-    ),
-    sandbox,
+    documents: whole.documents,
+    sandbox: whole.sandbox,
     available,
     sandboxLines: sandboxLines(available, written),
     digest: configurationDigest(written),
     partsOf: configurationParts(written),
     notes: [
-      ...everybodys.notes,
-      ...tenants.notes,
+      ...whole.everybodys.notes,
+      ...whole.tenants.notes,
       ...unboxedNotes(written),
       ...sharedFolderNotes(written),
       ...keyNotes(written, environment),
-      ...quorumNotes(tenants, authentication),
+      ...deadRuleNotes(whole.tenants),
+      ...quorumNotes(whole.tenants, whole.authentication),
     ],
   };
 }
 
+/** Of rules that decide nothing, in any template. */
+function deadRuleNotes({ everybody, named }: Tenants): readonly string[] {
+  const notes = [everybody, ...named.values()].flatMap(({ templates, tools }) =>
+    [...templates.values()].flatMap((template) => deadRules(template, tools)),
+  );
+  return [...new Set(notes)];
+}
+
+/** A server that anybody reaches needs to know who they are. */
+function refuseStrangers(path: string, { host }: Environment, authentication: Authentication | null): void {
+  if (authentication?.kind !== "local" || isLoopback(host)) return;
+  throw new ConfigurationError(
+    `HOST is ${host}, but nobody is configured who may connect: add \`actors\` or \`authenticate\` to ${path}, or leave HOST at 127.0.0.1`,
+  );
+}
+
 /** A built-in mode of the same name would be taken in its place, without a word. */
-function modesOf(path: string, own: Readonly<Record<string, CustomMode>>): Map<string, CustomMode> {
+function refuseBuiltinNames(path: string, modes: ReadonlyMap<string, CustomMode>): void {
   const builtin: readonly string[] = [...BUILTIN_MODES, "ask"];
-  for (const name of Object.keys(own))
-    if (builtin.includes(name))
-      throw new ConfigurationError(
-        `${path}: permissionModes.${name} is named as a built-in mode is (${builtin.join(", ")}): rename it`,
-      );
-  return new Map(Object.entries(own));
+  const taken = builtin.find((name) => modes.has(name));
+  if (taken !== undefined)
+    throw new ConfigurationError(
+      `${path}: permissionModes.${taken} is named as a built-in mode is (${builtin.join(", ")}): rename it`,
+    );
 }
 
 /** The ids of all who may decide in a tenant; null where the operator's own code says who they are, or listeners decide as well. */

@@ -4,7 +4,6 @@ import { APPROVAL_SETTINGS } from "../agent/approvals/template.ts";
 import { CALL_SETTINGS } from "../agent/calls/template.ts";
 import { CONVERSATION_SETTINGS } from "../agent/conversation/template.ts";
 import { TURN_SETTINGS, type Template } from "../agent/loop/template.ts";
-import type { Model } from "../agent/models/model.ts";
 import {
   PERMISSION_SETTINGS,
   readPermission,
@@ -14,7 +13,7 @@ import {
 import type { Permission } from "../agent/policy/permission.ts";
 import type { Tool } from "../agent/tools/tool.ts";
 import { closed, complete, type Written } from "../lib/setting.ts";
-import { ConfigurationError } from "./environment.ts";
+import { ConfigurationError, Problems } from "./configuration-error.ts";
 import { HOOK_SETTINGS, hooksOf, type HooksConfig } from "./hooks.ts";
 
 /** The settings that the rooms of the agent read as they are written. */
@@ -42,27 +41,24 @@ export type TemplateSource = {
   readonly hooks: HooksConfig;
   /** Paths that boxes protect besides those that they always do. */
   readonly protect: readonly string[];
-  readonly models: ReadonlyMap<string, Model>;
+  readonly modelNames: readonly string[];
   readonly vocabulary: Vocabulary;
 };
 
 /** A template, checked. Throws ConfigurationError with the path of what is wrong. */
-export function templateOf({ path, id, place, config, hooks, protect, models, vocabulary }: TemplateSource): Template {
+export function templateOf({ path, id, place, config, hooks, protect, modelNames, vocabulary }: TemplateSource): Template {
   const field = `${path}: ${place}`;
-  for (const role of ["model", "fallbackModel"] as const) {
-    const name = config[role];
-    if (name !== undefined && !models.has(name))
-      throw new ConfigurationError(
-        `${field}.${role}: there is no model ${JSON.stringify(name)}: the models are ${[...models.keys()].join(", ")}`,
-      );
-  }
-  checkTools(`${field}.tools`, config.tools, vocabulary.tools);
+  const problems = new Problems();
+  for (const role of ["model", "fallbackModel"] as const)
+    problems.of(() => checkModel(`${field}.${role}`, config[role], modelNames));
+  problems.of(() => checkTools(`${field}.tools`, config.tools, vocabulary.tools));
+  const permission = problems.of(() => permissionOf(path, `${place}.permission`, config.permission ?? {}, vocabulary));
   const plain = complete(PLAIN_SETTINGS, config);
   return {
     id,
     ...plain,
     box: plain.sandbox === "none" ? null : { protectedPaths: protectedPaths(protect) },
-    permission: permissionOf(path, `${place}.permission`, config.permission ?? {}, vocabulary),
+    ...problems.none({ permission }),
     hooks: hooksOf(hooks, `${place}.hooks`, config.hooks ?? {}),
   };
 }
@@ -73,6 +69,11 @@ function permissionOf(path: string, place: string, source: PermissionSource, voc
   throw new ConfigurationError(
     problems.map(({ field, message }) => `${path}: ${[place, ...field].join(".")}: ${message}`).join("\n"),
   );
+}
+
+function checkModel(field: string, name: string | undefined, known: readonly string[]): void {
+  if (name !== undefined && !known.includes(name))
+    throw new ConfigurationError(`${field}: there is no model ${JSON.stringify(name)}: the models are ${known.join(", ")}`);
 }
 
 function checkTools(field: string, names: readonly string[] | undefined, tools: ReadonlyMap<string, Tool>): void {

@@ -4,7 +4,7 @@ import type { Tool } from "../agent/tools/tool.ts";
 import { closed, named, TEXT, withDefault, type Complete, type Written } from "../lib/setting.ts";
 import type { Authentication } from "../server/authenticate.ts";
 import { realFolder } from "./closed-folders.ts";
-import { ConfigurationError } from "./environment.ts";
+import { ConfigurationError, Problems } from "./configuration-error.ts";
 import { foldersOf, refuseData, refuseNested, type TenantFolders, type WrittenFolders } from "./folders.ts";
 import { MODEL } from "./models.ts";
 import { offerOf, type Offer, type OfferSource } from "./offers.ts";
@@ -56,8 +56,10 @@ export async function tenantsOf(
   written: Readonly<Record<string, Complete<typeof TENANT_SETTINGS>>>,
 ): Promise<Tenants> {
   const { path, folder } = source;
-  const common = await foldersOf(`${path}: `, folder, shared);
-  refuseOpenFolders(path, authentication, shared, Object.values(written));
+  const problems = new Problems();
+  const given = await problems.ofLater(() => foldersOf(`${path}: `, folder, shared));
+  problems.of(() => refuseOpenFolders(path, authentication, shared, Object.values(written)));
+  const common = given ?? { workspaceRoots: null, defaultWorkspace: null };
   const everybody: TenantSettings = {
     templates: shared.templates,
     models: shared.models,
@@ -70,9 +72,10 @@ export async function tenantsOf(
   const own = new Map<string, TenantSettings>();
   for (const [tenant, config] of Object.entries(written)) {
     const place = `tenants.${tenant}.`;
-    const offer = await offerOf(source, place, config, shared);
-    const folders = await foldersOf(`${path}: ${place}`, folder, config);
-    refuseData(`${path}: tenants.${tenant}`, realFolder(source.environment.dataFolder), folders);
+    const offer = await problems.ofLater(() => offerOf(source, place, config, shared));
+    const folders = await problems.ofLater(() => foldersOf(`${path}: ${place}`, folder, config));
+    if (offer === null || folders === null) continue;
+    problems.of(() => refuseData(`${path}: tenants.${tenant}`, realFolder(source.environment.dataFolder), folders));
     notes.push(...offer.notes);
     own.set(tenant, {
       ...offer,
@@ -81,8 +84,8 @@ export async function tenantsOf(
       toolLimits: config.toolLimits && limitsOf(config.toolLimits, shared.toolLimits),
     });
   }
-  refuseNested(path, own);
-  return { everybody, named: own, notes };
+  problems.of(() => refuseNested(path, own));
+  return problems.none({ everybody, named: own, notes });
 }
 
 /** Throws if folders would be open to more than one tenant, or none is named although actors may connect. */

@@ -3,7 +3,7 @@ import type { Webhook } from "../deliveries/webhooks.ts";
 import { EVENT_KINDS, type EventKind } from "../events/event.ts";
 import { isPrivateAddress } from "../lib/private-address.ts";
 import { complete, TEXT, withDefault, type Written } from "../lib/setting.ts";
-import { ConfigurationError } from "./environment.ts";
+import { ConfigurationError } from "./configuration-error.ts";
 
 /** A target of webhooks. */
 export const WEBHOOK_SETTINGS = {

@@ -1,7 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { ConfigurationError, readEnvironment, variableNotes } from "../../src/config/environment.ts";
+import { ConfigurationError } from "../../src/config/configuration-error.ts";
+import { readEnvironment, variableNotes } from "../../src/config/environment.ts";
 import { loadSettings } from "../../src/config/settings.ts";
 import { temporaryFolder } from "../support/app.ts";
 
@@ -132,13 +133,13 @@ describe("settings that cannot work say what to do", () => {
     [
       "a number out of its bounds",
       'export default { models: { m: { provider: "scripted", script: "s" } }, templates: { t: { model: "m", systemPrompt: "x", maxSteps: 0 } }, retention: { eventsDays: 0 } }',
-      /templates\.t\.maxSteps must be at least 1, not 0; retention\.eventsDays must be a number of days, at least an hour/,
+      /templates\.t\.maxSteps must be at least 1, not 0\n.*: retention\.eventsDays must be a number of days, at least an hour/,
     ],
     [
       "times that no database and no timer holds",
       `const script = { pace: { characters: 1, delayMs: 1e12 }, replies: [{ when: {}, say: ["x"] }] };
        export default { models: { m: { provider: "scripted", script } }, templates: { t: { model: "m", systemPrompt: "x", approvalExpiresMs: Number.MAX_SAFE_INTEGER } }, retention: { eventsDays: 1e9 } }`,
-      /templates\.t\.approvalExpiresMs must be at most 315360000000, not \d+; retention\.eventsDays must be a number of days, .* at most 36,500/,
+      /templates\.t\.approvalExpiresMs must be at most 315360000000, not \d+\n.*: retention\.eventsDays must be a number of days, .* at most 36,500/,
     ],
     [
       "a pace that no timer holds",

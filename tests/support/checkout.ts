@@ -37,9 +37,9 @@ export async function checkout(): Promise<Checkout> {
         .update(await readFile(join(folder, file)))
         .digest("hex"),
     );
-  const run = (way: "--bundle" | "--watch", env: Readonly<Record<string, string>>): TestProcess => {
+  const run = (words: readonly string[], env: Readonly<Record<string, string>>): TestProcess => {
     const unset = { PORT: "0", ANTHROPIC_API_KEY: "", DATABASE_URL: "", NODE_COMPILE_CACHE: undefined };
-    const server = runPath(join(folder, "scripts/bootstrap.mjs"), [way, "src/main.ts"], { ...unset, ...env });
+    const server = runPath(join(folder, "scripts/bootstrap.mjs"), words, { ...unset, ...env });
     // Killed at once, the bootstrap would leave its server behind.
     onTestFinished(async () => {
       server.child.kill("SIGTERM");
@@ -49,8 +49,8 @@ export async function checkout(): Promise<Checkout> {
   };
   return {
     folder,
-    start: (env) => run("--bundle", env),
-    develop: (env) => run("--watch", env),
+    start: (env) => run(["--bundle", "src/main.ts"], env),
+    develop: (env) => run(["scripts/dev.ts"], env),
     bundles: () => readdir(join(state, "bundles")),
   };
 }

@@ -10,6 +10,7 @@ import {
   type ModelEvent,
   type ModelMessage,
   type ModelRequest,
+  type TokenPrice,
 } from "./model.ts";
 import type { Script, ScriptLine, ScriptReply } from "./script.ts";
 
@@ -22,10 +23,10 @@ const UNPACED = { characters: Number.MAX_SAFE_INTEGER, delayMs: 0 };
  * A model that plays a script: what a newcomer without a key gets, what tests use and what frontends are built
  * against. It keeps no state: which reply it plays follows from the conversation alone.
  */
-export function scriptedModel(name: string, script: Script): Model {
+export function scriptedModel(name: string, script: Script, price: TokenPrice | null = null): Model {
   return {
     name: `scripted ${name}`,
-    price: null,
+    price,
     async *stream(request, signal) {
       const [reply, scene] = chooseReply(script, request);
       const counted = { ...NO_TOKENS, inputTokens: Math.ceil(JSON.stringify(request.messages).length / 4) };

@@ -1,0 +1,95 @@
+import type { JsonObject } from "../../lib/json.ts";
+import type { Tool } from "../tools/tool.ts";
+import { alternativesOf } from "../workspace/glob.ts";
+import { PathRefused } from "../workspace/path-refused.ts";
+import { Workspace } from "../workspace/workspace.ts";
+import type { CommandPattern } from "./commands/command-pattern.ts";
+import type { Explanation, Permission, PolicyBox } from "./permission.ts";
+import { judge } from "./policy.ts";
+import { ruleMatches, type Condition, type Rule } from "./rule.ts";
+import { linesOf, ruleValues, type RuleValues } from "./rule-values.ts";
+
+/** A template, as far as its rules are judged. */
+type RuledTemplate = { readonly permission: Permission; readonly box: PolicyBox | null };
+
+/** A call that a rule takes in as its pattern stands. */
+type Sample = { readonly tool: Tool; readonly text: string | null; readonly values: RuleValues };
+
+/** What a policy says of a call that a rule takes in. */
+type Judged = Omit<Sample, "values"> & { readonly said: Explanation };
+
+/**
+ * The allow rules of a template that let no call run, and its ask rules that ask about none, since something else decides first: each
+ * found by calls that its own pattern spells, one of each tool. With the reason.
+ */
+export function deadRules({ permission, box }: RuledTemplate, tools: ReadonlyMap<string, Tool>): readonly string[] {
+  const policy = { permission, bounds: [], stored: [], box };
+  const judged = (rule: Rule, extent: "covers" | "reaches"): readonly Judged[] =>
+    [...tools.values()]
+      .flatMap((tool) => samplesOf(rule, tool))
+      .filter(({ tool, values }) => ruleMatches(rule, tool.name, values, extent))
+      .map(({ tool, text, values }) => {
+        const said = judge({ agentId: "", name: tool.name, readOnly: tool.readOnly, values }, policy);
+        return { tool, text, said };
+      });
+  const dead = (rules: readonly Rule[], extent: "covers" | "reaches", isAlive: (said: Explanation) => boolean) =>
+    rules.flatMap((rule) => {
+      const [first, ...others] = judged(rule, extent);
+      if (first === undefined || [first, ...others].some(({ said }) => isAlive(said))) return [];
+      return [{ rule, ...first }];
+    });
+  return [
+    ...dead(permission.allow, "covers", ({ verdict }) => verdict === "allow").map(
+      ({ rule, said, ...sample }) =>
+        `${rule.place}: ${rule.source} lets nothing run: ${shown(sample)} ${said.verdict === "deny" ? "is denied" : "is asked about"}, since ${reasonOf(said)}.`,
+    ),
+    ...dead(permission.ask, "reaches", ({ verdict }) => verdict !== "allow").map(
+      ({ rule, said, ...sample }) =>
+        `${rule.place}: ${rule.source} asks about nothing: ${shown(sample)} runs, since ${reasonOf(said)}. What allows is asked before it: write it as deny, or name less in what allows.`,
+    ),
+  ];
+}
+
+/** Why a call is judged so: what is said of its command, where it has one. */
+function reasonOf({ parts, reason, place }: Explanation): string {
+  const said = parts?.find((part) => part.reason !== null)?.reason ?? reason;
+  return place === "built in" || said.includes(place) ? said : `${said} (${place})`;
+}
+
+function shown({ tool, text }: Omit<Sample, "values">): string {
+  return text === null ? `a call of ${tool.name}` : `${tool.name} of \`${text}\``;
+}
+
+/** The call of a tool that the pattern of a rule spells; none for a rule that speaks of other texts, or of more than one parameter. */
+function samplesOf(rule: Rule, tool: Tool): readonly Sample[] {
+  if (!rule.isForTool(tool.name)) return [];
+  const [condition, ...others] = rule.conditions;
+  if (condition === undefined) return sampleOf(tool, {}, null);
+  const text = spelled(condition);
+  return others.length > 0 || text === null ? [] : sampleOf(tool, { [condition.parameter]: text }, text);
+}
+
+function sampleOf(tool: Tool, input: JsonObject, text: string | null): readonly Sample[] {
+  try {
+    const values = ruleValues(tool, input, new Workspace("/nowhere"));
+    // A line that nobody can read is nobody's example.
+    return linesOf(values).some(({ line }) => line.trouble !== null) ? [] : [{ tool, text, values }];
+  } catch (error) {
+    if (error instanceof PathRefused) return [];
+    throw error;
+  }
+}
+
+/** The shortest text of a pattern, with a letter for each wildcard; null for one that is neither of a path nor of a command. */
+function spelled({ path, command }: Condition): string | null {
+  if (command !== null) return commandOf(command);
+  return path === null ? null : withLetters(alternativesOf(path.source)[0] ?? "");
+}
+
+function commandOf({ alternatives: [pattern = []] }: CommandPattern): string {
+  return pattern.flatMap((word) => (word.kind === "any" ? [] : [withLetters(word.text)])).join(" ");
+}
+
+function withLetters(pattern: string): string {
+  return pattern.replaceAll(/\*+|\?/g, "x");
+}
