@@ -33,7 +33,7 @@ const Ability = builder.objectRef<OneAbility>("Ability").implement({
 const Server = builder.objectRef<ServerOfViewer>("Server").implement({
   description: "The server that answers. Several of one database may be of different versions while they are upgraded.",
   fields: (t) => ({
-    serverId: t.exposeString("serverId", {
+    serverId: t.exposeID("serverId", {
       description: "The process: each start has another one. The log of the server names it.",
     }),
     version: t.string({ description: "The version of Triplane.", resolve: ({ version }) => version.version }),

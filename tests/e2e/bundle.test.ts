@@ -113,7 +113,7 @@ it("the bootstrap makes a bundle of changed sources for a user who only reads th
   const { folder, bundles } = await checkout();
   const made = runPath(join(folder, "scripts/bootstrap.mjs"), ["--version"], {});
   expect(await made.exited, made.output()).toBe(0);
-  expect(made.output()).toMatch(/^v\d+\.\d+\.\d+$/m);
+  expect(made.output()).toMatch(/^Triplane \d+\.\d+\.\d+.*, Node \d+\.\d+\.\d+$/m);
   expect(await bundles()).toHaveLength(1);
 }, 60_000);
 
