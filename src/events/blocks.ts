@@ -20,27 +20,30 @@ const BLOCK_TEXT: Statement<
         AND (s.payload ->> 'step')::int = $3 AND (s.payload ->> 'block')::int = $4 LIMIT 1), 0)`,
 };
 
-/** A block that has begun and not ended, with what was said of it. */
+/** A block that has begun, with what was said of it. */
 export type OpenBlock = {
   readonly agentId: string;
   readonly step: number;
   readonly kind: "text" | "thinking";
   readonly block: number;
   readonly text: string;
+  /** True for a thought that was over before its step. */
+  readonly isEnded: boolean;
 };
 
 /**
- * The blocks of text and of thinking of an agent that have begun and not ended up to a place of the log, with what was said of
- * them. It looks no further back than to the end of the last step that was completed.
+ * The blocks of text and of thinking of an agent that have begun up to a place of the log, with what was said of them. It looks no
+ * further back than to the end of the last step that was completed.
  */
-const OPEN_BLOCKS: Statement<OpenBlock, [agentIds: readonly string[], upTo: number | null]> = {
-  name: "open_blocks",
-  text: `SELECT b.*, a.id AS "agentId" FROM unnest($1::text[]) a(id), LATERAL (SELECT step, block, CASE WHEN kind LIKE 'THINK%' THEN 'thinking' ELSE 'text' END AS kind, coalesce(string_agg(delta, '' ORDER BY position), '') AS text FROM (
+const BLOCKS_OF_OPEN_STEP: Statement<OpenBlock, [agentIds: readonly string[], upTo: number | null]> = {
+  name: "blocks_of_open_step",
+  text: `SELECT b.*, a.id AS "agentId" FROM unnest($1::text[]) a(id), LATERAL (SELECT step, block, CASE WHEN kind LIKE 'THINK%' THEN 'thinking' ELSE 'text' END AS kind, coalesce(string_agg(delta, '' ORDER BY position), '') AS text,
+      bool_or(kind LIKE '%_END') AS "isEnded" FROM (
       SELECT position, kind, (payload ->> 'step')::int AS step, (payload ->> 'block')::int AS block, payload ->> 'delta' AS delta FROM event
       WHERE agent_id = a.id AND position <= coalesce($2, 9223372036854775807)
         AND position > coalesce((SELECT d.position FROM (${BACKWARDS("a.id", "position <= coalesce($2, 9223372036854775807)")}) d WHERE d.kind IN ('STEP_COMPLETE', 'DONE') LIMIT 1), 0)
         AND kind IN ('TEXT_CHUNK_START', 'TEXT_CHUNK', 'TEXT_CHUNK_END', 'THINK_CHUNK_START', 'THINK_CHUNK', 'THINK_CHUNK_END')
-    ) said GROUP BY 1, 2, 3 HAVING count(*) FILTER (WHERE kind LIKE '%_END') = 0) b ORDER BY step, block`,
+    ) said GROUP BY 1, 2, 3) b ORDER BY step, block`,
 };
 
 /** The text of a block, joined from its deltas before `position`: for an end that could not hold it. */
@@ -54,9 +57,9 @@ export async function blockText(
   return row?.text ?? "";
 }
 
-/** The blocks that have begun and not ended: where a model call broke off with its server. Waits for the database. */
+/** The blocks of a model call that broke off with its server. Waits for the database. */
 export async function brokenBlocks(sql: Sql, agentId: string): Promise<readonly OpenBlock[]> {
-  return retrying(sql).query(OPEN_BLOCKS, [[agentId], null]);
+  return retrying(sql).query(BLOCKS_OF_OPEN_STEP, [[agentId], null]);
 }
 
 /** The blocks that had begun and not ended at a place of the log, for each of the agents, in their order. */
@@ -65,6 +68,7 @@ export async function openBlocksAt(
   agentIds: readonly string[],
   position: number,
 ): Promise<readonly (readonly OpenBlock[])[]> {
-  const blocks = Map.groupBy(await sql.query(OPEN_BLOCKS, [agentIds, position]), ({ agentId }) => agentId);
+  const open = (await sql.query(BLOCKS_OF_OPEN_STEP, [agentIds, position])).filter(({ isEnded }) => !isEnded);
+  const blocks = Map.groupBy(open, ({ agentId }) => agentId);
   return agentIds.map((id) => blocks.get(id) ?? []);
 }

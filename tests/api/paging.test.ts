@@ -320,7 +320,7 @@ describe("a list that changes while somebody goes through it", () => {
     });
     expect(errors).toEqual([]);
     expect(data?.agents.nodes).toHaveLength(5);
-    for (const name of ["read_usage", "read_standstills", "open_blocks", "read_actor_names"])
+    for (const name of ["read_usage", "read_standstills", "blocks_of_open_step", "read_actor_names"])
       expect(
         asked.filter((statement) => statement === name),
         name,

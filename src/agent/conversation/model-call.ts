@@ -36,7 +36,12 @@ export type ModelCallOptions = Pick<
 export type ModelOutcome =
   | (Ended & { readonly kind: "answered"; readonly answer: Answer; readonly durationMs: number })
   | (Ended & { readonly kind: "interrupted" })
-  | (Ended & { readonly kind: "failed"; readonly error: ModelError });
+  | (Ended & {
+      readonly kind: "failed";
+      readonly error: ModelError;
+      /** True if something that it said is in the log. */
+      readonly isHeard: boolean;
+    });
 type Ended = { readonly texts: readonly AgentEventBody[]; readonly spent: Spending };
 
 /**
@@ -82,6 +87,7 @@ export async function callModel(
             kind: "failed",
             error: new ModelError("refused", "the model refused to answer"),
             texts: speech.ends(true),
+            isHeard: speech.isHeard,
             spent,
           };
         const durationMs = msSince(started + waitedMs);
@@ -99,12 +105,12 @@ export async function callModel(
       if (!(await isCommitted)) return { kind: "interrupted", texts: [], spent };
       if (signal.aborted) return { kind: "interrupted", texts: speech.ends(true), spent };
       const thrownAs = asModelError(thrown);
-      const texts = speech.ends(true);
+      const { isHeard } = speech;
       takesEmpty ||= thrownAs.kind === "empty";
       const isTooFar = thrownAs.retryAfterMs !== null && thrownAs.retryAfterMs > LONGEST_ASKED_MS;
       const error = isTooFar ? withWait(thrownAs, thrownAs.retryAfterMs) : thrownAs;
-      if (texts.length > 0 || !error.isRetryable || attempt >= options.modelRetries || isTooFar)
-        return { kind: "failed", error, texts, spent };
+      if (isHeard || !error.isRetryable || attempt >= options.modelRetries || isTooFar)
+        return { kind: "failed", error, texts: speech.ends(true), isHeard, spent };
       if (!(await waitToRetry(error, attempt, owner, options, signal))) return { kind: "interrupted", texts: [], spent };
     }
   }
@@ -166,6 +172,8 @@ class Speech {
   readonly #options: ModelCallOptions;
   #counted: TokenUsage | null = null;
   #argumentCharacters = 0;
+  /** The blocks of thinking whose end is in the log. */
+  readonly #endedThoughts = new Set<number>();
 
   constructor(model: Model, step: number, owner: ConversationOwner, options: ModelCallOptions) {
     this.answer = new AnswerBuilder(model.name);
@@ -194,9 +202,18 @@ class Speech {
     return this.answer.finish(stopReason, usage, this.#options.retainThinking);
   }
 
-  /** The ends of what is in the log. Whether it is kept is known only when the whole answer is. */
+  /** True if something of it is in the log. */
+  get isHeard(): boolean {
+    return this.#shown.length > 0;
+  }
+
+  get #shown(): readonly SaidBlock[] {
+    return this.answer.said.filter(({ kind }) => kind === "text" || this.#options.exposeThinking);
+  }
+
+  /** The ends of what is open in the log. Whether a text is kept is known only when the whole answer is. */
   ends(aborted: boolean): AgentEventBody[] {
-    const shown = this.answer.said.filter(({ kind }) => kind === "text" || this.#options.exposeThinking);
+    const shown = this.#shown.filter(({ block }) => !this.#endedThoughts.has(block));
     // Text that is only space is no part of the answer.
     return shown.map((said) => endOfBlock(said, this.#step, aborted || (said.kind === "text" && said.text.trim() === "")));
   }
@@ -222,7 +239,8 @@ class Speech {
         return;
       case "thinking_end": {
         const { type: _type, block, ...proof } = event;
-        return this.answer.endThought(block, proof);
+        this.answer.endThought(block, proof);
+        return this.#endThought(block);
       }
       case "provider_fields":
         return this.answer.addFields(event.fields);
@@ -235,6 +253,14 @@ class Speech {
       case "tool_use":
         return this.answer.addCall(event.block, event.id, event.name, event.arguments, event.fields);
     }
+  }
+
+  /** A thought is over before the step is: readers of it wait for no end of the answer. */
+  #endThought(block: number): void {
+    const said = this.#shown.find((shown) => shown.block === block);
+    if (said === undefined || this.#endedThoughts.has(block)) return;
+    this.#endedThoughts.add(block);
+    this.#owner.send(endOfBlock(said, this.#step, false));
   }
 
   #send(kind: "TEXT_CHUNK" | "THINK_CHUNK", block: number, text: string): void {

@@ -11,11 +11,11 @@ export async function readBrokenCall(
   { id, lastStep, stepCount, model: usual }: AgentView,
 ): Promise<Aborted> {
   if (lastStep?.state !== "STARTED") return { events: [], spent: NOTHING_SPENT, price: null };
-  const open = (await brokenBlocks(sql, id)).filter(({ step }) => step === stepCount);
-  const characters = open.reduce((sum, { text }) => sum + text.length, 0);
+  const said = (await brokenBlocks(sql, id)).filter(({ step }) => step === stepCount);
+  const characters = said.reduce((sum, { text }) => sum + text.length, 0);
   const model = [models.get(usual), ...models.values()].find((candidate) => candidate?.name === lastStep.model);
   return {
-    events: open.map((said) => endOfBlock(said, stepCount, true)),
+    events: said.filter(({ isEnded }) => !isEnded).map((block) => endOfBlock(block, stepCount, true)),
     spent: spentOnBroken(null, characters),
     price: model?.price ?? null,
   };

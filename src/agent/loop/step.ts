@@ -184,7 +184,7 @@ export class StepRunner {
 
   /** A call that was too long, or that broke off after it said something, is made again as a new step; then the fallback model answers; then the turn ends. */
   async #endFailed(
-    { error, texts, spent }: ModelOutcome & { kind: "failed" },
+    { error, texts, isHeard, spent }: ModelOutcome & { kind: "failed" },
     view: AgentView,
     template: Template,
     model: Model,
@@ -198,7 +198,7 @@ export class StepRunner {
     const trouble = this.#troubleOf(view.turn);
     const brokenSteps = trouble.brokenSteps + 1;
     this.#trouble = { ...trouble, brokenSteps, wasEmpty: trouble.wasEmpty || error.kind === "empty" };
-    if (error.isRetryable && texts.length > 0 && brokenSteps <= template.modelRetries) {
+    if (error.isRetryable && isHeard && brokenSteps <= template.modelRetries) {
       if (await owner.commit(this.#aborted(view, model, spent, texts)))
         await waitToRetry(error, brokenSteps - 1, owner, template, interrupt.signal);
       return;
