@@ -7,14 +7,19 @@ export type { ApprovalKind } from "./generated/conversation.ts";
 /** A page of the timeline, as CONVERSATION asks for it. */
 export type ConversationPage = ConversationSubscription["timeline"];
 type WatchedEvent = ConversationPage["events"][number];
-type Call = Extract<WatchedEvent, { readonly __typename: "ToolStart" }>["call"];
-type Request = Extract<WatchedEvent, { readonly __typename: "PermissionRequired" }>["request"];
+type EventOf<Name extends WatchedEvent["__typename"]> = Extract<WatchedEvent, { readonly __typename: Name }>;
+type Call = EventOf<"ToolStart">["call"];
+type Request = EventOf<"PermissionRequired">["request"];
+type Progress = Pick<EventOf<"ToolCustomEvent">, "eventType" | "eventData">;
 
 /** One thing that people see in a conversation. */
 export type ConversationItem =
   | { readonly kind: "message"; readonly key: string; readonly text: string; readonly by: string }
   | { readonly kind: "text"; readonly key: string; readonly text: string; readonly state: "streaming" | "kept" | "aborted" }
-  | { readonly kind: "tool"; readonly key: string; readonly call: Call }
+  /** What the model thinks, if the template exposes it. */
+  | { readonly kind: "thinking"; readonly key: string; readonly text: string; readonly state: "streaming" | "kept" | "aborted" }
+  /** A call, with what its tool last reported of its own; null for nothing. */
+  | { readonly kind: "tool"; readonly key: string; readonly call: Call; readonly progress: Progress | null }
   | {
       readonly kind: "approval";
       readonly key: string;
@@ -26,6 +31,8 @@ export type ConversationItem =
   | { readonly kind: "shell"; readonly key: string; readonly command: string; readonly end: string | null }
   /** Something else than the agent's file tools has changed files. */
   | { readonly kind: "files"; readonly key: string; readonly text: string }
+  /** Something failed; `retryAt` says when it is tried again, null for never. */
+  | { readonly kind: "error"; readonly key: string; readonly text: string; readonly retryAt: string | null }
   | { readonly kind: "end"; readonly key: string; readonly reason: string };
 
 /** What the events of an agent amount to, as people see them: its items in order. */
@@ -35,50 +42,70 @@ export type Conversation = {
   readonly isWorking: boolean;
   /** True while a turn is under way. */
   readonly isInTurn: boolean;
-  /** The ids of messages that came since a turn last began or ended: no turn has taken them yet, as far as is known. */
+  /** The ids of messages that came after their turn began, in order: none has answered them yet. */
   readonly waiting: readonly string[];
+  /** The agent's todo list. */
+  readonly todos: EventOf<"TodoChanged">["todos"];
+  /** The tokens of the steps so far, and what they cost in US dollars; null if the model of one has no price. */
+  readonly usage: { readonly totalTokens: number; readonly costUsd: number | null };
   readonly caughtUp: boolean;
 };
 
 /** The conversation after one more page. Pure: the same pages make the same conversation, live or after a reload. */
 export function conversation(view: Conversation, page: ConversationPage): Conversation {
-  return { ...page.events.reduce(afterEvent, view), caughtUp: page.caughtUp };
+  const draft: Draft = { ...view, items: [...view.items] };
+  for (const event of page.events) take(draft, event);
+  return { ...draft, isWorking: draft.isInTurn || draft.waiting.length > 0, caughtUp: page.caughtUp };
 }
 
-function afterEvent(view: Conversation, event: WatchedEvent): Conversation {
+/** A conversation while a page is taken into it: its items are copied once a page. */
+type Draft = { -readonly [Part in Exclude<keyof Conversation, "items">]: Conversation[Part] } & {
+  readonly items: ConversationItem[];
+};
+
+function take(draft: Draft, event: WatchedEvent): void {
   switch (event.__typename) {
-    case "MessageReceived":
-      return {
-        ...put(view, {
-          kind: "message",
-          key: event.messageId,
-          text: event.text ?? "(erased)",
-          by: event.sentBy.name ?? event.sentBy.actorId,
-        }),
-        isWorking: true,
-        waiting: [...view.waiting, event.messageId],
-      };
+    case "MessageReceived": {
+      const by = event.sentBy.name ?? event.sentBy.actorId;
+      put(draft, { kind: "message", key: event.messageId, text: event.text ?? "(erased)", by });
+      draft.waiting = [...draft.waiting, event.messageId];
+      return;
+    }
     case "MessageWithdrawn": {
-      const items = view.items.filter(({ key }) => key !== event.messageId);
-      const waiting = view.waiting.filter((id) => id !== event.messageId);
-      return { ...view, items, waiting, isWorking: view.isInTurn || waiting.length > 0 };
+      const place = placeOf(draft, event.messageId);
+      if (place >= 0) draft.items.splice(place, 1);
+      draft.waiting = draft.waiting.filter((id) => id !== event.messageId);
+      return;
     }
     case "TextChunkStart":
-      return put(view, { kind: "text", key: blockKey(event), text: "", state: "streaming" });
+      return put(draft, { kind: "text", key: blockKey(event), text: "", state: "streaming" });
+    case "ThinkChunkStart":
+      return put(draft, { kind: "thinking", key: blockKey(event), text: "", state: "streaming" });
     case "TextChunk":
-      return change(view, blockKey(event), (item) => (item.kind === "text" ? { ...item, text: item.text + event.delta } : item));
+    case "ThinkChunk":
+      return change(draft, blockKey(event), (item) =>
+        item.kind === "text" || item.kind === "thinking" ? { ...item, text: item.text + event.delta } : item,
+      );
     case "TextChunkEnd":
-      return put(view, {
-        kind: "text",
+    case "ThinkChunkEnd":
+      return put(draft, {
+        kind: event.__typename === "TextChunkEnd" ? "text" : "thinking",
         key: blockKey(event),
         text: event.text ?? "(erased)",
         state: event.aborted ? "aborted" : "kept",
       });
     case "ToolStart":
-    case "ToolEnd":
-      return put(view, { kind: "tool", key: event.call.callId, call: event.call });
+    case "ToolEnd": {
+      const shown = draft.items[placeOf(draft, event.call.callId)];
+      const progress = shown?.kind === "tool" ? shown.progress : null;
+      return put(draft, { kind: "tool", key: event.call.callId, call: event.call, progress });
+    }
+    case "ToolCustomEvent": {
+      const { callId, eventType, eventData } = event;
+      return change(draft, callId, (item) => (item.kind === "tool" ? { ...item, progress: { eventType, eventData } } : item));
+    }
     case "PermissionRequired":
-      return put(view, {
+      return put(draft, {
         kind: "approval",
         key: event.request.approvalId,
         request: event.request,
@@ -87,30 +114,50 @@ function afterEvent(view: Conversation, event: WatchedEvent): Conversation {
       });
     case "PermissionDecided": {
       // One that waits for others still can be decided.
-      if (event.missingDecisions > 0) return view;
+      if (event.missingDecisions > 0) return;
       const decision = `${event.decision} by ${event.decidedBy.name ?? event.decidedBy.actorId}`;
-      return change(view, event.approvalId, (item) => (item.kind === "approval" ? { ...item, decision } : item));
+      return change(draft, event.approvalId, (item) => (item.kind === "approval" ? { ...item, decision } : item));
     }
     case "PermissionClosed":
-      return change(view, event.approvalId, (item) =>
+      return change(draft, event.approvalId, (item) =>
         item.kind === "approval" ? { ...item, decision: event.approvalState.toLowerCase() } : item,
       );
     case "ShellStarted":
-      return put(view, { kind: "shell", key: event.shellId, command: event.command ?? "(erased)", end: null });
+      return put(draft, { kind: "shell", key: event.shellId, command: event.command ?? "(erased)", end: null });
     case "ShellEnded":
-      return put(view, { kind: "shell", key: event.shellId, command: event.command ?? "(erased)", end: endedShellText(event) });
+      return put(draft, { kind: "shell", key: event.shellId, command: event.command ?? "(erased)", end: endedShellText(event) });
     case "FileChanged":
-      return put(view, { kind: "files", key: event.cursor, text: changedFilesText(event) });
+      return put(draft, { kind: "files", key: event.cursor, text: changedFilesText(event) });
+    case "ErrorRaised": {
+      const { cursor: key, severity, message, retryAt } = event;
+      // What nobody waits for is for operators.
+      if (severity !== "ERROR" && retryAt === null) return;
+      return put(draft, { kind: "error", key, text: message ?? "(erased)", retryAt });
+    }
+    case "TodoChanged":
+      draft.todos = event.todos;
+      return;
+    case "TokensUsed": {
+      const { totalTokens, costUsd } = draft.usage;
+      const cost = costUsd === null || event.costUsd === null ? null : costUsd + event.costUsd;
+      draft.usage = { totalTokens: totalTokens + event.totalTokens, costUsd: cost };
+      return;
+    }
     case "StateChanged":
-      // A turn may begin without a new message: one that is tried again, or one for messages that waited.
-      return { ...view, isWorking: event.state !== "READY", isInTurn: event.state !== "READY", waiting: [] };
+      draft.isInTurn = event.state !== "READY";
+      // A turn begins with the messages that wait. It may begin without a new one, as one that is tried again.
+      if (event.previousState === "READY") draft.waiting = [];
+      return;
     case "Done": {
-      const ended = { ...view, items: view.items.map(closed), isWorking: false, isInTurn: false, waiting: [] };
-      return event.reason === "COMPLETED" ? ended : put(ended, { kind: "end", key: event.cursor, reason: event.reason });
+      const answered = new Set(event.messageIds);
+      draft.waiting = draft.waiting.filter((id) => !answered.has(id));
+      draft.isInTurn = false;
+      for (const [place, item] of draft.items.entries()) draft.items[place] = closed(item);
+      if (event.reason !== "COMPLETED") put(draft, { kind: "end", key: event.cursor, reason: event.reason });
+      return;
     }
     default:
-      // Kinds that a conversation does not show, and those of a newer server.
-      return view;
+    // Kinds that a conversation does not show, and those of a newer server.
   }
 }
 
@@ -124,19 +171,34 @@ function blockKey({ step, block }: { readonly step: number; readonly block: numb
   return `${step}/${block}`;
 }
 
-/** In the place of the item with its key, or at the end. */
-function put(view: Conversation, item: ConversationItem): Conversation {
-  const place = view.items.findIndex(({ key }) => key === item.key);
-  return { ...view, items: place < 0 ? [...view.items, item] : view.items.with(place, item) };
+/** The place of the item with this key; -1 for none. What changes stands near the end. */
+function placeOf({ items }: Draft, key: string): number {
+  return items.findLastIndex((item) => item.key === key);
 }
 
-function change(view: Conversation, key: string, next: (item: ConversationItem) => ConversationItem): Conversation {
-  return { ...view, items: view.items.map((item) => (item.key === key ? next(item) : item)) };
+/** In the place of the item with its key, or at the end. */
+function put(draft: Draft, item: ConversationItem): void {
+  const place = placeOf(draft, item.key);
+  draft.items[place < 0 ? draft.items.length : place] = item;
+}
+
+function change(draft: Draft, key: string | null, next: (item: ConversationItem) => ConversationItem): void {
+  const place = key === null ? -1 : placeOf(draft, key);
+  const item = draft.items[place];
+  if (item !== undefined) draft.items[place] = next(item);
 }
 
 /** The timeline of an agent as a conversation. */
 export const CONVERSATION: TimelineView<ConversationPage, Conversation> = {
   document: CONVERSATION_DOCUMENT,
-  empty: { items: [], isWorking: false, isInTurn: false, waiting: [], caughtUp: false },
+  empty: {
+    items: [],
+    isWorking: false,
+    isInTurn: false,
+    waiting: [],
+    todos: [],
+    usage: { totalTokens: 0, costUsd: 0 },
+    caughtUp: false,
+  },
   after: conversation,
 };

@@ -87,3 +87,85 @@ it("a conversation is not working once the message that waited for its turn is t
   await withdraw(other);
   expect((await messagesUntil(1)).isWorking).toBe(true);
 });
+
+/** The view of a page with these events; each has a cursor. */
+function after(view: Conversation, ...events: readonly Record<string, unknown>[]): Conversation {
+  const known = events.map((event, place) => ({ cursor: `${view.items.length}.${place}`, ...event }));
+  return CONVERSATION.after(view, { cursor: "1", caughtUp: true, outage: null, events: known } as unknown as ConversationPage);
+}
+
+const received = (messageId: string) => ({
+  __typename: "MessageReceived",
+  messageId,
+  text: messageId,
+  sentBy: { actorId: "a", name: null },
+});
+const state = (previousState: string, to: string) => ({ __typename: "StateChanged", previousState, state: to });
+const done = (...messageIds: readonly string[]) => ({ __typename: "Done", reason: "COMPLETED", messageIds });
+
+it("a message sent during a turn waits until a turn has answered it, whatever the turn waits for meanwhile", () => {
+  const begun = after(CONVERSATION.empty, received("one"), state("READY", "WORKING"));
+  expect(begun).toMatchObject({ waiting: [], isInTurn: true });
+  const paused = after(begun, received("two"), received("three"), state("WORKING", "PAUSED"), state("PAUSED", "WORKING"));
+  expect(paused.waiting).toEqual(["two", "three"]);
+  const ended = after(paused, done("one", "two"), state("WORKING", "READY"));
+  expect(ended).toMatchObject({ waiting: ["three"], isInTurn: false, isWorking: true });
+  expect(after(ended, state("READY", "WORKING"), done("three"), state("WORKING", "READY"))).toMatchObject({
+    waiting: [],
+    isWorking: false,
+  });
+});
+
+it("a conversation shows thoughts, the progress of tools, what failed, todos and usage", () => {
+  const call = (status: string) => ({
+    callId: "c",
+    name: "crawl",
+    state: status,
+    inputPreview: "{}",
+    output: null,
+    durationMs: null,
+  });
+  const view = after(
+    CONVERSATION.empty,
+    { __typename: "ThinkChunkStart", step: 1, block: 0 },
+    { __typename: "ThinkChunk", step: 1, block: 0, delta: "Hm" },
+    { __typename: "ThinkChunkEnd", step: 1, block: 0, text: "Hm.", aborted: false },
+    { __typename: "ToolStart", call: call("EXECUTING") },
+    { __typename: "ToolCustomEvent", callId: "c", eventType: "pages", eventData: { read: 3 } },
+    { __typename: "ToolCustomEvent", callId: null, eventType: "pages", eventData: null },
+    { __typename: "ToolEnd", call: call("COMPLETED") },
+    { __typename: "ErrorRaised", severity: "WARN", phase: "MODEL", message: "slow", detail: "slow_step", retryAt: null },
+    {
+      __typename: "ErrorRaised",
+      severity: "INFO",
+      phase: "MODEL",
+      message: "busy",
+      detail: "rate",
+      retryAt: "2026-01-01T00:00:00Z",
+    },
+    { __typename: "ErrorRaised", severity: "ERROR", phase: "MODEL", message: null, detail: "rejected", retryAt: null },
+    { __typename: "TodoChanged", todos: [{ todoId: "1", title: "Look", status: "PENDING", assignee: null, notes: null }] },
+    { __typename: "TokensUsed", totalTokens: 10, costUsd: 0.25 },
+    { __typename: "TokensUsed", totalTokens: 5, costUsd: 0.5 },
+    { __typename: "OfANewerServer" },
+  );
+  expect(view.items).toMatchObject([
+    { kind: "thinking", text: "Hm.", state: "kept" },
+    { kind: "tool", call: { state: "COMPLETED" }, progress: { eventType: "pages", eventData: { read: 3 } } },
+    { kind: "error", text: "busy", retryAt: "2026-01-01T00:00:00Z" },
+    { kind: "error", text: "(erased)", retryAt: null },
+  ]);
+  expect(view).toMatchObject({ todos: [{ title: "Look" }], usage: { totalTokens: 15, costUsd: 0.75 } });
+  expect(after(view, { __typename: "TokensUsed", totalTokens: 1, costUsd: null }).usage).toEqual({
+    totalTokens: 16,
+    costUsd: null,
+  });
+});
+
+it("a delta touches its own item only, and no view of before", () => {
+  let view = after(CONVERSATION.empty, ...Array.from({ length: 5_000 }, (_none, place) => received(`m${place}`)));
+  view = after(view, { __typename: "TextChunkStart", step: 1, block: 0 });
+  const next = after(view, { __typename: "TextChunk", step: 1, block: 0, delta: "Hello" });
+  expect(next.items.filter((item, place) => item !== view.items[place])).toMatchObject([{ kind: "text", text: "Hello" }]);
+  expect(view.items.at(-1)).toMatchObject({ text: "" });
+});

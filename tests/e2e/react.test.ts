@@ -184,6 +184,49 @@ inBrowser(
 );
 
 inBrowser(
+  "examples/%s: thoughts, the progress of a tool, todos, tokens and an error, and an agent of before that is opened again",
+  { timeout: 60_000 },
+  async (app) => {
+    const going = Promise.withResolvers<void>();
+    const crawl = ownTool("crawl", async (_input, { emit }) => {
+      await emit("pages", { read: 3 });
+      await going.promise;
+      return { output: "crawled", details: null };
+    });
+    const todos = [{ id: "1", title: "Look at the pages", status: "in_progress" }];
+    const { page, complaints, conversation } = await openEngineer(app, {
+      config: { tools: [crawl] },
+      template: { exposeThinking: true, permission: { mode: "auto" } },
+      script: {
+        replies: [
+          { when: { user: "^crawl" }, think: "I plan first.", call: [{ tool: "todo_write", input: { todos } }] },
+          { when: { result: "todo_write" }, call: [{ tool: "crawl", input: {} }] },
+          { when: { result: "crawl" }, say: ["It is crawled."] },
+          { when: { user: "^fail" }, fail: "no such model" },
+          { when: {}, say: ["Hello."] },
+        ],
+      },
+    });
+    await send(page, "crawl it");
+    await conversation.getByText("thought", { exact: true }).waitFor();
+    await conversation.getByText('pages {"read":3}').waitFor();
+    await page.getByRole("list", { name: "Todos" }).getByText("Look at the pages").waitFor();
+    going.resolve();
+    await conversation.getByText("It is crawled.").waitFor();
+    await page.getByText(/^\d+ tokens/).waitFor();
+    await screenshot(page, `${app}-standing`);
+    await send(page, "fail");
+    await conversation.getByText("no such model").waitFor();
+    await page.getByRole("button", { name: "New agent" }).click();
+    await page.getByText("no agent yet").waitFor();
+    await page.getByText("Your agents").click();
+    await page.getByRole("list", { name: "Your agents" }).getByRole("button").first().click();
+    await conversation.getByText("It is crawled.").waitFor();
+    expect(complaints).toEqual([]);
+  },
+);
+
+inBrowser(
   "examples/%s: what came of a call whose server died, in words that the model is given",
   { timeout: 60_000 },
   async (app) => {

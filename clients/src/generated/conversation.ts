@@ -64,6 +64,28 @@ export type DoneReason =
   /** It took as many steps as its template allows. */
   | 'MAX_STEPS';
 
+/** What went wrong. */
+export type ErrorPhase =
+  /** The agent's going on from turn to turn, and from server to server. */
+  | 'LIFECYCLE'
+  /** A model call. */
+  | 'MODEL'
+  /** The server, its database, or what it tells others. */
+  | 'SYSTEM'
+  /** A tool call. */
+  | 'TOOL';
+
+/** How bad it is. */
+export type ErrorSeverity =
+  /** Something is lost. */
+  | 'CRITICAL'
+  /** Something was not done. */
+  | 'ERROR'
+  /** Something that is worth knowing, as that a provider asks to wait. */
+  | 'INFO'
+  /** The agent goes on, but not as it should. */
+  | 'WARN';
+
 /** What something else than the file tools of an agent made of a file that the agent knows. */
 export type FileChangeKind =
   /** Its content is another. */
@@ -103,6 +125,15 @@ export type ShellEndReason =
   /** Its time was up. */
   | 'TIME_UP';
 
+/** How far an entry of a todo list has come. */
+export type TodoStatus =
+  /** It is done. */
+  | 'COMPLETED'
+  /** The agent works on it. */
+  | 'IN_PROGRESS'
+  /** It has not begun. */
+  | 'PENDING';
+
 /** How far a tool call has come. */
 export type ToolCallState =
   /** A person must decide on it, or say what came of it. */
@@ -140,8 +171,8 @@ export type ConversationSubscription = { timeline: { cursor: string, caughtUp: b
       | { __typename: 'ConfigurationChanged', cursor: string }
       | { __typename: 'DelegationEnded', cursor: string }
       | { __typename: 'DelegationStarted', cursor: string }
-      | { __typename: 'Done', reason: DoneReason, cursor: string }
-      | { __typename: 'ErrorRaised', cursor: string }
+      | { __typename: 'Done', reason: DoneReason, messageIds: Array<string>, cursor: string }
+      | { __typename: 'ErrorRaised', severity: ErrorSeverity, phase: ErrorPhase, message: string | null, detail: string | null, retryAt: string | null, cursor: string }
       | { __typename: 'ExecutionAborted', cursor: string }
       | { __typename: 'ExecutionCompleted', cursor: string }
       | { __typename: 'ExecutionFailed', cursor: string }
@@ -157,19 +188,19 @@ export type ConversationSubscription = { timeline: { cursor: string, caughtUp: b
       | { __typename: 'ShellStarted', shellId: string, command: string | null, cursor: string }
       | { __typename: 'StageCompleted', cursor: string }
       | { __typename: 'StageStarted', cursor: string }
-      | { __typename: 'StateChanged', state: AgentState, cursor: string }
+      | { __typename: 'StateChanged', previousState: AgentState, state: AgentState, cursor: string }
       | { __typename: 'StepComplete', cursor: string }
       | { __typename: 'StorageFailure', cursor: string }
       | { __typename: 'TextChunk', step: number, block: number, delta: string, cursor: string }
       | { __typename: 'TextChunkEnd', step: number, block: number, text: string | null, aborted: boolean, cursor: string }
       | { __typename: 'TextChunkStart', step: number, block: number, cursor: string }
-      | { __typename: 'ThinkChunk', step: number, block: number, cursor: string }
-      | { __typename: 'ThinkChunkEnd', step: number, block: number, cursor: string }
+      | { __typename: 'ThinkChunk', step: number, block: number, delta: string, cursor: string }
+      | { __typename: 'ThinkChunkEnd', step: number, block: number, text: string | null, aborted: boolean, cursor: string }
       | { __typename: 'ThinkChunkStart', step: number, block: number, cursor: string }
-      | { __typename: 'TodoChanged', cursor: string }
-      | { __typename: 'TokensUsed', cursor: string }
+      | { __typename: 'TodoChanged', cursor: string, todos: Array<{ todoId: string, title: string | null, status: TodoStatus, assignee: string | null, notes: string | null }> }
+      | { __typename: 'TokensUsed', totalTokens: number, costUsd: number | null, cursor: string }
       | { __typename: 'ToolCancelRequested', cursor: string }
-      | { __typename: 'ToolCustomEvent', cursor: string }
+      | { __typename: 'ToolCustomEvent', callId: string | null, eventType: string, eventData: unknown, cursor: string }
       | { __typename: 'ToolEnd', cursor: string, call: { callId: string, name: string, state: ToolCallState, inputPreview: string | null, output: string | null, durationMs: number | null, cachedFrom: string | null } }
       | { __typename: 'ToolError', cursor: string, call: { callId: string, name: string, state: ToolCallState, inputPreview: string | null, output: string | null, durationMs: number | null, cachedFrom: string | null } }
       | { __typename: 'ToolExecuted', cursor: string, call: { callId: string, name: string, state: ToolCallState, inputPreview: string | null, output: string | null, durationMs: number | null, cachedFrom: string | null } }
@@ -177,4 +208,4 @@ export type ConversationSubscription = { timeline: { cursor: string, caughtUp: b
       | { __typename: 'TurnRetryRequested', cursor: string }
     > } };
 
-export const CONVERSATION_DOCUMENT = "subscription Conversation($agentId:ID!$since:Cursor){timeline(agentIds:[$agentId]since:$since kinds:[MESSAGE_RECEIVED MESSAGE_WITHDRAWN TEXT_CHUNK_START TEXT_CHUNK TEXT_CHUNK_END TOOL_START TOOL_END PERMISSION_REQUIRED PERMISSION_DECIDED PERMISSION_CLOSED DONE STATE_CHANGED FILE_CHANGED SHELL_STARTED SHELL_ENDED]){cursor caughtUp outage{since bufferedEvents}events{__typename cursor ...on MessageReceived{messageId text sentBy{actorId name}}...on MessageWithdrawn{messageId}...on BlockEvent{step block}...on TextChunk{delta}...on TextChunkEnd{text aborted}...on ToolEvent{call{callId name state inputPreview output durationMs cachedFrom}}...on PermissionRequired{request{approvalId kind inputHash reason risk host port call{name}}approval{inputText}}...on PermissionDecided{approvalId decision decidedBy{actorId name}missingDecisions}...on PermissionClosed{approvalId approvalState}...on StateChanged{state}...on FileChanged{fileCount files{path change}}...on ShellStarted{shellId command}...on ShellEnded{shellId command endReason exitCode signal}...on Done{reason}}}}";
+export const CONVERSATION_DOCUMENT = "subscription Conversation($agentId:ID!$since:Cursor){timeline(agentIds:[$agentId]since:$since kinds:[MESSAGE_RECEIVED MESSAGE_WITHDRAWN TEXT_CHUNK_START TEXT_CHUNK TEXT_CHUNK_END THINK_CHUNK_START THINK_CHUNK THINK_CHUNK_END TOOL_START TOOL_END TOOL_CUSTOM_EVENT PERMISSION_REQUIRED PERMISSION_DECIDED PERMISSION_CLOSED DONE STATE_CHANGED FILE_CHANGED SHELL_STARTED SHELL_ENDED ERROR TODO_CHANGED TOKEN_USAGE]){cursor caughtUp outage{since bufferedEvents}events{__typename cursor ...on MessageReceived{messageId text sentBy{actorId name}}...on MessageWithdrawn{messageId}...on BlockEvent{step block}...on ChunkEvent{delta}...on BlockEndEvent{text aborted}...on ToolEvent{call{callId name state inputPreview output durationMs cachedFrom}}...on ToolCustomEvent{callId eventType eventData}...on PermissionRequired{request{approvalId kind inputHash reason risk host port call{name}}approval{inputText}}...on PermissionDecided{approvalId decision decidedBy{actorId name}missingDecisions}...on PermissionClosed{approvalId approvalState}...on StateChanged{previousState state}...on FileChanged{fileCount files{path change}}...on ShellStarted{shellId command}...on ShellEnded{shellId command endReason exitCode signal}...on ErrorRaised{severity phase message detail retryAt}...on TodoChanged{todos{todoId title status assignee notes}}...on TokensUsed{totalTokens costUsd}...on Done{reason messageIds}}}}";

@@ -13,6 +13,7 @@ import {
   forgetAgent,
   InterruptAgentDocument,
   knownAgent,
+  OwnAgentsDocument,
   ProposalDocument,
   rememberAgent,
   SendMessageDocument,
@@ -32,12 +33,19 @@ export function App(): ReactNode {
   const [problem, setProblem] = useState<string | null>(null);
   const { view, status, error } = useTimeline(agentId);
   const beginning = useQuery(BeginningDocument);
+  const actorId = beginning.data?.viewer.actor.id;
+  const agents = useQuery(OwnAgentsDocument, actorId === undefined ? skipToken : { variables: { actorId } });
   const { data } = useQuery(AgentDocument, agentId === null ? skipToken : { variables: { id: agentId } });
   const [create] = useMutation(CreateAgentDocument);
   const [send] = useMutation(SendMessageDocument);
   const [decide] = useMutation(DecideApprovalDocument);
   const [allowAlways] = useMutation(AllowAlwaysDocument);
   const [interrupt] = useMutation(InterruptAgentDocument);
+
+  const show = (id: string): void => {
+    rememberAgent(id);
+    setAgentId(id);
+  };
 
   /** Refusals come as data. True if there is none. */
   const attempt = async (work: Promise<Refusals>): Promise<boolean> => {
@@ -56,8 +64,9 @@ export function App(): ReactNode {
   const sendTo = async (text: string, templateId: string, idempotencyKey: string): Promise<Refusals> => {
     const { id, refusals } = agentId === null ? await createOf(templateId, idempotencyKey) : { id: agentId, refusals: [] };
     if (id === null) return refusals;
-    rememberAgent(id);
-    setAgentId(id);
+    show(id);
+    // A failure of it is the list's error.
+    if (actorId !== undefined) agents.refetch().catch(() => {});
     const sent = await send({ variables: { input: { agentId: id, text, idempotencyKey } } });
     return sent.data?.sendMessage.userErrors ?? NO_ANSWER;
   };
@@ -83,10 +92,11 @@ export function App(): ReactNode {
     <ConversationScreen
       title={`Triplane with Apollo Client${data?.agent ? `: ${data.agent.model}` : ""}`}
       beginning={beginning.data ?? null}
-      hasAgent={agentId !== null}
+      agents={agents.data?.agents.nodes ?? []}
+      agentId={agentId}
       view={view}
       status={status}
-      problem={problem ?? error?.message ?? beginning.error?.message ?? null}
+      problem={problem ?? error?.message ?? beginning.error?.message ?? agents.error?.message ?? null}
       actions={{
         send: (text, templateId, idempotencyKey) => attempt(sendTo(text, templateId, idempotencyKey)),
         look,
@@ -103,6 +113,7 @@ export function App(): ReactNode {
           forgetAgent();
           location.reload();
         },
+        open: show,
       }}
     />
   );

@@ -18,4 +18,6 @@ export type Actions = {
   readonly allowAlways: (approvalId: string, rule: string, inputHash: string | null) => void;
   readonly interrupt: () => void;
   readonly begin: () => void;
+  /** Goes on with an agent of before. */
+  readonly open: (agentId: string) => void;
 };

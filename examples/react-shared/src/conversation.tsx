@@ -3,13 +3,15 @@ import type { ResumeStatus } from "@triplane/client";
 import type { Conversation, ConversationItem } from "@triplane/client/conversation";
 import type { Actions } from "./actions.ts";
 import { Approval } from "./approval.tsx";
+import { AgentList, type OwnAgent } from "./agent-list.tsx";
 import type { BeginningQuery } from "./generated/documents.ts";
 
 /** A conversation with an agent: it knows nothing of the GraphQL client. */
 export function ConversationScreen({
   title,
   beginning,
-  hasAgent,
+  agents,
+  agentId,
   view,
   status,
   problem,
@@ -18,12 +20,16 @@ export function ConversationScreen({
   readonly title: string;
   /** Who asks, and what they can make agents of; null until the server has said it. */
   readonly beginning: BeginningQuery | null;
-  readonly hasAgent: boolean;
+  /** The newest agents of the viewer. */
+  readonly agents: readonly OwnAgent[];
+  /** The agent that is shown; null before there is one. */
+  readonly agentId: string | null;
   readonly view: Conversation;
   readonly status: ResumeStatus | null;
   readonly problem: string | null;
   readonly actions: Actions;
 }): ReactNode {
+  const hasAgent = agentId !== null;
   const [written, setDraft] = useState(() => newDraft(""));
   const [chosen, choose] = useState<string | null>(null);
   const templates = beginning?.templates.map(({ templateId }) => templateId) ?? [];
@@ -43,7 +49,9 @@ export function ConversationScreen({
           New agent
         </button>
       </header>
+      <AgentList agents={agents} shown={agentId} open={actions.open} />
       {problem === null && refusal === null ? null : <p role="alert">{problem ?? refusal}</p>}
+      <Standing view={view} />
       <ol aria-label="Conversation">
         {view.items.map((item) => (
           <li key={item.key} className={item.kind}>
@@ -115,6 +123,13 @@ function Shown({
           {item.state === "aborted" ? <em> (broken off)</em> : null}
         </p>
       );
+    case "thinking":
+      return (
+        <details open={item.state === "streaming"}>
+          <summary>{item.state === "streaming" ? "thinking …" : "thought"}</summary>
+          <p>{item.text}</p>
+        </details>
+      );
     case "tool":
       return (
         <details>
@@ -122,6 +137,7 @@ function Shown({
             <code>{item.call.name}</code> {item.call.inputPreview} <strong>{item.call.state}</strong>
             {item.call.durationMs === null ? "" : ` in ${item.call.durationMs.toFixed(0)} ms`}
             {item.call.cachedFrom === null ? "" : " (cached)"}
+            {item.progress === null || item.call.durationMs !== null ? "" : ` ${progressText(item.progress)}`}
           </summary>
           <pre>{item.call.output ?? ""}</pre>
         </details>
@@ -136,9 +152,37 @@ function Shown({
       );
     case "files":
       return <p>{item.text}</p>;
+    case "error":
+      return <p>{item.text}</p>;
     case "end":
       return <p>The turn ended: {item.reason}</p>;
   }
+}
+
+/** What stands beside the conversation: the todo list, and what was used. */
+function Standing({ view: { todos, usage } }: { readonly view: Conversation }): ReactNode {
+  return (
+    <>
+      {todos.length === 0 ? null : (
+        <ul aria-label="Todos">
+          {todos.map(({ todoId, title, status }) => (
+            <li key={todoId} data-state={status}>
+              {title ?? "(erased)"} <em>{status.toLowerCase().replace("_", " ")}</em>
+            </li>
+          ))}
+        </ul>
+      )}
+      {usage.totalTokens === 0 ? null : (
+        <p className="usage">
+          {usage.totalTokens} tokens{usage.costUsd === null ? "" : `, $${usage.costUsd.toFixed(4)}`}
+        </p>
+      )}
+    </>
+  );
+}
+
+function progressText({ eventType, eventData }: NonNullable<Extract<ConversationItem, { kind: "tool" }>["progress"]>): string {
+  return `${eventType} ${JSON.stringify(eventData)}`;
 }
 
 /** Another text is another intent. */

@@ -12,6 +12,7 @@ import {
   forgetAgent,
   InterruptAgentDocument,
   knownAgent,
+  OwnAgentsDocument,
   ProposalDocument,
   rememberAgent,
   SendMessageDocument,
@@ -32,12 +33,23 @@ export function App(): ReactNode {
   const [problem, setProblem] = useState<string | null>(null);
   const { view, status, error } = useTimeline(agentId);
   const [beginning] = useQuery({ query: BeginningDocument });
+  const actorId = beginning.data?.viewer.actor.id;
+  const [agents, readAgents] = useQuery({
+    query: OwnAgentsDocument,
+    variables: { actorId: actorId ?? "" },
+    pause: actorId === undefined,
+  });
   const [{ data }] = useQuery({ query: AgentDocument, variables: { id: agentId ?? "" }, pause: agentId === null });
   const [, create] = useMutation(CreateAgentDocument);
   const [, send] = useMutation(SendMessageDocument);
   const [, decide] = useMutation(DecideApprovalDocument);
   const [, allowAlways] = useMutation(AllowAlwaysDocument);
   const [, interrupt] = useMutation(InterruptAgentDocument);
+
+  const show = (id: string): void => {
+    rememberAgent(id);
+    setAgentId(id);
+  };
 
   /** Refusals come as data. True if there is none. */
   const attempt = async <Data,>(work: Promise<OperationResult<Data>>, refusalsOf: (data: Data) => Refusals): Promise<boolean> => {
@@ -56,8 +68,8 @@ export function App(): ReactNode {
   const sendTo = async (text: string, templateId: string, idempotencyKey: string): Promise<boolean> => {
     const id = agentId ?? (await createOf(templateId, idempotencyKey));
     if (id === null) return false;
-    rememberAgent(id);
-    setAgentId(id);
+    show(id);
+    readAgents(FRESH);
     return attempt(send({ input: { agentId: id, text, idempotencyKey } }), ({ sendMessage }) => sendMessage.userErrors);
   };
 
@@ -83,10 +95,11 @@ export function App(): ReactNode {
     <ConversationScreen
       title={`Triplane with urql${data?.agent ? `: ${data.agent.model}` : ""}`}
       beginning={beginning.data ?? null}
-      hasAgent={agentId !== null}
+      agents={agents.data?.agents.nodes ?? []}
+      agentId={agentId}
       view={view}
       status={status}
-      problem={problem ?? error?.message ?? beginning.error?.message ?? null}
+      problem={problem ?? error?.message ?? beginning.error?.message ?? agents.error?.message ?? null}
       actions={{
         send: sendTo,
         look,
@@ -99,6 +112,7 @@ export function App(): ReactNode {
           forgetAgent();
           location.reload();
         },
+        open: show,
       }}
     />
   );
