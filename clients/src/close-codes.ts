@@ -13,5 +13,21 @@ export const FATAL: ReadonlySet<number> = new Set([
   4429, // connection_init twice
 ]);
 
-/** The server refuses: who asks is not admitted (4403; a new token may help), or an error of its own (4500). */
-export const REFUSED: ReadonlySet<number> = new Set([4403, 4500]);
+/** Who asks is not admitted: a new token may help. */
+export const NOT_ADMITTED = 4403;
+
+/** The server refuses: who asks is not admitted, or an error of its own (4500). */
+export const REFUSED: ReadonlySet<number> = new Set([NOT_ADMITTED, 4500]);
+
+/** The close code of a socket's close event; null for anything else. */
+export function closeCodeOf(error: unknown): number | null {
+  return typeof error === "object" && error !== null && "code" in error && typeof error.code === "number" ? error.code : null;
+}
+
+/** The words of a close event, or of an error. Events of browsers that open no socket have none. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof Error) return error.message;
+  const reason = typeof error === "object" && error !== null && "reason" in error ? String(error.reason) : "";
+  const code = closeCodeOf(error);
+  return code === null ? "the connection could not be opened" : `the connection was closed with ${code} ${reason}`.trim();
+}

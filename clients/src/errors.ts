@@ -1,3 +1,4 @@
+import { closeCodeOf, NOT_ADMITTED, reasonOf } from "./close-codes.ts";
 import type { ServerError } from "./transport.ts";
 
 /**
@@ -6,7 +7,8 @@ import type { ServerError } from "./transport.ts";
  * cursor; query again, and subscribe since the cursor that the query gives.
  * NOT_RESUMABLE: the operation does not select `cursor` or has no variable for `since`; mend the document.
  * DISPOSED: the transport was disposed of.
- * CONNECTION_REFUSED: the server refuses the connection for good (a close code of the protocol), or again and again.
+ * CONNECTION_REFUSED: the server refuses the connection for good (a close code of the protocol, the same token as before), or again
+ * and again.
  */
 export type ResumeErrorCode =
   | "CURSOR_EXPIRED"
@@ -30,6 +32,28 @@ export class ResumeError extends Error {
     this.cursor = cursor;
   }
 }
+
+/**
+ * Why a connection was lost, or a subscription has ended. `code` is that of the server's error (UNAUTHENTICATED, STORAGE_UNAVAILABLE,
+ * RATE_LIMITED …), of a ResumeError, or CONNECTION_LOST; `message` says it in words.
+ */
+export type Problem = { readonly code: string; readonly message: string; readonly cause?: unknown };
+
+/** An error of a transport, the server's errors, or the close event of a socket, in one form. */
+export function problemOf(error: unknown): Problem {
+  if (error instanceof ResumeError) return error;
+  if (Array.isArray(error)) {
+    const errors = error as readonly ServerError[];
+    const code = codeOf(errors);
+    return { code: typeof code === "string" ? code : "REFUSED", message: errors[0]?.message ?? "refused", cause: error };
+  }
+  return { code: CODE_BY_CLOSE.get(closeCodeOf(error)) ?? "CONNECTION_LOST", message: reasonOf(error), cause: error };
+}
+
+const CODE_BY_CLOSE: ReadonlyMap<number | null, string> = new Map([
+  [NOT_ADMITTED, "UNAUTHENTICATED"],
+  [4500, "INTERNAL_SERVER_ERROR"],
+]);
 
 const CURSOR_CODES: ReadonlySet<unknown> = new Set([
   "CURSOR_EXPIRED",

@@ -1,7 +1,8 @@
-import { FATAL, REFUSED } from "./close-codes.ts";
-import { codeOf, isCursorCode, ResumeError, type ResumeErrorCode } from "./errors.ts";
+import { closeCodeOf, FATAL, reasonOf, REFUSED } from "./close-codes.ts";
+import { codeOf, isCursorCode, problemOf, ResumeError, type Problem, type ResumeErrorCode } from "./errors.ts";
 import {
   AttemptRefused,
+  CredentialsRefused,
   TransportDisposed,
   type Request,
   type Result,
@@ -24,9 +25,9 @@ export type ResumeStatus =
   /** The connection stands, and the server's database is away. */
   | { readonly kind: "outage"; readonly cursor: string; readonly outage: Outage }
   /** The connection was lost; the next attempt is made in `waitMs`. */
-  | { readonly kind: "lost"; readonly cursor: string | null; readonly error: unknown; readonly waitMs: number }
+  | { readonly kind: "lost"; readonly cursor: string | null; readonly error: Problem; readonly waitMs: number }
   /** It is over: null if the server ended it, else why. */
-  | { readonly kind: "ended"; readonly cursor: string | null; readonly error: unknown };
+  | { readonly kind: "ended"; readonly cursor: string | null; readonly error: Problem | null };
 
 /** The options by which subscriptions resume. */
 export type ResumeOptions = {
@@ -187,11 +188,13 @@ class Subscription<Data> {
   /** The server answers the operation with errors. */
   #refused(errors: readonly ServerError[]): void {
     const code = codeOf(errors);
-    if (isCursorCode(code)) return this.#fail(code, errors[0]?.message ?? code, errors);
+    const message = errors[0]?.message ?? "";
+    if (isCursorCode(code)) return this.#fail(code, message, errors);
     if (!PASSING_CODES.has(code)) this.#serverFailures += 1;
     if (!FINAL_CODES.has(code) && this.#serverFailures <= SERVER_FAILURES) return this.#again(errors, retryAfterMsOf(errors));
+    if (code === "UNAUTHENTICATED") return this.#fail("CONNECTION_REFUSED", message, errors);
     this.end();
-    this.#tell({ kind: "ended", cursor: this.#cursor, error: errors });
+    this.#tell({ kind: "ended", cursor: this.#cursor, error: problemOf(errors) });
     guarded(() => this.#sink.next({ errors }));
     this.#sink.complete();
   }
@@ -200,6 +203,7 @@ class Subscription<Data> {
   #broken(error: unknown): void {
     if (Array.isArray(error)) return this.#refused(error as readonly ServerError[]);
     if (error instanceof TransportDisposed) return this.#fail("DISPOSED", error.message, error);
+    if (error instanceof CredentialsRefused) return this.#fail("CONNECTION_REFUSED", error.message, error);
     if (isRefusal(error)) this.#serverFailures += 1;
     if (isFatal(error) || this.#serverFailures > SERVER_FAILURES)
       return this.#fail("CONNECTION_REFUSED", `the server refuses the connection: ${reasonOf(error)}`, error);
@@ -216,7 +220,7 @@ class Subscription<Data> {
     const isSteady = this.#stoodSince !== null && performance.now() - this.#stoodSince >= STEADY_MS;
     this.#failures = isSteady ? 1 : this.#failures + 1;
     const waitMs = Math.max(atLeastMs, this.#waitMs(this.#failures));
-    this.#tell({ kind: "lost", cursor: this.#cursor, error, waitMs });
+    this.#tell({ kind: "lost", cursor: this.#cursor, error: problemOf(error), waitMs });
     if (this.#isOver) return;
     const timer = setTimeout(() => this.#attempt(), waitMs);
     this.#endAttempt = () => clearTimeout(timer);
@@ -286,10 +290,6 @@ function growingWait(failures: number): number {
   return Math.min(10_000, 250 * 2 ** (failures - 1)) * (0.5 + Math.random() / 2);
 }
 
-function closeCodeOf(error: unknown): number | null {
-  return typeof error === "object" && error !== null && "code" in error && typeof error.code === "number" ? error.code : null;
-}
-
 function isFatal(error: unknown): boolean {
   return FATAL.has(closeCodeOf(error) ?? 0);
 }
@@ -297,10 +297,4 @@ function isFatal(error: unknown): boolean {
 /** Not admitted (a new token may help), an HTTP status that refuses, or an error of the server's own. */
 function isRefusal(error: unknown): boolean {
   return error instanceof AttemptRefused || REFUSED.has(closeCodeOf(error) ?? 0);
-}
-
-function reasonOf(error: unknown): string {
-  if (error instanceof Error) return error.message;
-  const reason = typeof error === "object" && error !== null && "reason" in error ? String(error.reason) : "";
-  return `${closeCodeOf(error) ?? "?"} ${reason}`.trim();
 }

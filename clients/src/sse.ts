@@ -1,5 +1,15 @@
 import { createClient, NetworkError, type ClientOptions } from "graphql-sse";
-import { AttemptRefused, disposable, onWire, type Result, type Sink, type Transport } from "./transport.ts";
+import { codeOf } from "./errors.ts";
+import {
+  AttemptRefused,
+  disposable,
+  onWire,
+  RefusedCredentials,
+  type Result,
+  type ServerError,
+  type Sink,
+  type Transport,
+} from "./transport.ts";
 
 /** The options of graphql-sse, without those that would repeat subscriptions behind our back. */
 export type SseOptions = Omit<
@@ -17,12 +27,22 @@ const SILENCE_MS = 30_000;
  * at most six connections to one HTTP/1.1 server: use HTTP/2 for more.
  */
 export function overSse({ silenceMs = SILENCE_MS, ...options }: SseOptions): Transport {
-  const client = createClient({ ...options, singleConnection: false, retryAttempts: 0, fetchFn: fetchUntilSilent(silenceMs) });
+  const admission = new Admission();
+  const client = createClient({
+    ...options,
+    singleConnection: false,
+    retryAttempts: 0,
+    headers: async (request) => {
+      const { headers } = options;
+      return admission.admitted((typeof headers === "function" ? await headers(request) : headers) ?? {});
+    },
+    fetchFn: admission.watching(fetchUntilSilent(silenceMs)),
+  });
   return disposable(
     (request, sink) =>
       client.subscribe<unknown>(onWire(request) as Parameters<typeof client.subscribe>[0], {
         next: (result) => sink.next(result as Result<unknown>),
-        error: (error) => void fail(sink, error),
+        error: (error) => void fail(sink, error, admission),
         complete: () => sink.complete(),
       }),
     () => client.dispose(),
@@ -59,8 +79,45 @@ function fetchUntilSilent(silenceMs: number): typeof fetch {
   };
 }
 
-async function fail(sink: Sink<Result<unknown>>, error: unknown): Promise<void> {
-  sink.error((await refusalOf(error)) ?? error);
+async function fail(sink: Sink<Result<unknown>>, error: unknown, admission: Admission): Promise<void> {
+  const refusal = await refusalOf(error);
+  if (error instanceof NetworkError && Array.isArray(refusal))
+    admission.refused(error.response, refusal as readonly ServerError[]);
+  sink.error(refusal ?? error);
+}
+
+/** The headers of a request, as graphql-sse takes them. */
+type Headers = Record<string, string>;
+
+/** The token in the headers; empty if there is none. */
+function credentialsIn(headers: Headers): string {
+  return headers["authorization"] ?? headers["Authorization"] ?? "";
+}
+
+/** Remembers the tokens of requests that were not admitted, and sends the same no more. */
+class Admission {
+  readonly #refused = new RefusedCredentials();
+  readonly #credentialsOf = new WeakMap<object, string>();
+
+  /** The headers, unless they were refused: then it throws. What `fetch` throws would lose its kind. */
+  admitted(headers: Headers): Headers {
+    const refusal = this.#refused.of(credentialsIn(headers));
+    if (refusal !== null) throw refusal;
+    return headers;
+  }
+
+  watching(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
+    return async (input, init) => {
+      const response = await fetch(input, init);
+      this.#credentialsOf.set(response, credentialsIn((init?.headers ?? {}) as Headers));
+      return response;
+    };
+  }
+
+  refused(response: unknown, errors: readonly ServerError[]): void {
+    if (codeOf(errors) !== "UNAUTHENTICATED" || !(response instanceof Response)) return;
+    this.#refused.add(this.#credentialsOf.get(response) ?? "", errors[0]?.message ?? "not admitted");
+  }
 }
 
 /** A refusal comes with its errors, as plain JSON or as the one event of a stream, or as an HTTP status alone. */

@@ -65,6 +65,29 @@ export class AttemptRefused extends Error {
   override readonly name = "AttemptRefused";
 }
 
+/** The server does not admit who asks, and nothing else was given than before: another attempt would end the same. */
+export class CredentialsRefused extends Error {
+  override readonly name = "CredentialsRefused";
+}
+
+/**
+ * The credentials that a server has refused: they are not sent again, since a sign-in gives others. Who gives none is known by a
+ * cookie, which nobody sees here, and is asked about each time.
+ */
+export class RefusedCredentials {
+  #refused: { readonly credentials: string; readonly error: CredentialsRefused } | null = null;
+
+  /** The refusal of these; null if the server has not refused them. */
+  of(credentials: string): CredentialsRefused | null {
+    return this.#refused?.credentials === credentials ? this.#refused.error : null;
+  }
+
+  /** The server refused these with its message. */
+  add(credentials: string, message: string): void {
+    if (credentials !== "") this.#refused = { credentials, error: new CredentialsRefused(message) };
+  }
+}
+
 /** A transport with the end of all its attempts, and how many are under way. */
 export function disposable(subscribe: Transport["subscribe"], close: () => void): Transport & { readonly attempts: number } {
   const ends = new Set<() => void>();

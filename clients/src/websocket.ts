@@ -1,6 +1,6 @@
-import { LOST, NORMAL } from "./close-codes.ts";
 import { createClient, type ClientOptions } from "graphql-ws";
-import { disposable, onWire, type Result, type Transport } from "./transport.ts";
+import { closeCodeOf, LOST, NORMAL, NOT_ADMITTED, reasonOf } from "./close-codes.ts";
+import { disposable, onWire, RefusedCredentials, type Result, type Transport } from "./transport.ts";
 
 /** The options of graphql-ws, without those that would repeat subscriptions behind our back. */
 export type WebSocketOptions = Omit<
@@ -32,6 +32,8 @@ export function overWebSocket(options: WebSocketOptions): Transport {
   const { keepAlive = KEEP_ALIVE_MS, webSocketImpl = globalThis.WebSocket } = options;
   if (!URL.canParse(options.url)) throw new TypeError(`${options.url} is not a URL: give one like wss://example.org/graphql`);
   const answerMs = keepAlive > 0 && Number.isFinite(keepAlive) ? keepAlive : KEEP_ALIVE_MS;
+  const refused = new RefusedCredentials();
+  let credentials = "";
   let silence: ReturnType<typeof setTimeout> | undefined;
   const giveUpLater = (): void => {
     clearTimeout(silence);
@@ -39,6 +41,15 @@ export function overWebSocket(options: WebSocketOptions): Transport {
   };
   const client = createClient({
     ...options,
+    connectionParams: async () => {
+      const { connectionParams } = options;
+      const given = typeof connectionParams === "function" ? await connectionParams() : connectionParams;
+      credentials = given === undefined ? "" : JSON.stringify(given);
+      const refusal = refused.of(credentials);
+      // The connection is closed, and its subscriptions are told why.
+      if (refusal !== null) throw refusal;
+      return given;
+    },
     webSocketImpl: lostWhileNeeded(webSocketImpl as SocketClass, () => transport.attempts > 0),
     keepAlive,
     lazy: true,
@@ -57,7 +68,11 @@ export function overWebSocket(options: WebSocketOptions): Transport {
     (request, sink) =>
       client.subscribe<unknown>(onWire(request), {
         next: (result) => sink.next(result as Result<unknown>),
-        error: (error) => sink.error(error),
+        error: (error) => {
+          const refusal = refused.of(credentials);
+          if (closeCodeOf(error) === NOT_ADMITTED) refused.add(credentials, reasonOf(error));
+          sink.error(refusal ?? error);
+        },
         complete: () => sink.complete(),
       }),
     () => {

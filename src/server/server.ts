@@ -73,6 +73,7 @@ export async function startServer(
       const problem = originProblem(request, options);
       if (problem !== null) {
         tellRefused(logger, request, problem);
+        if (path === "/graphql") return refuseRequest(request, response, { ...problem, code: problem.status === 400 ? "BAD_REQUEST" : "FORBIDDEN" });
         return answer(response, problem.status, problem.message);
       }
       switch (path) {
@@ -86,7 +87,7 @@ export async function startServer(
           );
         case "/graphql": {
           const refusal = bodyProblem(request);
-          if (refusal !== null) return refuseRequest(response, refusal);
+          if (refusal !== null) return refuseRequest(request, response, refusal);
           options.slowReaders.watchResponse(response);
           response.once("pipe", (stream: Readable) => {
             streams.add(response);
@@ -147,7 +148,7 @@ async function answerMetrics(
 }
 
 /** A request that is no operation: HTTP's status, and what to do. */
-type RequestRefusal = { readonly status: number; readonly message: string };
+type RequestRefusal = { readonly status: number; readonly message: string; readonly code: "BAD_REQUEST" | "FORBIDDEN" };
 
 /** Only JSON is read, so that no web form can post here, and not too much of it. */
 function bodyProblem({ method, headers }: IncomingMessage): RequestRefusal | null {
@@ -156,17 +157,22 @@ function bodyProblem({ method, headers }: IncomingMessage): RequestRefusal | nul
   // Types are compared in lower case further on, too.
   headers["content-type"] = type;
   if (!/^application\/(graphql-response\+)?json\b/.test(type))
-    return { status: 415, message: "send a body of type application/json" };
+    return { status: 415, message: "send a body of type application/json", code: "BAD_REQUEST" };
   if (Number(headers["content-length"] ?? 0) > BODY_BYTES)
-    return { status: 413, message: `a request has at most ${BODY_BYTES} bytes` };
+    return { status: 413, message: `a request has at most ${BODY_BYTES} bytes`, code: "BAD_REQUEST" };
   return null;
 }
 
-function refuseRequest(response: ServerResponse, { status, message }: RequestRefusal): void {
+/** Clients read the errors of an answer with such a status if its type is that of GraphQL, which they say that they accept. */
+function refuseRequest({ headers }: IncomingMessage, response: ServerResponse, { status, message, code }: RequestRefusal): void {
+  const type = headers.accept?.includes(GRAPHQL_TYPE) === true ? GRAPHQL_TYPE : "application/json";
   response
-    .writeHead(status, { "content-type": "application/json; charset=utf-8" })
-    .end(JSON.stringify({ errors: [{ message, extensions: { code: "BAD_REQUEST" } }] }));
+    .writeHead(status, { "content-type": `${type}; charset=utf-8` })
+    .end(JSON.stringify({ errors: [{ message, extensions: { code } }] }));
 }
+
+/** GraphQL over HTTP, 6.4. */
+const GRAPHQL_TYPE = "application/graphql-response+json";
 
 function answer(response: ServerResponse, status: number, text: string): void {
   response.writeHead(status, { "content-type": "text/plain; charset=utf-8" }).end(`${text}\n`);

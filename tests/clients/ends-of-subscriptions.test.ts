@@ -15,6 +15,7 @@ import {
 import { overSse } from "../../clients/src/sse.ts";
 import { resumeExchange } from "../../clients/src/urql.ts";
 import { overWebSocket } from "../../clients/src/websocket.ts";
+import { NEIGHBOURS } from "../support/actors.ts";
 import { runningClock } from "../support/clock.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { connect } from "../support/client.ts";
@@ -93,7 +94,16 @@ describe("resume", () => {
       { kind: "catching up", cursor: "a" },
       { kind: "caught up", cursor: "b" },
       { kind: "outage", cursor: "b", outage },
-      { kind: "lost", cursor: "b", error: { code: 1006, reason: "" }, waitMs: 1 },
+      {
+        kind: "lost",
+        cursor: "b",
+        error: {
+          code: "CONNECTION_LOST",
+          message: "the connection was closed with 1006",
+          cause: { code: 1006, reason: "" },
+        },
+        waitMs: 1,
+      },
       { kind: "connecting", failures: 1 },
     ]);
   });
@@ -234,7 +244,7 @@ describe("a transport", () => {
     const onStatus = (status: ResumeStatus): void => void (status.kind === "lost" && lost.push(status.error));
     const stream = iterate(transport, { query: WATCH, variables: { since: "0" } }, { waitMs: () => 1, onStatus });
     expect(await stream.next()).toEqual({ done: false, value: page("a") });
-    expect(lost).toEqual([new Error("the token cannot be had")]);
+    expect(lost).toMatchObject([{ code: "CONNECTION_LOST", message: "the token cannot be had" }]);
     expect(sinces).toEqual(["0"]);
   });
 
@@ -354,7 +364,7 @@ describe.for(Object.keys(overs))("a server that refuses for now, over %s", (name
     const stream = iterate(transportOver(name, app), { query }, { waitMs: () => 1, onStatus });
     const next = stream.next();
     const { error, waitMs } = await lost.promise;
-    expect(error).toMatchObject([{ extensions: { code: "RATE_LIMITED" } }]);
+    expect(error).toMatchObject({ code: "RATE_LIMITED", cause: [{ extensions: { code: "RATE_LIMITED" } }] });
     expect(waitMs).toBeGreaterThan(1_000);
     await stream.return();
     await next;
@@ -369,6 +379,45 @@ describe.for(Object.keys(overs))("a server that refuses for now, over %s", (name
     const { value } = await iterate(transportOver(name, app), { query: WATCH }, { waitMs: () => 1, onStatus }).next();
     expect(value).toMatchObject({ errors: [{ extensions: { code: "COMMITS_LOST" } }] });
     expect(attempts).toBe(9);
+  });
+});
+
+describe.for(["WebSocket", "SSE"])("a token that is not admitted, over %s", (name) => {
+  async function following(tokens: () => string) {
+    const app = await startTestApp({ config: NEIGHBOURS });
+    const asked = vi.fn(() => ({ authorization: `Bearer ${tokens()}` }));
+    const transport =
+      name === "SSE"
+        ? overSse({ url: app.url, headers: asked })
+        : overWebSocket({ url: app.url.replace("http", "ws"), webSocketImpl: WebSocket, connectionParams: asked });
+    onTestFinished(() => transport.dispose());
+    const lost: ResumeStatus[] = [];
+    const onStatus = (status: ResumeStatus): void => void (status.kind === "lost" && lost.push(status));
+    return { stream: iterate(transport, { query: WATCH }, { waitMs: () => 1, onStatus }), asked, lost };
+  }
+
+  it("is sent once, and the subscription ends with the server's words unless another one is given", async () => {
+    const { stream, asked, lost } = await following(() => "wrong");
+    await expect(stream.next()).rejects.toMatchObject({
+      code: "CONNECTION_REFUSED",
+      message: expect.stringContaining("not admitted"),
+    });
+    expect(asked).toHaveBeenCalledTimes(2);
+    expect(lost).toMatchObject([{ error: { code: "UNAUTHENTICATED", message: expect.stringContaining("not admitted") } }]);
+  });
+
+  it("is followed by another one that is", async () => {
+    const tokens = ["wrong", "wrong too"];
+    const { stream } = await following(() => tokens.shift() ?? "vera-token");
+    expect(await stream.next()).toMatchObject({ done: false, value: { data: { monitor: { events: [] } } } });
+    await stream.return();
+  });
+
+  it("is given up after eight others", async () => {
+    let asked = 0;
+    const { stream, lost } = await following(() => `wrong ${(asked += 1)}`);
+    await expect(stream.next()).rejects.toMatchObject({ code: "CONNECTION_REFUSED" });
+    expect(lost).toHaveLength(8);
   });
 });
 

@@ -1,8 +1,9 @@
 import { once } from "node:events";
+import { readFile } from "node:fs/promises";
 import { request, type IncomingMessage } from "node:http";
 import { shared } from "@triplane/example-react-shared/vite";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { createServer, preview, type InlineConfig } from "vite";
+import { createServer, preview, type InlineConfig, type ProxyOptions } from "vite";
 import WebSocket from "ws";
 import { startTestApp, temporaryFolder } from "../support/app.ts";
 
@@ -83,4 +84,28 @@ describe.for(Object.keys(serves))("%s of the example apps", (name) => {
       expect([headers, await postedStatus(port, headers)]).toEqual([headers, expect.toBeOneOf([403, 404])]);
     }
   });
+});
+
+it("the proxy of docs/frontend.md hands on Host and Origin as they come, and Triplane refuses by itself what is foreign", async () => {
+  const app = await startTestApp();
+  const guide = await readFile(new URL("../../docs/frontend.md", import.meta.url), "utf8");
+  const [, said] = /server: \{ proxy: (\{ .* \}) \}/.exec(guide) ?? [];
+  if (said === undefined) throw new Error("docs/frontend.md has no proxy");
+  const target = new URL(app.url).origin;
+  const proxy = JSON.parse(said.replaceAll(/([{,] )(\w+):/g, '$1"$2":').replace("http://127.0.0.1:4000", target)) as Record<
+    string,
+    ProxyOptions
+  >;
+  const serve = serves["the development server"];
+  const port = await serve?.({ server: { proxy }, configFile: false, root: await temporaryFolder(), logLevel: "silent" });
+  if (port === undefined) throw new Error("nothing is served");
+  const host = `localhost:${port}`;
+  for (const [headers, http, upgrade] of [
+    [{ host, origin: `http://${host}` }, 200, 101],
+    [{ host }, 200, 101],
+    [{ host, origin: "https://evil.example" }, 403, 403],
+  ] as const) {
+    expect([headers, await postedStatus(port, headers)]).toEqual([headers, http]);
+    expect([headers, await upgradeStatus(port, headers)]).toEqual([headers, upgrade]);
+  }
 });

@@ -1,3 +1,4 @@
+import { ApolloClient, gql, HttpLink, InMemoryCache } from "@apollo/client";
 import { CloseCode } from "graphql-ws";
 import { subscribe as listen, unsubscribe as ignore } from "node:diagnostics_channel";
 import { once } from "node:events";
@@ -102,9 +103,11 @@ describe("where requests come from", () => {
     for (const host of ["[", "a b[", "a/graphql?query=", "a@b", "127.0.0.1:port"]) {
       for (const path of ["/graphql", "/healthz", "/metrics", "/images/x"]) {
         const { status, body } = await raw(origin + path, { host });
+        const message = `Host ${JSON.stringify(host)} is no name of a server`;
+        const refusal = JSON.stringify({ errors: [{ message, extensions: { code: "BAD_REQUEST" } }] });
         expect({ status, body }, `${host} ${path}`).toEqual({
           status: 400,
-          body: `Host ${JSON.stringify(host)} is no name of a server\n`,
+          body: path === "/graphql" ? refusal : `${message}\n`,
         });
       }
       const refused = new WebSocket(app.url.replace(/^http/, "ws"), "graphql-transport-ws", { headers: { host } });
@@ -113,6 +116,28 @@ describe("where requests come from", () => {
     }
     // Who says none, as HTTP/1.0 may, and by whatever name the server is known.
     for (const host of ["", "triplane.example", "[::1]:4000"]) expect((await raw(app.url, { host })).status, host).toBe(401);
+  });
+
+  it("a refused origin is an error of GraphQL, which clients show: behind a proxy on the page's own origin", async () => {
+    const app = await startTestApp();
+    const link = new HttpLink({ uri: app.url, headers: { origin: "http://localhost:5173" } });
+    const client = new ApolloClient({ link, cache: new InMemoryCache() });
+    await expect(
+      client.query({
+        query: gql`
+          {
+            viewer {
+              tenant
+            }
+          }
+        `,
+      }),
+    ).rejects.toThrow('Origin "http://localhost:5173" is not allowed: add it to allowedOrigins in the configuration');
+    const { status, body } = await raw(app.url, { origin: "http://localhost:5173", accept: "application/json" });
+    expect({ status, body: JSON.parse(body) as unknown }).toMatchObject({
+      status: 403,
+      body: { errors: [{ extensions: { code: "FORBIDDEN" } }] },
+    });
   });
 
   it("an allowed origin is answered as browsers write it, however the configuration does; a type is read in any case", async () => {
