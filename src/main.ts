@@ -89,6 +89,8 @@ function welcome({ environment, tenants, authentication, sandboxLines, notes }: 
     .filter(Boolean)
     .join(" ");
   const ending = options === "" ? "" : ` -- ${options}`;
+  // Actors work in the folders that the configuration names; the demo's own project is none of them.
+  const demo = authentication.kind === "local" ? `npm run demo${ending}    or    ` : "";
   return [
     "",
     `Triplane ${versionText(version)} is running.`,
@@ -102,7 +104,7 @@ function welcome({ environment, tenants, authentication, sandboxLines, notes }: 
     ...sandboxLines.map((line) => `  Sandbox    ${line}`),
     ...[...notes, ...variableNotes(process.env)].map((note) => `  Note       ${note}`),
     "",
-    `Try, in a second terminal:  npm run demo${ending}    or    npm run chat${ending}`,
+    `Try, in a second terminal:  ${demo}npm run chat${ending}`,
     "",
   ].join("\n");
 }

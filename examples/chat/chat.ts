@@ -65,7 +65,9 @@ class Chat {
 
   async run(since: string | null): Promise<void> {
     const { agent } = this.#conversation;
-    this.#screen.line(`Agent ${agent.id} works in ${agent.workspace} with the model ${agent.model}.`);
+    this.#screen.line(
+      `Agent ${agent.id} works in ${agent.workspace} with the model ${agent.model}, of the template ${agent.template.templateId}.`,
+    );
     if (this.#isTerminal)
       this.#screen.line("Type a message, for example: Find every TODO and make a todo for each. Ctrl-C interrupts, Ctrl-D ends.");
     this.#terminal.on("line", (line) => this.#typed(line.trim()));
@@ -365,7 +367,8 @@ async function main(): Promise<void> {
   try {
     await new Chat(conversation, screen, terminal, isTerminal).run(values.since ?? null);
     const where = values.url === undefined ? "" : ` --url ${values.url}`;
-    screen.line(`To go on: npm run chat --${where} --agent ${conversation.agent.id}`);
+    const token = values.token === undefined ? "" : " --token TOKEN";
+    screen.line(`To go on: npm run chat --${where}${token} --agent ${conversation.agent.id}`);
   } finally {
     screen.close();
     terminal.close();

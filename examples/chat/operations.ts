@@ -6,7 +6,7 @@ import { ASKED, type Asked, type Call, type WatchedEvent } from "../demo/operati
 export const AGENT = `
   query Agent($id: ID!) {
     agent(id: $id) {
-      id model workspace state cursor
+      id model workspace state cursor template { templateId }
       pendingApprovals { id kind inputHash reason ...Asked viewerCannotDecideReasons toolCall { name } subject { ... on NetworkHost { host port } } }
     }
   }
@@ -55,6 +55,7 @@ export type ChatAgent = {
   readonly workspace: string;
   readonly state: string;
   readonly cursor: string;
+  readonly template: { readonly templateId: string };
   readonly pendingApprovals: readonly (Asked & {
     readonly id: string;
     readonly kind: string;

@@ -121,10 +121,7 @@ async function runEngineer(client: Client, options: Options): Promise<void> {
 /** Shows one agent at its work, until its turn is done. Gives the templates of the server. */
 async function runTask(client: Client, task: Task, options: Options): Promise<{ readonly templates: readonly string[] }> {
   const { who, templateId, templates } = await begin(client, task.template);
-  const { createAgent } = await mutate<{
-    createAgent: Payload & { agent: { id: string; workspace: string; model: string }; cursor: string };
-  }>(client, CREATE, { templateId, workspace: task.workspace, idempotencyKey: randomUUID() });
-  const { agent, cursor } = createAgent;
+  const { agent, cursor } = await create(client, templateId, task.workspace);
   console.log(
     `You are ${who}.\nAgent ${agent.id} works in ${agent.workspace} with the model ${agent.model}.\n\n> ${task.message}\n`,
   );
@@ -141,6 +138,21 @@ async function runTask(client: Client, task: Task, options: Options): Promise<{ 
     }
   }
   throw new TerminalError("the stream ended before the turn was done");
+}
+
+type Created = {
+  readonly agent: { readonly id: string; readonly workspace: string; readonly model: string };
+  readonly cursor: string;
+};
+
+async function create(client: Client, templateId: string, workspace: string): Promise<Created> {
+  try {
+    const input = { templateId, workspace, idempotencyKey: randomUUID() };
+    return (await mutate<{ createAgent: Payload & Created }>(client, CREATE, input)).createAgent;
+  } catch (error) {
+    if (workspace !== EXAMPLE || !(error instanceof TerminalError)) throw error;
+    throw new TerminalError(`${error.message} (with --workspace DIR), or talk with an agent: npm run chat`);
+  }
 }
 
 async function show(event: WatchedEvent, client: Client, options: Options): Promise<void> {

@@ -1,6 +1,8 @@
-import { readdir } from "node:fs/promises";
+import { mkdir, readdir, symlink } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { startTestApp, type TestAppOptions } from "../support/app.ts";
+import { startTestApp, temporaryFolder, type TestAppOptions } from "../support/app.ts";
+import { CreateAgentDocument } from "../generated/documents.ts";
 import { connect } from "../support/client.ts";
 import { aroundWrites } from "../support/writes.ts";
 
@@ -61,5 +63,32 @@ describe("the folder of an agent's own", () => {
     const created = await create();
     expect(isLost).toBe(true);
     expect(await folders()).toEqual([created?.workspace.split("/").at(-1)]);
+  });
+});
+
+describe("a folder that a relative path names", () => {
+  it("begins in the first workspace root that has it, then where the server was started, and stays inside of the roots", async () => {
+    const start = await temporaryFolder();
+    const [first, second] = [join(start, "first"), join(start, "second")];
+    for (const folder of ["first/one", "second/one", "second/two/deep", "outside"])
+      await mkdir(join(start, folder), { recursive: true });
+    const app = await startTestApp({ config: { workspaceRoots: [first, second], defaultWorkspace: first } });
+    await symlink(join(first, "one"), join(app.workspace, "linked"));
+    const client = connect(app.url);
+    const placed = async (workspace: string) => {
+      const { createAgent } = await client.get(CreateAgentDocument, { input: { templateId: "assistant", workspace } });
+      const { agent } = createAgent;
+      if (agent === null) return createAgent.userErrors[0]?.message;
+      const { data } = await client.post<{ agent: { workspace: string } }>({
+        query: `{ agent(id: "${agent.id}") { workspace } }`,
+      });
+      return data?.agent.workspace;
+    };
+    expect(await placed("one")).toBe(join(first, "one"));
+    expect(await placed("two/deep")).toBe(join(second, "two/deep"));
+    expect(await placed("two")).toBe(join(second, "two"));
+    expect(await placed("linked")).toBe(join(first, "one"));
+    for (const place of ["outside", "../outside", "one/../../outside", "none"])
+      expect(await placed(place), place).toContain("is not a folder inside of the workspace roots");
   });
 });

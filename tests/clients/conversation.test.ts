@@ -90,7 +90,7 @@ it("a conversation is not working once the message that waited for its turn is t
 
 /** The view of a page with these events; each has a cursor. */
 function after(view: Conversation, ...events: readonly Record<string, unknown>[]): Conversation {
-  const known = events.map((event, place) => ({ cursor: `${view.items.length}.${place}`, ...event }));
+  const known = events.map((event, place) => Object.assign({ cursor: `${view.items.length}.${place}` }, event));
   return CONVERSATION.after(view, { cursor: "1", caughtUp: true, outage: null, events: known } as unknown as ConversationPage);
 }
 

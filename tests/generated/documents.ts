@@ -172,7 +172,7 @@ export type CreateAgentInput = {
   title?: string | null | undefined;
   /** The longest time of each tool call, in ms. The template's if omitted. */
   toolTimeoutMs?: number | null | undefined;
-  /** The folder in which the agent works, absolute or relative to where the server was started. If omitted: the configuration's default, or else an empty folder of the agent's own. */
+  /** The folder in which the agent works: an absolute path, or one below a workspace root, or below the folder in which the server was started. If omitted: the configuration's default, or else an empty folder of the agent's own. */
   workspace?: string | null | undefined;
 };
 

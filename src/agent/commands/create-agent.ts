@@ -141,8 +141,9 @@ function checkPermission(
 }
 
 /**
- * The real path of the wanted folder, which must exist, inside of one of the roots if there are any. If none is
- * wanted: the configuration's default, or an empty folder of the agent's own.
+ * The real path of the wanted folder, which must exist, inside of one of the roots if there are any: a relative path begins in the
+ * first of the roots that has it, then in the folder of the server's start. If none is wanted: the configuration's default, or an
+ * empty folder of the agent's own.
  */
 async function findWorkspace(
   { workspaceRoots: roots, folder, folders, defaultWorkspace, ownWorkspaces, closedFolders }: AgentServices,
@@ -157,14 +158,27 @@ async function findWorkspace(
   const where = roots === null ? "" : ` inside of the workspace roots (${roots.join(", ") || "your tenant has none"})`;
   const problem = `${JSON.stringify(wanted)} is not a folder${where}: name one that exists${roots === null ? "" : ", or add its folder to workspaceRoots"}`;
   if (wanted === "" || wanted?.includes("\0")) return invalid("INVALID", "workspace", problem);
-  const place = resolve(folder, wanted ?? defaultWorkspace ?? "");
-  if (!(await folders.answers(place))) return invalid("INVALID", "workspace", `${JSON.stringify(wanted)}: ${folderHung(place)}`);
-  const real = await realpath(place).catch(() => null);
-  if (real === null || !(await stat(real)).isDirectory()) return invalid("INVALID", "workspace", problem);
-  if (wanted !== null && !isInRoots(roots, real)) return invalid("INVALID", "workspace", problem);
+  const places =
+    wanted === null ? [resolve(folder, defaultWorkspace ?? "")] : [...(roots ?? []), folder].map((from) => resolve(from, wanted));
+  let real: string | null = null;
+  let hung: string | null = null;
+  for (const place of places) {
+    if (!(await folders.answers(place))) hung ??= place;
+    else real = await realFolder(place);
+    if (real !== null && (wanted === null || isInRoots(roots, real))) break;
+    real = null;
+  }
+  if (real === null)
+    return invalid("INVALID", "workspace", hung === null ? problem : `${JSON.stringify(wanted)}: ${folderHung(hung)}`);
   if (real !== defaultWorkspace && closedFolders.some((place) => isInside(place, real)))
     return invalid("INVALID", "workspace", `${JSON.stringify(wanted)} is the server's own: name another folder${where}`);
   return accepted(real);
+}
+
+/** The real path of a folder; null if there is none. */
+async function realFolder(place: string): Promise<string | null> {
+  const real = await realpath(place).catch(() => null);
+  return real !== null && (await stat(real)).isDirectory() ? real : null;
 }
 
 /** True if an agent for which this folder is wanted gets one of its own. */

@@ -30,7 +30,7 @@ const CreateAgentInput = builder.inputType("CreateAgentInput", {
     title: t.string({ description: "What people call it: one line of at most 200 characters." }),
     workspace: t.string({
       description:
-        "The folder in which the agent works, absolute or relative to where the server was started. If omitted: the configuration's default, or else an empty folder of the agent's own.",
+        "The folder in which the agent works: an absolute path, or one below a workspace root, or below the folder in which the server was started. If omitted: the configuration's default, or else an empty folder of the agent's own.",
     }),
     model: t.string({ description: "Name of a configured model. The template's if omitted." }),
     toolTimeoutMs: t.int({
