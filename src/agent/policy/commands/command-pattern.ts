@@ -44,6 +44,13 @@ export function unnamedWord(pattern: CommandPattern, command: FoundCommand): Fou
   return coversBut(null) ? command.words.find((word) => word.mustBeNamed !== null && !coversBut(word)) : undefined;
 }
 
+/** The first word behind those that the pattern takes in, where it has no `*` for more; undefined if it takes in none, or all. */
+export function wordBehind(pattern: CommandPattern, command: FoundCommand): FoundWord | undefined {
+  return command.words.findLast(
+    (_word, index) => index > 0 && coversCommand(pattern, { ...command, words: command.words.slice(0, index) }),
+  );
+}
+
 /** The classic two pointers: after a mismatch only the last `*` takes one word more. */
 function coversWords(pattern: readonly PatternWord[], words: readonly FoundWord[]): boolean {
   let at = 0;

@@ -14,7 +14,7 @@ import {
   type Trouble,
 } from "./command-line.ts";
 import { shown } from "./command-form.ts";
-import { coversCommand, touchesCommand, unnamedWord, type Touch } from "./command-pattern.ts";
+import { coversCommand, touchesCommand, unnamedWord, wordBehind, type Touch } from "./command-pattern.ts";
 import { SECRET_OPERAND } from "./known-words.ts";
 import { commandRules, pathRules, reachesSearch, spokenPatterns } from "./spoken-rules.ts";
 
@@ -114,14 +114,18 @@ function whyAsked(scope: CommandScope, parameter: string, command: FoundCommand)
   return { start, end, reason: command.effect === "writes" ? "it changes files, and no rule allows it" : "no rule allows it" };
 }
 
-/** The word for which alone a rule does not take a command in; null if there is no such rule. */
+/** The word for which a rule does not take a command in, though it takes in what stands before it; null if there is no such rule. */
 function unnamedReason({ permission, stored, call }: CommandScope, parameter: string, command: FoundCommand): string | null {
-  for (const rule of commandRules([...permission.allow, ...stored], call)) {
-    if (!conditionsHold(rule, call.values, "covers", (condition) => condition.command === null)) continue;
-    for (const pattern of spokenPatterns(rule, parameter)) {
-      const word = unnamedWord(pattern, command);
-      if (word !== undefined) return `${shown(word)} must stand in the rule ${rule.source}: ${word.mustBeNamed}`;
-    }
+  const rules = commandRules([...permission.allow, ...stored], call)
+    .filter((rule) => conditionsHold(rule, call.values, "covers", (condition) => condition.command === null))
+    .flatMap((rule) => spokenPatterns(rule, parameter).map((pattern) => ({ rule, pattern })));
+  for (const { rule, pattern } of rules) {
+    const word = unnamedWord(pattern, command);
+    if (word !== undefined) return `${shown(word)} must stand in the rule ${rule.source}: ${word.mustBeNamed}`;
+  }
+  for (const { rule, pattern } of rules) {
+    const word = wordBehind(pattern, command);
+    if (word !== undefined) return `the rule ${rule.source} ends before ${shown(word)}: it has no " *" for more words`;
   }
   return null;
 }

@@ -73,6 +73,9 @@ describe("the reason of a part that is asked about", () => {
     ],
     ["npm exec rm src", '"rm" must stand in the rule shell(command:npm *): it says what is run'],
     ["mv -f src docs", '"-f" must stand in the rule shell(command:"{rm *,mv *}"): it changes more than is named'],
+    ["cargo test:unit -- --x", 'the rule shell(command:cargo test:*) ends before "--": it has no " *" for more words'],
+    ["cargo test:unit a b", 'the rule shell(command:cargo test:*) ends before "a": it has no " *" for more words'],
+    ["cargo tests", "cargo tests is not known to only read"],
     ["npm --silent run $X > build", "it writes build, and no allow rule names that file"],
     ["tsc --outDir x", "tsc is not known to only read"],
     ["git diff --output=x", 'git diff "--output=x" is not known to be harmless'],
@@ -90,6 +93,7 @@ describe("the reason of a part that is asked about", () => {
       "shell(command:git *)",
       'shell(command:"{rm *,mv *}")',
       "shell(command:tsc *, cwd:docs)",
+      "shell(command:cargo test:*)",
     ];
     const { verdict, parts } = await commandJudge(await projectFolder(), { ...presets.askAll, allow })(line);
     expect(verdict).toBe("ask");
