@@ -4,6 +4,7 @@ import "./actor.ts";
 import "./agent.ts";
 import "./approvals/allow-rule.ts";
 import "./approvals/approval.ts";
+import "./approvals/approvals-of-call.ts";
 import "./commands/agent.ts";
 import "./commands/message.ts";
 import "./commands/tool-call.ts";

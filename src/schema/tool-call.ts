@@ -277,10 +277,6 @@ export const ToolCall = builder.prismaNode("ToolCall", {
       resolve: (query, call, _args, context) => cachedCall(context, call, query),
     }),
     agent: t.relation("agent", { description: "The agent that made it." }),
-    approvals: t.relation("approvals", {
-      query: { orderBy: { requestedAt: "asc" } },
-      description: "The questions to people about it, in order; a few.",
-    }),
   }),
 });
 

@@ -3,7 +3,7 @@ import canonicalize from "canonicalize";
 import type { OwnerChange } from "../../../db/change.ts";
 import type { AgentEventBody } from "../../../events/event.ts";
 import type { HostQuestion } from "../../calls/hosts/host-question.ts";
-import { hostText, type Host } from "../../policy/hosts/host.ts";
+import { hostText, USUAL_PORTS, type Host } from "../../policy/hosts/host.ts";
 import type { ApprovalTemplate } from "../template.ts";
 
 /** The agent that would reach a host. */
@@ -30,12 +30,14 @@ export function askHost(
   const id = randomUUIDv7();
   const expiresAt = approvalExpiresMs === null ? null : new Date(at.getTime() + approvalExpiresMs);
   const inputHash = hostHash(agent, { host, port });
+  // The rule that a yes stores.
+  const opened = USUAL_PORTS.includes(port) ? `its ports ${USUAL_PORTS.join(" and ")}` : "this port alone";
   const asked = {
     kind: "NETWORK_HOST",
     host,
     port,
     inputHash,
-    reason: `${asking} would reach ${hostText({ host, port })}, which no rule allows`,
+    reason: `${asking} would reach ${hostText({ host, port })}, which no rule allows: a yes opens ${opened}`,
     risk: "MEDIUM",
     meta: null,
     quorum: approvalQuorum,

@@ -45,6 +45,12 @@ describe("a host that no rule allows", () => {
     expect(await resultsOf(as("anna"), agent)).toEqual([`A.example.:443 refused\n\n${REFUSED}It is allowed now: run it again.]`]);
     const [call] = (await as("anna").agent(agent)).toolCalls.nodes;
     expect(call).toMatchObject({ state: "COMPLETED", output: "A.example.:443 refused" });
+    const { data } = await as("anna").post({
+      query: `{ node(id: "${call?.id}") { ... on ToolCall { approvals { kind state subject { ... on NetworkHost { host port } } } } } }`,
+    });
+    expect(data).toEqual({
+      node: { approvals: [{ kind: "NETWORK_HOST", state: "ALLOWED", subject: { host: "a.example", port: 443 } }] },
+    });
     expect(ofType(events, "PermissionDecided")).toMatchObject([{ callId: null, approvalState: "ALLOWED" }]);
     expect(ofType(events, "ToolEnd")).toHaveLength(1);
 

@@ -54,8 +54,8 @@ it("a program in the background asks once, nothing waits, and the answer is told
   expect(await started().mayReach("a.example", 443)).toBe(false);
   const open = await openHosts(as("paul"));
   expect(open.map(({ reason }) => reason)).toEqual([
-    `the background shell ${shell.id} (sleep 300) would reach a.example:443, which no rule allows`,
-    `the background shell ${shell.id} (sleep 300) would reach b.example:80, which no rule allows`,
+    `the background shell ${shell.id} (sleep 300) would reach a.example:443, which no rule allows: a yes opens its ports 443 and 80`,
+    `the background shell ${shell.id} (sleep 300) would reach b.example:80, which no rule allows: a yes opens its ports 443 and 80`,
   ]);
   expect(open.map(({ subject, requestedBy }) => [subject, requestedBy])).toMatchObject([
     [{ host: "a.example", port: 443, toolCalls: [{ name: "reach" }] }, [{ actorId: "anna" }]],
@@ -107,7 +107,9 @@ it("the note names all shells that the call started, and none that bash_kill has
   await started().mayReach("a.example", 443);
   const [first] = await openHosts(as("paul"));
   const shells = `the background shells ${shell.id} (sleep 300) and ${other.id} (sleep 300)`;
-  expect(first?.reason).toBe(`one of ${shells} would reach a.example:443, which no rule allows`);
+  expect(first?.reason).toBe(
+    `one of ${shells} would reach a.example:443, which no rule allows: a yes opens its ports 443 and 80`,
+  );
   await as("paul").decide({ approvalId: first?.id ?? "", decision: "DENY" });
   await as("anna").turn(id, "hello");
   const told = `[The connection of one of ${shells} to a.example:443 was refused. A person denied it.]`;
@@ -132,7 +134,9 @@ it("a question shows what hides in the command of its shell", async () => {
   await started().mayReach("a.example", 443);
   const [question] = await openHosts(as("paul"));
   const shown = `curl \\u202e a.example\\u000a${"x".repeat(183)}`;
-  expect(question?.reason).toBe(`the background shell ${long.id} (${shown}…) would reach a.example:443, which no rule allows`);
+  expect(question?.reason).toBe(
+    `the background shell ${long.id} (${shown}…) would reach a.example:443, which no rule allows: a yes opens its ports 443 and 80`,
+  );
 });
 
 it("a call's question that is open is joined by a program, without another event", async () => {

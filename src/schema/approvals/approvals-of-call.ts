@@ -1,0 +1,24 @@
+import { builder } from "../builder.ts";
+import { ToolCall } from "../tool-call.ts";
+import { Approval } from "./approval.ts";
+
+/** The most questions about a call that are told, and as many about the hosts that it would reach. */
+const MOST_APPROVALS = 20;
+
+builder.prismaObjectField(ToolCall, "approvals", (t) =>
+  t.field({
+    type: [Approval],
+    description:
+      "The questions to people about it, in order, and behind them those about the hosts that it would reach, itself or by a program in the background; at most 40.",
+    select: (_args, _context, nestedSelection) => ({
+      approvals: nestedSelection({ orderBy: { requestedAt: "asc" }, take: MOST_APPROVALS }),
+      hostRequests: {
+        select: { approval: nestedSelection() },
+        distinct: ["approvalId"],
+        orderBy: { approvalId: "asc" },
+        take: MOST_APPROVALS,
+      },
+    }),
+    resolve: ({ approvals, hostRequests }) => [...approvals, ...hostRequests.map(({ approval }) => approval)],
+  }),
+);
