@@ -4,9 +4,10 @@ import {
   proposeRuleTo,
   revokeAllowRule as revoke,
   type AllowAlways,
-} from "../agent/approvals/always-allow.ts";
-import type { RuleProposal } from "../agent/approvals/rule-proposal.ts";
-import type { AllowRule, Prisma } from "../db/generated/client.ts";
+} from "../agent/approvals/allow-rules/always-allow.ts";
+import { alsoAnswered } from "../agent/approvals/allow-rules/also-answered.ts";
+import type { RuleProposal } from "../agent/approvals/allow-rules/rule-proposal.ts";
+import type { AllowRule, Approval, Prisma } from "../db/generated/client.ts";
 import type { Context } from "./context.ts";
 import type { UserError } from "./errors.ts";
 import { rowId } from "../lib/global-id.ts";
@@ -79,6 +80,21 @@ export async function allowRuleProposal(
 export async function allowAlways(context: Context, request: AllowAlways): Promise<Payload> {
   const approvalId = rowId("Approval", request.approvalId);
   return payloadOf(context, await allow(context.services, context.actor, { ...request, approvalId }));
+}
+
+/** The approvals that wait, and that a rule which was just stored would answer. */
+export async function alsoAnsweredBy(
+  { services, actor, prisma }: Context,
+  rowId: string | null,
+  selection: Pick<Prisma.ApprovalFindManyArgs, "include" | "select">,
+): Promise<Approval[]> {
+  if (rowId === null) return [];
+  const ids = await alsoAnswered(services, actor, rowId);
+  return prisma.approval.findMany({
+    ...selection,
+    where: { id: { in: [...ids] } },
+    orderBy: [{ requestedAt: "asc" }, { id: "asc" }],
+  });
 }
 
 /** Takes a stored allow rule back. */

@@ -2,6 +2,7 @@ import { builder } from "./builder.ts";
 import "./scalars.ts";
 import "./actor.ts";
 import "./agent.ts";
+import "./approvals/allow-always.ts";
 import "./approvals/allow-rule.ts";
 import "./approvals/approval.ts";
 import "./approvals/approvals-of-call.ts";

@@ -6,7 +6,8 @@ import { UserError } from "./user-error.ts";
 /** The fields that every payload has. */
 type Reached = Pick<Payload, "cursor" | "userErrors">;
 
-type PayloadFields<Shape extends Reached> = PothosSchemaTypes.ObjectFieldBuilder<(typeof builder)["$inferSchemaTypes"], Shape>;
+/** The builder of a payload's own fields. */
+export type PayloadFields<Shape extends Reached = Payload> = PothosSchemaTypes.ObjectFieldBuilder<(typeof builder)["$inferSchemaTypes"], Shape>;
 
 /** The payload type of a mutation: its own field, the cursor, and the expected failures. */
 export function payloadType<Shape extends Reached = Payload>(name: string, own: (t: PayloadFields<Shape>) => FieldMap) {

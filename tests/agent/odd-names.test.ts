@@ -3,7 +3,7 @@ import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { narrowestRule } from "../../src/agent/approvals/narrowest-rule.ts";
+import { narrowestRule } from "../../src/agent/approvals/allow-rules/narrowest-rule.ts";
 import { judge } from "../../src/agent/policy/policy.ts";
 import { readPermission } from "../../src/agent/policy/permission-source.ts";
 import { ruleValues } from "../../src/agent/policy/rule-values.ts";

@@ -1,11 +1,10 @@
-import { allowAlways, allowRuleByRow, allowRuleProposal, allowRules, revokeAllowRule } from "../../resolvers/allow-rule.ts";
-import type { RuleProposal } from "../../agent/approvals/rule-proposal.ts";
+import { allowRuleProposal, allowRules } from "../../resolvers/allow-rule.ts";
+import type { RuleProposal } from "../../agent/approvals/allow-rules/rule-proposal.ts";
 import type { RuleProposalResult } from "../../resolvers/allow-rule.ts";
 import { globalId } from "../../lib/global-id.ts";
 import { ActorRef } from "../actor.ts";
 import { builder } from "../builder.ts";
 import { connectionOf, nodesSelection } from "../connection.ts";
-import { payloadType } from "../payload.ts";
 import { UserError } from "../user-error.ts";
 
 export const AllowRule = builder.prismaNode("AllowRule", {
@@ -38,6 +37,11 @@ export const AllowRule = builder.prismaNode("AllowRule", {
       type: "DateTime",
       nullable: true,
       description: "When it was taken back; null while it holds.",
+    }),
+    isActive: t.boolean({
+      description: "True while it holds.",
+      select: { revokedAt: true },
+      resolve: ({ revokedAt }) => revokedAt === null,
     }),
     revokedBy: t.field({
       type: ActorRef,
@@ -126,52 +130,5 @@ builder.queryField("allowRuleProposal", (t) =>
       }),
     },
     resolve: (_root, { approvalId, rule }, context) => allowRuleProposal(context, approvalId, rule ?? null),
-  }),
-);
-
-const AllowAlwaysInput = builder.inputType("AllowAlwaysInput", {
-  description: "What shall run without asking from now on.",
-  fields: (t) => ({
-    approvalId: t.id({ required: true, description: "The approval whose call is an example of it." }),
-    rule: t.string({
-      description:
-        "Another rule than the proposed one. It must take in the approval's call, let it run, and speak of its tool only. At most 1,000 characters.",
-    }),
-    note: t.string({ description: "Why. At most 4,000 characters." }),
-  }),
-});
-
-const RevokeAllowRuleInput = builder.inputType("RevokeAllowRuleInput", {
-  description: "Which rule to take back.",
-  fields: (t) => ({ allowRuleId: t.id({ required: true, description: "The rule." }) }),
-});
-
-const allowRulePayload = (name: string) =>
-  payloadType(name, (t) => ({
-    allowRule: t.prismaField({
-      type: AllowRule,
-      nullable: true,
-      description: "The rule, if the mutation was carried out.",
-      resolve: (query, { rowId }, _args, context) => allowRuleByRow(context, rowId, query),
-    }),
-  }));
-
-builder.mutationField("allowAlways", (t) =>
-  t.field({
-    type: allowRulePayload("AllowAlwaysPayload"),
-    description:
-      "Stores the rule by which calls like an approval's run without asking from now on: `allowRuleProposal`, or another. It decides nothing that is open, and deny rules still hold. At most 300 hold for a template: one more is refused with TOO_LARGE.",
-    args: { input: t.arg({ type: AllowAlwaysInput, required: true, description: "What, and why." }) },
-    resolve: (_root, { input }, context) =>
-      allowAlways(context, { approvalId: input.approvalId, rule: input.rule ?? null, note: input.note ?? null }),
-  }),
-);
-
-builder.mutationField("revokeAllowRule", (t) =>
-  t.field({
-    type: allowRulePayload("RevokeAllowRulePayload"),
-    description: "Takes a stored rule back, at once.",
-    args: { input: t.arg({ type: RevokeAllowRuleInput, required: true, description: "Which." }) },
-    resolve: (_root, { input }, context) => revokeAllowRule(context, input.allowRuleId),
   }),
 );

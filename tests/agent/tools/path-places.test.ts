@@ -2,7 +2,7 @@ import { realpathSync } from "node:fs";
 import { symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { narrowestRule } from "../../../src/agent/approvals/narrowest-rule.ts";
+import { narrowestRule } from "../../../src/agent/approvals/allow-rules/narrowest-rule.ts";
 import { parseRule, ruleMatches, type Extent } from "../../../src/agent/policy/rule.ts";
 import { reachedPaths, ruleValues, writtenFiles } from "../../../src/agent/policy/rule-values.ts";
 import { BUILTIN_TOOLS } from "../../../src/agent/tools/builtin.ts";

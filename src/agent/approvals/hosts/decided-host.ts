@@ -1,4 +1,4 @@
-import { newAllowRule } from "../new-allow-rule.ts";
+import { newAllowRule } from "../allow-rules/new-allow-rule.ts";
 import { randomUUIDv7 } from "node:crypto";
 import type { OutsideChange } from "../../../db/change.ts";
 import type { Sql, Statement } from "../../../db/sql.ts";

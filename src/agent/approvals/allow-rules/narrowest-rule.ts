@@ -1,10 +1,10 @@
-import { isJsonObject, type Json, type JsonObject } from "../../lib/json.ts";
-import { accepted, refused, type Result } from "../../lib/result.ts";
-import { byteLength } from "../../lib/text.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../../lib/json.ts";
+import { accepted, refused, type Result } from "../../../lib/result.ts";
+import { byteLength } from "../../../lib/text.ts";
 import { commandPatternOf, linesIn, type NoRule } from "./command-rule.ts";
-import { namesOf, useOf, type RuleValue, type RuleValues } from "../policy/rule-values.ts";
-import { parametersOf, placeOf } from "../tools/path-places.ts";
-import type { Tool } from "../tools/tool.ts";
+import { namesOf, useOf, type RuleValue, type RuleValues } from "../../policy/rule-values.ts";
+import { parametersOf, placeOf } from "../../tools/path-places.ts";
+import type { Tool } from "../../tools/tool.ts";
 
 /** Longer texts are not made into a rule: nobody would read it. In bytes. */
 const TEXT_BYTES = 200;

@@ -1,9 +1,9 @@
-import type { CommandLine } from "../policy/commands/command-line.ts";
-import { readCommandLine } from "../policy/commands/read-command-line.ts";
-import { ruleMatches, type Rule } from "../policy/rule.ts";
-import { linesOf, type RuleValues } from "../policy/rule-values.ts";
+import type { CommandLine } from "../../policy/commands/command-line.ts";
+import { readCommandLine } from "../../policy/commands/read-command-line.ts";
+import { ruleMatches, type Rule } from "../../policy/rule.ts";
+import { linesOf, type RuleValues } from "../../policy/rule-values.ts";
 import type { MatchedCall } from "./past-calls.ts";
-import { Workspace } from "../workspace/workspace.ts";
+import { Workspace } from "../../workspace/workspace.ts";
 
 /** Command lines that a rule takes in, and some that it does not, for the person who stores it. */
 export type RuleExamples = {

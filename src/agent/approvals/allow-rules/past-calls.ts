@@ -1,9 +1,9 @@
 import { setImmediate } from "node:timers/promises";
-import { readPiece } from "../../db/connections/reader-limits.ts";
-import type { Sql, Statement } from "../../db/sql.ts";
-import { DAY_MS, type Clock } from "../../lib/clock.ts";
-import { ruleMatches, type Rule } from "../policy/rule.ts";
-import type { RuleValues } from "../policy/rule-values.ts";
+import { readPiece } from "../../../db/connections/reader-limits.ts";
+import type { Sql, Statement } from "../../../db/sql.ts";
+import { DAY_MS, type Clock } from "../../../lib/clock.ts";
+import { ruleMatches, type Rule } from "../../policy/rule.ts";
+import type { RuleValues } from "../../policy/rule-values.ts";
 
 /** The time in days, the number of calls, and the bytes of what rules see of them, that a proposal looks back at. */
 export const PAST_DAYS = 30;

@@ -1,30 +1,30 @@
 import { newAllowRule } from "./new-allow-rule.ts";
 import { randomUUIDv7 } from "node:crypto";
-import type { Sql, Statement } from "../../db/sql.ts";
-import type { AllowRuleSnapshot } from "../../events/tenant-event.ts";
-import type { JsonObject } from "../../lib/json.ts";
-import { accepted, refused, type Result } from "../../lib/result.ts";
-import { storable } from "../../lib/text.ts";
-import { missingAbility } from "../actors/abilities.ts";
-import { actorRef, mayDecide, type Actor } from "../actors/actor.ts";
-import { agentPolicy, type OwnPermission } from "../policy/agent-policy.ts";
-import type { Verdict } from "../policy/permission.ts";
-import { MOST_RULES, RULE_CHARACTERS } from "../policy/permission-source.ts";
-import { judge } from "../policy/policy.ts";
+import type { Sql, Statement } from "../../../db/sql.ts";
+import type { AllowRuleSnapshot } from "../../../events/tenant-event.ts";
+import type { JsonObject } from "../../../lib/json.ts";
+import { accepted, refused, type Result } from "../../../lib/result.ts";
+import { storable } from "../../../lib/text.ts";
+import { missingAbility } from "../../actors/abilities.ts";
+import { actorRef, mayDecide, type Actor } from "../../actors/actor.ts";
+import { agentPolicy, type OwnPermission } from "../../policy/agent-policy.ts";
+import type { Verdict } from "../../policy/permission.ts";
+import { MOST_RULES, RULE_CHARACTERS } from "../../policy/permission-source.ts";
+import { judge } from "../../policy/policy.ts";
 import type { NoRule } from "./command-rule.ts";
 import { fileRules } from "./file-rules.ts";
 import { matchedBy, pastCalls, type PastCall } from "./past-calls.ts";
 import { narrowestRule } from "./narrowest-rule.ts";
 import { ruleExamples } from "./rule-examples.ts";
 import type { RuleProposal } from "./rule-proposal.ts";
-import { parseRule, ruleMatches, type Rule } from "../policy/rule.ts";
-import { wholeValues, type RuleValues } from "../policy/rule-values.ts";
-import type { ApprovalServices } from "./services.ts";
-import { findApproval, type FoundApproval } from "./approval.ts";
-import { hostRuleToStore, proposeHostRule } from "./hosts/always-allow-host.ts";
-import { authorityOf } from "./authority.ts";
-import type { Outcome } from "../actors/outcome.ts";
-import { noteProblem, type CommandRefusal } from "../actors/refusal.ts";
+import { parseRule, ruleMatches, type Rule } from "../../policy/rule.ts";
+import { wholeValues, type RuleValues } from "../../policy/rule-values.ts";
+import type { ApprovalServices } from "../services.ts";
+import { findApproval, type FoundApproval } from "../approval.ts";
+import { hostRuleToStore, proposeHostRule } from "./always-allow-host.ts";
+import { authorityOf } from "../authority.ts";
+import type { Outcome } from "../../actors/outcome.ts";
+import { noteProblem, type CommandRefusal } from "../../actors/refusal.ts";
 
 /** The request of allowAlways: the rule that is proposed for an approval's call, or another one that takes it in. */
 export type AllowAlways = { readonly approvalId: string; readonly rule: string | null; readonly note: string | null };
@@ -36,10 +36,10 @@ type StoredAllowRule = Omit<AllowAlways, "rule"> & {
   readonly rule: string;
 };
 
-const FIND_CALL: Statement<CallValues, [approvalId: string]> = {
+const FIND_CALLS: Statement<CallValues & { readonly approvalId: string }, [approvalIds: readonly string[]]> = {
   name: "find_call_values",
-  text: `SELECT t.name, t.rule_values AS values, coalesce(t.effective_input, t.requested_input) AS input, t.hook_verdict AS "hookVerdict", a.id AS "agentId", a.tenant, a.template_id AS "templateId", a.permission FROM approval p
-    JOIN tool_call t ON t.id = p.tool_call_id JOIN agent a ON a.id = t.agent_id WHERE p.id = $1`,
+  text: `SELECT p.id AS "approvalId", t.name, t.rule_values AS values, coalesce(t.effective_input, t.requested_input) AS input, t.hook_verdict AS "hookVerdict", a.id AS "agentId", a.tenant, a.template_id AS "templateId", a.permission FROM approval p
+    JOIN tool_call t ON t.id = p.tool_call_id JOIN agent a ON a.id = t.agent_id WHERE p.id = ANY ($1)`,
 };
 /** The rule itself, if it is stored, and the number of those that hold for its template. */
 const FIND_HELD: Statement<{ same: string | null; held: number }, [tenant: string, templateId: string, rule: string]> = {
@@ -123,7 +123,7 @@ async function proposeRule(services: ApprovalServices, call: CallValues | null):
 type StillAsked = { readonly reason: string; readonly remedy: string | null };
 
 /** Why a call would be asked about, or denied, although a rule takes it in; null if it would run. */
-function whyStillAsked(
+export function whyStillAsked(
   services: ApprovalServices,
   { agentId, name, values, hookVerdict, templateId, permission }: JudgedValues,
   rule: Rule,
@@ -289,9 +289,18 @@ export async function revokeAllowRule(
 
 /** The record of an approval's call: what the gate saw, its texts as long as they are. */
 export async function callOf(sql: Sql, approvalId: string): Promise<CallValues | null> {
-  const [call] = await sql.query(FIND_CALL, [approvalId]);
-  if (call === undefined) return null;
-  return call.values === null ? call : { ...call, values: wholeValues(call.values, call.input) };
+  return (await callsOf(sql, [approvalId])).get(approvalId) ?? null;
+}
+
+/** The same of several approvals, by their ids; those that are about something else are left out. */
+export async function callsOf(sql: Sql, approvalIds: readonly string[]): Promise<ReadonlyMap<string, CallValues>> {
+  const calls = await sql.query(FIND_CALLS, [approvalIds]);
+  return new Map(
+    calls.map(({ approvalId, ...call }) => [
+      approvalId,
+      call.values === null ? call : { ...call, values: wholeValues(call.values, call.input) },
+    ]),
+  );
 }
 
 /** A rule with what it would have meant for recorded calls, and examples. */

@@ -1,7 +1,7 @@
-import { filesOf } from "../policy/commands/command-line.ts";
-import { parseRule, type Rule } from "../policy/rule.ts";
-import { linesOf, type RuleValues } from "../policy/rule-values.ts";
-import type { Tool } from "../tools/tool.ts";
+import { filesOf } from "../../policy/commands/command-line.ts";
+import { parseRule, type Rule } from "../../policy/rule.ts";
+import { linesOf, type RuleValues } from "../../policy/rule-values.ts";
+import type { Tool } from "../../tools/tool.ts";
 
 /** A name that stands in a pattern as it is. */
 const PLAIN_NAME = /^[\w./-]+$/;

@@ -8,8 +8,8 @@ import { hostDecision } from "../../policy/hosts/host-decision.ts";
 import { hostRuleAllows, hostRuleFor, isHostRule, parseHostRule, type HostRule } from "../../policy/hosts/host-rule.ts";
 import { hostText, type Host } from "../../policy/hosts/host.ts";
 import type { FoundHost } from "../approval.ts";
-import { PAST_CALLS, PAST_DAYS } from "../past-calls.ts";
-import type { RuleProposal } from "../rule-proposal.ts";
+import { PAST_CALLS, PAST_DAYS } from "./past-calls.ts";
+import type { RuleProposal } from "./rule-proposal.ts";
 import type { ApprovalServices } from "../services.ts";
 
 const FIND_PAST: Statement<
@@ -67,7 +67,7 @@ export function hostRuleToStore(
 }
 
 /** Why the agent of an approval would not reach its host although a rule of its template allows the host; null if it would. */
-function whyStillClosed(services: ApprovalServices, approval: FoundHost, rule: HostRule): string | null {
+export function whyStillClosed(services: ApprovalServices, approval: FoundHost, rule: HostRule): string | null {
   const template = services.templates.get(approval.templateId);
   if (template === undefined) return null;
   const { permission, host, port } = approval;

@@ -1,5 +1,5 @@
-import type { OutsideChange } from "../../db/change.ts";
-import type { Actor } from "../actors/actor.ts";
+import type { OutsideChange } from "../../../db/change.ts";
+import type { Actor } from "../../actors/actor.ts";
 
 /** The row of an allow rule. */
 type AllowRuleRow = NonNullable<OutsideChange["keepRule"]>;

@@ -1,0 +1,74 @@
+import type { Statement } from "../../../db/sql.ts";
+import type { Actor } from "../../actors/actor.ts";
+import { hostRuleAllows, isHostRule } from "../../policy/hosts/host-rule.ts";
+import { parseRule, ruleMatches } from "../../policy/rule.ts";
+import { readApprovals, type FoundApproval } from "../approval.ts";
+import { authorityOf } from "../authority.ts";
+import type { ApprovalServices } from "../services.ts";
+import { readHostRule, whyStillClosed } from "./always-allow-host.ts";
+import { callsOf, whyStillAsked } from "./always-allow.ts";
+
+/** The most approvals that are looked at, the oldest first, and the most that are told: as many as decideApprovals takes. */
+const MOST_LOOKED_AT = 500;
+const MOST_TOLD = 100;
+
+const FIND_RULE: Statement<{ rule: string; templateId: string; approvalId: string }, [id: string, tenant: string]> = {
+  name: "find_held_allow_rule",
+  text: `SELECT r.rule, r.template_id AS "templateId", r.approval_id AS "approvalId" FROM allow_rule r
+    WHERE r.id = $1 AND r.tenant = $2 AND r.agent_id IS NULL AND r.revoked_at IS NULL`,
+};
+const FIND_PENDING: Statement<{ id: string }, [tenant: string, templateId: string, but: string]> = {
+  name: "find_pending_of_template",
+  text: `SELECT p.id FROM approval p JOIN agent a ON a.id = p.agent_id
+    WHERE p.tenant = $1 AND p.state = 'PENDING' AND p.kind IN ('TOOL_CALL', 'NETWORK_HOST') AND a.template_id = $2 AND p.id <> $3
+    ORDER BY p.requested_at, p.id LIMIT ${MOST_LOOKED_AT}`,
+};
+
+/**
+ * The approvals that wait and would not be asked for by a rule that is stored for a template, in the order in which they were
+ * asked for: those on which the actor may decide, without the one that the rule was made from.
+ */
+export async function alsoAnswered(services: ApprovalServices, actor: Actor, ruleId: string): Promise<readonly string[]> {
+  const { sql } = services;
+  const [stored] = await sql.query(FIND_RULE, [ruleId, actor.tenant]);
+  if (stored === undefined) return [];
+  const { rule: source, templateId, approvalId } = stored;
+  const pending = (await sql.query(FIND_PENDING, [actor.tenant, templateId, approvalId])).map(({ id }) => id);
+  const isAnswered = isHostRule(source) ? answersHost(services, source) : await answersCall(services, source, pending);
+  const found = new Map((await readApprovals(sql, pending)).map((approval) => [approval.id, approval]));
+  return pending
+    .filter((id) => {
+      const approval = found.get(id);
+      if (approval === undefined || !authorityOf(actor, approval, services.templates.get(templateId)).ok) return false;
+      return isAnswered(approval);
+    })
+    .slice(0, MOST_TOLD);
+}
+
+/** Says of an approval whether a rule about hosts lets its agent reach the host. */
+function answersHost(services: ApprovalServices, source: string): (approval: FoundApproval) => boolean {
+  const rule = readHostRule(source);
+  return (approval) =>
+    rule.ok &&
+    approval.kind === "NETWORK_HOST" &&
+    hostRuleAllows(rule.value, approval) &&
+    whyStillClosed(services, approval, rule.value) === null;
+}
+
+/** Says of an approval whether a rule lets its call run. */
+async function answersCall(
+  services: ApprovalServices,
+  source: string,
+  pending: readonly string[],
+): Promise<(approval: FoundApproval) => boolean> {
+  const rule = parseRule(source, "rule", services.tools);
+  const calls = await callsOf(services.sql, pending);
+  return ({ id, kind }) => {
+    const call = calls.get(id);
+    if (!rule.ok || kind !== "TOOL_CALL" || call === undefined || call.values === null) return false;
+    const { values } = call;
+    return (
+      ruleMatches(rule.value, call.name, values, "covers") && whyStillAsked(services, { ...call, values }, rule.value) === null
+    );
+  };
+}
