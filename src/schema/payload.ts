@@ -7,7 +7,10 @@ import { UserError } from "./user-error.ts";
 type Reached = Pick<Payload, "cursor" | "userErrors">;
 
 /** The builder of a payload's own fields. */
-export type PayloadFields<Shape extends Reached = Payload> = PothosSchemaTypes.ObjectFieldBuilder<(typeof builder)["$inferSchemaTypes"], Shape>;
+export type PayloadFields<Shape extends Reached = Payload> = PothosSchemaTypes.ObjectFieldBuilder<
+  (typeof builder)["$inferSchemaTypes"],
+  Shape
+>;
 
 /** The payload type of a mutation: its own field, the cursor, and the expected failures. */
 export function payloadType<Shape extends Reached = Payload>(name: string, own: (t: PayloadFields<Shape>) => FieldMap) {

@@ -73,7 +73,8 @@ export async function startServer(
       const problem = originProblem(request, options);
       if (problem !== null) {
         tellRefused(logger, request, problem);
-        if (path === "/graphql") return refuseRequest(request, response, { ...problem, code: problem.status === 400 ? "BAD_REQUEST" : "FORBIDDEN" });
+        if (path === "/graphql")
+          return refuseRequest(request, response, { ...problem, code: problem.status === 400 ? "BAD_REQUEST" : "FORBIDDEN" });
         return answer(response, problem.status, problem.message);
       }
       switch (path) {
