@@ -24,6 +24,7 @@ import { RememberedHostRules } from "./agent/policy/hosts/remembered-host-rules.
 import { ToolSlots } from "./agent/calls/slots.ts";
 import { Runner } from "./agent/loop/runner.ts";
 import { DatabaseClock, NO_SKEW } from "./db/database-clock.ts";
+import { untilPostgresAnswers } from "./db/late-postgres.ts";
 import { lockFolder } from "./db/lock-file.ts";
 import { openDatabase, type Database } from "./db/database.ts";
 import type { Sql, Statement } from "./db/sql.ts";
@@ -125,6 +126,8 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   // The database, and what stands between it and the application in tests.
   const registry = new Registry();
   const meters = new Meters(registry);
+  if (settings.environment.database.kind === "postgres")
+    await untilPostgresAnswers(settings.environment.database.url, (message) => logger.tell("outage", message));
   const database = await openDatabase(settings.environment.database, observedBy(logger, meters));
   starting.defer(() => database.close());
   const tested = overrides.sql ?? ((given) => given);
@@ -191,6 +194,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     programMs,
   });
   starting.defer(() => shells.close());
+  const ownWorkspaces = join(realFolder(dataFolder), "workspaces");
   const shared = {
     serverId,
     version,
@@ -207,7 +211,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     logger,
     leaseTimes,
     // No other server could know more.
-    knownParts: database.config.kind === "embedded" ? null : partsOf(settings, overrides.models),
+    knownParts: database.config.kind === "embedded" ? null : partsOf(settings, ownWorkspaces, overrides.models),
     programMs,
     agentLimit: settings.agentLimit,
     hasSeveralTenants: settings.hasSeveralTenants,
@@ -235,7 +239,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     modes: settings.modes,
     agentHooks: settings.agentHooks,
     folder,
-    ownWorkspaces: join(realFolder(dataFolder), "workspaces"),
+    ownWorkspaces,
     decidersOf: decidersOf(settings),
   };
   const services: ServerServices = { ...shared, of: servicesByTenant(shared, settings.tenants, overrides.models) };

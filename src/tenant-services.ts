@@ -4,6 +4,7 @@ import { knownParts, type PartNames } from "./agent/loop/lease.ts";
 import type { AgentServices, ServerServices } from "./agent/loop/services.ts";
 import { measured, MODEL_OUTCOMES } from "./agent/models/measured.ts";
 import type { Model } from "./agent/models/model.ts";
+import { allowedFolders } from "./agent/workspace/roots.ts";
 import type { Settings } from "./config/settings.ts";
 import type { Tenants, TenantSettings } from "./config/tenants.ts";
 import { ApprovalKind, ApprovalState } from "./db/generated/enums.ts";
@@ -11,12 +12,17 @@ import { DONE_REASONS } from "./db/done-reason.ts";
 import { TOOL_OUTCOMES } from "./deliveries/count-work.ts";
 import type { Meters } from "./telemetry/meters.ts";
 
-/** The names by which the agents of a server are made. */
-export function partsOf({ tenants, agentHooks }: Settings, models: ReadonlyMap<string, Model> = new Map()): string {
-  const namesOf = ({ templates, models: own }: TenantSettings): PartNames => ({
-    templates: [...templates.keys()],
-    models: [...own.keys(), ...models.keys()],
+/** The names by which the agents of a server are made, and the folders in which they may work. */
+export function partsOf(
+  { tenants, agentHooks }: Settings,
+  ownWorkspaces: string,
+  models: ReadonlyMap<string, Model> = new Map(),
+): string {
+  const namesOf = (own: TenantSettings): PartNames => ({
+    templates: [...own.templates.keys()],
+    models: [...own.models.keys(), ...models.keys()],
     hooks: [...agentHooks.keys()],
+    folders: allowedFolders({ ...own, ownWorkspaces }),
   });
   return knownParts(namesOf(tenants.everybody), new Map([...tenants.named].map(([tenant, own]) => [tenant, namesOf(own)])));
 }

@@ -1,5 +1,6 @@
 import type { Actor } from "../agent/actors/actor.ts";
 import type { AgentOfTenant } from "../agent/loop/lease.ts";
+import type { KnownNames } from "../agent/loop/waiting-for.ts";
 import type { AgentServices, ServerServices } from "../agent/loop/services.ts";
 import { Loaders } from "../resolvers/loaders.ts";
 import type { LogHead } from "../events/cursor.ts";
@@ -34,7 +35,7 @@ export function makeContext(shared: SharedContext, actor: Actor, person: Person,
 
 /** The part of the context that each answer has anew: its snapshot, and what is read once for it. */
 function oneAnswer(
-  services: Pick<AgentServices, "log" | "reads" | "templates" | "models" | "agentHooks">,
+  services: Pick<AgentServices, "log" | "reads" | keyof KnownNames>,
   tenant: string,
 ): Pick<Context, "snapshot" | "loaders" | "anew"> {
   let head: Promise<LogHead> | null = null;

@@ -36,6 +36,9 @@ export type ServerOptions = Access & {
 /** The time that requests under way, and sockets that were told to close, may take when the server closes, in ms. */
 const CLOSING_MS = 3_000;
 
+/** The time that an idle connection stays open, in ms: longer than proxies keep theirs, which would send a request into its end. */
+const IDLE_MS = 75_000;
+
 /** The sources of the answers to operators' probes. */
 export type Probes = {
   readonly version: Version;
@@ -108,6 +111,7 @@ export async function startServer(
       }
     },
   );
+  server.keepAliveTimeout = IDLE_MS;
   const closeSockets = serveWebSocket(server, yoga, subscribe, { ...options, admissions: shared.admissions }, mask, logger);
   await listen(server, options.port, options.host);
   return {

@@ -5,6 +5,7 @@ import type { TriplaneConfig } from "../../src/triplane.ts";
 import { CreateAgentDocument, PollTimelineDocument } from "../generated/documents.ts";
 import { NEIGHBOURS } from "../support/actors.ts";
 import { startTestApp, temporaryFolder } from "../support/app.ts";
+import { embeddedFolder } from "../support/embedded.ts";
 import { connect, ofType, textOf, type TestClient } from "../support/client.ts";
 import { calls, playedModel, says } from "../support/models.ts";
 import { ownTool } from "../support/tools.ts";
@@ -73,17 +74,35 @@ it("no tenant opens an agent in a folder of another (invariant 12)", async () =>
   expect(await create(anna, { templateId: "assistant", workspace })).toMatchObject({ userErrors: [{ code: "INVALID" }] });
 });
 
-it("an agent whose folder is no longer its tenant's ends its turn with an error that says so", async () => {
-  const folder = await temporaryFolder();
-  const config = await tenantsIn(folder);
-  const first = await startTestApp({ config });
-  const { agent } = await create(connect(first.url, "anna-token"), { templateId: "assistant", workspace: join(folder, "acme") });
-  await first.close();
-  const tenants = { ...config.tenants, acme: { workspaceRoots: [await temporaryFolder()] } };
-  const second = await startTestApp({ database: first.database.config, config: { ...config, tenants } });
-  const events = await connect(second.url, "anna-token").turn(agent?.id ?? "", "hi");
-  expect(ofType(events, "ErrorRaised")).toMatchObject([{ message: expect.stringContaining("a workspace root around") }]);
-});
+it.for(["embedded", "postgres"] as const)(
+  "an agent whose folder is no longer its tenant's does nothing, and says so: %s",
+  async (kind) => {
+    const folder = await temporaryFolder();
+    const config = await tenantsIn(folder);
+    const database = kind === "embedded" ? { database: { kind, folder: await embeddedFolder() } as const } : {};
+    const first = await startTestApp({ config, ...database });
+    const { agent } = await create(connect(first.url, "anna-token"), {
+      templateId: "assistant",
+      workspace: join(folder, "acme"),
+    });
+    const id = agent?.id ?? "";
+    await first.close();
+    const tenants = { ...config.tenants, acme: { workspaceRoots: [await temporaryFolder()] } };
+    const second = await startTestApp({ database: first.database.config, config: { ...config, tenants } });
+    const anna = connect(second.url, "anna-token");
+    if (kind === "embedded") {
+      const events = await anna.turn(id, "hi");
+      expect(ofType(events, "ErrorRaised")).toMatchObject([{ message: expect.stringContaining("a workspace root around") }]);
+      return;
+    }
+    // Another server may have it in its configuration.
+    await anna.send(id, "hi");
+    const waitingFor = async (): Promise<string | undefined> =>
+      (await anna.post<{ agent: { waitingFor: string } }>({ query: `{ agent(id: "${id}") { waitingFor } }` })).data?.agent
+        .waitingFor;
+    await expect.poll(waitingFor).toContain("a server that has a workspace root, or a data folder, around");
+  },
+);
 
 it("a tenant's tools run within its own limits, beside others that go on (invariant 13)", async () => {
   const release = Promise.withResolvers<void>();

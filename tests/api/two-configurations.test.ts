@@ -92,3 +92,25 @@ it("it waits while no server knows its template, says so, and goes on when one d
   expect(ofType(events, "Done")).toMatchObject([{ reason: "COMPLETED" }]);
   expect(textOf(events)).toContain("Whole.");
 });
+
+it("an agent whose folder only one server has, as its own below its data folder, is left to that server", async () => {
+  const database = { kind: "postgres", url: await testDatabaseUrl(), connections: 6 } as const;
+  const overrides = { leaseTimes: { ttlMs: 2_000, renewMs: 300, startMs: 1_300 } };
+  const config = { defaultWorkspace: undefined as never };
+  const start = () => startTestApp({ database, config, overrides });
+  const [first, second] = [await start(), await start()];
+  const agents = await Promise.all(Array.from({ length: 6 }, () => connect(first.url).createAgent()));
+  for (const { id } of agents) {
+    const events = await connect(second.url).turn(id, "hello");
+    expect(ofType(events, "Done")).toMatchObject([{ reason: "COMPLETED" }]);
+  }
+  await first.close();
+  const [left] = agents;
+  const other = connect(second.url);
+  await other.send(left?.id ?? "", "again");
+  await expect
+    .poll(() => waitingFor(other, left?.id ?? ""))
+    .toMatch(/^a server that has a workspace root, or a data folder, around /);
+  const own = await other.createAgent();
+  expect(ofType(await other.turn(own.id, "hello"), "Done")).toMatchObject([{ reason: "COMPLETED" }]);
+});

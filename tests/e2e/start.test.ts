@@ -1,10 +1,11 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createServer, type AddressInfo } from "node:net";
+import { connect, createServer, type AddressInfo } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { temporaryFolder } from "../support/app.ts";
 import { testDatabaseUrl } from "../support/database.ts";
 import { hasNoBox } from "../support/box.ts";
+import { freePort } from "../support/free-port.ts";
 import { runFile } from "../support/process.ts";
 import { embeddedFolder } from "../support/embedded.ts";
 import { startServerProcess } from "../support/server-process.ts";
@@ -41,11 +42,42 @@ describe("--version", () => {
   });
 });
 
+it("a start whose PostgreSQL is late waits for it, and says so", async () => {
+  const url = new URL(await testDatabaseUrl());
+  const port = await freePort();
+  const late = Object.assign(new URL(url), { port });
+  const server = runFile("src/main.ts", [], {
+    PORT: "0",
+    ANTHROPIC_API_KEY: "",
+    DATABASE_URL: late.href,
+    TRIPLANE_DATA_DIR: await temporaryFolder(),
+  });
+  await server.says(/the start waits for the PostgreSQL of DATABASE_URL, which does not answer \(.*ECONNREFUSED/);
+  const forwarder = createServer((socket) => {
+    const through = connect(Number(url.port), url.hostname);
+    socket.pipe(through).pipe(socket);
+    for (const end of [socket, through]) end.on("error", () => through.destroy());
+  });
+  forwarder.listen(port, "127.0.0.1");
+  onTestFinished(() => void forwarder.close());
+  await server.says(/the PostgreSQL of DATABASE_URL answers, after \d+ s: the start goes on/);
+  await server.says("is running");
+  expect(server.output().match(/the start waits/g)).toHaveLength(1);
+}, 30_000);
+
 describe("a start that cannot work says what to do", () => {
-  it("a PostgreSQL that is gone", async () => {
-    const output = await refusal({ DATABASE_URL: "postgresql://user:secret@127.0.0.1:1/db" });
-    expect(output).toMatch(/the PostgreSQL of DATABASE_URL does not answer .*check that it runs/);
-    expect(output).not.toContain("secret");
+  it("a PostgreSQL that does not know who connects, or what", async () => {
+    for (const mistake of [
+      (url: URL) => (url.pathname = "/no_such_database"),
+      (url: URL) => (url.username = "nobody"),
+    ]) {
+      const url = new URL(await testDatabaseUrl());
+      url.password = "secret";
+      mistake(url);
+      const output = await refusal({ DATABASE_URL: url.href });
+      expect(output).toMatch(/the PostgreSQL of DATABASE_URL does not answer .*check that it runs/);
+      expect(output).not.toContain("secret");
+    }
   });
 
   it("a wrong variable, without a stack", async () => {

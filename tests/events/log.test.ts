@@ -69,7 +69,7 @@ describe("what an agent with a long history costs", () => {
     const reads: Asked[] = [];
     const watching = heard(sql, reads);
     expect(await brokenBlocks(watching, agent.agentId)).toEqual([
-      { agentId: agent.agentId, step: 7, block: 0, kind: "text", text: "Hello" },
+      { agentId: agent.agentId, step: 7, block: 0, kind: "text", text: "Hello", isEnded: false },
     ]);
     const before = { agentId: agent.agentId, position: position + 1 };
     expect(await blockText(watching, "TEXT_CHUNK", before, { step: 7, block: 0 })).toBe("Hello");

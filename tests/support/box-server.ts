@@ -34,7 +34,8 @@ export async function boxServer(folder: string, command: string): Promise<string
     const settings = { folder: ${JSON.stringify(join(folder, "box"))}, read: [], protect: [], closed: [], limits: BOX_LIMITS, controlGroups: null };
     const box = new BubblewrapSandbox(groups, availability(), settings);
     const look = async () => ({ covered: [], repositories: [] });
-    const { process: child, ended } = await box.start({ ...${JSON.stringify(program)}, look }, new AbortController().signal);
+    const answering = async () => true;
+    const { process: child, ended } = await box.start({ ...${JSON.stringify(program)}, look, answering }, new AbortController().signal);
     child.stdin.end();
     child.stdout.pipe(process.stdout);
     child.stderr.pipe(process.stderr);

@@ -48,7 +48,7 @@ const IS_UNOWNED = "runnable_at IS NOT NULL AND lease_owner IS NULL";
 
 /**
  * What a server's configuration has that agents are made from, as a JSON text: by tenant, and for all others by "", the names of templates,
- * models and sets of hooks. An agent that needs others is left to the servers that know them, save to end a turn that a person
+ * models and sets of hooks, and the folders below which agents may work. An agent that needs others is left to the servers that know them, save to end a turn that a person
  * interrupted. Null where there are no other servers.
  */
 export type KnownParts = string | null;
@@ -58,6 +58,8 @@ export type PartNames = {
   readonly templates: readonly string[];
   readonly models: readonly string[];
   readonly hooks: readonly string[];
+  /** The folders in which, and below which, they may work; null for any. */
+  readonly folders: readonly string[] | null;
 };
 
 /** The known parts of a server: those of everybody, and of the tenants that have their own. */
@@ -66,9 +68,13 @@ export function knownParts(everybody: PartNames, named: ReadonlyMap<string, Part
 }
 
 /** The agent is made of known parts, or waits for its turn to be ended. `parts`: a parameter with KnownParts. */
-const isKnown = (parts: string): string =>
-  `(${parts}::jsonb IS NULL OR interrupt_at IS NOT NULL OR coalesce(${parts}::jsonb -> agent.tenant, ${parts}::jsonb -> '')
-    @> jsonb_build_object('templates', jsonb_build_array(template_id), 'models', jsonb_build_array(model), 'hooks', coalesce(hooks::jsonb, '[]')))`;
+const isKnown = (parts: string): string => {
+  const own = `coalesce(${parts}::jsonb -> agent.tenant, ${parts}::jsonb -> '')`;
+  return `(${parts}::jsonb IS NULL OR interrupt_at IS NOT NULL OR (
+    ${own} @> jsonb_build_object('templates', jsonb_build_array(template_id), 'models', jsonb_build_array(model), 'hooks', coalesce(hooks::jsonb, '[]'))
+    AND (${own} -> 'folders' = 'null' OR EXISTS (SELECT FROM jsonb_array_elements_text(nullif(${own} -> 'folders', 'null')) AS folder
+      WHERE workspace = folder OR starts_with(workspace, rtrim(folder, '/') || '/')))))`;
+};
 
 /** The most agents whose lease has run out that a look finds: also more than there are places, since some may have to be left to their owners. */
 const RUN_OUT_MOST = 100;

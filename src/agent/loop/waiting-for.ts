@@ -1,5 +1,6 @@
 import type { AgentState, ApprovalKind, Breakpoint } from "../../db/generated/enums.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
+import { isAllowedWorkspace, type WorkspaceFolders } from "../workspace/roots.ts";
 
 /** All that says why an agent does not move. Times are ISO 8601. */
 export type Standstill = {
@@ -8,6 +9,7 @@ export type Standstill = {
   readonly templateId: string;
   readonly model: string;
   readonly hooks: readonly string[];
+  readonly workspace: string;
   readonly stepCount: number;
   /** True if a turn is to begin: a message waits, or the last turn is to be retried. */
   readonly isTurnWanted: boolean;
@@ -36,7 +38,7 @@ const NEWEST = 20;
 
 const READ: Statement<{ standstill: Standstill | null }, [agentIds: readonly string[]]> = {
   name: "read_standstills",
-  text: `SELECT CASE WHEN a.id IS NOT NULL THEN json_build_object('state', a.state, 'breakpoint', a.breakpoint, 'templateId', a.template_id, 'model', a.model, 'hooks', coalesce(a.hooks, '[]'), 'stepCount', a.step_count, 'isInterrupted', a.interrupt_at IS NOT NULL,
+  text: `SELECT CASE WHEN a.id IS NOT NULL THEN json_build_object('state', a.state, 'breakpoint', a.breakpoint, 'templateId', a.template_id, 'model', a.model, 'hooks', coalesce(a.hooks, '[]'), 'workspace', a.workspace, 'stepCount', a.step_count, 'isInterrupted', a.interrupt_at IS NOT NULL,
     'isTurnWanted', a.retry_turn IS NOT NULL OR EXISTS (SELECT FROM message m WHERE m.agent_id = a.id AND m.ordinal IS NULL AND m.withdrawn_at IS NULL),
     'owner', CASE WHEN a.lease_until < clock_timestamp() THEN 'RUN_OUT' WHEN a.lease_owner IS NOT NULL THEN 'ANSWERS' WHEN a.runnable_at IS NOT NULL THEN 'NOBODY' ELSE 'NOT_NEEDED' END,
     'asked', (SELECT coalesce(json_agg(json_build_object('name', coalesce(t.name, p.host || ':' || p.port), 'kind', p.kind) ORDER BY p.requested_at), '[]') FROM approval p LEFT JOIN tool_call t ON t.id = p.tool_call_id
@@ -56,8 +58,8 @@ export async function readStandstills(sql: Sql, agentIds: readonly string[]): Pr
   return (await sql.query(READ, [agentIds])).map(({ standstill }) => standstill);
 }
 
-/** The templates, models and sets of hooks that a server knows. */
-export type KnownNames = {
+/** The templates, models and sets of hooks that a server knows, and the folders in which agents may work. */
+export type KnownNames = WorkspaceFolders & {
   readonly templates: { has(name: string): boolean };
   readonly models: { has(name: string): boolean };
   readonly agentHooks: { has(name: string): boolean };
@@ -80,11 +82,12 @@ export function waitingFor(now: Standstill, known: KnownNames): string | null {
   return atBreakpoint(now);
 }
 
-function missingPart({ templateId, model, hooks }: Standstill, known: KnownNames): string | null {
+function missingPart({ templateId, model, hooks, workspace }: Standstill, known: KnownNames): string | null {
   if (!known.templates.has(templateId)) return `the template ${templateId}`;
   if (!known.models.has(model)) return `the model ${model}`;
   const hook = hooks.find((name) => !known.agentHooks.has(name));
-  return hook === undefined ? null : `the set of hooks ${hook} (agentHooks)`;
+  if (hook !== undefined) return `the set of hooks ${hook} (agentHooks)`;
+  return isAllowedWorkspace(known, workspace) ? null : `a workspace root, or a data folder, around ${workspace}`;
 }
 
 function people(asked: Standstill["asked"]): string {

@@ -14,7 +14,13 @@ export function isInRoots(roots: readonly string[] | null, path: string): boolea
   return roots === null || roots.some((root) => isInside(root, path));
 }
 
-/** True if an agent may work in a folder: inside of the roots, in the default, or in one of its own. */
-export function isAllowedWorkspace({ workspaceRoots, defaultWorkspace, ownWorkspaces }: WorkspaceFolders, path: string): boolean {
-  return isInRoots(workspaceRoots, path) || path === defaultWorkspace || isInside(ownWorkspaces, path);
+/** The folders in which, and below which, an agent may work: the roots, the default, and those of agents' own; null for any. */
+export function allowedFolders({ workspaceRoots, defaultWorkspace, ownWorkspaces }: WorkspaceFolders): readonly string[] | null {
+  if (workspaceRoots === null) return null;
+  return [...workspaceRoots, ...(defaultWorkspace === null ? [] : [defaultWorkspace]), ownWorkspaces];
+}
+
+/** True if an agent may work in a folder. */
+export function isAllowedWorkspace(folders: WorkspaceFolders, path: string): boolean {
+  return isInRoots(allowedFolders(folders), path);
 }

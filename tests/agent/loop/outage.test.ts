@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { LeaseTimes } from "../../../src/agent/loop/lease.ts";
 import { SendMessageDocument } from "../../generated/documents.ts";
-import { startTestApp, type TestApp, type TestAppOptions } from "../../support/app.ts";
+import { startTestApp, temporaryFolder, type TestApp, type TestAppOptions } from "../../support/app.ts";
 import { connect, ofType, type Page, type PageEvent } from "../../support/client.ts";
 import { cuttingProxy } from "../../support/cutting-proxy.ts";
 import { testDatabaseUrl } from "../../support/database.ts";
@@ -28,8 +28,9 @@ async function server(options: Pick<TestAppOptions, "overrides"> = {}, emitted =
     }
     return answer;
   });
+  const workspace = await temporaryFolder();
   const same = {
-    config: { tools: [tool] },
+    config: { tools: [tool], workspaceRoots: [workspace], defaultWorkspace: workspace },
     template: { permission: { mode: "auto" } },
     model: playedModel(
       () => calls("works"),
