@@ -67,10 +67,7 @@ it("a start whose PostgreSQL is late waits for it, and says so", async () => {
 
 describe("a start that cannot work says what to do", () => {
   it("a PostgreSQL that does not know who connects, or what", async () => {
-    for (const mistake of [
-      (url: URL) => (url.pathname = "/no_such_database"),
-      (url: URL) => (url.username = "nobody"),
-    ]) {
+    for (const mistake of [(url: URL) => (url.pathname = "/no_such_database"), (url: URL) => (url.username = "nobody")]) {
       const url = new URL(await testDatabaseUrl());
       url.password = "secret";
       mistake(url);
