@@ -1,4 +1,5 @@
 import { ScriptError } from "./agent/models/script.ts";
+import { errorCode } from "./lib/error-code.ts";
 import { ControlGroupsRefused } from "./agent/workspace/sandbox/control-groups.ts";
 import { ToolDefinitionError } from "./agent/tools/input-schema.ts";
 import { DataFolderInUse, DataFolderUnusable } from "./db/lock-file.ts";
@@ -19,7 +20,18 @@ const EXPLAINED = [
   ToolDefinitionError,
 ];
 
+/** What an operator does about a file or a folder, by the code of the system. */
+const FILE_ADVICE: ReadonlyMap<string, string> = new Map([
+  ["ENOSPC", "the disk is full: make room"],
+  ["EDQUOT", "the quota of the disk is used up: make room"],
+  ["EROFS", "the disk can only be read: set TRIPLANE_DATA_DIR and TRIPLANE_PROGRAMS_DIR to folders that can be written"],
+  ["EACCES", "the server's user must be allowed to write there"],
+]);
+
 /** The message of an error that is the operator's to mend; null for other errors. */
 export function explained(error: unknown): string | null {
-  return error instanceof Error && EXPLAINED.some((kind) => error instanceof kind) ? error.message : null;
+  if (!(error instanceof Error)) return null;
+  if (EXPLAINED.some((kind) => error instanceof kind)) return error.message;
+  const advice = FILE_ADVICE.get(errorCode(error) ?? "");
+  return advice === undefined ? null : `${error.message}: ${advice}`;
 }

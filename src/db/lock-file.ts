@@ -17,7 +17,10 @@ export class DataFolderInUse extends Error {
 export class DataFolderUnusable extends Error {
   override readonly name = "DataFolderUnusable";
   constructor(folder: string, problem: string) {
-    super(`the data folder ${folder} cannot be used (${problem}): set TRIPLANE_DATA_DIR to a folder that can be written`);
+    const advice = /full|ENOSPC|EDQUOT|quota/i.test(problem)
+      ? "make room on its disk, or set TRIPLANE_DATA_DIR to a folder on another one"
+      : "set TRIPLANE_DATA_DIR to a folder that can be written";
+    super(`the data folder ${folder} cannot be used (${problem}): ${advice}`);
   }
 }
 

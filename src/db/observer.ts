@@ -1,6 +1,7 @@
 import type { Logger } from "../telemetry/log.ts";
 import type { Meters } from "../telemetry/meters.ts";
 import type { Sql } from "./sql.ts";
+import { sqlState } from "./storage-error.ts";
 
 /** The connections of a server to its database, by what they are for. */
 export const STATEMENT_POOLS = ["commits", "work", "leases", "reads"] as const;
@@ -12,7 +13,8 @@ export type DatabaseObserver = {
   tell(message: string): void;
   /** The schema was brought up to date by these migrations. */
   migrated(names: readonly string[], durationMs: number): void;
-  statementRan(pool: StatementPool, name: string, durationMs: number, hasFailed: boolean): void;
+  /** `failure` has the error with which it ended; null for none. */
+  statementRan(pool: StatementPool, name: string, durationMs: number, failure: { readonly error: unknown } | null): void;
 };
 
 /** Hears nothing. */
@@ -23,8 +25,18 @@ const SLOW_MS = 1_000;
 /** The migrations that one line names. */
 const MIGRATIONS = 10;
 
+/** What an operator does where a database has no room, by SQLSTATE (PostgreSQL, appendix A). */
+const ROOM: ReadonlyMap<string, string> = new Map([
+  ["53100", "its disk is full: make room there. What agents write waits meanwhile, and what people send is refused"],
+  ["53200", "it has no memory left: give it more, or fewer connections"],
+  ["53300", "it takes no more connections: raise max_connections, or let fewer servers and programs connect"],
+]);
+/** The time between two lines about it, in ms. */
+const ROOM_MS = 60_000;
+
 /** Tells the operator, by log and metrics. */
 export function observedBy(logger: Logger, meters: Meters): DatabaseObserver {
+  let toldOfRoom = -Infinity;
   return {
     tell: (message) => logger.warn(message),
     migrated: (names, durationMs) => {
@@ -32,8 +44,14 @@ export function observedBy(logger: Logger, meters: Meters): DatabaseObserver {
       const message = `the database was migrated: ${names.slice(-MIGRATIONS).join(", ")}${more}`;
       logger.tell("migrated", message, { count: names.length, durationMs: Math.round(durationMs) });
     },
-    statementRan: (pool, name, durationMs, hasFailed) => {
-      meters.statementRan(pool, durationMs / 1_000, hasFailed);
+    statementRan: (pool, name, durationMs, failure) => {
+      meters.statementRan(pool, durationMs / 1_000, failure !== null);
+      const state = failure === null ? undefined : sqlState(failure.error);
+      const advice = ROOM.get(state ?? "");
+      if (advice !== undefined && performance.now() - toldOfRoom >= ROOM_MS) {
+        toldOfRoom = performance.now();
+        logger.tell("no_room", `the database refuses statements: ${advice}`, { reason: `SQLSTATE ${state}`, statement: name });
+      }
       if (durationMs < SLOW_MS) return;
       const fields = { statement: name, reason: pool, durationMs: Math.round(durationMs) };
       logger.tell("slow_statement", `the statement ${name} of the database was slow`, fields);
@@ -49,13 +67,13 @@ export async function observed<Result>(
   run: () => Promise<Result>,
 ): Promise<Result> {
   const started = performance.now();
-  let hasFailed = true;
   try {
     const result = await run();
-    hasFailed = false;
+    statementRan(pool, name, performance.now() - started, null);
     return result;
-  } finally {
-    statementRan(pool, name, performance.now() - started, hasFailed);
+  } catch (error) {
+    statementRan(pool, name, performance.now() - started, { error });
+    throw error;
   }
 }
 

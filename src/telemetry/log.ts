@@ -18,6 +18,7 @@ export const LOG_EVENTS = {
   folder_hung: "warn",
   outage: "warn",
   slow_statement: "warn",
+  no_room: "error",
   clock: "warn",
   delivery_failed: "warn",
   origin_refused: "warn",

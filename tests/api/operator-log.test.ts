@@ -111,6 +111,14 @@ describe("an operator is told", () => {
     await database.sql.query({ name: "sleeps", text: "SELECT pg_sleep(1.1)" }, []);
     await expect(database.reads.query({ name: "wrong", text: "SELECT nothing" }, [])).rejects.toThrow();
     expect(of("slow_statement")).toMatchObject([{ fields: { statement: "sleeps", reason: "work" } }]);
+    const full = { name: "full", text: "DO $$ BEGIN RAISE EXCEPTION 'no space' USING ERRCODE = '53100'; END $$" };
+    for (let times = 0; times < 3; times += 1) await expect(database.sql.query(full, [])).rejects.toThrow();
+    expect(of("no_room")).toMatchObject([
+      {
+        message: expect.stringContaining("its disk is full: make room there"),
+        fields: { reason: "SQLSTATE 53100", statement: "full" },
+      },
+    ]);
   });
 
   it("of a turn that ended with an error, and of an agent that was taken over; never what was said", async () => {
