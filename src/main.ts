@@ -77,12 +77,15 @@ async function closed(app: App, logger: Logger): Promise<void> {
   }
 }
 
+/** The address for a client on this machine: the server may listen at every address. */
 function addressOf({ environment: { host } }: Settings, port: number): string {
-  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+  const name = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
+  return `http://${name.includes(":") ? `[${name}]` : name}:${port}`;
 }
 
-function welcome({ environment, tenants, authentication, sandboxLines, notes }: Settings, port: number): string {
-  const host = `${environment.host.includes(":") ? `[${environment.host}]` : environment.host}:${port}`;
+function welcome(settings: Settings, port: number): string {
+  const { environment, tenants, authentication, sandboxLines, notes } = settings;
+  const host = new URL(addressOf(settings, port)).host;
   const { database } = environment;
   const { models } = tenants.everybody;
   const options = [port === 4000 ? "" : `--url http://${host}/graphql`, authentication.kind === "local" ? "" : "--token TOKEN"]

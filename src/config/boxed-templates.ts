@@ -87,7 +87,7 @@ function boxLines(available: Availability, templates: readonly Named[]): readonl
 
 /** The cost of a bubblewrap that follows links at places that it mounts. */
 const OLD =
-  "bubblewrap is below 0.12: in a workspace with protected or covered paths, such as any git repository, background programs (background: true) are refused, and programs wait for each other";
+  "bubblewrap is below 0.12: in a workspace with protected or covered paths, such as any git repository, background programs (background: true) are refused, and programs wait for each other. docs/sandbox.md says how to build a newer one, also on Debian 12";
 
 /** The line of a template whose permission is a preset. One that needs a box and has none is a note. */
 function presetLine(available: Availability, { name, template: { permission, sandbox } }: Named): readonly string[] {

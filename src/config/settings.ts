@@ -173,6 +173,7 @@ export async function makeSettings(
       ...unboxedNotes(written),
       ...sharedFolderNotes(written),
       ...keyNotes(written, environment),
+      ...plainHttpNotes(environment),
       ...deadRuleNotes(whole.tenants),
       ...quorumNotes(whole.tenants, whole.authentication),
     ],
@@ -213,6 +214,14 @@ export function decidersOf({
   if (authentication.kind !== "tokens" || Object.keys(listeners).length > 0) return () => null;
   const deciders = authentication.actors.filter((actor) => mayDecide(actor));
   return (tenant) => deciders.filter((actor) => actor.tenant === tenant).map(({ id }) => id);
+}
+
+/** Tokens and conversations that cross a network in the clear. */
+function plainHttpNotes({ host }: Environment): string[] {
+  if (isLoopback(host)) return [];
+  return [
+    `HOST=${host}: whoever is on the network between reads tokens and conversations, since the server speaks plain HTTP. Let it listen on 127.0.0.1 behind a proxy that has TLS (docs/nginx/triplane.conf), or on a network that only the proxy reaches.`,
+  ];
 }
 
 /** Of templates whose calls nobody can ever allow, since too few of their tenant may decide. */

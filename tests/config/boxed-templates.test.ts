@@ -32,7 +32,7 @@ it("the start says which preset a template has, where its programs run, and whet
 
 it("a bubblewrap below 0.12 is said to refuse background programs and to let programs wait, if a template requires boxes", () => {
   expect(sandboxLines(OLD, { templates: boxed })[1]).toBe(
-    "bubblewrap is below 0.12: in a workspace with protected or covered paths, such as any git repository, background programs (background: true) are refused, and programs wait for each other",
+    "bubblewrap is below 0.12: in a workspace with protected or covered paths, such as any git repository, background programs (background: true) are refused, and programs wait for each other. docs/sandbox.md says how to build a newer one, also on Debian 12",
   );
   expect(sandboxLines(OLD, { templates: plain })).toEqual(["bubblewrap 0.8.0: no template requires one"]);
 });

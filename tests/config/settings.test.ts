@@ -164,14 +164,18 @@ describe("settings that cannot work say what to do", () => {
 describe("settings", () => {
   it("of an actor with two tokens are accepted, and a quorum that nobody can reach is a note", async () => {
     const actor = (hash: string) => `{ id: "a", tokenHash: "${hash.repeat(64)}", tenant: "t", roles: ["admin", "user"] }`;
-    const { notes } = await loadSettings(
-      readEnvironment({
-        TRIPLANE_CONFIG: await configFile(
-          `export default { models: { m: { provider: "scripted", script: { replies: [{ when: {} }] } } }, templates: { t: { model: "m", systemPrompt: "x", approvalQuorum: 2 } }, workspaceRoots: ["."], actors: [${actor("0")}, ${actor("1")}] }`,
-        ),
-      }),
+    const config = await configFile(
+      `export default { models: { m: { provider: "scripted", script: { replies: [{ when: {} }] } } }, templates: { t: { model: "m", systemPrompt: "x", approvalQuorum: 2 } }, workspaceRoots: ["."], actors: [${actor("0")}, ${actor("1")}] }`,
     );
+    const { notes } = await loadSettings(readEnvironment({ TRIPLANE_CONFIG: config }));
     expect(notes).toEqual([expect.stringContaining("templates.t asks for 2 who allow a call, and no tenant has more than 1")]);
+    for (const [HOST, warning] of [
+      ["localhost", []],
+      ["::1", []],
+      ["0.0.0.0", [expect.stringContaining("HOST=0.0.0.0: whoever is on the network between reads tokens")]],
+      ["::", [expect.stringContaining("HOST=::")]],
+    ] as const)
+      expect((await loadSettings(readEnvironment({ TRIPLANE_CONFIG: config, HOST }))).notes.slice(0, -1)).toEqual(warning);
   });
 
   it("read secrets from files that variables name, and say what is wrong with one without a word of its content", async () => {

@@ -2,8 +2,8 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { arch, platform } from "node:os";
 
-/** The places in which bubblewrap may lie. Nothing else is tried: a folder in PATH may be one in which an agent writes. */
-const PLACES = ["/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap", "/run/current-system/sw/bin/bwrap"];
+/** The places in which bubblewrap may lie, that of one which was built by hand first. Nothing else is tried: a folder in PATH may be one in which an agent writes. */
+const PLACES = ["/usr/local/bin/bwrap", "/usr/bin/bwrap", "/bin/bwrap", "/run/current-system/sw/bin/bwrap"];
 
 /** A bubblewrap that works. `followsLinks`: it follows links at places that it mounts (CVE-2026-87766; below 0.12). */
 export type Bubblewrap = { readonly path: string; readonly version: string; readonly followsLinks: boolean };
