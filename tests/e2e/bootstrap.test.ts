@@ -1,4 +1,4 @@
-import { access, readdir, rm, writeFile } from "node:fs/promises";
+import { access, appendFile, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import { checkout } from "../support/checkout.ts";
@@ -72,4 +72,32 @@ it("an install that breaks off leaves no mark that the dependencies are there", 
   expect(await broken.exited, broken.output()).toBe(1);
   expect(broken.output()).toContain("npm could not install the dependencies");
   await expect(access(mark)).rejects.toThrow("ENOENT");
+}, 120_000);
+
+it("an install for production leaves out what only development needs, and says what it cannot run", async () => {
+  const { folder } = await checkout();
+  const said = join(folder, "npm-said");
+  const npm = join(folder, "npm.js");
+  const says = `import { writeFileSync } from "node:fs"; writeFileSync(${JSON.stringify(said)}, process.argv.slice(2).join(" "));`;
+  await writeFile(npm, says);
+  const run = async (...words: readonly string[]) => {
+    const ran = runPath(join(folder, "scripts/bootstrap.mjs"), words, { npm_execpath: npm });
+    return { code: await ran.exited, output: ran.output() };
+  };
+  const installed = await run("--production");
+  expect(installed.code, installed.output).toBe(0);
+  expect(installed.output).toMatch(/Installed for production, .* runs on Node \S+ of this machine/);
+  expect(await readFile(said, "utf8")).toContain("ci --omit=dev --omit=peer --omit=optional");
+  expect((await run("--version")).output).toMatch(/^Triplane /m);
+  expect(await readdir(join(folder, ".triplane/bundles"))).toHaveLength(1);
+
+  const development = await run("node_modules/vitest/vitest.mjs");
+  expect(development).toMatchObject({ code: 1, output: expect.stringContaining("without what node_modules/vitest") });
+  const changed = "the sources have changed since they were installed for production";
+  await appendFile(join(folder, "src/exit.ts"), "\n// Changed.\n");
+  expect(await run("--version")).toMatchObject({ code: 0, output: expect.stringContaining(changed) });
+  await appendFile(join(folder, "package-lock.json"), "\n");
+  const other = await run("--version");
+  expect(other).toMatchObject({ code: 1, output: expect.stringContaining("run `npm run install:production` again") });
+  expect(await readFile(said, "utf8")).toContain("--omit=dev");
 }, 120_000);
