@@ -1,47 +1,42 @@
-import { Type } from "typebox";
 import type { Around } from "../agent/calls/hooks.ts";
 import type { MessagesChanged, PostModel, PreModel } from "../agent/conversation/model-hooks.ts";
 import type { Hooks } from "../agent/loop/template.ts";
 import type { Placed } from "../agent/tools/hook.ts";
-import { POST_HOOKS } from "../agent/tools/tool.ts";
+import { hookList, listOf, postHooks, type HookList } from "../agent/tools/hook-list.ts";
 import type { PreToolUse } from "../agent/tools/tool-hooks.ts";
 import { withDefault, type Written } from "../lib/setting.ts";
 
-function hookList<Hook>() {
-  return withDefault(Type.Unsafe<readonly Hook[]>({ type: "array", items: { isFunction: true } }), []);
-}
-
-/** The operator's own code around tool calls and model calls. See docs/hooks.md. */
+/** The operator's own code around tool calls and model calls: of each kind one function, or a list. See docs/hooks.md. */
 export const HOOK_SETTINGS = {
   /** Hooks that look at a call before it runs: each may ask, deny, answer in the tool's place, or give another input. None if omitted. */
-  preToolUse: hookList<PreToolUse>(),
+  preToolUse: withDefault(hookList<PreToolUse>(), []),
   /** Hooks that look at a result before it is recorded: each may replace it. `{ run, ifItFails: "withhold" }` keeps the result from the model if the hook fails. None if omitted. */
-  postToolUse: withDefault(POST_HOOKS, []),
+  postToolUse: withDefault(postHooks(), []),
   /** Hooks that go round the execution of a call. None if omitted. */
-  around: hookList<Around>(),
+  around: withDefault(hookList<Around>(), []),
   /** Hooks that look at the messages that the model will read: each may give others, for this model call. None if omitted. */
-  preModel: hookList<PreModel>(),
+  preModel: withDefault(hookList<PreModel>(), []),
   /** Hooks that look at each answer of a model after it is stored. None if omitted. */
-  postModel: hookList<PostModel>(),
+  postModel: withDefault(hookList<PostModel>(), []),
   /** Hooks that are shown the conversation each time it has grown. None if omitted. */
-  messagesChanged: hookList<MessagesChanged>(),
+  messagesChanged: withDefault(hookList<MessagesChanged>(), []),
 };
 
 export type HooksConfig = Written<typeof HOOK_SETTINGS>;
 
 /** The hooks of the configuration, then those of the template. */
 export function hooksOf(all: HooksConfig, place: string, own: HooksConfig): Hooks {
-  const placed = <Kind extends keyof HooksConfig>(kind: Kind) => [
-    ...placedHooks<NonNullable<HooksConfig[Kind]>[number]>(`hooks.${kind}`, all[kind] ?? []),
-    ...placedHooks<NonNullable<HooksConfig[Kind]>[number]>(`${place}.${kind}`, own[kind] ?? []),
+  const placed = <Hook>(kind: keyof HooksConfig, ofAll: HookList<Hook> | undefined, ofOwn: HookList<Hook> | undefined) => [
+    ...placedHooks(`hooks.${kind}`, listOf(ofAll)),
+    ...placedHooks(`${place}.${kind}`, listOf(ofOwn)),
   ];
   return {
-    preToolUse: placed("preToolUse"),
-    postToolUse: placed("postToolUse"),
-    around: placed("around"),
-    preModel: placed("preModel"),
-    postModel: placed("postModel"),
-    messagesChanged: placed("messagesChanged"),
+    preToolUse: placed("preToolUse", all.preToolUse, own.preToolUse),
+    postToolUse: placed("postToolUse", all.postToolUse, own.postToolUse),
+    around: placed("around", all.around, own.around),
+    preModel: placed("preModel", all.preModel, own.preModel),
+    postModel: placed("postModel", all.postModel, own.postModel),
+    messagesChanged: placed("messagesChanged", all.messagesChanged, own.messagesChanged),
   };
 }
 

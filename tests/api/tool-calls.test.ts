@@ -176,7 +176,7 @@ describe("tools that misbehave (invariant 9)", () => {
 
   it("one that answers nothing, or something of another form, is COMPLETED with what can be told", async () => {
     const nothing = ownTool("nothing", () => undefined as never);
-    const text = ownTool("text", () => "just text" as never);
+    const text = ownTool("text", () => "just text");
     const cyclic = ownTool("cyclic", () => {
       const details: Record<string, unknown> = {};
       details["self"] = details;

@@ -3,6 +3,17 @@ import { isJsonObject, toJson, type Json } from "../../lib/json.ts";
 /** The answer of a tool: `output` is the text for the model, `details` the JSON for programs. */
 export type ToolResult = { readonly output: string; readonly details: Json };
 
+/** JSON as code writes it: a field that is undefined is left out. */
+export type Details = string | number | boolean | null | undefined | readonly Details[] | { readonly [field: string]: Details };
+
+/** What a tool's code may answer: the text for the model alone, or with JSON for programs; null if it has none. */
+export type ToolAnswer = string | { readonly output: string; readonly details?: Details };
+
+/** The result that an answer is. What an author's code answers besides, in the face of its types, goes on as it is. */
+export function resultOf(answer: ToolAnswer): ToolResult {
+  return typeof answer === "string" ? { output: answer, details: null } : (answer as ToolResult);
+}
+
 /** The form of a result, for those whose answer has another. */
 export const RESULT_FORM = "its result is not { output: string, details: JSON }";
 

@@ -19,9 +19,11 @@ import {
 } from "./path-places.ts";
 import { cacheProblem } from "./cacheable.ts";
 import type { Shells } from "./bash/shells.ts";
-import type { PostToolUseEntry, ToolHooks } from "./tool-hooks.ts";
+import { hookList, listOf, postHooks } from "./hook-list.ts";
+import type { ToolHooks } from "./tool-hooks.ts";
 import type { BoundPreview, PreviewContext, ToolPreview } from "./tool-preview.ts";
-import type { ToolResult } from "./tool-result.ts";
+import { resultOf, type ToolAnswer, type ToolResult } from "./tool-result.ts";
+import { readStandardSchema, type OutputOf, type StandardSchema } from "./standard-schema.ts";
 import { checkDefaults, compile, schemaOf, ToolDefinitionError } from "./input-schema.ts";
 import { issuesOf, type ValidationIssue } from "./validation-issue.ts";
 
@@ -103,13 +105,13 @@ export type Tool = {
   bind(input: Json): Result<BoundCall, readonly ValidationIssue[]>;
 };
 
-/** The definition of a tool, for `defineTool`. */
+/** The definition of a tool, for `defineTool`. `Input` is what `run` is given. */
 export type ToolDefinition<Input, Schema = JSONSchemaType<Input>> = {
   /** The name by which models and rules call the tool: 1 to 64 letters, digits, _ or -. */
   readonly name: string;
   /** What the tool does, and when to use it, in words for the model. */
   readonly description: string;
-  /** The input's form: a `Type.Object`, or a plain JSON Schema of an object. Properties that it does not name are refused, of objects within it, too. Nothing is converted: a text is no number. */
+  /** The input's form: a `Type.Object`, an object of zod 4, or a plain JSON Schema of an object. Properties that it does not name are refused, of objects within it, too. Nothing is converted: a text is no number. */
   readonly inputSchema: Schema;
   /** True if the tool changes nothing: its calls run together, and without asking unless the template says otherwise. */
   readonly readOnly: boolean;
@@ -139,35 +141,31 @@ export type ToolDefinition<Input, Schema = JSONSchemaType<Input>> = {
   /** `tail` for what says the important things last, as commands do. `head` if omitted. */
   readonly keeps?: "head" | "tail";
   /** Hooks of the tool's own, which run before all others. None if omitted. */
-  readonly hooks?: Partial<ToolHooks>;
+  readonly hooks?: { readonly [Kind in keyof ToolHooks]?: ToolHooks[Kind] | ToolHooks[Kind][number] };
   /** Says what a call would change, for the people who decide on it, and changes nothing; null to say nothing of this call. Or throws why it cannot say that. None if omitted. */
   readonly preview?: (input: Input, context: PreviewContext) => Promise<ToolPreview | null> | ToolPreview | null;
   /** Does the work. What it throws becomes the model's answer; the message should say what to do. */
-  readonly run: (input: Input, context: ToolContext) => Promise<ToolResult> | ToolResult;
+  readonly run: (input: Input, context: ToolContext) => Promise<ToolAnswer> | ToolAnswer;
 };
+
+/** Stands for the input's type where the schema says it. */
+declare const BY_SCHEMA: unique symbol;
+type BySchema = typeof BY_SCHEMA;
+
+/** The schemas that say the type of their input; for an input whose type is given, a plain JSON Schema of it. */
+type SchemaFor<Input> = [Input] extends [BySchema] ? TObject | StandardSchema : JSONSchemaType<Input>;
+type InputFor<Input, Schema> = [Input] extends [BySchema]
+  ? Schema extends TObject
+    ? Static<Schema>
+    : Schema extends StandardSchema
+      ? OutputOf<Schema>
+      : never
+  : Input;
 
 /** The longest time that a call may be given, in ms: an hour. */
 export const MAX_TIMEOUT_MS = 60 * 60 * 1_000;
 
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
-
-const HOOK_LIST = Type.Optional(Type.Array(ownCode()));
-/** The form of postToolUse hooks: functions, or objects with one. */
-export const POST_HOOKS = Type.Unsafe<readonly PostToolUseEntry[]>({
-  type: "array",
-  items: {
-    anyOf: [
-      { isFunction: true },
-      {
-        type: "object",
-        additionalProperties: false,
-        required: ["run"],
-        properties: { run: { isFunction: true }, ifItFails: { enum: ["keep", "withhold"] } },
-      },
-    ],
-    problem: 'must be a function, or { run, ifItFails: "keep" or "withhold" }',
-  },
-});
 
 /** The form of a definition: its types say the same, and nothing looks at types when the server starts. */
 const problemsOf = formCheck(
@@ -204,7 +202,7 @@ const problemsOf = formCheck(
     ),
     risk: Type.Optional(Type.Enum([...RISKS])),
     keeps: Type.Optional(Type.Enum(["head", "tail"])),
-    hooks: Type.Optional(closed({ preToolUse: HOOK_LIST, postToolUse: Type.Optional(POST_HOOKS) })),
+    hooks: Type.Optional(closed({ preToolUse: Type.Optional(hookList()), postToolUse: Type.Optional(postHooks()) })),
     preview: Type.Optional(ownCode()),
     run: ownCode(),
   }),
@@ -213,7 +211,8 @@ const problemsOf = formCheck(
 
 /**
  * A tool from its definition. The input's type is that of `inputSchema`; if `inputSchema` is a plain JSON Schema, the type is
- * given: `defineTool<{ path: string }>`. The schema is compiled once, here. Throws ToolDefinitionError if the definition is wrong.
+ * given: `defineTool<{ path: string }>`. The schema is compiled once, here. An object of zod checks its input once more itself, and
+ * `run` is given what it makes of it. Throws ToolDefinitionError if the definition is wrong.
  *
  * @example
  * export const wordCount = defineTool({
@@ -233,18 +232,20 @@ const problemsOf = formCheck(
  *   },
  * });
  */
-export function defineTool<Schema extends TObject>(definition: ToolDefinition<Static<Schema>, Schema>): Tool;
-export function defineTool<Input>(definition: ToolDefinition<Input>): Tool;
-export function defineTool<Input>(definition: ToolDefinition<Input, object>): Tool {
+export function defineTool<Input = BySchema, Schema extends SchemaFor<Input> = SchemaFor<Input>>(
+  definition: ToolDefinition<InputFor<NoInfer<Input>, Schema>, Schema>,
+): Tool;
+export function defineTool(definition: ToolDefinition<unknown, object>): Tool {
   const { name, description, readOnly, timeoutMs = null, keeps = "head", preview, run } = definition;
   if (!NAME.test(name))
     throw new ToolDefinitionError(`a tool's name must be 1 to 64 letters, digits, _ or -, not ${JSON.stringify(name)}`);
   if (name === "network") throw new ToolDefinitionError(`no tool is named ${name}: rules about hosts begin with it`);
   const problems = problemsOf(definition);
   if (problems.length > 0) throw new ToolDefinitionError(`tool ${name}: ${problems.join("; ")}`);
-  const inputSchema = schemaOf(name, definition.inputSchema);
-  const validateAll = compile<Input>(name, inputSchema);
-  let validateFirst: ValidateFunction<Input> | null = null;
+  const standard = readStandardSchema(name, definition.inputSchema);
+  const inputSchema = schemaOf(name, standard?.schema ?? definition.inputSchema);
+  const validateAll = compile<unknown>(name, inputSchema);
+  let validateFirst: ValidateFunction | null = null;
   checkDefaults(name, inputSchema);
   const paths = pathsOf(name, inputSchema, definition.paths ?? {});
   const commands = commandsOf(name, inputSchema, definition.commands ?? []);
@@ -263,17 +264,20 @@ export function defineTool<Input>(definition: ToolDefinition<Input, object>): To
     commands,
     risk: definition.risk ?? (readOnly ? "LOW" : "MEDIUM"),
     keeps,
-    hooks: { preToolUse: definition.hooks?.preToolUse ?? [], postToolUse: definition.hooks?.postToolUse ?? [] },
+    hooks: { preToolUse: listOf(definition.hooks?.preToolUse), postToolUse: listOf(definition.hooks?.postToolUse) },
     bind(raw) {
       const input: unknown = structuredClone(raw);
       const isLarge = hasMoreParts(raw, LISTED_PARTS);
       const validate = isLarge ? (validateFirst ??= compile(name, inputSchema, "first")) : validateAll;
       if (!validate(input)) return refused(issuesOf(validate.errors ?? [], input));
       if (!isJsonObject(input)) return refused([{ path: "/", message: "must be object", value: raw }]);
+      const checked = standard?.check(structuredClone(input)) ?? { value: input, issues: null };
+      if (checked.issues !== null) return refused(checked.issues);
+      const { value } = checked;
       return accepted({
         input,
-        run: async (context) => run(input, context),
-        preview: preview === undefined ? null : async (context) => preview(input, context),
+        run: async (context) => resultOf(await run(value, context)),
+        preview: preview === undefined ? null : async (context) => preview(value, context),
       });
     },
   };

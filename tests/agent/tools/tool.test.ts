@@ -154,7 +154,8 @@ describe("the definition of a tool", () => {
       { hooks: { preToolUses: [] } },
       'tool t: hooks has no field "preToolUses" (did you mean preToolUse?): the fields are postToolUse, preToolUse',
     ],
-    [{ hooks: { preToolUse: () => {} } }, "tool t: hooks.preToolUse must be array"],
+    [{ hooks: { preToolUse: "guard" } }, "tool t: hooks.preToolUse must be a function, or a list of functions"],
+    [{ hooks: { preToolUse: [() => {}, 1] } }, "tool t: hooks.preToolUse.1 must be a function"],
     [
       { inputSchema: { type: "object", properties: { n: { type: "integer", default: "two" } } } },
       "the default of n of tool t does not fit: it must be integer",
