@@ -1,6 +1,21 @@
 import type { Template as Configured } from "../agent/loop/template.ts";
 import type { Tool as ConfiguredTool } from "../agent/tools/tool.ts";
-import { models, modelNamed, templateNamed, templates, toolsOf, tools, type NamedModel } from "../resolvers/template.ts";
+import type { Permission, PolicyBox } from "../agent/policy/permission.ts";
+import {
+  boxOf,
+  hooksOf,
+  modelNamed,
+  models,
+  permissionOf,
+  rulesOf,
+  templateNamed,
+  templates,
+  tools,
+  toolsOf,
+  type ListedRule,
+  type NamedModel,
+} from "../resolvers/template.ts";
+import { describedLower } from "./described.ts";
 import { builder } from "./builder.ts";
 import { Risk } from "./enums.ts";
 
@@ -31,6 +46,67 @@ export const Tool = builder.objectRef<ConfiguredTool>("Tool").implement({
         "Whether a call of the same is given the earlier answer, as long as its agent changes nothing and its files are as they were.",
     }),
     risk: t.expose("risk", { type: Risk, description: "How much a call could change." }),
+  }),
+});
+
+const RuleList = builder.enumType("RuleList", {
+  description: "A list of a permission block.",
+  values: describedLower<ListedRule["list"]>({
+    deny: "A call, or a host, that a rule of it speaks of is denied.",
+    allow: "It runs, or is reached, without asking.",
+    ask: "A person is asked.",
+  }),
+});
+
+const TemplateRule = builder.objectRef<ListedRule>("TemplateRule").implement({
+  description: "A rule of the configuration.",
+  fields: (t) => ({
+    list: t.expose("list", { type: RuleList, description: "The list in which it stands." }),
+    rule: t.exposeString("rule", { description: "The rule, as it is written; `explanation.rule` of a call that it decided has the list before it." }),
+    place: t.exposeString("place", { description: "Where it stands: `explanation.place` of a call that it decided." }),
+  }),
+});
+
+const TemplatePermission = builder.objectRef<Permission>("TemplatePermission").implement({
+  description: "The permission block by which a template's agents are judged.",
+  fields: (t) => ({
+    mode: t.string({ description: "What happens to calls of which no list speaks.", resolve: ({ mode }) => mode.name }),
+    rules: t.field({
+      type: [TemplateRule],
+      description: "Its rules, list by list, in order; at most 300.",
+      resolve: (permission) => [...rulesOf(permission)],
+    }),
+    allowTools: t.stringList({
+      nullable: true,
+      description: "The only tools that may be called; null for all.",
+      resolve: ({ allowTools }) => allowTools && [...allowTools],
+    }),
+    denyTools: t.stringList({ description: "Tools that are denied.", resolve: ({ denyTools }) => [...denyTools] }),
+    autoAllowTools: t.stringList({
+      description: "Tools that run without asking.",
+      resolve: ({ autoAllowTools }) => [...autoAllowTools],
+    }),
+    autoAllowInBox: t.stringList({
+      description: "Tools that run without asking where programs run in a box.",
+      resolve: ({ autoAllowInBox }) => [...autoAllowInBox],
+    }),
+    requireApprovalTools: t.stringList({
+      description: "Tools that are asked for.",
+      resolve: ({ requireApprovalTools }) => [...requireApprovalTools],
+    }),
+    readOnlyCommands: t.exposeBoolean("readOnlyCommands", {
+      description: "Whether command lines that only read run without asking.",
+    }),
+  }),
+});
+
+const TemplateBox = builder.objectRef<PolicyBox>("TemplateBox").implement({
+  description: "The box in which programs of a template's agents run.",
+  fields: (t) => ({
+    protectedPaths: t.stringList({
+      description: "What programs may read and not change, from the workspace's root.",
+      resolve: ({ protectedPaths }) => [...protectedPaths],
+    }),
   }),
 });
 
@@ -65,6 +141,23 @@ builder.node(Template, {
       type: [Tool],
       description: "The tools that its agents have, each once.",
       resolve: ({ configured }, _args, context) => toolsOf(context, configured),
+    }),
+    permission: t.field({
+      type: TemplatePermission,
+      nullable: true,
+      description: "How its agents' calls are judged, for those who read the tenant; null for others.",
+      resolve: ({ configured }, _args, context) => permissionOf(context, configured),
+    }),
+    box: t.field({
+      type: TemplateBox,
+      nullable: true,
+      description: "The box of its programs, for those who read the tenant; null for others, and where there is none.",
+      resolve: ({ configured }, _args, context) => boxOf(context, configured),
+    }),
+    hooks: t.stringList({
+      description:
+        "The places of its hooks in the configuration, by kind and in order, for those who read the tenant; empty for others.",
+      resolve: ({ configured }, _args, context) => [...hooksOf(context, configured)],
     }),
     approvalQuorum: t.int({
       nullable: true,
