@@ -62,7 +62,9 @@ const TemplateRule = builder.objectRef<ListedRule>("TemplateRule").implement({
   description: "A rule of the configuration.",
   fields: (t) => ({
     list: t.expose("list", { type: RuleList, description: "The list in which it stands." }),
-    rule: t.exposeString("rule", { description: "The rule, as it is written; `explanation.rule` of a call that it decided has the list before it." }),
+    rule: t.exposeString("rule", {
+      description: "The rule, as it is written; `explanation.rule` of a call that it decided has the list before it.",
+    }),
     place: t.exposeString("place", { description: "Where it stands: `explanation.place` of a call that it decided." }),
   }),
 });
