@@ -1,8 +1,14 @@
-/** The operations that GraphiQL opens with: the same walk as `npm run demo`, one tab a step. */
-export const WALK: readonly string[] = [
+import { readFileSync } from "node:fs";
+import type { GraphiQLOptions } from "graphql-yoga";
+
+/**
+ * The operations that GraphiQL opens with: the same walk as `npm run demo`, one tab a step. TEMPLATE stands for the arguments that make
+ * an agent of a template which the viewer has.
+ */
+const WALK: readonly string[] = [
   `# 1. Create an agent. Copy its id and the cursor.
 mutation CreateAgent {
-  createAgent(input: { templateId: "assistant", workspace: "examples/workspace" }) {
+  createAgent(input: { templateId: TEMPLATE }) {
     agent { id state workspace }
     cursor
     userErrors { code field message }
@@ -33,10 +39,20 @@ mutation SendMessage {
   }
 }
 `,
-  `# 4. Saving the list must be allowed. The inbox shows what is asked.
+  `# 4. What must be allowed waits in the inbox, with all that a decision needs.
 query Inbox {
   approvals(filter: { states: [PENDING] }) {
-    nodes { id reason risk inputHash input toolCall { name } agent { id } }
+    nodes {
+      id kind reason risk inputHash inputText
+      subject { __typename ... on ToolCall { name } ... on NetworkHost { host port toolCalls { name inputPreview } } }
+      preview { files { path diff } problem }
+      commandParts { parameter start end reason }
+      agent { id title template { templateId } }
+      requestedBy { actorId name }
+      requestedAt expiresAt missingDecisions
+      decisions { decidedBy { actorId name } decision note }
+      viewerCanDecide viewerCannotDecideReasons
+    }
     asOf
   }
 }
@@ -57,3 +73,40 @@ query Audit {
 }
 `,
 ];
+
+/** The options of the page, as the library takes them; what only our own script reads stands in `triplane`. */
+export type PageOptions = GraphiQLOptions & {
+  readonly triplane: { readonly walk: readonly string[]; readonly workspace: string | null };
+};
+
+/** The options of the page. Where nobody signs in, agents work in the example's folder. */
+export function pageOptions(isLocal: boolean): PageOptions {
+  return {
+    title: "Triplane",
+    subscriptionsProtocol: "WS",
+    triplane: { walk: WALK, workspace: isLocal ? "examples/workspace" : null },
+  };
+}
+
+/** The library's call that shows its page, in the place of which ours stands. */
+const CALL = "YogaGraphiQL.renderYogaGraphiQL(";
+
+/** The page of GraphiQL, with one place for the token, and operations made of the templates that are there. */
+export async function renderPage(options: GraphiQLOptions | undefined): Promise<string> {
+  const { renderGraphiQL } = await import("@graphql-yoga/render-graphiql");
+  const page = renderGraphiQL(options);
+  const at = page.lastIndexOf(CALL);
+  if (at < 0) throw new Error("the page of GraphiQL has another form than this version knows");
+  const script = `<script>${readFileSync(new URL("./graphiql-page.js", import.meta.url), "utf8")}</script>`;
+  const own = `${page.slice(0, at)}triplanePage.show(YogaGraphiQL, ${page.slice(at + CALL.length)}`;
+  return own.replace('<div id="root"></div>', () => `${BAR}<div id="root"></div>${script}`);
+}
+
+/** The line above GraphiQL. */
+const BAR = `<form id="triplane-bar" style="display:flex;gap:8px;align-items:center;padding:6px 12px;font:14px system-ui;background:#f2f4f8;color:#1c2333">
+  <strong>Triplane</strong>
+  <label>Token <input id="triplane-token" type="password" autocomplete="off" spellcheck="false" style="width:22em"></label>
+  <button>Use it</button>
+  <span id="triplane-who" role="status"></span>
+</form>
+<style>#root { height: calc(100vh - 42px) }</style>`;

@@ -13,7 +13,7 @@ import { makeContext, type SharedContext } from "./context.ts";
 import { boundedDocuments, documentCaches } from "./documents.ts";
 import { boundedAnswer } from "./errors.ts";
 import { EventStreams } from "./event-streams.ts";
-import { WALK } from "./graphiql.ts";
+import { pageOptions, renderPage } from "./graphiql.ts";
 import { messageOf } from "../lib/text.ts";
 import { pricedOperations } from "./priced.ts";
 import { asksFor } from "./trusted-documents.ts";
@@ -47,8 +47,8 @@ export function makeYoga(
     maxRequestBodySize: BODY_BYTES,
     landingPage: false,
     // Some megabytes of text, which few servers are asked for.
-    renderGraphiQL: async (options) => (await import("@graphql-yoga/render-graphiql")).renderGraphiQL(options),
-    graphiql: { title: "Triplane", subscriptionsProtocol: "WS", defaultTabs: WALK.map((query) => ({ query })) },
+    renderGraphiQL: renderPage,
+    graphiql: pageOptions(access.authentication.kind === "local"),
     cors: access.allowedOrigins.length === 0 ? false : { origin: [...access.allowedOrigins], methods: ["GET", "POST"] },
     plugins: [
       strangersRefused(access, shared, mask),
