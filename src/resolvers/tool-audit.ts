@@ -27,6 +27,8 @@ export type ToolCallFilter = {
   readonly states?: readonly ToolCallState[] | null | undefined;
   readonly errorTypes?: readonly ToolCallErrorType[] | null | undefined;
   readonly verdicts?: readonly ("allow" | "ask" | "deny")[] | null | undefined;
+  readonly rules?: readonly string[] | null | undefined;
+  readonly places?: readonly string[] | null | undefined;
   readonly createdBy?: readonly ActorNameOrId[] | null | undefined;
   readonly decidedBy?: readonly ActorNameOrId[] | null | undefined;
   readonly minDurationMs?: number | null | undefined;
@@ -115,7 +117,8 @@ function auditPart(order: AuditPart["order"], most: number, { after, before, isB
 
 /** The filter and what the actor may see, as the audit's rows have it. */
 function auditFilter({ actor, tenant }: Context, filter: ToolCallFilter): AuditFilter {
-  const { created, agentIds, templateIds, tools, states, errorTypes, verdicts, createdBy, decidedBy, minDurationMs } = filter;
+  const { created, agentIds, templateIds, tools, states, errorTypes, verdicts, rules, places } = filter;
+  const { createdBy, decidedBy, minDurationMs } = filter;
   return {
     tenant,
     visible: readsTenant(actor) ? null : actor.roles.includes("user") ? [actor.id] : [],
@@ -127,6 +130,8 @@ function auditFilter({ actor, tenant }: Context, filter: ToolCallFilter): AuditF
     states: states ?? null,
     errorTypes: errorTypes ?? null,
     verdicts: verdicts ?? null,
+    rules: rules ? namesIn(rules) : null,
+    places: places ? namesIn(places) : null,
     createdBy: createdBy ? actorIds(createdBy) : null,
     decidedBy: decidedBy ? actorIds(decidedBy) : null,
     minDurationMs: minDurationMs ?? null,
@@ -231,7 +236,12 @@ export async function slowestCalls(
  * here as the other's.
  */
 function visibleCalls({ actor, tenant }: Context, filter: ToolCallFilter): Prisma.ToolCallWhereInput {
-  const { created, agentIds, templateIds, tools, states, errorTypes, verdicts, createdBy, decidedBy, minDurationMs } = filter;
+  const { created, agentIds, templateIds, tools, states, errorTypes, verdicts, rules, places } = filter;
+  const { createdBy, decidedBy, minDurationMs } = filter;
+  const explained = (field: string, values: readonly string[]): Prisma.ToolCallWhereInput => ({
+    verdict: { not: null },
+    OR: namesIn(values).map((value) => ({ explanation: { path: [field], equals: value } })),
+  });
   return {
     tenant,
     copiedFrom: null,
@@ -243,7 +253,11 @@ function visibleCalls({ actor, tenant }: Context, filter: ToolCallFilter): Prism
     ...(agentIds ? { agentId: { in: agentIds.map((id) => rowId("Agent", id)) } } : {}),
     ...(tools ? { name: { in: namesIn(tools) } } : {}),
     ...(states ? { state: { in: [...states] } } : {}),
-    ...(errorTypes ? { OR: errorTypes.map((type) => ({ error: { path: ["type"], equals: type } })) } : {}),
+    AND: [
+      ...(errorTypes ? [{ OR: errorTypes.map((type) => ({ error: { path: ["type"], equals: type } })) }] : []),
+      ...(rules ? [explained("rule", rules)] : []),
+      ...(places ? [explained("place", places)] : []),
+    ],
     ...(verdicts ? { verdict: { in: [...verdicts] } } : {}),
     ...(decidedBy ? { approvals: { some: { decisions: { some: { actorId: { in: actorIds(decidedBy) } } } } } } : {}),
     ...(typeof minDurationMs === "number" ? { durationMs: { gte: minDurationMs } } : {}),

@@ -292,6 +292,11 @@ export const ToolCallFilter = builder.inputType("ToolCallFilter", {
     states: t.field({ type: [ToolCallState], description: "In one of these states." }),
     errorTypes: t.field({ type: [ToolCallErrorType], description: "Refused or failed for one of these reasons." }),
     verdicts: t.field({ type: [PermissionVerdict], description: "Judged so." }),
+    rules: t.stringList({ description: "Decided by one of these rules, as `explanation.rule` has them." }),
+    places: t.stringList({
+      description:
+        "Decided at one of these places, as `explanation.place` has them: of rules of the configuration (`Template.permission.rules`), and of stored ones (`allowRules.` and the row's id).",
+    }),
     createdBy: t.idList({ description: "Of an agent that one of these actors made: ids of ActorRefs, or the actors' own." }),
     decidedBy: t.idList({ description: "On which one of these actors decided." }),
     minDurationMs: t.float({ description: "That took so long, or longer." }),

@@ -46,6 +46,8 @@ const CONDITIONS: {
   ],
   errorTypes: [[{ errorTypes: ["timeout"] }, { errorTypes: ["disabled", "aborted"] }], ["audit_call_error_type"]],
   verdicts: [[{ verdicts: ["allow"] }, { verdicts: ["ask"] }, { verdicts: ["deny"] }], ["audit_call_verdict"]],
+  rules: [[{ rules: ["allow fs_read"] }, { rules: ["deny rare", "none"] }], ["audit_call_rule"]],
+  places: [[{ places: ["t.allow.0"] }, { places: ["t.deny.3"] }, { places: ["t.ask.7", "none"] }], ["audit_call_place"]],
   createdBy: [[{ createdBy: ["person-7"] }, { createdBy: ["person-1", "nobody"] }], ["audit_call_created_by"]],
   decidedBy: [[{ decidedBy: ["chief"] }, { decidedBy: ["nobody"] }], ["audit_call_deciders"]],
   minDurationMs: [[{ minDurationMs: 1 }, { minDurationMs: 9_999 }], []],
@@ -70,6 +72,8 @@ const ALL: AuditFilter = {
   states: null,
   errorTypes: null,
   verdicts: null,
+  rules: null,
+  places: null,
   createdBy: null,
   decidedBy: null,
   minDurationMs: null,
@@ -133,9 +137,10 @@ const HISTORY = (agents: number): readonly string[] => [
     SELECT 'agent-' || a, 'one', 'template-' || a % 3, 'm', '/tmp', 'person-' || a % 100, 'USER', now(), now() FROM generate_series(1, ${agents}) a`,
   `INSERT INTO event (tenant, position, agent_id, seq, channel, kind, payload, at)
     SELECT 'one', (a - 1) * 25 + e, 'agent-' || a, e, 'PROGRESS', 'TEXT_CHUNK', '{}', now() FROM generate_series(1, ${agents}) a, generate_series(1, 25) e`,
-  `INSERT INTO audit_call (id, tenant, agent_id, step, name, state, verdict, error_type, has_run, duration_ms, created_at, template_id, created_by, deciders)
+  `INSERT INTO audit_call (id, tenant, agent_id, step, name, state, verdict, error_type, rule, place, has_run, duration_ms, created_at, template_id, created_by, deciders)
     SELECT 'call-' || a || '-' || s, 'one', 'agent-' || a, s, 'tool-' || CASE WHEN (a + s) % 997 = 0 THEN 'rare' ELSE ((a + s) % 9)::text END, state,
       CASE WHEN state = 'DENIED' THEN 'deny' WHEN (a + s) % 20 = 7 THEN 'ask' ELSE 'allow' END, CASE state WHEN 'FAILED' THEN 'timeout' WHEN 'SEALED' THEN 'aborted' END,
+      CASE WHEN state = 'DENIED' THEN 'deny rare' ELSE 'allow fs_read' END, CASE WHEN state = 'DENIED' THEN 't.deny.3' WHEN (a + s) % 20 = 7 THEN 't.ask.7' ELSE 't.allow.0' END,
       state <> 'DENIED', CASE WHEN state <> 'EXECUTING' THEN a % 1000 + s END, now() - (a * 20 + s) * interval '15 seconds', 'template-' || a % 3, 'person-' || a % 100,
       CASE WHEN (a + s) % 20 = 7 THEN ARRAY['chief'] END
     FROM (SELECT a, s, (CASE WHEN (a * 20 + s) % 100 = 1 THEN 'FAILED' WHEN (a * 20 + s) % 100 = 2 THEN 'DENIED' WHEN (a * 20 + s) % 500 = 3 THEN 'SEALED'

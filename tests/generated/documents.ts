@@ -613,6 +613,10 @@ export type ToolCallFilter = {
   errorTypes?: Array<ToolCallErrorType> | null | undefined;
   /** That took so long, or longer. */
   minDurationMs?: number | null | undefined;
+  /** Decided at one of these places, as `explanation.place` has them: of rules of the configuration (`Template.permission.rules`), and of stored ones (`allowRules.` and the row's id). */
+  places?: Array<string> | null | undefined;
+  /** Decided by one of these rules, as `explanation.rule` has them. */
+  rules?: Array<string> | null | undefined;
   /** In one of these states. */
   states?: Array<ToolCallState> | null | undefined;
   /** Of an agent of one of these templates. */

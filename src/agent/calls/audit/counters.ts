@@ -12,12 +12,14 @@ function isCounted({
   templateIds,
   errorTypes,
   verdicts,
+  rules,
+  places,
   createdBy,
   decidedBy,
   minDurationMs,
   haveRun,
 }: AuditFilter): boolean {
-  const others = [visible, agentIds, templateIds, errorTypes, verdicts, createdBy, decidedBy, minDurationMs];
+  const others = [visible, agentIds, templateIds, errorTypes, verdicts, rules, places, createdBy, decidedBy, minDurationMs];
   return !haveRun && others.every((condition) => condition === null);
 }
 

@@ -15,6 +15,9 @@ export type AuditFilter = {
   readonly states: readonly ToolCallState[] | null;
   readonly errorTypes: readonly ToolCallErrorType[] | null;
   readonly verdicts: readonly string[] | null;
+  /** The rules that decided, and their places, as explanations have them. */
+  readonly rules: readonly string[] | null;
+  readonly places: readonly string[] | null;
   readonly createdBy: readonly string[] | null;
   readonly decidedBy: readonly string[] | null;
   readonly minDurationMs: number | null;
@@ -56,6 +59,8 @@ export function conditions(filter: AuditFilter, parameters: Parameters): string 
     ...among("state", filter.states, "tool_call_state"),
     ...among("error_type", filter.errorTypes),
     ...among("verdict", filter.verdicts),
+    ...among("rule", filter.rules),
+    ...among("place", filter.places),
     ...among("created_by", filter.createdBy),
     ...(filter.decidedBy === null ? [] : [`deciders && ${parameters.add(filter.decidedBy)}::text[]`]),
     ...(filter.minDurationMs === null ? [] : [`duration_ms >= ${parameters.add(filter.minDurationMs)}::float8`]),

@@ -59,6 +59,8 @@ const ALL: AuditFilter = {
   states: null,
   errorTypes: null,
   verdicts: null,
+  rules: null,
+  places: null,
   createdBy: null,
   decidedBy: null,
   minDurationMs: null,
@@ -74,6 +76,8 @@ const FILTERS: readonly AuditFilter[] = [
   { ...ALL, states: ["EXECUTING"] },
   { ...ALL, visible: ["creator-1"], errorTypes: ["timeout"] },
   { ...ALL, verdicts: ["ask"], templateIds: ["template-0"] },
+  { ...ALL, rules: ["rule ask"] },
+  { ...ALL, places: ["place deny", "place allow"], from: at(HOUR) },
   { ...ALL, decidedBy: ["decider-1"] },
   { ...ALL, minDurationMs: 3, createdBy: ["creator-0", "creator-2"] },
   { ...ALL, haveRun: true },
@@ -87,6 +91,8 @@ type Row = {
   readonly name: string;
   readonly state: ToolCallState;
   readonly verdict: string | null;
+  readonly rule: string | null;
+  readonly place: string | null;
   readonly error: string | null;
   readonly has_run: boolean;
   readonly duration_ms: number | null;
@@ -96,7 +102,7 @@ type Row = {
   readonly deciders: readonly string[];
 };
 
-const ROWS = `SELECT t.id, t.agent_id, t.name, t.state, t.verdict, t.error ->> 'type' AS error, t.started_at IS NOT NULL AS has_run, t.duration_ms, t.created_at, a.template_id, a.created_by,
+const ROWS = `SELECT t.id, t.agent_id, t.name, t.state, t.verdict, t.explanation ->> 'rule' AS rule, t.explanation ->> 'place' AS place, t.error ->> 'type' AS error, t.started_at IS NOT NULL AS has_run, t.duration_ms, t.created_at, a.template_id, a.created_by,
     ARRAY(SELECT d.actor_id FROM approval p JOIN decision d ON d.approval_id = p.id WHERE p.tool_call_id = t.id) AS deciders
   FROM tool_call t JOIN agent a ON a.id = t.agent_id WHERE t.tenant = 'one' AND t.copied_from IS NULL`;
 
@@ -137,7 +143,7 @@ class Office {
         const isFinal = TRANSITIONS[to].length === 0;
         await this.#commit(
           call.agent_id,
-          `UPDATE tool_call SET state = '${to}', verdict = '${["allow", "ask", "deny"][action.took % 3] ?? ""}', started_at = CASE WHEN '${to}' = 'EXECUTING' THEN now() ELSE started_at END,
+          `UPDATE tool_call SET state = '${to}', verdict = '${["allow", "ask", "deny"][action.took % 3] ?? ""}', explanation = '{"rule": "rule ${["allow", "ask", "deny"][action.took % 3] ?? ""}", "place": "place ${["allow", "ask", "deny"][action.took % 3] ?? ""}"}', started_at = CASE WHEN '${to}' = 'EXECUTING' THEN now() ELSE started_at END,
             duration_ms = ${isFinal && action.took > 0 ? action.took : "NULL"}, error = ${to === "FAILED" ? `'{"type":"timeout"}'` : "NULL"} WHERE id = '${call.id}'`,
         );
         return;
@@ -227,6 +233,8 @@ function isAsked(filter: AuditFilter, row: Row): boolean {
     among(filter.states, row.state) &&
     among(filter.errorTypes, row.error) &&
     among(filter.verdicts, row.verdict) &&
+    among(filter.rules, row.rule) &&
+    among(filter.places, row.place) &&
     (filter.from === null || row.created_at >= filter.from) &&
     (filter.to === null || row.created_at < filter.to) &&
     (filter.decidedBy === null || filter.decidedBy.some((id) => row.deciders.includes(id))) &&
