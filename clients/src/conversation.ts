@@ -78,9 +78,8 @@ function take(draft: Draft, event: WatchedEvent): void {
       return;
     }
     case "TextChunkStart":
-      return put(draft, { kind: "text", key: blockKey(event), text: "", state: "streaming" });
     case "ThinkChunkStart":
-      return put(draft, { kind: "thinking", key: blockKey(event), text: "", state: "streaming" });
+      return begin(draft, event.__typename === "TextChunkStart" ? "text" : "thinking", blockKey(event));
     case "TextChunk":
     case "ThinkChunk":
       return change(draft, blockKey(event), (item) =>
@@ -165,6 +164,13 @@ function take(draft: Draft, event: WatchedEvent): void {
 function closed(item: ConversationItem): ConversationItem {
   if (item.kind === "approval" && item.request.kind === "NETWORK_HOST") return item;
   return item.kind === "approval" && item.decision === null ? { ...item, decision: "closed with the turn" } : item;
+}
+
+/** A block begins, where the one before it ends: whether that is kept is said at the end of the answer. */
+function begin(draft: Draft, kind: "text" | "thinking", key: string): void {
+  const last = draft.items.at(-1);
+  if ((last?.kind === "text" || last?.kind === "thinking") && last.state === "streaming") put(draft, { ...last, state: "kept" });
+  put(draft, { kind, key, text: "", state: "streaming" });
 }
 
 function blockKey({ step, block }: { readonly step: number; readonly block: number }): string {

@@ -7,7 +7,7 @@ import type { ServerError } from "./transport.ts";
  * cursor; query again, and subscribe since the cursor that the query gives.
  * NOT_RESUMABLE: the operation does not select `cursor` or has no variable for `since`; mend the document.
  * DISPOSED: the transport was disposed of.
- * CONNECTION_REFUSED: the server refuses the connection for good (a close code of the protocol, the same token as before), or again
+ * CONNECTION_REFUSED: the server refuses the connection for good (a close code of the protocol, the same token again and again), or again
  * and again.
  */
 export type ResumeErrorCode =

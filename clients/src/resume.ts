@@ -68,6 +68,8 @@ export function optionsFor<Operation>(
 const STEADY_MS = 10_000;
 /** After so many answers in a row that are the server's fault, not the network's, it is given up. */
 const SERVER_FAILURES = 8;
+/** A token that was refused is asked for so often again, in some seconds, before the subscription ends. */
+const SAME_TOKENS = 4;
 /** Answers that would be the same the next time. One that the client does not know may come from a newer server, and is tried again. */
 const FINAL_CODES: ReadonlySet<unknown> = new Set([
   undefined,
@@ -114,6 +116,7 @@ class Subscription<Data> {
   #cursor: string | null;
   #failures = 0;
   #serverFailures = 0;
+  #sameTokens = 0;
   /** The time of the attempt's first page; null before it. */
   #stoodSince: number | null = null;
   /** Ends the attempt that is under way, or the wait for the next one. */
@@ -179,6 +182,7 @@ class Subscription<Data> {
     const { cursor, caughtUp, outage } = page;
     this.#stoodSince ??= performance.now();
     this.#serverFailures = 0;
+    this.#sameTokens = 0;
     this.#cursor = cursor;
     guarded(() => this.#sink.next(result));
     if (this.#isOver) return;
@@ -203,11 +207,18 @@ class Subscription<Data> {
   #broken(error: unknown): void {
     if (Array.isArray(error)) return this.#refused(error as readonly ServerError[]);
     if (error instanceof TransportDisposed) return this.#fail("DISPOSED", error.message, error);
-    if (error instanceof CredentialsRefused) return this.#fail("CONNECTION_REFUSED", error.message, error);
+    if (error instanceof CredentialsRefused) return this.#refusedAgain(error);
     if (isRefusal(error)) this.#serverFailures += 1;
     if (isFatal(error) || this.#serverFailures > SERVER_FAILURES)
       return this.#fail("CONNECTION_REFUSED", `the server refuses the connection: ${reasonOf(error)}`, error);
     this.#again(error);
+  }
+
+  /** The token that was refused is given again: it may be renewed in a moment, and is not sent meanwhile. */
+  #refusedAgain(error: CredentialsRefused): void {
+    this.#sameTokens += 1;
+    if (this.#sameTokens >= SAME_TOKENS) return this.#fail("CONNECTION_REFUSED", error.message, error);
+    this.#again([{ message: error.message, extensions: { code: "UNAUTHENTICATED" } }]);
   }
 
   #completed(): void {

@@ -65,7 +65,7 @@ export class AttemptRefused extends Error {
   override readonly name = "AttemptRefused";
 }
 
-/** The server does not admit who asks, and nothing else was given than before: another attempt would end the same. */
+/** The server does not admit who asks, and nothing else was given than before: it was not sent again. */
 export class CredentialsRefused extends Error {
   override readonly name = "CredentialsRefused";
 }

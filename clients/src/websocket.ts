@@ -44,7 +44,7 @@ export function overWebSocket(options: WebSocketOptions): Transport {
     connectionParams: async () => {
       const { connectionParams } = options;
       const given = typeof connectionParams === "function" ? await connectionParams() : connectionParams;
-      credentials = given === undefined ? "" : JSON.stringify(given);
+      credentials = tokenIn(given);
       const refusal = refused.of(credentials);
       // The connection is closed, and its subscriptions are told why.
       if (refusal !== null) throw refusal;
@@ -69,9 +69,8 @@ export function overWebSocket(options: WebSocketOptions): Transport {
       client.subscribe<unknown>(onWire(request), {
         next: (result) => sink.next(result as Result<unknown>),
         error: (error) => {
-          const refusal = refused.of(credentials);
           if (closeCodeOf(error) === NOT_ADMITTED) refused.add(credentials, reasonOf(error));
-          sink.error(refusal ?? error);
+          sink.error(error);
         },
         complete: () => sink.complete(),
       }),
@@ -81,6 +80,12 @@ export function overWebSocket(options: WebSocketOptions): Transport {
     },
   );
   return transport;
+}
+
+/** The token in what a connection is opened with; empty if there is none, as with a cookie. */
+function tokenIn(connectionParams: Readonly<Record<string, unknown>> | undefined): string {
+  const token = connectionParams?.["authorization"] ?? connectionParams?.["Authorization"];
+  return typeof token === "string" ? token : "";
 }
 
 /**

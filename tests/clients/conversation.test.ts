@@ -162,6 +162,17 @@ it("a conversation shows thoughts, the progress of tools, what failed, todos and
   });
 });
 
+it("a block ends where the next one begins, and is struck out where the answer was broken off", () => {
+  const block = (kind: "TextChunk" | "ThinkChunk", number: number) => [
+    { __typename: `${kind}Start`, step: 1, block: number },
+    { __typename: kind, step: 1, block: number, delta: "Hm" },
+  ];
+  const begun = after(CONVERSATION.empty, ...block("ThinkChunk", 0), ...block("TextChunk", 1), ...block("TextChunk", 2));
+  expect(begun.items.map((item) => "state" in item && item.state)).toEqual(["kept", "kept", "streaming"]);
+  const broken = after(begun, { __typename: "TextChunkEnd", step: 1, block: 1, text: "Hm", aborted: true });
+  expect(broken.items.map((item) => "state" in item && item.state)).toEqual(["kept", "aborted", "streaming"]);
+});
+
 it("a delta touches its own item only, and no view of before", () => {
   let view = after(CONVERSATION.empty, ...Array.from({ length: 5_000 }, (_none, place) => received(`m${place}`)));
   view = after(view, { __typename: "TextChunkStart", step: 1, block: 0 });

@@ -393,7 +393,7 @@ describe.for(["WebSocket", "SSE"])("a token that is not admitted, over %s", (nam
     onTestFinished(() => transport.dispose());
     const lost: ResumeStatus[] = [];
     const onStatus = (status: ResumeStatus): void => void (status.kind === "lost" && lost.push(status));
-    return { stream: iterate(transport, { query: WATCH }, { waitMs: () => 1, onStatus }), asked, lost };
+    return { stream: iterate(transport, { query: WATCH }, { waitMs: () => 1, onStatus }), asked, lost, transport };
   }
 
   it("is sent once, and the subscription ends with the server's words unless another one is given", async () => {
@@ -402,8 +402,20 @@ describe.for(["WebSocket", "SSE"])("a token that is not admitted, over %s", (nam
       code: "CONNECTION_REFUSED",
       message: expect.stringContaining("not admitted"),
     });
-    expect(asked).toHaveBeenCalledTimes(2);
-    expect(lost).toMatchObject([{ error: { code: "UNAUTHENTICATED", message: expect.stringContaining("not admitted") } }]);
+    // Asked for again some times, and sent once.
+    expect(asked).toHaveBeenCalledTimes(5);
+    expect(lost).toHaveLength(4);
+    for (const status of lost)
+      expect(status).toMatchObject({ error: { code: "UNAUTHENTICATED", message: expect.stringContaining("not admitted") } });
+  });
+
+  it("ends none of the subscriptions of its transport, once another one is given", async () => {
+    const tokens = ["wrong"];
+    const { stream, transport } = await following(() => tokens.shift() ?? "vera-token");
+    const others = [1, 2].map(() => iterate(transport, { query: WATCH }, { waitMs: () => 1 }));
+    const first = await Promise.all([stream, ...others].map((each) => each.next()));
+    expect(first.map(({ done }) => done)).toEqual([false, false, false]);
+    await Promise.all([stream, ...others].map((each) => each.return()));
   });
 
   it("is followed by another one that is", async () => {
