@@ -696,7 +696,7 @@ CREATE UNIQUE INDEX audit_call_pkey ON public.audit_call USING btree (id);
 
 CREATE INDEX audit_call_place ON public.audit_call USING btree (tenant, place, created_at, id) WHERE (place IS NOT NULL);
 
-CREATE INDEX audit_call_rule ON public.audit_call USING btree (tenant, rule, created_at, id) WHERE (rule IS NOT NULL);
+CREATE INDEX audit_call_rule ON public.audit_call USING btree (tenant, md5(rule), created_at, id) WHERE (rule IS NOT NULL);
 
 CREATE INDEX audit_call_state ON public.audit_call USING btree (tenant, state, created_at, id) INCLUDE (name, agent_id, duration_ms, has_run, template_id, created_by, verdict, error_type) WHERE (state <> 'COMPLETED'::tool_call_state);
 

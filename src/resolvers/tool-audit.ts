@@ -255,7 +255,7 @@ function visibleCalls({ actor, tenant }: Context, filter: ToolCallFilter): Prism
     ...(states ? { state: { in: [...states] } } : {}),
     AND: [
       ...(errorTypes ? [{ OR: errorTypes.map((type) => ({ error: { path: ["type"], equals: type } })) }] : []),
-      ...(rules ? [explained("rule", rules)] : []),
+      ...(rules ? [explained("decidedBy", rules)] : []),
       ...(places ? [explained("place", places)] : []),
     ],
     ...(verdicts ? { verdict: { in: [...verdicts] } } : {}),

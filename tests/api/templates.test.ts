@@ -67,6 +67,24 @@ it("a template shows the policy that judges its agents to those who read the ten
   const calls = (await anna.agent(id)).toolCalls.nodes;
   const rules = shown?.permission?.rules.map(({ list, rule, place: at }) => [`${list.toLowerCase()} ${rule}`, at]);
   for (const { explanation } of calls) expect(rules).toContainEqual([explanation?.rule, explanation?.place]);
+
+  // The audit is asked by both, before it has come to the end of the log and afterwards.
+  const counted = async (filter: string): Promise<number | undefined> =>
+    (await anna.post<{ toolCalls: { totalCount: number } }>({ query: `{ toolCalls(filter: { ${filter} }) { totalCount } }` }))
+      .data?.toolCalls.totalCount;
+  const folded = async (): Promise<number> =>
+    (
+      await app.database.sql.query<{ calls: number }>(
+        { name: "folded", text: "SELECT count(*)::int AS calls FROM audit_call" },
+        [],
+      )
+    )[0]?.calls ?? 0;
+  for (const isFolded of [false, true]) {
+    if (isFolded) await expect.poll(folded).toBe(2);
+    expect(await counted('rules: ["allow fs_read"]')).toBe(1);
+    expect(await counted(`places: ["${place}.deny.2"]`)).toBe(1);
+    expect(await counted(`places: ["${place}.allow.1"]`)).toBe(0);
+  }
 });
 
 it.skipIf(hasNoBox)("a template whose programs run in boxes shows what they may not change", async () => {

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { ToolCallState } from "../../../db/generated/enums.ts";
 import type { ToolCallErrorType } from "../../../events/snapshots.ts";
 
@@ -24,6 +25,10 @@ export type AuditFilter = {
   /** True for those alone that ran and have ended. */
   readonly haveRun: boolean;
 };
+
+function md5(text: string): string {
+  return createHash("md5").update(text).digest("hex");
+}
 
 /** The parameters of a statement that is composed: `$1` is the tenant. */
 export class Parameters {
@@ -59,7 +64,8 @@ export function conditions(filter: AuditFilter, parameters: Parameters): string 
     ...among("state", filter.states, "tool_call_state"),
     ...among("error_type", filter.errorTypes),
     ...among("verdict", filter.verdicts),
-    ...among("rule", filter.rules),
+    // Rules may be longer than an entry of an index.
+    ...(filter.rules === null ? [] : ["rule IS NOT NULL", ...among("md5(rule)", filter.rules.map(md5))]),
     ...among("place", filter.places),
     ...among("created_by", filter.createdBy),
     ...(filter.decidedBy === null ? [] : [`deciders && ${parameters.add(filter.decidedBy)}::text[]`]),

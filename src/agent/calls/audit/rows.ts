@@ -12,7 +12,7 @@ export const COLUMNS =
 
 /** The columns of a row, from a call `c` with the columns OF_CALL and its agent `g`. `OFFSET 0` keeps the planner from reading whole tables, whatever it knows of them. */
 export const OF_CALL = `t.id, t.tenant, t.agent_id, t.step, t.name, t.state, t.verdict, t.error ->> 'type' AS error_type,
-  CASE WHEN t.verdict IS NOT NULL THEN t.explanation ->> 'rule' END AS rule, CASE WHEN t.verdict IS NOT NULL THEN t.explanation ->> 'place' END AS place, t.started_at IS NOT NULL AS has_run,
+  CASE WHEN t.verdict IS NOT NULL THEN t.explanation ->> 'decidedBy' END AS rule, CASE WHEN t.verdict IS NOT NULL THEN t.explanation ->> 'place' END AS place, t.started_at IS NOT NULL AS has_run,
   t.duration_ms, t.created_at, t.copied_from`;
 const ROW = `c.id, c.tenant, c.agent_id, c.step, c.name, c.state, c.verdict, c.error_type, c.rule, c.place, c.has_run, c.duration_ms, c.created_at, g.template_id, g.created_by,
     (SELECT array_agg(DISTINCT d.actor_id) FROM approval p CROSS JOIN LATERAL (SELECT d.actor_id FROM decision d WHERE d.approval_id = p.id OFFSET 0) d

@@ -102,7 +102,7 @@ type Row = {
   readonly deciders: readonly string[];
 };
 
-const ROWS = `SELECT t.id, t.agent_id, t.name, t.state, t.verdict, t.explanation ->> 'rule' AS rule, t.explanation ->> 'place' AS place, t.error ->> 'type' AS error, t.started_at IS NOT NULL AS has_run, t.duration_ms, t.created_at, a.template_id, a.created_by,
+const ROWS = `SELECT t.id, t.agent_id, t.name, t.state, t.verdict, t.explanation ->> 'decidedBy' AS rule, t.explanation ->> 'place' AS place, t.error ->> 'type' AS error, t.started_at IS NOT NULL AS has_run, t.duration_ms, t.created_at, a.template_id, a.created_by,
     ARRAY(SELECT d.actor_id FROM approval p JOIN decision d ON d.approval_id = p.id WHERE p.tool_call_id = t.id) AS deciders
   FROM tool_call t JOIN agent a ON a.id = t.agent_id WHERE t.tenant = 'one' AND t.copied_from IS NULL`;
 
@@ -143,7 +143,7 @@ class Office {
         const isFinal = TRANSITIONS[to].length === 0;
         await this.#commit(
           call.agent_id,
-          `UPDATE tool_call SET state = '${to}', verdict = '${["allow", "ask", "deny"][action.took % 3] ?? ""}', explanation = '{"rule": "rule ${["allow", "ask", "deny"][action.took % 3] ?? ""}", "place": "place ${["allow", "ask", "deny"][action.took % 3] ?? ""}"}', started_at = CASE WHEN '${to}' = 'EXECUTING' THEN now() ELSE started_at END,
+          `UPDATE tool_call SET state = '${to}', verdict = '${["allow", "ask", "deny"][action.took % 3] ?? ""}', explanation = '{"decidedBy": "rule ${["allow", "ask", "deny"][action.took % 3] ?? ""}", "place": "place ${["allow", "ask", "deny"][action.took % 3] ?? ""}"}', started_at = CASE WHEN '${to}' = 'EXECUTING' THEN now() ELSE started_at END,
             duration_ms = ${isFinal && action.took > 0 ? action.took : "NULL"}, error = ${to === "FAILED" ? `'{"type":"timeout"}'` : "NULL"} WHERE id = '${call.id}'`,
         );
         return;
