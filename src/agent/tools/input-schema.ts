@@ -52,17 +52,30 @@ const COMPILING = {
   validateSchema: false,
 } as const;
 
+/** A schema whose library checks inputs once more itself: its words may be the library's own, and its patterns have flags that JSON Schema has not. */
+const CHECKED_AGAIN = { ...COMPILING, strict: false, validateFormats: false, logger: false } as const;
+
 /** What checks inputs by a schema, and lists all problems or the first. Throws ToolDefinitionError for a schema that is none. */
-export function compile<Input>(name: string, schema: JsonObject, problems: "all" | "first" = "all"): ValidateFunction<Input> {
+export function compile<Input>(
+  name: string,
+  schema: JsonObject,
+  problems: "all" | "first" = "all",
+  isCheckedAgain = false,
+): ValidateFunction<Input> {
   try {
-    if (schemas.validateSchema(schema) !== true) throw new Error(`schema is invalid: ${schemas.errorsText()}`);
+    const read = isCheckedAgain ? withoutPatterns(schema) : schema;
+    if (schemas.validateSchema(read) !== true) throw new Error(`schema is invalid: ${schemas.errorsText()}`);
     // One for each tool: what a schema refers to is looked for in that schema alone.
-    return withFormats({ ...COMPILING, allErrors: problems === "all" }).compile<Input>(schema);
+    return withFormats({ ...(isCheckedAgain ? CHECKED_AGAIN : COMPILING), allErrors: problems === "all" }).compile<Input>(read);
   } catch (error) {
     throw new ToolDefinitionError(
       `the inputSchema of tool ${name} is not a valid JSON Schema: ${error instanceof Error ? error.message : String(error)}`,
     );
   }
+}
+
+function withoutPatterns({ pattern: _pattern, ...schema }: JsonObject): JsonObject {
+  return mapSubschemas(schema, withoutPatterns);
 }
 
 /** A default that does not fit would fail each call that leaves its parameter out. Throws ToolDefinitionError. */

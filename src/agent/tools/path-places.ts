@@ -68,6 +68,27 @@ export function valuesAt(input: JsonObject, place: Place): readonly Json[] {
   return placedValues(input, place).map(({ value }) => value);
 }
 
+/**
+ * The first place of paths and command lines, or of what belongs to them, at which what `run` is given is not what was judged; null
+ * for none.
+ */
+export function placeUnlike(
+  judged: JsonObject,
+  given: unknown,
+  {
+    paths,
+    commands,
+  }: { readonly paths: Readonly<Record<string, PathUse>>; readonly commands: Readonly<Record<string, CommandUse>> },
+): string | null {
+  const besides = [
+    ...Object.values(paths).flatMap((use) => (typeof use === "string" ? [] : [use.searchIn])),
+    ...Object.values(commands).flatMap(({ folderIn, environmentIn }) => [folderIn, environmentIn]),
+  ];
+  const places = [...Object.keys(paths), ...Object.keys(commands), ...besides.filter((place) => place !== null)];
+  const at = (input: JsonObject, place: string): string => JSON.stringify(valuesAt(input, placeOf(place)));
+  return places.find((place) => !isJsonObject(given) || at(judged, place) !== at(given, place)) ?? null;
+}
+
 /** A value of an input, with where it stands: `command`, `commands[1]`, or `steps[0].command`. */
 export type PlacedValue = { readonly at: string; readonly value: Json };
 

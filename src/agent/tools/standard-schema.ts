@@ -39,10 +39,14 @@ export function readStandardSchema(
     throw new ToolDefinitionError(
       `the inputSchema of tool ${name} is one of ${vendor ?? "a library"} that does not say its JSON Schema: update the library (zod to 4.2 or later), or give a Type.Object`,
     );
-  return {
-    schema: schemaFrom(name, () => jsonSchema.input({ target: "draft-07" })),
-    check: (input) => checked(validate(input), input),
+  const check: StandardCheck = (input) => {
+    try {
+      return checked(validate(input), input);
+    } catch (error) {
+      return { issues: [{ path: "/", message: `could not be checked by its schema: ${messageOf(error)}`, value: input }] };
+    }
   };
+  return { schema: schemaFrom(name, () => jsonSchema.input({ target: "draft-07" })), check };
 }
 
 function schemaFrom(name: string, made: () => Record<string, unknown>): Record<string, unknown> {

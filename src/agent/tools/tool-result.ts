@@ -9,11 +9,6 @@ export type Details = string | number | boolean | null | undefined | readonly De
 /** What a tool's code may answer: the text for the model alone, or with JSON for programs; null if it has none. */
 export type ToolAnswer = string | { readonly output: string; readonly details?: Details };
 
-/** The result that an answer is. What an author's code answers besides, in the face of its types, goes on as it is. */
-export function resultOf(answer: ToolAnswer): ToolResult {
-  return typeof answer === "string" ? { output: answer, details: null } : (answer as ToolResult);
-}
-
 /** The form of a result, for those whose answer has another. */
 export const RESULT_FORM = "its result is not { output: string, details: JSON }";
 

@@ -12,6 +12,7 @@ import type { FinishedProgram, StartOptions } from "./programs.ts";
 import {
   commandProblem,
   placeProblem,
+  placeUnlike,
   type CommandPlaces,
   type CommandUse,
   type PathPlaces,
@@ -22,7 +23,7 @@ import type { Shells } from "./bash/shells.ts";
 import { hookList, listOf, postHooks } from "./hook-list.ts";
 import type { ToolHooks } from "./tool-hooks.ts";
 import type { BoundPreview, PreviewContext, ToolPreview } from "./tool-preview.ts";
-import { resultOf, type ToolAnswer, type ToolResult } from "./tool-result.ts";
+import type { ToolAnswer, ToolResult } from "./tool-result.ts";
 import { readStandardSchema, type OutputOf, type StandardSchema } from "./standard-schema.ts";
 import { checkDefaults, compile, schemaOf, ToolDefinitionError } from "./input-schema.ts";
 import { issuesOf, type ValidationIssue } from "./validation-issue.ts";
@@ -244,9 +245,9 @@ export function defineTool(definition: ToolDefinition<unknown, object>): Tool {
   if (problems.length > 0) throw new ToolDefinitionError(`tool ${name}: ${problems.join("; ")}`);
   const standard = readStandardSchema(name, definition.inputSchema);
   const inputSchema = schemaOf(name, standard?.schema ?? definition.inputSchema);
-  const validateAll = compile<unknown>(name, inputSchema);
+  const validateAll = compile<unknown>(name, inputSchema, "all", standard !== null);
   let validateFirst: ValidateFunction | null = null;
-  checkDefaults(name, inputSchema);
+  if (standard === null) checkDefaults(name, inputSchema);
   const paths = pathsOf(name, inputSchema, definition.paths ?? {});
   const commands = commandsOf(name, inputSchema, definition.commands ?? []);
   const cacheable = definition.cacheable ?? false;
@@ -268,12 +269,17 @@ export function defineTool(definition: ToolDefinition<unknown, object>): Tool {
     bind(raw) {
       const input: unknown = structuredClone(raw);
       const isLarge = hasMoreParts(raw, LISTED_PARTS);
-      const validate = isLarge ? (validateFirst ??= compile(name, inputSchema, "first")) : validateAll;
+      const validate = isLarge ? (validateFirst ??= compile(name, inputSchema, "first", standard !== null)) : validateAll;
       if (!validate(input)) return refused(issuesOf(validate.errors ?? [], input));
       if (!isJsonObject(input)) return refused([{ path: "/", message: "must be object", value: raw }]);
       const checked = standard?.check(structuredClone(input)) ?? { value: input, issues: null };
       if (checked.issues !== null) return refused(checked.issues);
       const { value } = checked;
+      const unlike = standard === null ? null : placeUnlike(input, value, { paths, commands });
+      if (unlike !== null)
+        return refused([
+          { path: `/${unlike}`, message: "is made another by its schema than rules see: convert it in run", value: raw },
+        ]);
       return accepted({
         input,
         run: async (context) => resultOf(await run(value, context)),
@@ -281,6 +287,11 @@ export function defineTool(definition: ToolDefinition<unknown, object>): Tool {
       });
     },
   };
+}
+
+/** The result that an answer is. What an author's code answers besides, in the face of its types, goes on as it is. */
+function resultOf(answer: ToolAnswer): ToolResult {
+  return typeof answer === "string" ? { output: answer, details: null } : (answer as ToolResult);
 }
 
 /** The most items and fields of an input of which all problems are listed: that takes long, and nothing else goes on meanwhile. */

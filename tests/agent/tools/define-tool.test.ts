@@ -7,6 +7,10 @@ import { callsWith, playedModel, says } from "../../support/models.ts";
 
 const PLAIN = { description: "Tells the weather.", readOnly: true } as const;
 
+function fail(): never {
+  throw new Error("a bug of the author's");
+}
+
 /** The problems with an input, in words; none if it fits. */
 function problems(tool: Tool, input: Parameters<Tool["bind"]>[0]): readonly string[] {
   const bound = tool.bind(input);
@@ -149,6 +153,44 @@ describe("an inputSchema of zod", () => {
     expect(done).toMatchObject({ output: "from 2026 to 2026-01-03" });
   });
 
+  it("may not make another path or command line of what rules have judged", () => {
+    const tool = defineTool({
+      ...PLAIN,
+      name: "read_it",
+      inputSchema: z.object({ path: z.string().trim(), list: z.array(z.object({ line: z.string().toLowerCase() })).optional() }),
+      paths: { path: "read" },
+      commands: ["list[].line"],
+      run: ({ path }) => path,
+    });
+    expect(problems(tool, { path: "a.txt", list: [{ line: "ls" }] })).toEqual([]);
+    expect(problems(tool, { path: " .env" })).toEqual([expect.stringContaining("/path is made another by its schema")]);
+    expect(problems(tool, { path: "a", list: [{ line: "RM x" }] })).toEqual([
+      expect.stringContaining("/list[].line is made another"),
+    ]);
+  });
+
+  it("takes what zod says in words of its own, and leaves patterns with flags to zod", () => {
+    const tool = defineTool({
+      ...PLAIN,
+      name: "words",
+      inputSchema: z.object({
+        url: z.string().startsWith("https:").optional(),
+        data: z.base64().optional(),
+        token: z.jwt().optional(),
+        name: z
+          .string()
+          .regex(/^[a-z-.]+$/i)
+          .optional(),
+        pair: z.tuple([z.string()], z.number()).optional(),
+        shown: z.string().meta({ "x-ui": 1 }).optional(),
+      }),
+      run: ({ name }) => name ?? "",
+    });
+    expect(problems(tool, { url: "https://a", data: "YQ==", name: "ABC", pair: ["a", 1, 2], shown: "x" })).toEqual([]);
+    for (const wrong of [{ url: "http://a" }, { data: "?" }, { token: "x" }, { name: "1" }, { pair: ["a", "b"] }])
+      expect(problems(tool, wrong), JSON.stringify(wrong)).toHaveLength(1);
+  });
+
   it("that no tool can have is refused with what to do", () => {
     const define = (inputSchema: object) => () =>
       defineTool({ ...PLAIN, name: "weather", inputSchema: inputSchema as typeof WEATHER, run: () => "" });
@@ -156,6 +198,10 @@ describe("an inputSchema of zod", () => {
     expect(define(z.string())).toThrow('must have type "object"');
     const old = { "~standard": { version: 1, vendor: "zod", validate: () => ({}) } };
     expect(define(old)).toThrow("update the library (zod to 4.2 or later)");
+    const throws = { validate: () => fail(), jsonSchema: { input: () => ({ type: "object" }) } };
+    expect(problems(define({ "~standard": { version: 1, vendor: "own", ...throws } })(), {})).toEqual([
+      "/ could not be checked by its schema: a bug of the author's",
+    ]);
     const asynchronous = z.object({ town: z.string().refine(async () => Promise.resolve(true)) });
     expect(problems(define(asynchronous)(), { town: "Ulm" })).toEqual([
       expect.stringMatching(/is checked asynchronously|Encountered Promise/),
