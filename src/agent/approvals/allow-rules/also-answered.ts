@@ -1,3 +1,5 @@
+import { setImmediate } from "node:timers/promises";
+import { readPiece } from "../../../db/connections/reader-limits.ts";
 import type { Statement } from "../../../db/sql.ts";
 import type { Actor } from "../../actors/actor.ts";
 import { hostRuleAllows, isHostRule } from "../../policy/hosts/host-rule.ts";
@@ -24,25 +26,33 @@ const FIND_PENDING: Statement<{ id: string }, [tenant: string, templateId: strin
     ORDER BY p.requested_at, p.id LIMIT ${MOST_LOOKED_AT}`,
 };
 
+/** The calls that are read and compared at once: their inputs may be large, and others have their turns between them. */
+const PIECE = 20;
+
 /**
  * The approvals that wait and would not be asked for by a rule that is stored for a template, in the order in which they were
  * asked for: those on which the actor may decide, without the one that the rule was made from.
  */
 export async function alsoAnswered(services: ApprovalServices, actor: Actor, ruleId: string): Promise<readonly string[]> {
-  const { sql } = services;
-  const [stored] = await sql.query(FIND_RULE, [ruleId, actor.tenant]);
+  const { reads } = services;
+  const [stored] = await reads.query(FIND_RULE, [ruleId, actor.tenant]);
   if (stored === undefined) return [];
   const { rule: source, templateId, approvalId } = stored;
-  const pending = (await sql.query(FIND_PENDING, [actor.tenant, templateId, approvalId])).map(({ id }) => id);
-  const isAnswered = isHostRule(source) ? answersHost(services, source) : await answersCall(services, source, pending);
-  const found = new Map((await readApprovals(sql, pending)).map((approval) => [approval.id, approval]));
-  return pending
-    .filter((id) => {
-      const approval = found.get(id);
-      if (approval === undefined || !authorityOf(actor, approval, services.templates.get(templateId)).ok) return false;
-      return isAnswered(approval);
-    })
-    .slice(0, MOST_TOLD);
+  const pending = (await reads.query(FIND_PENDING, [actor.tenant, templateId, approvalId])).map(({ id }) => id);
+  const found = new Map((await readApprovals(reads, pending)).map((approval) => [approval.id, approval]));
+  const own = pending.flatMap((id) => {
+    const approval = found.get(id);
+    const mayDecide = approval !== undefined && authorityOf(actor, approval, services.templates.get(templateId)).ok;
+    return mayDecide ? [approval] : [];
+  });
+  const answered: string[] = [];
+  for (let at = 0; at < own.length && answered.length < MOST_TOLD; at += PIECE) {
+    const piece = own.slice(at, at + PIECE);
+    const isAnswered = isHostRule(source) ? answersHost(services, source) : await answersCall(services, source, piece);
+    answered.push(...piece.filter(isAnswered).map(({ id }) => id));
+    await setImmediate();
+  }
+  return answered.slice(0, MOST_TOLD);
 }
 
 /** Says of an approval whether a rule about hosts lets its agent reach the host. */
@@ -55,14 +65,15 @@ function answersHost(services: ApprovalServices, source: string): (approval: Fou
     whyStillClosed(services, approval, rule.value) === null;
 }
 
-/** Says of an approval whether a rule lets its call run. */
+/** Says of some approvals whether a rule lets their calls run. */
 async function answersCall(
   services: ApprovalServices,
   source: string,
-  pending: readonly string[],
+  approvals: readonly FoundApproval[],
 ): Promise<(approval: FoundApproval) => boolean> {
   const rule = parseRule(source, "rule", services.tools);
-  const calls = await callsOf(services.sql, pending);
+  const ids = approvals.map(({ id }) => id);
+  const calls = await readPiece(() => callsOf(services.reads, ids));
   return ({ id, kind }) => {
     const call = calls.get(id);
     if (!rule.ok || kind !== "TOOL_CALL" || call === undefined || call.values === null) return false;
