@@ -22,6 +22,6 @@ USER triplane
 # The data folder, and the folders in which agents work: all that is written.
 VOLUME ["/var/lib/triplane", "/srv/work"]
 EXPOSE 4000
-HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
+HEALTHCHECK --interval=10s --timeout=5s --start-period=10m --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:4000/healthz').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["node", "scripts/bootstrap.mjs", "--bundle", "src/main.ts"]

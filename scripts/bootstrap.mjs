@@ -56,7 +56,9 @@ const command = process.argv.slice(2);
 const isProducing = command[0] === "--production";
 let isInstalled = false;
 if (isProducing || !isProduction(command))
-  if (isOutdated("installed", "package-lock.json")) locked(() => isOutdated("installed", "package-lock.json") && install());
+  if (isOutdated("installed", "package-lock.json"))
+    // Whoever waited may find it done, also for production.
+    locked(() => (isProducing || !isProduction(command)) && isOutdated("installed", "package-lock.json") && install());
 const node = findNode();
 if (isOutdated("generated", "prisma/schema.prisma") || !existsSync(join(ROOT, "src/db/generated/client.ts"))) locked(generate);
 if (isInstalled || isProducing) initialise();
@@ -179,12 +181,12 @@ function digestOfSources() {
 
 /** Makes the bundle beside its place, which it is renamed to when it is whole, and if no source has changed meanwhile. */
 function bundle(folder) {
+  if (textOf(join(STATE, "installed")).startsWith(FOR_PRODUCTION))
+    throw new Error("the sources have changed since they were installed for production: run `npm run install:production` again");
   mkdirSync(BUNDLES, { recursive: true });
   // A server reads parts of its bundle while it runs.
   const old = runningProcesses().length > 0 ? [] : readdirSync(BUNDLES);
   for (const name of old) rmSync(join(BUNDLES, name), { recursive: true, force: true });
-  if (textOf(join(STATE, "installed")).startsWith(FOR_PRODUCTION))
-    throw new Error("the sources have changed since they were installed for production: run `npm run install:production` again");
   const making = join(BUNDLES, `making-${process.pid}`);
   const { status, stderr } = spawnSync(node, [join(ROOT, "scripts/bundle.ts"), making], { cwd: ROOT, encoding: "utf8" });
   try {

@@ -62,7 +62,7 @@ it("the Dockerfile makes an image of a production install, whose server is nobod
   expect(JSON.parse(of("VOLUME")[0] ?? "[]")).toContain(Object.fromEntries(named)["TRIPLANE_DATA_DIR"]);
 
   const ignored = (await read(".dockerignore")).split("\n");
-  for (const secret of ["secrets", ".git", "node_modules", "data", ".triplane"]) expect(ignored).toContain(secret);
+  for (const secret of ["secrets", ".git", "node_modules", "data*", ".env*", ".triplane"]) expect(ignored).toContain(secret);
 });
 
 it("compose.yaml runs two servers on one PostgreSQL, each with a data folder of its own, and nothing more than they need", async () => {

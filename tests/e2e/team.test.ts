@@ -36,7 +36,7 @@ it("the example of a team starts as it is: its tool, its rules, its actors, its 
     INBOX_URL: target,
     INBOX_SECRET: `whsec_${Buffer.alloc(32, 7).toString("base64")}`,
   });
-  await says("npm run demo -- --url " + url + " --token TOKEN");
+  await says("npm run chat -- --url " + url + " --token TOKEN");
   const [anna, petra, mona] = ["anna", "petra", "mona"].map((token) => connect(url, token));
   if (!anna || !petra || !mona) throw new Error("three clients connect");
 
