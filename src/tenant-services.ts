@@ -1,3 +1,4 @@
+import { sep } from "node:path";
 import { askInBackground } from "./agent/approvals/hosts/ask-in-background.ts";
 import { ToolSlots } from "./agent/calls/slots.ts";
 import { knownParts, type PartNames } from "./agent/loop/lease.ts";
@@ -22,7 +23,7 @@ export function partsOf(
     templates: [...own.templates.keys()],
     models: [...own.models.keys(), ...models.keys()],
     hooks: [...agentHooks.keys()],
-    folders: allowedFolders({ ...own, ownWorkspaces }),
+    folders: allowedFolders({ ...own, ownWorkspaces })?.map((folder) => (folder.endsWith(sep) ? folder : folder + sep)) ?? null,
   });
   return knownParts(namesOf(tenants.everybody), new Map([...tenants.named].map(([tenant, own]) => [tenant, namesOf(own)])));
 }

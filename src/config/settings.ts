@@ -174,6 +174,7 @@ export async function makeSettings(
       ...sharedFolderNotes(written),
       ...keyNotes(written, environment),
       ...plainHttpNotes(environment),
+      ...ownFolderNotes(whole.tenants, environment),
       ...deadRuleNotes(whole.tenants),
       ...quorumNotes(whole.tenants, whole.authentication),
     ],
@@ -214,6 +215,15 @@ export function decidersOf({
   if (authentication.kind !== "tokens" || Object.keys(listeners).length > 0) return () => null;
   const deciders = authentication.actors.filter((actor) => mayDecide(actor));
   return (tenant) => deciders.filter((actor) => actor.tenant === tenant).map(({ id }) => id);
+}
+
+/** Folders of agents that one server alone has, where several may share the agents. */
+function ownFolderNotes({ everybody, named }: Tenants, { database }: Environment): string[] {
+  if (database.kind === "embedded" || [everybody, ...named.values()].every((tenant) => tenant.defaultWorkspace !== null))
+    return [];
+  return [
+    "defaultWorkspace is not set: an agent that is made without a workspace works in the data folder of the server that made it, and waits while that server is away. Servers that share a database need a folder that all of them have.",
+  ];
 }
 
 /** Tokens and conversations that cross a network in the clear. */

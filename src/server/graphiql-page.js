@@ -48,7 +48,8 @@ const triplanePage = {
     const [tabs, mark] = ["graphiql:tabState", "triplane-tabs-of-nobody"];
     if (!isKnown && localStorage.getItem(tabs) === null) localStorage.setItem(mark, "1");
     if (!isKnown || localStorage.getItem(mark) === null) return;
-    localStorage.removeItem(tabs);
+    // Who signed in by the headers of a tab has written operations there.
+    if (!/authorization/i.test(localStorage.getItem(tabs) ?? "")) localStorage.removeItem(tabs);
     localStorage.removeItem(mark);
   },
 

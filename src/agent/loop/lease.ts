@@ -58,7 +58,7 @@ export type PartNames = {
   readonly templates: readonly string[];
   readonly models: readonly string[];
   readonly hooks: readonly string[];
-  /** The folders in which, and below which, they may work; null for any. */
+  /** The folders in which, and below which, they may work, each with a separator at its end; null for any. */
   readonly folders: readonly string[] | null;
 };
 
@@ -73,7 +73,7 @@ const isKnown = (parts: string): string => {
   return `(${parts}::jsonb IS NULL OR interrupt_at IS NOT NULL OR (
     ${own} @> jsonb_build_object('templates', jsonb_build_array(template_id), 'models', jsonb_build_array(model), 'hooks', coalesce(hooks::jsonb, '[]'))
     AND (${own} -> 'folders' = 'null' OR EXISTS (SELECT FROM jsonb_array_elements_text(nullif(${own} -> 'folders', 'null')) AS folder
-      WHERE workspace = folder OR starts_with(workspace, rtrim(folder, '/') || '/')))))`;
+      WHERE starts_with(workspace || right(folder, 1), folder)))))`;
 };
 
 /** The most agents whose lease has run out that a look finds: also more than there are places, since some may have to be left to their owners. */

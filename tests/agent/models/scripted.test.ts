@@ -41,3 +41,16 @@ it("a script whose condition would not be looked at is refused, with the field t
     "s.json: replies.0.when.isError is said of a result, and there is no `result` that names its tool",
   );
 });
+
+it("a scripted model has a price, if it is given one, so that costs can be tried", async () => {
+  const script = { replies: [{ when: {}, say: ["Hello, and good morning."] }] };
+  const app = await startTestApp({
+    config: { models: { test: { provider: "scripted", script, price: { input: 1_000, output: 2_000 } } } },
+    overrides: { models: new Map() },
+  });
+  const client = connect(app.url);
+  const { id } = await client.createAgent();
+  const [used] = ofType(await client.turn(id, "hi"), "TokensUsed");
+  expect(used?.costUsd).toBeCloseTo(((used?.inputTokens ?? 0) * 1_000 + (used?.outputTokens ?? 0) * 2_000) / 1e6);
+  expect(used?.costUsd).toBeGreaterThan(0);
+});
