@@ -3,6 +3,7 @@ import pg from "pg";
 import { errorCode } from "../lib/error-code.ts";
 import { growingWait } from "../lib/growing-wait.ts";
 import { messageOf } from "../lib/text.ts";
+import { connectionName } from "./connected-servers.ts";
 import { sqlState } from "./error-class.ts";
 
 /** The waits between two looks at a database that is late, and between two lines about it, in ms. */
@@ -26,6 +27,9 @@ const LATE_CODES: ReadonlySet<string> = new Set([
   "EAI_AGAIN",
   "ENOENT",
 ]);
+
+/** The name of the connection that looks. PostgreSQL may show it a moment longer than it lives: no migration waits for its end. */
+export const LOOKING = connectionName("start", "migration");
 
 /**
  * Resolves when the PostgreSQL of a URL takes connections, or refuses one for a reason that waiting does not mend, such as a wrong
@@ -53,7 +57,7 @@ export async function untilPostgresAnswers(url: string, tell: (message: string) 
 async function lateness(url: string): Promise<string | null> {
   let client: pg.Client;
   try {
-    client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MS, application_name: "triplane start" });
+    client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MS, application_name: LOOKING });
   } catch {
     // Who opens the database says what is wrong with the URL.
     return null;

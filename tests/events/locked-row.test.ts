@@ -128,7 +128,8 @@ describe("a log for which many wait", () => {
     const since = await waiting(database.reads);
     expect(await commit(other, "two")).toMatchObject({ outcome: "COMMITTED" });
     // Nothing had to be given up first.
-    expect(await waiting(database.reads)).toBe(since);
+    // The oldest that waits is no younger than before: one that began earlier may have come to its wait only since.
+    expect((await waiting(database.reads)) <= since).toBe(true);
     await holder.query("COMMIT");
     await Promise.all(commits);
   });
