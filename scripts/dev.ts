@@ -16,6 +16,7 @@ const watcher = watch([], { ignoreInitial: true });
 let server: ChildProcess | null = null;
 let isEnding = false;
 let restart: NodeJS.Timeout | null = null;
+let isRestarting = false;
 
 watcher.on("all", (_event, path) => {
   if (isEnding) return;
@@ -42,6 +43,9 @@ function start(): void {
 }
 
 async function startAgain(path: string): Promise<void> {
+  // What changes while the old one closes is read by the new one.
+  if (isRestarting) return;
+  isRestarting = true;
   console.error(`${path} has changed: starting again.`);
   const old = server;
   if (old !== null) {
@@ -50,5 +54,6 @@ async function startAgain(path: string): Promise<void> {
     await ended;
   }
   restart = null;
+  isRestarting = false;
   start();
 }

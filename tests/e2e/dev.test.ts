@@ -74,5 +74,22 @@ it(
     heard = server.output().length;
     await save(script, reply("three"));
     expect(await templates(await nextUrl())).toContain("third");
+
+    // A second change while the first one is still being taken makes no second server.
+    heard = server.output().length;
+    await save(config, says("fourth"));
+    await expect.poll(() => server.output().slice(heard)).toContain("has changed: starting again.");
+    await save(config, says("fifth"));
+    const newest = async (): Promise<string> => {
+      const urls = [
+        ...server
+          .output()
+          .slice(heard)
+          .matchAll(/http:\/\/127\.0\.0\.1:\d+\/graphql/g),
+      ];
+      return templates(urls.at(-1)?.[0] ?? "").catch(() => "");
+    };
+    await expect.poll(newest).toContain("fifth");
+    expect(server.output()).not.toContain("is in use");
   },
 );
