@@ -60,13 +60,13 @@ function shown({ tool, text }: Omit<Sample, "values">): string {
   return text === null ? `a call of ${tool.name}` : `${tool.name} of \`${text}\``;
 }
 
-/** The call of a tool that the pattern of a rule spells; none for a rule that speaks of other texts, or of more than one parameter. */
+/** The calls of a tool that the pattern of a rule spells; none for a rule that speaks of other texts, or of more than one parameter. */
 function samplesOf(rule: Rule, tool: Tool): readonly Sample[] {
   if (!rule.isForTool(tool.name)) return [];
   const [condition, ...others] = rule.conditions;
   if (condition === undefined) return sampleOf(tool, {}, null);
-  const text = spelled(condition);
-  return others.length > 0 || text === null ? [] : sampleOf(tool, { [condition.parameter]: text }, text);
+  if (others.length > 0) return [];
+  return spelled(condition).flatMap((text) => sampleOf(tool, { [condition.parameter]: text }, text));
 }
 
 function sampleOf(tool: Tool, input: JsonObject, text: string | null): readonly Sample[] {
@@ -80,14 +80,20 @@ function sampleOf(tool: Tool, input: JsonObject, text: string | null): readonly 
   }
 }
 
-/** The shortest text of a pattern, with a letter for each wildcard; null for one that is neither of a path nor of a command. */
-function spelled({ path, command }: Condition): string | null {
-  if (command !== null) return commandOf(command);
-  return path === null ? null : withLetters(alternativesOf(path.source)[0] ?? "");
+/**
+ * The shortest texts of a pattern, one of each alternative, with a letter for each wildcard; of a command also with one word more, of
+ * which ask rules speak as well. None of a pattern that is neither of a path nor of a command.
+ */
+function spelled({ path, command }: Condition): readonly string[] {
+  if (command !== null) return commandsOf(command);
+  return path === null ? [] : alternativesOf(path.source).map(withLetters);
 }
 
-function commandOf({ alternatives: [pattern = []] }: CommandPattern): string {
-  return pattern.flatMap((word) => (word.kind === "any" ? [] : [withLetters(word.text)])).join(" ");
+function commandsOf({ alternatives }: CommandPattern): readonly string[] {
+  return alternatives.flatMap((pattern) => {
+    const words = pattern.flatMap((word) => (word.kind === "any" ? [] : [withLetters(word.text)]));
+    return [words.join(" "), [...words, "x"].join(" ")];
+  });
 }
 
 function withLetters(pattern: string): string {

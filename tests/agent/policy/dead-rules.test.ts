@@ -54,6 +54,9 @@ describe("a rule that decides nothing is told, with what decides before it", () 
       { allow: ["bash_run(command:npm *)"], ask: ["bash_run(command:curl)"] },
       { denyTools: ["fs_write"], allow: ["fs_*(path:src/**)"] },
       { allow: ["fs_write(path:src/{a,b}/*.ts)", "fs_read", "bash_run(command:git commit -m *)"], ask: ["fs_*(path:docs)"] },
+      { mode: "auto", allow: ["bash_run(command:git push)"], ask: ["bash_run(command:git push)"] },
+      { allow: ["fs_write(path:{docs,src}/**)"], ask: ["fs_write(path:{src,lib}/**)"] },
+      { deny: ["bash_run(command:rm)"], allow: ['bash_run(command:"{rm,mv} build/*")'] },
       { allow: ['fs_write(path:"/a, b.txt")', "fs_read(path:.env)", "bash_run(background:true)"] },
     ];
     for (const source of alive) expect(notes(source)).toEqual([]);
