@@ -271,6 +271,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     lostLogLines: overrides.lostLogLines ?? (() => 0),
     agentsHeld: () => runner.size,
     failedTries: () => consumers.failedTries,
+    undelivered: () => consumers.givenUp,
   });
   starting.defer(measureEventLoop(registry));
 
@@ -326,7 +327,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
 /** Compares what this server knows of the logs with the database, which may be another one after a connection was lost. */
 function comparison(log: EventLog, logger: Logger): () => Promise<void> {
   return async () => {
-    for (const tenant of await log.compareNewest()) logger.error(new CommitsLost(tenant).message);
+    for (const tenant of await log.compareNewest()) logger.tell("commits_lost", new CommitsLost(tenant).message, { tenant });
   };
 }
 

@@ -39,6 +39,7 @@ export type MetricSources = {
   readonly results: RecentResults;
   readonly unheardCalls: UnheardCalls;
   readonly failedTries: () => number;
+  readonly undelivered: () => number;
   readonly agentLimit: number;
   /** The time at which the server began to start, by `performance.now()`. */
   readonly startedAt: number;
@@ -171,6 +172,11 @@ export function serverMetrics(registry: Registry, sources: MetricSources): void 
     "Tries to tell a listener or a webhook of an event that failed, and are made again.",
     sources.failedTries,
   );
+  counter(
+    "triplane_undelivered_events_total",
+    "Events that a listener or a webhook was not told of, and is not any more.",
+    sources.undelivered,
+  );
   counter("triplane_forgotten_failures_total", "Failures that nobody waited for, of own code above all.", forgottenCount);
   gauges("triplane_database_connections", "Connections to the database, open and idle.", ["pool", "state"], () =>
     sources.connections().flatMap(({ pool, open, idle }) => [
@@ -181,7 +187,7 @@ export function serverMetrics(registry: Registry, sources: MetricSources): void 
   gauges("triplane_database_statements_waiting", "Statements that wait for a connection.", ["pool"], () =>
     sources.connections().map(({ pool, waiting }) => [{ pool }, waiting]),
   );
-  pendingApprovals(registry, sources.reads);
+  ofAllTenants(registry, sources.reads);
   counter("triplane_log_lines_lost_total", "Lines of the log that nobody took.", sources.lostLogLines);
   counter("process_cpu_seconds_total", "Time of processors that the process used.", () => {
     const { user, system } = process.cpuUsage();
@@ -193,40 +199,45 @@ export function serverMetrics(registry: Registry, sources: MetricSources): void 
   openFiles(registry);
 }
 
-/** The questions that wait for people, tenant by tenant, each by the index of its open approvals. */
-const PENDING: Statement<{ count: number; oldestSeconds: number }, []> = {
+/** The logs that a failover has shortened, and the questions that wait for people, tenant by tenant, each by the index of its open approvals. */
+const PENDING: Statement<{ count: number; oldestSeconds: number; lost: number }, []> = {
   name: "pending_approvals",
-  text: `SELECT coalesce(sum(p.n), 0)::float8 AS count, coalesce(extract(epoch FROM policy_time() - min(p.oldest)), 0)::float8 AS "oldestSeconds"
+  text: `SELECT coalesce(sum(p.n), 0)::float8 AS count, coalesce(extract(epoch FROM policy_time() - min(p.oldest)), 0)::float8 AS "oldestSeconds",
+      (count(*) FILTER (WHERE t.lost_at IS NOT NULL))::float8 AS lost
     FROM tenant_log t CROSS JOIN LATERAL (SELECT count(*) AS n, min(a.requested_at) AS oldest FROM approval a
       WHERE a.tenant = t.tenant AND a.state = 'PENDING') p`,
 };
 
-/** The questions of all tenants are asked of the database, rarely; there are no figures while it does not answer. */
-function pendingApprovals(registry: Registry, reads: Sql): void {
-  const registers = [registry];
-  const oldest = new Gauge({
-    name: "triplane_approvals_oldest_seconds",
-    help: "For how long the oldest question of all tenants has waited for people.",
-    registers,
-  });
+type Figure = "count" | "oldestSeconds" | "lost";
+
+/** The figures of all tenants are asked of the database, rarely; there are none while it does not answer. */
+function ofAllTenants(registry: Registry, reads: Sql): void {
   let asked = -Infinity;
-  const pending: Gauge = new Gauge({
-    name: "triplane_approvals_pending",
-    help: "Questions of all tenants that wait for people.",
-    registers,
-    collect: async () => {
-      if (performance.now() - asked < ASKED_MS) return;
+  let looking = Promise.resolve();
+  const figures: readonly (readonly [Gauge, Figure])[] = [
+    gaugeOf("triplane_approvals_pending", "Questions of all tenants that wait for people.", "count"),
+    gaugeOf(
+      "triplane_approvals_oldest_seconds",
+      "For how long the oldest question of all tenants has waited for people.",
+      "oldestSeconds",
+    ),
+    gaugeOf("triplane_logs_lost", "Logs of tenants of which a failover has lost commits: nobody reads or writes them.", "lost"),
+  ];
+  function gaugeOf(name: string, help: string, of: Figure) {
+    // All of a scrape are of one look.
+    return [new Gauge({ name, help, registers: [registry], collect: look }), of] as const;
+  }
+  async function look(): Promise<void> {
+    if (performance.now() - asked >= ASKED_MS) {
       asked = performance.now();
-      const [known] = await Promise.race([reads.query(PENDING, []).catch(() => []), delay(ANSWER_MS, [], { ref: false })]);
-      if (known === undefined) {
-        pending.remove();
-        oldest.remove();
-      } else {
-        pending.set(known.count);
-        oldest.set(known.oldestSeconds);
-      }
-    },
-  });
+      looking = Promise.race([reads.query(PENDING, []).catch(() => []), delay(ANSWER_MS, [], { ref: false })]).then(([known]) => {
+        for (const [gauge, of] of figures)
+          if (known === undefined) gauge.remove();
+          else gauge.set(known[of]);
+      });
+    }
+    return looking;
+  }
 }
 
 /** The files and connections of the process, where the system tells them. */

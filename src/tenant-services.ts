@@ -53,6 +53,7 @@ export function servicesByTenant(
 function beginMeters(meters: Meters, of: readonly Pick<AgentServices, "models" | "tools">[]): void {
   meters.begin({
     models: of.flatMap(({ models }) => [...models.values()].map(({ name }) => name)),
+    priced: of.flatMap(({ models }) => [...models.values()].flatMap(({ name, price }) => (price === null ? [] : [name]))),
     tools: of.flatMap(({ tools }) => [...tools.keys()]),
     modelOutcomes: MODEL_OUTCOMES,
     toolOutcomes: TOOL_OUTCOMES,

@@ -70,6 +70,11 @@ export class Consumers {
     this.#sweeping = consumers.length === 0 ? Promise.resolve() : every(rhythm, this.#closing.signal);
   }
 
+  /** The number of events that were given up since the server began. */
+  get givenUp(): number {
+    return this.#services.failedTries.givenUp;
+  }
+
   /** The number of tries that have delivered nothing since the server began. */
   get failedTries(): number {
     return this.#services.failedTries.count;

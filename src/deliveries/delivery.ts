@@ -271,11 +271,9 @@ export class Delivery {
 
   /** An event that is given up is reported in the agent's log, without its cause, unless it is such a report itself, or of no agent. */
   async #report(event: TimelineEvent, error: unknown): Promise<void> {
-    const given = `${event.body.kind} at ${event.position} could not be delivered to ${this.#consumer.name}`;
-    this.#services.logger.error(`${given}: ${withCause(error)}`, undefined, {
-      tenant: this.#tenant,
-      consumer: this.#consumer.name,
-    });
+    const what = `${event.body.kind} at ${event.position}`;
+    const given = `${what} could not be delivered to ${this.#consumer.name}`;
+    this.#services.failedTries.giveUp(this.#tenant, this.#consumer.name, what, withCause(error));
     const { agentId, createdBy } = event;
     if (event.body.kind === "ERROR" || agentId === null || createdBy === null) return;
     const message = `${given}: ${messageOf(error)}`;

@@ -13,6 +13,7 @@ export class FailedTries {
   readonly #now: () => number;
   readonly #said = new Map<string, Said>();
   #count = 0;
+  #givenUp = 0;
 
   /** `now` is in ms. */
   constructor(logger: Logger, now: () => number = () => performance.now()) {
@@ -23,6 +24,17 @@ export class FailedTries {
   /** The number of them since the server began. */
   get count(): number {
     return this.#count;
+  }
+
+  /** The number of events that were given up since the server began: nobody is told of them any more. */
+  get givenUp(): number {
+    return this.#givenUp;
+  }
+
+  /** `what` was given up for a consumer. Each is said: there are not many, and none comes again. */
+  giveUp(tenant: string, consumer: string, what: string, reason: string): void {
+    this.#givenUp += 1;
+    this.#logger.tell("delivery_given_up", `${what} could not be delivered to ${consumer}: ${reason}`, { tenant, consumer });
   }
 
   /** A try to deliver `what` to a consumer has failed, and is made again. */

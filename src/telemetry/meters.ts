@@ -78,6 +78,8 @@ export class Meters {
   /** The series of what is configured, from 0 on: a rate sees the first of a kind only if there was a figure before it. */
   begin(known: {
     readonly models: Iterable<string>;
+    /** Those of them that have a price. */
+    readonly priced: Iterable<string>;
     readonly tools: Iterable<string>;
     readonly modelOutcomes: readonly string[];
     readonly toolOutcomes: readonly string[];
@@ -92,6 +94,7 @@ export class Meters {
       this.#firstWord.zero({ model });
       for (const kind of ["input", "output", "cache_read", "cache_write"]) this.#tokens.inc({ model, kind }, 0);
     }
+    for (const name of known.priced) this.#cost.inc({ model: this.#models.of(name) }, 0);
     for (const name of known.tools) {
       const tool = this.#tools.of(name);
       for (const outcome of known.toolOutcomes) this.#toolCalls.inc({ tool, outcome }, 0);

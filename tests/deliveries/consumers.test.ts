@@ -30,7 +30,7 @@ async function world() {
   const errors: string[] = [];
   const warnings: string[] = [];
   const logger: Logger = {
-    tell: () => {},
+    tell: (event, message) => void (event === "delivery_given_up" && errors.push(message)),
     warn: (message) => void warnings.push(message),
     error: (message) => void errors.push(message),
   };
