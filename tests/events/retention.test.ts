@@ -10,7 +10,7 @@ import { Tails } from "../../src/events/following/tails.ts";
 import type { AgentEventBody } from "../../src/events/event.ts";
 import { ControlDocument } from "../generated/documents.ts";
 import { startTestApp } from "../support/app.ts";
-import { clockOf, setPolicyTime } from "../support/clock.ts";
+import { setPolicyTime } from "../support/clock.ts";
 import { connect } from "../support/client.ts";
 import { testDatabase } from "../support/database.ts";
 import { deltas, everything, insertAgent, readAll } from "../support/log.ts";
@@ -250,7 +250,7 @@ describe("retention", () => {
       script: { replies: [{ when: {}, call: [{ tool: "todo_write", input: { todos: [] } }] }] },
       template: { permission: { mode: "approval" } },
       config: { retention: { eventsDays: 1 } },
-      overrides: { retentionSweepMs: 50, clock: clockOf(() => new Date(Date.now() - 10 * DAY)) },
+      overrides: { retentionSweepMs: 50 },
     });
     const client = connect(app.url);
     const agent = await client.createAgent();
