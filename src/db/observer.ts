@@ -1,6 +1,7 @@
 import type { Logger } from "../telemetry/log.ts";
 import type { Meters } from "../telemetry/meters.ts";
-import type { Sql } from "./sql.ts";
+import { endOfReads } from "./connections/reader-limits.ts";
+import { nameOf, type Sql } from "./sql.ts";
 import { sqlState } from "./storage-error.ts";
 
 /** The connections of a server to its database, by what they are for. */
@@ -13,12 +14,19 @@ export type DatabaseObserver = {
   tell(message: string): void;
   /** The schema was brought up to date by these migrations. */
   migrated(names: readonly string[], durationMs: number): void;
+  /** No connection could be had. */
+  connectionFailed(error: unknown): void;
   /** `failure` has the error with which it ended; null for none. */
   statementRan(pool: StatementPool, name: string, durationMs: number, failure: { readonly error: unknown } | null): void;
 };
 
 /** Hears nothing. */
-export const NO_OBSERVER: DatabaseObserver = { tell: () => {}, migrated: () => {}, statementRan: () => {} };
+export const NO_OBSERVER: DatabaseObserver = {
+  tell: () => {},
+  migrated: () => {},
+  connectionFailed: () => {},
+  statementRan: () => {},
+};
 
 /** Statements that take longer are logged, in ms. */
 const SLOW_MS = 1_000;
@@ -37,6 +45,14 @@ const ROOM_MS = 60_000;
 /** Tells the operator, by log and metrics. */
 export function observedBy(logger: Logger, meters: Meters): DatabaseObserver {
   let toldOfRoom = -Infinity;
+  const adviseRoom = (error: unknown, statement: string | null): void => {
+    const state = sqlState(error) ?? "";
+    const advice = ROOM.get(state);
+    if (advice === undefined || performance.now() - toldOfRoom < ROOM_MS) return;
+    toldOfRoom = performance.now();
+    const fields = { reason: `SQLSTATE ${state}`, ...(statement === null ? {} : { statement }) };
+    logger.tell("no_room", `the database refuses statements: ${advice}`, fields);
+  };
   return {
     tell: (message) => logger.warn(message),
     migrated: (names, durationMs) => {
@@ -44,19 +60,20 @@ export function observedBy(logger: Logger, meters: Meters): DatabaseObserver {
       const message = `the database was migrated: ${names.slice(-MIGRATIONS).join(", ")}${more}`;
       logger.tell("migrated", message, { count: names.length, durationMs: Math.round(durationMs) });
     },
+    connectionFailed: (error) => adviseRoom(error, null),
     statementRan: (pool, name, durationMs, failure) => {
-      meters.statementRan(pool, durationMs / 1_000, failure !== null);
-      const state = failure === null ? undefined : sqlState(failure.error);
-      const advice = ROOM.get(state ?? "");
-      if (advice !== undefined && performance.now() - toldOfRoom >= ROOM_MS) {
-        toldOfRoom = performance.now();
-        logger.tell("no_room", `the database refuses statements: ${advice}`, { reason: `SQLSTATE ${state}`, statement: name });
-      }
+      meters.statementRan(pool, durationMs / 1_000, failure !== null && isFault(failure.error));
+      if (failure !== null) adviseRoom(failure.error, name);
       if (durationMs < SLOW_MS) return;
       const fields = { statement: name, reason: pool, durationMs: Math.round(durationMs) };
       logger.tell("slow_statement", `the statement ${name} of the database was slow`, fields);
     },
   };
+}
+
+/** False for what is meant to fail: refusals of the log's own functions, and reads whose reader has left or read too much. */
+function isFault(error: unknown): boolean {
+  return sqlState(error)?.startsWith("TP") !== true && endOfReads(error) === null;
 }
 
 /** Runs a statement that is observed. */
@@ -83,5 +100,5 @@ export function observedQueries(
   observer: Pick<DatabaseObserver, "statementRan">,
   pool: StatementPool,
 ): Sql["query"] {
-  return (statement, values) => observed(observer, pool, statement.name, () => query(statement, values));
+  return (statement, values) => observed(observer, pool, nameOf(statement), () => query(statement, values));
 }

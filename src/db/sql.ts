@@ -13,6 +13,16 @@ export type Statement<Row = unknown, Values extends readonly unknown[] = readonl
   readonly types?: { readonly row: Row; readonly values: Values };
 };
 
+/** A statement that is planned for its values each time. Its name stands in its text, where PostgreSQL's own views show it, too. */
+export function plannedForValues<Row>(name: string, text: string): Statement<Row> {
+  return { name: "", text: `/* ${name} */ ${text}` };
+}
+
+/** The name of a statement, for people. */
+export function nameOf({ name, text }: Statement): string {
+  return name === "" ? (/^\/\* (\w+) \*\//.exec(text)?.[1] ?? "") : name;
+}
+
 /**
  * Runs single statements, each a transaction of its own. There is no way here to hold a transaction open: everything
  * that must commit together goes through one SQL function (docs/adr/0002).

@@ -14,6 +14,13 @@ export class Turns {
     return this.#queues.get(key)?.waiting.length ?? 0;
   }
 
+  /** The amount of work of all keys that waits for its turn. */
+  get allWaiting(): number {
+    let waiting = 0;
+    for (const queue of this.#queues.values()) waiting += queue.waiting.length;
+    return waiting;
+  }
+
   /** Does `work` in its turn: the longest waiting first. */
   async run<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
     const end = await this.take(key);

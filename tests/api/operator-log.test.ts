@@ -1,13 +1,16 @@
+import { randomUUID } from "node:crypto";
 import { Registry } from "prom-client";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openDatabase } from "../../src/db/database.ts";
+import { openPools } from "../../src/db/connections/pool.ts";
 import { observedBy } from "../../src/db/observer.ts";
+import { plannedForValues } from "../../src/db/sql.ts";
 import { Meters } from "../../src/telemetry/meters.ts";
 import { AllowAlwaysDocument, RevokeAllowRuleDocument } from "../generated/documents.ts";
 import type { LogEvent, LogFields, Logger } from "../../src/telemetry/log.ts";
 import { startTestApp } from "../support/app.ts";
 import { connect, ofType } from "../support/client.ts";
-import { emptyDatabaseUrl } from "../support/database.ts";
+import { administer, emptyDatabaseUrl } from "../support/database.ts";
 import { loseLeases } from "../support/lost-leases.ts";
 import { callsWith, playedModel, says } from "../support/models.ts";
 import { ask, office } from "../support/office.ts";
@@ -119,6 +122,38 @@ describe("an operator is told", () => {
         fields: { reason: "SQLSTATE 53100", statement: "full" },
       },
     ]);
+    await database.reads.query(plannedForValues("planned", "SELECT pg_sleep(1.1)"), []);
+    expect(of("slow_statement").at(-1)).toMatchObject({ fields: { statement: "planned", reason: "reads" } });
+  });
+
+  it("of a PostgreSQL that takes no more connections, whatever they are for", async () => {
+    const { logger, of } = told();
+    const url = new URL(await emptyDatabaseUrl());
+    const role = `crowded_${randomUUID().replaceAll("-", "")}`;
+    await administer(`CREATE ROLE ${role} LOGIN PASSWORD 'crowded' CONNECTION LIMIT 0`);
+    onTestFinished(() => administer(`DROP ROLE ${role}`));
+    Object.assign(url, { username: role, password: "crowded" });
+    for (const purpose of ["commits", "work", "leases", "reads"] as const) {
+      const observer = observedBy(logger, new Meters(new Registry()));
+      const pools = openPools({ url: url.href, connections: 1, version: "1" }, observer);
+      await expect(pools[purpose].query({ name: "nothing", text: "SELECT" }, [])).rejects.toThrow();
+      await pools.end();
+    }
+    const line = { message: expect.stringContaining("raise max_connections"), fields: { reason: "SQLSTATE 53300" } };
+    expect(of("no_room")).toMatchObject([line, line, line, line]);
+  });
+
+  it("of statements that failed, and of none that are meant to", async () => {
+    const registry = new Registry();
+    const { statementRan } = observedBy(silentLogger, new Meters(registry));
+    const failed = async (): Promise<number | undefined> =>
+      (await registry.getSingleMetric("triplane_statement_errors_total")?.get())?.values.find(
+        ({ labels }) => labels["pool"] === "commits",
+      )?.value;
+    statementRan("commits", "append_events", 1, { error: Object.assign(new Error("fenced"), { code: "TP001" }) });
+    expect(await failed()).toBe(0);
+    statementRan("commits", "append_events", 1, { error: Object.assign(new Error("wrong"), { code: "42601" }) });
+    expect(await failed()).toBe(1);
   });
 
   it("of a turn that ended with an error, and of an agent that was taken over; never what was said", async () => {

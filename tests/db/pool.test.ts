@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openPools } from "../../src/db/connections/pool.ts";
+import { forTenant } from "../../src/db/connections/tenant-turns.ts";
 import { sqlState, StorageUnavailable } from "../../src/db/storage-error.ts";
 import { administrator, testDatabaseUrl } from "../support/database.ts";
 
@@ -117,4 +118,15 @@ describe("what PostgreSQL answers about a statement", () => {
     expect(sqlState(error)).toBe("0A000");
     expect(await pools.commits.query(all, [])).toEqual([]);
   });
+});
+
+it("a statement that waits for its tenant's turn is counted with those that wait for a connection", async () => {
+  const pools = openPools({ url: await testDatabaseUrl(), connections: 3, version: "1" });
+  onTestFinished(() => pools.end());
+  const sleeps = { name: "sleeps", text: "SELECT pg_sleep(0.2)" };
+  const asked = forTenant("crowded", () => Array.from({ length: 7 }, () => pools.commits.query(sleeps, [])));
+  const waiting = () => pools.connections().find(({ pool }) => pool === "commits")?.waiting;
+  expect(waiting()).toBe(5);
+  await Promise.all(asked);
+  expect(waiting()).toBe(0);
 });

@@ -3,6 +3,7 @@ import pg from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
 import WebSocket from "ws";
 import { boundReaders, endOfReads, readFor } from "../../src/db/connections/reader-limits.ts";
+import { Turns } from "../../src/lib/turns.ts";
 import { ExpensiveReads } from "../../src/resolvers/expensive-reads.ts";
 import { AgentDocument } from "../generated/documents.ts";
 import { startTestApp, type TestApp, type TestAppOptions } from "../support/app.ts";
@@ -192,7 +193,7 @@ describe("a cancelling", () => {
     onTestFinished(() => pool.end());
     await closed.end();
     const told: string[] = [];
-    boundReaders(pool, closed, (message) => told.push(message));
+    boundReaders({ pool, turns: new Turns(6), cancelling: closed, tell: (message) => told.push(message) });
     return { pool, told, url: connectionString };
   }
 

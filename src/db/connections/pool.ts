@@ -3,7 +3,7 @@ import { connectionName } from "../connected-servers.ts";
 import { OutageWatch } from "../outage.ts";
 import { ANSWER_MS, queryPrepared } from "./prepared-query.ts";
 import { boundReaders, onConnection } from "./reader-limits.ts";
-import { inTenantTurns } from "./tenant-turns.ts";
+import { inTurn, tenantTurns } from "./tenant-turns.ts";
 import {
   NO_OBSERVER,
   observed,
@@ -12,7 +12,7 @@ import {
   type DatabaseObserver,
   type StatementPool,
 } from "../observer.ts";
-import { watched, type Sql, type Statement } from "../sql.ts";
+import { nameOf, watched, type Sql, type Statement } from "../sql.ts";
 
 /**
  * The address of a PostgreSQL, the number of connections that one server holds to it for commits, as many for its other work and as
@@ -38,7 +38,7 @@ export type Pools = {
   end(): Promise<void>;
 };
 
-/** The load of a pool: connections that are open, those of them that are idle, and statements that wait for one. */
+/** The load of a pool: connections that are open, those of them that are idle, and statements that wait for one, or for their tenant's turn. */
 export type PoolLoad = { readonly pool: StatementPool; readonly open: number; readonly idle: number; readonly waiting: number };
 
 /** Two, so that a sweep does not wait for a renewal. */
@@ -129,32 +129,42 @@ export function openPools(
     leases: open("leases", LEASE_CONNECTIONS, WRITERS),
     reads: open("reads", connections, READERS),
   };
-  boundReaders(pools.reads, pools.leases, observer.tell, answerMs);
+  const turns = { commits: tenantTurns(connections), work: tenantTurns(connections), reads: tenantTurns(connections) };
+  boundReaders({ pool: pools.reads, turns: turns.reads, cancelling: pools.leases, tell: observer.tell }, answerMs);
+  const connect = async (pool: StatementPool): Promise<pg.PoolClient> => {
+    try {
+      return await pools[pool].connect();
+    } catch (error) {
+      observer.connectionFailed(error);
+      throw error;
+    }
+  };
   const write =
     (pool: Exclude<StatementPool, "reads">): Sql["query"] =>
     (statement, values) =>
       onConnection(
-        () => pools[pool].connect(),
-        (client) => observed(observer, pool, statement.name, () => queryPrepared(client, statement, values, answerMs)),
+        () => connect(pool),
+        (client) => observed(observer, pool, nameOf(statement), () => queryPrepared(client, statement, values, answerMs)),
       );
   // The statements of readers go through the pool's own `query`, which bounds them.
   const read: Sql["query"] = async <Row>({ name, text }: Statement, values: readonly unknown[]) =>
     (await pools.reads.query({ name, text }, [...values])).rows as Row[];
   const sqlOf = (query: Sql["query"]): Sql => watched(query, { outages, keepsPrepared: true });
-  const inTurn = (query: Sql["query"]): Sql["query"] => {
-    const turns = inTenantTurns(connections);
-    return (statement, values) => turns(() => query(statement, values));
-  };
+  const inTurns =
+    (pool: "commits" | "work", query: Sql["query"]): Sql["query"] =>
+    (statement, values) =>
+      inTurn(turns[pool], () => query(statement, values));
   const commit = write("commits");
   return {
-    commits: sqlOf(inTurn(commit)),
-    work: sqlOf(inTurn(write("work"))),
+    commits: sqlOf(inTurns("commits", commit)),
+    work: sqlOf(inTurns("work", write("work"))),
     leases: sqlOf(write("leases")),
     reads: sqlOf(observedQueries(read, observer, "reads")),
     connections: () =>
       STATEMENT_POOLS.map((pool) => {
-        const { totalCount: open, idleCount: idle, waitingCount: waiting } = pools[pool];
-        return { pool, open, idle, waiting };
+        const { totalCount: open, idleCount: idle, waitingCount } = pools[pool];
+        const waitingForTurn = pool === "leases" ? 0 : turns[pool].allWaiting;
+        return { pool, open, idle, waiting: waitingCount + waitingForTurn };
       }),
     readPool: pools.reads,
     lostSettings: async () => [...new Set([...(await lostSettings(commit, WRITERS)), ...(await lostSettings(read, READERS))])],

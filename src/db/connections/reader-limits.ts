@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import type pg from "pg";
 import { sizeOf } from "../../lib/size.ts";
 import { messageOf } from "../../lib/text.ts";
-import { Turns } from "../../lib/turns.ts";
+import type { Turns } from "../../lib/turns.ts";
 import { leavesConnection } from "../error-class.ts";
 import { ANSWER_MS, queryPrepared } from "./prepared-query.ts";
 import type { Statement } from "../sql.ts";
@@ -123,6 +123,14 @@ function askBy(client: pg.PoolClient, answerMs: number): Ask {
   };
 }
 
+/** A pool of readers, the turns of their tenants, the pool by which statements are cancelled, and who hears when that fails. */
+type ReadersBounds = {
+  readonly pool: pg.Pool;
+  readonly turns: Turns;
+  readonly cancelling: pg.Pool;
+  readonly tell: (message: string) => void;
+};
+
 /**
  * Bounds what readers may use of a pool: one tenant's leave connections to others, and statements are cancelled in the
  * database when the reader that they are for has left, or has read too much. The cancelling goes through another pool,
@@ -130,8 +138,7 @@ function askBy(client: pg.PoolClient, answerMs: number): Ask {
  * Prisma takes a connection if it reads several rows by their ids in a transaction, and asks the pool otherwise: both
  * are bounded.
  */
-export function boundReaders(pool: pg.Pool, cancelling: pg.Pool, tell: (message: string) => void, answerMs = ANSWER_MS): void {
-  const turns = new Turns(Math.max(1, Math.floor((pool.options.max * 2) / 3)));
+export function boundReaders({ pool, turns, cancelling, tell }: ReadersBounds, answerMs = ANSWER_MS): void {
   const take = pool.connect.bind(pool);
   const cancel = (process: number): void => {
     onConnection(

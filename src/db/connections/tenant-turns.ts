@@ -10,14 +10,16 @@ export function forTenant<Result>(tenant: string, work: () => Result): Result {
   return current.run(tenant, work);
 }
 
+/** The turns of tenants at so many connections: one tenant's statements take two thirds of them at most. */
+export function tenantTurns(connections: number): Turns {
+  return new Turns(Math.max(1, Math.floor((connections * 2) / 3)));
+}
+
 /**
- * Lets the statements of one tenant take two thirds of so many connections at most: what is left is for other tenants, whatever
- * the statements wait for (invariant 13). What the server does for no tenant waits for nobody.
+ * Makes a statement in a turn of the tenant for which it is made: what is left is for other tenants, whatever the statements wait
+ * for (invariant 13). What the server does for no tenant waits for nobody.
  */
-export function inTenantTurns(connections: number): <Result>(ask: () => Promise<Result>) => Promise<Result> {
-  const turns = new Turns(Math.max(1, Math.floor((connections * 2) / 3)));
-  return (ask) => {
-    const tenant = current.getStore() ?? readingTenant();
-    return tenant === null ? ask() : turns.run(tenant, ask);
-  };
+export function inTurn<Result>(turns: Turns, ask: () => Promise<Result>): Promise<Result> {
+  const tenant = current.getStore() ?? readingTenant();
+  return tenant === null ? ask() : turns.run(tenant, ask);
 }

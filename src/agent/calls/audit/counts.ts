@@ -1,5 +1,5 @@
 import type { ToolCallState } from "../../../db/generated/enums.ts";
-import type { Sql } from "../../../db/sql.ts";
+import { plannedForValues, type Sql } from "../../../db/sql.ts";
 import { countersOf, uncounted } from "./counters.ts";
 import { conditions, Parameters, type AuditFilter } from "./filter.ts";
 import { COLUMNS, COUNTED, CURRENT, FOLD, FRESH, MOVED } from "./rows.ts";
@@ -39,7 +39,7 @@ export async function auditCounts(reads: Sql, filter: AuditFilter): Promise<read
     SELECT t.name, t.state, t.calls, t.executed, t.timed, t.sum_ms AS "sumMs", t.most_ms AS "mostMs"
     FROM fold LEFT JOIN LATERAL (SELECT name, state, ${SUMS} FROM pieces GROUP BY 1, 2) t ON true`;
   const rows = await reads.query<{ [Column in keyof AuditCount]: AuditCount[Column] | null }>(
-    { name: "", text },
+    plannedForValues("audit_counts", text),
     parameters.values,
   );
   if (rows.length === 0) return null;

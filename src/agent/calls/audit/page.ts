@@ -1,4 +1,4 @@
-import type { Sql } from "../../../db/sql.ts";
+import { plannedForValues, type Sql } from "../../../db/sql.ts";
 import { conditions, Parameters, type AuditFilter } from "./filter.ts";
 import { COLUMNS, CURRENT, FOLD, FRESH, MOVED } from "./rows.ts";
 
@@ -48,8 +48,11 @@ export async function auditPage(reads: Sql, filter: AuditFilter, part: AuditPart
     SELECT p.id, p.${column} AS "by" FROM fold LEFT JOIN LATERAL (
       SELECT * FROM (${[...all, moved].join(" UNION ALL ")}) u ORDER BY ${column} ${sort} ${nulls}, id ${sort} LIMIT ${most}
     ) p ON true ORDER BY p.${column} ${sort} ${nulls}, p.id ${sort}`;
-  // Without a name: it is planned for its values, since what is rare is found by another index than what is frequent.
-  const rows = await reads.query<{ id: string | null; by: Date | number | null }>({ name: "", text }, parameters.values);
+  // What is rare is found by another index than what is frequent.
+  const rows = await reads.query<{ id: string | null; by: Date | number | null }>(
+    plannedForValues("audit_page", text),
+    parameters.values,
+  );
   if (rows.length === 0) return null;
   return rows.flatMap(({ id, by }) => (id === null ? [] : [{ id, by: by instanceof Date ? by.toISOString() : by }]));
 }

@@ -1,4 +1,4 @@
-import type { Sql } from "../../../db/sql.ts";
+import { plannedForValues, type Sql } from "../../../db/sql.ts";
 import { countersOf, uncounted } from "./counters.ts";
 import { conditions, Parameters, type AuditFilter } from "./filter.ts";
 import { COLUMNS, CURRENT, FOLD, FRESH, MOVED } from "./rows.ts";
@@ -19,7 +19,6 @@ export async function auditTotal(reads: Sql, filter: AuditFilter, most: number):
       UNION ALL (SELECT 1 FROM audit_call WHERE ${where} AND ${CURRENT} AND (${uncounted(filter, parameters)}) LIMIT ${bound})${counted}
     )
     SELECT least((SELECT coalesce(sum(calls), 0) FROM found), ${bound})::int AS calls FROM fold`;
-  // Without a name: it is planned for its values, as pages are.
-  const [row] = await reads.query<{ calls: number }>({ name: "", text }, parameters.values);
+  const [row] = await reads.query<{ calls: number }>(plannedForValues("audit_total", text), parameters.values);
   return row?.calls ?? null;
 }
