@@ -1,6 +1,7 @@
 import { ConfigurationError } from "../src/config/configuration-error.ts";
 import { readEnvironment, readLogSettings, variableNotes, type Environment } from "../src/config/environment.ts";
 import { loadSettings } from "../src/config/settings.ts";
+import { checkFolder } from "../src/db/lock-file.ts";
 import { explained } from "../src/operator-error.ts";
 import { command } from "./command.ts";
 
@@ -21,6 +22,9 @@ await command(async () => {
     keep(error);
   }
   const environment = environmentOf(process.env, keep);
+  const { dataFolder, programsFolder } = environment;
+  await checkFolder(dataFolder, "TRIPLANE_DATA_DIR").catch(keep);
+  if (programsFolder !== dataFolder) await checkFolder(programsFolder, "TRIPLANE_PROGRAMS_DIR").catch(keep);
   try {
     const { notes, sandboxLines, digest } = await loadSettings(environment);
     for (const line of sandboxLines) console.log(`sandbox: ${line}`);

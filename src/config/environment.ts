@@ -23,6 +23,9 @@ export type Environment = {
   readonly openai: { readonly apiKey: string | null; readonly baseUrl: string | null } | null;
 };
 
+/** The parameters of a connection that Triplane sets: those of the URL would take their place. */
+const OWN_PARAMETERS = ["options", "statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"];
+
 type Read = (name: string) => string | null;
 
 /** The variables that this server, and the commands beside it, read by this name. */
@@ -147,6 +150,11 @@ function databaseOf(url: string | null, folder: string): DatabaseConfig {
   if (url === null) return { kind: "embedded", folder };
   if (!/^postgres(ql)?:\/\//.test(url) || !URL.canParse(url))
     throw new ConfigurationError("DATABASE_URL must be a URL of the form postgresql://user:password@host:5432/database");
+  const replaced = OWN_PARAMETERS.filter((name) => new URL(url).searchParams.has(name));
+  if (replaced.length > 0)
+    throw new ConfigurationError(
+      `DATABASE_URL sets ${replaced.join(", ")}, which every connection of Triplane sets for itself: remove it`,
+    );
   return { kind: "postgres", url, connections: CONNECTIONS };
 }
 

@@ -124,9 +124,10 @@ export async function makeSettings(
   problems.of(() => refuseStrangers(path, environment, authentication));
   const toolLimits = complete(TOOL_LIMIT_SETTINGS, config.toolLimits);
   const own = Object.entries(config.tenants).map(([name, tenant]) => [name, complete(TENANT_SETTINGS, tenant)] as const);
+  // Each tenant is checked with what all have in common.
   const tenants =
     everybodys === null || authentication === null
-      ? null
+      ? problems.of(() => refuseUnchecked(path, own.length))
       : await problems.ofLater(() =>
           tenantsOf(
             source,
@@ -190,6 +191,12 @@ function deadRuleNotes({ everybody, named }: Tenants): readonly string[] {
 }
 
 /** A server that anybody reaches needs to know who they are. */
+/** Throws ConfigurationError: the operator would take tenants without a word about them for right. */
+function refuseUnchecked(path: string, tenants: number): null {
+  if (tenants === 0) return null;
+  throw new ConfigurationError(`${path}: tenants: they are checked once the rest is right`);
+}
+
 function refuseStrangers(path: string, { host }: Environment, authentication: Authentication | null): void {
   if (authentication?.kind !== "local" || isLoopback(host)) return;
   throw new ConfigurationError(

@@ -1,6 +1,7 @@
-import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { access, constants, mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { errorCode } from "../lib/error-code.ts";
 import { messageOf } from "../lib/text.ts";
 
 /** Another process works on the data folder, which is one server's: the embedded database, kept outputs, HOMEs and boxes. */
@@ -13,19 +14,36 @@ export class DataFolderInUse extends Error {
   }
 }
 
+/** The variables that name folders of a server. */
+type FolderVariable = "TRIPLANE_DATA_DIR" | "TRIPLANE_PROGRAMS_DIR";
+
 /** The data folder cannot be made or written. */
 export class DataFolderUnusable extends Error {
   override readonly name = "DataFolderUnusable";
-  constructor(folder: string, problem: string) {
+  constructor(folder: string, problem: string, variable: FolderVariable = "TRIPLANE_DATA_DIR") {
     const advice = /full|ENOSPC|EDQUOT|quota/i.test(problem)
-      ? "make room on its disk, or set TRIPLANE_DATA_DIR to a folder on another one"
-      : "set TRIPLANE_DATA_DIR to a folder that can be written";
+      ? `make room on its disk, or set ${variable} to a folder on another one`
+      : `set ${variable} to a folder that can be written`;
     super(`the data folder ${folder} cannot be used (${problem}): ${advice}`);
   }
 }
 
 /** SQLite's code for a database that another holds. */
 const SQLITE_BUSY = 5;
+
+/** Rejects with DataFolderUnusable if the folder could be neither made nor written now. Makes nothing. */
+export async function checkFolder(folder: string, variable: FolderVariable): Promise<void> {
+  for (let path = folder; ; path = dirname(path)) {
+    try {
+      if (!(await stat(path)).isDirectory()) throw new DataFolderUnusable(folder, `${path} is a file`, variable);
+      return await access(path, constants.W_OK | constants.X_OK);
+    } catch (error) {
+      if (error instanceof DataFolderUnusable) throw error;
+      if (errorCode(error) !== "ENOENT" || path === dirname(path))
+        throw new DataFolderUnusable(folder, messageOf(error), variable);
+    }
+  }
+}
 
 /**
  * Takes the folder for this process. The lock is the system's own, by way of an

@@ -50,9 +50,27 @@ describe("npm run config:check", () => {
       'templates.a.permission.mode: there is no mode "odd"',
       "templates.a.permission.allow.0: at character 1",
       'templates.b.model: there is no model "q": the models are m, n, s',
+      "tenants: they are checked once the rest is right",
       "webhooks.w.url leads to a private network",
     ];
     expect(problems).toEqual(expected.map((text) => expect.stringContaining(text)));
+  });
+
+  it("says which parts of the database's address Triplane sets, and which folders a server could not make", async () => {
+    const file = join(await temporaryFolder(), "file");
+    await writeFile(file, "");
+    const { code, lines } = await checked(`export default { models: { ${MODEL} } };`, {
+      DATABASE_URL: "postgresql://nobody:hush@127.0.0.1:1/none?options=-c%20work_mem%3D8MB&lock_timeout=1",
+      TRIPLANE_DATA_DIR: join(file, "data"),
+      TRIPLANE_PROGRAMS_DIR: file,
+    });
+    expect(code).toBe(1);
+    expect(lines).toContainEqual(expect.stringMatching(/^problem: DATABASE_URL sets options, lock_timeout, .*: remove it$/));
+    expect(lines).toContainEqual(expect.stringMatching(/^problem: the data folder .*file\/data cannot be used \(/));
+    expect(lines).toContainEqual(
+      expect.stringMatching(/^problem: the data folder .*\/file cannot be used .*TRIPLANE_PROGRAMS_DIR/),
+    );
+    expect(lines.join("\n")).not.toContain("hush");
   });
 
   it("says all fields whose form is wrong", async () => {
