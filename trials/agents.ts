@@ -27,6 +27,11 @@ export async function send(url: string, { id }: TrialAgent, text: string): Promi
   });
 }
 
+/** Interrupts the turn of an agent, with what it runs. */
+export async function interrupt(url: string, { id }: TrialAgent): Promise<void> {
+  await ask(url, `mutation($id: ID!) { interruptAgent(input: { agentId: $id }) { userErrors { code } } }`, { id });
+}
+
 /** How an agent stands. */
 export type AgentState = {
   readonly state: "READY" | "WORKING" | "PAUSED";

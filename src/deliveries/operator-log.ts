@@ -4,7 +4,7 @@ import { counted } from "../lib/counted.ts";
 import type { Logger } from "../telemetry/log.ts";
 
 /**
- * Tells the operator, in the log of the server that committed it, of what they may have to act on: takeovers, turns that failed, rules
+ * Tells the operator, in the log of the server that committed it, of what they may have to act on: takeovers and handovers, turns that failed, rules
  * and configurations that changed. Names and numbers alone: what models and providers say may be of a conversation.
  */
 export function tellOperator(log: Pick<EventLog, "onCommitted">, logger: Logger): void {
@@ -17,8 +17,12 @@ function tell({ tenant, agentId, body }: TimelineEvent, together: readonly Timel
   const of = { tenant, ...(agentId === null ? {} : { agent: agentId }) };
   switch (body.kind) {
     case "AGENT_RESUMED": {
+      if (body.strategy === "PLANNED") return logger.tell("handover", "an agent goes on that another server gave back", of);
       const sealed = body.sealed.length === 0 ? "" : `, and ${counted(body.sealed.length, "call")} of unknown outcome sealed`;
-      return logger.tell("takeover", `an agent was taken over from another server${sealed}`, { ...of, reason: body.strategy });
+      return logger.tell("takeover", `an agent was taken over from a server that was not heard of${sealed}`, {
+        ...of,
+        reason: body.strategy,
+      });
     }
     case "DONE":
       if (body.reason !== "ERROR") return;

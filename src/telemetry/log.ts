@@ -9,6 +9,7 @@ export const LOG_EVENTS = {
   start: "info",
   migrated: "info",
   configuration: "info",
+  handover: "info",
   takeover: "warn",
   turn_failed: "warn",
   own_code_failed: "error",

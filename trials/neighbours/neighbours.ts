@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
-import { createAgent, send, type TrialAgent } from "../agents.ts";
+import { createAgent, interrupt, send, type TrialAgent } from "../agents.ts";
 import { measureLatency } from "../latency.ts";
 import { SERVER_READY } from "../run-server.ts";
 import { lastPosition, startPostgres } from "../postgres.ts";
@@ -132,7 +132,7 @@ async function chat(url: string, signal: AbortSignal): Promise<void> {
   const agent = await createAgent(url);
   await send(url, agent, "chat");
   await ended(signal);
-  await ask(url, `mutation($id: ID!) { interruptAgent(input: { agentId: $id }) { userErrors { code } } }`, { id: agent.id });
+  await interrupt(url, agent);
 }
 
 /** Many narrow calls of the tenant; their ids are in order, and nothing is looked up for each, so that it takes a minute and not ten. */

@@ -2,7 +2,7 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type pg from "pg";
-import { createAgent, send, type TrialAgent } from "../agents.ts";
+import { createAgent, interrupt, send, type TrialAgent } from "../agents.ts";
 import { until, type TrialRun } from "../trial.ts";
 
 /** An agent with a program that writes to a file of its workspace without end: a background shell, or that of a running call. */
@@ -16,18 +16,41 @@ const OTHERS_MAY_GO_ON = {
 
 let started = 0;
 
-/** Starts a background shell and a program of a call on a server, and waits until both write. */
-export async function startPrograms(url: string, folder: string): Promise<readonly TrialProgram[]> {
+/** The tries for a program on a certain server: another may be the first to claim the agent. */
+const TRIES = 20;
+
+/** Starts a background shell and a program of a call on the server that holds an agent, and waits until both write. */
+export async function startPrograms(
+  database: pg.Client,
+  url: string,
+  folder: string,
+  held: string | undefined,
+): Promise<readonly TrialProgram[]> {
+  const server = await holderOf(database, held);
   const programs: TrialProgram[] = [];
-  for (const kind of ["shell", "program"] as const) {
-    started += 1;
-    const file = `${kind}-${started}`;
-    const agent = await createAgent(url);
-    await send(url, agent, `start ${file}`);
-    programs.push({ kind, agent, file: join(folder, file) });
-  }
-  await until("programs write", async () => (await sizes(programs)).every((size) => size > 0), 10_000);
+  for (const kind of ["shell", "program"] as const) programs.push(await startProgram(kind));
   return programs;
+
+  async function startProgram(kind: TrialProgram["kind"]): Promise<TrialProgram> {
+    for (let tries = 0; tries < TRIES; tries += 1) {
+      started += 1;
+      const file = join(folder, `${kind}-${started}`);
+      const agent = await createAgent(url);
+      await send(url, agent, `start ${kind}-${started}`);
+      await until("a program writes", async () => (await sizeOf(file)) > 0, 10_000);
+      if ((await holderOf(database, agent.row)) === server) return { kind, agent, file };
+      await interrupt(url, agent);
+    }
+    throw new Error(`no ${kind} of ${TRIES} ran on the server that was asked for it`);
+  }
+}
+
+/** The id of the server that holds an agent. */
+async function holderOf(database: pg.Client, agent: string | undefined): Promise<string | null> {
+  const { rows } = await database.query<{ owner: string | null }>("SELECT lease_owner AS owner FROM agent WHERE id = $1", [
+    agent,
+  ]);
+  return rows[0]?.owner ?? null;
 }
 
 /** Waits until others may go on with the agents of programs whose server stands still, and checks that nothing of them runs by then. */
@@ -47,8 +70,6 @@ export async function checkProgramsEnded(
     if ((await sizeOf(file)) > before) fail(`a ${kind} of a server that stands still runs on after it was called dead`);
   }
 }
-
-const sizes = (programs: readonly TrialProgram[]): Promise<number[]> => Promise.all(programs.map(({ file }) => sizeOf(file)));
 
 async function sizeOf(file: string): Promise<number> {
   return (await stat(file).catch(() => null))?.size ?? 0;

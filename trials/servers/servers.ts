@@ -63,7 +63,7 @@ async function runServers({ isShort, isPlanted, fail }: TrialRun, folder: string
   for (let index = 0; index < times; index += 1) {
     const frozen = await ownerOf(database, agents, servers);
     const held = await heldBy(database, frozen);
-    const programs = await startPrograms(frozen.process.said, workspace);
+    const programs = await startPrograms(database, frozen.process.said, workspace, held[0]);
     frozen.process.child.kill("SIGSTOP");
     freezes += 1;
     await until("the agents of a frozen server are taken", async () => (await heldBy(database, frozen)).length === 0, 10_000);
