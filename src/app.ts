@@ -152,7 +152,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   const tails = new Tails(log, bell, logger, compare);
   starting.defer(() => tails.close());
   const broadcasts = new Broadcasts(tails);
-  tellOperator(log, logger);
+  tellOperator(log, logger, settings.digest);
   countWork(log, meters);
 
   // The agents.
@@ -162,8 +162,12 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   const leaseTimes = overrides.leaseTimes ?? LEASE_TIMES;
   // Only one process works on the embedded database: nobody else could go on beside a program.
   const programMs = database.config.kind === "embedded" ? Infinity : leaseTimes.ttlMs * ALIVE_SHARE;
-  const groups = new ProcessGroups(leaseTimes.ttlMs * TICK_SHARE, () =>
-    logger.tell("program_killed", "a program was killed, since this server could not renew its lease in time: its call says so"),
+  const groups = new ProcessGroups(leaseTimes.ttlMs * TICK_SHARE, (of) =>
+    logger.tell(
+      "program_killed",
+      "a program was killed, since this server could not renew its lease in time: its call says so",
+      of,
+    ),
   );
   starting.defer(() => groups.close());
   const folders = new AnsweringFolders();

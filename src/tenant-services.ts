@@ -39,7 +39,7 @@ export function servicesByTenant(
     ...own,
     askInBackground: (program, host) => askInBackground({ ...shared, templates: own.templates }, program, host),
     models: new Map(
-      [...own.models, ...(models ?? [])].map(([name, model]) => [name, measured(model, shared.meters, shared.logger)]),
+      [...own.models, ...(models ?? [])].map(([name, model]) => [name, measured(name, model, shared.meters, shared.logger)]),
     ),
     slots: toolLimits === null ? shared.slots : new ToolSlots(toolLimits, shared.slots),
   });
@@ -52,8 +52,8 @@ export function servicesByTenant(
 /** Begins the figures of all that is configured at 0. */
 function beginMeters(meters: Meters, of: readonly Pick<AgentServices, "models" | "tools">[]): void {
   meters.begin({
-    models: of.flatMap(({ models }) => [...models.values()].map(({ name }) => name)),
-    priced: of.flatMap(({ models }) => [...models.values()].flatMap(({ name, price }) => (price === null ? [] : [name]))),
+    models: of.flatMap(({ models }) => [...models.keys()]),
+    priced: of.flatMap(({ models }) => [...models].flatMap(([name, { price }]) => (price === null ? [] : [name]))),
     tools: of.flatMap(({ tools }) => [...tools.keys()]),
     modelOutcomes: MODEL_OUTCOMES,
     toolOutcomes: TOOL_OUTCOMES,

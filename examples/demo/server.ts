@@ -59,7 +59,7 @@ export async function mutate<Data extends Record<string, Payload>>(
 /** Why it did not work, for the person at the terminal. */
 export function describe(error: unknown): string {
   if (error instanceof Error && "code" in error && error.code === "ECONNREFUSED")
-    return "no server answers there: start one with `npm start`, or give its address with --url";
+    return `no server answers${"port" in error ? ` at port ${String(error.port)}` : ""}: start one with \`npm start\`, or give its address with --url`;
   if (error instanceof Error && /EPROTO|SSL|wrong version number/.test(error.message))
     return "the server there does not speak TLS: use http instead of https";
   if (error instanceof Error) return error.message;

@@ -79,10 +79,10 @@ function declared({
   return { name, description, inputSchema, readOnly, idempotent, ...more, risk, paths, hooks };
 }
 
-/** The value as JSON: the operator's own code by its text. */
+/** The value as JSON: the operator's own code by its text. What a tool is bound by is Triplane's, and another text in a bundle. */
 function written(value: unknown): Json {
-  const text = JSON.stringify(value, (_key, part: unknown) => {
-    if (typeof part === "function") return String(part);
+  const text = JSON.stringify(value, (key, part: unknown) => {
+    if (typeof part === "function") return key === "bind" ? undefined : String(part);
     if (part instanceof Map || part instanceof Set) return [...(part as Iterable<unknown>)];
     if (part instanceof RegExp) return String(part);
     return part;

@@ -101,13 +101,18 @@ export function readLogSettings(
   variables: Readonly<Record<string, string | undefined>>,
   isTerminal: boolean,
 ): { readonly level: LogLevel; readonly format: LogFormat } {
-  const read = <Value extends string>(name: string, values: readonly Value[], absent: Value): Value => {
-    const text = variables[name]?.trim().toLowerCase() ?? "";
-    const found = text === "" ? absent : values.find((value) => value === text);
-    if (found === undefined) throw new ConfigurationError(`${name} must be one of ${values.join(", ")}`);
-    return found;
-  };
-  return { level: read("LOG_LEVEL", LOG_LEVELS, "info"), format: read("LOG_FORMAT", LOG_FORMATS, isTerminal ? "text" : "json") };
+  const problems = new Problems();
+  const read = <Value extends string>(name: string, values: readonly Value[], absent: Value): Value | null =>
+    problems.of(() => {
+      const text = variables[name]?.trim().toLowerCase() ?? "";
+      const found = text === "" ? absent : values.find((value) => value === text);
+      if (found === undefined) throw new ConfigurationError(`${name} must be one of ${values.join(", ")}`);
+      return found;
+    });
+  return problems.none({
+    level: read("LOG_LEVEL", LOG_LEVELS, "info"),
+    format: read("LOG_FORMAT", LOG_FORMATS, isTerminal ? "text" : "json"),
+  });
 }
 
 /** Names the variables of ours that nobody reads, in words for the operator: a mistake that would go unseen. */
@@ -149,7 +154,9 @@ function portOf(text: string): number {
 function databaseOf(url: string | null, folder: string): DatabaseConfig {
   if (url === null) return { kind: "embedded", folder };
   if (!/^postgres(ql)?:\/\//.test(url) || !URL.canParse(url))
-    throw new ConfigurationError("DATABASE_URL must be a URL of the form postgresql://user:password@host:5432/database");
+    throw new ConfigurationError(
+      "DATABASE_URL must be a URL of the form postgresql://user:password@host:5432/database, with signs such as # / ? @ of a password written as %23 %2F %3F %40",
+    );
   const replaced = OWN_PARAMETERS.filter((name) => new URL(url).searchParams.has(name));
   if (replaced.length > 0)
     throw new ConfigurationError(

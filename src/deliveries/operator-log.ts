@@ -5,15 +5,21 @@ import type { Logger } from "../telemetry/log.ts";
 
 /**
  * Tells the operator, in the log of the server that committed it, of what they may have to act on: takeovers and handovers, turns that failed, rules
- * and configurations that changed. Names and numbers alone: what models and providers say may be of a conversation.
+ * and configurations that changed: `digest` is that of this server's. Names and numbers alone: what models and providers say may be of a
+ * conversation.
  */
-export function tellOperator(log: Pick<EventLog, "onCommitted">, logger: Logger): void {
+export function tellOperator(log: Pick<EventLog, "onCommitted">, logger: Logger, digest: string): void {
   log.onCommitted((_tenant, events) => {
-    for (const event of events) tell(event, events, logger);
+    for (const event of events) tell(event, events, logger, digest);
   });
 }
 
-function tell({ tenant, agentId, body }: TimelineEvent, together: readonly TimelineEvent[], logger: Logger): void {
+function tell(
+  { tenant, agentId, body }: TimelineEvent,
+  together: readonly TimelineEvent[],
+  logger: Logger,
+  digest: string,
+): void {
   const of = { tenant, ...(agentId === null ? {} : { agent: agentId }) };
   switch (body.kind) {
     case "AGENT_RESUMED": {
@@ -38,7 +44,7 @@ function tell({ tenant, agentId, body }: TimelineEvent, together: readonly Timel
       const parts = body.changes.slice(0, PARTS).map(({ part, change }) => `${part} ${change.toLowerCase()}`);
       const more = body.changeCount > PARTS ? ` and ${body.changeCount - PARTS} more` : "";
       const message = `the configuration is another one than before: ${parts.join(", ")}${more}`;
-      return logger.tell("configuration", message, { ...of, digest: body.digest });
+      return logger.tell("configuration", message, { ...of, digest });
     }
     default:
   }

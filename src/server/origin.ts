@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import type { Logger } from "../telemetry/log.ts";
+import type { LogFields, Logger } from "../telemetry/log.ts";
 import { headBytes } from "../lib/text.ts";
 import { isLoopback } from "../lib/loopback.ts";
 import type { Access } from "./access.ts";
@@ -31,12 +31,19 @@ export function originProblem(
 }
 
 /** Tells the operator of a request that was refused for where it comes from or goes to. */
-export function tellRefused(logger: Logger, { socket, headers }: IncomingMessage, { message }: OriginProblem): void {
-  const { origin } = headers;
-  logger.tell("origin_refused", `a request was refused: ${message}`, {
-    address: socket.remoteAddress ?? "",
+export function tellRefused(logger: Logger, request: IncomingMessage, { message }: OriginProblem): void {
+  logger.tell("origin_refused", `a request was refused: ${message}`, sourceOf(request.socket, request.headers.origin));
+}
+
+/** Where a request came from, for the operator. A proxy in between is known by its own address. */
+export function sourceOf(
+  socket: { readonly remoteAddress?: string | undefined } | undefined,
+  origin: string | undefined,
+): Pick<LogFields, "address" | "origin"> {
+  return {
+    ...(socket?.remoteAddress === undefined ? {} : { address: socket.remoteAddress }),
     ...(origin === undefined ? {} : { origin: headBytes(origin, SHOWN_BYTES) }),
-  });
+  };
 }
 
 /** The longest origin that is logged, in bytes: whoever asks writes it. */

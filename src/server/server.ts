@@ -134,8 +134,10 @@ const ROUTES: ReadonlySet<string> = new Set(["/graphql", "/healthz", "/readyz", 
 function count(path: string, response: ServerResponse, meters: Meters): void {
   const began = performance.now();
   const route = ROUTES.has(path) ? path : path.startsWith(IMAGES_PATH) ? IMAGES_PATH : "other";
+  // What has an end is answered at once: only streams are piped.
+  let isStream = false;
+  if (path === "/graphql") response.once("pipe", () => (isStream = true));
   response.once("close", () => {
-    const isStream = String(response.getHeader("content-type")).startsWith("text/event-stream");
     const seconds = isStream ? null : (performance.now() - began) / 1_000;
     meters.requestAnswered(route, response.headersSent ? response.statusCode : 499, seconds);
   });
@@ -149,7 +151,11 @@ async function answerMetrics(
   metrics: Probes["metrics"],
 ): Promise<void> {
   if (await mayReadMetrics(request, options)) return answer(response, 200, await metrics());
-  answer(response, 401, "metrics are for this machine, for an administrator, and for who has the token of `metricsTokenHash`");
+  answer(
+    response,
+    401,
+    "metrics are for an administrator, and for who has the token of `metricsTokenHash`; where none is configured, for this machine too",
+  );
 }
 
 /** A request that is no operation: HTTP's status, and what to do. */

@@ -12,7 +12,7 @@ import { clientError } from "../resolvers/errors.ts";
 import type { Access } from "./access.ts";
 import { isSignInFailure, type Admissions } from "./admissions.ts";
 import { askerOf, whyClosed, type Asker, type Recognised } from "./authenticate.ts";
-import { originProblem, tellRefused } from "./origin.ts";
+import { originProblem, sourceOf, tellRefused } from "./origin.ts";
 import type { Meters } from "../telemetry/meters.ts";
 import type { Readers } from "../events/following/readers.ts";
 import type { SlowReaders } from "./slow-readers.ts";
@@ -140,7 +140,8 @@ export function serveWebSocket(
         const isAdmitted = recognised !== null;
         if (isAdmitted) admitted.add(extra.socket);
         else {
-          logger.tell("token_refused", `a WebSocket was refused: ${whyClosed(authorization)}`);
+          const source = sourceOf(connections.get(extra.socket), headers.origin);
+          logger.tell("token_refused", `a WebSocket was refused: ${whyClosed(authorization)}`, source);
           extra.socket.close(CLOSE_CODES.NOT_ADMITTED, whyClosed(authorization));
         }
         return isAdmitted;

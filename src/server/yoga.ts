@@ -1,3 +1,4 @@
+import type { IncomingMessage } from "node:http";
 import { getOperationAST, GraphQLError, OperationTypeNode } from "graphql";
 import { createYoga, type Plugin, type YogaServerInstance } from "graphql-yoga";
 import type { Actor } from "../agent/actors/actor.ts";
@@ -15,6 +16,7 @@ import { boundedAnswer } from "./errors.ts";
 import { EventStreams } from "./event-streams.ts";
 import { pageOptions, renderPage } from "./graphiql.ts";
 import { messageOf } from "../lib/text.ts";
+import { sourceOf } from "./origin.ts";
 import { pricedOperations } from "./priced.ts";
 import { asksFor } from "./trusted-documents.ts";
 import type { SocketOperation } from "./socket-operations.ts";
@@ -31,6 +33,8 @@ export type TransportContext = {
   /** Opens the line to the reader of a subscription. */
   readonly line?: () => Line;
   recognised?: Recognised;
+  /** The request as Node has it. */
+  readonly req?: IncomingMessage;
 };
 
 /** GraphQL over HTTP and SSE at /graphql, with GraphiQL for browsers. */
@@ -115,7 +119,8 @@ function strangersRefused(
         const recognised = await admissions.recognise(askerOfRequest(access, request));
         const broken = request.method === "GET" ? brokenParameter(url.searchParams) : null;
         if (recognised === null) {
-          logger.tell("token_refused", `a request was refused: ${whyNobody(request.headers.get("authorization"))}`);
+          const source = sourceOf(serverContext.req?.socket, request.headers.get("origin") ?? undefined);
+          logger.tell("token_refused", `a request was refused: ${whyNobody(request.headers.get("authorization"))}`, source);
           refuse(unauthenticated(request.headers.get("authorization")), 401);
         } else if (broken !== null) refuse(badRequest(`\`${broken}\` of the address is no JSON`), 400);
         else serverContext.recognised = recognised;

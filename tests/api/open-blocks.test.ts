@@ -56,6 +56,7 @@ it("an agent shows the text that is being written at its cursor: what comes sinc
 it("what is read beside the cursor and what comes since tell each answer once, by the rule of docs/frontend.md", async () => {
   const going = Promise.withResolvers<void>();
   const late = Promise.withResolvers<void>();
+  const isBetween = Promise.withResolvers<void>();
   let isHeld = false;
   const app = await startTestApp({
     model: playedModel(async function* (): AsyncGenerator<ModelEvent> {
@@ -72,6 +73,7 @@ it("what is read beside the cursor and what comes since tell each answer once, b
           if (!isHeld || statement.name !== "read_head") return rows;
           // The answer ends between the cursor and what is read beside it.
           isHeld = false;
+          isBetween.resolve();
           going.resolve();
           await late.promise;
           return rows;
@@ -91,6 +93,8 @@ it("what is read beside the cursor and what comes since tell each answer once, b
   const asked = client.post<{ agent: Snapshot }>({
     query: `{ agent(id: ${JSON.stringify(agent.id)}) { cursor openBlocks { step block isThinking text } messages(last: 50) { nodes { kind step text } } } }`,
   });
+  // Only then does somebody else read the head.
+  await isBetween.promise;
   await client.until(agent.id, "DONE");
   late.resolve();
   const { data } = await asked;

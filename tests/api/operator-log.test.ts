@@ -94,7 +94,7 @@ describe("an operator is told", () => {
     const lines = of("own_code_failed");
     expect(lines.map(({ message }) => message)).toEqual([
       expect.stringMatching(/^the call \S+ of fine threw$/),
-      "the model played by the test threw",
+      "the model test threw",
     ]);
     expect(lines.map(({ cause }) => (cause as Error).stack)).toEqual([
       expect.stringMatching(/mode bug[^]*operator-log\.test\.ts/),

@@ -1,5 +1,6 @@
+import type { Json } from "../../src/lib/json.ts";
 import { describe, expect, it } from "vitest";
-import { configurationParts } from "../../src/config/configuration-parts.ts";
+import { configurationDigest, configurationParts } from "../../src/config/configuration-parts.ts";
 import { changesOf } from "../../src/config/configuration-changes.ts";
 import { defineTool, type TriplaneConfig } from "../../src/triplane.ts";
 
@@ -27,6 +28,21 @@ const runner = (commands: boolean) =>
     ...(commands ? { commands: ["line"] } : {}),
     run: () => Promise.resolve({ output: "ran", details: null }),
   });
+
+it("the digest of a configuration changes with the code of an own tool, and with nothing that Triplane adds to it", () => {
+  const says = (run: () => string) =>
+    defineTool<Record<string, never>>({
+      name: "say",
+      description: "Says something.",
+      readOnly: true,
+      inputSchema: { type: "object", required: [], properties: {} },
+      run,
+    });
+  const one = { ...CONFIG, tools: [says(() => "one")] };
+  expect(configurationDigest(one)).not.toBe(configurationDigest({ ...CONFIG, tools: [says(() => "two")] }));
+  const bundled = one.tools.map((own) => ({ ...own, bind: (raw: Json) => own.bind(raw) }));
+  expect(configurationDigest({ ...CONFIG, tools: bundled })).toBe(configurationDigest(one));
+});
 
 describe("the parts of a configuration that have a say in rights, or in how long events are kept (invariant 15)", () => {
   it.each<[string, string, Partial<TriplaneConfig>, Partial<TriplaneConfig>]>([

@@ -88,7 +88,7 @@ it("a template that requires a box is refused at the start where there is none, 
     look: async () => ({ covered: [], repositories: [] }),
     network: null,
     isBackground: false,
-    lease: new ProgramLease(new Deadline(Infinity)),
+    lease: new ProgramLease(new Deadline(Infinity), { tenant: "one", agent: "a" }),
     answering: async () => true,
   };
   await expect(sandboxFor(sandboxes, boxed).start(program, new AbortController().signal)).rejects.toThrow(SandboxRefused);

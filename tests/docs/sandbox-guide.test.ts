@@ -63,7 +63,7 @@ it.skipIf(hasNoBox)("docs/sandbox.md has a configuration with which programs run
     look: async () => ({ covered: [], repositories: [] }),
     network: null,
     isBackground: false,
-    lease: new ProgramLease(new Deadline(Infinity)),
+    lease: new ProgramLease(new Deadline(Infinity), { tenant: "one", agent: "a" }),
     answering: async () => true,
   };
   const { out, notes } = await ended(await box.start(program, new AbortController().signal));

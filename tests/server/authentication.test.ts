@@ -1,8 +1,12 @@
+import { once } from "node:events";
 import { describe, expect, it } from "vitest";
+import WebSocket from "ws";
+import type { LogFields, Logger } from "../../src/telemetry/log.ts";
 import { AgentsDocument } from "../generated/documents.ts";
 import { startTestApp, type TestAppOptions } from "../support/app.ts";
 import { tokenActor } from "../support/actors.ts";
 import { connect } from "../support/client.ts";
+import { silentLogger } from "../support/silent-logger.ts";
 
 type Answer = { readonly status: number; readonly code: string; readonly message: string };
 
@@ -18,6 +22,32 @@ async function refusal(url: string, authorization: string | null): Promise<Answe
 }
 
 describe("who is not admitted (invariant 13)", () => {
+  it("is told to the operator, by the address and the page that they came from, whatever the transport", async () => {
+    const told: LogFields[] = [];
+    const logger: Logger = {
+      ...silentLogger,
+      tell: (event, _message, fields = {}) => void (event === "token_refused" && told.push(fields)),
+    };
+    const { url } = await startTestApp({
+      config: { actors: [tokenActor("anna", ["user"]).actor], allowedOrigins: ["https://desk.example"] },
+      overrides: { logger },
+    });
+    const origin = "https://desk.example";
+    await fetch(url, {
+      method: "POST",
+      headers: { "content-type": "application/json", origin },
+      body: '{"query":"{__typename}"}',
+    });
+    const socket = new WebSocket(url.replace("http", "ws"), "graphql-transport-ws", { origin });
+    socket.once("open", () => socket.send('{"type":"connection_init","payload":{"authorization":"Bearer wrong"}}'));
+    const [code] = await once(socket, "close");
+    expect(code).toBe(4403);
+    expect(told).toEqual([
+      { address: "127.0.0.1", origin },
+      { address: "127.0.0.1", origin },
+    ]);
+  });
+
   it("is told whether no token came, or one that is wrong", async () => {
     const { url } = await startTestApp({ config: { actors: [tokenActor("anna", ["user"]).actor] } });
     expect(await refusal(url, null)).toMatchObject({ status: 401, message: expect.stringMatching(/^Say who you are/) });

@@ -82,7 +82,7 @@ export async function testBox(
         look: async () => ({ covered, repositories }),
         network: null,
         isBackground: false,
-        lease: new ProgramLease(new Deadline(Infinity)),
+        lease: new ProgramLease(new Deadline(Infinity), { tenant: "one", agent: "a" }),
         answering: async () => true,
         ...program,
       },

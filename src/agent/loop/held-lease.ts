@@ -24,7 +24,7 @@ export class HeldLease implements Lease {
     this.epoch = epoch;
     this.isTakeover = isTakeover;
     this.#startUntil = startUntil;
-    this.programs = new ProgramLease(programsUntil);
+    this.programs = new ProgramLease(programsUntil, { tenant, agent: agentId });
   }
 
   /** Aborts when the lease is lost, for good: another owner goes on. */

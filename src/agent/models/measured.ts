@@ -19,15 +19,15 @@ export const MODEL_OUTCOMES = [
 type Outcome = (typeof MODEL_OUTCOMES)[number];
 
 /**
- * The model, each try of whose calls is measured. What a try used counts also if it breaks off, or if nobody hears its answer. What is
+ * The model of this name in the configuration, each try of whose calls is measured. What a try used counts also if it breaks off, or if nobody hears its answer. What is
  * thrown and is no answer of a provider is logged, with its stack.
  */
-export function measured(model: Model, meters: Meters, logger: Pick<Logger, "tell">): Model {
+export function measured(name: string, model: Model, meters: Meters, logger: Pick<Logger, "tell">): Model {
   return {
     name: model.name,
     price: model.price,
     async *stream(request, signal, heard) {
-      const measure = new Measure(model, meters);
+      const measure = new Measure(name, model, meters);
       const aborted = (): void => measure.end(signal.reason instanceof ModelError ? signal.reason.kind : "interrupted");
       // A stream that heeds no signal may never end by itself.
       signal.addEventListener("abort", aborted, { once: true });
@@ -40,7 +40,7 @@ export function measured(model: Model, meters: Meters, logger: Pick<Logger, "tel
       } catch (error) {
         measure.end(error instanceof ModelError ? error.kind : "rejected");
         if (!(error instanceof ModelError) && !signal.aborted)
-          logger.tell("own_code_failed", `the model ${model.name} threw`, { model: model.name }, error);
+          logger.tell("own_code_failed", `the model ${name} threw`, { model: name }, error);
         throw error;
       } finally {
         measure.end("interrupted");
@@ -52,6 +52,7 @@ export function measured(model: Model, meters: Meters, logger: Pick<Logger, "tel
 
 /** One try of a call. The first end counts. */
 class Measure {
+  readonly #name: string;
   readonly #model: Model;
   readonly #meters: Meters;
   readonly #started = performance.now();
@@ -60,7 +61,8 @@ class Measure {
   #usage: TokenUsage | null = null;
   #hasEnded = false;
 
-  constructor(model: Model, meters: Meters) {
+  constructor(name: string, model: Model, meters: Meters) {
+    this.#name = name;
     this.#model = model;
     this.#meters = meters;
   }
@@ -81,7 +83,8 @@ class Measure {
   end(outcome: Outcome): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    const { name, price } = this.#model;
+    const name = this.#name;
+    const { price } = this.#model;
     this.#meters.modelCalled(name, outcome, this.#seconds, this.#firstWord);
     if (this.#usage !== null) this.#meters.tokensCounted(name, countsOf(this.#usage), costOf(this.#usage, price));
   }

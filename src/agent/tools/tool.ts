@@ -102,6 +102,8 @@ export type Tool = {
   /** Which end of an output that is too long the model reads. */
   readonly keeps: "head" | "tail";
   readonly hooks: ToolHooks;
+  /** The texts of its author's functions: another text is another tool to who compares configurations. */
+  readonly code: readonly string[];
   /** The input with defaults applied, or what is wrong with it: the first problem only if the input has thousands of parts. Never changes `input`. */
   bind(input: Json): Result<BoundCall, readonly ValidationIssue[]>;
 };
@@ -266,6 +268,7 @@ export function defineTool(definition: ToolDefinition<unknown, object>): Tool {
     risk: definition.risk ?? (readOnly ? "LOW" : "MEDIUM"),
     keeps,
     hooks: { preToolUse: listOf(definition.hooks?.preToolUse), postToolUse: listOf(definition.hooks?.postToolUse) },
+    code: [run, preview].flatMap((own) => (own === undefined ? [] : [String(own)])),
     bind(raw) {
       const input: unknown = structuredClone(raw);
       const isLarge = hasMoreParts(raw, LISTED_PARTS);

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcessByStdio } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { startGuard, type ProcessGuard } from "./process-guard.ts";
-import type { ProgramLease } from "./program-lease.ts";
+import type { ProgramLease, ProgramsOf } from "./program-lease.ts";
 
 /** A program that runs, with its three streams. */
 export type GroupedProcess = ChildProcessByStdio<Writable, Readable, Readable>;
@@ -44,7 +44,7 @@ const starter = (limits: string): string => `read -r go <&3 || exit 1; exec 3<&-
 export class ProcessGroups {
   readonly #groups = new Map<number, Group>();
   readonly #tickMs: number;
-  readonly #onCutOff: () => void;
+  readonly #onCutOff: (of: ProgramsOf) => void;
   #guard: ProcessGuard | null = null;
   #isClosed = false;
 
@@ -52,7 +52,7 @@ export class ProcessGroups {
    * `tickMs`: the time between two looks of the guard for programs whose lease is over, 500 if omitted. `onCutOff` is called for each
    * program that the guard has killed.
    */
-  constructor(tickMs = 500, onCutOff: () => void = () => {}) {
+  constructor(tickMs = 500, onCutOff: (of: ProgramsOf) => void = () => {}) {
     this.#tickMs = tickMs;
     this.#onCutOff = onCutOff;
   }
@@ -100,7 +100,7 @@ export class ProcessGroups {
     const ended = new Promise<ProgramEnd>((resolve) =>
       child.once("exit", (_code, signal) => {
         const isCutOff = signal === "SIGKILL" && lease?.isOver === true;
-        if (isCutOff) this.#onCutOff();
+        if (isCutOff) this.#onCutOff(lease.of);
         resolve({ notes: isCutOff ? [CUT_OFF] : [] });
       }),
     );

@@ -6,17 +6,22 @@ export const ALIVE_SHARE = 0.8;
 /** The share of a lease after which the guard looks again whether a program's is over. */
 export const TICK_SHARE = 0.05;
 
+/** Whose programs they are, for the operator. */
+export type ProgramsOf = { readonly tenant: string; readonly agent: string; readonly shell?: string };
+
 /**
  * The right of programs to run: as long as the lease of their agent, or of their background shell, is known to hold. The guard of
  * the server kills them once it has heard of no renewal in time, also while the server stands still.
  */
 export class ProgramLease {
   readonly #listeners = new Set<(until: Deadline) => void>();
+  readonly of: ProgramsOf;
   #until: Deadline;
 
   /** `until` began before the lease was asked for. */
-  constructor(until: Deadline) {
+  constructor(until: Deadline, of: ProgramsOf) {
     this.#until = until;
+    this.of = of;
   }
 
   get until(): Deadline {

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { ProcessGroups } from "../../../src/agent/workspace/process-groups.ts";
 import { startGuard, type ProcessGuard } from "../../../src/agent/workspace/process-guard.ts";
-import { ProgramLease } from "../../../src/agent/workspace/program-lease.ts";
+import { ProgramLease, type ProgramsOf } from "../../../src/agent/workspace/program-lease.ts";
 import { Deadline } from "../../../src/lib/deadline.ts";
 import { temporaryFolder } from "../../support/app.ts";
 
@@ -80,15 +80,17 @@ describe("the guard", () => {
 
 it("a program whose lease is not renewed is killed, and says so; one whose lease is renewed runs on", async () => {
   const folder = await temporaryFolder();
-  const groups = new ProcessGroups(50);
+  const cutOff: ProgramsOf[] = [];
+  const groups = new ProcessGroups(50, (of) => cutOff.push(of));
   onTestFinished(() => groups.close());
-  const lost = new ProgramLease(new Deadline(500));
-  const kept = new ProgramLease(new Deadline(500));
+  const lost = new ProgramLease(new Deadline(500), { tenant: "one", agent: "a" });
+  const kept = new ProgramLease(new Deadline(500), { tenant: "one", agent: "a" });
   const renewing = setInterval(() => kept.renew(new Deadline(500)), 100);
   onTestFinished(() => clearInterval(renewing));
   const [cut, running] = [lost, kept].map((lease) => groups.start("sleep", ["600"], { folder, env: {}, lease }));
   expect((await cut?.ended)?.notes).toEqual([expect.stringContaining("could not renew its lease in time")]);
   expect(running?.process.exitCode).toBe(null);
+  expect(cutOff).toEqual([{ tenant: "one", agent: "a" }]);
   running?.end();
   expect((await running?.ended)?.notes).toEqual([]);
 });

@@ -133,7 +133,7 @@ export class ServerShells {
     if (!(await call.commit(start, event)))
       throw new Error("the shell was not started: the turn was interrupted, the agent archived, or too many shells run");
     try {
-      const lease = await this.#takeLease(row.id);
+      const lease = await this.#takeLease(row);
       const group = await startProgram(this.#services, { ...call, lease }, argv, { ...options, isBackground: true }, call.ended);
       const folder = outputs.shell(row.id);
       const mostMs = Math.min(timeoutMs ?? call.mostMs, call.mostMs);
@@ -154,14 +154,14 @@ export class ServerShells {
    * Renews the lease of a shell that is about to start: its commit may have waited for longer than the lease that it gave. Throws if
    * others may have closed the shell.
    */
-  async #takeLease(id: string): Promise<ProgramLease> {
+  async #takeLease({ id, tenant, agentId }: StartedShell): Promise<ProgramLease> {
     const { leases, serverId, leaseTimes, programMs } = this.#services;
     for (const waitMs of LOCKED_MS) {
       await delay(waitMs);
       const until = new Deadline(programMs);
       const renewed = await renewShells(leases, serverId, [id], leaseTimes.ttlMs);
       if (!renewed.has(id)) continue;
-      const lease = new ProgramLease(until);
+      const lease = new ProgramLease(until, { tenant, agent: agentId, shell: id });
       this.#leases.set(id, lease);
       return lease;
     }

@@ -25,7 +25,11 @@ it.skipIf(process.platform !== "linux")("a shell that ends before its output was
     };
     const group = groups.start("true", [], { folder, env: {} });
     await group.ended;
-    const options = { folder: join(folder, id), mostMs: 60_000, lease: new ProgramLease(new Deadline(60_000)) };
+    const options = {
+      folder: join(folder, id),
+      mostMs: 60_000,
+      lease: new ProgramLease(new Deadline(60_000), { tenant: "one", agent: "a" }),
+    };
     return new RunningShell(row, group, options).ended;
   });
   await Promise.all(ends);

@@ -24,7 +24,7 @@ async function said(line: string, folder: string): Promise<string> {
     home: folder,
     network: null,
     isBackground: false,
-    lease: new ProgramLease(new Deadline(Infinity)),
+    lease: new ProgramLease(new Deadline(Infinity), { tenant: "one", agent: "a" }),
     answering: async () => true,
   } as const;
   const group = await sandbox.start(
