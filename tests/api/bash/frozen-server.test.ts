@@ -10,8 +10,13 @@ import { startServerProcess, type ServerProcess } from "../../support/server-pro
 /** Counts in a file of the workspace, for as long as it runs. */
 const COUNTS = "n=0; while true; do n=$((n+1)); echo $n > count; sleep 0.05; done";
 
-/** Two servers with leases of two seconds, on one database and one workspace. */
-async function twoServers(): Promise<{ one: ServerProcess; asOne: TestClient; asTwo: TestClient; count: () => Promise<number> }> {
+/** A server with leases of two seconds, and another on its database and workspace, as soon as it is wanted: either may claim an agent. */
+async function twoServers(): Promise<{
+  one: ServerProcess;
+  asOne: TestClient;
+  startTwo: () => Promise<TestClient>;
+  count: () => Promise<number>;
+}> {
   const url = await testDatabaseUrl();
   const workspace = await temporaryFolder();
   const folder = await temporaryFolder();
@@ -34,11 +39,11 @@ async function twoServers(): Promise<{ one: ServerProcess; asOne: TestClient; as
     const env = { DATABASE_URL: url, TRIPLANE_CONFIG: config, TRIPLANE_DATA_DIR: join(folder, name) };
     return startServerProcess(env, "tests/support/short-lease-server.ts");
   };
-  const [one, two] = [await start("one"), await start("two")];
+  const one = await start("one");
   // One that stands still does not end.
   onTestFinished(() => void one.child.kill("SIGCONT"));
   const count = async (): Promise<number> => Number(await readFile(join(workspace, "count"), "utf8").catch(() => 0));
-  return { one, asOne: connect(one.url), asTwo: connect(two.url), count };
+  return { one, asOne: connect(one.url), startTwo: async () => connect((await start("two")).url), count };
 }
 
 /** Fails if the program that counts goes on counting. */
@@ -52,10 +57,11 @@ async function expectStandstill(count: () => Promise<number>): Promise<void> {
 
 describe("a server that stands still (SIGSTOP) while its programs do not", () => {
   it("has its background shells killed before another server says that they are gone", async () => {
-    const { one, asOne, asTwo, count } = await twoServers();
+    const { one, asOne, startTwo, count } = await twoServers();
     const agent = await asOne.createAgent();
     await asOne.turn(agent.id, "shell");
     await expect.poll(count).toBeGreaterThan(0);
+    const asTwo = await startTwo();
     one.child.kill("SIGSTOP");
     const ended = await asTwo.until(agent.id, "SHELL_ENDED");
     expect(ofType(ended, "ShellEnded").map(({ endReason }) => endReason)).toEqual(["SERVER_LOST"]);
@@ -68,10 +74,11 @@ describe("a server that stands still (SIGSTOP) while its programs do not", () =>
   });
 
   it("has the programs of its calls killed before another server goes on with the agent", async () => {
-    const { one, asOne, asTwo, count } = await twoServers();
+    const { one, asOne, startTwo, count } = await twoServers();
     const agent = await asOne.createAgent();
     await asOne.send(agent.id, "program");
     await expect.poll(count).toBeGreaterThan(0);
+    const asTwo = await startTwo();
     one.child.kill("SIGSTOP");
     const events = await asTwo.until(agent.id, "DONE");
     expect(ofType(events, "ToolEnd").map(({ call }) => call.state)).toEqual(["SEALED"]);
