@@ -1,6 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
-import { columnName } from "../src/db/column-name.ts";
-import { AGENT_PATCH, KNOWN_FILE_PATCH, STEP_END, TOOL_CALL_PATCH } from "../src/db/columns.ts";
+import { columnName } from "../src/db/commit/column-name.ts";
+import { AGENT_PATCH, KNOWN_FILE_PATCH, STEP_END, TOOL_CALL_PATCH } from "../src/db/commit/columns.ts";
 
 const FOLDER = new URL("../src/db/functions/", import.meta.url);
 
@@ -31,7 +31,7 @@ export async function readFunctions(): Promise<readonly FunctionSource[]> {
 function writtenOut(text: string): string {
   return text.replaceAll(/\$\((\w+\.)?(\w+)\)/g, (_all, row: string | undefined, list: string) => {
     const columns = LISTS.get(list);
-    if (columns === undefined) throw new Error(`src/db/columns.ts has no columns of ${list}`);
+    if (columns === undefined) throw new Error(`src/db/commit/columns.ts has no columns of ${list}`);
     return columns.map((column) => `${row ?? ""}${column}`).join(", ");
   });
 }

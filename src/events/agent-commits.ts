@@ -1,4 +1,4 @@
-import type { CommitPlace, ComposedCommit } from "../db/composed-commit.ts";
+import type { CommitPlace, ComposedCommit } from "../db/commit/composed-commit.ts";
 import { sqlState } from "../db/storage-error.ts";
 import type { Statement } from "../db/sql.ts";
 import { messageOf } from "../lib/text.ts";

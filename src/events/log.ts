@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { encodeChange, type OutsideChange, type OwnerChange, type TenantChange } from "../db/change.ts";
-import { composeCommit } from "../db/composed-commit.ts";
+import type { OutsideChange, OwnerChange, TenantChange } from "../db/commit/change.ts";
+import { encodeChange } from "../db/commit/parts.ts";
+import { composeCommit } from "../db/commit/composed-commit.ts";
 import type { Sql, Statement } from "../db/sql.ts";
 import { StorageUnavailable } from "../db/storage-error.ts";
 import { forNobody } from "../db/connections/reader-limits.ts";

@@ -1,5 +1,5 @@
 import { setImmediate as macrotask } from "node:timers/promises";
-import type { AgentPatch, OwnerChange } from "../db/change.ts";
+import type { AgentPatch, OwnerChange } from "../db/commit/change.ts";
 import { StorageUnavailable } from "../db/storage-error.ts";
 import type { Appender } from "./appender.ts";
 import type { EventDraft, EventKind } from "./event.ts";

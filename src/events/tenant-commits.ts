@@ -1,4 +1,5 @@
-import { encodeChange, type TenantChange } from "../db/change.ts";
+import type { TenantChange } from "../db/commit/change.ts";
+import { encodeChange } from "../db/commit/parts.ts";
 import type { Statement } from "../db/sql.ts";
 import { sqlState } from "../db/storage-error.ts";
 import { messageOf } from "../lib/text.ts";

@@ -1,6 +1,6 @@
 import pg from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { SHAPES, shapeName } from "../../src/db/commit-text.ts";
+import { SHAPES, shapeName } from "../../src/db/commit/commit-text.ts";
 import type { Statement } from "../../src/db/sql.ts";
 import { testDatabaseUrl } from "../support/database.ts";
 import { GROWING, indexesOf, scansOf, type Plan } from "../support/plans.ts";

@@ -6,10 +6,11 @@ import { joinCommits, said, type Commit } from "../../src/agent/loop/commits/com
 import { claim, LEASE_TIMES } from "../../src/agent/loop/lease.ts";
 import { parked } from "../../src/agent/loop/commits/parked.ts";
 import { readView, type AgentView } from "../../src/agent/loop/view.ts";
-import { SHAPES, shapeName } from "../../src/db/commit-text.ts";
+import { SHAPES, shapeName } from "../../src/db/commit/commit-text.ts";
 import type { Database } from "../../src/db/database.ts";
-import { encodeChange, type OwnerChange } from "../../src/db/change.ts";
-import { composeCommit } from "../../src/db/composed-commit.ts";
+import type { OwnerChange } from "../../src/db/commit/change.ts";
+import { encodeChange } from "../../src/db/commit/parts.ts";
+import { composeCommit } from "../../src/db/commit/composed-commit.ts";
 import type { Sql } from "../../src/db/sql.ts";
 import { sqlState } from "../../src/db/storage-error.ts";
 import { columns, encodePart } from "../../src/events/agent-events.ts";

@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { registerHooks } from "node:module";
-import { SHAPES, commitText, shapeName } from "../../src/db/commit-text.ts";
+import { SHAPES, commitText, shapeName } from "../../src/db/commit/commit-text.ts";
 import type { Statement } from "../../src/db/sql.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { shellStarted } from "../../src/agent/loop/commits/shells.ts";
 import { randomUUID } from "node:crypto";
-import type { OwnerChange } from "../../src/db/change.ts";
+import type { OwnerChange } from "../../src/db/commit/change.ts";
 import type { AgentEventBody } from "../../src/events/event.ts";
 import type { ReadyCall } from "../../src/agent/calls/judge.ts";
 import type { CallView } from "../../src/agent/calls/call.ts";

@@ -1,5 +1,5 @@
-import { columnName } from "../../src/db/column-name.ts";
-import { NEW_TOOL_CALL, OWN_MESSAGE, STEP_END, STEP_START, type Columns } from "../../src/db/columns.ts";
+import { columnName } from "../../src/db/commit/column-name.ts";
+import { NEW_TOOL_CALL, OWN_MESSAGE, STEP_END, STEP_START, type Columns } from "../../src/db/commit/columns.ts";
 import {
   agentColumns,
   callColumns,
@@ -9,7 +9,7 @@ import {
   SHAPES,
   shapeName,
   type Count,
-} from "../../src/db/commit-text.ts";
+} from "../../src/db/commit/commit-text.ts";
 import type { Statement } from "../../src/db/sql.ts";
 import { namesIn, type SeenWrite } from "./seen-write.ts";
 

@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import type { Commit } from "../../src/agent/loop/commits/commit.ts";
 import { claim, LEASE_TIMES } from "../../src/agent/loop/lease.ts";
 import { readView, type AgentView } from "../../src/agent/loop/view.ts";
-import { composeCommit, type CommitPlace } from "../../src/db/composed-commit.ts";
+import { composeCommit, type CommitPlace } from "../../src/db/commit/composed-commit.ts";
 import type { Database } from "../../src/db/database.ts";
 import type { Sql } from "../../src/db/sql.ts";
 import { sqlState } from "../../src/db/storage-error.ts";

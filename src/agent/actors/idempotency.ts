@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import canonicalize from "canonicalize";
-import type { OutsideChange } from "../../db/change.ts";
+import type { OutsideChange } from "../../db/commit/change.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
 import { readPlaceAt } from "../../events/log-page.ts";
+import type { OutsideOutcome, TenantOutcome } from "../../events/outcome.ts";
 import { newWrite, type Write } from "../../events/write.ts";
 import { mapStrings, toJson } from "../../lib/json.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
@@ -72,6 +73,22 @@ export function keyedWrite({ actor, operation, key }: KeyedRequest, at: Date): W
     .update([actor.tenant, ownerOf(actor), operation, key, at.getTime()].join("\n"))
     .digest("hex");
   return newWrite(digest.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-"));
+}
+
+/** The answer of a keyed request whose commit has this outcome, with `id` as its result; `onConflict` says what one that was refused means. */
+export function answerOf<Answer>(
+  id: string,
+  outcome: OutsideOutcome | TenantOutcome,
+  onConflict: (message: string) => Answer,
+): Result<Outcome, never> | "KEY_USED" | Answer {
+  switch (outcome.outcome) {
+    case "COMMITTED":
+      return accepted({ id, position: outcome.position });
+    case "KEY_USED":
+      return "KEY_USED";
+    case "CONFLICT":
+      return onConflict(outcome.message);
+  }
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { ApprovalTransition, OutsideChange } from "../../db/change.ts";
+import type { ApprovalTransition, OutsideChange } from "../../db/commit/change.ts";
 import type { ApprovalDecision, ApprovalState } from "../../db/generated/enums.ts";
 import type { AgentEventBody } from "../../events/event.ts";
 import { storable } from "../../lib/text.ts";

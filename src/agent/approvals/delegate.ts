@@ -9,7 +9,7 @@ import type { DelegationSnapshot } from "../../events/tenant-event.ts";
 import type { Statement } from "../../db/sql.ts";
 import { missingAbility } from "../actors/abilities.ts";
 import { actorRef, type Actor } from "../actors/actor.ts";
-import { claimKey, onceByKey, type KeyedRequest } from "../actors/idempotency.ts";
+import { answerOf, claimKey, onceByKey, type KeyedRequest } from "../actors/idempotency.ts";
 import type { Outcome } from "../actors/outcome.ts";
 import { noteProblem, type CommandRefusal } from "../actors/refusal.ts";
 import { DAY_MS } from "../../lib/clock.ts";
@@ -97,14 +97,9 @@ async function tryToDelegate(
     },
     newWrite(id),
   );
-  switch (outcome.outcome) {
-    case "COMMITTED":
-      return accepted({ id, position: outcome.position });
-    case "KEY_USED":
-      return "KEY_USED";
-    case "CONFLICT":
-      throw new Error(`a delegation could not be stored: ${outcome.message}`);
-  }
+  return answerOf(id, outcome, (message) => {
+    throw new Error(`a delegation could not be stored: ${message}`);
+  });
 }
 
 function delegateProblem(actor: Actor, to: ActorRef, until: Date, at: Date): CommandRefusal | null {

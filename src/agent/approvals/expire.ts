@@ -1,5 +1,5 @@
 import { ApprovalKind } from "../../db/generated/enums.ts";
-import type { ToolCallTransition } from "../../db/change.ts";
+import type { ToolCallTransition } from "../../db/commit/change.ts";
 import type { Statement } from "../../db/sql.ts";
 import type { AgentEventBody } from "../../events/event.ts";
 import { eachByTenant } from "../../events/by-tenant.ts";

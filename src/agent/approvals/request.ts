@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from "node:crypto";
-import type { OwnerChange } from "../../db/change.ts";
+import type { OwnerChange } from "../../db/commit/change.ts";
 import type { ApprovalKind } from "../../db/generated/enums.ts";
 import type { AgentEventBody } from "../../events/event.ts";
 import type { Json, JsonObject } from "../../lib/json.ts";

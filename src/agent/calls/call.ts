@@ -1,5 +1,5 @@
 import type { ApprovalDecision, ApprovalKind, ApprovalState, ToolCallState } from "../../db/generated/enums.ts";
-import type { CancelRequest } from "../../db/change.ts";
+import type { CancelRequest } from "../../db/commit/change.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
 import type { ActorRef } from "../../events/actor-ref.ts";
 import type { ToolCallError } from "../../events/snapshots.ts";

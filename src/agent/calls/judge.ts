@@ -1,4 +1,4 @@
-import type { ToolCallPatch } from "../../db/change.ts";
+import type { ToolCallPatch } from "../../db/commit/change.ts";
 import type { Statement } from "../../db/sql.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { shownProblem } from "../../db/error-class.ts";

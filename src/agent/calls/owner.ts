@@ -1,4 +1,4 @@
-import type { OwnerChange } from "../../db/change.ts";
+import type { OwnerChange } from "../../db/commit/change.ts";
 import type { ProgramLease } from "../workspace/program-lease.ts";
 import type { AgentEventBody } from "../../events/event.ts";
 

@@ -257,7 +257,7 @@ async function throughPostHooks(
     const shown = structuredClone(outcome);
     try {
       const hooked = hookCall(call, { createdBy, templateId: template.id });
-      const answer = readPostToolUseAnswer(await hookAnswer(() => run(hooked, shown), signal), resultOf(outcome));
+      const answer = readPostToolUseAnswer(await hookAnswer(() => run(hooked, shown), signal, place), resultOf(outcome));
       if (answer.kind === "unreadable") throw new Error(answer.problem);
       if (answer.kind === "nothing") continue;
       said = answer.result;

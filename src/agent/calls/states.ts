@@ -1,4 +1,4 @@
-import type { CancelRequest, ToolCallPatch, ToolCallTransition } from "../../db/change.ts";
+import type { CancelRequest, ToolCallPatch, ToolCallTransition } from "../../db/commit/change.ts";
 import type { ToolCallState } from "../../db/generated/enums.ts";
 import type { Explanation } from "../policy/permission.ts";
 import { hookVerdict } from "../policy/policy.ts";

@@ -1,4 +1,4 @@
-import type { OutsideChange } from "../../db/change.ts";
+import type { OutsideChange } from "../../db/commit/change.ts";
 import type { EventDraft } from "../../events/event.ts";
 import type { Json } from "../../lib/json.ts";
 import { byteLength } from "../../lib/text.ts";

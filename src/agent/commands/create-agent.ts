@@ -16,7 +16,7 @@ import { MAX_TIMEOUT_MS } from "../tools/tool.ts";
 import { folderHung } from "../workspace/answering-folders.ts";
 import { isInRoots } from "../workspace/roots.ts";
 import { readTitle } from "./title.ts";
-import { claimKey, onceByKey, type KeyedRequest } from "../actors/idempotency.ts";
+import { answerOf, claimKey, onceByKey, type KeyedRequest } from "../actors/idempotency.ts";
 import type { Outcome } from "../actors/outcome.ts";
 import type { CommandRefusal } from "../actors/refusal.ts";
 
@@ -115,14 +115,9 @@ async function tryToCreate(
     const isThere = outcome?.outcome === "COMMITTED" || write.isLost;
     if (!isThere && isOwn(services, request.workspace)) await removeOwn(services, id);
   }
-  switch (outcome.outcome) {
-    case "COMMITTED":
-      return accepted({ id, position: outcome.position });
-    case "KEY_USED":
-      return "KEY_USED";
-    case "CONFLICT":
-      throw new Error(`an agent could not be created: ${outcome.message}`);
-  }
+  return answerOf(id, outcome, (message) => {
+    throw new Error(`an agent could not be created: ${message}`);
+  });
 }
 
 /** The permission that is asked for, if it can be read and the actor may ask for it. */

@@ -2,7 +2,7 @@ import { randomUUIDv7 } from "node:crypto";
 import type { Statement } from "../../db/sql.ts";
 import { newWrite } from "../../events/write.ts";
 import { isInside } from "../../lib/path-inside.ts";
-import { accepted, refused, type Result } from "../../lib/result.ts";
+import { refused, type Result } from "../../lib/result.ts";
 import { missingAbility } from "../actors/abilities.ts";
 import { maySteer, type Actor } from "../actors/actor.ts";
 import type { OwnPermission } from "../policy/agent-policy.ts";
@@ -10,7 +10,7 @@ import type { AgentServices } from "../loop/services.ts";
 import { agentRow, createdEvent, type NewAgent } from "./agent-row.ts";
 import { findForkPoint } from "./fork-points.ts";
 import { findAgent } from "./find-agent.ts";
-import { claimKey, onceByKey, type KeyedRequest } from "../actors/idempotency.ts";
+import { answerOf, claimKey, onceByKey, type KeyedRequest } from "../actors/idempotency.ts";
 import type { Outcome } from "../actors/outcome.ts";
 import type { CommandRefusal } from "../actors/refusal.ts";
 
@@ -106,12 +106,7 @@ async function tryToFork(
     },
     newWrite(id),
   );
-  switch (outcome.outcome) {
-    case "COMMITTED":
-      return accepted({ id, position: outcome.position });
-    case "KEY_USED":
-      return "KEY_USED";
-    case "CONFLICT":
-      throw new Error(`an agent could not be forked: ${outcome.message}`);
-  }
+  return answerOf(id, outcome, (message) => {
+    throw new Error(`an agent could not be forked: ${message}`);
+  });
 }

@@ -1,10 +1,10 @@
 import type { Sql, Statement } from "../../db/sql.ts";
-import type { OutsideChange } from "../../db/change.ts";
+import type { OutsideChange } from "../../db/commit/change.ts";
 import type { AgentState } from "../../db/generated/enums.ts";
 import type { AgentEvents } from "../../events/agent-events.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { actorRef, type Actor } from "../actors/actor.ts";
-import { claimKey, keyedWrite, onceByKey, type KeyedRequest } from "../actors/idempotency.ts";
+import { answerOf, claimKey, keyedWrite, onceByKey, type KeyedRequest } from "../actors/idempotency.ts";
 import type { Outcome } from "../actors/outcome.ts";
 import type { CommandRefusal } from "../actors/refusal.ts";
 import type { AgentServices } from "../loop/services.ts";
@@ -63,15 +63,9 @@ async function tryToRetry(
       { ...claimKey(keyed, id, at), ...change },
       keyedWrite(keyed, at),
     );
-    switch (outcome.outcome) {
-      case "COMMITTED":
-        return accepted({ id, position: outcome.position });
-      case "KEY_USED":
-        return "KEY_USED";
-      case "CONFLICT":
-        // Another turn has begun, or somebody else asked for the same: the row says which.
-        continue;
-    }
+    // Another turn has begun, or somebody else asked for the same: the row says which.
+    const answer = answerOf(id, outcome, () => null);
+    if (answer !== null) return answer;
   }
 }
 

@@ -1,14 +1,14 @@
 import { randomUUIDv7 } from "node:crypto";
 import type { AgentEventBody } from "../../events/event.ts";
 import { newWrite } from "../../events/write.ts";
-import { accepted, refused, type Result } from "../../lib/result.ts";
+import { refused, type Result } from "../../lib/result.ts";
 import { byteLength, storable } from "../../lib/text.ts";
 import { actorRef, type Actor } from "../actors/actor.ts";
 import { storedImage } from "../conversation/images.ts";
 import type { AgentServices } from "../loop/services.ts";
 import { ARCHIVED, findAgent, findSteered, type FoundAgent } from "./find-agent.ts";
 import { imagesProblem, type GivenImage } from "./images.ts";
-import { claimKey, onceByKey, type KeyedRequest } from "../actors/idempotency.ts";
+import { answerOf, claimKey, onceByKey, type KeyedRequest } from "../actors/idempotency.ts";
 import type { Outcome } from "../actors/outcome.ts";
 import type { CommandRefusal } from "../actors/refusal.ts";
 
@@ -104,19 +104,13 @@ async function tryToSend(
     },
     newWrite(id),
   );
-  switch (outcome.outcome) {
-    case "COMMITTED":
-      return accepted({ id, position: outcome.position });
-    case "KEY_USED":
-      return "KEY_USED";
-    case "CONFLICT": {
-      const now = await findAgent(sql, actor, agent.id);
-      if (now.ok && now.value.isArchived) return refused(ARCHIVED);
-      return refused({
-        code: "QUEUE_FULL",
-        field: null,
-        message: `${QUEUE.messages} messages, or ${QUEUE.bytes} bytes, wait for the agent: send again when it has taken them`,
-      });
-    }
-  }
+  return answerOf(id, outcome, async (): Promise<Result<never, CommandRefusal>> => {
+    const now = await findAgent(sql, actor, agent.id);
+    if (now.ok && now.value.isArchived) return refused(ARCHIVED);
+    return refused({
+      code: "QUEUE_FULL",
+      field: null,
+      message: `${QUEUE.messages} messages, or ${QUEUE.bytes} bytes, wait for the agent: send again when it has taken them`,
+    });
+  });
 }

@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import type { OwnerChange } from "../../db/change.ts";
+import type { OwnerChange } from "../../db/commit/change.ts";
 import type { MessageKind } from "../../db/generated/enums.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
 import { IMAGE_BYTES, storedBlocks, type Images, type StoredBlock } from "./images.ts";

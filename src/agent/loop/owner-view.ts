@@ -1,4 +1,4 @@
-import type { AgentPatch } from "../../db/change.ts";
+import type { AgentPatch } from "../../db/commit/change.ts";
 import type { Reducer, StateAndBreakpoint } from "./commits/commit.ts";
 import type { AgentView } from "./view.ts";
 

@@ -1,5 +1,5 @@
 import { shownProblem } from "../../db/error-class.ts";
-import type { KnownFileRow, OwnerChange } from "../../db/change.ts";
+import type { KnownFileRow, OwnerChange } from "../../db/commit/change.ts";
 import type { Breakpoint } from "../../db/generated/enums.ts";
 import { StorageUnavailable } from "../../db/storage-error.ts";
 import type { AgentEventBody, EventDraft } from "../../events/event.ts";

@@ -1,4 +1,4 @@
-import type { KnownFileRow } from "../../db/change.ts";
+import type { KnownFileRow } from "../../db/commit/change.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
 import { FILE_CHANGE_KINDS, type FileChangeKind } from "../../events/snapshots.ts";
 import type { RecentContents } from "./recent-contents.ts";

@@ -1,9 +1,9 @@
--- Changes rows of one agent, as p_change (src/db/change.ts) says, and appends the events that report it, or does neither.
+-- Changes rows of one agent, as p_change (src/db/commit/change.ts) says, and appends the events that report it, or does neither.
 -- Answers what append_events answers, and how often the agent had been signalled before.
 --
--- Most changes of owners have a statement of their own (src/db/composed-commit.ts), which leaves the same rows: here is what
+-- Most changes of owners have a statement of their own (src/db/commit/composed-commit.ts), which leaves the same rows: here is what
 -- depends on what others have committed meanwhile, and why a change was refused. What $(…) stands for are the columns of
--- src/db/columns.ts, written out by `npm run migration`.
+-- src/db/commit/columns.ts, written out by `npm run migration`.
 --
 -- p_owner, p_epoch: what the owner of a lease writes; without an epoch it is not fenced.
 -- p_retry:          an answer was lost: where the append has events, they are answered instead of being written again. A write

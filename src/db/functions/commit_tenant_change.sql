@@ -1,4 +1,4 @@
--- Changes rows of a tenant that are no agent's, as p_change (TenantChange, src/db/change.ts) says, and appends the events of the
+-- Changes rows of a tenant that are no agent's, as p_change (TenantChange, src/db/commit/change.ts) says, and appends the events of the
 -- tenant that report it, or does neither.
 --
 -- Answers the seq and the position before the first of the events.

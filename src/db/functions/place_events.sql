@@ -1,5 +1,5 @@
 -- Gives the place behind which the events of one agent are written: the seq and the position before the first of them.
--- A composed commit (src/db/composed-commit.ts) asks for it when its rows are written, with the agent's row locked.
+-- A composed commit (src/db/commit/composed-commit.ts) asks for it when its rows are written, with the agent's row locked.
 --
 -- p_seq:              the seq on the agent's row, which stands for events that were removed.
 -- p_expected, p_rows: how many rows the commit was to write, and wrote.

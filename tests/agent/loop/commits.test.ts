@@ -8,6 +8,7 @@ import { claim, LEASE_TIMES } from "../../../src/agent/loop/lease.ts";
 import { parked } from "../../../src/agent/loop/commits/parked.ts";
 import type { AgentServices } from "../../../src/agent/loop/services.ts";
 import { readView, type AgentView } from "../../../src/agent/loop/view.ts";
+import { OWNER_PARTS } from "../../../src/db/commit/parts.ts";
 import type { ToolCallState } from "../../../src/db/generated/enums.ts";
 import type { AgentEventBody } from "../../../src/events/event.ts";
 import { possibleCommits, withAnswers, type PossibleCommit } from "../../support/commits.ts";
@@ -105,7 +106,38 @@ function withMessage(view: AgentView): AgentView {
   return { ...view, waiting: [...view.waiting, randomUUID()] };
 }
 
+/** The list of a call's tool is committed by itself. */
+const MADE_ELSEWHERE = ["todos", "todosBy"];
+
+/** The view as it is when news waits for the model: shells that ended, answers about hosts, an interrupt with a note. */
+function withNews(view: AgentView): AgentView {
+  const server = "here";
+  const ended = { state: "ENDED", endReason: "EXITED", exitCode: 0, signal: null } as const;
+  const answer = { approvalId: "a", host: "a.example", port: 443, state: "ALLOWED", note: null, callIds: [] } as const;
+  return {
+    ...view,
+    shells: [...view.shells, { id: "shell", callId: "call", command: "true", server, ...ended }],
+    untoldHosts: [answer],
+    interruptAt: "2026-01-01T00:00:00.000Z",
+    interruptNote: "stop",
+  };
+}
+
 describe("the commits of an owner, in whatever order the rows allow", () => {
+  it("make every part that a change of an owner may have: none is left out of what is tried here", () => {
+    const made = fc
+      .sample(RUN, { numRuns: 200, seed: 1 })
+      .flatMap((run) =>
+        commitsOf(run).flatMap(({ view, commit }) => [
+          commit,
+          ...possibleCommits(withNews(view)).map(({ make }) => make()),
+          ...(view.state === "READY" ? [parked(view)] : []),
+        ]),
+      );
+    const parts = new Set(made.flatMap(({ change }) => Object.keys(change)));
+    expect([...parts, ...MADE_ELSEWHERE].toSorted()).toEqual(Object.keys(OWNER_PARTS).toSorted());
+  });
+
   it("change calls with an event only, and make all calls of a step at once, behind those of before: the audit looks no further", () => {
     fc.assert(
       fc.property(RUN, (run) => {

@@ -1,4 +1,4 @@
-import type { OutsideChange } from "../../../db/change.ts";
+import type { OutsideChange } from "../../../db/commit/change.ts";
 import type { Actor } from "../../actors/actor.ts";
 
 /** The row of an allow rule. */

@@ -1,6 +1,6 @@
 import { createHash, randomUUIDv7 } from "node:crypto";
 import canonicalize from "canonicalize";
-import type { OwnerChange } from "../../../db/change.ts";
+import type { OwnerChange } from "../../../db/commit/change.ts";
 import type { AgentEventBody } from "../../../events/event.ts";
 import type { HostQuestion } from "../../calls/hosts/host-question.ts";
 import { hostText, USUAL_PORTS, type Host } from "../../policy/hosts/host.ts";

@@ -1,6 +1,6 @@
 import { newAllowRule } from "../allow-rules/new-allow-rule.ts";
 import { randomUUIDv7 } from "node:crypto";
-import type { OutsideChange } from "../../../db/change.ts";
+import type { OutsideChange } from "../../../db/commit/change.ts";
 import type { Sql, Statement } from "../../../db/sql.ts";
 import { accepted, refused, type Result } from "../../../lib/result.ts";
 import { storable } from "../../../lib/text.ts";

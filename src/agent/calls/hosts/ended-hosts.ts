@@ -1,4 +1,4 @@
-import type { ApprovalTransition } from "../../../db/change.ts";
+import type { ApprovalTransition } from "../../../db/commit/change.ts";
 import type { Sql, Statement } from "../../../db/sql.ts";
 import type { AgentEventBody } from "../../../events/event.ts";
 

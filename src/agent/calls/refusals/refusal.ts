@@ -1,5 +1,5 @@
 import type { ToolCallError } from "../../../events/snapshots.ts";
-import type { CancelRequest } from "../../../db/change.ts";
+import type { CancelRequest } from "../../../db/commit/change.ts";
 import type { Json, JsonObject } from "../../../lib/json.ts";
 import { marked } from "../../../lib/text.ts";
 import type { ToolResult } from "../../tools/tool-result.ts";

@@ -1,4 +1,4 @@
-import type { ToolCallPatch } from "../../../db/change.ts";
+import type { ToolCallPatch } from "../../../db/commit/change.ts";
 import type { CallView } from "../call.ts";
 import { callStep, type CallFacts, type CallStep, type Trail } from "../states.ts";
 import { refusalDetails } from "./refusal-details.ts";

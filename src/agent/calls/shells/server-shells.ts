@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from "node:crypto";
 import { hostname } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
-import type { OwnerChange } from "../../../db/change.ts";
+import type { OwnerChange } from "../../../db/commit/change.ts";
 import { retryWhileUnavailable } from "../../../db/retry-while-unavailable.ts";
 import type { Sql } from "../../../db/sql.ts";
 import type { AgentEventBody } from "../../../events/event.ts";

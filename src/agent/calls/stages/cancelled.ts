@@ -1,4 +1,4 @@
-import type { CancelRequest } from "../../../db/change.ts";
+import type { CancelRequest } from "../../../db/commit/change.ts";
 import type { Refusal } from "../refusals/refusal.ts";
 
 /** The reason with which the signal of a running call aborts if a person cancels that call alone. */

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import canonicalize from "canonicalize";
-import type { StartsBy } from "../../../db/change.ts";
+import type { StartsBy } from "../../../db/commit/change.ts";
 import type { Json } from "../../../lib/json.ts";
 import { accepted, refused, type Result } from "../../../lib/result.ts";
 import type { Tool } from "../../tools/tool.ts";

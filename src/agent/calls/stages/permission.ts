@@ -112,7 +112,7 @@ async function tighten(first: Judged, scope: PermissionScope): Promise<Result<Pe
     let answer: PreToolUseSaid;
     try {
       const { call } = judged;
-      answer = readPreToolUseAnswer(await hookAnswer(() => run(hookCall(call, scope.agent)), scope.signal));
+      answer = readPreToolUseAnswer(await hookAnswer(() => run(hookCall(call, scope.agent)), scope.signal, place));
     } catch (error) {
       return failed(messageOf(error));
     }

@@ -1,4 +1,4 @@
-import type { CancelRequest } from "../../../db/change.ts";
+import type { CancelRequest } from "../../../db/commit/change.ts";
 import type { CallView } from "../../calls/call.ts";
 import { cancelledRefusal } from "../../calls/stages/cancelled.ts";
 import { endEvents } from "../../calls/events.ts";

@@ -1,4 +1,4 @@
-import type { ApprovalTransition, ToolCallPatch } from "../../../db/change.ts";
+import type { ApprovalTransition, ToolCallPatch } from "../../../db/commit/change.ts";
 import type { AgentEventBody } from "../../../events/event.ts";
 import { closedEvent } from "../../approvals/closed-event.ts";
 import { requestApproval, type ApprovalRequest } from "../../approvals/request.ts";

@@ -1,4 +1,5 @@
-import { joinChanges, type AgentPatch, type OwnerChange } from "../../../db/change.ts";
+import type { AgentPatch, OwnerChange } from "../../../db/commit/change.ts";
+import { joinChanges } from "../../../db/commit/parts.ts";
 import type { AgentEventBody } from "../../../events/event.ts";
 import { mapStrings } from "../../../lib/json.ts";
 import { storable } from "../../../lib/text.ts";

@@ -1,5 +1,5 @@
 import type { AddedMessages } from "../../conversation/transcript.ts";
-import type { OwnerChange } from "../../../db/change.ts";
+import type { OwnerChange } from "../../../db/commit/change.ts";
 import type { AgentEventBody } from "../../../events/event.ts";
 import type { FileChangeKind, FileChangeSnapshot } from "../../../events/snapshots.ts";
 import { byteLength } from "../../../lib/text.ts";

@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from "node:crypto";
-import type { OwnerChange } from "../../../db/change.ts";
+import type { OwnerChange } from "../../../db/commit/change.ts";
 import { byteLength } from "../../../lib/text.ts";
 import type { Answer } from "../../conversation/answer.ts";
 import type { StoredBlock } from "../../conversation/images.ts";

@@ -1,4 +1,4 @@
-import type { OwnerChange } from "../../../db/change.ts";
+import type { OwnerChange } from "../../../db/commit/change.ts";
 import type { AgentEventBody } from "../../../events/event.ts";
 import type { AgentView } from "../view.ts";
 import { PLANNED_STOP } from "./step-aborted.ts";

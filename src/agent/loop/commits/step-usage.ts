@@ -1,4 +1,4 @@
-import type { StepEnd } from "../../../db/change.ts";
+import type { StepEnd } from "../../../db/commit/change.ts";
 import type { AgentEventBody } from "../../../events/event.ts";
 import { costOf, totalTokens, type TokenPrice } from "../../models/model.ts";
 import type { Spending } from "../../models/spending.ts";

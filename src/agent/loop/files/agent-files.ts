@@ -1,4 +1,4 @@
-import type { KnownFileRow, OwnerChange } from "../../../db/change.ts";
+import type { KnownFileRow, OwnerChange } from "../../../db/commit/change.ts";
 import { FILE_CHANGE_KINDS } from "../../../events/snapshots.ts";
 import { setImmediate as macrotask } from "node:timers/promises";
 import { withCause } from "../../../lib/text.ts";

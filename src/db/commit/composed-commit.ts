@@ -1,6 +1,7 @@
-import { storableJson } from "../lib/json.ts";
-import { storable } from "../lib/text.ts";
+import { storableJson } from "../../lib/json.ts";
+import { storable } from "../../lib/text.ts";
 import type { OwnerChange } from "./change.ts";
+import { isComposable } from "./parts.ts";
 import {
   AGENT_AT_WORK,
   AGENT_PATCH,
@@ -19,7 +20,7 @@ import {
 } from "./columns.ts";
 import { commitText, isAtWork, mayBeNull, ownColumns, SHAPES, shapeName, type Count, type Shape } from "./commit-text.ts";
 import { finalRows, type FinalRows, type FinalTransition } from "./final-rows.ts";
-import type { Statement } from "./sql.ts";
+import type { Statement } from "../sql.ts";
 
 /** The place behind which a commit's events stand, and how often the agent had been signalled before. */
 export type CommitPlace = { base_seq: number; base_position: string | number; signal: number };
@@ -129,29 +130,6 @@ function writesAll(
     (!isAtWork(shape) || LEFT_OUT.agentAtWork.every((field) => agent[field] === undefined)) &&
     (!shape.stepStart || transitions.every(({ set }) => LEFT_OUT.toolCallEnd.every((field) => set[field] === undefined)))
   );
-}
-
-function isComposable(change: OwnerChange): boolean {
-  const {
-    agent,
-    joins,
-    approvals,
-    hostRequests,
-    approvalTransitions,
-    todos,
-    interruptEnd,
-    toldNote,
-    toldHosts,
-    shellStart,
-    shellsTold,
-    fileChanges,
-    transitions,
-  } = change;
-  const own = [joins, approvals, hostRequests, approvalTransitions, shellsTold, fileChanges];
-  const isOwn = own.every((rows) => rows === undefined || rows.length === 0);
-  const parts = [todos, toldNote, toldHosts, shellStart, agent?.turn];
-  const isWhole = parts.every((part) => part === undefined) && typeof interruptEnd?.seen !== "string";
-  return isOwn && isWhole && transitions?.some(({ by }) => by !== undefined) !== true;
 }
 
 function shapeOf({ stepEnd, messages, toolCalls, transitions, stepStart, knownFiles }: FinalRows): Shape {

@@ -1,8 +1,7 @@
-import type { Prisma } from "./generated/client.ts";
-import { storableJson, type Json } from "../lib/json.ts";
-import { columnName } from "./column-name.ts";
-import type { DoneReason } from "./done-reason.ts";
-import type { ActorKind, ApprovalState, ToolCallState } from "./generated/enums.ts";
+import type { Prisma } from "../generated/client.ts";
+import type { Json } from "../../lib/json.ts";
+import type { DoneReason } from "../done-reason.ts";
+import type { ActorKind, ApprovalState, ToolCallState } from "../generated/enums.ts";
 
 /** The columns of an agent that a commit may set. */
 export type AgentPatch = Patch<
@@ -247,100 +246,3 @@ export type OwnerChange = Transitions & Questions & OwnerParts & Without<Outside
 
 /** All that others may change of an agent in one commit: people by commands, and what nobody decided in time. */
 export type OutsideChange = Transitions & Questions & OutsideParts & Without<OwnerParts>;
-
-/** Changes of one agent by its owner as one, in their order: lists follow each other, the last word on a column counts. */
-export function joinChanges(changes: readonly OwnerChange[]): OwnerChange {
-  if (changes.filter(({ stepEnd }) => stepEnd !== undefined).length > 1) throw new Error("a change ends one step at most");
-  return changes.reduce(joinTwo, {});
-}
-
-function joinTwo(one: OwnerChange, other: OwnerChange): OwnerChange {
-  return {
-    ...one,
-    ...other,
-    agent: { ...one.agent, ...other.agent },
-    joins: [...(one.joins ?? []), ...(other.joins ?? [])],
-    messages: [...(one.messages ?? []), ...(other.messages ?? [])],
-    toolCalls: [...(one.toolCalls ?? []), ...(other.toolCalls ?? [])],
-    transitions: [...(one.transitions ?? []), ...(other.transitions ?? [])],
-    approvals: [...(one.approvals ?? []), ...(other.approvals ?? [])],
-    hostRequests: [...(one.hostRequests ?? []), ...(other.hostRequests ?? [])],
-    approvalTransitions: [...(one.approvalTransitions ?? []), ...(other.approvalTransitions ?? [])],
-    knownFiles: knownAfter([...(one.knownFiles ?? []), ...(other.knownFiles ?? [])]),
-  };
-}
-
-/** Each file once, as the last call left it: a part that is read of a content that is known as a whole takes nothing away. */
-function knownAfter(files: readonly KnownFileRow[]): readonly KnownFileRow[] {
-  const known = new Map<string, KnownFileRow>();
-  for (const file of files) {
-    const before = known.get(file.path);
-    known.set(file.path, { ...file, isWhole: file.isWhole || (before?.isWhole === true && before.digest === file.digest) });
-  }
-  return [...known.values()];
-}
-
-/** Parts whose keys are column names. The others keep their keys as they are. */
-const ROWS = new Set([
-  "idempotencyKey",
-  "createAgent",
-  "agent",
-  "received",
-  "joins",
-  "messages",
-  "stepStart",
-  "stepEnd",
-  "toolCalls",
-  "approvals",
-  "hostRequests",
-  "approvalTransitions",
-  "decision",
-  "keepRule",
-  "todos",
-  "knownFiles",
-  "fileChanges",
-  "shellEnd",
-  "storeAllowRule",
-  "revokeAllowRule",
-  "startDelegation",
-  "endDelegation",
-  "configuration",
-]);
-
-/**
- * The change as the SQL functions `commit_change` and `commit_tenant_change` read it: columns in snake_case, and no part that changes nothing. An
- * empty list of todos is one: it takes the place of the list.
- */
-export function encodeChange(change: OwnerChange | OutsideChange | TenantChange): string {
-  const parts: [string, unknown][] = Object.entries(change);
-  return storableJson(
-    Object.fromEntries(
-      parts.filter(([name, part]) => name === "todos" || !isEmpty(part)).map(([name, part]) => [name, encoded(name, part)]),
-    ),
-  );
-}
-
-/** Each part would be a statement. */
-function isEmpty(part: unknown): boolean {
-  return typeof part === "object" && part !== null && Object.keys(part).length === 0;
-}
-
-function encoded(name: string, part: unknown): unknown {
-  if (name === "shellStart") return encodedShell(part as NonNullable<OwnerChange["shellStart"]>);
-  if (name === "transitions") return (part as readonly ToolCallTransition[]).map(encodedTransition);
-  if (!ROWS.has(name)) return part;
-  return Array.isArray(part) ? part.map((row: object) => toColumns(row)) : toColumns(part as object);
-}
-
-function encodedShell(start: NonNullable<OwnerChange["shellStart"]>): object {
-  return { ...start, row: toColumns(start.row) };
-}
-
-function encodedTransition(transition: ToolCallTransition): object {
-  return { ...transition, set: toColumns(transition.set) };
-}
-
-function toColumns(row: object): object {
-  const columns: [string, unknown][] = Object.entries(row);
-  return Object.fromEntries(columns.map(([key, value]) => [columnName(key), value]));
-}

@@ -1,0 +1,579 @@
+-- Servers of the version before may run beside it.
+
+-- Written by `npm run migration` from src/db/functions/commit_change.sql: change it there.
+-- Changes rows of one agent, as p_change (src/db/commit/change.ts) says, and appends the events that report it, or does neither.
+-- Answers what append_events answers, and how often the agent had been signalled before.
+--
+-- Most changes of owners have a statement of their own (src/db/commit/composed-commit.ts), which leaves the same rows: here is what
+-- depends on what others have committed meanwhile, and why a change was refused. What $(…) stands for are the columns of
+-- src/db/commit/columns.ts, written out by `npm run migration`.
+--
+-- p_owner, p_epoch: what the owner of a lease writes; without an epoch it is not fenced.
+-- p_retry:          an answer was lost: where the append has events, they are answered instead of being written again. A write
+--                   without events that starts a step is known by the step: at one epoch, nobody else writes it.
+--
+-- Locks: the agent's row first; new images, by digest; its approvals, calls, the rules that they start by, and shells, in the order of the change; the tenant's log, last.
+-- Errors: TP001 the lease is another's; TP002 a row is not in the state that the change starts from, or what it would
+-- start by no longer stands; TP003 the idempotency key was used before. Each of them changes nothing.
+-- Invariants 3 (rows and events in one transaction), 4 (fence), 5 (EXECUTING is committed before a tool starts),
+-- 7 (what was allowed still stands when it starts) and 14 (nothing starts after an acknowledged interrupt or cancellation).
+CREATE OR REPLACE FUNCTION commit_change(
+  p_tenant text,
+  p_append uuid,
+  p_retry boolean,
+  p_owner text,
+  p_agent text,
+  p_epoch int,
+  p_change json,
+  p_channels text[],
+  p_kinds text[],
+  p_payloads text[],
+  p_ats timestamptz[]
+)
+RETURNS TABLE (agent text, fenced boolean, base_seq int, base_position bigint, signal int)
+LANGUAGE plpgsql VOLATILE
+AS $function$
+#variable_conflict use_column
+DECLARE
+  v_agent agent;
+  v_change record;
+  v_closing record;
+  v_item record;
+  v_state text;
+  v_signal int;
+  v_joined int;
+  v_is_idle boolean := false;
+  v_has_shells boolean := false;
+  v_written int;
+BEGIN
+  SELECT * INTO v_change FROM json_to_record(p_change) AS c(
+    "idempotencyKey" json, "createAgent" json, fork json, "expectSignal" int, "queueLimit" json, agent json, wake boolean, interrupt json, retry json, cancel json, rename json, archive json, withdraw json, received json, images json, joins json, messages json,
+    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "keepRule" json, "toolCalls" json, transitions json, approvals json, "hostRequests" json, "toldHosts" json, todos json, "todosBy" text, "knownFiles" json, "fileChanges" json, "interruptEnd" json, "toldNote" text, "shellStart" json, "shellsTold" json, "shellEnd" json);
+
+  IF v_change."createAgent" IS NULL THEN
+    -- A row that others hold for long keeps a connection for a moment only: the caller tries again without one.
+    PERFORM set_config('lock_timeout', '250ms', true);
+    SELECT * INTO v_agent FROM agent WHERE id = p_agent AND tenant = p_tenant FOR NO KEY UPDATE;
+    PERFORM set_config('lock_timeout', '2s', true);
+    IF v_agent.id IS NULL THEN
+      RAISE EXCEPTION 'agent % does not exist', p_agent USING ERRCODE = 'TP002';
+    END IF;
+    v_signal := v_agent.signal;
+  END IF;
+
+  IF p_retry AND EXISTS (SELECT FROM event e WHERE e.append_id = p_append AND e.agent_id = p_agent) THEN
+    RETURN QUERY SELECT e.agent_id, false, e.seq - 1, e.position - 1, v_signal FROM event e WHERE e.append_id = p_append AND e.agent_id = p_agent;
+    RETURN;
+  END IF;
+
+  IF p_epoch IS NOT NULL AND (v_agent.lease_epoch, v_agent.lease_owner) IS DISTINCT FROM (p_epoch, p_owner) THEN
+    RAISE EXCEPTION 'the lease of agent % is at epoch % of %, not at % of %', p_agent, v_agent.lease_epoch, v_agent.lease_owner, p_epoch, p_owner USING ERRCODE = 'TP001';
+  END IF;
+
+  IF p_retry AND cardinality(p_kinds) = 0 AND EXISTS (SELECT FROM step s WHERE s.agent_id = p_agent AND s.step = (v_change."stepStart" ->> 'step')::int) THEN
+    RETURN QUERY SELECT p_agent, false, v_agent.seq, 0::bigint, v_signal;
+    RETURN;
+  END IF;
+
+  IF v_change."idempotencyKey" IS NOT NULL THEN
+    INSERT INTO idempotency_key SELECT * FROM json_populate_record(null::idempotency_key, v_change."idempotencyKey") ON CONFLICT DO NOTHING;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'the idempotency key was used before' USING ERRCODE = 'TP003';
+    END IF;
+  END IF;
+
+  IF v_change."createAgent" IS NOT NULL THEN
+    INSERT INTO agent SELECT * FROM json_populate_record(null::agent, v_change."createAgent") ON CONFLICT (id) DO NOTHING;
+    IF NOT FOUND THEN
+      -- The first try of this append was still under way, and has committed by now.
+      RETURN QUERY SELECT e.agent_id, false, e.seq - 1, e.position - 1, v_signal FROM event e WHERE e.append_id = p_append AND e.agent_id = p_agent;
+      RETURN;
+    END IF;
+  END IF;
+
+  -- A fork begins with what the agent it was forked from had up to a message that both share: the transcript, the steps
+  -- and calls of its answers, and the todos as the last of those calls left them. Copies name the original: nothing has happened, or was paid for, twice.
+  -- Each row is made once, beside its original: where a query answers it, its function would be called for each column.
+  IF v_change.fork IS NOT NULL THEN
+    INSERT INTO message (id, tenant, agent_id, kind, content, bytes, ordinal, turn, step, created_by, created_by_kind, created_at, erased_at)
+    SELECT gen_random_uuid()::text, m.tenant, p_agent, m.kind, m.content, m.bytes, m.ordinal, m.turn, m.step, m.created_by, m.created_by_kind, m.created_at, m.erased_at
+    FROM message m WHERE m.agent_id = v_change.fork ->> 'from' AND m.tenant = p_tenant AND m.ordinal <= (v_change.fork ->> 'at')::int;
+    INSERT INTO step
+    SELECT r.* FROM step s, LATERAL json_populate_record(s, json_build_object('agent_id', p_agent, 'copied_from', coalesce(s.copied_from, s.agent_id))) r
+    WHERE s.agent_id = v_change.fork ->> 'from' AND s.step <= (SELECT max(m.step) FROM message m WHERE m.agent_id = p_agent AND m.kind = 'ASSISTANT');
+    INSERT INTO tool_call
+    SELECT r.* FROM tool_call t JOIN step s ON s.agent_id = p_agent AND s.step = t.step,
+      LATERAL json_populate_record(t, json_build_object('id', gen_random_uuid(), 'agent_id', p_agent, 'copied_from', coalesce(t.copied_from, t.id))) r
+    WHERE t.agent_id = v_change.fork ->> 'from';
+    -- A copy of a call that was given the result of another names the copy of that one.
+    UPDATE tool_call t SET cached_from = c.id FROM tool_call o JOIN tool_call c ON c.agent_id = p_agent AND c.step = o.step AND c.ordinal = o.ordinal
+    WHERE t.agent_id = p_agent AND o.id = t.cached_from;
+    INSERT INTO todo (agent_id, id, tenant, place, title, status, assignee, notes)
+    SELECT p_agent, w.todo ->> 'id', p_tenant, w.place - 1, w.todo ->> 'title', w.todo ->> 'status', w.todo ->> 'assignee', w.todo ->> 'notes'
+    -- Calls of before do not keep the list that they left: of those, todo_write has it in its input.
+    FROM (SELECT coalesce(todos, effective_input -> 'todos') AS todos FROM tool_call
+          WHERE agent_id = p_agent AND (todos IS NOT NULL OR (name = 'todo_write' AND state = 'COMPLETED' AND started_at IS NOT NULL))
+          ORDER BY step DESC, ordinal DESC LIMIT 1) c, json_array_elements(c.todos) WITH ORDINALITY AS w(todo, place);
+    -- The fork knows the files that it has seen: those which calls of the other read or wrote later, the fork must read again.
+    -- What has changed in them since, the fork looks for and is told itself.
+    INSERT INTO known_file
+    SELECT r.* FROM known_file k JOIN tool_call o ON o.id = k.call_id
+      JOIN tool_call t ON t.agent_id = p_agent AND t.step = o.step AND t.ordinal = o.ordinal,
+      LATERAL json_populate_record(k, json_build_object('agent_id', p_agent, 'call_id', t.id, 'change', null, 'change_told_at', null)) r
+    WHERE k.agent_id = v_change.fork ->> 'from';
+    UPDATE agent SET step_count = coalesce((SELECT max(step) FROM step WHERE agent_id = p_agent), 0),
+                     turn = coalesce((SELECT max(turn) FROM message WHERE agent_id = p_agent), 0)
+    WHERE id = p_agent;
+  END IF;
+
+  IF v_change."expectSignal" <> v_agent.signal THEN
+    RAISE EXCEPTION 'agent % was signalled', p_agent USING ERRCODE = 'TP002';
+  END IF;
+
+  -- What an agent left running ends with its turn, and when it is archived: its server looks for this.
+  IF v_change.interrupt IS NOT NULL OR v_change.archive ->> 'at' IS NOT NULL THEN
+    UPDATE shell SET end_wanted = coalesce(end_wanted, CASE WHEN v_change.interrupt IS NULL THEN 'ARCHIVED' ELSE 'INTERRUPTED' END)
+    WHERE id IN (SELECT id FROM shell WHERE agent_id = p_agent AND state = 'RUNNING' ORDER BY id FOR NO KEY UPDATE);
+    v_has_shells := FOUND;
+  END IF;
+
+  IF v_change.interrupt IS NOT NULL THEN
+    v_is_idle := v_agent.state = 'READY' AND v_agent.retry_turn IS NULL AND NOT EXISTS (SELECT FROM message WHERE agent_id = p_agent AND ordinal IS NULL AND withdrawn_at IS NULL);
+    IF v_is_idle AND NOT v_has_shells THEN
+      RAISE EXCEPTION 'agent % has nothing to interrupt', p_agent USING ERRCODE = 'TP002';
+    END IF;
+  END IF;
+
+  IF v_change.agent IS NOT NULL THEN
+    UPDATE agent a SET (state, breakpoint, turn, step_count, transcript_length, last_sfp_index, interrupt_at, interrupt_note, lease_owner, lease_until, runnable_at, needs, done_reason, last_activity_at, retry_turn) =
+      (SELECT r.state, r.breakpoint, r.turn, r.step_count, r.transcript_length, r.last_sfp_index, r.interrupt_at, r.interrupt_note, r.lease_owner, r.lease_until, r.runnable_at, r.needs, r.done_reason, greatest(a.last_activity_at, r.last_activity_at), CASE WHEN r.turn = a.turn THEN a.retry_turn END
+       FROM json_populate_record(a, v_change.agent) r)
+    WHERE a.id = p_agent;
+  END IF;
+
+  -- An interrupt that came since the owner looked is for the messages that were sent before it, and since the one that the owner has
+  -- seen: as if it had come an instant later. If none of them wait, it came too late.
+  IF v_change."interruptEnd" IS NOT NULL THEN
+    UPDATE agent a SET interrupt_at = NULL WHERE a.id = p_agent AND NOT EXISTS (
+      SELECT FROM message m WHERE m.agent_id = p_agent AND m.ordinal IS NULL AND m.withdrawn_at IS NULL
+        AND m.created_at <= a.interrupt_at AND m.created_at > coalesce((v_change."interruptEnd" ->> 'seen')::timestamptz, '-infinity'));
+  END IF;
+
+  -- A note that came since the owner looked is not told yet.
+  IF v_change."toldNote" IS NOT NULL THEN
+    UPDATE agent SET interrupt_note = nullif(ltrim(substr(interrupt_note, length(v_change."toldNote") + 1), E'\n'), '')
+    WHERE id = p_agent AND starts_with(interrupt_note, v_change."toldNote");
+  END IF;
+
+  -- A turn that begins answers again what it was asked to.
+  IF v_agent.retry_turn < (v_change.agent ->> 'turn')::int THEN
+    UPDATE message SET turn = (v_change.agent ->> 'turn')::int
+    WHERE agent_id = p_agent AND turn = v_agent.retry_turn AND kind = 'USER' AND created_by IS NOT NULL;
+  END IF;
+
+  IF v_change.retry IS NOT NULL THEN
+    IF v_agent.state <> 'READY' OR v_agent.turn <> (v_change.retry ->> 'turn')::int OR v_agent.retry_turn IS NOT NULL OR v_agent.archived_at IS NOT NULL THEN
+      RAISE EXCEPTION 'agent % does not stand after turn %', p_agent, v_change.retry ->> 'turn' USING ERRCODE = 'TP002';
+    END IF;
+    UPDATE agent SET retry_turn = turn WHERE id = p_agent;
+  END IF;
+
+  IF v_change.cancel IS NOT NULL THEN
+    UPDATE tool_call SET cancel_requested = v_change.cancel -> 'requested'
+    WHERE id = v_change.cancel ->> 'id' AND agent_id = p_agent AND cancel_requested IS NULL
+      AND state IN ('PENDING', 'APPROVAL_REQUIRED', 'APPROVED', 'EXECUTING');
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'tool call % has ended, or is cancelled already', v_change.cancel ->> 'id' USING ERRCODE = 'TP002';
+    END IF;
+  END IF;
+
+  IF v_change.withdraw IS NOT NULL THEN
+    UPDATE message SET withdrawn_at = (v_change.withdraw ->> 'at')::timestamptz
+    WHERE id = v_change.withdraw ->> 'id' AND agent_id = p_agent AND ordinal IS NULL AND withdrawn_at IS NULL;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'message % does not wait', v_change.withdraw ->> 'id' USING ERRCODE = 'TP002';
+    END IF;
+  END IF;
+
+  IF v_change.wake THEN
+    -- The column has milliseconds: one that was rounded up would lie in the future, and not be claimed yet.
+    UPDATE agent SET signal = signal + 1, runnable_at = coalesce(runnable_at, date_trunc('milliseconds', clock_timestamp())), last_activity_at = CASE WHEN v_change.received IS NULL AND v_change.decision IS NULL AND v_change."approvalTransitions" IS NULL THEN last_activity_at ELSE greatest(last_activity_at, p_ats[1]) END WHERE id = p_agent;
+  END IF;
+
+  -- An agent that only has shells has no turn to interrupt: the next one must not end for that.
+  IF v_change.interrupt IS NOT NULL AND NOT v_is_idle THEN
+    -- Each server has a clock of its own: an interrupt is later than one before it, and not earlier than the messages that it is for.
+    UPDATE agent SET interrupt_at = greatest((v_change.interrupt ->> 'at')::timestamptz, interrupt_at + interval '1 millisecond',
+                       (SELECT max(m.created_at) FROM message m WHERE m.agent_id = p_agent AND m.ordinal IS NULL AND m.withdrawn_at IS NULL)),
+                     -- Each person's note is told, if several interrupt.
+                     interrupt_note = CASE WHEN position(E'\n' || (v_change.interrupt ->> 'note') || E'\n' IN E'\n' || interrupt_note || E'\n') > 0 THEN interrupt_note ELSE nullif(left(concat_ws(E'\n', interrupt_note, v_change.interrupt ->> 'note'), 20000), '') END
+    WHERE id = p_agent;
+  END IF;
+
+  IF v_change.rename IS NOT NULL THEN
+    IF v_agent.title IS DISTINCT FROM v_change.rename ->> 'from' THEN
+      RAISE EXCEPTION 'agent % has another title', p_agent USING ERRCODE = 'TP002';
+    END IF;
+    UPDATE agent SET title = v_change.rename ->> 'to' WHERE id = p_agent;
+  END IF;
+
+  IF v_change.archive IS NOT NULL THEN
+    IF (v_agent.archived_at IS NULL) = (v_change.archive ->> 'at' IS NULL) THEN
+      RAISE EXCEPTION 'agent % is archived or not already', p_agent USING ERRCODE = 'TP002';
+    END IF;
+    UPDATE agent SET archived_at = (v_change.archive ->> 'at')::timestamptz WHERE id = p_agent;
+  END IF;
+
+  IF v_change.received IS NOT NULL AND v_agent.archived_at IS NOT NULL THEN
+    RAISE EXCEPTION 'agent % is archived', p_agent USING ERRCODE = 'TP002';
+  END IF;
+
+  IF v_change."queueLimit" IS NOT NULL AND (
+    SELECT count(*) >= (v_change."queueLimit" ->> 'messages')::int
+        OR coalesce(sum(octet_length(m.content::text) + i.bytes), 0) + (v_change."queueLimit" ->> 'added')::int > (v_change."queueLimit" ->> 'bytes')::int
+    FROM message m, LATERAL (SELECT coalesce(sum((b -> 'source' ->> 'bytes')::int), 0) AS bytes FROM json_array_elements(m.content) b) i
+    WHERE m.agent_id = p_agent AND m.ordinal IS NULL AND m.withdrawn_at IS NULL
+  ) THEN
+    RAISE EXCEPTION 'the queue of agent % is full', p_agent USING ERRCODE = 'TP002';
+  END IF;
+
+  IF v_change.received IS NOT NULL THEN
+    UPDATE agent SET arrivals = arrivals + 1 WHERE id = p_agent RETURNING * INTO v_agent;
+    -- A message that comes after an interrupt is later than the interrupt also by its time.
+    INSERT INTO message
+    SELECT q.* FROM json_populate_record(null::message, v_change.received) r,
+      LATERAL json_populate_record(r, json_build_object('arrival', v_agent.arrivals, 'created_at', greatest(r.created_at, v_agent.interrupt_at + interval '1 millisecond'))) q;
+  END IF;
+
+  IF v_change.images IS NOT NULL THEN
+    INSERT INTO image (tenant, digest, data)
+    SELECT p_tenant, i.digest, decode(i.data, 'base64') FROM json_to_recordset(v_change.images) AS i(digest text, data text)
+    ORDER BY i.digest ON CONFLICT DO NOTHING;
+  END IF;
+
+  IF v_change.joins IS NOT NULL THEN
+    UPDATE message m SET ordinal = j.ordinal, turn = j.turn, step = j.step
+    FROM json_populate_recordset(null::message, v_change.joins) j
+    WHERE m.id = j.id AND m.agent_id = p_agent AND m.ordinal IS NULL AND m.withdrawn_at IS NULL;
+    GET DIAGNOSTICS v_joined = ROW_COUNT;
+    IF v_joined <> json_array_length(v_change.joins) THEN
+      RAISE EXCEPTION 'a message of agent % was withdrawn before it joined', p_agent USING ERRCODE = 'TP002';
+    END IF;
+  END IF;
+
+  IF v_change.messages IS NOT NULL THEN
+    INSERT INTO message SELECT * FROM json_populate_recordset(null::message, v_change.messages);
+  END IF;
+
+  IF v_change."stepEnd" IS NOT NULL THEN
+    UPDATE step s SET (state, stop_reason, input_tokens, output_tokens, output_is_estimated, cache_read_tokens, cache_write_tokens, cost_usd, completed_at) =
+      (SELECT r.state, r.stop_reason, r.input_tokens, r.output_tokens, r.output_is_estimated, r.cache_read_tokens, r.cache_write_tokens, r.cost_usd, r.completed_at
+       FROM json_populate_record(s, v_change."stepEnd") r)
+    WHERE s.agent_id = p_agent AND s.step = (v_change."stepEnd" ->> 'step')::int AND s.state = 'STARTED';
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'step % of agent % is not open', v_change."stepEnd" ->> 'step', p_agent USING ERRCODE = 'TP002';
+    END IF;
+  END IF;
+
+  IF v_change."stepStart" IS NOT NULL THEN
+    INSERT INTO step SELECT * FROM json_populate_record(null::step, v_change."stepStart");
+  END IF;
+
+  FOR v_closing IN SELECT * FROM json_to_recordset(v_change."approvalTransitions") AS t(id text, "from" text, "to" text, closed_at timestamptz) LOOP
+    -- Only the last of those who must allow it closes an approval.
+    IF v_closing."from" = 'PENDING' AND (v_closing."to" = 'ALLOWED' OR v_change.decision ->> 'decision' = 'RETRY' AND v_closing."to" = 'RESOLVED')
+       AND (SELECT count(*) + 1 FROM decision WHERE approval_id = v_closing.id) < (SELECT coalesce(quorum, 1) FROM approval WHERE id = v_closing.id) THEN
+      RAISE EXCEPTION 'approval % needs more people', v_closing.id USING ERRCODE = 'TP002';
+    END IF;
+    UPDATE approval SET state = (v_closing."to")::approval_state, closed_at = v_closing.closed_at
+    WHERE id = v_closing.id AND agent_id IS NOT DISTINCT FROM p_agent AND state = (v_closing."from")::approval_state;
+    IF NOT FOUND THEN
+      SELECT state INTO v_state FROM approval WHERE id = v_closing.id;
+      RAISE EXCEPTION 'approval % is %', v_closing.id, v_state USING ERRCODE = 'TP002';
+    END IF;
+  END LOOP;
+
+  IF v_change.decision IS NOT NULL THEN
+    -- The quorum is counted by whoever decides: one who counted before another was done counts again.
+    IF (SELECT count(*) FROM decision WHERE approval_id = v_change.decision ->> 'approval_id') <> coalesce(v_change."expectDecisions", 0) THEN
+      RAISE EXCEPTION 'approval % was decided on by another', v_change.decision ->> 'approval_id' USING ERRCODE = 'TP002';
+    END IF;
+    -- Each server has a clock of its own: a later decision is the later one also by its time.
+    INSERT INTO decision
+    SELECT q.* FROM json_populate_record(null::decision, v_change.decision) r,
+      LATERAL json_populate_record(r, json_build_object('decided_at', greatest(r.decided_at, (SELECT max(d.decided_at) + interval '1 millisecond' FROM decision d WHERE d.approval_id = r.approval_id)))) q;
+  END IF;
+
+  IF v_change."keepRule" IS NOT NULL THEN
+    INSERT INTO allow_rule SELECT * FROM json_populate_record(null::allow_rule, v_change."keepRule") ON CONFLICT DO NOTHING;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'the rule is kept already' USING ERRCODE = 'TP002';
+    END IF;
+  END IF;
+
+  IF v_change."toolCalls" IS NOT NULL THEN
+    INSERT INTO tool_call SELECT * FROM json_populate_recordset(null::tool_call, v_change."toolCalls");
+  END IF;
+
+  FOR v_item IN SELECT * FROM json_to_recordset(v_change.transitions) AS t(id text, "from" text, "by" json, "set" json, audit json) LOOP
+    -- What a call starts by must still stand: the decision for exactly this input, or the rule that a person stored.
+    IF v_item."by" ->> 'approvalId' IS NOT NULL AND NOT EXISTS (
+      SELECT FROM approval p WHERE p.id = v_item."by" ->> 'approvalId' AND p.tool_call_id = v_item.id
+        AND (p.state = 'ALLOWED' OR (p.state = 'RESOLVED' AND EXISTS (SELECT FROM decision r WHERE r.approval_id = p.id AND r.decision = 'RETRY')))
+        AND coalesce((SELECT d.input_hash FROM decision d WHERE d.approval_id = p.id AND d.input_hash IS NOT NULL), p.input_hash) = v_item."by" ->> 'inputHash'
+    ) THEN
+      RAISE EXCEPTION 'approval % no longer stands', v_item."by" ->> 'approvalId' USING ERRCODE = 'TP002';
+    END IF;
+    -- A rule is locked: one that is being revoked has its event in the log before the call's, or behind it.
+    IF v_item."by" ->> 'allowRuleId' IS NOT NULL THEN
+      PERFORM FROM allow_rule r WHERE r.id = v_item."by" ->> 'allowRuleId' AND r.tenant = p_tenant AND r.revoked_at IS NULL FOR SHARE;
+      IF NOT FOUND THEN
+        RAISE EXCEPTION 'allow rule % was revoked', v_item."by" ->> 'allowRuleId' USING ERRCODE = 'TP002';
+      END IF;
+    END IF;
+    -- Nothing starts after an interrupt was acknowledged: it was committed under the same lock.
+    IF v_item."set" ->> 'state' = 'EXECUTING' AND v_agent.interrupt_at IS NOT NULL THEN
+      RAISE EXCEPTION 'agent % was interrupted', p_agent USING ERRCODE = 'TP002';
+    END IF;
+    UPDATE tool_call t SET
+      (state, attempt, effective_input, rule_values, input_hash, output, details, kept_output_bytes, error, is_error, explanation, verdict, hook_verdict, stages, started_at, completed_at, duration_ms, cached_from, updated_at) =
+      (SELECT r.state, r.attempt, r.effective_input, r.rule_values, r.input_hash, r.output, r.details, r.kept_output_bytes, r.error, r.is_error, r.explanation, r.verdict, r.hook_verdict, r.stages, r.started_at, r.completed_at, r.duration_ms, r.cached_from, r.updated_at
+       FROM json_populate_record(t, v_item."set") r),
+      audit_trail = t.audit_trail || (v_item.audit)::jsonb
+    WHERE t.id = v_item.id AND t.agent_id IS NOT DISTINCT FROM p_agent AND t.state = (v_item."from")::tool_call_state
+      AND (v_item."set" ->> 'state' <> 'EXECUTING' OR t.cancel_requested IS NULL);
+    IF NOT FOUND THEN
+      SELECT state INTO v_state FROM tool_call WHERE id = v_item.id;
+      RAISE EXCEPTION 'tool call % is %, not %, or is cancelled', v_item.id, v_state, v_item."from" USING ERRCODE = 'TP002';
+    END IF;
+  END LOOP;
+
+  IF v_change.approvals IS NOT NULL THEN
+    -- Others may have asked for the same host since the caller looked: it joins their question then.
+    INSERT INTO approval SELECT * FROM json_populate_recordset(null::approval, v_change.approvals) ON CONFLICT DO NOTHING;
+    GET DIAGNOSTICS v_written = ROW_COUNT;
+    IF v_written <> json_array_length(v_change.approvals) THEN
+      RAISE EXCEPTION 'agent % asks for one of these already', p_agent USING ERRCODE = 'TP002';
+    END IF;
+  END IF;
+
+  IF v_change."hostRequests" IS NOT NULL THEN
+    -- A program that has ended asks for nothing: nobody would close its question. A question that was answered is joined by none.
+    IF EXISTS (
+      SELECT FROM json_populate_recordset(null::host_request, v_change."hostRequests") r WHERE r.in_background
+        AND (NOT EXISTS (SELECT FROM shell s WHERE s.agent_id = p_agent AND NOT s.is_end_told AND s.state = 'RUNNING' AND s.call_id = r.tool_call_id)
+          OR NOT EXISTS (SELECT FROM approval p WHERE p.id = r.approval_id AND p.state = 'PENDING'))
+    ) THEN
+      RAISE EXCEPTION 'a program of agent %, or the question that it joins, is over', p_agent USING ERRCODE = 'TP002';
+    END IF;
+    INSERT INTO host_request SELECT * FROM json_populate_recordset(null::host_request, v_change."hostRequests") ON CONFLICT DO NOTHING;
+  END IF;
+
+  IF v_change."toldHosts" IS NOT NULL THEN
+    UPDATE host_request SET told_at = (v_change."toldHosts" ->> 'at')::timestamptz
+    WHERE agent_id = p_agent AND in_background AND told_at IS NULL
+      AND approval_id IN (SELECT json_array_elements_text(v_change."toldHosts" -> 'approvalIds'));
+  END IF;
+
+  IF v_change."knownFiles" IS NOT NULL THEN
+    INSERT INTO known_file AS k SELECT * FROM json_populate_recordset(null::known_file, v_change."knownFiles")
+    ON CONFLICT (agent_id, path) DO UPDATE SET (access, digest, bytes, modified_at, stamp, call_id, at, is_whole, change, change_told_at) =
+      ROW(EXCLUDED.access, EXCLUDED.digest, EXCLUDED.bytes, EXCLUDED.modified_at, EXCLUDED.stamp, EXCLUDED.call_id, EXCLUDED.at, EXCLUDED.is_whole OR k.is_whole AND k.digest = EXCLUDED.digest, NULL, NULL);
+  END IF;
+
+  IF v_change."fileChanges" IS NOT NULL THEN
+    UPDATE known_file k SET change = f.change, change_told_at = f.change_told_at
+    FROM json_to_recordset(v_change."fileChanges") AS f(path text, call_id text, change text, change_told_at timestamptz)
+    WHERE k.agent_id = p_agent AND k.path = f.path AND k.call_id = f.call_id;
+  END IF;
+
+  IF v_change.todos IS NOT NULL THEN
+    DELETE FROM todo WHERE agent_id = p_agent;
+    INSERT INTO todo SELECT * FROM json_populate_recordset(null::todo, v_change.todos);
+    UPDATE tool_call SET todos = v_change.todos WHERE id = v_change."todosBy" AND agent_id IS NOT DISTINCT FROM p_agent;
+  END IF;
+
+  IF v_change."shellStart" IS NOT NULL THEN
+    IF v_agent.interrupt_at IS NOT NULL OR v_agent.archived_at IS NOT NULL
+       OR (SELECT count(*) FROM shell WHERE agent_id = p_agent AND state = 'RUNNING') >= (v_change."shellStart" ->> 'limit')::int THEN
+      RAISE EXCEPTION 'agent % may start no shell now', p_agent USING ERRCODE = 'TP002';
+    END IF;
+    INSERT INTO shell SELECT * FROM json_populate_record(null::shell, v_change."shellStart" -> 'row');
+    UPDATE shell SET lease_until = clock_timestamp() + make_interval(secs => (v_change."shellStart" ->> 'leaseMs')::float8 / 1000)
+    WHERE id = v_change."shellStart" -> 'row' ->> 'id';
+    -- Servers of versions that know no shells must not own an agent that has one.
+    UPDATE agent SET needs = greatest(needs, 1) WHERE id = p_agent;
+  END IF;
+
+  IF v_change."shellsTold" IS NOT NULL THEN
+    UPDATE shell SET is_end_told = true
+    WHERE agent_id = p_agent AND id IN (SELECT json_array_elements_text(v_change."shellsTold"));
+  END IF;
+
+  -- Its server ends a shell; without a server named, only one whose lease has run out ends.
+  IF v_change."shellEnd" IS NOT NULL THEN
+    UPDATE shell s SET state = 'ENDED', lease_until = NULL, end_reason = e.end_reason, exit_code = e.exit_code, signal = e.signal, ended_at = e.ended_at, is_end_told = e.is_end_told
+    FROM json_populate_record(null::shell, v_change."shellEnd") e
+    WHERE s.id = e.id AND s.agent_id = p_agent AND s.state = 'RUNNING'
+      AND CASE WHEN e.server IS NULL THEN s.lease_until < clock_timestamp() ELSE s.server = e.server END;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'shell % has ended, or is another server''s', v_change."shellEnd" ->> 'id' USING ERRCODE = 'TP002';
+    END IF;
+    -- A question that is closed with it is asked by nobody else.
+    IF EXISTS (
+      SELECT FROM json_to_recordset(v_change."approvalTransitions") AS t(id text) JOIN host_request r ON r.approval_id = t.id
+      WHERE NOT r.in_background OR EXISTS (SELECT FROM shell s WHERE s.agent_id = p_agent AND NOT s.is_end_told AND s.state = 'RUNNING' AND s.call_id = r.tool_call_id)
+    ) THEN
+      RAISE EXCEPTION 'another asks for a host that shell % has asked for', v_change."shellEnd" ->> 'id' USING ERRCODE = 'TP002';
+    END IF;
+    UPDATE agent SET needs = 0 WHERE id = p_agent AND needs = 1 AND NOT EXISTS (SELECT FROM shell WHERE agent_id = p_agent AND state = 'RUNNING');
+  END IF;
+
+  RETURN QUERY
+    SELECT a.agent, a.fenced, a.base_seq, a.base_position, v_signal
+    -- The fence was compared above, under the same lock: a change that gives the lease back reports that, too.
+    FROM append_events(p_tenant, p_append, false, NULL, ARRAY[p_agent], ARRAY[NULL::int], array_fill(1, ARRAY[cardinality(p_kinds)]), p_channels, p_kinds, p_payloads, p_ats) a;
+END
+$function$;
+
+
+-- Written by `npm run migration` from src/db/functions/commit_tenant_change.sql: change it there.
+-- Changes rows of a tenant that are no agent's, as p_change (TenantChange, src/db/commit/change.ts) says, and appends the events of the
+-- tenant that report it, or does neither.
+--
+-- Answers the seq and the position before the first of the events.
+--
+-- p_retry: an answer was lost: where the append has events, they are answered instead of being written again.
+--
+-- Locks: an advisory lock that stands for the append; the rows; the tenant's log, last, as append_events does it.
+-- Errors: TP002 a row is not as the change expects it; TP003 the idempotency key was used before; TP004 a failover lost
+-- commits of the log. Each of them changes nothing.
+-- Invariants 2 (positions without gaps, in commit order), 3 (rows and events in one transaction) and 15 (every change of rights is an event).
+CREATE OR REPLACE FUNCTION commit_tenant_change(
+  p_tenant text,
+  p_append uuid,
+  p_retry boolean,
+  p_change json,
+  p_channels text[],
+  p_kinds text[],
+  p_payloads text[],
+  p_ats timestamptz[]
+)
+RETURNS TABLE (base_seq int, base_position bigint)
+LANGUAGE plpgsql VOLATILE
+AS $function$
+#variable_conflict use_column
+DECLARE
+  v_change record;
+  v_lost timestamptz;
+BEGIN
+  PERFORM pg_advisory_xact_lock(hashtextextended(p_append::text, 7270736901));
+  IF p_retry AND EXISTS (SELECT FROM event e WHERE e.append_id = p_append AND e.agent_id IS NULL) THEN
+    RETURN QUERY SELECT e.seq - 1, e.position - 1 FROM event e WHERE e.append_id = p_append AND e.agent_id IS NULL;
+    RETURN;
+  END IF;
+
+  SELECT * INTO v_change FROM json_to_record(p_change) AS c(
+    "idempotencyKey" json, "storeAllowRule" json, "mostAllowRules" int, "revokeAllowRule" json, "startDelegation" json, "endDelegation" json, configuration json);
+
+  IF v_change."idempotencyKey" IS NOT NULL THEN
+    INSERT INTO idempotency_key SELECT * FROM json_populate_record(null::idempotency_key, v_change."idempotencyKey") ON CONFLICT DO NOTHING;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'the idempotency key was used before' USING ERRCODE = 'TP003';
+    END IF;
+  END IF;
+
+  IF v_change."storeAllowRule" IS NOT NULL THEN
+    INSERT INTO allow_rule SELECT * FROM json_populate_record(null::allow_rule, v_change."storeAllowRule") ON CONFLICT DO NOTHING;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'the rule is stored already' USING ERRCODE = 'TP002';
+    END IF;
+  END IF;
+
+  IF v_change."revokeAllowRule" IS NOT NULL THEN
+    UPDATE allow_rule a SET (revoked_at, revoked_by, revoked_by_kind) =
+      (SELECT r.revoked_at, r.revoked_by, r.revoked_by_kind FROM json_populate_record(a, v_change."revokeAllowRule") r)
+    WHERE a.id = v_change."revokeAllowRule" ->> 'id' AND a.tenant = p_tenant AND a.revoked_at IS NULL;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'there is no such rule, or it was revoked' USING ERRCODE = 'TP002';
+    END IF;
+  END IF;
+
+  IF v_change."startDelegation" IS NOT NULL THEN
+    INSERT INTO delegation SELECT * FROM json_populate_record(null::delegation, v_change."startDelegation");
+  END IF;
+
+  IF v_change."endDelegation" IS NOT NULL THEN
+    UPDATE delegation d SET (ended_at, revoked_at, revoked_by, revoked_by_kind) =
+      (SELECT r.ended_at, r.revoked_at, r.revoked_by, r.revoked_by_kind FROM json_populate_record(d, v_change."endDelegation") r)
+    WHERE d.id = v_change."endDelegation" ->> 'id' AND d.tenant = p_tenant AND d.ended_at IS NULL;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'there is no such delegation, or it has ended' USING ERRCODE = 'TP002';
+    END IF;
+  END IF;
+
+  IF v_change.configuration IS NOT NULL THEN
+    UPDATE known_configuration k SET (digest, parts, known_at) =
+      (SELECT r.digest, r.parts, r.known_at FROM json_populate_record(k, v_change.configuration) r)
+    WHERE k.tenant = p_tenant AND k.digest = v_change.configuration ->> 'previous_digest';
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'another configuration is known by now' USING ERRCODE = 'TP002';
+    END IF;
+  END IF;
+
+  PERFORM pg_advisory_xact_lock(hashtextextended(p_tenant, 7270736900));
+  -- Behind the lock those that others store at the same time count as well.
+  IF v_change."mostAllowRules" < (
+    SELECT count(*) FROM allow_rule a
+    WHERE a.tenant = p_tenant AND a.template_id = v_change."storeAllowRule" ->> 'template_id' AND a.agent_id IS NULL AND a.revoked_at IS NULL
+  ) THEN
+    RAISE EXCEPTION 'more rules hold for the template than may' USING ERRCODE = 'TP002';
+  END IF;
+  SELECT greatest(l.floor, (SELECT max(e.position) FROM event e WHERE e.tenant = p_tenant)), greatest(l.seq, (SELECT max(e.seq) FROM event e WHERE e.tenant = p_tenant AND e.agent_id IS NULL)), l.lost_at
+  INTO base_position, base_seq, v_lost FROM tenant_log l WHERE l.tenant = p_tenant;
+  IF v_lost IS NOT NULL THEN
+    RAISE EXCEPTION 'the log of tenant % lost commits', p_tenant USING ERRCODE = 'TP004';
+  END IF;
+  INSERT INTO event (tenant, position, agent_id, seq, append_id, channel, kind, payload, at)
+  SELECT p_tenant, base_position + e.place, NULL, base_seq + e.place, CASE WHEN e.place = 1 THEN p_append END, e.channel, e.kind, e.payload::json, e.at
+  FROM unnest(p_channels, p_kinds, p_payloads, p_ats) WITH ORDINALITY AS e(channel, kind, payload, at, place);
+  RETURN NEXT;
+END
+$function$;
+
+
+-- Written by `npm run migration` from src/db/functions/place_events.sql: change it there.
+-- Gives the place behind which the events of one agent are written: the seq and the position before the first of them.
+-- A composed commit (src/db/commit/composed-commit.ts) asks for it when its rows are written, with the agent's row locked.
+--
+-- p_seq:              the seq on the agent's row, which stands for events that were removed.
+-- p_expected, p_rows: how many rows the commit was to write, and wrote.
+--
+-- Locks: an advisory lock that stands for the tenant's log, last, until after COMMIT, as append_events says.
+-- Every statement of a VOLATILE function has a snapshot of its own, while the parts of the statement that asks share an
+-- older one: what is read behind a lock must be read here. Invariant 2.
+-- Errors: TP005 a row was not in the state that the change starts from, so that nothing is written; TP004 as append_events.
+CREATE OR REPLACE FUNCTION place_events(p_tenant text, p_agent text, p_seq int, p_expected bigint, p_rows bigint)
+RETURNS TABLE (base_seq int, base_position bigint)
+LANGUAGE plpgsql VOLATILE
+AS $function$
+#variable_conflict use_column
+DECLARE
+  v_is_locked boolean;
+  v_lost timestamptz;
+BEGIN
+  IF p_rows <> p_expected THEN
+    RAISE EXCEPTION 'agent % has other rows than its commit starts from', p_agent USING ERRCODE = 'TP005';
+  END IF;
+  -- The timeout, then the lock. PERFORM would be a statement of SQL; PL/pgSQL evaluates an assignment by itself.
+  v_is_locked := CASE WHEN set_config('lock_timeout', '2s', true) IS NOT NULL THEN pg_advisory_xact_lock(hashtextextended(p_tenant, 7270736900)) IS NOT NULL END;
+  SELECT greatest(p_seq, (SELECT e.seq FROM event e WHERE e.agent_id = p_agent ORDER BY e.position DESC LIMIT 1)),
+         greatest(l.floor, (SELECT e.position FROM event e WHERE e.tenant = p_tenant ORDER BY e.position DESC LIMIT 1)), l.lost_at
+  INTO base_seq, base_position, v_lost
+  FROM tenant_log l WHERE l.tenant = p_tenant;
+  IF v_lost IS NOT NULL THEN
+    RAISE EXCEPTION 'the log of tenant % lost commits', p_tenant USING ERRCODE = 'TP004';
+  END IF;
+  RETURN NEXT;
+END
+$function$;

@@ -1,0 +1,200 @@
+import { storableJson } from "../../lib/json.ts";
+import { columnName } from "./column-name.ts";
+import type { KnownFileRow, OutsideChange, OwnerChange, TenantChange, ToolCallTransition } from "./change.ts";
+
+/**
+ * Which keys of a part are columns, and are written as such: those of its `rows` or of its one row; of `row` in it; of `set` in each of
+ * its transitions; or none.
+ */
+export type PartKeys = "rows" | "row in it" | "set in each" | "none";
+
+/** A part of a change, as the SQL functions read it: its type in the record of the change. */
+export type Part = { readonly sql: "json" | "int" | "text" | "boolean"; readonly keys: PartKeys };
+
+/** A part of an owner's change. `join`: the part of two changes, of which the second comes later. `isComposed`: true if a composed commit makes it. */
+type OwnerPart<Value> = Part & {
+  readonly join: (one: Value, other: Value) => Value;
+  readonly isComposed: (value: Value) => boolean;
+};
+
+/** The parts that a change can have: none of those that are another kind's. */
+type PartsOf<Change> = keyof { [Name in keyof Change as Change[Name] extends undefined ? never : Name]: never };
+
+const json = (keys: PartKeys): Part => ({ sql: "json", keys });
+
+/** The last word counts. */
+const last = <Value>(_one: Value, other: Value): Value => other;
+const lists = <Row>(one: readonly Row[], other: readonly Row[]): readonly Row[] => [...one, ...other];
+const always = (): boolean => true;
+/** Only `commit_change` makes it, since it depends on what others have committed meanwhile. */
+const never = (): boolean => false;
+const none = (rows: readonly object[] | readonly string[]): boolean => rows.length === 0;
+
+/** The parts of an owner's change, by name. */
+export type OwnerValues = { [Name in PartsOf<OwnerChange>]: NonNullable<OwnerChange[Name]> };
+
+/** Every part of what the owner of an agent may change in one commit. */
+export const OWNER_PARTS: { readonly [Name in keyof OwnerValues]: OwnerPart<OwnerValues[Name]> } = {
+  expectSignal: { sql: "int", keys: "none", join: last, isComposed: always },
+  agent: {
+    ...json("rows"),
+    join: (one, other) => ({ ...one, ...other }),
+    // The beginning of a turn: messages of people join.
+    isComposed: ({ turn }) => turn === undefined,
+  },
+  joins: { ...json("rows"), join: lists, isComposed: none },
+  messages: { ...json("rows"), join: lists, isComposed: always },
+  stepEnd: {
+    ...json("rows"),
+    join: () => {
+      throw new Error("a change ends one step at most");
+    },
+    isComposed: always,
+  },
+  stepStart: { ...json("rows"), join: last, isComposed: always },
+  toolCalls: { ...json("rows"), join: lists, isComposed: always },
+  transitions: { ...json("set in each"), join: lists, isComposed: areOwn },
+  approvals: { ...json("rows"), join: lists, isComposed: none },
+  approvalTransitions: { ...json("rows"), join: lists, isComposed: none },
+  hostRequests: { ...json("rows"), join: lists, isComposed: none },
+  interruptEnd: { ...json("none"), join: last, isComposed: ({ seen }) => seen === null },
+  toldNote: { sql: "text", keys: "none", join: last, isComposed: never },
+  todos: { ...json("rows"), join: last, isComposed: never },
+  todosBy: { sql: "text", keys: "none", join: last, isComposed: never },
+  knownFiles: { ...json("rows"), join: knownAfter, isComposed: always },
+  fileChanges: { ...json("rows"), join: lists, isComposed: none },
+  shellStart: { ...json("row in it"), join: last, isComposed: never },
+  shellsTold: { ...json("none"), join: lists, isComposed: none },
+  toldHosts: { ...json("none"), join: last, isComposed: never },
+};
+
+/** Every part of what others may change of an agent, besides those that its owner may change, too. */
+export const OUTSIDE_PARTS: { readonly [Name in Exclude<PartsOf<OutsideChange>, PartsOf<OwnerChange>>]: Part } = {
+  idempotencyKey: json("rows"),
+  createAgent: json("rows"),
+  fork: json("none"),
+  wake: { sql: "boolean", keys: "none" },
+  interrupt: json("none"),
+  retry: json("none"),
+  cancel: json("none"),
+  withdraw: json("none"),
+  queueLimit: json("none"),
+  rename: json("none"),
+  archive: json("none"),
+  received: json("rows"),
+  images: json("none"),
+  shellEnd: json("rows"),
+  decision: json("rows"),
+  expectDecisions: { sql: "int", keys: "none" },
+  keepRule: json("rows"),
+};
+
+/** Every part of what may change of a tenant besides its agents. */
+export const TENANT_PARTS: { readonly [Name in PartsOf<TenantChange>]: Part } = {
+  idempotencyKey: json("rows"),
+  storeAllowRule: json("rows"),
+  mostAllowRules: { sql: "int", keys: "none" },
+  revokeAllowRule: json("rows"),
+  startDelegation: json("rows"),
+  endDelegation: json("rows"),
+  configuration: json("rows"),
+};
+
+/** True if no call starts by what must still stand then. */
+function areOwn(transitions: readonly ToolCallTransition[]): boolean {
+  return transitions.every(({ by }) => by === undefined);
+}
+
+/** Each file once, as the last call left it: a part that is read of a content that is known as a whole takes nothing away. */
+function knownAfter(one: readonly KnownFileRow[], other: readonly KnownFileRow[]): readonly KnownFileRow[] {
+  const known = new Map<string, KnownFileRow>();
+  for (const file of [...one, ...other]) {
+    const before = known.get(file.path);
+    known.set(file.path, { ...file, isWhole: file.isWhole || (before?.isWhole === true && before.digest === file.digest) });
+  }
+  return [...known.values()];
+}
+
+/** What the table says of one part, of whole changes. */
+type BoundPart<Name> = {
+  readonly name: Name;
+  readonly addTo: (joined: Partial<OwnerValues>, change: Partial<OwnerValues>) => void;
+  readonly isComposedIn: (change: Partial<OwnerValues>) => boolean;
+};
+
+function bound<Name extends keyof OwnerValues>(name: Name): BoundPart<Name> {
+  const { join, isComposed } = OWNER_PARTS[name];
+  return {
+    name,
+    addTo: (joined, change) => {
+      const before: OwnerValues[Name] | undefined = joined[name];
+      const after: OwnerValues[Name] | undefined = change[name];
+      if (after !== undefined) joined[name] = before === undefined ? after : join(before, after);
+    },
+    isComposedIn: (change) => {
+      const value: OwnerValues[Name] | undefined = change[name];
+      return value === undefined || isComposed(value);
+    },
+  };
+}
+
+const BOUND = (Object.keys(OWNER_PARTS) as (keyof OwnerValues)[]).map(bound);
+
+/** Changes of one agent by its owner as one, in their order. */
+export function joinChanges(changes: readonly OwnerChange[]): OwnerChange {
+  const joined: Partial<OwnerValues> = {};
+  for (const change of changes) for (const { addTo } of BOUND) addTo(joined, change);
+  return joined;
+}
+
+/** True if each part of a change is one that a composed commit makes. */
+export function isComposable(change: OwnerChange): boolean {
+  return BOUND.every(({ isComposedIn }) => isComposedIn(change));
+}
+
+const PARTS: ReadonlyMap<string, Part> = new Map(Object.entries({ ...OWNER_PARTS, ...OUTSIDE_PARTS, ...TENANT_PARTS }));
+
+/**
+ * The change as the SQL functions `commit_change` and `commit_tenant_change` read it: columns in snake_case, and no part that changes nothing. An
+ * empty list of todos is one: it takes the place of the list.
+ */
+export function encodeChange(change: OwnerChange | OutsideChange | TenantChange): string {
+  const parts: [string, unknown][] = Object.entries(change);
+  return storableJson(
+    Object.fromEntries(
+      parts.filter(([name, part]) => name === "todos" || !isEmpty(part)).map(([name, part]) => [name, encoded(name, part)]),
+    ),
+  );
+}
+
+/** Each part would be a statement. */
+function isEmpty(part: unknown): boolean {
+  return typeof part === "object" && part !== null && Object.keys(part).length === 0;
+}
+
+function encoded(name: string, part: unknown): unknown {
+  const keys = PARTS.get(name)?.keys;
+  switch (keys) {
+    case undefined:
+      throw new Error(`a change has no part ${name}`);
+    case "none":
+      return part;
+    case "rows":
+      return Array.isArray(part) ? part.map((row: object) => toColumns(row)) : toColumns(part as object);
+    case "row in it": {
+      const start = part as NonNullable<OwnerChange["shellStart"]>;
+      return { ...start, row: toColumns(start.row) };
+    }
+    case "set in each":
+      return (part as readonly ToolCallTransition[]).map(withColumns);
+  }
+}
+
+function withColumns(transition: ToolCallTransition): object {
+  return { ...transition, set: toColumns(transition.set) };
+}
+
+function toColumns(row: object): object {
+  const columns: [string, unknown][] = Object.entries(row);
+  return Object.fromEntries(columns.map(([key, value]) => [columnName(key), value]));
+}
