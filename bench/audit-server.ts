@@ -4,18 +4,20 @@ import { tokenActor } from "../tests/support/actors.ts";
 import { silentLogger } from "../tests/support/silent-logger.ts";
 import { AUDIT } from "./audit-rows.ts";
 import { serveBench } from "./server-process.ts";
+import { ownFolder } from "./own-folder.ts";
 
 /** A server of the tenant whose audit is read, for `admin-token`, and for `user-7-token` of a person with 1 % of the agents. */
 const [url = ""] = process.argv.slice(2);
+const folder = ownFolder();
 const settings = await makeSettings(
   {
     port: 0,
     host: "127.0.0.1",
     database: { kind: "postgres", url, connections: 10 },
-    dataFolder: "/tmp",
-    programsFolder: "/tmp",
+    dataFolder: folder,
+    programsFolder: folder,
     configPath: "bench",
-    folder: "/tmp",
+    folder,
     anthropic: null,
     openai: null,
   },
@@ -24,7 +26,7 @@ const settings = await makeSettings(
     models: { says: { provider: "scripted", script: { replies: [{ when: {}, say: ["x"] }] } } },
     templates: { assistant: { model: "says", systemPrompt: "x" } },
     actors: [tokenActor("admin", ["admin"], AUDIT.tenant).actor, tokenActor("user-7", ["user"], AUDIT.tenant).actor],
-    workspaceRoots: ["/tmp"],
+    workspaceRoots: [folder],
     // What is measured is not what an actor may ask.
     rateLimit: { pointsPerMinute: 1_000_000_000, subscriptions: 1_000_000 },
   },

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import type { OwnerChange } from "../src/db/change.ts";
+import type { OwnerChange } from "../src/db/commit/change.ts";
 import { openDatabase } from "../src/db/database.ts";
 import type { Sql } from "../src/db/sql.ts";
 import type { HeldEvents } from "../src/events/agent-events.ts";

@@ -8,6 +8,7 @@ import { silentLogger } from "../tests/support/silent-logger.ts";
 import { makeSettings } from "../src/config/settings.ts";
 import { insertAgent } from "../tests/support/log.ts";
 import type { Figure } from "./figure.ts";
+import { ownFolder } from "./own-folder.ts";
 
 const EVENTS = 50_000;
 const ROUNDS = 5;
@@ -15,14 +16,15 @@ const QUERY = 'subscription { timeline(since: "0", until: DONE) { cursor events 
 
 /** Events a second from the log to a client over WebSocket, against SELECT, JSON.stringify and ws.send of the same pages. */
 export async function replay(url: string): Promise<Figure> {
+  const folder = ownFolder();
   const environment = {
     port: 0,
     host: "127.0.0.1",
     database: { kind: "postgres", url, connections: 4 } as const,
-    dataFolder: "/tmp",
-    programsFolder: "/tmp",
+    dataFolder: folder,
+    programsFolder: folder,
     configPath: "bench",
-    folder: "/tmp",
+    folder,
     anthropic: null,
     openai: null,
   };

@@ -2,18 +2,20 @@ import { startApp } from "../src/app.ts";
 import { makeSettings } from "../src/config/settings.ts";
 import { silentLogger } from "../tests/support/silent-logger.ts";
 import { serveBench } from "./server-process.ts";
+import { ownFolder } from "./own-folder.ts";
 
 const [url = "", provider = "http://127.0.0.1:1"] = process.argv.slice(2);
 
+const folder = ownFolder();
 const settings = await makeSettings(
   {
     port: 0,
     host: "127.0.0.1",
     database: { kind: "postgres", url, connections: 10 },
-    dataFolder: "/tmp",
-    programsFolder: "/tmp",
+    dataFolder: folder,
+    programsFolder: folder,
     configPath: "bench",
-    folder: "/tmp",
+    folder,
     anthropic: { apiKey: "bench", baseUrl: provider },
     openai: null,
   },

@@ -3,6 +3,7 @@ import { readEnvironment, readLogSettings, variableNotes, type Environment } fro
 import { loadSettings } from "../src/config/settings.ts";
 import { checkFolder } from "../src/db/lock-file.ts";
 import { explained } from "../src/operator-error.ts";
+import { checkPort } from "../src/server/server.ts";
 import { command } from "./command.ts";
 
 /**
@@ -29,7 +30,10 @@ await command(async () => {
     const { notes, sandboxLines, digest } = await loadSettings(environment);
     for (const line of sandboxLines) console.log(`sandbox: ${line}`);
     for (const note of [...notes, ...variableNotes(process.env)]) console.log(`note: ${note}`);
-    if (problems.length === 0) console.log(`${environment.configPath} can be started with (digest ${digest})`);
+    const { database, port, host } = environment;
+    if (port > 0) await checkPort(port, host).catch(keep);
+    const where = database.kind === "embedded" ? `the embedded database in ${database.folder}` : "the PostgreSQL of DATABASE_URL";
+    if (problems.length === 0) console.log(`${environment.configPath} can be started with (digest ${digest}), on ${where}`);
   } catch (error) {
     keep(error);
   }

@@ -23,6 +23,7 @@ import { HomesSweep } from "./sweeps/homes.ts";
 import { RememberedHostRules } from "./agent/policy/hosts/remembered-host-rules.ts";
 import { ToolSlots } from "./agent/calls/slots.ts";
 import { Runner } from "./agent/loop/runner.ts";
+import { UnknownAgents } from "./agent/loop/unknown-agents.ts";
 import { DatabaseClock, NO_SKEW } from "./db/database-clock.ts";
 import { untilPostgresAnswers } from "./db/late-postgres.ts";
 import { lockFolder } from "./db/lock-file.ts";
@@ -63,7 +64,7 @@ import type { Context } from "./resolvers/context.ts";
 import { ExpensiveReads } from "./resolvers/expensive-reads.ts";
 import { Admissions } from "./server/admissions.ts";
 import { NotReady } from "./server/readiness.ts";
-import { startServer } from "./server/server.ts";
+import { checkPort, startServer } from "./server/server.ts";
 import { ImageLinks } from "./server/image-links.ts";
 import { RateLimits } from "./server/rate-limits.ts";
 import { READER_TIMES, SlowReaders, type ReaderTimes } from "./server/slow-readers.ts";
@@ -92,6 +93,7 @@ export type Overrides = {
   readonly retentionSweepMs?: number;
   readonly auditTimes?: AuditTimes;
   readonly admittedMs?: number;
+  readonly unknownAgentsMs?: number;
   readonly waitingLimits?: WaitingLimits;
   readonly requests?: RequestRoom;
   readonly models?: ReadonlyMap<string, Model>;
@@ -119,6 +121,9 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   const { dataFolder, programsFolder, port, host, folder } = settings.environment;
   const version = overrides.version ?? readVersion(process.env);
 
+  // Before anything is made or migrated for a start that fails.
+  await checkPort(port, host);
+
   // The embedded database takes its folder itself.
   if (settings.environment.database.kind === "postgres") starting.defer(await lockFolder(dataFolder));
   if (programsFolder !== dataFolder) await madeFolder(programsFolder);
@@ -126,8 +131,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   // The database, and what stands between it and the application in tests.
   const registry = new Registry();
   const meters = new Meters(registry);
-  if (settings.environment.database.kind === "postgres")
-    await untilPostgresAnswers(settings.environment.database.url, (message) => logger.tell("outage", message));
+  if (settings.environment.database.kind === "postgres") await untilPostgresAnswers(settings.environment.database.url, logger);
   const database = await openDatabase(settings.environment.database, observedBy(logger, meters));
   starting.defer(() => database.close());
   const tested = overrides.sql ?? ((given) => given);
@@ -274,10 +278,11 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     connections,
     lostLogLines: overrides.lostLogLines ?? (() => 0),
     agentsHeld: () => runner.size,
+    agentsUnknown: () => unknownAgents.count,
     failedTries: () => consumers.failedTries,
     undelivered: () => consumers.givenUp,
   });
-  starting.defer(measureEventLoop(registry));
+  starting.defer(measureEventLoop(registry, logger));
 
   if (database.config.kind === "embedded") {
     await Promise.all([endAll(sql), endShellLeases(sql)]);
@@ -286,6 +291,8 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   }
   const runner = new Runner(services);
   starting.defer(() => runner.close());
+  const unknownAgents = new UnknownAgents(services, overrides.unknownAgentsMs);
+  starting.defer(() => unknownAgents.close());
   shells.onEnded(wake);
 
   // What delivers to them, and what is removed from the log.

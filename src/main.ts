@@ -8,6 +8,7 @@ import { createLogger, type Logger } from "./telemetry/log.ts";
 import { LogStream } from "./telemetry/log-stream.ts";
 import { loadSettings, type Settings } from "./config/settings.ts";
 import { readVersion } from "./config/version.ts";
+import { messageOf } from "./lib/text.ts";
 import { versionText } from "./telemetry/version.ts";
 
 /** A server that was asked to close is gone by then, whatever hangs; ms. */
@@ -21,11 +22,22 @@ if (process.argv.includes("--version")) {
   await exit();
 }
 
+const [argument] = process.argv.slice(2);
+if (argument !== undefined) {
+  console.error(
+    `Triplane takes no argument but --version, and not ${argument}: its settings are environment variables (README.md)`,
+  );
+  process.exitCode = 2;
+  await exit();
+}
+
 const serverId = randomUUID();
 const logStream = new LogStream(process.stderr);
+let startLogger: Logger | null = null;
 try {
   const logSettings = readLogSettings(process.env, process.stderr.isTTY);
   const logger = createLogger({ ...logSettings, server: serverId, write: (line) => logStream.write(line) });
+  if (logSettings.format === "json") startLogger = logger;
   watchForgotten(logger);
   const settings = await loadSettings(readEnvironment(process.env), (path) => process.send?.({ read: [path] }));
   const app = await startApp(settings, { serverId, version, logger, lostLogLines: () => logStream.lost });
@@ -39,7 +51,9 @@ try {
   console.log(welcome(settings, app.port));
 } catch (error) {
   const message = explained(error);
-  console.error(message === null ? error : `Triplane did not start: ${message}`);
+  const said = `Triplane did not start: ${message ?? messageOf(error)}`;
+  if (startLogger !== null) startLogger.tell("start_failed", said, {}, message === null ? error : undefined);
+  else console.error(message === null ? error : said);
   process.exitCode = 1;
   await exit();
 }

@@ -50,6 +50,7 @@ export type MetricSources = {
   readonly folders: AnsweringFolders;
   /** The number of agents that the server works on. */
   readonly agentsHeld: () => number;
+  readonly agentsUnknown: () => number;
   /** The number of reads that left rows out. */
   readonly unknownRows: () => number;
 };
@@ -114,6 +115,11 @@ export function serverMetrics(registry: Registry, sources: MetricSources): void 
     () => sources.folders.hung,
   );
   gauge("triplane_agents_held", "Agents that this server works on.", sources.agentsHeld);
+  gauge(
+    "triplane_agents_unknown",
+    "Agents that could go on, and whose template, model, hooks or folder this server's configuration has not.",
+    sources.agentsUnknown,
+  );
   gauge("triplane_agents_limit", "Agents that this server works on at most (agentLimit).", () => sources.agentLimit);
   gauge("triplane_events_waiting", "Events that are not committed yet.", () => log.waiting.events);
   counter(

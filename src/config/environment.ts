@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { distance } from "fastest-levenshtein";
 import { isAbsolute, resolve } from "node:path";
 import type { DatabaseConfig } from "../db/database.ts";
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from "../telemetry/log.ts";
@@ -73,7 +74,27 @@ export function readEnvironment(variables: Readonly<Record<string, string | unde
 
 /** Of the variables that all begin alike, those whose rest is near. */
 function nearVariables(name: string): readonly string[] {
-  return OWN_VARIABLES.filter((known) => didYouMean(restOf(name), [restOf(known)]) !== "");
+  const near = NAMED_ALIKE.filter((known) => isNear(name, known));
+  return near.length > 0 ? near : OWN_VARIABLES.filter((known) => didYouMean(restOf(name), [restOf(known)]) !== "");
+}
+
+/** Variables that others read, too. */
+const NAMED_ALIKE = [
+  ...[...IN_FILES].flatMap((name) => [name, `${name}_FILE`]),
+  "ANTHROPIC_BASE_URL",
+  "OPENAI_BASE_URL",
+  "LOG_LEVEL",
+  "LOG_FORMAT",
+];
+
+/** True for a name with one or two mistakes: what is further away may be somebody else's. */
+function isNear(name: string, known: string): boolean {
+  return name !== known && distance(name, known) <= 2;
+}
+
+/** True if nobody would give a variable such a name but by mistake. */
+function isNearlyOwn(name: string): boolean {
+  return !NAMED_ALIKE.includes(name) && NAMED_ALIKE.some((known) => isNear(name, known));
 }
 
 const restOf = (name: string): string => name.slice("TRIPLANE_".length);
@@ -118,7 +139,7 @@ export function readLogSettings(
 /** Names the variables of ours that nobody reads, in words for the operator: a mistake that would go unseen. */
 export function variableNotes(variables: Readonly<Record<string, string | undefined>>): readonly string[] {
   return Object.keys(variables)
-    .filter((name) => name.startsWith("TRIPLANE_") && !OWN_VARIABLES.includes(name))
+    .filter((name) => !OWN_VARIABLES.includes(name) && (name.startsWith("TRIPLANE_") || isNearlyOwn(name)))
     .toSorted()
     .map((name) => `the variable ${name} is not known${didYouMean(name, nearVariables(name))}: nothing reads it`);
 }

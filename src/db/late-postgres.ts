@@ -3,6 +3,7 @@ import pg from "pg";
 import { errorCode } from "../lib/error-code.ts";
 import { growingWait } from "../lib/growing-wait.ts";
 import { messageOf } from "../lib/text.ts";
+import type { Logger } from "../telemetry/log.ts";
 import { connectionName } from "./connected-servers.ts";
 import { sqlState } from "./error-class.ts";
 
@@ -33,9 +34,9 @@ export const LOOKING = connectionName("start", "migration");
 
 /**
  * Resolves when the PostgreSQL of a URL takes connections, or refuses one for a reason that waiting does not mend, such as a wrong
- * password: who connects next is told that. `tell` hears at once, and each minute, that it is late.
+ * password: who connects next is told that. It is logged at once, and each minute, that it is late.
  */
-export async function untilPostgresAnswers(url: string, tell: (message: string) => void): Promise<void> {
+export async function untilPostgresAnswers(url: string, logger: Pick<Logger, "tell">): Promise<void> {
   let told = -Infinity;
   const began = performance.now();
   for (let tries = 1; ; tries += 1) {
@@ -43,14 +44,17 @@ export async function untilPostgresAnswers(url: string, tell: (message: string) 
     if (problem === null) break;
     if (performance.now() - told >= TELL_MS) {
       told = performance.now();
-      tell(
+      logger.tell(
+        "outage",
         `the start waits for the PostgreSQL of DATABASE_URL, which does not answer (${problem}): it is asked again until it does`,
       );
     }
     await delay(growingWait(tries, FIRST_WAIT_MS, LAST_WAIT_MS));
   }
-  if (told > -Infinity)
-    tell(`the PostgreSQL of DATABASE_URL answers, after ${Math.round((performance.now() - began) / 1_000)} s: the start goes on`);
+  if (told === -Infinity) return;
+  const durationMs = Math.round(performance.now() - began);
+  const what = `the PostgreSQL of DATABASE_URL answers, after ${Math.round(durationMs / 1_000)} s: the start goes on`;
+  logger.tell("outage", what, { durationMs });
 }
 
 /** Why a connection cannot be opened yet, in words; null if it can, or if waiting would not mend it. */

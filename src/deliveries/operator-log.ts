@@ -25,7 +25,7 @@ function tell(
     case "AGENT_RESUMED": {
       if (body.strategy === "PLANNED") return logger.tell("handover", "an agent goes on that another server gave back", of);
       const sealed = body.sealed.length === 0 ? "" : `, and ${counted(body.sealed.length, "call")} of unknown outcome sealed`;
-      return logger.tell("takeover", `an agent was taken over from a server that was not heard of${sealed}`, {
+      return logger.tell("takeover", `an agent goes on that its server broke off${sealed}`, {
         ...of,
         reason: body.strategy,
       });

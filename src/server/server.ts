@@ -196,6 +196,13 @@ function endWith(stream: Readable, response: ServerResponse): void {
   });
 }
 
+/** Rejects with ListenError if nothing can listen there now. */
+export async function checkPort(port: number, host: string): Promise<void> {
+  const server = createServer();
+  await listen(server, port, host);
+  await new Promise((resolve) => server.close(resolve));
+}
+
 function listen(server: Server, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", (error) => {

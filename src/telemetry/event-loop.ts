@@ -1,14 +1,17 @@
 import { performance } from "node:perf_hooks";
+import type { Logger } from "./log.ts";
 import { Counter, Histogram, type Registry } from "prom-client";
 
 /** The time between two looks at the event loop, in ms. */
 const LOOK_MS = 100;
+/** A server that stood still for longer is told to the operator, in ms: after 15 s others go on with its agents. */
+const STALL_MS = 5_000;
 
 /**
  * Measures how late the event loop comes to what is due, ten times a second. Returns the end of that. A histogram of ours, since
  * Node's own, as libraries show it, begins anew for whoever asks next.
  */
-export function measureEventLoop(registry: Registry): () => void {
+export function measureEventLoop(registry: Registry, logger: Pick<Logger, "tell">): () => void {
   const lag = new Histogram({
     name: "triplane_event_loop_lag_seconds",
     help: "How late the event loop comes to what is due.",
@@ -28,6 +31,11 @@ export function measureEventLoop(registry: Registry): () => void {
   const timer = setInterval(() => {
     const now = performance.now();
     lag.observe(Math.max(0, now - due) / 1_000);
+    if (now - due > STALL_MS) {
+      const durationMs = Math.round(now - due);
+      const what = `this server stood still for ${Math.round(durationMs / 1_000)} s: others may have taken its agents over`;
+      logger.tell("stalled", what, { durationMs });
+    }
     due = now + LOOK_MS;
   }, LOOK_MS).unref();
   return () => clearInterval(timer);

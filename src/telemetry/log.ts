@@ -7,6 +7,7 @@ import { LineLimit } from "./line-limit.ts";
 /** The things that an operator acts on, each with the level of its lines. */
 export const LOG_EVENTS = {
   start: "info",
+  start_failed: "error",
   migrated: "info",
   configuration: "info",
   handover: "info",
@@ -16,6 +17,8 @@ export const LOG_EVENTS = {
   rule_stored: "info",
   rule_revoked: "info",
   program_killed: "warn",
+  stalled: "warn",
+  agents_unknown: "warn",
   folder_hung: "warn",
   outage: "warn",
   slow_statement: "warn",

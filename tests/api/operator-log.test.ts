@@ -61,7 +61,7 @@ describe("an operator is told", () => {
     const lines = of("own_code_failed");
     expect(lines.map(({ cause }) => (cause as Error).message)).toEqual(["out of tea", "hook bug"]);
     for (const { message, fields, cause } of lines) {
-      expect(message).toMatch(/^the call \S+ of (broken|fine) threw$/);
+      expect(message).toMatch(/^(templates\.\S+\.hooks\.\S+, for )?the call \S+ of (broken|fine),? threw$/);
       expect(fields).toMatchObject({ tenant: "local", agent: expect.any(String) });
       expect((cause as Error).stack).toContain("operator-log.test.ts");
     }
@@ -93,7 +93,7 @@ describe("an operator is told", () => {
     await client.turn(agent.id, "go");
     const lines = of("own_code_failed");
     expect(lines.map(({ message }) => message)).toEqual([
-      expect.stringMatching(/^the call \S+ of fine threw$/),
+      expect.stringMatching(/^the mode odd, for the call \S+ of fine, threw$/),
       "the model test threw",
     ]);
     expect(lines.map(({ cause }) => (cause as Error).stack)).toEqual([
@@ -179,7 +179,7 @@ describe("an operator is told", () => {
     await loseLeases(app);
     await client.until(agent.id, "AGENT_RESUMED", cursor);
     expect(of("takeover")).toMatchObject([
-      { message: "an agent was taken over from a server that was not heard of", fields: { reason: "CRASH" } },
+      { message: "an agent goes on that its server broke off", fields: { reason: "CRASH" } },
     ]);
     expect(JSON.stringify(lines)).not.toContain("secret text");
   });

@@ -3,7 +3,10 @@ import { InterruptAgentDocument } from "../generated/documents.ts";
 import { startTestApp, temporaryFolder, type TestAppOptions } from "../support/app.ts";
 import { connect, ofType, textOf, type TestClient } from "../support/client.ts";
 import { testDatabaseUrl } from "../support/database.ts";
+import { metric } from "../support/metric.ts";
 import { playedModel, says } from "../support/models.ts";
+import { silentLogger } from "../support/silent-logger.ts";
+import type { Logger } from "../../src/telemetry/log.ts";
 import type { ModelEvent } from "../../src/agent/models/model.ts";
 
 /** Two servers of one database, as in the minute in which another configuration is rolled: the second has one template more. */
@@ -12,7 +15,9 @@ async function twoConfigurations(model: () => TestAppOptions["model"]) {
   const workspace = await temporaryFolder();
   const folders = { workspaceRoots: [workspace], defaultWorkspace: workspace };
   const overrides = { leaseTimes: { ttlMs: 2_000, renewMs: 300, startMs: 1_300 } };
-  const old = await startTestApp({ database, config: folders, overrides });
+  const told: string[] = [];
+  const logger: Logger = { ...silentLogger, tell: (event, message) => void (event === "agents_unknown" && told.push(message)) };
+  const old = await startTestApp({ database, config: folders, overrides: { ...overrides, logger, unknownAgentsMs: 50 } });
   const startNew = () =>
     startTestApp({
       database,
@@ -23,7 +28,7 @@ async function twoConfigurations(model: () => TestAppOptions["model"]) {
       },
       overrides,
     });
-  return { old, startNew };
+  return { old, startNew, told };
 }
 
 async function waitingFor(client: TestClient, id: string): Promise<string | null> {
@@ -64,7 +69,7 @@ it("it waits while no server knows its template, says so, and goes on when one d
     await new Promise(() => {});
   };
   let first = true;
-  const { old, startNew } = await twoConfigurations(() => {
+  const { old, startNew, told } = await twoConfigurations(() => {
     const model = first
       ? playedModel(hangs, hangs)
       : playedModel(
@@ -87,10 +92,17 @@ it("it waits while no server knows its template, says so, and goes on when one d
   await asOld.get(InterruptAgentDocument, { input: { agentId: interrupted } });
   expect(ofType(await asOld.until(interrupted, "DONE"), "Done")).toHaveLength(1);
   expect(await waitingFor(asOld, agent)).toBe(words);
+  expect(told).toEqual([]);
+  // As if nobody had taken it for a minute.
+  const age = "UPDATE agent SET runnable_at = runnable_at - interval '1 minute' WHERE runnable_at IS NOT NULL";
+  await old.database.sql.query({ name: "age", text: age }, []);
+  await expect.poll(() => metric(old, "triplane_agents_unknown")).toBe(1);
+  expect(told).toEqual([expect.stringContaining("agents of template newbie with model test wait for a server")]);
   const again = await startNew();
   const events = await connect(again.url).until(agent, "DONE");
   expect(ofType(events, "Done")).toMatchObject([{ reason: "COMPLETED" }]);
   expect(textOf(events)).toContain("Whole.");
+  await expect.poll(() => metric(old, "triplane_agents_unknown")).toBe(0);
 });
 
 it("an agent whose folder only one server has, as its own below its data folder, is left to that server", async () => {

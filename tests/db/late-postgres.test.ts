@@ -7,7 +7,7 @@ import { emptyDatabaseUrl } from "../support/database.ts";
 it("the connection by which a start looks for its PostgreSQL holds no migration up, though PostgreSQL still shows it", async () => {
   const url = await emptyDatabaseUrl();
   const told: string[] = [];
-  await untilPostgresAnswers(url, (message) => told.push(message));
+  await untilPostgresAnswers(url, { tell: (_event, message) => void told.push(message) });
   expect(told).toEqual([]);
   const shown = new pg.Client({ connectionString: url, application_name: LOOKING });
   await shown.connect();

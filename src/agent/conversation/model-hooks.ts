@@ -49,7 +49,7 @@ export async function beforeModel(
   for (const { place, run } of hooks) {
     try {
       const given = structuredClone(current);
-      const answer: unknown = await hookAnswer(() => run(step, given), signal);
+      const answer: unknown = await hookAnswer(() => run(step, given), signal, place);
       if (answer === undefined || answer === null) continue;
       const read = readHookMessages(answer);
       if (!read.ok) return refused(`the hook ${place} answered something else than messages: ${read.refusal}`);

@@ -68,7 +68,7 @@ export function knownParts(everybody: PartNames, named: ReadonlyMap<string, Part
 }
 
 /** The agent is made of known parts, or waits for its turn to be ended. `parts`: a parameter with KnownParts. */
-const isKnown = (parts: string): string => {
+export const isKnown = (parts: string): string => {
   const own = `coalesce(${parts}::jsonb -> agent.tenant, ${parts}::jsonb -> '')`;
   return `(${parts}::jsonb IS NULL OR interrupt_at IS NOT NULL OR (
     ${own} @> jsonb_build_object('templates', jsonb_build_array(template_id), 'models', jsonb_build_array(model), 'hooks', coalesce(hooks::jsonb, '[]'))

@@ -16,7 +16,7 @@ export function customVerdict(
     if (known !== undefined) return said(known);
     return { verdict: "deny", reason: `mode ${name} answered neither allow, ask nor deny` };
   } catch (error) {
-    currentOwnCode()?.threw(error);
+    currentOwnCode()?.threw(error, `the mode ${name}`);
     return { verdict: "deny", reason: `mode ${name} failed (${messageOf(error)}), and what it cannot judge does not run` };
   }
 }

@@ -11,8 +11,8 @@ export type OwnCode = {
   readonly what: string;
   /** Says on the agent's timeline that it forgot something. */
   raise(problem: string): Promise<void>;
-  /** Logs what it threw, with the stack, for its author: the model and the timeline have the message alone. */
-  threw(error: unknown): void;
+  /** Logs what it threw, or a hook or a mode at a place of the configuration, with the stack, for its author: the model and the timeline have the message alone. */
+  threw(error: unknown, place?: string): void;
 };
 
 /** By what is told of what own code forgot. */
@@ -43,9 +43,9 @@ export function ownCodeOf(
   let raised = 0;
   return {
     what,
-    threw: (error) => {
+    threw: (error, place) => {
       const fields = agent === null ? {} : { tenant: agent.tenant, agent: agent.id };
-      logger.tell("own_code_failed", `${what} threw`, fields, error);
+      logger.tell("own_code_failed", `${place === undefined ? what : `${place}, for ${what},`} threw`, fields, error);
     },
     raise: async (problem) => {
       raised += 1;

@@ -35,7 +35,8 @@ export function narrowestRule(
     ([parameter]) => !hasPaths || isPath(tool, parameter) || (typeof input[parameter] !== "string" && !lists.has(parameter)),
   );
   const listed = told.find(([parameter]) => !isPath(tool, parameter) && Array.isArray(input[parameter]))?.[0];
-  if (listed !== undefined) return refused(byHand(`${listed} is a list, of which a rule also takes in parts, in any order`));
+  if (listed !== undefined)
+    return refused(byHand(`${listed} is a list: a rule for it would also take in a part of it, and any order`));
   const conditions: string[] = [];
   for (const [parameter, list] of told) {
     const condition = conditionOf(parameter, list);
