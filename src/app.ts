@@ -38,15 +38,15 @@ import { CONSUMER_TIMES, type ConsumerTimes } from "./deliveries/delivery.ts";
 import { EventLog } from "./events/log.ts";
 import { CommitsLost } from "./events/log-page.ts";
 import { WAITING_LIMITS, type WaitingLimits } from "./events/waiting-events.ts";
-import { Broadcasts } from "./events/following/broadcast.ts";
-import { Tails } from "./events/following/tails.ts";
+import { Feeds } from "./events/reading/feed.ts";
+import { Tails } from "./events/reading/tails.ts";
 import { Registry } from "prom-client";
 import { serverMetrics } from "./metrics.ts";
 import { measureEventLoop } from "./telemetry/event-loop.ts";
 import { Meters } from "./telemetry/meters.ts";
 import { observedBy } from "./db/observer.ts";
 import { countWork } from "./deliveries/count-work.ts";
-import { Readers } from "./events/following/readers.ts";
+import { Readers } from "./events/reading/readers.ts";
 import { systemClock, type Clock } from "./lib/clock.ts";
 import type { Version } from "./telemetry/version.ts";
 import { consoleLogger, type Logger } from "./telemetry/log.ts";
@@ -62,7 +62,7 @@ import { RecentContents } from "./agent/workspace/recent-contents.ts";
 import { CoveredPaths } from "./agent/workspace/sandbox/covered-paths.ts";
 import type { Context } from "./resolvers/context.ts";
 import { ExpensiveReads } from "./resolvers/expensive-reads.ts";
-import { Admissions } from "./server/admissions.ts";
+import { Admissions } from "./server/subscriptions/admissions.ts";
 import { NotReady } from "./server/readiness.ts";
 import { checkPort, startServer } from "./server/server.ts";
 import { ImageLinks } from "./server/image-links.ts";
@@ -85,13 +85,13 @@ export type Overrides = {
   /** A layer between the application and its database. */
   readonly sql?: (sql: Sql, purpose: "commits" | "sql" | "leases" | "reads") => Sql;
   readonly logger?: Logger;
-  /** A layer between subscribers and their broadcasts. */
-  readonly broadcasts?: (broadcasts: Broadcasts) => Pick<Broadcasts, "join">;
   readonly leaseTimes?: LeaseTimes;
   readonly consumerTimes?: ConsumerTimes;
   readonly readerTimes?: ReaderTimes;
   readonly retentionSweepMs?: number;
   readonly auditTimes?: AuditTimes;
+  /** The feeds of the server, in the place of its own. */
+  readonly feeds?: (tails: Tails) => Feeds;
   readonly admittedMs?: number;
   readonly unknownAgentsMs?: number;
   readonly waitingLimits?: WaitingLimits;
@@ -155,7 +155,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   sql.outages.onReconnect(compare);
   const tails = new Tails(log, bell, logger, compare);
   starting.defer(() => tails.close());
-  const broadcasts = new Broadcasts(tails);
+  const feeds = overrides.feeds?.(tails) ?? new Feeds(tails);
   tellOperator(log, logger, settings.digest);
   countWork(log, meters);
 
@@ -269,7 +269,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   serverMetrics(registry, {
     ...services,
     tails,
-    broadcasts,
+    feeds,
     slowReaders,
     readers,
     startedAt,
@@ -313,13 +313,11 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   const imageLinks = await ImageLinks.open(sql);
   const imageUrl: Context["imageUrl"] = (actor, image) => imageLinks.path(actor, image, services.clock.now());
   const server = await startServer(
-    { ...settings, port, host, slowReaders, readers, meters, imageLinks },
+    { ...settings, port, host, slowReaders, feeds, readers, meters, imageLinks },
     {
       admissions,
       prisma: database.prisma,
       services,
-      tails,
-      broadcasts: overrides.broadcasts?.(broadcasts) ?? broadcasts,
       wake,
       expensive: new ExpensiveReads(),
       imageUrl,

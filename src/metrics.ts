@@ -10,13 +10,13 @@ import type { RecentResults } from "./agent/calls/results/recent-results.ts";
 import type { ToolSlots } from "./agent/calls/slots.ts";
 import type { ClockSkew } from "./db/database-clock.ts";
 import type { EventLog } from "./events/log.ts";
-import type { Broadcasts } from "./events/following/broadcast.ts";
-import type { Tails } from "./events/following/tails.ts";
+import type { Feeds } from "./events/reading/feed.ts";
+import type { Tails } from "./events/reading/tails.ts";
 import { forgottenCount } from "./forgotten.ts";
 import type { Version } from "./telemetry/version.ts";
 import type { Sql, Statement } from "./db/sql.ts";
 import type { PoolLoad } from "./db/connections/pool.ts";
-import type { Readers } from "./events/following/readers.ts";
+import type { Readers } from "./events/reading/readers.ts";
 import type { SlowReaders } from "./server/slow-readers.ts";
 
 /** The services of a server that its figures are read from, each time when they are asked for. */
@@ -25,7 +25,7 @@ export type MetricSources = {
   readonly transcripts: Transcripts;
   readonly requests: RequestRoom;
   readonly tails: Tails;
-  readonly broadcasts: Broadcasts;
+  readonly feeds: Feeds;
   readonly slowReaders: SlowReaders;
   readonly readers: Readers;
   /** The connections to the database. */
@@ -61,7 +61,7 @@ const ANSWER_MS = 1_500;
 
 /** Adds the figures that are read when somebody asks, from what the server holds. */
 export function serverMetrics(registry: Registry, sources: MetricSources): void {
-  const { log, transcripts, requests, tails, broadcasts, slowReaders, readers, slots } = sources;
+  const { log, transcripts, requests, tails, feeds, slowReaders, readers, slots } = sources;
   const gauge = (name: string, help: string, read: () => number): void => {
     const made: Gauge = new Gauge({ name, help, registers: [registry], collect: () => made.set(read()) });
   };
@@ -146,9 +146,8 @@ export function serverMetrics(registry: Registry, sources: MetricSources): void 
     readers.count().map(({ transport, state, readers: count }) => [{ transport, state }, count]),
   );
   gauge("triplane_websockets", "WebSockets that are open.", () => readers.sockets);
-  gauge("triplane_subscriptions", "Streams that are followed.", () => tails.followers - broadcasts.size);
-  gauge("triplane_broadcasts", "Broadcasts, each of which follows for all of its members.", () => broadcasts.size);
-  gauge("triplane_broadcast_members", "Streams that are told of events by broadcasts now.", () => broadcasts.members);
+  gauge("triplane_subscriptions", "Streams that are followed.", () => feeds.readers);
+  gauge("triplane_feeds", "Feeds: each reads and encodes its pages once for all of its streams.", () => feeds.size);
   counter("triplane_slow_readers_closed_total", "Connections that were closed since nobody read them.", () => slowReaders.closed);
   gauge("triplane_tools_running", "Tool calls that run.", () => slots.load.running);
   gauge("triplane_tools_waiting", "Tool calls that wait for a place.", () => slots.load.waiting);

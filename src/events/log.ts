@@ -104,6 +104,11 @@ export class EventLog {
     this.#tries.onLong(listener);
   }
 
+  /** Resolves when the database answers, at once if it does. Rejects when this server has given up waiting for it. */
+  outageOver(): Promise<void> {
+    return this.#commits.outages.over();
+  }
+
   /** Calls the listener when an outage begins and when it is over. Returns the end of that. */
   onOutage(listener: () => void): () => void {
     return this.#commits.outages.onChange(listener);

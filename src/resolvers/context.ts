@@ -3,9 +3,6 @@ import type { AgentServices } from "../agent/loop/services.ts";
 import type { PrismaReads } from "../db/database.ts";
 import type { ImageOfTenant } from "../agent/conversation/images.ts";
 import type { LogHead } from "../events/cursor.ts";
-import type { Broadcasts, Member } from "../events/following/broadcast.ts";
-import type { Tails } from "../events/following/tails.ts";
-import type { Admission } from "./admission.ts";
 import type { Loaders } from "./loaders.ts";
 import type { OperationRoom } from "./rate-limit.ts";
 import type { ExpensiveReads } from "./expensive-reads.ts";
@@ -19,7 +16,6 @@ export type Context = {
   readonly prisma: PrismaReads;
   /** The services of the tenant. */
   readonly services: AgentServices;
-  readonly tails: Tails;
   readonly expensive: ExpensiveReads;
   /** The address at which an actor finds an image of their tenant for some minutes. */
   readonly imageUrl: (actor: Pick<Actor, "id">, image: ImageOfTenant) => string;
@@ -34,11 +30,4 @@ export type Context = {
   readonly snapshot: () => Promise<LogHead>;
   /** Begins an answer anew, with a later snapshot and loaders that know nothing: a mutation changes what was read before it. */
   readonly anew: () => void;
-  readonly admission: Admission;
-  readonly broadcasts: Pick<Broadcasts, "join">;
-  /** The reader of a subscription, who may be told of pages together with others; null for one who is answered alone. */
-  readonly reader: Reader | null;
 };
-
-/** A reader as a broadcast knows them, who is told of pages as clients get them. */
-export type Reader = Omit<Member, "answer"> & { readonly answer: (page: object) => Promise<Uint8Array | null> };

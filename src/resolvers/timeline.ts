@@ -1,22 +1,10 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { readsTenant } from "../agent/actors/actor.ts";
 import { blockText as textOfBlock } from "../events/blocks.ts";
 import { CHANNELS, type Channel } from "../events/channel.ts";
-import { AGAIN_MS } from "../db/retry-while-unavailable.ts";
-import { readFor } from "../db/connections/reader-limits.ts";
-import {
-  CursorExpired,
-  EXPIRED,
-  formatCursor,
-  parseCursor,
-  resolveCursor,
-  type LogHead,
-  type LogIdentity,
-} from "../events/cursor.ts";
+import { EXPIRED, formatCursor, parseCursor, resolveCursor, type LogHead, type LogIdentity } from "../events/cursor.ts";
 import { CHANNEL_OF, type BodyOf, type EventBody, type EventKind, type TimelineEvent } from "../events/event.ts";
-import type { Member } from "../events/following/broadcast.ts";
-import { follow, type Join } from "../events/following/follow.ts";
 import { readPast, readPlaceAt, type LogPage, type PastRequest, type StorageOutage } from "../events/log-page.ts";
+import type { Start } from "../events/reading/pages.ts";
 import type { Scope } from "../events/scope.ts";
 import type { Context } from "./context.ts";
 import { clientError } from "./errors.ts";
@@ -108,66 +96,40 @@ export async function cursorAt({ services, tenant }: Context, time: Date): Promi
   return formatCursor(head, position);
 }
 
-/** Every event after `since`, once, in order; from now on where `since` is omitted. */
-export async function subscribe(context: Context, args: TimelineArguments): Promise<AsyncIterable<TimelinePage>> {
-  checkUntil(args);
-  const scope = await scopeOf(context, args);
-  const after = isGiven(args.since)
-    ? positionOf(args.since, await context.services.log.head(scope.tenant))
-    : (await context.snapshot()).position;
-  return mapPages(context, follow(context.tails, { scope, after, until: args.until ?? null }, joinOf(context, scope)));
+/**
+ * What a subscription follows. GraphQL takes the source of a subscription for an iterable: the server reads this one as a feed
+ * (server/subscriptions), and nobody iterates over it.
+ */
+export class TimelineStream implements AsyncIterable<TimelinePage> {
+  readonly scope: Scope;
+  readonly start: Start;
+  readonly until: readonly EventKind[] | null;
+
+  constructor(scope: Scope, start: Start, until: readonly EventKind[] | null | undefined) {
+    this.scope = scope;
+    this.start = start;
+    this.until = until ?? null;
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<TimelinePage> {
+    throw new Error("a stream of the timeline is read as a feed");
+  }
 }
 
-/** Tells the subscriber of later pages together with others who ask for the same; null for one who is answered alone. */
-function joinOf({ broadcasts, reader }: Context, scope: Scope): Join | null {
-  if (reader === null) return null;
-  const member: Member = { ...reader, answer: (page) => reader.answer(pageOf(page)) };
-  return (covered, signal) => broadcasts.join(scope, member, covered, signal);
+/** Every event after `since`, once, in order; from now on where `since` is omitted. */
+export async function subscribe(context: Context, args: TimelineArguments): Promise<TimelineStream> {
+  checkUntil(args);
+  const scope = await scopeOf(context, args);
+  const head = isGiven(args.since) ? await context.services.log.head(scope.tenant) : await context.snapshot();
+  const position = isGiven(args.since) ? positionOf(args.since, head) : head.position;
+  return new TimelineStream(scope, { kind: "after", position, head: head.position }, args.until);
 }
 
 /** The control plane: where `since` is omitted, first the open PERMISSION_REQUIRED, then what is new. */
-export async function subscribeControl(context: Context, args: TimelineArguments): Promise<AsyncIterable<TimelinePage>> {
+export async function subscribeControl(context: Context, args: TimelineArguments): Promise<TimelineStream> {
   if (isGiven(args.since)) return subscribe(context, args);
   checkUntil(args);
-  const scope = await scopeOf(context, args);
-  return mapPages(context, openThenLater(context, scope, args.until ?? null));
-}
-
-/**
- * The open requests as of one moment, in pages, and everything after that moment. `return()` goes to what is followed,
- * also while it waits.
- */
-function openThenLater(context: Context, scope: Scope, until: readonly EventKind[] | null): AsyncGenerator<LogPage, void> {
-  const { services, tails } = context;
-  let later: AsyncGenerator<LogPage, void> | null = null;
-  // In the turns of the tenant's readers, as all that a follower reads for itself.
-  const readOpen = (after: number, moment: number | null): Promise<LogPage> =>
-    readFor({ tenant: scope.tenant, signal: null }, () => services.log.readOpen(scope, after, moment));
-  const pages = (async function* () {
-    let page = await readOpen(0, null);
-    const moment = page.head.position;
-    const [first] = page.events;
-    if (until?.includes("PERMISSION_REQUIRED") === true && first !== undefined) {
-      yield { ...page, events: [first], covered: first.position };
-      return;
-    }
-    while (page.covered < moment) {
-      yield startingAt(page.covered, page);
-      page = await readOpen(page.covered, moment);
-    }
-    later = follow(tails, { scope, after: moment, until }, joinOf(context, scope));
-    // The first page of what comes later is at once, and carries the last of what is open.
-    const next = await later.next();
-    if (next.done === true) return;
-    yield startingAt(moment, { ...next.value, events: [...page.events, ...next.value.events] });
-    yield* later;
-  })();
-  const end = pages.return.bind(pages);
-  pages.return = async (value) => {
-    await later?.return();
-    return end(value);
-  };
-  return pages;
+  return new TimelineStream(await scopeOf(context, args), { kind: "open_requests" }, args.until);
 }
 
 /** A field of an event that did not fit into the log, from where it is kept. */
@@ -266,84 +228,14 @@ function firstOf(page: LogPage, first: number): LogPage {
   return { ...page, events, covered: events.at(-1)?.position ?? page.covered };
 }
 
-/** A page in the place of one whose rows cannot be read, and the end of that. Its cursor is that before the page. */
-export async function waitWhileUnavailable(
-  { services }: Context,
-  page: object,
-): Promise<{ readonly notice: object | null; readonly over: () => Promise<void> }> {
-  await delay(AGAIN_MS);
-  const { outage } = services.log;
-  const over = (): Promise<void> => services.sql.outages.over();
-  const [first] = "events" in page ? (page as TimelinePage).events : [];
-  if (outage === null || first === undefined) return { notice: null, over };
-  const cursor = formatCursor(first.log, first.event.position - 1);
-  return { notice: { events: [], cursor, startCursor: cursor, caughtUp: false, outage } satisfies TimelinePage, over };
-}
-
-/** True for a page that only tells of an outage: it shows nothing new, and while the database is away nobody can be asked about. */
-export function isNotice(page: object): boolean {
-  return "outage" in page && page.outage !== null && "events" in page && Array.isArray(page.events) && page.events.length === 0;
-}
-
-const pages = new WeakMap<LogPage, TimelinePage>();
-
-/** The page as clients get it: one for one, so that those who are given the same page can share its answer. */
-function pageOf(page: LogPage): TimelinePage {
-  const known = pages.get(page);
-  if (known !== undefined) return known;
+/** The page as clients get it. `start` is the position before its first event if it is not given. */
+export function pageOf(page: LogPage, start?: number): TimelinePage {
   const { head, events, covered, outage } = page;
-  const made = {
+  return {
     events: events.map((event) => ({ event, body: event.body, log: head })),
     cursor: formatCursor(head, covered),
-    startCursor: formatCursor(head, (events[0]?.position ?? covered + 1) - 1),
+    startCursor: formatCursor(head, start ?? (events[0]?.position ?? covered + 1) - 1),
     caughtUp: covered === head.position,
     outage,
-  };
-  pages.set(page, made);
-  return made;
-}
-
-/** A page that has open requests before all of its scope: only after `start` is nothing left out. */
-function startingAt(start: number, page: LogPage): LogPage {
-  pages.set(page, { ...pageOf(page), startCursor: formatCursor(page.head, start) });
-  return page;
-}
-
-/**
- * The pages for a subscriber, until they are no longer admitted: who they are is asked again as time passes, and what is read
- * beside a page is read after it. `return()` goes straight to the source, since a generator that waits would not hear it.
- */
-function mapPages({ admission }: Context, source: AsyncGenerator<LogPage, void>): AsyncIterableIterator<TimelinePage> {
-  /** Why nothing more is shown; null while they are admitted. */
-  let refusal: { readonly reason: unknown } | null = null;
-  const unwatch = admission.watch((reason) => {
-    refusal = { reason };
-    void source.return();
-  });
-  const end = async (): Promise<void> => {
-    unwatch();
-    await source.return();
-  };
-  return {
-    async next() {
-      try {
-        const result = await source.next();
-        if (result.done !== true && !isNotice(result.value)) await admission.refreshed();
-        if (refusal !== null) throw refusal.reason;
-        if (result.done !== true) return { done: false, value: pageOf(result.value) };
-        await end();
-        return { done: true, value: undefined };
-      } catch (error) {
-        await end();
-        throw error instanceof CursorExpired ? clientError(EXPIRED.code, EXPIRED.message) : error;
-      }
-    },
-    async return() {
-      await end();
-      return { done: true, value: undefined };
-    },
-    [Symbol.asyncIterator]() {
-      return this;
-    },
   };
 }

@@ -5,11 +5,12 @@ import type { AgentServices, ServerServices } from "../agent/loop/services.ts";
 import { Loaders } from "../resolvers/loaders.ts";
 import type { LogHead } from "../events/cursor.ts";
 import type { Context } from "../resolvers/context.ts";
-import type { Admissions, Person } from "./admissions.ts";
+import type { Admission } from "../events/reading/reader.ts";
+import type { Admissions, Person } from "./subscriptions/admissions.ts";
 import type { RateLimits } from "./rate-limits.ts";
 
 /** The part of the context that all operations share. */
-export type SharedContext = Pick<Context, "prisma" | "tails" | "broadcasts" | "expensive" | "imageUrl"> & {
+export type SharedContext = Pick<Context, "prisma" | "expensive" | "imageUrl"> & {
   readonly services: ServerServices;
   readonly admissions: Admissions;
   /** Lets an agent go on after something was committed for it. */
@@ -17,8 +18,13 @@ export type SharedContext = Pick<Context, "prisma" | "tails" | "broadcasts" | "e
   readonly rateLimits: Pick<RateLimits, "roomOf">;
 };
 
-/** The context of one operation of this actor, about whom sign-in was asked at this time, in ms. */
-export function makeContext(shared: SharedContext, actor: Actor, person: Person, askedAt: number): Context {
+/** The context of one operation of this actor, about whom sign-in was asked at this time, in ms; with the admission of who opens a stream. */
+export function makeContext(
+  shared: SharedContext,
+  actor: Actor,
+  person: Person,
+  askedAt: number,
+): Context & { readonly admission: Admission } {
   const services = shared.services.of(actor.tenant);
   return {
     ...shared,
@@ -28,7 +34,6 @@ export function makeContext(shared: SharedContext, actor: Actor, person: Person,
     room: shared.rateLimits.roomOf(actor),
     tenant: actor.tenant,
     admission: shared.admissions.of(person, actor, askedAt),
-    reader: null,
     wake: (agentId) => shared.wake({ agentId, tenant: actor.tenant }),
   };
 }
@@ -55,11 +60,28 @@ export function ownPageContext(context: Context): Context {
 
 /**
  * The context in which a page is answered for all who may see the same. Nobody asks: what depended on who does would be
- * shown to others, so that asking is an error.
+ * shown to others, so that asking is an error. `onRead` hears that the answer depends on more than the page.
  */
-export function sharedPageContext(context: Context): Context {
+export function sharedPageContext(context: Context, onRead: () => void = () => {}): Context {
+  const own = ownPageContext(context);
+  const read = <Name extends keyof Context>(name: Name): Context[Name] => {
+    onRead();
+    return own[name];
+  };
   return {
-    ...ownPageContext(context),
+    ...own,
+    get loaders() {
+      return read("loaders");
+    },
+    get prisma() {
+      return read("prisma");
+    },
+    get services() {
+      return read("services");
+    },
+    get snapshot() {
+      return read("snapshot");
+    },
     get actor(): never {
       throw new Error("a page of a subscription is answered for many: what it shows must not depend on who asks");
     },

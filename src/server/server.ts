@@ -2,7 +2,6 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import type { Readable } from "node:stream";
 import type { Logger } from "../telemetry/log.ts";
-import { waitWhileUnavailable } from "../resolvers/timeline.ts";
 import type { Access } from "./access.ts";
 import type { SharedContext } from "./context.ts";
 import { maskError } from "./errors.ts";
@@ -10,12 +9,12 @@ import { IMAGES_PATH, type ImageLinks } from "./image-links.ts";
 import { answerImage } from "./images.ts";
 import { mayReadMetrics } from "./metrics-access.ts";
 import { originProblem, tellRefused } from "./origin.ts";
-import { pricedSubscriptions } from "./priced.ts";
 import { readiness } from "./readiness.ts";
 import type { Meters } from "../telemetry/meters.ts";
-import type { Readers } from "../events/following/readers.ts";
+import type { Feeds } from "../events/reading/feed.ts";
+import type { Readers } from "../events/reading/readers.ts";
 import type { SlowReaders } from "./slow-readers.ts";
-import { subscribePages } from "./subscribe-pages.ts";
+import { subscribeTo } from "./subscriptions/subscribe.ts";
 import { serveWebSocket } from "./websocket.ts";
 import { BODY_BYTES, makeYoga } from "./yoga.ts";
 import { errorCode } from "../lib/error-code.ts";
@@ -26,6 +25,7 @@ export type ServerOptions = Access & {
   readonly port: number;
   readonly host: string;
   readonly slowReaders: SlowReaders;
+  readonly feeds: Feeds;
   readonly readers: Readers;
   readonly meters: Meters;
   readonly imageLinks: ImageLinks;
@@ -64,7 +64,7 @@ export async function startServer(
   logger: Logger,
 ): Promise<RunningServer> {
   const mask = maskError(logger);
-  const subscribe = pricedSubscriptions(subscribePages(mask, waitWhileUnavailable), options.readers);
+  const subscribe = subscribeTo({ ...options, mask });
   const yoga = makeYoga(options, shared, mask, subscribe);
   const streams = new Set<ServerResponse>();
   const whyNotReady = readiness(probes.ready, mask);

@@ -10,18 +10,19 @@ import type { Logger } from "../telemetry/log.ts";
 import type { Context } from "../resolvers/context.ts";
 import { clientError } from "../resolvers/errors.ts";
 import type { Access } from "./access.ts";
-import { isSignInFailure, type Admissions } from "./admissions.ts";
+import type { Admissions } from "./subscriptions/admissions.ts";
 import { askerOf, whyClosed, type Asker, type Recognised } from "./authenticate.ts";
 import { originProblem, sourceOf, tellRefused } from "./origin.ts";
 import type { Meters } from "../telemetry/meters.ts";
-import type { Readers } from "../events/following/readers.ts";
+import type { Readers } from "../events/reading/readers.ts";
 import type { SlowReaders } from "./slow-readers.ts";
-import { SocketOperations } from "./socket-operations.ts";
-import type { Subscribe } from "./subscribe-pages.ts";
+import { failureShownAs } from "./subscriptions/failure.ts";
+import { SocketOperations } from "./subscriptions/socket-operations.ts";
+import type { Subscribe } from "./subscriptions/subscribe.ts";
+import { closeFor, WebSocketLine } from "./subscriptions/websocket-line.ts";
 import type { TransportContext } from "./yoga.ts";
 import { CLOSE_CODES } from "./close-codes.ts";
 import { formatted } from "./errors.ts";
-import { WebSocketLine } from "./websocket-line.ts";
 
 /** The largest message that a client may send, in bytes. */
 const MESSAGE_BYTES = 8 * 1024 * 1024;
@@ -65,6 +66,7 @@ export function serveWebSocket(
   logger: Logger,
 ): (closingMs: number) => Promise<void> {
   const sockets = new WebSocketServer({ noServer: true, maxPayload: MESSAGE_BYTES });
+  const show = failureShownAs(mask);
   // Yoga's own parse, validate and execute, so that errors are masked on every transport alike.
   const enveloped = new WeakMap<object, ReturnType<typeof yoga.getEnveloped>>();
   // Such a socket closes so that its client connects again: a sign-in may be away for a while.
@@ -72,7 +74,7 @@ export function serveWebSocket(
     try {
       return await access.admissions.recognise(asker);
     } catch (error) {
-      closeToConnectAgain(webSocket);
+      closeFor(webSocket, "connect_again");
       return mask(error);
     }
   };
@@ -100,12 +102,12 @@ export function serveWebSocket(
     const recognised = await recognise(asker, webSocket);
     if (recognised instanceof GraphQLError) return [recognised];
     const socket = connections.get(webSocket);
-    let line: WebSocketLine | null = null;
+    if (socket === undefined) throw new Error("a WebSocket has a connection below it");
     // Who is nobody by now is refused when the context is made.
     const envelope = yoga.getEnveloped({
       asker,
       socketOperation,
-      ...(socket === undefined ? {} : { line: () => (line ??= new WebSocketLine(webSocket, socket, id)) }),
+      line: () => new WebSocketLine(webSocket, socket, id, show),
       ...(recognised === null ? {} : { recognised }),
     });
     const document = envelope.parse(access.documents.textOf(payload, recognised?.identified.roles ?? []) ?? payload.query);
@@ -162,7 +164,6 @@ export function serveWebSocket(
       onNext: ({ extra }, _id, _payload, _args, { data, errors }) => {
         if (errors === undefined) return;
         closeToNobody(extra.socket, errors);
-        if (isSignInFailure(errors)) closeToConnectAgain(extra.socket);
         return { ...(data === undefined ? {} : { data }), errors: errors.map(formatted) };
       },
     },
@@ -256,13 +257,7 @@ async function orErrors<Answer>(
 
 /** Closes the socket of somebody who is no longer admitted, as these errors say. */
 function closeToNobody(webSocket: WebSocket, errors: readonly GraphQLError[]): void {
-  if (errors.some((error) => error.extensions["code"] === "UNAUTHENTICATED"))
-    webSocket.close(CLOSE_CODES.NOT_ADMITTED, "Forbidden: the token is no longer admitted");
-}
-
-/** Closes the socket of somebody whose sign-in failed. */
-function closeToConnectAgain(webSocket: WebSocket): void {
-  webSocket.close(CLOSE_CODES.TRY_AGAIN_LATER, "sign-in failed: connect again");
+  if (errors.some((error) => error.extensions["code"] === "UNAUTHENTICATED")) closeFor(webSocket, "not_admitted");
 }
 
 function headersOf(headers: IncomingHttpHeaders): Headers {

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { getOperationAST, GraphQLError, OperationTypeNode } from "graphql";
 import { createYoga, type Plugin, type YogaServerInstance } from "graphql-yoga";
 import type { Actor } from "../agent/actors/actor.ts";
-import type { Line } from "../events/following/line.ts";
+import type { Line } from "../events/reading/line.ts";
 import { readFor } from "../db/connections/reader-limits.ts";
 import { withDelegators } from "../agent/actors/delegation.ts";
 import type { Context } from "../resolvers/context.ts";
@@ -13,14 +13,15 @@ import { askerOf, mayStillDecide, whyNobody, type Asker, type Identified, type R
 import { makeContext, type SharedContext } from "./context.ts";
 import { boundedDocuments, documentCaches } from "./documents.ts";
 import { boundedAnswer } from "./errors.ts";
-import { EventStreams } from "./event-streams.ts";
+import { EventStreams } from "./subscriptions/event-stream.ts";
+import { failureShownAs } from "./subscriptions/failure.ts";
 import { pageOptions, renderPage } from "./graphiql.ts";
 import { messageOf } from "../lib/text.ts";
 import { sourceOf } from "./origin.ts";
 import { pricedOperations } from "./priced.ts";
 import { asksFor } from "./trusted-documents.ts";
-import type { SocketOperation } from "./socket-operations.ts";
-import type { Subscribe } from "./subscribe-pages.ts";
+import type { SocketOperation } from "./subscriptions/socket-operations.ts";
+import type { Subscribe } from "./subscriptions/subscribe.ts";
 
 /** The largest body of a request, in bytes. */
 export const BODY_BYTES = 8 * 1024 * 1024;
@@ -44,7 +45,7 @@ export function makeYoga(
   mask: (error: unknown) => GraphQLError,
   subscribe: Subscribe,
 ): YogaServerInstance<TransportContext, Context> {
-  const streams = new EventStreams();
+  const streams = new EventStreams(failureShownAs(mask));
   return createYoga<TransportContext, Context>({
     schema,
     graphqlEndpoint: "/graphql",

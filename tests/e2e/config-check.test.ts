@@ -95,6 +95,10 @@ describe("npm run config:check", () => {
     expect(lines).toContainEqual(
       expect.stringContaining("the variable TRIPLANE_DATA_DIRS is not known (did you mean TRIPLANE_DATA_DIR?)"),
     );
-    expect(lines).toContainEqual(expect.stringMatching(new RegExp(`^${path} can be started with \\(digest [0-9a-f]{12}\\), on the PostgreSQL of DATABASE_URL$`)));
+    expect(lines).toContainEqual(
+      expect.stringMatching(
+        new RegExp(`^${path} can be started with \\(digest [0-9a-f]{12}\\), on the PostgreSQL of DATABASE_URL$`),
+      ),
+    );
   });
 });

@@ -10,7 +10,7 @@ import { silentBell } from "../../src/events/bell/bell.ts";
 import type { AgentEventBody } from "../../src/events/event.ts";
 import { EventLog } from "../../src/events/log.ts";
 import { applyRetention } from "../../src/events/retention.ts";
-import { Tails } from "../../src/events/following/tails.ts";
+import { Tails } from "../../src/events/reading/tails.ts";
 import { startTestApp } from "../support/app.ts";
 import { connect } from "../support/client.ts";
 import { openDatabase } from "../../src/db/database.ts";

@@ -1,18 +1,18 @@
 import { describe, expect, it } from "vitest";
 import { CursorExpired } from "../../src/events/cursor.ts";
-import { follow } from "../../src/events/following/follow.ts";
 import { silentBell } from "../../src/events/bell/bell.ts";
 import { EventLog } from "../../src/events/log.ts";
 import * as retention from "../../src/events/retention.ts";
 import type { Removal, RetentionPolicy, RetentionRun } from "../../src/events/retention.ts";
 import type { Sql } from "../../src/db/sql.ts";
-import { Tails } from "../../src/events/following/tails.ts";
+import { Tails } from "../../src/events/reading/tails.ts";
 import type { AgentEventBody } from "../../src/events/event.ts";
 import { ControlDocument } from "../generated/documents.ts";
 import { startTestApp } from "../support/app.ts";
 import { setPolicyTime } from "../support/clock.ts";
 import { connect } from "../support/client.ts";
 import { testDatabase } from "../support/database.ts";
+import { follow } from "../support/followed.ts";
 import { deltas, everything, insertAgent, readAll } from "../support/log.ts";
 import { silentLogger } from "../support/silent-logger.ts";
 

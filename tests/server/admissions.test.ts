@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Actor } from "../../src/agent/actors/actor.ts";
-import { Admissions, type Person } from "../../src/server/admissions.ts";
+import { Admissions, type Person } from "../../src/server/subscriptions/admissions.ts";
 import { OutageWatch } from "../../src/db/outage.ts";
 
 /** The time between two questions, in ms. */

@@ -3,8 +3,11 @@ import { createServer } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import WebSocket, { WebSocketServer } from "ws";
-import type { Line } from "../../src/events/following/line.ts";
-import { WebSocketLine } from "../../src/server/websocket-line.ts";
+import type { Line } from "../../src/events/reading/line.ts";
+import { maskError } from "../../src/server/errors.ts";
+import { failureShownAs } from "../../src/server/subscriptions/failure.ts";
+import { WebSocketLine } from "../../src/server/subscriptions/websocket-line.ts";
+import { silentLogger } from "../support/silent-logger.ts";
 
 /** A line to a client over a real socket, whose operation has this id. */
 async function lineTo(id: string): Promise<{ readonly client: WebSocket; readonly line: Line; readonly socket: Socket }> {
@@ -15,7 +18,7 @@ async function lineTo(id: string): Promise<{ readonly client: WebSocket; readonl
     server.on("upgrade", (request, duplex, head) => {
       const socket = duplex as Socket;
       webSockets.handleUpgrade(request, socket, head, (webSocket) =>
-        resolve({ line: new WebSocketLine(webSocket, socket, id), socket }),
+        resolve({ line: new WebSocketLine(webSocket, socket, id, failureShownAs(maskError(silentLogger))), socket }),
       );
     });
   });

@@ -118,8 +118,8 @@ describe("the metrics of work", () => {
     });
     await stream.body?.getReader().read();
     const readers = async (): Promise<readonly number[]> => [
-      await metric(app.url, "triplane_readers", { transport: "websocket", state: "following" }),
-      await metric(app.url, "triplane_readers", { transport: "sse", state: "following" }),
+      await metric(app.url, "triplane_readers", { transport: "websocket", state: "live" }),
+      await metric(app.url, "triplane_readers", { transport: "sse", state: "live" }),
     ];
     expect(await readers()).toEqual([1, 1]);
     expect(await metric(app.url, "triplane_websockets")).toBe(1);

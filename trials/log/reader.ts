@@ -2,9 +2,12 @@ import { appendFileSync, existsSync, readFileSync, truncateSync } from "node:fs"
 import { PostgresBell } from "../../src/events/bell/postgres-bell.ts";
 import { openPools } from "../../src/db/connections/pool.ts";
 import { CHANNELS } from "../../src/events/channel.ts";
-import { follow } from "../../src/events/following/follow.ts";
+import type { Encoder } from "../../src/events/reading/answers.ts";
+import { Feeds } from "../../src/events/reading/feed.ts";
+import type { Line } from "../../src/events/reading/line.ts";
+import { Reader } from "../../src/events/reading/reader.ts";
 import { EventLog } from "../../src/events/log.ts";
-import { Tails } from "../../src/events/following/tails.ts";
+import { Tails } from "../../src/events/reading/tails.ts";
 import { TRIAL_VERSION } from "../postgres.ts";
 
 /**
@@ -21,7 +24,24 @@ const log = new EventLog(openPools({ url, connections: 2, version: TRIAL_VERSION
 const tails = new Tails(log, new PostgresBell(url, TRIAL_VERSION, `reader ${process.pid}`, silent), silent);
 console.log("ready");
 const scope = { tenant: "trial", agentIds: null, createdBy: null, channels: CHANNELS, kinds: null };
-for await (const page of follow(tails, { scope, after, until: null })) {
-  const lines = page.events.map(({ position, body }) => `${position} ${body.kind === "TEXT_CHUNK" ? body.delta : body.kind}\n`);
-  if (lines.length > 0) appendFileSync(file, lines.join(""));
-}
+const feeds = new Feeds(tails);
+const encoder: Encoder = {
+  asks: null,
+  answer: ({ events }) => {
+    const lines = events.map(({ position, body }) => `${position} ${body.kind === "TEXT_CHUNK" ? body.delta : body.kind}\n`);
+    return Promise.resolve({ kind: "bytes", bytes: Buffer.from(lines.join("")), isLasting: true });
+  },
+};
+const line: Line = {
+  waitingBytes: 0,
+  send: (lines) => {
+    if (lines.length > 0) appendFileSync(file, lines);
+    return true;
+  },
+  drained: () => Promise.resolve(),
+  end: (ending) => {
+    throw new Error("the log has no end", { cause: ending });
+  },
+};
+const reader = new Reader(line, { isFresh: () => true, refreshed: () => Promise.resolve(true), watch: () => () => {} }, () => {});
+feeds.open({ scope, until: null, encoder }, { kind: "after", position: after, head: after }, reader);

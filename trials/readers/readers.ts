@@ -18,7 +18,7 @@ import { trial, until, type TrialRun } from "../trial.ts";
  * `npm run trial:readers`: 100 WebSockets and 100 SSE streams that read nothing, at 500 events a second. All are closed
  * within 30 s of stalling, the server's memory stays bounded, and readers that read keep their pace. Readers that stop until
  * the kernel's buffers are full, and read on, get every event once. With --planted the server lets readers stall, and goes on
- * one position too far when a reader leaves a broadcast: both must be seen.
+ * one position too far when a reader goes on alone: both must be seen.
  */
 const RATE = 500;
 /** So many at once: what an agent says while an append is in flight goes together with the next. */
@@ -148,7 +148,9 @@ function keepWriting(
 /** The number of readers that do not get every event once, in order, of those that read nothing until the kernel's buffers are full. */
 async function pausingReaders(url: string, log: EventLog): Promise<number> {
   const agent = await insertAgent(log, "local", "local");
+  const before = await metric(url, "triplane_feeds");
   const readers = await Promise.all(PAUSING.map((transport) => countingReader(url, transport, globalId("Agent", agent.agentId))));
+  const areOfFeeds = async (feeds: number): Promise<boolean> => (await metric(url, "triplane_feeds")) === before + feeds;
   let appended = 0;
   const append = async (events: number, bytes: number): Promise<void> => {
     const body = { kind: "TEXT_CHUNK", step: 1, block: 0, delta: "x".repeat(bytes) } as const;
@@ -156,14 +158,10 @@ async function pausingReaders(url: string, log: EventLog): Promise<number> {
     appended += events;
   };
   await append(1, 10);
-  await until(
-    "readers ride a broadcast",
-    async () => (await metric(url, "triplane_broadcast_members")) === readers.length,
-    10_000,
-  );
+  await until("readers are of one feed", () => areOfFeeds(1), 10_000);
   readers.forEach((reader) => reader.pause());
   for (let page = 0; page < WHILE_PAUSED; page += 1) await append(4, 50_000);
-  await until("readers are backed up", async () => (await metric(url, "triplane_broadcast_members")) === 0, 10_000);
+  await until("readers are backed up, each in a feed of its own", () => areOfFeeds(readers.length), 10_000);
   readers.forEach((reader) => reader.resume());
   await append(4, 10);
   await until("readers have read on", async () => readers.every(({ seqs }) => (seqs.at(-1) ?? 0) >= appended), 20_000);

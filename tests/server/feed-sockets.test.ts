@@ -38,8 +38,7 @@ it(
     const pausing = [await come("WebSocket"), await come("SSE")];
     const leaving = await come("WebSocket");
     await append("small", 1);
-    await expect.poll(() => metric(app, "triplane_broadcast_members")).toBe(7);
-    expect(await metric(app, "triplane_broadcasts")).toBe(1);
+    await expect.poll(() => metric(app, "triplane_feeds")).toBe(1);
     expect(await metric(app, "triplane_subscriptions")).toBe(7);
     pausing.forEach((reader) => reader.pause());
     for (let page = 0; page < PAGES; page += 1) {
@@ -50,7 +49,7 @@ it(
     }
     // Those that read nothing go on alone, and hold nobody up.
     for (const reader of healthy) await expect.poll(() => reader.seqs.length).toBe(appended);
-    await expect.poll(() => metric(app, "triplane_broadcast_members")).toBe(6);
+    await expect.poll(() => metric(app, "triplane_feeds")).toBe(3);
     pausing.forEach((reader) => reader.resume());
     await append("after", 3);
     const all = Array.from({ length: appended }, (_, index) => index + 1);
@@ -61,12 +60,13 @@ it(
       expect(reader.seqs, reader.transport).toEqual(all);
     }
     // They come back.
-    await expect.poll(() => metric(app, "triplane_broadcast_members")).toBe(8);
+    await expect.poll(() => metric(app, "triplane_feeds")).toBe(1);
+    expect(await metric(app, "triplane_subscriptions")).toBe(8);
     expect(leaving.seqs).toEqual(all.slice(0, leaving.seqs.length));
   },
 );
 
-it("subscribers who name a kind or a channel twice are members of the broadcast of those who name it once", async () => {
+it("subscribers who name a kind or a channel twice are of one feed with those who name it once", async () => {
   const app = await startTestApp();
   const client = connect(app.url);
   const query = `subscription ($kinds: [EventKind!], $channels: [Channel!]) {
@@ -78,8 +78,8 @@ it("subscribers who name a kind or a channel twice are members of the broadcast 
   ].map((variables) => client.iteratePayload({ query, variables }));
   for (const subscriber of subscribers) await subscriber.next();
   const waiting = subscribers.map((subscriber) => subscriber.next());
-  await expect.poll(() => metric(app, "triplane_broadcast_members")).toBe(2);
-  expect(await metric(app, "triplane_broadcasts")).toBe(1);
+  await expect.poll(() => metric(app, "triplane_feeds")).toBe(1);
+  expect(await metric(app, "triplane_subscriptions")).toBe(2);
   await client.turn((await client.createAgent()).id, "hi");
   await Promise.all(waiting);
 });

@@ -1,9 +1,7 @@
 import { Readable } from "node:stream";
-import type { ExecutionResult } from "graphql";
 import { isAsyncIterable, type FetchAPI, type Plugin } from "graphql-yoga";
-import { BACKED_UP_BYTES, type Line } from "../events/following/line.ts";
-import { isSignInFailure } from "./admissions.ts";
-import { formatted } from "./errors.ts";
+import { BACKED_UP_BYTES, type Ending, type Line } from "../../events/reading/line.ts";
+import type { ShowFailure } from "./failure.ts";
 
 /** The time between two comments that keep a silent stream open, in ms. */
 const PING_MS = 12_000;
@@ -20,14 +18,20 @@ const HEADERS = {
 
 /** The subscriptions over HTTP: each is answered as server-sent events (GraphQL over SSE, distinct connections mode). */
 export class EventStreams {
+  readonly #show: ShowFailure;
   readonly #streams = new WeakMap<Request, EventStream>();
 
-  /** Answers subscriptions, in the place of yoga's own way, which many could not share. */
+  constructor(show: ShowFailure) {
+    this.#show = show;
+  }
+
+  /** Answers subscriptions, in the place of yoga's own way: it would encode each answer anew. */
   readonly plugin: Plugin = {
     onResultProcess: ({ request, result, setResultProcessor }) => {
       if (!isAsyncIterable(result)) return;
       const stream = this.#streamOf(request);
-      const answer = (_answers: unknown, fetchAPI: FetchAPI): Response => stream.answer(result, fetchAPI);
+      const leave = (): void => void result[Symbol.asyncIterator]().return?.();
+      const answer = (_answers: unknown, fetchAPI: FetchAPI): Response => stream.response(leave, fetchAPI);
       setResultProcessor(answer, "text/event-stream");
     },
   };
@@ -38,7 +42,7 @@ export class EventStreams {
   }
 
   #streamOf(request: Request): EventStream {
-    const stream = this.#streams.get(request) ?? new EventStream();
+    const stream = this.#streams.get(request) ?? new EventStream(this.#show);
     this.#streams.set(request, stream);
     return stream;
   }
@@ -49,6 +53,7 @@ export class EventStreams {
  * only when all before it has gone: what waits, waits here.
  */
 class EventStream implements Line {
+  readonly #show: ShowFailure;
   readonly #body = new Readable({
     highWaterMark: 0,
     read: () => {
@@ -61,22 +66,25 @@ class EventStream implements Line {
   });
   /** From the first time on that the body asks: that of a client who has left before never does. */
   #pinging: NodeJS.Timeout | null = null;
-  readonly #pieces: Buffer[] = [];
-  #bytes = 0;
+  /** Browsers wait for the first bytes before they say that a stream is open. */
+  readonly #pieces: Buffer[] = [PING];
+  #bytes = PING.length;
   /** True if the body has nothing, and wants something. */
   #isAsked = false;
+  #isEnding = false;
   #waiting: PromiseWithResolvers<void> | null = null;
 
-  /** The response: each answer goes as soon as the one before it has gone. */
-  answer(answers: AsyncIterable<ExecutionResult>, { Response: FetchResponse }: FetchAPI): Response {
-    const iterator = answers[Symbol.asyncIterator]();
+  constructor(show: ShowFailure) {
+    this.#show = show;
     this.#body.once("close", () => {
+      clearInterval(this.#pinging ?? undefined);
       this.#wake();
-      void iterator.return?.();
     });
-    // Browsers wait for the first bytes before they say that a stream is open.
-    this.#add(PING);
-    void this.#sendAll(iterator);
+  }
+
+  /** The response. `leave` is called when its client has left. */
+  response(leave: () => void, { Response: FetchResponse }: FetchAPI): Response {
+    this.#body.once("close", leave);
     // Yoga's server pipes a stream of Node as it is.
     return new FetchResponse(this.#body as unknown as ReadableStream, { headers: HEADERS });
   }
@@ -99,24 +107,15 @@ class EventStream implements Line {
     signal.removeEventListener("abort", wake);
   }
 
-  async #sendAll(answers: AsyncIterator<ExecutionResult>): Promise<void> {
-    const { signal } = new AbortController();
-    try {
-      for (let next = await answers.next(); next.done !== true; next = await answers.next()) {
-        const { data, errors } = next.value;
-        if (isSignInFailure(errors)) return void this.#body.destroy();
-        this.send(Buffer.from(JSON.stringify(errors === undefined ? { data } : { data, errors: errors.map(formatted) })));
-        await this.drained(signal);
-      }
-      this.#add(COMPLETE);
-      await this.drained(signal);
-      this.#body.push(null);
-    } catch {
-      // Answers tell of their errors as answers: what breaks here is the stream, which ends without `complete`.
-      this.#body.destroy();
-    } finally {
-      clearInterval(this.#pinging ?? undefined);
+  end(ending: Ending): void {
+    if (ending.kind === "failed") {
+      const { answer, closes } = this.#show(ending.error);
+      // Without `complete`, its client connects again.
+      if (closes === "connect_again") return void this.#body.destroy();
+      this.send(Buffer.from(JSON.stringify(answer)));
     }
+    this.#isEnding = true;
+    this.#add(COMPLETE);
   }
 
   #isDrained(): boolean {
@@ -132,7 +131,7 @@ class EventStream implements Line {
   #give(): void {
     if (!this.#isAsked) return;
     const piece = this.#pieces.shift();
-    if (piece === undefined) return this.#wake();
+    if (piece === undefined) return this.#isEnding ? void this.#body.push(null) : this.#wake();
     this.#bytes -= piece.length;
     this.#isAsked = false;
     this.#body.push(piece);

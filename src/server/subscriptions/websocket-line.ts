@@ -1,6 +1,8 @@
 import type { Socket } from "node:net";
 import type { WebSocket } from "ws";
-import { BACKED_UP_BYTES, type Line } from "../events/following/line.ts";
+import { BACKED_UP_BYTES, type Ending, type Line } from "../../events/reading/line.ts";
+import { CLOSE_CODES } from "../close-codes.ts";
+import type { ShowFailure } from "./failure.ts";
 
 /** Answers of more bytes are written beside their heads, and smaller ones copied behind them: one write costs more than a copy. */
 const COPIED_BYTES = 16 * 1024;
@@ -14,10 +16,12 @@ export class WebSocketLine implements Line {
   readonly #socket: Socket;
   /** What stands before each answer. */
   readonly #head: Buffer;
+  readonly #show: ShowFailure;
 
-  constructor(webSocket: WebSocket, socket: Socket, id: string) {
+  constructor(webSocket: WebSocket, socket: Socket, id: string, show: ShowFailure) {
     this.#webSocket = webSocket;
     this.#socket = socket;
+    this.#show = show;
     this.#head = Buffer.from(`{"id":${JSON.stringify(id)},"type":"next","payload":`);
   }
 
@@ -34,6 +38,25 @@ export class WebSocketLine implements Line {
   async drained(signal: AbortSignal): Promise<void> {
     const socket = this.#socket;
     while (socket.writableLength > 0 && !socket.destroyed && !signal.aborted) await written(socket, signal);
+  }
+
+  /** graphql-ws completes the operation. */
+  end(ending: Ending): void {
+    if (ending.kind === "complete") return;
+    const { answer, closes } = this.#show(ending.error);
+    // The code says why: clients connect anew, or do not.
+    if (closes !== null) return closeFor(this.#webSocket, closes);
+    this.send(Buffer.from(JSON.stringify(answer)));
+  }
+}
+
+/** Closes the socket of somebody who is no longer admitted, or whose sign-in failed: it may be away for a while. */
+export function closeFor(webSocket: WebSocket, why: "not_admitted" | "connect_again"): void {
+  switch (why) {
+    case "not_admitted":
+      return webSocket.close(CLOSE_CODES.NOT_ADMITTED, "Forbidden: the token is no longer admitted");
+    case "connect_again":
+      return webSocket.close(CLOSE_CODES.TRY_AGAIN_LATER, "sign-in failed: connect again");
   }
 }
 

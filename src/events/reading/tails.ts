@@ -1,10 +1,11 @@
 import { every } from "../../lib/every.ts";
-import { forNobody } from "../../db/connections/reader-limits.ts";
+import { forNobody, readFor } from "../../db/connections/reader-limits.ts";
 import type { Logger } from "../../telemetry/log.ts";
 import { withCause } from "../../lib/text.ts";
 import type { Bell } from "../bell/bell.ts";
 import type { TimelineEvent } from "../event.ts";
-import type { StorageOutage } from "../log-page.ts";
+import type { LogPage, StorageOutage } from "../log-page.ts";
+import type { Scope } from "../scope.ts";
 import type { EventLog } from "../log.ts";
 import { Slices } from "./slices.ts";
 import { Tail, type TailBudget } from "./tail.ts";
@@ -15,14 +16,14 @@ const POLL_MS = { heard: 1_000, unheard: 250 };
 /** The room of the tails of all tenants together, in bytes. */
 const MOST_BYTES = 192 * 1024 * 1024;
 
-type FollowedTail = { readonly tail: Promise<Tail>; followers: number };
+type FollowedTail = { readonly tail: Promise<Tail>; feeds: number };
 
 /**
  * The tails of the tenants that are followed on this server, brought up to date by own commits, by the bell, and, since
  * the bell may be lost, by a poll of one statement for all of them.
  */
 export class Tails {
-  /** By which followers and broadcasts share the turns of the event loop. */
+  /** By which feeds share the turns of the event loop. */
   readonly slices = new Slices();
   readonly #log: EventLog;
   readonly #logger: Logger;
@@ -70,9 +71,9 @@ export class Tails {
     );
   }
 
-  /** The number of followers on this server now. */
-  get followers(): number {
-    return [...this.#followed.values()].reduce((sum, { followers }) => sum + followers, 0);
+  /** The number of feeds on this server now. */
+  get feeds(): number {
+    return [...this.#followed.values()].reduce((sum, { feeds }) => sum + feeds, 0);
   }
 
   /** The memory that all tails hold now, in bytes. */
@@ -85,13 +86,13 @@ export class Tails {
     // It stays for others when the reader who came first has left.
     const followed = this.#followed.get(tenant) ?? {
       tail: forNobody(() => this.#log.head(tenant).then((head) => new Tail(this.#log, head, this.#budget))),
-      followers: 0,
+      feeds: 0,
     };
     this.#followed.set(tenant, followed);
-    followed.followers += 1;
+    followed.feeds += 1;
     const release = (): void => {
-      followed.followers -= 1;
-      if (followed.followers > 0 || this.#followed.get(tenant) !== followed) return;
+      followed.feeds -= 1;
+      if (followed.feeds > 0 || this.#followed.get(tenant) !== followed) return;
       this.#followed.delete(tenant);
       void followed.tail.then(
         (tail) => tail.close(),
@@ -107,7 +108,7 @@ export class Tails {
     }
   }
 
-  /** Ends listening and polling. Followers end by their own signals. */
+  /** Ends listening and polling. Feeds end by their own signals. */
   async close(): Promise<void> {
     this.#closing.abort();
     this.#ends.forEach((end) => end());
@@ -119,7 +120,17 @@ export class Tails {
     return this.#log.outage;
   }
 
-  /** Those that were not used for longest are emptied if all hold too much: their followers read the log. */
+  /** Resolves when the database answers. Rejects when this server has given up waiting for it. */
+  outageOver(): Promise<void> {
+    return this.#log.outageOver();
+  }
+
+  /** The open requests of a scope after a position, up to a moment (null: now), in the turns of the tenant's readers. */
+  readOpen(scope: Scope, after: number, moment: number | null): Promise<LogPage> {
+    return readFor({ tenant: scope.tenant, signal: null }, () => this.#log.readOpen(scope, after, moment));
+  }
+
+  /** Those that were not used for longest are emptied if all hold too much: their feeds read the log. */
   #moved(tail: Tail, bytes: number): void {
     this.#bytes += bytes;
     const held = (this.#held.get(tail) ?? 0) + bytes;

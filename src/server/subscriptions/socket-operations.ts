@@ -1,6 +1,6 @@
 import { setImmediate as macrotask } from "node:timers/promises";
 import type { RawData, WebSocket } from "ws";
-import { aborted } from "../lib/aborted.ts";
+import { aborted } from "../../lib/aborted.ts";
 
 /** The most bytes of a message that completes an operation: it has an id and its type. */
 const COMPLETE_BYTES = 1_000;

@@ -1,6 +1,6 @@
 type Waiting = { readonly wanted: number; readonly grant: (granted: number) => void };
 
-/** The readers that are answered in one turn of the event loop at most, of all broadcasts and followers of a server together. */
+/** The readers that are answered in one turn of the event loop at most, of all feeds of a server together. */
 const SLICE = 250;
 
 /**

@@ -2,13 +2,13 @@ import { setImmediate as macrotask } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { silentBell, type Bell } from "../../src/events/bell/bell.ts";
 import { PostgresBell } from "../../src/events/bell/postgres-bell.ts";
-import { follow } from "../../src/events/following/follow.ts";
 import type { LogPage } from "../../src/events/log-page.ts";
 import { EventLog } from "../../src/events/log.ts";
-import { Tails } from "../../src/events/following/tails.ts";
+import { Tails } from "../../src/events/reading/tails.ts";
 import { OutageWatch } from "../../src/db/outage.ts";
 import { watched, type Sql } from "../../src/db/sql.ts";
 import { testDatabase } from "../support/database.ts";
+import { follow, type Followed } from "../support/followed.ts";
 import { silentLogger } from "../support/silent-logger.ts";
 import { chunk, deltas, everything, insertAgent } from "../support/log.ts";
 
@@ -25,7 +25,7 @@ function eventServer(sql: Sql, bell: Bell = silentBell()): { log: EventLog; tail
 }
 
 /** Reads pages until so many events have come. */
-async function take(pages: AsyncGenerator<LogPage, void>, count: number): Promise<LogPage["events"]> {
+async function take(pages: Followed, count: number): Promise<LogPage["events"]> {
   const events: LogPage["events"][number][] = [];
   while (events.length < count) {
     const next = await pages.next();

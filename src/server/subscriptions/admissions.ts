@@ -1,14 +1,13 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { GraphQLError } from "graphql";
-import type { Actor } from "../agent/actors/actor.ts";
-import { AGAIN_MS } from "../db/retry-while-unavailable.ts";
-import type { Sql } from "../db/sql.ts";
-import { StorageUnavailable } from "../db/storage-error.ts";
-import type { Clock } from "../lib/clock.ts";
-import { messageOf } from "../lib/text.ts";
-import type { Admission } from "../resolvers/admission.ts";
-import type { Asker, Identified, Recognised } from "./authenticate.ts";
-import { clientError } from "../resolvers/errors.ts";
+import type { Actor } from "../../agent/actors/actor.ts";
+import { AGAIN_MS } from "../../db/retry-while-unavailable.ts";
+import type { Sql } from "../../db/sql.ts";
+import { StorageUnavailable } from "../../db/storage-error.ts";
+import type { Admission } from "../../events/reading/reader.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { messageOf } from "../../lib/text.ts";
+import { clientError } from "../../resolvers/errors.ts";
+import type { Asker, Identified, Recognised } from "../authenticate.ts";
 
 /** The time between two questions about a person, in ms: what is shown rests on a question of at most twice as long ago that was answered. */
 const ADMITTED_MS = 2_500;
@@ -184,7 +183,7 @@ function refuse({ streams }: Watched, why: (stream: Stream) => { readonly reason
   }
 }
 
-/** The failures of sign-in, and the errors that clients are shown in their place. */
+/** The failures of sign-in. */
 const signInFailures = new WeakSet<object>();
 
 /** Whatever sign-in threw, as an error that is known to be a failure of sign-in. */
@@ -194,15 +193,9 @@ function signInFailure(thrown: unknown): Error {
   return failure;
 }
 
-/** The error that is shown in the place of another: a failure of sign-in stays one. */
-export function shownAs(shown: GraphQLError, error: unknown): GraphQLError {
-  if (error instanceof Error && signInFailures.has(error)) signInFailures.add(shown);
-  return shown;
-}
-
-/** True if a stream ends because sign-in failed. Its reader connects again: a sign-in may be away for a while. */
-export function isSignInFailure(errors: readonly GraphQLError[] | undefined): boolean {
-  return errors?.some((error) => signInFailures.has(error)) === true;
+/** True if a stream ends with this since sign-in failed. Its reader connects again: a sign-in may be away for a while. */
+export function isSignInFailure(error: unknown): boolean {
+  return error instanceof Error && signInFailures.has(error);
 }
 
 const NOBODY = (): Error =>

@@ -13,11 +13,9 @@ const KEPT_BYTES = 16 * 1024 * 1024;
 const EVENT_BYTES = 600;
 /** The bounds of a page that is answered from memory. */
 const PAGE = { events: 500, bytes: 256 * 1024 };
-/** Pages from memory that are kept for others who ask for the same. */
-const KEPT_PAGES = 16;
-/** A waiting follower whose scope is silent is woken after so many positions, so that its cursor moves. */
+/** A waiting feed whose scope is silent is woken after so many positions, so that its cursor moves. */
 const SKIPPED_POSITIONS = 10_000;
-/** The positions between two looks through the waiting followers for that. */
+/** The positions between two looks through the waiting feeds for that. */
 const SKIP_CHECK = 1_000;
 
 /** The memory that all tails of a server share. */
@@ -34,9 +32,8 @@ type Group = { readonly scope: Scope; readonly waiters: Set<Waiter> };
 
 /**
  * The newest events of one tenant, in memory: all of them from `floor` to `head`, without a hole. It grows by the
- * server's own commits and by reads of the log, one at a time however many follow. Followers at the head wait here,
- * and are woken, with what is theirs, only when there is something of their scope (invariants 2 and 10). Those who want
- * the same from the same place are given the very same page, so that its answer can be shared.
+ * server's own commits and by reads of the log, one at a time however many follow. Feeds at the head wait here,
+ * and are woken, with what is theirs, only when there is something of their scope (invariants 2 and 10).
  */
 export class Tail {
   readonly #log: EventLog;
@@ -51,8 +48,8 @@ export class Tail {
   /** By whose events they are, an agent's, a creator's or everybody's, and by scope. */
   readonly #waiters = new Map<string, Map<string, Group>>();
   #isClosed = false;
-  /** Pages answered from memory since the tail last grew. */
-  #pages = new Map<string, LogPage>();
+  /** The reads of the log that are under way: those who ask for the same share one. */
+  readonly #reads = new Map<string, Promise<LogPage>>();
   readonly #reading = new Rerun(() => this.#readOn());
 
   constructor(log: EventLog, head: LogHead, budget: TailBudget) {
@@ -85,18 +82,37 @@ export class Tail {
 
   /**
    * A page of the scope after `after`: from memory if it is covered, else from the log, in the turns of the tenant's
-   * readers, since each follower does that for itself.
+   * readers.
    */
   async read(scope: Scope, after: number): Promise<LogPage> {
     const isCovered = after >= this.#floor && after <= this.#head.position;
-    if (!isCovered) return readFor({ tenant: scope.tenant, signal: null }, () => this.#log.read(scope, after));
+    if (!isCovered) return this.#readLog(scope, after);
     this.#budget.used(this);
-    return this.#pageOnce(scope, after);
+    return this.#pageOf(this.#after(scope, after), Math.max(after, this.#head.position));
+  }
+
+  /** A read that began before one is asked for is not shared if it ends at the end of the log: that may be further away by then. */
+  async #readLog(scope: Scope, after: number): Promise<LogPage> {
+    const key = `${after} ${scopeKey(scope)}`;
+    const underway = this.#reads.get(key);
+    if (underway !== undefined) {
+      const page = await underway;
+      if (page.covered < page.head.position) return page;
+    }
+    return this.#reads.get(key) ?? this.#beginRead(key, scope, after);
+  }
+
+  #beginRead(key: string, scope: Scope, after: number): Promise<LogPage> {
+    const read = readFor({ tenant: scope.tenant, signal: null }, () => this.#log.read(scope, after)).finally(() =>
+      this.#reads.delete(key),
+    );
+    this.#reads.set(key, read);
+    return read;
   }
 
   /**
-   * The next page for a follower that is at the head: at once if there is one, else when there is something of its
-   * scope, or empty after SKIPPED_POSITIONS or `patience` ms, or when `signal` aborts. A follower may be ahead of the
+   * The next page for a feed that is at the head: at once if there is one, else when there is something of its
+   * scope, or empty after SKIPPED_POSITIONS or `patience` ms, or when `signal` aborts. A feed may be ahead of the
    * tail, if it has read the log itself: then only what comes after it counts.
    */
   next(scope: Scope, after: number, patience: number, signal: AbortSignal): Promise<LogPage> {
@@ -179,7 +195,6 @@ export class Tail {
     const before = this.#head.position;
     this.#events.push(...events);
     this.#head = { ...this.#head, position: last.position };
-    this.#pages = new Map();
     this.#move(events.reduce((sum, event) => sum + heldBytes(event), 0));
     if (this.#bytes > KEPT_BYTES) this.#drop();
     this.#wake(events);
@@ -203,7 +218,6 @@ export class Tail {
   dropAll(): void {
     this.#events = [];
     this.#floor = this.#head.position;
-    this.#pages = new Map();
     this.#move(-this.#bytes);
   }
 
@@ -241,14 +255,9 @@ export class Tail {
     for (const [group, own] of found) {
       const page = this.#pageOf(own, this.#head.position);
       const first = own[0]?.position ?? 0;
-      let kept: number | null = null;
       for (const waiter of group.waiters) {
         if (waiter.after >= first) this.#wakeAhead(waiter, own);
-        else {
-          if (waiter.after !== kept) this.#keep(group.scope, waiter.after, page);
-          kept = waiter.after;
-          waiter.wake(page);
-        }
+        else waiter.wake(page);
       }
     }
   }
@@ -266,21 +275,6 @@ export class Tail {
           if (this.#head.position - waiter.after >= SKIPPED_POSITIONS) waiter.wake(this.#emptyPage(waiter.after));
       }
     }
-  }
-
-  #pageOnce(scope: Scope, after: number): LogPage {
-    return this.#pages.get(pageKey(scope, after)) ?? this.#keep(scope, after, this.#page(scope, after));
-  }
-
-  /** For those who ask for the same a little later. */
-  #keep(scope: Scope, after: number, page: LogPage): LogPage {
-    if (this.#pages.size >= KEPT_PAGES) this.#pages = new Map();
-    this.#pages.set(pageKey(scope, after), page);
-    return page;
-  }
-
-  #page(scope: Scope, after: number): LogPage {
-    return this.#pageOf(this.#after(scope, after), Math.max(after, this.#head.position));
   }
 
   *#after(scope: Scope, after: number): Generator<TimelineEvent, void> {
@@ -325,8 +319,4 @@ function waiterKeysOf(scope: Scope): readonly string[] {
 /** About how much an event holds in memory, in bytes. */
 function heldBytes({ bytes }: TimelineEvent): number {
   return bytes * 2 + EVENT_BYTES;
-}
-
-function pageKey(scope: Scope, after: number): string {
-  return `${after} ${scopeKey(scope)}`;
 }

@@ -2,27 +2,40 @@ import { systemClock } from "../../src/lib/clock.ts";
 import { RateLimits } from "../../src/server/rate-limits.ts";
 import { ExpensiveReads } from "../../src/resolvers/expensive-reads.ts";
 import { createHash } from "node:crypto";
-import { parse, type ExecutionArgs, type ExecutionResult } from "graphql";
+import { parse, type ExecutionArgs, type FormattedExecutionResult } from "graphql";
 import { describe, expect, it, vi } from "vitest";
 import { StorageUnavailable } from "../../src/db/storage-error.ts";
-import { waitWhileUnavailable } from "../../src/resolvers/timeline.ts";
 import { schema } from "../../src/schema/index.ts";
-import { Broadcasts } from "../../src/events/following/broadcast.ts";
-import { Admissions } from "../../src/server/admissions.ts";
+import { Feeds } from "../../src/events/reading/feed.ts";
+import { Readers } from "../../src/events/reading/readers.ts";
+import { Admissions } from "../../src/server/subscriptions/admissions.ts";
 import { makeContext, sharedPageContext, type SharedContext } from "../../src/server/context.ts";
 import { maskError } from "../../src/server/errors.ts";
-import { subscribePages } from "../../src/server/subscribe-pages.ts";
+import { failureShownAs } from "../../src/server/subscriptions/failure.ts";
+import { subscribeTo } from "../../src/server/subscriptions/subscribe.ts";
 import { runningClock } from "../support/clock.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { connect } from "../support/client.ts";
+import { PulledLine } from "../support/followed.ts";
 import { silentLogger } from "../support/silent-logger.ts";
-import { Tails } from "../../src/events/following/tails.ts";
+import { Tails } from "../../src/events/reading/tails.ts";
 import { silentBell } from "../../src/events/bell/bell.ts";
 import type { Actor } from "../../src/agent/actors/actor.ts";
 import { onTestFinished } from "vitest";
 
-const subscribe = subscribePages(maskError(silentLogger), waitWhileUnavailable);
+const mask = maskError(silentLogger);
 const ADMIN: Actor = { id: "local", kind: "USER", tenant: "local", roles: ["admin"], delegators: [] };
+
+/** An answer as it was sent: the very same bytes are the very same object. */
+type Sent = FormattedExecutionResult;
+
+const sent = new WeakMap<Uint8Array, Sent>();
+
+function sentAs(bytes: Uint8Array): Sent {
+  const known = sent.get(bytes) ?? (JSON.parse(Buffer.from(bytes).toString()) as Sent);
+  sent.set(bytes, known);
+  return known;
+}
 
 /** A subscriber below the transports. Sign-in says of it what `admits` says, at the times of the clock. */
 function subscriberOf(app: TestApp, { clock = systemClock, admits = (): boolean => true } = {}) {
@@ -32,38 +45,39 @@ function subscriberOf(app: TestApp, { clock = systemClock, admits = (): boolean 
     admissions: new Admissions(app.database.sql, clock),
     prisma: app.database.prisma,
     services: app.services,
-    tails,
-    broadcasts: new Broadcasts(tails),
     wake: () => {},
     expensive: new ExpensiveReads(),
     imageUrl: () => "",
-    rateLimits: new RateLimits({ pointsPerMinute: 1, subscriptions: 1 }, systemClock),
+    rateLimits: new RateLimits({ pointsPerMinute: 10_000, subscriptions: 100 }, systemClock),
   };
+  const subscribe = subscribeTo({ feeds: new Feeds(tails), readers: new Readers(), mask });
   return async (document: ReturnType<typeof parse>, variables: object, actor: Actor = ADMIN) => {
+    const line = new PulledLine<Sent>(sentAs, (error) => failureShownAs(mask)(error).answer);
+    const context = makeContext(
+      shared,
+      actor,
+      {
+        key: actor.id,
+        identify: () => Promise.resolve(admits() ? { ...actor, name: null } : null),
+        actorOf: () => Promise.resolve(actor),
+      },
+      clock.now().getTime(),
+    );
     const args: ExecutionArgs = {
       schema,
       document,
       variableValues: { ...variables },
-      contextValue: makeContext(
-        shared,
-        actor,
-        {
-          key: actor.id,
-          identify: () => Promise.resolve(admits() ? { ...actor, name: null } : null),
-          actorOf: () => Promise.resolve(actor),
-        },
-        clock.now().getTime(),
-      ),
+      contextValue: { ...context, line: () => line },
     };
-    const pages = await subscribe(args, () => {});
-    if (!(Symbol.asyncIterator in pages)) throw new Error(JSON.stringify(pages));
-    onTestFinished(async () => void (await pages.return?.()));
-    const next = async (): Promise<ExecutionResult> => {
-      const page = await pages.next();
+    const stream = await subscribe(args);
+    if (!(Symbol.asyncIterator in stream)) throw new Error(JSON.stringify(stream));
+    onTestFinished(async () => void (await stream.return?.()));
+    const next = async (): Promise<Sent> => {
+      const page = await line.next();
       if (page.done === true) throw new Error("the subscription ended");
       return page.value;
     };
-    return { first: await next(), next, pages };
+    return { first: await next(), next, stream };
   };
 }
 
@@ -92,7 +106,7 @@ describe("subscribers who are given the same page", () => {
       await subscribeTo(common, { id: agent.id }, viewer),
     ];
     await client.send(agent.id, "go");
-    const approvalOf = async ({ next }: { next: () => Promise<ExecutionResult> }): Promise<unknown> => {
+    const approvalOf = async ({ next }: { next: () => Promise<Sent> }): Promise<unknown> => {
       for (;;) {
         const page = await next();
         const [event] = (page.data as { timeline: { events: { approval: unknown }[] } }).timeline.events;
@@ -240,21 +254,18 @@ describe("subscribers who are given the same page", () => {
     const [first, second] = await pages;
     expect(first).toMatchObject({ data: { control: { events: [{ kind: "PERMISSION_REQUIRED" }] } } });
     expect(first).toBe(second);
-    const waiting = one.pages.next();
-    await one.pages.return?.();
+    const waiting = one.stream.next();
+    await one.stream.return?.();
     expect((await waiting).done).toBe(true);
   });
 
   it("are answered without an actor: asking who it is fails, rather than showing one person's answer to another (invariant 12)", async () => {
     const app = await startTestApp();
-    const tails = vi.fn() as unknown as Tails;
     const context = makeContext(
       {
         admissions: new Admissions(app.database.sql, systemClock),
         prisma: app.database.prisma,
         services: app.services,
-        tails,
-        broadcasts: new Broadcasts(tails),
         wake: () => {},
         expensive: new ExpensiveReads(),
         imageUrl: () => "",

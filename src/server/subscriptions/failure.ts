@@ -1,0 +1,37 @@
+import type { ExecutionResult, FormattedExecutionResult, GraphQLError } from "graphql";
+import { CursorExpired, EXPIRED } from "../../events/cursor.ts";
+import { clientError } from "../../resolvers/errors.ts";
+import { formatted } from "../errors.ts";
+import { isSignInFailure } from "./admissions.ts";
+
+/** A page that could not be answered as a whole, with its masked errors. */
+export class FailedAnswer extends Error {
+  override readonly name = "FailedAnswer";
+  readonly result: ExecutionResult;
+
+  constructor(result: ExecutionResult) {
+    super("a page of a subscription could not be answered");
+    this.result = result;
+  }
+}
+
+/** The last answer of a stream that failed. `closes`: the connection ends with it, since its reader is nobody, or is to connect again. */
+export type Failure = {
+  readonly answer: FormattedExecutionResult;
+  readonly closes: "not_admitted" | "connect_again" | null;
+};
+
+/** Makes the error of a stream to what its reader is told. */
+export type ShowFailure = (error: unknown) => Failure;
+
+/** Errors are shown as `mask` makes them. */
+export function failureShownAs(mask: (error: unknown) => GraphQLError): ShowFailure {
+  return (error) => {
+    if (error instanceof FailedAnswer)
+      return { answer: { data: null, errors: (error.result.errors ?? []).slice(0, 1).map(formatted) }, closes: null };
+    const shown = mask(error instanceof CursorExpired ? clientError(EXPIRED.code, EXPIRED.message) : error);
+    const isNobody = shown.extensions["code"] === "UNAUTHENTICATED";
+    const closes = isNobody ? "not_admitted" : isSignInFailure(error) ? "connect_again" : null;
+    return { answer: { errors: [formatted(shown)] }, closes };
+  };
+}

@@ -1,0 +1,124 @@
+import {
+  createSourceEventStream,
+  GraphQLError,
+  validateSubscriptionArgs,
+  type ExecutionArgs,
+  type ExecutionResult,
+} from "graphql";
+import type { Feeds } from "../../events/reading/feed.ts";
+import type { Line } from "../../events/reading/line.ts";
+import { Reader, type Admission } from "../../events/reading/reader.ts";
+import type { Readers } from "../../events/reading/readers.ts";
+import { sizeOf } from "../../lib/size.ts";
+import type { Context } from "../../resolvers/context.ts";
+import { clientError } from "../../resolvers/errors.ts";
+import { TimelineStream } from "../../resolvers/timeline.ts";
+import { chargeFor, refusal } from "../priced.ts";
+import { encoderOf, masked, readAsOne } from "./answer.ts";
+import type { SocketOperation } from "./socket-operations.ts";
+
+/** The function that subscribes, on every transport: it answers why not, or an iterable that yields nothing, and ends when the stream is over. */
+export type Subscribe = (args: ExecutionArgs) => Promise<ExecutionResult | AsyncIterableIterator<never>>;
+
+/** The context of a subscription, with the way to its reader. */
+type SubscriberContext = Context & {
+  readonly admission: Admission;
+  readonly line: () => Line;
+  readonly socketOperation?: SocketOperation;
+  readonly request?: Request;
+  readonly params?: object;
+};
+
+type SubscribeOptions = {
+  readonly feeds: Feeds;
+  readonly readers: Readers;
+  /** Shows an error as clients may know it. */
+  readonly mask: (error: unknown) => GraphQLError;
+};
+
+/** Validates, prices and admits a subscription, and opens a reader for it. Its pages go along the reader's line. */
+export function subscribeTo({ feeds, readers, mask }: SubscribeOptions): Subscribe {
+  return async (args) => {
+    // GraphQL does not know the type of a context.
+    const context = args.contextValue as SubscriberContext;
+    const { socketOperation, request, room, admission } = context;
+    if (request !== undefined && socketOperation === undefined && !takesStreams(request)) return { errors: [notAcceptable()] };
+    const left = socketOperation?.ended ?? request?.signal;
+    let leaveRoom = (): void => {};
+    try {
+      refuseLarge(context);
+      chargeFor(args);
+      leaveRoom = room.open();
+    } catch (error) {
+      return refusal(error);
+    }
+    try {
+      const validated = validateSubscriptionArgs(args);
+      if (!("schema" in validated)) {
+        leaveRoom();
+        return { errors: validated };
+      }
+      const source = await readAsOne(context, () => createSourceEventStream(validated));
+      if (!(source instanceof TimelineStream)) {
+        leaveRoom();
+        return masked(source as ExecutionResult, mask);
+      }
+      const encoder = encoderOf(args, validated, mask);
+      const over = Promise.withResolvers<void>();
+      const reader = new Reader(context.line(), admission, () => {
+        leaveRoom();
+        uncount();
+        over.resolve();
+      });
+      const uncount = readers.open(socketOperation === undefined ? "sse" : "websocket", reader);
+      const { scope, until, start } = source;
+      feeds.open({ scope, until, encoder }, start, reader);
+      const leave = (): void => reader.leave();
+      if (left?.aborted === true) leave();
+      else left?.addEventListener("abort", leave, { once: true });
+      return untilOver(over.promise, leave);
+    } catch (error) {
+      leaveRoom();
+      throw error;
+    }
+  };
+}
+
+/** Yields nothing, and ends when the stream is over: its answers go along its line. */
+function untilOver(over: Promise<void>, leave: () => void): AsyncIterableIterator<never> {
+  const done = { done: true, value: undefined } as const;
+  return {
+    next: () => over.then(() => done),
+    return: () => {
+      leave();
+      return Promise.resolve(done);
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
+}
+
+/** True if a request over HTTP takes an answer that goes on. Yoga would refuse it only after it was subscribed. */
+function takesStreams({ headers }: Request): boolean {
+  return /text\/event-stream|\*\/\*/i.test(headers.get("accept") ?? "*/*");
+}
+
+function notAcceptable(): GraphQLError {
+  return new GraphQLError("a subscription is answered as text/event-stream: say so in Accept, or use a WebSocket", {
+    extensions: { code: "BAD_REQUEST", http: { status: 406 } },
+  });
+}
+
+/** The most bytes of a request or a message that subscribes: it is kept for as long as the subscription is open. */
+const SUBSCRIPTION_BYTES = 128 * 1024;
+
+/** Throws if what subscribes is larger than a document with some variables. */
+function refuseLarge({ socketOperation, request, params }: SubscriberContext): void {
+  const bytes = socketOperation?.messageBytes ?? Number(request?.headers.get("content-length") ?? sizeOf(params));
+  if (bytes > SUBSCRIPTION_BYTES)
+    throw clientError(
+      "DOCUMENT_TOO_LARGE",
+      `what subscribes has ${bytes} bytes, and ${SUBSCRIPTION_BYTES} are the most, with its document, variables and extensions`,
+    );
+}
