@@ -20,6 +20,7 @@ const ROOMS = {
   calls: "src/agent/calls judges and runs one tool call",
   policy: "src/agent/policy says what a call may do",
   tools: "src/agent/tools is what agents can use",
+  bash: "src/agent/bash reads command lines, and knows no rule",
   workspace: "src/agent/workspace is the boundary of files and programs",
   models: "src/agent/models knows providers",
   actors: "src/agent/actors says who acts, and what they may see",

@@ -1,7 +1,7 @@
 import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readCommandLine } from "../src/agent/policy/commands/read-command-line.ts";
+import { readCommandLine } from "../src/agent/bash/read-command-line.ts";
 import { Workspace } from "../src/agent/workspace/workspace.ts";
 import type { Figure } from "./figure.ts";
 

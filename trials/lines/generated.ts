@@ -1,5 +1,5 @@
-import { READERS, READERS_OF_GIT } from "../../src/agent/policy/commands/table.ts";
-import type { CommandForm } from "../../src/agent/policy/commands/command-form.ts";
+import { READERS, READERS_OF_GIT } from "../../src/agent/bash/table.ts";
+import type { CommandForm } from "../../src/agent/bash/command-form.ts";
 import type { Random } from "../hands/random.ts";
 
 const NAMES =

@@ -1,4 +1,4 @@
-import type { Access } from "../../workspace/workspace.ts";
+import type { Access } from "../workspace/workspace.ts";
 
 /** A part of a line: from a character to the one before `end`, in UTF-16 code units from 0. */
 export type Span = { readonly start: number; readonly end: number };

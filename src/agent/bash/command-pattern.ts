@@ -1,4 +1,4 @@
-import { textMatcher } from "../../workspace/glob.ts";
+import { textMatcher } from "../workspace/glob.ts";
 import type { FoundCommand, FoundWord } from "./command-line.ts";
 import { wordsOfPattern } from "./pattern-words.ts";
 import { optionsOf } from "./shell-word.ts";

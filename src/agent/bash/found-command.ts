@@ -1,8 +1,8 @@
 import type { FoundCommand, FoundWord, Trouble } from "./command-line.ts";
 import { knownWords } from "./known-words.ts";
 import { Gathered, type Place } from "./operand-files.ts";
-import { gitCommand, recordedBy } from "./repository/git-command.ts";
-import { namedWords } from "./settings/named-words.ts";
+import { gitCommand, recordedBy } from "./git/git-command.ts";
+import { namedWords } from "./runners/named-words.ts";
 import type { SimpleCommand } from "./simple-commands.ts";
 import { knownCommand, type Known } from "./table.ts";
 import { unknownWords } from "./unknown-words.ts";

@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { isSecretPath } from "../../workspace/secret-files.ts";
+import { isSecretPath } from "../workspace/secret-files.ts";
 import type { FoundSearch, FoundWord, Span, Trouble } from "./command-line.ts";
 import { readWords, type CommandForm, type ReadWord, type WordUse } from "./command-form.ts";
 import { expandedWords } from "./expanded-words.ts";

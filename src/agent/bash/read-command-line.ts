@@ -1,18 +1,18 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { join } from "node:path";
-import { headBytes } from "../../../lib/text.ts";
-import type { Workspace } from "../../workspace/workspace.ts";
+import { headBytes } from "../../lib/text.ts";
+import type { Workspace } from "../workspace/workspace.ts";
 import { boundsProblem } from "./bounds.ts";
 import type { CommandLine, FoundCommand, Span, Trouble } from "./command-line.ts";
 import { foundCommand } from "./found-command.ts";
 import type { Place } from "./operand-files.ts";
 import { roughCommands } from "./rough-split.ts";
-import { evaluatedIn } from "./settings/evaluated-texts.ts";
-import { programSetBy } from "./settings/program-variables.ts";
+import { evaluatedIn } from "./runners/evaluated-texts.ts";
+import { programSetBy } from "./runners/program-variables.ts";
 import { literalWord, type ShellWord } from "./shell-word.ts";
 import { isReader } from "./table.ts";
 import { simpleCommands, type Redirect, type SimpleCommand } from "./simple-commands.ts";
-import { commandName, type Wrapped } from "./settings/wrapped.ts";
+import { commandName, type Wrapped } from "./runners/wrapped.ts";
 import { unwrapped, wrappedIn } from "./wrappers.ts";
 
 /** The most commands that are looked for inside of others, with so many words in all, and how deeply. */

@@ -3,8 +3,8 @@ import type { JudgedWords } from "./known-words.ts";
 import type { Place } from "./operand-files.ts";
 import type { ShellWord } from "./shell-word.ts";
 import { whyNamed } from "./why-named.ts";
-import { commandName } from "./settings/wrapped.ts";
-import { runsOthers } from "./settings/runners.ts";
+import { commandName } from "./runners/wrapped.ts";
+import { runsOthers } from "./runners/runners.ts";
 
 /**
  * Judges the words of a command that the table does not know. Its options may do anything, and so may what it hands to

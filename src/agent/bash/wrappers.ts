@@ -1,6 +1,6 @@
-import { commandName, lineOf, quotedCommand, type Wrapped } from "./settings/wrapped.ts";
-import { evaluatedBy } from "./settings/evaluated-texts.ts";
-import { aliasesOfGit, setsMore } from "./settings/git-settings.ts";
+import { commandName, lineOf, quotedCommand, type Wrapped } from "./runners/wrapped.ts";
+import { evaluatedBy } from "./runners/evaluated-texts.ts";
+import { aliasesOfGit, setsMore } from "./runners/git-settings.ts";
 import {
   isShell,
   JOINED,
@@ -11,12 +11,12 @@ import {
   TAKES_MORE,
   TEXT_LETTERS,
   TEXT_OPTIONS,
-} from "./settings/runners.ts";
-import { programsSetBy } from "./settings/program-variables.ts";
-import { behindOptions, part, valueOf } from "./settings/option-words.ts";
-import { likelyIn } from "./settings/likely-commands.ts";
-import { runByScript } from "./settings/script-commands.ts";
-import { runByXargs } from "./settings/xargs-words.ts";
+} from "./runners/runners.ts";
+import { programsSetBy } from "./runners/program-variables.ts";
+import { behindOptions, part, valueOf } from "./runners/option-words.ts";
+import { likelyIn } from "./runners/likely-commands.ts";
+import { runByScript } from "./runners/script-commands.ts";
+import { runByXargs } from "./runners/xargs-words.ts";
 import type { ShellWord } from "./shell-word.ts";
 import type { SimpleCommand } from "./simple-commands.ts";
 

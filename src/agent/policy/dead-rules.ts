@@ -3,7 +3,7 @@ import type { Tool } from "../tools/tool.ts";
 import { alternativesOf } from "../workspace/glob.ts";
 import { PathRefused } from "../workspace/path-refused.ts";
 import { Workspace } from "../workspace/workspace.ts";
-import type { CommandPattern } from "./commands/command-pattern.ts";
+import type { CommandPattern } from "../bash/command-pattern.ts";
 import type { Explanation, Permission, PolicyBox } from "./permission.ts";
 import { judge } from "./policy.ts";
 import { ruleMatches, type Condition, type Rule } from "./rule.ts";

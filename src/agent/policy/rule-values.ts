@@ -5,8 +5,8 @@ import { namedPart, searchPattern } from "../workspace/named-part.ts";
 import { placedValues, placeOf, speaksOf, valuesAt, type CommandUse, type PathUse } from "../tools/path-places.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Access, Workspace } from "../workspace/workspace.ts";
-import type { CommandLine } from "./commands/command-line.ts";
-import { readCommandLine, type LineContext } from "./commands/read-command-line.ts";
+import type { CommandLine } from "../bash/command-line.ts";
+import { readCommandLine, type LineContext } from "../bash/read-command-line.ts";
 
 /**
  * A value of a call as rules see it. A file has a name for each way that leads to it inside of the workspace: as it was

@@ -1,10 +1,10 @@
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { messageOf } from "../../lib/text.ts";
 import { alternativesOf, bracketProblem, globMatcher, isPattern, textMatcher } from "../workspace/glob.ts";
-import type { CommandLine } from "./commands/command-line.ts";
-import { commandPattern, coversCommand, touchesCommand, type CommandPattern } from "./commands/command-pattern.ts";
+import type { CommandLine } from "../bash/command-line.ts";
+import { commandPattern, coversCommand, touchesCommand, type CommandPattern } from "../bash/command-pattern.ts";
 import { parametersOf, speaksOf } from "../tools/path-places.ts";
-import { operatorProblem, withHeldQuotes, withReleasedQuotes } from "./commands/pattern-words.ts";
+import { operatorProblem, withHeldQuotes, withReleasedQuotes } from "../bash/pattern-words.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Access } from "../workspace/workspace.ts";
 import { NOT_CLOSED, NOT_QUOTED, patternOf, takesEverything } from "./rule-text.ts";

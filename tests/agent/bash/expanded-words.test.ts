@@ -3,10 +3,10 @@ import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { expandedWords } from "../../../../src/agent/policy/commands/expanded-words.ts";
-import { literalWord } from "../../../../src/agent/policy/commands/shell-word.ts";
-import { presets } from "../../../../src/config/presets.ts";
-import { commandJudge, projectFolder } from "../../../support/command-lines.ts";
+import { expandedWords } from "../../../src/agent/bash/expanded-words.ts";
+import { literalWord } from "../../../src/agent/bash/shell-word.ts";
+import { presets } from "../../../src/config/presets.ts";
+import { commandJudge, projectFolder } from "../../support/command-lines.ts";
 
 const NAMES = [
   "a",

@@ -1,10 +1,10 @@
 import { execFileSync } from "node:child_process";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { boundsProblem } from "../../../../src/agent/policy/commands/bounds.ts";
-import { readCommandLine } from "../../../../src/agent/policy/commands/read-command-line.ts";
-import { simpleCommands } from "../../../../src/agent/policy/commands/simple-commands.ts";
-import { commandJudge, projectFolder } from "../../../support/command-lines.ts";
+import { boundsProblem } from "../../../src/agent/bash/bounds.ts";
+import { readCommandLine } from "../../../src/agent/bash/read-command-line.ts";
+import { simpleCommands } from "../../../src/agent/bash/simple-commands.ts";
+import { commandJudge, projectFolder } from "../../support/command-lines.ts";
 
 /** Ways to write a letter in bash, alone or joined with others. */
 const LETTER = [

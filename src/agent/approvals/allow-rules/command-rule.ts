@@ -1,7 +1,7 @@
 import { accepted, refused, type Result } from "../../../lib/result.ts";
 import { byteLength } from "../../../lib/text.ts";
-import type { CommandLine, FoundCommand, Trouble } from "../../policy/commands/command-line.ts";
-import { patternOfWord } from "../../policy/commands/pattern-words.ts";
+import type { CommandLine, FoundCommand, Trouble } from "../../bash/command-line.ts";
+import { patternOfWord } from "../../bash/pattern-words.ts";
 import type { RuleValues } from "../../policy/rule-values.ts";
 
 /** A longer pattern is not proposed: nobody would read it. In bytes. */

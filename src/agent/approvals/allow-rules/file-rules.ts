@@ -1,4 +1,4 @@
-import { filesOf } from "../../policy/commands/command-line.ts";
+import { filesOf } from "../../bash/command-line.ts";
 import { parseRule, type Rule } from "../../policy/rule.ts";
 import { linesOf, type RuleValues } from "../../policy/rule-values.ts";
 import type { Tool } from "../../tools/tool.ts";

@@ -1,5 +1,5 @@
-import type { CommandLine } from "../../policy/commands/command-line.ts";
-import { readCommandLine } from "../../policy/commands/read-command-line.ts";
+import type { CommandLine } from "../../bash/command-line.ts";
+import { readCommandLine } from "../../bash/read-command-line.ts";
 import { ruleMatches, type Rule } from "../../policy/rule.ts";
 import { linesOf, type RuleValues } from "../../policy/rule-values.ts";
 import type { MatchedCall } from "./past-calls.ts";

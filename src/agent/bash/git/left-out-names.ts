@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { errorCode } from "../../../../lib/error-code.ts";
+import { errorCode } from "../../../lib/error-code.ts";
 import type { PassedOver } from "../command-line.ts";
 import { plainContent } from "./plain-file.ts";
 import { liesInRepository } from "./tracked-names.ts";

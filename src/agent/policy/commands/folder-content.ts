@@ -16,10 +16,10 @@ import {
   type FolderContent,
   type FoundSearch,
   type Missed,
-} from "./command-line.ts";
-import { isIgnoreFile, isLeftOut, leftOutOf, takenInAbove, takenInBy, type TakenIn } from "./repository/left-out-names.ts";
-import type { GitTime } from "./repository/answer-of-git.ts";
-import { isRepository, liesInRepository, trackedNames } from "./repository/tracked-names.ts";
+} from "../../bash/command-line.ts";
+import { isIgnoreFile, isLeftOut, leftOutOf, takenInAbove, takenInBy, type TakenIn } from "../../bash/git/left-out-names.ts";
+import type { GitTime } from "../../bash/git/answer-of-git.ts";
+import { isRepository, liesInRepository, trackedNames } from "../../bash/git/tracked-names.ts";
 
 /** The most entries that are looked at for a search; more are asked about. */
 const ENTRIES = 20_000;

@@ -1,5 +1,5 @@
 import type { Rule } from "../rule.ts";
-import type { CommandLine, FoundSearch, Span } from "./command-line.ts";
+import type { CommandLine, FoundSearch, Span } from "../../bash/command-line.ts";
 import {
   closedSearch,
   closedSecret,

@@ -12,10 +12,10 @@ import {
   type Missed,
   type Span,
   type Trouble,
-} from "./command-line.ts";
-import { shown } from "./command-form.ts";
-import { coversCommand, touchesCommand, unnamedWord, wordBehind, type Touch } from "./command-pattern.ts";
-import { SECRET_OPERAND } from "./known-words.ts";
+} from "../../bash/command-line.ts";
+import { shown } from "../../bash/command-form.ts";
+import { coversCommand, touchesCommand, unnamedWord, wordBehind, type Touch } from "../../bash/command-pattern.ts";
+import { SECRET_OPERAND } from "../../bash/known-words.ts";
 import { commandRules, pathRules, reachesSearch, spokenPatterns } from "./spoken-rules.ts";
 
 /** The verdict on one command of a line, and why. */

@@ -1,15 +1,15 @@
 import { existsSync, lstatSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import type { CoverRule } from "../../../workspace/sandbox/covered-paths.ts";
-import type { Workspace } from "../../../workspace/workspace.ts";
-import { coverRule } from "../../cover-rule.ts";
-import type { Policy } from "../../permission.ts";
-import { denyingRule } from "../../policy.ts";
-import type { RuleValue, RuleValues } from "../../rule-values.ts";
-import type { FoundCommand, RecordedFiles } from "../command-line.ts";
-import type { GitTime } from "./answer-of-git.ts";
-import { recordableNames } from "./tracked-names.ts";
+import type { CoverRule } from "../../workspace/sandbox/covered-paths.ts";
+import type { Workspace } from "../../workspace/workspace.ts";
+import { coverRule } from "../cover-rule.ts";
+import type { Policy } from "../permission.ts";
+import { denyingRule } from "../policy.ts";
+import type { RuleValue, RuleValues } from "../rule-values.ts";
+import type { FoundCommand, RecordedFiles } from "../../bash/command-line.ts";
+import type { GitTime } from "../../bash/git/answer-of-git.ts";
+import { recordableNames } from "../../bash/git/tracked-names.ts";
 
 /** After so many names others have their turn. */
 const TURN_NAMES = 2_000;

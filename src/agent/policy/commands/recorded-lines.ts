@@ -1,9 +1,9 @@
 import type { RuleValue, RuleValues } from "../rule-values.ts";
-import type { FoundCommand, FoundWord } from "./command-line.ts";
-import { readWords, type ReadWord } from "./command-form.ts";
-import { scriptReason } from "./known-words.ts";
-import type { ShellWord } from "./shell-word.ts";
-import { knownCommand } from "./table.ts";
+import type { FoundCommand, FoundWord } from "../../bash/command-line.ts";
+import { readWords, type ReadWord } from "../../bash/command-form.ts";
+import { scriptReason } from "../../bash/known-words.ts";
+import type { ShellWord } from "../../bash/shell-word.ts";
+import { knownCommand } from "../../bash/table.ts";
 
 /** The values that were recorded of a call, in which commands that have no row, or not these options, do not only read. */
 export function asListedNow(values: RuleValues): RuleValues {

@@ -1,8 +1,8 @@
 import { speaksOf } from "../../tools/path-places.ts";
 import type { PolicyCall } from "../permission.ts";
 import { isWithin, type Rule } from "../rule.ts";
-import type { FoundSearch } from "./command-line.ts";
-import type { CommandPattern } from "./command-pattern.ts";
+import type { FoundSearch } from "../../bash/command-line.ts";
+import type { CommandPattern } from "../../bash/command-pattern.ts";
 
 /** The rules that speak of command lines of the call's tool. */
 export function commandRules<Each extends Rule>(rules: readonly Each[], { name }: PolicyCall): readonly Each[] {

@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
 import { readdir, readFile, realpath, stat } from "node:fs/promises";
 import { join, relative, resolve, sep } from "node:path";
-import type { Workspace } from "../../../workspace/workspace.ts";
-import { hasToken } from "../../../workspace/secret-files.ts";
-import type { FoundCommand } from "../command-line.ts";
-import type { RuleValue, RuleValues } from "../../rule-values.ts";
-import { answerOfGit, type GitTime } from "./answer-of-git.ts";
+import type { Workspace } from "../../workspace/workspace.ts";
+import { hasToken } from "../../workspace/secret-files.ts";
+import type { FoundCommand } from "../../bash/command-line.ts";
+import type { RuleValue, RuleValues } from "../rule-values.ts";
+import { answerOfGit, type GitTime } from "../../bash/git/answer-of-git.ts";
 
 /**
  * Settings of a repository by which git runs nothing and reads no other file. Whatever else its configuration says (filters,

@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { readCommandLine } from "../../../../src/agent/policy/commands/read-command-line.ts";
+import { readCommandLine } from "../../../../src/agent/bash/read-command-line.ts";
 import type { Workspace } from "../../../../src/agent/workspace/workspace.ts";
 import { presets } from "../../../../src/config/presets.ts";
 import { commandJudge, projectFolder } from "../../../support/command-lines.ts";

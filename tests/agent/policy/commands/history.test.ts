@@ -1,11 +1,11 @@
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { PermissionSource } from "../../../../../src/agent/policy/permission-source.ts";
-import { presets } from "../../../../../src/config/presets.ts";
-import { Workspace } from "../../../../../src/agent/workspace/workspace.ts";
-import { commandJudge, projectFolder } from "../../../../support/command-lines.ts";
-import { committed, git } from "../../../../support/repository.ts";
+import type { PermissionSource } from "../../../../src/agent/policy/permission-source.ts";
+import { presets } from "../../../../src/config/presets.ts";
+import { Workspace } from "../../../../src/agent/workspace/workspace.ts";
+import { commandJudge, projectFolder } from "../../../support/command-lines.ts";
+import { committed, git } from "../../../support/repository.ts";
 
 /** Commands that print what commits, or the index, have of files, and run unasked where nothing is tracked that is closed. */
 const READING = [

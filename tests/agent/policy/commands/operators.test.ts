@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { agentPermissions } from "../../../../src/agent/policy/agent-policy.ts";
-import { patternOfWord } from "../../../../src/agent/policy/commands/pattern-words.ts";
+import { patternOfWord } from "../../../../src/agent/bash/pattern-words.ts";
 import { readPermission } from "../../../../src/agent/policy/permission-source.ts";
 import { parseRule } from "../../../../src/agent/policy/rule.ts";
 import { BUILTIN_TOOLS } from "../../../../src/agent/tools/builtin.ts";

@@ -11,7 +11,7 @@ import {
 } from "../../../../src/agent/policy/rule-values.ts";
 import { asListedNow } from "../../../../src/agent/policy/commands/recorded-lines.ts";
 import { withFolderContents } from "../../../../src/agent/policy/commands/folder-content.ts";
-import { gitTime } from "../../../../src/agent/policy/commands/repository/answer-of-git.ts";
+import { gitTime } from "../../../../src/agent/bash/git/answer-of-git.ts";
 import { bashRun } from "../../../../src/agent/tools/bash/run.ts";
 import { ToolDefinitionError } from "../../../../src/agent/tools/input-schema.ts";
 import { defineTool } from "../../../../src/agent/tools/tool.ts";

@@ -4,10 +4,10 @@ import { appendFile, chmod, mkdir, mkdtemp, rename, rm, symlink, writeFile } fro
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { Workspace } from "../../../../../src/agent/workspace/workspace.ts";
-import { presets } from "../../../../../src/config/presets.ts";
-import { commandJudge, projectFolder } from "../../../../support/command-lines.ts";
-import { committed, git } from "../../../../support/repository.ts";
+import type { Workspace } from "../../../../src/agent/workspace/workspace.ts";
+import { presets } from "../../../../src/config/presets.ts";
+import { commandJudge, projectFolder } from "../../../support/command-lines.ts";
+import { committed, git } from "../../../support/repository.ts";
 
 /** A repository whose folder `sub` is another one, recorded as that, with a filter that leaves a mark when it runs. */
 async function nestedProject(): Promise<{ readonly workspace: Workspace; readonly mark: string }> {
