@@ -25,8 +25,9 @@ const files = (report?.testResults ?? []).map(({ name, status, message, assertio
   hasFailed: status === "failed" || assertionResults.some((test) => test.status === "failed"),
 }));
 
-if (what === "failed") for (const { name, hasFailed } of files) hasFailed && console.log(name);
-else summarise();
+if (what === "failed") {
+  for (const { name, hasFailed } of files) if (hasFailed) console.log(name);
+} else summarise();
 
 function summarise() {
   if (report === null) console.error("the tests wrote no report");
