@@ -42,10 +42,15 @@ export function functionMark(name: string): string {
 }
 
 /** The definition of a function in the newest migration that has one; null if none does. */
-export function newestText(name: string, migrations: readonly { readonly sql: string }[]): string | null {
+export function newestDefinition(name: string, migrations: readonly { readonly sql: string }[]): string | null {
   for (const { sql } of migrations.toReversed()) {
     const [, after] = sql.split(`${functionMark(name)}\n`, 2);
-    if (after !== undefined) return `${after.split("$function$;\n", 1)[0]}$function$;\n`;
+    if (after !== undefined) return definitionOf(`${after.split("$function$;\n", 1)[0]}$function$;\n`);
   }
   return null;
+}
+
+/** The definition in a source: the comment above it is for readers, and needs no migration when it changes. */
+export function definitionOf(text: string): string {
+  return text.replace(/^(--.*\n)+/, "");
 }

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { PGlite } from "@electric-sql/pglite";
 import { readMigrations } from "../src/db/migrate.ts";
-import { functionMark, newestText, readFunctions } from "./functions.ts";
+import { definitionOf, functionMark, newestDefinition, readFunctions } from "./functions.ts";
 import { schemaDifference } from "./schema-engine.ts";
 
 /**
@@ -15,7 +15,7 @@ const migrations = await readMigrations();
 const newest = migrations.at(-1);
 const isAgain = newest?.name.endsWith(`_${name}`) === true;
 const before = isAgain ? migrations.slice(0, -1) : migrations;
-const changed = (await readFunctions()).filter((source) => newestText(source.name, before) !== source.text);
+const changed = (await readFunctions()).filter((source) => newestDefinition(source.name, before) !== definitionOf(source.text));
 const texts = changed.map((source) => `${functionMark(source.name)}\n${source.text}`);
 const head = isAgain
   ? (newest.sql.split(functionMark("").slice(0, 30), 1)[0] ?? "").trimEnd()

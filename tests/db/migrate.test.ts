@@ -1,6 +1,6 @@
 import pg from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { newestText, readFunctions } from "../../scripts/functions.ts";
+import { definitionOf, newestDefinition, readFunctions } from "../../scripts/functions.ts";
 import { olderServers } from "../../src/db/connected-servers.ts";
 import { kindOf, migrate, migrateFaster, readMigrations, type MigrationRun } from "../../src/db/migrate.ts";
 import type { MigrationConnection } from "../../src/db/migration-connection.ts";
@@ -191,7 +191,7 @@ describe("the committed migrations", () => {
     const migrations = await readMigrations();
     const sources = await readFunctions();
     expect(sources.length).toBeGreaterThan(0);
-    for (const { name, text } of sources) expect(newestText(name, migrations), name).toBe(text);
+    for (const { name, text } of sources) expect(newestDefinition(name, migrations), name).toBe(definitionOf(text));
   });
 
   it("make no function that has no source", async () => {
