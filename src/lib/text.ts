@@ -49,10 +49,19 @@ export function marked(text: string, bytes: number, whole: string): string {
   return head.length === text.length ? text : `${head}… [${text.length - head.length} more characters; ${whole}]`;
 }
 
-/** The message of an error, with that of its cause: for the server's own log. */
+/** The causes of an error that are named beside it. */
+const CAUSES = 4;
+
+/** The message of an error, with those of its causes, each once. */
 export function withCause(error: unknown): string {
-  const cause = error instanceof Error ? error.cause : undefined;
-  return cause === undefined ? messageOf(error) : `${messageOf(error)}: ${messageOf(cause)}`;
+  const messages: string[] = [];
+  let each = error;
+  for (let causes = 0; each !== undefined && each !== null && causes <= CAUSES; causes += 1) {
+    const message = messageOf(each).replace(/\.$/, "");
+    if (!messages.includes(message)) messages.push(message);
+    each = each instanceof Error ? each.cause : undefined;
+  }
+  return messages.length === 1 ? messageOf(error) : messages.join(": ");
 }
 
 /** The message of anything thrown, whatever it is. A connection that failed to each address of a host has those of all. */

@@ -175,7 +175,7 @@ function idsOf(messages: readonly ModelMessage[]): Set<string> {
 }
 
 function modelError(Sdk: typeof Anthropic, error: unknown, { refused }: ProviderRequests, apiKey: string): ModelError {
-  if (error instanceof Sdk.APIConnectionError) return unreachable(error);
+  if (error instanceof Sdk.APIConnectionError) return unreachable(error, apiKey);
   if (!(error instanceof Sdk.APIError)) return brokenStream(error);
   return answeredError(error, refused, apiKey);
 }

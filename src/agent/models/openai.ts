@@ -71,7 +71,7 @@ export function openAiModel({ apiKey, baseUrl, model, maxTokens, price, compat }
 }
 
 function modelError(Sdk: typeof OpenAI, error: unknown, { refused }: ProviderRequests, apiKey: string | null): ModelError {
-  if (error instanceof Sdk.APIConnectionError) return unreachable(error);
+  if (error instanceof Sdk.APIConnectionError) return unreachable(error, apiKey);
   if (!(error instanceof Sdk.APIError)) return brokenStream(error);
   return answeredError(error, refused, apiKey);
 }

@@ -1,5 +1,5 @@
 import { isJsonObject } from "../../lib/json.ts";
-import { messageOf } from "../../lib/text.ts";
+import { messageOf, withCause } from "../../lib/text.ts";
 import type { Refused } from "./provider-requests.ts";
 import { ModelError, type ModelErrorKind } from "./model.ts";
 import { objectIn, textIn } from "./odd-values.ts";
@@ -94,19 +94,10 @@ function withoutKey(said: unknown, apiKey: string | null): unknown {
   return JSON.parse(forms.reduce((left, form) => left.replaceAll(form, "…"), text));
 }
 
-/** The message of an error with those of its causes: an SDK says "Connection error.", and what it was told why. */
-function withReasons(error: Error): string {
-  const reasons: string[] = [];
-  for (let each: unknown = error; each instanceof Error && reasons.length < 4; each = each.cause) {
-    const reason = messageOf(each).replace(/\.$/, "");
-    if (reason !== "" && !reasons.includes(reason)) reasons.push(reason);
-  }
-  return reasons.join(": ");
-}
-
 /** The provider was not reached, or went away before it answered. */
-export function unreachable(cause: Error): ModelError {
-  return new ModelError("unavailable", `the model's provider does not answer (${withReasons(cause)})`, { cause });
+export function unreachable(cause: Error, apiKey: string | null): ModelError {
+  const reasons = textIn(withoutKey(withCause(cause), apiKey)).replaceAll(/\/\/[^\s/@]*@/g, "//…@");
+  return new ModelError("unavailable", `the model's provider does not answer (${reasons})`, { cause });
 }
 
 /** An error while a stream is read that is no answer of the provider: a cut connection, an event that cannot be read. */

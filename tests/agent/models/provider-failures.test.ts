@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { answeredError, streamError } from "../../../src/agent/models/provider-error.ts";
+import { answeredError, streamError, unreachable } from "../../../src/agent/models/provider-error.ts";
 import { anthropicModel } from "../../../src/agent/models/anthropic.ts";
 import type { Model } from "../../../src/agent/models/model.ts";
 import { openAiModel } from "../../../src/agent/models/openai.ts";
 import { answers, messageStream, streamed } from "../../support/providers/anthropic-stream.ts";
 import { startTestApp, type TestAppOptions } from "../../support/app.ts";
 import { connect, ofType, textOf } from "../../support/client.ts";
+import { freePort } from "../../support/free-port.ts";
 import { chat, chatStream, chunks } from "../../support/providers/openai-stream.ts";
 import { providerServer, type ProviderAnswer } from "../../support/providers/provider-server.ts";
 import { InterruptAgentDocument, StandstillDocument, SendMessageDocument } from "../../generated/documents.ts";
@@ -359,6 +360,30 @@ describe.for([ANTHROPIC, OPENAI])("What goes wrong with $name", (provider) => {
     expect(ofType(events, "Done")).toMatchObject([{ reason: "ERROR" }]);
     await client.turn(agent.id, "then something else");
     expect(JSON.stringify(requests.at(-1)?.body)).not.toContain("Well, first");
+  });
+});
+
+describe("a provider that is not reached", () => {
+  it.for([ANTHROPIC, OPENAI])("is reported with the reason of the system: $name", async ({ model }) => {
+    const port = await freePort();
+    const app = await startTestApp({ model: model(`http://127.0.0.1:${port}`), template: { modelRetries: 0 } });
+    const client = connect(app.url);
+    const events = await client.turn((await client.createAgent()).id, "hi");
+    const [{ message } = { message: "" }] = ofType(events, "ErrorRaised");
+    expect(message).toMatch(new RegExp(`does not answer \\(Connection error: .*ECONNREFUSED 127\\.0\\.0\\.1:${port}\\)`));
+    expect(message).not.toContain("sk-secret");
+  });
+
+  it("is reported without the key, and without the name and password of an address (invariant 11)", () => {
+    const refused = new TypeError('"Bearer sk-secret" is no value for a header of http://anna:hush@127.0.0.1:9/v1');
+    const cause = new Error("Connection error.", { cause: new TypeError("fetch failed", { cause: refused }) });
+    const { message } = unreachable(cause, "sk-secret");
+    expect(message).toContain("Connection error: fetch failed: ");
+    expect(message).toContain("http://…@127.0.0.1:9/v1");
+    expect(message).not.toMatch(/sk-secret|anna|hush/);
+    const endless = new Error("a");
+    endless.cause = endless;
+    expect(unreachable(endless, null).message).toBe("the model's provider does not answer (a)");
   });
 });
 
