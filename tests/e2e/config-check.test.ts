@@ -88,13 +88,17 @@ describe("npm run config:check", () => {
         models: { ${MODEL} },
         templates: { a: { model: "m", systemPrompt: "x", permission: { allow: ["bash_run(command:git status *)"], ask: ["bash_run(command:git status)"] } } },
       };`,
-      { TRIPLANE_DATA_DIRS: "x" },
+      { TRIPLANE_DATA_DIRS: "x", DATABSE_URL: "postgresql://secret", LOG_LEVLE: "debug" },
     );
     expect(code, lines.join("\n")).toBe(0);
     expect(lines).toContainEqual(expect.stringMatching(/^note: templates\.a\.permission\.ask\.0: .* asks about nothing/));
-    expect(lines).toContainEqual(
-      expect.stringContaining("the variable TRIPLANE_DATA_DIRS is not known (did you mean TRIPLANE_DATA_DIR?)"),
-    );
+    for (const [mistaken, meant] of [
+      ["TRIPLANE_DATA_DIRS", "TRIPLANE_DATA_DIR"],
+      ["DATABSE_URL", "DATABASE_URL"],
+      ["LOG_LEVLE", "LOG_LEVEL"],
+    ])
+      expect(lines).toContainEqual(expect.stringContaining(`the variable ${mistaken} is not known (did you mean ${meant}?)`));
+    expect(lines.join("\n")).not.toContain("secret");
     expect(lines).toContainEqual(
       expect.stringMatching(
         new RegExp(`^${path} can be started with \\(digest [0-9a-f]{12}\\), on the PostgreSQL of DATABASE_URL$`),

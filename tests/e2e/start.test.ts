@@ -1,9 +1,10 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { connect, createServer, type AddressInfo } from "node:net";
+import pg from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { temporaryFolder } from "../support/app.ts";
-import { testDatabaseUrl } from "../support/database.ts";
+import { emptyDatabaseUrl, testDatabaseUrl } from "../support/database.ts";
 import { hasNoBox } from "../support/box.ts";
 import { freePort } from "../support/free-port.ts";
 import { runFile } from "../support/process.ts";
@@ -113,8 +114,30 @@ describe("a start that cannot work says what to do", () => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
     onTestFinished(() => void taken.close());
-    const env = { PORT: String((taken.address() as AddressInfo).port), DATABASE_URL: await testDatabaseUrl() };
+    const url = await emptyDatabaseUrl();
+    const env = { PORT: String((taken.address() as AddressInfo).port), DATABASE_URL: url };
     expect(await refusal(env)).toMatch(/port \d+ is in use: .*set PORT/);
+    // Nothing was migrated for it.
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    const { rows } = await client.query("SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'");
+    await client.end();
+    expect(rows).toEqual([]);
+  });
+
+  it("in the format of the log: as a line of JSON, or as text", async () => {
+    const wrong = { TRIPLANE_CONFIG: "/no/such/triplane.config.ts" };
+    const lines = (await refusal({ ...wrong, LOG_FORMAT: "json" })).trim().split("\n");
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+      { level: "error", event: "start_failed", msg: expect.stringMatching(/^Triplane did not start: .*no\/such/) },
+    ]);
+    expect(await refusal({ ...wrong, LOG_FORMAT: "text" })).toMatch(/^Triplane did not start: .*no\/such/);
+  });
+
+  it("with an argument that it does not take", async () => {
+    const server = runFile("src/main.ts", ["--port", "5000"], { PORT: "0" });
+    expect(await server.exited).toBe(2);
+    expect(server.output()).toMatch(/^Triplane takes no argument but --version, and not --port/);
   });
 });
 
