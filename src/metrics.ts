@@ -117,7 +117,7 @@ export function serverMetrics(registry: Registry, sources: MetricSources): void 
   gauge("triplane_agents_held", "Agents that this server works on.", sources.agentsHeld);
   gauge(
     "triplane_agents_unknown",
-    "Agents that could go on, and whose template, model, hooks or folder this server's configuration has not.",
+    "Runnable agents whose template, model, hooks or folder is missing in the configuration of this server.",
     sources.agentsUnknown,
   );
   gauge("triplane_agents_limit", "Agents that this server works on at most (agentLimit).", () => sources.agentLimit);
@@ -147,7 +147,7 @@ export function serverMetrics(registry: Registry, sources: MetricSources): void 
   );
   gauge("triplane_websockets", "WebSockets that are open.", () => readers.sockets);
   gauge("triplane_subscriptions", "Streams that are followed.", () => feeds.readers);
-  gauge("triplane_feeds", "Feeds: each reads and encodes its pages once for all of its streams.", () => feeds.size);
+  gauge("triplane_feeds", "Feeds, each of which reads and encodes pages once for all of its streams.", () => feeds.size);
   counter("triplane_slow_readers_closed_total", "Connections that were closed since nobody read them.", () => slowReaders.closed);
   gauge("triplane_tools_running", "Tool calls that run.", () => slots.load.running);
   gauge("triplane_tools_waiting", "Tool calls that wait for a place.", () => slots.load.waiting);

@@ -87,12 +87,12 @@ const NAMED_ALIKE = [
   "LOG_FORMAT",
 ];
 
-/** True for a name with one or two mistakes: what is further away may be somebody else's. */
+/** True for a name with one or two mistakes. */
 function isNear(name: string, known: string): boolean {
   return name !== known && distance(name, known) <= 2;
 }
 
-/** True if nobody would give a variable such a name but by mistake. */
+/** True for a misspelt name of such a variable. */
 function isNearlyOwn(name: string): boolean {
   return !NAMED_ALIKE.includes(name) && NAMED_ALIKE.some((known) => isNear(name, known));
 }

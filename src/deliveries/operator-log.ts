@@ -23,9 +23,9 @@ function tell(
   const of = { tenant, ...(agentId === null ? {} : { agent: agentId }) };
   switch (body.kind) {
     case "AGENT_RESUMED": {
-      if (body.strategy === "PLANNED") return logger.tell("handover", "an agent goes on that another server gave back", of);
+      if (body.strategy === "PLANNED") return logger.tell("handover", "an agent was handed over by another server", of);
       const sealed = body.sealed.length === 0 ? "" : `, and ${counted(body.sealed.length, "call")} of unknown outcome sealed`;
-      return logger.tell("takeover", `an agent goes on that its server broke off${sealed}`, {
+      return logger.tell("takeover", `an agent was taken over after its server broke off${sealed}`, {
         ...of,
         reason: body.strategy,
       });

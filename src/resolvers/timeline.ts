@@ -96,10 +96,7 @@ export async function cursorAt({ services, tenant }: Context, time: Date): Promi
   return formatCursor(head, position);
 }
 
-/**
- * What a subscription follows. GraphQL takes the source of a subscription for an iterable: the server reads this one as a feed
- * (server/subscriptions), and nobody iterates over it.
- */
+/** The source of a subscription. GraphQL wants an iterable; the server reads it as a feed (server/subscriptions) instead. */
 export class TimelineStream implements AsyncIterable<TimelinePage> {
   readonly scope: Scope;
   readonly start: Start;

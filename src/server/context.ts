@@ -60,7 +60,7 @@ export function ownPageContext(context: Context): Context {
 
 /**
  * The context in which a page is answered for all who may see the same. Nobody asks: what depended on who does would be
- * shown to others, so that asking is an error. `onRead` hears that the answer depends on more than the page.
+ * shown to others, so that asking is an error. `onRead` is called if the answer depends on more than the page.
  */
 export function sharedPageContext(context: Context, onRead: () => void = () => {}): Context {
   const own = ownPageContext(context);

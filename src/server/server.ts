@@ -154,7 +154,7 @@ async function answerMetrics(
   answer(
     response,
     401,
-    "metrics are for an administrator, and for who has the token of `metricsTokenHash`; where none is configured, for this machine too",
+    "metrics need the token of `metricsTokenHash` or an administrator's; if `metricsTokenHash` is not configured, requests of this machine need none",
   );
 }
 

@@ -4,7 +4,7 @@ import { Counter, Histogram, type Registry } from "prom-client";
 
 /** The time between two looks at the event loop, in ms. */
 const LOOK_MS = 100;
-/** A server that stood still for longer is told to the operator, in ms: after 15 s others go on with its agents. */
+/** A longer standstill is logged, in ms: other servers take agents over after 15 s. */
 const STALL_MS = 5_000;
 
 /**

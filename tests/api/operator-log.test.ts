@@ -179,7 +179,7 @@ describe("an operator is told", () => {
     await loseLeases(app);
     await client.until(agent.id, "AGENT_RESUMED", cursor);
     expect(of("takeover")).toMatchObject([
-      { message: "an agent goes on that its server broke off", fields: { reason: "CRASH" } },
+      { message: "an agent was taken over after its server broke off", fields: { reason: "CRASH" } },
     ]);
     expect(JSON.stringify(lines)).not.toContain("secret text");
   });

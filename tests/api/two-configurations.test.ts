@@ -97,7 +97,7 @@ it("it waits while no server knows its template, says so, and goes on when one d
   const age = "UPDATE agent SET runnable_at = runnable_at - interval '1 minute' WHERE runnable_at IS NOT NULL";
   await old.database.sql.query({ name: "age", text: age }, []);
   await expect.poll(() => metric(old, "triplane_agents_unknown")).toBe(1);
-  expect(told).toEqual([expect.stringContaining("agents of template newbie with model test wait for a server")]);
+  expect(told).toEqual([expect.stringContaining("agents of template newbie with model test are not claimed")]);
   const again = await startNew();
   const events = await connect(again.url).until(agent, "DONE");
   expect(ofType(events, "Done")).toMatchObject([{ reason: "COMPLETED" }]);

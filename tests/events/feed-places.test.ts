@@ -191,6 +191,41 @@ describe("a page that cannot be answered", () => {
   });
 });
 
+it("a page whose rows change while it is encoded is encoded again for later readers", async () => {
+  const { log, feeds } = await eventServer();
+  const agent = await insertAgent(log, "one");
+  await log.append("one", [{ ...agent, events: [chunk("a")] }]);
+  const { asks, answer } = pageEncoder("the same");
+  const held = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<void>();
+  const rows = { state: "before" };
+  const read: string[] = [];
+  const encoder: Encoder = {
+    asks,
+    answer: async (page) => {
+      const { state } = rows;
+      begun.resolve();
+      if (state === "before") await held.promise;
+      read.push(`${state} ${page.covered}`);
+      const encoded = await answer(page);
+      return encoded.kind === "bytes" ? { ...encoded, isLasting: false } : encoded;
+    },
+  };
+  const early = openReader(feeds, { encoder });
+  await begun.promise;
+  // The rows change, and the log says so.
+  rows.state = "after";
+  await log.append("one", [{ ...agent, events: [chunk("changed")] }]);
+  const late = openReader(feeds, { encoder });
+  await expect.poll(() => late.positions).toEqual([1, 2]);
+  held.resolve();
+  await expect.poll(() => early.positions).toEqual([1, 2]);
+  const last = openReader(feeds, { encoder });
+  await expect.poll(() => last.positions).toEqual([1, 2]);
+  expect(read.filter((each) => each.startsWith("before"))).toEqual(["before 1"]);
+  [early, late, last].forEach(({ reader }) => reader.leave());
+});
+
 describe("the state of a reader", () => {
   it("is live again when it has taken what it was slow to take, however silent the log is", async () => {
     const { log, feeds } = await eventServer();

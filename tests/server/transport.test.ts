@@ -10,6 +10,7 @@ import WebSocket from "ws";
 import type { Sql } from "../../src/db/sql.ts";
 import { CLOSE_CODES } from "../../src/server/close-codes.ts";
 import { NEIGHBOURS } from "../support/actors.ts";
+import { metric } from "../support/metric.ts";
 import { seriesOf } from "../support/metrics.ts";
 import { startTestApp } from "../support/app.ts";
 import { connect } from "../support/client.ts";
@@ -432,7 +433,7 @@ describe("SSE", () => {
     expect(text).toContain("event: complete");
   });
 
-  it("a client that leaves before the first answer leaves no timer behind", async () => {
+  it("a client that leaves before the first answer leaves no timer, no reader and no feed behind", async () => {
     const timers = vi.spyOn(globalThis, "setInterval");
     onTestFinished(() => timers.mockRestore());
     const held = Promise.withResolvers<void>();
@@ -447,7 +448,8 @@ describe("SSE", () => {
         return given.query(statement, values);
       },
     });
-    const { url } = await startTestApp({ overrides: { sql: holding } });
+    const app = await startTestApp({ overrides: { sql: holding } });
+    const { url } = app;
     const pings = (): number => timers.mock.calls.filter(([, ms]) => ms === 12_000).length;
     const subscribe = (signal: AbortSignal): Promise<Response> =>
       fetch(url, {
@@ -469,6 +471,7 @@ describe("SSE", () => {
     const staying = new AbortController();
     expect((await subscribe(staying.signal)).status).toBe(200);
     expect(pings() - before).toBe(1);
+    for (const figure of ["triplane_subscriptions", "triplane_feeds"]) await expect.poll(() => metric(app, figure)).toBe(1);
     staying.abort();
   });
 });

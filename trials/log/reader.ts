@@ -8,6 +8,7 @@ import type { Line } from "../../src/events/reading/line.ts";
 import { Reader } from "../../src/events/reading/reader.ts";
 import { EventLog } from "../../src/events/log.ts";
 import { Tails } from "../../src/events/reading/tails.ts";
+import { ADMITTED } from "../../tests/support/followed.ts";
 import { TRIAL_VERSION } from "../postgres.ts";
 
 /**
@@ -43,5 +44,5 @@ const line: Line = {
     throw new Error("the log has no end", { cause: ending });
   },
 };
-const reader = new Reader(line, { isFresh: () => true, refreshed: () => Promise.resolve(true), watch: () => () => {} }, () => {});
+const reader = new Reader(line, ADMITTED, () => {});
 feeds.open({ scope, until: null, encoder }, { kind: "after", position: after, head: after }, reader);

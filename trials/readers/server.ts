@@ -17,11 +17,11 @@ createInterface({ input: process.stdin }).on("line", () => {
   console.log(`holds ${heapUsed + external}`);
 });
 class FeedsTooFar extends Feeds {
-  override begin(...[selection, request, start, reader, mayJoin]: Parameters<Feeds["begin"]>): void {
-    if (reader.told === null) return super.begin(selection, request, start, reader, mayJoin);
+  override begin(...[selection, start, reader, mayJoin]: Parameters<Feeds["begin"]>): void {
+    if (reader.told === null) return super.begin(selection, start, reader, mayJoin);
     const covered = reader.told.covered + 1;
     reader.told = { ...reader.told, covered };
-    super.begin(selection, request, { kind: "after", position: covered, head: covered }, reader, mayJoin);
+    super.begin(selection, { kind: "after", position: covered, head: covered }, reader, mayJoin);
   }
 }
 

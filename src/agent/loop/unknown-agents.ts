@@ -6,7 +6,7 @@ import type { ServerServices } from "./services.ts";
 
 /** The time between two looks, in ms. */
 const LOOK_MS = 15_000;
-/** Another server that has the parts has claimed an agent by then, in s. */
+/** The time in which a server that knows the parts of an agent claims it, in s. */
 const PATIENCE_S = 10;
 
 type Found = { readonly template: string; readonly model: string; readonly count: number };
@@ -19,8 +19,8 @@ const UNKNOWN: Statement<Found, [known: string]> = {
 };
 
 /**
- * Agents that could go on, and that no server takes, since none has what they are made of: a template or a model that was renamed or
- * removed while they worked. They are logged when there are others than before, and counted for metrics.
+ * Counts and logs runnable agents that no server claims, because no configuration has their template, model, hooks or folder: one that
+ * was renamed or removed while they worked.
  */
 export class UnknownAgents {
   readonly #services: ServerServices;
@@ -41,7 +41,7 @@ export class UnknownAgents {
     );
   }
 
-  /** The number of them at the last look. */
+  /** Their number at the last look. */
   get count(): number {
     return this.#found.reduce((sum, { count }) => sum + count, 0);
   }
@@ -53,16 +53,15 @@ export class UnknownAgents {
 
   async #look(): Promise<void> {
     const { sql, knownParts, logger } = this.#services;
-    // Where there is one server, nobody else could have them: it ends their turns.
+    // A single server ends the turns of such agents itself.
     if (knownParts === null || sql.outages.current !== null) return;
     const before = this.#found;
     this.#found = await sql.query(UNKNOWN, [knownParts]);
     for (const { template, model, count } of this.#found) {
       if (before.some((known) => known.template === template && known.model === model && known.count >= count)) continue;
-      const what = `template ${template} with model ${model}`;
       logger.tell(
         "agents_unknown",
-        `agents of ${what} wait for a server whose configuration has what they are made of: this one's has not, and no other takes them`,
+        `agents of template ${template} with model ${model} are not claimed: a part of them is missing in the configuration`,
         { template, model, count },
       );
     }

@@ -26,14 +26,14 @@ const json = (keys: PartKeys): Part => ({ sql: "json", keys });
 const last = <Value>(_one: Value, other: Value): Value => other;
 const lists = <Row>(one: readonly Row[], other: readonly Row[]): readonly Row[] => [...one, ...other];
 const always = (): boolean => true;
-/** Only `commit_change` makes it, since it depends on what others have committed meanwhile. */
+/** Only `commit_change` makes it: it depends on other commits. */
 const never = (): boolean => false;
 const none = (rows: readonly object[] | readonly string[]): boolean => rows.length === 0;
 
 /** The parts of an owner's change, by name. */
 export type OwnerValues = { [Name in PartsOf<OwnerChange>]: NonNullable<OwnerChange[Name]> };
 
-/** Every part of what the owner of an agent may change in one commit. */
+/** The parts of a change by an agent's owner. */
 export const OWNER_PARTS: { readonly [Name in keyof OwnerValues]: OwnerPart<OwnerValues[Name]> } = {
   expectSignal: { sql: "int", keys: "none", join: last, isComposed: always },
   agent: {
@@ -68,7 +68,7 @@ export const OWNER_PARTS: { readonly [Name in keyof OwnerValues]: OwnerPart<Owne
   toldHosts: { ...json("none"), join: last, isComposed: never },
 };
 
-/** Every part of what others may change of an agent, besides those that its owner may change, too. */
+/** The parts of a change by others, without those that an owner's change has, too. */
 export const OUTSIDE_PARTS: { readonly [Name in Exclude<PartsOf<OutsideChange>, PartsOf<OwnerChange>>]: Part } = {
   idempotencyKey: json("rows"),
   createAgent: json("rows"),
@@ -89,7 +89,7 @@ export const OUTSIDE_PARTS: { readonly [Name in Exclude<PartsOf<OutsideChange>, 
   keepRule: json("rows"),
 };
 
-/** Every part of what may change of a tenant besides its agents. */
+/** The parts of a change of a tenant. */
 export const TENANT_PARTS: { readonly [Name in PartsOf<TenantChange>]: Part } = {
   idempotencyKey: json("rows"),
   storeAllowRule: json("rows"),

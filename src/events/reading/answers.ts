@@ -5,28 +5,25 @@ import type { ReaderPage } from "./pages.ts";
 import type { Told } from "./reader.ts";
 
 /**
- * What an encoder makes of a page. `isLasting`: it is of the page alone, and of no row that may change. `unavailable`: rows that it
- * needs are in a database that does not answer now.
+ * The result of encoding a page. `isLasting`: it depends on the page alone, and on no row that may change. `unavailable`: it needs rows
+ * of a database that does not answer.
  */
 export type Answer =
   | { readonly kind: "bytes"; readonly bytes: Uint8Array; readonly isLasting: boolean }
   | { readonly kind: "unavailable"; readonly error: unknown }
   | { readonly kind: "failed"; readonly error: unknown };
 
-/** Makes pages to what readers are sent. */
+/** Encodes pages for readers. */
 export type Encoder = {
-  /** The same text for all who are sent the same bytes for the same page; null for what is one reader's alone. */
+  /** Equal for readers that get equal bytes for a page; null if no other reader does. */
   readonly asks: string | null;
   readonly answer: (page: ReaderPage) => Promise<Answer>;
 };
 
-/** The part of the log that a stream is of, the kinds of events with which it ends, and how its pages are encoded. */
+/** The request of a stream: its scope, the kinds of events that end it, and its encoder. */
 export type FeedRequest = { readonly scope: Scope; readonly until: readonly EventKind[] | null; readonly encoder: Encoder };
 
-/**
- * A page as it is sent. `start`: the position before its first event, or that which it covers if it has none. `isNotice`: it has no
- * events, and tells of an outage.
- */
+/** An encoded page. `isNotice`: it has no events, and reports an outage. The other fields are those of its ReaderPage. */
 export type EncodedPage = {
   readonly head: LogHead;
   readonly start: number;
@@ -42,7 +39,7 @@ type Kept = { readonly answers: Answers; readonly after: number; readonly page: 
 /** The memory for encoded pages of all selections of a server together, in bytes and in pages. */
 const KEPT = { bytes: 32 * 1024 * 1024, pages: 2_000 };
 
-/** The newest encoded pages of a server, whatever they are of: the oldest are dropped for newer ones. */
+/** The newest encoded pages of a server, of all selections: newer ones displace the oldest. */
 export class KeptPages {
   readonly #kept = new Set<Kept>();
   #bytes = 0;
@@ -62,30 +59,30 @@ export class KeptPages {
 }
 
 /**
- * The encoded pages of one selection, by the place after which they come: who is at the same place a little later, such as many who
- * connect again at once, or a reader that was backed up, is sent the very same bytes.
+ * The encoded pages of one selection, by the position before them. Readers at the same position a little later get the same bytes:
+ * clients that reconnect together, or a reader that was backed up.
  */
 export class Answers {
   readonly #all: KeptPages;
   readonly #kept = new Map<number, Kept>();
-  /** The answers that are under way, by their pages' bounds. */
+  /** The encodings in progress, by the bounds of their pages. */
   readonly #underway = new Map<string, Promise<Answer>>();
 
   constructor(all: KeptPages) {
     this.#all = all;
   }
 
-  /** The page after a place, for a reader who was last told of that place; null if it is to be read. `head` is that of the log now. */
+  /** The kept page after a position; null if it must be read. `isFirst`: the reader has had no page. `head`: the present head of the log. */
   after(place: number, isFirst: boolean, head: LogHead): EncodedPage | null {
     const page = this.#kept.get(place)?.page;
     if (page === undefined || place < head.floor) return null;
-    // A page without news is only for who comes first. What it says of the end of the log, or of rows, holds until the log grows.
+    // An empty page is for new readers only. Its head, and the rows of an answer, are valid until the log grows.
     const isNews = isFirst || page.told.covered > place;
     const holds = page.isLasting && !page.told.isAtHead;
     return isNews && (holds || page.head.position === head.position) ? page : null;
   }
 
-  /** The answer to a page that comes after a place: those who ask at once, or a little later, share it. */
+  /** The answer to a page after a position, shared by all who ask for it at once or a little later. */
   once(place: number, page: ReaderPage, answer: () => Promise<Answer>): Promise<Answer> {
     const kept = this.#kept.get(place)?.page;
     if (kept !== undefined && page.outage === null && kept.told.covered === page.covered && kept.head === page.head)

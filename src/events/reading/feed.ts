@@ -2,22 +2,28 @@ import { setImmediate as macrotask, setTimeout as delay } from "node:timers/prom
 import { AGAIN_MS } from "../../db/retry-while-unavailable.ts";
 import { aborted } from "../../lib/aborted.ts";
 import { scopeKey } from "../scope.ts";
-import { Pages, type ReaderPage, type Start } from "./pages.ts";
+import { Pages, toldOf, type ReaderPage, type Start } from "./pages.ts";
 import { CATCHING_UP, HELD, LIVE, type Reader, type ReaderHome, type ReaderState, type Told } from "./reader.ts";
 import { Answers, KeptPages, type Answer, type Encoder, type EncodedPage, type FeedRequest } from "./answers.ts";
 import type { Tails } from "./tails.ts";
 
-/** A page that the database does not answer for is tried so often, each time when the outage is over. */
+/** How often a page is encoded again that needs rows of a database that does not answer. */
 const TRIES = 20;
 
-/** The feeds of those who want the same and are sent the same. `lead` is the one at the head of the log whom others join. */
-type Selection = { readonly key: string; readonly answers: Answers; feeds: number; lead: Feed | null };
+/** Readers of one request, and their number of feeds. `lead` is the feed at the head of the log that others join. */
+type Selection = {
+  readonly key: string;
+  readonly request: FeedRequest;
+  readonly answers: Answers;
+  feeds: number;
+  lead: Feed | null;
+};
 
 /**
- * The feeds of a server. A feed is one place in the log, and the readers who have everything up to it: a page is read, encoded and made
- * to bytes once, and each reader is sent the bytes. Everybody begins as a feed of one. At the head of the log feeds of the same selection
- * become one; and a reader for whom something is different, such as one that is backed up, goes on as a feed of one. So each reader's
- * pages are contiguous (invariant 2), and nobody waits for another (invariant 10).
+ * The feeds of a server. A feed is one position in the log and its readers. It reads and encodes a page once, and sends each reader the
+ * bytes. Every reader begins as a feed of one. At the head of the log, feeds of one selection merge. A reader that is backed up, or must
+ * be admitted again, continues as a feed of one. So the pages of a reader are contiguous (invariant 2), and no reader waits for another
+ * (invariant 10).
  */
 export class Feeds {
   readonly tails: Tails;
@@ -31,23 +37,23 @@ export class Feeds {
     this.tails = tails;
   }
 
-  /** Sends a reader every page from the start on. The reader says when it is over. */
+  /** Sends a reader every page from the start on, until the reader is over. */
   open(request: FeedRequest, start: Start, reader: Reader): void {
     if (reader.isOver) return;
     this.readers += 1;
     const { scope, until, encoder } = request;
     const asks = encoder.asks ?? `reader ${(this.#own += 1)}`;
     const key = JSON.stringify([scopeKey(scope), until?.toSorted() ?? null, asks]);
-    const selection = this.#selections.get(key) ?? { key, answers: new Answers(this.#kept), feeds: 0, lead: null };
+    const selection = this.#selections.get(key) ?? { key, request, answers: new Answers(this.#kept), feeds: 0, lead: null };
     this.#selections.set(key, selection);
-    this.begin(selection, request, start, reader, true);
+    this.begin(selection, start, reader, true);
   }
 
-  /** A feed of one. It may join others at once, or only after a page that it has read itself. */
-  begin(selection: Selection, request: FeedRequest, start: Start, reader: Reader, mayJoin: boolean): void {
+  /** Begins a feed of one. `mayJoin`: it may merge with the lead before it has sent a page. */
+  begin(selection: Selection, start: Start, reader: Reader, mayJoin: boolean): void {
     selection.feeds += 1;
     this.size += 1;
-    void new Feed(this, selection, request, start, reader, mayJoin).run();
+    void new Feed(this, selection, start, reader, mayJoin).run();
   }
 
   over(selection: Selection): void {
@@ -59,35 +65,33 @@ export class Feeds {
   }
 }
 
-/** A place in the log, and those who have everything up to it. It is over when nobody is left. */
+/** A position in the log and its readers. It is over when its last reader has left. */
 class Feed implements ReaderHome {
   readonly #feeds: Feeds;
   readonly #selection: Selection;
-  readonly #request: FeedRequest;
   readonly #encoder: Encoder;
   readonly #pages: Pages;
   readonly #readers = new Set<Reader>();
   readonly #ending = new AbortController();
-  /** True while the next page is waited for: what was read before was sent. */
+  /** True while the feed waits for its next page. */
   #isListening = false;
-  /** True while its only reader must take something, or be asked about, or a page needs what is away. */
+  /** True while the feed waits for its only reader, for the admission of that reader, or for the database. */
   #isHeldUp = true;
-  /** The page that is being made to bytes. */
+  /** The page that is being encoded. */
   #page: ReaderPage | null = null;
-  /** False as long as the page that made its reader go alone may still be to come. */
+  /** False until a page is sent, where the reader left another feed because of the page that comes next. */
   #mayJoin: boolean;
 
-  constructor(feeds: Feeds, selection: Selection, request: FeedRequest, start: Start, reader: Reader, mayJoin: boolean) {
+  constructor(feeds: Feeds, selection: Selection, start: Start, reader: Reader, mayJoin: boolean) {
     this.#feeds = feeds;
     this.#selection = selection;
-    this.#request = request;
-    this.#encoder = request.encoder;
+    this.#encoder = selection.request.encoder;
     this.#mayJoin = mayJoin;
-    this.#pages = new Pages(feeds.tails, request, start, reader.told, this.#ending.signal);
+    this.#pages = new Pages(feeds.tails, selection.request, start, reader.told, this.#ending.signal);
     this.#take(reader);
   }
 
-  /** True if it tells its readers what is new, and may be joined as soon as it has told them. */
+  /** True if the feed is at the head of the log, and is not held up. */
   get isAtHead(): boolean {
     const { told } = this.#pages;
     return !this.#isHeldUp && this.#readers.size > 0 && told !== null && told.isAtHead && !told.isOutage;
@@ -108,7 +112,7 @@ class Feed implements ReaderHome {
     this.#readers.add(reader);
   }
 
-  /** Resolves when it is over. Never rejects: its readers hear why. */
+  /** Resolves when the feed is over. Never rejects: readers end with the error. */
   async run(): Promise<void> {
     const { signal } = this.#ending;
     try {
@@ -131,7 +135,7 @@ class Feed implements ReaderHome {
     } catch (error) {
       this.#fail(error);
     } finally {
-      // Who has more than the last page goes on.
+      // Readers that were ahead of the last page continue.
       this.#scatter();
       this.#pages.end();
       if (this.#selection.lead === this) this.#selection.lead = null;
@@ -139,7 +143,7 @@ class Feed implements ReaderHome {
     }
   }
 
-  /** Its readers join the feed at the head of the log, if they are there, and there is one; else this may become it. */
+  /** At the head of the log, moves the readers to the lead, or becomes the lead if there is none. True if the readers were moved. */
   #joins(): boolean {
     const { told } = this.#pages;
     const isOfOne = this.#encoder.asks === null;
@@ -150,7 +154,7 @@ class Feed implements ReaderHome {
       this.#selection.lead = this;
       return false;
     }
-    // It may after the next page, which both are waiting for, or telling.
+    // The lead is sending a page, or is ahead: try again after the next page.
     if (!lead.#isListening || told.covered < lead.#pages.covered) return false;
     for (const reader of this.#readers) {
       reader.state = LIVE;
@@ -160,11 +164,11 @@ class Feed implements ReaderHome {
     return true;
   }
 
-  /** The next page, as others were sent it, or anew; null when it ends. */
+  /** The next page, from those that are kept or from the log; null at the end. */
   async #next(): Promise<EncodedPage | null> {
     const { answers } = this.#selection;
     const { told, covered, head, isOpening } = this.#pages;
-    // What comes with requests that are open is no other's at the same place.
+    // Open requests are read for this reader alone.
     const place = isOpening ? null : covered;
     const known = place === null || told?.isOutage === true ? null : answers.after(place, told === null, head);
     if (known !== null) {
@@ -184,7 +188,7 @@ class Feed implements ReaderHome {
     return encoded;
   }
 
-  /** The answer to a page; null if nobody is left. While rows that it needs are in a database that is away, the readers are told so. */
+  /** The encoded page; null if no reader is left. During an outage, readers get a notice, and the page is encoded again afterwards. */
   async #answered(place: number | null, page: ReaderPage): Promise<Bytes | null> {
     const { tails } = this.#feeds;
     const { signal } = this.#ending;
@@ -210,13 +214,13 @@ class Feed implements ReaderHome {
     }
   }
 
-  /** Tells the readers of an outage, in the place of a page that needs what is away. */
+  /** Sends a notice of an outage. */
   async #tell(notice: ReaderPage): Promise<void> {
     const answer = await this.#encode(null, notice);
     if (answer.kind === "bytes") await this.#send(encodedPage(notice, answer));
   }
 
-  /** An answer that others at the same place may share; null for what is this feed's alone. */
+  /** `place`: the position by which feeds share the answer; null if it is this feed's alone. */
   #encode(place: number | null, page: ReaderPage): Promise<Answer> {
     if (place === null) return this.#encoder.answer(page);
     return this.#selection.answers.once(place, page, () => this.#encoder.answer(page));
@@ -230,7 +234,7 @@ class Feed implements ReaderHome {
     if (only === undefined) return;
     if (!mayBeShown(only, page)) {
       this.#isHeldUp = true;
-      // Whoever is refused ends by that. It is fresh when this resolves.
+      // A refusal ends the reader. Otherwise the admission is fresh now.
       await only.admission.refreshed();
     }
     if (!only.isOver && this.#isFor(only, page)) this.#give(only, page);
@@ -242,7 +246,7 @@ class Feed implements ReaderHome {
     else this.#goAlone(reader);
   }
 
-  /** False for one who joined with all of a page, and for one with a part of it, who goes alone. */
+  /** False if the reader has the page already. One that has a part of it continues alone. */
   #isFor(reader: Reader, { start, told }: EncodedPage): boolean {
     if (reader.told === null) return true;
     const { covered, isOutage } = reader.told;
@@ -257,21 +261,21 @@ class Feed implements ReaderHome {
     reader.told = told;
     if (isLast) return reader.end({ kind: "complete" });
     reader.state = isTaken ? stateOf(told) : CATCHING_UP;
-    // It comes back when it has taken what waits for it.
+    // It merges again when its line is drained.
     if (!isTaken && this.#readers.size > 1) this.#goAlone(reader, true);
   }
 
-  /** A reader goes on from its own place. */
+  /** The reader continues from its own position, as a feed of one. */
   #goAlone(reader: Reader, mayJoin = false): void {
     const { told } = reader;
-    if (told === null) throw new Error("a reader goes alone from the page that it was sent last");
+    if (told === null) throw new Error("a reader continues alone only after its first page");
     this.#lose(reader);
     reader.state = told.isOutage ? HELD : CATCHING_UP;
     const start = { kind: "after", position: told.covered, head: told.covered } as const;
-    this.#feeds.begin(this.#selection, this.#request, start, reader, mayJoin);
+    this.#feeds.begin(this.#selection, start, reader, mayJoin);
   }
 
-  /** A reader ends with an error of what comes next for it. Each of several meets that by itself: its place may be another. */
+  /** Ends the only reader with the error of its next page. Several readers continue alone, each from its own position. */
   #fail(error: unknown): void {
     const [only] = this.#readers;
     const isOwn =
@@ -288,22 +292,21 @@ class Feed implements ReaderHome {
 type Bytes = Extract<Answer, { readonly kind: "bytes" }>;
 
 function encodedPage(page: ReaderPage, { bytes, isLasting }: Bytes): EncodedPage {
-  const { covered, events, head, outage, start, isLast } = page;
-  const told: Told = { covered, at: performance.now(), isAtHead: covered === head.position, isOutage: outage !== null };
-  return { head, start, told, isLast, isNotice: outage !== null && events.length === 0, isLasting, bytes };
+  const { events, head, outage, start, isLast } = page;
+  return { head, start, told: toldOf(page), isLast, isNotice: outage !== null && events.length === 0, isLasting, bytes };
 }
 
-/** A notice of an outage shows nothing of the log, and while the database is away nobody can be asked about. */
+/** A notice has no events, and admission cannot be asked for during an outage. */
 function mayBeShown({ admission }: Reader, { isNotice }: EncodedPage): boolean {
   return isNotice || admission.isFresh();
 }
 
-/** True if a reader joined with more than a page has. */
+/** True if a reader has everything up to a position. */
 function hasAllOf({ told }: Reader, covered: number): boolean {
   return told !== null && told.covered >= covered;
 }
 
-/** The state of a reader that has taken all that it was told. */
+/** The state of a reader whose line is drained. */
 function stateOf(told: Told | null): ReaderState {
   if (told === null) return CATCHING_UP;
   return told.isOutage ? HELD : told.isAtHead ? LIVE : CATCHING_UP;

@@ -1,15 +1,15 @@
-/** How a stream ends: as its reader asked for, or with an error, which the transport shows as its clients know it. */
+/** The end of a stream: complete, or with an error, which the transport shows to its client. */
 export type Ending = { readonly kind: "complete" } | { readonly kind: "failed"; readonly error: unknown };
 
-/** The way to one reader, of any transport. Answers that many are sent go along it as the very same bytes. */
+/** The connection to one reader, of any transport. Readers of one feed are sent the same bytes. */
 export type Line = {
   /** The bytes that wait for the reader now. */
   readonly waitingBytes: number;
-  /** Sends an answer, as the reader's encoder made it. False if so much waits for the reader now that nothing else is sent before it has gone. */
+  /** Sends an encoded page. False if the reader is backed up: nothing more is sent before the line is drained. */
   send(answer: Uint8Array): boolean;
   /** Resolves when nothing waits for the reader, when the reader has left, or when `signal` aborts. */
   drained(signal: AbortSignal): Promise<void>;
-  /** Says that nothing more comes, and why. */
+  /** Ends the stream at the client. */
   end(ending: Ending): void;
 };
 

@@ -8,30 +8,27 @@ import type { Told } from "./reader.ts";
 import type { Tail } from "./tail.ts";
 import type { Tails } from "./tails.ts";
 
-/** A cursor that has not moved for so long, in ms, is told where the log has gone, even if nothing was of its scope. */
+/** A reader gets an empty page with a new cursor after so long without one, in ms. */
 const PATIENCE_MS = 30_000;
-/** So many positions without anything of the scope, and an empty page tells how far the reading has come. */
+/** A reader gets an empty page with a new cursor after so many positions without an event of its scope. */
 const SKIPPED_POSITIONS = 10_000;
 
 /** The time after which the log is read again, while the database is away, in ms. */
 const AWAY_MS = 500;
 
-/**
- * Where a stream begins: after a position, in a log that goes on to `head` at least; or with the requests that are open now, which all
- * later events of the scope follow.
- */
+/** The start of a stream: a position, with the head of the log that its reader has seen; or the open requests, then all later events. */
 export type Start =
   { readonly kind: "after"; readonly position: number; readonly head: number } | { readonly kind: "open_requests" };
 
-/** A page as readers are told it: everything of the scope after `start` and up to `covered` is in it. `isLast`: the stream ends with it. */
+/** A page for readers: all events of the scope after `start` and up to `covered`. `isLast`: the stream ends with it. */
 export type ReaderPage = LogPage & { readonly start: number; readonly isLast: boolean };
 
-/** The requests that were open at a moment, as far as they are read; null before the first read. */
+/** The progress of reading open requests. `moment`: the head at the first read; null before it. */
 type Opening = { readonly after: number; readonly moment: number | null };
 
 /**
- * A place in the log, and the next page after it: every later event of the scope, once, in order (invariant 2). History and present are
- * the same: at the head of the log, the next page is waited for. The first page comes at once, even empty.
+ * The pages of a scope from a start on: each event once, in order (invariant 2). History and live events are read alike; at the head of
+ * the log the next page is awaited. The first page comes at once, even if it is empty.
  */
 export class Pages {
   readonly #tails: Tails;
@@ -41,10 +38,10 @@ export class Pages {
   #tail: Tail | null = null;
   #release = (): void => {};
   #opening: Opening | null;
-  /** The last of the requests that were open at a moment: they come with the first page of what is new. */
+  /** The last open requests, which the first page of later events includes. */
   #opened: { readonly events: readonly TimelineEvent[]; readonly moment: number } | null = null;
   #covered: number;
-  /** The log goes on up to here at least, as a reader knows who came by it. */
+  /** The least head of the log, as the reader has seen it. */
   #leastHead: number;
   #isCaughtUp: boolean;
   #told: Told | null;
@@ -52,7 +49,7 @@ export class Pages {
   #pause: "none" | "turn" | "away" = "none";
   readonly #beganAt = performance.now();
 
-  /** `told` is the last page of a reader that goes on from elsewhere. No page comes after `signal` has aborted. */
+  /** `told`: the last page that the reader got from another feed. `signal` ends the pages. */
   constructor(
     tails: Tails,
     { scope, until }: { readonly scope: Scope; readonly until: readonly EventKind[] | null },
@@ -71,32 +68,32 @@ export class Pages {
     this.#isCaughtUp = told?.isAtHead ?? false;
   }
 
-  /** The last page that was given. */
+  /** The last page; null before the first. */
   get told(): Told | null {
     return this.#told;
   }
 
-  /** The position up to which everything was told. */
+  /** The position up to which pages were given. */
   get covered(): number {
     return this.#told?.covered ?? this.#covered;
   }
 
-  /** True if the stream has begun with the open requests, and is not through with them. */
+  /** True while open requests remain to be given. */
   get isOpening(): boolean {
     return this.#opening !== null || this.#opened !== null;
   }
 
-  /** The end of the log, as far as this server knows it. */
+  /** The head of the log, as this server knows it. */
   get head(): LogHead {
     return this.#begunTail.head;
   }
 
   get #begunTail(): Tail {
-    if (this.#tail === null) throw new Error("a place in the log is begun before it is read");
+    if (this.#tail === null) throw new Error("pages are begun before they are read");
     return this.#tail;
   }
 
-  /** Joins the log, however long the database stays away. False if `signal` aborts meanwhile. */
+  /** Connects to the tail of the log, and waits for the database if it is away. False if `signal` aborts. */
   async begin(): Promise<boolean> {
     while (this.#tail === null && !this.#signal.aborted) {
       try {
@@ -112,7 +109,7 @@ export class Pages {
     return !this.#signal.aborted;
   }
 
-  /** A ring of another server may be under way, or lost: nobody is told that they are at the end before what they know of. */
+  /** Reads up to the head that the reader has seen: a ring of another server may be late or lost. */
   async #catchUpTail(): Promise<void> {
     let before = -1;
     while (this.#tail !== null && this.#tail.head.position < this.#leastHead && this.#tail.head.position > before) {
@@ -121,14 +118,14 @@ export class Pages {
     }
   }
 
-  /** Leaves the log. */
+  /** Disconnects from the tail. */
   end(): void {
     this.#isOver = true;
     this.#release();
     this.#release = () => {};
   }
 
-  /** A page that others were given after the same place is told in the place of the next one. */
+  /** Takes a page of another feed at the same position in place of the next one. */
   pass(told: Told, isLast: boolean): void {
     this.#covered = told.covered;
     this.#told = told;
@@ -137,12 +134,12 @@ export class Pages {
     this.#pause = told.isAtHead ? "none" : "turn";
   }
 
-  /** The next page that says something new; null after the last one, or when `signal` aborts. Throws CursorExpired if events after this place are gone. */
+  /** The next page; null after the last one, or when `signal` aborts. Throws CursorExpired if the next events were removed. */
   async next(): Promise<ReaderPage | null> {
     const tail = this.#begunTail;
     while (!this.#isOver && !this.#signal.aborted) {
       if (this.#pause === "away") await this.#away();
-      // At the head there is something to wait for; before it, others must have their turn.
+      // Before the head, other work gets its turn.
       else if (this.#pause === "turn") await macrotask();
       const page = this.#opening === null ? await this.#later(tail) : await this.#open(this.#opening);
       if (page !== null) return page;
@@ -150,7 +147,7 @@ export class Pages {
     return null;
   }
 
-  /** The next of the open requests; null if the last of them is left for the first page of what is new. */
+  /** The next open requests; null if the last of them go into the first page of later events. */
   async #open({ after, moment }: Opening): Promise<ReaderPage | null> {
     const page = await nullIfUnavailable(this.#tails.readOpen(this.#scope, after, moment));
     this.#pause = page === null ? "away" : "none";
@@ -162,7 +159,7 @@ export class Pages {
     const end = moment ?? page.head.position;
     if (page.covered < end) {
       this.#opening = { after: page.covered, moment: end };
-      // Only after it is nothing left out.
+      // Other events up to there are left out.
       return this.#say({ ...page, start: page.covered, isLast: false });
     }
     this.#opening = null;
@@ -173,7 +170,7 @@ export class Pages {
     return null;
   }
 
-  /** The database is away: once, a page says so. Who resumes at its cursor gets the requests with all that is kept. */
+  /** One notice of the outage. Its cursor is the floor of the log: resuming there gives the open requests, too. */
   #openLater(): ReaderPage | null {
     const { outage } = this.#tails;
     if (outage === null || this.#isToldOutage) return null;
@@ -181,15 +178,15 @@ export class Pages {
     return this.#say({ head, events: [], covered: head.floor, start: head.floor, outage, isLast: false });
   }
 
-  /** What is new; null if it says nothing to the readers. */
+  /** The next page of events; null if there is nothing to send. */
   async #later(tail: Tail): Promise<ReaderPage | null> {
-    // An outage that began or ended while it did not wait at the tail is told at once.
+    // The begin and the end of an outage are sent at once.
     const mayWait = this.#isCaughtUp && this.#isToldOutage === (this.#tails.outage !== null);
     const read = await nullIfUnavailable(
       mayWait ? tail.next(this.#scope, this.#covered, PATIENCE_MS, this.#signal) : tail.read(this.#scope, this.#covered),
     );
     if (this.#signal.aborted) return null;
-    // Events that were removed before they were read are never passed over in silence.
+    // Removed events are never skipped silently.
     if (read !== null && this.#covered < read.head.floor) throw new CursorExpired();
     const page = { ...(read ?? { head: tail.head, events: [], covered: this.#covered }), outage: this.#tails.outage };
     const last = this.#until === null ? -1 : page.events.findIndex((event) => this.#until?.includes(event.body.kind));
@@ -215,7 +212,7 @@ export class Pages {
     return this.#say({ ...page, ...this.#begun(page.events), isLast: false });
   }
 
-  /** The events of a page of what is new, behind the open requests if it is the first; and the place after which nothing is left out. */
+  /** The events of a page, behind the last open requests if it is the first after them, and its start. */
   #begun(events: readonly TimelineEvent[]): Pick<ReaderPage, "events" | "start"> {
     const opened = this.#opened;
     this.#opened = null;
@@ -225,12 +222,7 @@ export class Pages {
   }
 
   #say(page: ReaderPage): ReaderPage {
-    this.#told = {
-      covered: page.covered,
-      at: performance.now(),
-      isAtHead: page.covered === page.head.position,
-      isOutage: page.outage !== null,
-    };
+    this.#told = toldOf(page);
     this.#isOver = page.isLast;
     return page;
   }
@@ -239,7 +231,7 @@ export class Pages {
     return this.#told?.isOutage ?? false;
   }
 
-  /** True if a cursor has not moved for so long, or so far, that an empty page tells how far the reading has come. */
+  /** True if an empty page with a new cursor is due. */
   #isOverdue(): boolean {
     if (this.#told === null) return performance.now() - this.#beganAt >= PATIENCE_MS;
     const { covered, at } = this.#told;
@@ -252,7 +244,12 @@ export class Pages {
   }
 }
 
-/** The page that was read; null if the database is away: a place in the log only waits, since it knows where it is. */
+/** The position of a page, and what it says of the log. */
+export function toldOf({ covered, head, outage }: LogPage): Told {
+  return { covered, at: performance.now(), isAtHead: covered === head.position, isOutage: outage !== null };
+}
+
+/** The result of a read; null if the database is away. */
 async function nullIfUnavailable<Page>(read: Promise<Page>): Promise<Page | null> {
   try {
     return await read;

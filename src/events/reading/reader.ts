@@ -1,16 +1,16 @@
 import type { Ending, Line } from "./line.ts";
 
-/** Whether something may be shown to a reader: asked again as time passes. */
+/** The admission of a reader, which is asked for again as time passes. */
 export type Admission = {
-  /** True if the last answer is young enough for something to be shown by it. */
+  /** True if the last answer is young enough to send events by it. */
   isFresh(): boolean;
-  /** Resolves when it is, at once as a rule. False if the reader was refused. */
+  /** Resolves with true when it is fresh, mostly at once; with false when the reader was refused. */
   refreshed(): Promise<boolean>;
-  /** Keeps asking while a stream is open. `refuse` is called, once, with the reason for which nothing more is shown. Returns the end of that. */
+  /** Asks again and again while a stream is open. Calls `refuse` once, with the reason. Returns the function that stops it. */
   watch(refuse: (reason: unknown) => void): () => void;
 };
 
-/** The last page that a reader was sent: up to where it has everything, when, whether that was the end of the log, and whether it told of an outage. */
+/** The last page of a reader: its position, its time, whether it was the head of the log, and whether it reported an outage. */
 export type Told = {
   readonly covered: number;
   readonly at: number;
@@ -18,7 +18,7 @@ export type Told = {
   readonly isOutage: boolean;
 };
 
-/** Where a reader stands. `held`: the database is away, the reader knows it, and goes on by itself. */
+/** The state of a reader. `held`: it knows of an outage, and continues when that is over. */
 export type ReaderState =
   | { readonly kind: "catching_up" }
   | { readonly kind: "live" }
@@ -30,24 +30,21 @@ export const CATCHING_UP: ReaderState = { kind: "catching_up" };
 export const LIVE: ReaderState = { kind: "live" };
 export const HELD: ReaderState = { kind: "held" };
 
-/** What a reader leaves when it goes. */
+/** The feed that a reader leaves. */
 export type ReaderHome = { leave(reader: Reader): void };
 
-/**
- * One reader of a feed. What a page needs of it is reached by few objects: for a further reader most of the time goes to memory that
- * was not touched since the page before.
- */
+/** One reader of a feed. Sending a page touches few objects: most of its time goes to memory that is in no cache. */
 export class Reader {
   readonly line: Line;
   readonly admission: Admission;
   state: ReaderState = CATCHING_UP;
-  /** Null until it was sent its first page. */
+  /** Null before the first page. */
   told: Told | null = null;
   home: ReaderHome | null = null;
   readonly #onOver: () => void;
   readonly #unwatch: () => void;
 
-  /** `onOver` is called once, when nothing more comes or nobody reads on. */
+  /** Calls `onOver` once, at the end of the stream or when the reader leaves. */
   constructor(line: Line, admission: Admission, onOver: () => void) {
     this.line = line;
     this.admission = admission;
@@ -59,7 +56,7 @@ export class Reader {
     return this.state.kind === "over" || this.state.kind === "refused";
   }
 
-  /** Nothing more comes. */
+  /** Ends the stream. */
   end(ending: Ending): void {
     if (this.isOver) return;
     try {
@@ -69,7 +66,7 @@ export class Reader {
     }
   }
 
-  /** Nobody reads on. */
+  /** The reader has left. */
   leave(): void {
     if (!this.isOver) this.#finish({ kind: "over" });
   }

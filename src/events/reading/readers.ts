@@ -1,10 +1,10 @@
 import type { Reader, ReaderState } from "./reader.ts";
 
-/** The ways on which subscriptions come. */
+/** The transports of subscriptions. */
 export const TRANSPORTS = ["sse", "websocket"] as const;
 export type Transport = (typeof TRANSPORTS)[number];
 
-/** The states of those who are open. */
+/** The states of open subscriptions. */
 export const READER_STATES = ["live", "catching_up", "held"] as const satisfies readonly ReaderState["kind"][];
 
 type Open = { readonly transport: Transport; readonly reader: Reader };

@@ -48,7 +48,7 @@ export class Tail {
   /** By whose events they are, an agent's, a creator's or everybody's, and by scope. */
   readonly #waiters = new Map<string, Map<string, Group>>();
   #isClosed = false;
-  /** The reads of the log that are under way: those who ask for the same share one. */
+  /** The reads in progress: equal ones are shared. */
   readonly #reads = new Map<string, Promise<LogPage>>();
   readonly #reading = new Rerun(() => this.#readOn());
 
@@ -91,7 +91,7 @@ export class Tail {
     return this.#pageOf(this.#after(scope, after), Math.max(after, this.#head.position));
   }
 
-  /** A read that began before one is asked for is not shared if it ends at the end of the log: that may be further away by then. */
+  /** Shares a read that began earlier only if it did not reach the head: the head may have moved since. */
   async #readLog(scope: Scope, after: number): Promise<LogPage> {
     const key = `${after} ${scopeKey(scope)}`;
     const underway = this.#reads.get(key);

@@ -20,9 +20,9 @@ import { FailedAnswer } from "./failure.ts";
 type Validated = Extract<ReturnType<typeof validateSubscriptionArgs>, { readonly schema: unknown }>;
 
 /**
- * The encoder of a GraphQL subscription: each page is the root value of an execution of its own, and is sent as JSON. Subscribers who ask
- * for the same and may see the same share the execution: it is done in a context without an actor. A page that cannot be answered
- * as a whole ends the stream: going on would skip it silently, since the client has no cursor of it (invariant 2).
+ * The encoder of a GraphQL subscription: it executes the document with each page as the root value, and encodes the result as JSON.
+ * Subscribers with equal documents, variables and visibility share the execution, whose context has no actor. A page with an error ends
+ * the stream: the client has no cursor for it, and would skip it (invariant 2).
  */
 export function encoderOf(
   { document, operationName, variableValues, contextValue }: ExecutionArgs,

@@ -15,16 +15,16 @@ export class FailedAnswer extends Error {
   }
 }
 
-/** The last answer of a stream that failed. `closes`: the connection ends with it, since its reader is nobody, or is to connect again. */
+/** The last answer of a failed stream. `closes`: the reason to close the connection, too. */
 export type Failure = {
   readonly answer: FormattedExecutionResult;
   readonly closes: "not_admitted" | "connect_again" | null;
 };
 
-/** Makes the error of a stream to what its reader is told. */
+/** Shows the error of a stream to its client. */
 export type ShowFailure = (error: unknown) => Failure;
 
-/** Errors are shown as `mask` makes them. */
+/** Shows errors as `mask` does. */
 export function failureShownAs(mask: (error: unknown) => GraphQLError): ShowFailure {
   return (error) => {
     if (error instanceof FailedAnswer)

@@ -17,7 +17,7 @@ import { chargeFor, refusal } from "../priced.ts";
 import { encoderOf, masked, readAsOne } from "./answer.ts";
 import type { SocketOperation } from "./socket-operations.ts";
 
-/** The function that subscribes, on every transport: it answers why not, or an iterable that yields nothing, and ends when the stream is over. */
+/** Subscribes, on every transport. Answers the refusal, or an iterable that yields nothing and ends with the stream. */
 export type Subscribe = (args: ExecutionArgs) => Promise<ExecutionResult | AsyncIterableIterator<never>>;
 
 /** The context of a subscription, with the way to its reader. */
@@ -36,7 +36,7 @@ type SubscribeOptions = {
   readonly mask: (error: unknown) => GraphQLError;
 };
 
-/** Validates, prices and admits a subscription, and opens a reader for it. Its pages go along the reader's line. */
+/** Validates and prices a subscription, and opens its reader, which sends the pages along its line. */
 export function subscribeTo({ feeds, readers, mask }: SubscribeOptions): Subscribe {
   return async (args) => {
     // GraphQL does not know the type of a context.
@@ -84,7 +84,7 @@ export function subscribeTo({ feeds, readers, mask }: SubscribeOptions): Subscri
   };
 }
 
-/** Yields nothing, and ends when the stream is over: its answers go along its line. */
+/** Yields nothing, and ends with the stream. */
 function untilOver(over: Promise<void>, leave: () => void): AsyncIterableIterator<never> {
   const done = { done: true, value: undefined } as const;
   return {

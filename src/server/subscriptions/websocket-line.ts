@@ -44,13 +44,13 @@ export class WebSocketLine implements Line {
   end(ending: Ending): void {
     if (ending.kind === "complete") return;
     const { answer, closes } = this.#show(ending.error);
-    // The code says why: clients connect anew, or do not.
+    // The close code says whether the client connects again.
     if (closes !== null) return closeFor(this.#webSocket, closes);
     this.send(Buffer.from(JSON.stringify(answer)));
   }
 }
 
-/** Closes the socket of somebody who is no longer admitted, or whose sign-in failed: it may be away for a while. */
+/** Closes a socket whose actor is no longer admitted, or must connect again after a failed sign-in. */
 export function closeFor(webSocket: WebSocket, why: "not_admitted" | "connect_again"): void {
   switch (why) {
     case "not_admitted":

@@ -26,7 +26,7 @@ function foldersOf(mounts: readonly MountedFolder[] | null = MOUNTS) {
 describe("folders of agents", () => {
   it("of disks of this machine answer without a look", async () => {
     const { asked, folders } = foldersOf();
-    expect(await Promise.all(["/work/a", "/mnt/local/a", "/mntx"].map((folder) => folders.answers(folder)))).toEqual([
+    expect(await Promise.all(["/srv/a", "/mnt/local/a", "/mntx"].map((folder) => folders.answers(folder)))).toEqual([
       true,
       true,
       true,
