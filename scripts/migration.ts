@@ -26,7 +26,10 @@ const head = isAgain
       .join("\n\n")
       .trimEnd();
 /** Later than the newest, whatever the clock says. */
-const stamp = [new Date().toISOString().replace(/\D/g, "").slice(0, 14), String(Number(newest?.name.slice(0, 14) ?? 0) + 1)]
+const stamp = [
+  new Date().toISOString().replace(/\D/g, "").slice(0, 14),
+  String(Number(newest?.name.slice(0, 14) ?? 0) + 1).padStart(14, "0"),
+]
   .sort()
   .at(-1);
 const folder = `prisma/migrations/${isAgain ? newest.name : `${stamp}_${name}`}`;

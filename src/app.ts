@@ -82,6 +82,8 @@ export type Overrides = {
   readonly serverId?: string;
   readonly version?: Version;
   readonly clock?: Clock;
+  /** The migrations of a next version. */
+  readonly migrations?: Parameters<typeof openDatabase>[2];
   /** A layer between the application and its database. */
   readonly sql?: (sql: Sql, purpose: "commits" | "sql" | "leases" | "reads") => Sql;
   readonly logger?: Logger;
@@ -132,7 +134,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   const registry = new Registry();
   const meters = new Meters(registry);
   if (settings.environment.database.kind === "postgres") await untilPostgresAnswers(settings.environment.database.url, logger);
-  const database = await openDatabase(settings.environment.database, observedBy(logger, meters));
+  const database = await openDatabase(settings.environment.database, observedBy(logger, meters), overrides.migrations);
   starting.defer(() => database.close());
   const tested = overrides.sql ?? ((given) => given);
   const commits = tested(database.commits, "commits");

@@ -17,6 +17,7 @@ import {
   readMigrations,
   schemaVersion,
   TABLES_PLACE,
+  type Migration,
   type MigrationRun,
 } from "./migrate.ts";
 import type { MigrationConnection } from "./migration-connection.ts";
@@ -65,17 +66,26 @@ export type Database = {
   close(): Promise<void>;
 };
 
-/** Opens the database and brings its schema up to date. */
-export async function openDatabase(config: DatabaseConfig, observer: DatabaseObserver = NO_OBSERVER): Promise<Database> {
+/** Opens the database and brings its schema up to date, by the committed migrations if no others are given. */
+export async function openDatabase(
+  config: DatabaseConfig,
+  observer: DatabaseObserver = NO_OBSERVER,
+  given?: readonly Migration[],
+): Promise<Database> {
+  const migrations = given ?? (await readMigrations());
   switch (config.kind) {
     case "embedded":
-      return openEmbedded(config, observer);
+      return openEmbedded(config, observer, migrations);
     case "postgres":
-      return openPostgres(config, observer);
+      return openPostgres(config, observer, migrations);
   }
 }
 
-async function openEmbedded(config: DatabaseConfig & { kind: "embedded" }, observer: DatabaseObserver): Promise<Database> {
+async function openEmbedded(
+  config: DatabaseConfig & { kind: "embedded" },
+  observer: DatabaseObserver,
+  migrations: readonly Migration[],
+): Promise<Database> {
   const { tell, migrated } = observer;
   const unlock = await lockFolder(config.folder);
   const folder = join(config.folder, "pglite");
@@ -91,7 +101,6 @@ async function openEmbedded(config: DatabaseConfig & { kind: "embedded" }, obser
       script: async (text) => void (await client.exec(text)),
       query: async <Row>(text: string, values: readonly unknown[] = []) => (await client.query<Row>(text, [...values])).rows,
     };
-    const migrations = await readMigrations();
     const run = { times: MIGRATION_TIMES, tell, migrated, signal: new AbortController().signal };
     await migrate(connection, migrations, run);
     await migrateFaster(connection, migrations, run);
@@ -173,9 +182,12 @@ async function unlessOfOthers<Rows>(read: () => Promise<Rows>): Promise<Rows> {
   }
 }
 
-async function openPostgres(config: DatabaseConfig & { kind: "postgres" }, observer: DatabaseObserver): Promise<Database> {
+async function openPostgres(
+  config: DatabaseConfig & { kind: "postgres" },
+  observer: DatabaseObserver,
+  migrations: readonly Migration[],
+): Promise<Database> {
   const { tell, migrated } = observer;
-  const migrations = await readMigrations();
   const version = schemaVersion(migrations);
   const closing = new AbortController();
   const run: MigrationRun = { times: MIGRATION_TIMES, tell, migrated, signal: closing.signal };

@@ -40,8 +40,6 @@ const FOLDER = new URL("../../prisma/migrations/", import.meta.url);
 const MAY_RUN = "-- Servers of the version before may run beside it.";
 const MUST_STOP = "-- Servers of the version before must be stopped.";
 const FASTER = "-- It only makes things faster.";
-/** The last of the migrations that say nothing of servers of the version before. */
-const LAST_SILENT = "20261125000000_signal";
 /** The advisory locks of those who migrate: before they serve, and while they do. */
 const LOCKS = { first: 72_707_369, faster: 72_707_370 };
 
@@ -56,14 +54,13 @@ export async function readMigrations(): Promise<Migration[]> {
 
 /** The first lines of a migration, read. Throws if they say nothing of older servers. */
 export function kindOf({ name, sql }: Migration): MigrationKind {
-  if (name <= LAST_SILENT) return { mayRunBeside: true, onlyMakesFaster: false };
   const [first, second] = sql.split("\n", 2);
   if (first !== MAY_RUN && first !== MUST_STOP)
     throw new MigrationError(`the first line of migration ${name} must be "${MAY_RUN}" or "${MUST_STOP}"`);
   return { mayRunBeside: first === MAY_RUN, onlyMakesFaster: second === FASTER };
 }
 
-/** The version of a schema: the time in the name of its newest migration. Servers say it with each connection. */
+/** The version of a schema: the number in the name of its newest migration, a time but for the first. Servers say it with each connection. */
 export function schemaVersion(migrations: readonly Migration[]): string {
   return versionOf(migrations.at(-1)?.name ?? "0");
 }

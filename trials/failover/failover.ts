@@ -40,7 +40,7 @@ type World = {
   readonly postgres: TrialPostgres;
   readonly proxy: Proxy;
   readonly servers: readonly [TrialProcess, TrialProcess];
-  readonly newServer: () => Promise<TrialProcess>;
+  readonly newServer: (version?: "next") => Promise<TrialProcess>;
   readonly agents: readonly TrialAgent[];
   readonly folder: string;
   readonly fail: TrialRun["fail"];
@@ -60,7 +60,8 @@ async function runFailovers({ isShort, isPlanted, fail }: TrialRun, folder: stri
     TRIAL_TOOL_SECONDS: "1",
     ...(isPlanted ? { TRIAL_FAULT: "overlooks" } : {}),
   };
-  const newServer = (): Promise<TrialProcess> => start("trials/failover/server.ts", SERVER_READY, env);
+  const newServer = (version?: "next"): Promise<TrialProcess> =>
+    start("trials/failover/server.ts", SERVER_READY, version === undefined ? env : { ...env, TRIAL_VERSION: version });
   const servers = await Promise.all([newServer(), newServer()]);
   const [{ said }] = servers;
   const agents: TrialAgent[] = [];
@@ -126,19 +127,20 @@ async function becomeReadOnly(world: World): Promise<void> {
   await allEnded(world);
 }
 
-/** A dump is under way: a server that starts waits with its migration, and nobody else waits for either. */
+/** A dump is under way: a server of the next version waits with its migration, and nobody else waits for either. */
 async function migrateBesideDump(world: World): Promise<void> {
   const { url, newServer } = world;
-  await query(url, "ALTER TABLE consumer DROP COLUMN seen_at");
-  await query(url, "DELETE FROM _prisma_migrations WHERE migration_name LIKE '%_consumer_seen'");
   const dump = query(
     url,
     `BEGIN ISOLATION LEVEL REPEATABLE READ; ${TABLES.map((table) => `LOCK TABLE ${table} IN ACCESS SHARE MODE`).join("; ")}; SELECT pg_sleep(6); COMMIT`,
   );
-  const starting = newServer();
+  const starting = newServer("next");
   await allEnded(world);
   await dump;
   await (await starting).kill();
+  // This version starts again later.
+  await query(url, "ALTER TABLE consumer DROP COLUMN next_at");
+  await query(url, "DELETE FROM _prisma_migrations WHERE migration_name LIKE '%_next'");
 }
 
 /**

@@ -1,0 +1,1365 @@
+-- Servers of the version before may run beside it.
+
+-- CreateEnum
+CREATE TYPE "agent_state" AS ENUM ('READY', 'WORKING', 'PAUSED');
+
+-- CreateEnum
+CREATE TYPE "breakpoint" AS ENUM ('READY', 'PRE_MODEL', 'STREAMING_MODEL', 'TOOL_PENDING', 'AWAITING_APPROVAL', 'PRE_TOOL', 'TOOL_EXECUTING', 'POST_TOOL');
+
+-- CreateEnum
+CREATE TYPE "tool_call_state" AS ENUM ('PENDING', 'APPROVAL_REQUIRED', 'APPROVED', 'EXECUTING', 'COMPLETED', 'FAILED', 'DENIED', 'SEALED');
+
+-- CreateEnum
+CREATE TYPE "approval_kind" AS ENUM ('TOOL_CALL', 'OUTCOME_UNKNOWN', 'BUDGET', 'NETWORK_HOST');
+
+-- CreateEnum
+CREATE TYPE "approval_state" AS ENUM ('PENDING', 'ALLOWED', 'DENIED', 'RESOLVED', 'EXPIRED', 'SEALED', 'STALE');
+
+-- CreateEnum
+CREATE TYPE "approval_decision" AS ENUM ('ALLOW', 'DENY', 'DONE', 'RETRY', 'FAIL');
+
+-- CreateEnum
+CREATE TYPE "actor_kind" AS ENUM ('USER', 'SERVICE', 'SYSTEM');
+
+-- CreateEnum
+CREATE TYPE "message_kind" AS ENUM ('USER', 'ASSISTANT', 'TOOL_RESULTS');
+
+-- CreateEnum
+CREATE TYPE "step_state" AS ENUM ('STARTED', 'COMPLETED', 'ABORTED');
+
+-- CreateTable
+CREATE TABLE "tenant_log" (
+    "tenant" TEXT NOT NULL,
+    "log_id" TEXT,
+    "epoch" TEXT NOT NULL,
+    "lost_at" TIMESTAMPTZ(3),
+    "floor" BIGINT NOT NULL DEFAULT 0,
+    "compacted" BIGINT NOT NULL DEFAULT 0,
+    "seq" INTEGER NOT NULL DEFAULT 0,
+
+    CONSTRAINT "tenant_log_pkey" PRIMARY KEY ("tenant")
+);
+
+-- CreateTable
+CREATE TABLE "agent" (
+    "id" TEXT NOT NULL,
+    "tenant" TEXT NOT NULL,
+    "title" TEXT,
+    "template_id" TEXT NOT NULL,
+    "model" TEXT NOT NULL,
+    "workspace" TEXT NOT NULL,
+    "tool_timeout_ms" INTEGER,
+    "permission" JSON,
+    "hooks" JSON,
+    "state" "agent_state" NOT NULL DEFAULT 'READY',
+    "breakpoint" "breakpoint" NOT NULL DEFAULT 'READY',
+    "turn" INTEGER NOT NULL DEFAULT 0,
+    "step_count" INTEGER NOT NULL DEFAULT 0,
+    "arrivals" INTEGER NOT NULL DEFAULT 0,
+    "transcript_length" INTEGER NOT NULL DEFAULT 0,
+    "last_sfp_index" INTEGER NOT NULL DEFAULT -1,
+    "seq" INTEGER NOT NULL DEFAULT 0,
+    "needs" INTEGER NOT NULL DEFAULT 0,
+    "signal" INTEGER NOT NULL DEFAULT 0,
+    "interrupt_at" TIMESTAMPTZ(3),
+    "interrupt_note" TEXT,
+    "created_by" TEXT NOT NULL,
+    "created_by_kind" "actor_kind" NOT NULL,
+    "lease_owner" TEXT,
+    "lease_epoch" INTEGER NOT NULL DEFAULT 0,
+    "lease_until" TIMESTAMPTZ(3),
+    "runnable_at" TIMESTAMPTZ(3),
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "last_activity_at" TIMESTAMPTZ(3) NOT NULL,
+    "archived_at" TIMESTAMPTZ(3),
+    "retry_turn" INTEGER,
+    "done_reason" TEXT,
+    "lineage" JSON,
+    "forked_at" INTEGER,
+    "fork_is_whole" BOOLEAN NOT NULL DEFAULT true,
+
+    CONSTRAINT "agent_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "step" (
+    "agent_id" TEXT NOT NULL,
+    "step" INTEGER NOT NULL,
+    "tenant" TEXT NOT NULL,
+    "turn" INTEGER NOT NULL,
+    "state" "step_state" NOT NULL,
+    "model" TEXT NOT NULL,
+    "stop_reason" TEXT,
+    "input_tokens" INTEGER,
+    "output_tokens" INTEGER,
+    "output_is_estimated" BOOLEAN NOT NULL DEFAULT false,
+    "cache_read_tokens" INTEGER,
+    "cache_write_tokens" INTEGER,
+    "cost_usd" DOUBLE PRECISION,
+    "started_at" TIMESTAMPTZ(3) NOT NULL,
+    "completed_at" TIMESTAMPTZ(3),
+    "copied_from" TEXT,
+
+    CONSTRAINT "step_pkey" PRIMARY KEY ("agent_id","step")
+);
+
+-- CreateTable
+CREATE TABLE "message" (
+    "id" TEXT NOT NULL,
+    "tenant" TEXT NOT NULL,
+    "agent_id" TEXT NOT NULL,
+    "kind" "message_kind" NOT NULL,
+    "content" JSON,
+    "bytes" INTEGER,
+    "arrival" INTEGER,
+    "ordinal" INTEGER,
+    "turn" INTEGER,
+    "step" INTEGER,
+    "created_by" TEXT,
+    "created_by_kind" "actor_kind",
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "erased_at" TIMESTAMPTZ(3),
+    "withdrawn_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "message_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "image" (
+    "tenant" TEXT NOT NULL,
+    "digest" TEXT NOT NULL,
+    "data" BYTEA NOT NULL,
+
+    CONSTRAINT "image_pkey" PRIMARY KEY ("tenant","digest")
+);
+
+-- CreateTable
+CREATE TABLE "signing_key" (
+    "name" TEXT NOT NULL,
+    "key" BYTEA NOT NULL,
+
+    CONSTRAINT "signing_key_pkey" PRIMARY KEY ("name")
+);
+
+-- CreateTable
+CREATE TABLE "tool_call" (
+    "id" TEXT NOT NULL,
+    "tenant" TEXT NOT NULL,
+    "agent_id" TEXT NOT NULL,
+    "turn" INTEGER NOT NULL,
+    "step" INTEGER NOT NULL,
+    "ordinal" INTEGER NOT NULL,
+    "provider_id" TEXT NOT NULL,
+    "name" TEXT NOT NULL,
+    "state" "tool_call_state" NOT NULL,
+    "attempt" INTEGER NOT NULL,
+    "requested_input" JSON,
+    "effective_input" JSON,
+    "rule_values" JSON,
+    "input_hash" TEXT,
+    "output" TEXT,
+    "details" JSON,
+    "kept_output_bytes" INTEGER,
+    "error" JSON,
+    "is_error" BOOLEAN NOT NULL,
+    "explanation" JSON,
+    "verdict" TEXT,
+    "hook_verdict" TEXT,
+    "stages" JSON NOT NULL,
+    "audit_trail" JSONB NOT NULL,
+    "started_at" TIMESTAMPTZ(3),
+    "completed_at" TIMESTAMPTZ(3),
+    "duration_ms" DOUBLE PRECISION,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "updated_at" TIMESTAMPTZ(3) NOT NULL,
+    "cancel_requested" JSON,
+    "copied_from" TEXT,
+    "cached_from" TEXT,
+    "todos" JSON,
+    "erased_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "tool_call_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "approval" (
+    "id" TEXT NOT NULL,
+    "tenant" TEXT NOT NULL,
+    "agent_id" TEXT NOT NULL,
+    "tool_call_id" TEXT,
+    "host" TEXT,
+    "port" INTEGER,
+    "kind" "approval_kind" NOT NULL,
+    "state" "approval_state" NOT NULL,
+    "input" JSON,
+    "input_hash" TEXT,
+    "reason" TEXT NOT NULL,
+    "risk" TEXT NOT NULL,
+    "meta" JSON,
+    "preview" JSON,
+    "quorum" INTEGER,
+    "requested_at" TIMESTAMPTZ(3) NOT NULL,
+    "expires_at" TIMESTAMPTZ(3),
+    "closed_at" TIMESTAMPTZ(3),
+    "erased_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "approval_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "host_request" (
+    "approval_id" TEXT NOT NULL,
+    "tool_call_id" TEXT NOT NULL,
+    "in_background" BOOLEAN NOT NULL,
+    "tenant" TEXT NOT NULL,
+    "agent_id" TEXT NOT NULL,
+    "told_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "host_request_pkey" PRIMARY KEY ("approval_id","tool_call_id","in_background")
+);
+
+-- CreateTable
+CREATE TABLE "decision" (
+    "approval_id" TEXT NOT NULL,
+    "actor_id" TEXT NOT NULL,
+    "actor_kind" "actor_kind" NOT NULL,
+    "on_behalf_of" TEXT,
+    "on_behalf_of_kind" "actor_kind",
+    "tenant" TEXT NOT NULL,
+    "decision" "approval_decision" NOT NULL,
+    "note" TEXT,
+    "input" JSON,
+    "input_hash" TEXT,
+    "decided_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "decision_pkey" PRIMARY KEY ("approval_id","actor_id")
+);
+
+-- CreateTable
+CREATE TABLE "delegation" (
+    "id" TEXT NOT NULL,
+    "tenant" TEXT NOT NULL,
+    "from_id" TEXT NOT NULL,
+    "from_kind" "actor_kind" NOT NULL,
+    "to_id" TEXT NOT NULL,
+    "to_kind" "actor_kind" NOT NULL DEFAULT 'USER',
+    "note" TEXT,
+    "starts_at" TIMESTAMPTZ(3) NOT NULL,
+    "ends_at" TIMESTAMPTZ(3) NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "revoked_at" TIMESTAMPTZ(3),
+    "revoked_by" TEXT,
+    "revoked_by_kind" "actor_kind",
+    "ended_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "delegation_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "allow_rule" (
+    "id" TEXT NOT NULL,
+    "tenant" TEXT NOT NULL,
+    "template_id" TEXT NOT NULL,
+    "agent_id" TEXT,
+    "rule" TEXT NOT NULL,
+    "approval_id" TEXT NOT NULL,
+    "note" TEXT,
+    "created_by" TEXT NOT NULL,
+    "created_by_kind" "actor_kind" NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "revoked_at" TIMESTAMPTZ(3),
+    "revoked_by" TEXT,
+    "revoked_by_kind" "actor_kind",
+
+    CONSTRAINT "allow_rule_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "consumer" (
+    "name" TEXT NOT NULL,
+    "tenant" TEXT NOT NULL,
+    "position" BIGINT NOT NULL,
+    "lease_owner" TEXT,
+    "lease_until" TIMESTAMPTZ(3),
+    "seen_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "consumer_pkey" PRIMARY KEY ("name","tenant")
+);
+
+-- CreateTable
+CREATE TABLE "actor" (
+    "tenant" TEXT NOT NULL,
+    "kind" "actor_kind" NOT NULL,
+    "id" TEXT NOT NULL,
+    "name" TEXT,
+    "erased_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "actor_pkey" PRIMARY KEY ("tenant","kind","id")
+);
+
+-- CreateTable
+CREATE TABLE "known_configuration" (
+    "tenant" TEXT NOT NULL,
+    "digest" TEXT NOT NULL,
+    "parts" JSON NOT NULL,
+    "known_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "known_configuration_pkey" PRIMARY KEY ("tenant")
+);
+
+-- CreateTable
+CREATE TABLE "event" (
+    "tenant" TEXT NOT NULL,
+    "position" BIGINT NOT NULL,
+    "agent_id" TEXT,
+    "seq" INTEGER NOT NULL,
+    "append_id" UUID,
+    "channel" TEXT NOT NULL,
+    "kind" TEXT NOT NULL,
+    "payload" JSON NOT NULL,
+    "at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "event_pkey" PRIMARY KEY ("tenant","position")
+);
+
+-- CreateTable
+CREATE TABLE "todo" (
+    "agent_id" TEXT NOT NULL,
+    "id" TEXT NOT NULL,
+    "tenant" TEXT NOT NULL,
+    "place" INTEGER NOT NULL,
+    "title" TEXT NOT NULL,
+    "status" TEXT NOT NULL,
+    "assignee" TEXT,
+    "notes" TEXT,
+
+    CONSTRAINT "todo_pkey" PRIMARY KEY ("agent_id","id")
+);
+
+-- CreateTable
+CREATE TABLE "known_file" (
+    "agent_id" TEXT NOT NULL,
+    "path" TEXT NOT NULL,
+    "tenant" TEXT NOT NULL,
+    "access" TEXT NOT NULL,
+    "is_whole" BOOLEAN NOT NULL,
+    "digest" TEXT NOT NULL,
+    "bytes" BIGINT NOT NULL,
+    "modified_at" TIMESTAMPTZ(3) NOT NULL,
+    "stamp" TEXT NOT NULL,
+    "call_id" TEXT NOT NULL,
+    "at" TIMESTAMPTZ(3) NOT NULL,
+    "change" TEXT,
+    "change_told_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "known_file_pkey" PRIMARY KEY ("agent_id","path")
+);
+
+-- CreateTable
+CREATE TABLE "shell" (
+    "id" TEXT NOT NULL,
+    "tenant" TEXT NOT NULL,
+    "agent_id" TEXT NOT NULL,
+    "call_id" TEXT NOT NULL,
+    "command" TEXT NOT NULL,
+    "server" TEXT NOT NULL,
+    "host" TEXT NOT NULL,
+    "lease_until" TIMESTAMPTZ(3),
+    "state" TEXT NOT NULL,
+    "end_wanted" TEXT,
+    "end_reason" TEXT,
+    "exit_code" INTEGER,
+    "signal" TEXT,
+    "started_at" TIMESTAMPTZ(3) NOT NULL,
+    "ended_at" TIMESTAMPTZ(3),
+    "is_end_told" BOOLEAN NOT NULL,
+
+    CONSTRAINT "shell_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "idempotency_key" (
+    "tenant" TEXT NOT NULL,
+    "actor_id" TEXT NOT NULL,
+    "operation" TEXT NOT NULL,
+    "key" TEXT NOT NULL,
+    "body_hash" TEXT NOT NULL,
+    "result_id" TEXT NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "idempotency_key_pkey" PRIMARY KEY ("tenant","actor_id","operation","key")
+);
+
+-- CreateTable
+CREATE TABLE "audit_call" (
+    "id" TEXT NOT NULL,
+    "tenant" TEXT NOT NULL,
+    "agent_id" TEXT NOT NULL,
+    "step" INTEGER NOT NULL,
+    "name" TEXT NOT NULL,
+    "state" "tool_call_state" NOT NULL,
+    "verdict" TEXT,
+    "error_type" TEXT,
+    "rule" TEXT,
+    "place" TEXT,
+    "has_run" BOOLEAN NOT NULL,
+    "duration_ms" DOUBLE PRECISION,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "template_id" TEXT NOT NULL,
+    "created_by" TEXT NOT NULL,
+    "deciders" TEXT[],
+
+    CONSTRAINT "audit_call_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "audit_count" (
+    "tenant" TEXT NOT NULL,
+    "hour" TIMESTAMPTZ(3) NOT NULL,
+    "name" TEXT NOT NULL,
+    "state" "tool_call_state" NOT NULL,
+    "calls" INTEGER NOT NULL,
+    "executed" INTEGER NOT NULL,
+    "timed" INTEGER NOT NULL,
+    "sum_ms" DOUBLE PRECISION NOT NULL,
+    "most_ms" DOUBLE PRECISION,
+
+    CONSTRAINT "audit_count_pkey" PRIMARY KEY ("tenant","hour","name","state")
+);
+
+-- CreateTable
+CREATE TABLE "audit_fold" (
+    "tenant" TEXT NOT NULL,
+    "position" BIGINT NOT NULL,
+    "filled_at" TIMESTAMPTZ(3) NOT NULL,
+    "filled_id" TEXT NOT NULL,
+    "whole_at" BIGINT,
+
+    CONSTRAINT "audit_fold_pkey" PRIMARY KEY ("tenant")
+);
+
+-- CreateIndex
+CREATE INDEX "agent_tenant_created_at_id_idx" ON "agent"("tenant", "created_at", "id");
+
+-- CreateIndex
+CREATE INDEX "agent_tenant_created_by_created_at_id_idx" ON "agent"("tenant", "created_by", "created_at", "id");
+
+-- CreateIndex
+CREATE INDEX "agent_tenant_last_activity_at_id_idx" ON "agent"("tenant", "last_activity_at", "id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "message_agent_id_ordinal_key" ON "message"("agent_id", "ordinal");
+
+-- CreateIndex
+CREATE INDEX "tool_call_tenant_created_at_id_idx" ON "tool_call"("tenant", "created_at", "id");
+
+-- CreateIndex
+CREATE INDEX "tool_call_tenant_name_created_at_idx" ON "tool_call"("tenant", "name", "created_at");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "tool_call_agent_id_step_ordinal_key" ON "tool_call"("agent_id", "step", "ordinal");
+
+-- CreateIndex
+CREATE INDEX "approval_tenant_state_requested_at_id_idx" ON "approval"("tenant", "state", "requested_at", "id");
+
+-- CreateIndex
+CREATE INDEX "approval_agent_id_state_idx" ON "approval"("agent_id", "state");
+
+-- CreateIndex
+CREATE INDEX "approval_tool_call_id_idx" ON "approval"("tool_call_id");
+
+-- CreateIndex
+CREATE INDEX "host_request_tool_call_id_idx" ON "host_request"("tool_call_id");
+
+-- CreateIndex
+CREATE INDEX "delegation_tenant_to_id_ends_at_idx" ON "delegation"("tenant", "to_id", "ends_at");
+
+-- CreateIndex
+CREATE INDEX "delegation_tenant_created_at_id_idx" ON "delegation"("tenant", "created_at", "id");
+
+-- CreateIndex
+CREATE INDEX "allow_rule_tenant_template_id_idx" ON "allow_rule"("tenant", "template_id");
+
+-- CreateIndex
+CREATE INDEX "allow_rule_tenant_created_at_id_idx" ON "allow_rule"("tenant", "created_at", "id");
+
+-- CreateIndex
+CREATE INDEX "event_agent_id_position_idx" ON "event"("agent_id", "position");
+
+-- CreateIndex
+CREATE INDEX "shell_agent_id_started_at_id_idx" ON "shell"("agent_id", "started_at", "id");
+
+-- CreateIndex
+CREATE INDEX "idempotency_key_created_at_idx" ON "idempotency_key"("created_at");
+
+-- CreateIndex
+CREATE INDEX "audit_call_tenant_created_at_id_idx" ON "audit_call"("tenant", "created_at", "id");
+
+-- CreateIndex
+CREATE INDEX "audit_call_tenant_name_created_at_id_idx" ON "audit_call"("tenant", "name", "created_at", "id");
+
+-- CreateIndex
+CREATE INDEX "audit_call_duration" ON "audit_call"("tenant", "duration_ms", "id", "created_at", "state", "agent_id", "template_id");
+
+-- CreateIndex
+CREATE INDEX "audit_call_tenant_name_duration_ms_id_idx" ON "audit_call"("tenant", "name", "duration_ms", "id");
+
+-- CreateIndex
+CREATE INDEX "audit_call_tenant_template_id_created_at_id_idx" ON "audit_call"("tenant", "template_id", "created_at", "id");
+
+-- CreateIndex
+CREATE INDEX "audit_call_agent_id_step_idx" ON "audit_call"("agent_id", "step");
+
+-- AddForeignKey
+ALTER TABLE "step" ADD CONSTRAINT "step_agent_id_fkey" FOREIGN KEY ("agent_id") REFERENCES "agent"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "message" ADD CONSTRAINT "message_agent_id_fkey" FOREIGN KEY ("agent_id") REFERENCES "agent"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "tool_call" ADD CONSTRAINT "tool_call_agent_id_fkey" FOREIGN KEY ("agent_id") REFERENCES "agent"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "approval" ADD CONSTRAINT "approval_agent_id_fkey" FOREIGN KEY ("agent_id") REFERENCES "agent"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "approval" ADD CONSTRAINT "approval_tool_call_id_fkey" FOREIGN KEY ("tool_call_id") REFERENCES "tool_call"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "host_request" ADD CONSTRAINT "host_request_approval_id_fkey" FOREIGN KEY ("approval_id") REFERENCES "approval"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "host_request" ADD CONSTRAINT "host_request_tool_call_id_fkey" FOREIGN KEY ("tool_call_id") REFERENCES "tool_call"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "decision" ADD CONSTRAINT "decision_approval_id_fkey" FOREIGN KEY ("approval_id") REFERENCES "approval"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "todo" ADD CONSTRAINT "todo_agent_id_fkey" FOREIGN KEY ("agent_id") REFERENCES "agent"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "known_file" ADD CONSTRAINT "known_file_agent_id_fkey" FOREIGN KEY ("agent_id") REFERENCES "agent"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "shell" ADD CONSTRAINT "shell_agent_id_fkey" FOREIGN KEY ("agent_id") REFERENCES "agent"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- What Prisma does not describe follows.
+
+-- Checks, where a text has a few values.
+ALTER TABLE "known_file" ADD CONSTRAINT "known_file_access_check" CHECK ("access" IN ('READ', 'WRITTEN'));
+ALTER TABLE "shell" ADD CONSTRAINT "shell_state" CHECK ("state" IN ('RUNNING', 'ENDED'));
+
+-- Rows that many commits update: their old versions go before the table has grown by them.
+ALTER TABLE "agent" SET (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 200, autovacuum_vacuum_cost_delay = 0);
+ALTER TABLE "tool_call" SET (fillfactor = 60, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
+
+-- Events are never updated: rows are frozen soon after their insert, a few at a time, so that no vacuum of the whole table is ever
+-- due against wraparound (each commit takes a transaction id).
+ALTER TABLE "event" SET (autovacuum_vacuum_insert_scale_factor = 0.01, autovacuum_vacuum_insert_threshold = 10000, autovacuum_freeze_min_age = 0);
+ALTER TABLE "message" SET (autovacuum_vacuum_insert_scale_factor = 0.02, autovacuum_freeze_min_age = 0);
+
+-- Calls that wait are updated when they end; rows that are inserted in the order of time are frozen early, so that indexes alone answer.
+ALTER TABLE "audit_call" SET (fillfactor = 90, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.01, autovacuum_vacuum_insert_threshold = 10000);
+
+-- Images are compressed already.
+ALTER TABLE "image" ALTER COLUMN "data" SET STORAGE EXTERNAL;
+
+-- A server looks from tenant to tenant, and takes the first agents of each that have no owner: no tenant's agents wait behind all of another's.
+CREATE INDEX "agent_waiting" ON "agent" ("tenant", "runnable_at") WHERE "runnable_at" IS NOT NULL AND "lease_owner" IS NULL;
+CREATE INDEX "agent_leased" ON "agent" ("lease_owner") WHERE "lease_owner" IS NOT NULL;
+
+-- Messages of the agent itself, which are the most, have no arrival.
+CREATE UNIQUE INDEX "message_arrival" ON "message" ("agent_id", "arrival") WHERE "arrival" IS NOT NULL;
+CREATE INDEX "message_waiting" ON "message" ("agent_id", "arrival") WHERE "ordinal" IS NULL;
+CREATE INDEX "message_turn" ON "message" ("agent_id", "turn") WHERE "kind" = 'USER';
+
+CREATE UNIQUE INDEX "approval_one_pending" ON "approval" ("tool_call_id") WHERE "state" = 'PENDING';
+-- An agent has one open question for a host and port: further calls that ask for the same join it.
+CREATE UNIQUE INDEX "approval_one_open_host" ON "approval" ("agent_id", "host", "port") WHERE "state" = 'PENDING' AND "host" IS NOT NULL;
+-- The approvals that expire next.
+CREATE INDEX "approval_expiring" ON "approval" ("expires_at") WHERE "state" = 'PENDING' AND "expires_at" IS NOT NULL;
+-- Answers that the next step is told.
+CREATE INDEX "host_request_untold" ON "host_request" ("agent_id") WHERE "in_background" AND "told_at" IS NULL;
+-- A rule is stored once for a template, and once for each of its agents.
+CREATE UNIQUE INDEX "allow_rule_once" ON "allow_rule" ("tenant", "template_id", coalesce("agent_id", ''), md5("rule")) WHERE "revoked_at" IS NULL;
+CREATE INDEX "delegation_not_ended" ON "delegation" ("ends_at") WHERE "ended_at" IS NULL;
+
+-- Appends whose answer was lost are looked up by these.
+CREATE UNIQUE INDEX "event_append" ON "event" ("append_id", "agent_id") WHERE "append_id" IS NOT NULL;
+CREATE UNIQUE INDEX "event_append_of_tenant" ON "event" ("append_id") WHERE "append_id" IS NOT NULL AND "agent_id" IS NULL;
+CREATE UNIQUE INDEX "event_seq_of_tenant" ON "event" ("tenant", "seq") WHERE "agent_id" IS NULL;
+-- Readers of the events of approvals alone pass all others by.
+CREATE INDEX "event_control" ON "event" ("tenant", "position") WHERE "channel" = 'CONTROL';
+CREATE INDEX "event_permission_required" ON "event" (("payload" #>> '{request,approvalId}')) WHERE "kind" = 'PERMISSION_REQUIRED';
+
+-- Shells that run, by the end of their lease; and shells whose end the model was not told.
+CREATE INDEX "shell_running" ON "shell" ("lease_until") WHERE "state" = 'RUNNING';
+CREATE INDEX "shell_untold" ON "shell" ("agent_id") WHERE NOT "is_end_told";
+
+-- Most calls are completed and were allowed without a question. Questions about the others are answered from these indexes alone.
+CREATE INDEX "audit_call_state" ON "audit_call" ("tenant", "state", "created_at", "id") INCLUDE ("name", "agent_id", "duration_ms", "has_run", "template_id", "created_by", "verdict", "error_type") WHERE "state" <> 'COMPLETED';
+CREATE INDEX "audit_call_open" ON "audit_call" ("agent_id") WHERE "state" IN ('PENDING', 'APPROVAL_REQUIRED', 'APPROVED', 'EXECUTING');
+CREATE INDEX "audit_call_error_type" ON "audit_call" ("tenant", "error_type", "created_at", "id") INCLUDE ("name", "agent_id", "duration_ms", "has_run", "template_id", "created_by", "state", "verdict") WHERE "error_type" IS NOT NULL;
+CREATE INDEX "audit_call_verdict" ON "audit_call" ("tenant", "verdict", "created_at", "id") INCLUDE ("name", "agent_id", "duration_ms", "has_run", "template_id", "created_by", "state", "error_type") WHERE "verdict" <> 'allow';
+CREATE INDEX "audit_call_deciders" ON "audit_call" USING gin ("deciders") WHERE "deciders" IS NOT NULL;
+-- Calls by the place of the configuration, or the stored rule, that decided; and by the rule's text, wherever it stands. By its digest: a rule may be longer than an entry.
+CREATE INDEX "audit_call_place" ON "audit_call" ("tenant", "place", "created_at", "id") WHERE "place" IS NOT NULL;
+CREATE INDEX "audit_call_rule" ON "audit_call" ("tenant", md5("rule"), "created_at", "id") WHERE "rule" IS NOT NULL;
+-- All questions about the calls that a person may see are answered from this index alone. All rows are in it: Prisma leaves partial indexes to us.
+CREATE INDEX "audit_call_created_by" ON "audit_call" ("tenant", "created_by", "created_at", "id") INCLUDE ("name", "state", "verdict", "error_type", "has_run", "duration_ms", "agent_id", "template_id") WHERE "created_by" IS NOT NULL;
+
+-- The key of this database, of random UUIDs: 366 bits.
+INSERT INTO "signing_key" ("name", "key") VALUES
+  ('images', sha256(convert_to(gen_random_uuid()::text || gen_random_uuid()::text || gen_random_uuid()::text, 'UTF8')));
+
+-- Written by `npm run migration` from src/db/functions/append_events.sql: change it there.
+-- Appends events of one or several agents of a tenant, in the order in which they are given.
+--
+-- Answers a row an agent: whether it was fenced, the seq before its first event, and the position before the first event
+-- of its events. A fenced agent's events are not written; the others' are. `fenced` is null for an agent whose row another
+-- transaction holds: its events were not written either, and may be appended again, with the same p_append. So a row that
+-- is locked for long concerns its agent only (invariant 13).
+--
+-- p_owner, p_epochs: an agent whose epoch is null is not fenced; of the others the lease must be p_owner's at that epoch.
+-- p_event_agents:    for each event, the place of its agent in p_agents, from 1.
+-- p_retry:           an answer was lost: what the append has written before is answered instead of being written again.
+--
+-- Locks: an advisory lock that stands for the append, so that a retry does not pass a first try that is still under way;
+-- the agents' rows by id, then an advisory lock that stands for the tenant's log, last, until after COMMIT; nothing
+-- is awaited between the two. Tenants whose names have the same hash share one, and only wait for each other.
+-- Invariants 2 (positions without gaps, in commit order) and 4 (a stale lease writes nothing).
+-- Neither seq nor position has a counter that each append would update: beside a snapshot that is kept open, a counter's
+-- old versions pile up, and each append walks them (docs/adr/0014). Every statement of a VOLATILE function has a snapshot
+-- of its own, so that what is read behind a lock is what was committed before it (isolation READ COMMITTED).
+--
+-- Errors: TP004 where a failover lost commits of the log: nothing is written before `npm run restored`; unique_violation where a first try that was delayed comes after its retry (event_append).
+CREATE OR REPLACE FUNCTION append_events(
+  p_tenant text,
+  p_append uuid,
+  p_retry boolean,
+  p_owner text,
+  p_agents text[],
+  p_epochs int[],
+  p_event_agents int[],
+  p_channels text[],
+  p_kinds text[],
+  p_payloads text[],
+  p_ats timestamptz[]
+)
+RETURNS TABLE (agent text, fenced boolean, base_seq int, base_position bigint)
+LANGUAGE plpgsql VOLATILE
+AS $function$
+#variable_conflict use_column
+DECLARE
+  v_base bigint;
+  v_count int := cardinality(p_kinds);
+  v_is_locked boolean;
+  v_lost timestamptz;
+  v_locked text[];
+  v_numbers int[];
+  v_seqs int[];
+BEGIN
+  -- PERFORM would be a statement of SQL; PL/pgSQL evaluates an assignment by itself.
+  v_is_locked := pg_advisory_xact_lock(hashtextextended(p_append::text, 7270736901)) IS NOT NULL;
+
+  -- The usual case: one agent.
+  IF cardinality(p_agents) = 1 AND NOT p_retry THEN
+    SELECT a.seq INTO base_seq FROM agent a
+    WHERE a.id = p_agents[1] AND a.tenant = p_tenant AND (p_epochs[1] IS NULL OR (a.lease_epoch = p_epochs[1] AND a.lease_owner = p_owner))
+    FOR NO KEY UPDATE SKIP LOCKED;
+    agent := p_agents[1];
+    fenced := false;
+    IF NOT FOUND THEN
+      fenced := NULLIF(NOT EXISTS (
+        SELECT FROM agent a
+        WHERE a.id = p_agents[1] AND a.tenant = p_tenant AND (p_epochs[1] IS NULL OR (a.lease_epoch = p_epochs[1] AND a.lease_owner = p_owner))
+      ), false);
+    ELSIF v_count > 0 THEN
+      v_is_locked := pg_advisory_xact_lock(hashtextextended(p_tenant, 7270736900)) IS NOT NULL;
+      SELECT greatest(base_seq, (SELECT e.seq FROM event e WHERE e.agent_id = p_agents[1] ORDER BY e.position DESC LIMIT 1)),
+             greatest(l.floor, (SELECT e.position FROM event e WHERE e.tenant = p_tenant ORDER BY e.position DESC LIMIT 1)), l.lost_at
+      INTO base_seq, base_position, v_lost
+      FROM tenant_log l WHERE l.tenant = p_tenant;
+      IF v_lost IS NOT NULL THEN
+        RAISE EXCEPTION 'the log of tenant % lost commits', p_tenant USING ERRCODE = 'TP004';
+      END IF;
+      IF v_count = 1 THEN
+        INSERT INTO event (tenant, position, agent_id, seq, append_id, channel, kind, payload, at)
+        VALUES (p_tenant, base_position + 1, p_agents[1], base_seq + 1, p_append, p_channels[1], p_kinds[1], p_payloads[1]::json, p_ats[1]);
+      ELSE
+        INSERT INTO event (tenant, position, agent_id, seq, append_id, channel, kind, payload, at)
+        SELECT p_tenant, base_position + e.place, p_agents[1], base_seq + e.place, CASE WHEN e.place = 1 THEN p_append END, e.channel, e.kind, e.payload::json, e.at
+        FROM unnest(p_channels, p_kinds, p_payloads, p_ats) WITH ORDINALITY AS e(channel, kind, payload, at, place);
+      END IF;
+    END IF;
+    RETURN NEXT;
+    RETURN;
+  END IF;
+
+  IF p_retry AND EXISTS (SELECT FROM event e WHERE e.append_id = p_append AND e.agent_id = ANY (p_agents)) THEN
+    RETURN QUERY
+      SELECT a.id, NULLIF(e.seq IS NULL, true), e.seq - 1, e.position - 1
+      FROM unnest(p_agents) AS a(id) LEFT JOIN event e ON e.append_id = p_append AND e.agent_id = a.id;
+    RETURN;
+  END IF;
+
+  v_locked := ARRAY(SELECT id FROM agent WHERE id = ANY (p_agents) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED);
+
+  SELECT array_agg(g.number::int), array_agg(greatest(a.seq, (SELECT e.seq FROM event e WHERE e.agent_id = a.id ORDER BY e.position DESC LIMIT 1))),
+         sum((SELECT count(*) FROM unnest(p_event_agents) AS x(number) WHERE x.number = g.number))
+  INTO v_numbers, v_seqs, v_count
+  FROM unnest(p_agents, p_epochs) WITH ORDINALITY AS g(id, epoch, number)
+  JOIN agent a ON a.id = g.id AND a.tenant = p_tenant AND (g.epoch IS NULL OR (a.lease_epoch = g.epoch AND a.lease_owner = p_owner))
+  WHERE a.id = ANY (v_locked);
+
+  IF v_count > 0 THEN
+    v_is_locked := pg_advisory_xact_lock(hashtextextended(p_tenant, 7270736900)) IS NOT NULL;
+    SELECT greatest(l.floor, (SELECT e.position FROM event e WHERE e.tenant = p_tenant ORDER BY e.position DESC LIMIT 1)), l.lost_at INTO v_base, v_lost FROM tenant_log l WHERE l.tenant = p_tenant;
+    IF v_lost IS NOT NULL THEN
+      RAISE EXCEPTION 'the log of tenant % lost commits', p_tenant USING ERRCODE = 'TP004';
+    END IF;
+    INSERT INTO event (tenant, position, agent_id, seq, append_id, channel, kind, payload, at)
+    SELECT p_tenant, v_base + row_number() OVER batch, p_agents[e.number], b.seq + row_number() OVER own,
+           CASE WHEN row_number() OVER own = 1 THEN p_append END, e.channel, e.kind, e.payload::json, e.at
+    FROM unnest(p_event_agents, p_channels, p_kinds, p_payloads, p_ats) WITH ORDINALITY AS e(number, channel, kind, payload, at, place)
+    JOIN unnest(v_numbers, v_seqs) AS b(number, seq) ON b.number = e.number
+    WINDOW batch AS (ORDER BY e.place), own AS (PARTITION BY e.number ORDER BY e.place);
+  END IF;
+
+  RETURN QUERY
+    SELECT p_agents[g.number], CASE WHEN b.number IS NOT NULL THEN false WHEN p_agents[g.number] = ANY (v_locked) THEN true END, b.seq, v_base
+    FROM generate_subscripts(p_agents, 1) AS g(number) LEFT JOIN unnest(v_numbers, v_seqs) AS b(number, seq) ON b.number = g.number;
+END
+$function$;
+
+
+-- Written by `npm run migration` from src/db/functions/commit_change.sql: change it there.
+-- Changes rows of one agent, as p_change (src/db/commit/change.ts) says, and appends the events that report it, or does neither.
+-- Answers what append_events answers, and how often the agent had been signalled before.
+--
+-- Most changes of owners have a statement of their own (src/db/commit/composed-commit.ts), which leaves the same rows: here is what
+-- depends on what others have committed meanwhile, and why a change was refused. What $(…) stands for are the columns of
+-- src/db/commit/columns.ts, written out by `npm run migration`.
+--
+-- p_owner, p_epoch: what the owner of a lease writes; without an epoch it is not fenced.
+-- p_retry:          an answer was lost: where the append has events, they are answered instead of being written again. A write
+--                   without events that starts a step is known by the step: at one epoch, nobody else writes it.
+--
+-- Locks: the agent's row first; new images, by digest; its approvals, calls, the rules that they start by, and shells, in the order of the change; the tenant's log, last.
+-- Errors: TP001 the lease is another's; TP002 a row is not in the state that the change starts from, or what it would
+-- start by no longer stands; TP003 the idempotency key was used before. Each of them changes nothing.
+-- Invariants 3 (rows and events in one transaction), 4 (fence), 5 (EXECUTING is committed before a tool starts),
+-- 7 (what was allowed still stands when it starts) and 14 (nothing starts after an acknowledged interrupt or cancellation).
+CREATE OR REPLACE FUNCTION commit_change(
+  p_tenant text,
+  p_append uuid,
+  p_retry boolean,
+  p_owner text,
+  p_agent text,
+  p_epoch int,
+  p_change json,
+  p_channels text[],
+  p_kinds text[],
+  p_payloads text[],
+  p_ats timestamptz[]
+)
+RETURNS TABLE (agent text, fenced boolean, base_seq int, base_position bigint, signal int)
+LANGUAGE plpgsql VOLATILE
+AS $function$
+#variable_conflict use_column
+DECLARE
+  v_agent agent;
+  v_change record;
+  v_closing record;
+  v_item record;
+  v_state text;
+  v_signal int;
+  v_joined int;
+  v_is_idle boolean := false;
+  v_has_shells boolean := false;
+  v_written int;
+BEGIN
+  SELECT * INTO v_change FROM json_to_record(p_change) AS c(
+    "idempotencyKey" json, "createAgent" json, fork json, "expectSignal" int, "queueLimit" json, agent json, wake boolean, interrupt json, retry json, cancel json, rename json, archive json, withdraw json, received json, images json, joins json, messages json,
+    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "keepRule" json, "toolCalls" json, transitions json, approvals json, "hostRequests" json, "toldHosts" json, todos json, "todosBy" text, "knownFiles" json, "fileChanges" json, "interruptEnd" json, "toldNote" text, "shellStart" json, "shellsTold" json, "shellEnd" json);
+
+  IF v_change."createAgent" IS NULL THEN
+    -- A row that others hold for long keeps a connection for a moment only: the caller tries again without one.
+    PERFORM set_config('lock_timeout', '250ms', true);
+    SELECT * INTO v_agent FROM agent WHERE id = p_agent AND tenant = p_tenant FOR NO KEY UPDATE;
+    PERFORM set_config('lock_timeout', '2s', true);
+    IF v_agent.id IS NULL THEN
+      RAISE EXCEPTION 'agent % does not exist', p_agent USING ERRCODE = 'TP002';
+    END IF;
+    v_signal := v_agent.signal;
+  END IF;
+
+  IF p_retry AND EXISTS (SELECT FROM event e WHERE e.append_id = p_append AND e.agent_id = p_agent) THEN
+    RETURN QUERY SELECT e.agent_id, false, e.seq - 1, e.position - 1, v_signal FROM event e WHERE e.append_id = p_append AND e.agent_id = p_agent;
+    RETURN;
+  END IF;
+
+  IF p_epoch IS NOT NULL AND (v_agent.lease_epoch, v_agent.lease_owner) IS DISTINCT FROM (p_epoch, p_owner) THEN
+    RAISE EXCEPTION 'the lease of agent % is at epoch % of %, not at % of %', p_agent, v_agent.lease_epoch, v_agent.lease_owner, p_epoch, p_owner USING ERRCODE = 'TP001';
+  END IF;
+
+  IF p_retry AND cardinality(p_kinds) = 0 AND EXISTS (SELECT FROM step s WHERE s.agent_id = p_agent AND s.step = (v_change."stepStart" ->> 'step')::int) THEN
+    RETURN QUERY SELECT p_agent, false, v_agent.seq, 0::bigint, v_signal;
+    RETURN;
+  END IF;
+
+  IF v_change."idempotencyKey" IS NOT NULL THEN
+    INSERT INTO idempotency_key SELECT * FROM json_populate_record(null::idempotency_key, v_change."idempotencyKey") ON CONFLICT DO NOTHING;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'the idempotency key was used before' USING ERRCODE = 'TP003';
+    END IF;
+  END IF;
+
+  IF v_change."createAgent" IS NOT NULL THEN
+    INSERT INTO agent SELECT * FROM json_populate_record(null::agent, v_change."createAgent") ON CONFLICT (id) DO NOTHING;
+    IF NOT FOUND THEN
+      -- The first try of this append was still under way, and has committed by now.
+      RETURN QUERY SELECT e.agent_id, false, e.seq - 1, e.position - 1, v_signal FROM event e WHERE e.append_id = p_append AND e.agent_id = p_agent;
+      RETURN;
+    END IF;
+  END IF;
+
+  -- A fork begins with what the agent it was forked from had up to a message that both share: the transcript, the steps
+  -- and calls of its answers, and the todos as the last of those calls left them. Copies name the original: nothing has happened, or was paid for, twice.
+  -- Each row is made once, beside its original: where a query answers it, its function would be called for each column.
+  IF v_change.fork IS NOT NULL THEN
+    INSERT INTO message (id, tenant, agent_id, kind, content, bytes, ordinal, turn, step, created_by, created_by_kind, created_at, erased_at)
+    SELECT gen_random_uuid()::text, m.tenant, p_agent, m.kind, m.content, m.bytes, m.ordinal, m.turn, m.step, m.created_by, m.created_by_kind, m.created_at, m.erased_at
+    FROM message m WHERE m.agent_id = v_change.fork ->> 'from' AND m.tenant = p_tenant AND m.ordinal <= (v_change.fork ->> 'at')::int;
+    INSERT INTO step
+    SELECT r.* FROM step s, LATERAL json_populate_record(s, json_build_object('agent_id', p_agent, 'copied_from', coalesce(s.copied_from, s.agent_id))) r
+    WHERE s.agent_id = v_change.fork ->> 'from' AND s.step <= (SELECT max(m.step) FROM message m WHERE m.agent_id = p_agent AND m.kind = 'ASSISTANT');
+    INSERT INTO tool_call
+    SELECT r.* FROM tool_call t JOIN step s ON s.agent_id = p_agent AND s.step = t.step,
+      LATERAL json_populate_record(t, json_build_object('id', gen_random_uuid(), 'agent_id', p_agent, 'copied_from', coalesce(t.copied_from, t.id))) r
+    WHERE t.agent_id = v_change.fork ->> 'from';
+    -- A copy of a call that was given the result of another names the copy of that one.
+    UPDATE tool_call t SET cached_from = c.id FROM tool_call o JOIN tool_call c ON c.agent_id = p_agent AND c.step = o.step AND c.ordinal = o.ordinal
+    WHERE t.agent_id = p_agent AND o.id = t.cached_from;
+    INSERT INTO todo (agent_id, id, tenant, place, title, status, assignee, notes)
+    SELECT p_agent, w.todo ->> 'id', p_tenant, w.place - 1, w.todo ->> 'title', w.todo ->> 'status', w.todo ->> 'assignee', w.todo ->> 'notes'
+    -- Calls of before do not keep the list that they left: of those, todo_write has it in its input.
+    FROM (SELECT coalesce(todos, effective_input -> 'todos') AS todos FROM tool_call
+          WHERE agent_id = p_agent AND (todos IS NOT NULL OR (name = 'todo_write' AND state = 'COMPLETED' AND started_at IS NOT NULL))
+          ORDER BY step DESC, ordinal DESC LIMIT 1) c, json_array_elements(c.todos) WITH ORDINALITY AS w(todo, place);
+    -- The fork knows the files that it has seen: those which calls of the other read or wrote later, the fork must read again.
+    -- What has changed in them since, the fork looks for and is told itself.
+    INSERT INTO known_file
+    SELECT r.* FROM known_file k JOIN tool_call o ON o.id = k.call_id
+      JOIN tool_call t ON t.agent_id = p_agent AND t.step = o.step AND t.ordinal = o.ordinal,
+      LATERAL json_populate_record(k, json_build_object('agent_id', p_agent, 'call_id', t.id, 'change', null, 'change_told_at', null)) r
+    WHERE k.agent_id = v_change.fork ->> 'from';
+    UPDATE agent SET step_count = coalesce((SELECT max(step) FROM step WHERE agent_id = p_agent), 0),
+                     turn = coalesce((SELECT max(turn) FROM message WHERE agent_id = p_agent), 0)
+    WHERE id = p_agent;
+  END IF;
+
+  IF v_change."expectSignal" <> v_agent.signal THEN
+    RAISE EXCEPTION 'agent % was signalled', p_agent USING ERRCODE = 'TP002';
+  END IF;
+
+  -- What an agent left running ends with its turn, and when it is archived: its server looks for this.
+  IF v_change.interrupt IS NOT NULL OR v_change.archive ->> 'at' IS NOT NULL THEN
+    UPDATE shell SET end_wanted = coalesce(end_wanted, CASE WHEN v_change.interrupt IS NULL THEN 'ARCHIVED' ELSE 'INTERRUPTED' END)
+    WHERE id IN (SELECT id FROM shell WHERE agent_id = p_agent AND state = 'RUNNING' ORDER BY id FOR NO KEY UPDATE);
+    v_has_shells := FOUND;
+  END IF;
+
+  IF v_change.interrupt IS NOT NULL THEN
+    v_is_idle := v_agent.state = 'READY' AND v_agent.retry_turn IS NULL AND NOT EXISTS (SELECT FROM message WHERE agent_id = p_agent AND ordinal IS NULL AND withdrawn_at IS NULL);
+    IF v_is_idle AND NOT v_has_shells THEN
+      RAISE EXCEPTION 'agent % has nothing to interrupt', p_agent USING ERRCODE = 'TP002';
+    END IF;
+  END IF;
+
+  IF v_change.agent IS NOT NULL THEN
+    UPDATE agent a SET (state, breakpoint, turn, step_count, transcript_length, last_sfp_index, interrupt_at, interrupt_note, lease_owner, lease_until, runnable_at, needs, done_reason, last_activity_at, retry_turn) =
+      (SELECT r.state, r.breakpoint, r.turn, r.step_count, r.transcript_length, r.last_sfp_index, r.interrupt_at, r.interrupt_note, r.lease_owner, r.lease_until, r.runnable_at, r.needs, r.done_reason, greatest(a.last_activity_at, r.last_activity_at), CASE WHEN r.turn = a.turn THEN a.retry_turn END
+       FROM json_populate_record(a, v_change.agent) r)
+    WHERE a.id = p_agent;
+  END IF;
+
+  -- An interrupt that came since the owner looked is for the messages that were sent before it, and since the one that the owner has
+  -- seen: as if it had come an instant later. If none of them wait, it came too late.
+  IF v_change."interruptEnd" IS NOT NULL THEN
+    UPDATE agent a SET interrupt_at = NULL WHERE a.id = p_agent AND NOT EXISTS (
+      SELECT FROM message m WHERE m.agent_id = p_agent AND m.ordinal IS NULL AND m.withdrawn_at IS NULL
+        AND m.created_at <= a.interrupt_at AND m.created_at > coalesce((v_change."interruptEnd" ->> 'seen')::timestamptz, '-infinity'));
+  END IF;
+
+  -- A note that came since the owner looked is not told yet.
+  IF v_change."toldNote" IS NOT NULL THEN
+    UPDATE agent SET interrupt_note = nullif(ltrim(substr(interrupt_note, length(v_change."toldNote") + 1), E'\n'), '')
+    WHERE id = p_agent AND starts_with(interrupt_note, v_change."toldNote");
+  END IF;
+
+  -- A turn that begins answers again what it was asked to.
+  IF v_agent.retry_turn < (v_change.agent ->> 'turn')::int THEN
+    UPDATE message SET turn = (v_change.agent ->> 'turn')::int
+    WHERE agent_id = p_agent AND turn = v_agent.retry_turn AND kind = 'USER' AND created_by IS NOT NULL;
+  END IF;
+
+  IF v_change.retry IS NOT NULL THEN
+    IF v_agent.state <> 'READY' OR v_agent.turn <> (v_change.retry ->> 'turn')::int OR v_agent.retry_turn IS NOT NULL OR v_agent.archived_at IS NOT NULL THEN
+      RAISE EXCEPTION 'agent % does not stand after turn %', p_agent, v_change.retry ->> 'turn' USING ERRCODE = 'TP002';
+    END IF;
+    UPDATE agent SET retry_turn = turn WHERE id = p_agent;
+  END IF;
+
+  IF v_change.cancel IS NOT NULL THEN
+    UPDATE tool_call SET cancel_requested = v_change.cancel -> 'requested'
+    WHERE id = v_change.cancel ->> 'id' AND agent_id = p_agent AND cancel_requested IS NULL
+      AND state IN ('PENDING', 'APPROVAL_REQUIRED', 'APPROVED', 'EXECUTING');
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'tool call % has ended, or is cancelled already', v_change.cancel ->> 'id' USING ERRCODE = 'TP002';
+    END IF;
+  END IF;
+
+  IF v_change.withdraw IS NOT NULL THEN
+    UPDATE message SET withdrawn_at = (v_change.withdraw ->> 'at')::timestamptz
+    WHERE id = v_change.withdraw ->> 'id' AND agent_id = p_agent AND ordinal IS NULL AND withdrawn_at IS NULL;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'message % does not wait', v_change.withdraw ->> 'id' USING ERRCODE = 'TP002';
+    END IF;
+  END IF;
+
+  IF v_change.wake THEN
+    -- The column has milliseconds: one that was rounded up would lie in the future, and not be claimed yet.
+    UPDATE agent SET signal = signal + 1, runnable_at = coalesce(runnable_at, date_trunc('milliseconds', clock_timestamp())), last_activity_at = CASE WHEN v_change.received IS NULL AND v_change.decision IS NULL AND v_change."approvalTransitions" IS NULL THEN last_activity_at ELSE greatest(last_activity_at, p_ats[1]) END WHERE id = p_agent;
+  END IF;
+
+  -- An agent that only has shells has no turn to interrupt: the next one must not end for that.
+  IF v_change.interrupt IS NOT NULL AND NOT v_is_idle THEN
+    -- Each server has a clock of its own: an interrupt is later than one before it, and not earlier than the messages that it is for.
+    UPDATE agent SET interrupt_at = greatest((v_change.interrupt ->> 'at')::timestamptz, interrupt_at + interval '1 millisecond',
+                       (SELECT max(m.created_at) FROM message m WHERE m.agent_id = p_agent AND m.ordinal IS NULL AND m.withdrawn_at IS NULL)),
+                     -- Each person's note is told, if several interrupt.
+                     interrupt_note = CASE WHEN position(E'\n' || (v_change.interrupt ->> 'note') || E'\n' IN E'\n' || interrupt_note || E'\n') > 0 THEN interrupt_note ELSE nullif(left(concat_ws(E'\n', interrupt_note, v_change.interrupt ->> 'note'), 20000), '') END
+    WHERE id = p_agent;
+  END IF;
+
+  IF v_change.rename IS NOT NULL THEN
+    IF v_agent.title IS DISTINCT FROM v_change.rename ->> 'from' THEN
+      RAISE EXCEPTION 'agent % has another title', p_agent USING ERRCODE = 'TP002';
+    END IF;
+    UPDATE agent SET title = v_change.rename ->> 'to' WHERE id = p_agent;
+  END IF;
+
+  IF v_change.archive IS NOT NULL THEN
+    IF (v_agent.archived_at IS NULL) = (v_change.archive ->> 'at' IS NULL) THEN
+      RAISE EXCEPTION 'agent % is archived or not already', p_agent USING ERRCODE = 'TP002';
+    END IF;
+    UPDATE agent SET archived_at = (v_change.archive ->> 'at')::timestamptz WHERE id = p_agent;
+  END IF;
+
+  IF v_change.received IS NOT NULL AND v_agent.archived_at IS NOT NULL THEN
+    RAISE EXCEPTION 'agent % is archived', p_agent USING ERRCODE = 'TP002';
+  END IF;
+
+  IF v_change."queueLimit" IS NOT NULL AND (
+    SELECT count(*) >= (v_change."queueLimit" ->> 'messages')::int
+        OR coalesce(sum(octet_length(m.content::text) + i.bytes), 0) + (v_change."queueLimit" ->> 'added')::int > (v_change."queueLimit" ->> 'bytes')::int
+    FROM message m, LATERAL (SELECT coalesce(sum((b -> 'source' ->> 'bytes')::int), 0) AS bytes FROM json_array_elements(m.content) b) i
+    WHERE m.agent_id = p_agent AND m.ordinal IS NULL AND m.withdrawn_at IS NULL
+  ) THEN
+    RAISE EXCEPTION 'the queue of agent % is full', p_agent USING ERRCODE = 'TP002';
+  END IF;
+
+  IF v_change.received IS NOT NULL THEN
+    UPDATE agent SET arrivals = arrivals + 1 WHERE id = p_agent RETURNING * INTO v_agent;
+    -- A message that comes after an interrupt is later than the interrupt also by its time.
+    INSERT INTO message
+    SELECT q.* FROM json_populate_record(null::message, v_change.received) r,
+      LATERAL json_populate_record(r, json_build_object('arrival', v_agent.arrivals, 'created_at', greatest(r.created_at, v_agent.interrupt_at + interval '1 millisecond'))) q;
+  END IF;
+
+  IF v_change.images IS NOT NULL THEN
+    INSERT INTO image (tenant, digest, data)
+    SELECT p_tenant, i.digest, decode(i.data, 'base64') FROM json_to_recordset(v_change.images) AS i(digest text, data text)
+    ORDER BY i.digest ON CONFLICT DO NOTHING;
+  END IF;
+
+  IF v_change.joins IS NOT NULL THEN
+    UPDATE message m SET ordinal = j.ordinal, turn = j.turn, step = j.step
+    FROM json_populate_recordset(null::message, v_change.joins) j
+    WHERE m.id = j.id AND m.agent_id = p_agent AND m.ordinal IS NULL AND m.withdrawn_at IS NULL;
+    GET DIAGNOSTICS v_joined = ROW_COUNT;
+    IF v_joined <> json_array_length(v_change.joins) THEN
+      RAISE EXCEPTION 'a message of agent % was withdrawn before it joined', p_agent USING ERRCODE = 'TP002';
+    END IF;
+  END IF;
+
+  IF v_change.messages IS NOT NULL THEN
+    INSERT INTO message SELECT * FROM json_populate_recordset(null::message, v_change.messages);
+  END IF;
+
+  IF v_change."stepEnd" IS NOT NULL THEN
+    UPDATE step s SET (state, stop_reason, input_tokens, output_tokens, output_is_estimated, cache_read_tokens, cache_write_tokens, cost_usd, completed_at) =
+      (SELECT r.state, r.stop_reason, r.input_tokens, r.output_tokens, r.output_is_estimated, r.cache_read_tokens, r.cache_write_tokens, r.cost_usd, r.completed_at
+       FROM json_populate_record(s, v_change."stepEnd") r)
+    WHERE s.agent_id = p_agent AND s.step = (v_change."stepEnd" ->> 'step')::int AND s.state = 'STARTED';
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'step % of agent % is not open', v_change."stepEnd" ->> 'step', p_agent USING ERRCODE = 'TP002';
+    END IF;
+  END IF;
+
+  IF v_change."stepStart" IS NOT NULL THEN
+    INSERT INTO step SELECT * FROM json_populate_record(null::step, v_change."stepStart");
+  END IF;
+
+  FOR v_closing IN SELECT * FROM json_to_recordset(v_change."approvalTransitions") AS t(id text, "from" text, "to" text, closed_at timestamptz) LOOP
+    -- Only the last of those who must allow it closes an approval.
+    IF v_closing."from" = 'PENDING' AND (v_closing."to" = 'ALLOWED' OR v_change.decision ->> 'decision' = 'RETRY' AND v_closing."to" = 'RESOLVED')
+       AND (SELECT count(*) + 1 FROM decision WHERE approval_id = v_closing.id) < (SELECT coalesce(quorum, 1) FROM approval WHERE id = v_closing.id) THEN
+      RAISE EXCEPTION 'approval % needs more people', v_closing.id USING ERRCODE = 'TP002';
+    END IF;
+    UPDATE approval SET state = (v_closing."to")::approval_state, closed_at = v_closing.closed_at
+    WHERE id = v_closing.id AND agent_id IS NOT DISTINCT FROM p_agent AND state = (v_closing."from")::approval_state;
+    IF NOT FOUND THEN
+      SELECT state INTO v_state FROM approval WHERE id = v_closing.id;
+      RAISE EXCEPTION 'approval % is %', v_closing.id, v_state USING ERRCODE = 'TP002';
+    END IF;
+  END LOOP;
+
+  IF v_change.decision IS NOT NULL THEN
+    -- The quorum is counted by whoever decides: one who counted before another was done counts again.
+    IF (SELECT count(*) FROM decision WHERE approval_id = v_change.decision ->> 'approval_id') <> coalesce(v_change."expectDecisions", 0) THEN
+      RAISE EXCEPTION 'approval % was decided on by another', v_change.decision ->> 'approval_id' USING ERRCODE = 'TP002';
+    END IF;
+    -- Each server has a clock of its own: a later decision is the later one also by its time.
+    INSERT INTO decision
+    SELECT q.* FROM json_populate_record(null::decision, v_change.decision) r,
+      LATERAL json_populate_record(r, json_build_object('decided_at', greatest(r.decided_at, (SELECT max(d.decided_at) + interval '1 millisecond' FROM decision d WHERE d.approval_id = r.approval_id)))) q;
+  END IF;
+
+  IF v_change."keepRule" IS NOT NULL THEN
+    INSERT INTO allow_rule SELECT * FROM json_populate_record(null::allow_rule, v_change."keepRule") ON CONFLICT DO NOTHING;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'the rule is kept already' USING ERRCODE = 'TP002';
+    END IF;
+  END IF;
+
+  IF v_change."toolCalls" IS NOT NULL THEN
+    INSERT INTO tool_call SELECT * FROM json_populate_recordset(null::tool_call, v_change."toolCalls");
+  END IF;
+
+  FOR v_item IN SELECT * FROM json_to_recordset(v_change.transitions) AS t(id text, "from" text, "by" json, "set" json, audit json) LOOP
+    -- What a call starts by must still stand: the decision for exactly this input, or the rule that a person stored.
+    IF v_item."by" ->> 'approvalId' IS NOT NULL AND NOT EXISTS (
+      SELECT FROM approval p WHERE p.id = v_item."by" ->> 'approvalId' AND p.tool_call_id = v_item.id
+        AND (p.state = 'ALLOWED' OR (p.state = 'RESOLVED' AND EXISTS (SELECT FROM decision r WHERE r.approval_id = p.id AND r.decision = 'RETRY')))
+        AND coalesce((SELECT d.input_hash FROM decision d WHERE d.approval_id = p.id AND d.input_hash IS NOT NULL), p.input_hash) = v_item."by" ->> 'inputHash'
+    ) THEN
+      RAISE EXCEPTION 'approval % no longer stands', v_item."by" ->> 'approvalId' USING ERRCODE = 'TP002';
+    END IF;
+    -- A rule is locked: one that is being revoked has its event in the log before the call's, or behind it.
+    IF v_item."by" ->> 'allowRuleId' IS NOT NULL THEN
+      PERFORM FROM allow_rule r WHERE r.id = v_item."by" ->> 'allowRuleId' AND r.tenant = p_tenant AND r.revoked_at IS NULL FOR SHARE;
+      IF NOT FOUND THEN
+        RAISE EXCEPTION 'allow rule % was revoked', v_item."by" ->> 'allowRuleId' USING ERRCODE = 'TP002';
+      END IF;
+    END IF;
+    -- Nothing starts after an interrupt was acknowledged: it was committed under the same lock.
+    IF v_item."set" ->> 'state' = 'EXECUTING' AND v_agent.interrupt_at IS NOT NULL THEN
+      RAISE EXCEPTION 'agent % was interrupted', p_agent USING ERRCODE = 'TP002';
+    END IF;
+    UPDATE tool_call t SET
+      (state, attempt, effective_input, rule_values, input_hash, output, details, kept_output_bytes, error, is_error, explanation, verdict, hook_verdict, stages, started_at, completed_at, duration_ms, cached_from, updated_at) =
+      (SELECT r.state, r.attempt, r.effective_input, r.rule_values, r.input_hash, r.output, r.details, r.kept_output_bytes, r.error, r.is_error, r.explanation, r.verdict, r.hook_verdict, r.stages, r.started_at, r.completed_at, r.duration_ms, r.cached_from, r.updated_at
+       FROM json_populate_record(t, v_item."set") r),
+      audit_trail = t.audit_trail || (v_item.audit)::jsonb
+    WHERE t.id = v_item.id AND t.agent_id IS NOT DISTINCT FROM p_agent AND t.state = (v_item."from")::tool_call_state
+      AND (v_item."set" ->> 'state' <> 'EXECUTING' OR t.cancel_requested IS NULL);
+    IF NOT FOUND THEN
+      SELECT state INTO v_state FROM tool_call WHERE id = v_item.id;
+      RAISE EXCEPTION 'tool call % is %, not %, or is cancelled', v_item.id, v_state, v_item."from" USING ERRCODE = 'TP002';
+    END IF;
+  END LOOP;
+
+  IF v_change.approvals IS NOT NULL THEN
+    -- Others may have asked for the same host since the caller looked: it joins their question then.
+    INSERT INTO approval SELECT * FROM json_populate_recordset(null::approval, v_change.approvals) ON CONFLICT DO NOTHING;
+    GET DIAGNOSTICS v_written = ROW_COUNT;
+    IF v_written <> json_array_length(v_change.approvals) THEN
+      RAISE EXCEPTION 'agent % asks for one of these already', p_agent USING ERRCODE = 'TP002';
+    END IF;
+  END IF;
+
+  IF v_change."hostRequests" IS NOT NULL THEN
+    -- A program that has ended asks for nothing: nobody would close its question. A question that was answered is joined by none.
+    IF EXISTS (
+      SELECT FROM json_populate_recordset(null::host_request, v_change."hostRequests") r WHERE r.in_background
+        AND (NOT EXISTS (SELECT FROM shell s WHERE s.agent_id = p_agent AND NOT s.is_end_told AND s.state = 'RUNNING' AND s.call_id = r.tool_call_id)
+          OR NOT EXISTS (SELECT FROM approval p WHERE p.id = r.approval_id AND p.state = 'PENDING'))
+    ) THEN
+      RAISE EXCEPTION 'a program of agent %, or the question that it joins, is over', p_agent USING ERRCODE = 'TP002';
+    END IF;
+    INSERT INTO host_request SELECT * FROM json_populate_recordset(null::host_request, v_change."hostRequests") ON CONFLICT DO NOTHING;
+  END IF;
+
+  IF v_change."toldHosts" IS NOT NULL THEN
+    UPDATE host_request SET told_at = (v_change."toldHosts" ->> 'at')::timestamptz
+    WHERE agent_id = p_agent AND in_background AND told_at IS NULL
+      AND approval_id IN (SELECT json_array_elements_text(v_change."toldHosts" -> 'approvalIds'));
+  END IF;
+
+  IF v_change."knownFiles" IS NOT NULL THEN
+    INSERT INTO known_file AS k SELECT * FROM json_populate_recordset(null::known_file, v_change."knownFiles")
+    ON CONFLICT (agent_id, path) DO UPDATE SET (access, digest, bytes, modified_at, stamp, call_id, at, is_whole, change, change_told_at) =
+      ROW(EXCLUDED.access, EXCLUDED.digest, EXCLUDED.bytes, EXCLUDED.modified_at, EXCLUDED.stamp, EXCLUDED.call_id, EXCLUDED.at, EXCLUDED.is_whole OR k.is_whole AND k.digest = EXCLUDED.digest, NULL, NULL);
+  END IF;
+
+  IF v_change."fileChanges" IS NOT NULL THEN
+    UPDATE known_file k SET change = f.change, change_told_at = f.change_told_at
+    FROM json_to_recordset(v_change."fileChanges") AS f(path text, call_id text, change text, change_told_at timestamptz)
+    WHERE k.agent_id = p_agent AND k.path = f.path AND k.call_id = f.call_id;
+  END IF;
+
+  IF v_change.todos IS NOT NULL THEN
+    DELETE FROM todo WHERE agent_id = p_agent;
+    INSERT INTO todo SELECT * FROM json_populate_recordset(null::todo, v_change.todos);
+    UPDATE tool_call SET todos = v_change.todos WHERE id = v_change."todosBy" AND agent_id IS NOT DISTINCT FROM p_agent;
+  END IF;
+
+  IF v_change."shellStart" IS NOT NULL THEN
+    IF v_agent.interrupt_at IS NOT NULL OR v_agent.archived_at IS NOT NULL
+       OR (SELECT count(*) FROM shell WHERE agent_id = p_agent AND state = 'RUNNING') >= (v_change."shellStart" ->> 'limit')::int THEN
+      RAISE EXCEPTION 'agent % may start no shell now', p_agent USING ERRCODE = 'TP002';
+    END IF;
+    INSERT INTO shell SELECT * FROM json_populate_record(null::shell, v_change."shellStart" -> 'row');
+    UPDATE shell SET lease_until = clock_timestamp() + make_interval(secs => (v_change."shellStart" ->> 'leaseMs')::float8 / 1000)
+    WHERE id = v_change."shellStart" -> 'row' ->> 'id';
+    -- Servers of versions that know no shells must not own an agent that has one.
+    UPDATE agent SET needs = greatest(needs, 1) WHERE id = p_agent;
+  END IF;
+
+  IF v_change."shellsTold" IS NOT NULL THEN
+    UPDATE shell SET is_end_told = true
+    WHERE agent_id = p_agent AND id IN (SELECT json_array_elements_text(v_change."shellsTold"));
+  END IF;
+
+  -- Its server ends a shell; without a server named, only one whose lease has run out ends.
+  IF v_change."shellEnd" IS NOT NULL THEN
+    UPDATE shell s SET state = 'ENDED', lease_until = NULL, end_reason = e.end_reason, exit_code = e.exit_code, signal = e.signal, ended_at = e.ended_at, is_end_told = e.is_end_told
+    FROM json_populate_record(null::shell, v_change."shellEnd") e
+    WHERE s.id = e.id AND s.agent_id = p_agent AND s.state = 'RUNNING'
+      AND CASE WHEN e.server IS NULL THEN s.lease_until < clock_timestamp() ELSE s.server = e.server END;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'shell % has ended, or is another server''s', v_change."shellEnd" ->> 'id' USING ERRCODE = 'TP002';
+    END IF;
+    -- A question that is closed with it is asked by nobody else.
+    IF EXISTS (
+      SELECT FROM json_to_recordset(v_change."approvalTransitions") AS t(id text) JOIN host_request r ON r.approval_id = t.id
+      WHERE NOT r.in_background OR EXISTS (SELECT FROM shell s WHERE s.agent_id = p_agent AND NOT s.is_end_told AND s.state = 'RUNNING' AND s.call_id = r.tool_call_id)
+    ) THEN
+      RAISE EXCEPTION 'another asks for a host that shell % has asked for', v_change."shellEnd" ->> 'id' USING ERRCODE = 'TP002';
+    END IF;
+    UPDATE agent SET needs = 0 WHERE id = p_agent AND needs = 1 AND NOT EXISTS (SELECT FROM shell WHERE agent_id = p_agent AND state = 'RUNNING');
+  END IF;
+
+  RETURN QUERY
+    SELECT a.agent, a.fenced, a.base_seq, a.base_position, v_signal
+    -- The fence was compared above, under the same lock: a change that gives the lease back reports that, too.
+    FROM append_events(p_tenant, p_append, false, NULL, ARRAY[p_agent], ARRAY[NULL::int], array_fill(1, ARRAY[cardinality(p_kinds)]), p_channels, p_kinds, p_payloads, p_ats) a;
+END
+$function$;
+
+
+-- Written by `npm run migration` from src/db/functions/commit_tenant_change.sql: change it there.
+-- Changes rows of a tenant that are no agent's, as p_change (TenantChange, src/db/commit/change.ts) says, and appends the events of the
+-- tenant that report it, or does neither.
+--
+-- Answers the seq and the position before the first of the events.
+--
+-- p_retry: an answer was lost: where the append has events, they are answered instead of being written again.
+--
+-- Locks: an advisory lock that stands for the append; the rows; the tenant's log, last, as append_events does it.
+-- Errors: TP002 a row is not as the change expects it; TP003 the idempotency key was used before; TP004 a failover lost
+-- commits of the log. Each of them changes nothing.
+-- Invariants 2 (positions without gaps, in commit order), 3 (rows and events in one transaction) and 15 (every change of rights is an event).
+CREATE OR REPLACE FUNCTION commit_tenant_change(
+  p_tenant text,
+  p_append uuid,
+  p_retry boolean,
+  p_change json,
+  p_channels text[],
+  p_kinds text[],
+  p_payloads text[],
+  p_ats timestamptz[]
+)
+RETURNS TABLE (base_seq int, base_position bigint)
+LANGUAGE plpgsql VOLATILE
+AS $function$
+#variable_conflict use_column
+DECLARE
+  v_change record;
+  v_lost timestamptz;
+BEGIN
+  PERFORM pg_advisory_xact_lock(hashtextextended(p_append::text, 7270736901));
+  IF p_retry AND EXISTS (SELECT FROM event e WHERE e.append_id = p_append AND e.agent_id IS NULL) THEN
+    RETURN QUERY SELECT e.seq - 1, e.position - 1 FROM event e WHERE e.append_id = p_append AND e.agent_id IS NULL;
+    RETURN;
+  END IF;
+
+  SELECT * INTO v_change FROM json_to_record(p_change) AS c(
+    "idempotencyKey" json, "storeAllowRule" json, "mostAllowRules" int, "revokeAllowRule" json, "startDelegation" json, "endDelegation" json, configuration json);
+
+  IF v_change."idempotencyKey" IS NOT NULL THEN
+    INSERT INTO idempotency_key SELECT * FROM json_populate_record(null::idempotency_key, v_change."idempotencyKey") ON CONFLICT DO NOTHING;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'the idempotency key was used before' USING ERRCODE = 'TP003';
+    END IF;
+  END IF;
+
+  IF v_change."storeAllowRule" IS NOT NULL THEN
+    INSERT INTO allow_rule SELECT * FROM json_populate_record(null::allow_rule, v_change."storeAllowRule") ON CONFLICT DO NOTHING;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'the rule is stored already' USING ERRCODE = 'TP002';
+    END IF;
+  END IF;
+
+  IF v_change."revokeAllowRule" IS NOT NULL THEN
+    UPDATE allow_rule a SET (revoked_at, revoked_by, revoked_by_kind) =
+      (SELECT r.revoked_at, r.revoked_by, r.revoked_by_kind FROM json_populate_record(a, v_change."revokeAllowRule") r)
+    WHERE a.id = v_change."revokeAllowRule" ->> 'id' AND a.tenant = p_tenant AND a.revoked_at IS NULL;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'there is no such rule, or it was revoked' USING ERRCODE = 'TP002';
+    END IF;
+  END IF;
+
+  IF v_change."startDelegation" IS NOT NULL THEN
+    INSERT INTO delegation SELECT * FROM json_populate_record(null::delegation, v_change."startDelegation");
+  END IF;
+
+  IF v_change."endDelegation" IS NOT NULL THEN
+    UPDATE delegation d SET (ended_at, revoked_at, revoked_by, revoked_by_kind) =
+      (SELECT r.ended_at, r.revoked_at, r.revoked_by, r.revoked_by_kind FROM json_populate_record(d, v_change."endDelegation") r)
+    WHERE d.id = v_change."endDelegation" ->> 'id' AND d.tenant = p_tenant AND d.ended_at IS NULL;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'there is no such delegation, or it has ended' USING ERRCODE = 'TP002';
+    END IF;
+  END IF;
+
+  IF v_change.configuration IS NOT NULL THEN
+    UPDATE known_configuration k SET (digest, parts, known_at) =
+      (SELECT r.digest, r.parts, r.known_at FROM json_populate_record(k, v_change.configuration) r)
+    WHERE k.tenant = p_tenant AND k.digest = v_change.configuration ->> 'previous_digest';
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'another configuration is known by now' USING ERRCODE = 'TP002';
+    END IF;
+  END IF;
+
+  PERFORM pg_advisory_xact_lock(hashtextextended(p_tenant, 7270736900));
+  -- Behind the lock those that others store at the same time count as well.
+  IF v_change."mostAllowRules" < (
+    SELECT count(*) FROM allow_rule a
+    WHERE a.tenant = p_tenant AND a.template_id = v_change."storeAllowRule" ->> 'template_id' AND a.agent_id IS NULL AND a.revoked_at IS NULL
+  ) THEN
+    RAISE EXCEPTION 'more rules hold for the template than may' USING ERRCODE = 'TP002';
+  END IF;
+  SELECT greatest(l.floor, (SELECT max(e.position) FROM event e WHERE e.tenant = p_tenant)), greatest(l.seq, (SELECT max(e.seq) FROM event e WHERE e.tenant = p_tenant AND e.agent_id IS NULL)), l.lost_at
+  INTO base_position, base_seq, v_lost FROM tenant_log l WHERE l.tenant = p_tenant;
+  IF v_lost IS NOT NULL THEN
+    RAISE EXCEPTION 'the log of tenant % lost commits', p_tenant USING ERRCODE = 'TP004';
+  END IF;
+  INSERT INTO event (tenant, position, agent_id, seq, append_id, channel, kind, payload, at)
+  SELECT p_tenant, base_position + e.place, NULL, base_seq + e.place, CASE WHEN e.place = 1 THEN p_append END, e.channel, e.kind, e.payload::json, e.at
+  FROM unnest(p_channels, p_kinds, p_payloads, p_ats) WITH ORDINALITY AS e(channel, kind, payload, at, place);
+  RETURN NEXT;
+END
+$function$;
+
+
+-- Written by `npm run migration` from src/db/functions/move_images.sql: change it there.
+-- Moves the images of a message of before, which stand in its content as base64, into rows of their own.
+--
+-- A message without images only learns its bytes. One that knows its bytes has been here before, and stays as it is.
+--
+-- Locks: the message's row; new images, by digest. It is the owner of the agent's lease who calls this, before the message goes to a model.
+CREATE OR REPLACE FUNCTION move_images(p_message text)
+RETURNS void
+LANGUAGE plpgsql VOLATILE
+AS $function$
+DECLARE
+  v_message message;
+  v_content json;
+BEGIN
+  SELECT * INTO v_message FROM message WHERE id = p_message AND bytes IS NULL FOR UPDATE;
+  IF NOT FOUND THEN
+    RETURN;
+  END IF;
+
+  -- Each block is read once: to look into it again is to parse all of its image again.
+  WITH block AS MATERIALIZED (
+    SELECT e.place, e.block, s.media_type, d.data, encode(sha256(d.data), 'hex') AS digest
+    FROM json_array_elements(v_message.content) WITH ORDINALITY AS e(block, place),
+      LATERAL json_to_record(CASE WHEN json_typeof(e.block) = 'object' THEN e.block END) AS b(type text, source json),
+      LATERAL json_to_record(CASE WHEN b.type = 'image' AND json_typeof(b.source) = 'object' THEN b.source END) AS s(type text, media_type text, data text),
+      LATERAL (SELECT CASE WHEN s.type = 'base64' THEN decode(s.data, 'base64') END AS data OFFSET 0) d
+  ), moved AS (
+    INSERT INTO image (tenant, digest, data)
+    SELECT DISTINCT ON (digest) v_message.tenant, digest, data FROM block WHERE digest IS NOT NULL ORDER BY digest ON CONFLICT DO NOTHING
+  )
+  SELECT coalesce(json_agg(CASE WHEN digest IS NULL THEN block ELSE
+    json_build_object('type', 'image', 'source', json_build_object(
+      'type', 'kept', 'media_type', media_type, 'digest', digest, 'bytes', octet_length(data)))
+    END ORDER BY place), '[]')
+  INTO v_content FROM block;
+
+  UPDATE message SET content = v_content, bytes = octet_length(v_content::text) WHERE id = p_message;
+END
+$function$;
+
+
+-- Written by `npm run migration` from src/db/functions/place_events.sql: change it there.
+-- Gives the place behind which the events of one agent are written: the seq and the position before the first of them.
+-- A composed commit (src/db/commit/composed-commit.ts) asks for it when its rows are written, with the agent's row locked.
+--
+-- p_seq:              the seq on the agent's row, which stands for events that were removed.
+-- p_expected, p_rows: how many rows the commit was to write, and wrote.
+--
+-- Locks: an advisory lock that stands for the tenant's log, last, until after COMMIT, as append_events says.
+-- Every statement of a VOLATILE function has a snapshot of its own, while the parts of the statement that asks share an
+-- older one: what is read behind a lock must be read here. Invariant 2.
+-- Errors: TP005 a row was not in the state that the change starts from, so that nothing is written; TP004 as append_events.
+CREATE OR REPLACE FUNCTION place_events(p_tenant text, p_agent text, p_seq int, p_expected bigint, p_rows bigint)
+RETURNS TABLE (base_seq int, base_position bigint)
+LANGUAGE plpgsql VOLATILE
+AS $function$
+#variable_conflict use_column
+DECLARE
+  v_is_locked boolean;
+  v_lost timestamptz;
+BEGIN
+  IF p_rows <> p_expected THEN
+    RAISE EXCEPTION 'agent % has other rows than its commit starts from', p_agent USING ERRCODE = 'TP005';
+  END IF;
+  -- The timeout, then the lock. PERFORM would be a statement of SQL; PL/pgSQL evaluates an assignment by itself.
+  v_is_locked := CASE WHEN set_config('lock_timeout', '2s', true) IS NOT NULL THEN pg_advisory_xact_lock(hashtextextended(p_tenant, 7270736900)) IS NOT NULL END;
+  SELECT greatest(p_seq, (SELECT e.seq FROM event e WHERE e.agent_id = p_agent ORDER BY e.position DESC LIMIT 1)),
+         greatest(l.floor, (SELECT e.position FROM event e WHERE e.tenant = p_tenant ORDER BY e.position DESC LIMIT 1)), l.lost_at
+  INTO base_seq, base_position, v_lost
+  FROM tenant_log l WHERE l.tenant = p_tenant;
+  IF v_lost IS NOT NULL THEN
+    RAISE EXCEPTION 'the log of tenant % lost commits', p_tenant USING ERRCODE = 'TP004';
+  END IF;
+  RETURN NEXT;
+END
+$function$;
+
+
+-- Written by `npm run migration` from src/db/functions/policy_time.sql: change it there.
+-- The time by which something is removed, denied or ended: that of the database, whatever the clocks of servers say.
+-- STABLE, so that an index is used for what is compared with it; the time at which the statement began.
+-- Tests replace it in databases of their own.
+CREATE OR REPLACE FUNCTION policy_time()
+RETURNS timestamptz
+LANGUAGE sql STABLE
+AS $function$
+  SELECT statement_timestamp()
+$function$;
