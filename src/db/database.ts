@@ -102,8 +102,13 @@ async function openEmbedded(
       query: async <Row>(text: string, values: readonly unknown[] = []) => (await client.query<Row>(text, [...values])).rows,
     };
     const run = { times: MIGRATION_TIMES, tell, migrated, signal: new AbortController().signal };
-    await migrate(connection, migrations, run);
-    await migrateFaster(connection, migrations, run);
+    try {
+      await migrate(connection, migrations, run);
+      await migrateFaster(connection, migrations, run);
+    } catch (error) {
+      await client.close();
+      throw error;
+    }
     const { prisma, unknownRows } = reader(new PrismaPGlite(client), observer);
     const outages = new OutageWatch(() => client.query("SELECT 1"));
     const query = async <Row>({ text }: Statement, values: readonly unknown[]): Promise<Row[]> =>

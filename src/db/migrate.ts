@@ -72,8 +72,8 @@ function versionOf(name: string): string {
 /**
  * Applies what is missing of the migrations that must be there before anybody serves, and records it in Prisma's own
  * table, so that `prisma migrate deploy` works on the same database. One process at a time (advisory lock). A database
- * with a migration that this version does not know, or with another text of one it knows, is refused; so is a migration
- * beside which servers of the version before must not run, while one is connected.
+ * with a migration that this version does not know, or with another text of one it knows, is refused and left untouched; so
+ * is a migration beside which servers of the version before must not run, while one is connected.
  */
 export async function migrate(
   connection: MigrationConnection,
@@ -193,13 +193,17 @@ async function missingOf(
   });
 }
 
+/** A newer version has all migrations of this one. A database that lacks the first comes from before the first release, or from elsewhere. */
 function refuseUnknown(applied: ReadonlyMap<string, unknown>, migrations: readonly Migration[]): void {
   const known = new Set(migrations.map((migration) => migration.name));
-  const unknown = [...applied.keys()].filter((name) => !known.has(name));
-  if (unknown.length > 0)
-    throw new MigrationError(
-      `the database has migrations that this version does not know (${unknown.join(", ")}): start a newer version of the server`,
-    );
+  const unknown = [...applied.keys()].filter((name) => !known.has(name)).sort();
+  if (unknown.length === 0) return;
+  const [first] = migrations;
+  throw new MigrationError(
+    first !== undefined && applied.has(first.name)
+      ? `the database has migrations that this version does not know (${unknown.join(", ")}): start a newer version of the server`
+      : `the database was made by an unreleased version of the server, or by another program (its first migration is ${unknown[0]}), and is left untouched: set DATABASE_URL to another database, or TRIPLANE_DATA_DIR to another folder if it is the embedded one`,
+  );
 }
 
 async function refuseOlderServers(connection: MigrationConnection, migration: Migration): Promise<void> {
