@@ -1,35 +1,9 @@
 import { spawnSync } from "node:child_process";
-import { cp, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { cp, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
-
-/** The first line of a migration beside which servers of the version before must not run. */
-const STOP = "-- Servers of the version before must be stopped.\n";
-
-/**
- * Lays the version before the newest migration that no older server may run beside out in `folder`, from the history of
- * this repository: what a server runs that was started before an upgrade. Gives the name of that migration.
- */
-export async function layOutPrevious(folder: string): Promise<string> {
-  const entries = await readdir(join(ROOT, "prisma/migrations"), { withFileTypes: true });
-  const names = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
-  const pathOf = (name: string): string => `prisma/migrations/${name}/migration.sql`;
-  const stops: string[] = [];
-  for (const name of names.sort()) if ((await readFile(join(ROOT, pathOf(name)), "utf8")).startsWith(STOP)) stops.push(name);
-  const newest = stops.at(-1) ?? "";
-  const path = pathOf(newest);
-  const [added = ""] = run("git", ["log", "--format=%H", "--diff-filter=A", "-1", "--", path]).split("\n");
-  if (added === "")
-    throw new Error(`the history does not say when ${newest} was added: run the trial in a clone with the whole history`);
-  await mkdir(folder, { recursive: true });
-  const archive = join(folder, "previous.tar");
-  run("git", ["archive", "--output", archive, `${added}^`]);
-  run("tar", ["-xf", archive, "-C", folder]);
-  await makeRunnable(folder);
-  return newest;
-}
 
 /** The next version, as changes of this one: a kind of event, a state, an approval kind and an error code more, and a way of waiting that its owner must know. */
 const NEXT: readonly { readonly file: string; readonly before: string; readonly after: string }[] = [
@@ -89,6 +63,11 @@ ALTER TYPE "agent_state" ADD VALUE 'DREAMING';
 ALTER TYPE "approval_kind" ADD VALUE 'QUESTION';
 `;
 
+/** The migration of a version after it. */
+const STOPPING_MIGRATION = `-- Servers of the version before must be stopped.
+ALTER TABLE "agent" ADD COLUMN "next_title" TEXT;
+`;
+
 /** Lays a next version out in `folder`: this one as it stands, with NEXT. */
 export async function layOutNext(folder: string): Promise<void> {
   for (const file of run("git", ["ls-files"]).split("\n")) {
@@ -104,17 +83,25 @@ export async function layOutNext(folder: string): Promise<void> {
       throw new Error(`the next version changes ${JSON.stringify(before)} of ${file}, which is not there`);
     await writeFile(path, text.replace(before, after));
   }
-  await mkdir(join(folder, "prisma/migrations/99990101000000_next"), { recursive: true });
-  await writeFile(join(folder, "prisma/migrations/99990101000000_next/migration.sql"), NEXT_MIGRATION);
-  await makeRunnable(folder);
-}
-
-async function makeRunnable(folder: string): Promise<void> {
+  await addMigration(folder, "99990101000000_next", NEXT_MIGRATION);
   await symlink(join(ROOT, "node_modules"), join(folder, "node_modules"));
   // Prisma's command line insists on an engine that it does not need to generate.
   run(process.execPath, [join(ROOT, "node_modules/prisma/build/index.js"), "generate"], folder, {
     PRISMA_SCHEMA_ENGINE_BINARY: process.execPath,
   });
+}
+
+/** Adds a migration beside which servers of this version and of the next must not run. Gives its name. */
+export async function layOutStop(folder: string): Promise<string> {
+  const name = "99990102000000_stopping";
+  await addMigration(folder, name, STOPPING_MIGRATION);
+  return name;
+}
+
+async function addMigration(folder: string, name: string, sql: string): Promise<void> {
+  const place = join(folder, "prisma/migrations", name);
+  await mkdir(place, { recursive: true });
+  await writeFile(join(place, "migration.sql"), sql);
 }
 
 function run(command: string, args: readonly string[], cwd: string = ROOT, env: Readonly<Record<string, string>> = {}): string {

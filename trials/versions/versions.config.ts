@@ -1,4 +1,4 @@
-/** Works on both versions: only what the older one knows. An agent speaks, looks at its list, and speaks again; or speaks for 2 s. */
+/** An agent speaks, looks at its list, and speaks again; or speaks for 2 s. */
 export default {
   models: {
     scripted: {

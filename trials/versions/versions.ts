@@ -8,18 +8,17 @@ import { checkGapless, query, startPostgres } from "../postgres.ts";
 import { ask, start, startPath, type TrialProcess } from "../processes.ts";
 import { trialInFolder, until, type TrialRun } from "../trial.ts";
 import { watchAll } from "../watchers.ts";
-import { layOutNext, layOutPrevious } from "./lay-out.ts";
+import { layOutNext, layOutStop } from "./lay-out.ts";
 
 /**
- * `npm run trial:versions`: two upgrades under load.
+ * `npm run trial:versions`: two upgrades under load, to versions that are laid out from this one.
  *
- * The first is from the version before, started by its own `src/main.ts`: while it is connected this version does not start
- * if a migration says that it must not, and names it; afterwards it starts and goes on with the agents; the older one,
- * started anew, refuses the newer schema.
+ * The first is to a version with a kind of event, a state, an approval kind, an error code and a need of its agents more.
+ * Both serve the same agents; subscribers of each are given everything that their server knows, once, in order; when a
+ * server of the next is killed, this version leaves the agents alone that need more than it knows.
  *
- * The second is to a next version, laid out with a kind of event, a state, an approval kind, an error code and a need of
- * its agents more. Both serve the same agents; subscribers of each are given everything that their server knows, once, in
- * order; when a server of the next is killed, this version leaves the agents alone that need more than it knows.
+ * The second has a migration beside which no older server may run: while one is connected it does not start, and names it;
+ * afterwards it starts and continues with the agents; this version, started anew, refuses the newer schema.
  *
  * With --planted a migration takes a column away that this version writes.
  */
@@ -39,12 +38,8 @@ async function runVersions({ isShort, isPlanted, fail }: TrialRun, folder: strin
     // What Node keeps of copies in folders that are removed is never used again.
     NODE_DISABLE_COMPILE_CACHE: "1",
   };
-  const previous = join(folder, "previous");
-  const migration = await layOutPrevious(previous);
-  const agents = await checkStop(previous, env, fail);
-
   const ours = await start("trials/server.ts", SERVER_READY, env);
-  await checkRefused(previous, env, fail);
+  const agents: TrialAgent[] = [];
   while (agents.length < AGENTS) agents.push(await createAgent(ours.said));
   const turns = { ended: 0 };
   const loading = load([ours.said], agents, turns, fail);
@@ -59,7 +54,7 @@ async function runVersions({ isShort, isPlanted, fail }: TrialRun, folder: strin
   await loading.stop();
   const [left, all] = await Promise.all(watchers.map((watched) => watched.check(theirs.said)));
   await checkLeftOut(postgres.url, left?.events, all?.events, fail);
-  const resumed = await checkNeeds(
+  const { resumed, another } = await checkNeeds(
     postgres.url,
     ours,
     theirs,
@@ -71,29 +66,34 @@ async function runVersions({ isShort, isPlanted, fail }: TrialRun, folder: strin
 
   const events = await checkGapless(postgres.url, fail);
   for (const watched of watchers) watched.end();
-  return `${migration} refused while the version before was connected, and applied after it; beside a next version ${turns.ended} turns, ${events} events, ${resumed} agents left to the next version when its server was killed`;
+  const migration = await checkStop(next, [ours, another], agents.slice(1), env, fail);
+  return `beside a next version ${turns.ended} turns, ${events} events, ${resumed} agents left to the next version when its server was killed; ${migration} refused while older servers were connected, and applied after them`;
 }
 
-/** While the version before is connected this one does not start, and names it. Gives agents that the older has worked on. */
-async function checkStop(previous: string, env: Readonly<Record<string, string>>, fail: TrialRun["fail"]): Promise<TrialAgent[]> {
-  const older = await startPath(join(previous, "src/main.ts"), SERVER_READY, env, () => {}, previous);
-  const agents = [await createAgent(older.said), await createAgent(older.said)];
-  for (const agent of agents) {
-    await send(older.said, agent, "go");
-    await until("a turn ends", async () => (await turnOf(older.said, agent)).state === "READY", 20_000);
+/** While an older server is connected a version with a migration that says so does not start, and names it; afterwards it does. */
+async function checkStop(
+  next: string,
+  older: readonly TrialProcess[],
+  agents: readonly TrialAgent[],
+  env: Readonly<Record<string, string>>,
+  fail: TrialRun["fail"],
+): Promise<string> {
+  const migration = await layOutStop(next);
+  const said = await refusalOf(next, env);
+  if (!/servers of the version before are connected \(triplane/.test(said)) fail(`beside older servers the newest said: ${said}`);
+  for (const { child, exited } of older) {
+    child.kill("SIGTERM");
+    await exited;
   }
-  const said = await refusalOf(ROOT, env);
-  if (!/servers of the version before are connected \(triplane/.test(said))
-    fail(`beside the version before this one said: ${said}`);
-  older.child.kill("SIGTERM");
-  await older.exited;
-  return agents;
-}
-
-/** The older version does not start on the newer schema, and says what to do. */
-async function checkRefused(previous: string, env: Readonly<Record<string, string>>, fail: TrialRun["fail"]): Promise<void> {
-  const said = await refusalOf(previous, env);
-  if (!said.includes("start a newer version of the server")) fail(`the older version, started anew, said: ${said}`);
+  const newest = await startPath(join(next, "trials/server.ts"), SERVER_READY, env, () => {}, next);
+  for (const agent of agents) {
+    const { turn } = await turnOf(newest.said, agent);
+    await send(newest.said, agent, "go");
+    await ended(newest.said, agent, turn + 1, 20_000).catch((error: unknown) => fail(String(error)));
+  }
+  const refused = await refusalOf(ROOT, env);
+  if (!refused.includes("start a newer version of the server")) fail(`this version, started anew, said: ${refused}`);
+  return migration;
 }
 
 /** Starts a server of the version in `folder` that must not start, and gives what it says. */
@@ -161,7 +161,7 @@ async function checkNeeds(
   startAnother: () => Promise<TrialProcess>,
   agents: readonly TrialAgent[],
   fail: TrialRun["fail"],
-): Promise<number> {
+): Promise<{ readonly resumed: number; readonly another: TrialProcess }> {
   const before = await Promise.all(agents.map(async (agent) => (await turnOf(ours.said, agent)).turn));
   await Promise.all(agents.map((agent) => send(theirs.said, agent, "long")));
   const needing = "SELECT id FROM agent WHERE needs > 2 AND state = 'WORKING'";
@@ -175,7 +175,7 @@ async function checkNeeds(
   for (const [index, agent] of agents.entries())
     await ended(another.said, agent, (before[index] ?? 0) + 1, 20_000).catch((error: unknown) => fail(String(error)));
   for (const agent of agents) await checkAgent(another.said, agent, fail);
-  return rows.length;
+  return { resumed: rows.length, another };
 }
 
 /** An agent in a state that this version does not know is null by its id and left out of lists; others are read as ever. */
