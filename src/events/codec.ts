@@ -22,7 +22,6 @@ import {
 } from "./event.ts";
 import { FILE_CHANGE_KINDS, GATE_STAGES, SHELL_END_REASONS, TOOL_CALL_ERROR_TYPES } from "./snapshots.ts";
 import type { Channel } from "./channel.ts";
-import { asNow } from "./older-payloads.ts";
 
 /** The largest payload of one event in bytes. */
 const EVENT_BYTES = 64 * 1024;
@@ -137,8 +136,7 @@ function decodeEvent(tenant: string, row: EventRow): TimelineEvent {
 }
 
 function decodeBody(kind: string, stored: string): EventBody {
-  const payload = JSON.parse(stored) as JsonObject;
-  return { kind, ...asNow(kind, payload) } as EventBody;
+  return { kind, ...(JSON.parse(stored) as JsonObject) } as EventBody;
 }
 
 function fitting(stored: string): string {

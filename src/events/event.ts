@@ -100,10 +100,10 @@ export type AgentEventBody =
       readonly createdBy: ActorRef;
       /** The agent that it was forked from; null for one that was not forked. */
       readonly forkedFrom: string | null;
-      /** The folder in which it works. Null in events of before, as are the fields below. */
-      readonly workspace: string | null;
+      /** The folder in which it works. */
+      readonly workspace: string;
       /** Names of hooks of its own. */
-      readonly hooks: readonly string[] | null;
+      readonly hooks: readonly string[];
       /** A permission of its own, with its scope; null for none, or for one that does not fit into the event. */
       readonly permission: Json;
     }
@@ -203,7 +203,7 @@ export type AgentEventBody =
       readonly callId: string;
       readonly tool: string;
       readonly durationMs: number;
-      /** The part of the result that the model reads, cut at 4 KB; null in events of before. */
+      /** The part of the result that the model reads, cut at 4 KB. */
       readonly result: string | null;
     }
   | {

@@ -122,7 +122,7 @@ eventType("AGENT_CREATED").implement({
     hooks: t.stringList({
       nullable: true,
       description: "Names of hooks of its own, as it was given them; null in events of earlier versions.",
-      resolve: ({ body }) => (body.hooks === null ? null : [...body.hooks]),
+      resolve: ({ body }) => [...body.hooks],
     }),
     permission: t.field({
       type: "JSON",
