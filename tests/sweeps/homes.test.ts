@@ -70,17 +70,6 @@ describe("the HOMEs of a server", () => {
     expect(await own.agents()).toEqual(["kept"]);
   });
 
-  it("of the version before, which lay beside the folders of databases, are taken over with all that lies in them", async () => {
-    const { sql } = await testDatabase();
-    const folder = await temporaryFolder();
-    await mkdir(join(folder, "kept"));
-    await writeFile(join(folder, "kept", "file"), "stays");
-    const homes = await Homes.open(sql, folder);
-    for (let time = 0; time < 2; time += 1)
-      expect(await readFile(join((await homes.of("kept")).path, "file"), "utf8")).toBe("stays");
-    expect(await homes.agents()).toEqual(["kept"]);
-  });
-
   it("go also if their folders lie deeper than a path can be long, and if another one cannot be removed", async () => {
     const { sql, folder } = await homesOf([]);
     class Stuck extends Homes {

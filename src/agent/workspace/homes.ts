@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { chmod, mkdir, readdir, realpath, rename, rm, rmdir, unlink } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import type { Sql, Statement } from "../../db/sql.ts";
 import { errorCode } from "../../lib/error-code.ts";
 import { folderBytes } from "./folder-bytes.ts";
@@ -48,7 +48,6 @@ export class Homes {
     const isFull = this.#full.delete(agentId);
     if (isFull) await this.remove(agentId);
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
-    await takeOver(join(dirname(this.#folder), agentId), home);
     await mkdir(home, { recursive: true, mode: 0o700 });
     await chmod(home, 0o700);
     const gigabytes = (this.#most / 1024 ** 3).toLocaleString("en-US");
@@ -80,15 +79,6 @@ export class Homes {
       if (!["ENAMETOOLONG", "EACCES", "EPERM"].includes(errorCode(error) ?? "")) throw error;
       await removeLevels(home);
     }
-  }
-}
-
-/** Moves a HOME of the version before, which lay beside the folders of databases. */
-async function takeOver(before: string, home: string): Promise<void> {
-  try {
-    await rename(before, home);
-  } catch (error) {
-    if (!["ENOENT", "ENOTEMPTY", "EEXIST"].includes(errorCode(error) ?? "")) throw error;
   }
 }
 
