@@ -168,9 +168,7 @@ BEGIN
     WHERE t.agent_id = p_agent AND o.id = t.cached_from;
     INSERT INTO todo (agent_id, id, tenant, place, title, status, assignee, notes)
     SELECT p_agent, w.todo ->> 'id', p_tenant, w.place - 1, w.todo ->> 'title', w.todo ->> 'status', w.todo ->> 'assignee', w.todo ->> 'notes'
-    -- Calls of before do not keep the list that they left: of those, todo_write has it in its input.
-    FROM (SELECT coalesce(todos, effective_input -> 'todos') AS todos FROM tool_call
-          WHERE agent_id = p_agent AND (todos IS NOT NULL OR (name = 'todo_write' AND state = 'COMPLETED' AND started_at IS NOT NULL))
+    FROM (SELECT todos FROM tool_call WHERE agent_id = p_agent AND todos IS NOT NULL
           ORDER BY step DESC, ordinal DESC LIMIT 1) c, json_array_elements(c.todos) WITH ORDINALITY AS w(todo, place);
     -- The fork knows the files that it has seen: those which calls of the other read or wrote later, the fork must read again.
     -- What has changed in them since, the fork looks for and is told itself.
@@ -574,40 +572,6 @@ BEGIN
   SELECT p_tenant, base_position + e.place, NULL, base_seq + e.place, CASE WHEN e.place = 1 THEN p_append END, e.channel, e.kind, e.payload::json, e.at
   FROM unnest(p_channels, p_kinds, p_payloads, p_ats) WITH ORDINALITY AS e(channel, kind, payload, at, place);
   RETURN NEXT;
-END
-$function$;
-
-CREATE OR REPLACE FUNCTION public.move_images(p_message text)
- RETURNS void
- LANGUAGE plpgsql
-AS $function$
-DECLARE
-  v_message message;
-  v_content json;
-BEGIN
-  SELECT * INTO v_message FROM message WHERE id = p_message AND bytes IS NULL FOR UPDATE;
-  IF NOT FOUND THEN
-    RETURN;
-  END IF;
-
-  -- Each block is read once: to look into it again is to parse all of its image again.
-  WITH block AS MATERIALIZED (
-    SELECT e.place, e.block, s.media_type, d.data, encode(sha256(d.data), 'hex') AS digest
-    FROM json_array_elements(v_message.content) WITH ORDINALITY AS e(block, place),
-      LATERAL json_to_record(CASE WHEN json_typeof(e.block) = 'object' THEN e.block END) AS b(type text, source json),
-      LATERAL json_to_record(CASE WHEN b.type = 'image' AND json_typeof(b.source) = 'object' THEN b.source END) AS s(type text, media_type text, data text),
-      LATERAL (SELECT CASE WHEN s.type = 'base64' THEN decode(s.data, 'base64') END AS data OFFSET 0) d
-  ), moved AS (
-    INSERT INTO image (tenant, digest, data)
-    SELECT DISTINCT ON (digest) v_message.tenant, digest, data FROM block WHERE digest IS NOT NULL ORDER BY digest ON CONFLICT DO NOTHING
-  )
-  SELECT coalesce(json_agg(CASE WHEN digest IS NULL THEN block ELSE
-    json_build_object('type', 'image', 'source', json_build_object(
-      'type', 'kept', 'media_type', media_type, 'digest', digest, 'bytes', octet_length(data)))
-    END ORDER BY place), '[]')
-  INTO v_content FROM block;
-
-  UPDATE message SET content = v_content, bytes = octet_length(v_content::text) WHERE id = p_message;
 END
 $function$;
 

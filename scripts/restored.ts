@@ -54,7 +54,7 @@ function nothingDone(place: string): void {
   process.exitCode = 1;
 }
 
-/** Commands have connections for commits, too; servers of before said no version. */
+/** Commands have connections for commits, too. */
 function isServer({ name }: ConnectedServer): boolean {
-  return / (bell|leases)$/.test(name) || !/^triplane \d/.test(name);
+  return / (bell|leases)$/.test(name);
 }

@@ -74,7 +74,7 @@ function declared({
   commands,
   hooks,
 }: Tool): object {
-  // Tools that are not cacheable, or have no command lines, are declared as in versions before.
+  // A tool that is not cacheable, or has no command lines, is declared without them: a new version alone changes no digest.
   const more = { ...(cacheable && { cacheable }), ...(Object.keys(commands).length > 0 && { commands }) };
   return { name, description, inputSchema, readOnly, idempotent, ...more, risk, paths, hooks };
 }

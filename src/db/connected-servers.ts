@@ -28,7 +28,7 @@ export async function connectedServers(connection: Pick<MigrationConnection, "qu
   );
 }
 
-/** Those of them whose version is older. One that says no version is older: versions were not said before. */
+/** Those of them whose version is older. One that says no version counts as older. */
 export async function olderServers(
   connection: Pick<MigrationConnection, "query">,
   version: string,

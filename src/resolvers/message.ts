@@ -1,7 +1,6 @@
 import { sendMessage as send, type SendMessage } from "../agent/commands/send-message.ts";
 import { withdrawMessage as withdraw } from "../agent/commands/withdraw-message.ts";
-import { contentBlocks } from "../agent/conversation/answer.ts";
-import type { StoredBlock, StoredImage, SentImage } from "../agent/conversation/images.ts";
+import { storedBlocks, type StoredBlock, type StoredImage } from "../agent/conversation/images.ts";
 import type { ImageType } from "../agent/models/model.ts";
 import type { Message, Prisma } from "../db/generated/client.ts";
 import { rowId } from "../lib/global-id.ts";
@@ -85,13 +84,13 @@ type BlocksRow = Pick<Message, "content" | "tenant" | "agentId" | "step"> & {
 export function messageBlocks(context: Context, row: BlocksRow): MessageBlock[] | null {
   if (row.content === null) return null;
   const isExposed = context.services.templates.get(row.agent.templateId)?.exposeThinking === true;
-  const blocks = contentBlocks(row.content).filter(
+  const blocks = storedBlocks(row.content).filter(
     (block) => block.type !== "thinking" || (isExposed && block.isRetained !== false),
   );
   return blocks.map((block) => shown(row, block));
 }
 
-function shown({ tenant, agentId, step }: BlocksRow, block: StoredBlock | SentImage): MessageBlock {
+function shown({ tenant, agentId, step }: BlocksRow, block: StoredBlock): MessageBlock {
   switch (block.type) {
     case "text":
       return { type: "text", text: block.text };
@@ -111,21 +110,14 @@ function shown({ tenant, agentId, step }: BlocksRow, block: StoredBlock | SentIm
   }
 }
 
-function shownImage(tenant: string, source: (StoredImage | SentImage)["source"]): MessageBlock {
-  const mediaType = source.media_type;
-  if (source.type === "kept") {
-    const { digest, bytes } = source;
-    return { type: "image", mediaType, bytes, url: ({ actor, imageUrl }) => imageUrl(actor, { tenant, digest, mediaType }) };
-  }
-  // One of before, which stands in its message.
-  const bytes = Math.floor((source.data.replace(/=+$/, "").length * 3) / 4);
-  return { type: "image", mediaType, bytes, url: () => `data:${mediaType};base64,${source.data}` };
+function shownImage(tenant: string, { media_type: mediaType, digest, bytes }: StoredImage["source"]): MessageBlock {
+  return { type: "image", mediaType, bytes, url: ({ actor, imageUrl }) => imageUrl(actor, { tenant, digest, mediaType }) };
 }
 
 /** The text of a message's text blocks; null where it was erased. */
 export function messageText({ content }: Pick<Message, "content">): string | null {
   if (content === null) return null;
-  return contentBlocks(content)
+  return storedBlocks(content)
     .flatMap((block) => (block.type === "text" ? [block.text] : []))
     .join("\n");
 }

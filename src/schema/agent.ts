@@ -129,9 +129,10 @@ export const Agent = builder.prismaNode("Agent", {
       nullable: true,
       description: "Index of the last message that it shares with the agent it was forked from.",
     }),
-    forkIsWhole: t.exposeBoolean("forkIsWhole", {
+    forkIsWhole: t.boolean({
       description:
         "False for a fork of before: its messages have no turns, and their tool calls, steps and todos are the other's alone.",
+      resolve: () => true,
     }),
     forkPoints: t.connection(
       {

@@ -15,8 +15,8 @@ async function conversation() {
   await app.database.sql.query(
     {
       name: "messages",
-      text: `INSERT INTO message (id, tenant, agent_id, kind, content, ordinal, arrival, created_at)
-        SELECT gen_random_uuid(), 'local', a.id, 'USER', json_build_array(json_build_object('type', 'text', 'text', n::text)),
+      text: `INSERT INTO message (id, tenant, agent_id, kind, content, bytes, ordinal, arrival, created_at)
+        SELECT gen_random_uuid(), 'local', a.id, 'USER', json_build_array(json_build_object('type', 'text', 'text', n::text)), 40,
           CASE WHEN n <= 3 THEN n - 1 END, CASE WHEN n <> 2 THEN 10 + n END, now() FROM agent a, generate_series(1, 6) n`,
     },
     [],

@@ -95,7 +95,7 @@ describe("idempotency keys", () => {
     const delegation = { toActorId: "anna", until, idempotencyKey };
     await twice(async () => (await client.get(DelegateApprovalsDocument, { input: delegation })).delegateApprovals);
     const run = (name: string, text: string): Promise<unknown[]> => app.database.sql.query({ name, text }, []);
-    // As servers of versions before have written it.
+    // The place of an event that is not found by its write is found by its time.
     await run("unnamed", "UPDATE event SET append_id = NULL WHERE kind = 'MESSAGE_RECEIVED'");
     expect(ofType(await client.until(agentId, "DONE", (await send()).cursor), "Done")).toMatchObject([{ turn: 1 }]);
     // What retention has removed is not asked for.

@@ -38,10 +38,10 @@ const CALL = `INSERT INTO tool_call (id, tenant, agent_id, turn, step, ordinal, 
   SELECT gen_random_uuid(), 'local', (SELECT min(id) FROM agent), 1, t.n, 0, 'p', 'fs_read', 'COMPLETED', 1, '{}', false, '[]', '[]', CASE WHEN t.n % 4 = 0 THEN NULL ELSE t.n / 3 END, t.at, t.at FROM`;
 const APPROVAL = `INSERT INTO approval (id, tenant, agent_id, kind, state, reason, risk, requested_at)
   SELECT gen_random_uuid(), 'local', (SELECT min(id) FROM agent), 'TOOL_CALL', 'PENDING', 'why', 'LOW', t.at FROM`;
-const MESSAGE = `INSERT INTO message (id, tenant, agent_id, kind, content, ordinal, arrival, created_at)
-  SELECT gen_random_uuid(), 'local', (SELECT min(id) FROM agent), 'USER', '[]', CASE WHEN t.n <= 8 THEN t.n END, CASE WHEN t.n > 8 THEN t.n END, t.at FROM`;
-const JOINED = `INSERT INTO message (id, tenant, agent_id, kind, content, ordinal, created_at)
-  SELECT gen_random_uuid(), 'local', (SELECT min(id) FROM agent), 'USER', '[]', t.n, t.at FROM`;
+const MESSAGE = `INSERT INTO message (id, tenant, agent_id, kind, content, bytes, ordinal, arrival, created_at)
+  SELECT gen_random_uuid(), 'local', (SELECT min(id) FROM agent), 'USER', '[]', 2, CASE WHEN t.n <= 8 THEN t.n END, CASE WHEN t.n > 8 THEN t.n END, t.at FROM`;
+const JOINED = `INSERT INTO message (id, tenant, agent_id, kind, content, bytes, ordinal, created_at)
+  SELECT gen_random_uuid(), 'local', (SELECT min(id) FROM agent), 'USER', '[]', 2, t.n, t.at FROM`;
 const RULE = `INSERT INTO allow_rule (id, tenant, template_id, rule, approval_id, created_by, created_by_kind, created_at)
   SELECT gen_random_uuid(), 'local', 'assistant', gen_random_uuid(), gen_random_uuid(), 'local', 'USER', t.at FROM`;
 const DELEGATION = `INSERT INTO delegation (id, tenant, from_id, from_kind, to_id, starts_at, ends_at, created_at)

@@ -58,7 +58,7 @@ describe("the parts of a configuration that have a say in rights, or in how long
     expect(changesOf(parts(before), parts(before))).toEqual([]);
   });
 
-  it("of a tool without command lines are those of versions before: a new version alone changes nothing", () => {
+  it("of a tool stay what they are from version to version: a new version alone changes nothing", () => {
     const parts = configurationParts({ ...CONFIG, tools: [runner(false)] })("acme");
     expect(parts["tools.run"]).toBe("97d44f7d65e36c04ae0dd55308099ff04503e67321fb550d9f028e0ab1b0186e");
   });

@@ -38,7 +38,7 @@ export type KeyedRequest = {
   readonly body: object;
 };
 
-/** The owner of a key: a person and a program of one id are two. People have their id alone, as in earlier rows. */
+/** The owner of a key: a person and a program of one id are two. People have their id alone. */
 function ownerOf({ kind, id }: Actor): string {
   return kind === "USER" ? id : JSON.stringify([kind, id]);
 }
@@ -133,7 +133,7 @@ async function earlierResult(sql: Sql, request: KeyedRequest): Promise<Result<Ou
   });
 }
 
-/** The place that the log had reached with the key; about that, by its time, if the event has another id or is no longer kept. */
+/** The place that the log had reached with the key; about that, by its time, if the event is no longer kept. */
 async function placeOf(sql: Sql, tenant: string, { position, createdAt }: KeyUse): Promise<number> {
   return position === null ? (await readPlaceAt(sql, tenant, createdAt)).position : Number(position);
 }

@@ -2,8 +2,8 @@ import type { GateStage } from "../../events/snapshots.ts";
 import { type Clock, msSince } from "../../lib/clock.ts";
 import type { Meters } from "../../telemetry/meters.ts";
 
-/** One passage of a call through a stage: when it began (ms since 1970; null in rows of before), and how many ms it took. */
-export type Passage = { readonly stage: GateStage; readonly startedAt: number | null; readonly durationMs: number };
+/** One passage of a call through a stage: when it began (ms since 1970), and how many ms it took. */
+export type Passage = { readonly stage: GateStage; readonly startedAt: number; readonly durationMs: number };
 
 /** The passages of a call through the stages, in order: a stage that was gone through again is there again. */
 export type Stages = readonly Passage[];

@@ -32,7 +32,7 @@ export function stageEvents(callId: string, before: Stages, now: Stages, isAsked
 /** The stages of a call about which a person has decided at this time: the confirmation has lasted until then. */
 export function confirmedStages(stages: Stages, at: Date): Stages {
   const last = stages.at(-1);
-  if (last?.stage !== "confirmation" || last.startedAt === null) return stages;
+  if (last?.stage !== "confirmation") return stages;
   return [...stages.slice(0, -1), { ...last, durationMs: Math.max(last.durationMs, at.getTime() - last.startedAt) }];
 }
 

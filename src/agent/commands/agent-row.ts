@@ -69,7 +69,6 @@ export function agentRow({
     createdByKind: actor.kind,
     lineage: null,
     forkedAt: null,
-    forkIsWhole: true,
     leaseOwner: null,
     leaseEpoch: 0,
     leaseUntil: null,

@@ -32,12 +32,11 @@ type Parent = {
   readonly lineage: readonly string[] | null;
   readonly title: string | null;
   readonly hooks: readonly string[];
-  readonly forkIsWhole: boolean;
 };
 
 const READ: Statement<Parent, [agentId: string]> = {
   name: "read_parent",
-  text: `SELECT template_id AS "templateId", model, workspace, tool_timeout_ms AS "toolTimeoutMs", permission, lineage, title, coalesce(hooks, '[]'::json) AS hooks, fork_is_whole AS "forkIsWhole" FROM agent WHERE id = $1`,
+  text: `SELECT template_id AS "templateId", model, workspace, tool_timeout_ms AS "toolTimeoutMs", permission, lineage, title, coalesce(hooks, '[]'::json) AS hooks FROM agent WHERE id = $1`,
 };
 
 /** A fork works in the folder of its parent: forking an agent whose folder is its own is writing in the folder of somebody else. */
@@ -100,7 +99,6 @@ async function tryToFork(
         lastSfpIndex: point.index,
         lineage: [...(parent.lineage ?? []), found.value.id],
         forkedAt: point.index,
-        forkIsWhole: parent.forkIsWhole,
       },
       fork: { from: found.value.id, at: point.index },
     },

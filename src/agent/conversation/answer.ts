@@ -1,7 +1,7 @@
-import { mapStrings, toJson, type Json, type JsonObject } from "../../lib/json.ts";
+import { mapStrings, type Json, type JsonObject } from "../../lib/json.ts";
 import { storable } from "../../lib/text.ts";
 import { parseArguments } from "../calls/arguments.ts";
-import type { StoredBlock, StoredImage, SentImage } from "./images.ts";
+import type { StoredBlock, StoredImage } from "./images.ts";
 import type { StopReason, ThinkingBlock, TokenUsage } from "../models/model.ts";
 
 /** A longer name is cut: no tool has one. */
@@ -120,12 +120,4 @@ export class AnswerBuilder {
 /** The name as every provider takes it back: a model may have invented another one. */
 function toolName(name: string): string {
   return name.replaceAll(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64) || "unnamed";
-}
-
-/**
- * The content blocks of a stored message; one of before may have its images in it. Rows are written by the loop and by
- * sendMessage only, so that their form is known.
- */
-export function contentBlocks(content: unknown): readonly (StoredBlock | SentImage)[] {
-  return (toJson(content) ?? []) as unknown as readonly (StoredBlock | SentImage)[];
 }

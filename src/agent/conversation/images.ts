@@ -21,10 +21,7 @@ export type SentImage = Extract<ContentBlock, { type: "image" }>;
 /** A block of a message as its row has it. */
 export type StoredBlock = Exclude<ContentBlock, SentImage> | StoredImage;
 
-/**
- * The blocks of a message that is being stored, or was stored since images have rows of their own. Such rows are written by
- * the loop and by sendMessage only, so that their form is known.
- */
+/** The content blocks of a message's row. Rows are written by the loop and by sendMessage only, so that their form is known. */
 export function storedBlocks(content: unknown): readonly StoredBlock[] {
   return content as readonly StoredBlock[];
 }

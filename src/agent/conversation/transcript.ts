@@ -21,12 +21,6 @@ const MOST_IMAGES = 20;
 const REMEMBERED_BYTES = 256 * 1024 * 1024;
 const MESSAGE_BYTES = 500;
 
-/**
- * The most messages of before whose images are moved by one statement. A message has 5 MB of images at most, which take 0.7 s
- * on a slow machine, and a statement is given up after 10 s.
- */
-const MOVED = 4;
-
 /** A message of the transcript; `bytes` of its content, without images. */
 export type TranscriptMessage = {
   readonly ordinal: number;
@@ -40,18 +34,6 @@ export type TranscriptMessage = {
 /** A message with its images. */
 type ReadMessage = { readonly kind: MessageKind; readonly content: readonly ContentBlock[] };
 
-/** The newest person's message up to the earliest cut, $2. */
-const RANGE =
-  "range AS (SELECT coalesce((SELECT max(ordinal) FROM message WHERE agent_id = $1 AND created_by IS NOT NULL AND ordinal <= $2), 0) AS first)";
-
-/** Images of messages of before go into rows of their own, so that a window can be read without them. */
-const MOVE: Statement<object, [agentId: string, earliest: number, length: number]> = {
-  name: "move_images",
-  text: `WITH ${RANGE} SELECT move_images(m.id) FROM (
-      SELECT id FROM message WHERE agent_id = $1 AND ordinal >= (SELECT first FROM range) AND ordinal < $3 AND bytes IS NULL ORDER BY ordinal LIMIT ${MOVED}
-    ) m`,
-};
-
 /**
  * The newest person's message before the earliest cut, and what came after it; of that, the newest `$4` bytes, and at
  * least the last answer with its results, as well as the person's message that they belong to, if they do not begin with one.
@@ -59,7 +41,9 @@ const MOVE: Statement<object, [agentId: string, earliest: number, length: number
  */
 const LOAD: Statement<TranscriptMessage, [agentId: string, earliest: number, length: number, bytes: number]> = {
   name: "load_transcript",
-  text: `WITH ${RANGE}, sized AS (
+  text: `WITH range AS (
+      SELECT coalesce((SELECT max(ordinal) FROM message WHERE agent_id = $1 AND created_by IS NOT NULL AND ordinal <= $2), 0) AS first
+    ), sized AS (
       SELECT m.ordinal, m.kind, m.created_by IS NOT NULL AS is_of_person, sum(m.bytes) OVER (ORDER BY m.ordinal DESC) AS bytes
       FROM message m WHERE m.agent_id = $1 AND m.ordinal >= (SELECT first FROM range) AND m.ordinal < $3
     ), kept AS (
@@ -233,8 +217,6 @@ export class Transcript {
   async #load(length: number, size: number): Promise<readonly TranscriptMessage[]> {
     const { sql, agentId } = this.#of;
     const earliest = earliestCut(length, size);
-    let moved = MOVED;
-    while (moved === MOVED) moved = (await sql.query(MOVE, [agentId, earliest, length])).length;
     return sql.query(LOAD, [agentId, earliest, length, Math.floor(this.#room * READ_SHARE)]);
   }
 
@@ -252,7 +234,7 @@ export class Transcript {
 
 /** A message as its row has it on its way into the transcript. */
 function messageOf({ ordinal, kind, createdBy, content, bytes }: AddedMessages[number]): TranscriptMessage {
-  return { ordinal: ordinal ?? 0, kind, isOfPerson: createdBy !== null, content: storedBlocks(content), bytes: bytes ?? 0 };
+  return { ordinal: ordinal ?? 0, kind, isOfPerson: createdBy !== null, content: storedBlocks(content), bytes };
 }
 
 /** The bytes of the images of a content in base64. */

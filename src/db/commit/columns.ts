@@ -92,7 +92,7 @@ export const OWN_MESSAGE = {
   agentId: "text",
   kind: "message_kind",
   content: "json?",
-  bytes: "int?",
+  bytes: "int",
   ordinal: "int?",
   turn: "int?",
   step: "int?",

@@ -107,9 +107,7 @@ BEGIN
     WHERE t.agent_id = p_agent AND o.id = t.cached_from;
     INSERT INTO todo (agent_id, id, tenant, place, title, status, assignee, notes)
     SELECT p_agent, w.todo ->> 'id', p_tenant, w.place - 1, w.todo ->> 'title', w.todo ->> 'status', w.todo ->> 'assignee', w.todo ->> 'notes'
-    -- Calls of before do not keep the list that they left: of those, todo_write has it in its input.
-    FROM (SELECT coalesce(todos, effective_input -> 'todos') AS todos FROM tool_call
-          WHERE agent_id = p_agent AND (todos IS NOT NULL OR (name = 'todo_write' AND state = 'COMPLETED' AND started_at IS NOT NULL))
+    FROM (SELECT todos FROM tool_call WHERE agent_id = p_agent AND todos IS NOT NULL
           ORDER BY step DESC, ordinal DESC LIMIT 1) c, json_array_elements(c.todos) WITH ORDINALITY AS w(todo, place);
     -- The fork knows the files that it has seen: those which calls of the other read or wrote later, the fork must read again.
     -- What has changed in them since, the fork looks for and is told itself.

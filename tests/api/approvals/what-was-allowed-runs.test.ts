@@ -24,7 +24,7 @@ describe("what was allowed is what runs (invariant 7)", () => {
     expect(await readFile(join(app.workspace, "other.txt"), "utf8")).toBe("untouched");
   });
 
-  it("an approval that a server of the version before asked for is decided as it was: by its hash", async () => {
+  it("an approval of a call without rule values is decided by its hash", async () => {
     const { app, as } = await office();
     const { agent, approvalId, inputHash } = await ask(as("anna"));
     await app.database.sql.query({ name: "forget", text: "UPDATE tool_call SET rule_values = NULL" }, []);
