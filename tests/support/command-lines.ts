@@ -64,7 +64,7 @@ export function commandJudge(
   };
   const permission = read(source);
   const stored = rules.map((rule, index) => {
-    const parsed = parseRule(rule, `allowRules.${index}`, TOOLS, "kept");
+    const parsed = parseRule(rule, `allowRules.${index}`, TOOLS);
     if (!parsed.ok) throw new Error(JSON.stringify(parsed.refusal));
     return { ...parsed.value, id: String(index), createdBy: "a person" };
   });

@@ -34,7 +34,7 @@ export function agentPolicy(
 /** A bound says nothing of what it does not name. What the configuration no longer knows denies everything. */
 function ownPermission({ scope, source }: OwnPermission, vocabulary: Vocabulary): Permission {
   const mode = source.mode ?? (scope === "TIGHTEN" ? "auto" : "default");
-  const { permission, problems } = readPermission({ ...source, mode }, "agent.permission", vocabulary, "kept");
+  const { permission, problems } = readPermission({ ...source, mode }, "agent.permission", vocabulary);
   return problems.length === 0 ? permission : { ...permission, mode: { kind: "builtin", name: "deny" } };
 }
 

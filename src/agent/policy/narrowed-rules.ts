@@ -46,7 +46,7 @@ export async function narrowedRules(sql: Sql, offerOf: (tenant: string) => Offer
     const { tools, templates } = offerOf(row.tenant);
     const template = templates.get(row.templateId);
     const tool = tools.get(row.name);
-    const parsed = parseRule(row.rule, `allowRules.${row.id}`, tools, "kept");
+    const parsed = parseRule(row.rule, `allowRules.${row.id}`, tools);
     if (template === undefined || tool === undefined || !parsed.ok || narrowed.has(row.id)) continue;
     const stored = [{ ...parsed.value, id: row.id, createdBy: row.createdBy }];
     const policy = { permission: template.permission, bounds: [], stored, box: template.box };

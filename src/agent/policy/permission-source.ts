@@ -3,7 +3,7 @@ import { complete, TEXT, TEXTS, withDefault, type Written } from "../../lib/sett
 import type { Tool } from "../tools/tool.ts";
 import { BUILTIN_MODES, type BuiltinMode, type CustomMode, type Permission, type PermissionMode } from "./permission.ts";
 import { isHostRule, parseHostRule, type HostRule } from "./hosts/host-rule.ts";
-import { parseRule, type Rule, type RuleOrigin, type RuleProblem } from "./rule.ts";
+import { parseRule, type Rule, type RuleProblem } from "./rule.ts";
 import type { Result } from "../../lib/result.ts";
 
 /** A permission block: rules, lists of tool names, and what happens to the rest. */
@@ -59,7 +59,6 @@ export function readPermission(
   source: PermissionSource,
   place: string,
   vocabulary: Vocabulary,
-  origin: RuleOrigin = "written",
 ): { readonly permission: Permission; readonly problems: readonly PermissionProblem[] } {
   const settings = complete(PERMISSION_SETTINGS, source);
   const problems: PermissionProblem[] = [];
@@ -92,7 +91,7 @@ export function readPermission(
     read(
       list,
       (text) => !isHostRule(text),
-      (text, at) => parseRule(text, at, tools, origin),
+      (text, at) => parseRule(text, at, tools),
     );
   const hosts = (list: "deny" | "allow"): HostRule[] => read(list, isHostRule, parseHostRule);
   for (const [index, text] of settings.ask.entries())

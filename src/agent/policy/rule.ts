@@ -59,12 +59,6 @@ export type Rule = {
 /** The problem with a rule, and at which of its characters, from 1. */
 export type RuleProblem = { readonly character: number; readonly message: string };
 
-/**
- * The origin of a rule. One that is written now must make sense. One that was kept by an earlier version, which took more,
- * means what it meant then.
- */
-export type RuleOrigin = "written" | "kept";
-
 /** The tools that rules may speak of. */
 type Tools = ReadonlyMap<string, Tool>;
 
@@ -80,14 +74,9 @@ type Tools = ReadonlyMap<string, Tool>;
  * fs_write(path:"/a, b.txt")               // a quoted pattern may hold commas and spaces
  * bash_run(command:npm run *)              // command lines that run nothing but npm run
  */
-export function parseRule(
-  source: string,
-  place: string,
-  tools: Tools,
-  origin: RuleOrigin = "written",
-): Result<Rule, RuleProblem> {
+export function parseRule(source: string, place: string, tools: Tools): Result<Rule, RuleProblem> {
   try {
-    return accepted(ruleOf(source, place, tools, origin));
+    return accepted(ruleOf(source, place, tools));
   } catch (error) {
     if (error instanceof Problem) return refused({ character: error.offset + 1, message: error.message });
     throw error;
@@ -154,7 +143,7 @@ class Problem extends Error {
   }
 }
 
-function ruleOf(source: string, place: string, tools: Tools, origin: RuleOrigin): Rule {
+function ruleOf(source: string, place: string, tools: Tools): Rule {
   const open = source.indexOf("(");
   const name = open < 0 ? source : source.slice(0, open);
   const spoken = toolsNamed(name, tools);
@@ -169,7 +158,7 @@ function ruleOf(source: string, place: string, tools: Tools, origin: RuleOrigin)
   if (repeated !== undefined) throw new Problem(repeated.offset, `${repeated.parameter} stands twice`);
   const able = spoken.filter((tool) => parts.every(({ parameter }) => hasParameter(tool, parameter)));
   if (able.length === 0) throw new Problem(open + 1, `no tool that ${name} names has all of these parameters`);
-  const conditions = parts.map((part) => conditionOf(part, able, origin));
+  const conditions = parts.map((part) => conditionOf(part, able));
   const [only] = conditions;
   return {
     source,
@@ -247,7 +236,7 @@ function hasParameter(tool: Tool, parameter: string): boolean {
   return parameterNames(tool).some((name) => speaksOf(parameter, name));
 }
 
-function conditionOf(part: ConditionText, tools: readonly Tool[], origin: RuleOrigin): Condition {
+function conditionOf(part: ConditionText, tools: readonly Tool[]): Condition {
   const { parameter, pattern, offset } = part;
   const hasCommand = tools.some(({ commands }) => Object.keys(commands).some((place) => speaksOf(parameter, place)));
   const problem = bracketProblem(hasCommand ? withHeldQuotes(pattern) : pattern);
@@ -257,15 +246,15 @@ function conditionOf(part: ConditionText, tools: readonly Tool[], origin: RuleOr
     parameter,
     isText: compiled(offset, () => textMatcher(pattern)),
     path: hasPath ? pathPattern(part) : null,
-    command: hasCommand ? compiled(offset, () => commandPattern(commandsOf(part, origin))) : null,
+    command: hasCommand ? compiled(offset, () => commandPattern(commandsOf(part))) : null,
   };
 }
 
 /** The patterns of commands that the pattern of a line stands for. */
-function commandsOf({ pattern, offset }: ConditionText, origin: RuleOrigin): readonly string[] {
+function commandsOf({ pattern, offset }: ConditionText): readonly string[] {
   const alternatives = alternativesOf(withHeldQuotes(pattern)).map(withReleasedQuotes);
-  const problem = origin === "kept" ? null : (alternatives.map(operatorProblem).find((each) => each !== null) ?? null);
-  if (problem !== null) throw new Problem(offset, problem);
+  const problem = alternatives.map(operatorProblem).find((each) => each !== null);
+  if (problem !== undefined) throw new Problem(offset, problem);
   return alternatives;
 }
 

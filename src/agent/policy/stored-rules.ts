@@ -17,7 +17,7 @@ export type RulesToRead = {
   readonly read: () => Promise<readonly StoredRule[]>;
 };
 
-/** The rules that people have stored for the agents of a template. One that speaks of a tool that is gone allows nothing. */
+/** The rules that people have stored for the agents of a template. One that does not parse, such as one of a tool that is gone, allows nothing. */
 export async function storedRules(
   sql: Sql,
   tools: ReadonlyMap<string, Tool>,
@@ -25,7 +25,7 @@ export async function storedRules(
 ): Promise<readonly StoredRule[]> {
   const rows = await sql.query(FIND, [tenant, templateId]);
   return rows.flatMap(({ id, rule, createdBy }) => {
-    const parsed = parseRule(rule, `allowRules.${id}`, tools, "kept");
+    const parsed = parseRule(rule, `allowRules.${id}`, tools);
     return parsed.ok ? [{ ...parsed.value, id, createdBy }] : [];
   });
 }

@@ -3,8 +3,10 @@ import { agentPermissions } from "../../../../src/agent/policy/agent-policy.ts";
 import { patternOfWord } from "../../../../src/agent/bash/pattern-words.ts";
 import { readPermission } from "../../../../src/agent/policy/permission-source.ts";
 import { parseRule } from "../../../../src/agent/policy/rule.ts";
+import { storedRules } from "../../../../src/agent/policy/stored-rules.ts";
 import { BUILTIN_TOOLS } from "../../../../src/agent/tools/builtin.ts";
 import { presets } from "../../../../src/config/presets.ts";
+import type { Sql } from "../../../../src/db/sql.ts";
 import { commandJudge, projectFolder, shell } from "../../../support/command-lines.ts";
 
 const VOCABULARY = { tools: new Map([...BUILTIN_TOOLS, shell].map((tool) => [tool.name, tool])), modes: new Map() };
@@ -45,14 +47,14 @@ describe("a rule of more than the words of one command", () => {
       ]);
   });
 
-  it("that an earlier version kept means what it meant: it matches nothing, and denies no other call", async () => {
-    const stored = [ruleOf("ls; make *"), ruleOf("rg foo|bar *")];
-    const judge = commandJudge(await projectFolder(), presets.askAll, false, stored);
-    expect((await judge("ls; make all")).verdict).toBe("ask");
-    expect((await judge("rg 'foo|bar' src")).verdict).toBe("allow");
+  it("that is stored all the same allows nothing; in an agent's own permission it denies everything", async () => {
+    const rows = [ruleOf("ls; make *"), ruleOf("ls *")].map((rule, id) => ({ id: String(id), rule, createdBy: "paul" }));
+    const sql = { query: () => Promise.resolve(rows) } as unknown as Sql;
+    const stored = await storedRules(sql, VOCABULARY.tools, { tenant: "acme", templateId: "assistant" });
+    expect(stored.map(({ id }) => id)).toEqual(["1"]);
     const template = readPermission({ mode: "auto" }, "test", VOCABULARY);
     const own = { scope: "TIGHTEN", source: { deny: [ruleOf("ls; make *")] } } as const;
-    expect(agentPermissions(template, own, VOCABULARY).bounds).toMatchObject([{ mode: { kind: "builtin", name: "auto" } }]);
+    expect(agentPermissions(template, own, VOCABULARY).bounds).toMatchObject([{ mode: { kind: "builtin", name: "deny" } }]);
   });
 });
 
