@@ -34,7 +34,7 @@ export async function initialisedFolder(): Promise<string> {
 
 /**
  * Makes `folder` as initdb leaves it, which takes seconds, for `copyInitialised`. It has no tables: each database applies
- * the migrations itself, since one of them makes a secret that no two databases may share. Folders of other versions, which
+ * the migrations itself, since the first makes a secret that no two databases may share. Folders of other versions, which
  * lie beside it, go.
  */
 export async function makeInitialised(folder: string): Promise<void> {
