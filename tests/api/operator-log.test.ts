@@ -3,6 +3,7 @@ import { Registry } from "prom-client";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openDatabase } from "../../src/db/database.ts";
 import { openPools } from "../../src/db/connections/pool.ts";
+import { readMigrations } from "../../src/db/migrate.ts";
 import { observedBy } from "../../src/db/observer.ts";
 import { plannedForValues } from "../../src/db/sql.ts";
 import { Meters } from "../../src/telemetry/meters.ts";
@@ -106,7 +107,12 @@ describe("an operator is told", () => {
     const { logger, of } = told();
     const meters = new Meters(new Registry());
     const url = await emptyDatabaseUrl();
-    const database = await openDatabase({ kind: "postgres", url, connections: 1 }, observedBy(logger, meters));
+    const next = Array.from({ length: 10 }, (_, index) => ({
+      name: `9999010100000${index}_next`,
+      sql: `-- Servers of the version before may run beside it.\nSELECT ${index}`,
+    }));
+    const migrations = [...(await readMigrations()), ...next];
+    const database = await openDatabase({ kind: "postgres", url, connections: 1 }, observedBy(logger, meters), migrations);
     onTestFinished(() => database.close());
     expect(of("migrated")).toMatchObject([
       { message: expect.stringMatching(/^the database was migrated: .*, and \d+ before them$/) },
