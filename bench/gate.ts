@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { confirm } from "../src/agent/calls/stages/confirmation.ts";
-import { discover, type Requested } from "../src/agent/calls/stages/discovery.ts";
+import { discover, type Requested } from "../src/agent/calls/stages/validation.ts";
 import { format } from "../src/agent/calls/stages/formatting.ts";
 import { permit } from "../src/agent/calls/stages/permission.ts";
 import { readPermission } from "../src/agent/policy/permission-source.ts";
@@ -60,7 +60,7 @@ async function measure(folder: string): Promise<Figure[]> {
           signal,
         })
       : validated;
-    if (permitted.ok && permitted.value.kind !== "answered") confirm(permitted.value, null, folder);
+    if (permitted.ok && permitted.value.kind !== "answered") confirm(permitted.value, null, null, folder);
     format({ output: "src/a.ts:1:1: TODO", details: { ok: true } });
     if (index >= CALLS * 0.1) times.push(performance.now() - started);
   }

@@ -1,4 +1,4 @@
-import { toolboxOf } from "../agent/calls/stages/discovery.ts";
+import { toolboxOf } from "../agent/calls/stages/validation.ts";
 import { readsTenant } from "../agent/actors/actor.ts";
 import type { Template } from "../agent/loop/template.ts";
 import type { Permission, PolicyBox } from "../agent/policy/permission.ts";

@@ -6,7 +6,7 @@ import { parse, validate } from "graphql";
 import { describe, expect, it } from "vitest";
 import { Type } from "typebox";
 import { isHostRule, parseHostRule } from "../../src/agent/policy/hosts/host-rule.ts";
-import { parseRule } from "../../src/agent/policy/rule.ts";
+import { parseRule } from "../../src/agent/policy/parse-rule.ts";
 import { complete } from "../../src/lib/setting.ts";
 import { PLAIN_SETTINGS } from "../../src/config/templates.ts";
 import { BUILTIN_TOOLS } from "../../src/agent/tools/builtin.ts";

@@ -1,5 +1,7 @@
 import pg from "pg";
 import { expect, it, onTestFinished } from "vitest";
+import type { AgentView } from "../../src/agent/loop/view.ts";
+import type { RulesVersion } from "../../src/db/commit/change.ts";
 import { testDatabase } from "../support/database.ts";
 import { commit, compose, owned, possible, withPendingCall } from "../support/owned-agent.ts";
 
@@ -62,15 +64,11 @@ it("a commit that waits for its agent has nothing else (lock order: agent, rows,
 it("a call does not start by a rule whose revocation waits for the log, and is in it first (invariants 7 and 14)", async () => {
   const database = await testDatabase();
   const agent = await withPendingCall(await owned(database));
-  const insert = `INSERT INTO allow_rule (id, tenant, template_id, rule, approval_id, created_by, created_by_kind, created_at)
-    VALUES ('rule', 'one', 'assistant', 'own', 'none', 'paul', 'USER', now())`;
-  await agent.sql.query({ name: "i", text: insert }, []);
+  await agent.sql.query({ name: "i", text: "INSERT INTO rule_version VALUES ('one', '', 1)" }, []);
   const [revoking, looker] = await Promise.all([connected(database.url), connected(database.url)]);
   await revoking.query("BEGIN");
-  await revoking.query("UPDATE allow_rule SET revoked_at = now()");
-  const started = possible(agent.view, "call started");
-  const transitions = started.change.transitions?.map((each) => ({ ...each, by: { allowRuleId: "rule" } }));
-  const starting = commit(agent, { ...started, change: { ...started.change, transitions: transitions ?? [] } });
+  await revoking.query("UPDATE rule_version SET version = 2");
+  const starting = commit(agent, startedBy(agent.view, { ofTenant: 1, ofAgent: 0 }));
   const waits = async (): Promise<boolean> =>
     (await looker.query("SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%commit_change%'")).rows
       .length > 0;
@@ -78,3 +76,27 @@ it("a call does not start by a rule whose revocation waits for the log, and is i
   await revoking.query("COMMIT");
   expect(await starting).toMatchObject({ outcome: "CONFLICT", view: { calls: [{ state: "PENDING" }] } });
 });
+
+it.each([
+  ["the tenant's", "''"],
+  ["the agent's", "(SELECT id FROM agent)"],
+])(
+  "a call that was judged by another version of %s rules does not start, and by the same it does (invariant 14)",
+  async (_whose, owner) => {
+    const agent = await withPendingCall(await owned(await testDatabase()));
+    const run = (text: string): Promise<unknown> => agent.sql.query({ name: text, text }, []);
+    await run("INSERT INTO rule_version VALUES ('one', '', 1), ('other', '', 7), ('one', 'another', 7)");
+    await run(`INSERT INTO rule_version VALUES ('one', ${owner}, 1) ON CONFLICT (tenant, agent_id) DO UPDATE SET version = 2`);
+    const before = { ofTenant: 1, ofAgent: 0 };
+    const now = owner === "''" ? { ofTenant: 2, ofAgent: 0 } : { ofTenant: 1, ofAgent: 1 };
+    expect(await commit(agent, startedBy(agent.view, before))).toMatchObject({ outcome: "CONFLICT" });
+    expect(await commit(agent, startedBy(agent.view, now))).toMatchObject({ outcome: "COMMITTED" });
+  },
+);
+
+/** The start of a call by a version of the stored rules. */
+function startedBy(view: AgentView, rules: RulesVersion): ReturnType<typeof possible> {
+  const started = possible(view, "call started");
+  const transitions = (started.change.transitions ?? []).map((each) => Object.assign({}, each, { by: { rules } }));
+  return { ...started, change: { ...started.change, transitions } };
+}

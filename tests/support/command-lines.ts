@@ -5,7 +5,7 @@ import { judgeByPolicy } from "../../src/agent/calls/stages/permission.ts";
 import { validate } from "../../src/agent/calls/stages/validation.ts";
 import { readPermission, type PermissionSource } from "../../src/agent/policy/permission-source.ts";
 import type { Explanation, Permission } from "../../src/agent/policy/permission.ts";
-import { parseRule } from "../../src/agent/policy/rule.ts";
+import { parseRule } from "../../src/agent/policy/parse-rule.ts";
 import { BUILTIN_TOOLS } from "../../src/agent/tools/builtin.ts";
 import { defineTool, type Tool } from "../../src/agent/tools/tool.ts";
 import { Workspace } from "../../src/agent/workspace/workspace.ts";

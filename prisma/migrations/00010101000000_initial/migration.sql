@@ -274,6 +274,15 @@ CREATE TABLE "allow_rule" (
 );
 
 -- CreateTable
+CREATE TABLE "rule_version" (
+    "tenant" TEXT NOT NULL,
+    "agent_id" TEXT NOT NULL,
+    "version" INTEGER NOT NULL,
+
+    CONSTRAINT "rule_version_pkey" PRIMARY KEY ("tenant","agent_id")
+);
+
+-- CreateTable
 CREATE TABLE "consumer" (
     "name" TEXT NOT NULL,
     "tenant" TEXT NOT NULL,
@@ -1039,6 +1048,8 @@ BEGIN
     IF NOT FOUND THEN
       RAISE EXCEPTION 'the rule is kept already' USING ERRCODE = 'TP002';
     END IF;
+    INSERT INTO rule_version AS v (tenant, agent_id, version) VALUES (p_tenant, coalesce(v_change."keepRule" ->> 'agent_id', ''), 1)
+    ON CONFLICT (tenant, agent_id) DO UPDATE SET version = v.version + 1;
   END IF;
 
   IF v_change."toolCalls" IS NOT NULL THEN
@@ -1046,7 +1057,7 @@ BEGIN
   END IF;
 
   FOR v_item IN SELECT * FROM json_to_recordset(v_change.transitions) AS t(id text, "from" text, "by" json, "set" json, audit json) LOOP
-    -- What a call starts by must still stand: the decision for exactly this input, or the rule that a person stored.
+    -- What a call starts by must still stand: the decision for exactly this input, or the version of the stored rules.
     IF v_item."by" ->> 'approvalId' IS NOT NULL AND NOT EXISTS (
       SELECT FROM approval p WHERE p.id = v_item."by" ->> 'approvalId' AND p.tool_call_id = v_item.id
         AND (p.state = 'ALLOWED' OR (p.state = 'RESOLVED' AND EXISTS (SELECT FROM decision r WHERE r.approval_id = p.id AND r.decision = 'RETRY')))
@@ -1054,11 +1065,11 @@ BEGIN
     ) THEN
       RAISE EXCEPTION 'approval % no longer stands', v_item."by" ->> 'approvalId' USING ERRCODE = 'TP002';
     END IF;
-    -- A rule is locked: one that is being revoked has its event in the log before the call's, or behind it.
-    IF v_item."by" ->> 'allowRuleId' IS NOT NULL THEN
-      PERFORM FROM allow_rule r WHERE r.id = v_item."by" ->> 'allowRuleId' AND r.tenant = p_tenant AND r.revoked_at IS NULL FOR SHARE;
-      IF NOT FOUND THEN
-        RAISE EXCEPTION 'allow rule % was revoked', v_item."by" ->> 'allowRuleId' USING ERRCODE = 'TP002';
+    -- The version is locked, and no agent: a rule that is being revoked has its event in the log before the call's, or behind it.
+    IF v_item."by" -> 'rules' IS NOT NULL THEN
+      PERFORM FROM rule_version v WHERE v.tenant = p_tenant AND v.agent_id = '' AND v.version = (v_item."by" -> 'rules' ->> 'ofTenant')::int FOR SHARE;
+      IF NOT FOUND OR (v_item."by" -> 'rules' ->> 'ofAgent')::int <> coalesce((SELECT v.version FROM rule_version v WHERE v.tenant = p_tenant AND v.agent_id = p_agent), 0) THEN
+        RAISE EXCEPTION 'the stored rules have changed since call % was judged', v_item.id USING ERRCODE = 'TP002';
       END IF;
     END IF;
     -- Nothing starts after an interrupt was acknowledged: it was committed under the same lock.
@@ -1196,6 +1207,7 @@ AS $function$
 DECLARE
   v_change record;
   v_lost timestamptz;
+  v_rules_of text;
 BEGIN
   PERFORM pg_advisory_xact_lock(hashtextextended(p_append::text, 7270736901));
   IF p_retry AND EXISTS (SELECT FROM event e WHERE e.append_id = p_append AND e.agent_id IS NULL) THEN
@@ -1218,15 +1230,23 @@ BEGIN
     IF NOT FOUND THEN
       RAISE EXCEPTION 'the rule is stored already' USING ERRCODE = 'TP002';
     END IF;
+    v_rules_of := coalesce(v_change."storeAllowRule" ->> 'agent_id', '');
   END IF;
 
   IF v_change."revokeAllowRule" IS NOT NULL THEN
     UPDATE allow_rule a SET (revoked_at, revoked_by, revoked_by_kind) =
       (SELECT r.revoked_at, r.revoked_by, r.revoked_by_kind FROM json_populate_record(a, v_change."revokeAllowRule") r)
-    WHERE a.id = v_change."revokeAllowRule" ->> 'id' AND a.tenant = p_tenant AND a.revoked_at IS NULL;
+    WHERE a.id = v_change."revokeAllowRule" ->> 'id' AND a.tenant = p_tenant AND a.revoked_at IS NULL
+    RETURNING coalesce(a.agent_id, '') INTO v_rules_of;
     IF NOT FOUND THEN
       RAISE EXCEPTION 'there is no such rule, or it was revoked' USING ERRCODE = 'TP002';
     END IF;
+  END IF;
+
+  -- Calls that were judged by other rules do not start by them.
+  IF v_rules_of IS NOT NULL THEN
+    INSERT INTO rule_version AS v (tenant, agent_id, version) VALUES (p_tenant, v_rules_of, 1)
+    ON CONFLICT (tenant, agent_id) DO UPDATE SET version = v.version + 1;
   END IF;
 
   IF v_change."startDelegation" IS NOT NULL THEN

@@ -4,7 +4,7 @@ import { agentWorkspace, agentPolicy, type OwnPermission } from "../policy/agent
 import { storedRules } from "../policy/stored-rules.ts";
 import type { JudgeServices } from "./services.ts";
 import type { CallTemplate } from "./template.ts";
-import { toolboxOf, discover } from "./stages/discovery.ts";
+import { toolboxOf, discover } from "./stages/validation.ts";
 import { judgeByPolicy, type Judged } from "./stages/permission.ts";
 import type { Refusal } from "./refusals/refusal.ts";
 import { validate } from "./stages/validation.ts";
@@ -34,7 +34,7 @@ export async function dryRun(
   if (!discovered.ok) return discovered;
   const validated = validate(discovered.value);
   if (!validated.ok) return validated;
-  const stored = await storedRules(services.sql, services.tools, { tenant, templateId: template.id });
-  const policy = agentPolicy(template, permission, stored, services);
+  const { rules } = await storedRules(services.sql, services.tools, { tenant, templateId: template.id, id: agentId });
+  const policy = agentPolicy(template, permission, rules, services);
   return accepted(await judgeByPolicy(validated.value, { policy, workspace: agentWorkspace(services, workspace) }));
 }

@@ -19,7 +19,7 @@ import type { CallScope } from "./scope.ts";
 import { explainedBy, hasRun, isFinal, type CallFacts } from "./states.ts";
 import { StageClock, type Stages } from "./stage-clock.ts";
 import { confirm, type Allowance, type Confirmed } from "./stages/confirmation.ts";
-import { discover, toolboxOf, type Requested } from "./stages/discovery.ts";
+import { discover, toolboxOf, type Requested } from "./stages/validation.ts";
 import { permit } from "./stages/permission.ts";
 import { NOT_FORESEEN, previewCall, type CallPreview, type Foreseen } from "./stages/preview.ts";
 import { validate, type Validated } from "./stages/validation.ts";
@@ -95,9 +95,9 @@ async function throughStages(call: CallView, scope: CallScope, stored: RulesToRe
   if (!validated.ok) return refuse(await withRepeats(call, scope, validated.refusal));
 
   const end = clock.begin("permission");
-  const policy = agentPolicy(template, agent.permission, stored.known ?? [], services);
+  const policy = agentPolicy(template, agent.permission, stored.known?.rules ?? [], services);
   const askedPolicy = async (): Promise<Policy> =>
-    stored.known === null ? agentPolicy(template, agent.permission, await stored.read(), services) : policy;
+    stored.known === null ? agentPolicy(template, agent.permission, (await stored.read()).rules, services) : policy;
   const permitted = await permit(validated.value, {
     policy,
     askedPolicy,
@@ -124,7 +124,8 @@ async function throughStages(call: CallView, scope: CallScope, stored: RulesToRe
       ? { ...judged(), kind: "answered", result: verdict.result }
       : deny("a hook now answers this call, so that what was allowed is not what would happen");
 
-  const confirmed = clock.timed("confirmation", () => confirm(verdict, allowanceOf(call), agent.workspace));
+  const { version } = explanation.allowRuleId === undefined ? { version: null } : (stored.known ?? (await stored.read()));
+  const confirmed = clock.timed("confirmation", () => confirm(verdict, version, allowanceOf(call), agent.workspace));
   if (!confirmed.ok) {
     const { preview, failure } = await foresee(permittedCall, values, scope, askedPolicy, stop);
     if (failure !== null && agent.calls.some(({ ordinal, state }) => ordinal < call.ordinal && !isFinal(state)))

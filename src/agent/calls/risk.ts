@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../lib/json.ts";
-import { onlyReads } from "../policy/commands/line-verdict.ts";
+import { onlyReads } from "../policy/commands/secrets.ts";
 import { linesOf, writtenFiles, type RuleValues } from "../policy/rule-values.ts";
 import { RISKS, type Risk, type Tool } from "../tools/tool.ts";
 

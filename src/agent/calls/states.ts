@@ -1,7 +1,7 @@
 import type { CancelRequest, ToolCallPatch, ToolCallTransition } from "../../db/commit/change.ts";
 import type { ToolCallState } from "../../db/generated/enums.ts";
 import type { Explanation } from "../policy/permission.ts";
-import { hookVerdict } from "../policy/policy.ts";
+import { hookVerdict } from "../policy/judge.ts";
 import type { CallView } from "./call.ts";
 
 /**

@@ -123,8 +123,8 @@ function programPlace(
     workspace,
     sandbox: sandboxFor(services.sandboxes, template),
     coverRule: async () => {
-      const stored = await storedRules(services.sql, services.tools, { tenant: agent.tenant, templateId: template.id });
-      return coverRule(agentPolicy(template, agent.permission, stored, services));
+      const { rules } = await storedRules(services.sql, services.tools, { ...agent, templateId: template.id });
+      return coverRule(agentPolicy(template, agent.permission, rules, services));
     },
   };
 }

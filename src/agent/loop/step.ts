@@ -1,5 +1,5 @@
 import type { AgentEventBody } from "../../events/event.ts";
-import { toolboxOf } from "../calls/stages/discovery.ts";
+import { toolboxOf } from "../calls/stages/validation.ts";
 import { callModel, waitToRetry, type ModelOutcome } from "../conversation/model-call.ts";
 import { beforeModel, type HookStep } from "../conversation/model-hooks.ts";
 import type { Observers } from "../conversation/observers.ts";

@@ -10,14 +10,13 @@ import { ResultCache } from "../calls/results/result-cache.ts";
 import type { CallScope } from "../calls/scope.ts";
 import type { Stages } from "../calls/stage-clock.ts";
 import type { ToolPermit } from "../calls/slots.ts";
-import type { StoredRule } from "../policy/permission.ts";
-import { mayAsk } from "../policy/policy.ts";
-import { storedRules } from "../policy/stored-rules.ts";
+import { mayAsk } from "../policy/judge.ts";
+import { storedRules, type StoredRules } from "../policy/stored-rules.ts";
 import { isSecretPath } from "../workspace/secret-files.ts";
 import { callsCancelled, type CancelledCall } from "./commits/calls-cancelled.ts";
-import { callEnded } from "./commits/call-ended.ts";
+import { callEnded } from "./commits/calls-run.ts";
 import { callRefused, callsJudged, type Unready } from "./commits/calls-judged.ts";
-import { callsStarted } from "./commits/calls-started.ts";
+import { callsStarted } from "./commits/calls-run.ts";
 import { moved } from "./commits/commit.ts";
 import type { Interrupt, WakeUp } from "./signals.ts";
 import type { DeferredCommit, Owner } from "./owner.ts";
@@ -154,9 +153,8 @@ export class ToolCalls {
     const timesForgotten = this.#timesForgotten;
     const { owner } = this.#scope;
     const isAsked = mayAsk(template.permission) || calls.some((call) => namesSecret(call) || this.#takesLines(call));
-    const reading: { rules: Promise<readonly StoredRule[]> | null } = { rules: null };
-    const read = (): Promise<readonly StoredRule[]> =>
-      (reading.rules ??= storedRules(this.#services.sql, this.#services.tools, view));
+    const reading: { rules: Promise<StoredRules> | null } = { rules: null };
+    const read = (): Promise<StoredRules> => (reading.rules ??= storedRules(this.#services.sql, this.#services.tools, view));
     const known = isAsked ? await read() : null;
     const stop = this.#stopSignal();
     const judged = await Promise.all(

@@ -1,8 +1,9 @@
 import { dirname } from "node:path";
 import { isInside } from "../../lib/path-inside.ts";
 import { Workspace } from "../workspace/workspace.ts";
-import { denyingRule } from "./policy.ts";
+import { judgeOpening } from "./judge.ts";
 import type { Permission, Permissions, Policy, PolicyBox, StoredRule } from "./permission.ts";
+import type { RuleScope } from "./rule-text.ts";
 import { judgedFiles, type RuleValues } from "./rule-values.ts";
 import { readPermission, type PermissionSource, type Vocabulary } from "./permission-source.ts";
 
@@ -31,11 +32,37 @@ export function agentPolicy(
   return { ...agentPermissions(template, own, vocabulary), stored: rules, box: template.box };
 }
 
-/** A bound says nothing of what it does not name. What the configuration no longer knows denies everything. */
+/** The bounds that an agent's permissions set for its descendants: their rules for the whole tree. */
+export function boundsOfDescendants({ permission, bounds }: Permissions): readonly Permission[] {
+  const isOfTree = ({ scope }: { readonly scope: RuleScope }): boolean => scope === "tree";
+  return [permission, ...bounds].map(({ place, deny, ask, hosts }) => ({
+    place,
+    mode: { kind: "builtin", name: "auto" },
+    deny: deny.filter(isOfTree),
+    allow: [],
+    ask: ask.filter(isOfTree),
+    hosts: { deny: hosts.deny.filter(isOfTree), allow: [] },
+    allowTools: null,
+    denyTools: [],
+    autoAllowTools: [],
+    autoAllowInBox: [],
+    requireApprovalTools: [],
+    readOnlyCommands: false,
+  }));
+}
+
+/**
+ * A bound says nothing of what it does not name. What the configuration no longer knows denies everything. What it denies, and asks
+ * about, holds for the agent's descendants, too.
+ */
 function ownPermission({ scope, source }: OwnPermission, vocabulary: Vocabulary): Permission {
   const mode = source.mode ?? (scope === "TIGHTEN" ? "auto" : "default");
   const { permission, problems } = readPermission({ ...source, mode }, "agent.permission", vocabulary);
-  return problems.length === 0 ? permission : { ...permission, mode: { kind: "builtin", name: "deny" } };
+  if (problems.length > 0) return { ...permission, mode: { kind: "builtin", name: "deny" } };
+  const bind = <Each extends { readonly scope: RuleScope }>(rules: readonly Each[]): readonly Each[] =>
+    rules.map((rule) => ({ ...rule, scope: "tree" }));
+  const { deny, ask, hosts } = permission;
+  return { ...permission, deny: bind(deny), ask: bind(ask), hosts: { ...hosts, deny: bind(hosts.deny) } };
 }
 
 /** The folders and files of the server, of which agents may work in none but their own. */
@@ -77,8 +104,8 @@ export function guardedWorkspace(
   return new Workspace(
     root,
     (names, access) => {
-      const rule = denyingRule(permissions, names, access);
-      return rule === null ? null : `the rule ${rule.source} forbids it`;
+      const { verdict, reason } = judgeOpening(permissions, names, access);
+      return verdict === "deny" ? reason : null;
     },
     closedIn(root, places),
     judgedFiles(values ?? {}),

@@ -1,8 +1,8 @@
 import { isSecretPath } from "../workspace/secret-files.ts";
 import type { CoverRule, CoverVerdict } from "../workspace/sandbox/covered-paths.ts";
-import { opensFile, readingRules } from "./opened-files.ts";
+import { judgeOpening } from "./judge.ts";
+import { readingRules } from "./opened-files.ts";
 import type { Policy } from "./permission.ts";
-import { denyingRule } from "./policy.ts";
 import type { Rule } from "./rule.ts";
 
 /** Folders in which names such as `credentials` are those of packages, and hold no secrets. */
@@ -21,18 +21,16 @@ export function coverRule(policy: Policy): CoverRule {
     readingRules([...policy.permission.allow, ...policy.stored]),
     ...policy.bounds.map(({ allow }) => readingRules(allow)),
   ];
-  const isOpened = (path: string): boolean => allowed.every((rules) => opensFile(rules, [path]));
   const mayOpen = allowed.every((rules) => rules.length > 0);
 
   const verdict = (path: string, isFolder: boolean): CoverVerdict => {
     const open = isFolder ? "looked into" : "open";
-    if (deniesPaths && denyingRule(policy, [path], "read") !== null) return "covered";
+    const judged = deniesPaths || isSecretPath(path) ? judgeOpening(policy, [path], "read").verdict : "allow";
+    if (judged === "deny") return "covered";
     const isDependency = path.split("/").some((name) => DEPENDENCIES.has(name));
     if (isDependency) return isFolder && (!deniesPaths || path === CONTENTS || path.endsWith(`/${CONTENTS}`)) ? "open" : open;
-    if (!isSecretPath(path)) return open;
     // A file of a folder of secrets may be named by a rule.
-    if (isFolder) return mayOpen ? "looked into" : "covered";
-    return isOpened(path) ? "open" : "covered";
+    return judged === "allow" || (isFolder && mayOpen) ? open : "covered";
   };
   const sources = (rules: readonly Rule[]): readonly string[] => rules.map(({ source }) => source);
   const key = JSON.stringify([permissions.map(({ deny }) => sources(deny)), allowed.map(sources)]);

@@ -5,7 +5,7 @@ import { PathRefused } from "../workspace/path-refused.ts";
 import { Workspace } from "../workspace/workspace.ts";
 import type { CommandPattern } from "../bash/command-pattern.ts";
 import type { Explanation, Permission, PolicyBox } from "./permission.ts";
-import { judge } from "./policy.ts";
+import { judge } from "./judge.ts";
 import { ruleMatches, type Condition, type Rule } from "./rule.ts";
 import { linesOf, ruleValues, type RuleValues } from "./rule-values.ts";
 

@@ -1,9 +1,9 @@
 import type { Sql, Statement } from "../../db/sql.ts";
 import type { Tool } from "../tools/tool.ts";
 import { asListedNow } from "./commands/recorded-lines.ts";
-import { judge } from "./policy.ts";
+import { judge } from "./judge.ts";
 import type { Permission, PolicyBox } from "./permission.ts";
-import { parseRule } from "./rule.ts";
+import { parseRule } from "./parse-rule.ts";
 import type { RuleValues } from "./rule-values.ts";
 
 /** The newest calls of each tenant that are looked at. */

@@ -12,3 +12,8 @@ export function readingRules(rules: readonly Rule[]): readonly Rule[] {
 export function opensFile(rules: readonly Rule[], names: readonly string[]): boolean {
   return rules.some(({ conditions: [condition] }) => names.every((name) => condition?.path?.isMatch(name) === true));
 }
+
+/** The rules that speak of a path alone, whatever tool reaches it. */
+export function pathRules(rules: readonly Rule[]): readonly Rule[] {
+  return rules.filter(({ deniedPath }) => deniedPath !== null);
+}

@@ -3,7 +3,9 @@ import { complete, TEXT, TEXTS, withDefault, type Written } from "../../lib/sett
 import type { Tool } from "../tools/tool.ts";
 import { BUILTIN_MODES, type BuiltinMode, type CustomMode, type Permission, type PermissionMode } from "./permission.ts";
 import { isHostRule, parseHostRule, type HostRule } from "./hosts/host-rule.ts";
-import { parseRule, type Rule, type RuleProblem } from "./rule.ts";
+import { type Rule } from "./rule.ts";
+import { parseRule } from "./parse-rule.ts";
+import { type RuleProblem } from "./rule-text.ts";
 import type { Result } from "../../lib/result.ts";
 
 /** A permission block: rules, lists of tool names, and what happens to the rest. */

@@ -27,7 +27,7 @@ export type Explanation = {
   /** In words, for people and for the model. */
   readonly reason: string;
   readonly considered: readonly Consideration[];
-  /** The stored rule that decided, if one did. */
+  /** The stored rule that decided, or that allowed a part of the call, if one did. */
   readonly allowRuleId?: string;
   /** The parts of command lines that kept the call from being allowed; absent if it was allowed, or has none. */
   readonly parts?: readonly ExplainedPart[];

@@ -1,6 +1,6 @@
 import { READS } from "./opened-files.ts";
 import type { Policy } from "./permission.ts";
-import { judge } from "./policy.ts";
+import { judge } from "./judge.ts";
 import type { RuleValue, RuleValues } from "./rule-values.ts";
 
 /** True if an agent may read every file that a call names, without asking. Of searches and command lines that is not known. */

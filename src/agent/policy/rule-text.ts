@@ -18,3 +18,9 @@ export const NOT_QUOTED = "a quoted pattern is a JSON string";
 
 /** The problem with a rule whose brackets are open. */
 export const NOT_CLOSED = 'expected ")" at the end';
+
+/** The problem with a rule, and at which of its characters, from 1. */
+export type RuleProblem = { readonly character: number; readonly message: string };
+
+/** The agents that a rule binds: its own agents alone, or also those that they start, and so on. */
+export type RuleScope = "own" | "tree";

@@ -4,7 +4,7 @@ import type { Sql, Statement } from "../../db/sql.ts";
 import { asListedNow } from "./commands/recorded-lines.ts";
 import { storedRules } from "./stored-rules.ts";
 import { agentPolicy, type OwnPermission } from "./agent-policy.ts";
-import { judge } from "./policy.ts";
+import { judge } from "./judge.ts";
 import { isStricter, type Explanation, type Permission, type Policy, type PolicyBox, type Verdict } from "./permission.ts";
 import type { Vocabulary } from "./permission-source.ts";
 import type { RuleValues } from "./rule-values.ts";
@@ -203,9 +203,10 @@ class Policies {
     const key = permission === null ? `template ${templateId}` : `agent ${agentId}`;
     const known = this.#known.get(key);
     if (known !== undefined) return known;
-    const stored = await storedRules(this.#services.reads, this.#services.tools, { tenant: this.#tenant, templateId });
+    const agent = { tenant: this.#tenant, templateId, id: null };
+    const { rules } = await storedRules(this.#services.reads, this.#services.tools, agent);
     const box = this.#services.templates.get(templateId)?.box ?? null;
-    const policy = agentPolicy({ permission: this.#proposed, box }, permission, stored, this.#services);
+    const policy = agentPolicy({ permission: this.#proposed, box }, permission, rules, this.#services);
     this.#known.set(key, policy);
     return policy;
   }

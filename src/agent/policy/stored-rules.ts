@@ -1,31 +1,40 @@
+import type { RulesVersion } from "../../db/commit/change.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
 import type { StoredRule } from "./permission.ts";
-import { parseRule } from "./rule.ts";
+import { parseRule } from "./parse-rule.ts";
 import type { Tool } from "../tools/tool.ts";
 
-const FIND: Statement<{ id: string; rule: string; createdBy: string }, [tenant: string, templateId: string]> = {
-  name: "find_allow_rules",
-  text: `SELECT id, rule, created_by AS "createdBy" FROM allow_rule WHERE tenant = $1 AND template_id = $2 AND agent_id IS NULL AND revoked_at IS NULL ORDER BY created_at, id`,
+type Row = RulesVersion & {
+  readonly rules: readonly { readonly id: string; readonly rule: string; readonly createdBy: string }[];
 };
+
+/** The rules and their versions as they stand together. */
+const FIND: Statement<Row, [tenant: string, templateId: string, agentId: string | null]> = {
+  name: "find_allow_rules",
+  text: `SELECT coalesce((SELECT version FROM rule_version WHERE tenant = $1 AND agent_id = ''), 0) AS "ofTenant",
+      coalesce((SELECT version FROM rule_version WHERE tenant = $1 AND agent_id = $3), 0) AS "ofAgent",
+      coalesce((SELECT json_agg(json_build_object('id', id, 'rule', rule, 'createdBy', created_by) ORDER BY created_at, id)
+        FROM allow_rule WHERE tenant = $1 AND template_id = $2 AND agent_id IS NULL AND revoked_at IS NULL), '[]') AS rules`,
+};
+
+/** The rules that people have stored, and the version that they were read from. */
+export type StoredRules = { readonly rules: readonly StoredRule[]; readonly version: RulesVersion };
 
 /**
  * The rules that people have stored, for calls that are judged together. `known` is null if nothing said that a call needs
  * them: they are read, once, if the policy asks for a call all the same.
  */
-export type RulesToRead = {
-  readonly known: readonly StoredRule[] | null;
-  readonly read: () => Promise<readonly StoredRule[]>;
-};
+export type RulesToRead = { readonly known: StoredRules | null; readonly read: () => Promise<StoredRules> };
+
+/** The agent for which stored rules are read; `id` is null where only the rules of its template matter. */
+type RuledAgent = { readonly tenant: string; readonly templateId: string; readonly id: string | null };
 
 /** The rules that people have stored for the agents of a template. One that does not parse, such as one of a tool that is gone, allows nothing. */
-export async function storedRules(
-  sql: Sql,
-  tools: ReadonlyMap<string, Tool>,
-  { tenant, templateId }: { readonly tenant: string; readonly templateId: string },
-): Promise<readonly StoredRule[]> {
-  const rows = await sql.query(FIND, [tenant, templateId]);
-  return rows.flatMap(({ id, rule, createdBy }) => {
+export async function storedRules(sql: Sql, tools: ReadonlyMap<string, Tool>, agent: RuledAgent): Promise<StoredRules> {
+  const [row] = await sql.query(FIND, [agent.tenant, agent.templateId, agent.id]);
+  const rules = (row?.rules ?? []).flatMap(({ id, rule, createdBy }) => {
     const parsed = parseRule(rule, `allowRules.${id}`, tools);
     return parsed.ok ? [{ ...parsed.value, id, createdBy }] : [];
   });
+  return { rules, version: { ofTenant: row?.ofTenant ?? 0, ofAgent: row?.ofAgent ?? 0 } };
 }

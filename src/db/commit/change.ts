@@ -63,8 +63,11 @@ export type StepEnd = Row<
   >
 >;
 
-/** The decision or rule by which a call starts, besides its policy: the start is refused if it no longer stands. */
-export type StartsBy = { readonly approvalId: string; readonly inputHash: string } | { readonly allowRuleId: string };
+/** The number of changes of the stored rules of a tenant, and of those of one agent. */
+export type RulesVersion = { readonly ofTenant: number; readonly ofAgent: number };
+
+/** The decision, or the version of the stored rules, by which a call starts: the start is refused if it no longer stands. */
+export type StartsBy = { readonly approvalId: string; readonly inputHash: string } | { readonly rules: RulesVersion };
 
 /** One step of a tool call from one state to the next: refused if the row is not in `from`. */
 export type ToolCallTransition = {

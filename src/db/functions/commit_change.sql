@@ -304,6 +304,8 @@ BEGIN
     IF NOT FOUND THEN
       RAISE EXCEPTION 'the rule is kept already' USING ERRCODE = 'TP002';
     END IF;
+    INSERT INTO rule_version AS v (tenant, agent_id, version) VALUES (p_tenant, coalesce(v_change."keepRule" ->> 'agent_id', ''), 1)
+    ON CONFLICT (tenant, agent_id) DO UPDATE SET version = v.version + 1;
   END IF;
 
   IF v_change."toolCalls" IS NOT NULL THEN
@@ -311,7 +313,7 @@ BEGIN
   END IF;
 
   FOR v_item IN SELECT * FROM json_to_recordset(v_change.transitions) AS t(id text, "from" text, "by" json, "set" json, audit json) LOOP
-    -- What a call starts by must still stand: the decision for exactly this input, or the rule that a person stored.
+    -- What a call starts by must still stand: the decision for exactly this input, or the version of the stored rules.
     IF v_item."by" ->> 'approvalId' IS NOT NULL AND NOT EXISTS (
       SELECT FROM approval p WHERE p.id = v_item."by" ->> 'approvalId' AND p.tool_call_id = v_item.id
         AND (p.state = 'ALLOWED' OR (p.state = 'RESOLVED' AND EXISTS (SELECT FROM decision r WHERE r.approval_id = p.id AND r.decision = 'RETRY')))
@@ -319,11 +321,11 @@ BEGIN
     ) THEN
       RAISE EXCEPTION 'approval % no longer stands', v_item."by" ->> 'approvalId' USING ERRCODE = 'TP002';
     END IF;
-    -- A rule is locked: one that is being revoked has its event in the log before the call's, or behind it.
-    IF v_item."by" ->> 'allowRuleId' IS NOT NULL THEN
-      PERFORM FROM allow_rule r WHERE r.id = v_item."by" ->> 'allowRuleId' AND r.tenant = p_tenant AND r.revoked_at IS NULL FOR SHARE;
-      IF NOT FOUND THEN
-        RAISE EXCEPTION 'allow rule % was revoked', v_item."by" ->> 'allowRuleId' USING ERRCODE = 'TP002';
+    -- The version is locked, and no agent: a rule that is being revoked has its event in the log before the call's, or behind it.
+    IF v_item."by" -> 'rules' IS NOT NULL THEN
+      PERFORM FROM rule_version v WHERE v.tenant = p_tenant AND v.agent_id = '' AND v.version = (v_item."by" -> 'rules' ->> 'ofTenant')::int FOR SHARE;
+      IF NOT FOUND OR (v_item."by" -> 'rules' ->> 'ofAgent')::int <> coalesce((SELECT v.version FROM rule_version v WHERE v.tenant = p_tenant AND v.agent_id = p_agent), 0) THEN
+        RAISE EXCEPTION 'the stored rules have changed since call % was judged', v_item.id USING ERRCODE = 'TP002';
       END IF;
     END IF;
     -- Nothing starts after an interrupt was acknowledged: it was committed under the same lock.

@@ -26,6 +26,7 @@ AS $function$
 DECLARE
   v_change record;
   v_lost timestamptz;
+  v_rules_of text;
 BEGIN
   PERFORM pg_advisory_xact_lock(hashtextextended(p_append::text, 7270736901));
   IF p_retry AND EXISTS (SELECT FROM event e WHERE e.append_id = p_append AND e.agent_id IS NULL) THEN
@@ -48,15 +49,23 @@ BEGIN
     IF NOT FOUND THEN
       RAISE EXCEPTION 'the rule is stored already' USING ERRCODE = 'TP002';
     END IF;
+    v_rules_of := coalesce(v_change."storeAllowRule" ->> 'agent_id', '');
   END IF;
 
   IF v_change."revokeAllowRule" IS NOT NULL THEN
     UPDATE allow_rule a SET (revoked_at, revoked_by, revoked_by_kind) =
       (SELECT r.revoked_at, r.revoked_by, r.revoked_by_kind FROM json_populate_record(a, v_change."revokeAllowRule") r)
-    WHERE a.id = v_change."revokeAllowRule" ->> 'id' AND a.tenant = p_tenant AND a.revoked_at IS NULL;
+    WHERE a.id = v_change."revokeAllowRule" ->> 'id' AND a.tenant = p_tenant AND a.revoked_at IS NULL
+    RETURNING coalesce(a.agent_id, '') INTO v_rules_of;
     IF NOT FOUND THEN
       RAISE EXCEPTION 'there is no such rule, or it was revoked' USING ERRCODE = 'TP002';
     END IF;
+  END IF;
+
+  -- Calls that were judged by other rules do not start by them.
+  IF v_rules_of IS NOT NULL THEN
+    INSERT INTO rule_version AS v (tenant, agent_id, version) VALUES (p_tenant, v_rules_of, 1)
+    ON CONFLICT (tenant, agent_id) DO UPDATE SET version = v.version + 1;
   END IF;
 
   IF v_change."startDelegation" IS NOT NULL THEN

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { judge } from "../../../src/agent/policy/policy.ts";
+import { judge } from "../../../src/agent/policy/judge.ts";
 import { agentPolicy } from "../../../src/agent/policy/agent-policy.ts";
 import { readPermission, type PermissionSource } from "../../../src/agent/policy/permission-source.ts";
 import type { RuleValues } from "../../../src/agent/policy/rule-values.ts";

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { deniesPath, parseRule, ruleMatches } from "../../../src/agent/policy/rule.ts";
+import { deniesPath, ruleMatches } from "../../../src/agent/policy/rule.ts";
+import { parseRule } from "../../../src/agent/policy/parse-rule.ts";
 import type { RuleValue, RuleValues } from "../../../src/agent/policy/rule-values.ts";
 import { BUILTIN_TOOLS } from "../../../src/agent/tools/builtin.ts";
 

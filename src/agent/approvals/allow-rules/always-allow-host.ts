@@ -4,7 +4,7 @@ import { DAY_MS } from "../../../lib/clock.ts";
 import { refused, type Result } from "../../../lib/result.ts";
 import type { CommandRefusal } from "../../actors/refusal.ts";
 import { agentPermissions } from "../../policy/agent-policy.ts";
-import { hostDecision } from "../../policy/hosts/host-decision.ts";
+import { judgeConnection } from "../../policy/judge.ts";
 import { hostRuleAllows, hostRuleFor, isHostRule, parseHostRule, type HostRule } from "../../policy/hosts/host-rule.ts";
 import { hostText, type Host } from "../../policy/hosts/host.ts";
 import type { FoundHost } from "../approval.ts";
@@ -73,7 +73,7 @@ export function whyStillClosed(services: ApprovalServices, approval: FoundHost, 
   const { permission, host, port } = approval;
   const storedHosts = permission?.scope === "REPLACE" ? [] : [{ ...rule, id: "proposal", createdBy: "a person" }];
   const permissions = agentPermissions(template, permission, services);
-  const { verdict, reason } = hostDecision({ ...permissions, listedHosts: [], storedHosts }, host, port);
+  const { verdict, reason } = judgeConnection({ ...permissions, listedHosts: [], storedHosts }, host, port);
   if (verdict === "allow") return null;
   return verdict === "deny"
     ? reason

@@ -1,5 +1,6 @@
 import { filesOf } from "../../bash/command-line.ts";
-import { parseRule, type Rule } from "../../policy/rule.ts";
+import { type Rule } from "../../policy/rule.ts";
+import { parseRule } from "../../policy/parse-rule.ts";
 import { linesOf, type RuleValues } from "../../policy/rule-values.ts";
 import type { Tool } from "../../tools/tool.ts";
 

@@ -6,7 +6,7 @@ import { accepted, refused, type Result } from "../../../lib/result.ts";
 import { storable } from "../../../lib/text.ts";
 import type { CommandRefusal } from "../../actors/refusal.ts";
 import { agentPermissions } from "../../policy/agent-policy.ts";
-import { hostDecision } from "../../policy/hosts/host-decision.ts";
+import { judgeConnection } from "../../policy/judge.ts";
 import { hostRuleFor } from "../../policy/hosts/host-rule.ts";
 import type { FoundHost } from "../approval.ts";
 import { said, stateAfter, type DecisionCommit, type DecisionMade } from "../decided.ts";
@@ -42,7 +42,7 @@ function denial(services: ApprovalServices, { templateId, permission, host, port
   const template = services.templates.get(templateId);
   if (template === undefined) return null;
   const permissions = agentPermissions(template, permission, services);
-  const { verdict, reason } = hostDecision({ ...permissions, listedHosts: [], storedHosts: [] }, host, port);
+  const { verdict, reason } = judgeConnection({ ...permissions, listedHosts: [], storedHosts: [] }, host, port);
   return verdict === "deny" ? reason : null;
 }
 

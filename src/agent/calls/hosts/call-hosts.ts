@@ -1,5 +1,5 @@
 import { agentPermissions } from "../../policy/agent-policy.ts";
-import { hostDecision } from "../../policy/hosts/host-decision.ts";
+import { judgeConnection } from "../../policy/judge.ts";
 import type { HostRule } from "../../policy/hosts/host-rule.ts";
 import { byHost, hostText, readHost, type Host } from "../../policy/hosts/host.ts";
 import type { RememberedHostRules } from "../../policy/hosts/remembered-host-rules.ts";
@@ -49,10 +49,10 @@ export class HostGate {
   async verdict(host: string, port: number): Promise<"allow" | "ask" | "deny"> {
     const permissions = agentPermissions(this.#template, this.#agent.permission, this.#services);
     const policy = { ...permissions, listedHosts: this.#services.listedHosts ?? [] };
-    const { verdict } = hostDecision({ ...policy, storedHosts: [] }, host, port);
+    const { verdict } = judgeConnection({ ...policy, storedHosts: [] }, host, port);
     if (verdict !== "ask") return verdict;
     const storedHosts = await this.#services.hostRules.of({ ...this.#agent, templateId: this.#template.id });
-    return hostDecision({ ...policy, storedHosts }, host, port).verdict;
+    return judgeConnection({ ...policy, storedHosts }, host, port).verdict;
   }
 }
 

@@ -1,7 +1,7 @@
 import { isJsonObject, type Json } from "../../../lib/json.ts";
 import { accepted, refused, type Result } from "../../../lib/result.ts";
 import { agentPermissions } from "../../policy/agent-policy.ts";
-import { hostDecision } from "../../policy/hosts/host-decision.ts";
+import { judgeConnection } from "../../policy/judge.ts";
 import type { Permission } from "../../policy/permission.ts";
 import type { CallingAgent } from "../call.ts";
 import type { HostServices } from "./call-hosts.ts";
@@ -26,7 +26,7 @@ export async function explainHost(
   const { template, permission } = agent;
   const storedHosts = await services.hostRules.of({ ...agent, templateId: template.id });
   const permissions = agentPermissions(template, permission, services);
-  const explanation = hostDecision({ ...permissions, listedHosts: services.listedHosts ?? [], storedHosts }, host, port);
+  const explanation = judgeConnection({ ...permissions, listedHosts: services.listedHosts ?? [], storedHosts }, host, port);
   const values = { host: [{ kind: "text", text: host }], port: [{ kind: "text", text: String(port) }] } as const;
   return accepted({ ...explanation, values, hooks: [] });
 }

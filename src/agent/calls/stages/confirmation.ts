@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import canonicalize from "canonicalize";
-import type { StartsBy } from "../../../db/commit/change.ts";
+import type { RulesVersion, StartsBy } from "../../../db/commit/change.ts";
 import type { Json } from "../../../lib/json.ts";
 import { accepted, refused, type Result } from "../../../lib/result.ts";
 import type { Tool } from "../../tools/tool.ts";
@@ -9,7 +9,7 @@ import { storedValues } from "../../policy/rule-values.ts";
 import type { Validated } from "./validation.ts";
 
 /**
- * A call that may run now, with the hash of its input: by the policy alone, by a rule that a person stored, or as a
+ * A call that may run now, with the hash of its input: by the policy alone, by stored rules of a version, or as a
  * person decided for exactly this input. What a person said must still stand when the call starts.
  */
 export type Confirmed = { readonly call: Validated; readonly inputHash: string; readonly by: StartsBy | null };
@@ -26,18 +26,18 @@ export type Unconfirmed = { readonly inputHash: string; readonly reason: string 
 /**
  * Stage 4: an ask never answers itself (invariant 7). What the lists allow passes; what they ask for passes only with
  * an allowance for the exact input, tool, schema and workspace. A call that was once allowed by a person keeps that
- * allowance if the lists have become more lenient since.
+ * allowance if the lists have become more lenient since. `rules` is the version of the stored rules that allowed the call, null for none.
  */
 export function confirm(
   permitted: Permitted & { kind: "allowed" | "asked" },
+  rules: RulesVersion | null,
   allowance: Allowance | null,
   workspace: string,
 ): Result<Confirmed, Unconfirmed> {
   const { call } = permitted;
   const hash = inputHash(call, workspace);
   if (permitted.kind === "allowed") {
-    const { allowRuleId } = permitted.explanation;
-    return accepted({ call, inputHash: hash, by: allowRuleId === undefined ? null : { allowRuleId } });
+    return accepted({ call, inputHash: hash, by: rules === null ? null : { rules } });
   }
   if (allowance === null) return refused({ inputHash: hash, reason: permitted.reason });
   const { approvalId, inputHash: allowedHash, values } = allowance;

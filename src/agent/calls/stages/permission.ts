@@ -12,7 +12,7 @@ import { withFolderContents } from "../../policy/commands/folder-content.ts";
 import { gitTime } from "../../bash/git/answer-of-git.ts";
 import { withRecordedFiles } from "../../policy/commands/recorded-files.ts";
 import { withUsedRepositories } from "../../policy/commands/used-repository.ts";
-import { denyRules, judge } from "../../policy/policy.ts";
+import { denyRules, judge } from "../../policy/judge.ts";
 import { isStricter, type Explanation, type Policy, type Verdict } from "../../policy/permission.ts";
 import { issueLines, type Refusal } from "../refusals/refusal.ts";
 import { linesOf, ruleValues, type RuleValues } from "../../policy/rule-values.ts";

@@ -5,7 +5,7 @@ import type { CoverRule } from "../../workspace/sandbox/covered-paths.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
 import { coverRule } from "../cover-rule.ts";
 import type { Policy } from "../permission.ts";
-import { denyingRule } from "../policy.ts";
+import { judgeOpening } from "../judge.ts";
 import type { RuleValue, RuleValues } from "../rule-values.ts";
 import type { FoundCommand, RecordedFiles } from "../../bash/command-line.ts";
 import type { GitTime } from "../../bash/git/answer-of-git.ts";
@@ -83,11 +83,11 @@ class Repositories {
       if (index % TURN_NAMES === TURN_NAMES - 1) await setImmediate();
       const name = repository === "." ? each : `${repository}/${each}`;
       if (!this.#isCovered(name)) continue;
-      const denying = denyingRule(this.#policy, [name], "read");
+      const { verdict, reason } = judgeOpening(this.#policy, [name], "read");
       const [closing, instead] =
-        denying === null
-          ? ["", `let an allow rule for fs_read name ${name}`]
-          : [`, since ${denying.source} closes it`, `let a person commit ${name}`];
+        verdict === "deny"
+          ? [`, since ${reason}`, `let a person commit ${name}`]
+          : ["", `let an allow rule for fs_read name ${name}`];
       return `${name} is covered in the box${closing}, and git could record it as empty: ignore it in the repository, or ${instead}`;
     }
     return null;

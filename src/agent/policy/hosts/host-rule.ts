@@ -1,5 +1,6 @@
 import { accepted, refused, type Result } from "../../../lib/result.ts";
-import type { RuleProblem } from "../rule.ts";
+import type { RuleScope } from "../rule-text.ts";
+import type { RuleProblem } from "../rule-text.ts";
 import { NOT_CLOSED, NOT_QUOTED, patternOf, takesEverything } from "../rule-text.ts";
 import { hostName, isPort, USUAL_PORTS, type Host } from "./host.ts";
 
@@ -11,11 +12,15 @@ export type HostRule = {
   readonly source: string;
   /** The place in the configuration, or `allowRules.ID` for one that is stored. */
   readonly place: string;
+  readonly scope: RuleScope;
   /** Every host, one of this name, or all that lie below a name. */
   readonly hosts: { readonly kind: "every" } | { readonly kind: "named" | "below"; readonly name: string };
   /** The port that it names, every port, or null if it says nothing of ports. */
   readonly port: number | "every" | null;
 };
+
+/** A rule about hosts that a person has stored, for one agent or for all of its template. */
+export type StoredHostRule = HostRule & { readonly id: string; readonly createdBy: string };
 
 /** True if a rule speaks of hosts, and not of tools. */
 export function isHostRule(source: string): boolean {
@@ -34,12 +39,13 @@ export function isHostRule(source: string): boolean {
  * network(host:"[2001:db8::1]:8080")       // an IPv6 address stands in brackets
  */
 export function parseHostRule(source: string, place: string): Result<HostRule, RuleProblem> {
+  const scope = "own";
   const problem = (character: number, message: string): Result<never, RuleProblem> => refused({ character, message });
-  if (source === NETWORK) return accepted({ source, place, hosts: { kind: "every" }, port: null });
+  if (source === NETWORK) return accepted({ source, place, scope, hosts: { kind: "every" }, port: null });
   const open = NETWORK.length;
   if (!source.endsWith(")")) return problem(source.length + 1, NOT_CLOSED);
   const inner = source.slice(open + 1, -1);
-  if (takesEverything(inner)) return accepted({ source, place, hosts: { kind: "every" }, port: null });
+  if (takesEverything(inner)) return accepted({ source, place, scope, hosts: { kind: "every" }, port: null });
   const match = /^\s*host\s*:\s*/.exec(inner);
   if (match === null) return problem(open + 2, "expected host:pattern: of a connection, rules see its host only");
   const at = open + 2 + match[0].length;
@@ -48,13 +54,13 @@ export function parseHostRule(source: string, place: string): Result<HostRule, R
   if (pattern.includes("://")) return problem(at, notAUrl(pattern));
   const { name, port } = splitPort(pattern);
   if (port === undefined) return problem(at, "a port is a number from 1 to 65535, or * for every port");
-  if (name === "*") return accepted({ source, place, hosts: { kind: "every" }, port });
+  if (name === "*") return accepted({ source, place, scope, hosts: { kind: "every" }, port });
   const isBelow = name.startsWith("*.");
   const bare = isBelow ? name.slice(2) : name;
   const known = bare.includes("*") ? null : hostName(bare);
   if (known === null || (isBelow && isAddress(known)))
     return problem(at, "expected the name of a host, `*.` and a name, or `*`; an IPv6 address stands in brackets");
-  return accepted({ source, place, hosts: { kind: isBelow ? "below" : "named", name: known }, port });
+  return accepted({ source, place, scope, hosts: { kind: isBelow ? "below" : "named", name: known }, port });
 }
 
 /** The rule of a host as `sandbox.hosts` names it: as a pattern of a rule, but never every host. */

@@ -4,7 +4,7 @@ import type { Bell } from "../../../events/bell/bell.ts";
 import type { EventKind } from "../../../events/event.ts";
 import type { EventLog } from "../../../events/log.ts";
 import type { Clock } from "../../../lib/clock.ts";
-import type { StoredHostRule } from "./host-decision.ts";
+import type { StoredHostRule } from "./host-rule.ts";
 import { storedHostRules, type AgentOfRules } from "./stored-host-rules.ts";
 
 /** The time for which the rules of an agent are remembered, in ms: a program may try hosts as fast as it likes. */

@@ -1,5 +1,5 @@
 import type { Sql, Statement } from "../../../db/sql.ts";
-import type { StoredHostRule } from "./host-decision.ts";
+import type { StoredHostRule } from "./host-rule.ts";
 import { isHostRule, NETWORK, parseHostRule } from "./host-rule.ts";
 
 const FIND: Statement<

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { agentPermissions } from "../../../../src/agent/policy/agent-policy.ts";
 import { patternOfWord } from "../../../../src/agent/bash/pattern-words.ts";
 import { readPermission } from "../../../../src/agent/policy/permission-source.ts";
-import { parseRule } from "../../../../src/agent/policy/rule.ts";
+import { parseRule } from "../../../../src/agent/policy/parse-rule.ts";
 import { storedRules } from "../../../../src/agent/policy/stored-rules.ts";
 import { BUILTIN_TOOLS } from "../../../../src/agent/tools/builtin.ts";
 import { presets } from "../../../../src/config/presets.ts";
@@ -48,10 +48,10 @@ describe("a rule of more than the words of one command", () => {
   });
 
   it("that is stored all the same allows nothing; in an agent's own permission it denies everything", async () => {
-    const rows = [ruleOf("ls; make *"), ruleOf("ls *")].map((rule, id) => ({ id: String(id), rule, createdBy: "paul" }));
-    const sql = { query: () => Promise.resolve(rows) } as unknown as Sql;
-    const stored = await storedRules(sql, VOCABULARY.tools, { tenant: "acme", templateId: "assistant" });
-    expect(stored.map(({ id }) => id)).toEqual(["1"]);
+    const rules = [ruleOf("ls; make *"), ruleOf("ls *")].map((rule, id) => ({ id: String(id), rule, createdBy: "paul" }));
+    const sql = { query: () => Promise.resolve([{ rules, ofTenant: 2, ofAgent: 0 }]) } as unknown as Sql;
+    const stored = await storedRules(sql, VOCABULARY.tools, { tenant: "acme", templateId: "assistant", id: null });
+    expect(stored.rules.map(({ id }) => id)).toEqual(["1"]);
     const template = readPermission({ mode: "auto" }, "test", VOCABULARY);
     const own = { scope: "TIGHTEN", source: { deny: [ruleOf("ls; make *")] } } as const;
     expect(agentPermissions(template, own, VOCABULARY).bounds).toMatchObject([{ mode: { kind: "builtin", name: "deny" } }]);

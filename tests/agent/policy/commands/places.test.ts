@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { parseRule, ruleMatches, type Extent } from "../../../../src/agent/policy/rule.ts";
-import { judge } from "../../../../src/agent/policy/policy.ts";
+import { ruleMatches, type Extent } from "../../../../src/agent/policy/rule.ts";
+import { parseRule } from "../../../../src/agent/policy/parse-rule.ts";
+import { judge } from "../../../../src/agent/policy/judge.ts";
 import { readPermission } from "../../../../src/agent/policy/permission-source.ts";
 import {
   reachedPaths,

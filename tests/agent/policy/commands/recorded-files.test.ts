@@ -118,7 +118,7 @@ describe("a covered file that git could record", () => {
       asked(["git add -A", "git commit -am x"]),
     );
     const { reason } = await commandJudge(workspace, source, true)("git add -A");
-    expect(reason).toContain("secrets/s.txt is covered in the box, since fs_read(path:/secrets) closes it");
+    expect(reason).toContain("secrets/s.txt is covered in the box, since the rule fs_read(path:/secrets) forbids it");
     expect(reason).toContain("let a person commit secrets/s.txt");
   });
 

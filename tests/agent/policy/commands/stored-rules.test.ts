@@ -26,10 +26,23 @@ describe("rules that people have stored", () => {
     },
   );
 
-  it("are not joined: of a line that two of them take in, what the one that takes in the most leaves is asked about", async () => {
-    expect(await askedParts("make all && npm run build && npm run lint", presets.askAll, [MAKE, NPM_RUN])).toEqual([
-      `[make all] a call runs by one stored rule: ${NPM_RUN} takes in another part, and ${MAKE} this one`,
+  it("allow a line together, each of them some of its commands", async () => {
+    const judge = commandJudge(await projectFolder(), presets.askAll, false, [MAKE, NPM_RUN]);
+    const { verdict, allowRuleId, reason, considered } = await judge("make all && npm run build && npm run lint");
+    expect({ verdict, allowRuleId }).toEqual({ verdict: "allow", allowRuleId: "0" });
+    expect(reason).toBe(
+      `a person always allows ${MAKE}: characters 1 to 8 of command by ${MAKE}; characters 13 to 25 of command by ${NPM_RUN}; characters 30 to 41 of command by ${NPM_RUN}`,
+    );
+    expect(considered.filter((each) => each.verdict === "allow").map(({ rule }) => rule)).toEqual([
+      `allow ${NPM_RUN}`,
+      `always allow ${MAKE}`,
     ]);
+  });
+
+  it("are named where one of them allowed a part of a line, though the mode allowed the rest", async () => {
+    const asks = { mode: "auto", ask: [MAKE] } as const;
+    const judge = commandJudge(await projectFolder(), asks, false, [MAKE]);
+    expect(await judge("make all; npm x")).toMatchObject({ verdict: "allow", decidedBy: "mode auto", allowRuleId: "0" });
   });
 
   it("allow a line that one of them takes in", async () => {

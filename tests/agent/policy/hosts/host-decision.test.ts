@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { readPermission, type PermissionSource } from "../../../../src/agent/policy/permission-source.ts";
-import { hostDecision, type HostPolicy } from "../../../../src/agent/policy/hosts/host-decision.ts";
+import { judgeConnection, type HostPolicy } from "../../../../src/agent/policy/judge.ts";
 import { hostRuleFor, parseHostRule, parseListedHost } from "../../../../src/agent/policy/hosts/host-rule.ts";
 import { ownTool } from "../../../support/tools.ts";
 
@@ -20,7 +20,7 @@ function policyOf(source: PermissionSource, bound: PermissionSource | null = nul
 }
 
 function verdict(source: PermissionSource, host: string, port = 443): string {
-  return hostDecision(policyOf(source), host, port).verdict;
+  return judgeConnection(policyOf(source), host, port).verdict;
 }
 
 const allow = (...rules: string[]): PermissionSource => ({ allow: rules });
@@ -73,7 +73,7 @@ describe("a host is compared in one form", () => {
     "[::1",
     "*",
   ])("%j is no host: nobody is asked about it", (host) => {
-    expect(hostDecision(policyOf({ mode: "auto" }), host, 443)).toMatchObject({ verdict: "deny", decidedBy: "no host" });
+    expect(judgeConnection(policyOf({ mode: "auto" }), host, 443)).toMatchObject({ verdict: "deny", decidedBy: "no host" });
   });
 
   it.each([0, -1, 65_536, 1.5, Number.NaN])("%d is no port", (port) => {
@@ -114,16 +114,16 @@ describe("ports", () => {
 describe("what decides", () => {
   it("deny wins over allow, also that of the agent's own permission; an own allow rule loosens nothing", () => {
     const own = (bound: PermissionSource): string =>
-      hostDecision(policyOf(allow("network(host:*.example.com)"), bound), "a.example.com", 443).verdict;
+      judgeConnection(policyOf(allow("network(host:*.example.com)"), bound), "a.example.com", 443).verdict;
     expect(own({})).toBe("allow");
     expect(own({ deny: ["network(host:a.example.com)"] })).toBe("deny");
-    expect(hostDecision(policyOf({}, allow("network")), "a.example.com", 443).verdict).toBe("ask");
+    expect(judgeConnection(policyOf({}, allow("network")), "a.example.com", 443).verdict).toBe("ask");
   });
 
   it("what a person has stored allows, but not what a rule denies", () => {
     const stored = ["network(host:example.com)"];
-    expect(hostDecision(policyOf({}, null, stored), "example.com", 443)).toMatchObject({ verdict: "allow", allowRuleId: "1" });
-    expect(hostDecision(policyOf({ deny: ["network(host:example.com)"] }, null, stored), "example.com", 443)).toMatchObject({
+    expect(judgeConnection(policyOf({}, null, stored), "example.com", 443)).toMatchObject({ verdict: "allow", allowRuleId: "1" });
+    expect(judgeConnection(policyOf({ deny: ["network(host:example.com)"] }, null, stored), "example.com", 443)).toMatchObject({
       verdict: "deny",
       place: "test.deny.0",
     });
@@ -191,7 +191,7 @@ describe("sandbox.hosts", () => {
 
   it("names hosts at the ports of the web, at a port, and all below a name; what it does not name is asked for", () => {
     const policy = { ...policyOf({}), listedHosts: listed("Example.org", "api.example.org:8443", "*.cdn.example") };
-    const said = ([host, port]: readonly [string, number]): string => hostDecision(policy, host, port).verdict;
+    const said = ([host, port]: readonly [string, number]): string => judgeConnection(policy, host, port).verdict;
     const named = [
       ["example.org", 443],
       ["example.org", 80],
@@ -209,13 +209,13 @@ describe("sandbox.hosts", () => {
     ] as const;
     expect(named.map(said)).toEqual(named.map(() => "allow"));
     expect(others.map(said)).toEqual(others.map(() => "ask"));
-    expect(hostDecision(policy, "example.org", 443)).toMatchObject({ decidedBy: "sandbox.hosts", place: "sandbox.hosts.0" });
+    expect(judgeConnection(policy, "example.org", 443)).toMatchObject({ decidedBy: "sandbox.hosts", place: "sandbox.hosts.0" });
   });
 
   it("opens nothing that a rule denies, and no private address", () => {
     const policy = { ...policyOf({ deny: ["network(host:example.org)"] }), listedHosts: listed("example.org", "127.0.0.1:3000") };
-    expect(hostDecision(policy, "example.org", 443).verdict).toBe("deny");
-    expect(hostDecision(policy, "127.0.0.1", 3000).verdict).toBe("deny");
+    expect(judgeConnection(policy, "example.org", 443).verdict).toBe("deny");
+    expect(judgeConnection(policy, "127.0.0.1", 3000).verdict).toBe("deny");
   });
 
   it("has no patterns but those, and says what is wrong", () => {

@@ -1,0 +1,134 @@
+import { describe, expect, it } from "vitest";
+import { actsOf } from "../../../src/agent/policy/judge.ts";
+import { agentPermissions, boundsOfDescendants } from "../../../src/agent/policy/agent-policy.ts";
+import { judge, judgeConnection, judgeOpening } from "../../../src/agent/policy/judge.ts";
+import { readPermission, type PermissionSource } from "../../../src/agent/policy/permission-source.ts";
+import type { Explanation, Permission } from "../../../src/agent/policy/permission.ts";
+import { ruleValues, type RuleValues } from "../../../src/agent/policy/rule-values.ts";
+import { BUILTIN_TOOLS } from "../../../src/agent/tools/builtin.ts";
+import { defineTool, type Tool } from "../../../src/agent/tools/tool.ts";
+import { Workspace } from "../../../src/agent/workspace/workspace.ts";
+import { shell } from "../../support/command-lines.ts";
+
+const copy = defineTool<{ from: string[]; to: string; note?: string }>({
+  name: "copy",
+  description: "Copies files.",
+  readOnly: false,
+  paths: { from: "read" },
+  inputSchema: {
+    type: "object",
+    required: ["from", "to"],
+    properties: {
+      from: { type: "array", items: { type: "string" } },
+      to: { type: "string" },
+      note: { type: "string", nullable: true },
+    },
+  },
+  run: () => ({ output: "", details: null }),
+});
+const VOCABULARY = {
+  tools: new Map<string, Tool>([...BUILTIN_TOOLS, shell, copy].map((tool) => [tool.name, tool])),
+  modes: new Map(),
+};
+
+function permissionOf(source: PermissionSource): Permission {
+  const { permission, problems } = readPermission(source, "test", VOCABULARY);
+  expect(problems).toEqual([]);
+  return permission;
+}
+
+function valuesOf(tool: Tool, input: Parameters<typeof ruleValues>[1]): RuleValues {
+  return ruleValues(tool, input, new Workspace("/nowhere"));
+}
+
+function judged(tool: Tool, input: Parameters<typeof ruleValues>[1], source: PermissionSource): Explanation {
+  const call = { agentId: "a", name: tool.name, readOnly: tool.readOnly, values: valuesOf(tool, input) };
+  return judge(call, { permission: permissionOf(source), bounds: [], stored: [], box: null });
+}
+
+const kindsOf = (tool: Tool, input: Parameters<typeof ruleValues>[1]): readonly string[] =>
+  actsOf({ agentId: "a", name: tool.name, readOnly: false, values: valuesOf(tool, input) }).map((act) =>
+    "isCarried" in act && act.isCarried ? `${act.kind}, carried` : act.kind,
+  );
+
+describe("the acts of a call", () => {
+  it("are its files and searches, or its use if it names none", () => {
+    expect(kindsOf(copy, { from: ["a", "b"], to: "c", note: "n" })).toEqual(["file", "file"]);
+    expect(kindsOf(VOCABULARY.tools.get("fs_glob") ?? shell, { pattern: "**/*.ts" })).toEqual(["search"]);
+    expect(kindsOf(VOCABULARY.tools.get("todo_write") ?? shell, { todos: [] })).toEqual(["use"]);
+  });
+
+  it("of a command line are its commands, which carry the files beside it, and the parts that cannot be read", () => {
+    expect(kindsOf(shell, { command: "ls; rm x", cwd: "docs" })).toEqual(["command", "command", "file, carried"]);
+    expect(kindsOf(shell, { command: "sudo rm x" })).toEqual(["command", "command, carried"]);
+    expect(kindsOf(shell, { command: "npm test &" })).toEqual(["unproven", "command"]);
+    expect(kindsOf(shell, { command: "" })).toEqual(["use"]);
+  });
+});
+
+describe("each act is judged by itself, and the strictest decides", () => {
+  it("of files in one parameter, each may be allowed by a rule of its own", () => {
+    const allow = ["copy(from:/src/**)", "copy(from:/docs/**)"];
+    const copied = (...from: string[]): string => judged(copy, { from, to: "x" }, { mode: "approval", allow }).verdict;
+    expect(copied("src/a", "docs/b")).toBe("allow");
+    expect(copied("src/a", "tests/b")).toBe("ask");
+  });
+
+  it("a secret file beside others is asked about unless a rule names its parameter", () => {
+    const verdict = (...allow: string[]): string =>
+      judged(copy, { from: ["a", ".env"], to: "x" }, { mode: "auto", allow }).verdict;
+    expect(verdict()).toBe("ask");
+    expect(verdict("copy")).toBe("ask");
+    expect(verdict("copy(to:x)")).toBe("ask");
+    expect(verdict("copy(from:.env)")).toBe("allow");
+  });
+
+  it("a secret folder beside a command line is asked about although a rule allows the command", () => {
+    const source = { mode: "approval", allow: ["shell(command:ls *)"] } as const;
+    expect(judged(shell, { command: "ls", cwd: "docs" }, source).verdict).toBe("allow");
+    expect(judged(shell, { command: "ls", cwd: ".ssh" }, source)).toMatchObject({
+      verdict: "ask",
+      decidedBy: "files with secrets",
+    });
+  });
+
+  it("the mode is asked once about a call, however many acts it has", () => {
+    let asked = 0;
+    const modes = new Map([["own", () => ((asked += 1), "allow" as const)]]);
+    const { permission } = readPermission({ mode: "own" }, "test", { ...VOCABULARY, modes });
+    const call = { agentId: "a", name: "copy", readOnly: false, values: valuesOf(copy, { from: ["a", "b", "c"], to: "d" }) };
+    expect(judge(call, { permission, bounds: [], stored: [], box: null }).verdict).toBe("allow");
+    expect(asked).toBe(1);
+  });
+
+  it("a line of which a rule, a reading command and the mode each allow a part is allowed by the mode", () => {
+    const source = { mode: "auto", allow: ["shell(command:npm *)"], readOnlyCommands: true } as const;
+    expect(judged(shell, { command: "npm run x; ls; make y" }, source)).toMatchObject({ decidedBy: "mode auto" });
+    expect(judged(shell, { command: "npm run x; ls" }, source)).toMatchObject({ decidedBy: "allow shell(command:npm *)" });
+    expect(judged(shell, { command: "ls" }, source)).toMatchObject({ decidedBy: "readOnlyCommands" });
+  });
+});
+
+describe("what a permission says of its agent's descendants", () => {
+  it("are the deny and ask rules of the agent's own permission, and none of its template's", () => {
+    const template = { permission: permissionOf({ mode: "auto", deny: ["fs_write"] }) };
+    const source = {
+      mode: "readonly",
+      deny: ["fs_read(path:.env)", "network(host:example.com)"],
+      ask: ["shell"],
+      allow: ["fs_glob"],
+    };
+    const own = { scope: "TIGHTEN", source } as const;
+    const bounds = boundsOfDescendants(agentPermissions(template, own, VOCABULARY));
+    const policy = { permission: permissionOf({ mode: "auto" }), bounds };
+    expect(judgeOpening(policy, [".env"], "read").verdict).toBe("deny");
+    expect(judgeConnection({ ...policy, listedHosts: [], storedHosts: [] }, "example.com", 443).verdict).toBe("deny");
+    const verdict = (tool: Tool, input: Parameters<typeof ruleValues>[1]): string =>
+      judge(
+        { agentId: "a", name: tool.name, readOnly: false, values: valuesOf(tool, input) },
+        { ...policy, stored: [], box: null },
+      ).verdict;
+    expect(verdict(shell, { command: "make x" })).toBe("ask");
+    expect(verdict(copy, { from: ["a"], to: "b" })).toBe("allow");
+  });
+});
