@@ -6,20 +6,21 @@ import { ActorKind } from "./enums.ts";
 export const ActorRef = builder.objectRef<Actor>("ActorRef");
 
 builder.node(ActorRef, {
-  description: "A person, a program or the server itself, wherever one stands.",
+  description: "A person, a program or the server itself.",
   id: {
-    description: "The same wherever this actor stands. Inputs that name an actor take it.",
+    description: "Relay id of the actor, the same everywhere. Inputs that name an actor accept it.",
     resolve: ({ kind, id }) => `${kind}:${id}`,
   },
   loadOne: (id) => actorOfGlobalId(Buffer.from(`ActorRef:${id}`).toString("base64")),
   fields: (t) => ({
-    kind: t.expose("kind", { type: ActorKind, description: "What the actor is." }),
+    kind: t.expose("kind", { type: ActorKind, description: "Kind of actor." }),
     actorId: t.exposeString("id", {
-      description: "The id under which the configuration, or the operator's own sign-in, knows the actor. Inputs take it, too.",
+      description:
+        "Id of the actor in the configuration or in the operator's `authenticate`. Inputs that name an actor accept it too.",
     }),
     name: t.string({
       nullable: true,
-      description: "What the actor is called; null if nobody said so, or where it was erased.",
+      description: "Display name. Null if unknown or erased.",
       resolve: (actor, _args, { loaders }) => loaders.actorNames.load(actor),
     }),
   }),

@@ -26,137 +26,142 @@ import { TodoItem } from "./todo.ts";
 import { ToolCall, ToolCallConnection } from "./tool-call.ts";
 
 const Usage = builder.objectRef<AgentUsage>("AgentUsage").implement({
-  description: "Tokens as whole numbers that may be beyond 32 bits. Input from and into the provider's cache is counted apart.",
+  description: "Token counts and cost of an agent's model calls. Counts are whole numbers that may exceed 32 bits.",
   fields: (t) => ({
-    inputTokens: t.exposeFloat("inputTokens", { description: "Input that the provider's cache has no part in." }),
-    outputTokens: t.exposeFloat("outputTokens", { description: "Output." }),
-    cacheReadTokens: t.exposeFloat("cacheReadTokens", { description: "Input that came from the provider's cache." }),
-    cacheWriteTokens: t.exposeFloat("cacheWriteTokens", { description: "Input that was written into the provider's cache." }),
-    totalTokens: t.exposeFloat("totalTokens", { description: "All four together." }),
+    inputTokens: t.exposeFloat("inputTokens", {
+      description: "Input tokens that were neither read from nor written to the provider's cache.",
+    }),
+    outputTokens: t.exposeFloat("outputTokens", { description: "Output tokens." }),
+    cacheReadTokens: t.exposeFloat("cacheReadTokens", { description: "Input tokens read from the provider's cache." }),
+    cacheWriteTokens: t.exposeFloat("cacheWriteTokens", { description: "Input tokens written to the provider's cache." }),
+    totalTokens: t.exposeFloat("totalTokens", { description: "Sum of input, output, cache read and cache write tokens." }),
     costUsd: t.exposeFloat("costUsd", {
       nullable: true,
-      description: "In US dollars, by the prices at the time; null if a call's model had none.",
+      description: "Cost in US dollars, by the prices at the time of each call. Null if a call's model had no price.",
     }),
     isEstimated: t.exposeBoolean("isEstimated", {
-      description: "Whether the output of a call was estimated: it broke off, and its provider did not say.",
+      description: "True if the output of a call was estimated: the call was aborted and its provider did not report the usage.",
     }),
   }),
 });
 
 const ForkPoint = builder.objectRef<Point>("ForkPoint").implement({
-  description: "A point at which an agent can be forked: after a message with which nothing is open.",
+  description: "A message after which an agent can be forked: no tool call is open there.",
   fields: (t) => ({
     messageId: t.id({
-      description: "The message: `forkAgent` takes it.",
+      description: "`id` of the message: pass it to `forkAgent`.",
       resolve: ({ messageId }) => globalId("Message", messageId),
     }),
-    index: t.exposeInt("index", { description: "Place of the message in the conversation, from 0." }),
-    createdAt: t.expose("createdAt", { type: "DateTime", description: "When the message came." }),
+    index: t.exposeInt("index", { description: "Index of the message in the conversation, from 0." }),
+    createdAt: t.expose("createdAt", { type: "DateTime", description: "Creation time of the message." }),
   }),
 });
 
 const ForkPointConnection = connectionOf("ForkPoint", ForkPoint);
 
 const OpenBlock = builder.objectRef<Open>("OpenBlock").implement({
-  description: "A block of what the model says that has begun and not ended.",
+  description: "A block of model output that has started and not ended.",
   fields: (t) => ({
-    step: t.exposeInt("step", { description: "The model call." }),
-    block: t.exposeInt("block", { description: "Number of the block in the step." }),
-    isThinking: t.boolean({ description: "Whether it is thought, and not said.", resolve: ({ kind }) => kind === "thinking" }),
-    text: t.exposeString("text", { description: "What was said of it so far." }),
+    step: t.exposeInt("step", { description: "Step (model call) that writes the block." }),
+    block: t.exposeInt("block", { description: "Number of the block within the step." }),
+    isThinking: t.boolean({ description: "True for thinking, false for text.", resolve: ({ kind }) => kind === "thinking" }),
+    text: t.exposeString("text", { description: "Text written up to `Agent.cursor`." }),
   }),
 });
 
 export const Agent = builder.prismaNode("Agent", {
-  id: { field: "id", description: "The agent's id." },
-  description: "An agent: a conversation that works with tools in a folder.",
+  id: { field: "id", description: "Relay id of the agent." },
+  description: "An agent: a conversation in which a model works with tools in a folder.",
   fields: (t) => ({
-    title: t.exposeString("title", { nullable: true, description: "What people call it; null if nobody said so." }),
+    title: t.exposeString("title", { nullable: true, description: "Title for people. Null if none is set." }),
     template: t.field({
       type: Template,
-      description: "What it was made from.",
+      description: "Template from which the agent was created.",
       select: { templateId: true },
       resolve: (row, _args, context) => templateNamed(context, row.templateId),
     }),
-    model: t.exposeString("model", { description: "Name of the configured model that it uses." }),
-    workspace: t.exposeString("workspace", { description: "The folder in which it works." }),
+    model: t.exposeString("model", { description: "Name of the configured model that the agent uses." }),
+    workspace: t.exposeString("workspace", { description: "Path of the folder in which the agent works." }),
     permission: t.expose("permission", {
       type: "JSON",
       nullable: true,
-      description: "Its own permission block, `{ scope, source }`; null if its template's holds alone.",
+      description: "The agent's own permission block as `{ scope, source }`. Null if only the template's permission applies.",
     }),
     hooks: t.stringList({
-      description: "Names of the hooks that run after its template's.",
+      description: "Names of the agent's own hooks. They run after the template's hooks.",
       select: { hooks: true },
       resolve: ({ hooks }) => (Array.isArray(hooks) ? hooks.filter((name) => typeof name === "string") : []),
     }),
-    state: t.expose("state", { type: AgentState, description: "What it does." }),
-    breakpoint: t.expose("breakpoint", { type: Breakpoint, description: "Where in its turn it stands." }),
-    turn: t.exposeInt("turn", { description: "Turns that it has begun." }),
+    state: t.expose("state", { type: AgentState, description: "Whether the agent is idle, working or waiting for a person." }),
+    breakpoint: t.expose("breakpoint", { type: Breakpoint, description: "Current stage within the turn. READY between turns." }),
+    turn: t.exposeInt("turn", { description: "Number of turns started." }),
     doneReason: t.field({
       type: DoneReason,
       nullable: true,
-      description: "How the newest turn that has ended did: `retryTurn` takes ERROR and INTERRUPTED. Null before the first has.",
+      description:
+        "How the latest completed turn ended. `retryTurn` accepts ERROR and INTERRUPTED. Null before the first turn has ended.",
       select: { doneReason: true },
       resolve: ({ doneReason }) => DONE_REASONS.find((known) => known === doneReason) ?? null,
     }),
-    stepCount: t.exposeInt("stepCount", { description: "Model calls that it has begun." }),
+    stepCount: t.exposeInt("stepCount", { description: "Number of steps (model calls) started." }),
     cursor: t.field({
       type: "Cursor",
-      description: "The snapshot's cursor: subscribe since it.",
+      description: "Log position of this snapshot. Subscribe `since` it to receive every later event.",
       resolve: (_row, _args, context) => snapshotCursor(context),
     }),
     usage: t.field({
       type: Usage,
-      description: "The tokens of all its model calls, and what they cost. A fork's copies are the other's.",
+      description: "Tokens and cost of all model calls. Steps that a fork copied count only for the original agent.",
       select: { id: true },
       resolve: (row, _args, { loaders }) => loaders.usage.load(row.id),
     }),
     waitingFor: t.string({
       nullable: true,
       complexity: 1,
-      description: "What it waits for, in words; null if that is only a message.",
+      description:
+        "What the agent waits for, in words, for example `a person to decide on fs_write`. Null if it only waits for a message.",
       select: { id: true },
       resolve: (row, _args, { loaders }) => loaders.waitingFor.load(row.id),
     }),
     lineage: t.idList({
-      description: "The agents that it was forked from, the first of all first. Not all of them need to be visible.",
+      description:
+        "Ids of the agents it was forked from, oldest first. Empty if it was not forked. The viewer may not be allowed to see all of them.",
       select: { lineage: true },
       resolve: ({ lineage }) =>
         Array.isArray(lineage) ? lineage.flatMap((id) => (typeof id === "string" ? [globalId("Agent", id)] : [])) : [],
     }),
     forkedAt: t.exposeInt("forkedAt", {
       nullable: true,
-      description: "Index of the last message that it shares with the agent it was forked from.",
+      description: "Index of the last message shared with the agent it was forked from. Null if it was not forked.",
     }),
     forkIsWhole: t.boolean({
       description:
-        "False for a fork of before: its messages have no turns, and their tool calls, steps and todos are the other's alone.",
+        "Always true: a fork has copies of the tool calls, steps and todos of its messages.",
       resolve: () => true,
     }),
     forkPoints: t.connection(
       {
         type: ForkPoint,
-        description: "The messages after which it can be forked, newest first.",
+        description: "Messages after which the agent can be forked, newest first.",
         select: { id: true },
         resolve: (row, args, context) => forkPointsOf(context, row.id, args),
       },
       ForkPointConnection,
     ),
     lastSfpIndex: t.exposeInt("lastSfpIndex", {
-      description: "Index of the newest message from which it can be safely forked (its safe fork point); -1 for none.",
+      description: "Index of the newest message after which the agent can be forked (safe fork point). -1 if there is none.",
     }),
     openBlocks: t.field({
       type: [OpenBlock],
       description:
-        "What the model is saying at `cursor` and has not ended, at most the blocks of one answer: deltas `since` it go on with it.",
+        "Model output in progress at `cursor`, at most the blocks of one answer. Deltas received `since` that cursor continue it.",
       select: { id: true },
       resolve: async ({ id }, _args, { loaders }) => [...(await loaders.openBlocks.load(id))],
     }),
     messages: t.connection(
       {
         type: Message,
-        description: "The conversation, with what waits to join it at the end.",
+        description: "The conversation in order, with queued messages at the end. Withdrawn messages are left out.",
         select: { id: true },
         resolve: ({ id }, args, context, info) => messagesOf(context, id, args, nodesSelection(context, info)),
       },
@@ -165,7 +170,7 @@ export const Agent = builder.prismaNode("Agent", {
     toolCalls: t.connection(
       {
         type: ToolCall,
-        description: "Its tool calls in the order in which they were made, a fork's copies among them.",
+        description: "Tool calls in the order in which they were made, including those that a fork copied.",
         select: { id: true },
         resolve: ({ id }, args, context, info) => toolCallsOf(context, id, args, nodesSelection(context, info)),
       },
@@ -173,20 +178,20 @@ export const Agent = builder.prismaNode("Agent", {
     ),
     pendingApprovals: t.prismaField({
       type: [Approval],
-      description: "What waits for a person, longest first; at most 100.",
+      description: "Approvals waiting for a person, oldest first, at most 100.",
       select: { id: true },
       resolve: (query, { id }, _args, context) => pendingApprovalsOf(context, id, query),
     }),
     shells: t.prismaField({
       type: [Shell],
-      description: "The commands that it left running in the background, newest first; at most 100.",
+      description: "Background shells, newest first, at most 100.",
       select: { id: true },
       resolve: (query, { id }, _args, context) => shellsOf(context, id, query),
     }),
     knownFiles: t.connection(
       {
         type: KnownFile,
-        description: "The files that it has read or written, by their paths.",
+        description: "Files that the agent has read or written, ordered by path.",
         select: { id: true },
         resolve: ({ id }, args, context, info) => knownFilesOf(context, id, args, nodesSelection(context, info)),
       },
@@ -194,26 +199,25 @@ export const Agent = builder.prismaNode("Agent", {
     ),
     todos: t.field({
       type: [TodoItem],
-      description: "Its todo list; at most 200.",
+      description: "Todo list, at most 200 entries.",
       select: { todos: { orderBy: { place: "asc" } } },
       resolve: (row) => row.todos.map((todo): Item => ({ ...todo, status: todo.status as Item["status"] })),
     }),
     createdBy: t.field({
       type: ActorRef,
-      description: "Who made it.",
+      description: "Actor that created the agent.",
       select: { createdBy: true, createdByKind: true },
       resolve: (row) => ({ id: row.createdBy, kind: row.createdByKind }),
     }),
-    createdAt: t.expose("createdAt", { type: "DateTime", description: "When it was made." }),
+    createdAt: t.expose("createdAt", { type: "DateTime", description: "Creation time." }),
     lastActivityAt: t.expose("lastActivityAt", {
       type: "DateTime",
-      description:
-        "When something last happened that people look for: a message, a question to them or its answer, the end of a turn.",
+      description: "Time of the latest message, approval request, decision or end of a turn.",
     }),
     archivedAt: t.expose("archivedAt", {
       type: "DateTime",
       nullable: true,
-      description: "When it was archived; null for one that takes messages.",
+      description: "Time of archiving. Null if the agent is not archived.",
     }),
   }),
 });
@@ -222,44 +226,43 @@ builder.queryField("agent", (t) =>
   t.prismaField({
     type: Agent,
     nullable: true,
-    description: "An agent; null if it does not exist or may not be seen.",
-    args: { id: t.arg.id({ required: true, description: "The agent's id." }) },
+    description: "Agent by id. Null if it does not exist or the viewer may not see it.",
+    args: { id: t.arg.id({ required: true, description: "`id` of the agent." }) },
     resolve: (query, _root, { id }, context) => agent(context, id, query),
   }),
 );
 
 const AgentFilter = builder.inputType("AgentFilter", {
-  description: "All conditions that are given must hold.",
+  description: "Filter for agents. All given conditions must match.",
   fields: (t) => ({
-    states: t.field({ type: [AgentState], description: "In one of these states." }),
-    templateIds: t.idList({ description: "Of one of these templates." }),
-    createdBy: t.idList({ description: "Made by one of these actors: ids of ActorRefs, or the actors' own." }),
+    states: t.field({ type: [AgentState], description: "Agents in one of these states." }),
+    templateIds: t.idList({ description: "Agents of one of these templates, given by `templateId`." }),
+    createdBy: t.idList({ description: "Agents created by one of these actors, given by `ActorRef.id` or `actorId`." }),
     isArchived: t.boolean({
       defaultValue: false,
-      description: "Archived ones only, or others only; null for both.",
+      description: "True for archived agents only, false for all others, null for both.",
     }),
     idleSince: t.field({
       type: "DateTime",
-      description: "Nothing has happened since then: `lastActivityAt` is that or earlier.",
+      description: "Agents whose `lastActivityAt` is this time or earlier.",
     }),
-    title: t.string({ description: "With this in their title, in any case." }),
+    title: t.string({ description: "Agents whose title contains this text. Case is ignored." }),
   }),
 });
 
 const AgentOrderField = builder.enumType("AgentOrderField", {
-  description: "By what agents are ordered.",
+  description: "Sort key for agents.",
   values: described<Order["field"]>({
-    CREATED_AT: "When they were made.",
-    LAST_ACTIVITY_AT:
-      "When something last happened. It moves: follow since `asOf` to hear of agents that have moved between two pages.",
+    CREATED_AT: "Creation time.",
+    LAST_ACTIVITY_AT: "Time of the latest activity. An agent may move between two pages: subscribe since `asOf` to learn of it.",
   }),
 });
 
 const AgentOrder = builder.inputType("AgentOrder", {
-  description: "An order of agents.",
+  description: "Sort order for agents.",
   fields: (t) => ({
-    field: t.field({ type: AgentOrderField, required: true, description: "By what." }),
-    direction: t.field({ type: OrderDirection, required: true, description: "In which direction." }),
+    field: t.field({ type: AgentOrderField, required: true, description: "Sort key." }),
+    direction: t.field({ type: OrderDirection, required: true, description: "Sort direction." }),
   }),
 });
 
@@ -267,10 +270,10 @@ builder.queryField("agents", (t) =>
   t.connection(
     {
       type: Agent,
-      description: "The agents that you may see.",
+      description: "Agents that the viewer may see.",
       args: {
-        filter: t.arg({ type: AgentFilter, description: "Which; those that are not archived if omitted." }),
-        orderBy: t.arg({ type: AgentOrder, description: "In which order; the newest first if omitted." }),
+        filter: t.arg({ type: AgentFilter, description: "Filter. Archived agents are left out if omitted." }),
+        orderBy: t.arg({ type: AgentOrder, description: "Sort order. Newest first if omitted." }),
       },
       resolve: (_root, args, context, info) => agents(context, args, nodesSelection(context, info)),
     },

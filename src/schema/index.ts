@@ -9,6 +9,7 @@ import "./approvals/approvals-of-call.ts";
 import "./commands/agent.ts";
 import "./commands/message.ts";
 import "./commands/tool-call.ts";
+import "./approvals/decide.ts";
 import "./approvals/decision.ts";
 import "./events/approval.ts";
 import "./events/block.ts";

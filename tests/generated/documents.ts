@@ -22,21 +22,21 @@ export type AgentState =
   /** A turn is under way. */
   | 'WORKING';
 
-/** What shall run without asking from now on. */
+/** Input of `allowAlways`. */
 export type AllowAlwaysInput = {
-  /** The approval whose call is an example of it. */
+  /** `id` of the approval whose call or host the rule must match. */
   approvalId: string | number;
-  /** Why. At most 4,000 characters. */
+  /** Reason, at most 4,000 characters. */
   note?: string | null | undefined;
-  /** Another rule than the proposed one. It must take in the approval's call, let it run, and speak of its tool only. At most 1,000 characters. */
+  /** Rule to store instead of the proposed one, at most 1,000 characters. It must match the call of the approval, let it run, and name no other tool. */
   rule?: string | null | undefined;
 };
 
-/** All conditions that are given must hold. */
+/** Filter for stored rules. All given conditions must match. */
 export type AllowRuleFilter = {
-  /** Those that hold now only, or those that were taken back. */
+  /** True for active rules only, false for revoked rules only. */
   isActive?: boolean | null | undefined;
-  /** For agents of one of these templates. */
+  /** Rules for agents of one of these templates, given by `templateId`. */
   templateIds?: Array<string | number> | null | undefined;
 };
 
@@ -53,25 +53,25 @@ export type ApprovalDecision =
   /** Of an outcome that is unknown: run it again. */
   | 'RETRY';
 
-/** All conditions that are given must hold. */
+/** Filter for approvals. All given conditions must match. */
 export type ApprovalFilter = {
-  /** Of one of these agents. */
+  /** Approvals of one of these agents. */
   agentIds?: Array<string | number> | null | undefined;
-  /** On which somebody decided in this span. */
+  /** Approvals with a decision made in this time range. */
   decided?: TimeRangeInput | null | undefined;
-  /** On which one of these actors decided: ids of ActorRefs, or the actors' own. */
+  /** Approvals with a decision by one of these actors, given by `ActorRef.id` or `actorId`. */
   decidedBy?: Array<string | number> | null | undefined;
-  /** That ask one of these things. */
+  /** Approvals of one of these kinds. */
   kinds?: Array<ApprovalKind> | null | undefined;
-  /** Asked in this span. */
+  /** Approvals requested in this time range. */
   requested?: TimeRangeInput | null | undefined;
-  /** Of one of these risks. */
+  /** Approvals with one of these risks. */
   risks?: Array<Risk> | null | undefined;
-  /** In one of these states. */
+  /** Approvals in one of these states. */
   states?: Array<ApprovalState> | null | undefined;
-  /** Of an agent of one of these templates. */
+  /** Approvals of agents of one of these templates, given by `templateId`. */
   templateIds?: Array<string | number> | null | undefined;
-  /** About a call of one of these tools. */
+  /** Approvals of calls of one of these tools. */
   tools?: Array<string> | null | undefined;
 };
 
@@ -176,43 +176,43 @@ export type CreateAgentInput = {
   workspace?: string | null | undefined;
 };
 
-/** A decision. */
+/** A decision on one approval. */
 export type DecideApprovalInput = {
-  /** On which approval. */
+  /** `id` of the approval. */
   approvalId: string | number;
-  /** What is decided. */
+  /** The decision. ALLOW and DENY, or DONE, RETRY and FAIL for an OUTCOME_UNKNOWN. */
   decision: ApprovalDecision;
-  /** With ALLOW of a call: what shall run instead. It is validated and judged, and both inputs are kept. */
+  /** Another input to run, with ALLOW of a TOOL_CALL. It is validated and checked against the permission: DENIED_BY_POLICY if a rule denies it. INVALID if several people must allow the call. Without self-approval, a new approval asks another person about it. */
   input?: unknown;
-  /** Required for ALLOW and RETRY: the hash of the input that the person saw. */
+  /** `inputHash` of the approval that the person saw. Required for ALLOW and RETRY; HASH_MISMATCH if it does not match. */
   inputHash?: string | null | undefined;
-  /** Why; the model reads it with a denial. At most 4,000 characters. */
+  /** Reason, at most 4,000 characters. The model reads the note of a denial. */
   note?: string | null | undefined;
-  /** With DONE, for an outcome that is unknown: what came of the call, as the model shall read it. */
+  /** Result of the call for the model to read. Required for DONE, and only allowed there. At most 16,000 characters. */
   result?: string | null | undefined;
 };
 
-/** Several decisions. */
+/** Input of `decideApprovals`. */
 export type DecideApprovalsInput = {
-  /** The decisions, at most 100. */
+  /** Decisions, at most 100. TOO_LARGE if there are more. */
   decisions: Array<DecideApprovalInput>;
 };
 
-/** Who shall decide in your name, and until when. */
+/** Input of `delegateApprovals`. */
 export type DelegateApprovalsInput = {
-  /** The same key with the same input delegates once and answers the same delegation. */
+  /** Key of 1 to 200 characters, kept for 30 days. Repeating the request returns the same delegation. IDEMPOTENCY_KEY_REUSED for another input. */
   idempotencyKey?: string | null | undefined;
-  /** Why. At most 4,000 characters. */
+  /** Reason, at most 4,000 characters. */
   note?: string | null | undefined;
-  /** Who: the id of an ActorRef, or the actor's own. */
+  /** Actor that may decide, given by `ActorRef.id` or `actorId`. Not checked for existence. */
   toActorId: string | number;
-  /** At most 90 days from now. */
+  /** End time, at most 90 days from now. */
   until: string;
 };
 
-/** All conditions that are given must hold. */
+/** Filter for delegations. All given conditions must match. */
 export type DelegationFilter = {
-  /** Those that hold now only, or those that do not. */
+  /** True for delegations in effect now only, false for all others only. */
   isActive?: boolean | null | undefined;
 };
 
@@ -486,15 +486,15 @@ export type RetryTurnInput = {
   idempotencyKey?: string | null | undefined;
 };
 
-/** Which rule to take back. */
+/** Input of `revokeAllowRule`. */
 export type RevokeAllowRuleInput = {
-  /** The rule. */
+  /** `id` of the rule. */
   allowRuleId: string | number;
 };
 
-/** Which delegation to end. */
+/** Input of `revokeDelegation`. */
 export type RevokeDelegationInput = {
-  /** The delegation. */
+  /** `id` of the delegation. */
   delegationId: string | number;
 };
 

@@ -5,27 +5,27 @@ import { AllowRule } from "./allow-rule.ts";
 import { Approval } from "./approval.ts";
 
 const AllowAlwaysInput = builder.inputType("AllowAlwaysInput", {
-  description: "What shall run without asking from now on.",
+  description: "Input of `allowAlways`.",
   fields: (t) => ({
-    approvalId: t.id({ required: true, description: "The approval whose call is an example of it." }),
+    approvalId: t.id({ required: true, description: "`id` of the approval whose call or host the rule must match." }),
     rule: t.string({
       description:
-        "Another rule than the proposed one. It must take in the approval's call, let it run, and speak of its tool only. At most 1,000 characters.",
+        "Rule to store instead of the proposed one, at most 1,000 characters. It must match the call of the approval, let it run, and name no other tool.",
     }),
-    note: t.string({ description: "Why. At most 4,000 characters." }),
+    note: t.string({ description: "Reason, at most 4,000 characters." }),
   }),
 });
 
 const RevokeAllowRuleInput = builder.inputType("RevokeAllowRuleInput", {
-  description: "Which rule to take back.",
-  fields: (t) => ({ allowRuleId: t.id({ required: true, description: "The rule." }) }),
+  description: "Input of `revokeAllowRule`.",
+  fields: (t) => ({ allowRuleId: t.id({ required: true, description: "`id` of the rule." }) }),
 });
 
 const allowRuleField = (t: PayloadFields) =>
   t.prismaField({
     type: AllowRule,
     nullable: true,
-    description: "The rule, if the mutation was carried out.",
+    description: "The rule. Null if the mutation failed.",
     resolve: (query, { rowId }, _args, context) => allowRuleByRow(context, rowId, query),
   });
 
@@ -37,13 +37,13 @@ builder.mutationField("allowAlways", (t) =>
         type: [Approval],
         complexity: 100,
         description:
-          "Other approvals that wait and would not be asked for by the rule, of those that you may decide: the oldest first, at most 100. `decideApprovals` takes them.",
+          "Other pending approvals that the rule covers and that the viewer may decide, oldest first, at most 100. Pass them to `decideApprovals`.",
         resolve: (query, { rowId }, _args, context) => alsoAnsweredBy(context, rowId, query),
       }),
     })),
     description:
-      "Stores the rule by which calls like an approval's run without asking from now on: `allowRuleProposal`, or another. It decides nothing that is open: `alsoAnswers` lists what it would answer. Deny rules still hold. At most 300 hold for a template: one more is refused with TOO_LARGE.",
-    args: { input: t.arg({ type: AllowAlwaysInput, required: true, description: "What, and why." }) },
+      "Stores a rule for the agents of the template: matching calls run without asking. `allowRuleProposal` is the default. Pending approvals are not decided, and deny rules still apply. INVALID if the rule would not let this call run. FORBIDDEN if several people must allow the call and the viewer is not an administrator, or decides only as a delegate. TOO_LARGE if the template already has 300 active stored rules.",
+    args: { input: t.arg({ type: AllowAlwaysInput, required: true, description: "Approval and rule." }) },
     resolve: (_root, { input }, context) =>
       allowAlways(context, { approvalId: input.approvalId, rule: input.rule ?? null, note: input.note ?? null }),
   }),
@@ -52,8 +52,8 @@ builder.mutationField("allowAlways", (t) =>
 builder.mutationField("revokeAllowRule", (t) =>
   t.field({
     type: payloadType("RevokeAllowRulePayload", (fields) => ({ allowRule: allowRuleField(fields) })),
-    description: "Takes a stored rule back, at once.",
-    args: { input: t.arg({ type: RevokeAllowRuleInput, required: true, description: "Which." }) },
+    description: "Revokes a stored rule on all servers, effective immediately. Revoking it again changes nothing.",
+    args: { input: t.arg({ type: RevokeAllowRuleInput, required: true, description: "Rule to revoke." }) },
     resolve: (_root, { input }, context) => revokeAllowRule(context, input.allowRuleId),
   }),
 );

@@ -8,45 +8,45 @@ import { connectionOf, nodesSelection } from "../connection.ts";
 import { UserError } from "../user-error.ts";
 
 export const AllowRule = builder.prismaNode("AllowRule", {
-  id: { field: "id", description: "The rule's id." },
+  id: { field: "id", description: "Relay id of the rule." },
   description:
-    "A rule that a person stored: with allowAlways, for calls of the template or the hosts that they reach, or with a yes to a host, for one agent.",
+    "An allow rule stored by a person. `allowAlways` stores rules for all agents of a template. Allowing a NETWORK_HOST approval stores a rule for one agent.",
   fields: (t) => ({
-    rule: t.exposeString("rule", { description: "The rule, as in the configuration." }),
-    templateId: t.exposeID("templateId", { description: "For agents of this template." }),
+    rule: t.exposeString("rule", { description: "Rule in the syntax of the configuration, for example `fs_write(path:/docs)`." }),
+    templateId: t.exposeID("templateId", { description: "Template to whose agents the rule applies." }),
     agentId: t.id({
       nullable: true,
-      description: "The agent for which alone it holds; null for all agents of the template.",
+      description: "Id of the only agent to which the rule applies. Null if it applies to all agents of the template.",
       select: { agentId: true },
       resolve: ({ agentId }) => (agentId === null ? null : globalId("Agent", agentId)),
     }),
     approvalId: t.id({
-      description: "The approval from which it was made.",
+      description: "Id of the approval from which the rule was created.",
       select: { approvalId: true },
       resolve: ({ approvalId }) => globalId("Approval", approvalId),
     }),
-    note: t.exposeString("note", { nullable: true, description: "Why it was stored." }),
+    note: t.exposeString("note", { nullable: true, description: "Reason given by the actor who stored it." }),
     createdBy: t.field({
       type: ActorRef,
-      description: "Who stored it.",
+      description: "Actor that stored the rule.",
       select: { createdBy: true, createdByKind: true },
       resolve: ({ createdBy, createdByKind }) => ({ id: createdBy, kind: createdByKind }),
     }),
-    createdAt: t.expose("createdAt", { type: "DateTime", description: "When it was stored." }),
+    createdAt: t.expose("createdAt", { type: "DateTime", description: "Time at which the rule was stored." }),
     revokedAt: t.expose("revokedAt", {
       type: "DateTime",
       nullable: true,
-      description: "When it was taken back; null while it holds.",
+      description: "Time of revocation. Null while the rule is active.",
     }),
     isActive: t.boolean({
-      description: "True while it holds.",
+      description: "True until the rule is revoked.",
       select: { revokedAt: true },
       resolve: ({ revokedAt }) => revokedAt === null,
     }),
     revokedBy: t.field({
       type: ActorRef,
       nullable: true,
-      description: "Who took it back.",
+      description: "Actor that revoked the rule. Null while the rule is active.",
       select: { revokedBy: true, revokedByKind: true },
       resolve: ({ revokedBy, revokedByKind }) => (revokedBy === null ? null : { id: revokedBy, kind: revokedByKind ?? "USER" }),
     }),
@@ -54,10 +54,10 @@ export const AllowRule = builder.prismaNode("AllowRule", {
 });
 
 const AllowRuleFilter = builder.inputType("AllowRuleFilter", {
-  description: "All conditions that are given must hold.",
+  description: "Filter for stored rules. All given conditions must match.",
   fields: (t) => ({
-    isActive: t.boolean({ description: "Those that hold now only, or those that were taken back." }),
-    templateIds: t.idList({ description: "For agents of one of these templates." }),
+    isActive: t.boolean({ description: "True for active rules only, false for revoked rules only." }),
+    templateIds: t.idList({ description: "Rules for agents of one of these templates, given by `templateId`." }),
   }),
 });
 
@@ -65,8 +65,8 @@ builder.queryField("allowRules", (t) =>
   t.connection(
     {
       type: AllowRule,
-      description: "The rules that people have stored, newest first: for those who read the tenant.",
-      args: { filter: t.arg({ type: AllowRuleFilter, description: "Which; all if omitted." }) },
+      description: "Stored rules, newest first. Empty if the viewer may not read the tenant (READ_TENANT).",
+      args: { filter: t.arg({ type: AllowRuleFilter, description: "Filter. All rules if omitted." }) },
       resolve: (_root, args, context, info) => allowRules(context, args, nodesSelection(context, info)),
     },
     connectionOf("AllowRule", AllowRule),
@@ -75,44 +75,48 @@ builder.queryField("allowRules", (t) =>
 
 const PastCalls = builder.objectRef<RuleProposal["past"]>("PastCalls").implement({
   description:
-    "What a rule would have meant for the recorded calls of its tool and template in the last 30 days: of the newest 10,000, or of fewer if rules see more than 16 MB of them; for a rule about hosts, for the hosts that were asked for.",
+    "Effect that a rule would have had in the last 30 days on calls of its tool and template. Covers the newest 10,000 calls, or fewer if their values exceed 16 MB. For a host rule, requests for hosts are counted instead of calls.",
   fields: (t) => ({
-    examined: t.exposeInt("examined", { description: "Calls that were looked at." }),
-    matched: t.exposeInt("matched", { description: "Calls that it would have allowed." }),
-    asked: t.exposeInt("asked", { description: "Those of them that people were asked for." }),
-    denied: t.exposeInt("denied", { description: "Those of them that people denied." }),
+    examined: t.exposeInt("examined", { description: "Number of calls examined." }),
+    matched: t.exposeInt("matched", { description: "Number of calls that the rule would have allowed." }),
+    asked: t.exposeInt("asked", { description: "Number of those calls about which a person was asked." }),
+    denied: t.exposeInt("denied", { description: "Number of those calls that a person denied." }),
   }),
 });
 
 const AllowRuleProposal = builder.objectRef<RuleProposal>("AllowRuleProposal").implement({
-  description: "The narrowest rule by which calls like this one would run without asking: `allowAlways` stores it.",
+  description: "A rule under which calls like this one would run without asking. `allowAlways` stores it.",
   fields: (t) => ({
-    rule: t.exposeString("rule", { description: "The rule." }),
-    past: t.expose("past", { type: PastCalls, description: "What it would have meant lately." }),
+    rule: t.exposeString("rule", { description: "Rule in the syntax of the configuration." }),
+    past: t.expose("past", { type: PastCalls, description: "Effect that the rule would have had on recent calls." }),
     matching: t.stringList({
       description:
-        "Command lines or hosts that it takes in, the approval's first; then what else a wide rule would let run; at most 6, and none for a tool without command lines.",
+        "Examples that the rule matches, at most 6. First the command line or host of the approval, then recorded ones, then others that a broad rule allows. Empty for tools without command lines.",
       resolve: ({ matching }) => [...matching],
     }),
     notMatching: t.stringList({
       description:
-        "Command lines that it does not take in: recorded ones, and some that begin as the call's does; or hosts that were asked for; at most 6.",
+        "Examples that the rule does not match, at most 6: command lines similar to the call's, recorded command lines, or requested hosts.",
       resolve: ({ notMatching }) => [...notMatching],
     }),
     takesInAll: t.exposeBoolean("takesInAll", {
-      description: "True if it takes in every call of its tool, or every host: nothing is left for `notMatching`.",
+      description: "True if the rule matches every call of its tool, or every host: no example for `notMatching` exists.",
     }),
   }),
 });
 
 const AllowRuleProposalResult = builder.objectRef<RuleProposalResult>("AllowRuleProposalResult").implement({
-  description: "A rule to offer, or why there is none.",
+  description: "A proposed rule, or the reason why there is none.",
   fields: (t) => ({
-    proposal: t.expose("proposal", { type: AllowRuleProposal, nullable: true, description: "The rule; null if there is none." }),
+    proposal: t.expose("proposal", {
+      type: AllowRuleProposal,
+      nullable: true,
+      description: "The proposed rule. Null if there is none.",
+    }),
     problems: t.field({
       type: [UserError],
       description:
-        "Why there is none, at most one reason: FORBIDDEN for who may not store rules, INVALID if no narrow rule takes in the call, or if it would be asked about still, NOT_FOUND.",
+        "Reason why there is no proposal, at most one entry. FORBIDDEN: the viewer may not store rules. INVALID: no narrow rule matches the call, or the call would still need approval. NOT_FOUND: no such approval.",
       resolve: ({ problems }) => [...problems],
     }),
   }),
@@ -122,11 +126,11 @@ builder.queryField("allowRuleProposal", (t) =>
   t.field({
     type: AllowRuleProposalResult,
     complexity: 100,
-    description: "The rule to offer beside an approval, for those who may decide on it.",
+    description: "Rule to offer next to an approval: the narrowest one that matches it, with its effect on recent calls.",
     args: {
-      approvalId: t.arg.id({ required: true, description: "The approval." }),
+      approvalId: t.arg.id({ required: true, description: "`id` of the approval." }),
       rule: t.arg.string({
-        description: "Another rule, to see what it would mean; the narrowest that is worth keeping if omitted.",
+        description: "Another rule to examine. The narrowest useful rule if omitted.",
       }),
     },
     resolve: (_root, { approvalId, rule }, context) => allowRuleProposal(context, approvalId, rule ?? null),

@@ -1,18 +1,8 @@
 import type { ApprovalSnapshot as Snapshot } from "../../events/snapshots.ts";
-import type { DecideApproval } from "../../agent/approvals/decision.ts";
 import type { Explanation } from "../../agent/policy/permission.ts";
 import type { AskedHost } from "../../resolvers/approval.ts";
 import { reachedPaths, type ReachedPath as Reached } from "../../agent/policy/rule-values.ts";
-import {
-  approvalByRow,
-  approvals,
-  callsOfHost,
-  decideApproval,
-  decideApprovals,
-  type DecisionOutcome as Outcome,
-  type DecisionOutcomes,
-  viewerCannotDecide,
-} from "../../resolvers/approval.ts";
+import { approvals, callsOfHost, viewerCannotDecide } from "../../resolvers/approval.ts";
 import type { Json } from "../../lib/json.ts";
 import type { CallPreview } from "../../agent/calls/stages/preview.ts";
 import { visibleJson } from "../../lib/escape-hidden.ts";
@@ -24,60 +14,70 @@ import { ApprovalDecision, ApprovalKind, ApprovalState, CannotDecideReason, Risk
 import { CommandPart } from "../explained.ts";
 import { TimeRangeInput } from "../inputs/time-range.ts";
 import { ToolCall, ToolCallSnapshot } from "../tool-call.ts";
-import { UserError } from "../user-error.ts";
-import { payloadType } from "../payload.ts";
 import { Preview } from "./preview.ts";
 
 export const ApprovalSnapshot = builder.objectRef<Snapshot>("ApprovalSnapshot").implement({
   description:
-    "An approval as it stood when it was asked for. No node: the live approval is beside it as `approval`. What is asked about stands in one of the fields `call` and `host`; the others are null.",
+    "An approval at the time of its request. It is not a node: the current approval is available as `approval` next to it. The subject is in `call`, or in `host` and `port`; the other fields are null.",
   fields: (t) => ({
-    approvalId: t.id({ description: "The approval.", resolve: ({ approvalId }) => globalId("Approval", approvalId) }),
-    kind: t.expose("kind", { type: ApprovalKind, description: "What is asked." }),
-    call: t.expose("call", { type: ToolCallSnapshot, nullable: true, description: "The call that is asked about." }),
-    host: t.exposeString("host", { nullable: true, description: "The name or address of the host that is asked about." }),
-    port: t.exposeInt("port", { nullable: true, description: "The port of that host." }),
+    approvalId: t.id({ description: "Id of the approval.", resolve: ({ approvalId }) => globalId("Approval", approvalId) }),
+    kind: t.expose("kind", { type: ApprovalKind, description: "Kind of question." }),
+    call: t.expose("call", {
+      type: ToolCallSnapshot,
+      nullable: true,
+      description: "Tool call to approve. Null for other kinds of subject.",
+    }),
+    host: t.exposeString("host", {
+      nullable: true,
+      description: "Name or address of the host to approve. Null for other kinds of subject.",
+    }),
+    port: t.exposeInt("port", { nullable: true, description: "Port of the host." }),
     inputHash: t.exposeString("inputHash", {
       nullable: true,
-      description: "Give it back with ALLOW: the decision is bound to this input.",
+      description:
+        "Hash of the input. ALLOW and RETRY must return it, which binds the decision to this input. Null for kinds that do not need it.",
     }),
-    reason: t.exposeString("reason", { nullable: true, description: "Why it is asked; null where that was erased." }),
+    reason: t.exposeString("reason", { nullable: true, description: "Reason why approval is needed. Null if it was erased." }),
     risk: t.field({
       type: Risk,
-      description: "How much it could change.",
+      description: "Risk of the call.",
       resolve: ({ risk }) => risk as (typeof Risk)["$inferType"],
     }),
     meta: t.field({
       type: "JSON",
       nullable: true,
-      description: "What hooks said for those who decide.",
+      description: "Data that hooks provided for the people who decide. Null if there is none.",
       resolve: ({ meta }) => meta,
     }),
-    quorum: t.exposeInt("quorum", { description: "How many people must allow it." }),
-    expiresAt: t.expose("expiresAt", { type: "DateTime", nullable: true, description: "Until when; null for without an end." }),
+    quorum: t.exposeInt("quorum", { description: "Number of people who must allow it." }),
+    expiresAt: t.expose("expiresAt", {
+      type: "DateTime",
+      nullable: true,
+      description: "Time at which the approval expires. Null if it never expires.",
+    }),
   }),
 });
 
 const NetworkHost = builder.objectRef<AskedHost>("NetworkHost").implement({
   description:
-    "A host that an agent would reach. ALLOW keeps a rule for the agent: `network(host:…)`, which allows the host from then on.",
+    "A host that an agent wants to connect to. ALLOW stores a rule such as `network(host:example.com)` for this agent, which allows later connections.",
   fields: (t) => ({
     host: t.exposeString("host", {
       description:
-        "Its name, in lower case and in ASCII: a name with other letters begins with `xn--`. Or its address, IPv6 in brackets.",
+        "Host name in lower-case ASCII (internationalised names begin with `xn--`), or an IP address, with IPv6 in brackets.",
     }),
-    port: t.exposeInt("port", { description: "The port. A rule without one allows 443 and 80." }),
+    port: t.exposeInt("port", { description: "Port. The stored rule opens 443 and 80 together, and any other port alone." }),
     toolCalls: t.prismaField({
       type: [ToolCall],
       complexity: 10,
-      description: "The calls that would reach it, themselves or by a program in the background: the first first, at most 20.",
+      description: "Calls that want to connect to the host, directly or through a background program, oldest first, at most 20.",
       resolve: (query, { approvalId }, _args, context) => callsOfHost(context, approvalId, query),
     }),
   }),
 });
 
 const ApprovalSubject = builder.unionType("ApprovalSubject", {
-  description: "What an approval is about. Types are added: clients ignore those that they do not know.",
+  description: "Subject of an approval. New types may be added: clients must ignore unknown ones.",
   types: [ToolCall, NetworkHost],
   resolveType: (subject) => ("host" in subject ? NetworkHost : ToolCall),
 });
@@ -96,44 +96,44 @@ function finalDecision<Row>({
 }
 
 const ReachedPath = builder.objectRef<Reached>("ReachedPath").implement({
-  description: "A file that a call reaches, or the folders in which it searches.",
+  description: "A file that a call accesses, or the folders that it searches.",
   fields: (t) => ({
-    parameter: t.exposeString("parameter", { description: "The parameter of the tool that holds the path." }),
+    parameter: t.exposeString("parameter", { description: "Parameter of the tool that holds the path." }),
     names: t.stringList({
-      description: "All names that it has in the workspace: as it is written, and with links resolved.",
+      description: "All names of the file in the workspace: as given, and with links resolved.",
       resolve: ({ names }) => [...names],
     }),
   }),
 });
 
 export const Approval = builder.prismaNode("Approval", {
-  id: { field: "id", description: "The approval's id." },
-  description: "A question to a person, and its answer.",
+  id: { field: "id", description: "Relay id of the approval." },
+  description: "A question to a person, with its decisions.",
   fields: (t) => ({
-    kind: t.expose("kind", { type: ApprovalKind, description: "What is asked." }),
-    state: t.expose("state", { type: ApprovalState, description: "What became of it." }),
+    kind: t.expose("kind", { type: ApprovalKind, description: "Kind of question." }),
+    state: t.expose("state", { type: ApprovalState, description: "State of the approval." }),
     subject: t.field({
       type: ApprovalSubject,
       nullable: true,
-      description: "What is asked about; null where that is of a kind that is not described.",
+      description: "Subject of the approval. Null if its kind has no type in this schema.",
       select: (_args, _context, nestedSelection) => ({ host: true, port: true, toolCall: nestedSelection(true) }),
       resolve: ({ id, host, port, toolCall }) => (host === null || port === null ? toolCall : { approvalId: id, host, port }),
     }),
     toolCall: t.relation("toolCall", {
       nullable: true,
-      description: "The call that is asked about; null where something else is.",
+      description: "Tool call to approve. Null for other kinds of subject.",
     }),
-    agent: t.relation("agent", { description: "The agent that asks." }),
+    agent: t.relation("agent", { description: "Agent whose work needs the approval." }),
     input: t.expose("input", {
       type: "JSON",
       nullable: true,
       description:
-        "What was asked for: exactly what will run, unless a decision says otherwise. Null where there is no input, or it was erased.",
+        "Input to approve. Exactly this input runs, unless a decision replaces it. Null if there is no input or it was erased.",
     }),
     inputText: t.string({
       nullable: true,
       description:
-        "The whole input for people to read: JSON in which nothing hides. Control characters, bidirectional overrides and long runs of spaces stand as escapes. Null where `input` is.",
+        "`input` as JSON text for people. Control characters, bidirectional overrides and long runs of spaces are shown as escapes, so that nothing is hidden. Null if `input` is null.",
       select: { input: true },
       resolve: ({ input }) => (input === null ? null : visibleJson(input as Json)),
     }),
@@ -142,29 +142,34 @@ export const Approval = builder.prismaNode("Approval", {
       complexity: 0,
       nullable: true,
       description:
-        "What the call would change, as things stood when it was asked for: the input of a decision may say otherwise. Null if the tool cannot say that, or where it was erased.",
+        "Changes that the call would make, as of the request. A decision with another input may change them. Null if the tool cannot preview its changes, or if they were erased.",
       select: { preview: true },
       resolve: ({ preview }) => preview as CallPreview | null,
     }),
     inputHash: t.exposeString("inputHash", {
       nullable: true,
-      description: "SHA-256 over the RFC 8785 form of all that decides what will run; null where nothing runs.",
+      description:
+        "SHA-256 over the RFC 8785 form of everything that determines the approved action. ALLOW and RETRY must return it. Null for kinds that do not need it.",
     }),
-    reason: t.exposeString("reason", { nullable: true, description: "Why it is asked; null where that was erased." }),
+    reason: t.exposeString("reason", { nullable: true, description: "Reason why approval is needed. Null if it was erased." }),
     risk: t.field({
       type: Risk,
-      description: "How much it could change.",
+      description: "Risk of the call.",
       select: { risk: true },
       resolve: ({ risk }) => risk as (typeof Risk)["$inferType"],
     }),
-    meta: t.expose("meta", { type: "JSON", nullable: true, description: "What hooks said for those who decide." }),
+    meta: t.expose("meta", {
+      type: "JSON",
+      nullable: true,
+      description: "Data that hooks provided for the people who decide. Null if there is none.",
+    }),
     quorum: t.int({
-      description: "How many people must allow it. One is enough to deny it.",
+      description: "Number of people who must allow it. One person can deny it.",
       select: { quorum: true },
       resolve: ({ quorum }) => quorum ?? 1,
     }),
     missingDecisions: t.int({
-      description: "How many people must still allow it; 0 once nothing is left to decide.",
+      description: "Number of people who must still allow it. 0 once the approval is closed.",
       select: { id: true },
       resolve: async ({ id }, _args, { loaders }) => {
         const approval = await loaders.approvals.load(id);
@@ -174,32 +179,33 @@ export const Approval = builder.prismaNode("Approval", {
     }),
     decisions: t.relation("decisions", {
       query: { orderBy: { decidedAt: "asc" } },
-      description: "All that was said, in order; as many as must allow it, at most.",
+      description: "All decisions in order, at most `quorum` of them.",
     }),
     paths: t.field({
       type: [ReachedPath],
       description:
-        "The files that the call's paths lead to, one for each path, links resolved, as they were when it was asked or decided.",
+        "Files that the paths of the call lead to, with links resolved, as of the request or decision. One entry for each path.",
       select: { toolCall: { select: { ruleValues: true } } },
       resolve: ({ toolCall }) => (toolCall === null ? [] : reachedPaths(toolCall.ruleValues)),
     }),
     commandParts: t.field({
       type: [CommandPart],
-      description: "The parts of the call's lines that are asked about, at most 50; of another input, if it was allowed.",
+      description:
+        "Parts of the call's command lines that need approval, at most 50. If another input was allowed, the parts of that input.",
       select: { toolCall: { select: { explanation: true } } },
       resolve: ({ toolCall }) => [...((toolCall?.explanation as Explanation | null | undefined)?.parts ?? [])],
     }),
     decision: t.field({
       type: ApprovalDecision,
       nullable: true,
-      description: "The decision that stands; null while it is open.",
+      description: "Latest decision on a closed approval. Null while it is pending, or if nobody decided.",
       select: finalFields,
       resolve: (approval) => finalDecision(approval)?.decision ?? null,
     }),
     decidedBy: t.field({
       type: ActorRef,
       nullable: true,
-      description: "Who made it.",
+      description: "Actor that made `decision`.",
       select: finalFields,
       resolve: (approval) => {
         const decision = finalDecision(approval);
@@ -209,56 +215,67 @@ export const Approval = builder.prismaNode("Approval", {
     decidedAt: t.field({
       type: "DateTime",
       nullable: true,
-      description: "When it was made.",
+      description: "Time of `decision`.",
       select: finalFields,
       resolve: (approval) => finalDecision(approval)?.decidedAt ?? null,
     }),
     note: t.string({
       nullable: true,
-      description: "What was noted with it.",
+      description: "Note given with `decision`.",
       select: finalFields,
       resolve: (approval) => finalDecision(approval)?.note ?? null,
     }),
     requestedBy: t.field({
       type: [ActorRef],
-      description: "Who asked for it, each once: the senders of the messages that the turns answer whose calls ask.",
+      description:
+        "Actors that asked for it, each once: senders of the messages that the turn answers, and those who edited the input.",
       select: { id: true },
       resolve: async ({ id }, _args, { loaders }) => [...((await loaders.approvals.load(id))?.requesters ?? [])],
     }),
     viewerCanDecide: t.boolean({
-      description: "Whether who asks may decide on it now.",
+      description: "Whether the viewer may decide now.",
       select: { id: true },
       resolve: async ({ id }, _args, context) => (await viewerCannotDecide(context, id)).length === 0,
     }),
     viewerCannotDecideReasons: t.field({
       type: [CannotDecideReason],
-      description: "Why who asks may not decide on it now; empty if they may.",
+      description: "Reasons why the viewer may not decide now. Empty if they may.",
       select: { id: true },
       resolve: async ({ id }, _args, context) => [...(await viewerCannotDecide(context, id))],
     }),
-    requestedAt: t.expose("requestedAt", { type: "DateTime", description: "When it was asked." }),
-    expiresAt: t.expose("expiresAt", { type: "DateTime", nullable: true, description: "Until when; null for without an end." }),
-    closedAt: t.expose("closedAt", { type: "DateTime", nullable: true, description: "Since when nothing is left to decide." }),
+    requestedAt: t.expose("requestedAt", { type: "DateTime", description: "Time of the request." }),
+    expiresAt: t.expose("expiresAt", {
+      type: "DateTime",
+      nullable: true,
+      description: "Time at which the approval expires. Null if it never expires.",
+    }),
+    closedAt: t.expose("closedAt", {
+      type: "DateTime",
+      nullable: true,
+      description: "Time at which the approval was closed. Null while it is pending.",
+    }),
     erasedAt: t.expose("erasedAt", {
       type: "DateTime",
       nullable: true,
-      description: "When its input was erased; null for one that has it.",
+      description: "Time at which the input was erased. Null if it was not erased.",
     }),
   }),
 });
 
 const ApprovalFilter = builder.inputType("ApprovalFilter", {
-  description: "All conditions that are given must hold.",
+  description: "Filter for approvals. All given conditions must match.",
   fields: (t) => ({
-    states: t.field({ type: [ApprovalState], description: "In one of these states." }),
-    kinds: t.field({ type: [ApprovalKind], description: "That ask one of these things." }),
-    risks: t.field({ type: [Risk], description: "Of one of these risks." }),
-    agentIds: t.idList({ description: "Of one of these agents." }),
-    templateIds: t.idList({ description: "Of an agent of one of these templates." }),
-    tools: t.stringList({ description: "About a call of one of these tools." }),
-    requested: t.field({ type: TimeRangeInput, description: "Asked in this span." }),
-    decided: t.field({ type: TimeRangeInput, description: "On which somebody decided in this span." }),
-    decidedBy: t.idList({ description: "On which one of these actors decided: ids of ActorRefs, or the actors' own." }),
+    states: t.field({ type: [ApprovalState], description: "Approvals in one of these states." }),
+    kinds: t.field({ type: [ApprovalKind], description: "Approvals of one of these kinds." }),
+    risks: t.field({ type: [Risk], description: "Approvals with one of these risks." }),
+    agentIds: t.idList({ description: "Approvals of one of these agents." }),
+    templateIds: t.idList({ description: "Approvals of agents of one of these templates, given by `templateId`." }),
+    tools: t.stringList({ description: "Approvals of calls of one of these tools." }),
+    requested: t.field({ type: TimeRangeInput, description: "Approvals requested in this time range." }),
+    decided: t.field({ type: TimeRangeInput, description: "Approvals with a decision made in this time range." }),
+    decidedBy: t.idList({
+      description: "Approvals with a decision by one of these actors, given by `ActorRef.id` or `actorId`.",
+    }),
   }),
 });
 
@@ -266,85 +283,10 @@ builder.queryField("approvals", (t) =>
   t.connection(
     {
       type: Approval,
-      description: "The inbox: what has waited longest is on top.",
-      args: { filter: t.arg({ type: ApprovalFilter, description: "Which; all if omitted." }) },
+      description: "The approval inbox, oldest request first.",
+      args: { filter: t.arg({ type: ApprovalFilter, description: "Filter. All approvals if omitted." }) },
       resolve: (_root, args, context, info) => approvals(context, args, nodesSelection(context, info)),
     },
     connectionOf("Approval", Approval),
   ),
 );
-
-const DecideApprovalInput = builder.inputType("DecideApprovalInput", {
-  description: "A decision.",
-  fields: (t) => ({
-    approvalId: t.id({ required: true, description: "On which approval." }),
-    decision: t.field({ type: ApprovalDecision, required: true, description: "What is decided." }),
-    note: t.string({ description: "Why; the model reads it with a denial. At most 4,000 characters." }),
-    inputHash: t.string({ description: "Required for ALLOW and RETRY: the hash of the input that the person saw." }),
-    result: t.string({
-      description: "With DONE, for an outcome that is unknown: what came of the call, as the model shall read it.",
-    }),
-    input: t.field({
-      type: "JSON",
-      description: "With ALLOW of a call: what shall run instead. It is validated and judged, and both inputs are kept.",
-    }),
-  }),
-});
-
-const decidedApproval = { type: Approval, nullable: true, description: "The approval, if it may be seen." } as const;
-
-builder.mutationField("decideApproval", (t) =>
-  t.field({
-    type: payloadType("DecideApprovalPayload", (fields) => ({
-      approval: fields.prismaField({
-        ...decidedApproval,
-        resolve: (query, { rowId }, _args, context) => approvalByRow(context, rowId, query),
-      }),
-    })),
-    description: "Decides an approval, once. The same decision again answers the same; another one is told which stands.",
-    args: { input: t.arg({ type: DecideApprovalInput, required: true, description: "The decision." }) },
-    resolve: (_root, { input }, context) => decideApproval(context, requestOf(input)),
-  }),
-);
-
-const DecideApprovalsInput = builder.inputType("DecideApprovalsInput", {
-  description: "Several decisions.",
-  fields: (t) => ({
-    decisions: t.field({ type: [DecideApprovalInput], required: true, description: "The decisions, at most 100." }),
-  }),
-});
-
-const DecisionOutcome = builder.objectRef<Outcome>("DecisionOutcome").implement({
-  description: "What came of one decision of several.",
-  fields: (t) => ({
-    approval: t.prismaField({
-      ...decidedApproval,
-      resolve: (query, { rowId }, _args, context) => approvalByRow(context, rowId, query),
-    }),
-    userErrors: t.field({
-      type: [UserError],
-      description: "Why this decision was not carried out; empty if it was.",
-      resolve: ({ userErrors }) => [...userErrors],
-    }),
-  }),
-});
-
-builder.mutationField("decideApprovals", (t) =>
-  t.field({
-    type: payloadType<DecisionOutcomes>("DecideApprovalsPayload", (fields) => ({
-      outcomes: fields.field({
-        type: [DecisionOutcome],
-        description: "What came of the decisions, one for each, in the order given.",
-        resolve: ({ outcomes }) => [...outcomes],
-      }),
-    })),
-    description: "Decides up to 100 approvals, each by itself and with its own outcome, in the order given.",
-    args: { input: t.arg({ type: DecideApprovalsInput, required: true, description: "The decisions." }) },
-    resolve: (_root, { input }, context) => decideApprovals(context, input.decisions.map(requestOf)),
-  }),
-);
-
-function requestOf(given: (typeof DecideApprovalInput)["$inferInput"]): DecideApproval {
-  const { approvalId, decision, note, inputHash, input, result } = given;
-  return { approvalId, decision, note: note ?? null, inputHash: inputHash ?? null, input: input ?? null, result: result ?? null };
-}

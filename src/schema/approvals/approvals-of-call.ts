@@ -9,7 +9,7 @@ builder.prismaObjectField(ToolCall, "approvals", (t) =>
   t.field({
     type: [Approval],
     description:
-      "The questions to people about it, in order, and behind them those about the hosts that it would reach, itself or by a program in the background; at most 40.",
+      "Approvals about the call in order, at most 20. Then those about hosts that it, or a background program of it, wants to reach, at most 20.",
     select: (_args, _context, nestedSelection) => ({
       approvals: nestedSelection({ orderBy: { requestedAt: "asc" }, take: MOST_APPROVALS }),
       hostRequests: {

@@ -4,34 +4,34 @@ import { ApprovalDecision } from "../enums.ts";
 
 builder.prismaObject("Decision", {
   name: "Decision",
-  description: "What one person said about an approval.",
+  description: "Decision of one person on an approval.",
   fields: (t) => ({
-    decision: t.expose("decision", { type: ApprovalDecision, description: "What they said." }),
+    decision: t.expose("decision", { type: ApprovalDecision, description: "The decision." }),
     decidedBy: t.field({
       type: ActorRef,
-      description: "Who said it.",
+      description: "Actor that decided.",
       select: { actorId: true, actorKind: true },
       resolve: ({ actorId, actorKind }) => ({ id: actorId, kind: actorKind }),
     }),
     onBehalfOf: t.field({
       type: ActorRef,
       nullable: true,
-      description: "The actor in whose name; null for their own.",
+      description: "Actor on whose behalf it was decided. Null if the actor decided in their own name.",
       select: { onBehalfOf: true, onBehalfOfKind: true },
       resolve: ({ onBehalfOf, onBehalfOfKind }) =>
         onBehalfOf === null ? null : { id: onBehalfOf, kind: onBehalfOfKind ?? "USER" },
     }),
-    note: t.exposeString("note", { nullable: true, description: "What they noted." }),
+    note: t.exposeString("note", { nullable: true, description: "Note given with the decision." }),
     input: t.expose("input", {
       type: "JSON",
       nullable: true,
-      description: "The input that they gave in the place of the one they saw.",
+      description: "Input that was allowed instead of the requested one. Null if the decision did not change it.",
     }),
-    decidedAt: t.expose("decidedAt", { type: "DateTime", description: "When." }),
+    decidedAt: t.expose("decidedAt", { type: "DateTime", description: "Time of the decision." }),
     erasedAt: t.field({
       type: "DateTime",
       nullable: true,
-      description: "When its note and its input were erased, with those of the approval; null for one that has them.",
+      description: "Time at which note and input were erased, together with those of the approval. Null if they were not erased.",
       select: { approval: { select: { erasedAt: true } } },
       resolve: ({ approval }) => approval.erasedAt,
     }),

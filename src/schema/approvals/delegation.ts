@@ -5,33 +5,33 @@ import { connectionOf, nodesSelection } from "../connection.ts";
 import { payloadType } from "../payload.ts";
 
 export const Delegation = builder.prismaNode("Delegation", {
-  id: { field: "id", description: "The delegation's id." },
-  description: "One actor decides in the name of another for a time.",
+  id: { field: "id", description: "Relay id of the delegation." },
+  description: "Permission of one actor to decide on behalf of another, for a limited time.",
   fields: (t) => ({
     from: t.field({
       type: ActorRef,
-      description: "In whose name.",
+      description: "Actor on whose behalf decisions are made.",
       select: { fromId: true, fromKind: true },
       resolve: ({ fromId, fromKind }) => ({ id: fromId, kind: fromKind }),
     }),
     to: t.field({
       type: ActorRef,
-      description: "Who decides.",
+      description: "Actor that may decide.",
       select: { toId: true, toKind: true },
       resolve: ({ toId, toKind }) => ({ id: toId, kind: toKind }),
     }),
-    note: t.exposeString("note", { nullable: true, description: "Why." }),
-    startsAt: t.expose("startsAt", { type: "DateTime", description: "From when on." }),
-    endsAt: t.expose("endsAt", { type: "DateTime", description: "Until when, if it is not revoked." }),
+    note: t.exposeString("note", { nullable: true, description: "Reason given for the delegation." }),
+    startsAt: t.expose("startsAt", { type: "DateTime", description: "Start time." }),
+    endsAt: t.expose("endsAt", { type: "DateTime", description: "End time, unless it is revoked earlier." }),
     revokedAt: t.expose("revokedAt", {
       type: "DateTime",
       nullable: true,
-      description: "When it was revoked; null if nobody did.",
+      description: "Time of revocation. Null if it was not revoked.",
     }),
     revokedBy: t.field({
       type: ActorRef,
       nullable: true,
-      description: "Who revoked it.",
+      description: "Actor that revoked it. Null if it was not revoked.",
       select: { revokedBy: true, revokedByKind: true },
       resolve: ({ revokedBy, revokedByKind }) => (revokedBy === null ? null : { id: revokedBy, kind: revokedByKind ?? "USER" }),
     }),
@@ -39,16 +39,18 @@ export const Delegation = builder.prismaNode("Delegation", {
 });
 
 const DelegationFilter = builder.inputType("DelegationFilter", {
-  description: "All conditions that are given must hold.",
-  fields: (t) => ({ isActive: t.boolean({ description: "Those that hold now only, or those that do not." }) }),
+  description: "Filter for delegations. All given conditions must match.",
+  fields: (t) => ({
+    isActive: t.boolean({ description: "True for delegations in effect now only, false for all others only." }),
+  }),
 });
 
 builder.queryField("delegations", (t) =>
   t.connection(
     {
       type: Delegation,
-      description: "Who decides in whose name, newest first: all for those who read the tenant, one's own for others.",
-      args: { filter: t.arg({ type: DelegationFilter, description: "Which; all if omitted." }) },
+      description: "Delegations, newest first. Viewers who may read the tenant see all, others only their own.",
+      args: { filter: t.arg({ type: DelegationFilter, description: "Filter. All delegations if omitted." }) },
       resolve: (_root, args, context, info) => delegations(context, args, nodesSelection(context, info)),
     },
     connectionOf("Delegation", Delegation),
@@ -56,18 +58,24 @@ builder.queryField("delegations", (t) =>
 );
 
 const DelegateApprovalsInput = builder.inputType("DelegateApprovalsInput", {
-  description: "Who shall decide in your name, and until when.",
+  description: "Input of `delegateApprovals`.",
   fields: (t) => ({
-    toActorId: t.id({ required: true, description: "Who: the id of an ActorRef, or the actor's own." }),
-    until: t.field({ type: "DateTime", required: true, description: "At most 90 days from now." }),
-    note: t.string({ description: "Why. At most 4,000 characters." }),
-    idempotencyKey: t.string({ description: "The same key with the same input delegates once and answers the same delegation." }),
+    toActorId: t.id({
+      required: true,
+      description: "Actor that may decide, given by `ActorRef.id` or `actorId`. Not checked for existence.",
+    }),
+    until: t.field({ type: "DateTime", required: true, description: "End time, at most 90 days from now." }),
+    note: t.string({ description: "Reason, at most 4,000 characters." }),
+    idempotencyKey: t.string({
+      description:
+        "Key of 1 to 200 characters, kept for 30 days. Repeating the request returns the same delegation. IDEMPOTENCY_KEY_REUSED for another input.",
+    }),
   }),
 });
 
 const RevokeDelegationInput = builder.inputType("RevokeDelegationInput", {
-  description: "Which delegation to end.",
-  fields: (t) => ({ delegationId: t.id({ required: true, description: "The delegation." }) }),
+  description: "Input of `revokeDelegation`.",
+  fields: (t) => ({ delegationId: t.id({ required: true, description: "`id` of the delegation." }) }),
 });
 
 const delegationPayload = (name: string) =>
@@ -75,7 +83,7 @@ const delegationPayload = (name: string) =>
     delegation: t.prismaField({
       type: Delegation,
       nullable: true,
-      description: "The delegation, if the mutation was carried out.",
+      description: "The delegation. Null if the mutation failed.",
       resolve: (query, { rowId }, _args, context) => delegationByRow(context, rowId, query),
     }),
   }));
@@ -83,8 +91,9 @@ const delegationPayload = (name: string) =>
 builder.mutationField("delegateApprovals", (t) =>
   t.field({
     type: delegationPayload("DelegateApprovalsPayload"),
-    description: "Lets another actor of the tenant decide in your name until a time: while you are away, for example.",
-    args: { input: t.arg({ type: DelegateApprovalsInput, required: true, description: "Who, and until when." }) },
+    description:
+      "Lets another actor of the tenant decide on your behalf until a given time, for example while you are away. Needs the role approver or admin.",
+    args: { input: t.arg({ type: DelegateApprovalsInput, required: true, description: "Delegate and end time." }) },
     resolve: (_root, { input }, context) =>
       delegateApprovals(context, { ...input, note: input.note ?? null, idempotencyKey: input.idempotencyKey ?? null }),
   }),
@@ -93,8 +102,8 @@ builder.mutationField("delegateApprovals", (t) =>
 builder.mutationField("revokeDelegation", (t) =>
   t.field({
     type: delegationPayload("RevokeDelegationPayload"),
-    description: "Ends a delegation of yours at once; an administrator ends anybody's.",
-    args: { input: t.arg({ type: RevokeDelegationInput, required: true, description: "Which." }) },
+    description: "Ends one of your delegations immediately. Administrators can end any delegation.",
+    args: { input: t.arg({ type: RevokeDelegationInput, required: true, description: "Delegation to end." }) },
     resolve: (_root, { input }, context) => revokeDelegation(context, input.delegationId),
   }),
 );

@@ -3,16 +3,16 @@ import { visibleLine, visibleLines } from "../../lib/escape-hidden.ts";
 import { builder } from "../builder.ts";
 
 const FilePreview = builder.objectRef<CallPreview["files"][number]>("FilePreview").implement({
-  description: "A change of a file that a call would make.",
+  description: "Change that a call would make to one file.",
   fields: (t) => ({
     path: t.string({
-      description: "The file's path in the workspace, links resolved.",
+      description: "Path in the workspace, with links resolved.",
       resolve: ({ path }) => visibleLine(path),
     }),
     diff: t.string({
       nullable: true,
       description:
-        "A unified diff for people to read, in which nothing hides: control characters, bidirectional overrides and long runs of spaces within a line stand as escapes. Null if it is too large, or if the file has no text.",
+        "Unified diff for people. Control characters, bidirectional overrides and long runs of spaces within a line are shown as escapes. Null if the diff is too large or the file is not text.",
       resolve: ({ diff }) => (diff === null ? null : visibleLines(diff)),
     }),
   }),
@@ -20,17 +20,18 @@ const FilePreview = builder.objectRef<CallPreview["files"][number]>("FilePreview
 
 /** The changes that a call would make. */
 export const Preview = builder.objectRef<CallPreview>("CallPreview").implement({
-  description: "What a call would change, as things stood when it was asked for.",
+  description: "Changes that a call would make, as of the approval request.",
   fields: (t) => ({
     files: t.field({
       type: [FilePreview],
       complexity: { field: 0, multiplier: 1 },
-      description: "The files that it would change, at most 100; empty if that is not known.",
+      description: "Files that the call would change, at most 100. Empty if unknown.",
       resolve: ({ files }) => [...files],
     }),
     problem: t.string({
       nullable: true,
-      description: "Why it is not known, or not all of it: the call may fail for that. Null if all is shown.",
+      description:
+        "Why the changes are unknown or incomplete; the call may fail for the same reason. Null if the preview is complete.",
       resolve: ({ problem }) => (problem === null ? null : visibleLines(problem)),
     }),
   }),

@@ -30,13 +30,13 @@ export type AgentState =
   /** A turn is under way. */
   | 'WORKING';
 
-/** What shall run without asking from now on. */
+/** Input of `allowAlways`. */
 export type AllowAlwaysInput = {
-  /** The approval whose call is an example of it. */
+  /** `id` of the approval whose call or host the rule must match. */
   approvalId: string | number;
-  /** Why. At most 4,000 characters. */
+  /** Reason, at most 4,000 characters. */
   note?: string | null | undefined;
-  /** Another rule than the proposed one. It must take in the approval's call, let it run, and speak of its tool only. At most 1,000 characters. */
+  /** Rule to store instead of the proposed one, at most 1,000 characters. It must match the call of the approval, let it run, and name no other tool. */
   rule?: string | null | undefined;
 };
 
@@ -105,19 +105,19 @@ export type CreateAgentInput = {
   workspace?: string | null | undefined;
 };
 
-/** A decision. */
+/** A decision on one approval. */
 export type DecideApprovalInput = {
-  /** On which approval. */
+  /** `id` of the approval. */
   approvalId: string | number;
-  /** What is decided. */
+  /** The decision. ALLOW and DENY, or DONE, RETRY and FAIL for an OUTCOME_UNKNOWN. */
   decision: ApprovalDecision;
-  /** With ALLOW of a call: what shall run instead. It is validated and judged, and both inputs are kept. */
+  /** Another input to run, with ALLOW of a TOOL_CALL. It is validated and checked against the permission: DENIED_BY_POLICY if a rule denies it. INVALID if several people must allow the call. Without self-approval, a new approval asks another person about it. */
   input?: unknown;
-  /** Required for ALLOW and RETRY: the hash of the input that the person saw. */
+  /** `inputHash` of the approval that the person saw. Required for ALLOW and RETRY; HASH_MISMATCH if it does not match. */
   inputHash?: string | null | undefined;
-  /** Why; the model reads it with a denial. At most 4,000 characters. */
+  /** Reason, at most 4,000 characters. The model reads the note of a denial. */
   note?: string | null | undefined;
-  /** With DONE, for an outcome that is unknown: what came of the call, as the model shall read it. */
+  /** Result of the call for the model to read. Required for DONE, and only allowed there. At most 16,000 characters. */
   result?: string | null | undefined;
 };
 
