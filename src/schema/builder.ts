@@ -35,46 +35,52 @@ export const builder = new SchemaBuilder<{
     decodeGlobalID: nodeIdOf,
     edgesFieldOptions: {
       nullable: { list: false, items: false },
-      description: "The entries of the page, each with its place in the list.",
+      description: "Entries of the page, each with its position in the list.",
     },
     nodeFieldOptions: { nullable: false, description: "The entry." },
-    cursorFieldOptions: { description: "The place of the entry in the list: give it as `after` or `before`." },
-    nodesOnConnection: { description: "The entries of the page." },
-    idFieldOptions: { description: "The id of the object among all objects." },
-    nodeTypeOptions: { description: "An object that `node` answers by its id." },
+    cursorFieldOptions: { description: "Position of the entry in the list, for `after` and `before`. Not a log cursor." },
+    nodesOnConnection: { description: "Entries of the page." },
+    idFieldOptions: { description: "Relay id, unique among all objects." },
+    nodeTypeOptions: { description: "An object that can be fetched by its id with `node`." },
     // An id that nobody can read costs what another one does.
     nodeQueryOptions: {
       complexity: 1,
-      description: "Any object of the server by its id; null if it does not exist or may not be seen.",
-      args: { id: { description: "The `id` of any object." } },
+      description: "Object by id. Null if it does not exist or the viewer may not see it.",
+      args: { id: { description: "`id` of any object." } },
       resolve: async (_root, { id }, context, _info, resolveNode) => readNode(context, id, () => resolveNode(id)),
     },
     nodesQueryOptions: {
       complexity: ({ ids }: { readonly ids?: readonly unknown[] | null }) => entries(Math.min(ids?.length ?? 0, MOST_NODES)),
       description:
-        "Several objects by their ids, in that order; null for each that does not exist or may not be seen; at most 100.",
-      args: { ids: { description: "The `id`s of any objects." } },
+        "Objects by id, in the given order, at most 100. An entry is null if the object does not exist or the viewer may not see it.",
+      args: { ids: { description: "`id`s of any objects, at most 100." } },
       // Pothos' own resolver (4.8) would resolve all ids of the field, and one that does not exist would fail them all.
       resolve: async (_root, { ids }, context, info): Promise<unknown[]> =>
         readNodes(context, ids, (readable) => resolveNodes(builder, context, info, [...readable])),
     },
     pageInfoTypeOptions: {
-      description: "Where a page stands in its list.",
+      description: "Position of a page within its list.",
     },
-    pageInfoFieldOptions: { description: "Where the page stands in the list." },
-    hasNextPageFieldOptions: { description: "Whether more comes after the page." },
-    hasPreviousPageFieldOptions: { description: "Whether more stands before the page." },
-    startCursorFieldOptions: { description: "The place of the first entry of the page." },
-    endCursorFieldOptions: { description: "The place of the last entry of the page: go on `after` it." },
-    firstArgOptions: { description: `The first so many: 1 to ${MAX_PAGE}, ${DEFAULT_PAGE} if neither is given.` },
-    lastArgOptions: { description: `The last so many: 1 to ${MAX_PAGE}.` },
-    afterArgOptions: { description: "Only what stands after this place: the `endCursor` of the page before." },
-    beforeArgOptions: { description: "Only what stands before this place: the `startCursor` of the page after." },
+    pageInfoFieldOptions: { description: "Position of the page within the list." },
+    hasNextPageFieldOptions: { description: "Whether entries follow the page." },
+    hasPreviousPageFieldOptions: { description: "Whether entries precede the page." },
+    startCursorFieldOptions: { description: "Position of the first entry of the page. Null if the page is empty." },
+    endCursorFieldOptions: {
+      description: "Position of the last entry of the page: pass it as `after` to read the next page. Null if the page is empty.",
+    },
+    firstArgOptions: {
+      description: `Number of entries from the start of the list, 1 to ${MAX_PAGE}. ${DEFAULT_PAGE} if \`first\` and \`last\` are omitted.`,
+    },
+    lastArgOptions: {
+      description: `Number of entries from the end of the list, 1 to ${MAX_PAGE}. Cannot be combined with \`first\`.`,
+    },
+    afterArgOptions: { description: "Return only entries after this position: the `endCursor` of the previous page." },
+    beforeArgOptions: { description: "Return only entries before this position: the `startCursor` of the next page." },
   },
   complexity: { fieldComplexity: (sizes, _context, field) => usualPrice(sizes, field) },
   prisma: { client: (context) => context.prisma, dmmf: getDatamodel() },
 });
 
-builder.queryType({ description: "What can be read." });
-builder.mutationType({ description: "What can be changed. Expected failures come as `userErrors`." });
-builder.subscriptionType({ description: "The planes of agents, live and from the past by one cursor." });
+builder.queryType({ description: "Queries read data." });
+builder.mutationType({ description: "Mutations change data. Expected failures are returned in `userErrors` of the payload." });
+builder.subscriptionType({ description: "Subscriptions deliver the events of agents, past and live, with one cursor for both." });

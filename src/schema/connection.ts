@@ -17,17 +17,17 @@ export function connectionOf<Row extends object>(name: string, type: ObjectRef<(
         asOf: t.field({
           type: "Cursor",
           description:
-            "The rows are as of here in the log: follow since it to hear what changes. In an order by a key that moves, what has moved meanwhile is found so.",
+            "Log position at which the list was read: subscribe `since` it to receive later changes. This also reveals entries that moved between pages because their sort key changed.",
           resolve: (_connection, _args, context) => snapshotCursor(context),
         }),
         totalCount: t.int({
           complexity: 1,
-          description: `How many entries the whole list has, counted up to ${MOST_COUNTED}: that many means so many at least.`,
+          description: `Number of entries in the whole list, counted up to ${MOST_COUNTED}. This value means that many or more.`,
           resolve: (connection) => connection.count(),
         }),
       }),
     },
-    { name: `${name}Edge`, description: "An entry of a page, and its place in the list." },
+    { name: `${name}Edge`, description: "An entry of a page, with its position in the list." },
   );
 }
 

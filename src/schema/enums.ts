@@ -12,236 +12,236 @@ import { builder } from "./builder.ts";
 import { described, describedLower } from "./described.ts";
 
 export const AgentState = builder.enumType("AgentState", {
-  description: "What an agent does.",
+  description: "Activity of an agent.",
   values: described<stored.AgentState>({
-    READY: "It waits for a message.",
-    WORKING: "A turn is under way.",
+    READY: "Idle: it waits for a message.",
+    WORKING: "A turn is running.",
     PAUSED: "The turn waits for a person.",
   }),
 });
 
 export const Breakpoint = builder.enumType("Breakpoint", {
-  description: "Where in its turn an agent stands.",
+  description: "Stage of an agent within its turn, in the order of a step.",
   values: described<stored.Breakpoint>({
     READY: "Between two turns.",
-    PRE_MODEL: "Before the answer of the model begins.",
-    STREAMING_MODEL: "While the model speaks.",
-    TOOL_PENDING: "The calls of an answer are about to be judged.",
-    AWAITING_APPROVAL: "Only people can say how it goes on.",
-    PRE_TOOL: "A call waits for a place among the running tools of its server.",
-    TOOL_EXECUTING: "Tools run.",
-    POST_TOOL: "The results of tools are there, and the next step has not begun.",
+    PRE_MODEL: "The model was called and has not started to answer.",
+    STREAMING_MODEL: "The model is answering.",
+    TOOL_PENDING: "The tool calls of an answer are being checked.",
+    AWAITING_APPROVAL: "The turn waits for people to decide on approvals.",
+    PRE_TOOL: "A call waits for a free tool slot on its server.",
+    TOOL_EXECUTING: "Tools are running.",
+    POST_TOOL: "All tool results are available, and the next step has not started.",
   }),
 });
 
 export const ToolCallState = builder.enumType("ToolCallState", {
-  description: "How far a tool call has come.",
+  description: "State of a tool call.",
   values: described<stored.ToolCallState>({
-    PENDING: "The model asked for it.",
-    APPROVAL_REQUIRED: "A person must decide on it, or say what came of it.",
-    APPROVED: "A person allowed it, and it has not begun.",
-    EXECUTING: "It runs, or ran when its server died.",
-    COMPLETED: "Final: it has its result.",
-    FAILED: "Final: it could not run, or did not end well.",
-    DENIED: "Final: a rule, a hook or a person denied it, or nobody decided in time.",
-    SEALED: "Final: it was closed without a result of its own.",
+    PENDING: "The model requested the call.",
+    APPROVAL_REQUIRED: "A person must decide on the call, or report its outcome.",
+    APPROVED: "A person allowed the call, and it has not started.",
+    EXECUTING: "The call is running, or was running when its server stopped.",
+    COMPLETED: "Final: the call has its result.",
+    FAILED: "Final: the call could not run, was cancelled, or ended with an error.",
+    DENIED: "Final: a rule, a hook or a person denied the call, or its approval expired.",
+    SEALED: "Final: the call was closed without a result of its own, because its turn ended or its outcome is unknown.",
   }),
 });
 
 export const ShellState = builder.enumType("ShellState", {
-  description: "The state of a background shell.",
+  description: "State of a background shell.",
   values: described<Running>({
-    RUNNING: "It runs on its server, or did when that was last heard of.",
+    RUNNING: "It is running, as far as known: its server may have stopped since.",
     ENDED: "Final: it has ended.",
   }),
 });
 
 export const ShellEndReason = builder.enumType("ShellEndReason", {
-  description: "Why a background shell ended.",
+  description: "Reason why a background shell ended.",
   values: described<EndReason>({
-    EXITED: "By itself.",
-    KILLED: "Its agent ended it.",
-    TIME_UP: "Its time was up.",
+    EXITED: "The program exited by itself, or through a signal from elsewhere.",
+    KILLED: "Its agent stopped it.",
+    TIME_UP: "Its time limit was reached.",
     INTERRUPTED: "A person interrupted its agent.",
     ARCHIVED: "Its agent was archived.",
-    TAKEN_OVER: "Another server went on with its agent.",
-    SERVER_CLOSED: "Its server was closed.",
-    SERVER_LOST: "Its server died, or could not reach the database in time.",
-    NOT_STARTED: "It could not be started.",
+    TAKEN_OVER: "Another server took over its agent.",
+    SERVER_CLOSED: "Its server was shut down.",
+    SERVER_LOST: "Its server crashed, or could not reach the database in time.",
+    NOT_STARTED: "The program could not be started.",
   }),
 });
 
 export const GateStage = builder.enumType("GateStage", {
-  description: "The stages of the gate through which every tool call goes, in order.",
+  description: "Stage of the gate. Every tool call passes these stages in this order.",
   values: describedLower<Stage>({
-    discovery: "Is there such a tool, and does the agent have it?",
-    validation: "Do the arguments fit the tool's schema?",
-    permission: "What do rules, lists, the mode and hooks say?",
-    confirmation: "If it is asked for: has a person allowed exactly this?",
-    execution: "The tool runs.",
-    formatting: "Its answer becomes text for the model and JSON for programs.",
+    discovery: "Finds the tool and checks that the agent has it.",
+    validation: "Checks the arguments against the input schema of the tool.",
+    permission: "Evaluates rules, lists, the mode and hooks.",
+    confirmation: "Waits for the approval of exactly this input, if the verdict is ASK.",
+    execution: "Runs the tool.",
+    formatting: "Turns the answer of the tool into text for the model and JSON for programs.",
   }),
 });
 
 export const ToolCallErrorType = builder.enumType("ToolCallErrorType", {
-  description: "Why a call was refused or failed.",
+  description: "Reason why a call was refused or failed.",
   values: describedLower<ErrorType>({
-    not_found: "There is no such tool.",
-    disabled: "The agent does not have the tool.",
-    invalid_params: "The arguments do not fit the tool's schema.",
-    permission_denied: "A rule, a list, the mode or a hook denied it.",
-    user_rejected: "A person denied it.",
-    approval_expired: "Nobody decided in time.",
-    tool_busy: "The server ran as many tools as it may.",
+    not_found: "No tool has this name.",
+    disabled: "The agent does not have this tool.",
+    invalid_params: "The arguments do not match the input schema of the tool.",
+    permission_denied: "A rule, a list, the mode or a hook denied the call.",
+    user_rejected: "A person denied the call.",
+    approval_expired: "The approval expired before a person decided.",
+    tool_busy: "All tool slots of the server are in use.",
     execution_failed: "The tool failed.",
-    timeout: "The tool did not end in time.",
-    aborted: "It was interrupted, or sealed, or the model's answer was incomplete.",
+    timeout: "The tool exceeded its time limit.",
+    aborted: "The call was interrupted, cancelled or sealed, or the model's answer was incomplete.",
   }),
 });
 
 export const ApprovalState = builder.enumType("ApprovalState", {
-  description: "What became of an approval.",
+  description: "State of an approval.",
   values: described<stored.ApprovalState>({
     PENDING: "It waits for people.",
-    ALLOWED: "As many people as it needs have allowed it.",
-    DENIED: "Somebody denied it.",
-    RESOLVED: "Somebody said what came of a call whose outcome was unknown.",
-    EXPIRED: "Nobody decided in time.",
-    SEALED: "Its turn ended before anybody decided.",
-    STALE: "Something else would run by now: a newer approval asks again.",
+    ALLOWED: "As many people as its quorum requires have allowed it.",
+    DENIED: "A person denied it.",
+    RESOLVED: "A person reported the outcome of a call whose outcome was unknown.",
+    EXPIRED: "Nobody decided before `expiresAt`.",
+    SEALED: "The turn, or the background program that asked, ended before anybody decided.",
+    STALE: "The action has changed since the request: a newer approval replaces it.",
   }),
 });
 
 export const ApprovalKind = builder.enumType("ApprovalKind", {
-  description: "What is asked.",
+  description: "Kind of question that an approval asks.",
   values: described<stored.ApprovalKind>({
     TOOL_CALL: "May this call run?",
-    OUTCOME_UNKNOWN: "The server died while this call ran: what came of it?",
-    BUDGET: "May it spend more than its budget? Reserved for budgets of agents: no server asks this so far.",
-    NETWORK_HOST: "May it reach this host?",
+    OUTCOME_UNKNOWN: "What was the outcome of this call? Its server stopped while it ran.",
+    BUDGET: "May the agent exceed its budget? Reserved: no server creates such approvals yet.",
+    NETWORK_HOST: "May the agent connect to this host?",
   }),
 });
 
 export const ApprovalDecision = builder.enumType("ApprovalDecision", {
-  description: "What a person says about an approval.",
+  description: "Decision of a person on an approval.",
   values: described<stored.ApprovalDecision>({
-    ALLOW: "It may run.",
-    DENY: "It may not run.",
-    DONE: "Of an outcome that is unknown: it is done, with this result.",
-    RETRY: "Of an outcome that is unknown: run it again.",
-    FAIL: "Of an outcome that is unknown: it has failed.",
+    ALLOW: "Allow the action.",
+    DENY: "Deny the action.",
+    DONE: "For OUTCOME_UNKNOWN: the call succeeded with the given result.",
+    RETRY: "For OUTCOME_UNKNOWN: run the call again.",
+    FAIL: "For OUTCOME_UNKNOWN: the call failed.",
   }),
 });
 
 export const CannotDecideReason = builder.enumType("CannotDecideReason", {
-  description: "Why somebody may not decide on an approval now.",
+  description: "Reason why the viewer may not decide on an approval now.",
   values: described<CannotDecide>({
-    CLOSED: "Nothing is left to decide.",
-    EXPIRED: "Its time is up.",
-    NO_ROLE: "They are no approver, and nobody who is one delegates to them.",
-    SELF_APPROVAL: "They, or who delegates to them, asked for it, and the template wants somebody else.",
-    ALREADY_DECIDED: "They have allowed it, and somebody else must, too.",
+    CLOSED: "The approval is closed.",
+    EXPIRED: "The approval has expired.",
+    NO_ROLE: "The viewer is not an approver or administrator, and no approver delegates to them.",
+    SELF_APPROVAL: "The viewer, or the actor who delegates to them, asked for it, and the template requires another person.",
+    ALREADY_DECIDED: "The viewer has already allowed it, and another person must allow it too.",
   }),
 });
 
 export const ActorKind = builder.enumType("ActorKind", {
-  description: "What an actor is.",
+  description: "Kind of actor.",
   values: described<stored.ActorKind>({
     USER: "A person.",
     SERVICE: "A program.",
-    SYSTEM: "The server itself.",
+    SYSTEM: "The Triplane server itself.",
   }),
 });
 
 export const Role = builder.enumType("Role", {
-  description: "What an actor may do. Roles add up.",
+  description: "Rights of an actor. The rights of several roles add up.",
   values: describedLower<(typeof ROLES)[number]>({
-    viewer: "Reads the tenant, changes nothing.",
-    user: "Creates agents; reads, sends to and interrupts their own.",
-    approver: "Reads the tenant, decides on approvals.",
-    admin: "May do everything.",
+    viewer: "Reads the tenant and changes nothing.",
+    user: "Creates agents. Reads, messages and interrupts their own agents.",
+    approver: "Reads the tenant and decides on approvals.",
+    admin: "May do everything in the tenant.",
   }),
 });
 
 export const MessageKind = builder.enumType("MessageKind", {
-  description: "Whose message it is.",
+  description: "Author of a message.",
   values: described<stored.MessageKind>({
-    USER: "A person's or a program's.",
-    ASSISTANT: "The model's answer.",
+    USER: "A person or program, or a note of the server to the model.",
+    ASSISTANT: "The model.",
     TOOL_RESULTS: "The results of the tool calls of an answer.",
   }),
 });
 
 export const ImageType = builder.enumType("ImageType", {
-  description: "The types of images that models read.",
+  description: "Image formats that models read.",
   values: {
-    PNG: { value: "image/png", description: "Portable Network Graphics." },
+    PNG: { value: "image/png", description: "PNG." },
     JPEG: { value: "image/jpeg", description: "JPEG." },
-    GIF: { value: "image/gif", description: "Graphics Interchange Format." },
+    GIF: { value: "image/gif", description: "GIF." },
     WEBP: { value: "image/webp", description: "WebP." },
   } as const,
 });
 
 export const PermissionVerdict = builder.enumType("PermissionVerdict", {
-  description: "What a rule, a list, a mode or a hook says of a call.",
+  description: "Verdict of a rule, a list, a mode or a hook on a call.",
   values: describedLower<"allow" | "ask" | "deny">({
-    allow: "It may run.",
+    allow: "The call may run.",
     ask: "A person must decide.",
-    deny: "It must not run.",
+    deny: "The call must not run.",
   }),
 });
 
 export const PermissionScope = builder.enumType("PermissionScope", {
-  description: "What a permission block of an agent's own does to its template's.",
+  description: "How an agent's own permission block combines with that of its template.",
   values: described<"TIGHTEN" | "REPLACE">({
-    TIGHTEN: "It adds to it, so that it can only tighten.",
-    REPLACE: "It takes its place, which needs an administrator.",
+    TIGHTEN: "Both apply, and the stricter verdict wins.",
+    REPLACE: "Only the agent's own block applies. Needs the role admin.",
   }),
 });
 
 export const Risk = builder.enumType("Risk", {
-  description: "How much a call could change.",
+  description: "Risk of a call.",
   values: described<"LOW" | "MEDIUM" | "HIGH">({
     LOW: "It only reads.",
-    MEDIUM: "It changes something that can be seen and mended.",
-    HIGH: "What it changes may be lost.",
+    MEDIUM: "It makes changes that can be seen and repaired.",
+    HIGH: "Its changes may destroy data.",
   }),
 });
 
 export const TodoStatus = builder.enumType("TodoStatus", {
-  description: "How far an entry of a todo list has come.",
+  description: "State of a todo entry.",
   values: describedLower<"pending" | "in_progress" | "completed">({
-    pending: "It has not begun.",
-    in_progress: "The agent works on it.",
-    completed: "It is done.",
+    pending: "Not started.",
+    in_progress: "In progress.",
+    completed: "Done.",
   }),
 });
 
 export const OrderDirection = builder.enumType("OrderDirection", {
-  description: "The direction of an order.",
-  values: described<"ASC" | "DESC">({ ASC: "The smallest or oldest first.", DESC: "The largest or newest first." }),
+  description: "Sort direction.",
+  values: described<"ASC" | "DESC">({ ASC: "Smallest or oldest first.", DESC: "Largest or newest first." }),
 });
 
 export const UserErrorCode = builder.enumType("UserErrorCode", {
-  description: "Why a mutation was not carried out.",
+  description: "Reason why a mutation failed.",
   values: described<CommandRefusalCode>({
-    NOT_FOUND: "There is no such thing, or it may not be seen.",
-    FORBIDDEN: "The actor's roles do not allow it.",
-    INVALID: "A part of the input makes no sense.",
-    TOO_LARGE: "A part of the input is too large.",
-    QUEUE_FULL: "Too much waits for the agent already.",
-    ARCHIVED: "The agent is archived, and takes no message.",
-    ALREADY_JOINED: "The message has joined the conversation.",
-    ALREADY_ENDED: "The call has ended.",
-    NOTHING_TO_RETRY: "No turn has ended with an error or an interrupt, or another is under way.",
-    IDEMPOTENCY_KEY_REUSED: "The key was used for another request.",
-    ALREADY_DECIDED: "Somebody decided otherwise before.",
-    HASH_MISMATCH: "The decision is about another input than the one that would run.",
-    SEALED: "The turn has ended: nothing waits for this decision.",
-    STALE: "Something else would run by now.",
-    EXPIRED: "Nobody decided in time.",
-    DENIED_BY_POLICY: "The policy denies it, whoever allows it.",
-    UNAVAILABLE: "The database did not answer: whether it was carried out is unknown.",
-    SELF_APPROVAL: "Nobody decides on what they asked for.",
+    NOT_FOUND: "The object does not exist, or the viewer may not see it.",
+    FORBIDDEN: "The viewer lacks the required role or right.",
+    INVALID: "Part of the input is invalid: see `field` and `message`.",
+    TOO_LARGE: "Part of the input is too large, or a limit is reached.",
+    QUEUE_FULL: "Too many messages are queued for the agent. Retry later.",
+    ARCHIVED: "The agent is archived and accepts no messages.",
+    ALREADY_JOINED: "The message has already joined the conversation.",
+    ALREADY_ENDED: "The call has already ended.",
+    NOTHING_TO_RETRY: "The last turn did not end with ERROR or INTERRUPTED, or a turn is running.",
+    IDEMPOTENCY_KEY_REUSED: "The idempotency key was used with another input.",
+    ALREADY_DECIDED: "A different decision was made earlier, and stands.",
+    HASH_MISMATCH: "`inputHash` does not match the approval. Read the approval again.",
+    SEALED: "The turn ended: the decision is no longer needed.",
+    STALE: "The action has changed: a newer approval replaces this one.",
+    EXPIRED: "The approval expired before a decision.",
+    DENIED_BY_POLICY: "The permission denies it, and no decision can override that.",
+    UNAVAILABLE: "The database did not answer, so the outcome is unknown. Send the decision again.",
+    SELF_APPROVAL: "The viewer, or the actor who delegates to them, asked for it and may not decide.",
   }),
 });

@@ -5,59 +5,64 @@ import { builder } from "./builder.ts";
 import { PermissionVerdict } from "./enums.ts";
 
 const PermissionConsideration = builder.objectRef<Consideration>("PermissionConsideration").implement({
-  description: "A rule, a list, a mode or a hook that was asked what it says of a call.",
+  description: "A rule, list, mode or hook that was evaluated for a call.",
   fields: (t) => ({
     rule: t.exposeString("rule", {
-      description: "What was asked: a rule as it is written, or the name of a list, a mode or a hook.",
+      description: "The rule as written, or the name of the list, mode or hook.",
     }),
-    place: t.exposeString("place", { description: "Where it stands in the configuration." }),
+    place: t.exposeString("place", {
+      description: "Its path in the configuration, for example `templates.assistant.permission.deny.0`.",
+    }),
     verdict: t.field({
       type: PermissionVerdict,
       nullable: true,
-      description: "Null if it said nothing of the call.",
+      description: "Its verdict. Null if it did not apply to the call.",
       resolve: ({ verdict }) => (verdict === "no match" ? null : verdict),
     }),
   }),
 });
 
 export const CommandPart = builder.objectRef<ExplainedPart>("CommandPart").implement({
-  description: "A part of a command line that kept its call from being allowed.",
+  description: "A part of a command line that prevented its call from being allowed.",
   fields: (t) => ({
     parameter: t.exposeString("parameter", {
-      description:
-        "Where the line stands in the input: the parameter, with the item of a list, as in `command`, `commands[1]` and `steps[0].command`.",
+      description: "Position of the command line in the input, for example `command`, `commands[1]` or `steps[0].command`.",
     }),
-    start: t.exposeInt("start", { description: "Its first character in the line, in UTF-16 code units from 0." }),
-    end: t.exposeInt("end", { description: "The character behind its last." }),
-    verdict: t.expose("verdict", { type: PermissionVerdict, description: "What is said of it: ASK or DENY." }),
-    reason: t.exposeString("reason", { description: "Why, in words." }),
+    start: t.exposeInt("start", {
+      description: "Index of the first character of the part in the line, in UTF-16 code units, from 0.",
+    }),
+    end: t.exposeInt("end", { description: "Index after the last character of the part." }),
+    verdict: t.expose("verdict", { type: PermissionVerdict, description: "Verdict on the part: ASK or DENY." }),
+    reason: t.exposeString("reason", { description: "Reason, in words." }),
   }),
 });
 
 export const Explained = builder.interfaceRef<Explanation>("Explained").implement({
-  description: "A verdict, and why.",
+  description: "A verdict with its explanation.",
   fields: (t) => ({
-    verdict: t.expose("verdict", { type: PermissionVerdict, description: "What is said of the call." }),
+    verdict: t.expose("verdict", { type: PermissionVerdict, description: "Verdict on the call." }),
     rule: t.exposeString("decidedBy", {
-      description: "What decided: a rule as it is written, or the name of a list, a mode, a hook or a stage.",
+      description: "The rule that decided, as written, or the name of a list, mode, hook or stage.",
     }),
-    place: t.exposeString("place", { description: "Where the deciding rule stands in the configuration." }),
-    reason: t.exposeString("reason", { description: "Why, in words." }),
+    place: t.exposeString("place", {
+      description: "Path in the configuration of the rule that decided. For a stored rule, `allowRules.` and its row id.",
+    }),
+    reason: t.exposeString("reason", { description: "Reason, in words." }),
     considered: t.field({
       type: [PermissionConsideration],
-      description: "All that was asked, in order; at most 300.",
+      description: "Everything that was evaluated, in order, at most 300 entries.",
       resolve: ({ considered }) => [...considered],
     }),
     parts: t.field({
       type: [CommandPart],
       description:
-        "The parts of its command lines that kept it from being allowed, in order; at most 50, none if it was allowed.",
+        "Parts of the command lines that prevented the call from being allowed, in order, at most 50. Empty if it was allowed.",
       resolve: ({ parts }) => [...(parts ?? [])],
     }),
     allowRule: t.prismaField({
       type: AllowRule,
       nullable: true,
-      description: "The stored rule that decided, if one did.",
+      description: "The stored rule that decided. Null if another rule, list, mode or hook decided.",
       resolve: (query, { allowRuleId }, _args, context) => allowRuleByRow(context, allowRuleId ?? null, query),
     }),
   }),
@@ -65,6 +70,6 @@ export const Explained = builder.interfaceRef<Explanation>("Explained").implemen
 
 /** Why a recorded call was allowed, asked or denied. */
 export const ToolCallExplanation = builder.objectRef<Explanation>("ToolCallExplanation").implement({
-  description: "Why a call was allowed, asked or denied when it was last judged.",
+  description: "Why a call was allowed, asked about or denied at its latest evaluation.",
   interfaces: [Explained],
 });

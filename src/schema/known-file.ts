@@ -7,62 +7,62 @@ import { described } from "./described.ts";
 import { ToolCall } from "./tool-call.ts";
 
 const FileAccess = builder.enumType("FileAccess", {
-  description: "What a call did with a file.",
-  values: described<Access>({ READ: "It read the file.", WRITTEN: "It wrote the file." }),
+  description: "How a call accessed a file.",
+  values: described<Access>({ READ: "The call read the file.", WRITTEN: "The call wrote the file." }),
 });
 
 export const FileChangeKind = builder.enumType("FileChangeKind", {
-  description: "What something else than the file tools of an agent made of a file that the agent knows.",
+  description: "A change of a known file by something other than the file tools of its agent.",
   values: described<ChangeKind>({
-    CHANGED: "Its content is another.",
-    REMOVED: "It is no longer there.",
-    MADE_AGAIN: "It is there again, after it was removed.",
+    CHANGED: "The content changed.",
+    REMOVED: "The file was removed.",
+    MADE_AGAIN: "The file exists again after it was removed.",
   }),
 });
 
 export const KnownFile = builder.prismaObject("KnownFile", {
-  description: "A file that an agent knows, as the last of its calls that read or wrote the file found or left it.",
+  description: "A file that the agent has read or written, as of the last call that did so.",
   fields: (t) => ({
     path: t.exposeString("path", {
       nullable: true,
-      description: "Its path with all links resolved, relative to the workspace; null where it was erased.",
+      description: "Path relative to the workspace, with links resolved. Null if it was erased.",
     }),
     access: t.field({
       type: FileAccess,
-      description: "What that call did with it.",
+      description: "How that call accessed the file.",
       select: { access: true },
       resolve: ({ access }) => (access === "WRITTEN" ? access : "READ"),
     }),
     isWhole: t.exposeBoolean("isWhole", {
-      description: "False if the agent has read parts of this content only, or a content that is not valid text.",
+      description: "True if the agent knows the whole content. False if it read only parts, or if the content is not valid text.",
     }),
-    digest: t.exposeString("digest", { description: "The SHA-256 of its content, in hex." }),
+    digest: t.exposeString("digest", { description: "SHA-256 of the content, in hex." }),
     bytes: t.float({
-      description: "The length of its content, in bytes.",
+      description: "Size of the content in bytes.",
       select: { bytes: true },
       resolve: ({ bytes }) => Number(bytes),
     }),
-    modifiedAt: t.expose("modifiedAt", { type: "DateTime", description: "When its content was changed, as the file said." }),
-    at: t.expose("at", { type: "DateTime", description: "When that call ended." }),
-    callId: t.exposeID("callId", { description: "That call." }),
+    modifiedAt: t.expose("modifiedAt", { type: "DateTime", description: "Modification time of the file at that call." }),
+    at: t.expose("at", { type: "DateTime", description: "Time at which that call ended." }),
+    callId: t.exposeID("callId", { description: "`callId` of that call." }),
     toolCall: t.prismaField({
       type: ToolCall,
       nullable: true,
-      description: "That call as it stands now.",
+      description: "That call as it is now.",
       select: { callId: true },
       resolve: (query, { callId }, _args, context) => toolCallByRow(context, callId, query),
     }),
     change: t.field({
       type: FileChangeKind,
       nullable: true,
-      description: "What something else has made of it since, as FILE_CHANGED last said; null for nothing.",
+      description: "Latest change since that call by something other than the agent's file tools. Null if there is none.",
       select: { change: true },
       resolve: ({ change }) => FILE_CHANGE_KINDS.find((known) => known === change) ?? null,
     }),
     changeToldAt: t.expose("changeToldAt", {
       type: "DateTime",
       nullable: true,
-      description: "When the model was told of that change; null before.",
+      description: "Time at which the model was told of `change`. Null if it has not been told yet.",
     }),
   }),
 });

@@ -5,53 +5,53 @@ import { ImageType } from "./enums.ts";
 import { ToolCall } from "./tool-call.ts";
 
 const TextBlock = builder.objectRef<BlockOf<"text">>("TextBlock").implement({
-  description: "A text.",
-  fields: (t) => ({ text: t.exposeString("text", { description: "What it says." }) }),
+  description: "A block of text.",
+  fields: (t) => ({ text: t.exposeString("text", { description: "The text." }) }),
 });
 
 const ImageBlock = builder.objectRef<BlockOf<"image">>("ImageBlock").implement({
-  description: "An image.",
+  description: "A block with an image.",
   fields: (t) => ({
-    mediaType: t.expose("mediaType", { type: ImageType, description: "What it is." }),
-    bytes: t.exposeInt("bytes", { description: "Its size." }),
+    mediaType: t.expose("mediaType", { type: ImageType, description: "File type of the image." }),
+    bytes: t.exposeInt("bytes", { description: "Size in bytes." }),
     viewerUrl: t.string({
       description:
-        "Where you find it for some minutes, relative to this server: for an <img>, without further credentials. Ask again afterwards, and keep it to yourself.",
+        "Path of the image on this server, for an `<img>`. It is signed for the viewer and valid for 4 to 5 minutes, without other credentials: keep it secret and query it again later.",
       resolve: ({ url }, _args, context) => url(context),
     }),
   }),
 });
 
 const ThinkingBlock = builder.objectRef<BlockOf<"thinking">>("ThinkingBlock").implement({
-  description: "What the model thought before it answered, if the template exposes that.",
+  description: "Thinking of the model before its answer. Exists only if the template exposes thinking.",
   fields: (t) => ({
-    text: t.exposeString("text", { description: "A summary of it, as the provider gives it; empty where it gives none." }),
+    text: t.exposeString("text", { description: "Summary of the thinking from the provider. Empty if it gives none." }),
   }),
 });
 
 const ToolCallBlock = builder.objectRef<BlockOf<"tool_use">>("ToolCallBlock").implement({
-  description: "The model calls a tool.",
+  description: "A tool call requested by the model.",
   fields: (t) => ({
-    name: t.exposeString("name", { description: "The tool." }),
-    input: t.expose("input", { type: "JSON", description: "What the model asked for." }),
+    name: t.exposeString("name", { description: "Name of the tool." }),
+    input: t.expose("input", { type: "JSON", description: "Input given by the model." }),
     toolCall: t.prismaField({
       type: ToolCall,
       nullable: true,
-      description: "The call, as it stands now; null in forks of before.",
+      description: "The call as it is now. Null in forks made by early versions.",
       resolve: (query, { call }, _args, context) => toolCallOfBlock(context, call, query),
     }),
   }),
 });
 
 const ToolResultBlock = builder.objectRef<BlockOf<"tool_result">>("ToolResultBlock").implement({
-  description: "The model reads the result of a call.",
+  description: "The result of a tool call, as the model reads it.",
   fields: (t) => ({
-    output: t.exposeString("output", { description: "What it reads." }),
-    isError: t.exposeBoolean("isError", { description: "Whether the call has no result of its own." }),
+    output: t.exposeString("output", { description: "Text of the result." }),
+    isError: t.exposeBoolean("isError", { description: "True if the call ended with an error." }),
     toolCall: t.prismaField({
       type: ToolCall,
       nullable: true,
-      description: "The call, as it stands now; null in forks of before.",
+      description: "The call as it is now. Null in forks made by early versions.",
       resolve: (query, { call }, _args, context) => toolCallOfBlock(context, call, query),
     }),
   }),
@@ -66,7 +66,7 @@ const TYPES = {
 } as const;
 
 export const MessageBlock = builder.unionType("MessageBlock", {
-  description: "A piece of a message. Clients must ignore types that they do not know.",
+  description: "A part of a message. Clients must ignore unknown types.",
   types: Object.values(TYPES),
   resolveType: ({ type }: Block) => TYPES[type],
 });

@@ -15,17 +15,17 @@ export type PayloadFields<Shape extends Reached = Payload> = PothosSchemaTypes.O
 /** The payload type of a mutation: its own field, the cursor, and the expected failures. */
 export function payloadType<Shape extends Reached = Payload>(name: string, own: (t: PayloadFields<Shape>) => FieldMap) {
   return builder.objectRef<Shape>(name).implement({
-    description: "What came of the mutation.",
+    description: "Result of the mutation.",
     fields: (t) => ({
       ...own(t),
       cursor: t.field({
         type: "Cursor",
-        description: "The log has come this far with it: follow since it.",
+        description: "Log position that includes the effects of the mutation. Subscribe `since` it to receive every later event.",
         resolve: ({ cursor }) => cursor,
       }),
       userErrors: t.field({
         type: [UserError],
-        description: "Why it was not carried out; empty if it was.",
+        description: "Why the mutation failed. Empty if it succeeded.",
         resolve: ({ userErrors }) => [...userErrors],
       }),
     }),

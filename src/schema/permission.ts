@@ -18,33 +18,34 @@ import { ToolCall } from "./tool-call.ts";
 import { UserError } from "./user-error.ts";
 
 const PermissionExplanation = builder.objectRef<CallExplanation>("PermissionExplanation").implement({
-  description: "Why a call would be allowed, asked or denied.",
+  description: "Why a call would be allowed, asked about or denied.",
   interfaces: [Explained],
   fields: (t) => ({
     values: t.expose("values", {
       type: "JSON",
       nullable: true,
-      description: "The values as rules see them: paths resolved, defaults applied.",
+      description: "Input values as rules see them: paths resolved, defaults applied. Null if there are none.",
     }),
     hooks: t.stringList({
-      description: "Hooks that would be asked besides. They only tighten, and are not run here.",
+      description:
+        "Configuration paths of hooks that would also be asked. They can only tighten the verdict, and are not run here.",
       resolve: ({ hooks }) => [...hooks],
     }),
   }),
 });
 
 const ExplainPermissionResult = builder.objectRef<ExplanationResult>("ExplainPermissionResult").implement({
-  description: "An explanation, or what is wrong with the call.",
+  description: "An explanation, or the problems of the call.",
   fields: (t) => ({
     explanation: t.field({
       type: PermissionExplanation,
       nullable: true,
-      description: "The explanation; null if the call has problems.",
+      description: "The explanation. Null if the call has problems.",
       resolve: ({ explanation }) => explanation,
     }),
     problems: t.field({
       type: [UserError],
-      description: "What is wrong with the call, one for each place, 20 at most: `field` says where, as in `input.path`.",
+      description: "Problems of the call, one for each field, at most 20. `field` is a path such as `input.path`.",
       resolve: ({ problems }) => [...problems],
     }),
   }),
@@ -54,14 +55,14 @@ builder.queryField("explainPermission", (t) =>
   t.field({
     type: ExplainPermissionResult,
     description:
-      "What would become of a call by the rules as they are, and why: of a recorded one (`callId`), or of one that an agent could make (`agentId`, `tool` and `input`); of a connection with the tool `network` and `{ host, port }` as its input. Nothing is run or recorded.",
+      "Explains the verdict that the current rules give on a call, without running or recording anything. Pass `callId` for a recorded call, or `agentId`, `tool` and `input` for a possible one. For a connection, use the tool `network` with `{ host, port }` as input.",
     args: {
       callId: t.arg.id({
-        description: "A recorded call's `callId`: with the input that it ran with, or was asked for. Nothing else is given then.",
+        description: "`callId` of a recorded call. Its last input is evaluated. All other arguments must be omitted.",
       }),
-      agentId: t.arg.id({ description: "Whose call." }),
-      tool: t.arg.string({ description: "Of which tool." }),
-      input: t.arg({ type: "JSON", description: "With which input." }),
+      agentId: t.arg.id({ description: "`id` of the agent that would make the call." }),
+      tool: t.arg.string({ description: "Name of the tool, or `network`." }),
+      input: t.arg({ type: "JSON", description: "Input of the call." }),
     },
     resolve: (_root, { callId, agentId, tool, input }, context) =>
       explainPermission(context, {
@@ -74,89 +75,91 @@ builder.queryField("explainPermission", (t) =>
 );
 
 const PolicyChange = builder.objectRef<VerdictChange>("PolicyChange").implement({
-  description: "So many calls of a tool would be judged otherwise.",
+  description: "Number of calls of one tool whose verdict would change in the same way.",
   fields: (t) => ({
-    tool: t.exposeString("tool", { description: "The tool." }),
-    before: t.expose("before", { type: PermissionVerdict, description: "What was said of them." }),
-    after: t.expose("after", { type: PermissionVerdict, description: "What would be." }),
-    calls: t.exposeInt("calls", { description: "How many." }),
+    tool: t.exposeString("tool", { description: "Name of the tool." }),
+    before: t.expose("before", { type: PermissionVerdict, description: "Recorded verdict." }),
+    after: t.expose("after", { type: PermissionVerdict, description: "Verdict with the proposed permission." }),
+    calls: t.exposeInt("calls", { description: "Number of calls." }),
   }),
 });
 
 const PolicyExample = builder.objectRef<ChangedCall>("PolicyExample").implement({
-  description: "A call that would be judged otherwise, with the new explanation.",
+  description: "A call whose verdict would change, with the new explanation.",
   interfaces: [Explained],
   fields: (t) => ({
-    before: t.expose("before", { type: PermissionVerdict, description: "What was said of it." }),
+    before: t.expose("before", { type: PermissionVerdict, description: "Recorded verdict." }),
     toolCall: t.prismaField({
       type: ToolCall,
       nullable: true,
-      description: "The call.",
+      description: "The call as it is now.",
       resolve: (query, { callId }, _args, context) => toolCallByRow(context, callId, query),
     }),
   }),
 });
 
 const ToolExamined = builder.objectRef<{ readonly tool: string; readonly calls: number }>("ToolExamined").implement({
-  description: "How many calls of a tool were looked at.",
+  description: "Number of examined calls of one tool.",
   fields: (t) => ({
-    tool: t.exposeString("tool", { description: "The tool." }),
-    calls: t.exposeInt("calls", { description: "How many." }),
+    tool: t.exposeString("tool", { description: "Name of the tool." }),
+    calls: t.exposeInt("calls", { description: "Number of calls." }),
   }),
 });
 
 const PolicySimulation = builder.objectRef<SimulationView>("PolicySimulation").implement({
-  description: "What a proposed permission would have said of recorded calls.",
+  description: "Verdicts that a proposed permission would have given on recorded calls.",
   fields: (t) => ({
-    examined: t.exposeInt("examined", { description: "Calls that were judged when they were made." }),
-    changed: t.exposeInt("changed", { description: "Those of them that would be judged otherwise." }),
+    examined: t.exposeInt("examined", {
+      description: "Number of examined calls. Calls that were refused before the permission stage are not examined.",
+    }),
+    changed: t.exposeInt("changed", { description: "Number of examined calls whose verdict would change." }),
     examinedByTool: t.field({
       type: [ToolExamined],
-      description: "Those by tool, one for each.",
+      description: "`examined` by tool, one entry each.",
       resolve: ({ examinedByTool }) => [...examinedByTool].map(([tool, calls]) => ({ tool, calls })),
     }),
     changes: t.field({
       type: [PolicyChange],
-      description: "By tool and by what would change, one for each.",
+      description: "Changes by tool and verdicts, one entry for each combination.",
       resolve: ({ changes }) => [...changes],
     }),
     examples: t.field({
       type: [PolicyExample],
-      description: "Up to three of each change of a tool.",
+      description: "Up to three examples for each entry of `changes`.",
       resolve: ({ examples }) => [...examples],
     }),
     pageInfo: t.field({
       type: builder.pageInfoRef(),
-      description: "Whether recorded calls are left: go on `after` its `endCursor`.",
+      description: "Whether more recorded calls exist: pass `endCursor` as `after` to continue.",
       resolve: ({ endCursor }) => ({ hasNextPage: endCursor !== null, hasPreviousPage: false, startCursor: null, endCursor }),
     }),
   }),
 });
 
 const SimulatePolicyResult = builder.objectRef<SimulationResult>("SimulatePolicyResult").implement({
-  description: "A simulation, or what is wrong with the proposed permission.",
+  description: "A simulation, or the problems of the proposed permission.",
   fields: (t) => ({
     simulation: t.field({
       type: PolicySimulation,
       nullable: true,
-      description: "The simulation; null if the permission has problems.",
+      description: "The simulation. Null if the permission has problems.",
       resolve: ({ simulation }) => simulation,
     }),
     problems: t.field({
       type: [UserError],
-      description: "What is wrong with the permission, one for each place: `field` says where, as in `permission.deny.0`.",
+      description: "Problems of the permission, one for each field. `field` is a path such as `permission.deny.0`.",
       resolve: ({ problems }) => [...problems],
     }),
   }),
 });
 
 const SimulationFilter = builder.inputType("SimulationFilter", {
-  description: "Which recorded calls; all conditions that are given must hold.",
+  description: "Filter for recorded calls. All given conditions must match.",
   fields: (t) => ({
-    created: t.field({ type: TimeRangeInput, description: "Asked for in this span." }),
-    agentIds: t.idList({ description: "Of one of these agents." }),
-    templateIds: t.idList({ description: "Of an agent of one of these templates." }),
-    tools: t.stringList({ description: "Of one of these tools." }),
+    created: t.field({ type: TimeRangeInput, description: "Calls requested by the model in this time range." }),
+    agentIds: t.idList({ description: "Calls of one of these agents." }),
+    templateIds: t.idList({ description: "Calls of agents of one of these templates, given by `templateId`." }),
+    tools: t.stringList({ description: "Calls of one of these tools." }),
   }),
 });
 
@@ -166,12 +169,12 @@ builder.queryField("simulatePolicy", (t) =>
     // A point for some hundred calls that are judged.
     complexity: (sizes) => ({ field: 500 + Math.ceil(sizeOf(sizes, MOST_CALLS, MOST_CALLS) / 100), multiplier: 1 }),
     description:
-      "Judges recorded calls, the oldest first, as if this permission stood in the place of their templates'. Changes nothing.",
+      "Evaluates recorded calls, oldest first, with a proposed permission instead of that of their templates. Changes nothing. Stored rules, agents' own permissions and recorded hook verdicts still apply. TOO_BUSY if too many statistics of the tenant are being computed.",
     args: {
       permission: t.arg({ type: PermissionInput, required: true, description: "The proposed permission." }),
-      filter: t.arg({ type: SimulationFilter, description: "Over which calls; all if omitted." }),
-      first: t.arg.int({ description: "Calls to look at: 100,000 at most, and if omitted." }),
-      after: t.arg.string({ description: "Go on after the `endCursor` of an earlier simulation." }),
+      filter: t.arg({ type: SimulationFilter, description: "Filter. All calls if omitted." }),
+      first: t.arg.int({ description: "Number of calls to read, 1 to 100,000. 100,000 if omitted." }),
+      after: t.arg.string({ description: "Continue after the `pageInfo.endCursor` of an earlier simulation." }),
     },
     resolve: (_root, { permission, filter, first, after }, context) =>
       simulatePolicy(context, {

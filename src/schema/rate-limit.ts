@@ -3,14 +3,14 @@ import { builder } from "./builder.ts";
 
 const RateLimit = builder.objectRef<State>("RateLimit").implement({
   description:
-    "The room that you have for operations on this server. An operation has a price before it runs: about a point for each object that it may answer.",
+    "The viewer's budget of points on this server. Each operation is charged before it runs: about one point for each object that it may return.",
   fields: (t) => ({
-    limit: t.exposeInt("limit", { description: "The points that you have a minute, and at most at once." }),
-    cost: t.exposeInt("cost", { description: "The price of this operation." }),
-    remaining: t.exposeInt("remaining", { description: "The points that you have left." }),
+    limit: t.exposeInt("limit", { description: "Points that are refilled each minute, and the maximum of the budget." }),
+    cost: t.exposeInt("cost", { description: "Price of this operation in points." }),
+    remaining: t.exposeInt("remaining", { description: "Points left after this operation." }),
     resetAt: t.expose("resetAt", {
       type: "DateTime",
-      description: "When you have all of them again, if you ask nothing until then.",
+      description: "Time at which the budget is full again without further operations.",
     }),
   }),
 });
@@ -19,7 +19,7 @@ builder.queryField("rateLimit", (t) =>
   t.field({
     type: RateLimit,
     complexity: 0,
-    description: "The room that you have for operations on this server.",
+    description: "The viewer's budget of points on this server. Selecting it is free.",
     resolve: (_root, _args, context) => context.room.state(),
   }),
 );

@@ -5,7 +5,7 @@ import { builder } from "./builder.ts";
 
 builder.scalarType("Cursor", {
   description:
-    'A place in the event log of a tenant, opaque and sortable. `"0"` is the earliest event kept. One cursor is valid on every field that takes one.',
+    'A position in the event log of a tenant: an opaque, sortable string. `"0"` is the earliest event kept. A cursor is valid for every argument of this type.',
   serialize: (cursor) => cursor,
   parseValue: (value) => {
     if (typeof value === "string") return value;
@@ -15,7 +15,7 @@ builder.scalarType("Cursor", {
 
 builder.scalarType("DateTime", {
   description:
-    "A point in time in ISO 8601: given with its day, time and zone, in the years 1 to 9999, and answered in UTC with milliseconds.",
+    "A time in ISO 8601, for example `2026-01-31T12:00:00Z`. Input needs date, time and zone, with a year from 1 to 9999. Output is in UTC with milliseconds.",
   serialize: (time) => new Date(time).toISOString(),
   parseValue: (value) => {
     const time = typeof value === "string" ? readTime(value) : null;
@@ -28,7 +28,7 @@ builder.scalarType("DateTime", {
 });
 
 builder.scalarType("JSON", {
-  description: `Any JSON value. One that is given is nested at most ${MOST_LEVELS} levels deep.`,
+  description: `Any JSON value. Input may be nested at most ${MOST_LEVELS} levels deep.`,
   serialize: (value) => value,
   parseValue: (value) => {
     const json = value as Json;

@@ -22,65 +22,71 @@ import { Risk } from "./enums.ts";
 export const Model = builder.objectRef<NamedModel>("Model").implement({
   description: "A configured model.",
   fields: (t) => ({
-    name: t.exposeString("name", { description: "Its name in the configuration: `createAgent` takes it." }),
-    displayName: t.exposeString("displayName", { description: "What it is: provider and model." }),
+    name: t.exposeString("name", { description: "Name in the configuration: pass it to `createAgent`." }),
+    displayName: t.exposeString("displayName", { description: "Provider and model." }),
   }),
 });
 
 export const Tool = builder.objectRef<ConfiguredTool>("Tool").implement({
-  description: "A tool that agents may have.",
+  description: "A tool that agents can use.",
   fields: (t) => ({
-    name: t.exposeString("name", { description: "The name by which models and rules call it." }),
-    description: t.exposeString("description", { description: "What it does, as models read it." }),
+    name: t.exposeString("name", { description: "Name used by models and in rules." }),
+    description: t.exposeString("description", { description: "Description for models." }),
     inputSchema: t.field({
       type: "JSON",
-      description: "The JSON Schema of its input.",
+      description: "JSON Schema of the input.",
       resolve: ({ inputSchema }) => inputSchema,
     }),
-    isReadOnly: t.exposeBoolean("readOnly", { description: "Whether it changes nothing." }),
+    isReadOnly: t.exposeBoolean("readOnly", { description: "True if the tool changes nothing." }),
     isIdempotent: t.exposeBoolean("idempotent", {
-      description: "Whether a second run changes nothing that the first did not: a call is run again if its server died.",
+      description: "True if a repeated run has no further effect. Such a call runs again if its server stopped.",
     }),
     isCacheable: t.exposeBoolean("cacheable", {
       description:
-        "Whether a call of the same is given the earlier answer, as long as its agent changes nothing and its files are as they were.",
+        "True if an identical call reuses the earlier result, until the agent changes something or one of the files it depends on changes.",
     }),
-    risk: t.expose("risk", { type: Risk, description: "How much a call could change." }),
+    risk: t.expose("risk", { type: Risk, description: "Default risk of its calls." }),
   }),
 });
 
 const RuleList = builder.enumType("RuleList", {
-  description: "A list of a permission block.",
+  description: "List of a permission block.",
   values: describedLower<ListedRule["list"]>({
-    deny: "A call, or a host, that a rule of it speaks of is denied.",
-    allow: "It runs, or is reached, without asking.",
-    ask: "A person is asked.",
+    deny: "Matching calls and hosts are denied.",
+    allow: "Matching calls run, and matching hosts are reached, without asking.",
+    ask: "Matching calls need approval.",
   }),
 });
 
 const TemplateRule = builder.objectRef<ListedRule>("TemplateRule").implement({
-  description: "A rule of the configuration.",
+  description: "A permission rule of the configuration.",
   fields: (t) => ({
-    list: t.expose("list", { type: RuleList, description: "The list in which it stands." }),
+    list: t.expose("list", { type: RuleList, description: "List that contains the rule." }),
     rule: t.exposeString("rule", {
-      description: "The rule, as it is written; `explanation.rule` of a call that it decided has the list before it.",
+      description: "The rule as written. `explanation.rule` of a call adds the name of the list in front of it.",
     }),
-    place: t.exposeString("place", { description: "Where it stands: `explanation.place` of a call that it decided." }),
+    place: t.exposeString("place", {
+      description:
+        "Path in the configuration, for example `templates.assistant.permission.allow.2`. It equals `explanation.place` of the calls that it decided.",
+    }),
   }),
 });
 
 const TemplatePermission = builder.objectRef<Permission>("TemplatePermission").implement({
-  description: "The permission block by which a template's agents are judged.",
+  description: "Permission block that applies to the agents of a template.",
   fields: (t) => ({
-    mode: t.string({ description: "What happens to calls of which no list speaks.", resolve: ({ mode }) => mode.name }),
+    mode: t.string({
+      description: "Name of the mode that decides calls not decided by any list.",
+      resolve: ({ mode }) => mode.name,
+    }),
     rules: t.field({
       type: [TemplateRule],
-      description: "Its rules, list by list, in order; at most 300.",
+      description: "Rules of all lists, in the order deny, allow, ask, at most 300.",
       resolve: (permission) => [...rulesOf(permission)],
     }),
     allowTools: t.stringList({
       nullable: true,
-      description: "The only tools that may be called; null for all.",
+      description: "The only tools that are not denied. Null if all may be used.",
       resolve: ({ allowTools }) => allowTools && [...allowTools],
     }),
     denyTools: t.stringList({ description: "Tools that are denied.", resolve: ({ denyTools }) => [...denyTools] }),
@@ -89,24 +95,24 @@ const TemplatePermission = builder.objectRef<Permission>("TemplatePermission").i
       resolve: ({ autoAllowTools }) => [...autoAllowTools],
     }),
     autoAllowInBox: t.stringList({
-      description: "Tools that run without asking where programs run in a box.",
+      description: "Tools that run without asking if programs run in a sandbox.",
       resolve: ({ autoAllowInBox }) => [...autoAllowInBox],
     }),
     requireApprovalTools: t.stringList({
-      description: "Tools that are asked for.",
+      description: "Tools that need approval.",
       resolve: ({ requireApprovalTools }) => [...requireApprovalTools],
     }),
     readOnlyCommands: t.exposeBoolean("readOnlyCommands", {
-      description: "Whether command lines that only read run without asking.",
+      description: "True if command lines that only read run without asking.",
     }),
   }),
 });
 
 const TemplateBox = builder.objectRef<PolicyBox>("TemplateBox").implement({
-  description: "The box in which programs of a template's agents run.",
+  description: "Sandbox (box) in which programs of the agents run.",
   fields: (t) => ({
     protectedPaths: t.stringList({
-      description: "What programs may read and not change, from the workspace's root.",
+      description: "Paths that programs may read but not change, relative to the workspace.",
       resolve: ({ protectedPaths }) => [...protectedPaths],
     }),
   }),
@@ -118,57 +124,60 @@ export type NamedTemplate = { readonly templateId: string; readonly configured: 
 export const Template = builder.objectRef<NamedTemplate>("Template");
 
 builder.node(Template, {
-  description: "What agents are made from.",
-  id: { resolve: ({ templateId }) => templateId, description: "The same for all agents of it." },
+  description: "A template from which agents are created.",
+  id: { resolve: ({ templateId }) => templateId, description: "Relay id of the template." },
   loadOne: (id, context) => templateNamed(context, id),
   fields: (t) => ({
-    templateId: t.exposeID("templateId", { description: "Its id in the configuration: `createAgent` takes it." }),
+    templateId: t.exposeID("templateId", { description: "Id in the configuration: pass it to `createAgent`." }),
     isConfigured: t.boolean({
-      description: "Whether the tenant still has it. The other fields are null or empty where it has not.",
+      description:
+        "False if the template is no longer configured for the tenant. All other fields but the ids are then null or empty.",
       resolve: ({ configured }) => configured !== null,
     }),
     model: t.field({
       type: Model,
       nullable: true,
-      description: "The model that its agents use if they are not given another.",
+      description: "Default model of the agents. Null if the template is not configured.",
       resolve: ({ configured }, _args, context) => modelNamed(context, configured?.model ?? null),
     }),
     fallbackModel: t.field({
       type: Model,
       nullable: true,
-      description: "The model that answers the rest of a turn if the first one cannot.",
+      description: "Model that continues a turn if the first model fails. Null if none is configured.",
       resolve: ({ configured }, _args, context) => modelNamed(context, configured?.fallbackModel ?? null),
     }),
     tools: t.field({
       type: [Tool],
-      description: "The tools that its agents have, each once.",
+      description: "Tools of the agents, each once.",
       resolve: ({ configured }, _args, context) => toolsOf(context, configured),
     }),
     permission: t.field({
       type: TemplatePermission,
       nullable: true,
-      description: "How its agents' calls are judged, for those who read the tenant; null for others.",
+      description:
+        "Permission of the agents. Null if the template is not configured, or if the viewer may not read the tenant (READ_TENANT).",
       resolve: ({ configured }, _args, context) => permissionOf(context, configured),
     }),
     box: t.field({
       type: TemplateBox,
       nullable: true,
-      description: "The box of its programs, for those who read the tenant; null for others, and where there is none.",
+      description:
+        "Sandbox of the agents' programs. Null if there is none, or if the viewer may not read the tenant (READ_TENANT).",
       resolve: ({ configured }, _args, context) => boxOf(context, configured),
     }),
     hooks: t.stringList({
       description:
-        "The places of its hooks in the configuration, by kind and in order, for those who read the tenant; empty for others.",
+        "Configuration paths of its hooks, by kind and in order. Empty if the viewer may not read the tenant (READ_TENANT).",
       resolve: ({ configured }, _args, context) => [...hooksOf(context, configured)],
     }),
     approvalQuorum: t.int({
       nullable: true,
-      description: "How many people must allow a call.",
+      description: "Number of people who must allow a call. Null if the template is not configured.",
       resolve: ({ configured }) => configured?.approvalQuorum ?? null,
     }),
     allowsSelfApproval: t.boolean({
       nullable: true,
-      description: "Whether people may decide on what they asked for.",
+      description: "Whether people may decide on what they asked for. Null if the template is not configured.",
       resolve: ({ configured }) => configured?.selfApproval ?? null,
     }),
   }),
@@ -177,8 +186,7 @@ builder.node(Template, {
 builder.queryField("templates", (t) =>
   t.field({
     type: [Template],
-    description:
-      "What agents can be made from: all templates of the configuration that the tenant of who asks has, everybody's and its own.",
+    description: "Templates available to the viewer's tenant.",
     resolve: (_root, _args, context) => templates(context),
   }),
 );
@@ -186,7 +194,7 @@ builder.queryField("templates", (t) =>
 builder.queryField("tools", (t) =>
   t.field({
     type: [Tool],
-    description: "All tools that the tenant of who asks has: the server's, everybody's of the configuration, and its own.",
+    description: "Tools available to the viewer's tenant: built-in ones and those of the configuration.",
     resolve: (_root, _args, context) => tools(context),
   }),
 );
@@ -194,7 +202,7 @@ builder.queryField("tools", (t) =>
 builder.queryField("models", (t) =>
   t.field({
     type: [Model],
-    description: "All models of the configuration that the tenant of who asks has, everybody's and its own.",
+    description: "Models available to the viewer's tenant.",
     resolve: (_root, _args, context) => models(context),
   }),
 );

@@ -14,61 +14,65 @@ import { TimelineEvent } from "./events/event.ts";
 import { sizeOf } from "./price.ts";
 
 const StorageOutage = builder.objectRef<Outage>("StorageOutage").implement({
-  description: "The database does not answer: events wait to be committed.",
+  description: "An outage of the database: events wait to be committed.",
   fields: (t) => ({
-    since: t.expose("since", { type: "DateTime", description: "Since when." }),
-    bufferedEvents: t.exposeInt("bufferedEvents", { description: "How many events of this server's agents wait." }),
+    since: t.expose("since", { type: "DateTime", description: "Start of the outage." }),
+    bufferedEvents: t.exposeInt("bufferedEvents", {
+      description: "Number of events of this server's agents that wait to be committed.",
+    }),
   }),
 });
 
 const TimelinePage = builder.objectRef<Page>("TimelinePage").implement({
-  description: "The next events, in order. Continue from `cursor`.",
+  description: "A page of events, in order. Continue from `cursor`.",
   fields: (t) => ({
-    events: t.field({ type: [TimelineEvent], description: "The events; at most 500.", resolve: (page) => [...page.events] }),
+    events: t.field({ type: [TimelineEvent], description: "Events, at most 500.", resolve: (page) => [...page.events] }),
     cursor: t.expose("cursor", {
       type: "Cursor",
-      description: "Everything up to here was delivered or is outside of what was asked for.",
+      description: "Position up to which the page is complete: all requested events up to it have been delivered.",
     }),
     startCursor: t.expose("startCursor", {
       type: "Cursor",
       description:
-        "Everything of what was asked for after this and up to `cursor` is in `events`. Given as `to`, with `last`, one goes on backwards; if it is `to` again, nothing is before it.",
+        "Position before the page: `events` contains every requested event after it, up to `cursor`. Pass it as `to`, with `last`, to read older events. If it equals the given `to`, there are none.",
     }),
-    caughtUp: t.exposeBoolean("caughtUp", { description: "Whether `cursor` was the end of the log." }),
+    caughtUp: t.exposeBoolean("caughtUp", { description: "True if `cursor` was the end of the log." }),
     outage: t.field({
       type: StorageOutage,
       // It stands once in a page, which counts what is below it for each event.
       complexity: 0,
       nullable: true,
-      description: "The database does not answer since then: nothing new comes until a page says null again.",
+      description: "Current outage of the database. No new events arrive until a page has null here.",
       resolve: ({ outage }) => outage,
     }),
   }),
 });
 
-const SINCE = "Everything after this cursor. From now on if omitted.";
-const KINDS = "Only these kinds. All if omitted.";
-const UNTIL = "The stream ends after the first event of one of these kinds.";
+const SINCE = "Deliver every event after this cursor. If omitted, start with new events.";
+const KINDS = "Only these kinds. All kinds if omitted.";
+const UNTIL = "End the stream after the first event of one of these kinds. If omitted, it does not end.";
 
 builder.queryField("timeline", (t) =>
   t.field({
     type: TimelinePage,
     complexity: (sizes) => ({ field: 1, multiplier: sizeOf(sizes, MAX_EVENTS, MAX_EVENTS) }),
-    description: "The polling twin of the subscriptions, which also reads backwards: `last` with `to`.",
+    description: "Events of one or more planes, by polling. Reads forwards from `since`, or backwards with `last` and `to`.",
     args: {
-      agentIds: t.arg.idList({ description: "Only these agents, at most 100. All that you may see if omitted." }),
-      channels: t.arg({ type: [Channel], description: "Only these planes. All if omitted." }),
+      agentIds: t.arg.idList({ description: "Only these agents, at most 100. If omitted, all agents that the viewer may see." }),
+      channels: t.arg({ type: [Channel], description: "Only these planes. All planes if omitted." }),
       kinds: t.arg({ type: [EventKind], description: KINDS }),
-      since: t.arg({ type: "Cursor", description: "Everything after this cursor. From the earliest event if omitted." }),
+      since: t.arg({ type: "Cursor", description: "Only events after this cursor. The earliest event kept if omitted." }),
       to: t.arg({
         type: "Cursor",
         description:
-          "Everything up to this cursor, with the event whose cursor it is: what `since` the same cursor brings begins behind it. Up to now if omitted.",
+          "Only events up to and including this cursor. The end of the log if omitted. With `since` at the same cursor, a subscription delivers exactly the events that follow.",
       }),
-      first: t.arg.int({ description: "At most so many events, the oldest of them, 1 to 500." }),
+      first: t.arg.int({
+        description: "Maximum number of events, counted from the oldest, 1 to 500. 500 if `first` and `last` are omitted.",
+      }),
       last: t.arg.int({
         description:
-          "At most so many events, the newest of them, 1 to 500, in their order. Fewer, or none, if they lie far apart: go on with `startCursor`.",
+          "Maximum number of events, counted from the newest, 1 to 500; they are returned oldest first. A page may have fewer although older events exist: continue with `startCursor`.",
       }),
     },
     resolve: (_root, args, context) => timeline(context, args),
@@ -79,7 +83,7 @@ builder.queryField("cursorAt", (t) =>
   t.field({
     type: "Cursor",
     description:
-      "The place of a time: what comes `since` this cursor happened then or later, and what lies up to it before. As far as times grow with places: events that waited for the database, or come from a server whose clock differs, may stand a little aside.",
+      "Log position of a time. Events `since` it happened at that time or later, events up to it happened earlier. Times mostly rise with the cursor. Events buffered during an outage, or written by a server with a wrong clock, may be slightly out of order.",
     args: { time: t.arg({ type: "DateTime", required: true, description: "The time." }) },
     resolve: (_root, { time }, context) => cursorAt(context, time),
   }),
@@ -88,9 +92,9 @@ builder.queryField("cursorAt", (t) =>
 builder.subscriptionField("progress", (t) =>
   t.field({
     type: TimelinePage,
-    description: "What an agent does.",
+    description: "Events of the PROGRESS plane of one agent.",
     args: {
-      agentId: t.arg.id({ required: true, description: "The agent." }),
+      agentId: t.arg.id({ required: true, description: "`id` of the agent." }),
       since: t.arg({ type: "Cursor", description: SINCE }),
       kinds: t.arg({ type: [EventKind], description: KINDS }),
       until: t.arg({ type: [EventKind], description: UNTIL }),
@@ -103,9 +107,9 @@ builder.subscriptionField("progress", (t) =>
 builder.subscriptionField("control", (t) =>
   t.field({
     type: TimelinePage,
-    description: "What people must decide, and what they decided. Where `since` is omitted, the open requests come first.",
+    description: "Events of the CONTROL plane: approvals and decisions. Without `since`, pending approvals are delivered first.",
     args: {
-      agentId: t.arg.id({ description: "One agent. All that you may see if omitted." }),
+      agentId: t.arg.id({ description: "`id` of one agent. If omitted, all agents that the viewer may see." }),
       since: t.arg({ type: "Cursor", description: SINCE }),
       kinds: t.arg({ type: [EventKind], description: KINDS }),
       until: t.arg({ type: [EventKind], description: UNTIL }),
@@ -118,9 +122,9 @@ builder.subscriptionField("control", (t) =>
 builder.subscriptionField("monitor", (t) =>
   t.field({
     type: TimelinePage,
-    description: "What operators, audit and BI watch, with the events of the tenant itself.",
+    description: "Events of the MONITOR plane for operators, audit and BI, including those of the tenant itself.",
     args: {
-      agentId: t.arg.id({ description: "One agent. All that you may see if omitted." }),
+      agentId: t.arg.id({ description: "`id` of one agent. If omitted, all agents that the viewer may see." }),
       since: t.arg({ type: "Cursor", description: SINCE }),
       kinds: t.arg({ type: [EventKind], description: KINDS }),
       until: t.arg({ type: [EventKind], description: UNTIL }),
@@ -133,10 +137,10 @@ builder.subscriptionField("monitor", (t) =>
 builder.subscriptionField("timeline", (t) =>
   t.field({
     type: TimelinePage,
-    description: "Several planes in one order.",
+    description: "Events of several planes and agents, in one order.",
     args: {
-      agentIds: t.arg.idList({ description: "Only these agents, at most 100. All that you may see if omitted." }),
-      channels: t.arg({ type: [Channel], description: "Only these planes. All if omitted." }),
+      agentIds: t.arg.idList({ description: "Only these agents, at most 100. If omitted, all agents that the viewer may see." }),
+      channels: t.arg({ type: [Channel], description: "Only these planes. All planes if omitted." }),
       since: t.arg({ type: "Cursor", description: SINCE }),
       kinds: t.arg({ type: [EventKind], description: KINDS }),
       until: t.arg({ type: [EventKind], description: UNTIL }),

@@ -8,150 +8,166 @@ import type { Explanation } from "../agent/policy/permission.ts";
 import type { CallApproval, ToolCallError as Failure, ToolCallSnapshot as Snapshot } from "../events/snapshots.ts";
 import { globalId } from "../lib/global-id.ts";
 import type { Json } from "../lib/json.ts";
-import { toolCalls, type ToolCallOrder as Order } from "../resolvers/tool-audit.ts";
+import { toolCalls } from "../resolvers/tool-audit.ts";
 import { cachedCall, outputPiece, toolCall } from "../resolvers/tool-call.ts";
 import { ActorRef } from "./actor.ts";
 import { builder } from "./builder.ts";
 import { connectionOf, nodesSelection } from "./connection.ts";
-import { described } from "./described.ts";
-import {
-  ApprovalDecision,
-  ApprovalState,
-  GateStage,
-  OrderDirection,
-  PermissionVerdict,
-  ToolCallErrorType,
-  ToolCallState,
-} from "./enums.ts";
+import { ApprovalDecision, ApprovalState, GateStage, PermissionVerdict, ToolCallErrorType, ToolCallState } from "./enums.ts";
 import { ToolCallExplanation } from "./explained.ts";
-import { TimeRangeInput } from "./inputs/time-range.ts";
+import { ToolCallFilter, ToolCallOrder } from "./inputs/tool-calls.ts";
 import { Tool } from "./template.ts";
 
 export const ToolCallError = builder.objectRef<Failure>("ToolCallError").implement({
-  description: "Why a call was refused or failed.",
+  description: "Error of a call that was refused or failed.",
   fields: (t) => ({
-    type: t.expose("type", { type: ToolCallErrorType, description: "What went wrong." }),
-    stage: t.expose("stage", { type: GateStage, description: "The stage of the gate in which it did." }),
-    message: t.exposeString("message", { nullable: true, description: "The same in words; null where they were erased." }),
+    type: t.expose("type", { type: ToolCallErrorType, description: "Kind of error." }),
+    stage: t.expose("stage", { type: GateStage, description: "Stage of the gate in which it occurred." }),
+    message: t.exposeString("message", { nullable: true, description: "Error message. Null if it was erased." }),
     isRetryable: t.boolean({
-      description:
-        "Whether a call that is made again may go well: later, or once what is wrong was changed, as `recommendations` say.",
+      description: "Whether a repeated call may succeed, later or after the changes in `recommendations`.",
       resolve: ({ type }) => isRetryable(type),
     }),
     recommendations: t.stringList({
-      description: "What the model, or a person, can do about it.",
+      description: "Advice for the model or a person.",
       resolve: (error) => [...recommendationsOf(error)],
     }),
   }),
 });
 
 const ToolCallApproval = builder.objectRef<CallApproval>("ToolCallApproval").implement({
-  description: "What became of the question whether a call may run.",
+  description: "The approval of a call, with its decision.",
   fields: (t) => ({
-    approvalId: t.id({ description: "The approval.", resolve: ({ approvalId }) => globalId("Approval", approvalId) }),
-    state: t.expose("state", { type: ApprovalState, description: "What became of it." }),
+    approvalId: t.id({ description: "Id of the approval.", resolve: ({ approvalId }) => globalId("Approval", approvalId) }),
+    state: t.expose("state", { type: ApprovalState, description: "State of the approval." }),
     decision: t.expose("decision", {
       type: ApprovalDecision,
       nullable: true,
-      description: "The decision that stands; null while it is open.",
+      description: "The decision. Null if there is none yet.",
     }),
-    decidedBy: t.expose("decidedBy", { type: ActorRef, nullable: true, description: "Who made it." }),
-    decidedAt: t.expose("decidedAt", { type: "DateTime", nullable: true, description: "When." }),
-    note: t.exposeString("note", { nullable: true, description: "What they noted." }),
+    decidedBy: t.expose("decidedBy", {
+      type: ActorRef,
+      nullable: true,
+      description: "Actor that decided. Null if there is no decision yet.",
+    }),
+    decidedAt: t.expose("decidedAt", {
+      type: "DateTime",
+      nullable: true,
+      description: "Time of the decision. Null if there is no decision yet.",
+    }),
+    note: t.exposeString("note", { nullable: true, description: "Note given with the decision. Null if there is none." }),
   }),
 });
 
 export const ToolCallSnapshot = builder.objectRef<Snapshot>("ToolCallSnapshot").implement({
-  description: "A tool call as it stood when its event was committed. No node: the live call is beside it as `toolCall`.",
+  description: "A tool call at the time of its event. It is not a node: the current call is available as `toolCall` next to it.",
   fields: (t) => ({
-    callId: t.exposeID("callId", { description: "The call: `toolCall(callId:)` takes it." }),
-    name: t.exposeString("name", { description: "The tool." }),
-    state: t.expose("state", { type: ToolCallState, description: "How far it had come." }),
+    callId: t.exposeID("callId", { description: "`callId` of the call, for `toolCall(callId:)`." }),
+    name: t.exposeString("name", { description: "Name of the tool." }),
+    state: t.expose("state", { type: ToolCallState, description: "State of the call." }),
     inputPreview: t.exposeString("inputPreview", {
       nullable: true,
-      description: "JSON text of the input, cut at 200 characters; null where it was erased.",
+      description: "The input as JSON text, cut at 200 characters. Null if it was erased.",
     }),
-    output: t.exposeString("output", { nullable: true, description: "What the model read, cut at 4 KB." }),
-    isError: t.exposeBoolean("isError", { description: "Whether it has no result of its own." }),
-    error: t.expose("error", { type: ToolCallError, nullable: true, description: "Why it has none." }),
+    output: t.exposeString("output", {
+      nullable: true,
+      description: "Result as the model reads it, cut at 4 KB. Null before there is a result, or if it was erased.",
+    }),
+    isError: t.exposeBoolean("isError", { description: "True if the call ended with an error." }),
+    error: t.expose("error", { type: ToolCallError, nullable: true, description: "The error. Null if there is none." }),
     approval: t.expose("approval", {
       type: ToolCallApproval,
       nullable: true,
-      description: "Its newest approval; null for one that nobody was asked about.",
+      description: "Latest approval of the call. Null if no approval was requested.",
     }),
-    startedAt: t.expose("startedAt", { type: "DateTime", nullable: true, description: "When it began to execute." }),
-    completedAt: t.expose("completedAt", { type: "DateTime", nullable: true, description: "When it had its final state." }),
-    durationMs: t.exposeFloat("durationMs", { nullable: true, description: "How long it ran, in ms." }),
+    startedAt: t.expose("startedAt", {
+      type: "DateTime",
+      nullable: true,
+      description: "Time at which it first started to run. Null if it has not run.",
+    }),
+    completedAt: t.expose("completedAt", {
+      type: "DateTime",
+      nullable: true,
+      description: "Time at which it reached its final state. Null before that.",
+    }),
+    durationMs: t.exposeFloat("durationMs", {
+      nullable: true,
+      description:
+        "Run time in ms. For a call that did not run, the time in the gate without waiting for people. Null if not measured, for example while the call is open or if it was sealed.",
+    }),
     cachedFrom: t.id({
       nullable: true,
       description:
-        "The call whose result it was given, since its tool is cacheable and nothing had changed; null if it ran itself.",
+        "`callId` of the earlier call whose result was reused, because the tool is cacheable and nothing had changed. Null if the result was not reused.",
       resolve: ({ cachedFrom }) => cachedFrom,
     }),
   }),
 });
 
 const StagePassage = builder.objectRef<Passage>("StagePassage").implement({
-  description: "One passage of a call through a stage of the gate. A stage that was gone through again is there again.",
+  description: "One pass of a call through a stage of the gate. A stage that was repeated has several entries.",
   fields: (t) => ({
-    stage: t.expose("stage", { type: GateStage, description: "The stage." }),
+    stage: t.expose("stage", { type: GateStage, description: "Stage of the gate." }),
     startedAt: t.field({
       type: "DateTime",
       nullable: true,
-      description: "When it began; null in records of before.",
+      description: "Start time.",
       resolve: ({ startedAt }) => new Date(startedAt),
     }),
     endedAt: t.field({
       type: "DateTime",
       nullable: true,
-      description: "When it ended; null in records of before.",
+      description: "End time.",
       resolve: ({ startedAt, durationMs }) => new Date(startedAt + durationMs),
     }),
-    durationMs: t.exposeFloat("durationMs", { description: "How long it took, in ms." }),
+    durationMs: t.exposeFloat("durationMs", { description: "Duration in ms." }),
   }),
 });
 
 type AuditRecord = Trail & { readonly state: (typeof ToolCallState)["$inferType"]; readonly timestamp: string };
 
 const AuditEntry = builder.objectRef<AuditRecord>("AuditEntry").implement({
-  description: "One step of a call from state to state.",
+  description: "A state transition of a call.",
   fields: (t) => ({
-    state: t.expose("state", { type: ToolCallState, description: "The state that it came into." }),
-    timestamp: t.expose("timestamp", { type: "DateTime", description: "When." }),
-    note: t.string({ nullable: true, description: "Why.", resolve: (entry) => entry.note ?? null }),
+    state: t.expose("state", { type: ToolCallState, description: "The new state." }),
+    timestamp: t.expose("timestamp", { type: "DateTime", description: "Time of the transition." }),
+    note: t.string({ nullable: true, description: "Reason. Null if there is none.", resolve: (entry) => entry.note ?? null }),
     by: t.field({
       type: ActorRef,
       nullable: true,
-      description: "The person who decided or cancelled; null where nobody did, and in records of before.",
+      description: "Person or program that decided or cancelled. Null if nobody did, and in records of earlier versions.",
       resolve: (entry) => entry.by ?? null,
     }),
   }),
 });
 
 const OutputPiece = builder.objectRef<Piece>("OutputPiece").implement({
-  description: "A piece of a whole output.",
+  description: "A piece of a complete output.",
   fields: (t) => ({
-    text: t.exposeString("text", { description: "Its text, of whole characters." }),
-    nextOffset: t.exposeInt("nextOffset", { nullable: true, description: "Where the next piece begins; null at the end." }),
+    text: t.exposeString("text", { description: "Text of the piece. It never ends within a character." }),
+    nextOffset: t.exposeInt("nextOffset", {
+      nullable: true,
+      description: "Offset of the next piece in bytes. Null at the end of the output.",
+    }),
   }),
 });
 
 const KeptOutput = builder.objectRef<{ readonly callId: string; readonly bytes: number }>("KeptOutput").implement({
-  description: "An output of which the model read only a part, in a file of the server that ran the call.",
+  description: "The complete output of a call of which the model read only a part. It is a file on the server that ran the call.",
   fields: (t) => ({
-    bytes: t.exposeInt("bytes", { description: "The size of the file." }),
+    bytes: t.exposeInt("bytes", { description: "Size of the file in bytes." }),
     isWhole: t.boolean({
-      description: "Whether the file has all of the output: more than 64 MB of one are not kept.",
+      description: "False if the output exceeded 64 MB, so that the file has only a part of it.",
       resolve: ({ bytes }) => bytes < MOST_BYTES,
     }),
     piece: t.field({
       type: OutputPiece,
       nullable: true,
       complexity: 10,
-      description: "At most 256 KB of it from an offset on; null if another server has the file, or no server has it.",
+      description: "A piece of the output, at most 256 KB. Null if another server has the file, or if it was removed.",
       args: {
-        offset: t.arg.int({ defaultValue: 0, description: "In bytes, from 0." }),
-        bytes: t.arg.int({ defaultValue: 65_536, description: "At most so many: 4 to 262,144." }),
+        offset: t.arg.int({ defaultValue: 0, description: "Offset in bytes, from 0." }),
+        bytes: t.arg.int({ defaultValue: 65_536, description: "Maximum size in bytes, 4 to 262,144." }),
       },
       resolve: ({ callId }, { offset, bytes }, context) => outputPiece(context, callId, offset ?? 0, bytes ?? 65_536),
     }),
@@ -159,38 +175,38 @@ const KeptOutput = builder.objectRef<{ readonly callId: string; readonly bytes: 
 });
 
 export const ToolCall = builder.prismaNode("ToolCall", {
-  id: { field: "id", description: "The call's id among all objects." },
-  description: "A tool call, whatever became of it.",
+  id: { field: "id", description: "Relay id of the call." },
+  description: "A tool call, whatever its state.",
   fields: (t) => ({
-    callId: t.exposeID("id", { description: "The call's own id, as logs and events name it: `toolCall(callId:)` takes it." }),
-    name: t.exposeString("name", { description: "The tool." }),
-    state: t.expose("state", { type: ToolCallState, description: "How far it has come." }),
+    callId: t.exposeID("id", { description: "Id of the call in logs and events, for `toolCall(callId:)`." }),
+    name: t.exposeString("name", { description: "Name of the tool." }),
+    state: t.expose("state", { type: ToolCallState, description: "State of the call." }),
     tool: t.field({
       type: Tool,
       nullable: true,
-      description: "The tool as it is configured now, with the schema of its input; null if it no longer is.",
+      description: "The tool as configured now. Null if it is not configured any more.",
       select: { name: true },
       resolve: ({ name }, _args, { services }) => services.tools.get(name) ?? null,
     }),
-    turn: t.exposeInt("turn", { description: "The turn in which it was made." }),
-    step: t.exposeInt("step", { description: "The step whose answer made it." }),
-    attempt: t.exposeInt("attempt", { description: "How often it began to execute." }),
+    turn: t.exposeInt("turn", { description: "Turn in which the call was made." }),
+    step: t.exposeInt("step", { description: "Step whose answer made the call." }),
+    attempt: t.exposeInt("attempt", { description: "Number of times that it started to run." }),
     input: t.field({
       type: "JSON",
       nullable: true,
       description:
-        "What was validated, judged and run; what the model asked for if it did not come so far. Null where it was erased.",
+        "Input that was validated, evaluated and run, with defaults applied. Before validation, the input given by the model. Null if it was erased.",
       select: { effectiveInput: true, requestedInput: true },
       resolve: (call) => call.effectiveInput ?? call.requestedInput,
     }),
     requestedInput: t.expose("requestedInput", {
       type: "JSON",
       nullable: true,
-      description: "What the model asked for; null where it was erased.",
+      description: "Input given by the model. Null if it was erased.",
     }),
     inputPreview: t.string({
       nullable: true,
-      description: "JSON text of the input, cut at 200 characters; null where it was erased.",
+      description: "The input as JSON text, cut at 200 characters. Null if it was erased.",
       select: { effectiveInput: true, requestedInput: true, erasedAt: true },
       resolve: ({ effectiveInput, requestedInput, erasedAt }) =>
         erasedAt === null
@@ -199,13 +215,16 @@ export const ToolCall = builder.prismaNode("ToolCall", {
     }),
     inputHash: t.exposeString("inputHash", {
       nullable: true,
-      description: "SHA-256 over the RFC 8785 form of all that decides what ran; null before it was judged.",
+      description: "SHA-256 over the RFC 8785 form of everything that determines what runs. Null before the call was evaluated.",
     }),
-    output: t.exposeString("output", { nullable: true, description: "What the model read." }),
+    output: t.exposeString("output", {
+      nullable: true,
+      description: "Result as the model reads it. Null before there is a result, or if it was erased.",
+    }),
     keptOutput: t.field({
       type: KeptOutput,
       nullable: true,
-      description: "The output, where the model read only a part of it.",
+      description: "The complete output, if the model read only a part of it. Null otherwise.",
       select: { id: true, copiedFrom: true, keptOutputBytes: true },
       resolve: ({ id, copiedFrom, keptOutputBytes }) =>
         keptOutputBytes === null ? null : { callId: copiedFrom ?? id, bytes: keptOutputBytes },
@@ -213,58 +232,69 @@ export const ToolCall = builder.prismaNode("ToolCall", {
     details: t.expose("details", {
       type: "JSON",
       nullable: true,
-      description: "The tool's documented JSON; of a call that was refused, what a program can learn from the refusal.",
+      description:
+        "Result as JSON, in the documented form of the tool. For a refused call, the details of the refusal. Null if there are none, or if they were erased.",
     }),
     error: t.field({
       type: ToolCallError,
       nullable: true,
-      description: "Why it has no result of its own.",
+      description: "The error. Null if there is none.",
       select: { error: true },
       resolve: (call) => call.error as Failure | null,
     }),
-    isError: t.exposeBoolean("isError", { description: "Whether it has no result of its own." }),
+    isError: t.exposeBoolean("isError", { description: "True if the call ended with an error." }),
     stages: t.field({
       type: [StagePassage],
-      description: "Its passages through the stages of the gate, in order; at most 60.",
+      description: "Passes through the stages of the gate, in order, at most 60.",
       select: { stages: true },
       resolve: (call) => call.stages as unknown as Passage[],
     }),
     auditTrail: t.field({
       type: [AuditEntry],
-      description: "Its steps from state to state, in order; a few.",
+      description: "State transitions in order, usually a few.",
       select: { auditTrail: true },
       resolve: (call) => call.auditTrail as unknown as AuditRecord[],
     }),
     verdict: t.field({
       type: PermissionVerdict,
       nullable: true,
-      description: "What was said of it when it was last judged; null if it did not come so far.",
+      description: "Verdict of the latest evaluation. Null if the call was not evaluated.",
       select: { verdict: true },
       resolve: ({ verdict }) => verdict as (typeof PermissionVerdict)["$inferType"] | null,
     }),
     explanation: t.field({
       type: ToolCallExplanation,
       nullable: true,
-      description: "Which rule, list, mode, hook or stage allowed, asked or denied it, and why. Null if it did not come so far.",
+      description:
+        "Explanation of `verdict`: the rule, list, mode, hook or stage that decided, and why. Null if the call was not evaluated.",
       select: { explanation: true, verdict: true },
       resolve: ({ explanation, verdict }) => (verdict === null ? null : (explanation as unknown as Explanation | null)),
     }),
     durationMs: t.exposeFloat("durationMs", {
       nullable: true,
-      description: "How long it ran, in ms; of one that did not run, how long the gate took.",
+      description:
+        "Run time in ms. For a call that did not run, the time in the gate without waiting for people. Null if not measured, for example while the call is open or if it was sealed.",
     }),
-    startedAt: t.expose("startedAt", { type: "DateTime", nullable: true, description: "When it began to execute." }),
-    completedAt: t.expose("completedAt", { type: "DateTime", nullable: true, description: "When it had its final state." }),
-    createdAt: t.expose("createdAt", { type: "DateTime", description: "When the model asked for it." }),
-    updatedAt: t.expose("updatedAt", { type: "DateTime", description: "When its state last changed." }),
+    startedAt: t.expose("startedAt", {
+      type: "DateTime",
+      nullable: true,
+      description: "Time at which it first started to run. Null if it has not run.",
+    }),
+    completedAt: t.expose("completedAt", {
+      type: "DateTime",
+      nullable: true,
+      description: "Time at which it reached its final state. Null before that.",
+    }),
+    createdAt: t.expose("createdAt", { type: "DateTime", description: "Time at which the model requested it." }),
+    updatedAt: t.expose("updatedAt", { type: "DateTime", description: "Time of the latest change of state." }),
     erasedAt: t.expose("erasedAt", {
       type: "DateTime",
       nullable: true,
-      description: "When its input and result were erased; null for one that has them.",
+      description: "Time at which input and result were erased. Null if they were not erased.",
     }),
     copyOf: t.id({
       nullable: true,
-      description: "Of a fork's copy: the call that was made, by its `id`. Null for a call that was made here.",
+      description: "`id` of the original call, if a fork copied this one. Null otherwise.",
       select: { copiedFrom: true },
       resolve: ({ copiedFrom }) => (copiedFrom === null ? null : globalId("ToolCall", copiedFrom)),
     }),
@@ -272,62 +302,25 @@ export const ToolCall = builder.prismaNode("ToolCall", {
       type: "ToolCall",
       nullable: true,
       description:
-        "The earlier call of the agent whose result it was given in the place of a run, since its tool is cacheable and nothing had changed. Null if its tool ran.",
+        "Earlier call of the agent whose result was reused, because the tool is cacheable and nothing had changed. Null if the result was not reused.",
       select: { agentId: true, cachedFrom: true },
       resolve: (query, call, _args, context) => cachedCall(context, call, query),
     }),
-    agent: t.relation("agent", { description: "The agent that made it." }),
+    agent: t.relation("agent", { description: "Agent that made the call." }),
   }),
 });
 
 export const ToolCallConnection = connectionOf("ToolCall", ToolCall);
-
-export const ToolCallFilter = builder.inputType("ToolCallFilter", {
-  description: "All conditions that are given must hold.",
-  fields: (t) => ({
-    created: t.field({ type: TimeRangeInput, description: "Asked for in this span." }),
-    agentIds: t.idList({ description: "Of one of these agents." }),
-    templateIds: t.idList({ description: "Of an agent of one of these templates." }),
-    tools: t.stringList({ description: "Of one of these tools." }),
-    states: t.field({ type: [ToolCallState], description: "In one of these states." }),
-    errorTypes: t.field({ type: [ToolCallErrorType], description: "Refused or failed for one of these reasons." }),
-    verdicts: t.field({ type: [PermissionVerdict], description: "Judged so." }),
-    rules: t.stringList({ description: "Decided by one of these rules, as `explanation.rule` has them." }),
-    places: t.stringList({
-      description:
-        "Decided at one of these places, as `explanation.place` has them: of rules of the configuration (`Template.permission.rules`), and of stored ones (`allowRules.` and the row's id).",
-    }),
-    createdBy: t.idList({ description: "Of an agent that one of these actors made: ids of ActorRefs, or the actors' own." }),
-    decidedBy: t.idList({ description: "On which one of these actors decided." }),
-    minDurationMs: t.float({ description: "That took so long, or longer." }),
-  }),
-});
-
-const ToolCallOrderField = builder.enumType("ToolCallOrderField", {
-  description: "By what tool calls are ordered.",
-  values: described<Order["field"]>({
-    CREATED_AT: "When the model asked for them.",
-    DURATION: "How long they took; those that have not ended stand at the end.",
-  }),
-});
-
-const ToolCallOrder = builder.inputType("ToolCallOrder", {
-  description: "An order of tool calls.",
-  fields: (t) => ({
-    field: t.field({ type: ToolCallOrderField, required: true, description: "By what." }),
-    direction: t.field({ type: OrderDirection, required: true, description: "In which direction." }),
-  }),
-});
 
 builder.queryField("toolCalls", (t) =>
   t.connection(
     {
       type: ToolCall,
       description:
-        "The tool audit: every call that was made, whatever became of it. A fork's copies stand on `agent.toolCalls` only.",
+        "The tool audit: all calls that the viewer may see, in any state. Calls copied by forks are left out; `Agent.toolCalls` has them.",
       args: {
-        filter: t.arg({ type: ToolCallFilter, description: "Which; all if omitted." }),
-        orderBy: t.arg({ type: ToolCallOrder, description: "In which order; the newest first if omitted." }),
+        filter: t.arg({ type: ToolCallFilter, description: "Filter. All calls if omitted." }),
+        orderBy: t.arg({ type: ToolCallOrder, description: "Sort order. Newest first if omitted." }),
       },
       resolve: (_root, args, context, info) => toolCalls(context, args, nodesSelection(context, info)),
     },
@@ -339,8 +332,8 @@ builder.queryField("toolCall", (t) =>
   t.prismaField({
     type: ToolCall,
     nullable: true,
-    description: "A tool call by its own id, as logs and events name it; null if it does not exist or may not be seen.",
-    args: { callId: t.arg.id({ required: true, description: "The call's `callId`." }) },
+    description: "Tool call by `callId`. Null if it does not exist or the viewer may not see it.",
+    args: { callId: t.arg.id({ required: true, description: "`callId` of the call." }) },
     resolve: (query, _root, { callId }, context) => toolCall(context, callId, query),
   }),
 );

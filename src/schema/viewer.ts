@@ -9,56 +9,59 @@ import { Role } from "./enums.ts";
 type ServerOfViewer = Pick<AgentServices, "serverId" | "version">;
 
 const Action = builder.enumType("Action", {
-  description: "What actors may do beyond their own agents.",
+  description: "Right of an actor, beyond reading and steering their own agents.",
   values: described<ActorAction>({
-    READ_TENANT: "Read agents of others, and the events of the tenant itself.",
+    READ_TENANT: "Read agents of other actors, and the events of the tenant itself.",
     CREATE_AGENTS: "Create agents.",
-    STEER_ALL_AGENTS: "Send to and interrupt agents of others.",
-    DECIDE: "Decide on approvals; of a single one `viewerCanDecide` says it.",
-    STORE_ALLOW_RULES: "Store rules by which calls run without asking, and revoke them.",
-    DELEGATE: "Let somebody else decide in one's name.",
-    REPLACE_PERMISSION: "Give an agent a permission in the place of its template's.",
+    STEER_ALL_AGENTS: "Send messages to agents of other actors, and interrupt them.",
+    DECIDE: "Decide on approvals. `Approval.viewerCanDecide` tells it for a single approval.",
+    STORE_ALLOW_RULES: "Store and revoke rules under which calls run without asking.",
+    DELEGATE: "Let another actor decide on one's behalf.",
+    REPLACE_PERMISSION: "Replace the permission of a template for an agent (`permissionScope: REPLACE`).",
   }),
 });
 
 const Ability = builder.objectRef<OneAbility>("Ability").implement({
-  description: "Whether the actor who asks may do something.",
+  description: "Whether the viewer has a right.",
   fields: (t) => ({
-    action: t.expose("action", { type: Action, description: "What." }),
-    isAllowed: t.exposeBoolean("isAllowed", { description: "Whether they may." }),
-    reason: t.exposeString("reason", { nullable: true, description: "Why not, in words; null if they may." }),
+    action: t.expose("action", { type: Action, description: "The right." }),
+    isAllowed: t.exposeBoolean("isAllowed", { description: "True if the viewer has the right." }),
+    reason: t.exposeString("reason", {
+      nullable: true,
+      description: "Reason why the viewer lacks the right. Null if they have it.",
+    }),
   }),
 });
 
 const Server = builder.objectRef<ServerOfViewer>("Server").implement({
-  description: "The server that answers. Several of one database may be of different versions while they are upgraded.",
+  description: "The server that answers. Servers of one database may run different versions during an upgrade.",
   fields: (t) => ({
     serverId: t.exposeID("serverId", {
-      description: "The process: each start has another one. The log of the server names it.",
+      description: "Id of the server process, also in its log. Each start has a new one.",
     }),
-    version: t.string({ description: "The version of Triplane.", resolve: ({ version }) => version.version }),
+    version: t.string({ description: "Version of Triplane.", resolve: ({ version }) => version.version }),
     commit: t.string({
       nullable: true,
-      description: "The beginning of the commit that it was built from; null if it does not know it.",
+      description: "Start of the hash of the commit from which it was built. Null if unknown.",
       resolve: ({ version }) => version.commit,
     }),
   }),
 });
 
 const Viewer = builder.objectRef<Actor>("Viewer").implement({
-  description: "The actor who asks, as authentication says now.",
+  description: "The actor that sent the request, as authenticated now.",
   fields: (t) => ({
-    actor: t.field({ type: ActorRef, description: "Who it is.", resolve: (viewer) => actorRef(viewer) }),
-    tenant: t.exposeString("tenant", { description: "The tenant whose agents they reach." }),
-    roles: t.field({ type: [Role], description: "Their roles.", resolve: ({ roles }) => [...roles] }),
+    actor: t.field({ type: ActorRef, description: "The actor.", resolve: (viewer) => actorRef(viewer) }),
+    tenant: t.exposeString("tenant", { description: "Tenant of the actor." }),
+    roles: t.field({ type: [Role], description: "Roles of the actor.", resolve: ({ roles }) => [...roles] }),
     delegators: t.field({
       type: [ActorRef],
-      description: "Those in whose names they may decide now, besides their own, each once.",
+      description: "Actors on whose behalf the viewer may decide now, each once.",
       resolve: ({ delegators }) => [...delegators],
     }),
     abilities: t.field({
       type: [Ability],
-      description: "What they may do, every action once, and why not the rest.",
+      description: "All rights, each once, with the reason for those that the viewer lacks.",
       resolve: (viewer) => [...abilitiesOf(viewer)],
     }),
     server: t.field({
@@ -70,5 +73,5 @@ const Viewer = builder.objectRef<Actor>("Viewer").implement({
 });
 
 builder.queryField("viewer", (t) =>
-  t.field({ type: Viewer, description: "The actor who asks.", resolve: (_root, _args, { actor }) => actor }),
+  t.field({ type: Viewer, description: "The actor that sent the request.", resolve: (_root, _args, { actor }) => actor }),
 );

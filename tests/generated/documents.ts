@@ -4,22 +4,22 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
-/** What an actor is. */
+/** Kind of actor. */
 export type ActorKind =
   /** A program. */
   | 'SERVICE'
-  /** The server itself. */
+  /** The Triplane server itself. */
   | 'SYSTEM'
   /** A person. */
   | 'USER';
 
-/** What an agent does. */
+/** Activity of an agent. */
 export type AgentState =
   /** The turn waits for a person. */
   | 'PAUSED'
-  /** It waits for a message. */
+  /** Idle: it waits for a message. */
   | 'READY'
-  /** A turn is under way. */
+  /** A turn is running. */
   | 'WORKING';
 
 /** Input of `allowAlways`. */
@@ -40,17 +40,17 @@ export type AllowRuleFilter = {
   templateIds?: Array<string | number> | null | undefined;
 };
 
-/** What a person says about an approval. */
+/** Decision of a person on an approval. */
 export type ApprovalDecision =
-  /** It may run. */
+  /** Allow the action. */
   | 'ALLOW'
-  /** It may not run. */
+  /** Deny the action. */
   | 'DENY'
-  /** Of an outcome that is unknown: it is done, with this result. */
+  /** For OUTCOME_UNKNOWN: the call succeeded with the given result. */
   | 'DONE'
-  /** Of an outcome that is unknown: it has failed. */
+  /** For OUTCOME_UNKNOWN: the call failed. */
   | 'FAIL'
-  /** Of an outcome that is unknown: run it again. */
+  /** For OUTCOME_UNKNOWN: run the call again. */
   | 'RETRY';
 
 /** Filter for approvals. All given conditions must match. */
@@ -75,104 +75,104 @@ export type ApprovalFilter = {
   tools?: Array<string> | null | undefined;
 };
 
-/** What is asked. */
+/** Kind of question that an approval asks. */
 export type ApprovalKind =
-  /** May it spend more than its budget? Reserved for budgets of agents: no server asks this so far. */
+  /** May the agent exceed its budget? Reserved: no server creates such approvals yet. */
   | 'BUDGET'
-  /** May it reach this host? */
+  /** May the agent connect to this host? */
   | 'NETWORK_HOST'
-  /** The server died while this call ran: what came of it? */
+  /** What was the outcome of this call? Its server stopped while it ran. */
   | 'OUTCOME_UNKNOWN'
   /** May this call run? */
   | 'TOOL_CALL';
 
-/** What became of an approval. */
+/** State of an approval. */
 export type ApprovalState =
-  /** As many people as it needs have allowed it. */
+  /** As many people as its quorum requires have allowed it. */
   | 'ALLOWED'
-  /** Somebody denied it. */
+  /** A person denied it. */
   | 'DENIED'
-  /** Nobody decided in time. */
+  /** Nobody decided before `expiresAt`. */
   | 'EXPIRED'
   /** It waits for people. */
   | 'PENDING'
-  /** Somebody said what came of a call whose outcome was unknown. */
+  /** A person reported the outcome of a call whose outcome was unknown. */
   | 'RESOLVED'
-  /** Its turn ended before anybody decided. */
+  /** The turn, or the background program that asked, ended before anybody decided. */
   | 'SEALED'
-  /** Something else would run by now: a newer approval asks again. */
+  /** The action has changed since the request: a newer approval replaces it. */
   | 'STALE';
 
-/** Which agent to archive. */
+/** Input of `archiveAgent`. */
 export type ArchiveAgentInput = {
-  /** The agent. */
+  /** `id` of the agent. */
   agentId: string | number;
 };
 
-/** Where in its turn an agent stands. */
+/** Stage of an agent within its turn, in the order of a step. */
 export type Breakpoint =
-  /** Only people can say how it goes on. */
+  /** The turn waits for people to decide on approvals. */
   | 'AWAITING_APPROVAL'
-  /** The results of tools are there, and the next step has not begun. */
+  /** All tool results are available, and the next step has not started. */
   | 'POST_TOOL'
-  /** Before the answer of the model begins. */
+  /** The model was called and has not started to answer. */
   | 'PRE_MODEL'
-  /** A call waits for a place among the running tools of its server. */
+  /** A call waits for a free tool slot on its server. */
   | 'PRE_TOOL'
   /** Between two turns. */
   | 'READY'
-  /** While the model speaks. */
+  /** The model is answering. */
   | 'STREAMING_MODEL'
-  /** Tools run. */
+  /** Tools are running. */
   | 'TOOL_EXECUTING'
-  /** The calls of an answer are about to be judged. */
+  /** The tool calls of an answer are being checked. */
   | 'TOOL_PENDING';
 
-/** Which call to end. */
+/** Input of `cancelToolCall`. */
 export type CancelToolCallInput = {
-  /** The call's `callId`. */
+  /** `callId` of the call. */
   callId: string | number;
-  /** Why; the model reads it. */
+  /** Reason, at most 4,000 characters. The model reads it. */
   note?: string | null | undefined;
 };
 
-/** A plane of agents. Each kind of event is on one of them. */
+/** A plane: a group of event kinds. Each kind belongs to one plane. */
 export type Channel =
-  /** What people must decide, and what they decided. */
+  /** Approvals and decisions. */
   | 'CONTROL'
-  /** What operators and audit watch, with the events of the tenant itself. */
+  /** Events for operators, audit and BI, including those of the tenant itself. */
   | 'MONITOR'
-  /** What the agent does. */
+  /** Progress of the agent: messages, text, tool calls and ends of turns. */
   | 'PROGRESS';
 
-/** What became of a part of the configuration. */
+/** How a part of the configuration changed. */
 export type ConfigurationChangeKind =
-  /** It was not there before. */
+  /** The part is new. */
   | 'ADDED'
-  /** It says something else. */
+  /** The part has other content. */
   | 'CHANGED'
-  /** It is no longer there. */
+  /** The part was removed. */
   | 'REMOVED';
 
-/** What to make an agent from. */
+/** Input of `createAgent`. */
 export type CreateAgentInput = {
-  /** Names of hooks of the configuration (`agentHooks`) that run after its template's. They only tighten. */
+  /** Names of hooks in `agentHooks` of the configuration. They run after the template's hooks, and can only tighten permissions. */
   hooks?: Array<string> | null | undefined;
-  /** The same key with the same input creates once and answers the same agent. */
+  /** Key of 1 to 200 characters, kept for 30 days. Repeating the request returns the same agent. IDEMPOTENCY_KEY_REUSED for another input. */
   idempotencyKey?: string | null | undefined;
-  /** Name of a configured model. The template's if omitted. */
+  /** Name of a configured model. The template's model if omitted. */
   model?: string | null | undefined;
-  /** A permission block of the agent's own. */
+  /** Permission block of this agent. */
   permission?: PermissionInput | null | undefined;
-  /** Whether `permission` adds to the template's, so that it can only tighten, or replaces it. */
+  /** How `permission` combines with the template's permission. REPLACE needs the role admin. */
   permissionScope?: PermissionScope | null | undefined;
-  /** The template: `templates` lists them. */
+  /** Template of the agent, given by `templateId`. NOT_FOUND if it is not configured; see `templates`. */
   templateId: string | number;
-  /** What people call it: one line of at most 200 characters. */
+  /** Title for people, one line of at most 200 characters. */
   title?: string | null | undefined;
-  /** The longest time of each tool call, in ms. The template's if omitted. */
+  /** Time limit of each tool call in ms, 1 to 3,600,000. The template's limit if omitted. */
   toolTimeoutMs?: number | null | undefined;
-  /** The folder in which the agent works: an absolute path, or one below a workspace root, or below the folder in which the server was started. If omitted: the configuration's default, or else an empty folder of the agent's own. */
+  /** Folder in which the agent works. An absolute path, or relative to a workspace root or to the server's start folder. It must exist, and lie in a workspace root if any are configured. If omitted, `defaultWorkspace` of the configuration, or else a new empty folder. */
   workspace?: string | null | undefined;
 };
 
@@ -216,273 +216,273 @@ export type DelegationFilter = {
   isActive?: boolean | null | undefined;
 };
 
-/** How a turn ended. */
+/** Reason why a turn ended. */
 export type DoneReason =
-  /** The model has said all that it had to say. */
+  /** The model completed its answer. */
   | 'COMPLETED'
-  /** It could not go on: an ERROR says why. */
+  /** The turn failed: an ERROR event gives the cause. */
   | 'ERROR'
-  /** Somebody interrupted it. */
+  /** A person or program interrupted the turn. */
   | 'INTERRUPTED'
-  /** It took as many steps as its template allows. */
+  /** The turn reached the maximum number of steps of its template. */
   | 'MAX_STEPS';
 
-/** What went wrong. */
+/** Part of the system where the error occurred. */
 export type ErrorPhase =
-  /** The agent's going on from turn to turn, and from server to server. */
+  /** Turns, takeovers and restarts of the agent. */
   | 'LIFECYCLE'
   /** A model call. */
   | 'MODEL'
-  /** The server, its database, or what it tells others. */
+  /** The server, its database, or the delivery of events to listeners and webhooks. */
   | 'SYSTEM'
   /** A tool call. */
   | 'TOOL';
 
-/** How bad it is. */
+/** Severity of an error. */
 export type ErrorSeverity =
-  /** Something is lost. */
+  /** Data was lost, or the database was unavailable. */
   | 'CRITICAL'
-  /** Something was not done. */
+  /** An operation failed. */
   | 'ERROR'
-  /** Something that is worth knowing, as that a provider asks to wait. */
+  /** Information, for example that a provider asks to wait. */
   | 'INFO'
-  /** The agent goes on, but not as it should. */
+  /** The agent continues, with restrictions. */
   | 'WARN';
 
-/** What an event reports. Kinds are added: clients ignore those that they do not know. */
+/** Kind of event. New kinds may be added: clients must ignore unknown ones. */
 export type EventKind =
-  /** Somebody archived the agent: it takes no more messages. */
+  /** The agent was archived and accepts no messages. */
   | 'AGENT_ARCHIVED'
   /** An agent was created. */
   | 'AGENT_CREATED'
-  /** Somebody gave the agent another title. */
+  /** The title of the agent changed. */
   | 'AGENT_RENAMED'
-  /** The agent goes on after its server stopped. */
+  /** The agent continues after its server stopped. */
   | 'AGENT_RESUMED'
-  /** Somebody took an archived agent back: it takes messages again. */
+  /** The agent was restored from the archive and accepts messages. */
   | 'AGENT_UNARCHIVED'
-  /** Of the tenant: somebody took a stored rule back. */
+  /** Tenant event: a stored rule was revoked. */
   | 'ALLOW_RULE_REVOKED'
-  /** Of the tenant: somebody stored a rule by which calls run without asking. */
+  /** Tenant event: an allow rule was stored. */
   | 'ALLOW_RULE_STORED'
-  /** The agent stands elsewhere in its turn. */
+  /** The agent reached another stage of its turn. */
   | 'BREAKPOINT_CHANGED'
-  /** Of the tenant: a server was started with other rights than the last one known. */
+  /** Tenant event: a server started with a configuration that grants other rights than the last known one. */
   | 'CONFIGURATION_CHANGED'
-  /** Of the tenant: a delegation was revoked, or its time is up. */
+  /** Tenant event: a delegation was revoked, or its time ended. */
   | 'DELEGATION_ENDED'
-  /** Of the tenant: somebody lets another decide in their name. */
+  /** Tenant event: a delegation started. */
   | 'DELEGATION_STARTED'
   /** A turn ended. */
   | 'DONE'
-  /** Something went wrong that operators should see. */
+  /** A problem that operators should see. */
   | 'ERROR'
-  /** A call was interrupted, or sealed. */
+  /** A call was interrupted, cancelled or sealed. */
   | 'EXECUTION_ABORTED'
-  /** A call has its result. */
+  /** A call ended with a result. */
   | 'EXECUTION_COMPLETED'
   /** A call was refused or failed. */
   | 'EXECUTION_FAILED'
-  /** A call enters the gate. Only for templates that trace, as the five kinds after it. */
+  /** A call enters the gate. EXECUTION and STAGE events exist only for templates with `trace`. */
   | 'EXECUTION_STARTED'
-  /** Something else has changed files that the agent knows. */
+  /** Files known to the agent were changed by something other than its file tools. */
   | 'FILE_CHANGED'
-  /** Somebody asked for the end of the running turn. */
+  /** An interrupt of the running turn was requested. */
   | 'INTERRUPT_REQUESTED'
   /** A person or program sent a message. */
   | 'MESSAGE_RECEIVED'
-  /** Somebody took back a message that waited. */
+  /** A queued message was withdrawn. */
   | 'MESSAGE_WITHDRAWN'
-  /** Nothing is left to decide. */
+  /** An approval was closed without a final decision. */
   | 'PERMISSION_CLOSED'
   /** A person decided. */
   | 'PERMISSION_DECIDED'
   /** A person must decide. */
   | 'PERMISSION_REQUIRED'
-  /** A background shell has ended. */
+  /** A background shell ended. */
   | 'SHELL_ENDED'
-  /** A call left a command running in the background. */
+  /** A call started a background shell. */
   | 'SHELL_STARTED'
-  /** A call has gone through a stage of the gate. */
+  /** A call completed a stage of the gate. */
   | 'STAGE_COMPLETED'
   /** A call enters a stage of the gate. */
   | 'STAGE_STARTED'
-  /** The agent's state changed. */
+  /** The state of the agent changed. */
   | 'STATE_CHANGED'
   /** A model call is complete. */
   | 'STEP_COMPLETE'
-  /** The database was away, and is back. */
+  /** The database was unavailable, and is available again. */
   | 'STORAGE_FAILURE'
-  /** So much more of a block of text. */
+  /** A piece of a block of text. */
   | 'TEXT_CHUNK'
   /** A block of text is complete, or was aborted. */
   | 'TEXT_CHUNK_END'
-  /** A block of the agent's text begins. */
+  /** A block of text starts. */
   | 'TEXT_CHUNK_START'
-  /** So much more of a block of thinking. */
+  /** A piece of a block of thinking. */
   | 'THINK_CHUNK'
   /** A block of thinking is complete, or was aborted. */
   | 'THINK_CHUNK_END'
-  /** A block of the model's thinking begins. */
+  /** A block of thinking starts. */
   | 'THINK_CHUNK_START'
-  /** The agent's todo list changed. */
+  /** The todo list of the agent changed. */
   | 'TODO_CHANGED'
-  /** What a model call used. */
+  /** Tokens and cost of a model call. */
   | 'TOKEN_USAGE'
-  /** Somebody asked for the end of one tool call. */
+  /** The cancellation of a tool call was requested. */
   | 'TOOL_CANCEL_REQUESTED'
-  /** A tool reported something of its own. */
+  /** A custom event emitted by a tool. */
   | 'TOOL_CUSTOM_EVENT'
-  /** A tool call has its final state. */
+  /** A tool call reached its final state. */
   | 'TOOL_END'
-  /** A tool call ended without a result of its own. */
+  /** A tool call ended with an error. */
   | 'TOOL_ERROR'
-  /** The audit of a tool call in its final state. */
+  /** Audit record of a tool call in its final state. */
   | 'TOOL_EXECUTED'
-  /** A tool call begins to execute. */
+  /** A tool call starts to run. */
   | 'TOOL_START'
-  /** Somebody asked for another turn for the same messages. */
+  /** A retry of the last turn was requested. */
   | 'TURN_RETRY_REQUESTED';
 
-/** What a call did with a file. */
+/** How a call accessed a file. */
 export type FileAccess =
-  /** It read the file. */
+  /** The call read the file. */
   | 'READ'
-  /** It wrote the file. */
+  /** The call wrote the file. */
   | 'WRITTEN';
 
-/** What something else than the file tools of an agent made of a file that the agent knows. */
+/** A change of a known file by something other than the file tools of its agent. */
 export type FileChangeKind =
-  /** Its content is another. */
+  /** The content changed. */
   | 'CHANGED'
-  /** It is there again, after it was removed. */
+  /** The file exists again after it was removed. */
   | 'MADE_AGAIN'
-  /** It is no longer there. */
+  /** The file was removed. */
   | 'REMOVED';
 
-/** Which agent to fork, and where. */
+/** Input of `forkAgent`. */
 export type ForkAgentInput = {
-  /** The agent. */
+  /** `id` of the agent to fork. */
   agentId: string | number;
-  /** The same key with the same input forks once and answers the same agent. */
+  /** Key of 1 to 200 characters, kept for 30 days. Repeating the request returns the same agent. IDEMPOTENCY_KEY_REUSED for another input. */
   idempotencyKey?: string | null | undefined;
-  /** The last message that both share, one of `agent.forkPoints`; the newest if omitted. */
+  /** Last message that both agents share, one of `Agent.forkPoints`. The newest fork point if omitted. INVALID if the agent cannot be forked there. */
   messageId?: string | number | null | undefined;
 };
 
-/** The stages of the gate through which every tool call goes, in order. */
+/** Stage of the gate. Every tool call passes these stages in this order. */
 export type GateStage =
-  /** If it is asked for: has a person allowed exactly this? */
+  /** Waits for the approval of exactly this input, if the verdict is ASK. */
   | 'CONFIRMATION'
-  /** Is there such a tool, and does the agent have it? */
+  /** Finds the tool and checks that the agent has it. */
   | 'DISCOVERY'
-  /** The tool runs. */
+  /** Runs the tool. */
   | 'EXECUTION'
-  /** Its answer becomes text for the model and JSON for programs. */
+  /** Turns the answer of the tool into text for the model and JSON for programs. */
   | 'FORMATTING'
-  /** What do rules, lists, the mode and hooks say? */
+  /** Evaluates rules, lists, the mode and hooks. */
   | 'PERMISSION'
-  /** Do the arguments fit the tool's schema? */
+  /** Checks the arguments against the input schema of the tool. */
   | 'VALIDATION';
 
-/** An image for the model to see. */
+/** An image for the model. */
 export type ImageInput = {
-  /** The file in base64, at most 3.75 MB of it. */
+  /** The file in base64, with padding and without line breaks. At most 3.75 MB before encoding, and 8,000 pixels a side. */
   data: string;
-  /** What it is. */
+  /** File type of the image. INVALID if the data has another type. */
   mediaType: ImageType;
 };
 
-/** The types of images that models read. */
+/** Image formats that models read. */
 export type ImageType =
-  /** Graphics Interchange Format. */
+  /** GIF. */
   | 'GIF'
   /** JPEG. */
   | 'JPEG'
-  /** Portable Network Graphics. */
+  /** PNG. */
   | 'PNG'
   /** WebP. */
   | 'WEBP';
 
-/** Which agent's turn to end. */
+/** Input of `interruptAgent`. */
 export type InterruptAgentInput = {
-  /** The agent. */
+  /** `id` of the agent. */
   agentId: string | number;
-  /** Why; the model reads it. */
+  /** Reason, at most 4,000 characters. The model reads it. */
   note?: string | null | undefined;
 };
 
-/** Whose message it is. */
+/** Author of a message. */
 export type MessageKind =
-  /** The model's answer. */
+  /** The model. */
   | 'ASSISTANT'
   /** The results of the tool calls of an answer. */
   | 'TOOL_RESULTS'
-  /** A person's or a program's. */
+  /** A person or program, or a note of the server to the model. */
   | 'USER';
 
-/** A permission block, as in the configuration: docs/permissions.md. */
+/** A permission block, as in the configuration. See docs/permissions.md. */
 export type PermissionInput = {
-  /** Rules: what they match runs without asking, unless it is denied. */
+  /** Rules. Matching calls run without asking, unless they are denied. */
   allow?: Array<string> | null | undefined;
-  /** If given, every other tool is denied. */
+  /** Names of tools. If given, all other tools are denied. */
   allowTools?: Array<string> | null | undefined;
-  /** Rules: what they match is asked for, unless it is denied or allowed. */
+  /** Rules. Matching calls need approval, unless they are denied or allowed. */
   ask?: Array<string> | null | undefined;
-  /** These tools run without asking, unless they are denied, if the agent's programs run in a box. */
+  /** Names of tools that run without asking, unless they are denied, if the agent's programs run in a sandbox. */
   autoAllowInBox?: Array<string> | null | undefined;
-  /** These tools run without asking, unless they are denied. */
+  /** Names of tools that run without asking, unless they are denied. */
   autoAllowTools?: Array<string> | null | undefined;
-  /** Rules such as fs_read(path:.env): what they match is denied. */
+  /** Rules such as `fs_read(path:.env)`. Matching calls are denied. */
   deny?: Array<string> | null | undefined;
-  /** These tools are denied. */
+  /** Names of tools that are denied. */
   denyTools?: Array<string> | null | undefined;
-  /** auto, approval (ask), readonly, deny, default, or one of the configuration's own. */
+  /** Verdict on calls that no rule or list decides: `auto`, `approval` (or `ask`), `readonly`, `deny`, `default`, or a mode of the configuration. If omitted: `auto` with TIGHTEN, else `default`. */
   mode?: string | null | undefined;
-  /** True if command lines that are known to only read run without asking. */
+  /** True to run command lines without asking if they are known to only read. False if omitted. */
   readOnlyCommands?: boolean | null | undefined;
-  /** These tools are asked for, unless they are denied or allowed. */
+  /** Names of tools that need approval, unless they are denied or allowed. */
   requireApprovalTools?: Array<string> | null | undefined;
 };
 
-/** What a permission block of an agent's own does to its template's. */
+/** How an agent's own permission block combines with that of its template. */
 export type PermissionScope =
-  /** It takes its place, which needs an administrator. */
+  /** Only the agent's own block applies. Needs the role admin. */
   | 'REPLACE'
-  /** It adds to it, so that it can only tighten. */
+  /** Both apply, and the stricter verdict wins. */
   | 'TIGHTEN';
 
-/** What a rule, a list, a mode or a hook says of a call. */
+/** Verdict of a rule, a list, a mode or a hook on a call. */
 export type PermissionVerdict =
-  /** It may run. */
+  /** The call may run. */
   | 'ALLOW'
   /** A person must decide. */
   | 'ASK'
-  /** It must not run. */
+  /** The call must not run. */
   | 'DENY';
 
-/** Which agent, and what to call it. */
+/** Input of `renameAgent`. */
 export type RenameAgentInput = {
-  /** The agent. */
+  /** `id` of the agent. */
   agentId: string | number;
-  /** One line of at most 200 characters; none if omitted or empty. */
+  /** New title, one line of at most 200 characters. Omitted or empty removes the title. */
   title?: string | null | undefined;
 };
 
-/** What became of calls whose outcome is unknown. */
+/** How calls with an unknown outcome were handled. */
 export type ResumeStrategy =
-  /** They were sealed, or could run again. */
+  /** They were sealed. Also used if another server took over from one that stopped responding. */
   | 'CRASH'
-  /** People are asked what came of them. */
+  /** People are asked for their outcome. */
   | 'MANUAL'
-  /** There are none: the server was stopped on purpose, and broke off what it could not end. */
+  /** There are none: the server was shut down as planned and aborted what it could not finish. */
   | 'PLANNED';
 
-/** Which agent's last turn to retry. */
+/** Input of `retryTurn`. */
 export type RetryTurnInput = {
-  /** The agent. */
+  /** `id` of the agent. */
   agentId: string | number;
-  /** The same key with the same input retries once. */
+  /** Key of 1 to 200 characters, kept for 30 days. Repeating the request does not start another retry. */
   idempotencyKey?: string | null | undefined;
 };
 
@@ -498,202 +498,202 @@ export type RevokeDelegationInput = {
   delegationId: string | number;
 };
 
-/** How much a call could change. */
+/** Risk of a call. */
 export type Risk =
-  /** What it changes may be lost. */
+  /** Its changes may destroy data. */
   | 'HIGH'
   /** It only reads. */
   | 'LOW'
-  /** It changes something that can be seen and mended. */
+  /** It makes changes that can be seen and repaired. */
   | 'MEDIUM';
 
-/** A message, and to whom. */
+/** Input of `sendMessage`. */
 export type SendMessageInput = {
-  /** The agent. */
+  /** `id` of the agent. */
   agentId: string | number;
-  /** The same key with the same input sends once and answers the same message. */
+  /** Key of 1 to 200 characters, kept for 30 days. Repeating the request returns the same message. IDEMPOTENCY_KEY_REUSED for another input. */
   idempotencyKey?: string | null | undefined;
-  /** At most 20, of 5 MB together. They come before the text. */
+  /** Images, at most 20 and 5 MB in total. The model reads them before the text. */
   images?: Array<ImageInput> | null | undefined;
-  /** At most 1 MB. It may be empty if there are images. */
+  /** Text of the message, at most 1 MB. May be empty if there are images. */
   text: string;
 };
 
-/** Why a background shell ended. */
+/** Reason why a background shell ended. */
 export type ShellEndReason =
   /** Its agent was archived. */
   | 'ARCHIVED'
-  /** By itself. */
+  /** The program exited by itself, or through a signal from elsewhere. */
   | 'EXITED'
   /** A person interrupted its agent. */
   | 'INTERRUPTED'
-  /** Its agent ended it. */
+  /** Its agent stopped it. */
   | 'KILLED'
-  /** It could not be started. */
+  /** The program could not be started. */
   | 'NOT_STARTED'
-  /** Its server was closed. */
+  /** Its server was shut down. */
   | 'SERVER_CLOSED'
-  /** Its server died, or could not reach the database in time. */
+  /** Its server crashed, or could not reach the database in time. */
   | 'SERVER_LOST'
-  /** Another server went on with its agent. */
+  /** Another server took over its agent. */
   | 'TAKEN_OVER'
-  /** Its time was up. */
+  /** Its time limit was reached. */
   | 'TIME_UP';
 
-/** The state of a background shell. */
+/** State of a background shell. */
 export type ShellState =
   /** Final: it has ended. */
   | 'ENDED'
-  /** It runs on its server, or did when that was last heard of. */
+  /** It is running, as far as known: its server may have stopped since. */
   | 'RUNNING';
 
-/** Which recorded calls; all conditions that are given must hold. */
+/** Filter for recorded calls. All given conditions must match. */
 export type SimulationFilter = {
-  /** Of one of these agents. */
+  /** Calls of one of these agents. */
   agentIds?: Array<string | number> | null | undefined;
-  /** Asked for in this span. */
+  /** Calls requested by the model in this time range. */
   created?: TimeRangeInput | null | undefined;
-  /** Of an agent of one of these templates. */
+  /** Calls of agents of one of these templates, given by `templateId`. */
   templateIds?: Array<string | number> | null | undefined;
-  /** Of one of these tools. */
+  /** Calls of one of these tools. */
   tools?: Array<string> | null | undefined;
 };
 
-/** A span of time. Day after day, each moment is in one span. */
+/** A half-open range of time: `from` is included, `to` is not. Consecutive ranges do not overlap. */
 export type TimeRangeInput = {
-  /** The first moment of it; from the beginning if omitted. */
+  /** First moment of the range. Unbounded if omitted. */
   from?: string | null | undefined;
-  /** The first moment after it; without an end if omitted. */
+  /** First moment after the range. Unbounded if omitted. */
   to?: string | null | undefined;
 };
 
-/** How far an entry of a todo list has come. */
+/** State of a todo entry. */
 export type TodoStatus =
-  /** It is done. */
+  /** Done. */
   | 'COMPLETED'
-  /** The agent works on it. */
+  /** In progress. */
   | 'IN_PROGRESS'
-  /** It has not begun. */
+  /** Not started. */
   | 'PENDING';
 
-/** Why a call was refused or failed. */
+/** Reason why a call was refused or failed. */
 export type ToolCallErrorType =
-  /** It was interrupted, or sealed, or the model's answer was incomplete. */
+  /** The call was interrupted, cancelled or sealed, or the model's answer was incomplete. */
   | 'ABORTED'
-  /** Nobody decided in time. */
+  /** The approval expired before a person decided. */
   | 'APPROVAL_EXPIRED'
-  /** The agent does not have the tool. */
+  /** The agent does not have this tool. */
   | 'DISABLED'
   /** The tool failed. */
   | 'EXECUTION_FAILED'
-  /** The arguments do not fit the tool's schema. */
+  /** The arguments do not match the input schema of the tool. */
   | 'INVALID_PARAMS'
-  /** There is no such tool. */
+  /** No tool has this name. */
   | 'NOT_FOUND'
-  /** A rule, a list, the mode or a hook denied it. */
+  /** A rule, a list, the mode or a hook denied the call. */
   | 'PERMISSION_DENIED'
-  /** The tool did not end in time. */
+  /** The tool exceeded its time limit. */
   | 'TIMEOUT'
-  /** The server ran as many tools as it may. */
+  /** All tool slots of the server are in use. */
   | 'TOOL_BUSY'
-  /** A person denied it. */
+  /** A person denied the call. */
   | 'USER_REJECTED';
 
-/** All conditions that are given must hold. */
+/** Filter for tool calls. All given conditions must match. */
 export type ToolCallFilter = {
-  /** Of one of these agents. */
+  /** Calls of one of these agents. */
   agentIds?: Array<string | number> | null | undefined;
-  /** Asked for in this span. */
+  /** Calls requested by the model in this time range. */
   created?: TimeRangeInput | null | undefined;
-  /** Of an agent that one of these actors made: ids of ActorRefs, or the actors' own. */
+  /** Calls of agents created by one of these actors, given by `ActorRef.id` or `actorId`. */
   createdBy?: Array<string | number> | null | undefined;
-  /** On which one of these actors decided. */
+  /** Calls with a decision by one of these actors, given by `ActorRef.id` or `actorId`. */
   decidedBy?: Array<string | number> | null | undefined;
-  /** Refused or failed for one of these reasons. */
+  /** Calls that were refused or failed with one of these error types. */
   errorTypes?: Array<ToolCallErrorType> | null | undefined;
-  /** That took so long, or longer. */
+  /** Calls whose `durationMs` is at least this value. */
   minDurationMs?: number | null | undefined;
-  /** Decided at one of these places, as `explanation.place` has them: of rules of the configuration (`Template.permission.rules`), and of stored ones (`allowRules.` and the row's id). */
+  /** Calls decided at one of these places, as in `explanation.place`. For rules of the configuration see `Template.permission.rules`; for stored rules use `allowRules.` and the row id. */
   places?: Array<string> | null | undefined;
-  /** Decided by one of these rules, as `explanation.rule` has them. */
+  /** Calls decided by one of these rules, as in `explanation.rule`. */
   rules?: Array<string> | null | undefined;
-  /** In one of these states. */
+  /** Calls in one of these states. */
   states?: Array<ToolCallState> | null | undefined;
-  /** Of an agent of one of these templates. */
+  /** Calls of agents of one of these templates, given by `templateId`. */
   templateIds?: Array<string | number> | null | undefined;
-  /** Of one of these tools. */
+  /** Calls of one of these tools. */
   tools?: Array<string> | null | undefined;
-  /** Judged so. */
+  /** Calls with one of these verdicts. */
   verdicts?: Array<PermissionVerdict> | null | undefined;
 };
 
-/** How far a tool call has come. */
+/** State of a tool call. */
 export type ToolCallState =
-  /** A person must decide on it, or say what came of it. */
+  /** A person must decide on the call, or report its outcome. */
   | 'APPROVAL_REQUIRED'
-  /** A person allowed it, and it has not begun. */
+  /** A person allowed the call, and it has not started. */
   | 'APPROVED'
-  /** Final: it has its result. */
+  /** Final: the call has its result. */
   | 'COMPLETED'
-  /** Final: a rule, a hook or a person denied it, or nobody decided in time. */
+  /** Final: a rule, a hook or a person denied the call, or its approval expired. */
   | 'DENIED'
-  /** It runs, or ran when its server died. */
+  /** The call is running, or was running when its server stopped. */
   | 'EXECUTING'
-  /** Final: it could not run, or did not end well. */
+  /** Final: the call could not run, was cancelled, or ended with an error. */
   | 'FAILED'
-  /** The model asked for it. */
+  /** The model requested the call. */
   | 'PENDING'
-  /** Final: it was closed without a result of its own. */
+  /** Final: the call was closed without a result of its own, because its turn ended or its outcome is unknown. */
   | 'SEALED';
 
-/** Which agent to take back. */
+/** Input of `unarchiveAgent`. */
 export type UnarchiveAgentInput = {
-  /** The agent. */
+  /** `id` of the agent. */
   agentId: string | number;
 };
 
-/** Why a mutation was not carried out. */
+/** Reason why a mutation failed. */
 export type UserErrorCode =
-  /** Somebody decided otherwise before. */
+  /** A different decision was made earlier, and stands. */
   | 'ALREADY_DECIDED'
-  /** The call has ended. */
+  /** The call has already ended. */
   | 'ALREADY_ENDED'
-  /** The message has joined the conversation. */
+  /** The message has already joined the conversation. */
   | 'ALREADY_JOINED'
-  /** The agent is archived, and takes no message. */
+  /** The agent is archived and accepts no messages. */
   | 'ARCHIVED'
-  /** The policy denies it, whoever allows it. */
+  /** The permission denies it, and no decision can override that. */
   | 'DENIED_BY_POLICY'
-  /** Nobody decided in time. */
+  /** The approval expired before a decision. */
   | 'EXPIRED'
-  /** The actor's roles do not allow it. */
+  /** The viewer lacks the required role or right. */
   | 'FORBIDDEN'
-  /** The decision is about another input than the one that would run. */
+  /** `inputHash` does not match the approval. Read the approval again. */
   | 'HASH_MISMATCH'
-  /** The key was used for another request. */
+  /** The idempotency key was used with another input. */
   | 'IDEMPOTENCY_KEY_REUSED'
-  /** A part of the input makes no sense. */
+  /** Part of the input is invalid: see `field` and `message`. */
   | 'INVALID'
-  /** No turn has ended with an error or an interrupt, or another is under way. */
+  /** The last turn did not end with ERROR or INTERRUPTED, or a turn is running. */
   | 'NOTHING_TO_RETRY'
-  /** There is no such thing, or it may not be seen. */
+  /** The object does not exist, or the viewer may not see it. */
   | 'NOT_FOUND'
-  /** Too much waits for the agent already. */
+  /** Too many messages are queued for the agent. Retry later. */
   | 'QUEUE_FULL'
-  /** The turn has ended: nothing waits for this decision. */
+  /** The turn ended: the decision is no longer needed. */
   | 'SEALED'
-  /** Nobody decides on what they asked for. */
+  /** The viewer, or the actor who delegates to them, asked for it and may not decide. */
   | 'SELF_APPROVAL'
-  /** Something else would run by now. */
+  /** The action has changed: a newer approval replaces this one. */
   | 'STALE'
-  /** A part of the input is too large. */
+  /** Part of the input is too large, or a limit is reached. */
   | 'TOO_LARGE'
-  /** The database did not answer: whether it was carried out is unknown. */
+  /** The database did not answer, so the outcome is unknown. Send the decision again. */
   | 'UNAVAILABLE';
 
-/** Which message to take back. */
+/** Input of `withdrawMessage`. */
 export type WithdrawMessageInput = {
-  /** The message. */
+  /** `id` of the message. */
   messageId: string | number;
 };
 

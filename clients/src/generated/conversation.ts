@@ -3,154 +3,154 @@
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
-/** What an agent does. */
+/** Activity of an agent. */
 export type AgentState =
   /** The turn waits for a person. */
   | 'PAUSED'
-  /** It waits for a message. */
+  /** Idle: it waits for a message. */
   | 'READY'
-  /** A turn is under way. */
+  /** A turn is running. */
   | 'WORKING';
 
-/** What a person says about an approval. */
+/** Decision of a person on an approval. */
 export type ApprovalDecision =
-  /** It may run. */
+  /** Allow the action. */
   | 'ALLOW'
-  /** It may not run. */
+  /** Deny the action. */
   | 'DENY'
-  /** Of an outcome that is unknown: it is done, with this result. */
+  /** For OUTCOME_UNKNOWN: the call succeeded with the given result. */
   | 'DONE'
-  /** Of an outcome that is unknown: it has failed. */
+  /** For OUTCOME_UNKNOWN: the call failed. */
   | 'FAIL'
-  /** Of an outcome that is unknown: run it again. */
+  /** For OUTCOME_UNKNOWN: run the call again. */
   | 'RETRY';
 
-/** What is asked. */
+/** Kind of question that an approval asks. */
 export type ApprovalKind =
-  /** May it spend more than its budget? Reserved for budgets of agents: no server asks this so far. */
+  /** May the agent exceed its budget? Reserved: no server creates such approvals yet. */
   | 'BUDGET'
-  /** May it reach this host? */
+  /** May the agent connect to this host? */
   | 'NETWORK_HOST'
-  /** The server died while this call ran: what came of it? */
+  /** What was the outcome of this call? Its server stopped while it ran. */
   | 'OUTCOME_UNKNOWN'
   /** May this call run? */
   | 'TOOL_CALL';
 
-/** What became of an approval. */
+/** State of an approval. */
 export type ApprovalState =
-  /** As many people as it needs have allowed it. */
+  /** As many people as its quorum requires have allowed it. */
   | 'ALLOWED'
-  /** Somebody denied it. */
+  /** A person denied it. */
   | 'DENIED'
-  /** Nobody decided in time. */
+  /** Nobody decided before `expiresAt`. */
   | 'EXPIRED'
   /** It waits for people. */
   | 'PENDING'
-  /** Somebody said what came of a call whose outcome was unknown. */
+  /** A person reported the outcome of a call whose outcome was unknown. */
   | 'RESOLVED'
-  /** Its turn ended before anybody decided. */
+  /** The turn, or the background program that asked, ended before anybody decided. */
   | 'SEALED'
-  /** Something else would run by now: a newer approval asks again. */
+  /** The action has changed since the request: a newer approval replaces it. */
   | 'STALE';
 
-/** How a turn ended. */
+/** Reason why a turn ended. */
 export type DoneReason =
-  /** The model has said all that it had to say. */
+  /** The model completed its answer. */
   | 'COMPLETED'
-  /** It could not go on: an ERROR says why. */
+  /** The turn failed: an ERROR event gives the cause. */
   | 'ERROR'
-  /** Somebody interrupted it. */
+  /** A person or program interrupted the turn. */
   | 'INTERRUPTED'
-  /** It took as many steps as its template allows. */
+  /** The turn reached the maximum number of steps of its template. */
   | 'MAX_STEPS';
 
-/** What went wrong. */
+/** Part of the system where the error occurred. */
 export type ErrorPhase =
-  /** The agent's going on from turn to turn, and from server to server. */
+  /** Turns, takeovers and restarts of the agent. */
   | 'LIFECYCLE'
   /** A model call. */
   | 'MODEL'
-  /** The server, its database, or what it tells others. */
+  /** The server, its database, or the delivery of events to listeners and webhooks. */
   | 'SYSTEM'
   /** A tool call. */
   | 'TOOL';
 
-/** How bad it is. */
+/** Severity of an error. */
 export type ErrorSeverity =
-  /** Something is lost. */
+  /** Data was lost, or the database was unavailable. */
   | 'CRITICAL'
-  /** Something was not done. */
+  /** An operation failed. */
   | 'ERROR'
-  /** Something that is worth knowing, as that a provider asks to wait. */
+  /** Information, for example that a provider asks to wait. */
   | 'INFO'
-  /** The agent goes on, but not as it should. */
+  /** The agent continues, with restrictions. */
   | 'WARN';
 
-/** What something else than the file tools of an agent made of a file that the agent knows. */
+/** A change of a known file by something other than the file tools of its agent. */
 export type FileChangeKind =
-  /** Its content is another. */
+  /** The content changed. */
   | 'CHANGED'
-  /** It is there again, after it was removed. */
+  /** The file exists again after it was removed. */
   | 'MADE_AGAIN'
-  /** It is no longer there. */
+  /** The file was removed. */
   | 'REMOVED';
 
-/** How much a call could change. */
+/** Risk of a call. */
 export type Risk =
-  /** What it changes may be lost. */
+  /** Its changes may destroy data. */
   | 'HIGH'
   /** It only reads. */
   | 'LOW'
-  /** It changes something that can be seen and mended. */
+  /** It makes changes that can be seen and repaired. */
   | 'MEDIUM';
 
-/** Why a background shell ended. */
+/** Reason why a background shell ended. */
 export type ShellEndReason =
   /** Its agent was archived. */
   | 'ARCHIVED'
-  /** By itself. */
+  /** The program exited by itself, or through a signal from elsewhere. */
   | 'EXITED'
   /** A person interrupted its agent. */
   | 'INTERRUPTED'
-  /** Its agent ended it. */
+  /** Its agent stopped it. */
   | 'KILLED'
-  /** It could not be started. */
+  /** The program could not be started. */
   | 'NOT_STARTED'
-  /** Its server was closed. */
+  /** Its server was shut down. */
   | 'SERVER_CLOSED'
-  /** Its server died, or could not reach the database in time. */
+  /** Its server crashed, or could not reach the database in time. */
   | 'SERVER_LOST'
-  /** Another server went on with its agent. */
+  /** Another server took over its agent. */
   | 'TAKEN_OVER'
-  /** Its time was up. */
+  /** Its time limit was reached. */
   | 'TIME_UP';
 
-/** How far an entry of a todo list has come. */
+/** State of a todo entry. */
 export type TodoStatus =
-  /** It is done. */
+  /** Done. */
   | 'COMPLETED'
-  /** The agent works on it. */
+  /** In progress. */
   | 'IN_PROGRESS'
-  /** It has not begun. */
+  /** Not started. */
   | 'PENDING';
 
-/** How far a tool call has come. */
+/** State of a tool call. */
 export type ToolCallState =
-  /** A person must decide on it, or say what came of it. */
+  /** A person must decide on the call, or report its outcome. */
   | 'APPROVAL_REQUIRED'
-  /** A person allowed it, and it has not begun. */
+  /** A person allowed the call, and it has not started. */
   | 'APPROVED'
-  /** Final: it has its result. */
+  /** Final: the call has its result. */
   | 'COMPLETED'
-  /** Final: a rule, a hook or a person denied it, or nobody decided in time. */
+  /** Final: a rule, a hook or a person denied the call, or its approval expired. */
   | 'DENIED'
-  /** It runs, or ran when its server died. */
+  /** The call is running, or was running when its server stopped. */
   | 'EXECUTING'
-  /** Final: it could not run, or did not end well. */
+  /** Final: the call could not run, was cancelled, or ended with an error. */
   | 'FAILED'
-  /** The model asked for it. */
+  /** The model requested the call. */
   | 'PENDING'
-  /** Final: it was closed without a result of its own. */
+  /** Final: the call was closed without a result of its own, because its turn ended or its outcome is unknown. */
   | 'SEALED';
 
 export type ConversationSubscriptionVariables = Exact<{

@@ -18,42 +18,49 @@ const agentPayload = (name: string) =>
     agent: t.prismaField({
       type: Agent,
       nullable: true,
-      description: "The agent, if the mutation was carried out.",
+      description: "The agent. Null if the mutation failed.",
       resolve: (query, { rowId }, _args, context) => agentByRow(context, rowId, query),
     }),
   }));
 
 const CreateAgentInput = builder.inputType("CreateAgentInput", {
-  description: "What to make an agent from.",
+  description: "Input of `createAgent`.",
   fields: (t) => ({
-    templateId: t.id({ required: true, description: "The template: `templates` lists them." }),
-    title: t.string({ description: "What people call it: one line of at most 200 characters." }),
+    templateId: t.id({
+      required: true,
+      description: "Template of the agent, given by `templateId`. NOT_FOUND if it is not configured; see `templates`.",
+    }),
+    title: t.string({ description: "Title for people, one line of at most 200 characters." }),
     workspace: t.string({
       description:
-        "The folder in which the agent works: an absolute path, or one below a workspace root, or below the folder in which the server was started. If omitted: the configuration's default, or else an empty folder of the agent's own.",
+        "Folder in which the agent works. An absolute path, or relative to a workspace root or to the server's start folder. It must exist, and lie in a workspace root if any are configured. If omitted, `defaultWorkspace` of the configuration, or else a new empty folder.",
     }),
-    model: t.string({ description: "Name of a configured model. The template's if omitted." }),
+    model: t.string({ description: "Name of a configured model. The template's model if omitted." }),
     toolTimeoutMs: t.int({
-      description: "The longest time of each tool call, in ms. The template's if omitted.",
+      description: "Time limit of each tool call in ms, 1 to 3,600,000. The template's limit if omitted.",
     }),
-    permission: t.field({ type: PermissionInput, description: "A permission block of the agent's own." }),
+    permission: t.field({ type: PermissionInput, description: "Permission block of this agent." }),
     permissionScope: t.field({
       type: PermissionScope,
       defaultValue: "TIGHTEN",
-      description: "Whether `permission` adds to the template's, so that it can only tighten, or replaces it.",
+      description: "How `permission` combines with the template's permission. REPLACE needs the role admin.",
     }),
     hooks: t.stringList({
-      description: "Names of hooks of the configuration (`agentHooks`) that run after its template's. They only tighten.",
+      description:
+        "Names of hooks in `agentHooks` of the configuration. They run after the template's hooks, and can only tighten permissions.",
     }),
-    idempotencyKey: t.string({ description: "The same key with the same input creates once and answers the same agent." }),
+    idempotencyKey: t.string({
+      description:
+        "Key of 1 to 200 characters, kept for 30 days. Repeating the request returns the same agent. IDEMPOTENCY_KEY_REUSED for another input.",
+    }),
   }),
 });
 
 builder.mutationField("createAgent", (t) =>
   t.field({
     type: agentPayload("CreateAgentPayload"),
-    description: "Creates an agent of a template.",
-    args: { input: t.arg({ type: CreateAgentInput, required: true, description: "What to make it from." }) },
+    description: "Creates an agent from a template. Needs the role user or admin.",
+    args: { input: t.arg({ type: CreateAgentInput, required: true, description: "Properties of the agent." }) },
     resolve: (_root, { input }, context) =>
       createAgent(context, {
         templateId: input.templateId,
@@ -72,11 +79,17 @@ builder.mutationField("createAgent", (t) =>
 );
 
 const ForkAgentInput = builder.inputType("ForkAgentInput", {
-  description: "Which agent to fork, and where.",
+  description: "Input of `forkAgent`.",
   fields: (t) => ({
-    agentId: t.id({ required: true, description: "The agent." }),
-    messageId: t.id({ description: "The last message that both share, one of `agent.forkPoints`; the newest if omitted." }),
-    idempotencyKey: t.string({ description: "The same key with the same input forks once and answers the same agent." }),
+    agentId: t.id({ required: true, description: "`id` of the agent to fork." }),
+    messageId: t.id({
+      description:
+        "Last message that both agents share, one of `Agent.forkPoints`. The newest fork point if omitted. INVALID if the agent cannot be forked there.",
+    }),
+    idempotencyKey: t.string({
+      description:
+        "Key of 1 to 200 characters, kept for 30 days. Repeating the request returns the same agent. IDEMPOTENCY_KEY_REUSED for another input.",
+    }),
   }),
 });
 
@@ -84,8 +97,8 @@ builder.mutationField("forkAgent", (t) =>
   t.field({
     type: agentPayload("ForkAgentPayload"),
     description:
-      "Makes a new agent with the conversation of another up to a message, its tool calls and todos, and its template, model, workspace and permission. The other may go on meanwhile.",
-    args: { input: t.arg({ type: ForkAgentInput, required: true, description: "Which agent, and where." }) },
+      "Creates an agent with the conversation, tool calls and todos of another one up to a message. Template, model, workspace, permission, hooks and title are the same. The original is unchanged. FORBIDDEN for another actor's agent that works in a folder of its own.",
+    args: { input: t.arg({ type: ForkAgentInput, required: true, description: "Agent and message." }) },
     resolve: (_root, { input }, context) =>
       forkAgent(context, {
         agentId: input.agentId,
@@ -96,10 +109,10 @@ builder.mutationField("forkAgent", (t) =>
 );
 
 const InterruptAgentInput = builder.inputType("InterruptAgentInput", {
-  description: "Which agent's turn to end.",
+  description: "Input of `interruptAgent`.",
   fields: (t) => ({
-    agentId: t.id({ required: true, description: "The agent." }),
-    note: t.string({ description: "Why; the model reads it." }),
+    agentId: t.id({ required: true, description: "`id` of the agent." }),
+    note: t.string({ description: "Reason, at most 4,000 characters. The model reads it." }),
   }),
 });
 
@@ -107,17 +120,19 @@ builder.mutationField("interruptAgent", (t) =>
   t.field({
     type: agentPayload("InterruptAgentPayload"),
     description:
-      "Ends the agent's turn: the model call and running tools are aborted, open calls are sealed. Its background shells end, also those of an idle agent, which is left as it is otherwise.",
-    args: { input: t.arg({ type: InterruptAgentInput, required: true, description: "Which turn, and why." }) },
+      "Ends the agent's turn: the model call and running tools are aborted, and open calls are sealed. Background shells are stopped, even if the agent is idle. Otherwise an idle agent is unchanged.",
+    args: { input: t.arg({ type: InterruptAgentInput, required: true, description: "Agent and reason." }) },
     resolve: (_root, { input }, context) => interruptAgent(context, input.agentId, input.note ?? null),
   }),
 );
 
 const RetryTurnInput = builder.inputType("RetryTurnInput", {
-  description: "Which agent's last turn to retry.",
+  description: "Input of `retryTurn`.",
   fields: (t) => ({
-    agentId: t.id({ required: true, description: "The agent." }),
-    idempotencyKey: t.string({ description: "The same key with the same input retries once." }),
+    agentId: t.id({ required: true, description: "`id` of the agent." }),
+    idempotencyKey: t.string({
+      description: "Key of 1 to 200 characters, kept for 30 days. Repeating the request does not start another retry.",
+    }),
   }),
 });
 
@@ -125,54 +140,54 @@ builder.mutationField("retryTurn", (t) =>
   t.field({
     type: agentPayload("RetryTurnPayload"),
     description:
-      "Begins a new turn for the messages of the last one, which ended with an error or was interrupted. The conversation stays: the model reads what that turn did.",
-    args: { input: t.arg({ type: RetryTurnInput, required: true, description: "Which agent." }) },
+      "Starts a new turn for the messages of the last turn, which ended with ERROR or INTERRUPTED. The conversation is kept, so the model reads what that turn did. NOTHING_TO_RETRY if the turn ended otherwise or one is running.",
+    args: { input: t.arg({ type: RetryTurnInput, required: true, description: "Agent whose turn to retry." }) },
     resolve: (_root, { input }, context) => retryTurn(context, input.agentId, input.idempotencyKey ?? null),
   }),
 );
 
 const RenameAgentInput = builder.inputType("RenameAgentInput", {
-  description: "Which agent, and what to call it.",
+  description: "Input of `renameAgent`.",
   fields: (t) => ({
-    agentId: t.id({ required: true, description: "The agent." }),
-    title: t.string({ description: "One line of at most 200 characters; none if omitted or empty." }),
+    agentId: t.id({ required: true, description: "`id` of the agent." }),
+    title: t.string({ description: "New title, one line of at most 200 characters. Omitted or empty removes the title." }),
   }),
 });
 
 builder.mutationField("renameAgent", (t) =>
   t.field({
     type: agentPayload("RenameAgentPayload"),
-    description: "Gives an agent another title. One that it has already stays, without an event.",
-    args: { input: t.arg({ type: RenameAgentInput, required: true, description: "Which agent, and its title." }) },
+    description: "Changes the title of an agent. Setting the current title again creates no event.",
+    args: { input: t.arg({ type: RenameAgentInput, required: true, description: "Agent and title." }) },
     resolve: (_root, { input }, context) => renameAgent(context, input.agentId, input.title ?? null),
   }),
 );
 
 const ArchiveAgentInput = builder.inputType("ArchiveAgentInput", {
-  description: "Which agent to archive.",
-  fields: (t) => ({ agentId: t.id({ required: true, description: "The agent." }) }),
+  description: "Input of `archiveAgent`.",
+  fields: (t) => ({ agentId: t.id({ required: true, description: "`id` of the agent." }) }),
 });
 
 builder.mutationField("archiveAgent", (t) =>
   t.field({
     type: agentPayload("ArchiveAgentPayload"),
     description:
-      "Archives an agent: it takes no more messages, and is not listed unless it is asked for. What is under way ends as it would have, but for background shells, which are ended. One that is archived stays as it is.",
-    args: { input: t.arg({ type: ArchiveAgentInput, required: true, description: "Which agent." }) },
+      "Archives an agent: it accepts no messages, and lists leave it out by default. Background shells are stopped; a running turn continues to its end. Archiving it again changes nothing.",
+    args: { input: t.arg({ type: ArchiveAgentInput, required: true, description: "Agent to archive." }) },
     resolve: (_root, { input }, context) => archiveAgent(context, input.agentId, true),
   }),
 );
 
 const UnarchiveAgentInput = builder.inputType("UnarchiveAgentInput", {
-  description: "Which agent to take back.",
-  fields: (t) => ({ agentId: t.id({ required: true, description: "The agent." }) }),
+  description: "Input of `unarchiveAgent`.",
+  fields: (t) => ({ agentId: t.id({ required: true, description: "`id` of the agent." }) }),
 });
 
 builder.mutationField("unarchiveAgent", (t) =>
   t.field({
     type: agentPayload("UnarchiveAgentPayload"),
-    description: "Takes an archived agent back: it takes messages again. One that is not archived stays as it is.",
-    args: { input: t.arg({ type: UnarchiveAgentInput, required: true, description: "Which agent." }) },
+    description: "Restores an archived agent: it accepts messages again. If it is not archived, nothing changes.",
+    args: { input: t.arg({ type: UnarchiveAgentInput, required: true, description: "Agent to restore." }) },
     resolve: (_root, { input }, context) => archiveAgent(context, input.agentId, false),
   }),
 );

@@ -5,20 +5,34 @@ import { Message } from "../message.ts";
 import { payloadType } from "../payload.ts";
 
 const ImageInput = builder.inputType("ImageInput", {
-  description: "An image for the model to see.",
+  description: "An image for the model.",
   fields: (t) => ({
-    mediaType: t.field({ type: ImageType, required: true, description: "What it is." }),
-    data: t.string({ required: true, description: "The file in base64, at most 3.75 MB of it." }),
+    mediaType: t.field({
+      type: ImageType,
+      required: true,
+      description: "File type of the image. INVALID if the data has another type.",
+    }),
+    data: t.string({
+      required: true,
+      description:
+        "The file in base64, with padding and without line breaks. At most 3.75 MB before encoding, and 8,000 pixels a side.",
+    }),
   }),
 });
 
 const SendMessageInput = builder.inputType("SendMessageInput", {
-  description: "A message, and to whom.",
+  description: "Input of `sendMessage`.",
   fields: (t) => ({
-    agentId: t.id({ required: true, description: "The agent." }),
-    text: t.string({ required: true, description: "At most 1 MB. It may be empty if there are images." }),
-    images: t.field({ type: [ImageInput], description: "At most 20, of 5 MB together. They come before the text." }),
-    idempotencyKey: t.string({ description: "The same key with the same input sends once and answers the same message." }),
+    agentId: t.id({ required: true, description: "`id` of the agent." }),
+    text: t.string({ required: true, description: "Text of the message, at most 1 MB. May be empty if there are images." }),
+    images: t.field({
+      type: [ImageInput],
+      description: "Images, at most 20 and 5 MB in total. The model reads them before the text.",
+    }),
+    idempotencyKey: t.string({
+      description:
+        "Key of 1 to 200 characters, kept for 30 days. Repeating the request returns the same message. IDEMPOTENCY_KEY_REUSED for another input.",
+    }),
   }),
 });
 
@@ -26,7 +40,7 @@ const SendMessagePayload = payloadType("SendMessagePayload", (t) => ({
   message: t.prismaField({
     type: Message,
     nullable: true,
-    description: "The message, if it was sent.",
+    description: "The message. Null if the mutation failed.",
     resolve: (query, { rowId }, _args, context) => messageByRow(context, rowId, query),
   }),
 }));
@@ -34,23 +48,24 @@ const SendMessagePayload = payloadType("SendMessagePayload", (t) => ({
 builder.mutationField("sendMessage", (t) =>
   t.field({
     type: SendMessagePayload,
-    description: "Sends a message to an agent. It starts a turn, or joins the one under way at its next step.",
-    args: { input: t.arg({ type: SendMessageInput, required: true, description: "What, and to whom." }) },
+    description:
+      "Sends a message to an agent. It starts a turn, or joins the running turn at its next step. ARCHIVED if the agent is archived. QUEUE_FULL if 100 messages or 32 MB are queued for it.",
+    args: { input: t.arg({ type: SendMessageInput, required: true, description: "Agent and message." }) },
     resolve: (_root, { input }, context) =>
       sendMessage(context, { ...input, images: input.images ?? [], idempotencyKey: input.idempotencyKey ?? null }),
   }),
 );
 
 const WithdrawMessageInput = builder.inputType("WithdrawMessageInput", {
-  description: "Which message to take back.",
-  fields: (t) => ({ messageId: t.id({ required: true, description: "The message." }) }),
+  description: "Input of `withdrawMessage`.",
+  fields: (t) => ({ messageId: t.id({ required: true, description: "`id` of the message." }) }),
 });
 
 const WithdrawMessagePayload = payloadType("WithdrawMessagePayload", (t) => ({
   message: t.prismaField({
     type: Message,
     nullable: true,
-    description: "The message, if it was taken back.",
+    description: "The message. Null if the mutation failed.",
     resolve: (query, { rowId }, _args, context) => messageByRow(context, rowId, query),
   }),
 }));
@@ -59,8 +74,8 @@ builder.mutationField("withdrawMessage", (t) =>
   t.field({
     type: WithdrawMessagePayload,
     description:
-      "Takes back a message that waits: the model never reads it, and the conversation is without it. One that has joined is refused; one that was withdrawn stays so.",
-    args: { input: t.arg({ type: WithdrawMessageInput, required: true, description: "Which message." }) },
+      "Withdraws a queued message: the model never reads it, and `Agent.messages` leaves it out. ALREADY_JOINED if it has joined the conversation. Withdrawing it again changes nothing.",
+    args: { input: t.arg({ type: WithdrawMessageInput, required: true, description: "Message to withdraw." }) },
     resolve: (_root, { input }, context) => withdrawMessage(context, input.messageId),
   }),
 );

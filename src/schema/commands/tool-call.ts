@@ -4,10 +4,10 @@ import { payloadType } from "../payload.ts";
 import { ToolCall } from "../tool-call.ts";
 
 const CancelToolCallInput = builder.inputType("CancelToolCallInput", {
-  description: "Which call to end.",
+  description: "Input of `cancelToolCall`.",
   fields: (t) => ({
-    callId: t.id({ required: true, description: "The call's `callId`." }),
-    note: t.string({ description: "Why; the model reads it." }),
+    callId: t.id({ required: true, description: "`callId` of the call." }),
+    note: t.string({ description: "Reason, at most 4,000 characters. The model reads it." }),
   }),
 });
 
@@ -15,7 +15,7 @@ const CancelToolCallPayload = payloadType("CancelToolCallPayload", (t) => ({
   toolCall: t.prismaField({
     type: ToolCall,
     nullable: true,
-    description: "The call, if its end was asked for; its server may not have ended it yet.",
+    description: "The call. Null if the mutation failed. It may not have ended yet: its server cancels it shortly after.",
     resolve: (query, { rowId }, _args, context) => (rowId === null ? null : toolCallByRow(context, rowId, query)),
   }),
 }));
@@ -24,8 +24,8 @@ builder.mutationField("cancelToolCall", (t) =>
   t.field({
     type: CancelToolCallPayload,
     description:
-      "Ends one tool call: it is FAILED with `aborted`, and the turn goes on. One that was cancelled before stays so; one that has ended otherwise is refused.",
-    args: { input: t.arg({ type: CancelToolCallInput, required: true, description: "Which, and why." }) },
+      "Cancels one tool call: it ends as FAILED with error type ABORTED, and the turn continues. ALREADY_ENDED if the call has ended otherwise. Cancelling it again changes nothing.",
+    args: { input: t.arg({ type: CancelToolCallInput, required: true, description: "Call and reason." }) },
     resolve: (_root, { input }, context) => cancelToolCall(context, input.callId, input.note ?? null),
   }),
 );

@@ -9,14 +9,18 @@ import { ApprovalDecision, ApprovalState } from "../enums.ts";
 import { eventType, TimelineEvent } from "./event.ts";
 
 eventType("PERMISSION_REQUIRED").implement({
-  description: "A person must decide whether a call may run, or whether a host may be reached.",
+  description: "A person must decide whether a call may run, what the outcome of a call was, or whether a host may be reached.",
   interfaces: [TimelineEvent],
   fields: (t) => ({
-    request: t.field({ type: ApprovalSnapshot, description: "What is asked.", resolve: ({ body }) => body.request }),
+    request: t.field({
+      type: ApprovalSnapshot,
+      description: "The approval at the time of its request.",
+      resolve: ({ body }) => body.request,
+    }),
     approval: t.prismaField({
       type: Approval,
       nullable: true,
-      description: "The approval as it stands now.",
+      description: "The approval as it is now.",
       resolve: (query, { body }, _args, context) => approvalByRow(context, body.request.approvalId, query),
     }),
   }),
@@ -25,60 +29,62 @@ eventType("PERMISSION_REQUIRED").implement({
 const ApprovalEvent = builder
   .interfaceRef<EventView<BodyOf<"PERMISSION_DECIDED" | "PERMISSION_CLOSED">>>("ApprovalEvent")
   .implement({
-    description: "What became of an approval.",
+    description: "A change of an approval.",
     interfaces: [TimelineEvent],
     fields: (t) => ({
-      approvalId: t.id({ description: "The approval.", resolve: ({ body }) => globalId("Approval", body.approvalId) }),
+      approvalId: t.id({ description: "Id of the approval.", resolve: ({ body }) => globalId("Approval", body.approvalId) }),
       callId: t.id({
         nullable: true,
-        description: "The call that it is about; null where it is about something else.",
+        description: "`callId` of the call that it is about. Null for other kinds of subject.",
         resolve: ({ body }) => body.callId,
       }),
       approvalState: t.field({
         type: ApprovalState,
-        description: "PENDING where more people must allow it.",
+        description: "State of the approval after the event. PENDING if more people must allow it.",
         resolve: ({ body }) => body.approvalState,
       }),
-      note: t.string({ nullable: true, description: "Why.", resolve: ({ body }) => body.note }),
+      note: t.string({ nullable: true, description: "Reason given. Null if there is none.", resolve: ({ body }) => body.note }),
       approval: t.prismaField({
         type: Approval,
         nullable: true,
-        description: "The approval as it stands now.",
+        description: "The approval as it is now.",
         resolve: (query, { body }, _args, context) => approvalByRow(context, body.approvalId, query),
       }),
     }),
   });
 
 eventType("PERMISSION_DECIDED").implement({
-  description: "A person decided.",
+  description: "A person decided on an approval.",
   interfaces: [TimelineEvent, ApprovalEvent],
   fields: (t) => ({
-    decision: t.field({ type: ApprovalDecision, description: "What they said.", resolve: ({ body }) => body.decision }),
-    decidedBy: t.field({ type: ActorRef, description: "Who decided.", resolve: ({ body }) => body.decidedBy }),
+    decision: t.field({ type: ApprovalDecision, description: "The decision.", resolve: ({ body }) => body.decision }),
+    decidedBy: t.field({ type: ActorRef, description: "Actor that decided.", resolve: ({ body }) => body.decidedBy }),
     onBehalfOf: t.field({
       type: ActorRef,
       nullable: true,
-      description: "The actor in whose name it was decided; null for their own.",
+      description: "Actor on whose behalf it was decided. Null if the actor decided in their own name.",
       resolve: ({ body }) => body.onBehalfOf,
     }),
     missingDecisions: t.int({
-      description: "How many people must still allow it.",
+      description: "Number of people who must still allow it.",
       resolve: ({ body }) => body.missingDecisions,
     }),
     allowedHash: t.string({
       nullable: true,
-      description: "The hash of the input that was allowed; not the request's if the person changed it.",
+      description:
+        "Hash of the allowed input. Differs from that of the request if the person edited the input. Null if nothing was allowed.",
       resolve: ({ body }) => body.allowedHash,
     }),
     allowRuleId: t.id({
       nullable: true,
-      description: "The rule that a yes to a host keeps for the agent; null where none is kept.",
+      description: "Id of the rule stored by allowing a host. Null if none was stored.",
       resolve: ({ body }) => (body.allowRuleId === null ? null : globalId("AllowRule", body.allowRuleId)),
     }),
   }),
 });
 
 eventType("PERMISSION_CLOSED").implement({
-  description: "Nothing is left to decide: EXPIRED, SEALED with its turn, or STALE because something else would run now.",
+  description:
+    "An approval was closed without a final decision: EXPIRED, SEALED because its turn ended, or STALE because a newer approval replaces it.",
   interfaces: [TimelineEvent, ApprovalEvent],
 });

@@ -24,25 +24,25 @@ function typeName(kind: Kind): string {
 }
 
 export const TimelineEvent = builder.interfaceRef<EventView>("TimelineEvent").implement({
-  description: "Something that happened to an agent, or to a tenant. Clients must ignore kinds that they do not know.",
+  description: "An event of an agent, or of the tenant itself. Clients must ignore unknown types.",
   resolveType: (view) => typeName(view.body.kind),
   fields: (t) => ({
     cursor: t.field({
       type: "Cursor",
-      description: "Its place in the tenant's log: go on since it.",
+      description: "Position of the event in the tenant's log. Subscribe `since` it to receive the following events.",
       resolve: ({ event, log }) => formatCursor(log, event.position),
     }),
     seq: t.int({
-      description: "Place among the events of its agent, or of the tenant itself, from 1, without gaps.",
+      description: "Sequence number among the events of its agent, or of the tenant itself. Starts at 1, without gaps.",
       resolve: ({ event }) => event.seq,
     }),
-    timestamp: t.field({ type: "DateTime", description: "When it happened.", resolve: ({ event }) => event.at }),
-    channel: t.field({ type: Channel, description: "The plane that it is on.", resolve: ({ event }) => event.channel }),
-    kind: t.field({ type: EventKind, description: "What it reports.", resolve: ({ body }) => body.kind }),
+    timestamp: t.field({ type: "DateTime", description: "Time of the event.", resolve: ({ event }) => event.at }),
+    channel: t.field({ type: Channel, description: "Plane of the event.", resolve: ({ event }) => event.channel }),
+    kind: t.field({ type: EventKind, description: "Kind of the event.", resolve: ({ body }) => body.kind }),
     agent: t.prismaField({
       type: Agent,
       nullable: true,
-      description: "The agent as it stands now; null for an event of the tenant itself.",
+      description: "The agent as it is now. Null for events of the tenant itself.",
       resolve: (query, { event }, _args, context) => agentOfEvent(context, event.agentId, query),
     }),
   }),
@@ -54,49 +54,56 @@ export function eventType<EventName extends Kind>(kind: EventName) {
 }
 
 eventType("MESSAGE_RECEIVED").implement({
-  description: "A person or service sent a message.",
+  description: "A person or program sent a message.",
   interfaces: [TimelineEvent],
   fields: (t) => ({
-    messageId: t.id({ description: "The message.", resolve: ({ body }) => globalId("Message", body.messageId) }),
+    messageId: t.id({ description: "Id of the message.", resolve: ({ body }) => globalId("Message", body.messageId) }),
     text: t.string({
       nullable: true,
-      description: "What it says; null where that was erased.",
+      description: "Text of the message. Null if it was erased.",
       resolve: (view, _args, context) => receivedText(context, view),
     }),
-    images: t.int({ description: "How many images came with it: the message has them.", resolve: ({ body }) => body.images }),
-    sentBy: t.field({ type: ActorRef, description: "Who sent it.", resolve: ({ body }) => body.sentBy }),
+    images: t.int({
+      description: "Number of images in the message. `receivedMessage` contains them.",
+      resolve: ({ body }) => body.images,
+    }),
+    sentBy: t.field({ type: ActorRef, description: "Actor that sent the message.", resolve: ({ body }) => body.sentBy }),
     receivedMessage: t.prismaField({
       type: Message,
       nullable: true,
-      description: "The message as it stands now.",
+      description: "The message as it is now.",
       resolve: (query, { body }, _args, context) => messageByRow(context, body.messageId, query),
     }),
   }),
 });
 
 eventType("MESSAGE_WITHDRAWN").implement({
-  description: "Somebody took back a message that waited: the model never reads it.",
+  description: "A queued message was withdrawn: the model never reads it.",
   interfaces: [TimelineEvent],
   fields: (t) => ({
-    messageId: t.id({ description: "The message.", resolve: ({ body }) => globalId("Message", body.messageId) }),
-    withdrawnBy: t.field({ type: ActorRef, description: "Who took it back.", resolve: ({ body }) => body.withdrawnBy }),
+    messageId: t.id({ description: "Id of the message.", resolve: ({ body }) => globalId("Message", body.messageId) }),
+    withdrawnBy: t.field({
+      type: ActorRef,
+      description: "Actor that withdrew the message.",
+      resolve: ({ body }) => body.withdrawnBy,
+    }),
   }),
 });
 
 eventType("DONE").implement({
-  description: "A turn ended. One a turn, always.",
+  description: "A turn ended. Every turn has exactly one such event.",
   interfaces: [TimelineEvent],
   fields: (t) => ({
-    step: t.int({ description: "Its last step.", resolve: ({ body }) => body.step }),
-    turn: t.int({ description: "The turn.", resolve: ({ body }) => body.turn }),
-    reason: t.field({ type: DoneReason, description: "How it ended.", resolve: ({ body }) => body.reason }),
+    step: t.int({ description: "Last step of the turn.", resolve: ({ body }) => body.step }),
+    turn: t.int({ description: "Number of the turn.", resolve: ({ body }) => body.turn }),
+    reason: t.field({ type: DoneReason, description: "Reason why the turn ended.", resolve: ({ body }) => body.reason }),
     detail: t.string({
       nullable: true,
-      description: "A word by which programs tell more: `empty` if the model's last answer had nothing in it; null for nothing.",
+      description: "Machine-readable detail: `empty` if the last answer of the model was empty. Null otherwise.",
       resolve: ({ body }) => body.detail ?? null,
     }),
     messageIds: t.idList({
-      description: "The messages that the turn answers.",
+      description: "Ids of the messages that the turn answers.",
       resolve: async (view, _args, context) => (await answeredMessages(context, view)).map((id) => globalId("Message", id)),
     }),
   }),
@@ -106,75 +113,79 @@ eventType("AGENT_CREATED").implement({
   description: "The agent was created.",
   interfaces: [TimelineEvent],
   fields: (t) => ({
-    templateId: t.id({ description: "What it was made from.", resolve: ({ body }) => body.templateId }),
+    templateId: t.id({ description: "Template from which it was created.", resolve: ({ body }) => body.templateId }),
     model: t.string({ description: "Name of the configured model that it uses.", resolve: ({ body }) => body.model }),
-    createdBy: t.field({ type: ActorRef, description: "Who made it.", resolve: ({ body }) => body.createdBy }),
+    createdBy: t.field({ type: ActorRef, description: "Actor that created it.", resolve: ({ body }) => body.createdBy }),
     forkedFrom: t.id({
       nullable: true,
-      description: "The agent that it was forked from.",
+      description: "Id of the agent from which it was forked. Null if it was not forked.",
       resolve: ({ body }) => (body.forkedFrom === null ? null : globalId("Agent", body.forkedFrom)),
     }),
     workspace: t.string({
       nullable: true,
-      description: "The folder in which it works; null in events of earlier versions.",
+      description: "Path of the folder in which it works. Null in events of earlier versions.",
       resolve: ({ body }) => body.workspace,
     }),
     hooks: t.stringList({
       nullable: true,
-      description: "Names of hooks of its own, as it was given them; null in events of earlier versions.",
+      description: "Names of the agent's own hooks.",
       resolve: ({ body }) => [...body.hooks],
     }),
     permission: t.field({
       type: "JSON",
       nullable: true,
       description:
-        "Its own permission, `{ scope, source }`; null if its template's holds alone, and where it has more than 16 KB: the agent has it.",
+        "The agent's own permission block as `{ scope, source }`. Null if only the template's permission applies, or if the block exceeds 16 KB: then read `Agent.permission`.",
       resolve: ({ body }) => body.permission,
     }),
   }),
 });
 
 eventType("AGENT_RENAMED").implement({
-  description: "Somebody gave the agent another title.",
+  description: "The title of the agent changed.",
   interfaces: [TimelineEvent],
   fields: (t) => ({
-    previousTitle: t.string({ nullable: true, description: "The title before.", resolve: ({ body }) => body.previousTitle }),
-    title: t.string({ nullable: true, description: "The title now; null for none.", resolve: ({ body }) => body.title }),
-    changedBy: t.field({ type: ActorRef, description: "Who changed it.", resolve: ({ body }) => body.changedBy }),
+    previousTitle: t.string({
+      nullable: true,
+      description: "Previous title. Null if there was none.",
+      resolve: ({ body }) => body.previousTitle,
+    }),
+    title: t.string({ nullable: true, description: "New title. Null if it was removed.", resolve: ({ body }) => body.title }),
+    changedBy: t.field({ type: ActorRef, description: "Actor that changed the title.", resolve: ({ body }) => body.changedBy }),
   }),
 });
 
 for (const [kind, description] of [
-  ["AGENT_ARCHIVED", "Somebody archived the agent: it takes no more messages."],
-  ["AGENT_UNARCHIVED", "Somebody took an archived agent back: it takes messages again."],
+  ["AGENT_ARCHIVED", "The agent was archived and accepts no messages."],
+  ["AGENT_UNARCHIVED", "The agent was restored from the archive and accepts messages."],
 ] as const)
   eventType(kind).implement({
     description,
     interfaces: [TimelineEvent],
     fields: (t) => ({
-      changedBy: t.field({ type: ActorRef, description: "Who changed it.", resolve: ({ body }) => body.changedBy }),
+      changedBy: t.field({ type: ActorRef, description: "Actor that made the change.", resolve: ({ body }) => body.changedBy }),
     }),
   });
 
 eventType("STATE_CHANGED").implement({
-  description: "The agent does something else.",
+  description: "The state of the agent changed.",
   interfaces: [TimelineEvent],
   fields: (t) => ({
-    previousState: t.field({ type: AgentState, description: "What it did before.", resolve: ({ body }) => body.previousState }),
-    state: t.field({ type: AgentState, description: "What it does now.", resolve: ({ body }) => body.state }),
+    previousState: t.field({ type: AgentState, description: "Previous state.", resolve: ({ body }) => body.previousState }),
+    state: t.field({ type: AgentState, description: "New state.", resolve: ({ body }) => body.state }),
   }),
 });
 
 eventType("BREAKPOINT_CHANGED").implement({
-  description: "The agent stands elsewhere in its turn.",
+  description: "The agent reached another stage of its turn.",
   interfaces: [TimelineEvent],
   fields: (t) => ({
     previousBreakpoint: t.field({
       type: Breakpoint,
-      description: "Where it stood before.",
+      description: "Previous stage.",
       resolve: ({ body }) => body.previousBreakpoint,
     }),
-    breakpoint: t.field({ type: Breakpoint, description: "Where it stands now.", resolve: ({ body }) => body.breakpoint }),
+    breakpoint: t.field({ type: Breakpoint, description: "New stage.", resolve: ({ body }) => body.breakpoint }),
   }),
 });
 
@@ -182,143 +193,157 @@ eventType("STEP_COMPLETE").implement({
   description: "A model call is complete.",
   interfaces: [TimelineEvent],
   fields: (t) => ({
-    step: t.int({ description: "The model call.", resolve: ({ body }) => body.step }),
-    durationMs: t.float({ description: "How long it took, in ms.", resolve: ({ body }) => body.durationMs }),
-    stopReason: t.string({ description: "Why the model stopped, as its provider says.", resolve: ({ body }) => body.stopReason }),
+    step: t.int({ description: "Number of the step.", resolve: ({ body }) => body.step }),
+    durationMs: t.float({ description: "Duration in ms.", resolve: ({ body }) => body.durationMs }),
+    stopReason: t.string({
+      description: "Reason why the model stopped, as given by its provider.",
+      resolve: ({ body }) => body.stopReason,
+    }),
   }),
 });
 
 eventType("TOKEN_USAGE").implement({
-  description: "What a model call used.",
+  description: "Tokens and cost of a model call.",
   interfaces: [TimelineEvent],
   fields: (t) => ({
-    step: t.int({ description: "The model call.", resolve: ({ body }) => body.step }),
+    step: t.int({ description: "Number of the step.", resolve: ({ body }) => body.step }),
     inputTokens: t.int({
-      description: "Input that the provider's cache has no part in.",
+      description: "Input tokens that were neither read from nor written to the provider's cache.",
       resolve: ({ body }) => body.inputTokens,
     }),
-    outputTokens: t.int({ description: "Output.", resolve: ({ body }) => body.outputTokens }),
+    outputTokens: t.int({ description: "Output tokens.", resolve: ({ body }) => body.outputTokens }),
     cacheReadTokens: t.int({
-      description: "Input that the provider had in its cache, besides inputTokens.",
+      description: "Input tokens read from the provider's cache.",
       resolve: ({ body }) => body.cacheReadTokens,
     }),
     cacheWriteTokens: t.int({
-      description: "Input that the provider put into its cache, besides inputTokens.",
+      description: "Input tokens written to the provider's cache.",
       resolve: ({ body }) => body.cacheWriteTokens,
     }),
-    totalTokens: t.int({ description: "All four together.", resolve: ({ body }) => body.totalTokens }),
+    totalTokens: t.int({
+      description: "Sum of input, output, cache read and cache write tokens.",
+      resolve: ({ body }) => body.totalTokens,
+    }),
     costUsd: t.float({
       nullable: true,
-      description: "In US dollars, by the model's price in the configuration; null if it has none.",
+      description: "Cost in US dollars, by the price in the configuration. Null if the model has no price.",
       resolve: ({ body }) => body.costUsd,
     }),
     isEstimated: t.boolean({
-      description: "True if a call of the step broke off: its output was estimated from what came of it.",
+      description: "True if the output was estimated because a model call of the step was aborted.",
       resolve: ({ body }) => body.isEstimated,
     }),
   }),
 });
 
 eventType("ERROR").implement({
-  description: "Something went wrong that operators should see.",
+  description: "A problem that operators should see.",
   interfaces: [TimelineEvent],
   fields: (t) => ({
-    severity: t.field({ type: ErrorSeverity, description: "How bad it is.", resolve: ({ body }) => body.severity }),
-    phase: t.field({ type: ErrorPhase, description: "What went wrong.", resolve: ({ body }) => body.phase }),
+    severity: t.field({ type: ErrorSeverity, description: "Severity.", resolve: ({ body }) => body.severity }),
+    phase: t.field({ type: ErrorPhase, description: "Part of the system where it occurred.", resolve: ({ body }) => body.phase }),
     message: t.string({
       nullable: true,
-      description: "The same in words; null where they were erased.",
+      description: "Description of the problem. Null if it was erased.",
       resolve: ({ body }) => body.message,
     }),
     detail: t.string({
       nullable: true,
-      description: "A word by which programs tell what it was.",
+      description: "Machine-readable cause, for example `slow_tool`. Null if there is none.",
       resolve: ({ body }) => body.detail,
     }),
     retryAt: t.field({
       type: "DateTime",
       nullable: true,
-      description: "When what failed is tried again, also if its provider asks for that wait; null if it is not.",
+      description:
+        "Time of the next attempt, which may follow a wait requested by the provider. Null if there is no further attempt.",
       resolve: ({ body }) => (body.retryAt === undefined ? null : new Date(body.retryAt)),
     }),
   }),
 });
 
 eventType("STORAGE_FAILURE").implement({
-  description: "The database was away while a server worked on the agent, and is back.",
+  description: "The database was unavailable while a server worked on the agent, and is available again.",
   interfaces: [TimelineEvent],
   fields: (t) => ({
-    severity: t.field({ type: ErrorSeverity, description: "How bad it is.", resolve: ({ body }) => body.severity }),
-    since: t.field({ type: "DateTime", description: "Since when it was away.", resolve: ({ body }) => new Date(body.since) }),
+    severity: t.field({ type: ErrorSeverity, description: "Severity.", resolve: ({ body }) => body.severity }),
+    since: t.field({ type: "DateTime", description: "Start of the outage.", resolve: ({ body }) => new Date(body.since) }),
     failedEvent: t.field({
       type: EventKind,
       nullable: true,
-      description: "The kind of the first event that waited.",
+      description: "Kind of the first event that waited. Null if none waited.",
       resolve: ({ body }) => body.failedEvent,
     }),
-    bufferedCount: t.int({ description: "How many events waited to be committed.", resolve: ({ body }) => body.bufferedCount }),
+    bufferedCount: t.int({
+      description: "Number of events that waited to be committed.",
+      resolve: ({ body }) => body.bufferedCount,
+    }),
     lostCount: t.int({
-      description: "How many of them were refused afterwards, since another server had gone on with the agent.",
+      description: "Number of those events that were rejected because another server had taken over the agent.",
       resolve: ({ body }) => body.lostCount,
     }),
-    error: t.string({ nullable: true, description: "What the database said, or did not.", resolve: ({ body }) => body.error }),
+    error: t.string({
+      nullable: true,
+      description: "Error of the database, or that it did not answer.",
+      resolve: ({ body }) => body.error,
+    }),
   }),
 });
 
 eventType("INTERRUPT_REQUESTED").implement({
-  description: "Somebody asked for the end of the running turn: nothing more of it starts.",
+  description: "An interrupt of the running turn was requested: nothing new of the turn starts.",
   interfaces: [TimelineEvent],
   fields: (t) => ({
-    requestedBy: t.field({ type: ActorRef, description: "Who asked.", resolve: ({ body }) => body.requestedBy }),
-    note: t.string({ nullable: true, description: "Why.", resolve: ({ body }) => body.note }),
+    requestedBy: t.field({ type: ActorRef, description: "Actor that requested it.", resolve: ({ body }) => body.requestedBy }),
+    note: t.string({ nullable: true, description: "Reason given. Null if there is none.", resolve: ({ body }) => body.note }),
   }),
 });
 
 eventType("TURN_RETRY_REQUESTED").implement({
-  description: "Somebody asked for another turn for the messages of one that ended with an error or was interrupted.",
+  description: "A retry was requested for a turn that ended with ERROR or INTERRUPTED.",
   interfaces: [TimelineEvent],
   fields: (t) => ({
-    turn: t.int({ description: "The turn that ended so.", resolve: ({ body }) => body.turn }),
-    requestedBy: t.field({ type: ActorRef, description: "Who asked.", resolve: ({ body }) => body.requestedBy }),
+    turn: t.int({ description: "Number of the turn to retry.", resolve: ({ body }) => body.turn }),
+    requestedBy: t.field({ type: ActorRef, description: "Actor that requested it.", resolve: ({ body }) => body.requestedBy }),
   }),
 });
 
 eventType("TOOL_CANCEL_REQUESTED").implement({
-  description: "Somebody asked for the end of one tool call; the turn goes on.",
+  description: "The cancellation of one tool call was requested. The turn continues.",
   interfaces: [TimelineEvent],
   fields: (t) => ({
-    callId: t.id({ nullable: true, description: "The call.", resolve: ({ body }) => body.callId }),
-    requestedBy: t.field({ type: ActorRef, description: "Who asked.", resolve: ({ body }) => body.requestedBy }),
-    note: t.string({ nullable: true, description: "Why.", resolve: ({ body }) => body.note }),
+    callId: t.id({ nullable: true, description: "`callId` of the call. Never null here.", resolve: ({ body }) => body.callId }),
+    requestedBy: t.field({ type: ActorRef, description: "Actor that requested it.", resolve: ({ body }) => body.requestedBy }),
+    note: t.string({ nullable: true, description: "Reason given. Null if there is none.", resolve: ({ body }) => body.note }),
   }),
 });
 
 eventType("AGENT_RESUMED").implement({
-  description: "The agent goes on after its server stopped; calls whose outcome is unknown were sealed.",
+  description: "The agent continues after its server stopped.",
   interfaces: [TimelineEvent],
   fields: (t) => ({
     strategy: t.field({
       type: ResumeStrategy,
-      description: "What became of calls whose outcome is unknown.",
+      description: "How calls with an unknown outcome were handled.",
       resolve: ({ body }) => body.strategy,
     }),
     sealed: t.field({
       type: [ToolCallSnapshot],
-      description: "The calls that were sealed, at most those of one answer.",
+      description: "Calls that were sealed, at most those of one answer.",
       resolve: ({ body }) => [...body.sealed],
     }),
   }),
 });
 
 eventType("TODO_CHANGED").implement({
-  description: "The agent's todo list changed.",
+  description: "The todo list of the agent changed.",
   interfaces: [TimelineEvent],
   fields: (t) => ({
     previousTodos: t.field({
       type: [TodoItem],
-      description: "The list before; at most 200.",
+      description: "Previous list, at most 200 entries.",
       resolve: ({ body }) => [...body.previousTodos],
     }),
-    todos: t.field({ type: [TodoItem], description: "The list now; at most 200.", resolve: ({ body }) => [...body.todos] }),
+    todos: t.field({ type: [TodoItem], description: "New list, at most 200 entries.", resolve: ({ body }) => [...body.todos] }),
   }),
 });

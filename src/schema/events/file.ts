@@ -4,23 +4,23 @@ import { FileChangeKind } from "../known-file.ts";
 import { eventType, TimelineEvent } from "./event.ts";
 
 const FileChangeSnapshot = builder.objectRef<Snapshot>("FileChangeSnapshot").implement({
-  description: "A file that was changed, as it was found.",
+  description: "A changed file, as it was found.",
   fields: (t) => ({
     path: t.string({
       nullable: true,
-      description: "Its path, relative to the workspace; null where it was erased.",
+      description: "Path relative to the workspace. Null if it was erased.",
       resolve: ({ path }) => path,
     }),
-    change: t.field({ type: FileChangeKind, description: "What was made of it.", resolve: ({ change }) => change }),
+    change: t.field({ type: FileChangeKind, description: "Kind of change.", resolve: ({ change }) => change }),
     modifiedAt: t.field({
       type: "DateTime",
       nullable: true,
-      description: "When its content was changed, as the file says; null if it was removed.",
+      description: "Modification time of the file. Null if the file was removed.",
       resolve: ({ modifiedAt }) => (modifiedAt === null ? null : new Date(modifiedAt)),
     }),
     bytes: t.float({
       nullable: true,
-      description: "The length of its content, in bytes; null if it was removed.",
+      description: "Size in bytes. Null if the file was removed.",
       resolve: ({ bytes }) => bytes,
     }),
   }),
@@ -28,16 +28,16 @@ const FileChangeSnapshot = builder.objectRef<Snapshot>("FileChangeSnapshot").imp
 
 eventType("FILE_CHANGED").implement({
   description:
-    "Something else than the agent's file tools has changed files that the agent knows: a person, another program, a command that the agent ran. The model is told when its next step begins.",
+    "Files that the agent has read or written were changed by another program or person, or by a command that it ran. The model is told at its next step.",
   interfaces: [TimelineEvent],
   fields: (t) => ({
     files: t.field({
       type: [FileChangeSnapshot],
-      description: "The first of the files, by their paths; at most 50, and fewer if their paths are long.",
+      description: "Changed files, ordered by path, at most 50. Fewer if their paths are long.",
       resolve: ({ body }) => body.files,
     }),
     fileCount: t.int({
-      description: "How many files have changed, also those that are not listed.",
+      description: "Number of changed files, including those not listed.",
       resolve: ({ body }) => body.fileCount,
     }),
   }),

@@ -18,127 +18,140 @@ import { eventType, TimelineEvent } from "./event.ts";
 
 const TenantEvent = builder.interfaceRef<EventView<TenantEventBody>>("TenantEvent").implement({
   description:
-    "Something that changed rights in a tenant. It has no agent, and who may see their own agents only does not see it.",
+    "A change of rights in the tenant. It has no agent, and is visible only to viewers who may read the tenant (READ_TENANT).",
   interfaces: [TimelineEvent],
   fields: (t) => ({
     changedBy: t.field({
       type: ActorRef,
-      description: "Who changed it; the server itself where a time is up, or where it was started with another configuration.",
+      description: "Actor that made the change. The server itself if a time ended, or if it started with another configuration.",
       resolve: ({ body }) => body.changedBy,
     }),
   }),
 });
 
 const AllowRuleSnapshot = builder.objectRef<StoredRule>("AllowRuleSnapshot").implement({
-  description: "A stored rule as it stood when the event was committed. No node: the live rule is beside it as `allowRule`.",
+  description:
+    "A stored rule at the time of the event. It is not a node: the current rule is available as `allowRule` next to it.",
   fields: (t) => ({
-    allowRuleId: t.id({ description: "The rule.", resolve: ({ allowRuleId }) => globalId("AllowRule", allowRuleId) }),
-    rule: t.exposeString("rule", { description: "The rule, as in the configuration." }),
-    templateId: t.exposeID("templateId", { description: "For agents of this template." }),
+    allowRuleId: t.id({ description: "Id of the rule.", resolve: ({ allowRuleId }) => globalId("AllowRule", allowRuleId) }),
+    rule: t.exposeString("rule", { description: "Rule in the syntax of the configuration." }),
+    templateId: t.exposeID("templateId", { description: "Template to whose agents the rule applies." }),
     agentId: t.id({
       nullable: true,
-      description: "The agent for which alone it holds; null for all agents of the template.",
+      description: "Id of the only agent to which the rule applies. Null if it applies to all agents of the template.",
       resolve: ({ agentId }) => (agentId === null ? null : globalId("Agent", agentId)),
     }),
     approvalId: t.id({
-      description: "The approval from which it was made.",
+      description: "Id of the approval from which the rule was created.",
       resolve: ({ approvalId }) => globalId("Approval", approvalId),
     }),
-    note: t.exposeString("note", { nullable: true, description: "Why it was stored." }),
-    createdBy: t.expose("createdBy", { type: ActorRef, description: "Who stored it." }),
-    createdAt: t.expose("createdAt", { type: "DateTime", description: "When." }),
+    note: t.exposeString("note", { nullable: true, description: "Reason given by the actor who stored it." }),
+    createdBy: t.expose("createdBy", { type: ActorRef, description: "Actor that stored the rule." }),
+    createdAt: t.expose("createdAt", { type: "DateTime", description: "Time at which the rule was stored." }),
   }),
 });
 
 const AllowRuleEvent = builder
   .interfaceRef<EventView<BodyOf<"ALLOW_RULE_STORED" | "ALLOW_RULE_REVOKED">>>("AllowRuleEvent")
   .implement({
-    description: "Something that happened to a stored rule.",
+    description: "A change of a stored rule.",
     interfaces: [TimelineEvent, TenantEvent],
     fields: (t) => ({
-      rule: t.field({ type: AllowRuleSnapshot, description: "The rule, whole.", resolve: ({ body }) => body.rule }),
+      rule: t.field({
+        type: AllowRuleSnapshot,
+        description: "The complete rule at the time of the event.",
+        resolve: ({ body }) => body.rule,
+      }),
       allowRule: t.prismaField({
         type: AllowRule,
         nullable: true,
-        description: "The rule as it stands now.",
+        description: "The rule as it is now.",
         resolve: (query, { body }, _args, context) => allowRuleByRow(context, body.rule.allowRuleId, query),
       }),
     }),
   });
 
 eventType("ALLOW_RULE_STORED").implement({
-  description: "Somebody stored a rule by which calls run without asking from now on.",
+  description: "An allow rule was stored: from now on matching calls run without asking.",
   interfaces: [TimelineEvent, TenantEvent, AllowRuleEvent],
 });
 
 eventType("ALLOW_RULE_REVOKED").implement({
-  description: "Somebody took a stored rule back.",
+  description: "A stored rule was revoked.",
   interfaces: [TimelineEvent, TenantEvent, AllowRuleEvent],
 });
 
 const DelegationSnapshot = builder.objectRef<Granted>("DelegationSnapshot").implement({
-  description: "A delegation as it stood when the event was committed. No node: the live one is beside it as `delegation`.",
+  description:
+    "A delegation at the time of the event. It is not a node: the current delegation is available as `delegation` next to it.",
   fields: (t) => ({
     delegationId: t.id({
-      description: "The delegation.",
+      description: "Id of the delegation.",
       resolve: ({ delegationId }) => globalId("Delegation", delegationId),
     }),
-    from: t.expose("from", { type: ActorRef, description: "In whose name." }),
-    to: t.expose("to", { type: ActorRef, description: "Who decides." }),
-    note: t.exposeString("note", { nullable: true, description: "Why." }),
-    startsAt: t.expose("startsAt", { type: "DateTime", description: "From when on." }),
-    endsAt: t.expose("endsAt", { type: "DateTime", description: "Until when, if it is not revoked." }),
+    from: t.expose("from", { type: ActorRef, description: "Actor on whose behalf decisions are made." }),
+    to: t.expose("to", { type: ActorRef, description: "Actor that may decide." }),
+    note: t.exposeString("note", { nullable: true, description: "Reason given for the delegation." }),
+    startsAt: t.expose("startsAt", { type: "DateTime", description: "Start time." }),
+    endsAt: t.expose("endsAt", { type: "DateTime", description: "End time, unless it is revoked earlier." }),
   }),
 });
 
 const DelegationEvent = builder
   .interfaceRef<EventView<BodyOf<"DELEGATION_STARTED" | "DELEGATION_ENDED">>>("DelegationEvent")
   .implement({
-    description: "Something that happened to a delegation.",
+    description: "A change of a delegation.",
     interfaces: [TimelineEvent, TenantEvent],
     fields: (t) => ({
-      grant: t.field({ type: DelegationSnapshot, description: "The delegation, whole.", resolve: ({ body }) => body.grant }),
+      grant: t.field({
+        type: DelegationSnapshot,
+        description: "The complete delegation at the time of the event.",
+        resolve: ({ body }) => body.grant,
+      }),
       delegation: t.prismaField({
         type: Delegation,
         nullable: true,
-        description: "The delegation as it stands now.",
+        description: "The delegation as it is now.",
         resolve: (query, { body }, _args, context) => delegationByRow(context, body.grant.delegationId, query),
       }),
     }),
   });
 
 eventType("DELEGATION_STARTED").implement({
-  description: "Somebody lets another decide in their name.",
+  description: "An actor lets another one decide on their behalf.",
   interfaces: [TimelineEvent, TenantEvent, DelegationEvent],
 });
 
 eventType("DELEGATION_ENDED").implement({
-  description: "A delegation was revoked, or its time is up.",
+  description: "A delegation was revoked, or its time ended.",
   interfaces: [TimelineEvent, TenantEvent, DelegationEvent],
 });
 
 const ConfigurationChange = builder.objectRef<Change>("ConfigurationChange").implement({
-  description: "A part of the configuration that differs from the one known before.",
+  description: "A part of the configuration that differs from the last known one.",
   fields: (t) => ({
     part: t.exposeString("part", {
-      description: "Its place in the configuration, as in `templates.assistant` or `actors.petra`.",
+      description: "Path in the configuration, for example `templates.assistant` or `actors.petra`.",
     }),
-    change: t.expose("change", { type: ConfigurationChangeKind, description: "What became of it." }),
+    change: t.expose("change", { type: ConfigurationChangeKind, description: "Kind of change." }),
   }),
 });
 
 eventType("CONFIGURATION_CHANGED").implement({
   description:
-    "A server was started with other templates, permissions, tools, roots or actors than the last configuration that was known. Once over all servers.",
+    "A server started with other templates, permission modes, tools, roots or actors than the last known configuration. Recorded once for all servers.",
   interfaces: [TimelineEvent, TenantEvent],
   fields: (t) => ({
-    previousDigest: t.string({ description: "SHA-256 of what was known before.", resolve: ({ body }) => body.previousDigest }),
-    digest: t.string({ description: "SHA-256 of what is known now.", resolve: ({ body }) => body.digest }),
+    previousDigest: t.string({
+      description: "SHA-256 of the last known configuration.",
+      resolve: ({ body }) => body.previousDigest,
+    }),
+    digest: t.string({ description: "SHA-256 of the new configuration.", resolve: ({ body }) => body.digest }),
     changes: t.field({
       type: [ConfigurationChange],
-      description: "What differs, in order of the names; at most 300.",
+      description: "Changed parts, ordered by name, at most 300.",
       resolve: ({ body }) => [...body.changes],
     }),
-    changeCount: t.int({ description: "How many parts differ.", resolve: ({ body }) => body.changeCount }),
+    changeCount: t.int({ description: "Number of changed parts.", resolve: ({ body }) => body.changeCount }),
   }),
 });

@@ -3,20 +3,25 @@ import { builder } from "../builder.ts";
 
 /** A permission block as clients write it. */
 export const PermissionInput = builder.inputType("PermissionInput", {
-  description: "A permission block, as in the configuration: docs/permissions.md.",
+  description: "A permission block, as in the configuration. See docs/permissions.md.",
   fields: (t) => ({
-    mode: t.string({ description: "auto, approval (ask), readonly, deny, default, or one of the configuration's own." }),
-    deny: t.stringList({ description: "Rules such as fs_read(path:.env): what they match is denied." }),
-    allow: t.stringList({ description: "Rules: what they match runs without asking, unless it is denied." }),
-    ask: t.stringList({ description: "Rules: what they match is asked for, unless it is denied or allowed." }),
-    allowTools: t.stringList({ description: "If given, every other tool is denied." }),
-    denyTools: t.stringList({ description: "These tools are denied." }),
-    autoAllowTools: t.stringList({ description: "These tools run without asking, unless they are denied." }),
-    autoAllowInBox: t.stringList({
-      description: "These tools run without asking, unless they are denied, if the agent's programs run in a box.",
+    mode: t.string({
+      description:
+        "Verdict on calls that no rule or list decides: `auto`, `approval` (or `ask`), `readonly`, `deny`, `default`, or a mode of the configuration. If omitted: `auto` with TIGHTEN, else `default`.",
     }),
-    requireApprovalTools: t.stringList({ description: "These tools are asked for, unless they are denied or allowed." }),
-    readOnlyCommands: t.boolean({ description: "True if command lines that are known to only read run without asking." }),
+    deny: t.stringList({ description: "Rules such as `fs_read(path:.env)`. Matching calls are denied." }),
+    allow: t.stringList({ description: "Rules. Matching calls run without asking, unless they are denied." }),
+    ask: t.stringList({ description: "Rules. Matching calls need approval, unless they are denied or allowed." }),
+    allowTools: t.stringList({ description: "Names of tools. If given, all other tools are denied." }),
+    denyTools: t.stringList({ description: "Names of tools that are denied." }),
+    autoAllowTools: t.stringList({ description: "Names of tools that run without asking, unless they are denied." }),
+    autoAllowInBox: t.stringList({
+      description: "Names of tools that run without asking, unless they are denied, if the agent's programs run in a sandbox.",
+    }),
+    requireApprovalTools: t.stringList({ description: "Names of tools that need approval, unless they are denied or allowed." }),
+    readOnlyCommands: t.boolean({
+      description: "True to run command lines without asking if they are known to only read. False if omitted.",
+    }),
   }),
 });
 

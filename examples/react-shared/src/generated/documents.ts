@@ -4,30 +4,30 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
-/** What actors may do beyond their own agents. */
+/** Right of an actor, beyond reading and steering their own agents. */
 export type Action =
   /** Create agents. */
   | 'CREATE_AGENTS'
-  /** Decide on approvals; of a single one `viewerCanDecide` says it. */
+  /** Decide on approvals. `Approval.viewerCanDecide` tells it for a single approval. */
   | 'DECIDE'
-  /** Let somebody else decide in one's name. */
+  /** Let another actor decide on one's behalf. */
   | 'DELEGATE'
-  /** Read agents of others, and the events of the tenant itself. */
+  /** Read agents of other actors, and the events of the tenant itself. */
   | 'READ_TENANT'
-  /** Give an agent a permission in the place of its template's. */
+  /** Replace the permission of a template for an agent (`permissionScope: REPLACE`). */
   | 'REPLACE_PERMISSION'
-  /** Send to and interrupt agents of others. */
+  /** Send messages to agents of other actors, and interrupt them. */
   | 'STEER_ALL_AGENTS'
-  /** Store rules by which calls run without asking, and revoke them. */
+  /** Store and revoke rules under which calls run without asking. */
   | 'STORE_ALLOW_RULES';
 
-/** What an agent does. */
+/** Activity of an agent. */
 export type AgentState =
   /** The turn waits for a person. */
   | 'PAUSED'
-  /** It waits for a message. */
+  /** Idle: it waits for a message. */
   | 'READY'
-  /** A turn is under way. */
+  /** A turn is running. */
   | 'WORKING';
 
 /** Input of `allowAlways`. */
@@ -40,68 +40,68 @@ export type AllowAlwaysInput = {
   rule?: string | null | undefined;
 };
 
-/** What a person says about an approval. */
+/** Decision of a person on an approval. */
 export type ApprovalDecision =
-  /** It may run. */
+  /** Allow the action. */
   | 'ALLOW'
-  /** It may not run. */
+  /** Deny the action. */
   | 'DENY'
-  /** Of an outcome that is unknown: it is done, with this result. */
+  /** For OUTCOME_UNKNOWN: the call succeeded with the given result. */
   | 'DONE'
-  /** Of an outcome that is unknown: it has failed. */
+  /** For OUTCOME_UNKNOWN: the call failed. */
   | 'FAIL'
-  /** Of an outcome that is unknown: run it again. */
+  /** For OUTCOME_UNKNOWN: run the call again. */
   | 'RETRY';
 
-/** What became of an approval. */
+/** State of an approval. */
 export type ApprovalState =
-  /** As many people as it needs have allowed it. */
+  /** As many people as its quorum requires have allowed it. */
   | 'ALLOWED'
-  /** Somebody denied it. */
+  /** A person denied it. */
   | 'DENIED'
-  /** Nobody decided in time. */
+  /** Nobody decided before `expiresAt`. */
   | 'EXPIRED'
   /** It waits for people. */
   | 'PENDING'
-  /** Somebody said what came of a call whose outcome was unknown. */
+  /** A person reported the outcome of a call whose outcome was unknown. */
   | 'RESOLVED'
-  /** Its turn ended before anybody decided. */
+  /** The turn, or the background program that asked, ended before anybody decided. */
   | 'SEALED'
-  /** Something else would run by now: a newer approval asks again. */
+  /** The action has changed since the request: a newer approval replaces it. */
   | 'STALE';
 
-/** Why somebody may not decide on an approval now. */
+/** Reason why the viewer may not decide on an approval now. */
 export type CannotDecideReason =
-  /** They have allowed it, and somebody else must, too. */
+  /** The viewer has already allowed it, and another person must allow it too. */
   | 'ALREADY_DECIDED'
-  /** Nothing is left to decide. */
+  /** The approval is closed. */
   | 'CLOSED'
-  /** Its time is up. */
+  /** The approval has expired. */
   | 'EXPIRED'
-  /** They are no approver, and nobody who is one delegates to them. */
+  /** The viewer is not an approver or administrator, and no approver delegates to them. */
   | 'NO_ROLE'
-  /** They, or who delegates to them, asked for it, and the template wants somebody else. */
+  /** The viewer, or the actor who delegates to them, asked for it, and the template requires another person. */
   | 'SELF_APPROVAL';
 
-/** What to make an agent from. */
+/** Input of `createAgent`. */
 export type CreateAgentInput = {
-  /** Names of hooks of the configuration (`agentHooks`) that run after its template's. They only tighten. */
+  /** Names of hooks in `agentHooks` of the configuration. They run after the template's hooks, and can only tighten permissions. */
   hooks?: Array<string> | null | undefined;
-  /** The same key with the same input creates once and answers the same agent. */
+  /** Key of 1 to 200 characters, kept for 30 days. Repeating the request returns the same agent. IDEMPOTENCY_KEY_REUSED for another input. */
   idempotencyKey?: string | null | undefined;
-  /** Name of a configured model. The template's if omitted. */
+  /** Name of a configured model. The template's model if omitted. */
   model?: string | null | undefined;
-  /** A permission block of the agent's own. */
+  /** Permission block of this agent. */
   permission?: PermissionInput | null | undefined;
-  /** Whether `permission` adds to the template's, so that it can only tighten, or replaces it. */
+  /** How `permission` combines with the template's permission. REPLACE needs the role admin. */
   permissionScope?: PermissionScope | null | undefined;
-  /** The template: `templates` lists them. */
+  /** Template of the agent, given by `templateId`. NOT_FOUND if it is not configured; see `templates`. */
   templateId: string | number;
-  /** What people call it: one line of at most 200 characters. */
+  /** Title for people, one line of at most 200 characters. */
   title?: string | null | undefined;
-  /** The longest time of each tool call, in ms. The template's if omitted. */
+  /** Time limit of each tool call in ms, 1 to 3,600,000. The template's limit if omitted. */
   toolTimeoutMs?: number | null | undefined;
-  /** The folder in which the agent works: an absolute path, or one below a workspace root, or below the folder in which the server was started. If omitted: the configuration's default, or else an empty folder of the agent's own. */
+  /** Folder in which the agent works. An absolute path, or relative to a workspace root or to the server's start folder. It must exist, and lie in a workspace root if any are configured. If omitted, `defaultWorkspace` of the configuration, or else a new empty folder. */
   workspace?: string | null | undefined;
 };
 
@@ -121,84 +121,84 @@ export type DecideApprovalInput = {
   result?: string | null | undefined;
 };
 
-/** An image for the model to see. */
+/** An image for the model. */
 export type ImageInput = {
-  /** The file in base64, at most 3.75 MB of it. */
+  /** The file in base64, with padding and without line breaks. At most 3.75 MB before encoding, and 8,000 pixels a side. */
   data: string;
-  /** What it is. */
+  /** File type of the image. INVALID if the data has another type. */
   mediaType: ImageType;
 };
 
-/** The types of images that models read. */
+/** Image formats that models read. */
 export type ImageType =
-  /** Graphics Interchange Format. */
+  /** GIF. */
   | 'GIF'
   /** JPEG. */
   | 'JPEG'
-  /** Portable Network Graphics. */
+  /** PNG. */
   | 'PNG'
   /** WebP. */
   | 'WEBP';
 
-/** Which agent's turn to end. */
+/** Input of `interruptAgent`. */
 export type InterruptAgentInput = {
-  /** The agent. */
+  /** `id` of the agent. */
   agentId: string | number;
-  /** Why; the model reads it. */
+  /** Reason, at most 4,000 characters. The model reads it. */
   note?: string | null | undefined;
 };
 
-/** A permission block, as in the configuration: docs/permissions.md. */
+/** A permission block, as in the configuration. See docs/permissions.md. */
 export type PermissionInput = {
-  /** Rules: what they match runs without asking, unless it is denied. */
+  /** Rules. Matching calls run without asking, unless they are denied. */
   allow?: Array<string> | null | undefined;
-  /** If given, every other tool is denied. */
+  /** Names of tools. If given, all other tools are denied. */
   allowTools?: Array<string> | null | undefined;
-  /** Rules: what they match is asked for, unless it is denied or allowed. */
+  /** Rules. Matching calls need approval, unless they are denied or allowed. */
   ask?: Array<string> | null | undefined;
-  /** These tools run without asking, unless they are denied, if the agent's programs run in a box. */
+  /** Names of tools that run without asking, unless they are denied, if the agent's programs run in a sandbox. */
   autoAllowInBox?: Array<string> | null | undefined;
-  /** These tools run without asking, unless they are denied. */
+  /** Names of tools that run without asking, unless they are denied. */
   autoAllowTools?: Array<string> | null | undefined;
-  /** Rules such as fs_read(path:.env): what they match is denied. */
+  /** Rules such as `fs_read(path:.env)`. Matching calls are denied. */
   deny?: Array<string> | null | undefined;
-  /** These tools are denied. */
+  /** Names of tools that are denied. */
   denyTools?: Array<string> | null | undefined;
-  /** auto, approval (ask), readonly, deny, default, or one of the configuration's own. */
+  /** Verdict on calls that no rule or list decides: `auto`, `approval` (or `ask`), `readonly`, `deny`, `default`, or a mode of the configuration. If omitted: `auto` with TIGHTEN, else `default`. */
   mode?: string | null | undefined;
-  /** True if command lines that are known to only read run without asking. */
+  /** True to run command lines without asking if they are known to only read. False if omitted. */
   readOnlyCommands?: boolean | null | undefined;
-  /** These tools are asked for, unless they are denied or allowed. */
+  /** Names of tools that need approval, unless they are denied or allowed. */
   requireApprovalTools?: Array<string> | null | undefined;
 };
 
-/** What a permission block of an agent's own does to its template's. */
+/** How an agent's own permission block combines with that of its template. */
 export type PermissionScope =
-  /** It takes its place, which needs an administrator. */
+  /** Only the agent's own block applies. Needs the role admin. */
   | 'REPLACE'
-  /** It adds to it, so that it can only tighten. */
+  /** Both apply, and the stricter verdict wins. */
   | 'TIGHTEN';
 
-/** What an actor may do. Roles add up. */
+/** Rights of an actor. The rights of several roles add up. */
 export type Role =
-  /** May do everything. */
+  /** May do everything in the tenant. */
   | 'ADMIN'
-  /** Reads the tenant, decides on approvals. */
+  /** Reads the tenant and decides on approvals. */
   | 'APPROVER'
-  /** Creates agents; reads, sends to and interrupts their own. */
+  /** Creates agents. Reads, messages and interrupts their own agents. */
   | 'USER'
-  /** Reads the tenant, changes nothing. */
+  /** Reads the tenant and changes nothing. */
   | 'VIEWER';
 
-/** A message, and to whom. */
+/** Input of `sendMessage`. */
 export type SendMessageInput = {
-  /** The agent. */
+  /** `id` of the agent. */
   agentId: string | number;
-  /** The same key with the same input sends once and answers the same message. */
+  /** Key of 1 to 200 characters, kept for 30 days. Repeating the request returns the same message. IDEMPOTENCY_KEY_REUSED for another input. */
   idempotencyKey?: string | null | undefined;
-  /** At most 20, of 5 MB together. They come before the text. */
+  /** Images, at most 20 and 5 MB in total. The model reads them before the text. */
   images?: Array<ImageInput> | null | undefined;
-  /** At most 1 MB. It may be empty if there are images. */
+  /** Text of the message, at most 1 MB. May be empty if there are images. */
   text: string;
 };
 
