@@ -115,12 +115,12 @@ const PolicySimulation = builder.objectRef<SimulationView>("PolicySimulation").i
     changed: t.exposeInt("changed", { description: "Number of examined calls whose verdict would change." }),
     examinedByTool: t.field({
       type: [ToolExamined],
-      description: "`examined` by tool, one entry each.",
+      description: "`examined` by tool, one for each tool.",
       resolve: ({ examinedByTool }) => [...examinedByTool].map(([tool, calls]) => ({ tool, calls })),
     }),
     changes: t.field({
       type: [PolicyChange],
-      description: "Changes by tool and verdicts, one entry for each combination.",
+      description: "Changes by tool and verdicts, one for each combination.",
       resolve: ({ changes }) => [...changes],
     }),
     examples: t.field({

@@ -186,7 +186,7 @@ builder.node(Template, {
 builder.queryField("templates", (t) =>
   t.field({
     type: [Template],
-    description: "Templates available to the viewer's tenant.",
+    description: "Templates of the configuration that are available to the viewer's tenant.",
     resolve: (_root, _args, context) => templates(context),
   }),
 );
@@ -202,7 +202,7 @@ builder.queryField("tools", (t) =>
 builder.queryField("models", (t) =>
   t.field({
     type: [Model],
-    description: "Models available to the viewer's tenant.",
+    description: "Models of the configuration that are available to the viewer's tenant.",
     resolve: (_root, _args, context) => models(context),
   }),
 );

@@ -44,13 +44,13 @@ const ToolCallStats = builder.objectRef<{ readonly filter: Filter }>("ToolCallSt
   fields: (t) => ({
     tools: t.field({
       type: [ToolStatistics],
-      description: "Statistics by tool, most used first.",
+      description: "Statistics by tool, one for each, most used first.",
       resolve: async ({ filter }, _args, context) => [...(await toolStats(context, filter))],
     }),
     slowest: t.prismaField({
       type: [ToolCall],
       complexity: (sizes) => entries(sizeOf(sizes, SLOWEST, MAX_PAGE)),
-      description: "The calls with the longest run time, slowest first.",
+      description: "The calls with the longest run time, slowest first, at most `first`.",
       args: { first: t.arg.int({ defaultValue: SLOWEST, description: `Maximum number of calls, 1 to ${MAX_PAGE}.` }) },
       resolve: (query, { filter }, { first }, context) => slowestCalls(context, filter, first ?? SLOWEST, query),
     }),

@@ -24,7 +24,7 @@ const TYPES = Object.values(schema.getTypeMap()).filter(({ name }) => !name.star
 const nameOf = (type: GraphQLOutputType | GraphQLInputType): string => String(type).replace(/[![\]]/g, "");
 
 /** The words by which a description says that a list ends. */
-const BOUND = /\b(at most|up to|one for each|each once|every action once|of the configuration|a few)\b/i;
+const BOUND = /\b(at most|up to|one for each|each once|of the configuration|a few)\b/i;
 
 function describedIn(type: GraphQLNamedType): readonly Described[] {
   const own = { place: type.name, description: type.description };

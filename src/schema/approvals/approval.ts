@@ -184,7 +184,7 @@ export const Approval = builder.prismaNode("Approval", {
     paths: t.field({
       type: [ReachedPath],
       description:
-        "Files that the paths of the call lead to, with links resolved, as of the request or decision. One entry for each path.",
+        "Files that the paths of the call lead to, one for each path. Links are resolved as of the request or decision.",
       select: { toolCall: { select: { ruleValues: true } } },
       resolve: ({ toolCall }) => (toolCall === null ? [] : reachedPaths(toolCall.ruleValues)),
     }),

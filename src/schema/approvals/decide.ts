@@ -90,7 +90,7 @@ builder.mutationField("decideApprovals", (t) =>
     type: payloadType<DecisionOutcomes>("DecideApprovalsPayload", (fields) => ({
       outcomes: fields.field({
         type: [DecisionOutcome],
-        description: "Result of each decision, in the given order.",
+        description: "Results of the decisions, one for each, in the given order.",
         resolve: ({ outcomes }) => [...outcomes],
       }),
     })),
