@@ -150,7 +150,7 @@ export async function decideApprovals(context: Context, requests: readonly Decid
   context.anew();
   const head = await context.snapshot();
   if (requests.length > MOST_DECISIONS) {
-    const message = `at most ${MOST_DECISIONS} approvals are decided at once, not ${requests.length}`;
+    const message = `at most ${MOST_DECISIONS} decisions are allowed in one request, not ${requests.length}`;
     return {
       outcomes: [],
       cursor: formatCursor(head, head.position),
@@ -175,7 +175,7 @@ async function decideOrSay(context: Context, request: DecideApproval): Promise<D
     return await decided(context, request);
   } catch (error) {
     if (!(error instanceof StorageUnavailable)) throw error;
-    const message = "the database does not answer: whether this was decided is unknown, decide it again";
+    const message = "the database does not answer, and the outcome of this decision is unknown: send it again";
     return { rowId: null, position: null, userErrors: [{ code: "UNAVAILABLE", field: null, message }] };
   }
 }

@@ -17,7 +17,7 @@ export class ExpensiveReads {
   /** Does `read` in its turn. Throws TOO_BUSY where too many wait already. */
   async run<Result>(tenant: string, read: () => Promise<Result>): Promise<Result> {
     if (this.#turns.waiting(tenant) >= MOST.waiting)
-      throw clientError("TOO_BUSY", `${MOST.waiting} statistics of this tenant wait already: ask again when some are answered`);
+      throw clientError("TOO_BUSY", `${MOST.waiting} statistics queries of this tenant are already waiting: try again later`);
     return this.#turns.run(tenant, read);
   }
 }

@@ -36,8 +36,7 @@ export function readPlace<Row>({ name, columns }: Order<Row>, place: string, arg
   const parts = parsed(place);
   const [order, ...key] = Array.isArray(parts) ? (parts as readonly unknown[]) : [];
   const isKey = order === name && key.length === columns.length && columns.every((column, index) => isValue(column, key[index]));
-  if (!isKey)
-    throw clientError("BAD_USER_INPUT", `\`${argument}\` must be a cursor that this connection gave, in the same order`);
+  if (!isKey) throw clientError("BAD_USER_INPUT", `\`${argument}\` must be a cursor of this connection, in the same order`);
   return key as SortKey;
 }
 

@@ -22,7 +22,7 @@ export async function readNodes(
   resolve: (readable: readonly NodeId[]) => Promise<readonly unknown[]>,
 ): Promise<unknown[]> {
   if (ids.length > MOST_NODES)
-    throw clientError("BAD_USER_INPUT", `at most ${MOST_NODES} \`ids\` are asked for at once, not ${ids.length}`);
+    throw clientError("BAD_USER_INPUT", `at most ${MOST_NODES} \`ids\` are allowed in one request, not ${ids.length}`);
   await context.snapshot();
   const mayRead = await Promise.all(ids.map(async (id) => mayReadNode(context, id)));
   const readable = ids.filter((_id, index) => mayRead[index]);

@@ -36,7 +36,7 @@ export async function explainPermission(context: Context, request: ExplainPermis
     throw clientError("BAD_USER_INPUT", "give `callId` alone, or `agentId`, `tool` and `input`");
   }
   if (agentId !== null || tool !== null || input !== null)
-    throw clientError("BAD_USER_INPUT", "`callId` names the agent, the tool and the input: leave those out");
+    throw clientError("BAD_USER_INPUT", "`callId` determines the agent, the tool and the input: omit those arguments");
   const call = await toolCall(context, callId, {});
   if (call === null) throw clientError("NOT_FOUND", "there is no such call: list yours with `toolCalls`");
   const recorded = call.effectiveInput ?? call.requestedInput;

@@ -59,7 +59,7 @@ export async function timeline(context: Context, args: TimelineArguments): Promi
   const now = await context.services.log.head(scope.tenant);
   const after = positionOf(args.since ?? "0", now);
   const upTo = isGiven(args.to) ? positionOf(args.to, now) : null;
-  if (upTo !== null && upTo < after) throw clientError("BAD_USER_INPUT", "`to` lies before `since`: nothing is between them");
+  if (upTo !== null && upTo < after) throw clientError("BAD_USER_INPUT", "`to` is before `since`");
   if (typeof args.last === "number")
     return lastOf(context, { scope, after, upTo: upTo ?? now.position, most: args.last }, isGiven(args.since));
   const page = await context.services.log.read(scope, after);
@@ -165,14 +165,11 @@ const MOST_AGENTS = 100;
 async function scopeOf(context: Context, args: TimelineArguments): Promise<Scope> {
   const { actor } = context;
   if (!readsTenant(actor) && !actor.roles.includes("user"))
-    throw clientError("FORBIDDEN", "reading events needs one of the roles viewer, user, approver and admin");
+    throw clientError("FORBIDDEN", "reading events needs the role viewer, user, approver or admin");
   const { kinds, channels } = args;
   for (const [name, given] of Object.entries({ agentIds: args.agentIds, kinds, channels }))
     if (given?.length === 0)
-      throw clientError(
-        "BAD_USER_INPUT",
-        `\`${name}\` is empty, and nothing would ever come: name some, or leave it out for all`,
-      );
+      throw clientError("BAD_USER_INPUT", `\`${name}\` is empty and would match no event: name some, or omit it for all`);
   return {
     tenant: actor.tenant,
     agentIds: args.agentIds ? await visibleIds(context, args.agentIds) : null,
@@ -188,7 +185,7 @@ async function visibleIds(context: Context, ids: readonly string[]): Promise<rea
   if (rows.length > MOST_AGENTS)
     throw clientError(
       "BAD_USER_INPUT",
-      `one stream is of at most ${MOST_AGENTS} agents, not ${rows.length}: leave \`agentIds\` out for all`,
+      `at most ${MOST_AGENTS} agents are allowed in one request, not ${rows.length}: omit \`agentIds\` for all agents`,
     );
   if ((await countVisible(context, rows)) < rows.length)
     throw clientError("NOT_FOUND", "there is no such agent: list yours with `agents`");
@@ -197,13 +194,12 @@ async function visibleIds(context: Context, ids: readonly string[]): Promise<rea
 
 /** A kind that the stream never delivers would never end it. */
 function checkUntil({ until, kinds, channels }: TimelineArguments): void {
-  if (until?.length === 0)
-    throw clientError("BAD_USER_INPUT", "`until` names no kind: leave it out for a stream that does not end");
+  if (until?.length === 0) throw clientError("BAD_USER_INPUT", "`until` is empty: omit it for a stream that does not end");
   const never = until?.find((kind) => (kinds && !kinds.includes(kind)) || (channels && !channels.includes(CHANNEL_OF[kind])));
   if (never === undefined) return;
   throw clientError(
     "BAD_USER_INPUT",
-    `\`until: ${never}\` is not among the kinds and planes that are asked for: it would never end the stream`,
+    `\`until: ${never}\` is not among the requested kinds and planes, so the stream would never end`,
   );
 }
 

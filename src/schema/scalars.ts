@@ -9,7 +9,7 @@ builder.scalarType("Cursor", {
   serialize: (cursor) => cursor,
   parseValue: (value) => {
     if (typeof value === "string") return value;
-    throw new GraphQLError("a cursor is a string that the server gave", { extensions: { code: "CURSOR_MALFORMED" } });
+    throw new GraphQLError("a cursor must be a string returned by the server", { extensions: { code: "CURSOR_MALFORMED" } });
   },
 });
 
@@ -21,7 +21,7 @@ builder.scalarType("DateTime", {
     const time = typeof value === "string" ? readTime(value) : null;
     if (time !== null) return time;
     throw new GraphQLError(
-      "a DateTime is a string in ISO 8601 with a day that there is, a time and a zone, for example 2026-01-31T12:00:00Z",
+      "a DateTime must be an ISO 8601 string with a valid date, a time and a zone, for example 2026-01-31T12:00:00Z",
       { extensions: { code: "BAD_USER_INPUT" } },
     );
   },
@@ -33,7 +33,7 @@ builder.scalarType("JSON", {
   parseValue: (value) => {
     const json = value as Json;
     if (!isNestedDeeper(json, MOST_LEVELS)) return json;
-    throw new GraphQLError(`a JSON value is nested at most ${MOST_LEVELS} levels deep`, {
+    throw new GraphQLError(`a JSON value may be nested at most ${MOST_LEVELS} levels deep`, {
       extensions: { code: "BAD_USER_INPUT" },
     });
   },

@@ -111,26 +111,25 @@ const problemsOf = formCheck(closed(IDENTITY_SETTINGS), "the answer");
 function identified(answer: Answer): Identified | null {
   if (answer === null || answer === undefined) return null;
   const problems = problemsOf(answer);
-  if (problems.length > 0)
-    throw new Error(`authenticate, of the configuration, answered nobody that there can be: ${problems.join("; ")}`);
+  if (problems.length > 0) throw new Error(`the configured \`authenticate\` returned an invalid actor: ${problems.join("; ")}`);
   return complete(IDENTITY_SETTINGS, answer);
 }
 
 /** The reason why an Authorization header admits nobody, and what to do. */
 export function whyNobody(authorization: string | null): string {
   if (authorization === null)
-    return "Say who you are: send the header `Authorization: Bearer <token>`, over WebSocket as `authorization` in connectionParams.";
+    return "Authentication is required: send the header `Authorization: Bearer <token>`, or over WebSocket `authorization` in connectionParams.";
   return bearerToken(authorization) === null
-    ? "The header `Authorization` is not of the form `Bearer <token>`."
-    : "The token is not admitted: it is wrong, was taken back, or belongs to another server. Ask the operator for one.";
+    ? "The header `Authorization` must have the form `Bearer <token>`."
+    : "The token is not accepted: it is wrong, was revoked, or belongs to another server. Ask the operator for one.";
 }
 
 /** The same as the reason of a close frame, which has room for 123 bytes. */
 export function whyClosed(authorization: unknown): string {
   if (authorization === undefined) return "Forbidden: no token was given";
   return bearerToken(authorization) === null
-    ? "Forbidden: `authorization` is not of the form `Bearer <token>`"
-    : "Forbidden: the token is not admitted";
+    ? "Forbidden: `authorization` must have the form `Bearer <token>`"
+    : "Forbidden: the token is not accepted";
 }
 
 /** The token of an Authorization header or of the field of that name in connectionParams. */

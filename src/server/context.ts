@@ -83,7 +83,7 @@ export function sharedPageContext(context: Context, onRead: () => void = () => {
       return read("snapshot");
     },
     get actor(): never {
-      throw new Error("a page of a subscription is answered for many: what it shows must not depend on who asks");
+      throw new Error("a page of a subscription is shared by several readers: it must not depend on the viewer");
     },
   };
 }

@@ -66,18 +66,18 @@ export const boundedDocuments: Plugin = {
 export function parseBounded(source: string | Source, options?: ParseOptions): DocumentNode {
   const text = typeof source === "string" ? source : source.body;
   if (text.length > MOST.characters)
-    throw tooLarge(`the document has ${text.length} characters, and ${MOST.characters} are the most`);
+    throw tooLarge(`the document has ${text.length} characters; at most ${MOST.characters} are allowed`);
   const document = parsed(source, options);
   refuseCycles(document);
   const { aliases, introspections, comparisons, spread } = countsOf(document);
-  if (aliases > MOST.aliases) throw tooLarge(`the document has ${aliases} aliases, and ${MOST.aliases} are the most`);
+  if (aliases > MOST.aliases) throw tooLarge(`the document has ${aliases} aliases; at most ${MOST.aliases} are allowed`);
   if (introspections > MOST.introspections)
-    throw tooLarge(`the document introspects ${introspections} times, and ${MOST.introspections} are the most`);
+    throw tooLarge(`the document introspects ${introspections} times; at most ${MOST.introspections} are allowed`);
   if (spread > MOST.spread)
-    throw tooLarge(`the document has more than ${MOST.spread} selections with its fragments, which are the most`);
+    throw tooLarge(`the document has more than ${MOST.spread} selections, including those of its fragments`);
   if (comparisons > MOST.comparisons)
     throw tooLarge(
-      `the document selects fields of one name in one place too often: ${MOST.comparisons} comparisons of two of them are the most`,
+      `the document selects fields of the same name in one place too often: at most ${MOST.comparisons} comparisons are allowed`,
     );
   return document;
 }
@@ -210,9 +210,11 @@ function unparsed({ message, source, positions }: GraphQLError): GraphQLError {
 
 function cyclic(name: string): GraphQLError {
   const extensions = { code: "GRAPHQL_VALIDATION_FAILED", http: { spec: true, status: 400 } };
-  return new GraphQLError(`the fragment ${name} spreads itself: select what is below it by its fields`, { extensions });
+  return new GraphQLError(`the fragment ${name} spreads itself, which is not allowed: select nested fields explicitly`, {
+    extensions,
+  });
 }
 
 function tooLarge(problem: string): GraphQLError {
-  return clientError("DOCUMENT_TOO_LARGE", `${problem}: ask in several operations, and pass values as variables`);
+  return clientError("DOCUMENT_TOO_LARGE", `${problem}: split it into several operations, and pass values as variables`);
 }

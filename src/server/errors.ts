@@ -24,16 +24,16 @@ export function maskError(logger: Logger): (error: unknown) => GraphQLError {
       case "tooMuch":
         return shown(error, "ANSWER_TOO_LARGE", TOO_LARGE, 200);
       case "left":
-        return shown(error, "CANCELLED", "Who asked has left.", 200);
+        return shown(error, "CANCELLED", "The client has disconnected.", 200);
       case null:
     }
     if (isTooSlow(cause))
-      return shown(error, "TOO_SLOW", "The database took too long for this: narrow the filter, or ask for less at once.", 200);
+      return shown(error, "TOO_SLOW", "The database took too long: narrow the filter, or request less data at once.", 200);
     if (isUnavailable(cause))
       return shown(
         error,
         "STORAGE_UNAVAILABLE",
-        "The database does not answer. A mutation may have been done all the same: send it again, with the same idempotencyKey if it takes one.",
+        "The database does not answer. A mutation may have been executed nevertheless: send it again, with the same idempotencyKey if it takes one.",
         503,
       );
     logger.error("an operation failed", withoutRequest(cause));
@@ -55,7 +55,7 @@ function withoutRequest(cause: unknown): unknown {
 
 /** The message of an answer that is larger than any client asks for. */
 const TOO_LARGE =
-  "The answer has more than 32 million characters: ask for fewer rows, or fewer long fields, at once. A mutation is done all the same.";
+  "The response has more than 32 million characters: request fewer rows or fewer long fields. A mutation was executed nevertheless.";
 
 /** The result, or an error in its place if it is larger than an answer may be. */
 export function boundedAnswer<Result extends ExecutionResult>(result: Result): Result | ExecutionResult {

@@ -15,7 +15,7 @@ mutation CreateAgent {
   }
 }
 `,
-  `# 2. Watch it: all planes in one order. Put in the agent's id and the cursor. Leave this tab running.
+  `# 2. Watch it: all planes in one order. Insert the agent's id and the cursor. Keep this tab open.
 subscription Watch {
   timeline(agentIds: ["AGENT_ID"], since: "0") {
     cursor
@@ -39,7 +39,7 @@ mutation SendMessage {
   }
 }
 `,
-  `# 4. What must be allowed waits in the inbox, with all that a decision needs.
+  `# 4. The inbox of pending approvals, with everything that a decision needs.
 query Inbox {
   approvals(filter: { states: [PENDING] }) {
     nodes {
@@ -57,7 +57,7 @@ query Inbox {
   }
 }
 `,
-  `# 5. Decide. ALLOW is bound to the input that you saw: give back its hash.
+  `# 5. Decide. ALLOW must return the hash of the input that you saw.
 mutation Decide {
   decideApproval(input: { approvalId: "APPROVAL_ID", decision: ALLOW, inputHash: "INPUT_HASH" }) {
     approval { state decidedBy { actorId name } }

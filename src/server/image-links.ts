@@ -35,7 +35,7 @@ export class ImageLinks {
   /** Reads the key of the database. */
   static async open(sql: Sql): Promise<ImageLinks> {
     const [row] = await sql.query(READ_KEY, []);
-    if (row === undefined) throw new Error("the database has no key for addresses of images: restore its table signing_key");
+    if (row === undefined) throw new Error("the database has no key for signing image URLs: restore its table signing_key");
     return new ImageLinks(row.key);
   }
 

@@ -13,15 +13,14 @@ export async function answerImage(
   links: ImageLinks,
   { reads, images, clock }: ImageServices,
 ): Promise<void> {
-  if (method !== "GET" && method !== "HEAD") return refuse(response, 405, "images are read with GET");
+  if (method !== "GET" && method !== "HEAD") return refuse(response, 405, "read images with GET");
   const [path = ""] = (url ?? "").split("?", 1);
   const now = clock.now();
   const image = links.read(path, now);
-  if (image === null)
-    return refuse(response, 404, "this address of an image is not good, or no longer: ask for `viewerUrl` again");
+  if (image === null) return refuse(response, 404, "this image URL is invalid or has expired: query `viewerUrl` again");
   const { tenant, digest, mediaType, goodUntil } = image;
   const data = await readFor({ tenant, signal: null }, () => images.data(reads, tenant, digest));
-  if (data === null) return refuse(response, 404, "the image is no longer kept");
+  if (data === null) return refuse(response, 404, "the image was removed");
   const bytes = Buffer.from(data, "base64");
   response.writeHead(200, {
     "content-type": mediaType,

@@ -18,14 +18,12 @@ export function originProblem(
   { authentication, allowedOrigins }: Access,
 ): OriginProblem | null {
   const host = headers.host ?? "";
-  if (host !== "" && !isHost(host)) return { status: 400, message: `Host ${JSON.stringify(host)} is no name of a server` };
+  if (host !== "" && !isHost(host)) return { status: 400, message: `Host ${JSON.stringify(host)} is not a valid host name` };
   if (authentication.kind === "local" && !isLoopback(hostname(host)))
     return foreign(`Host ${JSON.stringify(host)} is not this machine: connect to 127.0.0.1 or localhost, or configure actors`);
   const { origin } = headers;
   if (isForeignRead(headers, url ?? "/"))
-    return foreign(
-      "operations of other web pages are not answered: open this page itself, or send a POST with an allowed Origin",
-    );
+    return foreign("requests from other web pages are rejected: open this page directly, or send a POST with an allowed Origin");
   if (origin === undefined || allowedOrigins.some((allowed) => isSame(allowed, origin)) || isOwn(origin, headers)) return null;
   return foreign(`Origin ${JSON.stringify(origin)} is not allowed: add it to allowedOrigins in the configuration`);
 }

@@ -53,10 +53,12 @@ export function priceOf({ schema, document, operationName, variableValues }: Pri
   if (longestList > MOST_ENTRIES) throw tooLong("a list of the document", longestList);
   const { price: rows, depth, selections } = operationSize(schema, query, values);
   const price = rows + introspections * INTROSPECTION;
-  if (depth > MOST.depth) throw tooLarge(`it is nested ${depth} levels deep, and ${MOST.depth} are the most`);
+  if (depth > MOST.depth) throw tooLarge(`the operation is nested ${depth} levels deep; at most ${MOST.depth} are allowed`);
   if (selections > MOST.selections)
-    throw tooLarge(`it has ${selections} selections with its fragments, and ${MOST.selections} are the most`);
-  if (price > MOST.price) throw tooLarge(`its price is ${price} points, and ${MOST.price} are the most`);
+    throw tooLarge(
+      `the operation has ${selections} selections, including those of its fragments; at most ${MOST.selections} are allowed`,
+    );
+  if (price > MOST.price) throw tooLarge(`the operation costs ${price} points; at most ${MOST.price} are allowed`);
   return price;
 }
 
@@ -127,10 +129,10 @@ function refuseLongList(type: GraphQLInputType, value: unknown, place: string): 
 function tooLong(place: string, entries: number): GraphQLError {
   return clientError(
     "BAD_USER_INPUT",
-    `${place} has ${entries} entries, and ${MOST_ENTRIES} are the most of a list: ask in several operations`,
+    `${place} has ${entries} entries; a list may have at most ${MOST_ENTRIES}: split it into several operations`,
   );
 }
 
 function tooLarge(problem: string): GraphQLError {
-  return clientError("DOCUMENT_TOO_LARGE", `${problem}: ask for smaller pages (\`first\`), or in several operations`);
+  return clientError("DOCUMENT_TOO_LARGE", `${problem}: request smaller pages (\`first\`), or split it into several operations`);
 }

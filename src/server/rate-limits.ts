@@ -55,13 +55,13 @@ export class RateLimits {
     if (price > limit)
       throw clientError(
         "DOCUMENT_TOO_LARGE",
-        `the operation costs ${price} points, and you have ${limit} a minute: ask for smaller pages (\`first\`), or in several operations`,
+        `the operation costs ${price} points, and your budget is ${limit} points a minute: request smaller pages (\`first\`), or split it into several operations`,
       );
     const now = this.#clock.monotonicMs();
     const points = this.#pointsOf(key, now);
     if (points >= price) return void this.#buckets.set(key, { points: points - price, at: now });
     const seconds = Math.ceil((((price - points) / limit) * MINUTE_MS) / 1_000);
-    const message = `the operation costs ${price} points, and ${Math.floor(points)} of your ${limit} a minute are left: ask again in ${seconds} s`;
+    const message = `the operation costs ${price} points, and ${Math.floor(points)} of your ${limit} points a minute are left: try again in ${seconds} s`;
     throw new GraphQLError(message, {
       extensions: {
         code: "RATE_LIMITED",
@@ -84,7 +84,7 @@ export class RateLimits {
     if (count >= subscriptions)
       throw clientError(
         "TOO_MANY_OPERATIONS",
-        `you have ${count} subscriptions on this server, and ${subscriptions} are the most: end some, or follow several agents by one (\`timeline\`)`,
+        `you have ${count} subscriptions on this server; at most ${subscriptions} are allowed: end some, or follow several agents with one (\`timeline\`)`,
       );
     this.#open.set(key, count + 1);
     let isOpen = true;

@@ -39,5 +39,5 @@ export function readiness(ask: () => Promise<unknown>, mask: (error: unknown) =>
 /** Anybody may ask: the database's own words, which may name users and hosts, are for the log. */
 function reasonOf(error: unknown, mask: (error: unknown) => GraphQLError): string {
   if (error instanceof NotReady) return error.message;
-  return error instanceof StorageUnavailable ? "the database does not answer: the log says why" : mask(error).message;
+  return error instanceof StorageUnavailable ? "the database does not answer: see the log of the server" : mask(error).message;
 }

@@ -154,7 +154,7 @@ async function answerMetrics(
   answer(
     response,
     401,
-    "metrics need the token of `metricsTokenHash` or an administrator's; if `metricsTokenHash` is not configured, requests of this machine need none",
+    "metrics need the token of `metricsTokenHash` or that of an administrator; without `metricsTokenHash`, requests from this machine need none",
   );
 }
 
@@ -170,7 +170,7 @@ function bodyProblem({ method, headers }: IncomingMessage): RequestRefusal | nul
   if (!/^application\/(graphql-response\+)?json\b/.test(type))
     return { status: 415, message: "send a body of type application/json", code: "BAD_REQUEST" };
   if (Number(headers["content-length"] ?? 0) > BODY_BYTES)
-    return { status: 413, message: `a request has at most ${BODY_BYTES} bytes`, code: "BAD_REQUEST" };
+    return { status: 413, message: `a request may have at most ${BODY_BYTES} bytes`, code: "BAD_REQUEST" };
   return null;
 }
 

@@ -15,7 +15,7 @@ export type ReaderTimes = { readonly stallMs: number; readonly graceMs: number }
 /** The times of production: a reader that has stopped is gone within 30 s. Less than the 12 s between yoga's pings of a stream. */
 export const READER_TIMES: ReaderTimes = { stallMs: 10_000, graceMs: 4_000 };
 
-const REASON = "you took nothing for too long: connect again, and resume since your last cursor";
+const REASON = "you read nothing for too long: connect again, and resume since your last cursor";
 
 /** Sockets are asked in so many groups, one after the other: pings that go alone cost twice as much as pings that go together. */
 const GROUPS = 20;

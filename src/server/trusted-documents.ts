@@ -37,11 +37,11 @@ export class TrustedDocuments {
     if (text !== undefined) return text;
     const isSent = typeof sent.query === "string" && sent.query !== "";
     if (id !== null && !(mayAny && isSent))
-      throw clientError("UNKNOWN_DOCUMENT", "there is no document of this id: add it to the server's `trustedDocuments`");
+      throw clientError("UNKNOWN_DOCUMENT", "there is no document with this id: add it to the server's `trustedDocuments`");
     if (!mayAny)
       throw clientError(
         "UNTRUSTED_DOCUMENT",
-        "your roles send documents by their ids only: send `documentId`, one of the server's `trustedDocuments`",
+        "your roles may only send trusted documents: send the `documentId` of one in the server's `trustedDocuments`",
       );
     return null;
   }

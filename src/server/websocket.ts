@@ -90,7 +90,7 @@ export function serveWebSocket(
       return [
         clientError(
           "TOO_MANY_OPERATIONS",
-          `a socket carries at most ${OPERATIONS} operations at once: complete some, or open another socket`,
+          `a socket may have at most ${OPERATIONS} open operations: complete some, or open another socket`,
         ),
       ];
     const socketOperation = operations.begin(id, payload);

@@ -75,7 +75,9 @@ export function makeYoga(
       const actorOf = async (identity: Identified): Promise<Actor> => {
         const { sql, actorNames, logger } = shared.services;
         // Nobody waits for a name, and nobody is refused for want of one.
-        void actorNames.remember([identity]).catch((error: unknown) => logger.warn(`a name was not kept: ${messageOf(error)}`));
+        void actorNames
+          .remember([identity])
+          .catch((error: unknown) => logger.warn(`the name of an actor could not be stored: ${messageOf(error)}`));
         return withDelegators(sql, identity, (id) => mayStillDecide(access.authentication, identity.tenant, id));
       };
       const known = recognised ?? (await shared.admissions.recognise(asker));
@@ -123,7 +125,7 @@ function strangersRefused(
           const source = sourceOf(serverContext.req?.socket, request.headers.get("origin") ?? undefined);
           logger.tell("token_refused", `a request was refused: ${whyNobody(request.headers.get("authorization"))}`, source);
           refuse(unauthenticated(request.headers.get("authorization")), 401);
-        } else if (broken !== null) refuse(badRequest(`\`${broken}\` of the address is no JSON`), 400);
+        } else if (broken !== null) refuse(badRequest(`the URL parameter \`${broken}\` is not valid JSON`), 400);
         else serverContext.recognised = recognised;
       } catch (error) {
         refuse(mask(error), 500);

@@ -229,7 +229,7 @@ describe("always allow this command line", () => {
     const wrong = { approvalId: second.approvalId, rule: "shell(command:npm test)" };
     expect((await paul.get(AllowRuleProposalDocument, wrong)).allowRuleProposal).toMatchObject({
       proposal: null,
-      problems: [{ code: "INVALID", field: ["rule"], message: "the rule does not take in the call of this approval" }],
+      problems: [{ code: "INVALID", field: ["rule"], message: "the rule does not match the call of this approval" }],
     });
     const joined = { approvalId: second.approvalId, rule: "shell(command:npm run lint && npm run build)" };
     expect((await paul.get(AllowAlwaysDocument, { input: joined })).allowAlways.userErrors).toMatchObject([
@@ -270,10 +270,10 @@ describe("always allow this command line", () => {
 
   it.each([
     ["for i in 1 2; do make; done", "a for is not a simple command"],
-    ["echo $(date)", "which no pattern can name"],
+    ["echo $(date)", "which a pattern cannot express"],
     ["node <<< code", "what it reads may be a program"],
-    ["find src -type f | xargs cat", "hands on names that no rule sees"],
-    ["make; cat /etc/hosts > x; cat", "it would be asked about still"],
+    ["find src -type f | xargs cat", "passes on file names that rules cannot check"],
+    ["make; cat /etc/hosts > x; cat", "the call would still need approval"],
   ])("has no proposal for %s: %s", async (line, reason) => {
     const { as } = await commandOffice({ mode: "default" });
     const { approvalId } = await ask(as("anna"), `run ${line}`);

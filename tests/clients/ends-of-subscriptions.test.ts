@@ -400,13 +400,13 @@ describe.for(["WebSocket", "SSE"])("a token that is not admitted, over %s", (nam
     const { stream, asked, lost } = await following(() => "wrong");
     await expect(stream.next()).rejects.toMatchObject({
       code: "CONNECTION_REFUSED",
-      message: expect.stringContaining("not admitted"),
+      message: expect.stringContaining("not accepted"),
     });
     // Asked for again some times, and sent once.
     expect(asked).toHaveBeenCalledTimes(5);
     expect(lost).toHaveLength(4);
     for (const status of lost)
-      expect(status).toMatchObject({ error: { code: "UNAUTHENTICATED", message: expect.stringContaining("not admitted") } });
+      expect(status).toMatchObject({ error: { code: "UNAUTHENTICATED", message: expect.stringContaining("not accepted") } });
   });
 
   it("ends none of the subscriptions of its transport, once another one is given", async () => {

@@ -162,7 +162,7 @@ inBrowser(
     await screenshot(page, `${app}-rule`);
     const store = button("Store the rule, and allow");
     await rule.fill("bash_run(command:npm *)");
-    await page.getByText("the rule does not take in the call of this approval").waitFor();
+    await page.getByText("the rule does not match the call of this approval").waitFor();
     expect(await store.isDisabled()).toBe(true);
     const warning = page
       .getByRole("alert")

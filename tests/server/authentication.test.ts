@@ -50,12 +50,15 @@ describe("who is not admitted (invariant 13)", () => {
 
   it("is told whether no token came, or one that is wrong", async () => {
     const { url } = await startTestApp({ config: { actors: [tokenActor("anna", ["user"]).actor] } });
-    expect(await refusal(url, null)).toMatchObject({ status: 401, message: expect.stringMatching(/^Say who you are/) });
+    expect(await refusal(url, null)).toMatchObject({
+      status: 401,
+      message: expect.stringMatching(/^Authentication is required/),
+    });
     expect(await refusal(url, "Basic YTpi")).toMatchObject({ status: 401, message: expect.stringContaining("Bearer <token>") });
     expect(await refusal(url, "Bearer wrong")).toMatchObject({
       status: 401,
       code: "UNAUTHENTICATED",
-      message: expect.stringMatching(/^The token is not admitted/),
+      message: expect.stringMatching(/^The token is not accepted/),
     });
   });
 
@@ -82,7 +85,7 @@ describe("who is not admitted (invariant 13)", () => {
     };
     const { url } = await startTestApp(options);
     expect(await refusal(url, "Bearer x")).toMatchObject({ status: 500, code: "INTERNAL_SERVER_ERROR" });
-    expect(logged.join("\n")).toContain("authenticate, of the configuration, answered nobody that there can be");
+    expect(logged.join("\n")).toContain("the configured `authenticate` returned an invalid actor");
     expect(logged.join("\n")).toContain(problem.replace("answer.", ""));
   });
 });

@@ -22,7 +22,7 @@ it.each(["variables", "extensions"])("a GET whose `%s` is no JSON is refused as 
   const refused = await get("{broken");
   expect(refused.status).toBe(400);
   expect(await refused.json()).toMatchObject({
-    errors: [{ message: `\`${name}\` of the address is no JSON`, extensions: { code: "BAD_REQUEST" } }],
+    errors: [{ message: `the URL parameter \`${name}\` is not valid JSON`, extensions: { code: "BAD_REQUEST" } }],
   });
   for (const text of ["", "{}"]) expect((await get(text)).status).toBe(200);
 });

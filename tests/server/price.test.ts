@@ -108,15 +108,15 @@ describe("the price of an operation", () => {
   it("of what is too dear, too deep or too broad is a refusal that says by how much", () => {
     const pages =
       "agents(first: 100) { nodes { messages(first: 100) { nodes { blocks { __typename ... on ToolCallBlock { toolCall { callId } } } } } } }";
-    expect(() => priced(`{ ${pages} }`)).toThrow("its price is 210201 points, and 50000 are the most");
+    expect(() => priced(`{ ${pages} }`)).toThrow("the operation costs 210201 points; at most 50000 are allowed");
     const deep = `{ agent(id: 1) { ${"messages { nodes { agent { ".repeat(7)} id ${"} } }".repeat(7)} } }`;
-    expect(() => priced(deep)).toThrow("levels deep, and 20 are the most");
+    expect(() => priced(deep)).toThrow("levels deep; at most 20 are allowed");
     const fragments = Array.from(
       { length: 14 },
       (_, index) => `fragment f${index} on Query { ...f${index + 1} ...f${index + 1} }`,
     );
     const broad = `{ ...f0 } ${fragments.join(" ")} fragment f14 on Query { rateLimit { cost } }`;
-    expect(() => priced(broad)).toThrow("32768 selections with its fragments, and 5000 are the most");
+    expect(() => priced(broad)).toThrow("32768 selections, including those of its fragments; at most 5000 are allowed");
   });
 
   it("and the bounds of documents leave room: introspection, and every field of every kind, use at most half of each", async () => {

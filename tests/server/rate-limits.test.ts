@@ -61,7 +61,7 @@ describe("the room of an actor for operations", () => {
     const anna = rateLimits.roomOf({ tenant: "acme", kind: "USER", id: "anna" });
     anna.charge(100);
     aheadMs = -60 * 60 * 1_000;
-    expect(() => anna.charge(1)).toThrow("ask again in 1 s");
+    expect(() => anna.charge(1)).toThrow("try again in 1 s");
     passedMs += 60_000;
     anna.charge(100);
     expect(anna.state().remaining).toBe(0);
@@ -179,7 +179,7 @@ describe("a list of more than 1,000 entries", () => {
   const many = (count: number): string[] => Array.from({ length: count }, () => "x");
   const tooLong = (place: string, count: number) => [
     {
-      message: `${place} has ${count} entries, and 1000 are the most of a list: ask in several operations`,
+      message: `${place} has ${count} entries; a list may have at most 1000: split it into several operations`,
       extensions: { code: "BAD_USER_INPUT" },
     },
   ];

@@ -31,7 +31,7 @@ describe("/readyz", () => {
     });
     const app = await startTestApp({ overrides: { sql: away } });
     const answer = await fetch(app.url.replace("/graphql", "/readyz"));
-    expect([answer.status, await answer.text()]).toEqual([503, "the database does not answer: the log says why\n"]);
+    expect([answer.status, await answer.text()]).toEqual([503, "the database does not answer: see the log of the server\n"]);
   });
 
   it("says within 2 s that the server is not ready, also if the database neither answers nor goes away", async () => {

@@ -275,7 +275,7 @@ describe("subscribers who are given the same page", () => {
       { key: "admin", identify: () => Promise.resolve(null), actorOf: () => Promise.resolve(ADMIN) },
       Date.now(),
     );
-    expect(() => sharedPageContext(context).actor).toThrow("must not depend on who asks");
+    expect(() => sharedPageContext(context).actor).toThrow("must not depend on the viewer");
     expect((await sharedPageContext(context).snapshot()).tenant).toBe("local");
   });
 

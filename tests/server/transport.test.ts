@@ -104,7 +104,7 @@ describe("where requests come from", () => {
     for (const host of ["[", "a b[", "a/graphql?query=", "a@b", "127.0.0.1:port"]) {
       for (const path of ["/graphql", "/healthz", "/metrics", "/images/x"]) {
         const { status, body } = await raw(origin + path, { host });
-        const message = `Host ${JSON.stringify(host)} is no name of a server`;
+        const message = `Host ${JSON.stringify(host)} is not a valid host name`;
         const refusal = JSON.stringify({ errors: [{ message, extensions: { code: "BAD_REQUEST" } }] });
         expect({ status, body }, `${host} ${path}`).toEqual({
           status: 400,
@@ -261,8 +261,8 @@ describe("WebSocket", () => {
     const { url } = await startTestApp({ config: NEIGHBOURS });
     const says = async (payload: object): Promise<string> => (await closeOf(url, [{ type: "connection_init", payload }])).reason;
     expect(await says({})).toBe("Forbidden: no token was given");
-    expect(await says({ authorization: "anna-token" })).toBe("Forbidden: `authorization` is not of the form `Bearer <token>`");
-    expect(await says({ authorization: "Bearer nobody" })).toBe("Forbidden: the token is not admitted");
+    expect(await says({ authorization: "anna-token" })).toBe("Forbidden: `authorization` must have the form `Bearer <token>`");
+    expect(await says({ authorization: "Bearer nobody" })).toBe("Forbidden: the token is not accepted");
   });
 
   it("closes with the codes of the protocol, which docs/graphql.md lists", async () => {

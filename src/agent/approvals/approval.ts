@@ -82,6 +82,6 @@ export async function findApproval(sql: Sql, actor: Actor, id: string): Promise<
   return refused({
     code: "NOT_FOUND",
     field: ["approvalId"],
-    message: "there is no such approval: list the open ones with `approvals(filter: { states: [PENDING] })`",
+    message: "there is no such approval: list the pending ones with `approvals(filter: { states: [PENDING] })`",
   });
 }

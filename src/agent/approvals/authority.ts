@@ -30,7 +30,7 @@ export function authorityOf(
     code: "SELF_APPROVAL",
     field: null,
     message:
-      "you, or who delegated to you, asked for this, and the template does not allow deciding on it: another approver must",
+      "you, or the actor who delegates to you, asked for this, and the template forbids self-approval: another approver must decide",
   });
 }
 

@@ -14,53 +14,53 @@ export function decisionProblem(
     return {
       code: "INVALID",
       field: ["decision"],
-      message: "this approval is decided with ALLOW or DENY; DONE, RETRY and FAIL answer an OUTCOME_UNKNOWN",
+      message: "decide this approval with ALLOW or DENY; DONE, RETRY and FAIL are for the kind OUTCOME_UNKNOWN",
     };
   if (approval.kind === "OUTCOME_UNKNOWN" && !isOutcomeDecision(decision))
     return {
       code: "INVALID",
       field: ["decision"],
-      message: "the call has run, and nobody knows what came of it: say DONE with its result, RETRY to run it again, or FAIL",
+      message: "the call ran and its outcome is unknown: decide DONE with its result, RETRY to run it again, or FAIL",
     };
   if (decision === "DONE" && (result === null || result.trim() === ""))
     return {
       code: "INVALID",
       field: ["result"],
-      message: "DONE needs a result: say in words for the model what came of the call",
+      message: "DONE needs a result: describe the outcome of the call for the model",
     };
   if (result !== null && decision !== "DONE")
-    return { code: "INVALID", field: ["result"], message: "a result comes with DONE only" };
+    return { code: "INVALID", field: ["result"], message: "`result` is allowed only with DONE" };
   if (result !== null && result.length > RESULT_CHARACTERS)
     return { code: "TOO_LARGE", field: ["result"], message: `a result has at most ${RESULT_CHARACTERS} characters` };
   if ((decision === "ALLOW" || decision === "RETRY") && inputHash === null)
     return {
       code: "INVALID",
       field: ["inputHash"],
-      message: `${decision} needs the inputHash of the input that you saw: take it from the approval`,
+      message: `${decision} needs the \`inputHash\` of the approval that you saw`,
     };
   if (inputHash !== null && inputHash !== approval.inputHash)
     return {
       code: "HASH_MISMATCH",
       field: ["inputHash"],
-      message: "the input is not the one with this hash: look at the approval again and decide on what it shows",
+      message: "`inputHash` does not match this approval: read the approval again, then decide",
     };
   if (input !== null && approval.kind === "NETWORK_HOST")
     return {
       code: "INVALID",
       field: ["input"],
-      message: "a host is allowed or denied as it is asked for: deny it and say in the note which one may be reached",
+      message: "the host of an approval cannot be changed: deny it, and name the allowed host in the note",
     };
   if (input !== null && decision !== "ALLOW")
     return {
       code: "INVALID",
       field: ["input"],
-      message: "another input comes with ALLOW only; say in the note what should be different",
+      message: "`input` is allowed only with ALLOW: describe the change in the note instead",
     };
   if (input !== null && approval.quorum > 1)
     return {
       code: "INVALID",
       field: ["input"],
-      message: `${approval.quorum} people must allow the same input: deny it and say in the note what should be different`,
+      message: `${approval.quorum} people must allow the same input, so it cannot be changed: deny it, and describe the change in the note`,
     };
   return null;
 }

@@ -17,7 +17,7 @@ export function answerRepeated(
   return refused({
     code: "ALREADY_DECIDED",
     field: ["decision"],
-    message: `${who} said ${earlier} before, and that stands; the approval waits for others, each of whom may deny it`,
+    message: `already decided: ${who} decided ${earlier}, and that stands; the approval waits for other people, who may still deny it`,
   });
 }
 
@@ -43,14 +43,14 @@ export function answerClosed(
       return refused({
         code: "ALREADY_DECIDED",
         field: ["decision"],
-        message: `this was decided before: ${approval.state}${allowedHash === null ? "" : ", with another input"}. The first decision stands; the approval says whose it is`,
+        message: `already decided: ${approval.state}${allowedHash === null ? "" : ", with another input"}; see \`decidedBy\` of the approval`,
       });
     }
     case "SEALED":
       return refused({
         code: "SEALED",
         field: ["approvalId"],
-        message: `${approval.kind === "NETWORK_HOST" ? "the turn, or the program that asked," : "the turn"} ended before anybody decided: nothing waits for this decision now`,
+        message: `${approval.kind === "NETWORK_HOST" ? "the turn, or the program that asked," : "the turn"} ended before a decision: this decision is no longer needed`,
       });
     case "STALE":
       // Whoever gave the input that the newer one asks for, and says so again.
@@ -59,13 +59,13 @@ export function answerClosed(
       return refused({
         code: "STALE",
         field: ["approvalId"],
-        message: "what would run has changed since: look for a newer approval of the same call",
+        message: "the action has changed: decide the newer approval of the same call",
       });
     case "EXPIRED":
       return refused({
         code: "EXPIRED",
         field: ["approvalId"],
-        message: `nobody decided in time, and ${approval.kind === "NETWORK_HOST" ? "the host stays closed" : "the call was not run"}: the agent may ask again`,
+        message: `the approval has expired, and ${approval.kind === "NETWORK_HOST" ? "the host stays closed" : "the call did not run"}: the agent may ask again`,
       });
     case "PENDING":
       throw new Error("a pending approval is not closed");

@@ -105,9 +105,9 @@ async function tryToDelegate(
 function delegateProblem(actor: Actor, to: ActorRef, until: Date, at: Date): CommandRefusal | null {
   const invalid = (field: string, message: string): CommandRefusal => ({ code: "INVALID", field: [field], message });
   if (to.id.trim() !== to.id || to.id === "" || to.id.length > ID_CHARACTERS || to.id.includes("\0"))
-    return invalid("toActorId", `name the actor who shall decide, by their id of at most ${ID_CHARACTERS} characters`);
-  if (to.id === actor.id) return invalid("toActorId", "you decide in your own name anyway");
-  if (!(until.getTime() > at.getTime())) return invalid("until", "must lie in the future");
+    return invalid("toActorId", `give the id of the actor who may decide, at most ${ID_CHARACTERS} characters`);
+  if (to.id === actor.id) return invalid("toActorId", "you cannot delegate to yourself");
+  if (!(until.getTime() > at.getTime())) return invalid("until", "must be in the future");
   if (until.getTime() > at.getTime() + DAYS * DAY_MS) return invalid("until", `must be at most ${DAYS} days from now`);
   return null;
 }
@@ -123,7 +123,7 @@ export async function revokeDelegation(
     return refused({
       code: "NOT_FOUND",
       field: ["delegationId"],
-      message: "there is no such delegation of yours: list them with `delegations`",
+      message: "you have no such delegation: list yours with `delegations`",
     });
   return accepted({ id, position: await end(services, actor.tenant, found.grant, found.isOver ? null : actorRef(actor)) });
 }
@@ -137,7 +137,10 @@ export async function endDelegations(services: DelegationServices): Promise<void
     try {
       await end(services, tenant, grant, null);
     } catch (error) {
-      services.logger.error(`the end of delegation ${grant.delegationId} could not be said; the next sweep tries again`, error);
+      services.logger.error(
+        `the end of delegation ${grant.delegationId} could not be recorded; the next sweep tries again`,
+        error,
+      );
     }
   });
 }

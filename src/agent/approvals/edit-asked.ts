@@ -30,7 +30,7 @@ export function nobodyElse({
     code: "SELF_APPROVAL",
     field: ["input"],
     message:
-      "who edits an input asks for what runs, and there is nobody else here who may decide on it: deny it and say in the note what should be different",
+      "an edited input needs the approval of another person, and there is none: deny it, and describe the change in the note",
   });
 }
 
@@ -42,10 +42,10 @@ export function editAsked(made: EditAsked): DecisionCommit {
   const { approval, call, edit, actor, at, template } = made;
   const { change, events } = said(made, edit, { state: "STALE", missing: 1 });
   const { inputHash, values: ruleValues } = edit;
-  const trail = { note: `another input by ${actor.id}, about which another person is asked`, by: actorRef(actor) };
+  const trail = { note: `input edited by ${actor.id}; another person is asked`, by: actorRef(actor) };
   const facts = { effectiveInput: edit.input, inputHash, ruleValues };
   const step = callStep(call, "APPROVAL_REQUIRED", at, facts, explainedBy(edit.explanation), trail);
-  const reason = `${actor.id} gave another input, and whoever gives one does not decide on it`;
+  const reason = `${actor.id} edited the input, so another person must decide`;
   const request = requestApproval(
     { id: approval.agentId, tenant: approval.tenant },
     {
@@ -64,6 +64,6 @@ export function editAsked(made: EditAsked): DecisionCommit {
   );
   return {
     change: { ...change, transitions: [step.transition], approvals: [request.row] },
-    events: [...events, closedEvent(approval.id, call.id, "STALE", "another input is asked for"), request.event],
+    events: [...events, closedEvent(approval.id, call.id, "STALE", "replaced by an approval of the edited input"), request.event],
   };
 }

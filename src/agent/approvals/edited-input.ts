@@ -40,7 +40,11 @@ export async function checkEdit(
   }
   const { call: edited, explanation, values } = judged.value;
   if (explanation.verdict === "deny")
-    return refused({ code: "DENIED_BY_POLICY", field: ["input"], message: `nobody may allow this: ${explanation.reason}` });
+    return refused({
+      code: "DENIED_BY_POLICY",
+      field: ["input"],
+      message: `the permission denies this, whoever allows it: ${explanation.reason}`,
+    });
   return accepted({
     input: edited.bound.input,
     inputHash: inputHash(edited, agent.workspace),

@@ -68,7 +68,7 @@ export async function expireApproval(services: ApprovalServices, approval: Expir
   const end = await endOf(services, approval, expiredAt, at);
   if (end === null) return;
   const { agentId, createdBy, id } = approval;
-  const closed = closedEvent(id, approval.toolCallId, "EXPIRED", `nobody decided until ${expiredAt}`);
+  const closed = closedEvent(id, approval.toolCallId, "EXPIRED", `no decision before ${expiredAt}`);
   await services.log.commit(
     approval.tenant,
     { agentId, createdBy, events: [closed, ...end.events].map((body) => ({ at, body })) },
@@ -93,7 +93,7 @@ async function endOf(
   const expired = { ...call, approval: { ...call.approval, state: "EXPIRED" } } as const;
   const step =
     call.approval.kind === "OUTCOME_UNKNOWN"
-      ? sealCall(expired, { note: `nobody said until ${expiredAt} what came of it` }, at)
+      ? sealCall(expired, { note: `no outcome was reported before ${expiredAt}` }, at)
       : deny(expired, expiredAt, at);
   const template = services.templates.get(approval.templateId);
   const isTraced = template?.trace === true && call.approval.kind === "TOOL_CALL";
@@ -104,5 +104,5 @@ async function endOf(
 function deny(call: CallView, expiredAt: string, at: Date): CallStep {
   const refusal = { type: "approval_expired", stage: "confirmation", expiredAt } as const;
   const facts = { durationMs: 0, stages: confirmedStages(call.stages, at) };
-  return refusedStep(call, refusal, at, { facts, trail: { note: `nobody decided until ${expiredAt}` } });
+  return refusedStep(call, refusal, at, { facts, trail: { note: `no decision before ${expiredAt}` } });
 }

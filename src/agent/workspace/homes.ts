@@ -34,7 +34,7 @@ export class Homes {
   /** The HOMEs of the agents of this database, in a folder of `folder`. */
   static async open(sql: Pick<Sql, "query">, folder: string): Promise<Homes> {
     const [database] = await sql.query(DATABASE, []);
-    if (database === undefined) throw new Error("the database has no key for addresses of images: restore its table signing_key");
+    if (database === undefined) throw new Error("the database has no key for signing image URLs: restore its table signing_key");
     return new Homes(join(folder, database.digest));
   }
 

@@ -199,7 +199,7 @@ export function isSignInFailure(error: unknown): boolean {
 }
 
 const NOBODY = (): Error =>
-  clientError("UNAUTHENTICATED", "you are no longer admitted as who you were: connect again with a valid token");
+  clientError("UNAUTHENTICATED", "your access was revoked or has changed: connect again with a valid token");
 
 /** Resolves when the work is done, or after so many ms, if that is sooner. */
 async function within(work: Promise<void>, mostMs: number): Promise<void> {

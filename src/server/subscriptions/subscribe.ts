@@ -105,7 +105,7 @@ function takesStreams({ headers }: Request): boolean {
 }
 
 function notAcceptable(): GraphQLError {
-  return new GraphQLError("a subscription is answered as text/event-stream: say so in Accept, or use a WebSocket", {
+  return new GraphQLError("a subscription needs `Accept: text/event-stream`, or a WebSocket", {
     extensions: { code: "BAD_REQUEST", http: { status: 406 } },
   });
 }
@@ -119,6 +119,6 @@ function refuseLarge({ socketOperation, request, params }: SubscriberContext): v
   if (bytes > SUBSCRIPTION_BYTES)
     throw clientError(
       "DOCUMENT_TOO_LARGE",
-      `what subscribes has ${bytes} bytes, and ${SUBSCRIPTION_BYTES} are the most, with its document, variables and extensions`,
+      `the subscription request has ${bytes} bytes, including variables and extensions; at most ${SUBSCRIPTION_BYTES} are allowed`,
     );
 }

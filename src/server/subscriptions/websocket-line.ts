@@ -54,7 +54,7 @@ export class WebSocketLine implements Line {
 export function closeFor(webSocket: WebSocket, why: "not_admitted" | "connect_again"): void {
   switch (why) {
     case "not_admitted":
-      return webSocket.close(CLOSE_CODES.NOT_ADMITTED, "Forbidden: the token is no longer admitted");
+      return webSocket.close(CLOSE_CODES.NOT_ADMITTED, "Forbidden: the token is no longer accepted");
     case "connect_again":
       return webSocket.close(CLOSE_CODES.TRY_AGAIN_LATER, "sign-in failed: connect again");
   }

@@ -114,7 +114,7 @@ describe("paths in lists of objects", () => {
     );
     expect(narrowest("copy", { copies: [{ from: "a.txt", size: 5 }] })).toMatchObject({
       ok: false,
-      refusal: { byHand: true, reason: "copies has more in it than paths and texts, of which a rule cannot speak" },
+      refusal: { byHand: true, reason: "copies contains values other than paths and texts, which rules cannot match" },
     });
   });
 

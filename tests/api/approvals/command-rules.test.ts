@@ -66,7 +66,7 @@ describe("the parts of a line that are asked about", () => {
 describe("a rule for a command line", () => {
   it.each([
     ["echo hi > out.txt", "shell(command:echo *)", "it writes out.txt, and no allow rule names that file"],
-    ["for i in 1 2; do make; done", "shell(command:make)", "does not take in"],
+    ["for i in 1 2; do make; done", "shell(command:make)", "does not match"],
     ["cat id_rsa | grep x", "shell", "id_rsa mostly holds secrets"],
   ])("that would not let %s run is neither stored nor proposed: %s", async (line, rule, reason) => {
     const { store, stored, propose } = await askedFor(line);
@@ -80,15 +80,15 @@ describe("a rule for a command line", () => {
     for (const line of ["echo hi > out.txt; for i in 1; do make; done", "for i in 1 2; do make; done"]) {
       const { propose } = await askedFor(line);
       const [problem] = (await propose()).problems;
-      expect(problem?.message).toMatch(/^there is no narrow rule for this call: .*\. Decide each time$/);
+      expect(problem?.message).toMatch(/^there is no narrow rule for this call: .*\. Decide each call$/);
     }
   });
 
   it("names the rule on the file if a redirection alone keeps the call asking", async () => {
     const { propose } = await askedFor("echo hi > out.txt");
-    const remedy = "Write fs_write(path:/out.txt) in `allow` of the template first";
+    const remedy = "Add fs_write(path:/out.txt) to `allow` of the template first";
     expect((await propose()).problems).toMatchObject([
-      { message: expect.stringMatching(/^there is no narrow rule .* Or decide each time$/) },
+      { message: expect.stringMatching(/^there is no narrow rule .* Or decide each call$/) },
     ]);
     expect((await propose()).problems).toMatchObject([{ message: expect.stringContaining(remedy) }]);
     expect((await propose("shell(command:echo *)")).problems).toMatchObject([{ message: expect.stringContaining(remedy) }]);
@@ -96,14 +96,14 @@ describe("a rule for a command line", () => {
       permission: presets.askAll,
       hooks: { preToolUse: [() => ({ decision: "ask" }) as const] },
     });
-    expect((await ofHook()).problems).toMatchObject([{ message: expect.stringMatching(/\. Decide each time$/) }]);
+    expect((await ofHook()).problems).toMatchObject([{ message: expect.stringMatching(/\. Decide each call$/) }]);
   });
 
   it("is not stored if a hook asks whatever rules say", async () => {
     const hooks = { preToolUse: [() => ({ decision: "ask" }) as const] };
     const { store } = await askedFor("make", { permission: presets.askAll, hooks });
     expect(await store("shell(command:make)")).toMatchObject([
-      { code: "INVALID", message: expect.stringContaining("a hook asks for it") },
+      { code: "INVALID", message: expect.stringContaining("a hook requires approval") },
     ]);
   });
 

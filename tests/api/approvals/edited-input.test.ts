@@ -73,7 +73,7 @@ describe("another input than the one that was asked for", () => {
     expect((await as("paul").decide(edit)).userErrors).toEqual([]);
     const [newer] = await inbox(as("petra"), { states: ["PENDING"] });
     if (newer === undefined) throw new Error("nobody else is asked");
-    expect(newer).toMatchObject({ input, reason: "paul gave another input, and whoever gives one does not decide on it" });
+    expect(newer).toMatchObject({ input, reason: "paul edited the input, so another person must decide" });
     expect(newer.inputHash).not.toBe(asked.inputHash);
     expect(newer.requestedBy.map(({ actorId }) => actorId).toSorted()).toEqual(["anna", "paul"]);
     const yes = { approvalId: newer.id, decision: "ALLOW", inputHash: newer.inputHash } as const;
@@ -132,7 +132,11 @@ describe("another input than the one that was asked for", () => {
     const { approvalId, inputHash } = await ask(as("anna"));
     const input = { path: "b.txt", content: "better" };
     expect((await as("paul").decide({ approvalId, decision: "ALLOW", inputHash, input })).userErrors).toMatchObject([
-      { code: "SELF_APPROVAL", field: ["input"], message: expect.stringContaining("nobody else here who may decide") },
+      {
+        code: "SELF_APPROVAL",
+        field: ["input"],
+        message: expect.stringContaining("needs the approval of another person, and there is none"),
+      },
     ]);
     expect(await approvalOf(as("paul"), approvalId)).toMatchObject({ state: "PENDING", decisions: [] });
     expect((await as("paul").decide({ approvalId, decision: "ALLOW", inputHash })).userErrors).toEqual([]);

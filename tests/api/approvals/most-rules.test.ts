@@ -39,7 +39,7 @@ it("at most 300 stored rules hold for a template, also if several are stored at 
   );
   const made = await Promise.all([allow("fs_write(path:/a.txt)"), allow("fs_write(path:*.txt)")]);
   const stored = made.filter(({ userErrors }) => userErrors.length === 0);
-  const problem = { code: "TOO_LARGE", field: null, message: expect.stringContaining("300 stored rules hold") };
+  const problem = { code: "TOO_LARGE", field: null, message: expect.stringContaining("300 stored rules already apply") };
   expect(stored).toHaveLength(1);
   expect(made.flatMap(({ userErrors }) => userErrors)).toEqual([problem]);
   // One that holds already is answered as ever, and one that is revoked makes room.

@@ -57,13 +57,13 @@ export function hostRuleToStore(
 ): Result<HostRule, CommandRefusal> {
   const invalid = (message: string): Result<never, CommandRefusal> => refused({ code: "INVALID", field: ["rule"], message });
   const source = given ?? hostRuleFor(approval);
-  if (!isHostRule(source)) return invalid(`the rule must speak of hosts, as in ${hostRuleFor(approval)}`);
+  if (!isHostRule(source)) return invalid(`the rule must name hosts, for example ${hostRuleFor(approval)}`);
   const rule = readHostRule(source);
   if (!rule.ok) return invalid(rule.refusal);
   if (!hostRuleAllows(rule.value, approval))
-    return invalid(`the rule does not take in ${hostText(approval)}, the host of this approval`);
+    return invalid(`the rule does not match ${hostText(approval)}, the host of this approval`);
   const closed = whyStillClosed(services, approval, rule.value);
-  return closed === null ? rule : invalid(`the agent would still not reach the host of this approval: ${closed}`);
+  return closed === null ? rule : invalid(`with this rule the agent still could not reach the host: ${closed}`);
 }
 
 /** Why the agent of an approval would not reach its host although a rule of its template allows the host; null if it would. */
@@ -77,7 +77,7 @@ export function whyStillClosed(services: ApprovalServices, approval: FoundHost, 
   if (verdict === "allow") return null;
   return verdict === "deny"
     ? reason
-    : "its own permission holds in the template's place, without rules that are stored for the template";
+    : "the agent's own permission replaces that of its template, so stored rules of the template do not apply";
 }
 
 /** A rule about hosts that somebody gives, or in words what is wrong with it. */

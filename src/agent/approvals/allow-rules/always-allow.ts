@@ -99,7 +99,7 @@ export async function proposeRuleTo(
 async function proposeRule(services: ApprovalServices, call: CallValues | null): Promise<Result<RuleProposal, CommandRefusal>> {
   const tool = services.tools.get(call?.name ?? "");
   if (call === null || tool === undefined || call.values === null)
-    return noRule({ reason: "it is not about a call of a tool that is configured", byHand: false });
+    return noRule({ reason: "the approval is not about a call of a configured tool", byHand: false });
   const judged = { ...call, values: call.values };
   const past = await pastCalls(services, judged);
   const source = narrowestRule(
@@ -110,14 +110,14 @@ async function proposeRule(services: ApprovalServices, call: CallValues | null):
   );
   if (!source.ok) return noRule(source.refusal);
   if (ruleProblem(source.value) !== null)
-    return noRule({ reason: `it would have more than ${RULE_CHARACTERS} characters`, byHand: true });
+    return noRule({ reason: `the rule would have more than ${RULE_CHARACTERS} characters`, byHand: true });
   const rule = parseRule(source.value, "proposal", services.tools);
   if (!rule.ok || !ruleMatches(rule.value, call.name, judged.values, "covers"))
-    return noRule({ reason: "what the call names cannot be said as a pattern", byHand: true });
+    return noRule({ reason: "the values of the call cannot be written as a pattern", byHand: true });
   const stillAsked = whyStillAsked(services, judged, rule.value);
   return stillAsked === null
     ? accepted(await proposal(rule.value, judged, past))
-    : noRule({ reason: `it would be asked about still: ${stillAsked.reason}`, byHand: false }, stillAsked.remedy);
+    : noRule({ reason: `the call would still need approval: ${stillAsked.reason}`, byHand: false }, stillAsked.remedy);
 }
 
 /** Why a call is asked about or denied, and the rules in its template's `allow` by which it would run; null if there are none. */
@@ -131,7 +131,7 @@ export function whyStillAsked(
 ): StillAsked | null {
   const template = services.templates.get(templateId);
   if (template === undefined) return null;
-  if (hookVerdict === "ask") return { reason: "a hook asks for it, whatever rules say", remedy: null };
+  if (hookVerdict === "ask") return { reason: "a hook requires approval, whatever the rules say", remedy: null };
   const stored = { ...rule, id: "proposal", createdBy: "a person" };
   const call = { agentId, name, readOnly: services.tools.get(name)?.readOnly ?? false, values };
   const { verdict, reason } = judge(call, agentPolicy(template, permission, [stored], services));
@@ -150,26 +150,31 @@ function checkRule(
   source: string,
 ): Result<{ readonly rule: Rule; readonly call: JudgedValues }, CommandRefusal> {
   const invalid = (message: string): Result<never, CommandRefusal> => refused({ code: "INVALID", field: ["rule"], message });
-  if (call === null || call.values === null) return invalid("the approval is not about a call that was judged");
+  if (call === null || call.values === null) return invalid("the approval has no call that was checked against the permission");
   const rule = parseRule(source, "rule", services.tools);
   if (!rule.ok) return invalid(`at character ${rule.refusal.character} of ${JSON.stringify(source)}: ${rule.refusal.message}`);
-  if (source !== call.name && !source.startsWith(`${call.name}(`)) return invalid(`the rule must speak of ${call.name} only`);
+  if (source !== call.name && !source.startsWith(`${call.name}(`))
+    return invalid(`the rule must name the tool ${call.name} only`);
   if (!ruleMatches(rule.value, call.name, call.values, "covers"))
-    return invalid("the rule does not take in the call of this approval");
+    return invalid("the rule does not match the call of this approval");
   const judged = { ...call, values: call.values };
   const stillAsked = whyStillAsked(services, judged, rule.value);
   if (stillAsked !== null)
-    return invalid(`the call of this approval would be asked about still: ${stillAsked.reason}${remedied(stillAsked.remedy)}`);
+    return invalid(`the call of this approval would still need approval: ${stillAsked.reason}${remedied(stillAsked.remedy)}`);
   return accepted({ rule: rule.value, call: judged });
 }
 
 /** The advice to write rules that a template needs besides. */
 function remedied(remedy: string | null): string {
-  return remedy === null ? "" : `. Write ${remedy} in \`allow\` of the template first`;
+  return remedy === null ? "" : `. Add ${remedy} to \`allow\` of the template first`;
 }
 
 function noRule({ reason, byHand }: NoRule, remedy: string | null = null): Result<never, CommandRefusal> {
-  const advice = byHand ? "Give one yourself, or decide each time" : remedy === null ? "Decide each time" : "Or decide each time";
+  const advice = byHand
+    ? "Write a rule yourself, or decide each call"
+    : remedy === null
+      ? "Decide each call"
+      : "Or decide each call";
   const message = `there is no narrow rule for this call: ${reason}${remedied(remedy)}. ${advice}`;
   return refused({ code: "INVALID", field: ["rule"], message });
 }
@@ -189,12 +194,12 @@ export async function allowAlways(
   const authority = authorityOf(actor, found.value, template);
   if (!authority.ok) return authority;
   if (!mayDecide(actor))
-    return refused({ code: "FORBIDDEN", field: null, message: "who decides in another's name decides single calls only" });
+    return refused({ code: "FORBIDDEN", field: null, message: "delegates may decide single calls, but not store rules" });
   if (Math.max(found.value.quorum, template?.approvalQuorum ?? 1) > 1 && !actor.roles.includes("admin"))
     return refused({
       code: "FORBIDDEN",
       field: null,
-      message: "what several people must allow, only an administrator allows always",
+      message: "several people must allow this: only an administrator may store a rule for it",
     });
   const tooLong = noteProblem(request.note) ?? ruleProblem(request.rule);
   if (tooLong !== null) return refused(tooLong);
@@ -228,8 +233,8 @@ function ruleProblem(rule: string | null): CommandRefusal | null {
 }
 
 function tooManyRules(templateId: string): CommandRefusal {
-  const what = `${MOST_RULES} stored rules hold for ${templateId} already, which is the most`;
-  const instead = "revoke those that nobody needs, or write rules in the configuration";
+  const what = `${MOST_RULES} stored rules already apply to ${templateId}, which is the maximum`;
+  const instead = "revoke some, or write rules in the configuration";
   return { code: "TOO_LARGE", field: null, message: `${what}: ${instead}` };
 }
 

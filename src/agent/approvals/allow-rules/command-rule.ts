@@ -32,7 +32,7 @@ export function commandPatternOf(lines: readonly CommandLine[], past: readonly C
       const name = command.words[0]?.text ?? "";
       if (TAKES_NAMES.has(name))
         return refused({
-          reason: `has ${name}, which hands on names that no rule sees: any file may be among them`,
+          reason: `contains ${name}, which passes on file names that rules cannot check`,
           byHand: true,
         });
       const pattern = patternOfCommand(command, known);
@@ -41,10 +41,10 @@ export function commandPatternOf(lines: readonly CommandLine[], past: readonly C
     }
   }
   const [only] = patterns;
-  if (only === undefined) return refused({ reason: "names no command", byHand: false });
+  if (only === undefined) return refused({ reason: "contains no command", byHand: false });
   const pattern = patterns.length === 1 ? only : `{${patterns.join(",")}}`;
   return byteLength(pattern) > PATTERN_BYTES
-    ? refused({ reason: `has commands of more than ${PATTERN_BYTES} bytes: nobody would read the rule`, byHand: true })
+    ? refused({ reason: `has commands longer than ${PATTERN_BYTES} bytes: the rule would be unreadable`, byHand: true })
     : accepted(pattern);
 }
 
@@ -76,14 +76,14 @@ function patternOfCommand(command: FoundCommand, past: readonly FoundCommand[]):
   for (const { text, isOpen } of words.slice(0, isExact ? words.length : stays)) {
     const pattern = isOpen ? null : patternOfWord(text);
     if (pattern === null)
-      return refused({ reason: `has the word ${JSON.stringify(text)} in it, which no pattern can name`, byHand: false });
+      return refused({ reason: `contains the word ${JSON.stringify(text)}, which a pattern cannot express`, byHand: false });
     patterns.push(pattern);
   }
   return accepted([...patterns, ...(isExact ? [] : ["*"])].join(" "));
 }
 
 function notTakenIn({ reason }: Trouble): NoRule {
-  return { reason: `has a part that no rule can take in: ${reason}`, byHand: false };
+  return { reason: `contains a part that no rule can match: ${reason}`, byHand: false };
 }
 
 function sharedWords(one: FoundCommand, other: FoundCommand): number {

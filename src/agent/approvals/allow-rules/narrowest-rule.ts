@@ -27,16 +27,16 @@ export function narrowestRule(
   if (hasPaths && !given.some(([parameter]) => isPath(tool, parameter))) return refused(byHand("the call names no path"));
   const open = Object.keys(parametersOf(tool.inputSchema)).find((parameter) => !given.some(([name]) => name === parameter));
   if (!hasPaths && open !== undefined)
-    return refused(byHand(`the call leaves ${open} open, and a rule cannot say that a parameter is absent`));
+    return refused(byHand(`the call omits ${open}, and a rule cannot require that a parameter is absent`));
   const lists = new Set(Object.keys(tool.paths).flatMap((place) => listOf(place) ?? []));
   const untold = [...lists].find((list) => !hasTextsOnly(input[list]));
-  if (untold !== undefined) return refused(byHand(`${untold} has more in it than paths and texts, of which a rule cannot speak`));
+  if (untold !== undefined)
+    return refused(byHand(`${untold} contains values other than paths and texts, which rules cannot match`));
   const told = given.filter(
     ([parameter]) => !hasPaths || isPath(tool, parameter) || (typeof input[parameter] !== "string" && !lists.has(parameter)),
   );
   const listed = told.find(([parameter]) => !isPath(tool, parameter) && Array.isArray(input[parameter]))?.[0];
-  if (listed !== undefined)
-    return refused(byHand(`${listed} is a list: a rule for it would also take in a part of it, and any order`));
+  if (listed !== undefined) return refused(byHand(`${listed} is a list: a rule would also match parts of it, in any order`));
   const conditions: string[] = [];
   for (const [parameter, list] of told) {
     const condition = conditionOf(parameter, list);
@@ -128,9 +128,9 @@ function conditionOf(parameter: string, list: readonly RuleValue[]): Result<stri
 /** A pattern that matches this value only. Refuses with the reason if none can. */
 function patternOf(value: RuleValue): Result<string, string> {
   const [name, ...others] = namesOf(value);
-  if (name === undefined || others.length > 0) return refused("leads through a link, and has more than one name");
-  if (/[{},]/.test(name)) return refused("has one of { } , in it, which patterns use for alternatives");
-  if (byteLength(name) > TEXT_BYTES) return refused(`is longer than ${TEXT_BYTES} bytes: nobody would read the rule`);
+  if (name === undefined || others.length > 0) return refused("leads through a link, so it has several names");
+  if (/[{},]/.test(name)) return refused("contains a brace or a comma, which patterns use for alternatives");
+  if (byteLength(name) > TEXT_BYTES) return refused(`is longer than ${TEXT_BYTES} bytes: the rule would be unreadable`);
   if (value.kind === "search") return refused("is a pattern itself");
   if (value.kind === "file" && name === ".") return refused("is the whole workspace");
   return accepted(literal(name));

@@ -37,7 +37,7 @@ export function askHost(
     host,
     port,
     inputHash,
-    reason: `${asking} would reach ${hostText({ host, port })}, which no rule allows: a yes opens ${opened}`,
+    reason: `${asking} wants to connect to ${hostText({ host, port })}, which no rule allows: ALLOW opens ${opened}`,
     risk: "MEDIUM",
     meta: null,
     quorum: approvalQuorum,

@@ -30,7 +30,11 @@ export async function decidedHost(
 ): Promise<Result<DecisionCommit, CommandRefusal>> {
   const denied = made.request.decision === "ALLOW" ? denial(services, made.approval) : null;
   if (denied !== null)
-    return refused({ code: "DENIED_BY_POLICY", field: ["decision"], message: `nobody may allow this: ${denied}` });
+    return refused({
+      code: "DENIED_BY_POLICY",
+      field: ["decision"],
+      message: `the permission denies this, whoever allows it: ${denied}`,
+    });
   if (stateAfter(made).state !== "ALLOWED") return accepted(said(made, null));
   const { id, keepRule } = await ruleOf(services.sql, made);
   const { change, events } = said(made, null, stateAfter(made), id);

@@ -19,7 +19,7 @@ describe("a host that no rule allows", () => {
         call: null,
         host: "a.example",
         port: 443,
-        reason: expect.stringContaining("reach would reach") as string,
+        reason: expect.stringContaining("reach wants to connect to") as string,
       },
     ]);
     const before = await as("anna").events(agent);

@@ -54,8 +54,8 @@ it("a program in the background asks once, nothing waits, and the answer is told
   expect(await started().mayReach("a.example", 443)).toBe(false);
   const open = await openHosts(as("paul"));
   expect(open.map(({ reason }) => reason)).toEqual([
-    `the background shell ${shell.id} (sleep 300) would reach a.example:443, which no rule allows: a yes opens its ports 443 and 80`,
-    `the background shell ${shell.id} (sleep 300) would reach b.example:80, which no rule allows: a yes opens its ports 443 and 80`,
+    `the background shell ${shell.id} (sleep 300) wants to connect to a.example:443, which no rule allows: ALLOW opens its ports 443 and 80`,
+    `the background shell ${shell.id} (sleep 300) wants to connect to b.example:80, which no rule allows: ALLOW opens its ports 443 and 80`,
   ]);
   expect(open.map(({ subject, requestedBy }) => [subject, requestedBy])).toMatchObject([
     [{ host: "a.example", port: 443, toolCalls: [{ name: "reach" }] }, [{ actorId: "anna" }]],
@@ -108,7 +108,7 @@ it("the note names all shells that the call started, and none that bash_kill has
   const [first] = await openHosts(as("paul"));
   const shells = `the background shells ${shell.id} (sleep 300) and ${other.id} (sleep 300)`;
   expect(first?.reason).toBe(
-    `one of ${shells} would reach a.example:443, which no rule allows: a yes opens its ports 443 and 80`,
+    `one of ${shells} wants to connect to a.example:443, which no rule allows: ALLOW opens its ports 443 and 80`,
   );
   await as("paul").decide({ approvalId: first?.id ?? "", decision: "DENY" });
   await as("anna").turn(id, "hello");
@@ -135,7 +135,7 @@ it("a question shows what hides in the command of its shell", async () => {
   const [question] = await openHosts(as("paul"));
   const shown = `curl \\u202e a.example\\u000a${"x".repeat(183)}`;
   expect(question?.reason).toBe(
-    `the background shell ${long.id} (${shown}…) would reach a.example:443, which no rule allows: a yes opens its ports 443 and 80`,
+    `the background shell ${long.id} (${shown}…) wants to connect to a.example:443, which no rule allows: ALLOW opens its ports 443 and 80`,
   );
 });
 
@@ -177,7 +177,7 @@ it("the questions of a program are closed with its end, and after that it asks f
   ]);
   const late = await as("paul").decide({ approvalId: second?.id ?? "", inputHash: second?.inputHash ?? "", decision: "ALLOW" });
   expect(late.userErrors).toMatchObject([
-    { code: "SEALED", message: expect.stringContaining("the program that asked, ended before anybody decided") },
+    { code: "SEALED", message: expect.stringContaining("the program that asked, ended before a decision") },
   ]);
   expect(await started().mayReach("c.example", 443)).toBe(false);
   expect(await openHosts(as("paul"))).toEqual([]);

@@ -73,10 +73,10 @@ it("always allowed, a host or all below a name are open to all agents of the tem
     const { allowAlways } = await as("paul").get(AllowAlwaysDocument, { input: { approvalId, rule } });
     return allowAlways.allowRule?.rule ?? allowAlways.userErrors[0]?.message;
   };
-  expect(await always("network(host:b.example.org)")).toContain("does not take in a.example.org:443");
-  expect(await always("network(host:*.example.org:8443)")).toContain("does not take in a.example.org:443");
+  expect(await always("network(host:b.example.org)")).toContain("does not match a.example.org:443");
+  expect(await always("network(host:*.example.org:8443)")).toContain("does not match a.example.org:443");
   expect(await always("network(host:)")).toContain("at character 14");
-  expect(await always("reach")).toContain("must speak of hosts");
+  expect(await always("reach")).toContain("must name hosts");
   expect(await always("network(host:*.example.org)")).toBe("network(host:*.example.org)");
   const { id } = await as("ulf").createAgent();
   expect(textOf(await as("ulf").turn(id, "reach z.example.org:443")).trim()).toBe("z.example.org:443 reached");
@@ -89,7 +89,11 @@ it("a rule by which the agent would be asked still is refused: the agent's own p
   const { id } = await as("ada").createAgent({ permission: { mode: "auto" }, permissionScope: "REPLACE" });
   const { question } = await askHosts(as("ada"), "reach a.example:443", 1, id);
   const { approvalId } = question;
-  const problem = { code: "INVALID", field: ["rule"], message: expect.stringContaining("in the template's place") as string };
+  const problem = {
+    code: "INVALID",
+    field: ["rule"],
+    message: expect.stringContaining("the agent's own permission replaces that of its template") as string,
+  };
   for (const rule of [null, "network(host:*)"]) {
     expect((await as("paul").get(AllowAlwaysDocument, { input: { approvalId, rule } })).allowAlways.userErrors).toEqual([
       problem,
