@@ -18,7 +18,7 @@ export const builder = new SchemaBuilder<{
   DefaultFieldNullability: false;
   DefaultEdgesNullability: { list: false; items: false };
   DefaultNodeNullability: false;
-  /** The fields that resolvers give of each connection besides those of Relay. */
+  /** Fields of connections beyond those of Relay. */
   Connection: { readonly count: () => Promise<number> };
   Scalars: {
     Cursor: { Input: string; Output: string };
@@ -42,7 +42,7 @@ export const builder = new SchemaBuilder<{
     nodesOnConnection: { description: "Entries of the page." },
     idFieldOptions: { description: "Relay id, unique among all objects." },
     nodeTypeOptions: { description: "An object that can be fetched by its id with `node`." },
-    // An id that nobody can read costs what another one does.
+    // An id that cannot be read costs as much as any other.
     nodeQueryOptions: {
       complexity: 1,
       description: "Object by id. Null if it does not exist or the viewer may not see it.",

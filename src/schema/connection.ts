@@ -6,7 +6,7 @@ import { MOST_COUNTED } from "../resolvers/connection.ts";
 import type { Context } from "../resolvers/context.ts";
 import { builder } from "./builder.ts";
 
-/** The connection and edge types of a node type, with its place in the log: query, then subscribe since it. */
+/** The connection and edge types of a node type. `asOf` is the log position of the read. */
 export function connectionOf<Row extends object>(name: string, type: ObjectRef<(typeof builder)["$inferSchemaTypes"], Row>) {
   return builder.connectionObject(
     {
@@ -31,7 +31,7 @@ export function connectionOf<Row extends object>(name: string, type: ObjectRef<(
   );
 }
 
-/** The selection that Prisma must read of a connection's nodes for the operation. */
+/** The Prisma selection that the operation needs for a connection's nodes. */
 export function nodesSelection(context: Context, info: GraphQLResolveInfo) {
   const { select, include } = queryFromInfo({ context, info, paths: [["nodes"], ["edges", "node"]] });
   return { ...(select === undefined ? {} : { select }), ...(include === undefined ? {} : { include }) };

@@ -68,7 +68,6 @@ export const Explained = builder.interfaceRef<Explanation>("Explained").implemen
   }),
 });
 
-/** Why a recorded call was allowed, asked or denied. */
 export const ToolCallExplanation = builder.objectRef<Explanation>("ToolCallExplanation").implement({
   description: "Why a call was allowed, asked about or denied at its latest evaluation.",
   interfaces: [Explained],

@@ -16,7 +16,7 @@ const ImageBlock = builder.objectRef<BlockOf<"image">>("ImageBlock").implement({
     bytes: t.exposeInt("bytes", { description: "Size in bytes." }),
     viewerUrl: t.string({
       description:
-        "Path of the image on this server, for an `<img>`. It is signed for the viewer and valid for 4 to 5 minutes, without other credentials: keep it secret and query it again later.",
+        "Path of the image on this server, for an `<img>`. It is signed for the viewer and valid for 4 to 5 minutes, without other credentials: keep it secret and query it again later. For images of early versions it is a `data:` URL.",
       resolve: ({ url }, _args, context) => url(context),
     }),
   }),

@@ -166,7 +166,7 @@ const SimulationFilter = builder.inputType("SimulationFilter", {
 builder.queryField("simulatePolicy", (t) =>
   t.field({
     type: SimulatePolicyResult,
-    // A point for some hundred calls that are judged.
+    // One point for each hundred calls.
     complexity: (sizes) => ({ field: 500 + Math.ceil(sizeOf(sizes, MOST_CALLS, MOST_CALLS) / 100), multiplier: 1 }),
     description:
       "Evaluates recorded calls, oldest first, with a proposed permission instead of that of their templates. Changes nothing. Stored rules, agents' own permissions and recorded hook verdicts still apply. TOO_BUSY if too many statistics of the tenant are being computed.",

@@ -25,19 +25,19 @@ import {
 } from "graphql";
 import { DEFAULT_PAGE, MAX_PAGE } from "../resolvers/connection.ts";
 
-/** The entries that a list is priced by if nothing says how many it has. */
+/** Entries assumed for a list without a page size. */
 const USUAL_ENTRIES = 10;
-/** The events that a page of a subscription is priced by: many come with less. */
+/** Events assumed for a page of a subscription; many have fewer. */
 const USUAL_EVENTS = 20;
-/** The price of a mutation, besides what is read of its payload: it writes, and an agent may begin to work. */
+/** The price of a mutation without its payload: it writes, and may start an agent. */
 const MUTATION = 10;
 
-/** The arguments of a field, as far as they say how much is asked for. */
+/** The arguments of a field that give its number of entries. */
 type Sizes = { readonly first?: unknown; readonly last?: unknown };
 
 /**
- * The price of a field that names none of its own: a point for each object that is answered, and nothing for what stands in the
- * row. A connection has the entries of its page. (Static query cost, as GitHub's API counts nodes.)
+ * The price of a field without one of its own: one point for each object that is returned, and none for columns of a row. A
+ * connection counts the entries of its page. (Static query cost, as GitHub's API counts nodes.)
  */
 export function usualPrice(
   sizes: Sizes,
@@ -49,20 +49,20 @@ export function usualPrice(
   if (named.name === "TimelinePage") return { field: 1, multiplier: USUAL_EVENTS };
   if (named.name.endsWith("Payload")) return MUTATION;
   if (!isListType(getNullableType(type))) return 1;
-  // The page that stands around it counts its entries.
+  // The surrounding page counts these entries.
   if (name === "nodes" || name === "edges" || name === "events") return { field: name === "edges" ? 0 : 1, multiplier: 1 };
   return entries(USUAL_ENTRIES);
 }
 
-/** The price of a list of so many objects. */
+/** The price of a list of `count` objects. */
 export function entries(count: number): FieldComplexityValue {
   return { field: count, multiplier: count };
 }
 
-/** How large an operation is: its price in points, how deep it goes, and its selections when its fragments are spread. */
+/** The size of an operation: its price in points, its depth, and its selections with all fragments spread. */
 export type OperationSize = { readonly price: number; readonly depth: number; readonly selections: number };
 
-/** The size of the one operation of a document in which no fragment spreads itself, with the values of its variables. */
+/** The size of the only operation of a document, with the values of its variables. No fragment may spread itself. */
 export function operationSize(
   schema: GraphQLSchema,
   { definitions }: DocumentNode,
@@ -83,7 +83,7 @@ const NOTHING: OperationSize = { price: 0, depth: 0, selections: 0 };
 /** A field or a fragment, and the type whose fields it selects. */
 type Part = { readonly on: GraphQLNamedType; readonly size: OperationSize };
 
-/** The sizes of the parts of one operation: each part is looked at once, however often its fragment is spread. */
+/** Computes the size of one operation. Each part is visited once, however often its fragment is spread. */
 class Sizing {
   readonly #schema: GraphQLSchema;
   readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
@@ -114,7 +114,7 @@ class Sizing {
     return found;
   }
 
-  /** The price of the parts of one place. An object has one type: of fragments on several types, those of the dearest count. */
+  /** The price of the parts of one place. Of fragments on several types only the most expensive type counts: an object has one type. */
   #dearest(parts: readonly Part[], type: GraphQLNamedType): number {
     const sum = (of: readonly Part[]): number => of.reduce((total, { size }) => total + size.price, 0);
     if (!isAbstractType(type) || parts.every(({ on }) => on === type)) return sum(parts);
@@ -123,7 +123,7 @@ class Sizing {
     return Math.max(...this.#schema.getPossibleTypes(type).map((one) => sum(parts.filter(({ on }) => hasPart(on, one)))));
   }
 
-  /** The type whose fields are selected: that of the fragment's condition, or else the one around it. */
+  /** The type whose fields are selected: that of the fragment's condition, or else the surrounding one. */
   #typeOf(selection: SelectionNode, around: GraphQLNamedType): GraphQLNamedType {
     const condition = selection.kind === Kind.FIELD ? undefined : this.#fragmentOf(selection)?.typeCondition;
     return (condition === undefined ? undefined : this.#schema.getType(condition.name.value)) ?? around;
@@ -138,10 +138,10 @@ class Sizing {
     return selection.kind === Kind.INLINE_FRAGMENT ? selection : this.#fragments.get(selection.name.value);
   }
 
-  /** Whatever its arguments are, no field costs less than nothing: it would pay for the fields beside it. */
+  /** No field has a negative price, whatever its arguments: it would pay for its neighbours. */
   #ofField(node: FieldNode, type: GraphQLNamedType): OperationSize {
     const field = isObjectType(type) || isInterfaceType(type) ? type.getFields()[node.name.value] : undefined;
-    // The fields by which a document asks for the schema itself are priced elsewhere, by their number.
+    // Introspection is priced elsewhere, by the number of its fields.
     if (field === undefined) return { price: 1, depth: 1, selections: 1 };
     const { own, times } = this.#priceOf(field, node);
     const below = node.selectionSet === undefined ? NOTHING : this.ofSelections(node.selectionSet, getNamedType(field.type));
@@ -153,7 +153,7 @@ class Sizing {
   }
 
   #priceOf(field: GraphQLField<unknown, unknown>, node: FieldNode): { readonly own: number; readonly times: number } {
-    // The plugin keeps there what the declaration of the field says.
+    // The complexity plugin stores the declared price there.
     const declared = field.extensions["complexity"] as FieldComplexity<unknown, unknown> | undefined;
     const price =
       typeof declared === "function" ? declared(getArgumentValues(field, node, this.#variables), {}, field) : declared;
@@ -163,7 +163,7 @@ class Sizing {
   }
 }
 
-/** How much the arguments ask for: from 0 to `most`, whatever they say, and `usual` if they say nothing. */
+/** The number of entries that the arguments request, bounded by 0 and `most`; `usual` if they give none. */
 export function sizeOf({ first, last }: Sizes, usual: number, most: number): number {
   const size = first ?? last ?? usual;
   return typeof size === "number" ? Math.max(0, Math.min(size, most)) : usual;

@@ -118,7 +118,7 @@ const TemplateBox = builder.objectRef<PolicyBox>("TemplateBox").implement({
   }),
 });
 
-/** A template by its id, whether the server still has it or not. */
+/** A template by its id. `configured` is null if the server does not have it. */
 export type NamedTemplate = { readonly templateId: string; readonly configured: Configured | null };
 
 export const Template = builder.objectRef<NamedTemplate>("Template");

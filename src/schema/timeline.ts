@@ -39,7 +39,7 @@ const TimelinePage = builder.objectRef<Page>("TimelinePage").implement({
     caughtUp: t.exposeBoolean("caughtUp", { description: "True if `cursor` was the end of the log." }),
     outage: t.field({
       type: StorageOutage,
-      // It stands once in a page, which counts what is below it for each event.
+      // It occurs once a page, and the page counts each field below it for every event.
       complexity: 0,
       nullable: true,
       description: "Current outage of the database. No new events arrive until a page has null here.",

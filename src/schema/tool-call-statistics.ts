@@ -6,7 +6,7 @@ import { ToolCallFilter } from "./inputs/tool-calls.ts";
 import { entries, sizeOf } from "./price.ts";
 import { ToolCall } from "./tool-call.ts";
 
-/** The slowest calls that are answered if nobody says how many. */
+/** The default number of slowest calls. */
 const SLOWEST = 10;
 
 const ToolStateCount = builder.objectRef<ToolStats["states"][number]>("ToolStateCount").implement({

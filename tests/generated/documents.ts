@@ -212,7 +212,7 @@ export type DelegateApprovalsInput = {
 
 /** Filter for delegations. All given conditions must match. */
 export type DelegationFilter = {
-  /** True for delegations in effect now only, false for all others only. */
+  /** True for delegations in effect only, false for ended and revoked ones only. */
   isActive?: boolean | null | undefined;
 };
 

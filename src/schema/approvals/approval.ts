@@ -25,13 +25,13 @@ export const ApprovalSnapshot = builder.objectRef<Snapshot>("ApprovalSnapshot").
     call: t.expose("call", {
       type: ToolCallSnapshot,
       nullable: true,
-      description: "Tool call to approve. Null for other kinds of subject.",
+      description: "Tool call that it is about. Null for other kinds of subject.",
     }),
     host: t.exposeString("host", {
       nullable: true,
-      description: "Name or address of the host to approve. Null for other kinds of subject.",
+      description: "Name or address of the host that it is about. Null for other kinds of subject.",
     }),
-    port: t.exposeInt("port", { nullable: true, description: "Port of the host." }),
+    port: t.exposeInt("port", { nullable: true, description: "Port of the host. Null for other kinds of subject." }),
     inputHash: t.exposeString("inputHash", {
       nullable: true,
       description:
@@ -40,7 +40,7 @@ export const ApprovalSnapshot = builder.objectRef<Snapshot>("ApprovalSnapshot").
     reason: t.exposeString("reason", { nullable: true, description: "Reason why approval is needed. Null if it was erased." }),
     risk: t.field({
       type: Risk,
-      description: "Risk of the call.",
+      description: "Risk of the action.",
       resolve: ({ risk }) => risk as (typeof Risk)["$inferType"],
     }),
     meta: t.field({
@@ -84,7 +84,7 @@ const ApprovalSubject = builder.unionType("ApprovalSubject", {
 
 const finalFields = { state: true, decisions: { orderBy: { decidedAt: "desc" }, take: 1 } } as const;
 
-/** The decision that stands; null while the approval is open, whoever has spoken. */
+/** The latest decision on a closed approval; null while it is pending. */
 function finalDecision<Row>({
   state,
   decisions: [decision],
@@ -121,7 +121,7 @@ export const Approval = builder.prismaNode("Approval", {
     }),
     toolCall: t.relation("toolCall", {
       nullable: true,
-      description: "Tool call to approve. Null for other kinds of subject.",
+      description: "Tool call that it is about. Null for other kinds of subject.",
     }),
     agent: t.relation("agent", { description: "Agent whose work needs the approval." }),
     input: t.expose("input", {
@@ -154,7 +154,7 @@ export const Approval = builder.prismaNode("Approval", {
     reason: t.exposeString("reason", { nullable: true, description: "Reason why approval is needed. Null if it was erased." }),
     risk: t.field({
       type: Risk,
-      description: "Risk of the call.",
+      description: "Risk of the action.",
       select: { risk: true },
       resolve: ({ risk }) => risk as (typeof Risk)["$inferType"],
     }),
@@ -173,7 +173,7 @@ export const Approval = builder.prismaNode("Approval", {
       select: { id: true },
       resolve: async ({ id }, _args, { loaders }) => {
         const approval = await loaders.approvals.load(id);
-        // One that denies it decides it: the decisions on what is pending allow it.
+        // A denial closes the approval: all decisions on a pending one allow it.
         return approval?.state === "PENDING" ? approval.quorum - approval.decisions.length : 0;
       },
     }),

@@ -2,7 +2,7 @@ import { builder } from "../builder.ts";
 import { ToolCall } from "../tool-call.ts";
 import { Approval } from "./approval.ts";
 
-/** The most questions about a call that are told, and as many about the hosts that it would reach. */
+/** The most approvals about a call itself, and the most about its hosts. */
 const MOST_APPROVALS = 20;
 
 builder.prismaObjectField(ToolCall, "approvals", (t) =>

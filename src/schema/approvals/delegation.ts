@@ -41,7 +41,7 @@ export const Delegation = builder.prismaNode("Delegation", {
 const DelegationFilter = builder.inputType("DelegationFilter", {
   description: "Filter for delegations. All given conditions must match.",
   fields: (t) => ({
-    isActive: t.boolean({ description: "True for delegations in effect now only, false for all others only." }),
+    isActive: t.boolean({ description: "True for delegations in effect only, false for ended and revoked ones only." }),
   }),
 });
 

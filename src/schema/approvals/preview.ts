@@ -18,7 +18,6 @@ const FilePreview = builder.objectRef<CallPreview["files"][number]>("FilePreview
   }),
 });
 
-/** The changes that a call would make. */
 export const Preview = builder.objectRef<CallPreview>("CallPreview").implement({
   description: "Changes that a call would make, as of the approval request.",
   fields: (t) => ({

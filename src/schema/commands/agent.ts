@@ -97,7 +97,7 @@ builder.mutationField("forkAgent", (t) =>
   t.field({
     type: agentPayload("ForkAgentPayload"),
     description:
-      "Creates an agent with the conversation, tool calls and todos of another one up to a message. Template, model, workspace, permission, hooks and title are the same. The original is unchanged. FORBIDDEN for another actor's agent that works in a folder of its own.",
+      "Creates an agent with the conversation, tool calls and todos of another one up to a message. Template, model, workspace, permission, hooks and title are the same. The original is unchanged. FORBIDDEN for another actor's agent in a folder of its own, unless the viewer is an administrator.",
     args: { input: t.arg({ type: ForkAgentInput, required: true, description: "Agent and message." }) },
     resolve: (_root, { input }, context) =>
       forkAgent(context, {

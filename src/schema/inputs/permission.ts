@@ -1,7 +1,6 @@
 import type { PermissionSource } from "../../agent/policy/permission-source.ts";
 import { builder } from "../builder.ts";
 
-/** A permission block as clients write it. */
 export const PermissionInput = builder.inputType("PermissionInput", {
   description: "A permission block, as in the configuration. See docs/permissions.md.",
   fields: (t) => ({
@@ -25,7 +24,7 @@ export const PermissionInput = builder.inputType("PermissionInput", {
   }),
 });
 
-/** The block without what the client left out. */
+/** The block without omitted fields. */
 export function permissionSource(input: (typeof PermissionInput)["$inferInput"]): PermissionSource {
   return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null && value !== undefined));
 }
