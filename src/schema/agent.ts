@@ -135,8 +135,7 @@ export const Agent = builder.prismaNode("Agent", {
       description: "Index of the last message shared with the agent it was forked from. Null if it was not forked.",
     }),
     forkIsWhole: t.boolean({
-      description:
-        "Always true: a fork has copies of the tool calls, steps and todos of its messages.",
+      description: "Always true: a fork has copies of the tool calls, steps and todos of its messages.",
       resolve: () => true,
     }),
     forkPoints: t.connection(

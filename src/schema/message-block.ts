@@ -16,7 +16,7 @@ const ImageBlock = builder.objectRef<BlockOf<"image">>("ImageBlock").implement({
     bytes: t.exposeInt("bytes", { description: "Size in bytes." }),
     viewerUrl: t.string({
       description:
-        "Path of the image on this server, for an `<img>`. It is signed for the viewer and valid for 4 to 5 minutes, without other credentials: keep it secret and query it again later. For images of early versions it is a `data:` URL.",
+        "Path of the image on this server, for an `<img>`. It is signed for the viewer and valid for 4 to 5 minutes, without other credentials: keep it secret and query it again later.",
       resolve: ({ url }, _args, context) => url(context),
     }),
   }),
@@ -37,7 +37,7 @@ const ToolCallBlock = builder.objectRef<BlockOf<"tool_use">>("ToolCallBlock").im
     toolCall: t.prismaField({
       type: ToolCall,
       nullable: true,
-      description: "The call as it is now. Null in forks made by early versions.",
+      description: "The call as it is now. Null if the call is not stored.",
       resolve: (query, { call }, _args, context) => toolCallOfBlock(context, call, query),
     }),
   }),
@@ -51,7 +51,7 @@ const ToolResultBlock = builder.objectRef<BlockOf<"tool_result">>("ToolResultBlo
     toolCall: t.prismaField({
       type: ToolCall,
       nullable: true,
-      description: "The call as it is now. Null in forks made by early versions.",
+      description: "The call as it is now. Null if the call is not stored.",
       resolve: (query, { call }, _args, context) => toolCallOfBlock(context, call, query),
     }),
   }),

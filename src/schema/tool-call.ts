@@ -135,7 +135,7 @@ const AuditEntry = builder.objectRef<AuditRecord>("AuditEntry").implement({
     by: t.field({
       type: ActorRef,
       nullable: true,
-      description: "Person or program that decided or cancelled. Null if nobody did, and in records of earlier versions.",
+      description: "Person or program that decided or cancelled. Null if nobody did.",
       resolve: (entry) => entry.by ?? null,
     }),
   }),

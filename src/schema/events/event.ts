@@ -123,7 +123,7 @@ eventType("AGENT_CREATED").implement({
     }),
     workspace: t.string({
       nullable: true,
-      description: "Path of the folder in which it works. Null in events of earlier versions.",
+      description: "Path of the folder in which it works.",
       resolve: ({ body }) => body.workspace,
     }),
     hooks: t.stringList({

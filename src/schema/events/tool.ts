@@ -105,7 +105,7 @@ eventType("EXECUTION_COMPLETED").implement({
   fields: (t) => ({
     result: t.string({
       nullable: true,
-      description: "Result as the model reads it, cut at 4 KB. Null in events of earlier versions.",
+      description: "Result as the model reads it, cut at 4 KB.",
       resolve: ({ body }) => body.result,
     }),
     durationMs: t.float({ description: "Duration in ms.", resolve: ({ body }) => body.durationMs }),
