@@ -1,6 +1,5 @@
 import type { ToolCallError, ToolCallErrorType } from "../../events/snapshots.ts";
 
-/** The advice to models and people on a call that was refused or failed, by the kind of refusal. */
 const ADVICE: Readonly<
   Record<ToolCallErrorType, { readonly isRetryable: boolean; readonly recommendations: readonly string[] }>
 > = {
@@ -25,17 +24,16 @@ const ADVICE: Readonly<
   aborted: { isRetryable: false, recommendations: ["Check for effects before it is repeated."] },
 };
 
-/** The advice on a call whose time was up while it waited to start a program. */
 export const AFTER_A_WAIT: readonly string[] = [
   "The program that it waited to start did not run: call again when what its message names has ended.",
 ];
 
-/** True if a call that is made again may go well: later, or once what is wrong has been changed, as the advice says. */
+/** True if the same call may succeed later, or after a correction that the advice describes. */
 export function isRetryable(type: ToolCallErrorType): boolean {
   return ADVICE[type].isRetryable;
 }
 
-/** The advice on such a refusal, a sentence each. One that was broken off before it ran has no effects. */
+/** The advice on a refusal, a sentence each. A call that was aborted before it ran has no effects. */
 export function recommendationsOf({ type, stage }: Pick<ToolCallError, "type" | "stage">): readonly string[] {
   if (type === "aborted" && stage !== "execution") return ["It was not run: do as its message says."];
   return ADVICE[type].recommendations;

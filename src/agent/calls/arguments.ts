@@ -15,7 +15,6 @@ export function parseArguments(args: string): Json {
   }
 }
 
-/** Why arguments were kept as their text. */
 export function argumentsProblem(args: string): string {
   if (nesting(args) > MOST_LEVELS) return `must not be nested more than ${MOST_LEVELS} levels deep`;
   try {

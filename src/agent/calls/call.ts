@@ -9,13 +9,12 @@ import type { ShellView } from "./shells/rows.ts";
 import type { Stages } from "./stage-clock.ts";
 import type { OwnPermission } from "../policy/agent-policy.ts";
 
-/** One question that was asked about a call, as its row stands. */
 export type ApprovalView = {
   readonly id: string;
   readonly kind: ApprovalKind;
   readonly state: ApprovalState;
   readonly inputHash: string;
-  /** True if it was allowed with another input than the one that was asked for. */
+  /** True if it was allowed with another input than requested. */
   readonly isEdited: boolean;
   readonly decision: ApprovalDecision | null;
   readonly decidedBy: ActorRef | null;
@@ -33,9 +32,9 @@ export type CallView = {
   readonly attempt: number;
   readonly requestedInput: Json;
   readonly effectiveInput: Json;
-  /** The normalised values of the input, when it was last judged or decided. */
+  /** The normalised values of the input at the last judgement or decision. */
   readonly ruleValues: Json;
-  /** The hash of what runs or ran; null before the call was judged. */
+  /** The hash of the call that runs or ran; null before the call was judged. */
   readonly inputHash: string | null;
   readonly output: string | null;
   readonly isError: boolean;
@@ -45,15 +44,13 @@ export type CallView = {
   readonly completedAt: string | null;
   readonly durationMs: number | null;
   readonly approval: ApprovalView | null;
-  /** The hosts that it would have reached and that a person was asked about, by name and port. */
+  /** The hosts that its programs could not reach and that a person was asked about, by name and port. */
   readonly hosts: readonly HostQuestion[];
-  /** The call whose result it was given in the place of a run; null if its tool ran, or nothing did. */
+  /** The call whose earlier result it was given; null if its own tool ran, or none. */
   readonly cachedFrom: string | null;
-  /** The wish of a person that it ends; null for none. */
   readonly cancelRequested: CancelRequest | null;
 };
 
-/** The agent of a call, as far as its calls depend on it. */
 export type CallingAgent = {
   readonly id: string;
   readonly tenant: string;
@@ -62,15 +59,12 @@ export type CallingAgent = {
   readonly permission: OwnPermission | null;
   readonly toolTimeoutMs: number | null;
   readonly turn: number;
-  /** Its background shells that run, or of whose end the model was not told. */
+  /** Running background shells, and ended ones of which the model was not told. */
   readonly shells: readonly Pick<ShellView, "state">[];
-  /** The calls of the step that made the call. */
   readonly calls: readonly Pick<CallView, "ordinal" | "state">[];
-  /** The step that made the call. */
   readonly lastStep: { readonly stopReason: string | null } | null;
 };
 
-/** The columns of a tool call `t` as a CallView. */
 export const CALL_VIEW = `json_build_object('id', t.id, 'ordinal', t.ordinal, 'providerId', t.provider_id, 'name', t.name, 'state', t.state, 'attempt', t.attempt,
   'requestedInput', t.requested_input, 'effectiveInput', t.effective_input, 'ruleValues', t.rule_values, 'inputHash', t.input_hash, 'output', t.output, 'isError', t.is_error, 'error', t.error, 'stages', t.stages,
   'startedAt', t.started_at, 'completedAt', t.completed_at, 'durationMs', t.duration_ms, 'cachedFrom', t.cached_from, 'cancelRequested', t.cancel_requested, 'hosts', ${HOSTS_OF_CALL},
@@ -83,14 +77,12 @@ const READ_CALL: Statement<{ view: CallView }, [callId: string]> = {
   text: `SELECT ${CALL_VIEW} AS view FROM tool_call t WHERE t.id = $1`,
 };
 
-/** Reads what a call's row says now. */
 export async function readCall(sql: Sql, callId: string): Promise<CallView> {
   const [row] = await sql.query(READ_CALL, [callId]);
   if (row === undefined) throw new Error(`tool call ${callId} does not exist`);
   return row.view;
 }
 
-/** A step of an agent. */
 export type StepOfAgent = { readonly agentId: string; readonly step: number };
 
 const READ_OF_STEPS: Statement<
@@ -102,7 +94,7 @@ const READ_OF_STEPS: Statement<
     FROM unnest($1::text[], $2::int[]) AS s(agent_id, step) JOIN tool_call t ON t.agent_id = s.agent_id AND t.step = s.step ORDER BY t.ordinal DESC`,
 };
 
-/** The ids of the calls of each step, by the ids that the provider gave them: of two with the same, the first. */
+/** The ids of the calls of each step, by the provider's ids. Of two with the same id, the first. */
 export async function readCallsOfSteps(sql: Sql, steps: readonly StepOfAgent[]): Promise<readonly ReadonlyMap<string, string>[]> {
   const rows = await sql.query(READ_OF_STEPS, [steps.map(({ agentId }) => agentId), steps.map(({ step }) => step)]);
   const found = Map.groupBy(rows, ({ agentId, step }) => `${agentId}:${step}`);

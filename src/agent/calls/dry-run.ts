@@ -9,7 +9,6 @@ import { judgeByPolicy, type Judged } from "./stages/permission.ts";
 import type { Refusal } from "./refusals/refusal.ts";
 import { validate } from "./stages/validation.ts";
 
-/** The agent of a call that is judged, as its row and its template say. */
 export type DryRunAgent = {
   readonly id: string;
   readonly tenant: string;
@@ -18,12 +17,11 @@ export type DryRunAgent = {
   readonly template: CallTemplate;
 };
 
-/** A call that the model has not made: what a person asks about, or would let run instead. */
 export type UnmadeCall = { readonly callId: string; readonly name: string; readonly input: Json };
 
 /**
- * Takes an unmade call through discovery, validation, rules, lists and modes, for an agent whose folder answers. Hooks are not
- * asked: they may have effects.
+ * Takes a hypothetical call through discovery, validation, rules, lists and modes, for an agent whose folder answers.
+ * Hooks are not run: they may have effects.
  */
 export async function dryRun(
   services: JudgeServices,

@@ -8,12 +8,11 @@ import type { ApprovalView, CallView } from "./call.ts";
 const SNAPSHOT_OUTPUT = 4 * 1024;
 const PREVIEW = 200;
 
-/** The events of a call's first EXECUTING. */
 export function startEvents(call: CallView): AgentEventBody[] {
   return [{ kind: "TOOL_START", call: snapshot(call) }];
 }
 
-/** True if the calls of a template are traced; one that is no longer configured traces nothing. */
+/** Null for a template that is no longer configured, which traces nothing. */
 type Tracing = { readonly trace: boolean } | null | undefined;
 
 /**
@@ -48,7 +47,6 @@ function executionEnded(call: CallView): AgentEventBody {
     : { kind: "EXECUTION_FAILED", ...common, error };
 }
 
-/** The call as events carry it. */
 export function snapshot(call: CallView): ToolCallSnapshot {
   return {
     callId: call.id,
@@ -69,10 +67,10 @@ export function snapshot(call: CallView): ToolCallSnapshot {
   };
 }
 
-/** JSON text of the input that would run, or of what was asked for, cut at 200 characters. */
+/** JSON text of the input that would run, or else of the requested input, cut at 200 characters. */
 export function inputPreview(call: Pick<CallView, "effectiveInput" | "requestedInput">): string {
   const input = call.effectiveInput ?? call.requestedInput;
-  // Only what is shown is looked at: inputs may be large, and every event of a call has a preview.
+  // Only the shown part is scanned: inputs may be large, and every event of a call has a preview.
   const json = JSON.stringify(input);
   const text = visibleLine(json.slice(0, PREVIEW + 1));
   return text.length > PREVIEW ? `${text.slice(0, PREVIEW).toWellFormed()}…` : text;

@@ -7,10 +7,8 @@ import type { RuleValues } from "../policy/rule-values.ts";
 import type { JudgeServices } from "./services.ts";
 import { dryRun, type DryRunAgent } from "./dry-run.ts";
 
-/** Why a call would be allowed, asked or denied; `hooks` are those that would be asked besides, which only tighten. */
 export type CallExplanation = Explanation & { readonly values: RuleValues | null; readonly hooks: readonly string[] };
 
-/** The explanation of a call that nobody has made, or why the call does not come as far as permission. */
 export async function explainCall(
   services: JudgeServices,
   agent: DryRunAgent,

@@ -5,10 +5,12 @@ import { AroundFailed } from "./hooks.ts";
 import { UnopenedFile } from "../tools/fs/unopened-file.ts";
 import { systemWords } from "../workspace/system-words.ts";
 
-/** The failure of a tool: in words, and the fields that its error has besides. */
 export type Failure = { readonly message: string; readonly cause: JsonObject };
 
-/** The failure of a tool, or of a hook round it, that threw `error`, as the model reads it: names of files are those of the workspace, not of the server's disk. */
+/**
+ * The failure of a tool, or of a hook around it, as the model reads it: paths are relative to the workspace, not to the
+ * server's disk.
+ */
 export function failureOf(error: unknown, root: string): Failure {
   if (error instanceof AroundFailed) {
     const { message, cause } = failureOf(error.cause, root);
@@ -37,7 +39,6 @@ function fieldsOf(error: unknown): { readonly code: string | null; readonly errn
   };
 }
 
-/** The name in the workspace; of what lies outside of it the last part alone. */
 function inWorkspace(root: string, path: string): string {
   const name = isAbsolute(path) ? relative(root, path) : path;
   return name === ".." || name.startsWith("../") ? basename(path) : name;

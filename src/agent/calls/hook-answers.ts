@@ -2,7 +2,6 @@ import { isJsonObject, toJson, type JsonObject } from "../../lib/json.ts";
 import { byteLength } from "../../lib/text.ts";
 import { readToolResult, RESULT_FORM, type ToolResult } from "../tools/tool-result.ts";
 
-/** A preToolUse hook's answer, once it was read. */
 export type PreToolUseSaid =
   | { readonly kind: "nothing" }
   | { readonly kind: "ask"; readonly reason: string | null; readonly meta: JsonObject | null }
@@ -12,8 +11,8 @@ export type PreToolUseSaid =
   | { readonly kind: "unreadable"; readonly problem: string };
 
 /**
- * Reads what a preToolUse hook answered. Hooks are other people's code: exactly one of the documented forms counts, and
- * everything else is unreadable; but a `deny` or an `ask` holds whatever stands beside it.
+ * Reads the answer of a preToolUse hook, which is other people's code. Exactly one of the documented forms is accepted,
+ * but a `deny` or an `ask` holds with any other fields.
  */
 export function readPreToolUseAnswer(answer: unknown): PreToolUseSaid {
   if (answer === undefined) return { kind: "nothing" };
@@ -37,28 +36,27 @@ export function readPreToolUseAnswer(answer: unknown): PreToolUseSaid {
 
 const RISK_FORM = "its meta has a risk that is none of LOW, MEDIUM and HIGH";
 
-/** True unless a meta says a risk that there is none of: who decides would take the call for a harmless one. */
+/** False if a meta has an unknown risk: people would take the call for a harmless one. */
 function isRiskOf(meta: unknown): boolean {
   const risk = isJsonObject(meta) ? meta["risk"] : undefined;
   return risk === undefined || risk === null || (typeof risk === "string" && /^(?:low|medium|high)$/i.test(risk));
 }
 
-/** The largest meta of an approval, in bytes of JSON: its event has room for more than that. */
+/** The largest meta of an approval, in bytes of JSON. Its event has room for more. */
 const META_BYTES = 8 * 1024;
 
-/** The words of a hook for people who decide; null for a value that is no JSON object, or too large to be shown. */
+/** A hook's meta for people who decide; null if it is not a JSON object, or too large. */
 function metaOf(value: unknown): JsonObject | null {
   const meta = toJson(value ?? null);
   return isJsonObject(meta) && byteLength(JSON.stringify(meta)) <= META_BYTES ? meta : null;
 }
 
-/** A postToolUse hook's answer, once it was read. */
 export type PostToolUseSaid =
   | { readonly kind: "nothing" }
   | { readonly kind: "result"; readonly result: ToolResult }
   | { readonly kind: "unreadable"; readonly problem: string };
 
-/** Reads what a postToolUse hook answered of an outcome: `{ update }` with some of its parts, or `{ replace }` with all. */
+/** Reads the answer of a postToolUse hook: `{ update }` with some parts of the outcome, or `{ replace }` with all. */
 export function readPostToolUseAnswer(answer: unknown, before: ToolResult): PostToolUseSaid {
   if (answer === undefined) return { kind: "nothing" };
   const form = "it answered neither { update: { output?, details? } } nor { replace: { output, details } }";

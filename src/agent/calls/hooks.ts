@@ -3,39 +3,37 @@ import type { HookCall, PostToolUseEntry, PreToolUse, ToolHooks } from "../tools
 import type { ToolResult } from "../tools/tool-result.ts";
 import type { Validated } from "./stages/validation.ts";
 
-/** The agent of a call, as hooks are told of it. */
 export type HookAgent = Pick<HookCall, "createdBy" | "templateId">;
 
-/** The call as hooks see it: with a copy of the input, so that they cannot change what runs. */
+/** The call as hooks see it. Its input is a copy, so that hooks cannot change the call. */
 export function hookCall({ request, tool, bound }: Validated, { createdBy, templateId }: HookAgent): HookCall {
   const { tenant, agentId, callId } = request;
   return { tenant, agentId, createdBy, templateId, callId, name: tool.name, input: structuredClone(bound.input) };
 }
 
 /**
- * Goes round an execution: `next` runs the tool, at most once. What it answers is the tool's answer; what it throws
- * fails the call. The call's time limit holds for all of it.
+ * Wraps an execution: `next` runs the tool, at most once. Its answer is the tool's answer; its error fails the call.
+ * The call's time limit covers all of it.
  */
 export type Around = (call: HookCall & { readonly signal: AbortSignal }, next: () => Promise<ToolResult>) => Promise<ToolResult>;
 
-/** What goes round an execution: a hook, by its place in the configuration, or something of the server's own, which has none. */
+/** `place` is that of a hook in the configuration; null for a wrapper of the server's own. */
 export type Wrapper = { readonly place: string | null; readonly run: Around };
 
-/** A hook that goes round an execution threw, and not what `next` had thrown: `cause` is what it threw. */
+/** A hook around an execution threw `cause` itself; an error of `next` is passed on instead. */
 export class AroundFailed extends Error {
   constructor(place: string, cause: unknown) {
     super(`the hook ${place} failed`, { cause });
   }
 }
 
-/** The operator's own code around tool calls, in the order in which it runs. */
+/** The operator's code around tool calls, in running order. */
 export type CallHooks = {
   readonly preToolUse: readonly Placed<PreToolUse>[];
   readonly postToolUse: readonly Placed<PostToolUseEntry>[];
   readonly around: readonly Placed<Around>[];
 };
 
-/** The hooks of one kind for calls of a tool: the tool's own come first. */
 export function hooksFor<Kind extends keyof ToolHooks>(
   kind: Kind,
   tool: { readonly name: string; readonly hooks: ToolHooks },

@@ -24,7 +24,6 @@ import { permit } from "./stages/permission.ts";
 import { NOT_FORESEEN, previewCall, type CallPreview, type Foreseen } from "./stages/preview.ts";
 import { validate, type Validated } from "./stages/validation.ts";
 
-/** Counts how often the same call was refused in the same turn before, for its arguments. */
 const REPEATS: Statement<{ repeats: number }, [agentId: string, turn: number, callId: string]> = {
   name: "count_repeated_calls",
   text: `SELECT count(*)::int AS repeats FROM tool_call t JOIN tool_call o ON o.agent_id = t.agent_id AND o.turn = t.turn AND o.name = t.name
@@ -32,7 +31,6 @@ const REPEATS: Statement<{ repeats: number }, [agentId: string, turn: number, ca
     WHERE t.id = $3 AND t.agent_id = $1 AND t.turn = $2`,
 };
 
-/** A call that the gate has judged, with what it knows of it. */
 export type JudgedCall = {
   readonly call: CallView;
   readonly validated: Validated;
@@ -41,10 +39,9 @@ export type JudgedCall = {
   readonly stages: Stages;
 };
 
-/** A call that may start. */
 export type ReadyCall = JudgedCall & { readonly kind: "ready"; readonly confirmed: Confirmed };
 
-/** The gate's word on a call before execution. One that did not come as far as permission has no explanation. */
+/** The gate's judgement before execution. Calls that do not reach the permission stage have no explanation. */
 export type Judgement =
   | ReadyCall
   | (JudgedCall & {
@@ -56,14 +53,14 @@ export type Judgement =
     })
   | (JudgedCall & { readonly kind: "answered"; readonly result: ToolResult })
   | (JudgedCall & { readonly kind: "denied"; readonly refusal: Refusal; readonly failedHook: string | null })
-  /** It would fail as things stand, which earlier calls of its answer may change: it is judged again when they have ended. */
+  /** It would fail at present, but earlier calls of its answer may change that: it is judged again when they have ended. */
   | (JudgedCall & { readonly kind: "held" })
   | { readonly kind: "refused"; readonly call: CallView; readonly refusal: Refusal; readonly stages: Stages };
 
 /**
- * Takes a call through the stages before its execution: discovery, validation, permission, confirmation. The same for a
- * new call and for one that a person has allowed. Each stage takes what the one before it gave, so that none can be left
- * out. `stored` are the rules that people have stored; `stop` ends the waiting for hooks. Never rejects.
+ * Takes a call through the stages before its execution: discovery, validation, permission, confirmation. It is the same
+ * for new calls and for those that a person has allowed. Each stage takes the result of the one before, so that none
+ * can be left out. `stored` are the stored rules; `stop` aborts the wait for hooks. Never rejects.
  */
 export async function judgeCall(call: CallView, scope: CallScope, stored: RulesToRead, stop: AbortSignal): Promise<Judgement> {
   try {
@@ -82,7 +79,7 @@ export async function judgeCall(call: CallView, scope: CallScope, stored: RulesT
 
 async function throughStages(call: CallView, scope: CallScope, stored: RulesToRead, stop: AbortSignal): Promise<Judgement> {
   const { services, template, agent } = scope;
-  // What is traced of it is committed with the stages: a call that is judged and does not start has neither.
+  // Its trace is committed with the stages: a call that is judged and does not start has neither.
   const clock = new StageClock(call.stages, services, null);
   const refuse = (refusal: Refusal): Judgement => ({ kind: "refused", call, refusal, stages: clock.stages });
 
@@ -143,7 +140,6 @@ async function throughStages(call: CallView, scope: CallScope, stored: RulesToRe
   return { ...judged(), kind: "ready", confirmed: confirmed.value };
 }
 
-/** Looks at what a call would do about which a person must be asked. */
 async function foresee(
   call: Validated,
   values: RuleValues | null,
@@ -152,10 +148,10 @@ async function foresee(
   stop: AbortSignal,
 ): Promise<Foreseen> {
   if (call.bound.preview === null) return NOT_FORESEEN;
-  // The files that earlier calls have read are known by their ends.
+  // The files that earlier calls have read are known after their ends are stored.
   await owner.flush();
   const reading = template.tools?.includes(READS) === false ? undefined : services.tools.get(READS);
-  // What hooks would say of reading is not known.
+  // The verdict of hooks on reading is unknown.
   const isHooked = reading === undefined || hooksFor("preToolUse", reading, template.hooks).length > 0;
   const permissions = agentPermissions(template, agent.permission, services);
   const policy = await askedPolicy();
@@ -176,13 +172,12 @@ function requested(call: CallView, agent: CallingAgent): Requested {
     : { ...common, form: "json", input };
 }
 
-/** The allowance that a person gave for a call; null if none did. */
 function allowanceOf({ approval, ruleValues }: CallView): Allowance | null {
   const isAllowed = approval?.state === "ALLOWED" || (approval?.state === "RESOLVED" && approval.decision === "RETRY");
   return approval !== null && isAllowed ? { approvalId: approval.id, inputHash: approval.inputHash, values: ruleValues } : null;
 }
 
-/** A mistake that the model has made before with exactly these arguments is said to it. */
+/** Adds to a refusal how often the model made the same mistake with exactly these arguments. */
 async function withRepeats(call: CallView, { services, agent, owner }: CallScope, refusal: Refusal): Promise<Refusal> {
   if (refusal.type !== "invalid_params") return refusal;
   // The call is counted by its row.
@@ -191,12 +186,10 @@ async function withRepeats(call: CallView, { services, agent, owner }: CallScope
   return { ...refusal, repeats: row?.repeats ?? 0 };
 }
 
-/** The input that was judged, was shown and would run, with the values that the rules saw of it. */
 export function judgedFacts({ validated, values }: JudgedCall): CallFacts {
   return { effectiveInput: validated.bound.input, ruleValues: values === null ? null : storedValues(values) };
 }
 
-/** The columns of a judged call: what the gate saw and said. */
 export function judgedColumns({ explanation }: JudgedCall): Partial<ToolCallPatch> {
   return explainedBy(explanation);
 }

@@ -3,23 +3,21 @@ import { join } from "node:path";
 import { byteLength, wholeCharacters } from "../../lib/text.ts";
 import { KEPT_BYTES, keptPieces } from "../workspace/output/segments.ts";
 
-/** A piece of a kept output, and where the next one begins; null at the end. */
 export type OutputPiece = { readonly text: string; readonly nextOffset: number | null };
 
 /** The most of one output that is kept, in bytes. */
 export const MOST_BYTES = 2 * KEPT_BYTES;
 
-/** The whole outputs of which the model read only a part: files of the server that ran the call, named by the call's id. */
+/** The complete outputs of which the model read only a part: files of the server that ran the call, named by the call's id. */
 export class ToolOutputs {
   readonly #folder: string;
-  /** The folders in which programs write now. */
   readonly #written = new Set<string>();
 
   constructor(folder: string) {
     this.#folder = folder;
   }
 
-  /** Keeps an output, at most MOST_BYTES of it, and gives how many bytes are kept. */
+  /** Keeps at most MOST_BYTES of an output, and returns the bytes kept. */
   async keep(callId: string, output: string): Promise<number> {
     const text = byteLength(output) > MOST_BYTES ? Buffer.from(output, "utf8").subarray(0, MOST_BYTES) : output;
     await mkdir(this.#folder, { recursive: true });
@@ -27,25 +25,23 @@ export class ToolOutputs {
     return Buffer.byteLength(text);
   }
 
-  /** The folder in which what the programs of a call say is collected while the call runs. */
   collecting(callId: string): string {
     return join(this.#folder, `${callId}.parts`);
   }
 
-  /** The folder of what a background shell says. */
   shell(shellId: string): string {
     return join(this.#folder, `${shellId}.shell`);
   }
 
-  /** Leaves a folder alone, however old it is, until `ended` resolves: a program writes there. */
+  /** Excludes a folder from removal, at any age, until `ended` resolves: a program writes there. */
   leaveAlone(folder: string, ended: Promise<unknown>): void {
     this.#written.add(folder);
     void ended.then(() => this.#written.delete(folder));
   }
 
   /**
-   * Keeps what was collected, the beginning and the end of it if it is more than MOST_BYTES, with a mark between them that says
-   * how much was left out. Gives how many bytes are kept.
+   * Keeps a collected output. If it has more than MOST_BYTES, only its beginning and end, with a mark for the bytes
+   * left out. Returns the bytes kept.
    */
   async keepCollected(callId: string): Promise<number> {
     const file = await open(this.#path(callId), "w", 0o600);
@@ -58,12 +54,11 @@ export class ToolOutputs {
     }
   }
 
-  /** Removes what was collected. */
   async discardCollected(callId: string): Promise<void> {
     await rm(this.collecting(callId), { recursive: true, force: true });
   }
 
-  /** At most `bytes` bytes from an offset on, never ending inside a character; null if this server does not have the output. */
+  /** At most `bytes` bytes from an offset, ending at a character boundary; null if this server does not have the output. */
   async read(callId: string, offset: number, bytes: number): Promise<OutputPiece | null> {
     const file = await open(this.#path(callId)).catch(() => null);
     if (file === null) return null;
@@ -79,14 +74,12 @@ export class ToolOutputs {
     }
   }
 
-  /** Removes what was kept before; gives how many. A file that goes meanwhile was removed by another. */
   async removeOlder(before: Date): Promise<number> {
     const old = await this.#older(before);
     for (const path of old) await rm(path, { recursive: true, force: true });
     return old.length;
   }
 
-  /** The number of outputs that would be removed. */
   async countOlder(before: Date): Promise<number> {
     return (await this.#older(before)).length;
   }
@@ -106,7 +99,7 @@ export class ToolOutputs {
   }
 }
 
-/** The time at which a file, or anything in a folder, was written last. The time of a folder alone says when files came and went. */
+/** The last write to a file, or to any file of a folder. A folder's own time changes only when files come and go. */
 async function changeOf(path: string): Promise<Date> {
   const own = await stat(path);
   if (!own.isDirectory()) return own.mtime;

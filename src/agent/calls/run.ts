@@ -31,26 +31,22 @@ import type { Validated } from "./stages/validation.ts";
 import { toolContext } from "./tool-context.ts";
 import { stageTrace } from "./trace.ts";
 
-/** Something that operators should know of a call that ran. */
 export type CallWarning = {
   readonly detail: "slow_tool" | "events_left_out" | "hook_failed" | "output_not_kept";
   readonly message: string;
 };
 
-/** What is told of every execution that has ended. */
 type CallRecord = {
   readonly stages: Stages;
   readonly durationMs: number;
   readonly warnings: readonly CallWarning[];
-  /** The length of the whole output that is kept, since the model reads a part of it; null if the model reads all. */
+  /** The length of the kept output, if the model reads only a part of it; null if the model reads all. */
   readonly keptOutputBytes: number | null;
-  /** The files that the call has read and written. */
   readonly files: readonly NotedFile[];
-  /** The hosts that it would have reached, and that a person may allow. */
+  /** The hosts that it could not reach, and that a person may allow. */
   readonly refusedHosts: RefusedHosts;
 };
 
-/** The end of an execution: the result, or why there is none. */
 export type CallOutcome = CallRecord &
   (
     | {
@@ -59,15 +55,15 @@ export type CallOutcome = CallRecord &
         readonly details: Json;
         /** The call whose result this is; null if the tool ran. */
         readonly cachedFrom: string | null;
-        /** The result for calls of the same, which may be kept when the end is stored; null if it may not. */
+        /** The result that identical calls may reuse once the end is stored; null if none may. */
         readonly fresh: FreshResult | null;
       }
     | {
         readonly kind: "refused";
         readonly refusal: Refusal;
-        /** The result that hooks put in the place of the usual text, for the model and for programs; null if they do not. */
+        /** The result that hooks put in place of the usual text, for the model and for programs; null for none. */
         readonly said: Omit<Formatted, "whole"> | null;
-        /** The output of its programs until then, as far as the model reads it; null for nothing. */
+        /** The output of its programs so far, as the model reads it; null if empty. */
         readonly soFar: string | null;
       }
   );
@@ -120,9 +116,9 @@ async function throughStages(ready: ReadyCall, scope: CallScope, interrupt: Abor
   ending.abort(ENDED);
   end();
   const durationMs = msSince(started);
-  // What a tool notes after its call has ended is not known.
+  // Files that a tool notes after its call has ended are dropped.
   const noted = used.files?.noted ?? [];
-  // Nobody is asked for what was interrupted or cancelled.
+  // An interrupted or cancelled call asks no questions.
   const refusedHosts = used.hosts === null || isAborted(executed) ? NO_HOSTS : await used.hosts.refused();
   const hooked = await throughPostHooks(
     () => outcomeOf(executed, soFar, durationMs),
@@ -154,7 +150,7 @@ async function throughStages(ready: ReadyCall, scope: CallScope, interrupt: Abor
   }
   const { whole, ...formatted } = clock.timed("formatting", () => format(hooked.said ?? executed.value.answer, tool.keeps));
   const kept = await keep(services.outputs, ready.call.id, used.output, whole);
-  // Whether a host may be reached is asked at each connection, and what was cut short is read from its own call.
+  // Hosts are judged at each connection, and truncated output is read from its own call: neither is reused.
   const mayBeKept = kept.bytes === null && kept.problems.length === 0 && used.hosts === null;
   return {
     kind: "completed",
@@ -165,10 +161,9 @@ async function throughStages(ready: ReadyCall, scope: CallScope, interrupt: Abor
   };
 }
 
-/** The parts of a call that its tool has used: each is made when it is asked for first. */
 type UsedParts = { output: CallOutput | null; files: KnownFiles | null; hosts: CallHosts | null; waits: Waits | null };
 
-/** Gives an earlier result in the place of a cacheable tool's run. Nothing is given or kept while a shell of the agent's may change files. */
+/** Reuses an earlier result of a cacheable tool. The cache is off while a shell of the agent may change files. */
 function cachedRun({ confirmed, values }: ReadyCall, scope: CallScope, files: () => KnownFiles): CachedRun | null {
   const { services, template, agent, results } = scope;
   if (agent.shells.some(({ state }) => state === "RUNNING")) return null;
@@ -177,7 +172,6 @@ function cachedRun({ confirmed, values }: ReadyCall, scope: CallScope, files: ()
   return new CachedRun(confirmed.call, { cache: results, workspace, files });
 }
 
-/** The wrappers of an execution: those of the template, and what results of cacheable tools need of this call. */
 function around(
   { readOnly }: Pick<Tool, "readOnly">,
   { hooks }: Pick<CallTemplate, "hooks">,
@@ -188,7 +182,6 @@ function around(
   return cached === null ? hooks.around : [...hooks.around, { place: null, run: cached.around }];
 }
 
-/** A call whose time was up while a program waited for its start says why. */
 function withWait(executed: Result<Executed, Refusal>, waitedSince: string | null): Result<Executed, Refusal> {
   const isTimeout = !executed.ok && executed.refusal.type === "timeout";
   return isTimeout ? refused({ ...executed.refusal, waitedSince }) : executed;
@@ -198,7 +191,7 @@ function isAborted(executed: Result<Executed, Refusal>): boolean {
   return !executed.ok && executed.refusal.type === "aborted";
 }
 
-/** The time that a call has, in ms: the tool's own, but never more than the agent's, or else the template's. */
+/** The time limit of a call, in ms: the tool's own, at most the agent's, otherwise the template's. */
 function timeLimit(
   { timeoutMs }: Pick<Tool, "timeoutMs">,
   { toolTimeoutMs }: Pick<CallingAgent, "toolTimeoutMs">,
@@ -208,7 +201,6 @@ function timeLimit(
   return timeoutMs ?? template.toolTimeoutMs;
 }
 
-/** The end of a call, as hooks are shown it. */
 function outcomeOf(executed: Result<Executed, Refusal>, soFar: string | null, durationMs: number): ToolOutcome {
   if (executed.ok) {
     const { output, details } = readToolResult(executed.value.answer) ?? format(executed.value.answer);
@@ -230,8 +222,8 @@ function left(toolName: string, events: number): CallWarning[] {
 }
 
 /**
- * What the hooks make of an outcome; null if they leave it as it is. Each sees what the one before it said. A hook that throws is
- * reported, and the next one sees the outcome as the last one left it, unless the hook withholds it then.
+ * The outcome after the post hooks; null if they leave it unchanged. Each sees the outcome of the one before it. A hook
+ * that throws is reported and skipped, or withholds the outcome if it is configured to.
  */
 async function throughPostHooks(
   ended: () => ToolOutcome,
@@ -241,11 +233,11 @@ async function throughPostHooks(
 ): Promise<{
   readonly said: ToolResult | null;
   readonly warnings: readonly CallWarning[];
-  /** The place of the hook that failed or was not run, and withholds the outcome then; null for none. */
+  /** The place of the failed or skipped hook that withholds the outcome; null for none. */
   readonly withheldBy: string | null;
 }> {
   const hooks = hooksFor("postToolUse", call.tool, template.hooks);
-  // What was interrupted has ended, and nothing is waited for: nobody knows what these hooks would have hidden.
+  // An interrupted call waits for no hooks. The outcome is withheld, since they might have hidden parts of it.
   const stoppedAt = (index: number): string | null =>
     hooks.slice(index).find(({ run }) => typeof run !== "function" && run.ifItFails === "withhold")?.place ?? null;
   if (hooks.length === 0 || signal.aborted) return { said: null, warnings: [], withheldBy: stoppedAt(0) };
@@ -275,12 +267,11 @@ function resultOf({ output, details }: ToolOutcome): ToolResult {
   return { output, details };
 }
 
-/** The bytes of the output that is kept, null if the model reads all; and why it is not kept. */
 type Kept = { readonly bytes: number | null; readonly problems: readonly CallWarning[] };
 
 /**
- * Keeps an output of which the model reads only a part: what the tool answered, or else what its programs said. If that fails it
- * is reported, and the part stays.
+ * Keeps an output of which the model reads only a part: the tool's answer, or otherwise its programs' output. A failure
+ * is reported, and the model's part stays.
  */
 async function keep(outputs: ToolOutputs, callId: string, collected: CallOutput | null, whole: string | null): Promise<Kept> {
   try {

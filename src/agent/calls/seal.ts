@@ -3,7 +3,6 @@ import { writtenFiles } from "../policy/rule-values.ts";
 import type { CallView } from "./call.ts";
 import { callStep, type CallFacts, type CallStep, type Trail } from "./states.ts";
 
-/** The problem with a call in each state in which it can be sealed, and what the model can do about it. */
 const ADVICE: Readonly<Record<string, { readonly error: string; readonly recommendations: readonly string[] }>> = {
   PENDING: {
     error: "The call was not run.",
@@ -23,13 +22,12 @@ const ADVICE: Readonly<Record<string, { readonly error: string; readonly recomme
   },
 };
 
-/** The result of a call that was closed without one: in the form that models can read, and as details for programs. */
 function sealedResult(call: CallView, note: string): { readonly facts: CallFacts; readonly details: JsonObject } {
   const isOutcomeUnknown = call.state === "APPROVAL_REQUIRED" && call.approval?.kind === "OUTCOME_UNKNOWN";
   const status = isOutcomeUnknown ? "EXECUTING" : call.state;
   const advice = ADVICE[status];
   if (advice === undefined) throw new Error(`a call in state ${call.state} has its result`);
-  // Of a call that had not begun no file was written.
+  // A call that had not begun has written no file.
   const files = status === "EXECUTING" ? writtenFiles(call.ruleValues) : [];
   const payload = {
     ok: false,
@@ -53,7 +51,6 @@ function sealedResult(call: CallView, note: string): { readonly facts: CallFacts
   return { facts: { output: JSON.stringify(payload), isError: true, error }, details: payload };
 }
 
-/** The step of a call to SEALED, with the result that says why. */
 export function sealCall(call: CallView, trail: Trail & { readonly note: string }, at: Date): CallStep {
   const { facts, details } = sealedResult(call, trail.note);
   return callStep(call, "SEALED", at, { ...facts, completedAt: at.toISOString() }, { details }, trail);

@@ -12,23 +12,20 @@ export const TOOL_LIMIT_SETTINGS = {
   waitMs: withDefault(milliseconds(MAX_TIMEOUT_MS), 180_000),
 };
 
-/** The limits of tool calls, complete. */
 export type ToolLimits = Complete<typeof TOOL_LIMIT_SETTINGS>;
 
-/** The right to run one tool. Given back once, when it has ended. */
 export type ToolPermit = { release(): void };
 
 /**
- * The places for running tools of a server, or of a tenant within a server: a call takes one of the tenant, then one of the
- * server. All wait for the server in one line, in the order in which they came. Its limit of waiting calls counts those that
- * have no places of a tenant: the others are no more than their tenants may run, and no tenant may run more than the server.
+ * The places for running tools of a server, or of a tenant on it: a call takes one of the tenant, then one of the
+ * server. All wait for the server in one queue, in order of arrival. The server's limit counts waiting calls without a
+ * tenant's place: the others are bounded by their tenant, and no tenant may run more than the server.
  */
 export class ToolSlots {
   readonly #limits: ToolLimits;
   readonly #within: ToolSlots | null;
   readonly #inner: ToolSlots[] = [];
   readonly #waiting = new Set<() => void>();
-  /** The calls in line that have no place of a tenant. */
   #direct = 0;
   #running = 0;
 
@@ -39,13 +36,12 @@ export class ToolSlots {
     if (within !== null) within.#inner.push(this);
   }
 
-  /** The number of tools that run, and of calls that wait, also of those that wait for a place of their tenant. */
   get load(): { readonly running: number; readonly waiting: number } {
     const inner = this.#inner.reduce((sum, { load }) => sum + load.waiting, 0);
     return { running: this.#running, waiting: this.#waiting.size + inner };
   }
 
-  /** A place at once, or null if there is none, or others came before. */
+  /** A place immediately, or null if there is none, or if others wait. */
   tryTake(): ToolPermit | null {
     const own = this.#tryOwn();
     if (own === null || this.#within === null) return own;
@@ -54,7 +50,7 @@ export class ToolSlots {
     return outer === null ? null : both(own, outer);
   }
 
-  /** A place as soon as there is one; null if too many wait, the time is up that the tenant or the server gives, or `signal` aborts. */
+  /** Waits for a place; null if too many calls wait, the time limit of the tenant or the server expires, or `signal` aborts. */
   async take(signal: AbortSignal): Promise<ToolPermit | null> {
     const until = performance.now() + this.#limits.waitMs;
     const own = this.#tryOwn() ?? (await this.#waitDirectly(signal, until));

@@ -24,26 +24,21 @@ import type { ToolContext } from "../tools/tool.ts";
 /** The largest data of one TOOL_CUSTOM_EVENT, in bytes of JSON. */
 const CUSTOM_EVENT_BYTES = 16 * 1024;
 
-/** The call of a context; when `ended` aborts, nothing of it has an effect from then on. */
+/** When `ended` aborts, later actions of the call have no effect. */
 export type RunningCall = {
   readonly callId: string;
   readonly toolName: string;
   readonly ended: AbortSignal;
-  /** Counts what the tool emitted beyond its agent's share of the room, since it did not wait. */
+  /** Events dropped because the tool emitted more than its agent's share of the buffer without waiting. */
   readonly leftOut: { events: number };
-  /** Takes what the call's programs say. */
   readonly output: () => CallOutput;
-  /** The values of its input that rules saw; null if none were seen. */
+  /** The values of its input that rules saw; null if there are none. */
   readonly values: RuleValues | null;
-  /** Is told of the files that the call reads and writes. */
   readonly files: () => KnownFiles;
-  /** The hosts that it tries to reach. */
   readonly hosts: () => CallHosts;
-  /** Is told of what its programs wait for. */
   readonly waits: () => Waits;
 };
 
-/** The context of a running tool, by its signal. */
 export function toolContext(
   { services, template, agent, owner }: CallScope,
   { callId, toolName, ended, leftOut, output, values, files, hosts, waits }: RunningCall,
@@ -73,7 +68,7 @@ export function toolContext(
       commit: (start, event) => owner.commitShell(start, event),
     };
   };
-  /** One wait for all that a tool emits meanwhile: one that waits for none of it may emit without end. */
+  /** One shared wait for all emits of a tool: a tool may emit without end. */
   let room: Promise<void> | null = null;
   return (signal) => ({
     tenant: agent.tenant,
@@ -113,7 +108,6 @@ export function toolContext(
   });
 }
 
-/** The place in which the programs of an agent run, by its template. */
 function programPlace(
   { services, template, agent }: Omit<CallScope, "owner" | "results">,
   workspace: Workspace,
@@ -140,7 +134,6 @@ const READ_TODOS: Statement<TodoItem, [agentId: string]> = {
   text: "SELECT id, title, status, assignee, notes FROM todo WHERE agent_id = $1 ORDER BY place",
 };
 
-/** The agent's todo list as a call reads and writes it, until `ended` aborts. */
 function todoList(
   sql: Sql,
   agent: Pick<CallingAgent, "id" | "tenant">,

@@ -7,7 +7,7 @@ import type { Passage, Stages, StageTrace } from "./stage-clock.ts";
 /** The largest parameters that an event carries, in bytes of JSON; the whole is on the row. */
 const PARAMETERS_BYTES = 16 * 1024;
 
-/** The event with which the pipeline's trace of a call begins, in the commit of the answer that made it; `endEvents` has the one with which it ends. */
+/** The first event of a call's pipeline trace, in the commit of its answer; `endEvents` has the last one. */
 export function executionStarted(call: CallView): AgentEventBody {
   const { id: callId, name: tool, requestedInput } = call;
   const parameters = byteLength(JSON.stringify(requestedInput)) > PARAMETERS_BYTES ? null : requestedInput;
@@ -15,8 +15,8 @@ export function executionStarted(call: CallView): AgentEventBody {
 }
 
 /**
- * The stages that a call has gone through since its row had `before`, for the commit that stores them. The last of a call that a person
- * is asked about has only begun: it ends with their answer.
+ * The stages of a call since its row had `before`, for the commit that stores them. If a person is asked, the last
+ * stage has only begun: the decision ends it.
  */
 export function stageEvents(callId: string, before: Stages, now: Stages, isAsked = false): AgentEventBody[] {
   const isSame = (one: Passage, other: Passage): boolean =>
@@ -29,14 +29,12 @@ export function stageEvents(callId: string, before: Stages, now: Stages, isAsked
   return isAsked ? events.slice(0, -1) : events;
 }
 
-/** The stages of a call about which a person has decided at this time: the confirmation has lasted until then. */
 export function confirmedStages(stages: Stages, at: Date): Stages {
   const last = stages.at(-1);
   if (last?.stage !== "confirmation") return stages;
   return [...stages.slice(0, -1), { ...last, durationMs: Math.max(last.durationMs, at.getTime() - last.startedAt) }];
 }
 
-/** The end of the confirmation, as it is traced. */
 export function confirmationEnded({ id: callId, stages }: Pick<CallView, "id" | "stages">): AgentEventBody[] {
   const last = stages.at(-1);
   return last?.stage === "confirmation"
@@ -44,7 +42,6 @@ export function confirmationEnded({ id: callId, stages }: Pick<CallView, "id" | 
     : [];
 }
 
-/** Reports the stages of a call as events. */
 export function stageTrace({ id: callId }: CallView, send: (event: AgentEventBody) => void): StageTrace {
   return {
     stageStarted: (stage) => send({ kind: "STAGE_STARTED", callId, stage }),

@@ -5,7 +5,7 @@ import type { Aborted } from "./commits/step-aborted.ts";
 import type { AgentServices } from "./services.ts";
 import type { AgentView } from "./view.ts";
 
-/** The traces in the log of a model call that the last step left open: an earlier owner died, or was stopped, while it spoke. */
+/** The traces that an earlier owner's unfinished model call has left in the log. */
 export async function readBrokenCall(
   { sql, models }: Pick<AgentServices, "sql" | "models">,
   { id, lastStep, stepCount, model: usual }: AgentView,

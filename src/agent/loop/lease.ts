@@ -2,72 +2,74 @@ import type { Sql, Statement } from "../../db/sql.ts";
 import { logIsWhole } from "../../events/newest-events.ts";
 import { Deadline } from "../../lib/deadline.ts";
 
-/** The times of a lease, in ms: for which a claim holds, between renewals, and after which, without renewal, nothing new starts. */
+/**
+ * The times of a lease, in ms: its duration, the interval of renewals, and the time after the last renewal until which
+ * new work may start.
+ */
 export type LeaseTimes = { readonly ttlMs: number; readonly renewMs: number; readonly startMs: number };
 
-/** The times of production: 15 s, 5 s, two thirds. */
 export const LEASE_TIMES: LeaseTimes = { ttlMs: 15_000, renewMs: 5_000, startMs: 10_000 };
 
-/** The times that begin when a claim or a renewal is sent, and count if it is granted: until then new work may start, and programs may run. */
+/**
+ * The deadlines of a term, counted from the moment at which its claim or renewal was sent: for starting work, and for
+ * programs.
+ */
 export type Term = { readonly startUntil: Deadline; readonly programsUntil: Deadline };
 
-/** A term that begins now. `programMs`: the time for which programs run on without a renewal, Infinity for no bound. */
+/** Begins a term. `programMs`: for how long programs may run without a renewal; Infinity for no bound. */
 export function beginTerm({ leaseTimes, programMs }: { readonly leaseTimes: LeaseTimes; readonly programMs: number }): Term {
   return { startUntil: new Deadline(leaseTimes.startMs), programsUntil: new Deadline(programMs) };
 }
 
-/** An agent that may be claimed. */
 export type AgentOfTenant = { readonly agentId: string; readonly tenant: string };
 
 /** The right to advance one agent, fenced by its owner and epoch. */
 export type Lease = AgentOfTenant & {
   readonly createdBy: string;
-  /** The server that holds it. */
   readonly owner: string;
   readonly epoch: number;
-  /** True if the server that held it before did not give it back: it stopped, or was not heard of. */
+  /** True if the earlier owner did not release it: its server stopped or was unreachable. */
   readonly isTakeover: boolean;
 };
 
-/** The things that an agent's rows may need their owner to know (`agent.needs`): nothing of late, background shells, or that results wait for answers about hosts. */
+/**
+ * The abilities that an agent's rows may require of its owner (`agent.needs`): none, background shells, or questions
+ * about hosts.
+ */
 export const NEEDS = { nothing: 0, shells: 1, hosts: 2 } as const;
 
-/** The newest of them: an agent that needs more is left to newer servers. */
 const KNOWN_NEEDS = NEEDS.hosts;
 
-/** The time for which an agent that failed as soon as it was claimed is left alone, in s. */
 const LATER_S = 30;
 /**
- * An agent waits to be claimed from this time on. A time that is further away than any pause comes from before the
- * database's clock was set back.
+ * The condition of an agent that is due. A time further away than any pause was written before the database's clock was
+ * set back.
  */
 const DUE = "(runnable_at <= clock_timestamp() OR runnable_at > clock_timestamp() + interval '1 minute')";
 
-/** An agent that is to go on, and that nobody holds: the condition of the index agent_waiting. */
+/** A runnable agent without an owner: the condition of the index agent_waiting. */
 const IS_UNOWNED = "runnable_at IS NOT NULL AND lease_owner IS NULL";
 
 /**
- * What a server's configuration has that agents are made from, as a JSON text: by tenant, and for all others by "", the names of templates,
- * models and sets of hooks, and the folders below which agents may work. An agent that needs others is left to the servers that know them, save to end a turn that a person
- * interrupted. Null where there are no other servers.
+ * The configured parts of agents as JSON: templates, models, sets of hooks and workspace folders, by tenant; "" for all
+ * others. An agent with other parts is left to servers that have them, except to end an interrupted turn. Null if there
+ * are no other servers.
  */
 export type KnownParts = string | null;
 
-/** The parts of which agents of a tenant are made. */
 export type PartNames = {
   readonly templates: readonly string[];
   readonly models: readonly string[];
   readonly hooks: readonly string[];
-  /** The folders in which, and below which, they may work, each with a separator at its end; null for any. */
+  /** The folders in and below which agents may work, each with a separator at its end; null for any. */
   readonly folders: readonly string[] | null;
 };
 
-/** The known parts of a server: those of everybody, and of the tenants that have their own. */
 export function knownParts(everybody: PartNames, named: ReadonlyMap<string, PartNames>): string {
   return JSON.stringify({ ...Object.fromEntries(named), "": everybody });
 }
 
-/** The agent is made of known parts, or waits for its turn to be ended. `parts`: a parameter with KnownParts. */
+/** The agent is made of known parts, or its turn is interrupted. `parts`: a parameter with KnownParts. */
 export const isKnown = (parts: string): string => {
   const own = `coalesce(${parts}::jsonb -> agent.tenant, ${parts}::jsonb -> '')`;
   return `(${parts}::jsonb IS NULL OR interrupt_at IS NOT NULL OR (
@@ -76,7 +78,10 @@ export const isKnown = (parts: string): string => {
       WHERE starts_with(workspace || right(folder, 1), folder)))))`;
 };
 
-/** The most agents whose lease has run out that a look finds: also more than there are places, since some may have to be left to their owners. */
+/**
+ * The most agents with an expired lease that one sweep finds: more than there are places, since some are left to their
+ * owners.
+ */
 const RUN_OUT_MOST = 100;
 
 const CLAIM: Statement<
@@ -88,14 +93,6 @@ const CLAIM: Statement<
     FROM (SELECT id, lease_owner IS NOT NULL AS is_takeover FROM agent WHERE id = ANY ($3) AND ${DUE} AND needs <= ${KNOWN_NEEDS} AND ${isKnown("$5")} AND ${logIsWhole("agent.tenant")} AND (lease_owner IS NULL OR ($4 AND lease_until < clock_timestamp())) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED) free
     WHERE a.id = free.id RETURNING a.id AS "agentId", a.tenant, a.created_by AS "createdBy", a.lease_owner AS owner, a.lease_epoch AS epoch, free.is_takeover AS "isTakeover"`,
 };
-/**
- * The agents that a server looks for, and the signals to its own: one statement, since most looks find nothing. Agents that
- * nobody has lie in a partial index of their own (agent_waiting): few, however many work. The look goes from tenant to tenant
- * by that index and takes the first of each, so that none stands behind all of another's. Of each of T tenants it reads
- * (most + 1)² / 4T agents at most. If one is cut off there, at least T - 1 + (most + 1)² / 4T ≥ most are found: fewer than
- * `most` are all that wait. Agents that somebody has lie in another index (agent_leased), which is gone through for those
- * whose lease has run out.
- */
 const LOOK: Statement<
   { found: "UNOWNED" | "RUN_OUT" | "OWN"; agentId: string; tenant: string; signal: number },
   [
@@ -120,7 +117,7 @@ const LOOK: Statement<
       ) a ORDER BY tenant = ANY ($5), nth, lease_until LIMIT ${RUN_OUT_MOST})
     UNION ALL SELECT 'OWN', id, tenant, signal FROM agent WHERE lease_owner = $1 AND ($2::text[] IS NULL OR tenant = ANY ($2))`,
 };
-/** Shared, so that the looks of two servers are no locks for each other. */
+/** A shared lock, so that the sweeps of two servers do not lock each other out. */
 const UNLOCKED: Statement<{ id: string }, [agentIds: readonly string[]]> = {
   name: "unlocked_agents",
   text: "SELECT id FROM agent WHERE id = ANY ($1) FOR SHARE SKIP LOCKED",
@@ -147,7 +144,7 @@ const RELEASE_FOR_LATER: Statement<object, [agentId: string, epoch: number, owne
   name: "release_lease_for_later",
   text: `UPDATE agent SET lease_owner = NULL, lease_until = NULL, runnable_at = clock_timestamp() + interval '${LATER_S} s' WHERE id = $1 AND lease_epoch = $2 AND lease_owner = $3`,
 };
-/** Twice the time of a lease leaves room for a clock that is corrected a little. */
+/** Twice the duration of a lease tolerates small corrections of the clock. */
 const BEYOND: Statement<BeyondLease, [ttlMs: number]> = {
   name: "leases_beyond",
   text: `SELECT id, lease_epoch AS epoch, lease_until::text AS until FROM agent
@@ -163,10 +160,9 @@ const END_ALL: Statement<object, []> = {
   text: "UPDATE agent SET lease_until = clock_timestamp() WHERE lease_owner IS NOT NULL",
 };
 
-/** Which agents are free to be claimed: those whose lease has run out as well, or only those that were given back. */
 export type Free = "RUN_OUT" | "GIVEN_BACK";
 
-/** Claims those of the agents that are runnable and free. The database's clock alone decides. */
+/** Claims those agents that are runnable and free. Only the database's clock counts. */
 export async function claim(
   sql: Sql,
   serverId: string,
@@ -179,8 +175,8 @@ export async function claim(
 }
 
 /**
- * What a look is for: signals to the server's agents of some tenants, or of all for null, and at most `most` agents that
- * nobody holds, none of them of crowded tenants; and agents whose lease has run out, those of crowded tenants behind all others.
+ * A sweep request: whose signals to read (tenants, or null for all), and how many free agents to find at most. Crowded
+ * tenants get no free agents; their agents with expired leases come last.
  */
 export type Look = {
   readonly tenants: readonly string[] | null;
@@ -190,9 +186,8 @@ export type Look = {
 };
 
 /**
- * The finds of a look: agents that could be advanced and were given back or never held, the longest waiting of each tenant first;
- * those whose lease has run out, the longest of each tenant first; and how often each agent of the server was signalled from
- * outside.
+ * The result of a sweep: free agents and agents with expired leases, the longest waiting of each tenant first; and the
+ * number of outside signals of each agent of this server.
  */
 export type FoundAgents = {
   readonly unowned: readonly AgentOfTenant[];
@@ -200,7 +195,6 @@ export type FoundAgents = {
   readonly signals: ReadonlyMap<string, number>;
 };
 
-/** Looks for agents that are free, and for signals to the server's own. */
 export async function lookForAgents(
   sql: Sql,
   serverId: string,
@@ -213,12 +207,11 @@ export async function lookForAgents(
   return { unowned: UNOWNED, runOut: RUN_OUT, signals };
 }
 
-/** Those of the agents whose rows nobody holds now for a change. */
 export async function unlockedAgents(sql: Sql, agentIds: readonly string[]): Promise<Set<string>> {
   return new Set((await sql.query(UNLOCKED, [agentIds])).map((row) => row.id));
 }
 
-/** Renews the leases that are still this server's, and whose rows nobody else holds now. Answers their agents. */
+/** Renews those leases that are still this server's and whose rows are not locked. Returns their agents. */
 export async function renew(sql: Sql, serverId: string, leases: readonly Lease[], { ttlMs }: LeaseTimes): Promise<Set<string>> {
   const rows = await sql.query(RENEW, [
     serverId,
@@ -229,36 +222,34 @@ export async function renew(sql: Sql, serverId: string, leases: readonly Lease[]
   return new Set(rows.map((row) => row.id));
 }
 
-/** The agents of those of the leases that are still this server's, renewed or not. */
 export async function stillHeld(sql: Sql, serverId: string, leases: readonly Lease[]): Promise<Set<string>> {
   const rows = await sql.query(HELD, [serverId, leases.map((lease) => lease.agentId), leases.map((lease) => lease.epoch)]);
   return new Set(rows.map((row) => row.id));
 }
 
-/** Gives an agent back; it stays runnable, so that another server can go on at once. */
+/** Releases an agent. It stays runnable, so that another server can continue immediately. */
 export async function release(sql: Sql, lease: Lease): Promise<void> {
   await sql.query(RELEASE, [lease.agentId, lease.epoch, lease.owner]);
 }
 
-/** Gives an agent back that failed as soon as it was claimed: it is left alone for half a minute. */
+/** Releases an agent that failed right after its claim. It is not claimed for half a minute. */
 export async function releaseForLater(sql: Sql, lease: Lease): Promise<void> {
   await sql.query(RELEASE_FOR_LATER, [lease.agentId, lease.epoch, lease.owner]);
 }
 
-/** A lease that ends later than any can: `until` as the database writes it. */
+/** A lease that ends later than possible; `until` as the database writes it. */
 export type BeyondLease = { readonly id: string; readonly epoch: number; readonly until: string };
 
-/** The leases that end later than any that is renewed now. */
 export async function leasesBeyond(sql: Sql, { ttlMs }: LeaseTimes): Promise<readonly BeyondLease[]> {
   return sql.query(BEYOND, [ttlMs]);
 }
 
-/** Lets leases run out that still stand as they were seen. */
+/** Expires these leases if they are unchanged since they were read. */
 export async function endBeyond(sql: Sql, leases: readonly BeyondLease[]): Promise<void> {
   await sql.query(END_BEYOND, [leases.map(({ id }) => id), leases.map(({ epoch }) => epoch), leases.map(({ until }) => until)]);
 }
 
-/** Lets all leases run out, if there is no other server: what a process that died left must not wait for them. */
+/** Expires all leases. Only for a server without others: the leases of its earlier process must not delay it. */
 export async function endAll(sql: Sql): Promise<void> {
   await sql.query(END_ALL, []);
 }

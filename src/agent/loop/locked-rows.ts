@@ -1,28 +1,26 @@
 import type { AgentOfTenant } from "./lease.ts";
 
-/** An agent is claimed by the look that finds its row free for this time. */
+/** An agent is claimed after this many sweeps that found its row unlocked. */
 const FREE_LOOKS = 3;
-/** A look that was answered sooner after the one before does not count, in ms: looks come a second after each other, or a little less. */
+/** Sweeps that are answered closer together, in ms, count once. Sweeps are about a second apart. */
 const APART_MS = 900;
 
-/** How many looks have found an agent's row free since it was locked, and when the last of them was answered. */
 type Freed = { readonly looks: number; readonly answeredAt: number };
 
 /**
- * Agents whose lease ran out while somebody else held their row, as this server saw. Nobody could renew it meanwhile: when
- * the row is free, the owner has two seconds to do so. Three looks have to find the row free, as one may be late itself: what
- * keeps a look from its answer keeps the owner from renewing.
+ * Agents whose lease expired while their row was locked, so that the owner could not renew it. Once the row is
+ * unlocked, the owner has about two seconds to renew. Three sweeps must find the row unlocked: whatever delays a
+ * sweep's answer delays the owner as well.
  */
 export class LockedRows {
   readonly #now: () => number;
   #rows: ReadonlyMap<string, Freed> = new Map();
 
-  /** `now` answers ms that never go back. */
+  /** `now` returns monotonic ms. */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
 
-  /** Those whom this server may claim, of the agents whose lease has run out; `unlocked` are those whose rows nobody holds. */
   claimable<Agent extends AgentOfTenant>(runOut: readonly Agent[], unlocked: ReadonlySet<string>): readonly Agent[] {
     const rows = new Map<string, Freed>();
     for (const { agentId } of runOut) {

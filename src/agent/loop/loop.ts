@@ -24,19 +24,17 @@ import { ToolCalls } from "./tool-calls.ts";
 import { sealTurn, startTurn } from "./turn.ts";
 import { hookedAgent, type AgentView } from "./view.ts";
 
-/** The template and the model of an agent. */
 type Configured = { readonly template: Template; readonly model: Model };
 
-/** The note of an interrupt that came without one. */
 const INTERRUPTED = "a person interrupted the turn";
 
-/** The end of an agent's advancing: nothing is left to do, the lease is another's, or the server is closing. */
+/** The reason for which a loop ended: no work left, lease lost, or server closing. */
 export type Ending = "parked" | "lost" | "stopped";
 
 /**
- * Advances one agent under one lease: looks at its rows, does the next thing, and looks again, until it can park.
- * Model calls and tool calls run in the background, so that messages, decisions and interrupts are seen meanwhile.
- * Nothing throws out of it (invariant 9).
+ * Advances one agent under one lease: reads its rows, takes the next action, and repeats until it can park. Model calls
+ * and tool calls run in the background, so that messages, decisions and interrupts are seen meanwhile. Errors never
+ * leave the loop (invariant 9).
  */
 export class Loop {
   readonly owner: Owner;
@@ -49,17 +47,14 @@ export class Loop {
   readonly #wakeUp = new WakeUp();
   readonly #calls: ToolCalls;
   readonly #steps: StepRunner;
-  /** The model call that is under way. */
   #answering: Promise<void> | null = null;
-  /** The length of the conversation when hooks were last shown it; null before the first look. */
+  /** The length of the conversation at the last call of the hooks; null before the first. */
   #shownLength: number | null = null;
-  /** The agent's template and model: neither its row nor the configuration changes while it is held. */
   #configured: Configured | Missing | null = null;
   #isStopping = false;
   #isTakenOver: boolean;
   #hasAskedForShells = false;
 
-  /** `term` is that of the claim. */
   constructor(services: AgentServices, lease: Lease, term: Term) {
     this.#services = services;
     const transcript = services.transcripts.of(services.sql, lease.tenant, lease.agentId);
@@ -84,13 +79,12 @@ export class Loop {
     });
   }
 
-  /** Something was committed for the agent by others: its rows are read again. */
   signalled(): void {
     this.owner.forget();
     this.#wakeUp.wake();
   }
 
-  /** The server closes: nothing new starts, the model call is given up, running tools may end. */
+  /** Stops for a closing server: nothing new starts, the model call is aborted, running tools may end. */
   stop(): void {
     this.#isStopping = true;
     this.#steps.stop();
@@ -120,13 +114,13 @@ export class Loop {
   async #advance(): Promise<Ending> {
     const { owner } = this;
     for (;;) {
-      // Before the view: what ends while it is read counts as running, and its wake-up makes the loop look again.
+      // Before the view: a call that ends during the read counts as running, and its wake-up makes the loop read again.
       const times = this.#wakeUp.times;
       const activity = this.#activity();
       if (owner.lost.aborted) return "lost";
       if (this.#isStopping) return this.#leave();
       const view = await owner.view();
-      // Given back by a commit whose answer was lost counts as lost, too.
+      // A release whose answer was lost counts as a lost lease as well.
       if (view.leaseEpoch !== owner.lease.epoch || view.leaseOwner !== this.#services.serverId) return "lost";
       const configured = (this.#configured ??= this.#configure(view));
       const isParked =
@@ -137,7 +131,6 @@ export class Loop {
     }
   }
 
-  /** Does the next thing for the agent. True if that was to park. */
   async #next(view: AgentView, activity: Activity, times: number, { template, model }: Configured): Promise<boolean> {
     if (!(await this.#showMessages(view, template))) return false;
     if (view.state === "READY") this.#isTakenOver = false;
@@ -150,7 +143,7 @@ export class Loop {
     return false;
   }
 
-  /** Asks other servers, once, to end what the agent left running there: until then nothing that is not read-only starts. */
+  /** Asks other servers, once, to end the agent's shells there. Until then only read-only calls start. */
   async #endShellsElsewhere(view: AgentView): Promise<void> {
     const { leases, serverId } = this.#services;
     if (this.#hasAskedForShells || !hasShellElsewhere(view, serverId)) return;
@@ -189,7 +182,6 @@ export class Loop {
     this.#calls.repeat(repeatable);
   }
 
-  /** Begins a step, and lets its model answer in the background. */
   async #startStep(view: AgentView, template: Template, model: Model): Promise<void> {
     this.#calls.forgetReady();
     const step = await this.#steps.start(view, template, model);
@@ -204,7 +196,6 @@ export class Loop {
     await this.owner.commit(turnEnded(this.owner.current(view), { reason, note: null }, this.#services.clock.now()));
   }
 
-  /** Stops what is under way, seals what is still open, and ends the turn. */
   async #endInterrupted(before: AgentView): Promise<void> {
     this.#interrupt.stop(before.interruptNote ?? INTERRUPTED);
     await this.#settled();
@@ -212,14 +203,13 @@ export class Loop {
     this.#calls.forgetReady();
     if (this.owner.lost.aborted) return;
     const view = await this.owner.view();
-    // Others may have said more while the calls ended.
+    // Others may have changed the note while the calls ended.
     const note = view.interruptNote ?? INTERRUPTED;
     const told = view.interruptNote === null ? null : `[The turn was interrupted: ${view.interruptNote}]`;
     if (view.state !== "READY")
       await sealTurn(this.#services, this.owner, view, { reason: "INTERRUPTED", note, told, events: [] });
   }
 
-  /** The agent's template and model, or which of them is no longer configured. */
   #configure({ model: name, workspace, ...agent }: AgentView): Configured | Missing {
     const template = templateOf(this.#services, agent);
     if ("missing" in template) return template;
@@ -230,7 +220,6 @@ export class Loop {
       : { missing: `a workspace root around ${workspace}` };
   }
 
-  /** Ends the turn of an agent of which a part is no longer configured. True if the agent was parked. */
   async #strand(view: AgentView, missing: string): Promise<boolean> {
     if (view.state === "READY" && view.waiting.length === 0 && view.retryTurn === null) return this.#park(view);
     if (view.state === "READY") startTurn(this.owner, view, this.#services.clock.now());
@@ -249,7 +238,7 @@ export class Loop {
     return false;
   }
 
-  /** A turn that fails once for a reason of its own would fail again at every lease: it ends with an error instead. */
+  /** Ends the turn with an error: an internal failure would repeat at every lease. */
   async #giveUp(problem: string): Promise<void> {
     const { owner } = this;
     try {
@@ -262,18 +251,18 @@ export class Loop {
       if (isTurn) await sealTurn(this.#services, owner, view, { reason: "ERROR", note: problem, told: null, events: [failure] });
       else await owner.commit(said(failure));
       owner.lease.lose();
-      // A turn that cannot even be started would fail again at once, as often as it was claimed.
+      // A turn that cannot start would fail again right after each claim.
       await (isTurn ? release : releaseForLater)(this.#services.leases, owner.lease);
     } catch (error) {
       this.#services.logger.error(`agent ${owner.lease.agentId} goes on when its lease has run out`, error);
     }
   }
 
-  /** Shows the hooks a conversation that has grown. False if it has not grown after all: look again. */
+  /** Shows the hooks a grown conversation. False if it has not grown after all: read the rows again. */
   async #showMessages(view: AgentView, { hooks, contextMessages }: Template): Promise<boolean> {
     const before = this.#shownLength;
     this.#shownLength = view.transcriptLength;
-    // Whether hooks were shown what an owner left that is gone, nobody knows: it is shown again.
+    // After a takeover it is unknown whether hooks have seen it: they see it again.
     const hasGrown = before === null ? this.#isTakenOver && view.state !== "READY" : before !== view.transcriptLength;
     if (hooks.messagesChanged.length === 0 || !hasGrown) return true;
     if (!(await this.owner.flush())) return false;
@@ -282,19 +271,19 @@ export class Loop {
     return true;
   }
 
-  /** Gives the agent back if nothing arrived since the view was read (invariant 8). False if something did. */
+  /** Gives the agent back if nothing arrived since the view was read (invariant 8). False otherwise. */
   async #park(view: AgentView): Promise<boolean> {
     if (this.#observers.areRunning && !(await this.owner.flush())) return false;
     await this.#observers.settled();
     return this.owner.commit(parked(this.owner.current(view)));
   }
 
-  /** Lets running tools end, then gives the agent back, runnable, and rings for another server. */
+  /** Waits for running tools, releases the agent as runnable, and rings for another server. */
   async #leave(): Promise<Ending> {
     const { owner } = this;
     await owner.flush();
     await this.#calls.settled();
-    // A model call breaks off, and says what it cost, while the lease is still held.
+    // The model call ends and reports its cost while the lease is still held.
     this.#interrupt.stop();
     await this.#settled();
     owner.lease.lose();
@@ -307,7 +296,6 @@ export class Loop {
     await Promise.all([this.#calls.settled(), this.#answering]);
   }
 
-  /** Resolves when the loop was woken since it counted `times`, or when the rows must be read again. */
   async #wait(times: number): Promise<void> {
     await this.owner.flush();
     if (this.#wakeUp.times === times && this.owner.isKnown) await this.#wakeUp.next();
@@ -332,7 +320,6 @@ export class Loop {
   }
 }
 
-/** True if an action looks at the agent's folder. What is judged starts at once. */
 function asksFolder({ kind }: Action, { knowsFiles }: AgentView): boolean {
   return kind === "judge calls" || (kind === "start step" && knowsFiles);
 }

@@ -3,53 +3,41 @@ import { waitsForHosts } from "./commits/hosts-asked.ts";
 import type { AgentView } from "./view.ts";
 import type { CallView } from "../calls/call.ts";
 
-/** The work of an agent that its owner has under way. */
 export type Activity = {
-  /** This server: background shells of others must end before anything that is not read-only starts. */
   readonly serverId: string;
   readonly isModelRunning: boolean;
-  /** True while hooks are looking at calls. */
   readonly isJudging: boolean;
   readonly runningCalls: ReadonlySet<string>;
-  /** Those of them that were told to end. */
   readonly endingCalls: ReadonlySet<string>;
   /** Calls that passed the gate up to execution, under this lease. */
   readonly readyCalls: ReadonlySet<string>;
-  /** Calls that would fail as things stood when they were judged: they are judged again when those before them are final. */
+  /** Calls that would have failed when they were judged: they are judged again when all earlier ones are final. */
   readonly heldCalls: ReadonlySet<string>;
-  /** Calls that an earlier owner left unfinished, and that may run again. */
+  /** Unfinished calls of an earlier owner that may run again. */
   readonly repeatableCalls: ReadonlySet<string>;
-  /** True if an earlier owner was not heard of again, and the log does not say yet that another goes on. */
+  /** True if the earlier owner was lost and the log does not yet report the takeover. */
   readonly isTakenOver: boolean;
 };
 
-/** The bounds of the agent. */
 export type Bounds = {
   readonly maxSteps: number;
   readonly toolConcurrency: number;
   readonly isExclusive: (tool: string) => boolean;
 };
 
-/** The next thing to do for an agent. */
 export type Action =
   | { readonly kind: "start turn" }
-  /** Calls the model; where calls have just become final, their results join the transcript first. */
   | { readonly kind: "start step" }
   | { readonly kind: "judge calls"; readonly calls: readonly CallView[] }
   | { readonly kind: "execute calls"; readonly calls: readonly CallView[] }
   | { readonly kind: "cancel calls"; readonly calls: readonly CallView[] }
   | { readonly kind: "end turn"; readonly reason: "MAX_STEPS" | "INTERRUPTED" }
-  /** Goes on after an earlier owner that was not heard of again: with calls whose outcome is unknown, a model call that broke off, or neither. */
+  /** Continues after a lost owner: with calls of unknown outcome, a model call that broke off, or neither. */
   | { readonly kind: "resume"; readonly orphans: readonly CallView[] }
-  /** Wait for what is under way. */
   | { readonly kind: "wait" }
-  /** Nothing can be done until something arrives. */
   | { readonly kind: "park" };
 
-/**
- * Decides from the rows what an agent does next. First run, after an approval, after a crash and on another server are
- * one path: all of them are a look at the rows.
- */
+/** Decides from the rows alone what an agent does next. First run, approval, crash and takeover are one path. */
 export function nextAction(view: AgentView, activity: Activity, bounds: Bounds): Action {
   if (view.state === "READY")
     return view.waiting.length > 0 || view.retryTurn !== null ? { kind: "start turn" } : { kind: "park" };
@@ -82,7 +70,7 @@ function nextOfCalls(view: AgentView, activity: Activity, bounds: Bounds): Actio
       !activity.readyCalls.has(call.id) &&
       !held.has(call.id) &&
       !activity.runningCalls.has(call.id) &&
-      // What such a shell does may change what a verdict depends on (invariant 14).
+      // Such a shell may change what a verdict depends on (invariant 14).
       !(isHeld && bounds.isExclusive(call.name)),
   );
   if (unjudged.length > 0) return { kind: "judge calls", calls: unjudged };
@@ -97,12 +85,10 @@ function nextOfCalls(view: AgentView, activity: Activity, bounds: Bounds): Actio
   return activity.runningCalls.size > 0 || isShellAwaited ? { kind: "wait" } : { kind: "park" };
 }
 
-/** True if a background shell of the agent runs on another server than `serverId`, or may still run there. */
 export function hasShellElsewhere({ shells }: AgentView, serverId: string): boolean {
   return shells.some(({ state, server }) => state === "RUNNING" && server !== serverId);
 }
 
-/** True if a call has not run, or is to run again. */
 function mayRun(call: CallView, { repeatableCalls }: Activity): boolean {
   const isRepeatable = call.state === "EXECUTING" && repeatableCalls.has(call.id);
   return call.state === "PENDING" || call.state === "APPROVED" || isRepeatable || isToRetry(call);
@@ -114,18 +100,16 @@ function statusOf(call: CallView, activity: Activity): ScheduledCall["status"] {
   return call.state === "APPROVAL_REQUIRED" && !isToRetry(call) ? "waiting for a person" : "ready";
 }
 
-/** A call of a step, as far as its neighbours depend on it. */
 export type ScheduledCall = {
   readonly id: string;
-  /** True if it must run alone: it writes or executes. */
   readonly isExclusive: boolean;
   readonly status: "waiting for a person" | "held" | "ready" | "running" | "final";
 };
 
 /**
- * Which ready calls may start now, in source order. Consecutive reads run together, `concurrency` at once. An
- * exclusive call waits for all earlier ones that can run, and nothing passes it. A call that waits for a person, or is held
- * behind earlier ones, is passed by reads, and holds later exclusive calls. `isChangeHeld` holds all exclusive calls.
+ * The ready calls that may start, in source order. Consecutive reads run together, at most `concurrency`. An exclusive
+ * call waits for all earlier calls that can run, and blocks later ones. Reads pass a call that waits for a person or
+ * for earlier calls; exclusive calls do not. `isChangeHeld` holds all exclusive calls.
  */
 export function startable(calls: readonly ScheduledCall[], concurrency: number, isChangeHeld = false): string[] {
   const starting: string[] = [];

@@ -5,9 +5,9 @@ import type { Owner } from "./owner.ts";
 import type { ServerServices } from "./services.ts";
 
 /**
- * Reports an outage that is over on the timeline of an agent that this server has worked on meanwhile: one STORAGE_FAILURE,
- * after what had waited. It is written without a fence, since it advances nothing, and is most wanted if the agent is
- * another's. Never rejects.
+ * Reports an ended outage on the timeline of an agent that this server worked on: one STORAGE_FAILURE, after the
+ * buffered events. It is written without a fence: it advances nothing, and matters most if another server owns the
+ * agent. Never rejects.
  */
 export async function reportOutage(services: ServerServices, owner: Owner, outage: Outage): Promise<void> {
   const { events: bufferedCount, first } = owner.waiting;

@@ -6,10 +6,9 @@ import { IS_LOST } from "../calls/shells/rows.ts";
 import type { AgentOfTenant, Free } from "./lease.ts";
 import type { ServerServices } from "./services.ts";
 
-/** The kinds of things that were not done in time, each true if there are any: approvals that nobody decided, shells whose server is gone, delegations whose end nobody has said. */
 type Overdue = { readonly approvals: boolean; readonly shells: boolean; readonly delegations: boolean };
 
-/** One statement, since most looks find nothing. */
+/** One statement, since most sweeps find nothing. */
 const OVERDUE: Statement<Overdue, []> = {
   name: "find_overdue",
   text: `SELECT EXISTS (SELECT FROM approval p WHERE ${IS_EXPIRED}) AS approvals, EXISTS (SELECT FROM shell s WHERE ${IS_LOST}) AS shells,
@@ -17,9 +16,9 @@ const OVERDUE: Statement<Overdue, []> = {
 };
 
 /**
- * Ends what is overdue, by the clock of the database. An approval of a kind that only newer servers know counts, too. Shells of
- * others are closed if leases that have run out are free: after an outage each server renews its own first. Where the clocks of the
- * machine and the database differ, nothing of people's is ended.
+ * Ends overdue work, by the database's clock. Approvals of kinds that only newer servers know count as well. Shells of
+ * others are closed only if expired leases are free: after an outage each server renews its own first. If the clocks of
+ * this machine and the database differ, nothing that concerns people is ended.
  */
 export async function endOverdue(
   services: ServerServices,

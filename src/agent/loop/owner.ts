@@ -17,19 +17,20 @@ import { OwnerView } from "./owner-view.ts";
 import type { AgentServices } from "./services.ts";
 import { readView, type AgentView } from "./view.ts";
 
-/** A commit that may wait for the next one. */
 export type DeferredCommit = Commit & {
-  /** Stores something else if the database refuses the commit: it must not be tried for ever. */
+  /** Stores a replacement if the database refuses the commit, which would fail again at every retry. */
   readonly onRefused: (problem: string) => Promise<void>;
 };
 
-/** Hear of commits before anything else of the agent is written or read: those that lengthened the transcript, and those that say something of files. */
+/**
+ * Called before the agent is read or written again: after commits that lengthened the transcript, and after those that
+ * concern files.
+ */
 export type CommitListeners = {
   readonly messages: (change: OwnerChange) => void;
   readonly files: (change: OwnerChange) => void;
 };
 
-/** The database's answer to a commit. */
 type Outcome = OwnerOutcome["outcome"];
 
 /**
@@ -65,14 +66,12 @@ export class Owner implements CallOwner, ConversationOwner {
   readonly #view = new OwnerView();
   readonly #onCommitted: CommitListeners;
   readonly #deferred: DeferredCommit[] = [];
-  /** The number of deferred commits that were not stored as they were. */
+  /** The number of deferred commits that were not stored unchanged. */
   #unstored = 0;
-  /** That number when each view was made. */
   readonly #views = new WeakMap<AgentView, number>();
-  /** The commits on their way that carry deferred ones: whether all were stored as they were. */
+  /** The commits under way that carry deferred ones: true if all were stored unchanged. */
   readonly #carrying = new Set<Promise<boolean>>();
 
-  /** `term` is that of the claim. */
   constructor(services: AgentServices, lease: Lease, term: Term, onCommitted: CommitListeners) {
     this.#services = services;
     this.#onCommitted = onCommitted;
@@ -87,18 +86,17 @@ export class Owner implements CallOwner, ConversationOwner {
     });
   }
 
-  /** Aborts when the lease is lost. */
   get lost(): AbortSignal {
     return this.lease.lost;
   }
 
   // --- reading ---
 
-  /** The agent's rows as they stand, with what is deferred. Read only if this owner does not remember what they say. */
+  /** The agent's rows with deferred commits applied. Reads them only if this owner does not know them. */
   async view(): Promise<AgentView> {
     for (;;) {
       await Promise.all(this.#carrying);
-      // A database that is away keeps the reader waiting: what was deferred waits as an event does, and is counted.
+      // During an outage the reader waits, and deferred commits wait and count as events do.
       if (!this.isKnown && this.#services.sql.outages.current !== null) await this.flush();
       const rows = this.#view.rows ?? (await this.#read());
       if (this.#carrying.size > 0) continue;
@@ -108,7 +106,7 @@ export class Owner implements CallOwner, ConversationOwner {
     }
   }
 
-  /** False if something that was deferred when the view was made was not stored as it was: the rows will never say what the view does. */
+  /** False if a deferred commit in the view was not stored unchanged: the rows will never match the view. */
   holds(view: AgentView): boolean {
     return this.#views.get(view) === this.#unstored;
   }
@@ -123,69 +121,70 @@ export class Owner implements CallOwner, ConversationOwner {
     );
   }
 
-  /** True if the rows are remembered: if not, somebody signalled, or a commit was refused, since they were read. */
   get isKnown(): boolean {
     return this.#view.rows !== null;
   }
 
-  /** Somebody else committed something for the agent: its rows are read again. */
   forget(): void {
     this.#view.forget();
   }
 
-  /** A view with the agent where it stands now: commits are made of it. */
   current(view: AgentView): AgentView {
     return this.#view.current(view);
   }
 
-  /** The breakpoint of the agent now. */
   get breakpoint(): Breakpoint | null {
     return this.#view.stateAndBreakpoint?.breakpoint ?? null;
   }
 
-  /** The messages that a commit would add, with what is deferred; null if people's join, which only their rows have. */
+  /**
+   * The messages that a commit would add, including deferred ones; null if people's messages join, which only their
+   * rows contain.
+   */
   messagesWith(commit: Commit): AddedMessages | null {
     const changes = [...this.#deferred, commit].map(({ change }) => change);
     if (changes.some(({ joins = [] }) => joins.length > 0) || this.#carrying.size > 0) return null;
     return changes.flatMap(({ messages = [] }) => messages);
   }
 
-  /** The files that calls have noted whose ends are deferred. */
   get deferredFiles(): readonly KnownFileRow[] {
     return this.#deferred.flatMap(({ change }) => change.knownFiles ?? []);
   }
 
   // --- committing ---
 
-  /** Commits, with what was deferred before. False if nothing was changed: look at the rows again. */
+  /** Commits, together with deferred commits. False if nothing was changed: read the rows again. */
   async commit(commit: Commit): Promise<boolean> {
     return (await this.#commit(commit)) === "COMMITTED";
   }
 
-  /** Leaves a commit to the next one, or to `flush`: the caller sees to it that one of them follows at once. */
+  /** Leaves a commit to the next one, or to `flush`. The caller ensures that one of them follows immediately. */
   defer(commit: DeferredCommit): void {
     this.#view.moved(commit.change.agent);
     this.#deferred.push(commit);
   }
 
-  /** Commits what was deferred, and waits for what is on its way. False if something else was stored in its place. */
+  /** Stores deferred commits, and waits for those under way. False if a replacement was stored. */
   async flush(): Promise<boolean> {
     if (this.#deferred.length > 0) return this.commit(said());
     return (await Promise.all(this.#carrying)).every(Boolean);
   }
 
-  /** Makes a commit by itself, behind what was deferred; if the database refuses it, something else in its place. False then, or if nothing was changed. */
+  /**
+   * Commits after the deferred commits; if the database refuses it, stores its replacement. False then, or if nothing
+   * was changed.
+   */
   async store(makeCommit: () => DeferredCommit): Promise<boolean> {
     await this.flush();
     return this.#storeAlone(makeCommit());
   }
 
-  /** Replaces the agent's todo list as a call wishes. False if the lease is lost. */
+  /** Replaces the agent's todo list. False if the lease is lost. */
   commitTodos(callId: string, todos: NonNullable<OwnerChange["todos"]>, event: AgentEventBody): Promise<boolean> {
     return this.commit({ change: { todos, todosBy: callId }, events: [event], after: identity });
   }
 
-  /** Commits that a background shell starts. False if it may not, or if the lease is lost. */
+  /** Stores the start of a background shell. False if it is refused, or if the lease is lost. */
   commitShell(start: NonNullable<OwnerChange["shellStart"]>, event: AgentEventBody): Promise<boolean> {
     return this.commit(shellStarted(start, event));
   }
@@ -203,7 +202,7 @@ export class Owner implements CallOwner, ConversationOwner {
     return outcome;
   }
 
-  /** Commits all together; if that is refused, the deferred ones one by one, which do not depend on the rest. */
+  /** Commits all together. If that is refused, commits the deferred ones one by one, then the rest. */
   async #carry(deferred: readonly DeferredCommit[], commit: Commit): Promise<Outcome> {
     const outcome = await this.#write(joinCommits(...deferred, commit)).catch((error: unknown) => {
       if (error instanceof StorageUnavailable) throw error;
@@ -224,7 +223,7 @@ export class Owner implements CallOwner, ConversationOwner {
     return isWhole ? this.#write(commit) : "CONFLICT";
   }
 
-  /** False if something else was stored in its place, or nothing. */
+  /** False if a replacement was stored, or nothing. */
   async #storeAlone(commit: DeferredCommit): Promise<boolean> {
     try {
       return (await this.#write(commit)) === "COMMITTED";
@@ -253,14 +252,13 @@ export class Owner implements CallOwner, ConversationOwner {
 
   // --- events that change no row ---
 
-  /** Sends an event that changes no row, behind what is deferred. */
   send(body: AgentEventBody): void {
     if (this.lost.aborted) return;
     if (this.#deferred.length > 0) this.defer({ ...said(body), onRefused: async () => {} });
     else this.#outbox.send({ at: this.#services.clock.now(), body });
   }
 
-  /** Moves to a breakpoint with what is written next, at the latest when the loop of events turns. */
+  /** Moves to a breakpoint with the next write, at the latest at the next tick. */
   sendMove(breakpoint: Breakpoint): void {
     const { stateAndBreakpoint } = this.#view;
     if (stateAndBreakpoint === null || this.lost.aborted) return;
@@ -269,45 +267,42 @@ export class Owner implements CallOwner, ConversationOwner {
     for (const body of events) this.#outbox.send({ at: this.#services.clock.now(), body }, patch);
   }
 
-  /** True if the agent has used up its share of the room for what is not committed yet. */
   get isFull(): boolean {
     return this.#outbox.isFull;
   }
 
-  /** Resolves as soon as the agent has room for more, when `signal` aborts, or when the lease is lost. */
+  /** Resolves when the agent's buffer has room, when `signal` aborts, or when the lease is lost. */
   async room(signal: AbortSignal): Promise<void> {
     if (this.isFull) await this.#outbox.room(AbortSignal.any([signal, this.lost]));
   }
 
   // --- the lease ---
 
-  /** Waits until enough of the lease is left to start a tool or a model call. False if the rows must be looked at first. */
+  /** Waits until enough of the lease is left to start a tool or a model call. False if the rows must be read first. */
   async mayStart(): Promise<boolean> {
     while (!this.lost.aborted && !this.lease.allowsStart) {
       if (!(await this.flush())) return false;
-      // It may have been renewed meanwhile.
+      // A renewal may have come meanwhile.
       if (!this.lease.allowsStart) await this.lease.extended;
     }
     return !this.lost.aborted;
   }
 
-  /** Does something between two writes of the agent, when none of them holds its row. */
   betweenWrites<Result>(work: () => Promise<Result>): Promise<Result> {
     return this.#outbox.read(work);
   }
 
-  /** The events that wait for the database. */
   get waiting(): WaitingOfAgent {
     return this.#outbox.waiting;
   }
 
-  /** Resolves when everything that was written so far is committed or lost, with how many events were lost. */
+  /** Resolves with the number of lost events when everything written so far is committed or lost. */
   async settled(): Promise<number> {
     await this.#outbox.settled();
     return this.#outbox.lostEvents;
   }
 
-  /** Runs what goes on in the background. What fails there gives the agent up: it goes on when the lease has run out. */
+  /** Runs a background activity. If it fails, the lease is lost, and another owner takes over when it expires. */
   async guard(activity: Promise<void>): Promise<void> {
     try {
       await activity;

@@ -5,12 +5,12 @@ import type { Owner } from "./owner.ts";
 import type { AgentServices } from "./services.ts";
 import type { AgentView } from "./view.ts";
 
-/** A call that takes its server with it must not do so for ever: after so many runs its outcome counts as unknown. */
+/** After this many runs the outcome of a call counts as unknown: it may be the cause that its servers stop. */
 const MOST_RUNS = 3;
 
 /**
- * Goes on after an owner that died, or gave the agent back, while it ran `orphans`, or while a model spoke. Calls of idempotent tools may run again:
- * gives their ids. The others are asked about or sealed. Null if it could not be committed.
+ * Continues after an owner that stopped, or released the agent, during `orphans` or a model call. Returns the ids of
+ * calls that may run again (idempotent tools); the others are asked about or sealed. Null if it could not be committed.
  */
 export async function recover(
   { sql, clock, models, tools, templates }: Pick<AgentServices, "sql" | "clock" | "models" | "tools" | "templates">,

@@ -4,29 +4,25 @@ import type { Owner } from "./owner.ts";
 import { beginTerm, endBeyond, leasesBeyond, renew, stillHeld, type BeyondLease } from "./lease.ts";
 import type { ServerServices } from "./services.ts";
 
-/** The tries for leases that could not be renewed since others hold their rows, each in ms after the one before. */
+/** The retries for leases with locked rows, each in ms after the one before. */
 const LOCKED_MS = [0, 20, 100, 500];
 
-/** The time between two tries for the lease of one agent whose row others hold for long, in ms. */
+/** The time between two retries for one agent whose row stays locked, in ms. */
 const LOCKED_AGAIN_MS = 250;
-/** The time after a try that failed, in ms. */
+/** The time after a failed retry, in ms. */
 const FAILED_AGAIN_MS = 1_000;
 
-/** An owner, as its lease is kept. */
 export type LeaseOwner = Pick<Owner, "lease" | "lost" | "betweenWrites">;
 
-/** What renewals need of a server. */
 export type RenewalServices = Pick<ServerServices, "leases" | "serverId" | "leaseTimes" | "programMs" | "logger"> & {
   readonly sql: { readonly outages: Pick<ServerServices["sql"]["outages"], "current"> };
 };
 
-/** Keeps the leases of the agents that this server holds. */
 export class Renewals {
   readonly #services: RenewalServices;
   readonly #owners: () => readonly LeaseOwner[];
-  /** The owners whose leases are renewed as soon as none of their agent's own writes is under way. */
   readonly #later = new Map<LeaseOwner, Promise<void>>();
-  /** Leases that end later than any can, with the time at which this server first saw each. */
+  /** Leases that end later than possible, each with the time at which this server first saw it. */
   readonly #beyond = new Map<string, number>();
 
   constructor(services: RenewalServices, owners: () => readonly LeaseOwner[]) {
@@ -34,14 +30,13 @@ export class Renewals {
     this.#owners = owners;
   }
 
-  /** Resolves when no renewal is under way. Each ends with its owner. */
   async settled(): Promise<void> {
     await Promise.all(this.#later.values());
   }
 
   /**
-   * Renews the leases that are still this server's; the others are lost. A row that somebody else holds for a moment is asked
-   * for again; one that is held for longer is this server's until another takes it, but nothing new starts under it.
+   * Renews this server's leases; those that are no longer its own are lost. A locked row is tried again. A lease whose
+   * row stays locked is kept until another server takes it, but nothing new starts under it.
    */
   async renewAll(): Promise<void> {
     let left: readonly LeaseOwner[] = this.#owners();
@@ -62,10 +57,7 @@ export class Renewals {
     }
   }
 
-  /**
-   * In a busy tenant an agent's own writes hold its row most of the time, as each waits for the log. A row that others hold
-   * is asked for again and again, so that its owner is the first to have it.
-   */
+  /** In a busy tenant an agent's own writes lock its row most of the time. Frequent retries let the owner have it first. */
   #renewLater(owner: LeaseOwner): void {
     if (this.#later.has(owner)) return;
     this.#later.set(
@@ -78,7 +70,7 @@ export class Renewals {
     let failures = 0;
     while (!owner.lost.aborted) {
       try {
-        // While the database does not answer, nothing is tried: the tries go on when it does.
+        // During an outage nothing is tried; the retries continue after it.
         const isTried = this.#services.sql.outages.current === null;
         if (isTried && (await owner.betweenWrites(() => this.#renewSome([owner]))).length === 0) return;
         await delay(LOCKED_AGAIN_MS);
@@ -91,8 +83,8 @@ export class Renewals {
   }
 
   /**
-   * The database's clock was set back: what was renewed before ends later than any lease can. One whose owner has not
-   * renewed it for as long as a lease lasts has run out.
+   * Handles a database clock that was set back: earlier renewals end later than any lease can. A lease that its owner
+   * has not renewed for the duration of a lease has expired.
    */
   async endBeyond(): Promise<void> {
     const { leases, leaseTimes } = this.#services;
@@ -109,7 +101,6 @@ export class Renewals {
     await endBeyond(leases, ended);
   }
 
-  /** Those of the owners whose leases could not be renewed. */
   async #renewSome(owners: readonly LeaseOwner[]): Promise<readonly LeaseOwner[]> {
     const { leases, serverId, leaseTimes } = this.#services;
     const term = beginTerm(this.#services);
@@ -127,7 +118,6 @@ export class Renewals {
   }
 }
 
-/** A lease as it stands: with another epoch or another end it is another. */
 function keyOf({ id, epoch, until }: BeyondLease): string {
   return `${id} ${epoch} ${until}`;
 }

@@ -24,24 +24,24 @@ import { endOverdue } from "./overdue.ts";
 import { Places } from "./places.ts";
 import { Renewals } from "./renewals.ts";
 
-/** The time between two looks for agents that nobody advances, in ms, while the bell is heard and while it is not. */
+/** The time between two sweeps for free agents, in ms, while the bell works and while it does not. */
 const SWEEP_MS = { heard: 1_000, unheard: 250 };
-/** The time between two looks for what was not done in time, in ms. */
+/** The time between two sweeps for overdue work, in ms. */
 const OVERDUE_MS = 1_000;
-/** The time between a renewal of leases that failed and the next, in ms. */
+/** The time after a failed renewal, in ms. */
 const RENEW_AGAIN_MS = 1_000;
-/** The time for which running tools may go on when the server closes, in ms. */
+/** The time that running tools have when the server closes, in ms. */
 const CLOSING_MS = 8_000;
 
-/** The most agents that are claimed at once. */
+/** The most agents that one claim takes. */
 const CLAIMED = 100;
 
-/** An agent that this server advances. `isWanted`: something came for it that its loop may be too late for. */
+/** An agent that this server advances. `isWanted`: something arrived that its loop may have missed. */
 type Held = { readonly loop: Loop; readonly ended: Promise<void>; signal: number | null; isWanted: boolean };
 
 /**
- * Advances agents on this node: claims those that are runnable and free, renews their leases, and lets each loop
- * know when something arrived for it. A waiting agent is not here: it is only rows (invariant 8).
+ * Advances agents on this server: claims runnable free agents, renews their leases, and wakes their loops. A waiting
+ * agent exists only as rows (invariant 8).
  */
 export class Runner {
   readonly #services: ServerServices;
@@ -49,30 +49,24 @@ export class Runner {
   readonly #closing = new AbortController();
   readonly #ends: readonly (() => void)[];
   readonly #background: Promise<unknown>;
-  /** Aborts when the last agent was given back, after the server began to close. */
   readonly #released = new AbortController();
   readonly #renewing: Promise<void>;
   readonly #pending = new Set<Promise<void>>();
   readonly #sweeping = new Rerun(() => this.#sweepOnce());
   #isAllStale = false;
-  /** Those of the agents that this server holds or is claiming. */
   readonly #places: Places;
-  /** True if agents may wait for which there was no place at the last look, or since: the end of a loop asks for a look. */
+  /** True if agents may wait for a place: the end of a loop then starts a sweep. */
   #isShort = false;
-  /** True if a loop has ended since the last look began. */
   #hasEnded = false;
-  /** How often a claim found no place for one of its agents. */
   #refusals = 0;
-  /** The tenants that were signalled since the last sweep. */
   readonly #rung = new Set<string>();
-  /** The outage that goes on, with the agents that this server has held during it. */
+  /** The present outage, with the agents that this server has held during it. */
   #outage: { readonly outage: Outage; readonly beganAt: number; readonly loops: readonly Loop[] } | null = null;
-  /** The time of `performance.now()` from when on agents are claimed whose lease has run out. */
+  /** From this time of `performance.now()` on, agents with an expired lease are claimed. */
   #runOutFrom = 0;
   readonly #lockedRows = new LockedRows();
-  /** True if agents whose lease has run out may have found no place when they were last looked for. */
+  /** True if agents with an expired lease may have found no place at the last sweep for them. */
   #isRunOutDue = false;
-  /** False if leases could not be renewed at the last try. */
   #hasRenewed = true;
   readonly #renewals: Renewals;
 
@@ -91,7 +85,7 @@ export class Runner {
       every(
         {
           pauseMs: () => (bell.isConnected() ? SWEEP_MS.heard : SWEEP_MS.unheard),
-          // Looks may follow each other for long: the clock does not wait for the last of them.
+          // A sweep may take long: the clock does not wait for it.
           task: async () => void this.#sweepAll(),
           onFailure: failing("agents could not be looked for"),
         },
@@ -102,7 +96,7 @@ export class Runner {
         this.#closing.signal,
       ),
     ]);
-    // While the server closes, running tools may finish under leases that go on.
+    // While the server closes, renewals continue for running tools.
     this.#renewing = every(
       {
         pauseMs: () => (this.#hasRenewed ? services.leaseTimes.renewMs : Math.min(services.leaseTimes.renewMs, RENEW_AGAIN_MS)),
@@ -113,14 +107,13 @@ export class Runner {
     );
   }
 
-  /** The number of agents that this server holds now. */
   get size(): number {
     return this.#held.size;
   }
 
   /**
-   * Something was committed for the agent on this node: its owner, here or elsewhere, goes on. An owner whose lease has run
-   * out may be about to renew it: only a look takes its agent. Never rejects.
+   * Wakes the owner of an agent after a change on this server, or claims the agent. An agent with an expired lease is
+   * claimed only by a sweep, since its owner may be about to renew. Never rejects.
    */
   async wake(agent: AgentOfTenant): Promise<void> {
     const held = this.#held.get(agent.agentId);
@@ -129,7 +122,7 @@ export class Runner {
     held.loop.signalled();
   }
 
-  /** Ends within CLOSING_MS: running tools may finish, then the agents are given back. */
+  /** Ends within CLOSING_MS: running tools may finish, then the agents are released. */
   async close(): Promise<void> {
     this.#closing.abort();
     this.#ends.forEach((end) => end());
@@ -148,29 +141,28 @@ export class Runner {
     await Promise.all(this.#pending);
   }
 
-  /** Text of others is nothing to look for. */
+  /** Rings with an unknown text are ignored. */
   #hear(rings: readonly Ring[]): void {
     if (rings.length === 0) return void this.#sweepAll();
     const tenants = rings.flatMap(({ tenant, isSignal }) => (isSignal ? [tenant] : []));
     if (tenants.length > 0) void this.#sweep(tenants);
   }
 
-  /** Once in a while everything is looked for: rings may be lost, and leases run out without one. */
+  /** A periodic sweep over everything: rings may be lost, and leases expire without one. */
   #sweepAll(): Promise<void> {
     this.#isAllStale = true;
     return this.#sweep([]);
   }
 
   /**
-   * Claims agents that nobody holds and that could go on, and wakes the loops of this server's agents that were signalled
-   * elsewhere, in these tenants. Rings that come during a sweep share one more.
+   * Claims free runnable agents of these tenants, and wakes this server's agents that were signalled elsewhere. Rings
+   * during a sweep share one further sweep.
    */
   #sweep(tenants: readonly string[]): Promise<void> {
     for (const tenant of tenants) this.#rung.add(tenant);
     return this.#tracked(this.#sweeping.request());
   }
 
-  /** Work that the end of the runner waits for. */
   async #tracked(work: Promise<void>): Promise<void> {
     this.#pending.add(work);
     try {
@@ -180,13 +172,12 @@ export class Runner {
     }
   }
 
-  /** Looks once for the tenants that were rung, or for everything. */
   async #sweepOnce(): Promise<void> {
     const tenants = this.#isAllStale ? null : [...this.#rung];
     this.#isAllStale = false;
     this.#rung.clear();
     if (this.#closing.signal.aborted || this.#outage !== null) return;
-    // The end of a loop may have made room for those for which there was none.
+    // The end of a loop may have made room for waiting agents.
     const areRunOutDue = tenants === null || (this.#isRunOutDue && this.#hasEnded);
     this.#isShort = false;
     this.#hasEnded = false;
@@ -199,10 +190,10 @@ export class Runner {
     try {
       const found = await lookForAgents(leases, serverId, { tenants, most, free, crowded }, knownParts);
       if (crowded.length > 0 || found.unowned.length === most) this.#isShort = true;
-      // At once: between the look and this, a row may be let go by who keeps its owner from renewing.
+      // Immediately: whatever locks a row and delays its owner may release it between the sweep and the claim.
       const runOut = free === "RUN_OUT" ? await this.#claimable(found.runOut) : [];
       this.#want(found.unowned);
-      // Those first whose work was cut off: others may come without end.
+      // Interrupted work first: others may come without end.
       await this.#claimFree(runOut, this.#free());
       if (this.#refusals > refusals) this.#isRunOutDue = true;
       await this.#claimFree(found.unowned, "GIVEN_BACK");
@@ -220,14 +211,13 @@ export class Runner {
     if (this.#isShort && this.#hasEnded) void this.#sweep([]);
   }
 
-  /** Those of the agents whose lease has run out that need not be left to their owners. */
   async #claimable(runOut: readonly AgentOfTenant[]): Promise<readonly AgentOfTenant[]> {
     const ids = runOut.map(({ agentId }) => agentId);
     const unlocked = ids.length === 0 ? new Set<string>() : await unlockedAgents(this.#services.leases, ids);
     return this.#lockedRows.claimable(runOut, unlocked);
   }
 
-  /** Of those that this server still holds, notes that they can go on: one whose loop parks now is claimed again. */
+  /** Marks agents of this server as runnable again: one whose loop is parking is claimed again. */
   #want(agents: readonly AgentOfTenant[]): void {
     for (const { agentId } of agents) {
       const held = this.#held.get(agentId);
@@ -235,7 +225,7 @@ export class Runner {
     }
   }
 
-  /** Claims what is free. What this server holds already is not lost to it yet. */
+  /** Claims free agents. Those that this server still holds are not lost to it yet. */
   async #claimFree(agents: readonly AgentOfTenant[], free: Free): Promise<void> {
     await this.#claim(
       agents.filter(({ agentId }) => !this.#held.has(agentId)),
@@ -247,7 +237,6 @@ export class Runner {
     return performance.now() < this.#runOutFrom ? "GIVEN_BACK" : "RUN_OUT";
   }
 
-  /** Claims those of the agents for which there are places. */
   async #claim(agents: readonly AgentOfTenant[], free: Free): Promise<void> {
     if (this.#closing.signal.aborted) return;
     const placed = new Map(
@@ -275,15 +264,13 @@ export class Runner {
     }
   }
 
-  /** Agents wait for which there is no place. */
   #refuse(): void {
     this.#isShort = true;
     this.#refusals += 1;
   }
 
-  /** Advances an agent that has a place. */
   #advance(lease: Lease, term: Term): void {
-    // A new epoch on this server ends what it still does under an older one.
+    // A new epoch on this server ends its work under an older one.
     this.#held.get(lease.agentId)?.loop.owner.lease.lose();
     const services = this.#services.of(lease.tenant);
     const loop = new Loop({ ...services, sql: retrying(services.sql), leases: retrying(services.leases) }, lease, term);
@@ -295,7 +282,7 @@ export class Runner {
       const held = this.#held.get(lease.agentId);
       if (held?.loop === loop) {
         this.#held.delete(lease.agentId);
-        // What arrived between the parking and now found this loop and could not wake it.
+        // What arrived after the parking found this loop and could not wake it.
         if (ending === "parked" && held.isWanted) void this.#tracked(this.#claim([lease], "GIVEN_BACK"));
       }
     });
@@ -317,8 +304,8 @@ export class Runner {
   }
 
   /**
-   * The database is back: this server renews its leases before anything else is written, and claims none that has run out
-   * until the other servers had the time to do the same.
+   * Returns from an outage: renews this server's leases before anything else is written. Agents with expired leases are
+   * claimed only after the other servers had time to renew theirs.
    */
   async #comeBack(): Promise<void> {
     this.#runOutFrom = performance.now() + this.#services.leaseTimes.ttlMs;

@@ -19,13 +19,10 @@ import type { AgentServices } from "./services.ts";
 import type { Template } from "./template.ts";
 import { hookedAgent, type AgentView } from "./view.ts";
 
-/** A model that was not called, and why. */
 type Unasked = { readonly kind: "unasked"; readonly problem: string };
 
-/** The end of a step that was interrupted before its model was called. */
 const NOT_ASKED: ModelOutcome = { kind: "interrupted", texts: [], spent: NOTHING_SPENT };
 
-/** The parts of one agent by which its steps are made. */
 export type StepScope = {
   readonly owner: Owner;
   readonly transcript: Transcript;
@@ -35,27 +32,21 @@ export type StepScope = {
   readonly wakeUp: WakeUp;
 };
 
-/** The trouble that model calls of one turn had. */
 type Trouble = {
   readonly turn: number;
-  /** Steps in a row that broke off after they said something. */
   readonly brokenSteps: number;
-  /** True if the fallback model answers the rest of the turn. */
   readonly fellBack: boolean;
-  /** True if an answer had nothing in it but what people have seen of its thoughts: the next such answer is taken. */
+  /** True if an answer contained only thoughts: the next such answer is accepted. */
   readonly wasEmpty: boolean;
 };
 
-/** A step: its agent as the beginning of the step leaves it, and what answers. */
 type Step = { readonly view: AgentView; readonly template: Template; readonly model: Model };
 
-/** A model call that begins before its step is committed, with what the model is given. */
 type EarlyCall = { readonly window: Window; readonly isCommitted: Promise<boolean> };
 
-/** A step whose beginning is committed. `answer` makes its model call and commits what comes of it. */
+/** A step whose beginning is committed. `answer` makes its model call and commits the result. */
 export type StartedStep = { readonly answer: () => Promise<void> };
 
-/** Makes the steps of one agent, one at a time: their model calls, and what comes of them. */
 export class StepRunner {
   readonly #services: AgentServices;
   readonly #scope: StepScope;
@@ -67,14 +58,13 @@ export class StepRunner {
     this.#scope = scope;
   }
 
-  /** The server closes: a call that breaks off is left to the next owner. */
   stop(): void {
     this.#isStopping = true;
   }
 
   /**
-   * Begins a step with the results of the last step's calls and what people sent meanwhile. Null if nothing was begun. The
-   * model call begins while the commit is under way, since it has no effect outside; the model is heard after the commit.
+   * Begins a step with the results of the last step's calls and new messages. Null if nothing was begun. The model call
+   * is sent while the commit is under way, since it has no effect outside; its answer is read after the commit.
    */
   async start(before: AgentView, template: Template, first: Model): Promise<StartedStep | null> {
     const { owner } = this.#scope;
@@ -82,7 +72,7 @@ export class StepRunner {
     const model = this.#modelOf(before, template, first);
     this.#scope.transcript.readBy(model.name);
     const files = await this.#scope.files.look(before);
-    // Another commit may have carried what was deferred, and lost it: a message that joined was withdrawn.
+    // Another commit may have carried a deferred one and failed: a message that joined was withdrawn.
     if (!owner.holds(before)) return null;
     const started = stepStarted(owner.current(before), { model: model.name, files }, this.#now());
     const window = this.#earlyWindow(started, template);
@@ -90,14 +80,14 @@ export class StepRunner {
     const view = started.after(before);
     if (window === null) return (await committed) ? { answer: () => this.#answer({ view, template, model }, null) } : null;
     const answering = this.#answer({ view, template, model }, { window, isCommitted: isTrue(committed) });
-    // A failure is heard below, unless that of the commit is.
+    // The failure is handled below, unless the commit failed.
     answering.catch(() => {});
     if (await committed) return { answer: () => answering };
     await owner.guard(answering);
     return null;
   }
 
-  /** The window that a model can be given before the commit; null if hooks would see it, or if it must be read after the commit. */
+  /** The input of a model call before the commit; null if hooks would see it, or if it must be read after the commit. */
   #earlyWindow(started: Commit, { hooks, contextMessages }: Template): Window | null {
     if (hooks.preModel.length > 0 || this.#services.sql.outages.current !== null) return null;
     const messages = this.#scope.owner.messagesWith(started);
@@ -115,7 +105,7 @@ export class StepRunner {
       return;
     }
     if (owner.lost.aborted) return;
-    // The next owner makes the call again. What this one cost is known to nobody else.
+    // The next owner repeats the call. Only this server knows its cost.
     if (this.#isStopping && outcome.kind !== "answered") {
       if (outcome.kind !== "unasked" && (outcome.texts.length > 0 || totalTokens(outcome.spent.usage) > 0))
         await owner.commit(this.#aborted(view, model, outcome.spent, outcome.texts, true));
@@ -137,7 +127,6 @@ export class StepRunner {
     }
   }
 
-  /** Asks the model as soon as there is room for what it is sent. */
   async #ask(hookStep: HookStep, { view, template, model }: Step, early: EarlyCall | null): Promise<ModelOutcome | Unasked> {
     const { owner, transcript } = this.#scope;
     const isCommitted = early?.isCommitted ?? Promise.resolve(true);
@@ -161,7 +150,7 @@ export class StepRunner {
     }
   }
 
-  /** Stores the answer and its calls. A loop that waits commits them with what it does next. False if they are not stored. */
+  /** Stores the answer and its calls. A waiting loop commits them with its next action. False if they are not stored. */
   async #storeAnswer(
     { answer, texts, spent, durationMs }: ModelOutcome & { kind: "answered" },
     view: AgentView,
@@ -176,13 +165,16 @@ export class StepRunner {
       onRefused: (problem) =>
         this.#endTurn(view, model, spent, [failure("SYSTEM", `the model's answer could not be stored: ${problem}`, null)]),
     });
-    // What hooks are told of is stored before.
+    // The answer is stored before hooks see it.
     if (hooks.postModel.length > 0 || !wakeUp.isAwaited) return owner.store(commit);
     owner.defer(commit());
     return true;
   }
 
-  /** A call that was too long, or that broke off after it said something, is made again as a new step; then the fallback model answers; then the turn ends. */
+  /**
+   * Repeats a call as a new step if its input was too long, or if it broke off after its first text. Then the fallback
+   * model answers; then the turn ends.
+   */
   async #endFailed(
     { error, texts, isHeard, spent }: ModelOutcome & { kind: "failed" },
     view: AgentView,
@@ -213,7 +205,6 @@ export class StepRunner {
     await this.#endTurn(view, model, spent, [...texts, failure("MODEL", error.message, error.kind)]);
   }
 
-  /** Ends the turn with an error: its model has no answer. */
   async #endTurn(view: AgentView, model: Model, spent: Spending, events: readonly AgentEventBody[]): Promise<void> {
     const aborted = this.#aborted(view, model, spent, events);
     const { owner } = this.#scope;
@@ -225,11 +216,14 @@ export class StepRunner {
     return stepAborted(this.#scope.owner.current(view), { events, spent, price, isPlanned }, this.#now());
   }
 
-  /** The first model, or the fallback for the rest of a turn in which it has begun to answer, also under another lease. */
+  /**
+   * The first model. After the fallback model began to answer, the fallback for the rest of the turn, also under
+   * another lease.
+   */
   #modelOf({ lastStep, turn }: AgentView, template: Template, first: Model): Model {
     const fallback = this.#fallback(template);
     if (fallback === null || fallback === first) return first;
-    // Another owner sees it by the name of the last model; of two with the same name the first one is tried again.
+    // Another owner recognises it by the name of the last model; if both have one name, the first is tried again.
     const wasFallback = lastStep?.turn === turn && lastStep.model === fallback.name && fallback.name !== first.name;
     return this.#troubleOf(turn).fellBack || wasFallback ? fallback : first;
   }
@@ -251,12 +245,11 @@ function failure(phase: "MODEL" | "SYSTEM", message: string, detail: string | nu
   return { kind: "ERROR", severity: "ERROR", phase, message, detail };
 }
 
-/** False if the commit was refused, or if nobody knows whether it was. */
+/** False if the commit was refused, or if its outcome is unknown. */
 function isTrue(committed: Promise<boolean>): Promise<boolean> {
   return committed.catch(() => false);
 }
 
-/** Aborts when the commit was refused. */
 function abortedUnless(isCommitted: Promise<boolean>): AbortSignal {
   const refused = new AbortController();
   void isCommitted.then((is) => is || refused.abort());

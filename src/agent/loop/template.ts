@@ -6,7 +6,6 @@ import type { CallTemplate } from "../calls/template.ts";
 import type { ModelHooks } from "../conversation/model-hooks.ts";
 import type { ConversationTemplate } from "../conversation/template.ts";
 
-/** The operator's own code around the calls and the model calls of an agent. */
 export type Hooks = CallHooks & ModelHooks;
 
 /** The settings of a template about its agents' turns. */
@@ -20,22 +19,20 @@ export const TURN_SETTINGS = {
   /** The number of model calls after which a turn ends with MAX_STEPS. 50 if omitted. */
   maxSteps: withDefault(COUNT, 50),
   /**
-   * The fate of a call that was running when its server died. `seal` closes it, and the model is told that its outcome is
-   * unknown; `ask` asks a person first: done (with a result), retry, or fail. `seal` if omitted.
+   * The handling of a call that was running when its server stopped. `seal` closes it, and tells the model that its
+   * outcome is unknown; `ask` asks a person first: done (with a result), retry, or fail. `seal` if omitted.
    */
   unknownOutcome: withDefault(Type.Enum(["seal", "ask"]), "seal"),
 };
 
-/** A part of an agent that is no longer configured. */
 export type Missing = { readonly missing: string };
 
-/** What an agent is made from, as the configuration of now has it. */
 export type Configuration = {
   readonly templates: ReadonlyMap<string, Template>;
   readonly agentHooks: ReadonlyMap<string, Hooks>;
 };
 
-/** The template of an agent, with the hooks of the agent's own after the template's. */
+/** The template of an agent, with the agent's own hooks after the template's. */
 export function templateOf(
   { templates, agentHooks }: Configuration,
   { templateId, hooks }: { readonly templateId: string; readonly hooks: readonly string[] },
@@ -51,7 +48,6 @@ export function templateOf(
   return { ...template, hooks: all };
 }
 
-/** Hooks one after the other. */
 function joinHooks(one: Hooks, other: Hooks): Hooks {
   return {
     preToolUse: [...one.preToolUse, ...other.preToolUse],
@@ -63,7 +59,6 @@ function joinHooks(one: Hooks, other: Hooks): Hooks {
   };
 }
 
-/** A template: agents are made from it. It never changes while the server runs. */
 export type Template = CallTemplate &
   ApprovalTemplate &
   ConversationTemplate &

@@ -24,36 +24,30 @@ import type { AgentServices } from "./services.ts";
 import type { Template } from "./template.ts";
 import type { AgentView } from "./view.ts";
 
-/** A call that may start, with its place among the running tools. */
 type StartingCall = { readonly ready: ReadyCall; readonly permit: ToolPermit };
 
-/** A call whose EXECUTING is committed. */
 type StartedCall = StartingCall & { readonly call: CallView };
 
-/** A call that runs: its end, and what tells it to end alone. */
 type RunningCall = { readonly name: string; readonly ended: Promise<void>; readonly cancelling: AbortController };
 
-/** The calls that are under way or ready to start are told of these. */
 export type ToolCallScope = { readonly owner: Owner; readonly interrupt: Interrupt; readonly wakeUp: WakeUp };
 
-/** An end that meets other questions of its agent so often was not meant to be. */
+/** After this many conflicts with other questions of its agent, the end of a call is an internal error. */
 const ENDING_TRIES = 20;
 
-/** The tool calls of one agent that are under way on this server, or ready to start. */
 export class ToolCalls {
   readonly #services: AgentServices;
   readonly #scope: ToolCallScope;
   readonly #running = new Map<string, RunningCall>();
   readonly #ready = new Map<string, ReadyCall>();
-  /** The stages of calls that were judged and are judged again: a stage gone through twice keeps both passages. */
+  /** The stages of calls that are judged again: repeated stages keep all their passages. */
   readonly #passed = new Map<string, Stages>();
   readonly #held = new Set<string>();
   readonly #repeatable = new Set<string>();
   readonly #results: ResultCache;
-  /** The number of times that verdicts were forgotten: a judgement that was under way meanwhile is forgotten, too. */
+  /** How often verdicts were discarded: judgements under way at that time are discarded too. */
   #timesForgotten = 0;
   readonly #stopping = new AbortController();
-  /** Calls that hooks are looking at, in the background. */
   #judging: Promise<void> | null = null;
 
   constructor(services: AgentServices, scope: ToolCallScope) {
@@ -62,59 +56,49 @@ export class ToolCalls {
     this.#results = new ResultCache(services.results);
   }
 
-  /** The calls that run now. */
   get running(): ReadonlySet<string> {
     return new Set(this.#running.keys());
   }
 
-  /** True while a call runs that may write files itself. What programs write for one is not its own. */
+  /** True while a call runs that may itself write files. Writes of its programs do not count. */
   get isWriting(): boolean {
     const tools = [...this.#running.values()].flatMap(({ name }) => this.#services.tools.get(name) ?? []);
     return tools.some(({ readOnly, commands }) => !readOnly && Object.keys(commands).length === 0);
   }
 
-  /** Those of them that were told to end. */
   get ending(): ReadonlySet<string> {
     const running = [...this.#running];
     return new Set(running.flatMap(([id, { cancelling }]) => (cancelling.signal.aborted ? [id] : [])));
   }
 
-  /** True while hooks are looking at calls. */
   get isJudging(): boolean {
     return this.#judging !== null;
   }
 
-  /** The calls that passed the gate up to execution, under this lease. */
   get ready(): ReadonlySet<string> {
     return new Set(this.#ready.keys());
   }
 
-  /** The calls that are judged again when those before them have ended. */
   get held(): ReadonlySet<string> {
     return this.#held;
   }
 
-  /** The calls that an earlier owner left unfinished, and that may run again. */
   get repeatable(): ReadonlySet<string> {
     return this.#repeatable;
   }
 
-  /** Lets calls run again that an earlier owner left unfinished. */
   repeat(callIds: readonly string[]): void {
     for (const id of callIds) this.#repeatable.add(id);
   }
 
-  /** The server closes: a call that still waits for its place does not start. */
   stop(): void {
     this.#stopping.abort();
   }
 
-  /** The lease ends: what was kept for its calls is given to nobody. */
   forgetResults(): void {
     this.#results.forget();
   }
 
-  /** Judges anew what has not started. */
   forgetReady(): void {
     for (const id of this.#ready.keys()) this.#forget(id);
     this.#timesForgotten += 1;
@@ -126,7 +110,6 @@ export class ToolCalls {
     this.#ready.delete(callId);
   }
 
-  /** Resolves when no call runs or is judged. */
   async settled(): Promise<void> {
     await Promise.allSettled([...[...this.#running.values()].map(({ ended }) => ended), this.#judging]);
   }
@@ -134,12 +117,12 @@ export class ToolCalls {
   // --- judging ---
 
   /**
-   * Takes calls through the gate up to execution; what is refused gets its result, what must be asked is asked. Hooks are
-   * waited for in the background, so that the loop sees interrupts meanwhile.
+   * Takes calls through the gate up to execution: refused calls get their result, others may request an approval. Hooks
+   * run in the background, so that the loop sees interrupts meanwhile.
    */
   async judge(calls: readonly CallView[], view: AgentView, template: Template): Promise<void> {
     const { owner, wakeUp } = this.#scope;
-    // What is judged is stored before if that may take its time: hooks, and a database that is away.
+    // Before a judgement that may take long (hooks, an outage), earlier commits are stored.
     const isHooked = calls.some(({ name }) => this.#isHooked(name, template));
     if ((isHooked || this.#services.sql.outages.current !== null) && !(await owner.flush())) return;
     if (!isHooked) return this.#judge(calls, view, template);
@@ -163,11 +146,11 @@ export class ToolCalls {
         return judgeCall({ ...call, stages }, this.#callScope(view, template), { known, read }, stop);
       }),
     );
-    // Rules that could not be read are no verdict on a call.
+    // Unreadable rules are no verdict on a call.
     await reading.rules;
-    // What hooks would have said is not known: the calls are sealed by the interrupt, or judged by the next owner.
+    // The verdict of the hooks is unknown: the interrupt seals the calls, or the next owner judges them.
     if (stop.aborted) return;
-    // A call that ran meanwhile may have changed what was looked at: they are judged again.
+    // A call that ran meanwhile may have changed the facts: they are judged again.
     for (const { call, stages } of judged) this.#passed.set(call.id, stages);
     if (timesForgotten !== this.#timesForgotten) return;
     const judgements: Unready[] = [];
@@ -181,7 +164,7 @@ export class ToolCalls {
     if (judgements.length > 0) await owner.commit(callsJudged(owner.current(view), { judgements, template }, this.#now()));
   }
 
-  /** True if a tool takes command lines: those are asked about in every mode, and rules that people have stored answer some of that. */
+  /** True if a tool takes command lines: every mode may ask about those, and stored rules answer some of them. */
   #takesLines({ name }: CallView): boolean {
     const tool = this.#services.tools.get(name);
     return tool !== undefined && Object.keys(tool.commands).length > 0;
@@ -194,7 +177,7 @@ export class ToolCalls {
 
   // --- running ---
 
-  /** Starts calls, those for which the server has no place as soon as it has one. */
+  /** Starts calls. Those without a place start when the server has one. */
   async execute(calls: readonly CallView[], view: AgentView, template: Template): Promise<void> {
     const starting: StartingCall[] = [];
     for (const { id } of calls) {
@@ -208,7 +191,7 @@ export class ToolCalls {
       this.#track(started.call, (cancel) => this.#run(started, view, template, cancel));
   }
 
-  /** Commits the EXECUTING of calls (invariant 5), and gives those that may run now. The others give their places back. */
+  /** Commits the EXECUTING of calls (invariant 5), and returns those that may run. The others return their permits. */
   async #begin(starting: readonly StartingCall[], view: AgentView, template: Template): Promise<readonly StartedCall[]> {
     if (starting.length === 0) return [];
     let started: readonly StartedCall[] = [];
@@ -228,12 +211,11 @@ export class ToolCalls {
       for (const { ready } of starting) this.#passed.delete(ready.call.id);
       return starting.map((call) => ({ ...call, call: started.get(call.ready.call.id) ?? call.ready.call }));
     }
-    // What a call would have started by may no longer stand: it is judged anew.
+    // The basis of the verdict may have changed: it is judged again.
     for (const { ready } of starting) this.#forget(ready.call.id);
     return [];
   }
 
-  /** Runs a call when the server has a place for it; one that waits too long is refused. */
   async #runLater(ready: ReadyCall, view: AgentView, template: Template, cancel: AbortSignal): Promise<void> {
     const { owner } = this.#scope;
     const stop = AbortSignal.any([this.#stopSignal(), cancel]);
@@ -250,10 +232,9 @@ export class ToolCalls {
       await this.#run(started, view, template, cancel);
   }
 
-  /** Tracks the work for a call until it has ended. */
   #track({ id: callId, name }: Pick<CallView, "id" | "name">, work: (cancel: AbortSignal) => Promise<void>): void {
     const { owner, wakeUp } = this.#scope;
-    // What was judged before it ran may lead elsewhere now (invariant 14): links, files, what hooks look at.
+    // Verdicts from before its run may be outdated (invariant 14): links, files, hooks.
     const mayHaveChanged = this.#services.tools.get(name)?.readOnly !== true;
     const cancelling = new AbortController();
     const ended = owner.guard(work(cancelling.signal)).finally(() => {
@@ -265,7 +246,7 @@ export class ToolCalls {
     this.#running.set(callId, { name, ended, cancelling });
   }
 
-  /** Runs a call and stores its end. A loop that waits commits it with what it does next. */
+  /** Runs a call and stores its end. A waiting loop commits it with its next action. */
   async #run({ ready, permit, call }: StartedCall, view: AgentView, template: Template, cancel: AbortSignal): Promise<void> {
     const { owner, interrupt, wakeUp } = this.#scope;
     const scope = this.#callScope(view, template);
@@ -294,8 +275,8 @@ export class ToolCalls {
   }
 
   /**
-   * Stores the end of a call that asks for hosts, of the rows as they stand: a program in the background may have asked for the
-   * same host meanwhile, and the end is made again then, to join that question.
+   * Stores the end of a call that asks for hosts, based on the present rows: a background program may have asked for
+   * the same host meanwhile. Then the end is made again, to join that question.
    */
   async #endAsking(callId: string, end: (view: AgentView) => DeferredCommit): Promise<void> {
     const { owner } = this.#scope;
@@ -312,7 +293,6 @@ export class ToolCalls {
 
   // --- cancelling ---
 
-  /** Ends single calls as people asked: those that run are told so, the others get their result now. */
   async cancel(calls: readonly CallView[], { trace }: Template): Promise<void> {
     const waiting: CancelledCall[] = [];
     for (const call of calls) {
@@ -329,7 +309,6 @@ export class ToolCalls {
     return { services: this.#services, template, agent: view, owner: this.#scope.owner, results: this.#results };
   }
 
-  /** Aborts when what begins now is interrupted, its lease is lost, or the server closes. */
   #stopSignal(): AbortSignal {
     const { owner, interrupt } = this.#scope;
     return AbortSignal.any([interrupt.signal, owner.lost, this.#stopping.signal]);
@@ -340,7 +319,6 @@ export class ToolCalls {
   }
 }
 
-/** True if a call names a file with secrets. The name in the call decides. */
 function namesSecret({ requestedInput, effectiveInput }: CallView): boolean {
   return someString(effectiveInput ?? requestedInput, isSecretPath);
 }

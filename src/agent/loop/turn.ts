@@ -7,7 +7,7 @@ import type { Owner } from "./owner.ts";
 import type { AgentServices } from "./services.ts";
 import type { AgentView } from "./view.ts";
 
-/** Begins a turn with the messages that wait: it is committed with the first thing that the turn does. */
+/** Begins a turn with the waiting messages. It is committed with the turn's first action. */
 export function startTurn(owner: Owner, view: AgentView, at: Date): void {
   owner.defer({
     ...turnStarted(owner.current(view), at),
@@ -15,7 +15,6 @@ export function startTurn(owner: Owner, view: AgentView, at: Date): void {
   });
 }
 
-/** The reasons for which a turn is ended, in words for people and for the model. */
 export type EndOfTurn = {
   readonly reason: DoneReason;
   readonly note: string;
@@ -24,7 +23,6 @@ export type EndOfTurn = {
   readonly events: readonly AgentEventBody[];
 };
 
-/** Ends a turn with all that is open in it. `note` says why, `events` are reported besides. */
 export async function sealTurn(
   { sql, clock, models, templates }: Pick<AgentServices, "sql" | "clock" | "models" | "templates">,
   owner: Owner,

@@ -4,9 +4,9 @@ import { withCause } from "../../lib/text.ts";
 import { isKnown } from "./lease.ts";
 import type { ServerServices } from "./services.ts";
 
-/** The time between two looks, in ms. */
+/** The time between two sweeps, in ms. */
 const LOOK_MS = 15_000;
-/** The time in which a server that knows the parts of an agent claims it, in s. */
+/** The time within which a server that knows the parts of an agent claims it, in s. */
 const PATIENCE_S = 10;
 
 type Found = { readonly template: string; readonly model: string; readonly count: number };
@@ -19,8 +19,8 @@ const UNKNOWN: Statement<Found, [known: string]> = {
 };
 
 /**
- * Counts and logs runnable agents that no server claims, because no configuration has their template, model, hooks or folder: one that
- * was renamed or removed while they worked.
+ * Counts and logs runnable agents that no server claims, because no configuration has their template, model, hooks or
+ * folder: it was renamed or removed while they worked.
  */
 export class UnknownAgents {
   readonly #services: ServerServices;
@@ -41,7 +41,6 @@ export class UnknownAgents {
     );
   }
 
-  /** Their number at the last look. */
   get count(): number {
     return this.#found.reduce((sum, { count }) => sum + count, 0);
   }

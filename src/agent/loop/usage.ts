@@ -1,16 +1,15 @@
 import type { Sql, Statement } from "../../db/sql.ts";
 import { totalTokens, type TokenUsage } from "../models/model.ts";
 
-/** The tokens and the cost of an agent's model calls. */
 export type AgentUsage = TokenUsage & {
   readonly totalTokens: number;
   /** Null if a call's model had no price. */
   readonly costUsd: number | null;
-  /** True if a call's output was estimated, since its provider did not say. */
+  /** True if the output of a call was estimated, since its provider did not report it. */
   readonly isEstimated: boolean;
 };
 
-/** Each step counts once: those that a fork has copied are the other agent's. */
+/** Each step counts once: steps copied by a fork belong to the other agent. */
 const READ: Statement<TokenUsage & { costUsd: number | null; isEstimated: boolean }, [agentIds: readonly string[]]> = {
   name: "read_usage",
   text: `SELECT u.* FROM unnest($1::text[]) WITH ORDINALITY AS a(id, place) CROSS JOIN LATERAL (
@@ -22,7 +21,7 @@ const READ: Statement<TokenUsage & { costUsd: number | null; isEstimated: boolea
     ) u ORDER BY a.place`,
 };
 
-/** The usage of agents, in their order. */
+/** The usage of agents, in the order of `agentIds`. */
 export async function readUsage(sql: Sql, agentIds: readonly string[]): Promise<readonly AgentUsage[]> {
   const rows = await sql.query(READ, [agentIds]);
   return rows.map((row) => Object.assign(row, { totalTokens: totalTokens(row) }));

@@ -6,7 +6,6 @@ import { SHELL_VIEWS, type ShellView } from "../calls/shells/rows.ts";
 import { CALL_VIEW, type CallView } from "../calls/call.ts";
 import { OPEN_HOSTS, UNTOLD_HOSTS, type OpenHost, type UntoldHost } from "../calls/hosts/host-question.ts";
 
-/** Everything that decides what an agent does next, as its rows stand at one moment. */
 export type AgentView = {
   readonly id: string;
   readonly tenant: string;
@@ -15,7 +14,6 @@ export type AgentView = {
   readonly workspace: string;
   readonly toolTimeoutMs: number | null;
   readonly permission: OwnPermission | null;
-  /** Names of hooks of its own, besides its template's. */
   readonly hooks: readonly string[];
   readonly createdBy: string;
   readonly state: AgentState;
@@ -26,36 +24,32 @@ export type AgentView = {
   readonly signal: number;
   readonly interruptAt: string | null;
   readonly interruptNote: string | null;
-  /** The turn whose messages are to be answered again; null for none. */
+  /** The turn to be retried; null for none. */
   readonly retryTurn: number | null;
   readonly leaseEpoch: number;
   readonly leaseOwner: string | null;
-  /** Messages that wait to join the transcript, in order of arrival. */
   readonly waiting: readonly string[];
   readonly lastStep: {
     readonly step: number;
     readonly turn: number;
     readonly state: StepState;
     readonly stopReason: string | null;
-    /** The name of the model that was called. */
     readonly model: string;
   } | null;
   readonly stepsInTurn: number;
-  /** The messages from people that this turn answers. */
   readonly turnMessageIds: readonly string[];
   readonly lastMessageKind: MessageKind | null;
-  /** Its background shells that run, and those of whose end the model was not told, in the order in which they were started. */
+  /** Running background shells, and ended ones of which the model was not told, in order of their start. */
   readonly shells: readonly ShellView[];
-  /** True if it has read or written files: their rows are read apart. */
+  /** True if it has read or written files; their rows are read separately. */
   readonly knowsFiles: boolean;
   /** The calls of the last step, in source order. */
   readonly calls: readonly CallView[];
-  /** The questions about hosts that are open, by name and port: also those of earlier turns, and of programs in the background. */
+  /** The open questions about hosts, by name and port: also those of earlier turns and background programs. */
   readonly openHosts: readonly OpenHost[];
   readonly untoldHosts: readonly UntoldHost[];
 };
 
-/** The agent as hooks of its conversation are told of it. */
 export function hookedAgent({ id: agentId, tenant, createdBy, templateId }: AgentView): HookedAgent {
   return { tenant, agentId, createdBy, templateId };
 }
@@ -77,7 +71,6 @@ const READ: Statement<{ view: AgentView }, [agentId: string]> = {
   ) AS view FROM agent a WHERE a.id = $1`,
 };
 
-/** Reads what an agent's rows say now. */
 export async function readView(sql: Sql, agentId: string): Promise<AgentView> {
   const [row] = await sql.query(READ, [agentId]);
   if (row === undefined) throw new Error(`agent ${agentId} does not exist`);

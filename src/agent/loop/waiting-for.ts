@@ -2,7 +2,7 @@ import type { AgentState, ApprovalKind, Breakpoint } from "../../db/generated/en
 import type { Sql, Statement } from "../../db/sql.ts";
 import { isAllowedWorkspace, type WorkspaceFolders } from "../workspace/roots.ts";
 
-/** All that says why an agent does not move. Times are ISO 8601. */
+/** The facts that explain why an agent is waiting. Times are ISO 8601. */
 export type Standstill = {
   readonly state: AgentState;
   readonly breakpoint: Breakpoint;
@@ -14,26 +14,22 @@ export type Standstill = {
   /** True if a turn is to begin: a message waits, or the last turn is to be retried. */
   readonly isTurnWanted: boolean;
   readonly isInterrupted: boolean;
-  /** Whose turn it is: a server's that answers, one's that does not, nobody's although it could go on, or a person's. */
+  /** The owner's state: it answers; its lease has expired; a runnable agent has none; none is needed until a person acts. */
   readonly owner: "ANSWERS" | "RUN_OUT" | "NOBODY" | "NOT_NEEDED";
-  /** The calls and hosts that a person is asked about and that its step waits for. */
   readonly asked: readonly { readonly name: string; readonly kind: ApprovalKind }[];
-  /** True if a background shell runs on another server than the agent's. */
   readonly isShellElsewhere: boolean;
-  /** True if the newest that happened to the agent is that the file system of its folder does not answer. */
+  /** True if the newest event of the agent reports that its folder's file system hangs. */
   readonly isFolderHung: boolean;
-  /** When the model is asked again; null unless it is waited for. */
+  /** The time of the next model request; null unless the agent waits for it. */
   readonly retryAt: string | null;
-  /** The calls that run, with since when they do so: one that runs again began anew. */
+  /** The running calls and their start times; a repeated run has a new start time. */
   readonly executing: readonly { readonly name: string; readonly since: string }[];
 };
 
-/** The detail of the ERROR that says that the file system of an agent's folder does not answer. */
 export const FOLDER_HUNG = "folder_hung";
-/** The kinds of events by which people speak to an agent that waits. */
 const OF_PEOPLE = "'MESSAGE_RECEIVED', 'MESSAGE_WITHDRAWN', 'AGENT_RENAMED', 'PERMISSION_DECIDED'";
 
-/** The newest events of an agent among which its wait for a model is looked for: people may have sent some meanwhile. */
+/** The newest events of an agent that are searched for its wait for a model: people's events may follow it. */
 const NEWEST = 20;
 
 const READ: Statement<{ standstill: Standstill | null }, [agentIds: readonly string[]]> = {
@@ -53,19 +49,18 @@ const READ: Statement<{ standstill: Standstill | null }, [agentIds: readonly str
   ) END AS standstill FROM unnest($1::text[]) WITH ORDINALITY AS g(id, place) LEFT JOIN agent a ON a.id = g.id ORDER BY g.place`,
 };
 
-/** The reasons for which agents do not move, as their rows say, in their order; null where there is no such agent. */
+/** The reasons for which agents wait, in the order of `agentIds`; null for an unknown agent. */
 export async function readStandstills(sql: Sql, agentIds: readonly string[]): Promise<readonly (Standstill | null)[]> {
   return (await sql.query(READ, [agentIds])).map(({ standstill }) => standstill);
 }
 
-/** The templates, models and sets of hooks that a server knows, and the folders in which agents may work. */
 export type KnownNames = WorkspaceFolders & {
   readonly templates: { has(name: string): boolean };
   readonly models: { has(name: string): boolean };
   readonly agentHooks: { has(name: string): boolean };
 };
 
-/** The thing that an agent waits for, in words that follow "waits for"; null if that is only a message. */
+/** What an agent waits for, as words after "waits for"; null if it waits only for a message. */
 export function waitingFor(now: Standstill, known: KnownNames): string | null {
   if (now.state === "READY" && !now.isTurnWanted) return null;
   if (now.owner === "NOBODY" || now.owner === "RUN_OUT") {

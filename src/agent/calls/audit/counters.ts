@@ -2,10 +2,9 @@ import type { AuditFilter, Parameters } from "./filter.ts";
 import { OPEN } from "./rows.ts";
 
 const HOUR_MS = 3_600_000;
-/** The last hour that begins in a year that PostgreSQL and ISO 8601 agree on. */
+/** The last hour in a year that PostgreSQL and ISO 8601 write alike. */
 const LAST_HOUR = new Date("9999-12-31T23:00:00Z");
 
-/** True if the counters tell apart what the filter does. */
 function isCounted({
   visible,
   agentIds,
@@ -23,7 +22,6 @@ function isCounted({
   return !haveRun && others.every((condition) => condition === null);
 }
 
-/** The whole hours of the span: from the first moment on, up to the second; null for an end that is open. Null if there are none. */
 function hoursOf({ from, to }: AuditFilter): { readonly from: Date | null; readonly to: Date | null } | null {
   const first = from === null ? null : new Date(Math.ceil(from.getTime() / HOUR_MS) * HOUR_MS);
   const last = to === null ? null : new Date(Math.floor(to.getTime() / HOUR_MS) * HOUR_MS);
@@ -31,7 +29,7 @@ function hoursOf({ from, to }: AuditFilter): { readonly from: Date | null; reado
   return first !== null && last !== null && first >= last ? null : { from: first, to: last };
 }
 
-/** The rows of `audit_call` that the counters of `countersOf` do not have, as a condition: of a span without a whole hour, all of them. */
+/** A condition for the rows of `audit_call` that the counters of `countersOf` omit: all of them if the span has no whole hour. */
 export function uncounted(filter: AuditFilter, parameters: Parameters): string {
   const hours = hoursOf(filter);
   if (!isCounted(filter) || hours === null) return "true";
@@ -42,7 +40,7 @@ export function uncounted(filter: AuditFilter, parameters: Parameters): string {
   ].join(" OR ");
 }
 
-/** The counters of the whole hours of the filter, as a condition on `audit_count`; null if they do not tell its calls apart. */
+/** A condition on `audit_count` for the whole hours of the filter; null if the counters do not distinguish its calls. */
 export function countersOf(filter: AuditFilter, parameters: Parameters): string | null {
   const hours = hoursOf(filter);
   if (!isCounted(filter) || hours === null) return null;

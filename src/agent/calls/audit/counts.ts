@@ -4,7 +4,7 @@ import { countersOf, uncounted } from "./counters.ts";
 import { conditions, Parameters, type AuditFilter } from "./filter.ts";
 import { COLUMNS, COUNTED, CURRENT, FOLD, FRESH, MOVED } from "./rows.ts";
 
-/** The calls of a tool in a state: how many, of how many it is known how long they ran, and how long that was, in ms. */
+/** Calls of one tool in one state: their number, how many have a known duration, and the sum of durations in ms. */
 export type AuditCount = {
   readonly name: string;
   readonly state: ToolCallState;
@@ -19,9 +19,9 @@ const SUMS =
   "sum(calls)::float8 AS calls, sum(executed)::float8 AS executed, sum(timed)::float8 AS timed, sum(sum_ms) AS sum_ms, max(most_ms) AS most_ms";
 
 /**
- * The calls of the filter by tool and state; null if the audit is not whole yet. Whole hours of a tenant come from the counters
- * of calls that have ended; parts of an hour, and what the counters do not tell apart, from the audit's rows; and what has
- * not ended, or has since the audit was last brought to the end of the log, from the calls. All in one snapshot.
+ * The calls of the filter by tool and state, in one snapshot; null if the audit is incomplete. Whole hours come from
+ * counters of ended calls. Parts of an hour, and filters that the counters do not distinguish, come from the audit's
+ * rows. Open calls, and those that ended since the last fold, come from the calls.
  */
 export async function auditCounts(reads: Sql, filter: AuditFilter): Promise<readonly AuditCount[] | null> {
   const parameters = new Parameters(filter.tenant);

@@ -3,14 +3,14 @@ import { POSITION } from "../../../events/log-page.ts";
 import { COLUMNS, COUNTED, FRESH_OR_ALL, OF_CALL, OPEN, ROWS_OF } from "./rows.ts";
 
 /**
- * The positions of a log that one statement folds, fewer if all calls of their agents are read; and the calls of before that
- * one statement puts into the audit.
+ * The positions that one statement folds; fewer if it reads all calls of their agents. `calls`: the earlier calls that
+ * one statement adds.
  */
 const CHUNK = { positions: 2_000, positionsOfAll: 50, calls: 2_000 };
 
 /**
- * Tenants that have no place yet begin at the end of their logs, and fill in what is before. So do those whose place lies
- * below the floor: nobody knows which agents the removed events were of.
+ * New audits begin at the end of the log and add earlier calls afterwards. So do audits whose place lies below the
+ * floor: the agents of the removed events are unknown.
  */
 const BEGIN: Statement<object, []> = {
   name: "begin_audit",
@@ -26,8 +26,8 @@ const BEHIND: Statement<{ tenant: string }, []> = {
   text: `SELECT f.tenant FROM audit_fold f JOIN tenant_log l ON l.tenant = f.tenant WHERE f.whole_at IS NULL OR f.position < ${POSITION}`,
 };
 /**
- * The rows of FRESH are put into the audit, and those that have ended thereby are counted, both or neither: each call is
- * counted once, by whoever puts its end there.
+ * Stores the rows of FRESH and counts newly ended calls, both or neither. Each call is counted once, by the statement
+ * that stores its end.
  */
 const PUT = `put AS (
       INSERT INTO audit_call AS c (${COLUMNS}) SELECT * FROM fresh
@@ -41,8 +41,8 @@ const PUT = `put AS (
         timed = n.timed + excluded.timed, sum_ms = n.sum_ms + excluded.sum_ms, most_ms = greatest(n.most_ms, excluded.most_ms)
     )`;
 /**
- * Takes the tenant's row, unless another server has it, or had it since this statement's snapshot: what the snapshot shows of
- * calls would be older than what that server has put there.
+ * Locks the tenant's row, unless another server has it, or had it after this statement's snapshot: the snapshot would
+ * be older than that server's rows.
  */
 const TAKEN = (condition: string): string => `taken AS MATERIALIZED (
       SELECT f.position, f.filled_at, f.filled_id, f.whole_at FROM audit_fold f JOIN tenant_log l ON l.tenant = f.tenant
@@ -50,7 +50,7 @@ const TAKEN = (condition: string): string => `taken AS MATERIALIZED (
     ), fold AS MATERIALIZED (
       SELECT t.* FROM taken t WHERE (t.position, t.filled_at, t.filled_id) = (SELECT s.position, s.filled_at, s.filled_id FROM audit_fold s WHERE s.tenant = $1)
     ), head AS MATERIALIZED (SELECT ${POSITION} AS position FROM tenant_log l WHERE l.tenant = $1)`;
-/** Fills in the next calls of before. Calls that come meanwhile are filled in, too, or are found by their events. */
+/** Adds the next earlier calls. New calls meanwhile are added too, or are found by their events. */
 const FILL: Statement<{ tenant: string }, [tenant: string]> = {
   name: "fill_audit",
   text: `WITH ${TAKEN("f.whole_at IS NULL")}, next AS MATERIALIZED (
@@ -78,16 +78,13 @@ const FOLD_ON: Statement<{ isAtEnd: boolean }, [tenant: string]> = {
     UPDATE audit_fold f SET position = goal.position FROM goal WHERE f.tenant = $1 RETURNING goal.position = goal.head AS "isAtEnd"`,
 };
 
-/** Begins the audits of tenants that have none. Answers the tenants whose audit is behind their log. */
+/** Begins missing audits. Returns the tenants whose audit is behind their log. */
 export async function auditsBehind(sql: Sql): Promise<readonly string[]> {
   await sql.query(BEGIN, []);
   return (await sql.query(BEHIND, [])).map(({ tenant }) => tenant);
 }
 
-/**
- * Brings the audit of the tenant on by one bounded chunk. True if it is at the end of the log, or if another server is about
- * it.
- */
+/** Advances the tenant's audit by one bounded chunk. True if it is at the end of the log, or if another server advances it. */
 export async function foldAudit(sql: Sql, tenant: string): Promise<boolean> {
   const [folded] = await sql.query(FOLD_ON, [tenant]);
   if (folded !== undefined) return folded.isAtEnd;

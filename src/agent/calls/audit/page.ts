@@ -2,13 +2,12 @@ import { plannedForValues, type Sql } from "../../../db/sql.ts";
 import { conditions, Parameters, type AuditFilter } from "./filter.ts";
 import { COLUMNS, CURRENT, FOLD, FRESH, MOVED } from "./rows.ts";
 
-/** An order of calls: by a column, and, where that is the same, by their ids in the same direction. Calls without a duration stand at the end. */
+/** An order of calls: by a column, then by id in the same direction. Calls without a duration come last. */
 export type AuditOrder = { readonly column: "created_at" | "duration_ms"; readonly direction: "asc" | "desc" };
 
-/** The sort key of a call: its time (ISO 8601) or its duration in ms (null for one that has none), and its id. */
+/** The sort key of a call: its time (ISO 8601) or its duration in ms (null if unknown), and its id. */
 export type AuditKey = { readonly by: string | number | null; readonly id: string };
 
-/** The part of the list that is asked for: the calls behind one key and before another, from its start or from its end. */
 export type AuditPart = {
   readonly order: AuditOrder;
   readonly after: AuditKey | null;
@@ -18,8 +17,8 @@ export type AuditPart = {
 };
 
 /**
- * The keys of the calls of a part of the list, in its order, or from its end on if it is read backwards; null if the audit is
- * not whole yet. What the audit is behind the log is made up for in the same snapshot.
+ * The keys of a page's calls, in list order, or reversed if read backwards; null if the audit is incomplete. Calls that
+ * the audit lacks are added in the same snapshot.
  */
 export async function auditPage(reads: Sql, filter: AuditFilter, part: AuditPart): Promise<readonly AuditKey[] | null> {
   const parameters = new Parameters(filter.tenant);
@@ -27,11 +26,11 @@ export async function auditPage(reads: Sql, filter: AuditFilter, part: AuditPart
   const where = conditions(filter, parameters);
   const most = parameters.add(part.most);
   const sort = (part.order.direction === "asc") === part.isBackwards ? "DESC" : "ASC";
-  // The sum is what no index is by.
+  // The sum keeps the planner from an index.
   const sorted = column === "duration_ms" && isSelective(filter) ? "duration_ms + 0" : column;
   const order = `ORDER BY ${sorted} ${sort}, id ${sort}`;
   const nulls = part.isBackwards ? "NULLS FIRST" : "NULLS LAST";
-  // Those without a duration are a list of their own behind the others: an index has them at one of its ends only.
+  // Calls without a duration form a second list: an index has them at only one of its ends.
   const lists = listsOf(part, parameters, filter.haveRun);
   const kinds = ofOneTool(filter).map((kind) => conditions(kind, parameters));
   const found = lists.map((list, index) => {
@@ -48,7 +47,7 @@ export async function auditPage(reads: Sql, filter: AuditFilter, part: AuditPart
     SELECT p.id, p.${column} AS "by" FROM fold LEFT JOIN LATERAL (
       SELECT * FROM (${[...all, moved].join(" UNION ALL ")}) u ORDER BY ${column} ${sort} ${nulls}, id ${sort} LIMIT ${most}
     ) p ON true ORDER BY p.${column} ${sort} ${nulls}, p.id ${sort}`;
-  // What is rare is found by another index than what is frequent.
+  // Rare and frequent values are found by different indexes.
   const rows = await reads.query<{ id: string | null; by: Date | number | null }>(
     plannedForValues("audit_page", text),
     parameters.values,
@@ -57,10 +56,9 @@ export async function auditPage(reads: Sql, filter: AuditFilter, part: AuditPart
   return rows.flatMap(({ id, by }) => (id === null ? [] : [{ id, by: by instanceof Date ? by.toISOString() : by }]));
 }
 
-/** The most tools of which each is looked for by itself. */
 const MOST_TOOLS = 8;
 
-/** The filter, once for each of its tools: an index has the calls of one tool in their order. */
+/** The filter, once for each of its tools: an index has the calls of one tool in order. */
 function ofOneTool(filter: AuditFilter): readonly AuditFilter[] {
   const tools = [...new Set(filter.tools)];
   return tools.length < 2 || tools.length > MOST_TOOLS || isSelective(filter)
@@ -69,8 +67,8 @@ function ofOneTool(filter: AuditFilter): readonly AuditFilter[] {
 }
 
 /**
- * True if few calls fit the filter, some hundredths at most: they are all read and sorted. How long a call takes depends on what
- * it is, which the planner does not know: it would go through the calls by their durations, past nearly all of them.
+ * True if few calls fit the filter, a few percent at most: they are all read and sorted. The planner does not know that
+ * durations depend on these columns, and would read nearly all calls by duration.
  */
 function isSelective({ visible, agentIds, states, errorTypes, verdicts, createdBy }: AuditFilter): boolean {
   const isOfFew = [visible, agentIds, errorTypes, createdBy].some((condition) => condition !== null);
@@ -81,7 +79,6 @@ function isSelective({ visible, agentIds, states, errorTypes, verdicts, createdB
   );
 }
 
-/** The conditions of the lists that the part is of, in the order in which they are read. */
 function listsOf(part: AuditPart, parameters: Parameters, haveRun: boolean): readonly string[] {
   const { order, isBackwards } = part;
   const places = [
@@ -99,7 +96,6 @@ function and(terms: readonly string[]): string {
   return terms.length === 0 ? "true" : terms.join(" AND ");
 }
 
-/** That a call stands behind a key, or before it if `isBefore`: one that has what the order is by, and one that has not. */
 function beyond(
   { column, direction }: AuditOrder,
   { by, id }: AuditKey,

@@ -1,16 +1,18 @@
 /**
- * The audit's rows of tool calls (`audit_call`) are behind the log, and its readers make up for that: docs/adr/0023. The
- * pieces of SQL that those who write the rows and those who read them have in common.
+ * The rows of the audit (`audit_call`) are behind the log, and readers add the difference: docs/adr/0023. SQL that
+ * writers and readers of the rows share.
  */
 
-/** The states of calls that have not ended. In the form that the index of open calls has. */
 export const OPEN = "state IN ('PENDING', 'APPROVAL_REQUIRED', 'APPROVED', 'EXECUTING')";
 
-/** The columns of `audit_call`, in the order of FRESH. */
+/** In the order of FRESH. */
 export const COLUMNS =
   "id, tenant, agent_id, step, name, state, verdict, error_type, rule, place, has_run, duration_ms, created_at, template_id, created_by, deciders";
 
-/** The columns of a row, from a call `c` with the columns OF_CALL and its agent `g`. `OFFSET 0` keeps the planner from reading whole tables, whatever it knows of them. */
+/**
+ * The columns of a row, from a call `c` with the columns OF_CALL and its agent `g`. `OFFSET 0` keeps the planner from
+ * reading whole tables.
+ */
 export const OF_CALL = `t.id, t.tenant, t.agent_id, t.step, t.name, t.state, t.verdict, t.error ->> 'type' AS error_type,
   CASE WHEN t.verdict IS NOT NULL THEN t.explanation ->> 'decidedBy' END AS rule, CASE WHEN t.verdict IS NOT NULL THEN t.explanation ->> 'place' END AS place, t.started_at IS NOT NULL AS has_run,
   t.duration_ms, t.created_at, t.copied_from`;
@@ -18,13 +20,12 @@ const ROW = `c.id, c.tenant, c.agent_id, c.step, c.name, c.state, c.verdict, c.e
     (SELECT array_agg(DISTINCT d.actor_id) FROM approval p CROSS JOIN LATERAL (SELECT d.actor_id FROM decision d WHERE d.approval_id = p.id OFFSET 0) d
       WHERE p.tool_call_id = c.id) AS deciders`;
 
-/** The rows of calls, given as `c` with the columns OF_CALL. Copies that forks have are left out. */
 export const ROWS_OF = (calls: string): string => `SELECT ${ROW} FROM ${calls} c
   CROSS JOIN LATERAL (SELECT a.template_id, a.created_by FROM agent a WHERE a.id = c.agent_id OFFSET 0) g WHERE c.copied_from IS NULL`;
 
 /**
- * The calls of the agents of `moved` as they stand now: those behind a step, and those that the audit has as open. All calls of
- * a step are committed together, and steps are numbered upwards: so what is missing lies behind the newest step that is there.
+ * The present calls of the agents of `moved`: those after a step, and those that are open in the audit. The calls of a
+ * step are committed together, and steps are numbered upwards, so missing calls come after the newest known step.
  */
 const BEHIND = (step: string): string =>
   ROWS_OF(`moved m CROSS JOIN LATERAL (
@@ -36,25 +37,29 @@ const BEHIND = (step: string): string =>
   )`);
 const NEWEST_STEP = "coalesce((SELECT max(a.step) FROM audit_call a WHERE a.agent_id = m.agent_id), -1)";
 
-/** The calls of the agents of `moved` that a whole audit does not have as ended. */
 export const FRESH = BEHIND(NEWEST_STEP);
-/** The same of one that may not be whole at the place of `fold`: then all calls of those agents, since what was put into it had another order. */
+/**
+ * The same for an audit that may be incomplete at the place of `fold`: all calls of those agents, since it is filled in
+ * another order.
+ */
 export const FRESH_OR_ALL = `SELECT DISTINCT ON (r.id) r.* FROM (${BEHIND(`(CASE WHEN (SELECT position < whole_at FROM fold) THEN -1 ELSE ${NEWEST_STEP} END)`)}) r`;
 
-/** The place of the whole audit of the tenant $1 in its log; no row if it is not whole, or if events behind its place were removed. */
+/**
+ * The place of the tenant's ($1) complete audit in its log; no row if it is incomplete, or if events after its place
+ * were removed.
+ */
 export const FOLD = `SELECT f.position FROM audit_fold f JOIN tenant_log l ON l.tenant = f.tenant WHERE f.tenant = $1 AND f.position >= f.whole_at AND f.position >= l.floor`;
 
 /**
- * The agents of the tenant $1 for which something was committed behind the place of `fold`: every change of a call comes with
- * an event. In the order of an index: the planner, who does not know how few events those are, would read them all.
+ * The agents of the tenant $1 with commits after the place of `fold`: every change of a call has an event. In the order
+ * of an index, since the planner would otherwise read all events.
  */
 export const MOVED = `SELECT DISTINCT e.agent_id FROM fold CROSS JOIN LATERAL (
     SELECT e.agent_id FROM event e WHERE e.tenant = $1 AND e.position > fold.position AND e.agent_id IS NOT NULL ORDER BY e.position OFFSET 0
   ) e`;
 
-/** That a row of `audit_call` is what its call is now: one that has not ended may have changed, if its agent has moved. */
+/** The condition that a row of `audit_call` is up to date: an open call may have changed if its agent has moved. */
 export const CURRENT = `NOT (${OPEN} AND agent_id IN (SELECT agent_id FROM moved))`;
 
-/** The sums of the audit's rows, for a GROUP BY of columns that stand before them. */
 export const COUNTED = `count(*)::int AS calls, (count(*) FILTER (WHERE has_run))::int AS executed,
   (count(duration_ms) FILTER (WHERE has_run))::int AS timed, coalesce(sum(duration_ms) FILTER (WHERE has_run), 0) AS sum_ms, max(duration_ms) FILTER (WHERE has_run) AS most_ms`;

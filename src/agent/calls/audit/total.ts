@@ -4,15 +4,15 @@ import { conditions, Parameters, type AuditFilter } from "./filter.ts";
 import { COLUMNS, CURRENT, FOLD, FRESH, MOVED } from "./rows.ts";
 
 /**
- * The number of calls of the filter, counted up to `most`; null if the audit is not whole yet. It comes from counters where they
- * tell the filter's calls apart, and from the audit's rows else: as many of each are read as must be for `most` calls.
+ * The number of calls of the filter, counted up to `most`; null if the audit is incomplete. It comes from the counters
+ * if they distinguish the filter's calls, otherwise from the rows. Only as many of each are read as `most` requires.
  */
 export async function auditTotal(reads: Sql, filter: AuditFilter, most: number): Promise<number | null> {
   const parameters = new Parameters(filter.tenant);
   const where = conditions(filter, parameters);
   const counters = countersOf(filter, parameters);
   const bound = parameters.add(most);
-  // Each counter stands for one call at least.
+  // Each counter stands for at least one call.
   const counted = counters === null ? "" : ` UNION ALL (SELECT calls FROM audit_count WHERE ${counters} LIMIT ${bound})`;
   const text = `WITH fold AS MATERIALIZED (${FOLD}), moved AS MATERIALIZED (${MOVED}), fresh (${COLUMNS}) AS MATERIALIZED (${FRESH}), found AS (
       SELECT 1 AS calls FROM fresh WHERE ${where}

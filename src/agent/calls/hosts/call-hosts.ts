@@ -7,25 +7,19 @@ import type { Permission } from "../../policy/permission.ts";
 import type { Vocabulary } from "../../policy/permission-source.ts";
 import type { CallingAgent } from "../call.ts";
 
-/** The hosts that a call would have reached, and that a person is asked about. */
 export type RefusedHosts = {
-  /** In order, at most MOST_HOSTS. */
   readonly asked: readonly Host[];
-  /** Those that were allowed since they were refused: nobody is asked again. */
+  /** Hosts that were allowed after their refusal: no question is needed. */
   readonly allowedSince: readonly Host[];
-  /** The number of further ones, about which nobody is asked. */
   readonly leftOut: number;
 };
 
-/** A call that asks for nothing. */
 export const NO_HOSTS: RefusedHosts = { asked: [], allowedSince: [], leftOut: 0 };
 
 /** The most hosts that one call asks for. */
 export const MOST_HOSTS = 20;
-/** The most different hosts that are counted beyond them: a program may try any number. */
 const MOST_COUNTED = 1_000;
 
-/** `listedHosts` are those that programs reach without asking; null if programs in boxes have no network. */
 export type HostServices = Vocabulary & {
   readonly hostRules: RememberedHostRules;
   readonly listedHosts: readonly HostRule[] | null;
@@ -33,7 +27,7 @@ export type HostServices = Vocabulary & {
 type HostTemplate = { readonly id: string; readonly permission: Permission };
 type ReachingAgent = Pick<CallingAgent, "id" | "tenant" | "permission">;
 
-/** Decides which hosts an agent may reach, as its permission and the stored rules stand at each connection, or did a second before (invariant 14). */
+/** Decides which hosts an agent may reach, by its permission and the stored rules, at most a second old (invariant 14). */
 export class HostGate {
   readonly #services: HostServices;
   readonly #agent: ReachingAgent;
@@ -45,7 +39,7 @@ export class HostGate {
     this.#template = template;
   }
 
-  /** The verdict on a connection now. Rejects if the database does not answer. */
+  /** Rejects if the database does not answer. */
   async verdict(host: string, port: number): Promise<"allow" | "ask" | "deny"> {
     const permissions = agentPermissions(this.#template, this.#agent.permission, this.#services);
     const policy = { ...permissions, listedHosts: this.#services.listedHosts ?? [] };
@@ -56,19 +50,18 @@ export class HostGate {
   }
 }
 
-/** The hosts that one call tries to reach while it runs. */
 export class CallHosts {
   readonly #gate: HostGate;
   readonly #ended: AbortSignal;
   readonly #refused = new Map<string, Host>();
 
-  /** After `ended` aborts nothing is allowed, and nothing more is asked for. */
+  /** After `ended` aborts, every host is refused without a question. */
   constructor(gate: HostGate, ended: AbortSignal) {
     this.#gate = gate;
     this.#ended = ended;
   }
 
-  /** True if the call may reach a host now. One that a person may allow is asked for when the call ends. */
+  /** True if the call may reach a host at present. If a person may allow it, the question is asked when the call ends. */
   async mayReach(host: string, port: number): Promise<boolean> {
     if (this.#ended.aborted) return false;
     const verdict = await this.#gate.verdict(host, port);
@@ -78,12 +71,12 @@ export class CallHosts {
     return verdict === "allow";
   }
 
-  /** The hosts that were refused so far, as they are judged now. Never rejects. */
+  /** The refused hosts, judged again. Never rejects. */
   async refused(): Promise<RefusedHosts> {
     const all = [...this.#refused.values()];
     if (all.length === 0) return NO_HOSTS;
     const hosts = all.slice(0, MOST_HOSTS).toSorted(byHost);
-    // What cannot be judged again, since the database does not answer, stays refused, and a person is asked.
+    // During an outage a host stays refused, and a person is asked.
     const again = hosts.map(({ host, port }) => this.#gate.verdict(host, port).catch(() => "ask" as const));
     const verdicts = await Promise.all(again);
     return {

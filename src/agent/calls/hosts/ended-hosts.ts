@@ -2,7 +2,7 @@ import type { ApprovalTransition } from "../../../db/commit/change.ts";
 import type { Sql, Statement } from "../../../db/sql.ts";
 import type { AgentEventBody } from "../../../events/event.ts";
 
-/** By the agent's shells of which the model was not told: few. */
+/** Through the agent's shells of which the model was not told: few. */
 const FIND: Statement<{ id: string }, [callId: string, shellId: string]> = {
   name: "find_hosts_of_ended_shell",
   text: `SELECT p.id FROM host_request r JOIN approval p ON p.id = r.approval_id WHERE r.tool_call_id = $1 AND r.in_background AND p.state = 'PENDING'
@@ -11,13 +11,11 @@ const FIND: Statement<{ id: string }, [callId: string, shellId: string]> = {
     ORDER BY p.id`,
 };
 
-/** The questions about hosts that are closed with what asked. */
 export type EndedHosts = {
   readonly approvalTransitions: readonly ApprovalTransition[];
   readonly events: readonly AgentEventBody[];
 };
 
-/** Closes the questions about hosts that only this background shell still asks: nothing is left that would reach them. */
 export async function endedHosts(
   sql: Sql,
   { id, callId }: { readonly id: string; readonly callId: string },

@@ -7,10 +7,9 @@ import type { CallingAgent } from "../call.ts";
 import type { HostServices } from "./call-hosts.ts";
 import type { CallExplanation } from "../explain.ts";
 
-/** The problem with the input of a connection that nobody has made: in which field, and what. */
 export type ConnectionProblem = { readonly field: string; readonly message: string };
 
-/** The verdict on a host that an agent would reach, and why. The port is 443 if none is given. */
+/** The verdict on a hypothetical connection, and its reason. The default port is 443. */
 export async function explainHost(
   services: HostServices,
   agent: Pick<CallingAgent, "id" | "tenant" | "permission"> & {

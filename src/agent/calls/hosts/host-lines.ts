@@ -4,18 +4,15 @@ import type { RefusedHosts } from "./call-hosts.ts";
 import { shellNames, type ShellName } from "../shells/names.ts";
 import type { HostQuestion, UntoldHost } from "./host-question.ts";
 
-/** An output with lines of the server behind it. */
 export function outputWith(output: string, lines: readonly string[]): string {
   if (lines.length === 0) return output;
   return [...(output === "" ? [] : [output.endsWith("\n") ? output : `${output}\n`]), ...lines].join("\n");
 }
 
-/** The line by which the model reads what became of a question; null while it is open. */
 export function answerLine(question: HostQuestion): string | null {
   return askedLine(question, []);
 }
 
-/** The note by which the model reads answers to what programs in the background asked: each with the shells that may have asked. */
 export function answersNote(
   questions: readonly UntoldHost[],
   shells: readonly (ShellName & { readonly callId: string })[],
@@ -32,7 +29,6 @@ function askedLine(question: HostQuestion, shells: readonly ShellName[]): string
   return answer === null ? null : refusedLine(question, answer, shells);
 }
 
-/** The lines that the model reads of hosts about which nobody is asked. */
 export function unaskedLines({ allowedSince, leftOut }: RefusedHosts): readonly string[] {
   return [
     ...allowedSince.map((host) => refusedLine(host, ALLOWED)),

@@ -3,16 +3,15 @@ import { isInside } from "../../../lib/path-inside.ts";
 import type { FoundInWorkspace } from "../../workspace/sandbox/covered-paths.ts";
 import type { Program } from "../../workspace/sandbox/sandbox.ts";
 
-/** The most files that are named, and the most of the arguments that is looked at, in characters. */
+/** The most files that are named. `CHARACTERS` of the arguments are scanned. */
 const MOST_NAMED = 5;
 const MOST_CHARACTERS = 32 * 1024;
 
-/** The characters of a command line at which a path ends. */
 const BETWEEN = /[\s"'`;|&<>(){}=,:]+/;
 
 /**
- * Notes for the model about covered files that a program's arguments name: without them an empty file looks as if it were
- * so. The words are taken as they are written: a pattern, a variable or a link names nothing here.
+ * Notes for the model about covered files in a program's arguments: without a note such a file looks empty. Words are
+ * taken literally, without patterns, variables or links.
  */
 export function coveredNotes({
   argv,
@@ -38,7 +37,6 @@ export function coveredNotes({
   return [...notes.slice(0, MOST_NAMED), `${more} more files that the command names are covered in the box`];
 }
 
-/** The covered file or folder that a path names, or in which it lies; null if there is none. */
 function coveredPlace(places: ReadonlySet<string>, workspace: string, path: string): string | null {
   for (let place = path; place !== workspace && isInside(workspace, place); place = dirname(place))
     if (places.has(place)) return place;

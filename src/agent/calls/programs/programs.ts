@@ -15,12 +15,11 @@ import type { CallOutput } from "./call-output.ts";
 import { coveredNotes } from "./covered-notes.ts";
 import { untilEnd } from "./until-end.ts";
 
-/** By what programs of agents are started. */
 export type ProgramServices = {
   readonly homes: Homes;
   readonly coveredPaths: CoveredPaths;
   readonly folders: AnsweringFolders;
-  /** The hosts that programs in boxes reach without asking; null if they have no network. */
+  /** The hosts that sandboxed programs reach without a question; null if they have no network. */
   readonly listedHosts: readonly HostRule[] | null;
 };
 
@@ -29,21 +28,18 @@ export type ProgramPlace = {
   readonly agentId: string;
   readonly workspace: Workspace;
   readonly sandbox: Sandbox;
-  /** Which files of the workspace a box covers. */
   readonly coverRule: () => Promise<CoverRule>;
-  /** True if a program may reach a host now. One that a person may allow is asked for. */
+  /** True if a program may reach a host at present. If a person may allow it, a question is asked. */
   readonly mayReach: (host: string, port: number) => Promise<boolean>;
-  /** Is told of what its programs wait for. */
   readonly waits: Waits;
   readonly lease: ProgramLease;
 };
 
-/** The folders that `npm run` puts into PATH. */
 const OF_NPM = /[\\/](node_modules[\\/]\.bin|node-gyp-bin)$/;
 
 /**
- * Settings of git for programs. It takes a folder for a bare repository, whose configuration it would obey, only if the command
- * names the folder as one; it runs no monitor of files that a repository names; and it writes names as they are.
+ * Settings of git for programs. Git obeys a bare repository's configuration only if the command names its folder, runs
+ * no file monitor that a repository names, and writes names without quoting.
  */
 const OF_GIT = {
   GIT_CONFIG_COUNT: "3",
@@ -55,7 +51,6 @@ const OF_GIT = {
   GIT_CONFIG_VALUE_2: "false",
 };
 
-/** Nobody looks through the workspace of a program that runs without a box. */
 const NOTHING_FOUND: FoundInWorkspace = { covered: [], repositories: [] };
 
 /** Starts a program of an agent, with its own HOME and none of the server's secrets. */
@@ -86,9 +81,9 @@ export async function startProgram(
 }
 
 /**
- * The variables of the server's environment that a program needs, and none that could be a secret (invariant 11). The Node that
- * runs is found where the machine has no other, or where a box does not show the other one. Folders that npm puts before the
- * others for its scripts are the server's own programs.
+ * The environment variables that a program needs, without possible secrets (invariant 11). Its Node is the server's own
+ * if the machine has no other, or if a sandbox hides the other. Folders that npm puts first for its scripts are left
+ * out: they have the server's programs.
  */
 export function programEnvironment(): Record<string, string> {
   const names = ["LANG", "TZ"];
@@ -101,7 +96,7 @@ export function programEnvironment(): Record<string, string> {
   return { PATH: path, ...OF_GIT, ...Object.fromEntries(others) };
 }
 
-/** The programs of one call. They are killed when the call ends, with all that they started. */
+/** The programs of one call. They and their descendants are killed when the call ends. */
 export class CallPrograms {
   readonly #services: ProgramServices;
   readonly #place: ProgramPlace;

@@ -4,20 +4,20 @@ import { setImmediate as macrotask, setTimeout as delay } from "node:timers/prom
 import type { ProcessGroup, ProgramEnd } from "../../workspace/process-groups.ts";
 
 /**
- * The time, in ms, for which the end of a program's streams is waited for after the program's own end: something else may hold
- * them open for ever. From then on only what lies ready is read, so much of it at most, in bytes: more than a system keeps of a stream.
+ * The time, in ms, to wait for the end of a program's streams after the program's own end: another process may hold
+ * them open for ever. After it, only data that lies ready is read, up to this many bytes, more than a system buffers
+ * for a stream.
  */
 const READ_ON = { ms: 500, bytes: 16 * 1024 * 1024 } as const;
 
-/** Says in words for the model that a stream was not read to its end. */
 const HELD_OPEN = "something that still runs holds the output open: what it says after the end of the command is not read";
 
-/** The end of a program: its code or its signal, and what was done after that, in words for the model. */
+/** A program's exit code or signal, and a note for the model about actions after its end. */
 export type EndedProgram = ProgramEnd & { readonly code: number | null; readonly signal: NodeJS.Signals | null };
 
 /**
- * Reads both streams of a program until it has ended, and kills what it left behind. `take` is given each chunk, and is waited
- * for, however long it takes. A note says if something else still holds a stream. Rejects if the program could not be started.
+ * Reads both streams of a program until it has ended, and kills its descendants. Each chunk waits until `take`
+ * resolves. A note says if another process still holds a stream. Rejects if the program could not be started.
  */
 export async function untilEnd(
   group: ProcessGroup,
@@ -27,7 +27,7 @@ export async function untilEnd(
   const { process } = group;
   const readings = [process.stdout, process.stderr].map((stream) => new Reading(stream, take));
   const read = Promise.all(readings.map(({ ended }) => ended));
-  // `exit` may have been said before anybody listened.
+  // `exit` may have been emitted before a listener was added.
   if (process.exitCode === null && process.signalCode === null) await once(process, "exit");
   group.end();
   const hasEnded = new AbortController();
@@ -44,15 +44,11 @@ async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   await delay(ms, undefined, { signal }).catch(() => {});
 }
 
-/** The reading of one stream. A stream that breaks off has ended. */
 class Reading {
-  /** Resolves when nothing more is read. Never rejects. */
   readonly ended: Promise<void>;
   readonly #stream: Readable;
   readonly #take: (chunk: Buffer) => Promise<void>;
-  /** The number of chunks that have come, and whether the last of them was taken. */
   #chunks = 0;
-  /** The bytes that may still come; null for no bound. */
   #room: number | null = null;
   #isTaken = true;
   #isOver = false;
@@ -64,12 +60,10 @@ class Reading {
     this.ended = this.#run();
   }
 
-  /** True if the stream was not read to its end. */
   get isCutOff(): boolean {
     return this.#isCutOff;
   }
 
-  /** Ends the reading as soon as nothing lies ready, or too much has come. */
   onlyWhatLiesReady(): void {
     this.#room = READ_ON.bytes;
     if (this.#isTaken) void this.#endUnlessReady();
@@ -88,12 +82,12 @@ class Reading {
         else void this.#endUnlessReady();
       }
     } catch {
-      // What it said until then was taken: `take` does not fail.
+      // Chunks so far were taken: `take` does not fail.
     }
     this.#isOver = true;
   }
 
-  /** Looks at the stream once, which takes two turns of the event loop: the first one may have looked at all streams already. */
+  /** Checks the stream once, over two turns of the event loop: the first one may be past all streams already. */
   async #endUnlessReady(): Promise<void> {
     const chunks = this.#chunks;
     await macrotask();

@@ -4,17 +4,12 @@ import { bounded } from "../stages/formatting.ts";
 import { AFTER_A_WAIT, isRetryable, recommendationsOf } from "../advice.ts";
 import { ISSUES, refusalText, toolCallError, type Refusal } from "./refusal.ts";
 
-/**
- * The result of a call that was refused, with what its programs had said until then, null for nothing: as text for the model,
- * and as details for programs.
- */
 export function refusedResult(refusal: Refusal, soFar: string | null): { readonly output: string; readonly details: Json } {
   const [output, details] = [refusalText(refusal), refusalDetails(refusal)];
   if (soFar === null || !isJsonObject(details)) return { output, details };
   return { output: `${output}\n\nIts output until then:\n${soFar}`, details: bounded({ ...details, output: soFar }) };
 }
 
-/** The details of a refusal, for programs: its kind, the advice on it, and the fields that its kind has besides. */
 export function refusalDetails(refusal: Refusal): Json {
   const error = toolCallError(refusal);
   const hasWaited = refusal.type === "timeout" && refusal.waitedSince !== null;
@@ -55,7 +50,7 @@ function ownDetails(refusal: Refusal): JsonObject {
   }
 }
 
-/** The largest value that details repeat, in bytes of JSON: the call's input has the whole. */
+/** The largest value that details repeat, in bytes of JSON: the call's input has it completely. */
 const REPEATED_BYTES = 4_096;
 
 function shortened(value: Json | undefined): Json {

@@ -7,7 +7,6 @@ import type { Trail } from "../states.ts";
 import { format } from "../stages/formatting.ts";
 import type { ValidationIssue } from "../../tools/validation-issue.ts";
 
-/** Why a call did not run, or did not end well. */
 export type Refusal =
   | { readonly type: "not_found"; readonly stage: "discovery"; readonly name: string; readonly available: readonly string[] }
   | { readonly type: "disabled"; readonly stage: "discovery"; readonly name: string; readonly available: readonly string[] }
@@ -19,14 +18,14 @@ export type Refusal =
       readonly issues: readonly ValidationIssue[];
       readonly input: Json;
       readonly schema: JsonObject;
-      /** The number of times that exactly these arguments were refused before in the turn. */
+      /** The number of earlier refusals of exactly these arguments in the turn. */
       readonly repeats: number;
     }
   | {
       readonly type: "permission_denied";
       readonly stage: "permission";
       readonly reason: string;
-      /** The result that a hook gives the model to read in the place of the usual text; null for the usual one. */
+      /** The result that a hook puts in place of the usual text; null for the usual text. */
       readonly result: ToolResult | null;
     }
   | { readonly type: "user_rejected"; readonly stage: "confirmation"; readonly note: string | null }
@@ -34,24 +33,23 @@ export type Refusal =
   | { readonly type: "tool_busy"; readonly stage: "execution"; readonly waitedMs: number }
   | {
       readonly type: "execution_failed";
-      /** "confirmation" if the failure was foreseen, so that nobody was asked and nothing ran. */
+      /** "confirmation" if the failure was predicted, so that no question was asked and no tool ran. */
       readonly stage: "confirmation" | "execution";
       readonly message: string;
-      /** The fields of the error besides its words: `code`, `errno`, `path`. */
+      /** The further fields of the error: `code`, `errno`, `path`. */
       readonly cause: JsonObject;
     }
   | {
       readonly type: "timeout";
       readonly stage: "execution";
       readonly afterMs: number;
-      /** The reason for which a program of the call had not started by then, and what to do; null for none. */
+      /** Why a program of the call had not started by then, with advice; null otherwise. */
       readonly waitedSince: string | null;
       readonly readOnly: boolean;
     }
   | { readonly type: "aborted"; readonly stage: "execution"; readonly note: string | null; readonly readOnly: boolean }
   | {
       readonly type: "cancelled";
-      /** "execution" if it had begun to run. */
       readonly stage: "confirmation" | "execution";
       readonly by: CancelRequest["by"];
       readonly note: string | null;
@@ -59,10 +57,9 @@ export type Refusal =
 
 /** The longest value shown to the model beside what is wrong with it, in bytes. */
 const VALUE_BYTES = 200;
-/** The most problems of an input that the model is told. */
 export const ISSUES = 20;
 
-/** The text that the model reads in the place of a result: it says what the model can do. */
+/** The text that the model reads as the result, with its possible next actions. */
 export function refusalText(refusal: Refusal): string {
   switch (refusal.type) {
     case "not_found":
@@ -103,12 +100,10 @@ export function refusalText(refusal: Refusal): string {
   }
 }
 
-/** The effects of a tool that was stopped, for the model. */
 function effects({ readOnly }: { readonly readOnly: boolean }): string {
   return readOnly ? "It only reads: nothing has changed." : "Its effects are unknown: check before you repeat it.";
 }
 
-/** The final state of a call that was refused for this reason. */
 export function refusedState(refusal: Refusal): "DENIED" | "FAILED" {
   switch (refusal.type) {
     case "permission_denied":
@@ -128,12 +123,10 @@ export function refusedState(refusal: Refusal): "DENIED" | "FAILED" {
   }
 }
 
-/** The words of the audit trail on a refusal. */
 export function refusedTrail(refusal: Refusal): Trail {
   return refusal.type === "cancelled" ? { note: refusal.note ?? "cancelled", by: refusal.by } : { note: refusal.type };
 }
 
-/** The refusal as it stands on the row and in events. */
 export function toolCallError(refusal: Refusal): ToolCallError {
   const type = refusal.type === "incomplete" || refusal.type === "cancelled" ? "aborted" : refusal.type;
   return { type, stage: refusal.stage, message: shownMessage(refusalText(refusal)) };
@@ -143,7 +136,7 @@ function shownMessage(text: string): string {
   return marked(text, 4_000, "the output has the whole");
 }
 
-/** The problem with an input, a line each: path, what was expected, the value received. */
+/** The problems of an input, a line each: path, expectation, received value. */
 export function issueLines(issues: readonly ValidationIssue[]): string[] {
   const shown = issues
     .slice(0, ISSUES)
@@ -155,7 +148,6 @@ export function issueLines(issues: readonly ValidationIssue[]): string[] {
   return issues.length > ISSUES ? [...shown, `- and ${issues.length - ISSUES} more`] : shown;
 }
 
-/** The result of a call that failed, where hooks put theirs in its place: nothing is left of what it replaces. */
 export function replacedFacts(
   refusal: Refusal,
   { output }: { readonly output: string },
@@ -163,7 +155,6 @@ export function replacedFacts(
   return { output, isError: true, error: { ...toolCallError(refusal), message: shownMessage(output) } };
 }
 
-/** The result of a call that was refused. */
 export function refusedFacts(refusal: Refusal): { output: string; isError: true; error: ToolCallError } {
   return { output: refusalText(refusal), isError: true, error: toolCallError(refusal) };
 }

@@ -4,14 +4,12 @@ import { callStep, type CallFacts, type CallStep, type Trail } from "../states.t
 import { refusalDetails } from "./refusal-details.ts";
 import { refusedFacts, refusedState, refusedTrail, type Refusal } from "./refusal.ts";
 
-/** What a refused call has besides its refusal: facts and columns, and other words of the audit trail than the kind of the refusal. */
 export type BesidesRefusal = {
   readonly facts?: CallFacts;
   readonly columns?: Partial<ToolCallPatch>;
   readonly trail?: Trail;
 };
 
-/** The end of a call that is refused: its final state, the result that the model and programs read, and the audit trail. */
 export function refusedStep(
   call: CallView,
   refusal: Refusal,

@@ -11,19 +11,17 @@ import { declaredFiles, type DeclaredFile } from "./declared-files.ts";
 import type { KeptResult } from "./recent-results.ts";
 import type { FreshResult, ResultCache } from "./result-cache.ts";
 
-/** The place in which a cacheable call runs. */
 export type CachedPlace = {
   readonly cache: ResultCache;
   readonly workspace: Workspace;
   readonly files: () => KnownFiles;
 };
 
-/** The state of all that the answer of a call depends on, before its tool ran, and the answer. */
 type Ran = { readonly key: string; readonly files: readonly DeclaredFile[]; readonly since: number; readonly answer: unknown };
 
 /**
- * One run of a cacheable tool. It goes round the tool alone, inside of all wrappers: the tool does not run if it has answered the
- * same before, of the same files. All else of the call happens as ever: the gate, wrappers, post hooks, formatting.
+ * One run of a cacheable tool. It wraps only the tool, inside all other wrappers: the tool does not run if it has
+ * answered the same call for the same files before. All other stages run as usual.
  */
 export class CachedRun {
   readonly #call: Validated;
@@ -36,12 +34,10 @@ export class CachedRun {
     this.#place = place;
   }
 
-  /** The call whose result was given; null if the tool ran. */
   get from(): string | null {
     return this.#from;
   }
 
-  /** Gives an earlier result, or lets the tool run. */
   readonly around: Around = async ({ signal }, run) => {
     const { cache } = this.#place;
     const since = cache.moment;
@@ -54,7 +50,7 @@ export class CachedRun {
     return answer;
   };
 
-  /** The result that the tool gave, if it may be kept: null if a file has changed meanwhile, or was read that is not declared. */
+  /** The tool's result if it may be kept: null if a file changed meanwhile, or if an undeclared file was read. */
   async fresh(noted: readonly NotedFile[], signal: AbortSignal): Promise<FreshResult | null> {
     const ran = this.#ran;
     const answer = ran === null ? null : readToolResult(ran.answer);
@@ -85,7 +81,6 @@ export class CachedRun {
   }
 }
 
-/** True if nothing has touched the files between two looks, also if they have the same content again. */
 function areUntouched(before: readonly DeclaredFile[], after: readonly DeclaredFile[]): boolean {
   const isSame = ({ name, content }: DeclaredFile, other: DeclaredFile | undefined): boolean =>
     name === other?.name &&
@@ -94,7 +89,6 @@ function areUntouched(before: readonly DeclaredFile[], after: readonly DeclaredF
   return before.length === after.length && before.every((file, index) => isSame(file, after[index]));
 }
 
-/** True if what a call noted as read is one of these files, with this content. */
 function isAmong(files: readonly DeclaredFile[], { path, digest, access }: NotedFile): boolean {
   return access === "READ" && files.some(({ name, content }) => name === path && content?.digest === digest);
 }

@@ -7,10 +7,9 @@ import { stateOf, type FileState } from "../../workspace/file-state.ts";
 import { PathRefused } from "../../workspace/path-refused.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
 
-/** The most bytes of the files of one call that are compared. */
 const COMPARED_BYTES = 64 * 1024 * 1024;
 
-/** A file that a call declares, as it is now: by its path with all links resolved, relative to the workspace. */
+/** A declared file of a call: its path with links resolved, relative to the workspace. */
 export type DeclaredFile = {
   readonly name: string;
   /** Null if there is no such file. */
@@ -18,8 +17,8 @@ export type DeclaredFile = {
 };
 
 /**
- * The files that a call declares, as they are now. Null if nobody can tell what its answer depends on: a place is left out, so
- * that the tool chooses, a path names no file or may not be read, the files are larger than 64 MB together, or `signal` aborts.
+ * The present state of a call's declared files. Null if the answer's inputs are uncertain: a place is omitted, so that
+ * the tool chooses; a path is no file or may not be read; the files exceed 64 MB together; or `signal` aborts.
  */
 export async function declaredFiles(
   { paths }: Pick<Tool, "paths">,
@@ -42,7 +41,6 @@ export async function declaredFiles(
   return [...files.values()];
 }
 
-/** The paths at a place of an input; null if one is left out, or is no text. */
 function pathsAt(input: JsonObject, name: string): readonly string[] | null {
   const place = placeOf(name);
   const value = input[place.parameter] ?? null;
@@ -52,7 +50,6 @@ function pathsAt(input: JsonObject, name: string): readonly string[] | null {
   return texts.every((text) => typeof text === "string") ? texts : null;
 }
 
-/** A file as it is now; null if it is none, if it may not be read, if it has more than `room` bytes, or if `signal` aborts. */
 async function look(workspace: Workspace, path: string, room: number, signal: AbortSignal): Promise<DeclaredFile | null> {
   try {
     const name = workspace.show(workspace.resolve(path));
@@ -72,7 +69,7 @@ async function look(workspace: Workspace, path: string, room: number, signal: Ab
       await file.close();
     }
   } catch (error) {
-    // What cannot be read is the tool's to tell.
+    // The tool reports unreadable files.
     if (error instanceof PathRefused || (error instanceof Error && "syscall" in error)) return null;
     throw error;
   }

@@ -7,19 +7,16 @@ const RESULT_BYTES = 256 * 1024;
 /** The bytes that a result takes besides its answer. */
 const ROW_BYTES = 500;
 
-/** The result of a call, for calls of the same. */
 export type KeptResult = {
-  /** The call that ran. */
   readonly callId: string;
-  /** The tool's answer as JSON text: nobody who is given it changes what others are given. */
+  /** The answer as JSON text, so that its receivers cannot change each other's. */
   readonly answer: string;
-  /** The files that the call noted as read. */
   readonly noted: readonly NotedFile[];
 };
 
 /**
- * The newest results of cacheable tools, of all agents of this server, in bounded memory. Each agent finds its own alone, by its
- * `ResultCache`.
+ * The newest results of cacheable tools, of all agents of this server, in bounded memory. An agent finds only its own
+ * results, through its `ResultCache`.
  */
 export class RecentResults {
   readonly #results = new LRUCache<string, KeptResult>({
@@ -29,17 +26,14 @@ export class RecentResults {
   });
   #timesGiven = 0;
 
-  /** The number of calls that were given an earlier result since the server began. */
   get timesGiven(): number {
     return this.#timesGiven;
   }
 
-  /** The bytes that are kept, about. */
   get bytes(): number {
     return this.#results.calculatedSize;
   }
 
-  /** Gives a result that is kept; null for none. */
   give(key: string): KeptResult | null {
     const result = this.#results.get(key);
     if (result === undefined) return null;
@@ -47,12 +41,10 @@ export class RecentResults {
     return result;
   }
 
-  /** Keeps a result, unless it is large. */
   keep(key: string, result: KeptResult): void {
     this.#results.set(key, result);
   }
 
-  /** Forgets a result. */
   forget(key: string): void {
     this.#results.delete(key);
   }

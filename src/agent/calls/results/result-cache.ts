@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { KeptResult, RecentResults } from "./recent-results.ts";
 
-/** A result that may be kept as soon as its call has ended: since when it is known that nothing has changed. */
 export type FreshResult = { readonly key: string; readonly result: KeptResult; readonly since: number };
 
 /**
@@ -24,31 +23,29 @@ export class ResultCache {
     this.#recent = recent;
   }
 
-  /** The moment, by which `keep` knows whether anything changed since; null while something changes. */
+  /** The moment, for `keep`, of the last change; null during a change. */
   get moment(): number | null {
     return this.#changes === 0 ? this.#timesForgotten : null;
   }
 
-  /** Gives the result that is kept for a key; null for none. */
   give(key: string): KeptResult | null {
     return this.#changes === 0 ? this.#recent.give(this.#own(key)) : null;
   }
 
-  /** Keeps a result, unless something changed since its call began. */
+  /** Keeps a result, unless a change happened since its call began. */
   keep({ key, result, since }: FreshResult): void {
     if (this.moment !== since) return;
     this.#keys.add(key);
     this.#recent.keep(this.#own(key), result);
   }
 
-  /** Forgets all results. */
   forget(): void {
     for (const key of this.#keys) this.#recent.forget(this.#own(key));
     this.#keys.clear();
     this.#timesForgotten += 1;
   }
 
-  /** Does what may change something: forgets all results before and after it. */
+  /** Runs a change, and discards all results before and after it. */
   async changing<Result>(change: () => Promise<Result>): Promise<Result> {
     this.#changes += 1;
     this.forget();

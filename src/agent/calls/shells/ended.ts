@@ -8,20 +8,17 @@ import type { StartedShell } from "./rows.ts";
 /** The longest command line in an event, in bytes: the row has the whole. */
 const COMMAND_BYTES = 2_000;
 
-/** The command line as events tell it. */
 export function shownCommand(command: string): string {
   return marked(command, COMMAND_BYTES, "the shell has the whole");
 }
 
-/** An end that meets others of its agent so often was not meant to be. */
 const TRIES = 20;
 
-/** By what the end of a shell is committed. */
 export type EndServices = { readonly log: EventLog; readonly sql: Sql };
 
 /**
- * Commits that a shell has ended, and closes the questions about hosts that it alone has asked. `server` is the one that ran it; null
- * for another one, which may say so only if the shell's lease has run out. False if somebody was faster.
+ * Commits the end of a shell, and closes the questions about hosts that it alone has asked. `server` ran it; null for
+ * another server, which must wait until the shell's lease has expired. False if another commit came first.
  */
 export async function commitEnd(
   { log, sql }: EndServices,
@@ -33,7 +30,8 @@ export async function commitEnd(
   for (let attempt = 0; attempt < TRIES; attempt += 1) {
     const hosts = await endedHosts(sql, shell, at);
     if (await tryToEnd(log, shell, { ...end, hosts }, server, at)) return true;
-    // Another may have joined a question, or answered it: it is looked at again. Who ended the shell has closed them all.
+    // A question may have been joined or answered meanwhile: it is read again. If the shell was ended by another
+    // server, that server closed the questions.
     if (hosts.events.length === 0) return false;
   }
   throw new Error(`the end of shell ${shell.id} could not be committed in ${TRIES} tries`);
@@ -57,7 +55,7 @@ async function tryToEnd(
     signal,
     durationMs,
   } as const;
-  // The model reads the end of what it has killed, and of what was never started, as the result of its call.
+  // For a killed shell, or one that never started, the call's result tells the model.
   const isEndTold = endReason === "KILLED" || endReason === "NOT_STARTED";
   const { outcome } = await log.commit(
     tenant,

@@ -7,13 +7,12 @@ import { commitEnd } from "./ended.ts";
 import type { ServerShells } from "./server-shells.ts";
 import { lostShells, type StartedShell } from "./rows.ts";
 
-/** The most shells that one sweep closes; the next goes on. */
 const SWEEP = 100;
 
 /**
- * Closes the shells whose server was not heard of until their lease ran out, and gives their agents, which may go on. Every
- * server sweeps: each shell is closed by a compare-and-set, so that of several sweeps one wins. A server closes its own by their ends: a
- * machine that slept has renewed nothing.
+ * Closes the shells with an expired lease, and returns their agents, which may continue. Every server sweeps; a
+ * compare-and-set lets one of them close each shell. A server closes its own shells by their ends: after a sleep of the
+ * machine their leases are expired.
  */
 export async function closeLostShells({
   sql,

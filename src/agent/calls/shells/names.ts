@@ -1,18 +1,14 @@
-/** By what people and models know a background shell: its id and the beginning of its command line. */
 export type ShellName = { readonly id: string; readonly command: string };
 
 const CHARACTERS = 200;
 
-/** The beginning of the command line of a shell `s`. */
 export const COMMAND_BEGINNING = `CASE WHEN length(s.command) > ${CHARACTERS} THEN left(s.command, ${CHARACTERS}) || '…' ELSE s.command END`;
 
-/** The beginning of a command line, as COMMAND_BEGINNING gives it. */
 export function commandBeginning(command: string): string {
   const characters = Array.from(command);
   return characters.length > CHARACTERS ? `${characters.slice(0, CHARACTERS).join("")}…` : command;
 }
 
-/** The shells in words: one, or all of those of which one is meant. */
 export function shellNames(shells: readonly ShellName[]): string {
   const [first, ...others] = shells.map(({ id, command }) => `${id} (${command})`);
   if (others.length === 0) return `the background shell ${first}`;

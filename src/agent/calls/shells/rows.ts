@@ -4,9 +4,7 @@ import { SHELL_END_REASONS, type ShellState } from "../../../events/snapshots.ts
 import { COMMAND_BEGINNING, type ShellName } from "./names.ts";
 import type { FoundShell } from "../../tools/bash/shells.ts";
 
-/** A background shell of an agent that runs, or of whose end the model was not told. */
 export type ShellView = ShellName & {
-  /** The call that started it. */
   readonly callId: string;
   readonly state: ShellState;
   readonly server: string;
@@ -15,10 +13,9 @@ export type ShellView = ShellName & {
   readonly signal: string | null;
 };
 
-/** The columns of a shell `s` as a ShellView, in the order in which shells were started. */
+/** The columns of a shell `s` as a ShellView, in the order of their start. */
 export const SHELL_VIEWS = `coalesce(json_agg(json_build_object('id', s.id, 'callId', s.call_id, 'command', ${COMMAND_BEGINNING}, 'state', s.state, 'server', s.server, 'endReason', s.end_reason, 'exitCode', s.exit_code, 'signal', s.signal) ORDER BY s.started_at, s.id), '[]')`;
 
-/** A background shell as its row stands: of an agent, on a server of a machine. */
 export type ShellRow = Omit<ShellView, "callId"> & { readonly host: string };
 
 const READ: Statement<ShellRow, [agentId: string, shellId: string]> = {
@@ -43,7 +40,7 @@ const WANT_END: Statement<object, [agentId: string, serverId: string]> = {
   text: `UPDATE shell s SET end_wanted = 'TAKEN_OVER'
     FROM (SELECT id FROM shell WHERE agent_id = $1 AND NOT is_end_told AND server <> $2 AND state = 'RUNNING' AND end_wanted IS NULL ORDER BY id FOR NO KEY UPDATE) other WHERE s.id = other.id`,
 };
-/** A shell `s` whose lease has run out, and whose end the log of its tenant can take. A partial index has only those that run. */
+/** A shell `s` with an expired lease whose tenant's log accepts events. A partial index has only running shells. */
 export const IS_LOST = `s.state = 'RUNNING' AND s.lease_until < clock_timestamp() AND ${logIsWhole("s.tenant")}`;
 
 const LOST: Statement<StartedShell, [most: number]> = {
@@ -56,7 +53,6 @@ const END_LEASES: Statement<object, []> = {
   text: "UPDATE shell SET lease_until = clock_timestamp() - interval '1 ms' WHERE state = 'RUNNING'",
 };
 
-/** A shell that was started: what the commit of its end needs of it. */
 export type StartedShell = {
   readonly id: string;
   readonly tenant: string;
@@ -73,13 +69,12 @@ export async function readShell(sql: Sql, agentId: string, shellId: string): Pro
   return row ?? null;
 }
 
-/** The number of an agent's shells that run. */
 export async function countRunning(sql: Sql, agentId: string): Promise<number> {
   const [row] = await sql.query(COUNT_RUNNING, [agentId]);
   return row?.running ?? 0;
 }
 
-/** Those of the shells that still run on this server, as the rows say, with why they are to end; null for no reason. */
+/** The shells that still run on this server, by their rows, with the reason to end them; null for none. */
 export async function lookAtShells(
   sql: Sql,
   serverId: string,
@@ -88,7 +83,7 @@ export async function lookAtShells(
   return new Map((await sql.query(LOOK, [serverId, shellIds])).map(({ id, endWanted }) => [id, endWanted]));
 }
 
-/** Renews the leases of shells that run on this server. A row that others hold for a moment is left to the next time. */
+/** Renews the leases of this server's shells. Locked rows are left to the next renewal. */
 export async function renewShells(
   sql: Sql,
   serverId: string,
@@ -98,22 +93,21 @@ export async function renewShells(
   return new Set((await sql.query(RENEW, [serverId, ttlMs, shellIds])).map(({ id }) => id));
 }
 
-/** Asks other servers to end the shells of an agent that this server holds now. */
+/** Asks other servers to end the shells of an agent that this server holds. */
 export async function wantEndElsewhere(sql: Sql, agentId: string, serverId: string): Promise<void> {
   await sql.query(WANT_END, [agentId, serverId]);
 }
 
-/** At most `most` shells whose lease has run out; the longest first. */
+/** At most `most` shells with an expired lease, oldest first. */
 export async function lostShells(sql: Sql, most: number): Promise<readonly StartedShell[]> {
   return sql.query(LOST, [most]);
 }
 
-/** Lets the leases of all shells run out, if there is no other server: those of a process that died must not wait for them. */
+/** Expires the leases of all shells. Only for a server without others: the leases of its earlier process must not delay it. */
 export async function endShellLeases(sql: Sql): Promise<void> {
   await sql.query(END_LEASES, []);
 }
 
-/** The shell as tools are told of it. */
 export function stateOf({ id, command, state, endReason, exitCode, signal }: Omit<ShellView, "callId">): FoundShell {
   if (state === "RUNNING") return { shellId: id, command, end: null };
   const known = SHELL_END_REASONS.find((reason) => reason === endReason) ?? "EXITED";

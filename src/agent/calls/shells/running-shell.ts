@@ -6,7 +6,6 @@ import type { ShellEnd } from "../../tools/bash/shells.ts";
 import type { StartedShell } from "./rows.ts";
 import { untilEnd } from "../programs/until-end.ts";
 
-/** A background shell of this server, until it has ended with all that it started. */
 export class RunningShell {
   readonly row: StartedShell;
   /** Resolves when the shell has ended, and its output is written. Never rejects. */
@@ -17,7 +16,6 @@ export class RunningShell {
   #reason: ShellEndReason = "EXITED";
   readonly #lease: ProgramLease;
 
-  /** `folder` is that of the output. */
   constructor(
     row: StartedShell,
     group: ProcessGroup,
@@ -31,7 +29,7 @@ export class RunningShell {
     this.ended = this.#run();
   }
 
-  /** Kills the shell with all that it started. The first reason stays. */
+  /** Kills the shell and its descendants. The first reason stays. */
   end(reason: ShellEndReason): void {
     const { exitCode, signalCode } = this.#group.process;
     if (this.#reason === "EXITED" && exitCode === null && signalCode === null) this.#reason = reason;
@@ -45,7 +43,7 @@ export class RunningShell {
     const nobodyKnows = { code: null, signal: null, notes: [] };
     const { code, signal, notes } = await untilEnd(this.#group, take).catch(() => nobodyKnows);
     clearTimeout(this.#timer);
-    // The guard killed it, which tells nobody.
+    // The guard killed it, which is not reported otherwise.
     if (this.#reason === "EXITED" && signal === "SIGKILL" && this.#lease.isOver) this.#reason = "SERVER_LOST";
     for (const note of notes) await take(Buffer.from(`\n[${note}]\n`));
     await writing;
@@ -53,7 +51,7 @@ export class RunningShell {
     return { endReason: this.#reason, exitCode: code, signal };
   }
 
-  /** A disk that is full must not hold the shell up: what could not be written is missing in its output. */
+  /** A full disk must not stop the shell: unwritten output is missing. */
   async #write(chunk: Buffer): Promise<void> {
     await this.#output.write(chunk).catch(() => {});
   }

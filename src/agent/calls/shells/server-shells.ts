@@ -22,35 +22,32 @@ import { commitEnd, shownCommand } from "./ended.ts";
 import { countRunning, lookAtShells, readShell, renewShells, stateOf, type StartedShell } from "./rows.ts";
 import { RunningShell } from "./running-shell.ts";
 
-/** The time between two looks at the rows of this server's shells, in ms: leases are renewed, and ends that are wanted are made. */
+/** The time between two checks of this server's shell rows, in ms: leases are renewed, and requested ends are made. */
 const LOOK_MS = 1_000;
-/** The tries for the lease of a shell whose row others hold for a moment, each in ms after the one before. */
+/** The retries for a lease whose row is locked, each in ms after the one before. */
 const LOCKED_MS = [0, 20, 100, 500];
 
-/** By what the shells of a server run. */
 export type ShellServices = ProgramServices & {
   readonly serverId: string;
   readonly sql: Sql;
-  /** Renewals, which wait for nothing else. */
+  /** The connections for renewals, which never wait for other work. */
   readonly leases: Sql;
   readonly log: EventLog;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly outputs: ToolOutputs;
-  /** The time for which a lease holds, and the time between renewals, in ms. */
   readonly leaseTimes: { readonly ttlMs: number; readonly renewMs: number };
-  /** The time for which shells run on without a renewal of their lease, in ms. */
+  /** For how long shells may run without a renewal of their lease, in ms. */
   readonly programMs: number;
 };
 
-/** The call that starts a shell: of an agent, which owns it. */
 export type ShellCall = Omit<ProgramPlace, "lease"> & {
   readonly tenant: string;
   readonly createdBy: string;
   readonly callId: string;
-  /** Aborts when the call ends: what it has not started by then is not started. */
+  /** Aborts when the call ends: then a shell that has not started does not start. */
   readonly ended: AbortSignal;
-  /** The most shells of the agent, and the time of each, in ms. */
+  /** The most shells of the agent, and the time limit of each, in ms. */
   readonly most: number;
   readonly mostMs: number;
   /** Commits the row under the agent's lease. False if it was refused. */
@@ -58,16 +55,14 @@ export type ShellCall = Omit<ProgramPlace, "lease"> & {
 };
 
 /**
- * The background shells that run on this server. Each is a row with a lease of its own, which this server renews for as long as
- * the shell runs, and until its end is committed; whatever ends it, the row and the event that say so are one commit. A shell whose
- * lease cannot be renewed is killed before the lease runs out, so that nothing of it runs when another server goes on with its agent.
+ * The background shells of this server. Each is a row with its own lease, which this server renews until the shell's
+ * end is committed. The row's end and its event are one commit. A shell whose lease cannot be renewed is killed before
+ * the lease expires, so that it never runs beside another owner of its agent.
  */
 export class ServerShells {
   readonly #services: ShellServices;
   readonly #running = new Map<string, RunningShell>();
-  /** The leases of those that start, that run, and whose end is not committed yet. */
   readonly #leases = new Map<string, ProgramLease>();
-  /** The ends of those that have ended, until they are committed. */
   readonly #reporting = new Map<string, Promise<void>>();
   readonly #listeners = new Set<(shell: StartedShell) => void>();
   readonly #closing = new AbortController();
@@ -90,22 +85,19 @@ export class ServerShells {
     this.#looking = every({ pauseMs, task: () => this.#look(), onFailure }, this.#closing.signal);
   }
 
-  /** The number of shells that run. */
   get size(): number {
     return this.#running.size;
   }
 
-  /** True if the shell starts or runs here, or its end is not committed yet. */
   holds(id: string): boolean {
     return this.#leases.has(id);
   }
 
-  /** Calls the listener with each shell that has ended here. */
   onEnded(listener: (shell: StartedShell) => void): void {
     this.#listeners.add(listener);
   }
 
-  /** Ends all shells, and waits until that is committed, or cannot be. */
+  /** Ends all shells, and waits for the commits of their ends. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const shell of this.#running.values()) shell.end("SERVER_CLOSED");
@@ -115,7 +107,7 @@ export class ServerShells {
     await this.#looking;
   }
 
-  /** Starts a command line in the background. Its row is committed before anything of it runs (invariant 5). */
+  /** Starts a command line in the background. Its row is committed before its program starts (invariant 5). */
   async start(
     call: ShellCall,
     command: string,
@@ -151,7 +143,7 @@ export class ServerShells {
   }
 
   /**
-   * Renews the lease of a shell that is about to start: its commit may have waited for longer than the lease that it gave. Throws if
+   * Renews the lease of a shell that is about to start: its commit may have taken longer than the lease. Throws if
    * others may have closed the shell.
    */
   async #takeLease({ id, tenant, agentId }: StartedShell): Promise<ProgramLease> {
@@ -168,7 +160,7 @@ export class ServerShells {
     throw new Error("the shell was not started: its server did not have its lease in time, so another may have gone on");
   }
 
-  /** A piece of what an agent's shell said; null if the agent has no such shell. */
+  /** A piece of a shell's output; null if the agent has no such shell. */
   async logs(agentId: string, shellId: string, piece: ShellPiece): Promise<ShellLogs | null> {
     const { sql, serverId, outputs } = this.#services;
     const row = await readShell(sql, agentId, shellId);
@@ -178,7 +170,7 @@ export class ServerShells {
     return { ...stateOf(row), output: found ?? nothing, server: `${row.server} on ${row.host}` };
   }
 
-  /** Ends an agent's shell, and waits until that is committed; null if the agent has no such shell. */
+  /** Ends an agent's shell, and waits for the commit; null if the agent has no such shell. */
   async kill(agentId: string, shellId: string): Promise<FoundShell | null> {
     const { sql } = this.#services;
     const row = await readShell(sql, agentId, shellId);
@@ -190,7 +182,6 @@ export class ServerShells {
     return { shellId, command: row.command, end };
   }
 
-  /** Commits the end of a shell, again and again until the answer is known, while its lease is renewed. */
   #reported(row: StartedShell, end: ShellEnd): Promise<void> {
     const reporting = this.#report(row, end).finally(() => {
       this.#running.delete(row.id);
@@ -214,7 +205,6 @@ export class ServerShells {
     for (const listener of this.#listeners) listener(row);
   }
 
-  /** Renews the leases of this server's shells, and ends those that are to end, or that others have closed. */
   async #look(): Promise<void> {
     const ids = [...this.#leases.keys()];
     if (ids.length === 0) return;
@@ -230,7 +220,6 @@ export class ServerShells {
   }
 }
 
-/** The row of a shell that starts on this server. The commit gives it its lease. */
 function rowOf(
   { id, tenant, agentId, callId, command, startedAt }: StartedShell,
   server: string,

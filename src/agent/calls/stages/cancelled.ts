@@ -1,7 +1,6 @@
 import type { CancelRequest } from "../../../db/commit/change.ts";
 import type { Refusal } from "../refusals/refusal.ts";
 
-/** The reason with which the signal of a running call aborts if a person cancels that call alone. */
 export class CallCancelled extends Error {
   override readonly name = "AbortError";
   readonly request: CancelRequest;
@@ -12,7 +11,6 @@ export class CallCancelled extends Error {
   }
 }
 
-/** The refusal of a call that a person cancelled before it ended; "execution" if it had begun to run. */
 export function cancelledRefusal({ by, note }: CancelRequest, stage: "confirmation" | "execution"): Refusal {
   return { type: "cancelled", stage, by, note };
 }

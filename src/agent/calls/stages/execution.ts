@@ -13,23 +13,22 @@ import type { Confirmed } from "./confirmation.ts";
 import type { Refusal } from "../refusals/refusal.ts";
 import type { Validated } from "./validation.ts";
 
-/** A call that ran, with what the tool answered: of any form, since tools are other people's code. */
+/** A call that ran, with the tool's answer in any form: tools are other people's code. */
 export type Executed = { readonly call: Validated; readonly answer: ToolResult | undefined };
 
-/** The scope of an execution, besides the call: its limits, what goes round it, and its context, by its signal. */
 export type ExecutionScope = {
   readonly around: readonly Wrapper[];
   readonly agent: HookAgent;
   readonly timeoutMs: number;
   readonly interrupt: AbortSignal;
-  /** Is told that the tool has answered after its call had ended: its result is dropped. */
+  /** Called if the tool answers after its call had ended: its result is dropped. */
   readonly onLate: () => void;
   readonly context: (signal: AbortSignal) => ToolContext;
 };
 
 /**
- * Stage 5: runs the tool. The answer comes at the timeout and at an interrupt at once, even if the tool never ends; a
- * late result is dropped. Never rejects: what the tool throws is a refusal (invariant 9).
+ * Stage 5: runs the tool. A timeout or an interrupt ends it immediately, even if the tool never returns; a late result
+ * is dropped. Never rejects: an error of the tool is a refusal (invariant 9).
  */
 export async function execute(
   { call }: Confirmed,
@@ -44,7 +43,7 @@ export async function execute(
   try {
     signal.throwIfAborted();
     const told = (result: Result<Executed, Refusal>): Result<Executed, Refusal> => {
-      // A tool that obeys its signal fails: it has no result that is dropped.
+      // A tool that obeys its signal throws: no result is dropped.
       if (hasEnded && result.ok) onLate();
       return result;
     };
@@ -56,7 +55,7 @@ export async function execute(
   } finally {
     hasEnded = true;
     clearTimeout(timer);
-    // Lets go of the interrupt's signal, which lives as long as the lease.
+    // Releases the interrupt's signal, which lives as long as the lease.
     timeout.abort(ENDED);
   }
 }
@@ -80,7 +79,7 @@ async function run(
   }
 }
 
-/** Logs what a tool or a hook of the operator's own threw. Built-in tools throw what the model shall read. */
+/** Logs errors of custom tools and hooks. Errors of built-in tools are meant for the model. */
 function tellAuthor({ name }: Tool, error: unknown): void {
   if (error instanceof AroundFailed) currentOwnCode()?.threw(error.cause);
   else if (!BUILTIN_NAMES.has(name)) currentOwnCode()?.threw(error);
@@ -88,7 +87,7 @@ function tellAuthor({ name }: Tool, error: unknown): void {
 
 const BUILTIN_NAMES: ReadonlySet<string> = new Set(BUILTIN_TOOLS.map(({ name }) => name));
 
-/** A wrapper round an execution. What a hook throws itself names it; what the execution threw goes through. */
+/** A wrapper around an execution. An error of the hook itself names the hook; an error of the execution is passed on. */
 function roundOnce(
   { place, run }: Wrapper,
   next: () => Promise<ToolResult>,
@@ -114,8 +113,8 @@ function roundOnce(
 }
 
 /**
- * An execution that is begun a second time, or after the call has ended, is refused: a tool runs once for a call, while
- * it is EXECUTING (invariant 5). Whether the wrapper waits for it or not, what it throws is nobody's accident.
+ * Rejects a second execution, and one after the call has ended: a tool runs once for a call, while it is EXECUTING
+ * (invariant 5). Its rejection is handled even if the wrapper does not wait for it.
  */
 function runOnce(next: () => Promise<ToolResult>, ended: AbortSignal): () => Promise<ToolResult> {
   let isUsed = false;

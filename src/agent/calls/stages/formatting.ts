@@ -7,18 +7,17 @@ import type { ToolResult } from "../../tools/tool-result.ts";
 /** Details that are nested more deeply are left out. */
 const DETAILS_NESTING = 100;
 
-/** The longest problem that is said in the place of details, in bytes. */
+/** The longest problem text in place of details, in bytes. */
 const PROBLEM_BYTES = 500;
 
-/** A result as it is kept: text for the model within its limits, with the whole if that is more, and JSON for programs. */
+/** A result as it is kept: text for the model within its limits, the whole text if that is longer, and JSON for programs. */
 export type Formatted = { readonly output: string; readonly whole: string | null; readonly details: Json };
 
-/** Which end of an output that is too long the model reads. */
 type Keeps = Tool["keeps"];
 
 /**
- * Stage 6: what the tool answered as text and JSON that can be stored. Too long an output is cut, details that are too
- * large or cannot be told in JSON are left out, with a mark that says so. Takes anything, and never throws.
+ * Stage 6: the tool's answer as text and JSON that can be stored. Long outputs are cut; details that are too large or
+ * not JSON are left out, with a mark. Accepts any value, and never throws.
  */
 export function format(answer: ToolResult | undefined, keeps: Keeps = "head"): Formatted {
   try {
@@ -57,7 +56,7 @@ function tailOf(text: string): string {
   return tailBytes(start > 0 ? text.slice(start + 1) : text, OUTPUT.bytes);
 }
 
-/** Details as they are kept: JSON of no more than DETAILS_BYTES, or a mark that says so. */
+/** At most DETAILS_BYTES of JSON, or a mark in their place. */
 export function bounded(details: unknown): Json {
   if (details === undefined) return null;
   const json = toJson(details);
@@ -67,7 +66,6 @@ export function bounded(details: unknown): Json {
   return bytes > DETAILS_BYTES || nesting(text) > DETAILS_NESTING ? { truncated: true, bytes } : mapStrings(json, storable);
 }
 
-/** The reason for which a value cannot be told in JSON, for the tool's author. */
 function whyNoJson(value: unknown): string {
   try {
     JSON.stringify(value);

@@ -19,8 +19,8 @@ import { linesOf, ruleValues, type RuleValues } from "../../policy/rule-values.t
 import { validate, type Validated } from "./validation.ts";
 
 /**
- * All by which a call is judged. `askedPolicy` is the policy for a call about which `policy` asks: the same with the rules that
- * people have stored, where those are not known yet. `signal` stops the waiting for hooks.
+ * The parts by which a call is judged. `askedPolicy` is the policy for a call that `policy` asks about: it includes
+ * stored rules, if those are not known yet. `signal` aborts the wait for hooks.
  */
 export type PermissionScope = {
   readonly policy: Policy;
@@ -31,25 +31,23 @@ export type PermissionScope = {
   readonly signal: AbortSignal;
 };
 
-/** A call that was judged: with the values that the rules saw (null if a path has no place in the workspace), and why. */
+/** A judged call with its rule values (null if a path has no place in the workspace) and its explanation. */
 export type Judged = { readonly call: Validated; readonly values: RuleValues | null; readonly explanation: Explanation };
 
-/** A call that may run at once, one that must be confirmed by a person, or one that a hook has answered. */
 export type Permitted =
   | (Judged & { readonly kind: "allowed" })
   | (Judged & { readonly kind: "asked"; readonly reason: string; readonly meta: JsonObject | null })
   | (Judged & { readonly kind: "answered"; readonly result: ToolResult });
 
-/** A call that was denied keeps its explanation; `failedHook` says what went wrong if it was denied since a hook failed. */
+/** `failedHook` says what failed, if that is the reason for the denial. */
 export type Denied = Judged & { readonly refusal: Refusal; readonly failedHook: string | null };
 
-/** Stage 3: rules, lists and the mode; then hooks, those of the tool first, which may only tighten. */
+/** Stage 3: rules, lists and the mode; then hooks, the tool's own first, which may only tighten. */
 export async function permit(call: Validated, scope: PermissionScope): Promise<Result<Permitted, Denied>> {
   const judged = await judgeByRules(call, scope);
   return judged.explanation.verdict === "deny" ? denied(judged) : tighten(judged, scope);
 }
 
-/** The judgement of the rules, those that people have stored included, lists and modes. */
 async function judgeByRules(call: Validated, scope: PermissionScope): Promise<Judged> {
   const judged = await judgeByPolicy(call, scope);
   if (judged.explanation.verdict !== "ask") return judged;
@@ -57,7 +55,6 @@ async function judgeByRules(call: Validated, scope: PermissionScope): Promise<Ju
   return policy === scope.policy ? judged : judgeByPolicy(call, { ...scope, policy });
 }
 
-/** The judgement of a policy's rules, lists and modes, without hooks. */
 export async function judgeByPolicy(
   call: Validated,
   { policy, workspace }: Pick<PermissionScope, "policy" | "workspace">,
@@ -89,7 +86,7 @@ export async function judgeByPolicy(
   return { call, values, explanation: withAdvice(explanation, values, policy) };
 }
 
-/** The explanation, which says how to be asked less if a line is asked about since the list of what only reads does not have it. */
+/** Adds how to avoid the question, if a line is asked about because the list of read-only commands lacks it. */
 function withAdvice(explanation: Explanation, values: RuleValues, { permission, box }: Policy): Explanation {
   const isUnlisted = explanation.verdict === "ask" && explanation.decidedBy.startsWith("mode ") && permission.readOnlyCommands;
   return isUnlisted && box === null && linesOf(values).length > 0
@@ -141,7 +138,7 @@ async function tighten(first: Judged, scope: PermissionScope): Promise<Result<Pe
   return accepted(verdict === "ask" ? { ...judged, kind: "asked", reason, meta } : { ...judged, kind: "allowed" });
 }
 
-/** The call with the input that a hook gave it: validated and judged anew, and never more leniently than before. */
+/** The call with a hook's input: validated and judged again, and never more leniently than before. */
 async function rewrite(before: Judged, input: JsonObject, place: string, scope: PermissionScope): Promise<Judged> {
   const { call, explanation } = before;
   const validated = validate({ tool: call.tool, request: { ...withoutInput(call.request), form: "json", input } });

@@ -10,37 +10,33 @@ import type { Workspace } from "../../workspace/workspace.ts";
 import { failureOf, type Failure } from "../failure.ts";
 import type { Validated } from "./validation.ts";
 
-/** The changes that a call would make as things stood when it was asked for, or why they are not known. */
 export type CallPreview = ToolPreview & { readonly problem: string | null };
 
-/** The most of a preview: its files, the bytes of its diffs, those of its problem, and its time in ms. */
+/** The limits of a preview: files, bytes of diffs, bytes of its problem, time in ms. */
 const MOST = { files: 100, diffBytes: 128 * 1024, problemBytes: 2_000, ms: 2_000 };
 
-/** The things that a preview may look at. */
 export type PreviewScope = {
   readonly workspace: Workspace;
   readonly known: KnownFileRows;
   readonly contents: RecentContents;
-  /** True if the agent may read all files that values name without asking. */
   readonly mayRead: (values: RuleValues) => boolean;
   readonly stop: AbortSignal;
 };
 
 /**
- * The answer of a preview: the changes, null if the tool cannot say them; and the failure in which the call would end as things
- * stand, null for none that is foreseen. A failure may be told to the model if that tells it nothing of a file which the agent
- * has not read, and would have to ask for.
+ * The result of a preview. `preview`: the changes, null if the tool cannot say them. `failure`: the predicted failure,
+ * null for none. A failure is told to the model only if it reveals nothing of files that the agent would have to ask
+ * for.
  */
 export type Foreseen = {
   readonly preview: CallPreview | null;
   readonly failure: (Failure & { readonly mayBeTold: boolean }) | null;
 };
 
-/** The answer if a tool cannot say what a call would change. */
 export const NOT_FORESEEN: Foreseen = { preview: null, failure: null };
 
 /**
- * Asks a tool what a call would change. Files that mostly hold secrets are not looked at: nobody has allowed that yet. Rejects if
+ * Asks a tool for the changes of a call. Likely secret files are not read: no person has allowed that yet. Rejects if
  * the database does not answer.
  */
 export async function previewCall(
@@ -67,7 +63,7 @@ export async function previewCall(
       throw error;
     }
   };
-  // Without a content of before, no failure says what something else has written since.
+  // Without earlier contents a failure reveals nothing that others have written since.
   const files = new KnownFiles(rows, mayReadAll ? contents : new RecentContents());
   try {
     const answer = await inTime((signal) => preview({ workspace, files, signal }), stop);
@@ -99,7 +95,6 @@ async function inTime(
   return await Promise.race([ask(signal), stopped.promise]);
 }
 
-/** A preview as it is kept. Tools are other people's code: what they answer may have any form. */
 function bounded(given: unknown): CallPreview {
   const files = isJsonObject(given) && Array.isArray(given["files"]) ? given["files"] : null;
   if (files === null) return without("the tool's preview names no files");

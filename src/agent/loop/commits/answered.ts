@@ -12,29 +12,26 @@ import { added, answerMessage } from "./messages.ts";
 import { stepUsage } from "./step-usage.ts";
 import { turnEnded } from "./turn-ended.ts";
 
-/** A model's answer, and how it came. */
 export type Answered = {
   readonly answer: Answer;
-  /** The ends of what it said. */
   readonly texts: readonly AgentEventBody[];
-  /** The tokens of the call, and of those that broke off before it said anything. */
+  /** The tokens of the call, and of earlier tries that failed before their first text. */
   readonly spent: Spending;
   readonly durationMs: number;
   readonly model: Pick<Model, "name" | "price">;
-  /** An answer that took longer, in ms, is reported. */
+  /** Answers that took longer than this, in ms, are reported. */
   readonly slowStepMs: number;
-  /** True if the template traces calls. */
   readonly trace: boolean;
 };
 
-/** A model answered: its message, its calls, and what it cost. An answer without calls ends the turn. */
+/** Stores a model's answer: its message, its calls and its cost. An answer without calls ends the turn. */
 export function answered(view: AgentView, facts: Answered, at: Date): Commit {
   const { answer } = facts;
   const message = answerMessage(answer, view, at);
   const calls = newCalls(answer, view, at);
   const { stopReason } = answer;
   const used = stepUsage(view.stepCount, facts.spent, facts.model.price);
-  // An answer that says nothing, as one of calls alone, did not stream.
+  // An answer without text did not stream.
   const streamed = view.breakpoint === "PRE_MODEL" ? move(view, { breakpoint: "STREAMING_MODEL" }) : null;
   const stored: Commit = {
     change: {
@@ -155,7 +152,6 @@ function pendingCall({ id, ordinal, providerId, name, state, attempt, requestedI
   });
 }
 
-/** Something of a model call that operators should know. */
 export function warning(detail: string, message: string): AgentEventBody {
   return { kind: "ERROR", severity: "WARN", phase: "MODEL", message, detail };
 }

@@ -7,10 +7,8 @@ import type { CallStep } from "../../calls/states.ts";
 import { callsChanged, joinCommits, type Commit } from "./commit.ts";
 import { openQuestions, questionsSealed, withQuestionSealed } from "./questions-sealed.ts";
 
-/** A call that is not running, and the wish that it ends. */
 export type CancelledCall = { readonly call: CallView; readonly request: CancelRequest };
 
-/** Calls that do not run are cancelled: each is FAILED, with its question closed. The turn goes on. */
 export function callsCancelled(cancelled: readonly CancelledCall[], { trace }: { readonly trace: boolean }, at: Date): Commit {
   const questions = questionsSealed(openQuestions(cancelled.map(({ call }) => call)), "the call was cancelled", at);
   const steps = cancelled.map((each) => failed(each, at));

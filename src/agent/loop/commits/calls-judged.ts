@@ -18,19 +18,15 @@ import { toolWarning } from "./tool-warning.ts";
 import type { AgentView } from "../view.ts";
 import { callsChanged, type Commit } from "./commit.ts";
 
-/** A judgement of a call that does not start now. */
 export type Unready = Exclude<Judgement, ReadyCall | { readonly kind: "held" }>;
 
-/** The part of a template about the record of calls. */
 export type RecordTemplate = Pick<ApprovalTemplate, "approvalQuorum" | "approvalExpiresMs" | "trace">;
 
-/** The outcome of one judged call: its transition, with the question to a person if there is one. */
 type Outcome = { readonly step: CallStep; readonly events: readonly AgentEventBody[]; readonly asked: Asked | null };
 
-/** A question to a person, and the approval that it replaces. */
 type Asked = { readonly request: ApprovalRequest; readonly stale: ApprovalTransition | null };
 
-/** Calls were judged and do not start now: each goes to its final state, or a person is asked. */
+/** Stores judgements of calls that do not start: each call becomes final, or an approval is requested. */
 export function callsJudged(
   view: AgentView,
   { judgements, template }: { readonly judgements: readonly Unready[]; readonly template: RecordTemplate },
@@ -50,7 +46,7 @@ export function callsJudged(
   };
 }
 
-/** A call that was judged and waited for its start is refused. One that has run before has an unknown outcome. */
+/** Refuses a call that was judged and waited for its start. If it has run before, its outcome is unknown. */
 export function callRefused(
   view: AgentView,
   { judged, refusal, template }: { readonly judged: JudgedCall; readonly refusal: Refusal; readonly template: RecordTemplate },
@@ -68,7 +64,6 @@ function outcomeOf(view: AgentView, judgement: Unready, at: Date, template: Reco
   return traced(view, judgement, template, judgedOutcome(view, judgement, at, template));
 }
 
-/** The outcome with the stages that led to it, for a template that traces. */
 function traced(
   view: AgentView,
   judged: { readonly kind?: Judgement["kind"]; readonly call: CallView; readonly stages: Stages },
@@ -101,14 +96,12 @@ function judgedOutcome(view: AgentView, judgement: Unready, at: Date, template: 
   }
 }
 
-/** The outcome of a call; operators are told of a hook that threw. */
 function withFailedHook(judgement: Unready, outcome: Outcome): Outcome {
   if (judgement.kind !== "denied" || judgement.failedHook === null) return outcome;
   const warning = toolWarning({ detail: "hook_failed", message: judgement.failedHook });
   return { ...outcome, events: [warning, ...outcome.events] };
 }
 
-/** Why a call that was to run again does not. */
 function notRepeated(judgement: Unready): string {
   switch (judgement.kind) {
     case "refused":
@@ -121,7 +114,7 @@ function notRepeated(judgement: Unready): string {
   }
 }
 
-/** The end of a call that has run, that nobody knows the outcome of, and that does not run again. */
+/** Seals a call that has run, has an unknown outcome, and is not run again. */
 function sealed(call: CallView, why: string, at: Date, template: RecordTemplate): Outcome {
   return ending(sealCall(call, { note: `it may not run again: ${why}` }, at), template);
 }
@@ -172,7 +165,7 @@ function ask(view: AgentView, judgement: Unready & { kind: "asked" }, at: Date, 
     },
     template,
   );
-  // What a person allowed once is not what would run now.
+  // The approval was given for something else than what would run.
   const stale =
     call.approval?.state === "ALLOWED" ? ({ id: call.approval.id, from: "ALLOWED", to: "STALE", closedAt: at } as const) : null;
   return {
@@ -185,7 +178,7 @@ function ask(view: AgentView, judgement: Unready & { kind: "asked" }, at: Date, 
   };
 }
 
-/** The time that stages took, without what a person took to answer. */
+/** The time of the stages in ms, without the wait for a decision. */
 function workedMs(stages: Stages): number {
   return stages.reduce((sum, { stage, durationMs }) => (stage === "confirmation" ? sum : sum + durationMs), 0);
 }

@@ -6,21 +6,17 @@ import { storable } from "../../../lib/text.ts";
 import type { CallView } from "../../calls/call.ts";
 import type { AgentView } from "../view.ts";
 
-/** The rows of an agent after a commit of its owner, as a function of the rows before it: so they need not be read again. */
+/** The agent's rows after a commit, computed from the rows before it, so that they need no second read. */
 export type Reducer = (before: AgentView) => AgentView;
 
-/** A commit of an owner: rows, the events that report them, and the rows after it. */
 export type Commit = { readonly change: OwnerChange; readonly events: readonly AgentEventBody[]; readonly after: Reducer };
 
-/** After a commit that changes nothing that a view shows. */
 export const identity: Reducer = (view) => view;
 
-/** After several things, one after the other. */
 export function compose(...reducers: readonly Reducer[]): Reducer {
   return (view) => reducers.reduce((now, reducer) => reducer(now), view);
 }
 
-/** Several commits of one agent as one, in their order. */
 export function joinCommits(...commits: readonly Commit[]): Commit {
   return {
     change: joinChanges(commits.map(({ change }) => change)),
@@ -29,18 +25,16 @@ export function joinCommits(...commits: readonly Commit[]): Commit {
   };
 }
 
-/** Events that change no row. */
 export function said(...events: readonly AgentEventBody[]): Commit {
   return { change: {}, events, after: identity };
 }
 
-/** The state and the breakpoint of an agent. */
 export type StateAndBreakpoint = Pick<AgentView, "state" | "breakpoint">;
 
-/** A change of state and breakpoint: the columns, the events that report it, and the rows after it. */
+/** A change of state and breakpoint: columns, events, and the rows after it. */
 export type Move = { readonly patch: AgentPatch; readonly events: readonly AgentEventBody[]; readonly after: Reducer };
 
-/** The move of an agent from where it stands. What stays as it is has no event. */
+/** Moves an agent to a state and breakpoint. Values that stay the same have no event. */
 export function move({ state, breakpoint }: StateAndBreakpoint, to: Partial<StateAndBreakpoint>): Move {
   const next = { state, breakpoint, ...to };
   return {
@@ -55,16 +49,14 @@ export function move({ state, breakpoint }: StateAndBreakpoint, to: Partial<Stat
   };
 }
 
-/** A move as a commit of its own. */
 export function moved(view: AgentView, to: Partial<StateAndBreakpoint>): Commit {
   const { patch, events, after } = move(view, to);
   return { change: { agent: patch }, events, after };
 }
 
 /**
- * An agent is no longer interrupted, and its note, if there is one, was told. The note of an interrupt that came since the rows
- * were read stays, since nobody has told the model of it: the next turn does. So does the interrupt itself, if it came after
- * messages that wait.
+ * Ends an interrupt whose note the model was told. A newer interrupt and its note stay for the next turn, also if it
+ * came after messages that wait.
  */
 export function interruptEnded({ interruptAt, interruptNote }: AgentView): Commit {
   const told = interruptAt === null || interruptNote === null ? {} : { toldNote: interruptNote };
@@ -75,13 +67,12 @@ export function interruptEnded({ interruptAt, interruptNote }: AgentView): Commi
   };
 }
 
-/** After calls of the last step changed. */
 export function callsChanged(changed: readonly CallView[]): Reducer {
   const stored = new Map(changed.map((call) => [call.id, asStored(call)]));
   return (view) => ({ ...view, calls: view.calls.map((call) => stored.get(call.id) ?? call) });
 }
 
-/** The call as it is read from its row: what PostgreSQL cannot store was replaced in its texts. */
+/** The call as it is read from its row: characters that PostgreSQL cannot store are replaced. */
 export function asStored(call: CallView): CallView {
   return {
     ...call,

@@ -10,29 +10,24 @@ import type { AgentView } from "../view.ts";
 import { identity, type Commit } from "./commit.ts";
 import { noteMessage } from "./messages.ts";
 
-/** The most files that one event or one note names, and the most bytes of their paths. */
+/** The most files that one event or note names, and the most bytes of their paths. */
 const EVENT = { files: 50, bytes: 24 * 1024 };
 const NOTE = { files: 20, bytes: 4 * 1024 };
 
-/** The news of the files that an agent knows: changes that were just found, and earlier ones of which the model was not told. */
 export type FileNews = { readonly changes: readonly FoundChange[]; readonly untold: readonly RememberedFile[] };
 
-/** No file has changed. */
 export const NO_NEWS: FileNews = { changes: [], untold: [] };
 
-/** Something else has changed files, while a step is under way. */
 export function filesChanged({ changes }: FileNews): Commit {
   return { change: { fileChanges: rowsOf(changes, null) }, events: changedEvents(changes), after: identity };
 }
 
-/** The news for the model of files that changed since it was last told: a note, the change that says so, and the events of what was just found. */
 export type ToldFiles = {
   readonly messages: AddedMessages;
   readonly change: Pick<OwnerChange, "fileChanges">;
   readonly events: readonly AgentEventBody[];
 };
 
-/** Tells the model of the files that have changed; of none if none has. */
 export function toldFiles(view: AgentView, { changes, untold }: FileNews, at: Date): ToldFiles {
   const told = [...changes, ...untold.flatMap((file) => (file.change === null ? [] : [{ file, change: file.change }]))];
   if (told.length === 0) return { messages: [], change: {}, events: [] };
@@ -43,7 +38,6 @@ export function toldFiles(view: AgentView, { changes, untold }: FileNews, at: Da
   };
 }
 
-/** A file, and what something else has made of it. */
 type ChangedFile = Pick<FoundChange, "file" | "change">;
 
 function rowsOf(changed: readonly ChangedFile[], toldAt: Date | null): NonNullable<OwnerChange["fileChanges"]> {
@@ -82,12 +76,10 @@ function noteOn(told: readonly ChangedFile[]): string {
   return `[${which} changed since you last read or wrote ${told.length === 1 ? "it" : "them"}, and not by your file tools: ${names.join(", ")}. Read a file again before you rely on what you know of it.]`;
 }
 
-/** A path in one line. */
 function shown(path: string): string {
   return /\p{Cc}/u.test(path) ? JSON.stringify(path) : path;
 }
 
-/** The first files by their paths, within a bound; at least one. */
 function first<File extends ChangedFile>(
   changed: readonly File[],
   bound: { readonly files: number; readonly bytes: number },

@@ -7,10 +7,8 @@ import type { AgentView } from "../view.ts";
 import type { RecordTemplate } from "./calls-judged.ts";
 import type { Commit } from "./commit.ts";
 
-/** The questions of a call that has ended, and the commit that asks them. */
 export type HostsAsked = { readonly questions: readonly HostQuestion[]; readonly commit: Commit };
 
-/** A call that has ended would have reached hosts: each is asked for, or joins the question that is open for it. */
 export function hostsAsked(
   view: AgentView,
   { id, name }: Pick<CallView, "id" | "name">,
@@ -41,19 +39,16 @@ function asQuestion({ approvalId, host, port, state, note }: HostQuestion): Host
   return { approvalId, host, port, state, note };
 }
 
-/** The open questions with those of a call, which are no longer only of background shells. */
 function withQuestions(open: readonly OpenHost[], questions: readonly HostQuestion[]): readonly OpenHost[] {
   const ofCall = new Set(questions.map(({ approvalId }) => approvalId));
   const others = open.filter(({ approvalId }) => !ofCall.has(approvalId));
   return [...others, ...questions.map((question) => ({ ...question, isOfShells: false }))].toSorted(byHost);
 }
 
-/** True if the results of the last step's calls wait for an answer about a host. */
 export function waitsForHosts({ calls }: Pick<AgentView, "calls">): boolean {
   return calls.some(({ hosts }) => hosts.some(({ state }) => state === "PENDING"));
 }
 
-/** The needs of an agent whose results have joined the transcript; nothing changes if they waited for no host. */
 export function needsAfter({ calls, shells }: Pick<AgentView, "calls" | "shells">): { readonly needs?: number } {
   if (calls.every(({ hosts }) => hosts.length === 0)) return {};
   return { needs: shells.some(({ state }) => state === "RUNNING") ? NEEDS.shells : NEEDS.nothing };

@@ -8,15 +8,12 @@ import { answerLine, answersNote, outputWith } from "../../calls/hosts/host-line
 import type { AgentView } from "../view.ts";
 import type { Reducer } from "./commit.ts";
 
-/** Messages that waited, as they join the transcript. */
 export type Joins = NonNullable<OwnerChange["joins"]>;
 
-/** The messages that wait, as they join the transcript of a turn from `ordinal` on. */
 export function joinWaiting(view: AgentView, turn: number, ordinal: number): Joins {
   return view.waiting.map((id, index) => ({ id, ordinal: ordinal + index, turn, step: view.stepCount + 1 }));
 }
 
-/** After messages that had waited joined the transcript. */
 export function joined(joins: Joins): Reducer {
   const ids = new Set(joins.map(({ id }) => id));
   return (view) => ({
@@ -29,8 +26,8 @@ export function joined(joins: Joins): Reducer {
 }
 
 /**
- * The one message with the results of the last step's calls, in source order (invariant 6); none if they have joined before. What
- * became of questions about hosts stands behind the output of each call that asked.
+ * The one message with the results of the last step's calls, in source order (invariant 6); none if they have joined
+ * before. The answers about hosts follow the output of the call that asked.
  */
 export function resultsMessage(view: AgentView, at: Date): AddedMessages {
   if (view.calls.length === 0 || view.lastMessageKind !== "ASSISTANT") return [];
@@ -46,22 +43,20 @@ export function resultsMessage(view: AgentView, at: Date): AddedMessages {
   return [agentMessage(view, "TOOL_RESULTS", content, at)];
 }
 
-/** A note to the model with the answers to what programs in the background asked; none if there are none. */
+/** A note to the model with the answers about hosts that background programs asked for; none if there are none. */
 export function untoldMessage(view: AgentView, at: Date): AddedMessages {
   return view.untoldHosts.length === 0 ? [] : [noteMessage(view, answersNote(view.untoldHosts, view.shells), at)];
 }
 
-/** A note of the server's to the model. Nobody sent it: it starts no turn, and is answered by none. */
+/** A note of the server to the model. It has no sender, starts no turn and gets no answer. */
 export function noteMessage(view: AgentView, note: string, at: Date): AddedMessages[number] {
   return agentMessage(view, "USER", [{ type: "text", text: note }], at);
 }
 
-/** The model's answer; none if it said nothing. */
 export function answerMessage({ content }: Answer, view: AgentView, at: Date): AddedMessages {
   return content.length === 0 ? [] : [agentMessage(view, "ASSISTANT", content, at)];
 }
 
-/** After messages of the owner were added to the transcript. */
 export function added(messages: AddedMessages): Reducer {
   return (view) => ({
     ...view,
@@ -70,7 +65,7 @@ export function added(messages: AddedMessages): Reducer {
   });
 }
 
-/** The columns of an agent whose transcript is so long; its newest safe point is the last message. */
+/** The columns for a transcript of this length. Its newest safe point is the last message. */
 export function transcriptColumns(transcriptLength: number): { transcriptLength: number; lastSfpIndex: number } {
   return { transcriptLength, lastSfpIndex: transcriptLength - 1 };
 }

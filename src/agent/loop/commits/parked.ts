@@ -2,8 +2,8 @@ import type { AgentView } from "../view.ts";
 import { compose, interruptEnded, moved, type Commit } from "./commit.ts";
 
 /**
- * The agent is given back: refused if anything arrived since the view was read (invariant 8). An interrupt of a turn that never began,
- * since its message was withdrawn, goes with it.
+ * Gives the agent back: refused if anything arrived since the view was read (invariant 8). An interrupt of a turn that
+ * never began, because its message was withdrawn, is cleared.
  */
 export function parked(view: AgentView): Commit {
   const { change, events, after } =

@@ -2,15 +2,14 @@ import { closedEvent } from "../../approvals/closed-event.ts";
 import type { CallView } from "../../calls/call.ts";
 import { identity, type Commit } from "./commit.ts";
 
-/** A question to a person that is open: by its approval, and the call that it is about; null for one about a host. */
+/** An open approval. `callId` is null for a question about a host. */
 export type OpenQuestion = { readonly id: string; readonly callId: string | null };
 
-/** The open questions about calls. */
 export function openQuestions(calls: readonly CallView[]): readonly OpenQuestion[] {
   return calls.flatMap(({ id, approval }) => (approval?.state === "PENDING" ? [{ id: approval.id, callId: id }] : []));
 }
 
-/** Questions are closed without an answer. What becomes of their calls is for the commit beside this one. */
+/** Closes questions without an answer. Another part of the same commit ends their calls. */
 export function questionsSealed(questions: readonly OpenQuestion[], note: string, at: Date): Commit {
   return {
     change: { approvalTransitions: questions.map(({ id }) => ({ id, from: "PENDING", to: "SEALED", closedAt: at })) },
@@ -19,7 +18,6 @@ export function questionsSealed(questions: readonly OpenQuestion[], note: string
   };
 }
 
-/** The call with its question closed, as it is read from its rows. */
 export function withQuestionSealed(call: CallView): CallView {
   return call.approval?.state === "PENDING" ? { ...call, approval: { ...call.approval, state: "SEALED" } } : call;
 }

@@ -12,24 +12,22 @@ import { stepAbortedIfOpen, type Aborted } from "./step-aborted.ts";
 const NOTE = "the server stopped while the tool ran";
 const NOTE_BEHIND = "a call before it in the same answer broke off, and its outcome is unknown";
 
-/** The part of a template about calls whose server died while they ran. */
 export type RecoveryTemplate = RecordTemplate & { readonly unknownOutcome: "seal" | "ask" };
 
-/** The work that an owner left when it died: calls whose outcome is unknown, and a model call that has no answer. */
 export type Left = {
   readonly unknown: readonly CallView[];
   readonly broken: Aborted;
   readonly tools: ReadonlyMap<string, Pick<Tool, "risk" | "readOnly">>;
-  /** Null if the template is no longer configured: the calls are sealed then. */
+  /** Null if the template is no longer configured: its calls are sealed. */
   readonly template: RecoveryTemplate | null;
-  /** False if the earlier owner gave the agent back itself, as a server that is stopped does. */
+  /** False if the earlier owner released the agent itself, as a server does that shuts down. */
   readonly isTakenOver: boolean;
 };
 
 /**
- * The agent goes on after an owner that died. Calls of which nobody knows whether they had effects are never silently run
- * again (invariant 5): a person is asked if the template wants that, else they are sealed. What the same answer would have changed
- * after a sealed call is sealed as well: it was meant for a world in which that call had gone well.
+ * Continues an agent after its owner stopped. Calls with an unknown outcome are never run again silently (invariant 5):
+ * they are asked about or sealed, as the template says. If a call is sealed, later calls of the same answer that change
+ * something are sealed too: they were planned for its success.
  */
 export function recovered(view: AgentView, { unknown, broken, tools, template, isTakenOver }: Left, at: Date): Commit {
   const aborted = stepAbortedIfOpen(view, broken, at);
@@ -59,7 +57,6 @@ export function recovered(view: AgentView, { unknown, broken, tools, template, i
   return joinCommits(aborted, calls, resumed);
 }
 
-/** The calls that have not begun, may change something, and stand behind the first of those that broke off. */
 function changesBehind(view: AgentView, unknown: readonly CallView[], tools: Left["tools"]): readonly CallView[] {
   const first = Math.min(...unknown.map(({ ordinal }) => ordinal));
   return view.calls.filter(

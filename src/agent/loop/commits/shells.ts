@@ -8,7 +8,7 @@ import type { AgentView } from "../view.ts";
 import { identity, type Commit, type Reducer } from "./commit.ts";
 import { noteMessage } from "./messages.ts";
 
-/** A background shell starts: its row is there before anything of it runs. */
+/** Starts a background shell: its row is stored before its program starts. */
 export function shellStarted(start: NonNullable<OwnerChange["shellStart"]>, event: AgentEventBody): Commit {
   const { id, callId, server } = start.row;
   const command = commandBeginning(start.row.command);
@@ -20,14 +20,12 @@ export function shellStarted(start: NonNullable<OwnerChange["shellStart"]>, even
   };
 }
 
-/** The news for the model of the shells that ended since it was last told: a note, the change that says so, and the rows after it. */
 export type ToldShells = {
   readonly messages: AddedMessages;
   readonly change: Pick<OwnerChange, "shellsTold">;
   readonly after: Reducer;
 };
 
-/** Tells the model of the shells that have ended; of none if none has. */
 export function toldShells(view: AgentView, at: Date): ToldShells {
   const ended = view.shells.filter(({ state }) => state === "ENDED");
   if (ended.length === 0) return { messages: [], change: {}, after: identity };

@@ -5,20 +5,17 @@ import type { AgentView } from "../view.ts";
 import { said, type Commit } from "./commit.ts";
 import { stepUsage, type UsageColumns } from "./step-usage.ts";
 
-/** A model call that has no answer, as far as it is known. */
 export type Aborted = {
-  /** They close what it said, and say why. */
   readonly events: readonly AgentEventBody[];
   readonly spent: Spending;
   readonly price: TokenPrice | null;
-  /** True if its server was stopped on purpose: whoever goes on says so. */
+  /** True if its server shut down in a planned way: the next owner reports that. */
   readonly isPlanned?: boolean;
 };
 
-/** The stop reason of a step that a planned stop broke off. */
+/** The stop reason of a step that a planned shutdown interrupted. */
 export const PLANNED_STOP = "planned_stop";
 
-/** What a call used of which nothing is known. */
 const UNKNOWN: UsageColumns = {
   inputTokens: null,
   outputTokens: null,
@@ -28,7 +25,7 @@ const UNKNOWN: UsageColumns = {
   outputIsEstimated: false,
 };
 
-/** A model call that was begun has no answer: it broke off, failed, or was not made. What it used is paid for all the same. */
+/** Ends a model call without an answer: it broke off, failed, or was not made. Its tokens are charged all the same. */
 export function stepAborted(view: AgentView, { events, spent, price, isPlanned = false }: Aborted, at: Date): Commit {
   const stopReason = isPlanned ? PLANNED_STOP : null;
   const used = totalTokens(spent.usage) === 0 ? null : stepUsage(view.stepCount, spent, price);
@@ -41,7 +38,6 @@ export function stepAborted(view: AgentView, { events, spent, price, isPlanned =
   };
 }
 
-/** The same if a model call of the last step was begun and not answered; else only the events. */
 export function stepAbortedIfOpen(view: AgentView, facts: Aborted, at: Date): Commit {
   if (view.lastStep?.state === "STARTED") return stepAborted(view, facts, at);
   return said(...facts.events);

@@ -8,13 +8,9 @@ import { toldFiles, type FileNews } from "./files.ts";
 import { toldShells } from "./shells.ts";
 import { added, joined, joinWaiting, resultsMessage, transcriptColumns, untoldMessage } from "./messages.ts";
 
-/** The model that is called, and what is new of the files that the agent knows. */
 export type StepFacts = { readonly model: string; readonly files: FileNews };
 
-/**
- * A model call is about to be made: the results of the last step's calls join the transcript, what is told of shells that ended, of
- * files that something else changed and of hosts that programs in the background asked for, and what people sent meanwhile.
- */
+/** Starts a step. Appends, in this order: tool results, notes (shells, files, hosts), waiting messages. */
 export function stepStarted(view: AgentView, { model, files }: StepFacts, at: Date): Commit {
   const results = resultsMessage(view, at);
   const ofShells = toldShells(added(results)(view), at);
@@ -42,7 +38,6 @@ export function stepStarted(view: AgentView, { model, files }: StepFacts, at: Da
   };
 }
 
-/** A step that a planned stop has broken off is made again: the timeline says why. */
 function resumed({ lastStep }: AgentView): readonly AgentEventBody[] {
   const isPlanned = lastStep?.state === "ABORTED" && lastStep.stopReason === PLANNED_STOP;
   return isPlanned ? [{ kind: "AGENT_RESUMED", strategy: "PLANNED", sealed: [] }] : [];

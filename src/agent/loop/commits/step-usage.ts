@@ -3,10 +3,8 @@ import type { AgentEventBody } from "../../../events/event.ts";
 import { costOf, totalTokens, type TokenPrice } from "../../models/model.ts";
 import type { Spending } from "../../models/spending.ts";
 
-/** The columns of a step that say what it used. */
 export type UsageColumns = Omit<StepEnd, "state" | "stopReason" | "completedAt">;
 
-/** The tokens and the cost of a step: for its row, and for the log. */
 export function stepUsage(
   step: number,
   { usage, isEstimated }: Spending,

@@ -1,6 +1,6 @@
 import type { AgentEventBody } from "../../../events/event.ts";
 
-/** Something about a tool call that operators should know: an alarm is built on `phase: TOOL` and the word of `detail`. */
+/** A warning to operators about a tool call. Alarms match `phase: TOOL` and the word in `detail`. */
 export function toolWarning({ detail, message }: { readonly detail: string; readonly message: string }): AgentEventBody {
   return { kind: "ERROR", severity: "WARN", phase: "TOOL", message, detail };
 }

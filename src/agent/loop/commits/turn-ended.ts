@@ -4,12 +4,12 @@ import { compose, interruptEnded, type Commit, move } from "./commit.ts";
 import { needsAfter } from "./hosts-asked.ts";
 import { added, noteMessage, resultsMessage, transcriptColumns } from "./messages.ts";
 
-/** More messages than these are not listed in the DONE of their turn, but read from their rows. */
+/** The most messages that a DONE lists. If there are more, readers take them from their rows. */
 const EVENT_MESSAGE_IDS = 200;
 
 /**
- * A turn ends: one DONE, always, with the messages that it answers. Calls of the last step leave their results in the
- * transcript, and then a note for the model, if there is one.
+ * Ends a turn with exactly one DONE, which lists the messages that it answers. Results of the last step's calls join
+ * the transcript, followed by a note for the model, if there is one.
  */
 export function turnEnded(
   view: AgentView,

@@ -10,24 +10,19 @@ import { openQuestions, questionsSealed, withQuestionSealed } from "./questions-
 import { stepAbortedIfOpen, type Aborted } from "./step-aborted.ts";
 import { turnEnded } from "./turn-ended.ts";
 
-/** The reason and the manner in which a turn is ended with all that is open in it. */
 export type Sealing = {
   readonly reason: DoneReason;
-  /** Why, for the model and for people. */
   readonly note: string;
-  /** The note that tells the model of it if no call is open whose result would say so; null for none. */
+  /** A note that tells the model the reason if no open call's result does; null for none. */
   readonly told: string | null;
-  /** The model call that is open, if one is. */
   readonly broken: Aborted;
-  /** Further events that report why. */
   readonly events: readonly AgentEventBody[];
-  /** True if the calls of the template are traced. */
   readonly trace: boolean;
 };
 
 /**
- * A turn ends with all that is open in it: every call is sealed, every question closed, also about hosts, the model call aborted.
- * What only background shells ask stays open while they run, unless an interrupt ends them: the turn was not theirs.
+ * Ends a turn with all unfinished work: calls are sealed, questions closed, the model call aborted. Questions of
+ * background shells stay open while the shells run, unless an interrupt ends those.
  */
 export function turnSealed(view: AgentView, { reason, note, told, broken, events, trace }: Sealing, at: Date): Commit {
   const open = view.calls.filter((call) => !isFinal(call.state));
@@ -50,7 +45,6 @@ export function turnSealed(view: AgentView, { reason, note, told, broken, events
   );
 }
 
-/** The open questions about hosts are closed, save those that stay open. */
 function hostsClosed(staysOpen: (host: OpenHost) => boolean): (view: AgentView) => AgentView {
   return (view) => {
     const openHosts = view.openHosts.filter(staysOpen);

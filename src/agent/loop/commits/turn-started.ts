@@ -4,9 +4,8 @@ import { compose, type Commit, move } from "./commit.ts";
 import { added, joined, joinWaiting, noteMessage, transcriptColumns } from "./messages.ts";
 
 /**
- * A turn begins: the messages that wait join the transcript, to be answered by it. One that is a retry answers those of the
- * turn before as well, which stand in the transcript already. The note of an interrupt that came too late for its turn stands
- * before them.
+ * Begins a turn: the waiting messages join the transcript. A retry also answers the messages of the turn before, which
+ * are in the transcript already. The note of an interrupt that came too late for its turn precedes them.
  */
 export function turnStarted(view: AgentView, at: Date): Commit {
   const turn = view.turn + 1;

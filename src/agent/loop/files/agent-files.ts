@@ -11,36 +11,33 @@ import type { Owner } from "../owner.ts";
 import type { AgentServices } from "../services.ts";
 import type { AgentView } from "../view.ts";
 
-/** The time after which the files of an agent are watched that is still held, in ms: a short turn needs no watch. */
+/** Files are watched once an agent is held for this long, in ms: short turns need no watch. */
 const WATCHED_AFTER_MS = 250;
-/** The time between a hint and the look that follows it, in ms: what writes a file in several steps is done by then. */
+/** The delay between a hint and its check, in ms: a program that writes a file in several steps is usually done by then. */
 const SETTLED_AFTER_MS = 100;
 
-/** The services by which an owner looks at its agent's files. */
 export type FileServices = Pick<AgentServices, "sql" | "clock" | "logger" | "fileWatches" | "folders" | "rememberedFiles">;
 
-/** The owner of an agent, and what its calls do. */
 export type FileScope = {
   readonly owner: Owner;
-  /** True while a call runs that may write files and note them at its end: until then nobody can tell its writes from others. */
+  /** True while a call runs that may write files and note them at its end: until then its writes look like those of others. */
   readonly isWriting: () => boolean;
 };
 
 /**
- * The files that an agent knows, as its owner sees them while it holds the lease. The rows are read once, and follow the owner's
- * commits. What something else changes is found in two ways: at the beginning of each step by a look at all of them, which is what
- * counts, and meanwhile by a look at those of which the watch gives a hint, so that FILE_CHANGED comes while a step is under way.
+ * The files that an agent knows, as its owner sees them under the lease. The rows are read once and then follow the
+ * owner's commits. Changes by others are found in two ways. The check at the start of each step covers all files and is
+ * authoritative. During a step, a watch gives hints, so that FILE_CHANGED comes early.
  */
 export class AgentFiles {
   readonly #services: FileServices;
   readonly #scope: FileScope;
   readonly #hinted = new Set<string>();
-  /** The place and the watch of the files; null before the first of them is known, and until they are watched. */
   #root: string | null = null;
   #watch: FileWatch | null = null;
   #watching: NodeJS.Timeout | null = null;
   #settling: NodeJS.Timeout | null = null;
-  /** The look that is under way, and those that wait for it: one at a time, so that no change is found twice. */
+  /** Checks run one at a time, so that no change is found twice. */
   #turn: Promise<unknown> = Promise.resolve();
   #isClosed = false;
 
@@ -49,14 +46,12 @@ export class AgentFiles {
     this.#scope = scope;
   }
 
-  /** The agent is advanced, and knows files: they are watched if that goes on. */
   begin({ workspace }: Pick<AgentView, "workspace">): void {
     this.#root = workspace;
     if (this.#isClosed || this.#watching !== null) return;
     this.#watching = setTimeout(() => this.#background(this.#startWatch()), WATCHED_AFTER_MS).unref();
   }
 
-  /** The owner has committed a change that says something of files. */
   committed({ knownFiles = [], fileChanges = [] }: OwnerChange): void {
     const { rememberedFiles } = this.#services;
     const files = rememberedFiles.of(this);
@@ -73,7 +68,7 @@ export class AgentFiles {
     this.#watchMore(knownFiles.map(({ path }) => path));
   }
 
-  /** Looks at all files that the agent knows, when none of its calls runs: what has changed, and what the model is to be told of. */
+  /** Checks all known files while no call of the agent runs. Returns new changes, and those that the model must be told. */
   async look({ workspace, knowsFiles }: Pick<AgentView, "workspace" | "knowsFiles">): Promise<FileNews> {
     if (knowsFiles) return this.#inTurn(() => this.#lookAtAll(workspace));
     const { rememberedFiles } = this.#services;
@@ -81,7 +76,6 @@ export class AgentFiles {
     return NO_NEWS;
   }
 
-  /** The lease ends, and with it all watches. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const timer of [this.#watching, this.#settling]) if (timer !== null) clearTimeout(timer);
@@ -105,7 +99,6 @@ export class AgentFiles {
     return { changes, untold: files.filter((file) => file.change !== null && !file.isTold && !changed.has(file)) };
   }
 
-  /** Watches the files that are known by now. */
   async #startWatch(): Promise<void> {
     const root = this.#root;
     if (this.#isClosed || root === null) return;
@@ -115,7 +108,7 @@ export class AgentFiles {
     this.#watchMore(files.keys());
   }
 
-  /** Watches more files, and looks at them once more by itself: one that was removed before its watch began gives no hint. */
+  /** Watches more files, and checks them once: a file removed before its watch began gives no hint. */
   #watchMore(names: Iterable<string>): void {
     if (this.#watch === null) return;
     for (const name of this.#watch.add(names)) this.#hint(name);
@@ -130,11 +123,10 @@ export class AgentFiles {
     }, SETTLED_AFTER_MS).unref();
   }
 
-  /** Looks at the files of which there were hints, and commits what has changed. The model is told when its next step begins. */
   async #lookAtHinted(): Promise<void> {
     const { owner, isWriting } = this.#scope;
     const root = this.#root;
-    // The look before may have been a step's, which commits what it found at once.
+    // A step's check commits its finds in the same tick.
     await macrotask();
     if (this.#isClosed || root === null || !(await this.#services.folders.answers(root))) return;
     const names = [...this.#hinted];
@@ -145,7 +137,7 @@ export class AgentFiles {
       root,
       names.flatMap((name) => files.get(name) ?? []),
     );
-    // The commits that were under way are answered: what they say of a file is newer than the look.
+    // Commits under way are stored first: their state of a file is newer than this check.
     await owner.betweenWrites(async () => {});
     const now = await this.#withDeferred();
     const isCurrent = ({ file }: { readonly file: RememberedFile }): boolean => isSame(now.get(file.path), file) && !isWriting();
@@ -155,14 +147,13 @@ export class AgentFiles {
     if (current.length > 0 && !this.#isClosed) await owner.commit(filesChanged({ changes: current, untold: [] }));
   }
 
-  /** The files of the agent as they are committed, with what is deferred. */
   async #withDeferred(): Promise<FilesByPath> {
     const files = await this.#files();
     const deferred = this.#scope.owner.deferredFiles;
     return deferred.length === 0 ? files : new Map([...files, ...deferred.map((row) => [row.path, remembered(row)] as const)]);
   }
 
-  /** The files of the agent as they are committed. They are read between two writes, so that none is missed. */
+  /** The agent's files as committed. They are read between two writes, so that none is missed. */
   async #files(): Promise<FilesByPath> {
     const { sql, rememberedFiles } = this.#services;
     const { owner } = this.#scope;
@@ -176,13 +167,11 @@ export class AgentFiles {
     });
   }
 
-  /** Remembers that what touched files left their contents as they were: they need not be read again. */
   #renew(untouched: readonly { readonly file: RememberedFile; readonly stamp: string }[]): void {
     const files = this.#services.rememberedFiles.of(this);
     for (const { file, stamp } of untouched) if (files?.get(file.path) === file) files.set(file.path, { ...file, stamp });
   }
 
-  /** Work whose failure costs only a hint. */
   async #background(work: Promise<void>): Promise<void> {
     try {
       await work;
@@ -198,7 +187,6 @@ function remembered({ path, callId, digest, stamp, bytes }: KnownFileRow): Remem
   return { path, callId, digest, stamp, bytes: Number(bytes), change: null, isTold: false };
 }
 
-/** True if a call has noted nothing of the file since, and no other look has found its change. */
 function isSame(now: RememberedFile | undefined, seen: RememberedFile): boolean {
   return now?.callId === seen.callId && now.change === seen.change;
 }

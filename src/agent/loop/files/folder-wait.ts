@@ -5,11 +5,10 @@ import type { Owner } from "../owner.ts";
 import type { AgentView } from "../view.ts";
 import { FOLDER_HUNG } from "../waiting-for.ts";
 
-/** The wait of an agent for the file system of its folder, which may hang: the agent waits alone (invariant 13). */
+/** Waits for the file system of an agent's folder if it hangs. Only this agent waits (invariant 13). */
 export class FolderWait {
   readonly #folders: AnsweringFolders;
   readonly #owner: Owner;
-  /** True while people know that the file system does not answer. */
   #isTold = false;
 
   constructor(folders: AnsweringFolders, owner: Owner) {
@@ -17,7 +16,7 @@ export class FolderWait {
     this.#owner = owner;
   }
 
-  /** True if the agent's folder answers. If not, it was waited until it does, or `other` has resolved. */
+  /** True if the agent's folder answers. Otherwise resolves when it answers, or when `other` resolves. */
   async isOver({ workspace }: AgentView, other: () => Promise<void>): Promise<boolean> {
     if (await this.#folders.answers(workspace)) {
       this.#isTold = false;
