@@ -25,19 +25,16 @@ const COMMIT: Statement<
   text: "SELECT base_seq, base_position, signal FROM commit_change($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
 };
 
-/** By what the changes of agents are written, and who is told of their events. */
 export type AgentCommitServices = Pick<TenantCommitServices, "tries" | "write"> & {
-  /** Lets the commands for one agent take their turns. */
   readonly inTurn: <Result>(agentId: string, work: () => Promise<Result>) => Promise<Result>;
   readonly announce: (events: readonly TimelineEvent[]) => void;
 };
 
-/** A change as `commit_change` reads it, and as a statement of its own if it can be one. */
 export type WrittenChange = { readonly composed: ComposedCommit | null; readonly encoded: () => string };
 
 /**
- * Changes rows of one agent and appends the events that report it, or does neither. A composed change that is refused is
- * given to `commit_change`, which says why; so is one whose answer was lost, since that may have been committed.
+ * Changes rows of one agent and appends its events, or neither. A refused composed change goes to `commit_change`,
+ * which gives the reason. So does one whose answer was lost, since it may have been committed.
  */
 export async function commitAgent(
   services: AgentCommitServices,
@@ -52,7 +49,7 @@ export async function commitAgent(
   };
   try {
     const [place] = await services.tries.untilKnown(tenant, part.fence !== null, write, () =>
-      // An owner makes one write at a time; commands are many, and would wait for the same row.
+      // An owner makes one write at a time; commands may be many, and would lock the same row.
       part.fence === null ? services.inTurn(part.agentId, commit) : commit(),
     );
     if (place === undefined) throw new Error("commit_change answered no row");
@@ -76,7 +73,6 @@ export async function commitAgent(
   }
 }
 
-/** No row if the change has no statement of its own, or if that refused it. */
 async function writeComposed(
   { write }: AgentCommitServices,
   tenant: string,

@@ -1,10 +1,9 @@
 import { encodeEvent, type EncodedEvent } from "./codec.ts";
 import type { EventDraft, TimelineEvent } from "./event.ts";
 
-/** The lease under which something is written: refused if the agent has another owner or epoch by then. */
+/** The lease of a write: refused if the agent has another owner or epoch. */
 export type Fence = { readonly owner: string; readonly epoch: number };
 
-/** The events of one agent, by somebody who holds no lease of it. */
 export type AgentEvents = {
   readonly agentId: string;
   readonly createdBy: string;
@@ -12,27 +11,23 @@ export type AgentEvents = {
   readonly events: readonly EventDraft[];
 };
 
-/** The events of one agent by its owner, under its lease. */
 export type HeldEvents = Omit<AgentEvents, "fence"> & { readonly fence: Fence };
 
-/** The events of one agent as they are stored; the fence of its owner, or null. */
 export type EncodedPart = Pick<AgentEvents, "agentId" | "createdBy"> & {
   readonly fence: Fence | null;
   readonly events: readonly EncodedEvent[];
 };
 
-/** The part with its events as they are stored. Throws if one is too large to be an event. */
 export function encodePart({ agentId, createdBy, fence, events }: AgentEvents | HeldEvents): EncodedPart {
   return { agentId, createdBy, fence: fence ?? null, events: events.map(encodeEvent) };
 }
 
-/** The channels, kinds, payloads and times of events, as arrays of PostgreSQL. */
 export type EventColumns = [channels: string, kinds: string, payloads: string, times: string];
 
 /**
- * The events as the columns of a statement, each the text of an array (PostgreSQL, "Array Input and Output Syntax"). Names
- * and times need no quotes in it. Of a JSON text, which has no control characters, quotes and backslashes are escaped, as in
- * a string of JSON. The driver would look for both in each element.
+ * Events as the columns of a statement, each the text of an array (PostgreSQL, "Array Input and Output Syntax"). Names
+ * and times need no quotes. In JSON texts, quotes and backslashes are escaped; the driver would search every element
+ * for both.
  */
 export function columns(encoded: readonly EncodedEvent[]): EventColumns {
   return [
@@ -43,7 +38,6 @@ export function columns(encoded: readonly EncodedEvent[]): EventColumns {
   ];
 }
 
-/** Most events of one commit share one time, which is written out once. */
 function timesOf(encoded: readonly EncodedEvent[]): readonly string[] {
   let last: Date | null = null;
   let text = "";
@@ -54,7 +48,6 @@ function timesOf(encoded: readonly EncodedEvent[]): readonly string[] {
   });
 }
 
-/** The event at its place in the log. */
 export function placedEvent(
   tenant: string,
   part: Pick<TimelineEvent, "agentId" | "createdBy">,

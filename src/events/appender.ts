@@ -20,17 +20,15 @@ type Waiting = {
 type Failed = { readonly outcome: "FAILED"; readonly error: unknown };
 
 /**
- * Brings the events of a server's agents into the log together: one append of a tenant at a time, since the tenant's log
- * lock admits no more; what comes meanwhile goes with the next. Text leaves the log to commits: a call waits for those, and
- * nobody waits for 20 ms of text, but for a commit of the same agent behind it. An agent whose row is locked by others waits
- * by itself.
+ * Collects the events of a server's agents into the log: one append of a tenant at a time, since its log lock admits no
+ * more; later events go with the next append. Text yields to commits, which calls wait for. Only a commit of the same
+ * agent waits for up to 20 ms of text. An agent whose row is locked waits alone.
  */
 export class Appender {
   readonly #log: EventLog;
   readonly #pause: (ms: number) => Promise<unknown>;
   readonly #now: () => number;
   readonly #waiting = new Map<string, Waiting[]>();
-  /** The ends of the pauses of tenants, and the tenants whose next pause is left out. */
   readonly #pauses = new Map<string, () => void>();
   readonly #hurried = new Set<string>();
 
@@ -41,7 +39,6 @@ export class Appender {
     this.#now = now;
   }
 
-  /** Appends one agent's events. Resolves when they are committed, or fenced. */
   async append(tenant: string, events: AgentEvents | HeldEvents): Promise<AppendOutcome> {
     const part = encodePart(events);
     return new Promise((resolve, reject) => {
@@ -55,7 +52,6 @@ export class Appender {
     });
   }
 
-  /** A commit waits for what its agent appends: the next append of the tenant begins without a pause. */
   hurry(tenant: string): void {
     const end = this.#pauses.get(tenant);
     if (end !== undefined) end();
@@ -89,7 +85,6 @@ export class Appender {
     this.#pauses.delete(tenant);
   }
 
-  /** Tries a batch. What the database refuses of several agents together is tried by itself: it concerns one of them. */
   async #try(tenant: string, batch: readonly Waiting[], write: Write): Promise<readonly (TriedAppend | Failed)[]> {
     try {
       return await this.#log.tryAppend(
@@ -103,7 +98,6 @@ export class Appender {
     }
   }
 
-  /** Appends what could not go with others, while the others go on. */
   async #appendAlone(tenant: string, { part, resolve, reject }: Waiting, write: Write): Promise<void> {
     try {
       resolve(await this.#log.appendEncoded(tenant, part, write));
@@ -117,7 +111,7 @@ function takeBatch(queue: Waiting[]): Waiting[] {
   let events = 0;
   const agents = new Set<string>();
   for (const { part } of queue) {
-    // An agent twice means two leases of it: the older part waits for a batch of its own, in which it is fenced.
+    // An agent that occurs twice has two leases: its older part waits for a separate batch, in which it is fenced.
     if (agents.has(part.agentId) || (agents.size > 0 && events + part.events.length > BATCH_EVENTS)) break;
     events += part.events.length;
     agents.add(part.agentId);

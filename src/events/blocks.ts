@@ -2,13 +2,9 @@ import { retrying } from "../db/retry-while-unavailable.ts";
 import type { Sql, Statement } from "../db/sql.ts";
 import type { TimelineEvent } from "./event.ts";
 
-/**
- * An agent's events from the newest on, one by one as they are asked for: the planner must not look for what stands near
- * the end by reading all of them.
- */
+/** An agent's events from the newest on, one by one on demand: the planner must not read all of them. */
 const BACKWARDS = (agentId: string, before: string): string =>
   `SELECT position, kind, payload FROM event WHERE agent_id = ${agentId} AND ${before} ORDER BY position DESC OFFSET 0`;
-/** From where a block begins: what an agent said before that is not looked at. */
 const BLOCK_TEXT: Statement<
   { text: string | null },
   [agentId: string, position: number, step: number, block: number, kind: string]
@@ -20,20 +16,19 @@ const BLOCK_TEXT: Statement<
         AND (s.payload ->> 'step')::int = $3 AND (s.payload ->> 'block')::int = $4 LIMIT 1), 0)`,
 };
 
-/** A block that has begun, with what was said of it. */
 export type OpenBlock = {
   readonly agentId: string;
   readonly step: number;
   readonly kind: "text" | "thinking";
   readonly block: number;
   readonly text: string;
-  /** True for a thought that was over before its step. */
+  /** True for a thought that ended before its step. */
   readonly isEnded: boolean;
 };
 
 /**
- * The blocks of text and of thinking of an agent that have begun up to a place of the log, with what was said of them. It looks no
- * further back than to the end of the last step that was completed.
+ * The unfinished blocks of agents up to a position of the log, with their text. It reads back to the last completed
+ * step at most.
  */
 const BLOCKS_OF_OPEN_STEP: Statement<OpenBlock, [agentIds: readonly string[], upTo: number | null]> = {
   name: "blocks_of_open_step",
@@ -46,7 +41,6 @@ const BLOCKS_OF_OPEN_STEP: Statement<OpenBlock, [agentIds: readonly string[], up
     ) said GROUP BY 1, 2, 3) b ORDER BY step, block`,
 };
 
-/** The text of a block, joined from its deltas before `position`: for an end that could not hold it. */
 export async function blockText(
   sql: Sql,
   kind: "TEXT_CHUNK" | "THINK_CHUNK",
@@ -57,12 +51,11 @@ export async function blockText(
   return row?.text ?? "";
 }
 
-/** The blocks of a model call that broke off with its server. Waits for the database. */
 export async function brokenBlocks(sql: Sql, agentId: string): Promise<readonly OpenBlock[]> {
   return retrying(sql).query(BLOCKS_OF_OPEN_STEP, [[agentId], null]);
 }
 
-/** The blocks that had begun and not ended at a place of the log, for each of the agents, in their order. */
+/** The unfinished blocks of each agent at a position of the log, in the order of `agentIds`. */
 export async function openBlocksAt(
   sql: Sql,
   agentIds: readonly string[],

@@ -1,11 +1,11 @@
-/** The tenants that are looked after at a time. */
 const TENANTS = 4;
-/** The time for which one tenant is looked after at once, in ms. */
+/** The time for one tenant, in ms. */
 const TENANT_MS = 1_000;
 
 /**
- * Does `work` for each of the rows, one after the other in a tenant, and four tenants at a time. Those of a tenant that takes long,
- * since its rows are locked, are left to the next time: others do not wait for them (invariant 13). Gives the rows that were worked on.
+ * Runs `work` for each row, sequentially within a tenant, for four tenants at a time. After TENANT_MS a tenant's
+ * remaining rows, which may be locked, are left to the next call, so that others do not wait (invariant 13). Returns
+ * the rows that were worked on.
  */
 export async function eachByTenant<Row extends { readonly tenant: string }>(
   rows: readonly Row[],

@@ -26,7 +26,6 @@ import type { Channel } from "./channel.ts";
 /** The largest payload of one event in bytes. */
 const EVENT_BYTES = 64 * 1024;
 
-/** An event as the SQL functions take it. */
 export type EncodedEvent = {
   readonly channel: Channel;
   readonly kind: EventKind;
@@ -35,7 +34,6 @@ export type EncodedEvent = {
   readonly body: EventBody;
 };
 
-/** An event as the log's statements answer it. */
 export type EventRow = {
   readonly agent_id: string | null;
   readonly created_by: string | null;
@@ -47,7 +45,7 @@ export type EventRow = {
   readonly payload: string;
 };
 
-/** The draft as it is stored: NUL and lone surrogates replaced, and never over EVENT_BYTES. */
+/** The draft as it is stored: NUL and lone surrogates are replaced. Throws if it exceeds EVENT_BYTES. */
 export function encodeEvent(draft: EventDraft | TenantEventDraft): EncodedEvent {
   const { kind, ...payload } = draft.body;
   const said = JSON.stringify(payload);
@@ -68,7 +66,7 @@ const CALL = valuesOf({
 const EXECUTION_ENDED = valuesOf({ "error.type": named(TOOL_CALL_ERROR_TYPES), "error.stage": named(GATE_STAGES) });
 const CHANGED_BY = valuesOf({ "changedBy.kind": ActorKind });
 
-/** The fields of kinds with values of which a newer version may have more; absent and null are known. */
+/** The fields with values that a newer version may extend; absent and null are known. */
 const VALUES: { readonly [Kind in EventKind]?: Values } = {
   TOOL_START: CALL,
   TOOL_END: CALL,
@@ -102,7 +100,7 @@ function named(values: readonly string[]): object {
   return Object.fromEntries(values.map((value) => [value, value]));
 }
 
-/** The event of a row, or null if this version does not know its kind, or one of its values: a newer server wrote it. */
+/** The event of a row; null if a newer server wrote it, with an unknown kind or value. */
 export function decodeKnownEvent(tenant: string, row: EventRow): TimelineEvent | null {
   if (!Object.hasOwn(CHANNEL_OF, row.kind)) return null;
   const event = decodeEvent(tenant, row);
@@ -120,7 +118,6 @@ function isKnownAt(value: unknown, path: readonly string[], known: object): bool
   return value === null || value === undefined || (typeof value === "string" && Object.hasOwn(known, value));
 }
 
-/** The event of a row. Rows are written by `encodeEvent` only, so that their form is known. */
 function decodeEvent(tenant: string, row: EventRow): TimelineEvent {
   return {
     tenant,

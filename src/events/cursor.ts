@@ -1,13 +1,11 @@
 import { createHash } from "node:crypto";
 import { accepted, refused, type Result } from "../lib/result.ts";
 
-/** The log that a cursor names: its id, which is the tenant for a tenant's first log, and how often it was restored. */
 export type LogIdentity = { readonly logId: string; readonly epoch: string };
 
-/** The head of a tenant's log: which log it is, up to where it goes, and from where it is kept. */
+/** A tenant's log: its identity, last position, and floor. */
 export type LogHead = LogIdentity & { readonly tenant: string; readonly position: number; readonly floor: number };
 
-/** Why a cursor cannot be used. The message says what to do. */
 export type CursorRefusal = {
   readonly code: "CURSOR_MALFORMED" | "CURSOR_FOREIGN" | "CURSOR_RESTORED" | "CURSOR_FUTURE" | "CURSOR_EXPIRED";
   readonly message: string;
@@ -16,7 +14,6 @@ export type CursorRefusal = {
 /** The cursor of the earliest event kept. */
 const EARLIEST = "0";
 
-/** The content of a cursor, before it is compared with a log. */
 export type ParsedCursor =
   | { readonly kind: "earliest" }
   | { readonly kind: "position"; readonly logDigest: string; readonly epoch: string; readonly position: number };
@@ -24,14 +21,13 @@ export type ParsedCursor =
 const FORM = /^1\.([0-9a-f]{8})\.([0-9a-f]{8})\.([0-9a-f]{14})$/;
 
 /**
- * The opaque form of a position: version, digest of the log's id, log epoch and position. Cursors of one log sort as
- * their positions do.
+ * The opaque form of a position: version, digest of the log's id, log epoch and position. Cursors of one log sort by
+ * position.
  */
 export function formatCursor(head: LogIdentity, position: number): string {
   return `1.${digestOf(head.logId)}.${head.epoch}.${position.toString(16).padStart(14, "0")}`;
 }
 
-/** The parts of a cursor, or a refusal if the text is none. */
 export function parseCursor(text: string): Result<ParsedCursor, CursorRefusal> {
   if (text === EARLIEST) return accepted({ kind: "earliest" });
   const [, logDigest, epoch, position] = FORM.exec(text) ?? [];
@@ -44,19 +40,17 @@ export function parseCursor(text: string): Result<ParsedCursor, CursorRefusal> {
   return accepted({ kind: "position", logDigest, epoch, position: parseInt(position, 16) });
 }
 
-/** A follower is so far behind that what it would read next was removed meanwhile. */
 export class CursorExpired extends Error {
   override readonly name = "CursorExpired";
 }
 
-/** The refusal of a cursor after which events were removed. */
 export const EXPIRED: CursorRefusal = {
   code: "CURSOR_EXPIRED",
   message:
     'events after this cursor were removed by the retention policy: query the present state, or pass "0" for the earliest event kept',
 };
 
-/** The position after which to read. Every cursor that does not belong to this log as it is now is refused. */
+/** The position after which to read. Cursors of other logs are rejected. */
 export function resolveCursor(cursor: ParsedCursor, head: LogHead): Result<number, CursorRefusal> {
   if (cursor.kind === "earliest") return accepted(head.floor);
   if (cursor.logDigest !== digestOf(head.logId))

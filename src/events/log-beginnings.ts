@@ -7,7 +7,6 @@ const BEGIN_LOG: Statement<object, [tenant: string, epoch: string]> = {
   text: "INSERT INTO tenant_log (tenant, epoch) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING tenant",
 };
 
-/** Makes sure that tenants have logs, and tells of those that this server has begun. */
 export class LogBeginnings {
   readonly #sql: Sql;
   readonly #begun = new Set<string>();
@@ -17,12 +16,10 @@ export class LogBeginnings {
     this.#sql = sql;
   }
 
-  /** Calls the listener with each tenant whose log this server begins. */
   onBegun(listener: (tenant: string) => void): void {
     this.#listeners.add(listener);
   }
 
-  /** Makes sure that the tenant has a log. */
   async begin(tenant: string): Promise<void> {
     if (this.#begun.has(tenant)) return;
     const begun = await this.#sql.query(BEGIN_LOG, [tenant, randomUUID().slice(0, 8)]);

@@ -4,7 +4,7 @@ import type { LogHead } from "./cursor.ts";
 import type { TimelineEvent } from "./event.ts";
 import { inScope, type Scope } from "./scope.ts";
 
-/** A failover lost commits of a tenant's log. Nothing of it is read or written before the operator has looked. */
+/** A failover lost commits of a tenant's log. It is neither read nor written before an operator confirms it. */
 export class CommitsLost extends Error {
   override readonly name = "CommitsLost";
   constructor(tenant: string) {
@@ -12,20 +12,18 @@ export class CommitsLost extends Error {
   }
 }
 
-/** A piece of the log as of one snapshot. */
 export type LogPage = {
   readonly head: LogHead;
   readonly events: readonly TimelineEvent[];
-  /** Everything of the scope up to this position is in `events` or before them. */
+  /** All events of the scope up to this position are in `events` or precede them. */
   readonly covered: number;
-  /** Set if the database was away when followers were given the page. */
   readonly outage: StorageOutage | null;
 };
 
-/** The database does not answer: since when, and how many events of this server wait to be committed. */
+/** An outage of the database: its start, and how many events of this server wait to be committed. */
 export type StorageOutage = { readonly since: Date; readonly bufferedEvents: number };
 
-/** A page as it was found: its events, and how many rows were left out since their kinds are of a newer version. */
+/** A page as it was read; `leftOut` counts rows with kinds of newer versions. */
 export type FoundPage = Omit<LogPage, "outage"> & { readonly leftOut: number };
 
 type HeadRow = { log_id: string; epoch: string; lost_at: Date | null; floor: string | number };
@@ -35,16 +33,19 @@ type PageRow = Partial<EventRow> & HeadRow & { head: string | number; found?: st
 const PAGE = { rows: 500, positions: 5_000, bytes: 256 * 1024 };
 
 const COLUMNS = "e.agent_id, e.position, e.seq, e.at, e.channel, e.kind, e.payload";
-/** The last position of the log of a row `l` of tenant_log: that of its newest event, never less than its floor. `append_events` gives positions by the same rule. */
+/**
+ * The last position of the log of a row `l` of tenant_log: that of its newest event, at least its floor.
+ * `append_events` gives positions by the same rule.
+ */
 export const POSITION = "greatest(l.floor, (SELECT max(h.position) FROM event h WHERE h.tenant = l.tenant))";
 const LOG = `SELECT l.tenant, coalesce(l.log_id, l.tenant) AS log_id, l.epoch, l.lost_at, l.floor, ${POSITION} AS position FROM tenant_log l WHERE l.tenant = $1`;
-/** Of a `log` that is materialized: its position would be looked up again for every row of the page. */
+/** Of a materialized `log`: otherwise the position would be computed for every row of the page. */
 const HEAD = "log.position AS head, log.log_id, log.epoch, log.lost_at, log.floor";
-/** `sum(size) OVER` the rows that come before one, in the order of the page. */
+/** `sum(size) OVER` the rows that precede one, in the page's order. */
 const BEFORE = (size: string, direction: Direction): string => `sum(${size}) OVER (ORDER BY r.position ${direction}) - ${size}`;
 /**
- * The first of the rows, or the last for `DESC`, up to the page's bytes, each with how many rows there were. What a payload takes
- * as it is stored is known without reading it: only payloads that may be of the page are read, and then counted as text.
+ * The first rows, or the last for `DESC`, up to the page's bytes, each with the number of rows. Stored sizes are known
+ * without reading payloads. Only payloads that may fit are read, and then counted as text.
  */
 const BOUNDED = (rows: string, direction: Direction): string =>
   `SELECT * FROM (SELECT r.*, ${BEFORE("octet_length(r.payload)", direction)} AS before
@@ -60,12 +61,11 @@ type TenantValues = [
   createdBy: string | null,
   agentIds: readonly string[] | null,
 ];
-/** The head of the log, and the bounded rows of one direction, in their order. */
 const PAGE_OF = (rows: string, direction: Direction): string =>
   `WITH log AS MATERIALIZED (${LOG}) SELECT ${HEAD}, e.*, a.created_by
     FROM log LEFT JOIN LATERAL (${BOUNDED(rows, direction)}) e ON true
     LEFT JOIN agent a ON a.id = e.agent_id ORDER BY e.position`;
-/** Events of approvals are few: an index has them alone, for those who read nothing else. */
+/** Events of approvals are few, and have their own index for readers of nothing else. */
 const CONTROL_ALONE = "AND e.channel = 'CONTROL'";
 const OF_TENANT = (places: string, direction: Direction, alone: typeof CONTROL_ALONE | "" = ""): string =>
   PAGE_OF(
@@ -76,7 +76,7 @@ const OF_TENANT = (places: string, direction: Direction, alone: typeof CONTROL_A
       ORDER BY e.position ${direction} LIMIT ${PAGE.rows}`,
     direction,
   );
-/** The agent's rows are taken first and filtered after, so that a read is bounded whatever the filter. */
+/** The agent's rows are limited first and filtered afterwards, so that a read is bounded for every filter. */
 const OF_AGENT = (end: string, direction: Direction): string =>
   PAGE_OF(
     `SELECT ${COLUMNS} FROM event e
@@ -106,9 +106,9 @@ const READ_AGENT_PAST: Statement<PageRow, [tenant: string, agentId: string, afte
   name: "read_agent_past",
   text: OF_AGENT("$4", "DESC"),
 };
-/** The rows of a page of requests: each may be as large as an event. */
+/** The rows of a page of open requests: each may be as large as an event. */
 const OPEN_ROWS = 20;
-/** The next PERMISSION_REQUIRED events of the approvals that are open, up to a moment, and the head, in one snapshot. */
+/** The next PERMISSION_REQUIRED events of open approvals, up to a moment, and the head, in one snapshot. */
 const READ_OPEN: Statement<
   PageRow,
   [tenant: string, agentIds: readonly string[] | null, createdBy: string | null, after: number, moment: number | null]
@@ -126,8 +126,8 @@ const READ_HEAD: Statement<PageRow, [tenant: string]> = {
   text: `WITH log AS MATERIALIZED (${LOG}) SELECT ${HEAD} FROM log`,
 };
 /**
- * The place in front of the first event that happened at a time or later, found by halving: what lies up to `low` happened
- * before, what lies behind `high` did not. A place without an event, of what retention took out, is passed to the next one.
+ * The position before the first event at or after a time, found by bisection: events up to `low` are earlier, events
+ * after `high` are not. A position without an event (removed by retention) is passed to the next one.
  */
 const READ_PLACE_AT: Statement<PageRow & { place: string | number }, [tenant: string, time: Date]> = {
   name: "read_place_at",
@@ -146,8 +146,8 @@ const READ_HEADS: Statement<{ tenant: string; position: string }, [tenants: read
 };
 
 /**
- * The tenant's next events after `after`, or the agent's if the scope is of a single one: of these, channels and kinds are the
- * caller's to choose. Bounded in rows, positions and bytes; one statement, one snapshot.
+ * The tenant's next events after `after`, or the agent's for a scope of one agent, filtered by channel and kind.
+ * Bounded in rows, positions and bytes; one statement, one snapshot.
  */
 export async function readPage(sql: Sql, scope: Scope, after: number): Promise<FoundPage> {
   const { tenant, agentIds, createdBy, channels, kinds } = scope;
@@ -165,18 +165,17 @@ export async function readPage(sql: Sql, scope: Scope, after: number): Promise<F
   return foundPage(scope.tenant, rows, after, PAGE.positions);
 }
 
-/** A piece of the log from its newer end on: all of the scope after `start` and up to where it was read from is in `events`. */
+/** A part of the log read backwards: all events of the scope after `start` are in `events`. */
 export type PastPage = { readonly head: LogHead; readonly events: readonly TimelineEvent[]; readonly start: number };
 
-/** A read that finds little of its scope goes on so often, for at most this many pages. */
+/** A read that finds few events of its scope continues for at most this many pages. */
 const PAST_PAGES = 20;
 
-/** The part of the log to read backwards: after one place and up to another, of which the newest `most` events. */
 export type PastRequest = { readonly scope: Scope; readonly after: number; readonly upTo: number; readonly most: number };
 
 /**
- * The newest events of the scope, in their order: at most so many, and fewer if they lie far apart. Everything of the scope
- * after `start` is among them; older ones are read up to `start`.
+ * The newest events of the scope, in order: at most `most`, and fewer if they lie far apart. It includes all events of
+ * the scope after `start`.
  */
 export async function readPast(sql: Sql, { scope, after, upTo, most }: PastRequest): Promise<PastPage> {
   const pages: (readonly TimelineEvent[])[] = [];
@@ -190,7 +189,7 @@ export async function readPast(sql: Sql, { scope, after, upTo, most }: PastReque
     found += events.length;
     place = page.start;
   } while (found < most && place > Math.max(after, page.head.floor) && pages.length < PAST_PAGES);
-  // What retention removes meanwhile ends the page.
+  // Retention may remove events meanwhile, which ends the page.
   const lowest = Math.max(after, page.head.floor);
   const events = pages.flat().filter(({ position }) => position > lowest);
   const newest = events.slice(-most);
@@ -199,7 +198,6 @@ export async function readPast(sql: Sql, { scope, after, upTo, most }: PastReque
   return { head: page.head, events: newest, start: isCut ? first.position - 1 : Math.max(page.start, lowest) };
 }
 
-/** The newest events after `after` and up to `upTo`, in their order, as `readPage` reads and bounds them. */
 async function readPastPage(sql: Sql, scope: Scope, after: number, upTo: number): Promise<PastPage> {
   const { tenant, agentIds, createdBy, channels, kinds } = scope;
   const [only] = agentIds ?? [];
@@ -214,7 +212,7 @@ function isControlAlone({ channels }: Scope): boolean {
   return channels.every((channel) => channel === "CONTROL");
 }
 
-/** The PERMISSION_REQUIRED events of open approvals after `after`, up to `moment` (null: now), in order. */
+/** The PERMISSION_REQUIRED events of open approvals after `after`, up to `moment` (null: the present), in order. */
 export async function readOpenPage(sql: Sql, scope: Scope, after: number, moment: number | null): Promise<FoundPage> {
   const rows = await sql.query(READ_OPEN, [scope.tenant, scope.agentIds, scope.createdBy, after, moment]);
   const head = headOf(scope.tenant, rows);
@@ -223,12 +221,11 @@ export async function readOpenPage(sql: Sql, scope: Scope, after: number, moment
   return { head, ...decoded(scope.tenant, found), covered };
 }
 
-/** The end of the tenant's log now. */
 export async function readHead(sql: Sql, tenant: string): Promise<LogHead> {
   return headOf(tenant, await sql.query(READ_HEAD, [tenant]));
 }
 
-/** The place in front of the first event that happened at a time or later; the end of the log if none did. */
+/** The position before the first event at or after a time; the end of the log if there is none. */
 export async function readPlaceAt(
   sql: Sql,
   tenant: string,
@@ -238,13 +235,11 @@ export async function readPlaceAt(
   return { head: headOf(tenant, rows), position: Number(rows[0]?.place) };
 }
 
-/** The last position of each of the tenants' logs. */
 export async function readPositions(sql: Sql, tenants: readonly string[]): Promise<Map<string, number>> {
   const rows = await sql.query(READ_HEADS, [tenants]);
   return new Map(rows.map((row) => [row.tenant, Number(row.position)]));
 }
 
-/** `floor` is the place down to which it was looked. */
 function pastPage(tenant: string, rows: readonly PageRow[], floor: number): PastPage {
   const found = rows.filter(isEventRow);
   const all = Number(rows[0]?.found ?? 0);

@@ -28,12 +28,11 @@ import { inScope, type Scope } from "./scope.ts";
 import { FIRST_WAITS, newWrite, WriteTries, type Write } from "./write.ts";
 import { WAITING_LIMITS, WaitingEvents, type WaitingLimits } from "./waiting-events.ts";
 
-/** Is told what was committed, and whether that was a signal to an agent. */
 export type CommitListener = (tenant: string, events: readonly TimelineEvent[], isSignal: boolean) => void;
 
-/** The most commands for one agent at once: they wait for the same row. */
+/** The most concurrent commands for one agent: they lock the same row. */
 const COMMANDS_OF_AGENT = 2;
-/** The time between tries for a row that others hold for long, in ms. */
+/** The time between retries for a row that stays locked, in ms. */
 const LOCKED_RETRY = 250;
 
 const APPEND: Statement<
@@ -55,26 +54,24 @@ const APPEND: Statement<
 type Placement = { agent: string; fenced: boolean | null; base_seq: number; base_position: string | number };
 
 /**
- * The event log of all tenants: one durable sequence of events a tenant, gap-free and in commit order (invariants 1
- * to 4). Every write is a single statement; every write has an id, so that one whose answer was lost is looked up
- * under the locks before it is done again.
+ * The event log of all tenants: one durable sequence of events a tenant, gap-free and in commit order (invariants 1 to
+ * 4). Every write is a single statement with an id. If its answer is lost, the id is looked up under the locks before
+ * the write is repeated.
  */
 export class EventLog {
-  /** The events of this server's agents that are not committed yet. */
   readonly waiting: WaitingEvents;
   readonly #commits: Sql;
   readonly #reads: Sql;
   readonly #beginnings: LogBeginnings;
-  /** A row for which many wait takes a few of the connections, and leaves the others to others (invariant 13). */
+  /** A row in high demand occupies only a few connections (invariant 13). */
   readonly #turnsOfAgent = new Turns(COMMANDS_OF_AGENT);
-  /** The number of commits under way of each tenant. */
   readonly #committing = new Map<string, number>();
   #unknownEvents = 0;
   readonly #newest = new NewestEvents();
   readonly #tries: WriteTries;
   readonly #listeners = new Set<CommitListener>();
 
-  /** Commits and appends go by `commits`, and nothing else; all else by `reads`, so that no commit waits for it. */
+  /** `commits` carries only commits and appends; `reads` carries everything else, so that no commit waits for it. */
   constructor(commits: Sql, limits: WaitingLimits = WAITING_LIMITS, reads: Sql = commits) {
     this.#commits = commits;
     this.#reads = reads;
@@ -83,48 +80,47 @@ export class EventLog {
     this.waiting = new WaitingEvents(limits);
   }
 
-  /** The outage of the database that lasts now; null if there is none. */
   get outage(): StorageOutage | null {
     const { current } = this.#commits.outages;
     return current === null ? null : { since: current.since, bufferedEvents: this.waiting.events };
   }
 
-  /** The number of events that were left out of reads since their kind is of a newer version: cursors pass them. */
+  /** The number of events left out of reads because a newer version wrote their kind: cursors pass them. */
   get unknownEvents(): number {
     return this.#unknownEvents;
   }
 
-  /** The number of tries, after the first waits, of writes of the holders of leases. */
   get retries(): number {
     return this.#tries.count;
   }
 
-  /** Calls the listener, each 10 s at most, with what the database says to a write that is tried for long, and since how many ms. */
+  /**
+   * Calls the listener, at most every 10 s, with the database's answer to a write under long retry, and the ms since
+   * its first try.
+   */
   onLongRetry(listener: (problem: string, sinceMs: number) => void): void {
     this.#tries.onLong(listener);
   }
 
-  /** Resolves when the database answers, at once if it does. Rejects when this server has given up waiting for it. */
+  /** Resolves when the database answers. Rejects when this server has given up waiting for it. */
   outageOver(): Promise<void> {
     return this.#commits.outages.over();
   }
 
-  /** Calls the listener when an outage begins and when it is over. Returns the end of that. */
   onOutage(listener: () => void): () => void {
     return this.#commits.outages.onChange(listener);
   }
 
-  /** Calls the listener with what this server commits, after the commit and in the order of the answers. */
+  /** Calls the listener with this server's commits, in the order of their answers. */
   onCommitted(listener: CommitListener): void {
     this.#listeners.add(listener);
   }
 
-  /** Calls the listener with each tenant whose log this server begins. */
   onBegun(listener: (tenant: string) => void): void {
     this.#beginnings.onBegun(listener);
   }
 
-  /** Appends events of several agents of one tenant. A fenced agent's events are not written; the others commit. */
+  /** Appends events of several agents of one tenant. A fenced agent's events are dropped; the others commit. */
   async append(tenant: string, parts: readonly (AgentEvents | HeldEvents)[]): Promise<AppendOutcome[]> {
     const encoded = parts.map(encodePart);
     const write = newWrite();
@@ -138,8 +134,8 @@ export class EventLog {
   }
 
   /**
-   * Appends the events of one agent, of which nothing else is appended meanwhile. Waits for the agent's row where another
-   * transaction holds it; who holds no lease does not do so for ever. `write` is that of an earlier try, with others.
+   * Appends the events of one agent, which has no other append under way. Waits for a locked row; without a lease only
+   * for a limited time. `write` is that of an earlier, joint try.
    */
   async appendEncoded(tenant: string, part: EncodedPart, write: Write): Promise<AppendOutcome> {
     for (let attempt = 0; ; attempt += 1) {
@@ -151,7 +147,6 @@ export class EventLog {
     }
   }
 
-  /** Tries to append events of several agents of one tenant and of one server's leases, each of which stands for itself. */
   async tryAppend(tenant: string, parts: readonly EncodedPart[], write: Write): Promise<TriedAppend[]> {
     const encoded = parts.map((part) => part.events);
     const owners = parts.flatMap((part, index) => part.events.map(() => index + 1));
@@ -189,12 +184,11 @@ export class EventLog {
     return outcomes;
   }
 
-  /** True while a commit of the tenant is under way on this server. */
   isCommitting(tenant: string): boolean {
     return this.#committing.has(tenant);
   }
 
-  /** Changes rows of one agent and appends the events that report it, or does neither: for others than its owner. */
+  /** Changes rows of one agent and appends its events, or neither: for writers other than its owner. */
   async commit(tenant: string, part: AgentEvents, change: OutsideChange, write = newWrite()): Promise<OutsideOutcome> {
     const written = { composed: null, encoded: () => encodeChange(change) };
     const outcome = await this.#commit(tenant, part, written, "wake" in change, write);
@@ -202,7 +196,6 @@ export class EventLog {
     return outcome;
   }
 
-  /** The same for the owner of the agent, under its lease. */
   async commitHeld(tenant: string, part: HeldEvents, change: OwnerChange): Promise<OwnerOutcome> {
     const composed = this.#commits.keepsPrepared ? composeCommit(change) : null;
     const outcome = await this.#commit(tenant, part, { composed, encoded: () => encodeChange(change) }, false, newWrite());
@@ -210,7 +203,7 @@ export class EventLog {
     return outcome;
   }
 
-  /** Changes rows of the tenant that are no agent's, and appends the events that report it, or does neither. */
+  /** Changes rows of the tenant that belong to no agent, and appends its events, or neither. */
   async commitTenant(
     tenant: string,
     events: readonly TenantEventDraft[],
@@ -246,41 +239,33 @@ export class EventLog {
     }
   }
 
-  /** The scope's events after `after`, in order, bounded in rows, positions and bytes; one statement, one snapshot. */
   async read(scope: Scope, after: number): Promise<LogPage> {
     await this.begin(scope.tenant);
     return this.#within(scope, await readPage(this.#reads, scope, after));
   }
 
-  /**
-   * The PERMISSION_REQUIRED events of open approvals of the scope after `after`, up to `moment` (null: now), in order.
-   * The page covers `moment` when these were the last.
-   */
   async readOpen(scope: Scope, after: number, moment: number | null): Promise<LogPage> {
     await this.begin(scope.tenant);
     return this.#within(scope, await readOpenPage(this.#reads, scope, after, moment));
   }
 
-  /** The end of the tenant's log now. */
   async head(tenant: string): Promise<LogHead> {
     await this.begin(tenant);
     return readHead(this.#reads, tenant);
   }
 
-  /** The last position of each of the tenants' logs. */
   positions(tenants: readonly string[]): Promise<Map<string, number>> {
     return readPositions(this.#reads, tenants);
   }
 
   /**
-   * Compares the newest events that this server knows with those that the database has, after a connection was lost: it may
-   * lead to another server now. Logs that lost commits are marked. Gives their tenants.
+   * Compares this server's newest known events with the database after a lost connection, which may lead to another
+   * server. Marks logs that lost commits, and returns their tenants.
    */
   compareNewest(): Promise<readonly string[]> {
     return this.#newest.compare(this.#reads);
   }
 
-  /** Makes sure that the tenant has a log. */
   begin(tenant: string): Promise<void> {
     return this.#beginnings.begin(tenant);
   }
@@ -293,7 +278,6 @@ export class EventLog {
     return forTenant(tenant, () => this.#commits.query(statement, values));
   }
 
-  /** Of what was read, the events of the scope. */
   #within(scope: Scope, { head, events, covered, leftOut }: FoundPage): LogPage {
     this.#unknownEvents += leftOut;
     const last = events.at(-1);
@@ -301,7 +285,7 @@ export class EventLog {
     return { head, events: events.filter((event) => inScope(scope, event)), covered, outage: null };
   }
 
-  /** The newest event is remembered, save from a database that may be another one: it is compared first. */
+  /** The newest event is remembered, unless the database may be another one: it is compared first. */
   #saw(newest: TimelineEvent | undefined): void {
     if (newest !== undefined && !this.#commits.outages.isSuspected) this.#newest.saw(newest);
   }
@@ -309,7 +293,7 @@ export class EventLog {
   #announce(tenant: string, events: readonly TimelineEvent[], isSignal: boolean): void {
     const last = events.at(-1);
     this.#saw(last);
-    // What listeners begin goes on when the reader whose command this was has left.
+    // Listeners run detached from the reader whose command this was, who may leave.
     if (events.length > 0) forNobody(() => this.#listeners.forEach((listener) => listener(tenant, events, isSignal)));
   }
 }

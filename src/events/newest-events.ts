@@ -1,15 +1,14 @@
 import type { Sql, Statement } from "../db/sql.ts";
 import type { TimelineEvent } from "./event.ts";
 
-/** The most tenants of which the newest event is remembered; the one that was quiet for longest goes. */
 const TENANTS = 10_000;
 
-/** The log of a tenant, an expression of SQL, has lost no commits in a failover: nothing is written to the others before `npm run restored`. */
+/** The SQL condition that a tenant's log has lost no commits in a failover: others are not written before `npm run restored`. */
 export function logIsWhole(tenant: string): string {
   return `(SELECT l.lost_at FROM tenant_log l WHERE l.tenant = ${tenant}) IS NULL`;
 }
 
-/** Those of the events that are no longer there as they were. What retention has removed is missed by nobody. */
+/** Those events that are missing or different. Events removed by retention do not count. */
 const GONE: Statement<
   { tenant: string },
   [
@@ -32,13 +31,12 @@ const MARK: Statement<object, [tenants: readonly string[]]> = {
 };
 
 /**
- * Remembers the newest event that this server knows of each tenant, so that it finds out when a failover lost commits: an
- * event that was there is no longer there, or another stands in its place.
+ * Remembers the newest event of each tenant that this server knows, to detect a failover that lost commits: the event
+ * is missing, or another has its position.
  */
 export class NewestEvents {
   readonly #newest = new Map<string, TimelineEvent>();
 
-  /** An event that is committed. */
   saw(event: TimelineEvent): void {
     const known = this.#newest.get(event.tenant);
     if (known !== undefined && known.position >= event.position) return;
@@ -49,8 +47,8 @@ export class NewestEvents {
   }
 
   /**
-   * Compares what is remembered with the database. Logs that lost commits are marked there, so that no server serves or
-   * writes them. Gives their tenants.
+   * Compares the remembered events with the database. Marks logs that lost commits, so that no server reads or writes
+   * them, and returns their tenants.
    */
   async compare(sql: Sql): Promise<readonly string[]> {
     const known = [...this.#newest.values()];

@@ -8,7 +8,6 @@ import type { OwnerOutcome } from "./outcome.ts";
 import type { HeldEvents } from "./agent-events.ts";
 import type { WaitingShare } from "./waiting-events.ts";
 
-/** Whose events an outbox holds, under which lease. */
 export type OutboxOwner = {
   readonly tenant: string;
   readonly agentId: string;
@@ -17,38 +16,31 @@ export type OutboxOwner = {
   readonly epoch: number;
 };
 
-/** Events that are neither committed nor lost, and the kind of the first of them. */
 export type WaitingOfAgent = { readonly events: number; readonly first: EventKind | null };
 
-/** Why an outbox takes nothing more: another owner, or what the database said. */
 export type LossReason = "FENCED" | Error;
 
-/** Events that go together, with the columns of the agent that change with them. */
 type Batch = { readonly events: EventDraft[]; readonly patch: AgentPatch; readonly releases: (() => void)[] };
 
 /**
- * The way of one agent's events into the log, in order: one write of the agent at a time. What is sent within one turn
- * of the event loop, or while a write is under way, goes together, adjacent text as one event; a commit carries what waits in front of it.
+ * The way of one agent's events into the log, in order: one write of the agent at a time. Events of one tick, or during
+ * a write, are written together, and adjacent text is merged. A commit includes the events that wait before it.
  */
 export class Outbox {
   readonly #owner: OutboxOwner;
   readonly #log: EventLog;
   readonly #appender: Appender;
   readonly #tell: (reason: LossReason) => void;
-  /** The batch that waits to be written; null if none does. */
   #open: Batch | null = null;
   #turn: Promise<void> = Promise.resolve();
-  /** Something before was fenced or lost: nothing may be written behind it. */
   #isLost = false;
   readonly #share: WaitingShare;
   #first: EventKind | null = null;
   #lostEvents = 0;
-  /** Text was given to the appender, and is not committed yet. */
   #isAppending = false;
-  /** The commits that wait for what was sent before them. */
   #commitsBehind = 0;
 
-  /** `onLost` hears that an event was fenced, or could not be written: the agent must not be advanced further. */
+  /** `onLost` is called when an event was fenced, or could not be written: the agent must not be advanced further. */
   constructor(owner: OutboxOwner, log: EventLog, appender: Appender, onLost: (reason: LossReason) => void) {
     this.#owner = owner;
     this.#log = log;
@@ -57,32 +49,28 @@ export class Outbox {
     this.#share = log.waiting.share();
   }
 
-  /** The events that wait now. */
   get waiting(): WaitingOfAgent {
     return { events: this.#share.events, first: this.#share.events === 0 ? null : this.#first };
   }
 
-  /** True if the agent has used up its share of the room for what is not committed yet. */
   get isFull(): boolean {
     return this.#share.isFull;
   }
 
-  /** Resolves as soon as the agent has room for more, or when `signal` aborts. */
   room(signal: AbortSignal): Promise<void> {
     return this.#share.room(signal);
   }
 
-  /** The number of events that another owner's epoch, or the database, refused. */
   get lostEvents(): number {
     return this.#lostEvents;
   }
 
-  /** Resolves when everything that was sent so far is committed or lost. */
+  /** Resolves when all events so far are committed or lost. */
   async settled(): Promise<void> {
     await this.#turn;
   }
 
-  /** Sends an event, with columns of the agent that it reports. Returns at once. Text goes on in the event that waits, if one does. */
+  /** Sends an event, with the changed columns that it reports. Returns immediately. Text is merged with a waiting event. */
   send(event: EventDraft, patch: AgentPatch = {}): void {
     if (this.#open !== null) {
       const { events } = this.#open;
@@ -107,8 +95,8 @@ export class Outbox {
   }
 
   /**
-   * Commits a change with its events, after everything sent before and in front of everything sent later. `settle` hears
-   * of the outcome before anything else of the agent is written or read.
+   * Commits a change with its events, between earlier and later events. `settle` gets the outcome before the agent is
+   * read or written again.
    */
   commit(
     change: OwnerChange,
@@ -141,7 +129,6 @@ export class Outbox {
     return result;
   }
 
-  /** Reads while nothing of the agent is being written. */
   read<Result>(read: () => Promise<Result>): Promise<Result> {
     const result = this.#turn.then(read);
     this.#turn = settled(result);
@@ -153,7 +140,10 @@ export class Outbox {
     return this.#share.take(events.map(({ body }) => body));
   }
 
-  /** Events that a commit carried which changed nothing go by themselves. If the outcome is unknown, nothing is sent again. */
+  /**
+   * If the carrying commit changed nothing, its carried events are written separately. If its outcome is unknown,
+   * nothing is sent again.
+   */
   async #commit(change: OwnerChange, events: readonly EventDraft[], carried: Batch): Promise<OwnerOutcome> {
     this.#commitsBehind -= 1;
     if (this.#isLost) {
@@ -220,10 +210,10 @@ export class Outbox {
 /** The most events of one agent in one append: others of the tenant wait for the log meanwhile. */
 const APPENDED = 200;
 
-/** The most text that one event carries, in characters: well below what fits into an event. */
+/** The most text in one merged event, in characters, well below the limit of an event. */
 const MERGED_CHARACTERS = 8_000;
 
-/** Text that follows text of the same block, as one event at the time of the first; null if they stay two. */
+/** Consecutive text of one block as one event, at the time of the first; null if the two cannot be merged. */
 function mergedText(before: EventDraft | undefined, { body }: EventDraft): EventDraft | null {
   if (before === undefined) return null;
   const first = before.body;
@@ -233,7 +223,6 @@ function mergedText(before: EventDraft | undefined, { body }: EventDraft): Event
   return delta.length > MERGED_CHARACTERS ? null : { at: before.at, body: { ...first, delta } };
 }
 
-/** Gives back the room of what is committed or lost. */
 function releaseAll({ releases }: Batch): void {
   for (const release of releases.splice(0)) release();
 }

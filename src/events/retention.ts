@@ -2,29 +2,27 @@ import { DAY_MS } from "../lib/clock.ts";
 import { concerns } from "./scope.ts";
 import type { Sql, Statement } from "../db/sql.ts";
 
-/** The times for which things are kept, in ms; null for ever. */
+/** Retention times, in ms; null for ever. */
 export type RetentionPolicy = {
-  /** Events: what is older is removed, and its cursors expire. */
+  /** Older events are removed, and their cursors expire. */
   readonly eventsMs: number | null;
-  /** Deltas of texts that are complete: what is older is left to the text of its TEXT_CHUNK_END. */
+  /** Deltas of complete texts: older ones are removed, and TEXT_CHUNK_END has the text. */
   readonly deltasMs: number | null;
-  /** Whole outputs of which models read a part: files of this server. */
+  /** Complete outputs of which models read a part: files of this server. */
   readonly outputsMs: number | null;
 };
 
-/** The part of one tenant's log that is removed, or would be. */
 export type Removal = {
   readonly tenant: string;
-  /** The floor of the log now, and after the removal. */
   readonly floor: number;
   readonly newFloor: number;
   readonly events: number;
   readonly deltas: number;
 };
 
-/** Positions that are looked at, or removed, at once. */
+/** The positions that are checked, or removed, in one statement. */
 const CHUNK = 5_000;
-/** The time for which old events stay because texts overlap, in ms: if texts always do, the log is cut within one of them then. */
+/** The longest time, in ms, for which old events stay because texts overlap: after it the log is cut within a text. */
 const OVERLAP_MS = DAY_MS;
 const DELTAS: ReadonlySet<string> = new Set(["TEXT_CHUNK", "THINK_CHUNK"]);
 
@@ -33,9 +31,9 @@ const LOGS: Statement<Log, []> = {
   text: "SELECT tenant, floor::float8 AS floor, compacted::float8 AS compacted FROM tenant_log ORDER BY tenant",
 };
 /**
- * The next positions. `end` is the last of them. `last` is the one up to which all are older, and null if there is none. `isWhole`
- * is true if none of them is young. An event whose time lies in the future, since a clock was wrong, counts as neither: it
- * goes with what comes after it.
+ * The next positions. `end` is the last. `last` is the one up to which all are old; null if there is none. `isWhole`:
+ * none is young. An event with a time in the future, from a wrong clock, counts as neither: it goes with the events
+ * after it.
  */
 const NEXT: Statement<Next, [tenant: string, after: number, keptMs: number]> = {
   name: "retention_next",
@@ -51,7 +49,10 @@ const UNDELIVERED: Statement<{ position: number }, [tenant: string, consumer: st
   text: `SELECT e.position::float8 AS position FROM consumer c JOIN event e ON e.tenant = c.tenant AND e.position > c.position
     WHERE c.tenant = $1 AND c.name = $2 AND e.position <= $3 AND e.kind = ANY ($4) ORDER BY e.position LIMIT 1`,
 };
-/** The first position of the first block that begins after $2, up to $3, whose end lies beyond $4, and has its text only in its deltas. */
+/**
+ * The first position of the first block that begins after $2, up to $3, whose end lies after $4, and whose text is only
+ * in its deltas.
+ */
 const SPLIT_BLOCK: Statement<{ position: number | null }, [tenant: string, after: number, last: number, end: number]> = {
   name: "retention_split_block",
   text: `SELECT min(s.position)::float8 AS position FROM event s, LATERAL (SELECT e.position, e.payload ->> 'text' AS text FROM event e
@@ -64,10 +65,7 @@ const MOVE_FLOOR: Statement<object, [tenant: string, floor: number]> = {
   name: "retention_floor",
   text: "UPDATE tenant_log SET floor = greatest(floor, $2), compacted = greatest(compacted, $2) WHERE tenant = $1",
 };
-/**
- * The next events after $2 up to $3 that go. What asks for an approval that is still open is read by its readers, and goes
- * when it is closed.
- */
+/** The next events after $2 up to $3 to be removed. Requests for open approvals stay until they are closed. */
 const OLD = `SELECT e.position FROM event e WHERE e.tenant = $1 AND e.position > $2 AND e.position <= $3
     AND NOT (e.kind = 'PERMISSION_REQUIRED' AND EXISTS (SELECT FROM approval p WHERE p.id = e.payload #>> '{request,approvalId}' AND p.state = 'PENDING'))
   ORDER BY e.position LIMIT ${CHUNK}`;
@@ -75,7 +73,7 @@ const COUNT: Statement<{ events: number; last: number | null }, [tenant: string,
   name: "retention_count",
   text: `SELECT count(*)::int AS events, max(position)::float8 AS last FROM (${OLD}) old`,
 };
-/** An agent of which no event is left keeps the seq of the last one, since the next follows it; so does the tenant itself. */
+/** An agent without remaining events keeps the seq of its last one; so does the tenant itself. */
 const REMOVE: Statement<{ events: number; last: number | null }, [tenant: string, after: number, floor: number]> = {
   name: "retention_remove",
   text: `WITH old AS (${OLD}), gone AS (DELETE FROM event e USING old WHERE e.tenant = $1 AND e.position = old.position RETURNING e.agent_id, e.seq, e.position),
@@ -87,7 +85,7 @@ const REMOVE: Statement<{ events: number; last: number | null }, [tenant: string
       of_tenant AS (UPDATE tenant_log l SET seq = n.seq FROM newest n WHERE l.tenant = $1 AND n.agent_id IS NULL AND l.seq < n.seq)
     SELECT count(*)::int AS events, max(position)::float8 AS last FROM old`,
 };
-/** The deltas of blocks whose end lies after $2, up to $3, and says the whole text. */
+/** The deltas of blocks whose end lies after $2, up to $3, and has the whole text. */
 const COVERED = `FROM (SELECT e.* FROM event e WHERE e.tenant = $1 AND e.position > $2 AND e.position <= $3
       AND e.kind IN ('TEXT_CHUNK_END', 'THINK_CHUNK_END') AND e.payload ->> 'text' IS NOT NULL) e,
     LATERAL (SELECT coalesce((SELECT s.position FROM event s WHERE s.agent_id = e.agent_id AND s.position < e.position AND s.kind = replace(e.kind, '_END', '_START')
@@ -98,7 +96,7 @@ const COUNT_COVERED: Statement<{ deltas: number }, [tenant: string, after: numbe
   name: "retention_count_deltas",
   text: `SELECT count(*)::int AS deltas ${COVERED}`,
 };
-/** One statement, so that nobody who misses a delta takes it for one that a failover lost (NewestEvents). */
+/** One statement, so that a missing delta is not mistaken for one that a failover lost (NewestEvents). */
 const COMPACT: Statement<object, [tenant: string, after: number, last: number]> = {
   name: "retention_compact",
   text: `WITH covered AS (SELECT d.position ${COVERED}), moved AS (UPDATE tenant_log SET compacted = greatest(compacted, $3) WHERE tenant = $1)
@@ -108,13 +106,12 @@ const COMPACT: Statement<object, [tenant: string, after: number, last: number]> 
 type Log = { readonly tenant: string; readonly floor: number; readonly compacted: number };
 type Next = { readonly end: number | null; readonly last: number | null; readonly isWhole: boolean };
 
-/** A consumer that must have been delivered its events before they go: its name, and what it is delivered. */
+/** A consumer whose events stay until they are delivered: its name and its kinds. */
 export type KnownConsumer = { readonly name: string; readonly kinds: readonly string[]; readonly tenant: string | null };
 
-/** A run of retention: the policy, and the consumers whose events must not go before they were delivered. The time is the database's. */
+/** The policy, and the consumers whose events stay until they are delivered. The time is the database's. */
 export type RetentionRun = { readonly policy: RetentionPolicy; readonly consumers: readonly KnownConsumer[] };
 
-/** The removals that the policy would make now. Changes nothing. */
 export async function planRetention(sql: Sql, run: RetentionRun): Promise<readonly Removal[]> {
   const removals: Removal[] = [];
   for (const log of await sql.query(LOGS, [])) {
@@ -131,10 +128,9 @@ export async function planRetention(sql: Sql, run: RetentionRun): Promise<readon
 }
 
 /**
- * Removes what the policy does not keep. The floor moves first, so that no reader meets a hole unawares; rows are removed
- * afterwards, a chunk a statement, and what is left of an earlier time goes along. May run on several servers at once. Ends
- * after the statement that is under way when `signal` aborts. A tenant that fails leaves the others alone: the last
- * problem is thrown in the end.
+ * Applies the policy. The floor moves first, so that no reader meets a hole unawares; rows are removed afterwards in
+ * chunks, including those of interrupted runs. May run on several servers concurrently. Ends after the current
+ * statement when `signal` aborts. A tenant's failure does not stop the others: the last error is thrown at the end.
  */
 export async function applyRetention(sql: Sql, run: RetentionRun, signal: AbortSignal): Promise<readonly Removal[]> {
   const removals: Removal[] = [];
@@ -163,7 +159,6 @@ async function applyToLog(sql: Sql, log: Log, run: RetentionRun, signal: AbortSi
   return { tenant: log.tenant, floor: log.floor, newFloor, events, deltas };
 }
 
-/** Counts or removes, a chunk a statement, the events below the floor. Returns how many those were. */
 async function eachOld(sql: Sql, statement: typeof COUNT, tenant: string, floor: number, signal: AbortSignal): Promise<number> {
   let events = 0;
   for (let after = 0; ;) {
@@ -176,7 +171,7 @@ async function eachOld(sql: Sql, statement: typeof COUNT, tenant: string, floor:
 
 const NEVER = new AbortController().signal;
 
-/** Up to where events go: what is old, was delivered, and is no part of a text that is read from its deltas. */
+/** The new floor: events before it are old, delivered, and no part of a text that is read from its deltas. */
 async function floorOf(sql: Sql, { tenant, floor }: Log, { policy, consumers }: RetentionRun): Promise<number> {
   if (policy.eventsMs === null) return floor;
   const chunks = await collected(oldChunks(sql, tenant, floor, policy.eventsMs));
@@ -190,8 +185,8 @@ async function floorOf(sql: Sql, { tenant, floor }: Log, { policy, consumers }: 
 }
 
 /**
- * The last position of the chunks, up to `end`, that lies in no text which is read from its deltas. Each text that would be split
- * moves it before the text's beginning, where it may split another one.
+ * The last position of the chunks, up to `end`, outside of every text that is read from its deltas. A text that would
+ * be split moves it before the text's beginning, where it may split another one.
  */
 async function betweenTexts(sql: Sql, tenant: string, chunks: readonly Chunk[], end: number): Promise<number> {
   let cut = end;
@@ -206,7 +201,6 @@ async function betweenTexts(sql: Sql, tenant: string, chunks: readonly Chunk[], 
   return cut;
 }
 
-/** The chunks of the log in which deltas are old and delivered, and were not looked at before. */
 async function* deltaChunks(sql: Sql, { tenant, compacted }: Log, newFloor: number, run: RetentionRun): Chunks {
   const from = Math.max(newFloor, compacted);
   for await (const [after, last] of oldChunks(sql, tenant, from, run.policy.deltasMs)) {
@@ -216,12 +210,10 @@ async function* deltaChunks(sql: Sql, { tenant, compacted }: Log, newFloor: numb
   }
 }
 
-/** The consumers, as far as they are delivered deltas. */
 function deltasOnly(consumers: RetentionRun["consumers"]): RetentionRun["consumers"] {
   return consumers.map((consumer) => ({ ...consumer, kinds: consumer.kinds.filter((kind) => DELTAS.has(kind)) }));
 }
 
-/** The last position up to `end` before which nothing waits for one of the consumers. */
 async function deliveredUpTo(sql: Sql, tenant: string, end: number, consumers: RetentionRun["consumers"]): Promise<number> {
   let delivered = end;
   for (const { name, kinds } of consumers.filter((consumer) => consumer.kinds.length > 0 && concerns(consumer, tenant))) {
@@ -231,7 +223,6 @@ async function deliveredUpTo(sql: Sql, tenant: string, end: number, consumers: R
   return delivered;
 }
 
-/** Pieces of a log: after which position, and up to which. */
 type Chunk = readonly [after: number, last: number];
 type Chunks = AsyncGenerator<Chunk>;
 
@@ -241,7 +232,7 @@ async function collected(chunks: Chunks): Promise<readonly Chunk[]> {
   return all;
 }
 
-/** The chunks of the log after a position in which everything is older than what is kept; none if all is kept. */
+/** The chunks of the log after a position in which everything is older than the retention time; none for null. */
 async function* oldChunks(sql: Sql, tenant: string, from: number, keptMs: number | null): Chunks {
   if (keptMs === null) return;
   let after = from;
@@ -254,7 +245,7 @@ async function* oldChunks(sql: Sql, tenant: string, from: number, keptMs: number
       after = next.last;
     }
     if (!next.isWhole) return;
-    // Where all lie in the future, what comes after them decides.
+    // If all times lie in the future, the events after them decide.
     looked = next.last ?? next.end;
   }
 }

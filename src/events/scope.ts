@@ -1,19 +1,15 @@
 import type { Channel } from "./channel.ts";
 import type { EventKind, TimelineEvent } from "./event.ts";
 
-/** The part of a tenant's log that a reader wants and may see. */
 export type Scope = {
   readonly tenant: string;
-  /** Only these agents, or null for all, and for what is no agent's. */
+  /** Null for all agents, and for events of the tenant itself. */
   readonly agentIds: readonly string[] | null;
-  /** Only agents of this creator, or null for all. */
   readonly createdBy: string | null;
   readonly channels: readonly Channel[];
-  /** Only these kinds, or null for all. */
   readonly kinds: readonly EventKind[] | null;
 };
 
-/** True if the event belongs to the scope. */
 export function inScope(scope: Scope, event: TimelineEvent): boolean {
   return (
     event.tenant === scope.tenant &&
@@ -26,7 +22,6 @@ export function inScope(scope: Scope, event: TimelineEvent): boolean {
 
 const keys = new WeakMap<Scope, string>();
 
-/** The same text for scopes that want the same. */
 export function scopeKey(scope: Scope): string {
   const known = keys.get(scope);
   if (known !== undefined) return known;
@@ -42,7 +37,7 @@ export function scopeKey(scope: Scope): string {
   return key;
 }
 
-/** True if the events of the tenant concern a consumer; one that names no tenant is concerned by all. */
+/** True if a consumer gets the tenant's events; one without a tenant gets those of all. */
 export function concerns(consumer: { readonly tenant: string | null }, tenant: string): boolean {
   return consumer.tenant === null || consumer.tenant === tenant;
 }

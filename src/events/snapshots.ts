@@ -2,11 +2,10 @@ import type { ApprovalDecision, ApprovalKind, ApprovalState, ToolCallState } fro
 import type { JsonObject } from "../lib/json.ts";
 import type { ActorRef } from "./actor-ref.ts";
 
-/** The six stages of the gate through which every tool call goes, in order. */
+/** The six stages of the gate for every tool call, in order. */
 export const GATE_STAGES = ["discovery", "validation", "permission", "confirmation", "execution", "formatting"] as const;
 export type GateStage = (typeof GATE_STAGES)[number];
 
-/** The kinds of refusals and failures of tool calls. */
 export const TOOL_CALL_ERROR_TYPES = [
   "not_found",
   "disabled",
@@ -21,10 +20,8 @@ export const TOOL_CALL_ERROR_TYPES = [
 ] as const;
 export type ToolCallErrorType = (typeof TOOL_CALL_ERROR_TYPES)[number];
 
-/** Why a tool call was refused or failed: the stage of the gate and the kind of refusal. */
 export type ToolCallError = { readonly type: ToolCallErrorType; readonly stage: GateStage; readonly message: string };
 
-/** The outcome of the question whether a call may run. */
 export type CallApproval = {
   readonly approvalId: string;
   readonly state: ApprovalState;
@@ -34,7 +31,6 @@ export type CallApproval = {
   readonly note: string | null;
 };
 
-/** A tool call as it stood when the event was committed. Times are ISO 8601. */
 export type ToolCallSnapshot = {
   readonly callId: string;
   readonly name: string;
@@ -48,11 +44,11 @@ export type ToolCallSnapshot = {
   readonly startedAt: string | null;
   readonly completedAt: string | null;
   readonly durationMs: number | null;
-  /** The call whose result it was given in the place of a run; null for none. */
+  /** The call whose earlier result it was given; null for none. */
   readonly cachedFrom: string | null;
 };
 
-/** An approval as it stood when it was asked for. What it is about stands in one of its fields; the others are null. */
+/** An approval when it was requested. Its subject is in one of its fields; the others are null. */
 export type ApprovalSnapshot = {
   readonly approvalId: string;
   readonly kind: ApprovalKind;
@@ -62,14 +58,12 @@ export type ApprovalSnapshot = {
   readonly inputHash: string | null;
   readonly reason: string;
   readonly risk: string;
-  /** The words of hooks for the people who decide; null for none. */
+  /** Hooks' words for people who decide; null for none. */
   readonly meta: JsonObject | null;
-  /** The number of people who must allow it. */
   readonly quorum: number;
   readonly expiresAt: string | null;
 };
 
-/** One entry of the agent's todo list. */
 export type TodoItem = {
   readonly id: string;
   readonly title: string;
@@ -78,26 +72,23 @@ export type TodoItem = {
   readonly notes: string | null;
 };
 
-/** A background shell runs, or has ended for good. */
 export const SHELL_STATES = ["RUNNING", "ENDED"] as const;
 export type ShellState = (typeof SHELL_STATES)[number];
 
-/** The changes of files that something else makes: another content, no file, and a file where it was removed before. */
+/** Changes of files by others: new content, removal, or a new file after a removal. */
 export const FILE_CHANGE_KINDS = ["CHANGED", "REMOVED", "MADE_AGAIN"] as const;
 export type FileChangeKind = (typeof FILE_CHANGE_KINDS)[number];
 
-/** A file that something else has changed, as it was found. */
 export type FileChangeSnapshot = {
   /** Relative to the workspace. */
   readonly path: string;
   readonly change: FileChangeKind;
-  /** When its content was changed, in ISO 8601; null if it was removed. */
+  /** The time of the change, in ISO 8601; null if it was removed. */
   readonly modifiedAt: string | null;
   /** Null if it was removed. */
   readonly bytes: number | null;
 };
 
-/** The reasons for which a background shell ends. */
 export const SHELL_END_REASONS = [
   "EXITED",
   "KILLED",

@@ -17,7 +17,6 @@ const COMMIT: Statement<
   text: "SELECT base_seq, base_position FROM commit_tenant_change($1, $2, $3, $4, $5, $6, $7, $8)",
 };
 
-/** By what a tenant's changes are written, and who is told of their events. */
 export type TenantCommitServices = {
   readonly tries: WriteTries;
   readonly write: <Row, Values extends readonly unknown[]>(
@@ -28,10 +27,9 @@ export type TenantCommitServices = {
   readonly announce: (events: readonly TimelineEvent[]) => void;
 };
 
-/** No agent's: who may see their own agents only does not see them. */
+/** Events without an agent: readers restricted to their own agents do not see them. */
 const OF_TENANT = { agentId: null, createdBy: null };
 
-/** Changes rows of a tenant that are no agent's, and appends the events that report it, or does neither (invariant 15). */
 export async function commitTenant(
   { tries, write, announce }: TenantCommitServices,
   tenant: string,

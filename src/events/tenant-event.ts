@@ -1,11 +1,11 @@
 import type { ActorRef } from "./actor-ref.ts";
 
-/** A stored allow rule as it stood when the event was committed: all that it says, and for whom. Times are ISO 8601. */
+/** A stored allow rule when the event was committed, with its scope. Times are ISO 8601. */
 export type AllowRuleSnapshot = {
   readonly allowRuleId: string;
   readonly rule: string;
   readonly templateId: string;
-  /** The agent for which alone it holds; null for all agents of the template. */
+  /** The only agent for which it holds; null for all agents of the template. */
   readonly agentId: string | null;
   readonly approvalId: string;
   readonly note: string | null;
@@ -13,7 +13,7 @@ export type AllowRuleSnapshot = {
   readonly createdAt: string;
 };
 
-/** A delegation as it stood when the event was committed. Times are ISO 8601. */
+/** Times are ISO 8601. */
 export type DelegationSnapshot = {
   readonly delegationId: string;
   readonly from: ActorRef;
@@ -23,7 +23,6 @@ export type DelegationSnapshot = {
   readonly endsAt: string;
 };
 
-/** A part of the configuration that differs, and how. */
 export const CONFIGURATION_CHANGES = ["ADDED", "CHANGED", "REMOVED"] as const;
 export type ConfigurationChange = {
   readonly part: string;
@@ -31,8 +30,8 @@ export type ConfigurationChange = {
 };
 
 /**
- * The body of an event of the tenant itself, by kind. It says whole what changed, and by whom, so that the log alone tells
- * it (invariant 15).
+ * The body of an event of the tenant itself, by kind. It states the whole change and its actor, so that the log alone
+ * tells it (invariant 15).
  */
 export type TenantEventBody =
   | { readonly kind: "ALLOW_RULE_STORED"; readonly rule: AllowRuleSnapshot; readonly changedBy: ActorRef }
@@ -43,9 +42,8 @@ export type TenantEventBody =
       readonly kind: "CONFIGURATION_CHANGED";
       readonly previousDigest: string;
       readonly digest: string;
-      /** The parts that differ, in order of their names, as many as an event holds. */
+      /** The changed parts by name, as many as fit into an event. */
       readonly changes: readonly ConfigurationChange[];
-      /** The number of parts that differ. */
       readonly changeCount: number;
       readonly changedBy: ActorRef;
     };

@@ -6,17 +6,20 @@ export type WaitingLimits = { readonly events: number; readonly bytes: number };
 /** The limits of production. */
 export const WAITING_LIMITS: WaitingLimits = { events: 10_000, bytes: 64 * 1024 * 1024 };
 
-/** The room of each agent, however many others wait. */
+/** The guaranteed share of each agent. */
 const LEAST: WaitingLimits = { events: 50, bytes: 512 * 1024 };
 
-/** The events of one agent, however few others wait: who follows the tenant reads them before what comes after them. A thousand delay others by 90 ms. */
+/**
+ * The most waiting events of one agent: followers of the tenant read them before later ones. A thousand delay others by
+ * 90 ms.
+ */
 const MOST_EVENTS = 250;
 
 /**
- * Counts the events of all agents of a server that are not committed yet: few while the database answers, all that happens
- * while it does not. The room is shared out among the agents that have something waiting, so that none takes another's
- * (invariant 13). Who could go on without end (a model that speaks, a tool that emits) waits for room; what must be
- * written once is always taken, since each agent has little of that under way at a time.
+ * Counts the uncommitted events of all agents of a server: few, except during an outage. The capacity is divided among
+ * the agents with waiting events, so that none takes another's share (invariant 13). Unbounded sources (a speaking
+ * model, an emitting tool) wait for room; single events are always accepted, since each agent has few of them under
+ * way.
  */
 export class WaitingEvents {
   readonly #limits: WaitingLimits;
@@ -26,18 +29,15 @@ export class WaitingEvents {
     this.#limits = limits;
   }
 
-  /** The number of events that wait. */
   get events(): number {
     return [...this.#sharing].reduce((sum, share) => sum + share.events, 0);
   }
 
-  /** The room of one agent. */
   share(): WaitingShare {
     return new WaitingShare(this.#sharing, this.#limits);
   }
 }
 
-/** The room of one agent for events that are not committed yet. */
 export class WaitingShare {
   readonly #sharing: Set<WaitingShare>;
   readonly #limits: WaitingLimits;
@@ -50,12 +50,10 @@ export class WaitingShare {
     this.#limits = limits;
   }
 
-  /** The number of events of the agent that wait. */
   get events(): number {
     return this.#events;
   }
 
-  /** True if the agent has used up its share. */
   get isFull(): boolean {
     const others = Math.max(1, this.#sharing.size);
     return (
@@ -72,14 +70,12 @@ export class WaitingShare {
     return () => this.#move(-events, -bytes);
   }
 
-  /** Takes room for text that goes on in an event that waits already. Returns its release. */
   takeMore(body: EventBody): () => void {
     const bytes = sizeOf(body);
     this.#move(0, bytes);
     return () => this.#move(0, -bytes);
   }
 
-  /** Resolves as soon as there is room, or when `signal` aborts. */
   async room(signal: AbortSignal): Promise<void> {
     while (this.isFull && !signal.aborted) {
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -99,7 +95,6 @@ export class WaitingShare {
   }
 }
 
-/** About how much an event holds in memory, in bytes. */
 function sizeOf(body: EventBody): number {
   switch (body.kind) {
     case "TEXT_CHUNK":
@@ -108,7 +103,7 @@ function sizeOf(body: EventBody): number {
     case "TOOL_START":
     case "TOOL_END":
     case "TOOL_EXECUTED":
-      // The row that changes with the event has the whole output and its details.
+      // The row that changes with the event has the complete output and its details.
       return ((body.call.output?.length ?? 0) + body.call.inputPreview.length) * 4;
     default:
       return JSON.stringify(body).length * 2;

@@ -5,25 +5,24 @@ import { isConnectionLost, isContention, sqlState } from "../db/storage-error.ts
 import { messageOf } from "../lib/text.ts";
 import { CommitsLost } from "./log-page.ts";
 
-/** The first waits between tries of a write, in ms. */
+/** The waits between the first tries of a write, in ms. */
 export const FIRST_WAITS = [10, 50, 200, 500, 1_000];
-/** The wait after those, in ms: what the holder of a lease writes is tried on and on. */
+/** The wait between later tries, in ms: owners' writes are retried until their outcome is known. */
 const LAST_WAIT = 2_000;
-/** The time between reports that a write is tried for long, in ms. */
+/** The time between reports of a long retry, in ms. */
 const TELL_MS = 10_000;
 
 /**
- * A write by its id, for as long as its outcome is not known. Once an answer of it was lost, each further try asks first
- * what the tries before have written.
+ * A write by its id, while its outcome is unknown. Once an answer was lost, each further try first asks for the result
+ * of earlier ones.
  */
 export type Write = { readonly id: string; isLost: boolean };
 
-/** A write that was not tried yet. `id` is a UUID that no other write has; the first of its events is found by it. */
+/** A write without a try. `id` is a unique UUID; the first of its events is found by it. */
 export function newWrite(id: string = randomUUIDv7()): Write {
   return { id, isLost: false };
 }
 
-/** The tries of writes whose outcome is not known yet. */
 export class WriteTries {
   readonly #outages: OutageWatch;
   readonly #listeners = new Set<(problem: string, sinceMs: number) => void>();
@@ -33,19 +32,21 @@ export class WriteTries {
     this.#outages = outages;
   }
 
-  /** The number of tries after the first waits, of all writes. */
   get count(): number {
     return this.#count;
   }
 
-  /** Calls the listener, each TELL_MS at most, with what the database says to a write that is tried for long, and since how many ms. */
+  /**
+   * Calls the listener, at most every TELL_MS, with the database's answer to a write under long retry, and the ms since
+   * its first try.
+   */
   onLong(listener: (problem: string, sinceMs: number) => void): void {
     this.#listeners.add(listener);
   }
 
   /**
-   * Tries a write until its outcome is known. What the holder of a lease writes waits for the database as long as it is
-   * away, since its epoch says afterwards whether it still counts. What others ask for is refused: they may ask again.
+   * Tries a write until its outcome is known. Owners' writes wait during an outage, since their epoch decides
+   * afterwards whether they still count. Other writes are rejected: their callers may retry.
    */
   async untilKnown<Row>(tenant: string, isHeld: boolean, write: Write, attempt: () => Promise<Row[]>): Promise<Row[]> {
     const began = performance.now();

@@ -7,27 +7,18 @@ import { withCause } from "../../lib/text.ts";
 const CHANNEL = "triplane";
 const RECONNECT_MS = 500;
 
-// Parameters of the URL, or a pooler, would replace a name that is given with what opens the connection.
+// A name in the connection's options could be overridden by the URL's parameters or a pooler.
 const NAME: Statement = { name: "name_bell", text: "SELECT set_config('application_name', $1, false)" };
 const TELL: Statement = { name: "tell", text: "SELECT pg_notify($1, $2)" };
 
-/** Who hears of a bell's connection. */
 export type BellListener = {
-  /** A connection is there: what is told from now on is heard. */
   connected(): void;
-  /** A connection has ended. Another one is made. */
   ended(): void;
-  /** Somebody has told this, perhaps this server itself. */
   heard(payload: string): void;
 };
 
-/** The address of the database, the name that its other connections see, and how long an answer may take, in ms. */
 export type BellConnectionOptions = { readonly url: string; readonly name: string; readonly answerMs: number };
 
-/**
- * The connection on which a bell listens and tells. If it is lost, or does not answer, it is made again, until the bell
- * is closed.
- */
 export class BellConnection {
   readonly #options: BellConnectionOptions;
   readonly #logger: Logger;
@@ -36,7 +27,6 @@ export class BellConnection {
   #connecting: Promise<void>;
   #reconnecting: NodeJS.Timeout | null = null;
   #isClosed = false;
-  /** True if it was said that nothing is heard. */
   #isMissing = false;
 
   constructor(options: BellConnectionOptions, logger: Logger, listener: BellListener) {
@@ -46,17 +36,16 @@ export class BellConnection {
     this.#connecting = this.#connect();
   }
 
-  /** True if what is told is heard now. */
   get isConnected(): boolean {
     return this.#client !== null;
   }
 
-  /** Tells all who listen, this server too. What cannot be told is lost. */
+  /** Notifies all listeners, this server too. Failed notifications are lost. */
   async tell(payload: string): Promise<void> {
     await this.ask(TELL, [CHANNEL, payload]);
   }
 
-  /** The rows that the database answers; none if it does not. A connection that does not answer is given up. */
+  /** The rows of an answer; none if the database does not answer, which ends the connection. */
   async ask<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<readonly Row[]> {
     const asked = this.#client;
     if (asked === null) return [];
@@ -71,14 +60,12 @@ export class BellConnection {
     }
   }
 
-  /** Makes no further connection. Resolves when none is being made. */
   async settle(): Promise<void> {
     this.#isClosed = true;
     if (this.#reconnecting !== null) clearTimeout(this.#reconnecting);
     await this.#connecting;
   }
 
-  /** Ends the connection, after `settle`. */
   async end(): Promise<void> {
     await this.#client?.end();
   }

@@ -1,19 +1,19 @@
-/** A tenant whose log has grown, and whether an agent of it may go on, or must look at its rows. */
+/** A tenant whose log has grown, and whether one of its agents must read its rows again. */
 export type Ring = { readonly tenant: string; readonly isSignal: boolean };
 
-/** Tells other servers that a tenant's log has grown. A hint: it may be lost or ring for nothing, and carries no content. */
+/** Tells other servers that a tenant's log has grown. A hint without content: it may be lost, or come without cause. */
 export type Bell = {
-  /** Rings on the other servers that are known to be there, within 20 ms. */
   ring(ring: Ring): void;
-  /** Hears the rings of the other servers; none means that any may have been missed. Returns the end of listening. */
+  /**
+   * Listens to the rings of other servers; an empty list means that rings may have been missed. Returns the function
+   * that stops it.
+   */
   listen(listener: (rings: readonly Ring[]) => void): () => void;
-  /** True if rings are heard now. While not, the net beneath (a poll) must be faster. */
   isConnected(): boolean;
-  /** Sends what was rung, and ends. */
   close(): Promise<void>;
 };
 
-/** The bell of a deployment of one process: there is nobody else to ring for. */
+/** The bell of a single server: it has no listeners. */
 export function silentBell(): Bell {
   return { ring: () => {}, listen: () => () => {}, isConnected: () => true, close: async () => {} };
 }

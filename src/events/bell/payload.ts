@@ -5,15 +5,14 @@ const PAYLOAD_BYTES = 7_000;
 const SIGNAL = "!";
 const TEXT = ".";
 
-/** What a server tells the others: no rings mean that any may have been missed. */
+/** A message to other servers; without rings it means that any may have been missed. */
 export type Told = { readonly serverId: string; readonly rings: readonly Ring[] };
 
-/** The payload of a server that tells of no rings. */
 export function emptyPayload(serverId: string): string {
   return serverId;
 }
 
-/** The server and the rings, a line each, in as many payloads as their size needs. None if there are no rings. */
+/** The server and the rings, a line each, in as many payloads as their size needs; none without rings. */
 export function* payloadsOf({ serverId, rings }: Told): Generator<string> {
   let payload = serverId;
   for (const { tenant, isSignal } of rings) {
@@ -27,7 +26,6 @@ export function* payloadsOf({ serverId, rings }: Told): Generator<string> {
   if (payload !== serverId) yield payload;
 }
 
-/** What a payload tells. */
 export function toldIn(payload: string): Told {
   const [serverId = "", ...lines] = payload.split("\n");
   return { serverId, rings: lines.map((line) => ({ tenant: line.slice(1), isSignal: line.startsWith(SIGNAL) })) };

@@ -5,22 +5,20 @@ import type { ReaderPage } from "./pages.ts";
 import type { Told } from "./reader.ts";
 
 /**
- * The result of encoding a page. `isLasting`: it depends on the page alone, and on no row that may change. `unavailable`: it needs rows
- * of a database that does not answer.
+ * The result of encoding a page. `isLasting`: it depends on the page alone, not on rows that may change. `unavailable`:
+ * it needs rows during an outage.
  */
 export type Answer =
   | { readonly kind: "bytes"; readonly bytes: Uint8Array; readonly isLasting: boolean }
   | { readonly kind: "unavailable"; readonly error: unknown }
   | { readonly kind: "failed"; readonly error: unknown };
 
-/** Encodes pages for readers. */
 export type Encoder = {
   /** Equal for readers that get equal bytes for a page; null if no other reader does. */
   readonly asks: string | null;
   readonly answer: (page: ReaderPage) => Promise<Answer>;
 };
 
-/** The request of a stream: its scope, the kinds of events that end it, and its encoder. */
 export type FeedRequest = { readonly scope: Scope; readonly until: readonly EventKind[] | null; readonly encoder: Encoder };
 
 /** An encoded page. `isNotice`: it has no events, and reports an outage. The other fields are those of its ReaderPage. */
@@ -36,10 +34,9 @@ export type EncodedPage = {
 
 type Kept = { readonly answers: Answers; readonly after: number; readonly page: EncodedPage };
 
-/** The memory for encoded pages of all selections of a server together, in bytes and in pages. */
+/** The bounds of all encoded pages of a server, in bytes and in pages. */
 const KEPT = { bytes: 32 * 1024 * 1024, pages: 2_000 };
 
-/** The newest encoded pages of a server, of all selections: newer ones displace the oldest. */
 export class KeptPages {
   readonly #kept = new Set<Kept>();
   #bytes = 0;
@@ -59,20 +56,22 @@ export class KeptPages {
 }
 
 /**
- * The encoded pages of one selection, by the position before them. Readers at the same position a little later get the same bytes:
- * clients that reconnect together, or a reader that was backed up.
+ * The encoded pages of one selection, by the position before them. Readers at the same position a little later get the
+ * same bytes: clients that reconnect together, or a reader that was backed up.
  */
 export class Answers {
   readonly #all: KeptPages;
   readonly #kept = new Map<number, Kept>();
-  /** The encodings in progress, by the bounds of their pages. */
   readonly #underway = new Map<string, Promise<Answer>>();
 
   constructor(all: KeptPages) {
     this.#all = all;
   }
 
-  /** The kept page after a position; null if it must be read. `isFirst`: the reader has had no page. `head`: the present head of the log. */
+  /**
+   * The kept page after a position; null if it must be read. `isFirst`: the reader has had no page. `head`: the present
+   * head of the log.
+   */
   after(place: number, isFirst: boolean, head: LogHead): EncodedPage | null {
     const page = this.#kept.get(place)?.page;
     if (page === undefined || place < head.floor) return null;
@@ -82,7 +81,7 @@ export class Answers {
     return isNews && (holds || page.head.position === head.position) ? page : null;
   }
 
-  /** The answer to a page after a position, shared by all who ask for it at once or a little later. */
+  /** The answer to a page after a position, shared by all who ask for it at the same time or a little later. */
   once(place: number, page: ReaderPage, answer: () => Promise<Answer>): Promise<Answer> {
     const kept = this.#kept.get(place)?.page;
     if (kept !== undefined && page.outage === null && kept.told.covered === page.covered && kept.head === page.head)

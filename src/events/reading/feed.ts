@@ -10,7 +10,6 @@ import type { Tails } from "./tails.ts";
 /** How often a page is encoded again that needs rows of a database that does not answer. */
 const TRIES = 20;
 
-/** Readers of one request, and their number of feeds. `lead` is the feed at the head of the log that others join. */
 type Selection = {
   readonly key: string;
   readonly request: FeedRequest;
@@ -37,7 +36,6 @@ export class Feeds {
     this.tails = tails;
   }
 
-  /** Sends a reader every page from the start on, until the reader is over. */
   open(request: FeedRequest, start: Start, reader: Reader): void {
     if (reader.isOver) return;
     this.readers += 1;
@@ -49,7 +47,6 @@ export class Feeds {
     this.begin(selection, start, reader, true);
   }
 
-  /** Begins a feed of one. `mayJoin`: it may merge with the lead before it has sent a page. */
   begin(selection: Selection, start: Start, reader: Reader, mayJoin: boolean): void {
     selection.feeds += 1;
     this.size += 1;
@@ -65,7 +62,6 @@ export class Feeds {
   }
 }
 
-/** A position in the log and its readers. It is over when its last reader has left. */
 class Feed implements ReaderHome {
   readonly #feeds: Feeds;
   readonly #selection: Selection;
@@ -73,13 +69,10 @@ class Feed implements ReaderHome {
   readonly #pages: Pages;
   readonly #readers = new Set<Reader>();
   readonly #ending = new AbortController();
-  /** True while the feed waits for its next page. */
   #isListening = false;
-  /** True while the feed waits for its only reader, for the admission of that reader, or for the database. */
   #isHeldUp = true;
-  /** The page that is being encoded. */
   #page: ReaderPage | null = null;
-  /** False until a page is sent, where the reader left another feed because of the page that comes next. */
+  /** False until the next page is sent, if the reader left another feed because of that page. */
   #mayJoin: boolean;
 
   constructor(feeds: Feeds, selection: Selection, start: Start, reader: Reader, mayJoin: boolean) {
@@ -91,7 +84,6 @@ class Feed implements ReaderHome {
     this.#take(reader);
   }
 
-  /** True if the feed is at the head of the log, and is not held up. */
   get isAtHead(): boolean {
     const { told } = this.#pages;
     return !this.#isHeldUp && this.#readers.size > 0 && told !== null && told.isAtHead && !told.isOutage;
@@ -143,7 +135,6 @@ class Feed implements ReaderHome {
     }
   }
 
-  /** At the head of the log, moves the readers to the lead, or becomes the lead if there is none. True if the readers were moved. */
   #joins(): boolean {
     const { told } = this.#pages;
     const isOfOne = this.#encoder.asks === null;
@@ -164,7 +155,6 @@ class Feed implements ReaderHome {
     return true;
   }
 
-  /** The next page, from those that are kept or from the log; null at the end. */
   async #next(): Promise<EncodedPage | null> {
     const { answers } = this.#selection;
     const { told, covered, head, isOpening } = this.#pages;
@@ -188,7 +178,6 @@ class Feed implements ReaderHome {
     return encoded;
   }
 
-  /** The encoded page; null if no reader is left. During an outage, readers get a notice, and the page is encoded again afterwards. */
   async #answered(place: number | null, page: ReaderPage): Promise<Bytes | null> {
     const { tails } = this.#feeds;
     const { signal } = this.#ending;
@@ -214,7 +203,6 @@ class Feed implements ReaderHome {
     }
   }
 
-  /** Sends a notice of an outage. */
   async #tell(notice: ReaderPage): Promise<void> {
     const answer = await this.#encode(null, notice);
     if (answer.kind === "bytes") await this.#send(encodedPage(notice, answer));
@@ -234,7 +222,7 @@ class Feed implements ReaderHome {
     if (only === undefined) return;
     if (!mayBeShown(only, page)) {
       this.#isHeldUp = true;
-      // A refusal ends the reader. Otherwise the admission is fresh now.
+      // A refusal ends the reader. Otherwise the admission is now fresh.
       await only.admission.refreshed();
     }
     if (!only.isOver && this.#isFor(only, page)) this.#give(only, page);
@@ -265,7 +253,6 @@ class Feed implements ReaderHome {
     if (!isTaken && this.#readers.size > 1) this.#goAlone(reader, true);
   }
 
-  /** The reader continues from its own position, as a feed of one. */
   #goAlone(reader: Reader, mayJoin = false): void {
     const { told } = reader;
     if (told === null) throw new Error("a reader continues alone only after its first page");
@@ -296,17 +283,14 @@ function encodedPage(page: ReaderPage, { bytes, isLasting }: Bytes): EncodedPage
   return { head, start, told: toldOf(page), isLast, isNotice: outage !== null && events.length === 0, isLasting, bytes };
 }
 
-/** A notice has no events, and admission cannot be asked for during an outage. */
 function mayBeShown({ admission }: Reader, { isNotice }: EncodedPage): boolean {
   return isNotice || admission.isFresh();
 }
 
-/** True if a reader has everything up to a position. */
 function hasAllOf({ told }: Reader, covered: number): boolean {
   return told !== null && told.covered >= covered;
 }
 
-/** The state of a reader whose line is drained. */
 function stateOf(told: Told | null): ReaderState {
   if (told === null) return CATCHING_UP;
   return told.isOutage ? HELD : told.isAtHead ? LIVE : CATCHING_UP;

@@ -1,15 +1,12 @@
 /** The end of a stream: complete, or with an error, which the transport shows to its client. */
 export type Ending = { readonly kind: "complete" } | { readonly kind: "failed"; readonly error: unknown };
 
-/** The connection to one reader, of any transport. Readers of one feed are sent the same bytes. */
 export type Line = {
-  /** The bytes that wait for the reader now. */
   readonly waitingBytes: number;
   /** Sends an encoded page. False if the reader is backed up: nothing more is sent before the line is drained. */
   send(answer: Uint8Array): boolean;
   /** Resolves when nothing waits for the reader, when the reader has left, or when `signal` aborts. */
   drained(signal: AbortSignal): Promise<void>;
-  /** Ends the stream at the client. */
   end(ending: Ending): void;
 };
 

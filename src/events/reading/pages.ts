@@ -8,12 +8,12 @@ import type { Told } from "./reader.ts";
 import type { Tail } from "./tail.ts";
 import type { Tails } from "./tails.ts";
 
-/** A reader gets an empty page with a new cursor after so long without one, in ms. */
+/** A reader gets an empty page with a new cursor after this time without a page, in ms. */
 const PATIENCE_MS = 30_000;
-/** A reader gets an empty page with a new cursor after so many positions without an event of its scope. */
+/** A reader gets an empty page with a new cursor after this many positions without an event of its scope. */
 const SKIPPED_POSITIONS = 10_000;
 
-/** The time after which the log is read again, while the database is away, in ms. */
+/** The time between reads of the log during an outage, in ms. */
 const AWAY_MS = 500;
 
 /** The start of a stream: a position, with the head of the log that its reader has seen; or the open requests, then all later events. */
@@ -23,7 +23,6 @@ export type Start =
 /** A page for readers: all events of the scope after `start` and up to `covered`. `isLast`: the stream ends with it. */
 export type ReaderPage = LogPage & { readonly start: number; readonly isLast: boolean };
 
-/** The progress of reading open requests. `moment`: the head at the first read; null before it. */
 type Opening = { readonly after: number; readonly moment: number | null };
 
 /**
@@ -38,10 +37,8 @@ export class Pages {
   #tail: Tail | null = null;
   #release = (): void => {};
   #opening: Opening | null;
-  /** The last open requests, which the first page of later events includes. */
   #opened: { readonly events: readonly TimelineEvent[]; readonly moment: number } | null = null;
   #covered: number;
-  /** The least head of the log, as the reader has seen it. */
   #leastHead: number;
   #isCaughtUp: boolean;
   #told: Told | null;
@@ -49,7 +46,6 @@ export class Pages {
   #pause: "none" | "turn" | "away" = "none";
   readonly #beganAt = performance.now();
 
-  /** `told`: the last page that the reader got from another feed. `signal` ends the pages. */
   constructor(
     tails: Tails,
     { scope, until }: { readonly scope: Scope; readonly until: readonly EventKind[] | null },
@@ -68,22 +64,18 @@ export class Pages {
     this.#isCaughtUp = told?.isAtHead ?? false;
   }
 
-  /** The last page; null before the first. */
   get told(): Told | null {
     return this.#told;
   }
 
-  /** The position up to which pages were given. */
   get covered(): number {
     return this.#told?.covered ?? this.#covered;
   }
 
-  /** True while open requests remain to be given. */
   get isOpening(): boolean {
     return this.#opening !== null || this.#opened !== null;
   }
 
-  /** The head of the log, as this server knows it. */
   get head(): LogHead {
     return this.#begunTail.head;
   }
@@ -93,7 +85,6 @@ export class Pages {
     return this.#tail;
   }
 
-  /** Connects to the tail of the log, and waits for the database if it is away. False if `signal` aborts. */
   async begin(): Promise<boolean> {
     while (this.#tail === null && !this.#signal.aborted) {
       try {
@@ -109,7 +100,6 @@ export class Pages {
     return !this.#signal.aborted;
   }
 
-  /** Reads up to the head that the reader has seen: a ring of another server may be late or lost. */
   async #catchUpTail(): Promise<void> {
     let before = -1;
     while (this.#tail !== null && this.#tail.head.position < this.#leastHead && this.#tail.head.position > before) {
@@ -118,14 +108,12 @@ export class Pages {
     }
   }
 
-  /** Disconnects from the tail. */
   end(): void {
     this.#isOver = true;
     this.#release();
     this.#release = () => {};
   }
 
-  /** Takes a page of another feed at the same position in place of the next one. */
   pass(told: Told, isLast: boolean): void {
     this.#covered = told.covered;
     this.#told = told;
@@ -134,7 +122,6 @@ export class Pages {
     this.#pause = told.isAtHead ? "none" : "turn";
   }
 
-  /** The next page; null after the last one, or when `signal` aborts. Throws CursorExpired if the next events were removed. */
   async next(): Promise<ReaderPage | null> {
     const tail = this.#begunTail;
     while (!this.#isOver && !this.#signal.aborted) {
@@ -170,7 +157,6 @@ export class Pages {
     return null;
   }
 
-  /** One notice of the outage. Its cursor is the floor of the log: resuming there gives the open requests, too. */
   #openLater(): ReaderPage | null {
     const { outage } = this.#tails;
     if (outage === null || this.#isToldOutage) return null;
@@ -178,9 +164,8 @@ export class Pages {
     return this.#say({ head, events: [], covered: head.floor, start: head.floor, outage, isLast: false });
   }
 
-  /** The next page of events; null if there is nothing to send. */
   async #later(tail: Tail): Promise<ReaderPage | null> {
-    // The begin and the end of an outage are sent at once.
+    // The begin and the end of an outage are sent immediately.
     const mayWait = this.#isCaughtUp && this.#isToldOutage === (this.#tails.outage !== null);
     const read = await nullIfUnavailable(
       mayWait ? tail.next(this.#scope, this.#covered, PATIENCE_MS, this.#signal) : tail.read(this.#scope, this.#covered),
@@ -212,7 +197,6 @@ export class Pages {
     return this.#say({ ...page, ...this.#begun(page.events), isLast: false });
   }
 
-  /** The events of a page, behind the last open requests if it is the first after them, and its start. */
   #begun(events: readonly TimelineEvent[]): Pick<ReaderPage, "events" | "start"> {
     const opened = this.#opened;
     this.#opened = null;
@@ -231,7 +215,6 @@ export class Pages {
     return this.#told?.isOutage ?? false;
   }
 
-  /** True if an empty page with a new cursor is due. */
   #isOverdue(): boolean {
     if (this.#told === null) return performance.now() - this.#beganAt >= PATIENCE_MS;
     const { covered, at } = this.#told;
@@ -249,7 +232,6 @@ export function toldOf({ covered, head, outage }: LogPage): Told {
   return { covered, at: performance.now(), isAtHead: covered === head.position, isOutage: outage !== null };
 }
 
-/** The result of a read; null if the database is away. */
 async function nullIfUnavailable<Page>(read: Promise<Page>): Promise<Page | null> {
   try {
     return await read;

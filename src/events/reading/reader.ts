@@ -1,12 +1,10 @@
 import type { Ending, Line } from "./line.ts";
 
-/** The admission of a reader, which is asked for again as time passes. */
 export type Admission = {
-  /** True if the last answer is young enough to send events by it. */
   isFresh(): boolean;
-  /** Resolves with true when it is fresh, mostly at once; with false when the reader was refused. */
+  /** Resolves with true when it is fresh, mostly immediately; with false when the reader was refused. */
   refreshed(): Promise<boolean>;
-  /** Asks again and again while a stream is open. Calls `refuse` once, with the reason. Returns the function that stops it. */
+  /** Asks repeatedly while a stream is open. Calls `refuse` once, with the reason. Returns the function that stops it. */
   watch(refuse: (reason: unknown) => void): () => void;
 };
 
@@ -18,7 +16,7 @@ export type Told = {
   readonly isOutage: boolean;
 };
 
-/** The state of a reader. `held`: it knows of an outage, and continues when that is over. */
+/** `held`: the reader knows of an outage, and continues after it. */
 export type ReaderState =
   | { readonly kind: "catching_up" }
   | { readonly kind: "live" }
@@ -30,7 +28,6 @@ export const CATCHING_UP: ReaderState = { kind: "catching_up" };
 export const LIVE: ReaderState = { kind: "live" };
 export const HELD: ReaderState = { kind: "held" };
 
-/** The feed that a reader leaves. */
 export type ReaderHome = { leave(reader: Reader): void };
 
 /** One reader of a feed. Sending a page touches few objects: most of its time goes to memory that is in no cache. */
@@ -38,7 +35,6 @@ export class Reader {
   readonly line: Line;
   readonly admission: Admission;
   state: ReaderState = CATCHING_UP;
-  /** Null before the first page. */
   told: Told | null = null;
   home: ReaderHome | null = null;
   readonly #onOver: () => void;
@@ -56,7 +52,6 @@ export class Reader {
     return this.state.kind === "over" || this.state.kind === "refused";
   }
 
-  /** Ends the stream. */
   end(ending: Ending): void {
     if (this.isOver) return;
     try {
@@ -66,7 +61,6 @@ export class Reader {
     }
   }
 
-  /** The reader has left. */
   leave(): void {
     if (!this.isOver) this.#finish({ kind: "over" });
   }

@@ -9,31 +9,27 @@ import { inScope, scopeKey, type Scope } from "../scope.ts";
 
 /** The room of a tail, in bytes. Half of it is dropped when it is full. */
 const KEPT_BYTES = 16 * 1024 * 1024;
-/** The memory of an event besides the text of its payload, in bytes: its objects, its date, the strings of its row. */
+/** The memory of an event without its payload's text, in bytes: its objects, date and strings. */
 const EVENT_BYTES = 600;
-/** The bounds of a page that is answered from memory. */
+/** The bounds of a page from memory. */
 const PAGE = { events: 500, bytes: 256 * 1024 };
-/** A waiting feed whose scope is silent is woken after so many positions, so that its cursor moves. */
+/** A waiting feed without events is woken after this many positions, so that its cursor moves. */
 const SKIPPED_POSITIONS = 10_000;
-/** The positions between two looks through the waiting feeds for that. */
+/** The positions between two checks of waiting feeds for that. */
 const SKIP_CHECK = 1_000;
 
-/** The memory that all tails of a server share. */
 export type TailBudget = {
-  /** A tail holds so many bytes more, or less. */
   moved(tail: Tail, bytes: number): void;
-  /** Somebody was answered from it. */
   used(tail: Tail): void;
 };
 
 type Waiter = { readonly after: number; readonly wake: (page: LogPage) => void };
-/** Those who wait for the same. */
 type Group = { readonly scope: Scope; readonly waiters: Set<Waiter> };
 
 /**
- * The newest events of one tenant, in memory: all of them from `floor` to `head`, without a hole. It grows by the
- * server's own commits and by reads of the log, one at a time however many follow. Feeds at the head wait here,
- * and are woken, with what is theirs, only when there is something of their scope (invariants 2 and 10).
+ * The newest events of one tenant in memory: all of them from `floor` to `head`, without a hole. It grows by the
+ * server's own commits and by reads of the log, one at a time for any number of followers. Feeds at the head wait here,
+ * and are woken only for events of their scope (invariants 2 and 10).
  */
 export class Tail {
   readonly #log: EventLog;
@@ -45,10 +41,9 @@ export class Tail {
   #bytes = 0;
   /** Own commits beyond a hole, by the position after which they lie. */
   readonly #ahead = new Map<number, readonly TimelineEvent[]>();
-  /** By whose events they are, an agent's, a creator's or everybody's, and by scope. */
+  /** By owner of the events (an agent, a creator, or all), and by scope. */
   readonly #waiters = new Map<string, Map<string, Group>>();
   #isClosed = false;
-  /** The reads in progress: equal ones are shared. */
   readonly #reads = new Map<string, Promise<LogPage>>();
   readonly #reading = new Rerun(() => this.#readOn());
 
@@ -60,30 +55,26 @@ export class Tail {
     this.#everything = { tenant: head.tenant, agentIds: null, createdBy: null, channels: CHANNELS, kinds: null };
   }
 
-  /** Up to where the tail covers the log. */
   get head(): LogHead {
     return this.#head;
   }
 
-  /** Takes events that this server committed. If they do not join the head, the hole is read from the log. */
+  /** Takes events that this server committed. If they do not follow the head, the hole is read from the log. */
   offer(events: readonly TimelineEvent[]): void {
     const [first] = events;
     if (first === undefined || first.position <= this.#head.position) return;
     this.#ahead.set(first.position - 1, events);
     this.#extend(this.#takeAhead(this.#head.position));
-    // What cannot be read now is read when the poll finds the log ahead of the tail.
+    // If it cannot be read, the poll will find the log ahead of the tail.
     if (this.#ahead.size > 0) this.refresh().catch(() => {});
   }
 
-  /** Reads the log up to its head. Calls that come meanwhile share one more read. */
+  /** Reads the log up to its head. Calls during a read share one further read. */
   refresh(): Promise<void> {
     return this.#reading.request();
   }
 
-  /**
-   * A page of the scope after `after`: from memory if it is covered, else from the log, in the turns of the tenant's
-   * readers.
-   */
+  /** A page of the scope after `after`: from memory if it is covered, else from the log, among the tenant's readers. */
   async read(scope: Scope, after: number): Promise<LogPage> {
     const isCovered = after >= this.#floor && after <= this.#head.position;
     if (!isCovered) return this.#readLog(scope, after);
@@ -91,7 +82,7 @@ export class Tail {
     return this.#pageOf(this.#after(scope, after), Math.max(after, this.#head.position));
   }
 
-  /** Shares a read that began earlier only if it did not reach the head: the head may have moved since. */
+  /** Shares an earlier read only if it did not reach the head, which may have moved since. */
   async #readLog(scope: Scope, after: number): Promise<LogPage> {
     const key = `${after} ${scopeKey(scope)}`;
     const underway = this.#reads.get(key);
@@ -111,9 +102,9 @@ export class Tail {
   }
 
   /**
-   * The next page for a feed that is at the head: at once if there is one, else when there is something of its
-   * scope, or empty after SKIPPED_POSITIONS or `patience` ms, or when `signal` aborts. A feed may be ahead of the
-   * tail, if it has read the log itself: then only what comes after it counts.
+   * The next page for a feed at the head: immediately if there is one, else at the next event of its scope; empty after
+   * SKIPPED_POSITIONS or `patience` ms, or when `signal` aborts. A feed that has read the log itself may be ahead of
+   * the tail: then only later events count.
    */
   next(scope: Scope, after: number, patience: number, signal: AbortSignal): Promise<LogPage> {
     if (this.#head.position > after || signal.aborted) return this.read(scope, after);
@@ -132,7 +123,6 @@ export class Tail {
     });
   }
 
-  /** Wakes everybody who waits, with an empty page: an outage has begun, or is over. */
   tell(): void {
     for (const groups of this.#waiters.values()) {
       for (const { waiters } of groups.values()) for (const waiter of waiters) waiter.wake(this.#emptyPage(waiter.after));
@@ -142,7 +132,7 @@ export class Tail {
   #join(scope: Scope, waiter: Waiter): void {
     const key = scopeKey(scope);
     const owners = waiterKeysOf(scope);
-    // One group, whomever it waits for: what comes of several agents at once is one page.
+    // One group, also for several agents: their events are one page.
     const group = this.#waiters.get(owners[0] ?? "")?.get(key) ?? { scope, waiters: new Set() };
     group.waiters.add(waiter);
     for (const whose of owners) {
@@ -167,7 +157,7 @@ export class Tail {
     const from = this.#head.position;
     const page = await this.#log.read(this.#everything, from);
     if (this.#isClosed) return;
-    // Retention may have moved the log's floor: who is behind it must hear that.
+    // Retention may have moved the log's floor: waiting feeds below it must learn that.
     this.#head = { ...page.head, position: this.#head.position };
     const news = page.events.filter((event) => event.position > this.#head.position);
     if (page.covered - this.#head.position > news.length) this.#startAfter(page.covered, news);
@@ -175,7 +165,6 @@ export class Tail {
     if (page.covered < page.head.position) void this.refresh();
   }
 
-  /** The own commits that join on at `position`, one after the other. */
   #takeAhead(position: number): TimelineEvent[] {
     const joined: TimelineEvent[] = [];
     for (let end = position; ;) {
@@ -201,20 +190,19 @@ export class Tail {
     if (Math.floor(before / SKIP_CHECK) !== Math.floor(last.position / SKIP_CHECK)) this.#wakeSkipped();
   }
 
-  /** If the log has holes, since what was there has been removed, nothing before their end is kept in memory. */
+  /** If the log has holes left by retention, events before their end are not kept in memory. */
   #startAfter(position: number, events: readonly TimelineEvent[]): void {
     this.#head = { ...this.#head, position };
     this.dropAll();
     this.#wake(events);
   }
 
-  /** Nobody follows: nothing more is read or kept, also of a read that is under way. */
+  /** Without followers, nothing more is read or kept, also of a read under way. */
   close(): void {
     this.#isClosed = true;
     this.dropAll();
   }
 
-  /** Keeps nothing of what came before the head: the memory is needed elsewhere. */
   dropAll(): void {
     this.#events = [];
     this.#floor = this.#head.position;
@@ -262,7 +250,6 @@ export class Tail {
     }
   }
 
-  /** A waiter that read the log itself, and is ahead of the tail. */
   #wakeAhead(waiter: Waiter, own: readonly TimelineEvent[]): void {
     const events = own.filter((event) => event.position > waiter.after);
     if (events.length > 0) waiter.wake(this.#pageOf(events, this.#head.position));
@@ -284,7 +271,7 @@ export class Tail {
     }
   }
 
-  /** As many of the events as a page has room for, and one at least. It covers `covered`, or what lies before the next event. */
+  /** The events that fit into a page, at least one. It covers `covered`, or the positions before the next event. */
   #pageOf(all: Iterable<TimelineEvent>, covered: number): LogPage {
     const events: TimelineEvent[] = [];
     let bytes = 0;
@@ -306,7 +293,6 @@ const EVERYBODY = "everybody";
 
 const waiterKeys = new WeakMap<Scope, readonly string[]>();
 
-/** Whose events a scope is about: those who wait are looked for by that. */
 function waiterKeysOf(scope: Scope): readonly string[] {
   const known = waiterKeys.get(scope);
   if (known !== undefined) return known;
@@ -316,7 +302,6 @@ function waiterKeysOf(scope: Scope): readonly string[] {
   return found;
 }
 
-/** About how much an event holds in memory, in bytes. */
 function heldBytes({ bytes }: TimelineEvent): number {
   return bytes * 2 + EVENT_BYTES;
 }

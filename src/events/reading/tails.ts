@@ -10,27 +10,26 @@ import type { EventLog } from "../log.ts";
 import { Slices } from "./slices.ts";
 import { Tail, type TailBudget } from "./tail.ts";
 
-/** The time between two comparisons of the logs' positions with the tails', in ms, while the bell is heard and while it is not. */
+/** The time between comparisons of the logs' positions with the tails', in ms, while the bell works and while it does not. */
 const POLL_MS = { heard: 1_000, unheard: 250 };
 
-/** The room of the tails of all tenants together, in bytes. */
+/** The capacity of all tails together, in bytes. */
 const MOST_BYTES = 192 * 1024 * 1024;
 
 type FollowedTail = { readonly tail: Promise<Tail>; feeds: number };
 
 /**
- * The tails of the tenants that are followed on this server, brought up to date by own commits, by the bell, and, since
- * the bell may be lost, by a poll of one statement for all of them.
+ * The tails of the tenants that are followed on this server. Own commits, the bell, and one polling statement for all
+ * of them (the bell may be lost) keep them up to date.
  */
 export class Tails {
-  /** By which feeds share the turns of the event loop. */
   readonly slices = new Slices();
   readonly #log: EventLog;
   readonly #logger: Logger;
   readonly #mostBytes: number;
   readonly #onShorter: () => Promise<void>;
   readonly #followed = new Map<string, FollowedTail>();
-  /** The tails, the one that was used last at the end, with what each holds. */
+  /** The tails in order of use, the latest at the end, with their memory. */
   readonly #held = new Map<Tail, number>();
   #bytes = 0;
   readonly #budget: TailBudget = {
@@ -41,7 +40,7 @@ export class Tails {
   readonly #ends: readonly (() => void)[];
   readonly #polling: Promise<void>;
 
-  /** `onShorter` hears of a log that is shorter than it was; the tails of all tenants together hold `mostBytes` at most. */
+  /** `onShorter` is called for a log that became shorter; all tails together hold at most `mostBytes`. */
   constructor(
     log: EventLog,
     bell: Bell,
@@ -71,19 +70,17 @@ export class Tails {
     );
   }
 
-  /** The number of feeds on this server now. */
   get feeds(): number {
     return [...this.#followed.values()].reduce((sum, { feeds }) => sum + feeds, 0);
   }
 
-  /** The memory that all tails hold now, in bytes. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** The tenant's tail, followed until `release` is called as often as `keep` was. */
+  /** The tenant's tail, followed until `release` was called as often as `keep`. */
   async keep(tenant: string): Promise<{ readonly tail: Tail; readonly release: () => void }> {
-    // It stays for others when the reader who came first has left.
+    // It stays for others when the first reader has left.
     const followed = this.#followed.get(tenant) ?? {
       tail: forNobody(() => this.#log.head(tenant).then((head) => new Tail(this.#log, head, this.#budget))),
       feeds: 0,
@@ -108,14 +105,12 @@ export class Tails {
     }
   }
 
-  /** Ends listening and polling. Feeds end by their own signals. */
   async close(): Promise<void> {
     this.#closing.abort();
     this.#ends.forEach((end) => end());
     await this.#polling;
   }
 
-  /** The outage of the database that lasts now; null if there is none. */
   get outage(): StorageOutage | null {
     return this.#log.outage;
   }
@@ -125,12 +120,11 @@ export class Tails {
     return this.#log.outageOver();
   }
 
-  /** The open requests of a scope after a position, up to a moment (null: now), in the turns of the tenant's readers. */
   readOpen(scope: Scope, after: number, moment: number | null): Promise<LogPage> {
     return readFor({ tenant: scope.tenant, signal: null }, () => this.#log.readOpen(scope, after, moment));
   }
 
-  /** Those that were not used for longest are emptied if all hold too much: their feeds read the log. */
+  /** If all tails hold too much, the least recently used are emptied: their feeds read the log. */
   #moved(tail: Tail, bytes: number): void {
     this.#bytes += bytes;
     const held = (this.#held.get(tail) ?? 0) + bytes;
@@ -174,7 +168,6 @@ export class Tails {
     }
   }
 
-  /** The last position of each tail now. */
   async #heads(): Promise<ReadonlyMap<string, number>> {
     const tails = await Promise.allSettled([...this.#followed].map(async ([tenant, { tail }]) => [tenant, await tail] as const));
     return new Map(
