@@ -4,7 +4,6 @@ import { mayDecide, ROLES, type Identity } from "../agent/actors/actor.ts";
 import { formCheck } from "../lib/form.ts";
 import { closed, complete, TEXT, withDefault, type Complete, type Written } from "../lib/setting.ts";
 
-/** A person or service who may connect, as the operator says. */
 export const IDENTITY_SETTINGS = {
   /** The name under which the actor asks and decides, in rows and events. Must be given. */
   id: TEXT,
@@ -24,46 +23,45 @@ export const TOKEN_HASH = Type.String({
   problem: "must match the form of a SHA-256 in hex: printf %s TOKEN | sha256sum",
 });
 
-/** A person or service with a fixed token. Two of one id in a tenant are one actor with two tokens, and have the same roles. */
+/**
+ * A person or a program with a fixed token. Two entries with one id in a tenant are one actor with two tokens, and have
+ * the same roles.
+ */
 export const TOKEN_ACTOR_SETTINGS = {
   ...IDENTITY_SETTINGS,
   /** The token's SHA-256 in hex: `printf %s TOKEN | sha256sum`. Must be given. */
   tokenHash: TOKEN_HASH,
 };
 
-/** The actor who asks, and what they are called. */
 export type Identified = Identity & { readonly name: string | null };
 
-/** The answer of sign-in: who somebody is, and the times at which it was asked and has answered, in ms. */
+/** The answer of sign-in, with the times of its request and its answer, in ms. */
 export type Recognised = { readonly identified: Identified; readonly askedAt: number; readonly answeredAt: number };
 
 export type TokenActor = Complete<typeof TOKEN_ACTOR_SETTINGS>;
 
-/** The arguments of the operator's own `authenticate`: the bearer token, and the headers of the request or of the socket's upgrade. */
+/** The arguments of a configured `authenticate`: the bearer token, and the headers of the request or of the socket's upgrade. */
 export type AuthenticationRequest = { readonly token: string | null; readonly headers: Headers };
 
 type Answer = Written<typeof IDENTITY_SETTINGS> | null | undefined;
 
-/** The operator's own code: who asks, or null for nobody. */
+/** Configured code: the actor of a request; null rejects it. */
 export type Authenticate = (request: AuthenticationRequest) => Answer | Promise<Answer>;
 
-/** Whoever sends a request, or opened a socket: `identify` asks authentication who that is, null for nobody. */
 export type Asker = {
-  /** The same for all who are answered alike. */
+  /** Equal for senders that get equal answers. */
   readonly key: string;
   readonly identify: () => Promise<Identified | null>;
 };
 
-/** The ways of authentication: whoever reaches the loopback address, actors with tokens, or whom the operator's own code admits. */
 export type Authentication =
   | { readonly kind: "local" }
   | { readonly kind: "tokens"; readonly actors: readonly TokenActor[] }
   | { readonly kind: "custom"; readonly authenticate: Authenticate };
 
-/** Whoever reaches a server without configured actors: the person at this machine. */
 const LOCAL_ADMINISTRATOR: Identified = { id: "local", name: null, kind: "USER", tenant: "local", roles: ["admin"] };
 
-/** The actor of this token; null for nobody. */
+/** The actor of this token; null if it is rejected. */
 export async function authenticate(
   authentication: Authentication,
   token: string | null,
@@ -84,30 +82,30 @@ export async function authenticate(
   }
 }
 
-/** The headers that say nothing of who somebody is: they differ from one request, or socket, of a person to the next. */
+/** Headers that do not identify a sender: they differ between requests, or sockets, of one person. */
 const OF_ONE_REQUEST = new Set(["sec-websocket-key", "content-length"]);
 
 const NO_HEADERS = new Headers();
 
-/** The asker of a request with these headers, or of a socket that was opened with them, and with this `authorization`. */
+/** The sender with these headers of a request or a socket's upgrade, and with this `authorization`. */
 export function askerOf(authentication: Authentication, authorization: unknown, headers: Headers): Asker {
   const token = bearerToken(authorization);
   const told = [...headers].filter(([name]) => !OF_ONE_REQUEST.has(name));
   const parts = authentication.kind === "local" ? [] : authentication.kind === "tokens" ? [token] : [token, told];
   const key = createHash("sha256").update(JSON.stringify(parts)).digest("base64");
-  // A socket keeps its asker for as long as it is open, and most ways to know somebody need no headers.
+  // A socket keeps its sender while it is open, and most ways of authentication need no headers.
   const needed = authentication.kind === "custom" ? headers : NO_HEADERS;
   return { key, identify: () => authenticate(authentication, token, needed) };
 }
 
-/** True if the hash, a SHA-256 in hex, is that of the token. */
+/** `tokenHash`: a SHA-256 in hex. */
 export function isTokenOf(tokenHash: string, token: string): boolean {
   return timingSafeEqual(Buffer.from(tokenHash, "hex"), createHash("sha256").update(token).digest());
 }
 
 const problemsOf = formCheck(closed(IDENTITY_SETTINGS), "the answer");
 
-/** The actor that the operator's own code names. The code may answer anything: an answer that is not of the documented form is an error, and lets nobody in. */
+/** The actor that configured code returned. An answer in another form than documented is an error, and admits nobody. */
 function identified(answer: Answer): Identified | null {
   if (answer === null || answer === undefined) return null;
   const problems = problemsOf(answer);
@@ -115,7 +113,6 @@ function identified(answer: Answer): Identified | null {
   return complete(IDENTITY_SETTINGS, answer);
 }
 
-/** The reason why an Authorization header admits nobody, and what to do. */
 export function whyNobody(authorization: string | null): string {
   if (authorization === null)
     return "Authentication is required: send the header `Authorization: Bearer <token>`, or over WebSocket `authorization` in connectionParams.";
@@ -132,13 +129,12 @@ export function whyClosed(authorization: unknown): string {
     : "Forbidden: the token is not accepted";
 }
 
-/** The token of an Authorization header or of the field of that name in connectionParams. */
 export function bearerToken(authorization: unknown): string | null {
   if (typeof authorization !== "string") return null;
   return /^Bearer\s+(\S+)\s*$/i.exec(authorization)?.[1] ?? null;
 }
 
-/** True if somebody of the tenant may decide by the configuration of now. Of the operator's own authentication it is not known. */
+/** True if the actor may still decide under the present configuration; unknown, and so true, for configured code. */
 export function mayStillDecide(authentication: Authentication, tenant: string, id: string): boolean {
   if (authentication.kind !== "tokens") return true;
   return authentication.actors.some((actor) => actor.id === id && actor.tenant === tenant && mayDecide(actor));

@@ -9,16 +9,17 @@ import type { Admission } from "../events/reading/reader.ts";
 import type { Admissions, Person } from "./subscriptions/admissions.ts";
 import type { RateLimits } from "./rate-limits.ts";
 
-/** The part of the context that all operations share. */
 export type SharedContext = Pick<Context, "prisma" | "expensive" | "imageUrl"> & {
   readonly services: ServerServices;
   readonly admissions: Admissions;
-  /** Lets an agent go on after something was committed for it. */
   readonly wake: (agent: AgentOfTenant) => void;
   readonly rateLimits: Pick<RateLimits, "roomOf">;
 };
 
-/** The context of one operation of this actor, about whom sign-in was asked at this time, in ms; with the admission of who opens a stream. */
+/**
+ * The context of one operation of this actor, whom sign-in was asked about at this time, in ms; with the admission for
+ * streams.
+ */
 export function makeContext(
   shared: SharedContext,
   actor: Actor,
@@ -38,7 +39,6 @@ export function makeContext(
   };
 }
 
-/** The part of the context that each answer has anew: its snapshot, and what is read once for it. */
 function oneAnswer(
   services: Pick<AgentServices, "log" | "reads" | keyof KnownNames>,
   tenant: string,
@@ -53,14 +53,14 @@ function oneAnswer(
   return { snapshot, loaders, anew };
 }
 
-/** The context in which a page of a subscription is answered for the one who asks: it has a snapshot of its own. */
+/** The context of a subscription's page for one reader, with its own snapshot. */
 export function ownPageContext(context: Context): Context {
   return { ...context, ...oneAnswer(context.services, context.tenant) };
 }
 
 /**
- * The context in which a page is answered for all who may see the same. Nobody asks: what depended on who does would be
- * shown to others, so that asking is an error. `onRead` is called if the answer depends on more than the page.
+ * The context of a page for all readers with equal visibility. It has no actor: asking for one is an error, since the
+ * answer would be shown to others. `onRead` is called if the answer depends on more than the page.
  */
 export function sharedPageContext(context: Context, onRead: () => void = () => {}): Context {
   const own = ownPageContext(context);

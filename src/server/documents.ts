@@ -19,10 +19,10 @@ import { LRUCache } from "lru-cache";
 import { clientError } from "../resolvers/errors.ts";
 
 /**
- * The bounds of a document: more is refused before it is parsed, or before it is validated. Validation compares each two fields of
- * one name, and each two fragments, in one place (`comparisons`), and walks through fragments wherever they are spread (`spread`: the selections of all
- * definitions, those of fragments once a place). Variables do not count. The full introspection query has 184 tokens and no
- * alias; a document that selects every field of every kind of event compares some 8,000 times.
+ * The bounds of a document, checked before it is parsed or validated. `comparisons`: validation compares every two
+ * fields of one name, and every two fragments, in one place. `spread`: the selections of all definitions, those of
+ * fragments once for every spread. Variables do not count. The full introspection query has 184 tokens and no alias; a
+ * document with every field of every event kind compares some 8,000 times.
  */
 export const MOST = {
   characters: 100 * 1024,
@@ -33,17 +33,17 @@ export const MOST = {
   introspections: 2,
 };
 
-/** Two fragments of one place are compared field by field: that costs as much as so many fields. */
+/** Two fragments of one place are compared field by field, which costs as much as so many fields. */
 const FRAGMENTS = 4;
 
-/** The problems of a document that are told: each repeats what it is about. */
+/** The most reported problems of a document: each repeats its subject. */
 const PROBLEMS = 10;
 
-/** The room of parsed documents in memory, and about how much of it one takes for each character of its text; bytes. */
+/** The memory for parsed documents, and the estimated part per character of a document's text; bytes. */
 const CACHE_BYTES = 32 * 1024 * 1024;
 const BYTES_PER_CHARACTER = 64;
 
-/** Documents that were parsed, and what was wrong with others: those used last, within CACHE_BYTES. */
+/** The most recently used parsed documents, and the problems of others, within CACHE_BYTES. */
 export function documentCaches() {
   const cache = <Value extends object>(share: number): LRUCache<string, Value> =>
     new LRUCache({
@@ -53,7 +53,6 @@ export function documentCaches() {
   return { documentCache: cache<DocumentNode>(0.9), errorCache: cache<Error>(0.1) };
 }
 
-/** Refuses documents that are larger than any client needs. */
 export const boundedDocuments: Plugin = {
   onValidate: ({ setValidationFn }) =>
     setValidationFn((schema: GraphQLSchema, document: DocumentNode, rules?: readonly ValidationRule[]) =>
@@ -62,7 +61,6 @@ export const boundedDocuments: Plugin = {
   onParse: ({ setParseFn }) => setParseFn(parseBounded),
 };
 
-/** The document of a text. Throws a GraphQLError that says what is wrong with it, also if it is larger than any client needs. */
 export function parseBounded(source: string | Source, options?: ParseOptions): DocumentNode {
   const text = typeof source === "string" ? source : source.body;
   if (text.length > MOST.characters)
@@ -93,10 +91,9 @@ function parsed(source: string | Source, options: ParseOptions | undefined): Doc
   }
 }
 
-/** The figures of a document that are bounded. */
 type Counts = Readonly<Record<"aliases" | "introspections" | "comparisons" | "spread", number>>;
 
-/** Counts what a document has of all that is bounded. Counting ends where a bound is passed. */
+/** Counts the bounded figures of a document, until one bound is exceeded. */
 export function countsOf(document: DocumentNode): Counts {
   let aliases = 0;
   let introspections = 0;
@@ -109,14 +106,14 @@ export function countsOf(document: DocumentNode): Counts {
   return { aliases, introspections, ...comparisonsOf(document) };
 }
 
-/** True for the fields by which a document asks for the schema itself: what is selected of it has no price of its own. */
+/** True for the fields that query the schema: their selections have no price. */
 export function isIntrospection({ value }: NameNode): boolean {
   return value === "__schema" || value === "__type";
 }
 
 /**
- * The comparisons that OverlappingFieldsCanBeMerged makes: of each two fields of one name in one place, whose selections are one
- * place again, and of each two fragments of one place, which count for more. Counting ends when either bound is passed.
+ * The comparisons of the rule OverlappingFieldsCanBeMerged: every two fields of one name in one place, whose selections
+ * form one place again, and every two fragments of one place, which count for more. Ends when either bound is exceeded.
  */
 function comparisonsOf({ definitions }: DocumentNode): Pick<Counts, "comparisons" | "spread"> {
   const fragments = new Map(
@@ -150,7 +147,7 @@ function comparisonsOf({ definitions }: DocumentNode): Pick<Counts, "comparisons
   return { comparisons, spread };
 }
 
-/** Throws if a fragment spreads itself: whoever follows its spreads would never end. */
+/** Throws if a fragment spreads itself: a traversal would never end. */
 function refuseCycles({ definitions }: DocumentNode): void {
   const spreads = new Map<string, string[]>();
   for (const each of definitions) {
@@ -173,7 +170,7 @@ function refuseCycles({ definitions }: DocumentNode): void {
   }
 }
 
-/** The fields of one place, those of its inline fragments among them, and of each fragment that is spread there; and how many those are. */
+/** The fields of one place, including those of inline fragments and spread fragments, and their number. */
 function placeOf(
   sets: readonly SelectionSetNode[],
   fragments: ReadonlyMap<string, FragmentDefinitionNode>,
@@ -202,7 +199,7 @@ function placeOf(
   return { fields, spreads: known.size };
 }
 
-/** A syntax error with the code by which clients tell it apart; with HTTP's status as yoga sets it for what does not validate. */
+/** A syntax error with a code for clients, and with the HTTP status that yoga sets for validation errors. */
 function unparsed({ message, source, positions }: GraphQLError): GraphQLError {
   const extensions = { code: "GRAPHQL_PARSE_FAILED", http: { spec: true, status: 400 } };
   return new GraphQLError(message, { source: source ?? null, positions: positions ?? null, extensions });

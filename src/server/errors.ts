@@ -8,15 +8,15 @@ import { sizeOf } from "../lib/size.ts";
 import { clientError } from "../resolvers/errors.ts";
 
 /**
- * The error as the client may know it: what we or GraphQL itself said passes, everything else is logged, once, and
- * shown as "Unexpected error."
+ * The error as clients may see it: errors of this server and of GraphQL pass, all others are logged once and shown as
+ * "Unexpected error."
  */
 export function maskError(logger: Logger): (error: unknown) => GraphQLError {
   return (error) => {
     const cause = error instanceof GraphQLError ? error.originalError : error;
     if (error instanceof GraphQLError && cause === undefined) return error;
     if (error instanceof GraphQLError && cause instanceof GraphQLError) {
-      // A library refused an argument, and says so without a code.
+      // A library rejected an argument without an error code.
       return cause.extensions["code"] === undefined ? shown(error, "BAD_USER_INPUT", cause.message, 200) : error;
     }
     if (cause instanceof CommitsLost) return shown(error, "COMMITS_LOST", cause.message, 503);
@@ -42,8 +42,8 @@ export function maskError(logger: Logger): (error: unknown) => GraphQLError {
 }
 
 /**
- * Of a request that does not fit, Prisma repeats all values, among them texts of clients: of its words only the last line, which
- * says what is wrong, is for the log.
+ * Prisma's message about an invalid request repeats all its values, among them clients' texts: only its last line, the
+ * cause, is logged.
  */
 function withoutRequest(cause: unknown): unknown {
   if (!(cause instanceof Error) || cause.name !== "PrismaClientValidationError") return cause;
@@ -53,28 +53,26 @@ function withoutRequest(cause: unknown): unknown {
   return problem;
 }
 
-/** The message of an answer that is larger than any client asks for. */
 const TOO_LARGE =
   "The response has more than 32 million characters: request fewer rows or fewer long fields. A mutation was executed nevertheless.";
 
-/** The result, or an error in its place if it is larger than an answer may be. */
 export function boundedAnswer<Result extends ExecutionResult>(result: Result): Result | ExecutionResult {
   const errors = result.errors?.map((error) => error.toJSON());
   if (sizeOf({ data: result.data, errors }) <= READ_BYTES) return result;
   return { data: null, errors: [clientError("ANSWER_TOO_LARGE", TOO_LARGE)] };
 }
 
-/** PostgreSQL ended a statement of a reader: it took longer than it may, or who asked has left. */
+/** PostgreSQL cancelled a statement of a reader: it exceeded its time limit, or the reader has left. */
 function isTooSlow(cause: unknown): boolean {
-  // P2028: Prisma's own transaction, for several rows at once, took too long.
+  // P2028: a timeout of Prisma's own transaction over several rows.
   if (cause instanceof Error && "code" in cause && cause.code === "P2028") return true;
   return sqlState(cause) === "57014" || (cause instanceof Error && /canceling statement due to/.test(cause.message));
 }
 
-/** Prisma's codes for a database that cannot be reached, timed out, closed the connection, or gave none. */
+/** Prisma's codes for a database that is unreachable, timed out, closed the connection, or had none free. */
 const PRISMA_OUTAGE = new Set(["P1001", "P1002", "P1008", "P1017", "P2024"]);
 
-/** True if the database cannot answer now. Prisma passes on what the driver said, or a code of its own. */
+/** True during an outage. Prisma passes on the driver's error, or one of its own codes. */
 function isUnavailable(cause: unknown): boolean {
   if (cause instanceof StorageUnavailable || errorClass(cause) !== "refused") return true;
   return cause instanceof Error && "code" in cause && typeof cause.code === "string" && PRISMA_OUTAGE.has(cause.code);
@@ -85,7 +83,7 @@ function shown(error: unknown, code: string, message: string, status: number): G
   return new GraphQLError(message, { ...place, extensions: { code, http: { status } } });
 }
 
-/** An error as clients are given it: HTTP's status is nothing to a stream. */
+/** An error for clients, without the HTTP status. */
 export function formatted(error: GraphQLError): GraphQLFormattedError {
   const { extensions: { http: _, ...extensions } = {}, ...shown } = error.toJSON();
   return Object.keys(extensions).length === 0 ? shown : { ...shown, extensions };

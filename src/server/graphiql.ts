@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import type { GraphiQLOptions } from "graphql-yoga";
 
 /**
- * The operations that GraphiQL opens with: the same walk as `npm run demo`, one tab a step. TEMPLATE stands for the arguments that make
- * an agent of a template which the viewer has.
+ * GraphiQL's initial operations, the same walk as `npm run demo`, one tab a step. TEMPLATE stands for the arguments of
+ * a template that the viewer has.
  */
 const WALK: readonly string[] = [
   `# 1. Create an agent. Copy its id and the cursor.
@@ -74,12 +74,11 @@ query Audit {
 `,
 ];
 
-/** The options of the page, as the library takes them; what only our own script reads stands in `triplane`. */
 export type PageOptions = GraphiQLOptions & {
   readonly triplane: { readonly walk: readonly string[]; readonly workspace: string | null };
 };
 
-/** The options of the page. Where nobody signs in, agents work in the example's folder. */
+/** Without sign-in, agents work in the example's folder. */
 export function pageOptions(isLocal: boolean): PageOptions {
   return {
     title: "Triplane",
@@ -88,10 +87,8 @@ export function pageOptions(isLocal: boolean): PageOptions {
   };
 }
 
-/** The library's call that shows its page, in the place of which ours stands. */
 const CALL = "YogaGraphiQL.renderYogaGraphiQL(";
 
-/** The page of GraphiQL, with one place for the token, and operations made of the templates that are there. */
 export async function renderPage(options: GraphiQLOptions | undefined): Promise<string> {
   const { renderGraphiQL } = await import("@graphql-yoga/render-graphiql");
   const page = renderGraphiQL(options);
@@ -102,7 +99,6 @@ export async function renderPage(options: GraphiQLOptions | undefined): Promise<
   return own.replace('<div id="root"></div>', () => `${BAR}<div id="root"></div>${script}`);
 }
 
-/** The line above GraphiQL. */
 const BAR = `<form id="triplane-bar" style="display:flex;gap:8px;align-items:center;padding:6px 12px;font:14px system-ui;background:#f2f4f8;color:#1c2333">
   <strong>Triplane</strong>
   <label>Token <input id="triplane-token" type="password" autocomplete="off" spellcheck="false" style="width:22em"></label>

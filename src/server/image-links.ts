@@ -4,12 +4,11 @@ import type { ImageOfTenant } from "../agent/conversation/images.ts";
 import { IMAGE_TYPES } from "../agent/models/model.ts";
 import type { Sql, Statement } from "../db/sql.ts";
 
-/** The folder of the images' addresses. */
 export const IMAGES_PATH = "/images/";
 
-/** The time for which an address is good, in ms. */
+/** The validity of an address, in ms. */
 const GOOD_MS = 5 * 60_000;
-/** Addresses that are given within this time are the same, in ms, so that browsers keep the image. */
+/** Addresses given within this time, in ms, are equal, so that browsers cache the image. */
 const SAME_MS = 60_000;
 
 const READ_KEY: Statement<{ key: Uint8Array }, []> = {
@@ -17,13 +16,12 @@ const READ_KEY: Statement<{ key: Uint8Array }, []> = {
   text: "SELECT key FROM signing_key WHERE name = 'images'",
 };
 
-/** An address that was read: the image, and the time until which the address is good. */
 type LinkedImage = ImageOfTenant & { readonly goodUntil: number };
 
 /**
- * Addresses of images for browsers, which send no credentials with an <img>. An address names the image, its tenant, the actor
- * to whom it was given, and the time until which it is good, 4 to 5 minutes from then. All servers of a database sign with its key
- * (HMAC-SHA-256), so that each of them can answer.
+ * Signed image addresses for browsers, which send no credentials with an <img>. An address names the image, its tenant,
+ * its actor, and its expiry 4 to 5 minutes later. All servers of a database sign with its key (HMAC-SHA-256), so that
+ * each of them can answer.
  */
 export class ImageLinks {
   readonly #key: Uint8Array;
@@ -32,21 +30,19 @@ export class ImageLinks {
     this.#key = key;
   }
 
-  /** Reads the key of the database. */
   static async open(sql: Sql): Promise<ImageLinks> {
     const [row] = await sql.query(READ_KEY, []);
     if (row === undefined) throw new Error("the database has no key for signing image URLs: restore its table signing_key");
     return new ImageLinks(row.key);
   }
 
-  /** The path at which this actor finds the image. */
   path({ id }: Pick<Actor, "id">, { tenant, digest, mediaType }: ImageOfTenant, now: Date): string {
     const goodUntil = Math.floor(now.getTime() / SAME_MS) * SAME_MS + GOOD_MS;
     const claim = Buffer.from(JSON.stringify([tenant, id, digest, mediaType, goodUntil])).toString("base64url");
     return `${IMAGES_PATH}${claim}.${this.#sign(claim).toString("base64url")}`;
   }
 
-  /** The image of a path; null for one that no server of this database gave, or that is no longer good. */
+  /** Null for an address that has expired, or that no server of this database gave. */
   read(path: string, now: Date): LinkedImage | null {
     const [claim = "", signature = "", ...more] = path.slice(IMAGES_PATH.length).split(".");
     const given = Buffer.from(signature, "base64url");

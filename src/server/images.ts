@@ -3,10 +3,9 @@ import type { AgentServices } from "../agent/loop/services.ts";
 import { readFor } from "../db/connections/reader-limits.ts";
 import type { ImageLinks } from "./image-links.ts";
 
-/** The services that images are read with. */
 type ImageServices = Pick<AgentServices, "reads" | "images" | "clock">;
 
-/** Answers a request for an image by its signed address: the bytes, of an image type only. */
+/** Answers a signed image request: the bytes, of an image type only. */
 export async function answerImage(
   { method, url }: Pick<IncomingMessage, "method" | "url">,
   response: ServerResponse,

@@ -3,12 +3,12 @@ import { isLoopback } from "../lib/loopback.ts";
 import type { Access } from "./access.ts";
 import { authenticate, bearerToken, isTokenOf } from "./authenticate.ts";
 
-/** Headers by which a proxy says that it asks for somebody else: who comes through one is not on this machine. */
+/** Headers by which a proxy forwards a request: its client is not on this machine. */
 const FORWARDED = ["forwarded", "x-forwarded-for", "x-real-ip"];
 
 /**
- * True if the request may read the server's figures: with the token for them, or as an administrator. Where no token is configured,
- * whoever is on this machine may, too: a proxy on it that says nothing of whom it asks for would look as if it were one of them.
+ * True if the request may read the metrics: with their token, or as an administrator. Without a configured token, local
+ * clients may too: a proxy that sends no forwarding header counts as local.
  */
 export async function mayReadMetrics(
   { headers, socket: { remoteAddress } }: IncomingMessage,

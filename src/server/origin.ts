@@ -5,13 +5,12 @@ import { isLoopback } from "../lib/loopback.ts";
 import type { Access } from "./access.ts";
 import { asksFor } from "./trusted-documents.ts";
 
-/** A request that is refused for its Host or its Origin: HTTP's status, and what to do. */
 export type OriginProblem = { readonly status: 400 | 403; readonly message: string };
 
 /**
- * The reason for which a request is refused for where it comes from or goes to, or null. Web pages of other origins may not
- * connect, and a server without actors answers to loopback names only: otherwise any page in the operator's browser could drive
- * agents. A Host that is none is refused, since addresses are made of it.
+ * Why a request's Host or Origin is rejected; null if both are accepted. Web pages of other origins may not connect,
+ * and a server without actors answers to loopback names only: otherwise any page in the operator's browser could drive
+ * agents. An invalid Host is rejected, since addresses are made of it.
  */
 export function originProblem(
   { headers, url }: IncomingMessage,
@@ -28,12 +27,11 @@ export function originProblem(
   return foreign(`Origin ${JSON.stringify(origin)} is not allowed: add it to allowedOrigins in the configuration`);
 }
 
-/** Tells the operator of a request that was refused for where it comes from or goes to. */
 export function tellRefused(logger: Logger, request: IncomingMessage, { message }: OriginProblem): void {
   logger.tell("origin_refused", `a request was refused: ${message}`, sourceOf(request.socket, request.headers.origin));
 }
 
-/** Where a request came from, for the operator. A proxy in between is known by its own address. */
+/** The client's address, for the log. Behind a proxy it is the proxy's. */
 export function sourceOf(
   socket: { readonly remoteAddress?: string | undefined } | undefined,
   origin: string | undefined,
@@ -44,24 +42,24 @@ export function sourceOf(
   };
 }
 
-/** The longest origin that is logged, in bytes: whoever asks writes it. */
+/** The longest origin that is logged, in bytes: clients choose it. */
 const SHOWN_BYTES = 200;
 
 function foreign(message: string): OriginProblem {
   return { status: 403, message };
 }
 
-/** True for a name or an address, with a port or without one, and nothing else of a URL. */
+/** True for a name or an address, with or without a port, and no other part of a URL. */
 function isHost(host: string): boolean {
   return !/[\s/\\?#@]/.test(host) && URL.canParse(`http://${host}`);
 }
 
 /**
- * True if a page of another site sends an operation in a way that carries no Origin, such as an image or a script: browsers
- * say so in Sec-Fetch-Site, older ones in Referer. That the address is opened as a page, without an operation, is allowed.
+ * True if another site's page sends an operation without an Origin, such as by an image or a script: browsers report
+ * that in Sec-Fetch-Site, older ones in Referer. Opening the address as a page, without an operation, is allowed.
  */
 function isForeignRead(headers: IncomingMessage["headers"], url: string): boolean {
-  // Paths may be no URLs, and a query may have another question mark in it.
+  // Paths may be no URLs, and a query may have a second question mark.
   const [path = "", ...query] = url.split("?");
   if (path !== "/graphql" || !asksFor(new URLSearchParams(query.join("?")))) return false;
   const site = headers["sec-fetch-site"];
@@ -69,7 +67,7 @@ function isForeignRead(headers: IncomingMessage["headers"], url: string): boolea
   return headers.referer !== undefined && !isOwn(headers.referer, headers);
 }
 
-/** True if two origins are one, however they are written: names in any case, and a port that is the scheme's own. */
+/** True if two origins are equal, ignoring case and the scheme's default port. */
 function isSame(one: string, other: string): boolean {
   return (
     URL.canParse(one) && URL.canParse(other) && new URL(one).origin !== "null" && new URL(one).origin === new URL(other).origin
@@ -77,8 +75,8 @@ function isSame(one: string, other: string): boolean {
 }
 
 /**
- * True if an address is of the server's own page: of the Host that it was asked as, by http or https. A proxy that says by which of
- * the two it was asked itself (X-Forwarded-Proto) is believed: a page by http is another than the same by https.
+ * True if an address belongs to the server's own page: the Host of the request, over http or https. X-Forwarded-Proto
+ * of a proxy is believed, since http and https are different origins.
  */
 function isOwn(address: string, headers: IncomingMessage["headers"]): boolean {
   if (!URL.canParse(address)) return false;

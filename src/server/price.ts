@@ -22,21 +22,23 @@ import { operationSize } from "../schema/price.ts";
 import { isIntrospection } from "./documents.ts";
 
 /**
- * The bounds of one operation: its price, how deep it goes, and how many selections it has when its fragments are spread.
- * Variables are known by then. The price of each field stands where the field is declared (src/schema/price.ts).
+ * The bounds of one operation: price, depth, and selections with fragments spread. They are checked with known
+ * variables. Each field's price is declared with the field (src/schema/price.ts).
  */
 export const MOST = { price: 50_000, depth: 20, selections: 5_000 };
 
-/** The most entries of a list in a variable or in the document: each is coerced, and looked for in the database. */
+/** The most entries of a list in a variable or in the document: each is coerced, and read from the database. */
 const MOST_ENTRIES = 1_000;
 
-/** An operation with its fragments. */
 type PricedArgs = Pick<ExecutionArgs, "schema" | "document" | "operationName" | "variableValues">;
 
-/** The longest words about a variable that does not fit, in characters: they repeat its value. */
+/** The longest problem of a variable, in characters: it repeats the value. */
 const PROBLEM_CHARACTERS = 1_000;
 
-/** The price of an operation, in points. Throws a typed error if it is too large, or if its variables do not fit: then nothing of it runs. */
+/**
+ * The price of an operation, in points. Throws a typed error if a bound is exceeded, or if its variables are invalid:
+ * then it does not run.
+ */
 export function priceOf({ schema, document, operationName, variableValues }: PricedArgs): number {
   const operation = getOperationAST(document, operationName);
   if (operation === null || operation === undefined) return 0;
@@ -62,18 +64,16 @@ export function priceOf({ schema, document, operationName, variableValues }: Pri
   return price;
 }
 
-/** Each problem of a variable repeats its value: thousands of them would be the square of it. */
+/** Every problem of a variable repeats its value: thousands of problems would take quadratic space. */
 const ONE_PROBLEM = { maxErrors: 1, hideSuggestions: true };
 
-/** The price of the schema itself: its answer takes some 50 ms if a client asks for much of it. */
+/** The price of the schema: a large introspection takes some 50 ms. */
 const INTROSPECTION = 1_000;
 
-/** An operation as it is priced, how often its document asks for the schema itself, and how many entries a list in it has. */
 type PricedDocument = { readonly query: DocumentNode; readonly introspections: number; readonly longestList: number };
 
 const known = new WeakMap<OperationDefinitionNode, PricedDocument>();
 
-/** The operation that runs, with its fragments, and without __typename, which clients add everywhere and which costs nothing. */
 function pricedDocument(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode): PricedDocument {
   const before = known.get(operation);
   if (before !== undefined) return before;
@@ -88,7 +88,7 @@ function pricedDocument(schema: GraphQLSchema, document: DocumentNode, operation
         if (isIntrospection(name)) introspections += 1;
         return name.value === "__typename" ? null : undefined;
       },
-      // An array within JSON is none of the contract's lists.
+      // Arrays within JSON are no lists of the schema.
       ListValue: ({ values }) => {
         if (isListType(getNullableType(types.getParentInputType()))) longestList = Math.max(longestList, values.length);
       },
@@ -99,7 +99,7 @@ function pricedDocument(schema: GraphQLSchema, document: DocumentNode, operation
   return priced;
 }
 
-/** Throws if a list in the variables has too many entries, before each of them is coerced. JSON is looked at by its scalar alone. */
+/** Throws if a list in the variables has too many entries, before they are coerced. JSON is checked by its scalar. */
 function refuseLongLists(
   schema: GraphQLSchema,
   { variableDefinitions = [] }: OperationDefinitionNode,

@@ -6,7 +6,6 @@ import { COUNT, withDefault, type Complete } from "../lib/setting.ts";
 import { clientError } from "../resolvers/errors.ts";
 import type { OperationRoom, RateLimit } from "../resolvers/rate-limit.ts";
 
-/** The room of each actor on one server. */
 export const RATE_LIMIT_SETTINGS = {
   /** The points that an actor's operations may cost a minute, and at once. 500,000 if omitted: some ten of the dearest operations. */
   pointsPerMinute: withDefault(COUNT, 500_000),
@@ -17,18 +16,15 @@ export const RATE_LIMIT_SETTINGS = {
 export type RateLimitSettings = Complete<typeof RATE_LIMIT_SETTINGS>;
 
 const MINUTE_MS = 60_000;
-/** The actors whose buckets are kept: those who asked last. */
+/** The most buckets; those of the latest actors are kept. */
 const ACTORS = 10_000;
 
-/** A bucket that fills with time: the points in it at a time of the monotonic clock. */
 type Bucket = { readonly points: number; readonly at: number };
 
-/** The buckets of the actors of one server, by which their operations are charged before they run. */
 export class RateLimits {
   readonly #settings: RateLimitSettings;
   readonly #clock: Clock;
   readonly #buckets = new LRUCache<string, Bucket>({ max: ACTORS });
-  /** The number of subscriptions of each actor who has any. */
   readonly #open = new Map<string, number>();
 
   constructor(settings: RateLimitSettings, clock: Clock) {
@@ -36,7 +32,6 @@ export class RateLimits {
     this.#clock = clock;
   }
 
-  /** The room for one operation of this actor. */
   roomOf({ tenant, kind, id }: Pick<Actor, "tenant" | "kind" | "id">): OperationRoom {
     const key = JSON.stringify([tenant, kind, id]);
     let cost = 0;

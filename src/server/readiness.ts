@@ -2,20 +2,19 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { GraphQLError } from "graphql";
 import { StorageUnavailable } from "../db/storage-error.ts";
 
-/** The server is not ready, for a reason that anybody may know. */
 export class NotReady extends Error {
   override readonly name = "NotReady";
 }
 
-/** The time that an answer to operators' probes holds, in ms: anybody may ask, and each question takes a connection. */
+/** The validity of an answer to probes, in ms: probes are public, and each check takes a connection. */
 const READY_MS = 1_000;
 
-/** A database that has not answered by then counts as away, in ms: health checks wait no longer. */
+/** The time limit of the database's answer, in ms, shorter than that of health checks. */
 const READY_ANSWER_MS = 1_500;
 
 /**
- * Says why the server is not ready, or null if it is. It is asked again only after READY_MS, and counts as not ready if no answer
- * comes within READY_ANSWER_MS. `mask` shows and logs what is neither an outage nor NotReady.
+ * Why the server is not ready; null if it is. It is checked again only after READY_MS, and counts as not ready if there
+ * is no answer within READY_ANSWER_MS. `mask` shows and logs errors other than outages and NotReady.
  */
 export function readiness(ask: () => Promise<unknown>, mask: (error: unknown) => GraphQLError): () => Promise<string | null> {
   let last: { readonly at: number; readonly answer: Promise<string | null> } | null = null;
@@ -36,7 +35,7 @@ export function readiness(ask: () => Promise<unknown>, mask: (error: unknown) =>
   };
 }
 
-/** Anybody may ask: the database's own words, which may name users and hosts, are for the log. */
+/** Probes are public: the database's message, which may name users and hosts, is only logged. */
 function reasonOf(error: unknown, mask: (error: unknown) => GraphQLError): string {
   if (error instanceof NotReady) return error.message;
   return error instanceof StorageUnavailable ? "the database does not answer: see the log of the server" : mask(error).message;

@@ -20,7 +20,6 @@ import { BODY_BYTES, makeYoga } from "./yoga.ts";
 import { errorCode } from "../lib/error-code.ts";
 import { versionText, type Version } from "../telemetry/version.ts";
 
-/** The address of the server, those who may connect, and what it gives out besides answers. */
 export type ServerOptions = Access & {
   readonly port: number;
   readonly host: string;
@@ -33,25 +32,25 @@ export type ServerOptions = Access & {
   readonly metricsTokenHash: string | null;
 };
 
-/** The time that requests under way, and sockets that were told to close, may take when the server closes, in ms. */
+/** The time for requests under way and closing sockets when the server closes, in ms. */
 const CLOSING_MS = 3_000;
 
-/** The time that an idle connection stays open, in ms: longer than proxies keep theirs, which would send a request into its end. */
+/**
+ * The time that an idle connection stays open, in ms: longer than proxies keep theirs, which would otherwise send a
+ * request into a closing connection.
+ */
 const IDLE_MS = 75_000;
 
-/** The sources of the answers to operators' probes. */
 export type Probes = {
   readonly version: Version;
-  /** Rejects if the database does not answer. */
   readonly ready: () => Promise<unknown>;
   /** Lines in Prometheus' text format. */
   readonly metrics: () => Promise<string>;
 };
 
-/** A server that listens. */
 export type RunningServer = { readonly port: number; close(): Promise<void> };
 
-/** The server cannot listen; the message says what to do. */
+/** The server cannot listen; the message has advice. */
 export class ListenError extends Error {
   override readonly name = "ListenError";
 }
@@ -118,7 +117,7 @@ export async function startServer(
     port: (server.address() as AddressInfo).port,
     async close() {
       const closed = new Promise((resolve) => server.close(resolve));
-      // A stream that ends without `complete` is taken up again by its client, at another server.
+      // A stream that ends without `complete` is resumed by its client, at another server.
       streams.forEach((stream) => stream.destroy());
       const timer = setTimeout(() => server.closeAllConnections(), CLOSING_MS);
       await Promise.all([closeSockets(CLOSING_MS), closed]);
@@ -130,11 +129,11 @@ export async function startServer(
 
 const ROUTES: ReadonlySet<string> = new Set(["/graphql", "/healthz", "/readyz", "/metrics"]);
 
-/** Counts an answer when it has ended. One whose client left before its head was sent has status 499, as proxies write it. */
+/** Counts an ended answer. If its client left before its head was sent, the status is 499, as proxies log it. */
 function count(path: string, response: ServerResponse, meters: Meters): void {
   const began = performance.now();
   const route = ROUTES.has(path) ? path : path.startsWith(IMAGES_PATH) ? IMAGES_PATH : "other";
-  // What has an end is answered at once: only streams are piped.
+  // Finite answers are sent immediately: only streams are piped.
   let isStream = false;
   if (path === "/graphql") response.once("pipe", () => (isStream = true));
   response.once("close", () => {
@@ -143,7 +142,7 @@ function count(path: string, response: ServerResponse, meters: Meters): void {
   });
 }
 
-/** The figures name no tenant, and are not for everybody all the same. */
+/** The metrics name no tenant, but are not public. */
 async function answerMetrics(
   request: IncomingMessage,
   response: ServerResponse,
@@ -158,14 +157,13 @@ async function answerMetrics(
   );
 }
 
-/** A request that is no operation: HTTP's status, and what to do. */
 type RequestRefusal = { readonly status: number; readonly message: string; readonly code: "BAD_REQUEST" | "FORBIDDEN" };
 
-/** Only JSON is read, so that no web form can post here, and not too much of it. */
+/** Only JSON of bounded size is read, so that no web form can post here. */
 function bodyProblem({ method, headers }: IncomingMessage): RequestRefusal | null {
   if (method !== "POST") return null;
   const type = (headers["content-type"] ?? "").toLowerCase();
-  // Types are compared in lower case further on, too.
+  // Later comparisons of types are in lower case as well.
   headers["content-type"] = type;
   if (!/^application\/(graphql-response\+)?json\b/.test(type))
     return { status: 415, message: "send a body of type application/json", code: "BAD_REQUEST" };
@@ -174,7 +172,7 @@ function bodyProblem({ method, headers }: IncomingMessage): RequestRefusal | nul
   return null;
 }
 
-/** Clients read the errors of an answer with such a status if its type is that of GraphQL, which they say that they accept. */
+/** Clients read the errors of an answer with such a status if its type is that of GraphQL, which they accept explicitly. */
 function refuseRequest({ headers }: IncomingMessage, response: ServerResponse, { status, message, code }: RequestRefusal): void {
   const type = headers.accept?.includes(GRAPHQL_TYPE) === true ? GRAPHQL_TYPE : "application/json";
   response
@@ -196,7 +194,7 @@ function endWith(stream: Readable, response: ServerResponse): void {
   });
 }
 
-/** Rejects with ListenError if nothing can listen there now. */
+/** Rejects with ListenError if the port is unavailable. */
 export async function checkPort(port: number, host: string): Promise<void> {
   const server = createServer();
   await listen(server, port, host);

@@ -6,36 +6,32 @@ import type { WebSocket } from "ws";
 import { CLOSE_CODES } from "./close-codes.ts";
 
 /**
- * After how long a connection that takes nothing of what waits for it is told why it is closed, and how long it then
- * has to hear that, in ms. The first may take twice as long: a ping is due once in so long, and an SSE stream's system
- * buffers take some more.
+ * Both in ms. `stallMs`: the time without progress after which a connection is told that it is closed; up to twice as
+ * long, since pings have this interval and systems buffer SSE streams. `graceMs`: its time to read that.
  */
 export type ReaderTimes = { readonly stallMs: number; readonly graceMs: number };
 
-/** The times of production: a reader that has stopped is gone within 30 s. Less than the 12 s between yoga's pings of a stream. */
+/** The times of production: a stopped reader is closed within 30 s. Less than the 12 s between yoga's pings of a stream. */
 export const READER_TIMES: ReaderTimes = { stallMs: 10_000, graceMs: 4_000 };
 
 const REASON = "you read nothing for too long: connect again, and resume since your last cursor";
 
-/** Sockets are asked in so many groups, one after the other: pings that go alone cost twice as much as pings that go together. */
+/** Sockets are pinged in this many groups, one after the other: single pings cost twice as much as those sent together. */
 const GROUPS = 20;
-/** Sockets that are asked in one go: others of the server wait meanwhile. */
+/** The most sockets pinged in one tick: the server's other sockets wait meanwhile. */
 const AT_ONCE = 250;
 
-/** A WebSocket that is asked whether it reads. `asked` is the payload of a ping that no pong has given back yet. */
 type Reader = { readonly webSocket: WebSocket; readonly socket: Socket; asked: Buffer | null };
 
 /**
- * Closes connections whose readers have stopped: each would hold its page for ever (invariant 10). Clients connect
- * anew, and resume since their last cursor.
+ * Closes connections whose readers have stopped: each would hold its page for ever (invariant 10). Clients reconnect
+ * and resume from their last cursor.
  */
 export class SlowReaders {
   readonly #times: ReaderTimes;
   #closed = 0;
-  /** The readers by WebSocket, spread evenly. */
   readonly #groups = Array.from({ length: GROUPS }, () => new Set<Reader>());
   #opened = 0;
-  /** The group that was asked last. */
   #group = 0;
   /** Runs while there are readers. */
   #asking: NodeJS.Timeout | null = null;
@@ -44,18 +40,17 @@ export class SlowReaders {
     this.#times = times;
   }
 
-  /** The number of those that were closed so far. */
   get closed(): number {
     return this.#closed;
   }
 
-  /** Watches an answer over HTTP. A stream (SSE) says why it ends, as a comment, and ends without `complete`. */
+  /** Watches an answer over HTTP. A stream (SSE) gives the reason as a comment, and ends without `complete`. */
   watchResponse(response: ServerResponse): void {
     let isStream = false;
     response.setTimeout(this.#times.stallMs);
     response.once("pipe", () => {
       isStream = true;
-      // Yoga takes the timeout away from what it streams, just before.
+      // Yoga has just removed the timeout of its stream.
       response.setTimeout(this.#times.stallMs);
     });
     response.on("timeout", (socket: Socket) => {
@@ -63,19 +58,19 @@ export class SlowReaders {
       const end = this.#endLater(socket, () => {
         if (isStream) response.write(`: ${REASON}\n\n`);
       });
-      // One that was taken after all leaves its connection to the next request.
+      // If it is read after all, its connection serves the next request.
       response.once("finish", () => clearTimeout(end));
     });
   }
 
-  /** Watches a WebSocket. Whoever reads answers pings; who does not is told with 1013. */
+  /** Watches a WebSocket. Readers answer pings; the others are closed with 1013. */
   watchWebSocket(webSocket: WebSocket, socket: Socket): void {
     const reader: Reader = { webSocket, socket, asked: null };
     const group = this.#groups[this.#opened++ % GROUPS];
     group?.add(reader);
     this.#asking ??= setInterval(() => void this.#askNext(), this.#times.stallMs / GROUPS);
     webSocket.on("pong", (answer) => {
-      // A pong that nobody asked for says nothing of what is read.
+      // An unsolicited pong is no proof of reading.
       if (reader.asked?.equals(answer) === true) reader.asked = null;
     });
     webSocket.once("close", () => {
@@ -86,7 +81,6 @@ export class SlowReaders {
     });
   }
 
-  /** Asks the readers of the next group. Who has not answered since the last time has stopped. */
   async #askNext(): Promise<void> {
     this.#group = (this.#group + 1) % GROUPS;
     const readers = [...(this.#groups[this.#group] ?? [])];
@@ -100,12 +94,11 @@ export class SlowReaders {
     const { webSocket, socket, asked } = reader;
     if (webSocket.readyState !== webSocket.OPEN) return;
     if (asked !== null) return void this.#endLater(socket, () => webSocket.close(CLOSE_CODES.TRY_AGAIN_LATER, REASON));
-    // Its own, which no other socket of its client can tell.
+    // A secret payload that no other client can know.
     reader.asked = Buffer.from(randomUUID());
     webSocket.ping(reader.asked);
   }
 
-  /** A reader has stopped: it is told, and then cut. */
   #endLater(socket: Socket, tell: () => void): NodeJS.Timeout {
     this.#closed += 1;
     tell();

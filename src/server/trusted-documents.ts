@@ -1,16 +1,15 @@
 import type { Role } from "../agent/actors/actor.ts";
 import { clientError } from "../resolvers/errors.ts";
 
-/** The operations that a role may send: all, or those of the operator's documents alone. */
 export const OPERATIONS = ["any", "trusted"] as const;
 export type RoleOperations = Readonly<Partial<Record<Role, (typeof OPERATIONS)[number]>>>;
 
-/** The parts of a request that say which document is meant: its text, or an id. */
 export type SentDocument = { readonly query?: unknown; readonly documentId?: unknown; readonly extensions?: unknown };
 
 /**
- * The operator's own documents, by the ids that clients send in the place of texts, and who may send others. (Trusted documents;
- * `documentId` as in the appendix of GraphQL over HTTP, `extensions.persistedQuery.sha256Hash` as Apollo's clients send it.)
+ * The operator's trusted documents by the ids that clients send in place of texts, and the roles that may send others.
+ * `documentId` is as in the appendix of GraphQL over HTTP; `extensions.persistedQuery.sha256Hash` as Apollo's clients
+ * send it.
  */
 export class TrustedDocuments {
   readonly #texts: ReadonlyMap<string, string>;
@@ -21,14 +20,13 @@ export class TrustedDocuments {
     this.#operations = operations;
   }
 
-  /** True if it matters who sends an operation. */
   get dependsOnRoles(): boolean {
     return Object.values(this.#operations).includes("trusted");
   }
 
   /**
-   * The text in the place of a document's id, for an actor with these roles; null if the request has its own. Throws a typed error
-   * before anything is parsed.
+   * The text of a document's id, for an actor with these roles; null if the request has a text. Throws a typed error
+   * before parsing.
    */
   textOf(sent: SentDocument, roles: readonly Role[]): string | null {
     const mayAny = !this.dependsOnRoles || roles.some((role) => this.#operations[role] !== "trusted");
@@ -47,7 +45,6 @@ export class TrustedDocuments {
   }
 }
 
-/** True if the parameters of a GET say which document is meant. */
 export function asksFor(parameters: URLSearchParams): boolean {
   return ["query", "documentId", "extensions"].some((name) => parameters.has(name));
 }

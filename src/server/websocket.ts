@@ -26,22 +26,18 @@ import { formatted } from "./errors.ts";
 
 /** The largest message that a client may send, in bytes. */
 const MESSAGE_BYTES = 8 * 1024 * 1024;
-/** The most bytes that somebody may send before they said who they are: a token is short. */
+/** The most bytes before authentication: a token is short. */
 const STRANGER_BYTES = 64 * 1024;
-/** The time that the socket of somebody who was refused may take to close, in ms. */
+/** The time that a rejected socket may take to close, in ms. */
 const REFUSED_MS = 1_000;
-/** Operations under way on one socket at most. */
 const OPERATIONS = 100;
-/** The same with those that the client has completed, and that have not ended: a page of a client may go as the next one comes. */
+/** The most including completed ones that have not ended: a client's page may close as the next one opens. */
 const ENDING_OPERATIONS = 2 * OPERATIONS;
 
-/** The part of a connection that is known when it is acknowledged. */
 type SocketExtra = { asker: Asker; operations: SocketOperations };
 
-/** The connection of an operation, as graphql-ws hands it over. */
 type OperationContext = ServerContext<Record<string, unknown>, Extra & Partial<SocketExtra>>;
 
-/** No operation begins before its connection is acknowledged. */
 function connected({ asker, operations }: Partial<SocketExtra>): SocketExtra {
   if (asker === undefined || operations === undefined)
     throw new Error("an operation came before the connection was acknowledged");
@@ -49,8 +45,9 @@ function connected({ asker, operations }: Partial<SocketExtra>): SocketExtra {
 }
 
 /**
- * GraphQL over WebSocket (graphql-transport-ws) at /graphql. Returns the end: sockets close with 1001, and clients
- * connect anew; those that do not hear of it within the given ms are cut. Errors are shown as `mask` makes them.
+ * GraphQL over WebSocket (graphql-transport-ws) at /graphql. Returns the function that ends it: sockets close with
+ * 1001, and clients reconnect; sockets that do not close within the given ms are cut. `mask` decides how errors are
+ * shown.
  */
 export function serveWebSocket(
   server: Server,
@@ -67,9 +64,9 @@ export function serveWebSocket(
 ): (closingMs: number) => Promise<void> {
   const sockets = new WebSocketServer({ noServer: true, maxPayload: MESSAGE_BYTES });
   const show = failureShownAs(mask);
-  // Yoga's own parse, validate and execute, so that errors are masked on every transport alike.
+  // Yoga's own parse, validate and execute, so that errors are masked alike on every transport.
   const enveloped = new WeakMap<object, ReturnType<typeof yoga.getEnveloped>>();
-  // Such a socket closes so that its client connects again: a sign-in may be away for a while.
+  // Such a socket closes so that its client connects again: sign-in may be unavailable for a while.
   const recognise = async (asker: Asker, webSocket: WebSocket): Promise<Recognised | null | GraphQLError> => {
     try {
       return await access.admissions.recognise(asker);
@@ -103,7 +100,7 @@ export function serveWebSocket(
     if (recognised instanceof GraphQLError) return [recognised];
     const socket = connections.get(webSocket);
     if (socket === undefined) throw new Error("a WebSocket has a connection below it");
-    // Who is nobody by now is refused when the context is made.
+    // A person who is no longer admitted is rejected by the context.
     const envelope = yoga.getEnveloped({
       asker,
       socketOperation,
@@ -151,7 +148,7 @@ export function serveWebSocket(
       onSubscribe: async (context, id, payload) => {
         // An error ends the operation, not the socket.
         const prepared = await prepare(context, id, payload).catch((error: unknown) => [mask(error)]);
-        // If the client has completed it meanwhile, nobody is told of its errors.
+        // If the client has completed it meanwhile, its errors are dropped.
         if (Array.isArray(prepared)) connected(context.extra).operations.end(payload);
         return prepared;
       },
@@ -168,10 +165,10 @@ export function serveWebSocket(
       },
     },
     sockets,
-    // Its own pings would cut who answers none, without a word.
+    // Its own pings would cut silent sockets without a reason.
     0,
   );
-  // Functions that stay with a socket are made here: one that is made where the request is known would keep it.
+  // Functions that stay with a socket are created here: elsewhere they would retain the request.
   const warn = ({ message }: Error): void => logger.warn(`a WebSocket client broke the protocol (${message})`);
   const closed = (code: number): void => {
     access.readers.sockets -= 1;
@@ -193,7 +190,7 @@ export function serveWebSocket(
       boundStranger(webSocket, socket);
       openedWith.set(webSocket, request.headers);
       sockets.emit("connection", webSocket, NO_REQUEST);
-      // The socket is closed with its code by then; graphql-ws would print a stack.
+      // The socket is already closed with its code; graphql-ws would print a stack.
       webSocket.removeAllListeners("error");
       webSocket.on("error", warn);
     });
@@ -205,31 +202,28 @@ export function serveWebSocket(
   };
 }
 
-/** The close codes that are counted by themselves: those of RFC 6455, of graphql-transport-ws and the server's own. A client may send any. */
+/** The close codes with separate counts: those of RFC 6455, of graphql-transport-ws, and the server's. Clients may send any. */
 const COUNTED_CODES: ReadonlySet<number> = new Set([
   1000, 1001, 1002, 1005, 1006, 1009, 1011, 1012, 1013, 4400, 4401, 4403, 4406, 4408, 4409, 4429, 4500,
 ]);
 
-/** The answer to an operation that its client has completed: nobody is told of it. */
 const COMPLETED = [new GraphQLError("the client has completed the operation")];
 
-/** The headers with which a WebSocket was opened, until somebody has said who they are. */
+/** The headers of each WebSocket's upgrade, until authentication. */
 const openedWith = new WeakMap<WebSocket, IncomingHttpHeaders>();
 
-/** graphql-ws keeps the request for as long as the socket is open, and needs nothing of it. */
+/** graphql-ws keeps the request while the socket is open, without a need for it. */
 const NO_REQUEST = {};
 
 function destroy(this: Socket): void {
   this.destroy();
 }
 
-/** The connection below each WebSocket. */
 const connections = new WeakMap<WebSocket, Socket>();
 
-/** The sockets of those who said who they are. */
 const admitted = new WeakSet<object>();
 
-/** Cuts the socket of somebody who sends more than a token before they are admitted, or does not go when they are refused. */
+/** Cuts a socket that sends more than a token before authentication, or stays open after a rejection. */
 function boundStranger(webSocket: WebSocket, socket: Socket): void {
   const count = (): void => {
     if (admitted.has(webSocket)) socket.off("data", count);
@@ -243,7 +237,6 @@ function boundStranger(webSocket: WebSocket, socket: Socket): void {
   webSocket.once("close", () => clearInterval(cut));
 }
 
-/** The answer of an operation, or its error if it throws. */
 async function orErrors<Answer>(
   answer: () => Answer | Promise<Answer>,
   mask: (error: unknown) => GraphQLError,
@@ -255,7 +248,6 @@ async function orErrors<Answer>(
   }
 }
 
-/** Closes the socket of somebody who is no longer admitted, as these errors say. */
 function closeToNobody(webSocket: WebSocket, errors: readonly GraphQLError[]): void {
   if (errors.some((error) => error.extensions["code"] === "UNAUTHENTICATED")) closeFor(webSocket, "not_admitted");
 }

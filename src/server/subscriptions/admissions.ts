@@ -9,34 +9,32 @@ import { messageOf } from "../../lib/text.ts";
 import { clientError } from "../../resolvers/errors.ts";
 import type { Asker, Identified, Recognised } from "../authenticate.ts";
 
-/** The time between two questions about a person, in ms: what is shown rests on a question of at most twice as long ago that was answered. */
+/** The time between two checks of a person, in ms: events shown rest on a check that began at most twice as long ago. */
 const ADMITTED_MS = 2_500;
 
-/** Somebody who may be asked about: all requests and sockets of one key are answered alike. */
 export type Person = Asker & {
-  /** The actor that somebody is, from the rows of now. */
+  /** The actor of a person, from the present rows. */
   readonly actorOf: (identified: Identified) => Promise<Actor>;
 };
 
-/** A stream that was opened for somebody with these rights. */
 type Stream = { readonly rights: string; readonly refuse: (reason: unknown) => void };
 
-/** A person with open streams. */
 type Watched = {
   readonly streams: Set<Stream>;
   readonly person: Person;
   readonly timer: NodeJS.Timeout;
-  /** The time of the last question that was answered, in ms. */
+  /** The time of the last answered check, in ms. */
   answeredAt: number;
   asking: Promise<void> | null;
-  /** True if the next question has been due since the one that is asked began. */
+  /** True if the next check became due during the present one. */
   isDue: boolean;
 };
 
 /**
- * The admissions of all who have streams open on this server. One question a person is asked in a rhythm, whether a page comes
- * or not, so that no page waits for it (invariant 12). An answer that is another one ends the person's streams. While sign-in or the
- * database is away, or late, nothing new is shown, and the streams stay: clients that came back would ask a slow sign-in again.
+ * The admissions of all persons with open streams on this server. Each person is checked periodically, so that no page
+ * waits for a check (invariant 12). A different answer ends the person's streams. While sign-in or the database is
+ * unavailable or late, nothing new is shown, and the streams stay: reconnecting clients would load a slow sign-in
+ * again.
  */
 export class Admissions {
   readonly #everyMs: number;
@@ -50,24 +48,21 @@ export class Admissions {
     this.#everyMs = everyMs;
   }
 
-  /** The admission of an actor about whom sign-in was asked at this time, in ms. */
   of(person: Person, actor: Actor, askedAt: number): Admission {
     return new StreamAdmission(this, person, actor, askedAt);
   }
 
-  /** Asks sign-in who somebody is; null for nobody. */
   async recognise({ identify }: Pick<Asker, "identify">): Promise<Recognised | null> {
     const askedAt = this.now();
     const identified = await identify();
     return identified === null ? null : { identified, askedAt, answeredAt: this.now() };
   }
 
-  /** True if sign-in has answered so lately that an operation may begin by that: a slow sign-in is not asked twice. */
+  /** True if the answer is recent enough to begin an operation: a slow sign-in is not asked twice. */
   isRecent({ answeredAt }: Recognised): boolean {
     return this.now() - answeredAt < this.#everyMs;
   }
 
-  /** Keeps asking about a person for a stream, who was admitted at this time. */
   open(person: Person, admittedAt: number, stream: Stream): Watched {
     const watched = this.#watched.get(person.key) ?? this.#begin(person, admittedAt);
     watched.streams.add(stream);
@@ -81,7 +76,6 @@ export class Admissions {
     return watched;
   }
 
-  /** The stream has ended. */
   leave(watched: Watched, stream: Stream): void {
     const { streams, timer, person } = watched;
     streams.delete(stream);
@@ -90,15 +84,14 @@ export class Admissions {
     if (this.#watched.get(person.key) === watched) this.#watched.delete(person.key);
   }
 
-  /** The next question is due: it is asked now, or as soon as the one before is answered. */
   #askInTurn(watched: Watched): void {
     if (watched.asking === null) void this.ask(watched);
     else watched.isDue = true;
   }
 
   /**
-   * Asks about a person now. Never rejects: whoever is refused hears why. Resolves without an answer when none would be young
-   * enough any longer; one that comes later still counts for what it refuses.
+   * Checks a person. Never rejects: rejected streams get the reason. Resolves without an answer when none would be
+   * recent enough; a later answer still counts if it rejects.
    */
   ask(watched: Watched): Promise<void> {
     watched.asking ??= within(this.#answer(watched), 2 * this.#everyMs).finally(() => {
@@ -125,18 +118,17 @@ export class Admissions {
     }
   }
 
-  /** True if an answer of this time is young enough for something to be shown by it. */
+  /** True if an answer of this time is recent enough to show events. */
   isFresh(answeredAt: number): boolean {
     return this.now() - answeredAt < 2 * this.#everyMs;
   }
 
-  /** The time of the monotonic clock, in ms: an answer must not stay young because the time of day was set back. */
+  /** The time of the monotonic clock, in ms: an answer must not stay recent when the time of day is set back. */
   now(): number {
     return this.#clock.monotonicMs();
   }
 }
 
-/** The admission of an actor, for one stream. */
 class StreamAdmission implements Admission {
   readonly #admissions: Admissions;
   readonly #person: Person;
@@ -173,7 +165,6 @@ class StreamAdmission implements Admission {
   }
 }
 
-/** Refuses the streams for which there is a reason. */
 function refuse({ streams }: Watched, why: (stream: Stream) => { readonly reason: unknown } | null): void {
   for (const stream of streams) {
     const refusal = why(stream);
@@ -183,17 +174,15 @@ function refuse({ streams }: Watched, why: (stream: Stream) => { readonly reason
   }
 }
 
-/** The failures of sign-in. */
 const signInFailures = new WeakSet<object>();
 
-/** Whatever sign-in threw, as an error that is known to be a failure of sign-in. */
 function signInFailure(thrown: unknown): Error {
   const failure = thrown instanceof Error ? thrown : new Error(messageOf(thrown));
   signInFailures.add(failure);
   return failure;
 }
 
-/** True if a stream ends with this since sign-in failed. Its reader connects again: a sign-in may be away for a while. */
+/** True if a stream ends because sign-in failed. Its reader reconnects: sign-in may be unavailable for a while. */
 export function isSignInFailure(error: unknown): boolean {
   return error instanceof Error && signInFailures.has(error);
 }
@@ -209,7 +198,7 @@ async function within(work: Promise<void>, mostMs: number): Promise<void> {
   clearTimeout(timer);
 }
 
-/** An actor and all that says what they may see, as a text: a stream goes on only for the same. */
+/** An actor with everything that decides visibility, as a text: a stream continues only with the same text. */
 function rightsOf({ id, tenant, roles, delegators }: Actor): string {
   return JSON.stringify([id, tenant, roles, delegators.map((delegator) => delegator.id)]);
 }

@@ -20,9 +20,9 @@ import { FailedAnswer } from "./failure.ts";
 type Validated = Extract<ReturnType<typeof validateSubscriptionArgs>, { readonly schema: unknown }>;
 
 /**
- * The encoder of a GraphQL subscription: it executes the document with each page as the root value, and encodes the result as JSON.
- * Subscribers with equal documents, variables and visibility share the execution, whose context has no actor. A page with an error ends
- * the stream: the client has no cursor for it, and would skip it (invariant 2).
+ * The encoder of a GraphQL subscription: it executes the document with each page as the root value, and encodes the
+ * result as JSON. Subscribers with equal documents, variables and visibility share the execution, whose context has no
+ * actor. A page with an error ends the stream: the client has no cursor for it, and would skip it (invariant 2).
  */
 export function encoderOf(
   { document, operationName, variableValues, contextValue }: ExecutionArgs,
@@ -53,14 +53,13 @@ export function encoderOf(
 }
 
 /**
- * Does `work` as one of a tenant's readers, who is given no more than others, and reads no more at once than any operation.
- * Nobody leaves a page: it is everybody's who follows.
+ * Runs `work` as one of a tenant's readers, with an equal share and the read limits of an operation. It is not
+ * cancelled: the page serves all followers.
  */
 export function readAsOne<Result>({ actor }: Context, work: () => Result): Result {
   return readFor({ tenant: actor.tenant, signal: null }, work);
 }
 
-/** The result with its errors as they are shown. */
 export function masked(result: ExecutionResult, mask: (error: unknown) => GraphQLError): ExecutionResult {
   return result.errors === undefined ? result : { ...result, errors: result.errors.map(mask) };
 }
@@ -69,7 +68,7 @@ function isUnavailable({ errors }: ExecutionResult): boolean {
   return errors?.some(({ extensions }) => extensions["code"] === "STORAGE_UNAVAILABLE") === true;
 }
 
-/** Also where only a part of the page is missing: whoever went on behind it would never see that part. */
+/** Also if only a part is missing: a reader that continued would never see that part. */
 function isFailed({ data, errors }: ExecutionResult): boolean {
   return data === null || data === undefined || errors !== undefined;
 }
@@ -79,8 +78,8 @@ const asked = new WeakMap<DocumentNode, Asked>();
 let documents = 0;
 
 /**
- * A number for the document; the variables that reach a page: all but those of the root field's arguments, which choose the
- * pages; and whether it selects a field whose answer depends on who asks: their names begin with `viewer`.
+ * The document's number; the variables that reach a page (all but those of the root field's arguments, which choose the
+ * pages); and whether it selects a field whose answer depends on the viewer: their names begin with `viewer`.
  */
 function askedOf(document: DocumentNode): Asked {
   const known = asked.get(document);
@@ -101,7 +100,6 @@ function askedOf(document: DocumentNode): Asked {
   return found;
 }
 
-/** True if the path leads from the operation straight to a field. */
 function isOfRootField(ancestors: readonly unknown[]): boolean {
   const kinds = ancestors.flatMap((ancestor) =>
     typeof ancestor === "object" && ancestor !== null && "kind" in ancestor ? [ancestor.kind] : [],

@@ -10,7 +10,7 @@ const COMPLETE = Buffer.from("event: complete\ndata:\n\n");
 const HEADERS = {
   "content-type": "text/event-stream",
   connection: "keep-alive",
-  // Neither a proxy nor nginx holds back or compresses what is to go at once.
+  // Neither a proxy nor nginx delays or compresses the stream.
   "cache-control": "no-cache, no-transform",
   "x-accel-buffering": "no",
   "content-encoding": "none",
@@ -25,7 +25,6 @@ export class EventStreams {
     this.#show = show;
   }
 
-  /** Answers subscriptions, in the place of yoga's own way: it would encode each answer anew. */
   readonly plugin: Plugin = {
     onResultProcess: ({ request, result, setResultProcessor }) => {
       if (!isAsyncIterable(result)) return;
@@ -36,7 +35,6 @@ export class EventStreams {
     },
   };
 
-  /** The line to whoever sent the request. */
   lineOf(request: Request): Line {
     return this.#streamOf(request);
   }
@@ -49,8 +47,8 @@ export class EventStreams {
 }
 
 /**
- * The answers of one subscription, as the body of a response. The body is given one piece each time that it asks for one, and asks
- * only when all before it has gone: what waits, waits here.
+ * The answers of one subscription, as the body of a response. The body pulls one piece at a time, when all earlier ones
+ * are sent: waiting pieces are queued here.
  */
 class EventStream implements Line {
   readonly #show: ShowFailure;
@@ -64,12 +62,12 @@ class EventStream implements Line {
       this.#give();
     },
   });
-  /** From the first time on that the body asks: that of a client who has left before never does. */
+  /** Runs from the first pull: the body of a client that left earlier never pulls. */
   #pinging: NodeJS.Timeout | null = null;
-  /** Browsers wait for the first bytes before they say that a stream is open. */
+  /** Browsers report an open stream only after its first bytes. */
   readonly #pieces: Buffer[] = [PING];
   #bytes = PING.length;
-  /** True if the body has nothing, and wants something. */
+  /** True if the body has pulled and nothing was queued. */
   #isAsked = false;
   #isEnding = false;
   #waiting: PromiseWithResolvers<void> | null = null;
@@ -145,7 +143,7 @@ class EventStream implements Line {
 
 const events = new WeakMap<Uint8Array, Buffer>();
 
-/** The event of an answer: made once for all streams that are sent the very same bytes. */
+/** The event of an answer, shared by all streams that send the same bytes. */
 function eventOf(answer: Uint8Array): Buffer {
   const known = events.get(answer);
   if (known !== undefined) return known;

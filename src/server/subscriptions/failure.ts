@@ -15,16 +15,13 @@ export class FailedAnswer extends Error {
   }
 }
 
-/** The last answer of a failed stream. `closes`: the reason to close the connection, too. */
 export type Failure = {
   readonly answer: FormattedExecutionResult;
   readonly closes: "not_admitted" | "connect_again" | null;
 };
 
-/** Shows the error of a stream to its client. */
 export type ShowFailure = (error: unknown) => Failure;
 
-/** Shows errors as `mask` does. */
 export function failureShownAs(mask: (error: unknown) => GraphQLError): ShowFailure {
   return (error) => {
     if (error instanceof FailedAnswer)

@@ -2,24 +2,21 @@ import { setImmediate as macrotask } from "node:timers/promises";
 import type { RawData, WebSocket } from "ws";
 import { aborted } from "../../lib/aborted.ts";
 
-/** The most bytes of a message that completes an operation: it has an id and its type. */
+/** The most bytes of a `complete` message: it has an id and its type. */
 const COMPLETE_BYTES = 1_000;
 
-/** An operation of a socket: the size of the message that began it, and a signal that aborts when its client completes it, or leaves. */
 export type SocketOperation = { readonly messageBytes: number; readonly ended: AbortSignal };
 
-/** An operation that is not over. Its client has completed it, or has left, if `end` has aborted. */
 type Underway = { readonly id: string; readonly end: AbortController; onOver: () => void };
 
 /**
- * The operations under way on a socket. graphql-ws drops the answer of a query that its client completes; this tells
- * whoever still works on it.
+ * The operations under way on a socket. graphql-ws drops the answer of a query that its client completes; this also
+ * aborts the work.
  */
 export class SocketOperations {
-  /** By the payloads of their messages: a client may give an id again before the operation that had it is over. */
+  /** By the payloads of their messages: a client may reuse an id before its operation is over. */
   readonly #underway = new Map<object, Underway>();
 
-  /** The size of the message that came last. */
   #messageBytes = 0;
 
   constructor(socket: WebSocket) {
@@ -37,12 +34,11 @@ export class SocketOperations {
     return [...this.#underway.values()].filter(({ end }) => !end.signal.aborted).length;
   }
 
-  /** The number of operations that are not over: those that the client has completed may take a while to end. */
+  /** The number of unfinished operations: completed ones may take a while to end. */
   get underway(): number {
     return this.#underway.size;
   }
 
-  /** An operation begins, with the payload of the message that is handled now. Null if the client has one of this id. */
   begin(id: string, payload: object): SocketOperation | null {
     if (this.#wantedOf(id) !== undefined) return null;
     const end = new AbortController();
@@ -51,9 +47,9 @@ export class SocketOperations {
   }
 
   /**
-   * Takes an id for an operation that has begun, when the operation is over that had the id before, and that the client has
-   * completed. graphql-ws knows operations by their ids alone, and would take the end of the one before for that of this one: so
-   * this one has no place in `held`, the operations of graphql-ws, until then. False if the client completes this one, too.
+   * Waits to use an id until the earlier, completed operation with this id is over. graphql-ws knows operations only by
+   * id, and would take the earlier one's end for this one's. So this one is not in `held`, the operations of
+   * graphql-ws, until then. False if the client completes it meanwhile.
    */
   async takeId(id: string, payload: object, { ended }: SocketOperation, held: Record<string, unknown>): Promise<boolean> {
     const before = [...this.#underway].flatMap(([key, operation]) => (operation.id === id && key !== payload ? [operation] : []));
@@ -62,20 +58,18 @@ export class SocketOperations {
     using left = aborted(ended);
     const areOver = Promise.all(before.map((operation) => new Promise<void>((resolve) => (operation.onOver = resolve))));
     await Promise.race([areOver, left.promise]).catch(() => {});
-    // Its end is told before graphql-ws has let go of it.
+    // Its end is reported before graphql-ws has released its id.
     await macrotask();
     if (!ended.aborted) held[id] = null;
     return !ended.aborted;
   }
 
-  /** The operation of this message was answered. */
   end(payload: object): void {
     const operation = this.#underway.get(payload);
     this.#underway.delete(payload);
     operation?.onOver();
   }
 
-  /** The operation of this id that the client has not completed. */
   #wantedOf(id: string): Underway | undefined {
     return [...this.#underway.values()].find(({ id: given, end }) => given === id && !end.signal.aborted);
   }
@@ -83,7 +77,7 @@ export class SocketOperations {
 
 const nothing = (): void => {};
 
-/** The id of the operation that a message completes; null for any other message. What is wrong with it, graphql-ws says. */
+/** The id that a message completes; null for other messages. graphql-ws reports invalid ones. */
 function completedId(message: RawData): string | null {
   if (!Buffer.isBuffer(message) || message.length > COMPLETE_BYTES || !message.includes('"complete"')) return null;
   try {

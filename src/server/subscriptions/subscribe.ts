@@ -17,10 +17,9 @@ import { chargeFor, refusal } from "../priced.ts";
 import { encoderOf, masked, readAsOne } from "./answer.ts";
 import type { SocketOperation } from "./socket-operations.ts";
 
-/** Subscribes, on every transport. Answers the refusal, or an iterable that yields nothing and ends with the stream. */
+/** Subscribes, on every transport. Returns the rejection, or an iterable that yields nothing and ends with the stream. */
 export type Subscribe = (args: ExecutionArgs) => Promise<ExecutionResult | AsyncIterableIterator<never>>;
 
-/** The context of a subscription, with the way to its reader. */
 type SubscriberContext = Context & {
   readonly admission: Admission;
   readonly line: () => Line;
@@ -32,11 +31,9 @@ type SubscriberContext = Context & {
 type SubscribeOptions = {
   readonly feeds: Feeds;
   readonly readers: Readers;
-  /** Shows an error as clients may know it. */
   readonly mask: (error: unknown) => GraphQLError;
 };
 
-/** Validates and prices a subscription, and opens its reader, which sends the pages along its line. */
 export function subscribeTo({ feeds, readers, mask }: SubscribeOptions): Subscribe {
   return async (args) => {
     // GraphQL does not know the type of a context.
@@ -84,7 +81,6 @@ export function subscribeTo({ feeds, readers, mask }: SubscribeOptions): Subscri
   };
 }
 
-/** Yields nothing, and ends with the stream. */
 function untilOver(over: Promise<void>, leave: () => void): AsyncIterableIterator<never> {
   const done = { done: true, value: undefined } as const;
   return {
@@ -99,7 +95,7 @@ function untilOver(over: Promise<void>, leave: () => void): AsyncIterableIterato
   };
 }
 
-/** True if a request over HTTP takes an answer that goes on. Yoga would refuse it only after it was subscribed. */
+/** True if an HTTP request accepts a stream. Yoga would reject it only after subscribing. */
 function takesStreams({ headers }: Request): boolean {
   return /text\/event-stream|\*\/\*/i.test(headers.get("accept") ?? "*/*");
 }
@@ -110,10 +106,10 @@ function notAcceptable(): GraphQLError {
   });
 }
 
-/** The most bytes of a request or a message that subscribes: it is kept for as long as the subscription is open. */
+/** The most bytes of a subscribing request or message, which is kept while the subscription is open. */
 const SUBSCRIPTION_BYTES = 128 * 1024;
 
-/** Throws if what subscribes is larger than a document with some variables. */
+/** Throws if the request is larger than a document with some variables. */
 function refuseLarge({ socketOperation, request, params }: SubscriberContext): void {
   const bytes = socketOperation?.messageBytes ?? Number(request?.headers.get("content-length") ?? sizeOf(params));
   if (bytes > SUBSCRIPTION_BYTES)

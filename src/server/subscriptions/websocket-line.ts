@@ -4,17 +4,19 @@ import { BACKED_UP_BYTES, type Ending, type Line } from "../../events/reading/li
 import { CLOSE_CODES } from "../close-codes.ts";
 import type { ShowFailure } from "./failure.ts";
 
-/** Answers of more bytes are written beside their heads, and smaller ones copied behind them: one write costs more than a copy. */
+/**
+ * Larger answers are written separately from their heads; smaller ones are copied behind them: one write costs more
+ * than a copy.
+ */
 const COPIED_BYTES = 16 * 1024;
 
 /**
- * The line of one operation of a WebSocket. graphql-ws makes the operation's other messages, and `ws` their frames; both write whole
- * frames, so that another one has its place between any two of them. Nothing is compressed.
+ * The line of one operation of a WebSocket. graphql-ws sends the operation's other messages through `ws`; both write
+ * whole frames, so that frames never mix. Answers are not compressed.
  */
 export class WebSocketLine implements Line {
   readonly #webSocket: WebSocket;
   readonly #socket: Socket;
-  /** What stands before each answer. */
   readonly #head: Buffer;
   readonly #show: ShowFailure;
 
@@ -40,7 +42,6 @@ export class WebSocketLine implements Line {
     while (socket.writableLength > 0 && !socket.destroyed && !signal.aborted) await written(socket, signal);
   }
 
-  /** graphql-ws completes the operation. */
   end(ending: Ending): void {
     if (ending.kind === "complete") return;
     const { answer, closes } = this.#show(ending.error);
@@ -50,7 +51,6 @@ export class WebSocketLine implements Line {
   }
 }
 
-/** Closes a socket whose actor is no longer admitted, or must connect again after a failed sign-in. */
 export function closeFor(webSocket: WebSocket, why: "not_admitted" | "connect_again"): void {
   switch (why) {
     case "not_admitted":
@@ -62,7 +62,6 @@ export function closeFor(webSocket: WebSocket, why: "not_admitted" | "connect_ag
 
 const END = Buffer.from("}");
 
-/** Writes one text message, of the head, the answer and the end, as one frame of a server (RFC 6455, section 5.2). */
 function writeText(socket: Socket, head: Buffer, answer: Uint8Array): void {
   if (head.length + answer.length <= COPIED_BYTES) return writeCopied(socket, head, answer);
   socket.cork();
@@ -72,7 +71,6 @@ function writeText(socket: Socket, head: Buffer, answer: Uint8Array): void {
   socket.uncork();
 }
 
-/** The frame of an answer that was written last. Lines whose heads are as long put their own heads in it. */
 type WrittenFrame = { readonly answer: Uint8Array; readonly headLength: number; readonly start: number; readonly frame: Buffer };
 let last: WrittenFrame | null = null;
 
@@ -81,18 +79,16 @@ function writeCopied(socket: Socket, head: Buffer, answer: Uint8Array): void {
   const { frame, start } = written ?? newFrame(head.length, answer);
   head.copy(frame, start);
   socket.write(frame);
-  // As long as a part of it waits, the frame is the socket's.
+  // While a part of the frame is buffered, it belongs to the socket.
   last = socket.writableLength > 0 ? null : (written ?? { answer, headLength: head.length, start, frame });
 }
 
-/** A frame without its head. */
 function newFrame(headLength: number, answer: Uint8Array): { readonly frame: Buffer; readonly start: number } {
   const length = headLength + answer.length + END.length;
   const first = frameHead(length);
   return { frame: Buffer.concat([first, Buffer.alloc(headLength), answer, END]), start: first.length };
 }
 
-/** The bytes before a payload of this length, as the last frame of a message, which is text. */
 function frameHead(length: number): Buffer {
   if (length < 126) return Buffer.from([0x81, length]);
   const lengthBytes = length < 65_536 ? 2 : 8;
@@ -103,7 +99,7 @@ function frameHead(length: number): Buffer {
   return first;
 }
 
-/** Resolves when all that was written so far has gone, or the socket is gone, or `signal` aborts. */
+/** Resolves when all earlier data is written, the socket is closed, or `signal` aborts. */
 function written(socket: Socket, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
