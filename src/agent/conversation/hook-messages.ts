@@ -5,7 +5,7 @@ import { IMAGE_TYPES, type ContentBlock, type ModelMessage } from "../models/mod
 
 const ANY_TEXT = Type.String();
 
-/** A block with what a provider cannot do without. Hooks are other people's code: what else they say is no harm. */
+/** A block with its required fields. Hooks are other people's code: further fields are allowed. */
 function block(type: ContentBlock["type"], fields: TProperties) {
   return Type.Object({ type: Type.Literal(type), ...fields });
 }
@@ -31,8 +31,8 @@ const problemsOf = formCheck(
 );
 
 /**
- * Reads the messages that a preModel hook answered. The hook is other people's code: a copy is read, which the hook cannot
- * change later, and which is JSON, as providers are sent it. The refusal is the first problem. Throws what JSON.stringify throws.
+ * Reads the messages of a preModel hook, which is other people's code: as a JSON copy, which the hook cannot change
+ * later. The refusal is the first problem. Throws as JSON.stringify does.
  */
 export function readHookMessages(answer: unknown): Result<readonly ModelMessage[], string> {
   const copied = JSON.parse(JSON.stringify({ messages: answer })) as { readonly messages: readonly ModelMessage[] };

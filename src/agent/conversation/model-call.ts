@@ -16,22 +16,20 @@ const DELTA_CHARACTERS = 8_000;
 /** A longer block's text is not repeated in its TEXT_CHUNK_END; readers join the deltas. */
 const BLOCK_TEXT_CHARACTERS = 16_000;
 
-/** The longest wait before a call is made again, in ms: of its own accord, and as its provider asks for. */
+/** The longest wait before a retry, in ms, also if the provider asks for more. */
 const LONGEST_WAIT_MS = 60_000;
 const LONGEST_ASKED_MS = 15 * 60_000;
 
-/** The step of a model call, and whether its beginning was committed: nothing that the model says is heard before. */
 export type StepOfCall = { readonly number: number; readonly isCommitted: Promise<boolean> };
 
-/** The options of a template's model calls: retries, silence, thinking. */
 export type ModelCallOptions = Pick<
   ConversationTemplate,
   "modelRetries" | "modelRetryMs" | "modelIdleMs" | "exposeThinking" | "retainThinking"
 >;
 
 /**
- * The end of a model call. `texts` closes what was said in the log: as kept if it was answered, as aborted if it
- * broke off or was refused, and then it goes to no model. `spent` counts the attempts before it, too.
+ * The end of a model call. `texts` closes its text in the log: as kept if it was answered, otherwise as aborted, and
+ * then no model reads it. `spent` includes earlier attempts.
  */
 export type ModelOutcome =
   | (Ended & { readonly kind: "answered"; readonly answer: Answer; readonly durationMs: number })
@@ -39,15 +37,15 @@ export type ModelOutcome =
   | (Ended & {
       readonly kind: "failed";
       readonly error: ModelError;
-      /** True if something that it said is in the log. */
+      /** True if some of its text is in the log. */
       readonly isHeard: boolean;
     });
 type Ended = { readonly texts: readonly AgentEventBody[]; readonly spent: Spending };
 
 /**
- * Makes one model call and streams what it says into the log. A call that fails before anything of it is in the log is
- * made again, up to `modelRetries` times. Ends at once when `signal` aborts, and with the first word if the step was refused.
- * Never rejects.
+ * Makes one model call and streams its text into the log. A call that fails before its first event is retried up to
+ * `modelRetries` times. Ends immediately when `signal` aborts, and at the first event if the step was refused. Never
+ * rejects.
  */
 export async function callModel(
   model: Model,
@@ -55,7 +53,6 @@ export async function callModel(
   { number: step, isCommitted }: StepOfCall,
   owner: ConversationOwner,
   options: ModelCallOptions & {
-    /** True if an answer with nothing in it is one: the model was asked once more before. */
     readonly takesEmpty: boolean;
   },
   signal: AbortSignal,
@@ -68,7 +65,7 @@ export async function callModel(
     const speech = new Speech(model, step, owner, options);
     try {
       for await (const event of untilAborted(model, request, options.modelIdleMs, signal)) {
-        // What was counted is no word of the model's. The time that its first word waits for the commit is not the model's.
+        // Usage events are not the model's output. The wait of the first output for the commit is not the model's time.
         const said = performance.now();
         if (event.type !== "counted" && !(await isCommitted))
           return { kind: "interrupted", texts: [], spent: spentTogether(spent, speech.spentOnBroken) };
@@ -116,14 +113,14 @@ export async function callModel(
   }
 }
 
-/** Why a whole answer is none: it says that it calls tools and names none, or has nothing in it. */
+/** Why a complete answer is invalid: it announces tool calls and has none, or is empty. */
 function problemOf(answer: Answer, takesEmpty: boolean): ModelError | null {
   if (answer.stopReason === "tool_use" && answer.calls.length === 0)
     return new ModelError("broken", "the model said that it calls tools, and named none");
   return isEmpty(answer) && !takesEmpty ? new ModelError("empty", "the model answered with nothing") : null;
 }
 
-/** Says that a call is made again, and waits: as long as the provider asks, else longer each time. False if `signal` aborted. */
+/** Reports a retry, and waits: as long as the provider asks, otherwise longer each time. False if `signal` aborted. */
 export async function waitToRetry(
   failure: ModelError,
   attempt: number,
@@ -136,7 +133,7 @@ export async function waitToRetry(
   const waitMs = Math.round(asked === null ? Math.min(LONGEST_WAIT_MS, growing) : Math.min(LONGEST_ASKED_MS, asked));
   owner.send({
     kind: "ERROR",
-    // That a provider asks to wait is no fault.
+    // A requested wait is no fault.
     severity: asked === null ? "WARN" : "INFO",
     phase: "MODEL",
     message: `${failure.message}; the call is made again in ${waitMs} ms`,
@@ -147,7 +144,6 @@ export async function waitToRetry(
   return !signal.aborted;
 }
 
-/** The failure with the wait that its provider asks for, which is too long. */
 function withWait(error: ModelError, waitMs: number): ModelError {
   const minutes = Math.ceil(waitMs / 60_000);
   return new ModelError(error.kind, `${error.message}; it asks to try again in ${minutes} minutes`, { cause: error });
@@ -157,13 +153,11 @@ function asModelError(thrown: unknown): ModelError {
   return thrown instanceof ModelError ? thrown : new ModelError("rejected", messageOf(thrown), { cause: thrown });
 }
 
-/** The end of a block in the log. A long text is left to its deltas. */
 export function endOfBlock({ kind, block, text }: SaidBlock, step: number, aborted: boolean): AgentEventBody {
   const short = text.length > BLOCK_TEXT_CHARACTERS ? null : text;
   return { kind: kind === "text" ? "TEXT_CHUNK_END" : "THINK_CHUNK_END", step, block, text: short, aborted };
 }
 
-/** The speech of a model in one call, as it goes into the log and as it becomes the answer. */
 class Speech {
   readonly answer: AnswerBuilder;
   readonly #model: Model;
@@ -172,7 +166,6 @@ class Speech {
   readonly #options: ModelCallOptions;
   #counted: TokenUsage | null = null;
   #argumentCharacters = 0;
-  /** The blocks of thinking whose end is in the log. */
   readonly #endedThoughts = new Set<number>();
 
   constructor(model: Model, step: number, owner: ConversationOwner, options: ModelCallOptions) {
@@ -183,26 +176,22 @@ class Speech {
     this.#options = options;
   }
 
-  /** The tokens used so far, if the call breaks off now. */
   get spentOnBroken(): Spending {
     const said = this.answer.said.reduce((sum, { text }) => sum + text.length, 0);
     return spentOnBroken(this.#counted, said + this.#argumentCharacters);
   }
 
-  /** What operators should know of a whole answer. */
   get notes(): AgentEventBody[] {
     if (!this.answer.isCut) return [];
     const message = `${this.#model.name} says more of its own besides its answer than is kept: what is left out does not go back to it`;
     return [{ kind: "ERROR", severity: "WARN", phase: "MODEL", message, detail: "provider_fields_cut" }];
   }
 
-  /** The whole answer. */
   finish({ stopReason, usage }: ModelEvent & { readonly type: "end" }): Answer {
     this.#counted = usage;
     return this.answer.finish(stopReason, usage, this.#options.retainThinking);
   }
 
-  /** True if something of it is in the log. */
   get isHeard(): boolean {
     return this.#shown.length > 0;
   }
@@ -211,16 +200,15 @@ class Speech {
     return this.answer.said.filter(({ kind }) => kind === "text" || this.#options.exposeThinking);
   }
 
-  /** The ends of what is open in the log. Whether a text is kept is known only when the whole answer is. */
   ends(aborted: boolean): AgentEventBody[] {
     const shown = this.#shown.filter(({ block }) => !this.#endedThoughts.has(block));
-    // Text that is only space is no part of the answer.
+    // Blank text is no part of the answer.
     return shown.map((said) => endOfBlock(said, this.#step, aborted || (said.kind === "text" && said.text.trim() === "")));
   }
 
   take(event: Exclude<ModelEvent, { type: "end" }>): void {
     const owner = this.#owner;
-    // For an answer that is only calls, the commit of the answer tells of the breakpoint.
+    // For an answer of calls alone, its commit reports the breakpoint.
     if (owner.breakpoint === "PRE_MODEL" && isSpeech(event)) owner.sendMove("STREAMING_MODEL");
     switch (event.type) {
       case "text_start":
@@ -255,7 +243,6 @@ class Speech {
     }
   }
 
-  /** A thought is over before the step is: readers of it wait for no end of the answer. */
   #endThought(block: number): void {
     const said = this.#shown.find((shown) => shown.block === block);
     if (said === undefined || this.#endedThoughts.has(block)) return;
@@ -268,12 +255,11 @@ class Speech {
   }
 }
 
-/** True for what is said or thought. */
 function isSpeech({ type }: ModelEvent): boolean {
   return type !== "tool_use" && type !== "arguments_delta" && type !== "counted" && type !== "provider_fields";
 }
 
-/** The events of the call until `signal` aborts, even if the model does not heed it. Silence for `idleMs` is an error. */
+/** The events of the call until `signal` aborts, even if the model ignores it. Silence for `idleMs` is an error. */
 async function* untilAborted(
   model: Model,
   request: ModelRequest,
@@ -295,14 +281,14 @@ async function* untilAborted(
       isHeard = true;
       const next = await Promise.race([events.next(), ended.promise]);
       if (next.done === true) return;
-      // While what it said waits for room, nobody listens.
+      // The stream is not read while its output waits for room.
       isHeard = false;
       yield next.value;
     }
   } finally {
     clearTimeout(timer);
     silence.abort(ENDED);
-    // Not awaited: a stream that hangs would hold the loop.
+    // Not awaited: a hanging stream would block the loop.
     void events.return?.().catch(() => {});
   }
 }

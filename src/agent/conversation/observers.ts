@@ -3,7 +3,7 @@ import type { ConversationOwner } from "./owner.ts";
 import { hookAnswer, type Placed } from "../tools/hook.ts";
 import { ownCodeOf, runOwnCode, type OwnCodeServices } from "../tools/own-code.ts";
 
-/** Hooks that only look, one after another in the background: a slow one holds nothing up but the parking of the agent. */
+/** Runs observing hooks one after another in the background: a slow one delays only the parking of the agent. */
 export class Observers {
   readonly #services: OwnCodeServices;
   readonly #owner: ConversationOwner;
@@ -15,18 +15,15 @@ export class Observers {
     this.#owner = owner;
   }
 
-  /** True if any hook runs, or waits for others. */
   get areRunning(): boolean {
     return this.#count > 0;
   }
 
-  /** Runs the hooks after those that run already. One that throws is reported as an ERROR event. */
   run<Hook>(hooks: readonly Placed<Hook>[], invoke: (hook: Hook) => void | Promise<void>): void {
     this.#count += hooks.length;
     for (const { place, run } of hooks) this.#running = this.#running.then(() => this.#runOne(place, () => invoke(run)));
   }
 
-  /** Resolves when no hook runs. Never rejects. */
   async settled(): Promise<void> {
     await this.#running;
   }

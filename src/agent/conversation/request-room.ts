@@ -1,18 +1,18 @@
 /**
- * The bytes of requests to models that a server has under way at most: texts as they are stored, images in base64. Such a
- * request is in memory two or three times, as messages and as what is sent.
+ * The most bytes of a server's concurrent requests to models: texts as they are stored, images in base64. A request
+ * takes two or three times that in memory, as messages and as the sent body.
  */
 const REQUEST_ROOM_BYTES = 256 * 1024 * 1024;
 
-/** A request of at most so many bytes does not wait: of such there are no more than agents that a server works on. */
+/** Smaller requests, in bytes, do not wait: there are at most as many as the server's agents. */
 const SMALL_REQUEST_BYTES = 128 * 1024;
 
 type Waiting = { readonly bytes: number; readonly enter: () => void };
 type Tenant = { bytes: number; readonly waiting: Set<Waiting> };
 
 /**
- * The room for the large requests of a server that are under way, of which one tenant takes at most two thirds (invariant
- * 13). Who finds none waits: first the tenant that has the least of the room, and of one tenant the request that came first.
+ * The capacity for a server's concurrent large requests; one tenant takes at most two thirds (invariant 13). Waiting
+ * requests are admitted in order of their tenant's share, the smallest first, then by arrival.
  */
 export class RequestRoom {
   readonly #room: number;
@@ -26,13 +26,12 @@ export class RequestRoom {
     this.#small = small;
   }
 
-  /** The bytes of large requests that are under way, and the number of requests that wait. */
   get load(): { readonly bytes: number; readonly waiting: number } {
     const waiting = [...this.#tenants.values()].reduce((sum, tenant) => sum + tenant.waiting.size, 0);
     return { bytes: this.#bytes, waiting };
   }
 
-  /** Waits for room, and gives what leaves it again; null if `signal` aborts before. */
+  /** Waits for room, and returns its release; null if `signal` aborts before. */
   async enter(tenant: string, bytes: number, signal: AbortSignal): Promise<(() => void) | null> {
     if (signal.aborted) return null;
     if (bytes <= this.#small) return () => {};
@@ -56,7 +55,6 @@ export class RequestRoom {
     });
   }
 
-  /** Lets those in for whom there is room. One that is larger than all of it goes alone. */
   #admit(): void {
     for (;;) {
       const next = this.#next();
@@ -70,7 +68,6 @@ export class RequestRoom {
     }
   }
 
-  /** The request that waits and is to be let in before all others. */
   #next(): readonly [Tenant, Waiting] | null {
     let least: readonly [Tenant, Waiting] | null = null;
     for (const tenant of this.#tenants.values()) {

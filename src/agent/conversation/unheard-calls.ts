@@ -3,8 +3,8 @@ import { totalTokens } from "../models/model.ts";
 import type { Spending } from "../models/spending.ts";
 
 /**
- * Counts and logs model calls that nobody heard: a call begins while the commit that leads to it is under way, and ends if
- * that is refused. What it cost is in no step, since its step was never committed.
+ * Counts and logs cancelled model calls: a call begins during the commit of its step, and is cancelled if that is
+ * refused. Its cost is in no step.
  */
 export class UnheardCalls {
   readonly #logger: Logger;
@@ -15,17 +15,14 @@ export class UnheardCalls {
     this.#logger = logger;
   }
 
-  /** The number of them since the server began. */
   get count(): number {
     return this.#count;
   }
 
-  /** The tokens that their providers had counted by then. */
   get tokens(): number {
     return this.#tokens;
   }
 
-  /** The commit that led to the call of a step was refused. */
   tell(agentId: string, step: number, { usage }: Spending): void {
     const tokens = totalTokens(usage);
     this.#count += 1;
