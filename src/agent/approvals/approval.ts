@@ -6,27 +6,22 @@ import { maySee, type Actor } from "../actors/actor.ts";
 import type { OwnPermission } from "../policy/agent-policy.ts";
 import type { CommandRefusal } from "../actors/refusal.ts";
 
-/** A decision on an approval that was made so far. */
 export type DecisionRow = {
   readonly actorId: string;
   readonly onBehalfOf: string | null;
   readonly decision: ApprovalDecision;
-  /** The hash of the input that was allowed, if it is not the one that was shown. */
+  /** The hash of the allowed input, if it differs from the shown one. */
   readonly inputHash: string | null;
 };
 
-/** The subject of an approval. */
 type Subject =
   | { readonly kind: Exclude<ApprovalKind, "NETWORK_HOST">; readonly toolCallId: string }
   | { readonly kind: "NETWORK_HOST"; readonly toolCallId: null; readonly host: string; readonly port: number };
 
-/** An approval with all that deciding on it depends on. */
 export type FoundApproval = Subject & FoundRow;
 
-/** An approval about a host. */
 export type FoundHost = Extract<FoundApproval, { readonly kind: "NETWORK_HOST" }>;
 
-/** An approval about a call. */
 export type FoundCall = Exclude<FoundApproval, FoundHost>;
 
 type FoundRow = {
@@ -42,16 +37,19 @@ type FoundRow = {
   readonly quorum: number;
   /** ISO 8601. */
   readonly expiresAt: string | null;
-  /** True if its time is up, also where nobody has said so yet. */
+  /** True if it has expired, even if that is not committed yet. */
   readonly isOverdue: boolean;
   readonly decisions: readonly DecisionRow[];
-  /** The senders of the messages that the turns answer whose calls ask, and who gave the call another input: they asked for it. */
+  /**
+   * The senders of the messages that the asking calls' turns answer, and people who edited the call's input: the call
+   * is their request.
+   */
   readonly requesters: readonly ActorRef[];
 };
 
 /**
- * The turn in which the messages stand that the turn of the call `t` answers: a retry takes the messages of its turn along into the
- * next one, with those that join there. A message keeps the step at which it joined first.
+ * The turn of the messages that the turn of the call `t` answers: a retry carries its turn's messages into the next
+ * one, with those that join there. A message keeps the step at which it first joined.
  */
 const ANSWERED =
   "SELECT min(a.turn) FROM message a WHERE a.agent_id = t.agent_id AND a.turn >= t.turn AND a.kind = 'USER' AND a.created_by IS NOT NULL";
@@ -70,12 +68,11 @@ const FIND: Statement<{ found: FoundApproval }, [ids: readonly string[], kinds: 
     FROM approval p JOIN agent a ON a.id = p.agent_id WHERE p.id = ANY ($1) AND p.kind::text = ANY ($2)`,
 };
 
-/** The approvals that there are of these, in no order. */
 export async function readApprovals(sql: Sql, ids: readonly string[]): Promise<readonly FoundApproval[]> {
   return (await sql.query(FIND, [ids, Object.keys(ApprovalKind)])).map(({ found }) => found);
 }
 
-/** The approval, if the actor may see it. One that they may not see is answered like one that does not exist. */
+/** The approval, if the actor may see it. Invisible approvals are reported as missing. */
 export async function findApproval(sql: Sql, actor: Actor, id: string): Promise<Result<FoundApproval, CommandRefusal>> {
   const [found] = await readApprovals(sql, [id]);
   if (found !== undefined && maySee(actor, found)) return accepted(found);

@@ -5,12 +5,11 @@ import { mayDecide, type Actor } from "../actors/actor.ts";
 import type { CommandRefusal } from "../actors/refusal.ts";
 import type { DecisionRow, FoundApproval } from "./approval.ts";
 
-/** In whose name an actor decides. */
 export type Authority = { readonly onBehalfOf: ActorRef | null };
 
 /**
- * In whose name the actor may decide on this: their own, or that of somebody who delegated to them. Nobody decides on
- * what they asked for, nor lets another do it in their name, unless the template allows it.
+ * The name in which the actor may decide: their own, or that of a delegator. Requesters may not decide, nor delegate
+ * the decision, unless the template allows it.
  */
 export function authorityOf(
   actor: Actor,
@@ -34,7 +33,6 @@ export function authorityOf(
   });
 }
 
-/** The earlier decision on this by the actor, or by the one in whose name they decide. */
 export function earlierDecision(
   actor: Pick<Actor, "id">,
   { decisions }: Pick<FoundApproval, "decisions">,

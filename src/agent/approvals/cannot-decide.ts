@@ -2,11 +2,10 @@ import type { Actor } from "../actors/actor.ts";
 import type { FoundApproval } from "./approval.ts";
 import { authorityOf, earlierDecision } from "./authority.ts";
 
-/** The reasons for which an actor cannot decide on an approval. */
 export const CANNOT_DECIDE_REASONS = ["CLOSED", "EXPIRED", "NO_ROLE", "SELF_APPROVAL", "ALREADY_DECIDED"] as const;
 export type CannotDecideReason = (typeof CANNOT_DECIDE_REASONS)[number];
 
-/** All reasons for which `decideApproval` would refuse the actor now; none if they may decide. */
+/** Every reason for which `decideApproval` would refuse the actor at present; none if they may decide. */
 export function cannotDecide(
   actor: Actor,
   approval: FoundApproval,

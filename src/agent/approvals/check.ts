@@ -3,7 +3,7 @@ import type { FoundApproval } from "./approval.ts";
 import type { DecideApproval } from "./decision.ts";
 import { isOutcomeDecision, RESULT_CHARACTERS } from "./outcome.ts";
 
-/** The problem with a decision on this approval, whatever state the approval is in; null if there is none. */
+/** The problem with a decision, whatever the approval's state; null if there is none. */
 export function decisionProblem(
   { decision, inputHash, input, note, result }: DecideApproval,
   approval: FoundApproval,

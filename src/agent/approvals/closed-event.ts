@@ -1,7 +1,6 @@
 import type { ApprovalState } from "../../db/generated/enums.ts";
 import type { AgentEventBody } from "../../events/event.ts";
 
-/** The event of an approval that was closed without a person's decision, or whose decision holds no more. */
 export function closedEvent(
   approvalId: string,
   callId: string | null,

@@ -6,7 +6,6 @@ import type { DecisionRow, FoundApproval } from "./approval.ts";
 import type { Decided, DecideApproval } from "./decision.ts";
 import type { EditedInput } from "./edited-input.ts";
 
-/** The answer to somebody who has decided on an approval that still waits for others. */
 export function answerRepeated(
   approval: FoundApproval,
   { decision }: DecideApproval,
@@ -21,7 +20,6 @@ export function answerRepeated(
   });
 }
 
-/** The answer to a decision on an approval that is closed. */
 export function answerClosed(
   approval: FoundApproval,
   { decision, result }: DecideApproval,
@@ -53,7 +51,7 @@ export function answerClosed(
         message: `${approval.kind === "NETWORK_HOST" ? "the turn, or the program that asked," : "the turn"} ended before a decision: this decision is no longer needed`,
       });
     case "STALE":
-      // Whoever gave the input that the newer one asks for, and says so again.
+      // A repeated decision by the person whose edited input the newer approval is about.
       if (edit.ok && edit.value !== null && approval.decisions.at(-1)?.inputHash === edit.value.inputHash)
         return accepted({ id: approval.id, position: null, agentId: approval.agentId });
       return refused({

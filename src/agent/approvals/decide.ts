@@ -15,12 +15,12 @@ import { decidedHost } from "./hosts/decided-host.ts";
 import type { ApprovalServices } from "./services.ts";
 import type { ApprovalTemplate } from "./template.ts";
 
-/** A decision that meets other changes of the same rows so often was not meant to be. */
+/** After this many conflicts, a decision is an internal error. */
 const TRIES = 50;
 
 /**
  * Decides an approval, once (invariant 7): the approval, the call and the events change in one transaction, from the
- * states that they were found in. The same decision again answers the same; another one is told which stands.
+ * states that were read. The same decision again gets the same answer; a different one is told the first decision.
  */
 export async function decideApproval(
   services: ApprovalServices,
@@ -70,7 +70,6 @@ async function tryToDecide(
   return accepted({ id: approval.id, position: outcome.position, agentId });
 }
 
-/** The subject of a decision, as it stands: a call with the input that the person gives for it, or a host. */
 type Asked =
   | { readonly approval: FoundCall; readonly call: CallView; readonly edit: Result<EditedInput | null, CommandRefusal> }
   | { readonly approval: FoundHost; readonly call: null; readonly edit: Result<null, never> };
@@ -79,12 +78,11 @@ async function readAsked(services: ApprovalServices, approval: FoundApproval, re
   if (approval.kind === "NETWORK_HOST") return { approval, call: null, edit: accepted(null) };
   const call = await readCall(services.sql, approval.toolCallId);
   const edit = await editOf(services, approval, call, request);
-  // The input that was asked for is no other, though it is given.
+  // An input equal to the requested one is no edit.
   const isSame = edit.ok && edit.value?.inputHash === approval.inputHash;
   return { approval, call, edit: isSame ? accepted(null) : edit };
 }
 
-/** The commit of a decision, or why it may not be made. */
 async function commitOf(
   services: ApprovalServices,
   asked: Asked,
@@ -102,7 +100,7 @@ async function commitOf(
   return accepted(decided({ ...made, approval, call, edit }));
 }
 
-/** The input that the person gives instead; null if they give none. It is validated, and not denied by the agent's policy. */
+/** The edited input; null if none is given. It is validated, and not denied by the agent's policy. */
 async function editOf(
   services: ApprovalServices,
   approval: FoundApproval,

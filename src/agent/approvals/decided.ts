@@ -15,7 +15,6 @@ import type { EditedInput } from "./edited-input.ts";
 import { isOutcomeDecision, settleOutcome } from "./outcome.ts";
 import type { ApprovalTemplate } from "./template.ts";
 
-/** A decision that may be made, by whom, and when. */
 export type DecisionMade = {
   readonly approval: FoundApproval;
   readonly actor: Actor;
@@ -24,7 +23,6 @@ export type DecisionMade = {
   readonly at: Date;
 };
 
-/** A decision on a call. */
 export type Decision = DecisionMade & {
   readonly approval: FoundCall;
   readonly call: CallView;
@@ -32,10 +30,9 @@ export type Decision = DecisionMade & {
   readonly template: Pick<ApprovalTemplate, "trace"> | undefined;
 };
 
-/** The commit of a decision, of whatever it is about. */
 export type DecisionCommit = { readonly change: OutsideChange; readonly events: readonly AgentEventBody[] };
 
-/** The commit of a decision on a call. One that is not the last of its quorum leaves the call as it is. */
+/** The commit of a decision on a call. The call changes only with the last decision of its quorum. */
 export function decided(made: Decision): DecisionCommit {
   const note = storedNote(made.request);
   const { state } = stateAfter(made);
@@ -53,7 +50,6 @@ export function decided(made: Decision): DecisionCommit {
   };
 }
 
-/** The state of an approval after a decision, and how many people must allow it besides. */
 export function stateAfter({ approval, request: { decision } }: DecisionMade): {
   readonly state: "PENDING" | (typeof STATE_AFTER)[ApprovalDecision];
   readonly missing: number;
@@ -66,12 +62,11 @@ function storedNote({ note }: DecideApproval): string | null {
   return note === null ? null : storable(note);
 }
 
-/** The state of an approval by a decision, and how many people must allow what it asks for besides. */
 type After = { readonly state: Exclude<ApprovalState, "EXPIRED" | "SEALED">; readonly missing: number };
 
 /**
- * The part of the commit that every decision has: its row, the approval's next state, and the event that says so. `edit` is the input
- * that the person gave in the place of the one that is asked for.
+ * The common part of decision commits: its row, the approval's next state, and its event. `edit` is the person's input
+ * in place of the requested one.
  */
 export function said(
   made: DecisionMade,
@@ -125,10 +120,10 @@ export function said(
   };
 }
 
-/** The state of an approval after each decision, if it is the last one that the approval needs. */
+/** The state of an approval after its last decision. */
 const STATE_AFTER = { ALLOW: "ALLOWED", DENY: "DENIED", DONE: "RESOLVED", RETRY: "RESOLVED", FAIL: "RESOLVED" } as const;
 
-/** The step of the call that the last decision makes; null if only its owner takes one. */
+/** The call's step after the last decision; null if only its owner takes one. */
 function stepOf(
   { approval, call, actor, authority, request, edit, at }: Decision,
   state: (typeof STATE_AFTER)[ApprovalDecision],

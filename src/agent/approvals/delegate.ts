@@ -15,10 +15,8 @@ import { noteProblem, type CommandRefusal } from "../actors/refusal.ts";
 import { DAY_MS } from "../../lib/clock.ts";
 import type { ApprovalServices } from "./services.ts";
 
-/** The services that delegations need, of whatever tenant they are. */
 type DelegationServices = Pick<ApprovalServices, "sql" | "log" | "clock" | "logger">;
 
-/** The request of delegateApprovals. */
 export type DelegateApprovals = {
   readonly to: ActorRef;
   readonly until: Date;
@@ -26,10 +24,10 @@ export type DelegateApprovals = {
   readonly idempotencyKey: string | null;
 };
 
-/** The longest time for which somebody may decide in another's name, in days. */
+/** The longest delegation, in days. */
 const DAYS = 90;
 const ID_CHARACTERS = 200;
-/** The most delegations whose time is up that one sweep ends; the next goes on. */
+/** The most expired delegations that one sweep ends; the next sweep continues. */
 const SWEEP = 100;
 
 const SNAPSHOT = `json_build_object('delegationId', d.id, 'from', json_build_object('id', d.from_id, 'kind', d.from_kind), 'to', json_build_object('id', d.to_id, 'kind', d.to_kind),
@@ -38,7 +36,7 @@ const FIND: Statement<{ grant: DelegationSnapshot; isOver: boolean }, [id: strin
   name: "find_delegation",
   text: `SELECT ${SNAPSHOT} AS grant, d.ends_at <= policy_time() AS "isOver" FROM delegation d WHERE d.id = $1 AND d.tenant = $2`,
 };
-/** A delegation `d` whose time is up, and whose end nobody has said, though the log of its tenant can take it. */
+/** A delegation `d` that has expired, whose end is not committed, and whose tenant's log accepts events. */
 export const IS_OVER = `d.ended_at IS NULL AND d.ends_at <= policy_time() AND ${logIsWhole("d.tenant")}`;
 
 const FIND_ENDED: Statement<{ tenant: string; grant: DelegationSnapshot }, []> = {
@@ -46,7 +44,7 @@ const FIND_ENDED: Statement<{ tenant: string; grant: DelegationSnapshot }, []> =
   text: `SELECT d.tenant, ${SNAPSHOT} AS grant FROM delegation d WHERE ${IS_OVER} ORDER BY random() LIMIT ${SWEEP}`,
 };
 
-/** Lets another actor decide in one's own name until a time. What they decide is recorded as theirs, on one's behalf. */
+/** Lets another actor decide in one's own name until a time. Their decisions are recorded as theirs, on one's behalf. */
 export async function delegateApprovals(
   services: DelegationServices,
   actor: Actor,
@@ -112,7 +110,7 @@ function delegateProblem(actor: Actor, to: ActorRef, until: Date, at: Date): Com
   return null;
 }
 
-/** Ends a delegation at once: one's own, or, for an administrator, anybody's. One that has ended stays ended. */
+/** Ends a delegation immediately: one's own, or, for an administrator, anybody's. One that has ended stays ended. */
 export async function revokeDelegation(
   services: DelegationServices,
   actor: Actor,
@@ -128,10 +126,7 @@ export async function revokeDelegation(
   return accepted({ id, position: await end(services, actor.tenant, found.grant, found.isOver ? null : actorRef(actor)) });
 }
 
-/**
- * Says in the log of each tenant which delegations have ended since their time was up. Every server sweeps: each end is a
- * compare-and-set, so that it is said once.
- */
+/** Reports expired delegations in the log of each tenant. Every server sweeps; a compare-and-set reports each end once. */
 export async function endDelegations(services: DelegationServices): Promise<void> {
   await eachByTenant(await services.sql.query(FIND_ENDED, []), async ({ tenant, grant }) => {
     try {
@@ -145,7 +140,6 @@ export async function endDelegations(services: DelegationServices): Promise<void
   });
 }
 
-/** Ends a delegation that has not ended yet: by somebody, or because its time is up. Gives the position of the event; null if it had ended. */
 async function end(
   { log, clock }: DelegationServices,
   tenant: string,

@@ -8,15 +8,15 @@ import type { EditedInput } from "./edited-input.ts";
 import { requestApproval } from "./request.ts";
 import type { ApprovalTemplate } from "./template.ts";
 
-/** An edit of the input by a person, who thereby asks for what runs. */
+/** An edit of the input by a person, which makes the call their own request. */
 export type EditAsked = Omit<Decision, "edit" | "template"> & {
   readonly edit: EditedInput;
   readonly template: ApprovalTemplate;
-  /** The ids of all who may decide in the tenant; null if the server does not know them. */
+  /** The ids of all who may decide in the tenant; null if unknown. */
   readonly deciders: readonly string[] | null;
 };
 
-/** Why nobody could decide on an edit: all who may decide have asked for it by now. Null if somebody can. */
+/** Why an edit would leave no decider: all who may decide have become requesters. Null if somebody can decide. */
 export function nobodyElse({
   approval: { requesters },
   actor,
@@ -35,8 +35,8 @@ export function nobodyElse({
 }
 
 /**
- * The commit of an edit where nobody decides on what they asked for: the approval is closed as one that something newer stands
- * for, and a newer one asks another person about the edited input.
+ * The commit of an edit under a template without self-approval: the approval is closed as superseded, and a newer one
+ * asks another person about the edited input.
  */
 export function editAsked(made: EditAsked): DecisionCommit {
   const { approval, call, edit, actor, at, template } = made;

@@ -11,7 +11,7 @@ import type { Risk } from "../tools/tool.ts";
 import { folderHung } from "../workspace/answering-folders.ts";
 import { dryRun, type DryRunAgent } from "../calls/dry-run.ts";
 
-/** An input that may run, with its hash, its normalised values and what the policy says of it. */
+/** An allowed input with its hash, normalised values and explanation. */
 export type EditedInput = {
   readonly input: JsonObject;
   readonly inputHash: string;
@@ -21,8 +21,8 @@ export type EditedInput = {
 };
 
 /**
- * The input that a person gives in the place of the one that was asked for, with defaults applied and its hash: what
- * they may not let run is refused now, with the reason. Hooks are asked when the call starts, as for every call.
+ * Validates an edited input, with defaults applied and its hash. An input that the person may not let run is refused
+ * with the reason. Hooks run when the call starts, as for every call.
  */
 export async function checkEdit(
   services: ApprovalServices,

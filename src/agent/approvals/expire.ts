@@ -13,22 +13,20 @@ import { readCall, type CallView } from "../calls/call.ts";
 import { sealCall } from "../calls/seal.ts";
 import type { ApprovalServices } from "./services.ts";
 
-/** An approval that nobody decided in time. Its expiry is ISO 8601. */
 type Expiring = {
   readonly id: string;
   readonly tenant: string;
   readonly agentId: string;
   readonly createdBy: string;
   readonly templateId: string;
-  /** Null for a question about a host. */
   readonly toolCallId: string | null;
   readonly expiresAt: string | null;
 };
 
-/** The most approvals that one sweep closes; the next goes on. */
+/** The most approvals that one sweep closes; the next sweep continues. */
 const SWEEP = 100;
 
-/** An approval `p` that nobody has decided in time, and whose end the log of its tenant can take. */
+/** A pending approval `p` that has expired, and whose tenant's log accepts events. */
 export const IS_EXPIRED = `p.state = 'PENDING' AND p.expires_at <= policy_time() AND ${logIsWhole("p.tenant")}`;
 
 const FIND: Statement<{ expiring: Expiring }, [kinds: readonly string[]]> = {
@@ -38,8 +36,8 @@ const FIND: Statement<{ expiring: Expiring }, [kinds: readonly string[]]> = {
 };
 
 /**
- * Closes what nobody decided in time, and gives the agents that may go on. Every server sweeps: each approval is closed
- * by a compare-and-set, so that of several sweeps and decisions one wins.
+ * Closes expired approvals, and returns the agents that may continue. Every server sweeps; a compare-and-set lets one
+ * sweep or decision win.
  */
 export async function expireApprovals(
   services: Pick<ApprovalServices, "sql" | "clock" | "logger"> & { readonly of: (tenant: string) => ApprovalServices },
@@ -60,8 +58,8 @@ export async function expireApprovals(
 }
 
 /**
- * Closes one approval and denies its call, with a refusal of its own: nobody said no. A call that has run, and of which
- * nobody said what came of it, is sealed. A host stays closed. Does nothing if somebody was faster.
+ * Expires one approval and denies its call, with a separate refusal. A call that has run with an unknown outcome is
+ * sealed. A host stays closed. Does nothing if a decision came first.
  */
 export async function expireApproval(services: ApprovalServices, approval: Expiring, at: Date): Promise<void> {
   const expiredAt = new Date(approval.expiresAt ?? at).toISOString();
@@ -80,7 +78,6 @@ export async function expireApproval(services: ApprovalServices, approval: Expir
   );
 }
 
-/** The end of what an approval is about, with the events of it; null if it needs no answer now. */
 async function endOf(
   services: ApprovalServices,
   approval: Expiring,

@@ -3,20 +3,18 @@ import { callStep, type CallStep, type Trail } from "../calls/states.ts";
 import type { CallView } from "../calls/call.ts";
 import { sealCall } from "../calls/seal.ts";
 
-/** A person's answer on a call whose outcome is unknown. */
 export type OutcomeDecision = Extract<ApprovalDecision, "DONE" | "RETRY" | "FAIL">;
 
 /** The longest result that a person may give, in characters. */
 export const RESULT_CHARACTERS = 16_000;
 
-/** True if the decision answers an OUTCOME_UNKNOWN, and not a TOOL_CALL. */
 export function isOutcomeDecision(decision: ApprovalDecision): decision is OutcomeDecision {
   return decision === "DONE" || decision === "RETRY" || decision === "FAIL";
 }
 
 /**
- * The step of a call whose outcome a person has settled: done, with the result that they give, or failed. A call that
- * is to run again takes no step here: only the agent's owner begins to execute.
+ * The call's step after a person decided its outcome: done with their result, or failed. A retry takes no step here:
+ * only the agent's owner starts calls.
  */
 export function settleOutcome(
   call: CallView,

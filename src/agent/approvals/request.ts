@@ -8,7 +8,6 @@ import { snapshot } from "../calls/events.ts";
 import type { CallPreview } from "../calls/stages/preview.ts";
 import type { ApprovalTemplate } from "./template.ts";
 
-/** The question to a person about a call that has gone to APPROVAL_REQUIRED. */
 export type Asking = {
   readonly kind: ApprovalKind;
   readonly call: CallView;
@@ -16,22 +15,18 @@ export type Asking = {
   readonly inputHash: string;
   readonly reason: string;
   readonly risk: string;
-  /** The words of hooks for the people who decide; null for none. */
   readonly meta: JsonObject | null;
-  /** The changes that the call would make as things stand; null if they are not known. */
   readonly preview: CallPreview | null;
   readonly quorum: number;
   readonly at: Date;
 };
 
-/** A request for approval: its row, the event that asks, and the call with it. */
 export type ApprovalRequest = {
   readonly row: NonNullable<OwnerChange["approvals"]>[number];
   readonly event: AgentEventBody;
   readonly call: CallView;
 };
 
-/** Asks a person about a call. */
 export function requestApproval(
   agent: Pick<CallingAgent, "id" | "tenant">,
   { kind, call, input, inputHash, reason, risk, meta, preview, quorum, at }: Asking,

@@ -3,10 +3,8 @@ import type { JudgeServices } from "../calls/services.ts";
 import type { Sql } from "../../db/sql.ts";
 import type { ApprovalTemplate } from "./template.ts";
 
-/** The services of a server by which approvals are decided. */
 export type ApprovalServices = JudgeServices &
   OwnCodeServices & {
-    /** The connections for what people read. */
     readonly reads: Sql;
     readonly templates: ReadonlyMap<string, ApprovalTemplate>;
     /** The ids of all who may decide in a tenant; null if the server does not know them. */

@@ -3,15 +3,13 @@ import { milliseconds, withDefault, type Complete } from "../../lib/setting.ts";
 import { DAY_MS } from "../../lib/clock.ts";
 import type { CallTemplate } from "../calls/template.ts";
 
-/** The settings of a template about the approvals of its agents' calls. */
 export const APPROVAL_SETTINGS = {
   /** True if people may decide on what they asked for themselves. False if omitted. */
   selfApproval: withDefault(Type.Boolean(), false),
   /** The number of people who must allow a call, up to 20. 1 if omitted. */
   approvalQuorum: withDefault(Type.Integer({ minimum: 1, maximum: 20 }), 1),
-  /** After so long, in ms, up to ten years, an approval that nobody decided expires, and its call is denied. Never if omitted. */
+  /** The time after which an undecided approval expires and its call is denied, in ms, up to ten years. Never if omitted. */
   approvalExpiresMs: withDefault(milliseconds(10 * 365 * DAY_MS), null),
 };
 
-/** The part of a template about the approvals of its agents' calls. */
 export type ApprovalTemplate = CallTemplate & Complete<typeof APPROVAL_SETTINGS>;

@@ -11,7 +11,7 @@ import type { ApprovalServices } from "../services.ts";
 import { readHostRule, whyStillClosed } from "./always-allow-host.ts";
 import { callsOf, whyStillAsked } from "./always-allow.ts";
 
-/** The most approvals that are looked at, the oldest first, and the most that are told: as many as decideApprovals takes. */
+/** The most approvals that are checked, oldest first, and the most that are returned: as many as decideApprovals takes. */
 const MOST_LOOKED_AT = 500;
 const MOST_TOLD = 100;
 
@@ -27,12 +27,12 @@ const FIND_PENDING: Statement<{ id: string }, [tenant: string, templateId: strin
     ORDER BY p.requested_at, p.id LIMIT ${MOST_LOOKED_AT}`,
 };
 
-/** The calls that are read and compared at once: their inputs may be large, and others have their turns between them. */
+/** The calls that are compared in one piece: their inputs may be large, and other work runs in between. */
 const PIECE = 20;
 
 /**
- * The approvals that wait and would not be asked for by a rule that is stored for a template, in the order in which they were
- * asked for: those on which the actor may decide, without the one that the rule was made from.
+ * The pending approvals that a rule stored for a template would answer, in order of their requests: those that the
+ * actor may decide, without the one that the rule was made from.
  */
 export async function alsoAnswered(services: ApprovalServices, actor: Actor, ruleId: string): Promise<readonly string[]> {
   const { reads } = services;
@@ -56,7 +56,6 @@ export async function alsoAnswered(services: ApprovalServices, actor: Actor, rul
   return answered.slice(0, MOST_TOLD);
 }
 
-/** Says of an approval whether a rule about hosts lets its agent reach the host. */
 function answersHost(services: ApprovalServices, source: string): (approval: FoundApproval) => boolean {
   const rule = readHostRule(source);
   return (approval) =>
@@ -66,7 +65,6 @@ function answersHost(services: ApprovalServices, source: string): (approval: Fou
     whyStillClosed(services, approval, rule.value) === null;
 }
 
-/** Says of some approvals whether a rule lets their calls run. */
 async function answersCall(
   services: ApprovalServices,
   source: string,

@@ -22,13 +22,12 @@ const FIND_PAST: Statement<
     ORDER BY p.requested_at DESC LIMIT ${PAST_CALLS}`,
 };
 
-/** The states of questions that were asked, and of which it is known what became of them. */
+/** The states of questions with a known outcome. */
 const ANSWERED: readonly ApprovalState[] = ["ALLOWED", "DENIED", "EXPIRED"];
 
-/** The most examples of a rule, of either sort. */
 const EXAMPLES = 3;
 
-/** A rule that takes in the host of an approval, with what it would have meant lately for the hosts that the template's agents asked for. */
+/** A rule that matches an approval's host, with its effect on the recent host questions of the template's agents. */
 export async function proposeHostRule(services: ApprovalServices, approval: FoundHost, rule: HostRule): Promise<RuleProposal> {
   const { tenant, templateId } = approval;
   const since = new Date(services.clock.now().getTime() - PAST_DAYS * DAY_MS);
@@ -47,8 +46,8 @@ export async function proposeHostRule(services: ApprovalServices, approval: Foun
 }
 
 /**
- * The rule to be stored for the host of an approval: the one that is given, or else the narrowest, if it takes in the host, and
- * the agent would reach the host by it.
+ * The rule to store for an approval's host: the given one, otherwise the narrowest. It must match the host and let the
+ * agent reach it.
  */
 export function hostRuleToStore(
   services: ApprovalServices,
@@ -66,7 +65,6 @@ export function hostRuleToStore(
   return closed === null ? rule : invalid(`with this rule the agent still could not reach the host: ${closed}`);
 }
 
-/** Why the agent of an approval would not reach its host although a rule of its template allows the host; null if it would. */
 export function whyStillClosed(services: ApprovalServices, approval: FoundHost, rule: HostRule): string | null {
   const template = services.templates.get(approval.templateId);
   if (template === undefined) return null;
@@ -80,7 +78,6 @@ export function whyStillClosed(services: ApprovalServices, approval: FoundHost, 
     : "the agent's own permission replaces that of its template, so stored rules of the template do not apply";
 }
 
-/** A rule about hosts that somebody gives, or in words what is wrong with it. */
 export function readHostRule(source: string): Result<HostRule, string> {
   const rule = parseHostRule(source, "rule");
   if (rule.ok) return rule;

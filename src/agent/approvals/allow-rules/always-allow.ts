@@ -27,10 +27,9 @@ import { authorityOf } from "../authority.ts";
 import type { Outcome } from "../../actors/outcome.ts";
 import { noteProblem, type CommandRefusal } from "../../actors/refusal.ts";
 
-/** The request of allowAlways: the rule that is proposed for an approval's call, or another one that takes it in. */
+/** The request of allowAlways. A null `rule` takes the proposed one. */
 export type AllowAlways = { readonly approvalId: string; readonly rule: string | null; readonly note: string | null };
 
-/** A rule to be stored for the agents of a template. */
 type StoredAllowRule = Omit<AllowAlways, "rule"> & {
   readonly tenant: string;
   readonly templateId: string;
@@ -42,7 +41,7 @@ const FIND_CALLS: Statement<CallValues & { readonly approvalId: string }, [appro
   text: `SELECT p.id AS "approvalId", t.name, t.rule_values AS values, coalesce(t.effective_input, t.requested_input) AS input, t.hook_verdict AS "hookVerdict", a.id AS "agentId", a.tenant, a.template_id AS "templateId", a.permission FROM approval p
     JOIN tool_call t ON t.id = p.tool_call_id JOIN agent a ON a.id = t.agent_id WHERE p.id = ANY ($1)`,
 };
-/** The rule itself, if it is stored, and the number of those that hold for its template. */
+/** The rule, if it is stored already, and the number of stored rules of its template. */
 const FIND_HELD: Statement<{ same: string | null; held: number }, [tenant: string, templateId: string, rule: string]> = {
   name: "find_held_allow_rules",
   text: "SELECT max(id) FILTER (WHERE rule = $3) AS same, count(*)::int AS held FROM allow_rule WHERE tenant = $1 AND template_id = $2 AND agent_id IS NULL AND revoked_at IS NULL",
@@ -65,12 +64,11 @@ type CallValues = {
   readonly permission: OwnPermission | null;
 };
 
-/** A call that was judged. */
 type JudgedValues = CallValues & { readonly values: RuleValues };
 
 /**
- * The narrowest rule that takes in the call of an approval, or its host, for who may decide on it, or the rule that they give,
- * with what it would have meant. Refuses with INVALID if there is none worth keeping.
+ * The narrowest rule that matches an approval's call or host, or the given rule, with its effect on past calls. INVALID
+ * if no rule is useful.
  */
 export async function proposeRuleTo(
   services: ApprovalServices,
@@ -120,10 +118,10 @@ async function proposeRule(services: ApprovalServices, call: CallValues | null):
     : noRule({ reason: `the call would still need approval: ${stillAsked.reason}`, byHand: false }, stillAsked.remedy);
 }
 
-/** Why a call is asked about or denied, and the rules in its template's `allow` by which it would run; null if there are none. */
+/** Why a call is asked about or denied, and the rules in its template's `allow` that would let it run; null if there are none. */
 type StillAsked = { readonly reason: string; readonly remedy: string | null };
 
-/** Why a call would be asked about, or denied, although a rule takes it in; null if it would run. */
+/** Why a call would be asked about, or denied, although a rule matches it; null if it would run. */
 export function whyStillAsked(
   services: ApprovalServices,
   { agentId, name, values, hookVerdict, templateId, permission }: JudgedValues,
@@ -143,7 +141,7 @@ export function whyStillAsked(
   return { reason, remedy: runs ? files.map(({ source }) => source).join(" and ") : null };
 }
 
-/** A rule that a person gives, if it speaks of the tool of the call only, takes the call in, and would let it run. */
+/** Accepts a person's rule if it names only the call's tool, matches the call, and would let it run. */
 function checkRule(
   services: ApprovalServices,
   call: CallValues | null,
@@ -164,7 +162,6 @@ function checkRule(
   return accepted({ rule: rule.value, call: judged });
 }
 
-/** The advice to write rules that a template needs besides. */
 function remedied(remedy: string | null): string {
   return remedy === null ? "" : `. Add ${remedy} to \`allow\` of the template first`;
 }
@@ -180,8 +177,8 @@ function noRule({ reason, byHand }: NoRule, remedy: string | null = null): Resul
 }
 
 /**
- * Stores a rule that lets calls of the template run without asking, with who said so. It takes in the call of the
- * approval, and speaks of its tool only; or it takes in the approval's host. Deny rules still hold.
+ * Stores a rule that lets calls of the template run without a question, with its author. It matches the approval's call
+ * and names only its tool, or it matches the approval's host. Deny rules still hold.
  */
 export async function allowAlways(
   services: ApprovalServices,
@@ -209,7 +206,6 @@ export async function allowAlways(
   return store(services, actor, { ...request, tenant, templateId, rule: rule.value });
 }
 
-/** The rule that is given, or else proposed, if it may be stored for what the approval is about. */
 async function ruleToStore(
   services: ApprovalServices,
   approval: FoundApproval,
@@ -226,7 +222,6 @@ async function ruleToStore(
   return checked.ok ? accepted(proposed.value.rule) : checked;
 }
 
-/** The problem with a rule that a person gives; null if there is none. */
 function ruleProblem(rule: string | null): CommandRefusal | null {
   if (rule === null || rule.length <= RULE_CHARACTERS) return null;
   return { code: "TOO_LARGE", field: ["rule"], message: `a rule has at most ${RULE_CHARACTERS} characters` };
@@ -238,7 +233,6 @@ function tooManyRules(templateId: string): CommandRefusal {
   return { code: "TOO_LARGE", field: null, message: `${what}: ${instead}` };
 }
 
-/** Stores the rule with the event that says so. One that holds already is answered as it is; too many are refused. */
 async function store(
   services: ApprovalServices,
   actor: Actor,
@@ -272,7 +266,7 @@ async function store(
   }
 }
 
-/** Takes a stored rule back, at once on every server. One that was revoked stays revoked. */
+/** Revokes a stored rule, immediately on every server. A revoked one stays revoked. */
 export async function revokeAllowRule(
   services: ApprovalServices,
   actor: Actor,
@@ -293,12 +287,11 @@ export async function revokeAllowRule(
   return accepted({ id, position: outcome.outcome === "COMMITTED" ? outcome.position : null });
 }
 
-/** The record of an approval's call: what the gate saw, its texts as long as they are. */
+/** The record of an approval's call as the gate saw it, with complete texts. */
 export async function callOf(sql: Sql, approvalId: string): Promise<CallValues | null> {
   return (await callsOf(sql, [approvalId])).get(approvalId) ?? null;
 }
 
-/** The same of several approvals, by their ids; those that are about something else are left out. */
 export async function callsOf(sql: Sql, approvalIds: readonly string[]): Promise<ReadonlyMap<string, CallValues>> {
   const calls = await sql.query(FIND_CALLS, [approvalIds]);
   return new Map(
@@ -309,7 +302,6 @@ export async function callsOf(sql: Sql, approvalIds: readonly string[]): Promise
   );
 }
 
-/** A rule with what it would have meant for recorded calls, and examples. */
 async function proposal(rule: Rule, { name, values }: JudgedValues, past: readonly PastCall[]): Promise<RuleProposal> {
   const calls = await matchedBy(rule, name, past);
   const matched = calls.filter(({ isMatch }) => isMatch);

@@ -4,26 +4,26 @@ import type { CommandLine, FoundCommand, Trouble } from "../../bash/command-line
 import { patternOfWord } from "../../bash/pattern-words.ts";
 import type { RuleValues } from "../../policy/rule-values.ts";
 
-/** A longer pattern is not proposed: nobody would read it. In bytes. */
+/** Longer patterns, in bytes, are not proposed: people would not read them. */
 const PATTERN_BYTES = 300;
 
-/** Programs whose first word says what they do: it always stands in the rule. */
+/** Programs whose first word is a command: it is always part of the rule. */
 const WITH_COMMANDS: ReadonlySet<string> = new Set(
   "git npm pnpm yarn bun npx deno cargo go docker podman kubectl helm pip pip3 uv poetry gh glab terraform dotnet mvn gradle apt apt-get brew systemctl node python python3".split(
     " ",
   ),
 );
 
-/** Programs that run a command with whatever names they read. */
+/** Programs that run a command with the names that they read. */
 const TAKES_NAMES: ReadonlySet<string> = new Set(["xargs", "parallel"]);
 
-/** Why there is no rule worth keeping, and if a person can give one all the same. */
+/** Why no rule is useful, and whether a person may still write one. */
 export type NoRule = { readonly reason: string; readonly byHand: boolean };
 
-/** The pattern of the lines of a parameter, without its quotes; refuses with the reason if there is none worth keeping. */
+/** The pattern of a parameter's lines, without its quotes; refused with the reason if none is useful. */
 export function commandPatternOf(lines: readonly CommandLine[], past: readonly CommandLine[]): Result<string, NoRule> {
   const patterns: string[] = [];
-  // The call is among those that were recorded: its own commands are no others.
+  // The recorded calls include this one: its own commands are no others.
   const known = past.filter(({ text }) => lines.every((line) => line.text !== text)).flatMap(wholeCommands);
   for (const line of lines) {
     const trouble = line.trouble ?? line.hidden;
@@ -48,7 +48,6 @@ export function commandPatternOf(lines: readonly CommandLine[], past: readonly C
     : accepted(pattern);
 }
 
-/** The command lines among the values of a call. */
 export function linesIn(values: RuleValues, place: string): readonly CommandLine[] {
   return (values[place] ?? []).flatMap((value) => (value.kind === "command" ? [value.line] : []));
 }
@@ -58,8 +57,8 @@ function wholeCommands({ commands }: CommandLine): readonly FoundCommand[] {
 }
 
 /**
- * The words of a command up to the first that varied among commands of the same kind that were recorded, or up to its last option,
- * and `*` for the rest. If none varied, exactly this command.
+ * The words of a command up to the first that varied among recorded commands of the same kind, or up to its last
+ * option, and `*` for the rest. If none varied, exactly this command.
  */
 function patternOfCommand(command: FoundCommand, past: readonly FoundCommand[]): Result<string, NoRule> {
   if (command.barrier !== null) return refused(notTakenIn(command.barrier));
@@ -68,7 +67,7 @@ function patternOfCommand(command: FoundCommand, past: readonly FoundCommand[]):
   const varied = past
     .filter((other) => sharedWords(command, other) >= Math.min(fixed, words.length))
     .map((other) => (isSame(command, other) ? words.length : sharedWords(command, other)));
-  // Options are named, also those that a row has: who reads the rule sees them.
+  // Options are named, even if a rule would not need them: readers of the rule see them.
   const named = words.findLastIndex(({ text, mustBeNamed }) => mustBeNamed !== null || /^-./.test(text)) + 1;
   const stays = Math.min(words.length, Math.max(named, ...(varied.length === 0 ? [words.length] : [Math.min(...varied)])));
   const isExact = varied.every((shared) => shared === words.length);

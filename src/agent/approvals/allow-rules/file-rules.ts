@@ -4,12 +4,12 @@ import { parseRule } from "../../policy/parse-rule.ts";
 import { linesOf, type RuleValues } from "../../policy/rule-values.ts";
 import type { Tool } from "../../tools/tool.ts";
 
-/** A name that stands in a pattern as it is. */
+/** A name that needs no escape in a pattern. */
 const PLAIN_NAME = /^[\w./-]+$/;
 
 /**
- * The allow rules that let each file be written which the lines of a call write by a redirection. None if the lines write none,
- * or if a name needs more than itself in a rule.
+ * The allow rules for all files that a call's lines write by redirection. Empty if there are none, or if a name has no
+ * exact rule.
  */
 export function fileRules(values: RuleValues, tools: ReadonlyMap<string, Tool>): readonly Rule[] {
   const written = linesOf(values).flatMap(({ line }) =>

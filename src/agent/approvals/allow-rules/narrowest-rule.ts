@@ -6,14 +6,13 @@ import { namesOf, useOf, type RuleValue, type RuleValues } from "../../policy/ru
 import { parametersOf, placeOf } from "../../tools/path-places.ts";
 import type { Tool } from "../../tools/tool.ts";
 
-/** Longer texts are not made into a rule: nobody would read it. In bytes. */
+/** Longer texts, in bytes, are not made into a rule: people would not read it. */
 const TEXT_BYTES = 200;
 
 /**
- * The narrowest rule that speaks of a call and is worth keeping. For a tool with paths: exactly these paths, of a list also
- * some of them in any order, with the numbers and booleans that were given, whatever its texts are. For others: exactly
- * these parameters, if none is left open, since a rule cannot say that a parameter is absent, and none is a list. Refuses
- * with the reason if there is none that can be read.
+ * The narrowest useful rule for a call. For a tool with paths: exactly these paths (of a list also a part, in any
+ * order), with the given numbers and booleans, and any texts. For others: exactly these parameters, if all are given,
+ * since a rule cannot require an absent one, and none is a list. Refused with the reason if no readable rule exists.
  */
 export function narrowestRule(
   tool: Tool,
@@ -47,8 +46,8 @@ export function narrowestRule(
 }
 
 /**
- * The same for a tool that runs command lines: their commands, up to the first word that varied in the past, with the
- * paths and choices that were given. Its texts and numbers are left open.
+ * The same for a tool with command lines: their commands, up to the first word that varied in the past, with the given
+ * paths and choices. Texts and numbers stay open.
  */
 function narrowestCommandRule(
   tool: Tool,
@@ -88,18 +87,16 @@ function unsaid(result: Result<string, string>): Result<string, NoRule> {
   return result.ok ? result : refused(byHand(result.refusal));
 }
 
-/** A rule that is not worth proposing: a person may give one. */
+/** A rule that is not proposed, but that a person may write. */
 function byHand(reason: string): NoRule {
   return { reason, byHand: true };
 }
 
-/** The parameter that a place lies in as a field of the items; null for a parameter itself. */
 function listOf(place: string): string | null {
   const { parameter, field } = placeOf(place);
   return field === null ? null : parameter;
 }
 
-/** True if all fields of the items of a list are texts, or left out. */
 function hasTextsOnly(list: Json | undefined): boolean {
   if (!Array.isArray(list)) return true;
   return list.every(
@@ -125,7 +122,7 @@ function conditionOf(parameter: string, list: readonly RuleValue[]): Result<stri
   return accepted(`${parameter}:${quoted(list[0]?.kind === "file" ? `/${pattern}` : pattern)}`);
 }
 
-/** A pattern that matches this value only. Refuses with the reason if none can. */
+/** A pattern that matches only this value. Refused with the reason if none does. */
 function patternOf(value: RuleValue): Result<string, string> {
   const [name, ...others] = namesOf(value);
   if (name === undefined || others.length > 0) return refused("leads through a link, so it has several names");
@@ -140,7 +137,7 @@ function literal(name: string): string {
   return name.replace(/[*?[]/g, (character) => `[${character}]`);
 }
 
-/** Quoted if the bare text would be read otherwise. */
+/** Quoted if the bare text would be parsed otherwise. */
 function quoted(pattern: string): string {
   const isPlain = /^[^\s,()[\]{}"\\]+( [^\s,()[\]{}"\\]+)*$/.test(pattern);
   return isPlain ? pattern : JSON.stringify(pattern);

@@ -5,20 +5,18 @@ import { DAY_MS, type Clock } from "../../../lib/clock.ts";
 import { ruleMatches, type Rule } from "../../policy/rule.ts";
 import type { RuleValues } from "../../policy/rule-values.ts";
 
-/** The time in days, the number of calls, and the bytes of what rules see of them, that a proposal looks back at. */
+/** The bounds of a proposal's history: days, calls, and bytes of rule values. */
 export const PAST_DAYS = 30;
 export const PAST_CALLS = 10_000;
 const PAST_BYTES = 16 * 1024 * 1024;
 
-/** A call that was recorded lately: what rules see of it, its verdict, and whether a person denied it. */
 export type PastCall = { readonly values: RuleValues; readonly verdict: string; readonly isDenied: boolean };
 
-/** The same, and whether a rule takes the call in. */
 export type MatchedCall = PastCall & { readonly isMatch: boolean };
 
 type Row = PastCall & { readonly id: string; readonly createdAt: Date; readonly bytes: number };
 
-/** The most calls of one read, and the time for which calls are compared with a rule before others have their turn, in ms. */
+/** The most calls of one read; and the time, in ms, for comparisons before other work runs. */
 const BATCH = 250;
 const TURN_MS = 10;
 
@@ -36,8 +34,8 @@ const READ: Statement<
 };
 
 /**
- * The calls of a tool by agents of a template that were judged in the last PAST_DAYS, the newest first: at most PAST_CALLS, and
- * about PAST_BYTES of what rules see of them. They are read in pieces, on the connections of readers.
+ * The calls of a tool by agents of a template that were judged in the last PAST_DAYS, newest first: at most PAST_CALLS,
+ * and about PAST_BYTES of rule values. They are read in pieces, on the connections of readers.
  */
 export async function pastCalls(
   { reads, clock }: { readonly reads: Sql; readonly clock: Clock },
@@ -59,7 +57,6 @@ export async function pastCalls(
   return calls;
 }
 
-/** The calls of a tool with whether a rule takes each of them in. Others have their turns meanwhile. */
 export async function matchedBy(rule: Rule, tool: string, calls: readonly PastCall[]): Promise<readonly MatchedCall[]> {
   const matched: MatchedCall[] = [];
   let turn = performance.now();

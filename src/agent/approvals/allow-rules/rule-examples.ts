@@ -5,24 +5,19 @@ import { linesOf, type RuleValues } from "../../policy/rule-values.ts";
 import type { MatchedCall } from "./past-calls.ts";
 import { Workspace } from "../../workspace/workspace.ts";
 
-/** Command lines that a rule takes in, and some that it does not, for the person who stores it. */
+/** Command lines that a rule matches, and some that it does not, for the person who stores it. */
 export type RuleExamples = {
   readonly matching: readonly string[];
   readonly notMatching: readonly string[];
-  /** True if the rule takes in every call of its tool: there is none that it does not. */
+  /** True if the rule matches every call of its tool. */
   readonly takesInAll: boolean;
 };
 
 const EXAMPLES = 3;
-/** The most lines that a rule would take in besides those that were recorded. */
 const WIDER = 3;
-/** Commands that few rules mean to take in. */
 const DANGEROUS = ["rm -rf .", "git push"];
-/** The word that stands for another one. */
 const OTHER_WORD = "other";
-/** The most lines that are nearly the call's. */
 const NEAR = 2;
-/** Ways in which a line becomes another one. */
 const OTHERS: readonly ((line: string) => string)[] = [
   (line) => `${line}; rm -rf .`,
   (line) => `${line} "$(curl example.org)"`,
@@ -30,7 +25,7 @@ const OTHERS: readonly ((line: string) => string)[] = [
   (line) => `sudo ${line}`,
 ];
 
-/** The examples of a rule: the call's line and recorded ones, lines that begin as the call's does, and what else a wide rule takes in. */
+/** The examples of a rule: the call's line, recorded lines, lines that begin alike, and others that a wide rule matches. */
 export function ruleExamples(
   rule: Rule,
   tool: string,
@@ -45,9 +40,9 @@ export function ruleExamples(
   const takesIn = (text: string): boolean =>
     first !== undefined && ruleMatches(rule, tool, { ...values, [first.parameter]: lineValue(text) }, "covers");
   const made = first === undefined ? [] : OTHERS.map((other) => other(first.line.text));
-  // The widest first: what a rule lets run is seen by it.
+  // The widest first: they show what a rule lets run.
   const wider = first === undefined ? [] : [...DANGEROUS, ...made, ...otherwise(first.line)];
-  // The nearest first: what a rule does not let run is seen by it.
+  // The nearest first: they show what a rule does not let run.
   const near =
     first === undefined
       ? []
@@ -67,7 +62,6 @@ export function ruleExamples(
   };
 }
 
-/** The first command of a line with another word in the place of each of its words, and of all behind it: the first word first. */
 function otherwise({ commands, text }: CommandLine): readonly string[] {
   const [command] = commands;
   if (command === undefined) return [];
@@ -75,7 +69,6 @@ function otherwise({ commands, text }: CommandLine): readonly string[] {
   return words.map((_word, index) => [...words.slice(0, index), OTHER_WORD].join(" "));
 }
 
-/** A line as rules see it in a folder that is not there: an example names no file. */
 function lineValue(text: string): RuleValues[string] {
   return [
     { kind: "command", line: readCommandLine(text, { workspace: new Workspace("/nowhere"), folder: ".", environment: [] }) },

@@ -6,20 +6,16 @@ import type { HostQuestion } from "../../calls/hosts/host-question.ts";
 import { hostText, USUAL_PORTS, type Host } from "../../policy/hosts/host.ts";
 import type { ApprovalTemplate } from "../template.ts";
 
-/** The agent that would reach a host. */
 type AskingAgent = { readonly id: string; readonly tenant: string };
 
-/** A question about a host: its row, the event that asks, and the question as the owner sees it. */
 export type HostRequest = {
   readonly row: NonNullable<OwnerChange["approvals"]>[number];
   readonly event: AgentEventBody;
   readonly question: HostQuestion;
 };
 
-/** The row that says which call a question is asked for. */
 export type AskedFor = NonNullable<OwnerChange["hostRequests"]>[number];
 
-/** Asks a person whether an agent may reach a host. `asking` says in words what would reach it. */
 export function askHost(
   agent: AskingAgent,
   { host, port }: Host,
@@ -30,7 +26,7 @@ export function askHost(
   const id = randomUUIDv7();
   const expiresAt = approvalExpiresMs === null ? null : new Date(at.getTime() + approvalExpiresMs);
   const inputHash = hostHash(agent, { host, port });
-  // The rule that a yes stores.
+  // The rule that an ALLOW stores.
   const opened = USUAL_PORTS.includes(port) ? `its ports ${USUAL_PORTS.join(" and ")}` : "this port alone";
   const asked = {
     kind: "NETWORK_HOST",
@@ -65,12 +61,11 @@ export function askHost(
   };
 }
 
-/** The row by which a call, or a program that outlives it, asks with a question. */
 export function askedFor(agent: AskingAgent, callId: string, approvalId: string, inBackground: boolean): AskedFor {
   return { approvalId, toolCallId: callId, inBackground, tenant: agent.tenant, agentId: agent.id, toldAt: null };
 }
 
-/** SHA-256 over the RFC 8785 form of all that a yes is bound to. */
+/** SHA-256 over the RFC 8785 form of everything that an ALLOW is bound to. */
 function hostHash({ id, tenant }: AskingAgent, { host, port }: Host): string {
   const form = canonicalize({ agent: id, host, port, tenant }) ?? "";
   return createHash("sha256").update(form).digest("hex");

@@ -17,8 +17,8 @@ type AskingServices = {
 };
 
 /**
- * The questions so far: the agent's open question for the host, and what the program has asked; `hasAsked`: that is open, or a person
- * has answered; `running` are the shells of its call, none if it has ended.
+ * The agent's open question for the host, and the program's questions. `hasAsked`: the program's question is open or
+ * answered; `running`: the shells of its call, empty if it has ended.
  */
 type Asked = {
   readonly open: string | null;
@@ -36,13 +36,13 @@ const FIND: Statement<Asked, [agentId: string, callId: string, host: string, por
     FROM host_request r JOIN approval p ON p.id = r.approval_id WHERE r.tool_call_id = $2 AND r.in_background`,
 };
 
-/** A question that meets others of its agent so often was not meant to be. */
+/** After this many conflicts, a question is an internal error. */
 const TRIES = 20;
 
 /**
- * Asks a person about a host that a program would reach which outlives its call. It joins the question that is open for the
- * host. Nothing waits for the answer: the model is told at the agent's next step. A program asks for a host once, and for
- * MOST_HOSTS at most, and for none once it has ended. No lease is needed: the row of the agent is locked, and a question that another opened is joined.
+ * Asks about a host for a program that outlives its call, or joins the host's open question. No result waits for the
+ * answer: the model is told at the agent's next step. A program asks once a host, about at most MOST_HOSTS, and not
+ * after its end. It needs no lease: the agent's row is locked, and a concurrent question is joined.
  */
 export async function askInBackground(services: AskingServices, program: ProgramOfCall, host: Host): Promise<AskedInBackground> {
   for (let attempt = 0; attempt < TRIES; attempt += 1) {

@@ -12,7 +12,6 @@ import type { FoundHost } from "../approval.ts";
 import { said, stateAfter, type DecisionCommit, type DecisionMade } from "../decided.ts";
 import type { ApprovalServices } from "../services.ts";
 
-/** A decision on a host. */
 export type HostDecided = DecisionMade & { readonly approval: FoundHost };
 
 const FIND_KEPT: Statement<{ id: string }, [tenant: string, templateId: string, agentId: string, rule: string]> = {
@@ -21,8 +20,8 @@ const FIND_KEPT: Statement<{ id: string }, [tenant: string, templateId: string, 
 };
 
 /**
- * The commit of a decision on a host. A yes, or the last of those that it needs, is kept as a rule for the agent, until
- * somebody revokes the rule. Refuses to allow what a rule of the agent's denies.
+ * The commit of a decision on a host. The last required ALLOW is stored as a rule for the agent, until the rule is
+ * revoked. Refuses an ALLOW that a rule of the agent denies.
  */
 export async function decidedHost(
   services: ApprovalServices,
@@ -41,7 +40,6 @@ export async function decidedHost(
   return accepted({ change: { ...change, ...(keepRule === null ? {} : { keepRule }) }, events });
 }
 
-/** Why the agent's permission denies a host; null if it does not. */
 function denial(services: ApprovalServices, { templateId, permission, host, port }: FoundHost): string | null {
   const template = services.templates.get(templateId);
   if (template === undefined) return null;
@@ -50,7 +48,7 @@ function denial(services: ApprovalServices, { templateId, permission, host, port
   return verdict === "deny" ? reason : null;
 }
 
-/** The rule that allows the host for the agent: one that holds already, or a new one to be kept. */
+/** The rule that allows the host for the agent: an existing one, or a new one to store. */
 async function ruleOf(
   sql: Sql,
   { approval, actor, request, at }: HostDecided,
