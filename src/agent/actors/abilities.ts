@@ -1,7 +1,6 @@
 import { mayCreate, mayDecide, readsTenant, type Actor } from "./actor.ts";
 import type { CommandRefusal } from "./refusal.ts";
 
-/** The things that actors may do beyond their own agents. */
 export const ACTIONS = [
   "READ_TENANT",
   "CREATE_AGENTS",
@@ -13,7 +12,7 @@ export const ACTIONS = [
 ] as const;
 export type Action = (typeof ACTIONS)[number];
 
-/** An action, and whether an actor may do it; `reason` says why not. */
+/** `reason` says why it is not allowed. */
 export type Ability = { readonly action: Action; readonly isAllowed: boolean; readonly reason: string | null };
 
 const NEEDS: Readonly<Record<Action, { readonly isAllowed: (actor: Actor) => boolean; readonly otherwise: string }>> = {
@@ -38,13 +37,11 @@ const NEEDS: Readonly<Record<Action, { readonly isAllowed: (actor: Actor) => boo
   },
 };
 
-/** The refusal of an actor who may not do this; null for one who may. */
 export function missingAbility(actor: Actor, action: Action): CommandRefusal | null {
   const { isAllowed, otherwise } = NEEDS[action];
   return isAllowed(actor) ? null : { code: "FORBIDDEN", field: null, message: otherwise };
 }
 
-/** Every action, whether the actor may do it, and why not the rest. */
 export function abilitiesOf(actor: Actor): readonly Ability[] {
   return ACTIONS.map((action) => {
     const missing = missingAbility(actor, action);

@@ -3,7 +3,6 @@ import type { Sql, Statement } from "../../db/sql.ts";
 import type { ActorRef } from "../../events/actor-ref.ts";
 import { storable } from "../../lib/text.ts";
 
-/** An actor of a tenant, and what they are called; null for one whose name nobody says. */
 export type NamedActor = ActorRef & { readonly tenant: string; readonly name: string | null };
 
 const READ: Statement<{ name: string | null }, [tenant: string, kinds: readonly string[], ids: readonly string[]]> = {
@@ -21,18 +20,18 @@ const WRITE: Statement<
     ON CONFLICT (tenant, kind, id) DO UPDATE SET name = excluded.name WHERE actor.erased_at IS NULL AND actor.name IS DISTINCT FROM excluded.name`,
 };
 
-/** The most actors whose names a server remembers to have written. */
+/** The most actors whose written names a server remembers. */
 const REMEMBERED = 10_000;
 /** The longest name, in characters. */
 const NAME_CHARACTERS = 200;
 
-/** The names of actors of a tenant, in their order; null for who has none. */
+/** The names of actors of a tenant, in order; null for actors without one. */
 export async function readActorNames(sql: Sql, tenant: string, actors: readonly ActorRef[]): Promise<readonly (string | null)[]> {
   const rows = await sql.query(READ, [tenant, actors.map(({ kind }) => kind), actors.map(({ id }) => id)]);
   return rows.map(({ name }) => name);
 }
 
-/** Keeps what actors are called in one table: rows and events name them by id and kind alone. */
+/** Keeps the names of actors in one table: rows and events have only their id and kind. */
 export class ActorNames {
   readonly #sql: Sql;
   readonly #written = new LRUCache<string, string>({ max: REMEMBERED });
@@ -41,7 +40,6 @@ export class ActorNames {
     this.#sql = sql;
   }
 
-  /** Writes the names that this server has not written yet. */
   async remember(actors: readonly NamedActor[]): Promise<void> {
     const named = actors.flatMap(({ tenant, kind, id, name }) => (name === null ? [] : [{ tenant, kind, id, name }]));
     const fresh = named.filter((actor) => this.#written.get(keyOf(actor)) !== actor.name);

@@ -10,8 +10,8 @@ const FIND: Statement<ActorRef, [tenant: string, toId: string]> = {
 };
 
 /**
- * The actor who asks, with those in whose names they may decide now. An actor who may decide in their own name does.
- * `mayStill` says whether a delegator could decide now: who has lost that has nothing to delegate.
+ * The actor, with those in whose names they may decide at present; none if the actor may decide in their own name.
+ * `mayStill` says whether a delegator may still decide: otherwise the delegation has no effect.
  */
 export async function withDelegators(sql: Sql, identity: Identity, mayStill: (delegator: string) => boolean): Promise<Actor> {
   if (mayDecide(identity)) return { ...identity, delegators: [] };

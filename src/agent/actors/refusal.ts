@@ -1,4 +1,4 @@
-/** Why a command was not carried out. The codes are part of the GraphQL contract (UserErrorCode). */
+/** The codes are part of the GraphQL contract (UserErrorCode). */
 export const COMMAND_REFUSAL_CODES = [
   "NOT_FOUND",
   "FORBIDDEN",
@@ -21,7 +21,7 @@ export const COMMAND_REFUSAL_CODES = [
 ] as const;
 export type CommandRefusalCode = (typeof COMMAND_REFUSAL_CODES)[number];
 
-/** A refusal: which part of the input it is about, and what to do. */
+/** The refused part of the input, and advice. */
 export type CommandRefusal = {
   readonly code: CommandRefusalCode;
   readonly field: readonly string[] | null;
@@ -31,7 +31,6 @@ export type CommandRefusal = {
 /** The longest note of a person, in characters. */
 const NOTE_CHARACTERS = 4_000;
 
-/** The problem with a note that a person gives; null if there is none. */
 export function noteProblem(note: string | null): CommandRefusal | null {
   if (note === null || note.length <= NOTE_CHARACTERS) return null;
   return { code: "TOO_LARGE", field: ["note"], message: `a note has at most ${NOTE_CHARACTERS} characters` };

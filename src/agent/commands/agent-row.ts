@@ -5,7 +5,6 @@ import { byteLength } from "../../lib/text.ts";
 import { actorRef, type Actor } from "../actors/actor.ts";
 import type { OwnPermission } from "../policy/agent-policy.ts";
 
-/** The columns that distinguish a new agent. */
 export type NewAgent = {
   readonly id: string;
   readonly actor: Pick<Actor, "id" | "kind" | "tenant">;
@@ -22,7 +21,7 @@ export type NewAgent = {
 /** A permission of more bytes is not in the event: the agent has it. */
 const EVENT_PERMISSION_BYTES = 16_384;
 
-/** The event that an agent was created, with what gives it its rights. */
+/** The event of a new agent, with the facts that decide its rights. */
 export function createdEvent(agent: NewAgent, forkedFrom: string | null): EventDraft {
   const { templateId, model, workspace, hooks, actor, at } = agent;
   const permission = byteLength(JSON.stringify(agent.permission)) > EVENT_PERMISSION_BYTES ? null : (agent.permission as Json);
@@ -30,7 +29,6 @@ export function createdEvent(agent: NewAgent, forkedFrom: string | null): EventD
   return { at, body: { kind: "AGENT_CREATED", templateId, model, createdBy, forkedFrom, workspace, hooks, permission } };
 }
 
-/** The row of an agent that nothing has happened to yet. */
 export function agentRow({
   id,
   actor,

@@ -5,12 +5,11 @@ import type { CommandRefusal } from "../actors/refusal.ts";
 import type { AgentServices } from "../loop/services.ts";
 import { findSteered } from "./find-agent.ts";
 
-/** The request of archiveAgent and unarchiveAgent. */
 export type ArchiveAgent = { readonly agentId: string; readonly isArchived: boolean };
 
 /**
- * Archives an agent, or takes that back: an archived one takes no message and is not listed unless it is asked for. What is
- * under way ends as it would have, but for background shells, which are ended. One that is so already stays as it is, without an event.
+ * Archives an agent, or unarchives it. An archived agent accepts no messages and is listed only on request. Work under
+ * way ends as usual, but background shells are ended. Without a change there is no event.
  */
 export async function archiveAgent(
   services: Pick<AgentServices, "sql" | "log" | "clock">,

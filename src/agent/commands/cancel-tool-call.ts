@@ -9,7 +9,6 @@ import { isFinal } from "../calls/states.ts";
 import type { AgentServices } from "../loop/services.ts";
 import { findSteeredPart } from "./find-agent.ts";
 
-/** The request of cancelToolCall. */
 export type CancelToolCall = { readonly callId: string; readonly note: string | null };
 
 type FoundCall = { readonly agentId: string; readonly state: ToolCallState; readonly isCancelled: boolean };
@@ -20,8 +19,8 @@ const FIND: Statement<FoundCall, [callId: string]> = {
 };
 
 /**
- * Asks for the end of one call; the turn goes on. A call that was cancelled before stays so, without another event; one that has
- * ended otherwise is refused.
+ * Requests the end of one call; the turn continues. A call that was cancelled before stays so, without another event;
+ * one that has ended otherwise is refused.
  */
 export async function cancelToolCall(
   { sql, log, clock }: Pick<AgentServices, "sql" | "log" | "clock">,

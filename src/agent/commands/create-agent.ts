@@ -20,17 +20,16 @@ import { answerOf, claimKey, onceByKey, type KeyedRequest } from "../actors/idem
 import type { Outcome } from "../actors/outcome.ts";
 import type { CommandRefusal } from "../actors/refusal.ts";
 
-/** The request of createAgent. Null takes what the template says. */
+/** The request of createAgent. Null takes the template's value. */
 export type CreateAgent = {
   readonly templateId: string;
   readonly workspace: string | null;
   readonly model: string | null;
   readonly toolTimeoutMs: number | null;
-  /** A permission block of the agent's own. One that replaces its template's needs an administrator. */
+  /** The agent's own permission block. One that replaces its template's needs an administrator. */
   readonly permission: OwnPermission | null;
-  /** Names of hooks of the configuration that go round its calls besides its template's. */
+  /** Names of configured hooks that wrap its calls, in addition to its template's. */
   readonly hooks: readonly string[];
-  /** The name that people give it; null for none. */
   readonly title: string | null;
   readonly idempotencyKey: string | null;
 };
@@ -38,7 +37,6 @@ export type CreateAgent = {
 /** The most of an unknown name that a refusal repeats, in bytes. */
 const SHOWN_BYTES = 200;
 
-/** Creates an agent of a template in a workspace folder. */
 export async function createAgent(
   services: AgentServices,
   actor: Actor,
@@ -111,7 +109,7 @@ async function tryToCreate(
       write,
     );
   } finally {
-    // If an answer was lost, the agent may be there.
+    // If an answer was lost, the agent may exist.
     const isThere = outcome?.outcome === "COMMITTED" || write.isLost;
     if (!isThere && isOwn(services, request.workspace)) await removeOwn(services, id);
   }
@@ -120,7 +118,6 @@ async function tryToCreate(
   });
 }
 
-/** The permission that is asked for, if it can be read and the actor may ask for it. */
 function checkPermission(
   services: AgentServices,
   actor: Actor,
@@ -136,9 +133,9 @@ function checkPermission(
 }
 
 /**
- * The real path of the wanted folder, which must exist, inside of one of the roots if there are any: a relative path begins in the
- * first of the roots that has it, then in the folder of the server's start. If none is wanted: the configuration's default, or an
- * empty folder of the agent's own.
+ * The real path of the requested folder, which must exist, inside of one of the roots if there are any. A relative path
+ * starts in the first root that has it, then in the server's working directory. Without a request: the configuration's
+ * default, or an empty folder of the agent's own.
  */
 async function findWorkspace(
   { workspaceRoots: roots, folder, folders, defaultWorkspace, ownWorkspaces, closedFolders }: AgentServices,
@@ -170,18 +167,16 @@ async function findWorkspace(
   return accepted(real);
 }
 
-/** The real path of a folder; null if there is none. */
+/** Null if it is no folder. */
 async function realFolder(place: string): Promise<string | null> {
   const real = await realpath(place).catch(() => null);
   return real !== null && (await stat(real)).isDirectory() ? real : null;
 }
 
-/** True if an agent for which this folder is wanted gets one of its own. */
 function isOwn({ defaultWorkspace }: Pick<AgentServices, "defaultWorkspace">, wanted: string | null): boolean {
   return wanted === null && defaultWorkspace === null;
 }
 
-/** Removes the empty folder of an agent that was not created. */
 async function removeOwn({ ownWorkspaces, logger }: AgentServices, agentId: string): Promise<void> {
   await rmdir(join(ownWorkspaces, agentId)).catch((error: unknown) =>
     logger.warn(`the folder of an agent that was not created stays (${messageOf(error)})`),

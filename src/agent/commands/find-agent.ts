@@ -3,7 +3,6 @@ import { accepted, refused, type Result } from "../../lib/result.ts";
 import { maySee, maySteer, type Actor } from "../actors/actor.ts";
 import type { CommandRefusal } from "../actors/refusal.ts";
 
-/** An agent as commands must know it before they touch it. */
 export type FoundAgent = {
   readonly id: string;
   readonly tenant: string;
@@ -12,7 +11,6 @@ export type FoundAgent = {
   readonly isArchived: boolean;
 };
 
-/** The refusal of what would start a turn of an archived agent. */
 export const ARCHIVED: CommandRefusal = {
   code: "ARCHIVED",
   field: ["agentId"],
@@ -24,7 +22,7 @@ const FIND: Statement<FoundAgent, [agentId: string]> = {
   text: `SELECT id, tenant, created_by AS "createdBy", title, archived_at IS NOT NULL AS "isArchived" FROM agent WHERE id = $1`,
 };
 
-/** The agent, if the actor may see it. One that they may not see is answered like one that does not exist. */
+/** The agent, if the actor may see it. Invisible agents are reported as missing. */
 export async function findAgent(sql: Sql, actor: Actor, agentId: string): Promise<Result<FoundAgent, CommandRefusal>> {
   const [agent] = await sql.query(FIND, [agentId]);
   if (agent === undefined || !maySee(actor, agent))
@@ -32,7 +30,7 @@ export async function findAgent(sql: Sql, actor: Actor, agentId: string): Promis
   return accepted(agent);
 }
 
-/** What is steered besides an agent itself: its row, the part of the input that names it, and what is said if there is none. */
+/** A part of an agent that a command steers: its row, the input field that names it, and the message if it is missing. */
 type SteeredPart<Row> = {
   readonly row: Row | undefined;
   readonly field: string;
@@ -40,7 +38,7 @@ type SteeredPart<Row> = {
   readonly doing: string;
 };
 
-/** A row of an agent that the actor may steer, with the agent's creator. One of an agent that they may not see is answered like none. */
+/** A row of an agent that the actor may steer, with the agent's creator. Rows of invisible agents are reported as missing. */
 export async function findSteeredPart<Row extends { readonly agentId: string }>(
   sql: Sql,
   actor: Actor,
@@ -52,7 +50,7 @@ export async function findSteeredPart<Row extends { readonly agentId: string }>(
   return found.ok ? accepted({ ...row, createdBy: found.value.createdBy }) : refused({ ...found.refusal, field: [field] });
 }
 
-/** The agent, if the actor may steer it; `doing` says in a refusal what they wanted, as in "interrupting". */
+/** The agent, if the actor may steer it; `doing` names the action in a refusal, such as "interrupting". */
 export async function findSteered(
   sql: Sql,
   actor: Actor,

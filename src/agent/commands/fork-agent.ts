@@ -14,15 +14,14 @@ import { answerOf, claimKey, onceByKey, type KeyedRequest } from "../actors/idem
 import type { Outcome } from "../actors/outcome.ts";
 import type { CommandRefusal } from "../actors/refusal.ts";
 
-/** The request of forkAgent. Ids are the rows'. */
+/** Ids are the rows'. */
 export type ForkAgent = {
   readonly agentId: string;
-  /** The last message that both share; null for the newest after which it can be forked. */
+  /** The last shared message; null for the newest fork point. */
   readonly messageId: string | null;
   readonly idempotencyKey: string | null;
 };
 
-/** The columns that a fork takes from its parent. */
 type Parent = {
   readonly templateId: string;
   readonly model: string;
@@ -39,7 +38,7 @@ const READ: Statement<Parent, [agentId: string]> = {
   text: `SELECT template_id AS "templateId", model, workspace, tool_timeout_ms AS "toolTimeoutMs", permission, lineage, title, coalesce(hooks, '[]'::json) AS hooks FROM agent WHERE id = $1`,
 };
 
-/** A fork works in the folder of its parent: forking an agent whose folder is its own is writing in the folder of somebody else. */
+/** A fork works in the folder of its parent: a fork of an agent with its own folder would write in somebody else's. */
 const FOLDER_OF_OTHERS: CommandRefusal = {
   code: "FORBIDDEN",
   field: ["agentId"],
@@ -48,9 +47,9 @@ const FOLDER_OF_OTHERS: CommandRefusal = {
 };
 
 /**
- * Makes a new agent with the transcript of another up to a safe point, its tool calls, steps and todos up to there, and the
- * same template, model, workspace and permission. History is never rewritten, so that the other may go on meanwhile. An agent of
- * somebody else is forked only if it works in a folder that the actor could name for an agent of their own.
+ * Makes a new agent with the transcript, tool calls, steps and todos of another up to a safe point, and the same
+ * template, model, workspace and permission. History is never rewritten, so that the other agent may continue. Another
+ * person's agent is forked only if the actor could request its folder for an agent of their own.
  */
 export async function forkAgent(
   services: AgentServices,

@@ -1,9 +1,9 @@
 import type { Sql, Statement } from "../../db/sql.ts";
 
-/** A message after which an agent can be forked: what comes later depends on nothing that is open there. */
+/** A message after which an agent can be forked: later messages depend on no open work there. */
 export type ForkPoint = { readonly messageId: string; readonly index: number; readonly createdAt: Date };
 
-/** A message of a person, results that are complete, or an answer that calls no tool. */
+/** A message of a person, complete results, or an answer without tool calls. */
 const SAFE = `m.ordinal IS NOT NULL AND m.content IS NOT NULL AND (m.kind <> 'ASSISTANT' OR NOT EXISTS (SELECT FROM json_array_elements(m.content) b WHERE b ->> 'type' = 'tool_use'))`;
 const COLUMNS = `m.id AS "messageId", m.ordinal AS index, m.created_at AS "createdAt"`;
 
@@ -26,7 +26,7 @@ const FIND: Statement<ForkPoint, [agentId: string, messageId: string]> = {
   text: `SELECT ${COLUMNS} FROM message m WHERE m.agent_id = $1 AND m.id = $2 AND ${SAFE}`,
 };
 
-/** Which points are read: between two indexes (null: no bound), at most so many, from the newest or from the oldest on. */
+/** The points between two indexes (null: no bound), at most so many, from the newest or from the oldest on. */
 export type ForkPointSpan = {
   readonly after: number | null;
   readonly before: number | null;
@@ -34,12 +34,11 @@ export type ForkPointSpan = {
   readonly from: "newest" | "oldest";
 };
 
-/** The points of an agent at which it can be forked. */
 export async function readForkPoints(sql: Sql, agentId: string, span: ForkPointSpan): Promise<ForkPoint[]> {
   return sql.query(span.from === "newest" ? READ : READ_OLDEST, [agentId, span.after, span.before, span.take]);
 }
 
-/** The number of such points, counted up to `most`. */
+/** The number of fork points, counted up to `most`. */
 export async function countForkPoints(sql: Sql, agentId: string, most: number): Promise<number> {
   const [row] = await sql.query(COUNT, [agentId, most]);
   return row?.points ?? 0;

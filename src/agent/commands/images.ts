@@ -3,16 +3,15 @@ import { messageOf } from "../../lib/text.ts";
 import type { ImageType } from "../models/model.ts";
 import type { CommandRefusal } from "../actors/refusal.ts";
 
-/** An image that a person sends: `data` in base64. */
+/** `data` in base64. */
 export type GivenImage = { readonly mediaType: ImageType; readonly data: string };
 
-/** The most images of one message, and the most bytes of one and of all of them: what the providers take. */
+/** The limits of a message: images, bytes of one image, bytes of all. They are those of the providers. */
 const LIMITS = { images: 20, imageBytes: 3.75 * 1024 * 1024, bytes: 5 * 1024 * 1024 };
 
-/** The longest side in pixels that the providers take. */
+/** The longest side in pixels that providers accept. */
 const SIDE = 8_000;
 
-/** The types as the reader of image headers names them. */
 const TYPES: Readonly<Record<ImageType, string>> = {
   "image/png": "png",
   "image/jpeg": "jpg",
@@ -20,7 +19,7 @@ const TYPES: Readonly<Record<ImageType, string>> = {
   "image/webp": "webp",
 };
 
-/** Why the images cannot be sent; null if they can. What a provider would refuse later would stay in the conversation. */
+/** Why the images are refused; null if they are not. An image that a provider rejects later would stay in the conversation. */
 export function imagesProblem(images: readonly GivenImage[]): CommandRefusal | null {
   if (images.length > LIMITS.images)
     return { code: "TOO_LARGE", field: ["images"], message: `${images.length} images, and ${LIMITS.images} are the most` };
@@ -47,7 +46,7 @@ export function imagesProblem(images: readonly GivenImage[]): CommandRefusal | n
       };
 }
 
-/** The first bytes of a file by which its type is known, as Latin-1, from which place on. */
+/** The first bytes of each file type, as Latin-1, with their offset. */
 const SIGNATURES: Readonly<Record<ImageType, readonly [number, string]>> = {
   "image/png": [0, "\x89PNG\r\n\x1a\n"],
   "image/jpeg": [0, "\xff\xd8\xff"],
@@ -55,12 +54,12 @@ const SIGNATURES: Readonly<Record<ImageType, readonly [number, string]>> = {
   "image/webp": [8, "WEBP"],
 };
 
-/** The first bytes of a file, in which the size of an image stands. */
+/** The first bytes of a file, which contain the size of an image. */
 const HEAD_BYTES = 512 * 1024;
 
 function headerProblem(mediaType: ImageType, data: string): string | null {
   try {
-    // Bytes of its own: a small Buffer is a piece of memory that others use, and the reader of headers reads beyond its end.
+    // A copy: a small Buffer shares memory, and the library reads beyond its end.
     const head = Uint8Array.from(Buffer.from(data.slice(0, Math.ceil(HEAD_BYTES / 3) * 4), "base64"));
     const [place, signature] = SIGNATURES[mediaType];
     const found = Buffer.from(head.subarray(place, place + signature.length)).toString("latin1");

@@ -6,10 +6,9 @@ import { findSteered } from "./find-agent.ts";
 import type { Outcome } from "../actors/outcome.ts";
 import { noteProblem, type CommandRefusal } from "../actors/refusal.ts";
 
-/** The request of interruptAgent. */
 export type InterruptAgent = { readonly agentId: string; readonly note: string | null };
 
-/** Asks for the end of the running turn. An idle agent is left as it is, and its next message works. */
+/** Requests the end of the running turn. An idle agent is unaffected, and its next message works. */
 export async function interruptAgent(
   services: AgentServices,
   actor: Actor,
@@ -34,7 +33,7 @@ export async function interruptAgent(
   switch (outcome.outcome) {
     case "COMMITTED":
       return accepted({ id, position: outcome.position });
-    // The turn has ended meanwhile: there is nothing to interrupt.
+    // The turn has ended meanwhile.
     case "CONFLICT":
       return accepted({ id, position: null });
     case "KEY_USED":

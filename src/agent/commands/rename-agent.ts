@@ -6,13 +6,13 @@ import type { AgentServices } from "../loop/services.ts";
 import { findSteered } from "./find-agent.ts";
 import { readTitle } from "./title.ts";
 
-/** The request of renameAgent: null takes the title away. */
+/** Null removes the title. */
 export type RenameAgent = { readonly agentId: string; readonly title: string | null };
 
-/** A title that meets other titles so often was not meant to be. */
+/** After this many conflicts, a rename is an internal error. */
 const TRIES = 10;
 
-/** Gives an agent another title. One that it has already stays as it is, without an event. */
+/** Renames an agent. Without a change there is no event. */
 export async function renameAgent(
   services: Pick<AgentServices, "sql" | "log" | "clock">,
   actor: Actor,

@@ -10,10 +10,9 @@ import type { CommandRefusal } from "../actors/refusal.ts";
 import type { AgentServices } from "../loop/services.ts";
 import { ARCHIVED, findSteered, type FoundAgent } from "./find-agent.ts";
 
-/** The request of retryTurn. `agentId` is the row's id. */
+/** `agentId` is the row's id. */
 export type RetryTurn = { readonly agentId: string; readonly idempotencyKey: string | null };
 
-/** The last turn of an agent. */
 type LastTurn = {
   readonly turn: number;
   readonly state: AgentState;
@@ -27,12 +26,12 @@ const READ: Statement<LastTurn, [agentId: string]> = {
   text: `SELECT turn, state, done_reason AS "doneReason", retry_turn IS NOT NULL AS "isRetried", archived_at IS NOT NULL AS "isArchived" FROM agent WHERE id = $1`,
 };
 
-/** The ends of turns after which the same messages can be answered again. */
+/** The ends of turns that can be retried. */
 const RETRYABLE: ReadonlySet<string | null> = new Set(["ERROR", "INTERRUPTED"]);
 
 /**
- * Asks for a new turn for the messages of the last one, which ended with an error or was interrupted. The conversation stays: the
- * model reads what the turn before did. A retry that was asked for and has not begun stays, without another event.
+ * Requests a new turn for the messages of the last one, which failed or was interrupted. The conversation stays: the
+ * model reads the earlier turn. A pending retry stays, without another event.
  */
 export async function retryTurn(
   services: Pick<AgentServices, "sql" | "log" | "clock">,
@@ -63,13 +62,13 @@ async function tryToRetry(
       { ...claimKey(keyed, id, at), ...change },
       keyedWrite(keyed, at),
     );
-    // Another turn has begun, or somebody else asked for the same: the row says which.
+    // Another turn has begun, or another person asked for the same: the row says which.
     const answer = answerOf(id, outcome, () => null);
     if (answer !== null) return answer;
   }
 }
 
-/** The commit that asks for a retry: only the key is claimed in it if one was asked for before and has not begun. */
+/** The commit that requests a retry, or only claims the key if one is pending. */
 function asking(
   { turn, isRetried }: LastTurn,
   at: Date,

@@ -12,7 +12,7 @@ import { answerOf, claimKey, onceByKey, type KeyedRequest } from "../actors/idem
 import type { Outcome } from "../actors/outcome.ts";
 import type { CommandRefusal } from "../actors/refusal.ts";
 
-/** The request of sendMessage. `agentId` is the row's id. */
+/** `agentId` is the row's id. */
 export type SendMessage = {
   readonly agentId: string;
   readonly text: string;
@@ -22,7 +22,7 @@ export type SendMessage = {
 
 /** The largest text of a message, in bytes of UTF-8. */
 export const MESSAGE_BYTES = 1024 * 1024;
-/** A longer text is not repeated in its event, but read from its row. */
+/** A longer text is not in its event, but read from its row. */
 const EVENT_TEXT_CHARACTERS = 16_000;
 
 /** The most messages and bytes that may wait for an agent. */

@@ -5,7 +5,7 @@ import type { CommandRefusal } from "../actors/refusal.ts";
 /** The longest title of an agent, in characters. */
 const TITLE_CHARACTERS = 200;
 
-/** The title as it is stored: one line without space around it; null for none. */
+/** The title as it is stored: one trimmed line; null for none. */
 export function readTitle(given: string | null): Result<string | null, CommandRefusal> {
   const title = given === null ? "" : storable(given).trim();
   if (title === "") return accepted(null);

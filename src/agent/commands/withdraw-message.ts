@@ -13,7 +13,7 @@ const FIND: Statement<FoundMessage, [messageId: string]> = {
   text: `SELECT agent_id AS "agentId", CASE WHEN withdrawn_at IS NOT NULL THEN 'WITHDRAWN' WHEN ordinal IS NULL THEN 'WAITS' ELSE 'JOINED' END AS state FROM message WHERE id = $1`,
 };
 
-/** Takes back a message that waits. One that was withdrawn before stays so, without an event; one that has joined is refused. */
+/** Withdraws a waiting message. One that was withdrawn before stays so, without an event; one that has joined is refused. */
 export async function withdrawMessage(
   { sql, log, clock }: Pick<AgentServices, "sql" | "log" | "clock">,
   actor: Actor,
