@@ -10,7 +10,7 @@ import { ConfigurationError } from "./config/configuration-error.ts";
 import type { Settings } from "./config/settings.ts";
 import { messageOf } from "./lib/text.ts";
 
-/** Makes the folder of what programs write. Throws ConfigurationError if it cannot be made, or is none. */
+/** Makes the folder for programs' files. Throws ConfigurationError if it cannot be made. */
 export async function madeFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder, { recursive: true });
@@ -19,7 +19,7 @@ export async function madeFolder(folder: string): Promise<void> {
   }
 }
 
-/** The boxes of this server; null if this machine makes none. */
+/** Null if this machine supports no sandbox. */
 export function boxOf(
   { available, sandbox, environment }: Settings,
   groups: ProcessGroups,

@@ -4,15 +4,15 @@ import { messageOf } from "./lib/text.ts";
 
 let count = 0;
 
-/** The number of failures in this process of things that nobody waited for. */
+/** The number of unhandled failures in this process. */
 export function forgottenCount(): number {
   return count;
 }
 
 /**
- * Keeps the process alive where code of the operator's own forgot something: a rejection that nobody waits for, or an
- * exception in a timer or an event of its own. It is logged, counted, and raised as an ERROR of the agent that it worked
- * for. A forgotten rejection of anybody else is logged and counted; an exception of anybody else ends the process.
+ * Handles errors that configured code did not: unhandled rejections, and exceptions in its timers or events. They are
+ * logged, counted, and raised as an ERROR of the agent. Other unhandled rejections are logged and counted; other
+ * uncaught exceptions end the process.
  */
 export function watchForgotten(logger: Logger): void {
   const hear = (error: unknown): void => {

@@ -11,9 +11,9 @@ import { readVersion } from "./config/version.ts";
 import { messageOf } from "./lib/text.ts";
 import { versionText } from "./telemetry/version.ts";
 
-/** A server that was asked to close is gone by then, whatever hangs; ms. */
+/** The longest time from a close signal to the end of the process; ms. */
 const CLOSED_AFTER_MS = 15_000;
-/** Within so many ms two signals are one: supervisors signal every process, and the bootstrap passes its own on. */
+/** Two signals within so many ms are one: supervisors signal every process, and the bootstrap forwards its own. */
 const SAME_SIGNAL_MS = 1_000;
 
 const version = readVersion(process.env);
@@ -58,7 +58,7 @@ try {
   await exit();
 }
 
-/** The first signal closes in order, within CLOSED_AFTER_MS; another one later ends at once. */
+/** The first signal closes in order, within CLOSED_AFTER_MS; a later one ends the process immediately. */
 function closeOnSignals(app: App, logger: Logger): void {
   let closingSince: number | null = null;
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
@@ -91,7 +91,6 @@ async function closed(app: App, logger: Logger): Promise<void> {
   }
 }
 
-/** The address for a client on this machine: the server may listen at every address. */
 function addressOf({ environment: { host } }: Settings, port: number): string {
   const name = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
   return `http://${name.includes(":") ? `[${name}]` : name}:${port}`;
@@ -106,7 +105,7 @@ function welcome(settings: Settings, port: number): string {
     .filter(Boolean)
     .join(" ");
   const ending = options === "" ? "" : ` -- ${options}`;
-  // Actors work in the folders that the configuration names; the demo's own project is none of them.
+  // Actors work in configured folders; the demo's project is not among them.
   const demo = authentication.kind === "local" ? `npm run demo${ending}    or    ` : "";
   return [
     "",

@@ -19,7 +19,6 @@ import type { PoolLoad } from "./db/connections/pool.ts";
 import type { Readers } from "./events/reading/readers.ts";
 import type { SlowReaders } from "./server/slow-readers.ts";
 
-/** The services of a server that its figures are read from, each time when they are asked for. */
 export type MetricSources = {
   readonly log: EventLog;
   readonly transcripts: Transcripts;
@@ -28,11 +27,10 @@ export type MetricSources = {
   readonly feeds: Feeds;
   readonly slowReaders: SlowReaders;
   readonly readers: Readers;
-  /** The connections to the database. */
   readonly connections: () => readonly PoolLoad[];
-  /** The connections by which figures of the database are asked for. */
+  /** The connections for metrics of the database. */
   readonly reads: Sql;
-  /** The number of lines of the log that nobody took. */
+  /** The number of dropped log lines. */
   readonly lostLogLines: () => number;
   readonly slots: ToolSlots;
   readonly lateResults: LateResults;
@@ -44,28 +42,23 @@ export type MetricSources = {
   /** The time at which the server began to start, by `performance.now()`. */
   readonly startedAt: number;
   readonly version: Version;
-  /** Of the configuration. */
   readonly digest: string;
   readonly clockSkew: () => ClockSkew;
   readonly folders: AnsweringFolders;
-  /** The number of agents that the server works on. */
   readonly agentsHeld: () => number;
   readonly agentsUnknown: () => number;
-  /** The number of reads that left rows out. */
   readonly unknownRows: () => number;
 };
 
-/** A figure of the database holds for so long, and counts as unknown if it takes longer: who asks for metrics waits no longer, in ms. */
+/** The validity of a metric of the database, and the time limit of its query, in ms. */
 const ASKED_MS = 5_000;
 const ANSWER_MS = 1_500;
 
-/** Adds the figures that are read when somebody asks, from what the server holds. */
 export function serverMetrics(registry: Registry, sources: MetricSources): void {
   const { log, transcripts, requests, tails, feeds, slowReaders, readers, slots } = sources;
   const gauge = (name: string, help: string, read: () => number): void => {
     const made: Gauge = new Gauge({ name, help, registers: [registry], collect: () => made.set(read()) });
   };
-  /** A counter that somebody else counts. */
   const counter = (name: string, help: string, read: () => number): void => {
     const made: Counter = new Counter({
       name,
@@ -77,7 +70,6 @@ export function serverMetrics(registry: Registry, sources: MetricSources): void 
       },
     });
   };
-  /** A gauge with a figure for each of its labels. */
   const gauges = <Label extends string>(
     name: string,
     help: string,
@@ -204,7 +196,7 @@ export function serverMetrics(registry: Registry, sources: MetricSources): void 
   openFiles(registry);
 }
 
-/** The logs that a failover has shortened, and the questions that wait for people, tenant by tenant, each by the index of its open approvals. */
+/** The logs that a failover has shortened, and the open approvals, by tenant, each through the index of open approvals. */
 const PENDING: Statement<{ count: number; oldestSeconds: number; lost: number }, []> = {
   name: "pending_approvals",
   text: `SELECT coalesce(sum(p.n), 0)::float8 AS count, coalesce(extract(epoch FROM policy_time() - min(p.oldest)), 0)::float8 AS "oldestSeconds",
@@ -215,7 +207,7 @@ const PENDING: Statement<{ count: number; oldestSeconds: number; lost: number },
 
 type Figure = "count" | "oldestSeconds" | "lost";
 
-/** The figures of all tenants are asked of the database, rarely; there are none while it does not answer. */
+/** The metrics of all tenants come from the database, rarely; there are none during an outage. */
 function ofAllTenants(registry: Registry, reads: Sql): void {
   let asked = -Infinity;
   let looking = Promise.resolve();
@@ -229,7 +221,7 @@ function ofAllTenants(registry: Registry, reads: Sql): void {
     gaugeOf("triplane_logs_lost", "Logs of tenants of which a failover has lost commits: nobody reads or writes them.", "lost"),
   ];
   function gaugeOf(name: string, help: string, of: Figure) {
-    // All of a scrape are of one look.
+    // All metrics of a scrape share one query.
     return [new Gauge({ name, help, registers: [registry], collect: look }), of] as const;
   }
   async function look(): Promise<void> {
@@ -245,7 +237,7 @@ function ofAllTenants(registry: Registry, reads: Sql): void {
   }
 }
 
-/** The files and connections of the process, where the system tells them. */
+/** The files and connections of the process, if the system reports them. */
 function openFiles(registry: Registry): void {
   if (process.platform !== "linux") return;
   const files: Gauge = new Gauge({

@@ -20,7 +20,7 @@ const EXPLAINED = [
   ToolDefinitionError,
 ];
 
-/** What an operator does about a file or a folder, by the code of the system. */
+/** An operator's action about a file or a folder, by system error code. */
 const FILE_ADVICE: ReadonlyMap<string, string> = new Map([
   ["ENOSPC", "the disk is full: make room"],
   ["EDQUOT", "the quota of the disk is used up: make room"],
@@ -28,7 +28,7 @@ const FILE_ADVICE: ReadonlyMap<string, string> = new Map([
   ["EACCES", "the server's user must be allowed to write there"],
 ]);
 
-/** The message of an error that is the operator's to mend; null for other errors. */
+/** The message of an error that the operator can fix; null for other errors. */
 export function explained(error: unknown): string | null {
   if (!(error instanceof Error)) return null;
   if (EXPLAINED.some((kind) => error instanceof kind)) return error.message;

@@ -13,7 +13,6 @@ import { DONE_REASONS } from "./db/done-reason.ts";
 import { TOOL_OUTCOMES } from "./deliveries/count-work.ts";
 import type { Meters } from "./telemetry/meters.ts";
 
-/** The names by which the agents of a server are made, and the folders in which they may work. */
 export function partsOf(
   { tenants, agentHooks }: Settings,
   ownWorkspaces: string,
@@ -28,7 +27,7 @@ export function partsOf(
   return knownParts(namesOf(tenants.everybody), new Map([...tenants.named].map(([tenant, own]) => [tenant, namesOf(own)])));
 }
 
-/** The services of each tenant: what is configured for it, and what it shares with the others of this server. Its models are measured. */
+/** The services of each tenant: its own configuration, and the shared services of this server. Its models are measured. */
 export function servicesByTenant(
   shared: Omit<ServerServices, "of">,
   { everybody, named }: Tenants,
@@ -49,7 +48,6 @@ export function servicesByTenant(
   return (tenant) => own.get(tenant) ?? others;
 }
 
-/** Begins the figures of all that is configured at 0. */
 function beginMeters(meters: Meters, of: readonly Pick<AgentServices, "models" | "tools">[]): void {
   meters.begin({
     models: of.flatMap(({ models }) => [...models.keys()]),

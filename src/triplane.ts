@@ -1,6 +1,6 @@
 /**
- * The package `triplane`, as configurations and own tools import it: `import { defineConfig, defineTool } from "triplane"`.
- * Nothing else of the server is meant to be imported: its files may move.
+ * The package `triplane`, as configurations and own tools import it: `import { defineConfig, defineTool } from
+ * "triplane"`. Other files are internal: they may move.
  */
 export { defineConfig, type TriplaneConfig } from "./config/config.ts";
 export { presets } from "./config/presets.ts";
