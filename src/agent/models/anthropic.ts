@@ -6,10 +6,8 @@ import { answeredError, brokenStream, unreachable } from "./provider-error.ts";
 import { serverSentEvents } from "./server-sent-events.ts";
 import { toolSchema } from "./tool-schema.ts";
 
-/** The thinking of a Claude model before it answers: as much as it sees fit, so many tokens, or null for the model's default. */
 export type AnthropicThinking = "adaptive" | { readonly budgetTokens: number } | null;
 
-/** The address and key of a Claude model. */
 export type AnthropicOptions = {
   readonly apiKey: string;
   readonly baseUrl: string | null;
@@ -24,12 +22,12 @@ export type AnthropicOptions = {
 type TurnParam = { readonly role: "user" | "assistant"; readonly content: Anthropic.ContentBlockParam[] };
 type Body = Omit<Anthropic.MessageCreateParamsStreaming, "stream">;
 
-/** The SDK is loaded by the first call that needs it: a server without one starts sooner, and smaller. */
+/** Loaded by the first call that needs it: a server without one starts sooner, and takes less memory. */
 const loadSdk = async (): Promise<typeof Anthropic> => (await import("@anthropic-ai/sdk")).default;
 
 /**
- * A Claude model by the official SDK's streaming Messages API. Calls are repeated by the loop, not by the SDK. Tools
- * and system prompt, and the conversation up to its newest message, are marked for the provider's prompt cache.
+ * A Claude model by the official SDK's streaming Messages API. The loop retries, not the SDK. Tools, system prompt, and
+ * the conversation up to its newest message are marked for the provider's prompt cache.
  */
 export function anthropicModel(options: AnthropicOptions): Model {
   const { apiKey, baseUrl } = options;
@@ -37,7 +35,7 @@ export function anthropicModel(options: AnthropicOptions): Model {
     apiKey,
     authToken: null,
     maxRetries: 0,
-    // It logs what it cannot read, which may hold what people wrote.
+    // It logs unreadable data, which may contain people's texts.
     logLevel: "off",
     ...(baseUrl === null ? {} : { baseURL: baseUrl }),
   } as const;
@@ -92,8 +90,8 @@ function thinkingParam(
 }
 
 /**
- * With a budget, a turn is thought through from its start or not at all: if its first answer's thoughts were not
- * retained, or another model gave it, the provider refuses to think on.
+ * With a budget, a turn has thoughts from its start or not at all. If its first answer's thoughts were not retained, or
+ * came from another model, the provider rejects further thoughts.
  */
 function mayThink(messages: readonly ModelMessage[], name: string): boolean {
   const person = messages.findLastIndex(
@@ -103,10 +101,9 @@ function mayThink(messages: readonly ModelMessage[], name: string): boolean {
   return first === undefined || first.content.some((block) => block.type === "thinking" && block.by === name);
 }
 
-/** A message without content is left out: the provider refuses it. */
 function messageParam({ role, content }: ModelMessage, name: string): TurnParam[] {
   const blocks = content.flatMap((block) => blockParam(block, name));
-  // A message that ends in a thought, since nothing came of it, is refused as well.
+  // A message that ends in an unfinished thought is rejected as well.
   const kept = blocks.slice(0, blocks.findLastIndex((block) => !isThinking(block)) + 1);
   return kept.length === 0 ? [] : [{ role, content: kept }];
 }
@@ -120,7 +117,7 @@ function blockParam(block: ContentBlock, name: string): Anthropic.ContentBlockPa
     case "thinking":
       if (block.by !== name) return [];
       if (block.redacted !== null) return [{ type: "redacted_thinking", data: block.redacted }];
-      // Servers that sign nothing want the thought back all the same.
+      // Servers without signatures require the thought as well.
       return block.signature === null && block.thinking === ""
         ? []
         : [{ ...block.fields, type: "thinking", thinking: block.thinking, signature: block.signature ?? "" }];
@@ -133,7 +130,6 @@ function blockParam(block: ContentBlock, name: string): Anthropic.ContentBlockPa
   }
 }
 
-/** Neighbours of one role as one message: between them may be one that says nothing. */
 function inTurns(messages: readonly TurnParam[]): TurnParam[] {
   const turns: TurnParam[] = [];
   for (const message of messages) {
@@ -145,8 +141,8 @@ function inTurns(messages: readonly TurnParam[]): TurnParam[] {
 }
 
 /**
- * Marks the ends of the conversation and of what was asked before: the next call finds what lies before them in the
- * cache, also after an answer with more blocks than the provider looks back.
+ * Marks the ends of the conversation and of the previous request. The next call finds the part before them in the
+ * cache, also after an answer with more blocks than the provider searches.
  */
 function cached(messages: readonly TurnParam[]): TurnParam[] {
   const asked = messages.findLastIndex(({ role }, index) => role === "user" && index < messages.length - 1);
@@ -169,7 +165,6 @@ function isThinking(
   return block?.type === "thinking" || block?.type === "redacted_thinking";
 }
 
-/** The ids of the calls of a conversation. */
 function idsOf(messages: readonly ModelMessage[]): Set<string> {
   return new Set(messages.flatMap(({ content }) => content.flatMap((block) => (block.type === "tool_use" ? [block.id] : []))));
 }

@@ -7,23 +7,20 @@ import { streamError } from "./provider-error.ts";
 import { STREAM_END, type ServerSentEvent } from "./server-sent-events.ts";
 import { ThinkTag } from "./think-tag.ts";
 
-/** A tool call as far as it has come, with the id that the server gave it, if it did. */
 type OpenCall = {
   readonly index: number | null;
   givenId: string | null;
   name: string;
   arguments: string;
-  /** True if the last piece of its arguments may have closed their object. */
   mayBeClosed: boolean;
   fields: JsonObject;
 };
 
-/** The part of an answer that is spoken now: a text, or a thought, with the field in which it began. */
 type Speaking = { readonly kind: "text" } | { readonly kind: "thinking"; readonly field: ThoughtField };
 
 /**
- * The answer of a chat completions stream. Throws ModelError for an error in the stream, and `broken` for an answer that does not end,
- * or says that it has calls and has none.
+ * The answer of a chat completions stream. Throws ModelError for an error in the stream, and `broken` for an answer
+ * that does not end, or announces calls and has none.
  */
 export async function* chatAnswer(
   events: AsyncIterable<ServerSentEvent>,
@@ -58,7 +55,7 @@ export async function* chatAnswer(
     }
     const chunk: ChatChunk = readChatChunk(event.data, event.event);
     if (chunk.error !== null) {
-      // The answer was whole before.
+      // The answer was complete before.
       if (finish !== null) break;
       throw streamError(chunk.error.body, apiKey);
     }
@@ -67,10 +64,10 @@ export async function* chatAnswer(
       yield { type: "counted", usage };
     }
     finish = chunk.finish ?? finish;
-    // Some servers say at the end what they have said in pieces.
+    // Some servers repeat the complete message at the end.
     if (chunk.isMessage && hasDeltas) continue;
     hasDeltas ||= !chunk.isMessage && (chunk.pieces.length > 0 || chunk.fragments.length > 0);
-    // A server that tells thoughts apart by itself leaves the tag out that would end them.
+    // A server that separates thoughts itself omits the closing tag.
     if (thinkTags === "open" && speaking === null && chunk.pieces[0]?.kind === "thinking") tag = null;
     const split = tag;
     yield* said(
@@ -93,14 +90,13 @@ export async function* chatAnswer(
   if (fields.size > 0) yield { type: "provider_fields", fields: Object.fromEntries(fields) };
   for (const [place, call] of made.entries()) {
     const args = call.arguments.trim() === "" ? "{}" : call.arguments;
-    // Ids of one's own: those of servers may repeat, and other providers refuse their form.
+    // Our own ids: those of servers may repeat, and other providers reject their form.
     const id = `call_${randomUUID().replaceAll("-", "")}`;
     yield { type: "tool_use", block: block + 1 + place, id, name: call.name, arguments: args, fields: call.fields };
   }
   yield { type: "end", stopReason: stopReasonOf(finish, made.length > 0), usage };
 }
 
-/** The reason to finish of an answer whose server says that it is at its end, and not why; null if it is not whole. */
 function finishOf(calls: readonly OpenCall[], speaking: Speaking | null): string | null {
   if (calls.length > 0)
     return calls.every((call) => call.arguments.trim() === "" || isObject(call.arguments)) ? "tool_calls" : null;
@@ -113,8 +109,8 @@ function* endOfThought(speaking: Speaking | null, block: number): Generator<Mode
 }
 
 /**
- * Adds a fragment to its call. Servers differ: the id may come once, in each fragment, never, or twice; the name and the id in two
- * fragments; calls may be told apart by their index, by their ids, or all have the same and come whole.
+ * Adds a fragment to its call. Servers differ: the id may come once, in each fragment, never, or twice; name and id may
+ * come in two fragments; calls may differ by index or by id, or be equal in both and come complete.
  */
 function addFragment(calls: OpenCall[], { index, id, name, arguments: args, isWhole, fields }: CallFragment): void {
   const mayBeClosed = args.trimEnd().endsWith("}");
@@ -125,7 +121,7 @@ function addFragment(calls: OpenCall[], { index, id, name, arguments: args, isWh
   }
   current.name ||= name;
   current.givenId ??= id;
-  // Some servers put the empty object with which a call begins before its arguments.
+  // Some servers send the initial empty object before the arguments.
   const isEmpty = current.arguments === "{}" && args.trimStart().startsWith("{");
   current.arguments = isWhole || isEmpty ? args : current.arguments + args;
   if (args !== "") current.mayBeClosed = mayBeClosed;
@@ -141,14 +137,14 @@ function currentCall(
   if (id === null || sameIndex.givenId === id) return sameIndex;
   const sameId = calls.findLast((call) => call.index === index && call.givenId === id);
   if (sameId !== undefined) return sameId;
-  // A new id behind a whole call is another call, also if its name comes later; some servers give each fragment an id.
+  // A new id after a complete call begins another call, even if its name follows later; some servers give each fragment
+  // an id.
   const isWhole = sameIndex.name !== "" && sameIndex.givenId !== null && sameIndex.mayBeClosed && isObject(sameIndex.arguments);
   return name === "" && isWhole ? undefined : sameIndex;
 }
 
-/** True if a fragment with a name is another call than the one before it. */
 function begins(current: OpenCall, { id, name, arguments: args }: Pick<CallFragment, "id" | "name" | "arguments">): boolean {
-  // A call has a name, so what comes before its name is the same call.
+  // A call has a name, so fragments before its name belong to it.
   if (current.name === "" && (id === null || current.givenId === null || current.givenId === id)) return false;
   const isUntold = current.arguments === "" && (current.name === "" || current.name === name);
   if (isUntold && (id === null ? current.name === "" : current.givenId === null || current.givenId === id)) return false;
@@ -164,14 +160,14 @@ function isObject(args: string): boolean {
   }
 }
 
-/** Reasons to finish of an answer that is none, since its server gave it up: Mistral, vLLM and OpenRouter; vLLM and SGLang; DeepSeek. */
+/** Finish reasons of answers that the server gave up: Mistral, vLLM and OpenRouter; vLLM and SGLang; DeepSeek. */
 const KIND_BY_FAILED_FINISH: ReadonlyMap<string, ModelErrorKind> = new Map([
   ["error", "broken"],
   ["abort", "broken"],
   ["insufficient_system_resource", "overloaded"],
 ]);
 
-/** The reasons of servers, whatever their case: some say `stop` after calls, and many have names of their own for the others. */
+/** The servers' finish reasons, in any case: some send `stop` after calls, and many have their own names for the others. */
 function stopReasonOf(finish: string, hasCalls: boolean): StopReason {
   if (/length|max|limit/i.test(finish)) return "max_tokens";
   if (/filter|safety|refus|recitation|blocked/i.test(finish)) return "refusal";

@@ -2,35 +2,29 @@ import { isJsonObject, type JsonObject } from "../../lib/json.ts";
 import type { ThoughtField, TokenUsage } from "./model.ts";
 import { countedSince, countIn, itemsIn, jsonTextIn, objectIn, otherFields, textIn, tokensIn } from "./odd-values.ts";
 
-/** A piece of what a model says or thinks. */
 export type SaidPiece =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "thinking"; readonly text: string; readonly field: ThoughtField };
 
-/** A piece of a tool call. What is null was not said. */
 export type CallFragment = {
   readonly index: number | null;
   readonly id: string | null;
   readonly name: string;
-  /** A piece of their text, or all of them as JSON text if `isWhole`. */
+  /** A piece of the text, or the complete JSON text if `isWhole`. */
   readonly arguments: string;
   readonly isWhole: boolean;
-  /** What else the provider says of the call. */
   readonly fields: JsonObject;
 };
 
-/** A chunk of a chat completions stream, or a whole answer: what of it has a meaning here. */
 export type ChatChunk = {
-  /** The error that stands in the place of more of the answer; null for none. */
   readonly error: { readonly body: unknown } | null;
   readonly usage: TokenUsage | null;
-  /** True if it has a whole message in the place of what is added to one. */
+  /** True if it has a complete message in place of a delta. */
   readonly isMessage: boolean;
   readonly pieces: readonly SaidPiece[];
   readonly fragments: readonly CallFragment[];
-  /** What else the provider says of the answer, which it may want back. */
+  /** Other provider fields of the answer, which it may require later. */
   readonly fields: JsonObject;
-  /** Why the answer ends; null if it goes on. */
   readonly finish: string | null;
 };
 
@@ -49,8 +43,8 @@ const KNOWN_OF_CALL: ReadonlySet<string> = new Set(["index", "id", "type", "func
 const KNOWN_OF_FUNCTION: ReadonlySet<string> = new Set(["name", "arguments"]);
 
 /**
- * Reads a chunk as it came from a server. Servers differ in every place: what is missing, null or of another type says nothing, and
- * nothing throws.
+ * Reads a server's chunk. Servers differ everywhere: missing, null or wrongly typed fields are ignored, and no error is
+ * thrown.
  */
 export function readChatChunk(data: unknown, event: string | null = null): ChatChunk {
   if (event === "error") return { ...NOTHING, error: { body: data } };
@@ -58,11 +52,11 @@ export function readChatChunk(data: unknown, event: string | null = null): ChatC
   const error = data["error"];
   if (textIn(error) !== "" || Object.values(objectIn(error)).some((each) => each !== null))
     return { ...NOTHING, error: { body: error } };
-  // The form of errors of older servers.
+  // The error form of older servers.
   if (data["object"] === "error") return { ...NOTHING, error: { body: data } };
   const choice = objectIn(itemsIn(data["choices"])[0] ?? data["choices"]);
   const usage = usageIn(data["usage"]) ?? usageIn(choice["usage"]);
-  // An answer that is no stream has a message in the place of what is added to it.
+  // An answer without a stream has a message in place of a delta.
   const isMessage = (choice["delta"] ?? null) === null;
   const delta = objectIn(isMessage ? choice["message"] : choice["delta"]);
   return {
@@ -76,9 +70,8 @@ export function readChatChunk(data: unknown, event: string | null = null): ChatC
   };
 }
 
-/** Thoughts, as servers of open models name them, and text. */
 function piecesOf(delta: JsonObject): SaidPiece[] {
-  // Some servers say the same thought under both names.
+  // Some servers send one thought under both names.
   const field = textIn(delta["reasoning_content"]) === "" ? "reasoning" : "reasoning_content";
   const thought = textIn(delta[field]);
   return [
@@ -88,7 +81,6 @@ function piecesOf(delta: JsonObject): SaidPiece[] {
   ];
 }
 
-/** A text, or a list of typed parts. */
 function contentPieces(content: unknown): SaidPiece[] {
   if (typeof content === "string") return content === "" ? [] : [{ kind: "text", text: content }];
   return (isJsonObject(content) ? [content] : itemsIn(content)).flatMap((part): SaidPiece[] => {
@@ -101,7 +93,6 @@ function contentPieces(content: unknown): SaidPiece[] {
   });
 }
 
-/** A text, or the texts of a list of parts. */
 function plainText(value: unknown): string {
   if (Array.isArray(value)) return value.map((part) => textIn(part) || textIn(objectIn(part)["text"])).join("");
   return textIn(value);
@@ -133,7 +124,7 @@ function fragmentOf(call: JsonObject): CallFragment {
   };
 }
 
-/** The protocol counts what came from the cache among the input. Null if nothing is counted. */
+/** Input tokens of the protocol include those from the cache. Null without counts. */
 function usageIn(usage: unknown): TokenUsage | null {
   if (!isJsonObject(usage)) return null;
   const cached =

@@ -14,7 +14,6 @@ type Call = {
   readonly function: { readonly name: string; readonly arguments: string };
 };
 
-/** A message as a server is sent it; an answer with the fields that its server gave it besides. */
 type Param =
   | { readonly role: "system"; readonly content: string }
   | { readonly role: "user"; readonly content: string | readonly Part[] }
@@ -23,7 +22,7 @@ type Param =
 
 type Body = Pick<OpenAI.ChatCompletionCreateParamsStreaming, "messages" | "tools">;
 
-/** What of a request goes to the server, in an order that every server takes. `name` is the model's: what belongs to others stays. */
+/** The request's body, in an order that every server accepts. `name` is the model's: fields of other models are left out. */
 export function chatBody(request: ModelRequest, name: string, compatibility: Compatibility): Body {
   const tools = request.tools.map(({ name: tool, description, inputSchema }) => {
     const parameters = compatibility.closedSchemas ? toolSchema(inputSchema) : openSchema(toolSchema(inputSchema));
@@ -31,11 +30,11 @@ export function chatBody(request: ModelRequest, name: string, compatibility: Com
   });
   const said = request.messages.flatMap((message) => params(message, name, compatibility));
   const messages: Param[] = [{ role: "system", content: request.system }, ...withThoughts(ordered(said, compatibility))];
-  // Fields that are the server's own are none that the SDK knows, and it sends what it is given.
+  // The SDK does not know provider fields, and sends them unchanged.
   return { messages: messages as Body["messages"], ...(tools.length === 0 ? {} : { tools }) };
 }
 
-/** One message a role, but one for each tool result, which come before what the person said. */
+/** One message a role, but one for each tool result; results come before the person's text. */
 function params({ role, content }: ModelMessage, name: string, compatibility: Compatibility): Param[] {
   return role === "assistant"
     ? assistantParams(content, name, compatibility)
@@ -43,8 +42,8 @@ function params({ role, content }: ModelMessage, name: string, compatibility: Co
 }
 
 /**
- * No two messages of people in a row, and nothing of people right after a tool's result where a server refuses that: an answer may
- * have said nothing, and what a person says joins the results of calls.
+ * Avoids two user messages in a row, and a user message right after a tool result if the server rejects that. They
+ * arise from empty answers, and from people's text that joins results.
  */
 function ordered(messages: readonly Param[], { userAfterTool }: Compatibility): Param[] {
   const given: Param[] = [];
@@ -61,7 +60,7 @@ function ordered(messages: readonly Param[], { userAfterTool }: Compatibility): 
   return given;
 }
 
-/** A server that gives thoughts as `reasoning_content` wants the field with all calls, also those that another model made. */
+/** A server with `reasoning_content` requires the field with all calls, also with those of other models. */
 function withThoughts(messages: readonly Param[]): Param[] {
   if (!messages.some((message) => "reasoning_content" in message)) return [...messages];
   return messages.map((message) =>
@@ -97,7 +96,7 @@ function assistantParams(content: readonly ContentBlock[], name: string, compati
   ];
 }
 
-/** The calls of an answer, of which the first has a signature where the server wants one: also a call that another model made. */
+/** The calls of an answer. The first has a signature if the server requires one, also for another model's call. */
 function signed([first, ...others]: readonly Call[], { callSignature }: Compatibility): readonly Call[] {
   if (first === undefined) return [];
   if (callSignature === null || "extra_content" in first) return [first, ...others];
@@ -105,7 +104,6 @@ function signed([first, ...others]: readonly Call[], { callSignature }: Compatib
   return [{ ...signature, ...first }, ...others];
 }
 
-/** The fields of an answer besides its content, as they came: its thoughts, and what the server said of them. */
 function fieldsOf(thoughts: readonly ThinkingBlock[]): JsonObject {
   const ofField = (field: ThoughtField): JsonObject => {
     const text = thoughts.flatMap((block) => (block.field === field ? [block.thinking] : [])).join("");
@@ -115,7 +113,6 @@ function fieldsOf(thoughts: readonly ThinkingBlock[]): JsonObject {
   return { ...others, ...ofField("reasoning_content"), ...ofField("reasoning") };
 }
 
-/** The text of an answer, with the thoughts that came in it where they stood. */
 function contentWith(thoughts: readonly ThinkingBlock[], text: string): Json {
   const ofField = (field: ThoughtField): string =>
     thoughts.flatMap((block) => (block.field === field ? [block.thinking] : [])).join("");
@@ -133,8 +130,8 @@ function callParam({ id, name: tool, input, provider }: ContentBlock & { readonl
 }
 
 /**
- * An id of a call as every server takes it back: Mistral's wants nine letters and digits, and OpenAI's 40 characters at most. Ids
- * may be those of another provider, or of a script.
+ * A call id that every server accepts: Mistral's requires nine letters and digits, and OpenAI's at most 40 characters.
+ * Ids may come from other providers or scripts.
  */
 function sentId(id: string): string {
   return createHash("sha256")
@@ -144,14 +141,14 @@ function sentId(id: string): string {
     .slice(0, 9);
 }
 
-/** The protocol has no mark for a failed call: the text says so. No text is empty: some servers refuse that. */
+/** The protocol has no mark for a failed call: the text says so. Texts are never empty: some servers reject that. */
 function toolParam(block: ContentBlock): Param[] {
   if (block.type !== "tool_result") return [];
   const text = block.content.trim() === "" ? "(no output)" : block.content;
   return [{ role: "tool", tool_call_id: sentId(block.tool_use_id), content: block.is_error ? `Error: ${text}` : text }];
 }
 
-/** Plain text if there are no images: some servers know no other form. */
+/** Plain text if there are no images: some servers accept no other form. */
 function userParams(content: readonly ContentBlock[], { images }: Compatibility): Param[] {
   const parts = content.flatMap((block): Part[] => {
     if (block.type === "text") return block.text.trim() === "" ? [] : [{ type: "text", text: block.text }];

@@ -2,7 +2,6 @@ import type { Logger } from "../../telemetry/log.ts";
 import type { Meters, TokenCounts } from "../../telemetry/meters.ts";
 import { costOf, ModelError, type Model, type ModelErrorKind, type ModelEvent, type TokenUsage } from "./model.ts";
 
-/** The ends of a try of a model call, as metrics name them. */
 export const MODEL_OUTCOMES = [
   "answered",
   "interrupted",
@@ -19,8 +18,8 @@ export const MODEL_OUTCOMES = [
 type Outcome = (typeof MODEL_OUTCOMES)[number];
 
 /**
- * The model of this name in the configuration, each try of whose calls is measured. What a try used counts also if it breaks off, or if nobody hears its answer. What is
- * thrown and is no answer of a provider is logged, with its stack.
+ * Measures each try of a model's calls, under its configured name. Used tokens count also if a try breaks off or its
+ * answer is dropped. Errors that are not a provider's answer are logged with their stack.
  */
 export function measured(name: string, model: Model, meters: Meters, logger: Pick<Logger, "tell">): Model {
   return {
@@ -29,7 +28,7 @@ export function measured(name: string, model: Model, meters: Meters, logger: Pic
     async *stream(request, signal, heard) {
       const measure = new Measure(name, model, meters);
       const aborted = (): void => measure.end(signal.reason instanceof ModelError ? signal.reason.kind : "interrupted");
-      // A stream that heeds no signal may never end by itself.
+      // A stream that ignores its signal may never end.
       signal.addEventListener("abort", aborted, { once: true });
       try {
         for await (const event of model.stream(request, signal, heard)) {
@@ -50,7 +49,6 @@ export function measured(name: string, model: Model, meters: Meters, logger: Pic
   };
 }
 
-/** One try of a call. The first end counts. */
 class Measure {
   readonly #name: string;
   readonly #model: Model;

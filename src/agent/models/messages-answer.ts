@@ -6,7 +6,7 @@ import { countedSince, mostOf } from "./odd-values.ts";
 import { streamError } from "./provider-error.ts";
 import type { ServerSentEvent } from "./server-sent-events.ts";
 
-/** Stop reasons of the Messages API by what they mean to the loop; one that is not listed ends the turn. */
+/** Stop reasons of the Messages API; unknown ones end the turn. */
 const STOP_REASON_BY_NAME: ReadonlyMap<string, StopReason> = new Map([
   ["end_turn", "end_turn"],
   ["tool_use", "tool_use"],
@@ -17,7 +17,6 @@ const STOP_REASON_BY_NAME: ReadonlyMap<string, StopReason> = new Map([
   ["pause_turn", "pause_turn"],
 ]);
 
-/** A block that has begun, with what its fragments have said so far. */
 type OpenBlock =
   | { readonly type: "text" }
   | { readonly type: "thinking"; signature: string; readonly fields: JsonObject }
@@ -25,18 +24,18 @@ type OpenBlock =
   | Extract<StartedBlock, { type: "redacted_thinking" | "other" }>;
 
 /**
- * The answer of a Messages stream. `ids` are those that calls of the conversation have. Throws ModelError for an error in the stream,
- * and `broken` for one that breaks the protocol or does not end.
+ * The answer of a Messages stream. `ids` are the call ids of the conversation. Throws ModelError for an error in the
+ * stream, and `broken` for one that violates the protocol or does not end.
  */
 export async function* messagesAnswer(
   events: AsyncIterable<ServerSentEvent>,
   { ids, apiKey }: { readonly ids: Set<string>; readonly apiKey: string | null },
 ): AsyncGenerator<ModelEvent> {
-  // Blocks are numbered here: an index may be left out, or come again.
+  // Blocks are numbered here: an index may be missing or repeated.
   const open = new Map<number, { readonly place: number; readonly block: OpenBlock }>();
   let stopReason: StopReason | null = null;
   let usage = NO_TOKENS;
-  // Servers that leave indexes out send one block after the other.
+  // Servers without indexes send blocks one after another.
   let newest = -1;
   let blocks = 0;
   for await (const came of events) {
@@ -77,7 +76,7 @@ export async function* messagesAnswer(
           if (event.stopReason !== null) stopReason = STOP_REASON_BY_NAME.get(event.stopReason) ?? "end_turn";
           break;
         case "error":
-          // The answer was whole before.
+          // The answer was complete before.
           if (stopReason === null) throw streamError(event.body, apiKey);
           break;
         case "other":
@@ -103,14 +102,14 @@ function openBlock(block: StartedBlock, ids: Set<string>): OpenBlock {
   }
 }
 
-/** The id of a call, which is taken from now on: one of our own if the provider would refuse that which came. */
+/** Reserves an id for a call: a new one if the provider would reject the given one. */
 function taken(ids: Set<string>, given: string): string {
   const id = /^[a-zA-Z0-9_-]+$/.test(given) && !ids.has(given) ? given : `toolu_${randomUUID().replaceAll("-", "")}`;
   ids.add(id);
   return id;
 }
 
-/** Claude begins with empty blocks. Other servers that speak the protocol may send a block whole. */
+/** Claude begins with empty blocks. Other servers may send a complete block. */
 function* begin(index: number, block: StartedBlock): Generator<ModelEvent> {
   if (block.type === "text") {
     yield { type: "text_start", block: index };
@@ -155,7 +154,7 @@ function* end(index: number, block: OpenBlock): Generator<ModelEvent> {
       yield { type: "thinking_end", block: index, signature: null, redacted: block.data };
       return;
     case "tool_use": {
-      // A call without any argument, or that began whole, comes without a single fragment.
+      // A call without arguments, or with complete ones at its start, has no fragments.
       const args = [block.arguments, block.input].find((text) => text.trim() !== "") ?? "{}";
       yield { type: "tool_use", block: index, id: block.id, name: block.name, arguments: args, fields: block.fields };
       return;

@@ -3,7 +3,6 @@ import type { TokenUsage } from "./model.ts";
 import { countIn, itemsIn, jsonTextIn, objectIn, otherFields, textIn, tokensIn } from "./odd-values.ts";
 import type { ServerSentEvent } from "./server-sent-events.ts";
 
-/** A block of an answer, as it begins. What is not known of it is kept in `fields`. */
 export type StartedBlock =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "thinking"; readonly thinking: string; readonly signature: string; readonly fields: JsonObject }
@@ -12,13 +11,12 @@ export type StartedBlock =
       readonly type: "tool_use";
       readonly id: string;
       readonly name: string;
-      /** What the call begins with, as JSON text; empty for nothing. */
+      /** The initial JSON text of the call's input; may be empty. */
       readonly input: string;
       readonly fields: JsonObject;
     }
   | { readonly type: "other" };
 
-/** What a piece of a stream adds to its block. */
 export type BlockDelta =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "thinking"; readonly thinking: string }
@@ -26,10 +24,9 @@ export type BlockDelta =
   | { readonly type: "input"; readonly json: string }
   | { readonly type: "other" };
 
-/** The tokens that an event counts: null where it says nothing. */
 export type CountedTokens = { readonly [Name in keyof TokenUsage]: number | null };
 
-/** An event of a Messages stream: what of it has a meaning here. The index of a block is null if it is not said. */
+/** The relevant parts of a Messages event. A block's index is null if it is missing. */
 export type MessagesEvent =
   | { readonly type: "start"; readonly counted: CountedTokens }
   | { readonly type: "block start"; readonly index: number | null; readonly block: StartedBlock }
@@ -42,10 +39,7 @@ export type MessagesEvent =
 const KNOWN_OF_CALL: ReadonlySet<string> = new Set(["type", "id", "name", "input"]);
 const KNOWN_OF_THOUGHT: ReadonlySet<string> = new Set(["type", "thinking", "signature"]);
 
-/**
- * Reads an event as it came from a server that speaks the Messages API. What is missing, null or of another type says nothing, and
- * nothing throws.
- */
+/** Reads an event of a Messages server. Missing, null or wrongly typed fields are ignored, and no error is thrown. */
 function readEvent({ event, data }: ServerSentEvent): MessagesEvent {
   const body = objectIn(data);
   const type = textIn(body["type"]) || event;
@@ -70,7 +64,7 @@ function readEvent({ event, data }: ServerSentEvent): MessagesEvent {
   }
 }
 
-/** Reads what came as events. A server may answer with the message itself in the place of a stream. */
+/** Reads the events. A server may send the complete message in place of a stream. */
 export function readMessagesEvents(came: ServerSentEvent): readonly MessagesEvent[] {
   const message = objectIn(came.data);
   if (message["type"] !== "message") return [readEvent(came)];

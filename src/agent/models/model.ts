@@ -4,7 +4,6 @@ import type { Json, JsonObject } from "../../lib/json.ts";
 export const IMAGE_TYPES = ["image/png", "image/jpeg", "image/gif", "image/webp"] as const;
 export type ImageType = (typeof IMAGE_TYPES)[number];
 
-/** A piece of a message, in Anthropic's form. Adapters of other providers translate. */
 export type ContentBlock =
   | { readonly type: "text"; readonly text: string }
   | {
@@ -17,17 +16,17 @@ export type ContentBlock =
       readonly id: string;
       readonly name: string;
       readonly input: Json;
-      /** What else the provider said of the call, such as a signature. It goes back to the model `by` alone. Absent for nothing. */
+      /** Other provider fields of the call, such as a signature, for the model `by` alone. Absent if there are none. */
       readonly provider?: { readonly by: string; readonly fields: JsonObject };
     }
   | { readonly type: "tool_result"; readonly tool_use_id: string; readonly content: string; readonly is_error: boolean };
 
-/** The field of an answer in which a thought came, and goes back: one of its own, or a part of the content. */
+/** The field of an answer in which a thought came, and is sent back: a separate one, or a part of the content. */
 export type ThoughtField = "reasoning_content" | "reasoning" | "content part" | "think tag";
 
 /**
- * A thought of a model before it answered, with what its provider needs to take it back: a signature, all of it encrypted
- * (`redacted`), or the field in which it came. Only the model `by` which it was thought can read it again.
+ * A thought of a model before its answer, with its provider's proof: a signature, an encrypted thought (`redacted`), or
+ * its field. Only the model `by` can read it again.
  */
 export type ThinkingBlock = {
   readonly type: "thinking";
@@ -35,34 +34,34 @@ export type ThinkingBlock = {
   readonly thinking: string;
   readonly signature: string | null;
   readonly redacted: string | null;
-  /** Absent for Claude's, and for a thought without words. */
+  /** Absent for Claude's thoughts, and for those without text. */
   readonly field?: ThoughtField;
-  /** What else the provider said of the answer, as it came. Absent for nothing. */
+  /** Other provider fields of the answer. Absent if there are none. */
   readonly fields?: JsonObject;
-  /** False for what people never see: it stands here since its provider wants it back with the calls that followed it. */
+  /**
+   * False for a thought that is hidden from people and kept only because the provider requires it with the calls that
+   * followed.
+   */
   readonly isRetained?: false;
 };
 
-/** A message of the conversation as a model reads it. */
 export type ModelMessage = { readonly role: "user" | "assistant"; readonly content: readonly ContentBlock[] };
 
-/** A tool as a model is told of it. */
 export type ToolDescription = { readonly name: string; readonly description: string; readonly inputSchema: JsonObject };
 
-/** The request of one model call. */
 export type ModelRequest = {
   readonly system: string;
   readonly messages: readonly ModelMessage[];
   readonly tools: readonly ToolDescription[];
-  /** True if people will see what the model thinks: a model that only summarises on demand is asked to. */
+  /** True if people will see the model's thoughts: a model that summarises on demand is asked to. */
   readonly exposeThinking: boolean;
 };
 
-/** Why a model stopped. Only after `tool_use` may its tool calls run. */
+/** Why a model stopped. Tool calls run only after `tool_use`. */
 export const STOP_REASONS = ["end_turn", "tool_use", "max_tokens", "stop_sequence", "refusal", "pause_turn"] as const;
 export type StopReason = (typeof STOP_REASONS)[number];
 
-/** Tokens of one model call. Input that came from the provider's cache, or was written into it, is counted apart. */
+/** Tokens of one model call. Input read from or written to the provider's cache is counted separately. */
 export type TokenUsage = {
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -70,10 +69,9 @@ export type TokenUsage = {
   readonly cacheWriteTokens: number;
 };
 
-/** A call whose provider counted nothing. */
 export const NO_TOKENS: TokenUsage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
 
-/** The price of a model's tokens, in US dollars per million. */
+/** US dollars per million tokens. */
 export type TokenPrice = {
   readonly input: number;
   readonly output: number;
@@ -82,11 +80,10 @@ export type TokenPrice = {
 };
 
 /**
- * The words of a model, as it says them. Blocks are numbered from 0, in order; a tool_use comes whole, with its arguments as
- * the text that the model wrote, and a thought ends with what its provider needs to take it back. `fields` and `provider_fields` are
- * what else the provider said of a call, a thought or the answer, which belongs to the provider and goes back to it. What comes is
- * paid for even if the call breaks off: `counted` tells, as often as the provider does, how many tokens were used so far, and
- * `arguments_delta` that so much of a tool_use has come. `end` is the last.
+ * The output of a model. Blocks are numbered from 0, in order. A tool_use comes complete, with its arguments as the
+ * model's text; a thought ends with its provider's proof. `fields` and `provider_fields` are other provider fields,
+ * which are sent back to that provider. Output is paid for even if the call breaks off: `counted` reports the tokens
+ * used so far, `arguments_delta` the length of an unfinished tool_use. `end` is the last event.
  */
 export type ModelEvent =
   | { readonly type: "text_start"; readonly block: number }
@@ -115,24 +112,22 @@ export type ModelEvent =
   | { readonly type: "end"; readonly stopReason: StopReason; readonly usage: TokenUsage };
 
 /**
- * A language model. `stream` makes one call. It must end at once when `signal` aborts, and throws if the call
- * fails; what it has yielded by then is discarded by the loop. It calls `heard` for whatever comes from the provider,
- * even if that says nothing yet: a stream that is not heard of for long is given up.
+ * A language model. `stream` makes one call. It must end immediately when `signal` aborts, and throws if the call
+ * fails; the loop then discards its events. It calls `heard` for all data of the provider, even pings: a silent stream
+ * is aborted.
  */
 export type Model = {
-  /** The model's name for people: provider and model. */
   readonly name: string;
-  /** Null if nobody said what it costs. */
+  /** Null if it has no configured price. */
   readonly price: TokenPrice | null;
   stream(request: ModelRequest, signal: AbortSignal, heard: () => void): AsyncIterable<ModelEvent>;
 };
 
-/** All tokens of a call. */
 export function totalTokens({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }: TokenUsage): number {
   return inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens;
 }
 
-/** The cost of the tokens in US dollars; null if the model's price is not known. */
+/** In US dollars; null without a price. */
 export function costOf(usage: TokenUsage, price: TokenPrice | null): number | null {
   if (price === null) return null;
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage;
@@ -145,9 +140,8 @@ export function costOf(usage: TokenUsage, price: TokenPrice | null): number | nu
 }
 
 /**
- * Why a model call failed. Some may go well when they are tried again: the provider limits or is overloaded, does not
- * answer, falls silent, its stream breaks off, or its answer has nothing in it. A request that is longer than the model reads, that the provider rejects, or
- * to which the model refuses an answer, fails again.
+ * Why a model call failed. Retries may help if the provider limits requests or is overloaded, is unreachable or silent,
+ * its stream breaks off, or its answer is empty. A request that is too long, rejected or refused fails again.
  */
 export type ModelErrorKind =
   "rate_limited" | "overloaded" | "unavailable" | "silent" | "broken" | "empty" | "too_long" | "rejected" | "refused";
@@ -156,7 +150,6 @@ export type ModelErrorKind =
 export class ModelError extends Error {
   override readonly name = "ModelError";
   readonly kind: ModelErrorKind;
-  /** The wait that the provider asks for, in ms; null if it does not say. */
   readonly retryAfterMs: number | null;
 
   constructor(
@@ -169,7 +162,6 @@ export class ModelError extends Error {
     this.retryAfterMs = options.retryAfterMs ?? null;
   }
 
-  /** True if the same call may go well later. */
   get isRetryable(): boolean {
     return this.kind !== "too_long" && this.kind !== "rejected" && this.kind !== "refused";
   }

@@ -7,7 +7,7 @@ import type { Model, ModelError, TokenPrice } from "./model.ts";
 import { answeredError, brokenStream, unreachable } from "./provider-error.ts";
 import { serverSentEvents } from "./server-sent-events.ts";
 
-/** The address and key of a model behind a chat completions API. `baseUrl` is null for OpenAI's own. */
+/** `baseUrl` is null for OpenAI's own. */
 export type OpenAiOptions = {
   /** Null for a server that asks for none. */
   readonly apiKey: string | null;
@@ -19,28 +19,28 @@ export type OpenAiOptions = {
   readonly compat: WrittenCompatibility;
 };
 
-/** The SDK is loaded by the first call that needs it: a server without one starts sooner, and smaller. */
+/** Loaded by the first call that needs it: a server without one starts sooner, and takes less memory. */
 const loadSdk = async (): Promise<typeof OpenAI> => (await import("openai")).default;
 
 /**
- * A model by the streaming chat completions API: OpenAI's own, and what speaks the same protocol. Calls are repeated by the loop, not
- * by the SDK, which sends the request; what comes back is read here, since servers differ in what they send.
+ * A model by the streaming chat completions API of OpenAI and compatible servers. The loop retries, not the SDK, which
+ * sends the request. Answers are parsed here, since servers differ.
  */
 export function openAiModel({ apiKey, baseUrl, model, maxTokens, price, compat }: OpenAiOptions): Model {
   const settings = {
-    // The SDK wants a key, and takes an organization from the environment: neither goes where it does not belong.
+    // The SDK requires a key, and takes an organization from the environment: neither goes to other servers.
     apiKey: apiKey ?? "none",
     organization: null,
     project: null,
     ...(apiKey === null ? { defaultHeaders: { Authorization: null } } : {}),
     maxRetries: 0,
-    // It logs what it cannot read, which may hold what people wrote.
+    // It logs unreadable data, which may contain people's texts.
     logLevel: "off",
     ...(baseUrl === null ? {} : { baseURL: baseUrl }),
   } as const;
   const compatibility = compatibilityOf(model, compat);
   let client: OpenAI | null = null;
-  // OpenAI's newer models refuse the older name of the limit, and other servers know only that.
+  // OpenAI's newer models reject the older name of the limit, and other servers know only that.
   const isOpenAi = baseUrl === null || new URL(baseUrl).hostname === "api.openai.com";
   const limitName = compatibility.tokenLimit ?? (isOpenAi ? "max_completion_tokens" : "max_tokens");
   const limit = maxTokens === null ? {} : { [limitName]: maxTokens };

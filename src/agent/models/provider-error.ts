@@ -4,23 +4,22 @@ import type { Refused } from "./provider-requests.ts";
 import { ModelError, type ModelErrorKind } from "./model.ts";
 import { objectIn, textIn } from "./odd-values.ts";
 
-/** The failure of a call, as a provider's SDK says it. `status` is null if the stream had already begun, or nothing answered. */
+/** `status` is null if the stream had already begun, or the provider was unreachable. */
 export type ProviderFailure = {
   readonly status: number | null;
   readonly headers: Headers | undefined;
-  /** The key that the call was made with: providers repeat it in their errors. Null for none. */
+  /** The key of the call, which providers repeat in errors. Null for none. */
   readonly apiKey: string | null;
-  /** The body of the error, as the provider sent it. */
   readonly body: unknown;
   readonly cause: Error;
 };
 
-/** Types of errors whose words may hold a part of the key. */
+/** Error types whose messages may contain a part of the key. */
 const NOT_ADMITTED: ReadonlySet<string | undefined> = new Set(["authentication_error", "permission_error"]);
 
 /**
- * Kinds by the error types that come inside of a stream, if there is no status. `invalid_request_error` is none of them: some
- * servers say so of a call that their model made badly, or of too many requests, which pass.
+ * Kinds by the error types of a stream, which have no status. Without `invalid_request_error`: some servers send it for
+ * a model's malformed call, or for too many requests, which pass.
  */
 const KIND_OF_TYPE: ReadonlyMap<string, ModelErrorKind> = new Map([
   ["rate_limit_error", "rate_limited"],
@@ -55,7 +54,7 @@ const TOO_LONG = new RegExp(
   "i",
 );
 
-/** The failure in the provider's own words, without headers or the request: they may hold the key. */
+/** The failure in the provider's words, without headers or request, which may contain the key. */
 function providerError({ status, headers, body: given, cause, apiKey }: ProviderFailure): ModelError {
   const body = withoutKey(given, apiKey);
   const { type, code, message } = wordsOf(body);
@@ -65,7 +64,7 @@ function providerError({ status, headers, body: given, cause, apiKey }: Provider
     return new ModelError("rejected", what, { cause });
   }
   const retryAfterMs = retryAfterOf(headers) ?? retryAfterIn(body, words);
-  // A provider that says that trying again is of no use is believed, as with an account that has run out.
+  // A provider that rules out retries is believed, as for an account without credit.
   const isOver = FINAL_TYPE.test(`${type} ${code}`) || (FINAL_WORDS.test(words) && retryAfterMs === null);
   if (status === null) {
     const ofType = KIND_OF_TYPE.get(type ?? "") ?? kindOfCode(code);
@@ -81,7 +80,7 @@ function providerError({ status, headers, body: given, cause, apiKey }: Provider
   });
 }
 
-/** What a provider said, without the key, in whatever way it is written there: it may be cut afterwards. */
+/** A provider's message without the key, in any notation: it may be cut afterwards. */
 function withoutKey(said: unknown, apiKey: string | null): unknown {
   if (apiKey === null || apiKey === "") return said;
   const text = JSON.stringify(said);
@@ -94,20 +93,20 @@ function withoutKey(said: unknown, apiKey: string | null): unknown {
   return JSON.parse(forms.reduce((left, form) => left.replaceAll(form, "…"), text));
 }
 
-/** The provider was not reached, or went away before it answered. */
+/** The provider was unreachable, or closed the connection before it answered. */
 export function unreachable(cause: Error, apiKey: string | null): ModelError {
   const reasons = textIn(withoutKey(withCause(cause), apiKey)).replaceAll(/\/\/[^\s/@]*@/g, "//…@");
   return new ModelError("unavailable", `the model's provider does not answer (${reasons})`, { cause });
 }
 
-/** An error while a stream is read that is no answer of the provider: a cut connection, an event that cannot be read. */
+/** An error while reading a stream: a closed connection, or an unreadable event. */
 export function brokenStream(thrown: unknown): ModelError {
   return thrown instanceof ModelError
     ? thrown
     : new ModelError("broken", `the model's stream broke off: ${messageOf(thrown)}`, { cause: thrown });
 }
 
-/** The kind of an error in a stream by its code, where that is a status. What a server refuses there may have been made by its model. */
+/** The kind of an error in a stream by its code, if that is a status. A rejected request may be the model's own output. */
 function kindOfCode(code: string | undefined): ModelErrorKind {
   const status = Number(code);
   if (status === 401 || status === 402 || status === 403) return "rejected";
@@ -131,18 +130,17 @@ function retryAfterOf(headers: Headers | undefined): number | null {
   return Number.isFinite(wait) ? Math.max(0, wait) : null;
 }
 
-/** Types and words of providers for a limit that no wait lifts: an account that has run out, or was never paid for. */
+/** Errors that no wait lifts: an account without credit, or one that was never paid for. */
 const FINAL_TYPE = /insufficient[_ ](?:quota|balance|credits|funds)|billing/i;
 const FINAL_WORDS =
   /insufficient[_ ](?:quota|balance|credits|funds)|exceeded your current quota, please check your plan|billing/i;
 
-/** Hours, minutes, and seconds or milliseconds. */
 const WAIT =
   /(?:try|retry)(?: again)? (?:in|after) (?:(\d+) ?h(?:ours?)?(?![a-z])[ ,]*)?(?:(\d+) ?m(?:in(?:ute)?s?)?(?![a-z])[ ,]*)?(?:(\d+(?:\.\d+)?) ?(ms|milliseconds?|s|sec(?:ond)?s?)\b)?/i;
 
 /**
- * The wait that a body asks for, in ms: Gemini's `retryDelay`, OpenRouter's copy of a header, and OpenAI's and Groq's "try again in
- * 1m2.5s"; null for none.
+ * The wait that a body asks for, in ms: Gemini's `retryDelay`, OpenRouter's copy of a header, and OpenAI's and Groq's
+ * "try again in 1m2.5s"; null for none.
  */
 function retryAfterIn(body: unknown, words: string): number | null {
   const text = JSON.stringify(body) ?? "";
@@ -155,8 +153,8 @@ function retryAfterIn(body: unknown, words: string): number | null {
 }
 
 /**
- * `{ error: { type, code, message } }`, as Anthropic and OpenAI answer, what is inside of it, as OpenAI's SDK hands on, a list of one
- * such object, as Gemini answers, or `{ message }` or `{ detail }`, as Mistral and FastAPI do.
+ * `{ error: { type, code, message } }` (Anthropic, OpenAI), its inner object (OpenAI's SDK), a list of one such object
+ * (Gemini), or `{ message }` or `{ detail }` (Mistral, FastAPI).
  */
 function wordsOf(body: unknown): { readonly type?: string; readonly code?: string; readonly message?: string } {
   const first: unknown = Array.isArray(body) ? body[0] : body;
@@ -166,7 +164,7 @@ function wordsOf(body: unknown): { readonly type?: string; readonly code?: strin
   const { type, code, message, detail } = inner;
   const words = [message, detail].find((each) => typeof each === "string" && each !== "");
   const plain = words ?? [message, detail].find((each) => each !== undefined && each !== null);
-  // OpenRouter hands on the words of the provider behind it.
+  // OpenRouter passes on the message of the provider behind it.
   const raw = textIn(objectIn(inner["metadata"])["raw"]);
   const said = typeof plain === "string" && raw !== "" ? `${plain}: ${raw.slice(0, 1_000)}` : plain;
   return {
@@ -176,20 +174,19 @@ function wordsOf(body: unknown): { readonly type?: string; readonly code?: strin
   };
 }
 
-/** An error that a provider answered with, as its SDK throws it. */
 type AnsweredError = Error & {
   readonly status: number | undefined;
   readonly headers: Headers | undefined;
   readonly error: unknown;
 };
 
-/** The failure that a provider answered with: `refused` is the answer itself, null if the SDK found the error in another place. */
+/** The failure of an error answer: `refused` is the answer itself, null if the SDK found the error elsewhere. */
 export function answeredError(error: AnsweredError, refused: Refused | null, apiKey: string | null): ModelError {
   const { status, headers, body } = refused ?? { status: error.status ?? null, headers: error.headers, body: error.error };
   return providerError({ status, headers, body, cause: error, apiKey });
 }
 
-/** The failure that stands in a stream in the place of more of the answer. */
+/** The failure of an error within a stream. */
 export function streamError(body: unknown, apiKey: string | null): ModelError {
   const cause = new Error(JSON.stringify(withoutKey(body, apiKey))?.slice(0, 500) ?? "an error");
   return providerError({ status: null, headers: undefined, body, cause, apiKey });

@@ -1,15 +1,13 @@
 import { bodyText } from "./server-sent-events.ts";
 
-/** The answer of a provider that is none: what SDKs leave of its body is often not all that it says. */
+/** An error answer of a provider: SDKs often keep only a part of its body. */
 export type Refused = { readonly status: number; readonly headers: Headers; readonly body: unknown };
 
-/** The most of a refusal that is read, in characters. */
+/** The most of an error answer that is read, in characters. */
 const MOST_CHARACTERS = 64 * 1024;
 
-/** The requests of one call, by the `fetch` that an SDK is given. */
 export class ProviderRequests {
   readonly #heard: () => void;
-  /** The last answer that was none; null if there was none. */
   refused: Refused | null = null;
 
   /** `heard` is called when an answer begins and for each piece of its body: pings and comments count as well. */
@@ -46,7 +44,6 @@ function jsonOr(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // A page of a proxy between them.
     return /^\s*</.test(text) ? undefined : text.trim();
   }
 }

@@ -9,7 +9,7 @@ const ANY_TEXT = Type.String();
 
 /** The conditions of a reply. All conditions that are present must hold; the first reply whose conditions hold is played. */
 const CONDITION = closed({
-  /** The last message of a person, since the model last answered, matches this regular expression (flags `is`). */
+  /** The last message of a person since the model's last answer matches this regular expression (flags `is`). */
   user: Type.Optional(ANY_TEXT),
   /** The newest message holds a result of this tool. */
   result: Type.Optional(ANY_TEXT),
@@ -21,57 +21,49 @@ const CONDITION = closed({
   atMost: Type.Optional(Type.Integer()),
 });
 
-/** Text with placeholders, or a text repeated for each line found. */
 const LINE = Type.Union([ANY_TEXT, closed({ each: ANY_TEXT })]);
 
-/** A tool call: its input (a template), or the exact text of its arguments. */
 const CALL = closed({
   tool: ANY_TEXT,
   input: Type.Optional(Type.Unsafe<Json>({})),
   arguments: Type.Optional(ANY_TEXT),
 });
 
-/** One answer of the model. */
 const REPLY = closed({
-  /** The conditions of the answer; without any the answer may always be given. */
+  /** Without conditions the answer always fits. */
   when: CONDITION,
-  /** Takes the lines that match out of the newest result of a tool; named groups become placeholders, as in `{{name}}`. */
+  /** Extracts matching lines from the newest result of a tool; named groups become placeholders, as in `{{name}}`. */
   find: Type.Optional(closed({ result: ANY_TEXT, line: ANY_TEXT })),
-  /** The thought of the model before it says anything. */
+  /** The thought before the answer. */
   think: Type.Optional(ANY_TEXT),
-  /** The text of the answer, a line each. */
+  /** A line each. */
   say: Type.Optional(Type.Immutable(Type.Array(LINE))),
-  /** The tool calls of the answer. */
   call: Type.Optional(Type.Immutable(Type.Array(CALL))),
-  /** The reason why the answer ends. `tool_use` if it has calls, `end_turn` otherwise. */
+  /** `tool_use` if omitted and it has calls, otherwise `end_turn`. */
   stop: Type.Optional(Type.Enum([...STOP_REASONS])),
   /** The call fails with this message, after what it says. */
   fail: Type.Optional(ANY_TEXT),
 });
 
-/** The form of a script. It is described in docs/scripted-model.md. */
 const SCRIPT = closed({
   $comment: Type.Optional(ANY_TEXT),
   /** Text is sent in chunks of so many characters, so many milliseconds apart, up to an hour. */
   pace: Type.Optional(closed({ characters: COUNT, delayMs: Type.Number({ minimum: 0, maximum: 3_600_000 }) })),
-  /** The answers that the model may give; of those whose conditions hold, the first is played. */
   replies: Type.Immutable(Type.Array(REPLY, { minItems: 1 })),
 });
 
-/** The script of a scripted model. */
 export type Script = Static<typeof SCRIPT>;
 export type ScriptReply = Static<typeof REPLY>;
 export type ScriptCall = Static<typeof CALL>;
 export type ScriptLine = Static<typeof LINE>;
 
-/** A script file that cannot be played; the message points at the field. */
+/** An invalid script file; the message names the field. */
 export class ScriptError extends Error {
   override readonly name = "ScriptError";
 }
 
 const formProblemsOf = formCheck(SCRIPT, "the script");
 
-/** The script in a file's text. `name` stands in the errors. */
 export function parseScript(name: string, source: string): Script {
   let read: unknown;
   try {
@@ -98,7 +90,6 @@ export function parseScript(name: string, source: string): Script {
   return script;
 }
 
-/** The problems of a script that is well formed and can still not be played. */
 function* problemsOf({ when, find, say = [], call = [] }: ScriptReply): Generator<string> {
   const repeats =
     say.some((line) => typeof line !== "string") || call.some(({ input }) => JSON.stringify(input ?? null).includes('{"each":'));

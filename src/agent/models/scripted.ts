@@ -20,8 +20,8 @@ type Scene = { readonly values: Fields; readonly found: readonly Fields[] };
 const UNPACED = { characters: Number.MAX_SAFE_INTEGER, delayMs: 0 };
 
 /**
- * A model that plays a script: what a newcomer without a key gets, what tests use and what frontends are built
- * against. It keeps no state: which reply it plays follows from the conversation alone.
+ * A model that plays a script, for people without a key, tests and frontends. It keeps no state: the conversation alone
+ * decides the reply.
  */
 export function scriptedModel(name: string, script: Script, price: TokenPrice | null = null): Model {
   return {
@@ -82,7 +82,6 @@ function chooseReply(script: Script, request: ModelRequest): [ScriptReply, Scene
   throw new ModelError("rejected", "the script has no reply to this conversation: add one, for example with an empty `when`");
 }
 
-/** The values of which the reply can speak, or null if its conditions do not hold. */
 function sceneOf(reply: ScriptReply, messages: readonly ModelMessage[]): Scene | null {
   const newest = messages.at(-1)?.content ?? [];
   const texts = newest.flatMap((block) => (block.type === "text" && !isNote(block.text) ? [block.text] : []));
@@ -103,14 +102,13 @@ function sceneOf(reply: ScriptReply, messages: readonly ModelMessage[]): Scene |
   return { values: { ...values, count: String(found.length) }, found };
 }
 
-/** True for what the server tells the model, which no person said: it stands in brackets. */
+/** True for a note of the server, which no person wrote: it is in brackets. */
 function isNote(text: string): boolean {
   return text.startsWith("[") && /\]$/m.test(text);
 }
 
 type ToolResultBlock = ContentBlock & { type: "tool_result" };
 
-/** The result of the tool among `blocks`; the conversation tells which call it answers. */
 function resultOf(tool: string, blocks: readonly ContentBlock[], messages: readonly ModelMessage[]): ToolResultBlock | undefined {
   const calls = new Set(
     messages.flatMap(({ content }) =>
@@ -152,7 +150,6 @@ function fillJson(template: Json, scene: Scene): Json {
   return Object.fromEntries(Object.entries(template).map(([key, value]) => [key, fillJson(value, scene)]));
 }
 
-/** Each `{{name}}` replaced by that value; a name that is not known stays as it is. */
 function fill(text: string, values: Fields): string {
   return text.replaceAll(/\{\{(\w+)\}\}/g, (placeholder, name: string) => values[name] ?? placeholder);
 }

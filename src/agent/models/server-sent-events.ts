@@ -1,19 +1,17 @@
 import { createParser } from "eventsource-parser";
 import { ModelError } from "./model.ts";
 
-/** An event of a stream, with its data as JSON has it. */
 export type ServerSentEvent = { readonly event: string | null; readonly data: unknown };
 
-/** The event that says that a stream is at its end, and nothing else. */
+/** The event that marks the end of a stream. */
 export const STREAM_END: ServerSentEvent = { event: "[DONE]", data: null };
 
-/** The longest event, in characters: an answer of a model comes in many. */
 const MOST_CHARACTERS = 32 * 1024 * 1024;
 
 /**
- * The events of a provider's stream, up to `[DONE]`, of which STREAM_END tells. Comments and events without data, by which servers keep connections alive, are
- * passed over. A provider that answers with one JSON body in the place of a stream has one event before it. Throws ModelError `broken` for
- * an event that is no JSON, and what reading the body throws; ends at once with an error when `signal` aborts.
+ * The events of a provider's stream; STREAM_END stands for `[DONE]`. Comments and empty events, which keep connections
+ * alive, are skipped. One JSON body in place of a stream becomes one event before it. Throws ModelError `broken` for
+ * invalid JSON, and errors of reading the body; ends immediately with an error when `signal` aborts.
  */
 export async function* serverSentEvents(response: Response, signal: AbortSignal): AsyncGenerator<ServerSentEvent> {
   if (response.body === null) return;
@@ -32,7 +30,7 @@ export async function* serverSentEvents(response: Response, signal: AbortSignal)
     onError: ({ type, field, value, line }) => {
       if (type === "max-buffer-size-exceeded")
         throw new ModelError("broken", `the model's stream has an event of more than ${MOST_CHARACTERS} characters`);
-      // Some servers write an error as a field of that name, or as a line of JSON.
+      // Some servers send an error as a field of that name, or as a line of JSON.
       if (field === "error") waiting.push({ event: "error", data: value ?? "" });
       else if (line?.startsWith('{"error"') === true) waiting.push({ event: "error", data: line });
     },
@@ -47,14 +45,13 @@ export async function* serverSentEvents(response: Response, signal: AbortSignal)
       if (data.trim() !== "") yield { event, data: read(data, event) };
     }
   }
-  // Some servers leave out the empty line behind their last event.
+  // Some servers omit the empty line after their last event.
   parser.feed("\n\n");
   for (const { event, data } of waiting)
     if (data.trim() === "[DONE]") yield STREAM_END;
     else if (data.trim() !== "") yield { event, data: read(data, event) };
 }
 
-/** The beginning of a body, of so many characters. What comes behind them is not read, however long it is. */
 export async function bodyText({ body }: Response, most: number, signal?: AbortSignal): Promise<string> {
   let text = "";
   if (body === null) return text;

@@ -1,19 +1,17 @@
 import { NO_TOKENS, type TokenUsage } from "./model.ts";
 
-/** The tokens that the calls of one step used: several, if some of them broke off. */
+/** The tokens of one step's calls: several, if some broke off. */
 export type Spending = {
   readonly usage: TokenUsage;
-  /** True if a call broke off, so that its output was estimated from what came of it. */
+  /** True if a call broke off, so that its output was estimated. */
   readonly isEstimated: boolean;
 };
 
-/** No call was made, or none was answered by anything. */
 export const NOTHING_SPENT: Spending = { usage: NO_TOKENS, isEstimated: false };
 
 /** About as many characters are one token of English text (OpenAI, "What are tokens and how to count them?"). */
 const TOKEN_CHARACTERS = 4;
 
-/** The tokens of a call that broke off: input as its provider counted it, if it did by then, and output by what came, in characters. */
 export function spentOnBroken(counted: TokenUsage | null, characters: number): Spending {
   if (counted === null && characters === 0) return NOTHING_SPENT;
   const usage = counted ?? NO_TOKENS;
@@ -21,7 +19,6 @@ export function spentOnBroken(counted: TokenUsage | null, characters: number): S
   return { usage: { ...usage, outputTokens }, isEstimated: true };
 }
 
-/** The tokens of both. */
 export function spentTogether(one: Spending, other: Spending): Spending {
   return {
     usage: {

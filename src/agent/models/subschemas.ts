@@ -21,7 +21,6 @@ const NAMED_SCHEMAS: ReadonlySet<string> = new Set([
   "properties",
 ]);
 
-/** The schema with each schema right inside of it changed. */
 export function mapSubschemas(schema: JsonObject, change: (schema: JsonObject) => JsonObject): JsonObject {
   const changed = Object.entries(schema).map(([keyword, value]) => [keyword, changedValue(keyword, value, change)] as const);
   return Object.fromEntries(changed);

@@ -3,21 +3,16 @@ import type { SaidPiece } from "./chat-chunk.ts";
 const OPENING = "<think>";
 const CLOSING = "</think>";
 
-/**
- * Takes a block `<think>…</think>` at the beginning of an answer for a thought: servers without a parser for it leave it in the text.
- * A block anywhere else is text.
- */
+/** Parses a leading block `<think>…</think>` as a thought, for servers without a parser for it. Blocks elsewhere are text. */
 export class ThinkTag {
   #state: "before" | "in" | "closing" | "past";
-  /** Text whose meaning is not clear before more of it has come. */
+  /** Text that may be the beginning of a tag. */
   #held = "";
 
-  /** `isOpen` if the answer begins in the thought: its tag stands in what the model was given. */
   constructor(isOpen: boolean) {
     this.#state = isOpen ? "in" : "before";
   }
 
-  /** The pieces that a further piece of text makes. */
   take(text: string): SaidPiece[] {
     this.#held += text;
     const pieces: SaidPiece[] = [];
@@ -29,7 +24,6 @@ export class ThinkTag {
     }
   }
 
-  /** What was held back, at the end of the answer. */
   end(): SaidPiece[] {
     const text = this.#held;
     this.#held = "";
@@ -81,7 +75,7 @@ function thought(text: string): SaidPiece {
   return { kind: "thinking", text, field: "think tag" };
 }
 
-/** The length of the longest end of a text with which a tag may begin. */
+/** The length of the longest end of a text that may begin a tag. */
 function partialEnd(text: string, tag: string): number {
   for (let length = Math.min(text.length, tag.length - 1); length > 0; length -= 1)
     if (text.endsWith(tag.slice(0, length))) return length;

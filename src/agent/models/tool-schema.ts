@@ -1,10 +1,10 @@
 import { isJsonObject, type Json, type JsonObject } from "../../lib/json.ts";
 import { mapSubschemas } from "./subschemas.ts";
 
-/** The longest schema with what it refers to in its place, in characters: references may refer to references. */
+/** The longest schema after references are inlined, in characters: references may be nested. */
 const MOST_CHARACTERS = 64 * 1024;
 
-/** Bounds that servers make grammars of, which many of them cannot hold; each as a person says it. */
+/** Bounds that many servers' grammars do not support, each as a sentence. */
 const BOUNDS: Readonly<Record<string, (bound: Json) => string | null>> = {
   pattern: () => null,
   format: () => null,
@@ -18,29 +18,27 @@ const BOUNDS: Readonly<Record<string, (bound: Json) => string | null>> = {
 };
 
 /**
- * A tool's schema as servers of models take it: without patterns, formats, lengths and counts, which stand in descriptions, and with
- * what `$ref` names in its place. The whole schema validates what comes.
+ * A tool's schema for servers of models: patterns, formats, lengths and counts are moved into descriptions, and `$ref`
+ * is inlined. The original schema validates inputs.
  */
 export function toolSchema(schema: JsonObject): JsonObject {
   const known = made.get(schema);
   if (known !== undefined) return known;
   const inlined = inlinedReferences(schema);
-  // Some servers refuse an object that does not say that it has no properties.
+  // Some servers reject an object without `properties`.
   const sent = { properties: {}, ...plain(JSON.stringify(inlined).length > MOST_CHARACTERS ? schema : inlined) };
   made.set(schema, sent);
   return sent;
 }
 
-/** The same without `additionalProperties`, which some servers refuse. */
 export function openSchema(schema: JsonObject): JsonObject {
   const { additionalProperties: _closed, ...open } = schema;
   return mapSubschemas(open, openSchema);
 }
 
-/** The schemas that were made, by those of the tools: each is sent with every request. */
+/** Cached by tool schema: each is sent with every request. */
 const made = new WeakMap<JsonObject, JsonObject>();
 
-/** The schema without bounds. */
 function plain(schema: JsonObject): JsonObject {
   const bounds = Object.entries(schema).flatMap(([keyword, value]) => {
     const bound = Object.hasOwn(BOUNDS, keyword) ? BOUNDS[keyword]?.(value) : null;
@@ -55,8 +53,8 @@ function plain(schema: JsonObject): JsonObject {
 }
 
 /**
- * The mapped schema without conditions that have lost their bounds: `not` and `if` would then hold for what they did not, and of
- * `oneOf` two may hold.
+ * The mapped schema without conditions that depend on removed bounds: `not` and `if` would hold for other values, and
+ * two of `oneOf` could hold.
  */
 function loosened(schema: JsonObject, mapped: JsonObject): JsonObject {
   const isChanged = (keyword: string): boolean => JSON.stringify(schema[keyword]) !== JSON.stringify(mapped[keyword]);
@@ -71,7 +69,7 @@ function loosened(schema: JsonObject, mapped: JsonObject): JsonObject {
   };
 }
 
-/** The schema with what it refers to in its place; of a schema that contains itself the reference becomes any value. */
+/** The schema with inlined references; a recursive reference allows any value. */
 function inlinedReferences(root: JsonObject): JsonObject {
   let left = MOST_CHARACTERS;
   const inline = (schema: JsonObject, within: readonly string[]): JsonObject => {
@@ -91,7 +89,6 @@ function inlinedReferences(root: JsonObject): JsonObject {
   return inline(root, []);
 }
 
-/** The schema that a reference within the same document names; null if there is none. */
 function referred(root: JsonObject, reference: string): JsonObject | null {
   if (!reference.startsWith("#/")) return null;
   let found: Json | undefined = root;
@@ -103,14 +100,12 @@ function referred(root: JsonObject, reference: string): JsonObject | null {
   return isJsonObject(found) ? found : null;
 }
 
-/** Keywords that say something of a schema and bound nothing: those beside a reference are meant. */
 const ANNOTATIONS: ReadonlySet<string> = new Set(["title", "description", "default", "examples"]);
 
 function listed(value: Json | undefined): readonly Json[] {
   return Array.isArray(value) ? (value as readonly Json[]) : [];
 }
 
-/** A step of a reference, as it is if it is not encoded. */
 function decoded(step: string): string {
   try {
     return decodeURIComponent(step);
