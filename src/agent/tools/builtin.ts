@@ -10,7 +10,6 @@ import { fsWrite } from "./fs/write.ts";
 import { todoRead, todoWrite } from "./todo.ts";
 import type { Tool } from "./tool.ts";
 
-/** The tools that every deployment has. */
 export const BUILTIN_TOOLS: readonly Tool[] = [
   fsRead,
   fsWrite,

@@ -1,13 +1,12 @@
 import type { CommandUse, PathUse } from "./path-places.ts";
 
-/** The parts of a definition that decide if a tool's answers may be given again. `paths` is null if the definition does not say them. */
 type Dependencies = {
   readonly readOnly: boolean;
   readonly paths: Readonly<Record<string, PathUse>> | null;
   readonly commands: Readonly<Record<string, CommandUse>>;
 };
 
-/** Says why the answers of a tool cannot be given again, in words that follow its name; null if they can. */
+/** Why a tool's answers may not be reused, as words after its name; null if they may. */
 export function cacheProblem({ readOnly, paths, commands }: Dependencies): string | null {
   if (!readOnly) return "it is not readOnly, and what changes something must happen at each call";
   if (paths === null) return "name the files that it reads in paths, or say paths: {} if it reads none";

@@ -1,15 +1,12 @@
 import { Type } from "typebox";
 import type { PostToolUseEntry } from "./tool-hooks.ts";
 
-/** One hook, or a list of them, as it is written. */
 export type HookList<Hook> = Hook | readonly Hook[];
 
-/** The form of one hook, or of a list of them. */
 export function hookList<Hook>() {
   return Type.Unsafe<HookList<Hook>>(oneOrMore({ isFunction: true }, "must be a function, or a list of functions"));
 }
 
-/** The form of postToolUse hooks: functions, or objects with one. */
 export function postHooks() {
   const withRun = {
     type: "object",
@@ -23,7 +20,6 @@ export function postHooks() {
   );
 }
 
-/** The hooks in order. */
 export function listOf<Hook>(written: HookList<Hook> | undefined): readonly Hook[] {
   if (written === undefined) return [];
   return isList(written) ? written : [written];
@@ -33,7 +29,7 @@ function isList<Hook>(written: HookList<Hook>): written is readonly Hook[] {
   return Array.isArray(written);
 }
 
-/** A list is looked at item by item, so that a problem names its place. */
+/** Lists are checked item by item, so that a problem names its place. */
 function oneOrMore(item: object, problem: string): object {
   const isList = { type: "array" };
   return {

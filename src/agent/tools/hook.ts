@@ -1,13 +1,13 @@
 import { currentOwnCode } from "./own-code.ts";
 import { aborted } from "../../lib/aborted.ts";
 
-/** A hook, and where it stands in the configuration: `templates.assistant.hooks.preToolUse.0`. */
+/** `place` in the configuration: `templates.assistant.hooks.preToolUse.0`. */
 export type Placed<Hook> = { readonly place: string; readonly run: Hook };
 
-/** The time that one hook may take, in ms. */
+/** The time limit of one hook, in ms. */
 const HOOK_MS = 10_000;
 
-/** The answer of a hook, which stands at `place` if there are several. Rejects if it throws, takes too long, or `signal` aborts. */
+/** The answer of a hook. `place` names it if there are several. Rejects if it throws, takes too long, or `signal` aborts. */
 export async function hookAnswer<Answer>(
   hook: () => Answer | Promise<Answer>,
   signal: AbortSignal,

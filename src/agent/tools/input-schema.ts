@@ -4,23 +4,23 @@ import { isJsonObject, type JsonObject } from "../../lib/json.ts";
 import { mapSubschemas } from "../models/subschemas.ts";
 import { describe } from "./validation-issue.ts";
 
-/** The definition of a tool is wrong; the message says where. */
+/** The definition of a tool is invalid; the message names the place. */
 export class ToolDefinitionError extends Error {
   override readonly name = "ToolDefinitionError";
 }
 
-/** The schema of a tool's input, in which objects take the properties that they name. Throws ToolDefinitionError. */
+/** The schema of a tool's input, whose objects accept only their named properties. Throws ToolDefinitionError. */
 export function schemaOf(name: string, schema: object): JsonObject {
   const json = JSON.parse(JSON.stringify(schema)) as JsonObject;
   if (json["type"] !== "object") throw new ToolDefinitionError(`the inputSchema of tool ${name} must have type "object"`);
-  // What several schemas describe together is closed by none of them.
+  // Combined schemas cannot be closed one by one.
   const inner = JSON.stringify(json).includes('"allOf":') ? json : mapSubschemas(json, closedObject);
   return isOpen(json) ? inner : { ...inner, additionalProperties: false };
 }
 
 /**
- * The schema, in which objects take the properties that they name and no others, unless they say so themselves. An object that names
- * none takes any, and so does one that is described by alternatives or conditions besides.
+ * The schema, whose objects accept only their named properties, unless they say otherwise. Objects without properties,
+ * or with alternatives or conditions, stay open.
  */
 function closedObject(schema: JsonObject): JsonObject {
   const namesProperties = isJsonObject(schema["properties"]);
@@ -34,15 +34,12 @@ function isOpen(schema: JsonObject): boolean {
   return "additionalProperties" in schema || "unevaluatedProperties" in schema;
 }
 
-/** The check that a schema is one. It is made once for all tools, since to make it takes longer than to compile a tool's schema. */
 const schemas = withFormats({});
 
-/** Knows the formats of texts (date-time, email, uri, uuid, ipv4 and others), which are checked in full. */
 function withFormats(options: Options): Ajv {
   return addFormats.default(new Ajv(options), { mode: "full" });
 }
 
-/** The options by which a tool's schema is compiled. The schema was checked before. */
 const COMPILING = {
   useDefaults: true,
   strict: true,
@@ -52,10 +49,12 @@ const COMPILING = {
   validateSchema: false,
 } as const;
 
-/** A schema whose library checks inputs once more itself: its words may be the library's own, and its patterns have flags that JSON Schema has not. */
+/**
+ * For a schema whose library validates again: it may have its own keywords, and regular expression flags that JSON
+ * Schema lacks.
+ */
 const CHECKED_AGAIN = { ...COMPILING, strict: false, validateFormats: false, logger: false } as const;
 
-/** What checks inputs by a schema, and lists all problems or the first. Throws ToolDefinitionError for a schema that is none. */
 export function compile<Input>(
   name: string,
   schema: JsonObject,
@@ -65,7 +64,7 @@ export function compile<Input>(
   try {
     const read = isCheckedAgain ? withoutPatterns(schema) : schema;
     if (schemas.validateSchema(read) !== true) throw new Error(`schema is invalid: ${schemas.errorsText()}`);
-    // One for each tool: what a schema refers to is looked for in that schema alone.
+    // One for each tool: references resolve only within its schema.
     return withFormats({ ...(isCheckedAgain ? CHECKED_AGAIN : COMPILING), allErrors: problems === "all" }).compile<Input>(read);
   } catch (error) {
     throw new ToolDefinitionError(
@@ -78,7 +77,7 @@ function withoutPatterns({ pattern: _pattern, ...schema }: JsonObject): JsonObje
   return mapSubschemas(schema, withoutPatterns);
 }
 
-/** A default that does not fit would fail each call that leaves its parameter out. Throws ToolDefinitionError. */
+/** An invalid default would fail each call without that parameter. Throws ToolDefinitionError. */
 export function checkDefaults(name: string, schema: JsonObject): void {
   if (!JSON.stringify(schema).includes('"default":')) return;
   const validate = compile(name, { ...schema, required: [] });

@@ -5,35 +5,37 @@ import type { EventLog } from "../../events/log.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Logger } from "../../telemetry/log.ts";
 
-/** Code of the operator's own that runs now: what it is, and who is told of what it forgot. */
+/** Running code of the operator, and the receiver of its unhandled errors. */
 export type OwnCode = {
-  /** Of which agent, for example `the call … of own_tool`. */
+  /** With its agent, for example `the call … of own_tool`. */
   readonly what: string;
-  /** Says on the agent's timeline that it forgot something. */
+  /** Reports an unhandled error on the agent's timeline. */
   raise(problem: string): Promise<void>;
-  /** Logs what it threw, or a hook or a mode at a place of the configuration, with the stack, for its author: the model and the timeline have the message alone. */
+  /**
+   * Logs an error with its stack for the author, also one of a hook or a mode at a place of the configuration: the
+   * model and the timeline get only the message.
+   */
   threw(error: unknown, place?: string): void;
 };
 
-/** By what is told of what own code forgot. */
 export type OwnCodeServices = { readonly log: EventLog; readonly clock: Clock; readonly logger: Logger };
 
 const current = new AsyncLocalStorage<OwnCode>();
 
-/** One piece of own code raises no more than so many errors: it may forget a million. */
+/** The most unhandled errors that one run raises. */
 const RAISED = 10;
 
-/** Runs own code: what it starts and does not wait for is known as its. */
+/** Runs own code. Its unawaited work is attributed to it. */
 export function runOwnCode<Result>(code: OwnCode, work: () => Result): Result {
   return current.run(code, work);
 }
 
-/** The own code that what happens now belongs to; null if it is none. */
+/** The own code of the present asynchronous context; null for none. */
 export function currentOwnCode(): OwnCode | null {
   return current.getStore() ?? null;
 }
 
-/** Own code that works for an agent, or for none. What it forgot is raised as an ERROR on the agent's timeline, or logged. */
+/** Own code for an agent, or for none. Its unhandled errors are raised as an ERROR on the agent's timeline, or logged. */
 export function ownCodeOf(
   { log, clock, logger }: OwnCodeServices,
   agent: { readonly id: string; readonly tenant: string; readonly createdBy: string } | null,

@@ -2,12 +2,12 @@ import { isJsonObject, type Json, type JsonObject } from "../../lib/json.ts";
 import type { Access } from "../workspace/workspace.ts";
 
 /**
- * The use of a place of an input that holds a path, or a list of paths. `searchIn` marks a glob pattern of files that are
- * looked for: in the folder that the named parameter gives, or in the whole workspace for null.
+ * The use of an input place with a path, or a list of paths. `searchIn` marks a glob pattern: in the folder of the
+ * named parameter, or in the whole workspace for null.
  */
 export type PathUse = Access | { readonly searchIn: string | null };
 
-/** The places of an input that lie in lists of objects, as in `edits[].path`: a field of every item of a parameter. */
+/** Places of an input in lists of objects, as in `edits[].path`: a field of every item. */
 export type FieldPlace<Input> = {
   [Parameter in keyof Input & string]: NonNullable<Input[Parameter]> extends readonly (infer Item)[]
     ? Item extends object
@@ -16,18 +16,16 @@ export type FieldPlace<Input> = {
     : never;
 }[keyof Input & string];
 
-/** The places of an input that hold paths, as a definition names them: parameters, and fields of the items of lists. */
 export type PathPlaces<Input> = {
   readonly [Parameter in keyof Input & string]?: Access | { readonly searchIn: (keyof Input & string) | null };
 } & { readonly [Place in FieldPlace<Input>]?: Access };
 
 /**
- * The use of a place of an input that holds a command line, or a list of lines: the parameter that names the folder in which
- * they run, null for the workspace, and the one with variables of their environment, null for none.
+ * The use of an input place with a command line, or a list of lines. `folderIn`: the parameter with their folder, null
+ * for the workspace. `environmentIn`: the one with their environment variables, null for none.
  */
 export type CommandUse = { readonly folderIn: string | null; readonly environmentIn: string | null };
 
-/** The places of an input that hold command lines: parameters, and fields of the items of lists, as in `steps[].command`. */
 export type CommandPlaces<Input> = readonly (
   | (keyof Input & string)
   | FieldPlace<Input>
@@ -38,26 +36,23 @@ export type CommandPlaces<Input> = readonly (
     }
 )[];
 
-/** The parts of a place: the parameter, and the field of the parameter's items; null for a parameter itself. */
 export type Place = { readonly parameter: string; readonly field: string | null };
 
 const OF_ITEMS = "[].";
 
-/** Takes the name of a place apart. */
 export function placeOf(name: string): Place {
   const at = name.indexOf(OF_ITEMS);
   return at < 0 ? { parameter: name, field: null } : { parameter: name.slice(0, at), field: name.slice(at + OF_ITEMS.length) };
 }
 
 /**
- * True if a rule that says `parameter` speaks of a place: of the parameter itself, and of a field of that name in lists. So
- * a rule on `path` speaks of `edits[].path`, too.
+ * True if a rule about `parameter` applies to a place: the parameter itself, or a field of that name in lists. So a
+ * rule on `path` applies to `edits[].path`.
  */
 export function speaksOf(parameter: string, place: string): boolean {
   return place === parameter || (place.endsWith(parameter) && place.endsWith(`${OF_ITEMS}${parameter}`));
 }
 
-/** The schemas of a tool's parameters, by name. */
 export function parametersOf(inputSchema: JsonObject): JsonObject {
   const properties = inputSchema["properties"];
   return isJsonObject(properties) ? properties : {};
@@ -69,8 +64,8 @@ export function valuesAt(input: JsonObject, place: Place): readonly Json[] {
 }
 
 /**
- * The first place of paths and command lines, or of what belongs to them, at which what `run` is given is not what was judged; null
- * for none.
+ * The first place of paths or command lines, or of their folders and variables, at which `run` would get another value
+ * than judged; null for none.
  */
 export function placeUnlike(
   judged: JsonObject,
@@ -89,10 +84,9 @@ export function placeUnlike(
   return places.find((place) => !isJsonObject(given) || at(judged, place) !== at(given, place)) ?? null;
 }
 
-/** A value of an input, with where it stands: `command`, `commands[1]`, or `steps[0].command`. */
+/** A value of an input with its place: `command`, `commands[1]`, or `steps[0].command`. */
 export type PlacedValue = { readonly at: string; readonly value: Json };
 
-/** The values at a place of an input, each with where it stands. */
 export function placedValues(input: JsonObject, { parameter, field }: Place): readonly PlacedValue[] {
   const value = Object.hasOwn(input, parameter) ? (input[parameter] ?? null) : null;
   const items = itemsOf({ at: parameter, value });
@@ -102,7 +96,6 @@ export function placedValues(input: JsonObject, { parameter, field }: Place): re
   );
 }
 
-/** The items of a list, or the value itself; none of null. */
 function itemsOf({ at, value }: PlacedValue): readonly PlacedValue[] {
   if (!isList(value)) return value === null ? [] : [{ at, value }];
   return value.flatMap((item, index) => (item === null ? [] : [{ at: `${at}[${index}]`, value: item }]));
@@ -112,7 +105,7 @@ function isList(value: Json): value is readonly Json[] {
   return Array.isArray(value);
 }
 
-/** The problem with a declared place of paths, in words that follow the tool's name; null if there is none. */
+/** The problem with a declared place of paths, as words after the tool's name; null for none. */
 export function placeProblem(schema: JsonObject, name: string, use: PathUse): string | null {
   const parameters = parametersOf(schema);
   const searchIn = typeof use === "string" ? null : use.searchIn;
@@ -128,7 +121,7 @@ export function placeProblem(schema: JsonObject, name: string, use: PathUse): st
     : `name ${name}: a path is a string or a list of strings, a folder to search in a string, and ${name.includes(OF_ITEMS) ? "the items of the list objects" : "a field of the items of a list is named as in edits[].path"}`;
 }
 
-/** The problem with a declared place of command lines, in words that follow the tool's name; null if there is none. */
+/** The problem with a declared place of command lines, as words after the tool's name; null for none. */
 export function commandProblem(schema: JsonObject, name: string, { folderIn, environmentIn }: CommandUse): string | null {
   const parameters = parametersOf(schema);
   const place = placeOf(name);

@@ -2,7 +2,7 @@ import { stat } from "node:fs/promises";
 import type { Workspace } from "../workspace/workspace.ts";
 import { FileProblem } from "./fs/file-problem.ts";
 
-/** The folder in which a program starts. Throws an error for the model if there is no such folder. */
+/** Throws an error for the model if there is no such folder. */
 export async function presentFolder(workspace: Workspace, folder: string): Promise<string> {
   const real = workspace.resolve(folder);
   if (!(await stat(real)).isDirectory()) throw new FileProblem(`${folder} is no folder: a program starts in a folder`);

@@ -4,8 +4,8 @@ import { ToolDefinitionError } from "./input-schema.ts";
 import type { ValidationIssue } from "./validation-issue.ts";
 
 /**
- * A schema of another library that checks inputs by itself and says what it is as JSON Schema: that of Standard Schema 1 and Standard
- * JSON Schema 1 (standardschema.dev), such as an object of zod 4.2 or later.
+ * A schema of another library with its own validation and JSON Schema: Standard Schema 1 and Standard JSON Schema 1
+ * (standardschema.dev), such as an object of zod 4.2 or later.
  */
 export type StandardSchema<Input = unknown, Output = Input> = {
   readonly "~standard": {
@@ -17,17 +17,15 @@ export type StandardSchema<Input = unknown, Output = Input> = {
   };
 };
 
-/** What a tool's `run` is given for such a schema. */
 export type OutputOf<Schema extends StandardSchema> = NonNullable<Schema["~standard"]["types"]>["output"];
 
-/** Checks an input once more, by the library's own code, and gives what it makes of it. */
 export type StandardCheck = (
   input: JsonObject,
 ) => { readonly value: unknown; readonly issues: null } | { readonly issues: readonly ValidationIssue[] };
 
 /**
- * The JSON Schema of a schema of another library, with its own check; null for what is none of theirs. Throws ToolDefinitionError for
- * one that does not say what it is.
+ * The JSON Schema of another library's schema, with its validation; null for other values. Throws ToolDefinitionError
+ * for one without a JSON Schema.
  */
 export function readStandardSchema(
   name: string,
@@ -51,7 +49,7 @@ export function readStandardSchema(
 
 function schemaFrom(name: string, made: () => Record<string, unknown>): Record<string, unknown> {
   try {
-    // The dialect goes without saying: tools are checked, and sent to models, as draft-07.
+    // The dialect is implied: tools are validated, and sent to models, as draft-07.
     const { $schema: _dialect, ...schema } = made();
     return schema;
   } catch (error) {
@@ -71,7 +69,6 @@ function checked(answer: unknown, input: JsonObject): ReturnType<StandardCheck> 
   return { issues: issues.map((issue: unknown) => issueFrom(issue, input)) };
 }
 
-/** A problem as libraries report it: words, and the keys that lead to the value, or objects with one. */
 function issueFrom(issue: unknown, input: JsonObject): ValidationIssue {
   const { message, path } = issue as { readonly message?: unknown; readonly path?: unknown };
   const keys = (Array.isArray(path) ? path : []).map((step: unknown) =>

@@ -1,4 +1,4 @@
-/** Thrown by a tool that gave its call less time than the call has: the call ends as one whose time is up. */
+/** Thrown by a tool whose own time limit for a call has expired: the call ends as timed out. */
 export class TimedOut extends Error {
   override readonly name = "TimedOut";
   /** The time that was given, in ms. */

@@ -1,6 +1,5 @@
 import type { TodoItem } from "../../events/snapshots.ts";
 
-/** The agent's todo list. */
 export type TodoList = {
   read(): Promise<readonly TodoItem[]>;
   /** Replaces the list and appends TODO_CHANGED, in one transaction. */

@@ -16,7 +16,6 @@ const ITEM = closed({
   notes: optional(Type.String({ maxLength: 2_000 })),
 });
 
-/** Reads the agent's todo list. */
 export const todoRead = defineTool({
   name: "todo_read",
   description: "Reads your todo list.",
@@ -32,7 +31,6 @@ export const todoRead = defineTool({
   },
 });
 
-/** Replaces the agent's todo list. */
 export const todoWrite = defineTool({
   name: "todo_write",
   description: "Replaces your todo list. Give the whole list; at most one entry may be in_progress.",

@@ -2,11 +2,11 @@ import type { Json, JsonObject } from "../../lib/json.ts";
 import type { ToolCallErrorType } from "../../events/snapshots.ts";
 import type { ToolResult } from "./tool-result.ts";
 
-/** A call as hooks see it: with a copy of the input that would run, or ran, and whose call it is. */
+/** A call as hooks see it, with its agent and a copy of its input. */
 export type HookCall = {
   readonly tenant: string;
   readonly agentId: string;
-  /** The actor who made the agent, by their own id. */
+  /** The actor who created the agent, by their own id. */
   readonly createdBy: string;
   readonly templateId: string;
   readonly callId: string;
@@ -15,9 +15,9 @@ export type HookCall = {
 };
 
 /**
- * The answer of a hook on a call before it runs: it may ask, deny, answer in the tool's place, or give another input, which
- * is validated and judged anew. Undefined says nothing. `meta` is for the people who decide: its `risk` (LOW, MEDIUM or HIGH)
- * is the approval's, if it is higher than the tool's. `toolResult` is what the model reads in the place of the usual text.
+ * The answer of a hook before a call runs: ask, deny, answer in the tool's place, or give another input, which is
+ * validated and judged again. Undefined leaves it unchanged. `meta` is for people who decide: a `risk` (LOW, MEDIUM or
+ * HIGH) above the tool's becomes the approval's. `toolResult` replaces the usual text for the model.
  */
 export type PreToolUseAnswer =
   | { readonly decision: "ask"; readonly reason?: string; readonly meta?: JsonObject }
@@ -26,28 +26,27 @@ export type PreToolUseAnswer =
   | { readonly input: JsonObject }
   | undefined;
 
-/** Looks at a call after the permission lists. It may only tighten; a hook that throws denies the call. */
+/** Receives a call after the permission lists. It may only tighten; a hook that throws denies the call. */
 export type PreToolUse = (call: HookCall) => PreToolUseAnswer | Promise<PreToolUseAnswer>;
 
-/** The end of a call that ran, as the model will read it. */
 export type ToolOutcome = ToolResult & {
-  /** False if it failed, or did not end in time: `error` says why, and `output` is what the model reads of it. */
+  /** False if it failed or timed out: `error` is the reason, and `output` is the model's text. */
   readonly ok: boolean;
   readonly durationMs: number;
   readonly error: { readonly type: ToolCallErrorType; readonly message: string } | null;
 };
 
-/** The answer of a hook on an outcome: other parts of what the model and programs read, all of it, or nothing. Whether the call failed stays as it is. */
+/** The answer of a hook on an outcome: some parts of the result, all of it, or no change. A failed call stays failed. */
 export type PostToolUseAnswer = { readonly update: Partial<ToolResult> } | { readonly replace: ToolResult } | undefined;
 
-/** Looks at an outcome before it is recorded. Each hook sees what the one before it made of it. */
+/** Receives an outcome before it is recorded. Each hook sees the result of the one before it. */
 export type PostToolUse = (call: HookCall, outcome: ToolOutcome) => PostToolUseAnswer | Promise<PostToolUseAnswer>;
 
 /**
- * A postToolUse hook as it is written. A hook that throws is reported, and the next one sees the outcome as it stands. `withhold` keeps
- * the outcome from the model then: the call has failed, and its output is kept for people. `keep` if omitted.
+ * A postToolUse hook as configured. If it throws, that is reported, and the next hook sees the outcome unchanged. With
+ * `withhold` the model does not see the outcome then: the call has failed, and its output is kept for people. `keep` if
+ * omitted.
  */
 export type PostToolUseEntry = PostToolUse | { readonly run: PostToolUse; readonly ifItFails?: "keep" | "withhold" };
 
-/** The hooks that a tool brings along. They run before all others. */
 export type ToolHooks = { readonly preToolUse: readonly PreToolUse[]; readonly postToolUse: readonly PostToolUseEntry[] };

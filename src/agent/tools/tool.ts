@@ -28,52 +28,49 @@ import { readStandardSchema, type OutputOf, type StandardSchema } from "./standa
 import { checkDefaults, compile, schemaOf, ToolDefinitionError } from "./input-schema.ts";
 import { issuesOf, type ValidationIssue } from "./validation-issue.ts";
 
-/** The risk of a call: how much it could change. */
 export const RISKS = ["LOW", "MEDIUM", "HIGH"] as const;
 export type Risk = (typeof RISKS)[number];
 
-/** The context of a tool while it runs. */
 export type ToolContext = {
   readonly tenant: string;
   readonly agentId: string;
-  /** The actor who made the agent, by their own id. */
+  /** The actor who created the agent, by their own id. */
   readonly createdBy: string;
   readonly templateId: string;
   readonly callId: string;
   /** The folder outside of which a tool must not read or write. */
   readonly workspace: Workspace;
-  /** The files that the agent knows: what its calls have read and written, until the end of this one with what it notes. */
+  /** The files that the agent's calls have read and written; this call's notes are stored with its end. */
   readonly files: KnownFiles;
-  /** Aborts at the timeout and when the turn is interrupted. Pass it on, or look at it. */
+  /** Aborts at the timeout and when the turn is interrupted. Pass it on, or check it. */
   readonly signal: AbortSignal;
   readonly todos: TodoList;
   /**
-   * Starts a program, without a shell, in the agent's sandbox: it is killed, with all that it started, when the call ends,
-   * however it ends, and when the server dies. Its environment is that of a command of `bash_run` (docs/tools.md), with `env`, and
-   * has no secret of the server's; `folder` is a path of the workspace, which is its folder if none is given. Rejects
-   * with PathRefused for a folder that the agent may not read.
+   * Starts a program, without a shell, in the agent's sandbox. It and its descendants are killed when the call ends, or
+   * when the server dies. Its environment is that of a command of `bash_run` (docs/tools.md) with `env`, without the
+   * server's secrets. `folder` is a path in the workspace, the workspace itself if omitted. Rejects with PathRefused
+   * for a folder that the agent may not read.
    */
   start(file: string, args: readonly string[], options?: StartOptions): Promise<GroupedProcess>;
   /**
-   * Reads what a program says until the program has ended, in bounded memory, and kills what it left behind. The first and the
-   * last 32 MB are kept with the call if the model does not read all. If the call ends first, its failure has what was said.
+   * Reads a program's output until its end, in bounded memory, and kills its descendants. The first and the last 32 MB
+   * are kept with the call if the model does not read all. If the call ends first, its failure includes the output so
+   * far.
    */
   finish(program: GroupedProcess): Promise<FinishedProgram>;
-  /** The agent's background shells: what outlives its call. */
   readonly shells: Shells;
   /**
-   * True if rules `network(host:…)` and people allow a connection now: ask before each. What no rule names is refused, and a person
-   * is asked when the call ends. What a name leads to is not looked up. Rejects if the database does not answer.
+   * True if rules `network(host:…)` and people allow a connection at present: ask before each. Hosts without a rule are
+   * refused, and a person is asked when the call ends. Names are not resolved. Rejects if the database does not answer.
    */
   mayReach(host: string, port: number): Promise<boolean>;
   /**
-   * Reports something of the tool's own as a TOOL_CUSTOM_EVENT. Resolves when there is room for more: what a tool that does
-   * not wait for that emits beyond its agent's share is left out, and an ERROR of severity WARN says how many.
+   * Reports a TOOL_CUSTOM_EVENT. Resolves when there is room for more. A tool that does not wait loses events beyond
+   * its agent's share, and an ERROR of severity WARN reports their number.
    */
   emit(eventType: string, eventData: Json): Promise<void>;
 };
 
-/** A call whose input fits the tool: with defaults applied, and ready to run. */
 export type BoundCall = {
   readonly input: JsonObject;
   run(context: ToolContext): Promise<ToolResult>;
@@ -86,76 +83,85 @@ export type Tool = {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: JsonObject;
-  /** True if it changes nothing: such calls run together, and without asking unless the template says otherwise. */
+  /** True if it changes nothing: such calls run together, and without a question unless the template says otherwise. */
   readonly readOnly: boolean;
-  /** True if a second run changes nothing that the first did not: such a call is run again if its server died. */
+  /** True if a second run has no further effect: such a call is run again if its server stopped. */
   readonly idempotent: boolean;
-  /** True if its answer depends on nothing but its input and the files that `paths` names: the same call is given the same answer. */
+  /** Pure given its input and the files of `paths`: identical calls reuse the answer. */
   readonly cacheable: boolean;
-  /** After so long a call fails; null for the agent's. */
+  /** The time limit of a call, in ms; null for the agent's. */
   readonly timeoutMs: number | null;
-  /** The places of the input that reach files, as in `path` or `edits[].path`: permission rules hold for what they lead to. */
+  /** The input places that hold paths, as in `path` or `edits[].path`: permission rules apply to the resolved files. */
   readonly paths: Readonly<Record<string, PathUse>>;
-  /** The places of the input that hold command lines for a shell, as in `command` or `steps[].command`. */
+  /** The input places that hold command lines for a shell, as in `command` or `steps[].command`. */
   readonly commands: Readonly<Record<string, CommandUse>>;
   readonly risk: Risk;
-  /** Which end of an output that is too long the model reads. */
+  /** The end of too long an output that the model reads. */
   readonly keeps: "head" | "tail";
   readonly hooks: ToolHooks;
-  /** The texts of its author's functions: another text is another tool to who compares configurations. */
+  /** The source texts of its author's functions, to detect changes of the configuration. */
   readonly code: readonly string[];
-  /** The input with defaults applied, or what is wrong with it: the first problem only if the input has thousands of parts. Never changes `input`. */
+  /**
+   * The input with defaults applied, or its problems: only the first if the input has thousands of parts. Never changes
+   * `input`.
+   */
   bind(input: Json): Result<BoundCall, readonly ValidationIssue[]>;
 };
 
-/** The definition of a tool, for `defineTool`. `Input` is what `run` is given. */
+/** The definition of a tool, for `defineTool`. `Input` is the input of `run`. */
 export type ToolDefinition<Input, Schema = JSONSchemaType<Input>> = {
   /** The name by which models and rules call the tool: 1 to 64 letters, digits, _ or -. */
   readonly name: string;
   /** What the tool does, and when to use it, in words for the model. */
   readonly description: string;
-  /** The input's form: a `Type.Object`, an object of zod 4, or a plain JSON Schema of an object. Properties that it does not name are refused, of objects within it, too. Nothing is converted: a text is no number. */
+  /**
+   * The input's form: a `Type.Object`, an object of zod 4, or a plain JSON Schema of an object. Unknown properties are
+   * rejected, also in nested objects. Values are not converted: a text is no number.
+   */
   readonly inputSchema: Schema;
-  /** True if the tool changes nothing: its calls run together, and without asking unless the template says otherwise. */
+  /** True if the tool changes nothing: its calls run together, and without a question unless the template says otherwise. */
   readonly readOnly: boolean;
-  /** Says that the same call may run twice: after a crash it is run again instead of closed. No if omitted. */
+  /** True if the same call may run twice: after a crash it is run again instead of closed. False if omitted. */
   readonly idempotent?: boolean;
   /**
-   * Says that the answer depends on nothing but the input and the files that `paths` names (`{}` for a tool that reads none): a call
-   * of the same is given the earlier answer, for as long as its agent changes nothing and the files are as they were. Only for
-   * read-only tools. No if omitted.
+   * Pure given its input and the files of `paths` (`{}` for a tool that reads none): an identical call reuses the
+   * earlier answer until the agent changes something or a file differs. Only for read-only tools. False if omitted.
    */
   readonly cacheable?: boolean;
-  /** After so long a call fails; in ms, up to an hour. The template's `toolTimeoutMs` if omitted. */
+  /** The time limit of a call; in ms, up to an hour. The template's `toolTimeoutMs` if omitted. */
   readonly timeoutMs?: number;
   /**
-   * The parameters that hold paths of the workspace, and the fields that do in lists of objects: `"edits[].path"`. Rules
-   * close files, not parameters: declare every path, so that a file that is denied to one tool is denied to this one too.
+   * The parameters, and fields in lists of objects (`"edits[].path"`), that hold paths of the workspace. Declare every
+   * path: then a file that is denied to one tool is denied to this one too.
    */
   readonly paths?: PathPlaces<Input>;
   /**
-   * The parameters, and fields in lists of objects, that hold command lines of bash: rules speak of the commands in them, and
-   * a file that is denied is denied to them. `folderIn` names the parameter with the folder in which they run, if it is not
-   * the workspace's, and `environmentIn` the one with variables that are set for them.
+   * The parameters, and fields in lists of objects, that hold command lines of bash: rules apply to their commands, and
+   * denied files are closed to them. `folderIn` names the parameter with their folder, if it is not the workspace, and
+   * `environmentIn` the one with their environment variables.
    */
   readonly commands?: CommandPlaces<Input>;
   /** The risk that people who decide are told; LOW for read-only tools and MEDIUM for others if omitted. */
   readonly risk?: Risk;
-  /** `tail` for what says the important things last, as commands do. `head` if omitted. */
+  /**
+   * The end of too long an output that the model reads: `tail` for commands, which report the important facts last.
+   * `head` if omitted.
+   */
   readonly keeps?: "head" | "tail";
   /** Hooks of the tool's own, which run before all others. None if omitted. */
   readonly hooks?: { readonly [Kind in keyof ToolHooks]?: ToolHooks[Kind] | ToolHooks[Kind][number] };
-  /** Says what a call would change, for the people who decide on it, and changes nothing; null to say nothing of this call. Or throws why it cannot say that. None if omitted. */
+  /**
+   * Computes the changes of a call without making them, for people who decide; null if they are unknown. May throw the
+   * reason. None if omitted.
+   */
   readonly preview?: (input: Input, context: PreviewContext) => Promise<ToolPreview | null> | ToolPreview | null;
-  /** Does the work. What it throws becomes the model's answer; the message should say what to do. */
+  /** Does the work. An error that it throws becomes the model's answer; its message should give advice. */
   readonly run: (input: Input, context: ToolContext) => Promise<ToolAnswer> | ToolAnswer;
 };
 
-/** Stands for the input's type where the schema says it. */
 declare const BY_SCHEMA: unique symbol;
 type BySchema = typeof BY_SCHEMA;
 
-/** The schemas that say the type of their input; for an input whose type is given, a plain JSON Schema of it. */
 type SchemaFor<Input> = [Input] extends [BySchema] ? TObject | StandardSchema : JSONSchemaType<Input>;
 type InputFor<Input, Schema> = [Input] extends [BySchema]
   ? Schema extends TObject
@@ -170,7 +176,7 @@ export const MAX_TIMEOUT_MS = 60 * 60 * 1_000;
 
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 
-/** The form of a definition: its types say the same, and nothing looks at types when the server starts. */
+/** The form of a definition, which equals its types: types are not checked at run time. */
 const problemsOf = formCheck(
   closed({
     name: Type.String(),
@@ -292,15 +298,14 @@ export function defineTool(definition: ToolDefinition<unknown, object>): Tool {
   };
 }
 
-/** The result that an answer is. What an author's code answers besides, in the face of its types, goes on as it is. */
 function resultOf(answer: ToolAnswer): ToolResult {
   return typeof answer === "string" ? { output: answer, details: null } : (answer as ToolResult);
 }
 
-/** The most items and fields of an input of which all problems are listed: that takes long, and nothing else goes on meanwhile. */
+/** The largest input, in items and fields, whose problems are all listed: listing blocks other work. */
 const LISTED_PARTS = 5_000;
 
-/** A parameter that may be left out, or be null: some models write null for what they leave out. */
+/** A parameter that may be omitted or null: some models write null for omitted ones. */
 export function optional<Schema extends TSchema>(schema: Schema) {
   return Type.Optional(Type.Unsafe<Static<Schema> | null>({ ...schema, nullable: true }));
 }

@@ -2,10 +2,10 @@ import type { ErrorObject } from "ajv";
 import { isJsonObject, type Json } from "../../lib/json.ts";
 import { limitWords } from "../../lib/limit-words.ts";
 
-/** The problem with one parameter: a JSON pointer, what was expected, and the value that came; undefined if none did. */
+/** `path` is a JSON pointer; `value` is undefined if it is missing. */
 export type ValidationIssue = { readonly path: string; readonly message: string; readonly value: Json | undefined };
 
-/** The problems that Ajv found in an input, for the model. The problem with a name of a field stands alone, without the one that there is such a name. */
+/** Ajv's problems with an input, for the model. A problem with a field's name replaces the one that such a name exists. */
 export function issuesOf(errors: readonly ErrorObject[], input: unknown): readonly ValidationIssue[] {
   return errors.filter(({ keyword }) => keyword !== "propertyNames").map((error) => issueOf(error, input));
 }
@@ -28,7 +28,6 @@ function propertyOf(data: unknown, key: unknown): unknown {
   return isJsonObject(data) && typeof key === "string" ? data[key] : undefined;
 }
 
-/** The problem in words that follow the place. */
 export function describe(error: ErrorObject): string {
   if (error.keyword === "enum") return `must be one of ${JSON.stringify(error.params["allowedValues"])}`;
   const words = limitWords(error) ?? error.message ?? error.keyword;

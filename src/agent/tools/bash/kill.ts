@@ -2,7 +2,6 @@ import { closed } from "../../../lib/setting.ts";
 import { defineTool } from "../tool.ts";
 import { endWords, noSuchShell, shellId } from "./shell-words.ts";
 
-/** Ends a background shell. */
 export const bashKill = defineTool({
   name: "bash_kill",
   description: "Ends a background shell with all that it started, and says how it ended.",

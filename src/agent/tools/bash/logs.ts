@@ -9,7 +9,6 @@ import { endWords, noSuchShell, shellId } from "./shell-words.ts";
 /** The room of the line that says how to read on, in bytes and in lines. */
 const NOTE = { bytes: 1_024, lines: 4 } as const;
 
-/** Reads what a background shell has said. */
 export const bashLogs = defineTool({
   name: "bash_logs",
   description:

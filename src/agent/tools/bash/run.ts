@@ -8,7 +8,6 @@ import { defineTool, MAX_TIMEOUT_MS, optional } from "../tool.ts";
 import type { FinishedProgram } from "../programs.ts";
 import { commandLine, environment } from "./command-line.ts";
 
-/** Runs a command line, and answers what it said and how it ended. */
 export const bashRun = defineTool({
   name: "bash_run",
   description:
@@ -36,7 +35,7 @@ export const bashRun = defineTool({
       }),
     ),
   }),
-  // Nobody knows what a command would change. One that has no folder to start in fails.
+  // The changes of a command are unknown. It fails without a folder to start in.
   preview: ({ cwd }, { workspace }) =>
     foreseen(async () => {
       if (cwd != null) await presentFolder(workspace, cwd);
@@ -63,12 +62,12 @@ export const bashRun = defineTool({
   },
 });
 
-/** The arguments of sh that make it bash, which says all on one stream: so what it says keeps its order. */
+/** The arguments of sh for a bash with one output stream, which keeps its output in order. */
 function bash(command: string): readonly string[] {
   return ["-c", 'exec "$@" 2>&1', "sh", "bash", "--noprofile", "--norc", "-c", command];
 }
 
-/** Rejects with TimedOut if the time is up first; null for no time of its own. */
+/** Rejects with TimedOut if `timeoutMs` expires first; null for no limit of its own. */
 async function within<Result>(timeoutMs: number | null, work: Promise<Result>): Promise<Result> {
   if (timeoutMs === null) return work;
   using limit = aborted(AbortSignal.timeout(timeoutMs), () => new TimedOut(timeoutMs));

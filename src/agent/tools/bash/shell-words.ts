@@ -1,17 +1,16 @@
 import { Type } from "typebox";
 import type { ShellEnd } from "./shells.ts";
 
-/** The parameter that names a background shell. */
 export function shellId() {
   return Type.String({ minLength: 1, maxLength: 64, description: "The shell's id, as bash_run gave it." });
 }
 
-/** The error for an id that names no shell of the agent, whether another agent has it or nobody. */
+/** The error for an id that is no shell of the agent, even if another agent has it. */
 export function noSuchShell(id: string): Error {
   return new Error(`you have no background shell ${JSON.stringify(id)}: bash_run gives the id of one that it starts`);
 }
 
-/** The end of a shell, in words that follow "it has ended:". */
+/** The end of a shell, as words after "it has ended:". */
 export function endWords({ endReason, exitCode, signal }: ShellEnd): string {
   const how = signal === null ? (exitCode === null ? "" : `exit code ${exitCode}`) : `by ${signal}`;
   switch (endReason) {

@@ -8,7 +8,6 @@ import { writeFiles } from "./file-edits.ts";
 import { editText, placesIn, type EditedText } from "./text-edit.ts";
 import { fileDiff } from "./unified-diff.ts";
 
-/** The parameters of one replacement in a file. */
 export const EDIT = {
   path: Type.String({ minLength: 1, description: "Path relative to the workspace." }),
   old_string: Type.String({
@@ -21,7 +20,6 @@ export const EDIT = {
 
 const EDIT_INPUT = closed(EDIT);
 
-/** Replaces a text of a file by another one. */
 export const fsEdit = defineTool({
   name: "fs_edit",
   description:
@@ -53,7 +51,6 @@ export const fsEdit = defineTool({
     }),
 });
 
-/** The text after the edit. Throws a FileProblem if the edit cannot be made. */
 function editOf(
   { path, old_string: oldString, new_string: newString, replace_all: replaceAll }: Static<typeof EDIT_INPUT>,
   text: string,

@@ -4,13 +4,14 @@ import { FileProblem } from "./file-problem.ts";
 import { readKnown, type FileContext, type KnownContent } from "./known-content.ts";
 import { decodeText, type TextContent } from "./text-content.ts";
 
-/** A text file as it stands. */
 export type PresentText = { readonly present: SeenFile; readonly bytes: number; readonly content: TextContent };
 
-/** A text file as it stands, to be edited, and what the agent knows of it. */
 export type EditableFile = PresentText & KnownContent;
 
-/** Reads a text file that is to be edited. Throws an error for the model if the file cannot be edited, or is not what the agent knows. */
+/**
+ * Reads a text file for an edit. Throws an error for the model if it cannot be edited, or differs from the content that
+ * the agent knows.
+ */
 export async function readEditable(context: FileContext, path: string): Promise<EditableFile> {
   const { present, known } = await readKnown(context, path, EDITED_FILE_BYTES);
   return { ...decoded(path, present), known };

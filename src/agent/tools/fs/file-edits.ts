@@ -13,13 +13,10 @@ import { editText, type TextEdit } from "./text-edit.ts";
 import { fileDiff, type FileDiff } from "./unified-diff.ts";
 import { stageFile, unopened } from "./unopened-file.ts";
 
-/** An edit of one of several files. */
 export type FileEdit = TextEdit & { readonly path: string };
 
-/** A file with all its edits made, and not yet written. `path` is the one of its first edit. */
 export type EditedFile<Before extends PresentText> = { readonly path: string; readonly before: Before; readonly text: string };
 
-/** The files of several edits, and how many places each edit replaced, in the order of the edits. */
 export type EditedFiles<Before extends PresentText> = {
   readonly files: readonly EditedFile<Before>[];
   readonly replacements: readonly number[];
@@ -28,16 +25,14 @@ export type EditedFiles<Before extends PresentText> = {
 /** The most bytes that the files of one call have together. */
 const TOGETHER_BYTES = 4 * EDITED_FILE_BYTES;
 
-/** The most bytes of diffs that one call shows. */
 const DIFFS_BYTES = 256 * 1024;
 
-/** Reads a file that is to be edited. */
 type ReadFile<Before extends PresentText> = (path: string) => Promise<Before>;
 
 /**
- * Makes edits of several files, and writes nothing. Each edit sees what those before it made of its file. Throws an error for
- * the model that names every edit that cannot be made: a FileProblem if that is so as the files are. Others have their turns between
- * two edits, and an abort ends the work there.
+ * Applies edits to several files, without writing. Each edit sees its file after earlier ones. Throws an error for the
+ * model with every edit that cannot be made; a FileProblem if the files are the cause. Other work runs between two
+ * edits, and an abort ends the work there.
  */
 export async function editFiles<Before extends PresentText>(
   { workspace, signal }: Pick<FileContext, "workspace" | "signal">,
@@ -94,7 +89,7 @@ async function opened<Before extends PresentText>(
   return { path, before, text: before.content.text };
 }
 
-/** The diffs of the files, as far as they fit together. Others have their turns between two files, and an abort ends the work there. */
+/** The diffs of the files, within a common limit. Other work runs between two files, and an abort ends the work there. */
 export async function diffsOf(files: readonly EditedFile<PresentText>[], signal: AbortSignal): Promise<readonly FileDiff[]> {
   const diffs: FileDiff[] = [];
   let room = DIFFS_BYTES;
@@ -111,9 +106,8 @@ export async function diffsOf(files: readonly EditedFile<PresentText>[], signal:
 }
 
 /**
- * Writes the files: all are staged first, then each takes its place by a rename. If one cannot be staged, nothing is changed.
- * If one cannot take its place, those before it stay written, and the error for the model names both. The agent knows each that
- * was written.
+ * Writes the files: all are staged first, then renamed. If staging fails, no file is changed. If a rename fails,
+ * earlier files stay written, and the error for the model names both. The agent knows each written file.
  */
 export async function writeFiles(
   { workspace, files: known, signal }: FileContext,

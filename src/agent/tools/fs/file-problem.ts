@@ -1,22 +1,21 @@
 import { errorCode } from "../../../lib/error-code.ts";
 import { CallWouldFail } from "../tool-preview.ts";
 
-/** The reason for which files are not changed as a call wishes, in words for the model: it holds as long as they stay as they are. */
+/** Why files cannot be changed as requested, in words for the model. It holds while the files stay unchanged. */
 export class FileProblem extends Error {
   override readonly name = "FileProblem";
 }
 
-/** The errors of the system that say how the files are. */
 const LASTING = new Set(["ENOENT", "EISDIR", "ENOTDIR"]);
 
-/** True if an error says how the files are, and not how the machine is. */
+/** True if an error is about the files, and not about the machine. */
 export function isFileProblem(error: unknown): boolean {
   return error instanceof FileProblem || LASTING.has(errorCode(error) ?? "");
 }
 
 /**
- * Looks at what a call would do. Throws CallWouldFail if the call would fail as the files are. `tellsOf` is the parameter of whose
- * paths alone the failure tells something; null for all files of the call.
+ * Runs a check of a call's effect. Throws CallWouldFail if the call would fail with the present files. `tellsOf`: the
+ * parameter with the only paths that the failure reveals; null for all files of the call.
  */
 export async function foreseen<Found>(look: () => Promise<Found>, tellsOf: string | null = null): Promise<Found> {
   try {

@@ -6,10 +6,10 @@ import { FileProblem } from "./file-problem.ts";
 import { decodeText } from "./text-content.ts";
 import { fileDiff } from "./unified-diff.ts";
 
-/** The largest diff that is shown of what something else has changed, in bytes. */
+/** The largest diff of changes by others that is shown, in bytes. */
 const CHANGES_BYTES = 4 * 1024;
 
-/** Says in words for the model that the agent has neither read nor written a file that exists. */
+/** The error, for the model, that the agent has neither read nor written an existing file. */
 export function unread(path: string, name: string): string {
   if (byteLength(name) > KNOWN_PATH_BYTES)
     return `${path} is longer than ${KNOWN_PATH_BYTES} bytes: a file that lies so deep is not replaced`;
@@ -17,8 +17,8 @@ export function unread(path: string, name: string): string {
 }
 
 /**
- * Throws a FileProblem that says what has changed, if a file no longer has the content that the agent knows. What was
- * changed and changed back is the same. `before` is the content that the agent knows, if it is at hand.
+ * Throws a FileProblem with the changes if a file differs from the content that the agent knows. A change that was
+ * reverted does not count. `before` is the known content, if it is cached.
  */
 export function requireSame(path: string, present: SeenFile, known: KnownFile, before: Buffer | null): void {
   if (known.digest === present.digest) return;
@@ -33,7 +33,7 @@ export function requireSame(path: string, present: SeenFile, known: KnownFile, b
   );
 }
 
-/** The lines that have changed, if both contents are at hand, or how many they are if they are too many to be shown. */
+/** The changed lines if both contents are cached, or their number if there are too many. */
 function changesOf(before: Buffer | null, { name, content }: SeenFile): readonly string[] {
   if (before === null || content === null) return [];
   const [from, to] = [decodeText(before), decodeText(content)];

@@ -5,10 +5,8 @@ import { walk } from "../../workspace/walk.ts";
 import { closed } from "../../../lib/setting.ts";
 import { Type } from "typebox";
 
-/** The most paths of one answer, if the call names no number. */
 const PATHS = 200;
 
-/** Lists files by pattern. */
 export const fsGlob = defineTool({
   name: "fs_glob",
   description:

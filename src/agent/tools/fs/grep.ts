@@ -13,11 +13,9 @@ import { closed } from "../../../lib/setting.ts";
 import { readersDecoder } from "./text-content.ts";
 import { Type } from "typebox";
 
-/** The files that are searched, and the most lines of one answer, if the call does not say. */
 const EVERYWHERE = "**/*";
 const LINES = 200;
 
-/** Searches the lines of files. */
 export const fsGrep = defineTool({
   name: "fs_grep",
   description:
@@ -54,7 +52,7 @@ export const fsGrep = defineTool({
           leftOut.links += 1;
           continue;
         }
-        // What is found is opened as it was found, and what a link leads to only if it is searched for itself.
+        // Found files are opened under their found names. A link's target is opened only if the search covers it.
         const isWanted = (names: readonly string[]): boolean =>
           !isPattern(path) || (kind === "file" ? names.length === 1 : names.every(isCovered));
         const text = await readText(workspace, file, isWanted, leftOut);
@@ -79,7 +77,7 @@ export const fsGrep = defineTool({
   },
 });
 
-/** The files that a search looks at. One that is named is looked at alone, and nothing is left out for it. */
+/** The files of a search. A named file is searched alone, without exclusions. */
 async function* filesIn(workspace: Workspace, path: string, signal: AbortSignal, leftOut: LeftOut): AsyncGenerator<Found> {
   const [name] = isPattern(path) ? [] : workspace.namesOf(path);
   const found = name === undefined ? null : await lstat(join(workspace.root, name)).catch(() => null);
@@ -87,7 +85,6 @@ async function* filesIn(workspace: Workspace, path: string, signal: AbortSignal,
   else yield* walk(workspace, ".", path, false, signal, leftOut);
 }
 
-/** True if a link leads to a file that is searched for itself: what was allowed is what the pattern covers. */
 function leadsInto(workspace: Workspace, link: string, isCovered: (path: string) => boolean): boolean {
   try {
     return workspace.namesOf(link).every(isCovered);
@@ -97,7 +94,10 @@ function leadsInto(workspace: Workspace, link: string, isCovered: (path: string)
   }
 }
 
-/** The file's text, or null for what is not searched, and is counted: large files, other content than text, links that lead out, what cannot be read. */
+/**
+ * The file's text; null for skipped files, which are counted: large or binary files, links out of the workspace,
+ * unreadable files.
+ */
 async function readText(
   workspace: Workspace,
   path: string,
@@ -122,7 +122,7 @@ async function readText(
   } catch (error) {
     if (
       error instanceof PathRefused ||
-      // Whatever the system says of one file, such as EACCES, or EINVAL of files that are no files: the others are searched.
+      // Any system error of one file, such as EACCES, or EINVAL of special files: the others are searched.
       (error instanceof Error && "syscall" in error)
     ) {
       leftOut.unreadable += 1;

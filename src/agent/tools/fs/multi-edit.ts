@@ -9,12 +9,10 @@ import { foreseen } from "./file-problem.ts";
 import type { FileContext } from "./known-content.ts";
 import { lineCount } from "./lines.ts";
 
-/** The most edits of one call. */
 const EDITS = 100;
 
 const ONE = closed(EDIT);
 
-/** Replaces texts in several files: all of them, or none if one of the edits cannot be made. */
 export const fsMultiEdit = defineTool({
   name: "fs_multi_edit",
   description:
@@ -24,7 +22,7 @@ export const fsMultiEdit = defineTool({
   inputSchema: closed({ edits: Type.Array(ONE, { minItems: 1, maxItems: EDITS }) }),
   async run({ edits }, context) {
     const { files, replacements } = await edited(edits, context);
-    // Before anything is written: the call may end while the diffs are made.
+    // Before the write: the call may end while diffs are made.
     const diffs = await diffsOf(files, context.signal);
     await writeFiles(context, files);
     const results = edits.map(({ path }, index) => ({ path, replacements: replacements[index] ?? 0, status: "ok" }));

@@ -2,36 +2,31 @@ import { counted } from "../../../lib/counted.ts";
 import { headBytes } from "../../../lib/text.ts";
 import { lineCount } from "./lines.ts";
 
-/** What is looked at to find the nearest text: the lines of what is wanted, and the places of each. */
+/** The bounds of the search for similar text: wanted lines, and places of each. */
 const WANTED_LINES = 200;
 const PLACES = 500;
 
 /**
- * The characters that the edits of one call may look at together to find the nearest texts, as nothing else goes on meanwhile:
- * those of the files, which are looked through for equal lines, and those of lines that are compared with a line. A line costs
- * some more than its characters.
+ * The characters that all searches of one call may scan and compare, since they block other work. A line costs `line`
+ * in addition to its characters.
  */
 const LOOKED_THROUGH = { characters: 10_000_000, line: 20 };
 const COMPARED = { characters: 2_000_000, line: 50 };
 
-/** The start of a line that is compared. */
 const COMPARED_START = 400;
 
-/** The room that the searches of one call have left, in characters. */
 export type NearestRoom = { lookedThrough: number; compared: number };
 
-/** The room of a call that begins. */
 export function nearestRoom(): NearestRoom {
   return { lookedThrough: LOOKED_THROUGH.characters, compared: COMPARED.characters };
 }
 
-/** What is shown of the nearest text. */
 const SHOWN_LINES = 12;
 const SHOWN_BYTES = 200;
 
 /**
- * Says in words for the model what a text has that is nearest to one that it does not have, with the numbers of its lines. Takes
- * of the room what the search costs. What is too large for the room is not searched, and the words say so.
+ * Describes, for the model, the most similar text to one that is missing, with line numbers. The search uses up `room`.
+ * A text that is too large for the room is not searched, and the answer says so.
  */
 export function nearestText(text: string, wanted: string, room: NearestRoom): string {
   const count = lineCount(text);
@@ -59,20 +54,15 @@ export function nearestText(text: string, wanted: string, room: NearestRoom): st
   ].join("\n");
 }
 
-/** Lines of a file: from `start` to the one before `end`, from 0. */
 type Span = { readonly start: number; readonly end: number };
 
 function spanFrom(start: number | null, wanted: readonly string[]): Span | null {
   return start === null ? null : { start, end: start + wanted.length };
 }
 
-/** The fewest characters of a text that is looked for without its white space: shorter ones stand in the middle of other words. */
 const FEWEST_CHARACTERS = 4;
 
-/**
- * The lines in which the wanted text stands, once, if upper and lower case are the same, or else without all white space; null if
- * it stands nowhere or in several places.
- */
+/** The lines with the wanted text, ignoring case, or otherwise all white space; null unless there is exactly one place. */
 function byFoldedText(lines: readonly string[], wanted: readonly string[]): Span | null {
   const byCase = placesOf(lines.map(lowered), wanted.map(lowered).join("\n"), "\n");
   if (byCase.length > 0) return only(byCase);
@@ -87,7 +77,6 @@ function byFoldedText(lines: readonly string[], wanted: readonly string[]): Span
   );
 }
 
-/** The spans of the first two places of a text in lines that are joined. */
 function placesOf(lines: readonly string[], wanted: string, joint: string): readonly Span[] {
   const text = lines.join(joint);
   const first = text.indexOf(wanted);
@@ -100,7 +89,6 @@ function placesOf(lines: readonly string[], wanted: string, joint: string): read
   return [first, ...(second < 0 ? [] : [second])].map(spanAt);
 }
 
-/** The line in which a character of lines that are joined stands. */
 function lineAt(lines: readonly string[], joint: string, offset: number): number {
   let end = 0;
   return lines.findIndex((line) => (end += line.length + joint.length) > offset);
@@ -110,7 +98,7 @@ function only(spans: readonly Span[]): Span | null {
   return spans.length === 1 ? (spans[0] ?? null) : null;
 }
 
-/** Says in what alone a text differs from what is wanted; nothing if it differs in more. */
+/** The only kind of difference between two texts; empty if they differ in more. */
 function difference(text: string, wanted: string): string {
   const has = (fold: (text: string) => string): boolean => fold(text).includes(fold(wanted));
   if (has(spaceless)) return ", and differs in white space only";
@@ -122,7 +110,7 @@ function lowered(text: string): string {
   return text.toLowerCase();
 }
 
-/** The line at which the wanted text would begin so that most of its lines stand where they do, white space aside; null if none does. */
+/** The line at which most lines of the wanted text would match, ignoring white space; null for none. */
 function byEqualLines(lines: readonly string[], wanted: readonly string[]): number | null {
   const places = new Map<string, number[]>();
   lines.forEach((line, index) => {
@@ -136,7 +124,7 @@ function byEqualLines(lines: readonly string[], wanted: readonly string[]): numb
     const key = line.trim();
     if (key === "") return;
     const found = places.get(key) ?? [];
-    // A line that stands in few places says more about the place that is meant.
+    // A line with few places is better evidence.
     for (const place of found) votes.set(place - index, (votes.get(place - index) ?? 0) + 1 / found.length);
   });
   let best: number | null = null;
@@ -144,7 +132,7 @@ function byEqualLines(lines: readonly string[], wanted: readonly string[]): numb
   return best === null ? null : Math.max(0, best);
 }
 
-/** The line at which the wanted text would begin if its longest line were the line that is most like it; null if none is. */
+/** The line at which the wanted text would begin if its longest line matched the most similar one; null for none. */
 function bySimilarLine(lines: readonly string[], wanted: readonly string[], room: NearestRoom): number | null {
   const considered = wanted.slice(0, WANTED_LINES);
   const longest = considered.reduce((best, line, index) => (line.length > (considered[best]?.length ?? 0) ? index : best), 0);
@@ -160,13 +148,9 @@ function bySimilarLine(lines: readonly string[], wanted: readonly string[], room
   return best === null ? null : Math.max(0, best);
 }
 
-/** What is looked at to find a short text by the characters in which it differs: its own characters, and those of a file. */
 const SHORT = { wanted: 32, file: 50_000 };
 
-/**
- * The line that has a short text of one line but for a quarter of its characters at most, if it has it but for fewer than all
- * other lines; null if none does.
- */
+/** The only line with the smallest edit distance, at most a quarter of a short one-line text; null for none. */
 function byFewChanges(lines: readonly string[], wanted: string): number | null {
   if (wanted.length > SHORT.wanted || wanted.includes("\n")) return null;
   let [nearest, fewest, isOnly]: [number | null, number, boolean] = [null, Math.floor(wanted.length / 4), true];
@@ -182,8 +166,8 @@ function byFewChanges(lines: readonly string[], wanted: string): number | null {
 }
 
 /**
- * The fewest characters that are changed, added or removed to make a wanted text of some part of a line (Sellers, The theory and
- * computation of evolutionary distances, 1980).
+ * The edit distance between a wanted text and the nearest part of a line (Sellers, The theory and computation of
+ * evolutionary distances, 1980).
  */
 function changesFrom(line: string, wanted: string): number {
   let column = Array.from({ length: wanted.length + 1 }, (_, index) => index);
@@ -200,13 +184,13 @@ function changesFrom(line: string, wanted: string): number {
   return fewest;
 }
 
-/** The pairs of neighbouring characters of a line's start, without white space. */
+/** The pairs of neighbouring characters in a line's start, without white space. */
 function pairsOf(line: string): ReadonlySet<string> {
   const text = spaceless(line.slice(0, COMPARED_START));
   return new Set(Array.from({ length: Math.max(0, text.length - 1) }, (_, index) => text.slice(index, index + 2)));
 }
 
-/** How much two sets of pairs have in common, from 0 to 1 (Dice's coefficient). */
+/** The similarity of two sets of pairs, from 0 to 1 (Dice's coefficient). */
 function likenessOf(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
   if (other.size === 0) return 0;
   let common = 0;

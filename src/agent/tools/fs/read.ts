@@ -10,13 +10,12 @@ import { ContentDigest } from "./content-digest.ts";
 import { decodeText, encodingOf, readersDecoder } from "./text-content.ts";
 import { openFile } from "./unopened-file.ts";
 
-/** The bytes of the output that the content may take; the rest is for the notes behind it. */
+/** The bytes of the output for the content; the rest is for the notes after it. */
 const CONTENT_BYTES = OUTPUT.bytes - 512;
 
 /** The most lines of one answer: the note takes two. */
 const LINES = OUTPUT.lines - 2;
 
-/** Reads a text file, or a range of its lines. */
 export const fsRead = defineTool({
   name: "fs_read",
   description: "Reads a text file of the workspace. Answers at most 1998 lines or 50 KB: read a longer file in ranges.",
@@ -36,9 +35,9 @@ export const fsRead = defineTool({
     try {
       const range = new LineRange(offset, limit);
       const content = new ContentDigest();
-      // A file that changes while it is read has another state afterwards.
+      // A file that changes during the read has another state afterwards.
       const state = await stateOf(file);
-      // A stream that begins with an aborted signal fails where nobody hears it.
+      // A stream with an aborted signal fails before a listener is added.
       signal.throwIfAborted();
       const chunks = file.createReadStream({ autoClose: false, signal }) as AsyncIterable<Buffer>;
       for await (const chunk of asUtf8(content.of(chunks), path)) range.take(chunk);
@@ -62,7 +61,6 @@ export const fsRead = defineTool({
   },
 });
 
-/** The chunks of a text file in UTF-8: those of UTF-16, which its byte order mark tells, are decoded. */
 async function* asUtf8(chunks: AsyncIterable<Buffer>, path: string): AsyncIterable<Buffer> {
   let decoder: TextDecoder | null = null;
   for await (const chunk of chunks) {
@@ -73,13 +71,12 @@ async function* asUtf8(chunks: AsyncIterable<Buffer>, path: string): AsyncIterab
   if (decoder !== null && decoder.encoding !== "utf-8") yield Buffer.from(decoder.decode(), "utf8");
 }
 
-/** The note behind the content; empty if all of the file is shown as it is. */
 function noteOf(notes: readonly (string | null)[]): string {
   const said = notes.filter((note) => note !== null);
   return said.length === 0 ? "" : `\n[${said.join("; ")}]`;
 }
 
-/** Says which part of the file is shown; null for all of it. */
+/** The shown part of the file; null for all of it. */
 function partShown({
   offset,
   last,
@@ -96,8 +93,8 @@ function partShown({
 }
 
 /**
- * Says that characters are shown as others; null if none are. `broken` is the number of those in UTF-8, and `whole` the content
- * if all of it is shown.
+ * The note about replaced characters; null if there are none. `broken`: their number in UTF-8. `whole`: the content if
+ * all of it is shown.
  */
 function charactersReplaced(broken: number, whole: Buffer | null): string | null {
   const verb = broken === 1 ? "is" : "are";
@@ -111,10 +108,8 @@ function charactersReplaced(broken: number, whole: Buffer | null): string | null
 
 const REPLACEMENT = "\uFFFD";
 
-/** U+FFFD of a file's own, by its bytes. */
 const OWN_REPLACEMENT = Buffer.from(REPLACEMENT).toString("latin1");
 
-/** The number of characters of a line that a decoder replaces. */
 function brokenIn(line: Buffer): number {
   if (isUtf8(line)) return 0;
   const replaced = OTHER_LINES.decode(line).split(REPLACEMENT).length;
@@ -122,13 +117,12 @@ function brokenIn(line: Buffer): number {
 }
 
 const NEWLINE = 0x0a;
-/** A byte order mark counts only at the start of a file. */
 const FIRST_LINE = new TextDecoder("utf-8");
 const OTHER_LINES = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /**
- * Picks whole lines out of chunks: the range, as far as it fits into CONTENT_BYTES. A first line that does not is cut.
- * Only what is picked is decoded: of the rest of a large file the lines are counted.
+ * Selects whole lines from chunks: the range, as far as it fits into CONTENT_BYTES. Too long a first line is cut. Only
+ * selected lines are decoded; the others are counted.
  */
 class LineRange {
   readonly #offset: number;
@@ -136,7 +130,7 @@ class LineRange {
   readonly #kept: string[] = [];
   #bytes = 0;
   #line = 1;
-  /** The start of the line that has begun and is wanted; a byte more than can be shown says that it is too long. */
+  /** The start of the present line; one byte more than fits marks it as too long. */
   #open: Buffer[] = [];
   #openBytes = 0;
   #isOpen = false;

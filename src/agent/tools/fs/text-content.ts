@@ -3,10 +3,10 @@ import { accepted, refused, type Result } from "../../../lib/result.ts";
 /** The encodings in which text files are edited. UTF-16 is known by its byte order mark. */
 export type Encoding = "utf-8" | "utf-8-bom" | "utf-16le" | "utf-16be";
 
-/** The text of a file without its byte order mark, and what it takes to write the text back as it was. */
+/** The text of a file without its byte order mark, and its encoding. */
 export type TextContent = { readonly text: string; readonly encoding: Encoding };
 
-/** The byte order marks. That of UTF-32 begins as that of UTF-16 does, and is looked for first. */
+/** That of UTF-32 begins like that of UTF-16, and is checked first. */
 const MARKS: readonly { readonly encoding: Encoding | "utf-32"; readonly mark: Buffer }[] = [
   { encoding: "utf-32", mark: Buffer.from([0xff, 0xfe, 0, 0]) },
   { encoding: "utf-8-bom", mark: Buffer.from([0xef, 0xbb, 0xbf]) },
@@ -14,22 +14,20 @@ const MARKS: readonly { readonly encoding: Encoding | "utf-32"; readonly mark: B
   { encoding: "utf-16be", mark: Buffer.from([0xfe, 0xff]) },
 ];
 
-/** The encoding of a file that begins with these bytes, and the length of its mark; null for one that is not known. */
 export function encodingOf(start: Uint8Array): { readonly encoding: Encoding; readonly markBytes: number } | null {
   const found = MARKS.find(({ mark }) => mark.equals(start.subarray(0, mark.length)));
   if (found === undefined) return { encoding: "utf-8", markBytes: 0 };
   return found.encoding === "utf-32" ? null : { encoding: found.encoding, markBytes: found.mark.length };
 }
 
-/** The name of an encoding, as decoders know it. */
 function decoderName(encoding: Encoding): string {
   return encoding === "utf-8-bom" ? "utf-8" : encoding;
 }
 
-/** The bytes of a file's start that are looked at to tell text from other content. */
+/** The bytes at a file's start that distinguish text from other content. */
 const PROBE_BYTES = 8 * 1024;
 
-/** The decoder of a text file that begins with these bytes, for readers: a byte that is no text becomes U+FFFD. Null if it is no text. */
+/** A decoder for display, in which invalid bytes become U+FFFD. Null if the file is no text. */
 export function readersDecoder(start: Uint8Array): TextDecoder | null {
   const encoding = encodingOf(start)?.encoding ?? "utf-8";
   const isUtf8 = encoding.startsWith("utf-8");
@@ -37,15 +35,15 @@ export function readersDecoder(start: Uint8Array): TextDecoder | null {
 }
 
 /**
- * The text of a file. Refuses what would not be the same bytes again when it is written back: other encodings, broken
- * characters, and content that is no text. The reason follows the name of the file.
+ * The text of a file. Refused if writing it back would change bytes: other encodings, invalid characters, binary
+ * content. The reason follows the name of the file.
  */
 export function decodeText(content: Uint8Array): Result<TextContent, string> {
   const found = encodingOf(content);
   if (found === null) return refused("is encoded in UTF-32: only UTF-8, and UTF-16 with a byte order mark, can be edited");
   const { encoding, markBytes } = found;
   const bytes = content.subarray(markBytes);
-  // In UTF-8 a NUL is one byte: what has one is an image, an archive, or UTF-16 without its mark.
+  // A NUL in UTF-8 marks an image, an archive, or UTF-16 without its mark.
   if (markBytes < 2 && bytes.includes(0)) return refused("is not a text file");
   try {
     const text = new TextDecoder(decoderName(encoding), { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -56,7 +54,6 @@ export function decodeText(content: Uint8Array): Result<TextContent, string> {
   }
 }
 
-/** The bytes of a text in its encoding, with its byte order mark. */
 export function encodeText({ text, encoding }: TextContent): Buffer {
   const mark = MARKS.find((each) => each.encoding === encoding)?.mark ?? Buffer.alloc(0);
   return Buffer.concat([mark, encodedBytes(text, encoding)]);

@@ -4,20 +4,18 @@ import { EDITED_FILE_BYTES } from "../limits.ts";
 import { lineOf } from "./lines.ts";
 import { nearestRoom, nearestText } from "./nearest-text.ts";
 
-/** The replacement of a text by another one in a file: where it stands once, or everywhere. */
+/** Replaces a text in a file: its only occurrence, or all. */
 export type TextEdit = { readonly oldString: string; readonly newString: string; readonly replaceAll: boolean };
 
-/** A text after an edit, with the number of places that were replaced, and the lines in which the first of them began. */
 export type EditedText = { readonly text: string; readonly replacements: number; readonly lines: readonly number[] };
 
-/** The most lines that are named. */
 const NAMED_LINES = 10;
 
 /**
- * The text after the replacement. All of `oldString` and `newString` is text: nothing in them is a pattern. A line feed of
- * `oldString` also stands for a line end of two characters, unless `oldString` has a carriage return itself; the line feeds of
- * `newString` become the line ends of the file then. Refuses with a reason for the model, which says what is there instead, as far as `room` lets
- * it look: that of a call with one edit if it is left out.
+ * The text after the replacement. `oldString` and `newString` are literal. A line feed in `oldString` also matches a
+ * line end of two characters, unless `oldString` has a carriage return itself; then the line feeds of `newString`
+ * become the file's line ends. Refused with a reason for the model, including similar text as far as `room` allows (by
+ * default that of a call with one edit).
  */
 export function editText(
   text: string,
@@ -49,12 +47,11 @@ export function editText(
   return accepted({ text: edited, replacements: starts.length, lines: firstLines(seen.text, starts) });
 }
 
-/** Says how many places were replaced, and in which lines the first of them stood. */
 export function placesIn({ replacements, lines }: EditedText): string {
   return `${counted(replacements, "occurrence")} replaced, ${inLines(lines, replacements)}`;
 }
 
-/** A text as an edit sees it, and what the edit looks for in it: its line end, and the offset in the text itself of an offset in what is seen. */
+/** A text as an edit searches it: its line end, and a function from its offsets to those of the original. */
 type SeenText = {
   readonly text: string;
   readonly wanted: string;
@@ -63,8 +60,8 @@ type SeenText = {
 };
 
 /**
- * A text as an edit sees it that looks for `wanted`. Its line end is the one that most lines have. Only a text whose lines end in
- * both ways is copied, to find several lines in it.
+ * A text as an edit searches it for `wanted`. Its line end is the most frequent one. Only a text with mixed line ends
+ * is copied, for multi-line searches.
  */
 function seenBy(text: string, wanted: string): SeenText {
   const returns = wanted.includes("\r") ? 0 : countOf(text, "\r\n");
@@ -79,7 +76,6 @@ function asWritten(text: string, wanted: string, lineEnd: SeenText["lineEnd"]): 
   return { text, wanted, lineEnd, offset: (seen) => seen };
 }
 
-/** The text with one character a line end. */
 function withLineFeeds(text: string, wanted: string, lineEnd: SeenText["lineEnd"]): SeenText {
   const returns: number[] = [];
   for (let at = text.indexOf("\r\n"); at >= 0; at = text.indexOf("\r\n", at + 2)) returns.push(at - returns.length);
@@ -92,7 +88,6 @@ function countOf(text: string, part: string): number {
   return count;
 }
 
-/** The number of values below a bound, in a list that rises. */
 function countBelow(values: readonly number[], bound: number): number {
   let [low, high] = [0, values.length];
   while (low < high) {
@@ -103,7 +98,7 @@ function countBelow(values: readonly number[], bound: number): number {
   return low;
 }
 
-/** The places at which a text begins. To replace all, those that do not overlap; to find out if it is the only one, all. */
+/** The starts of a text: without overlaps to replace all, otherwise with them. */
 function startsOf(text: string, wanted: string, replaceAll: boolean): readonly number[] {
   const starts: number[] = [];
   const step = replaceAll ? wanted.length : 1;
@@ -111,12 +106,10 @@ function startsOf(text: string, wanted: string, replaceAll: boolean): readonly n
   return starts;
 }
 
-/** The lines in which the first of these offsets lie, each once. */
 function firstLines(text: string, starts: readonly number[]): readonly number[] {
   return [...new Set(starts.slice(0, NAMED_LINES).map((start) => lineOf(text, start)))];
 }
 
-/** Names the lines in which the first of so many places stand. */
 function inLines(lines: readonly number[], places: number): string {
   return `in ${lines.length === 1 ? "line" : "lines"} ${lines.join(", ")}${places > NAMED_LINES ? " …" : ""}`;
 }

@@ -1,20 +1,20 @@
 import { FILE_HEADERS_ONLY, formatPatch, structuredPatch } from "diff";
 import { byteLength } from "../../../lib/text.ts";
 
-/** A change of a file for people and programs: a unified diff, null if it is too large to be shown. */
+/** `diff` is null if it is too large. */
 export type FileDiff = { readonly path: string; readonly diff: string | null };
 
 /** The largest diff that is shown, in bytes, and the most lines that are added or removed in it. */
 const DIFF_BYTES = 48 * 1024;
 const DIFF_LINES = 2_000;
 
-/** The longest time that a diff takes, in ms: nothing else goes on meanwhile. */
+/** The time limit of a diff, in ms: it blocks other work. */
 const DIFF_MS = 200;
 
 /** The unchanged lines that are shown around a change. */
 const CONTEXT = 3;
 
-/** The unified diff of a file's text, with the file's path as both names. Null stands for no file. */
+/** The unified diff of a file's text, with its path as both names. Null stands for a missing file. */
 export function fileDiff(path: string, before: string | null, after: string): FileDiff {
   const { skipped, from, to } = changedPart(before ?? "", after);
   const patch = structuredPatch(before === null ? "/dev/null" : `a/${path}`, `b/${path}`, from, to, undefined, undefined, {
@@ -33,8 +33,8 @@ export function fileDiff(path: string, before: string | null, after: string): Fi
 }
 
 /**
- * The part of two texts in which they differ, with the lines around that a diff shows, and how many lines lie before it: the
- * rest of a large file need not be compared.
+ * The differing part of two texts with the diff's context, and the number of lines before it: the rest of a large file
+ * need not be compared.
  */
 function changedPart(before: string, after: string): { skipped: number; from: string; to: string } {
   const shorter = Math.min(before.length, after.length);
@@ -53,14 +53,12 @@ function changedPart(before: string, after: string): { skipped: number; from: st
   };
 }
 
-/** The start of the line that lies CONTEXT lines before the one of `offset`. */
 function linesBack(text: string, offset: number): number {
   let start = offset;
   for (let lines = 0; lines <= CONTEXT && start > 0; lines += 1) start = text.lastIndexOf("\n", start - 1);
   return start <= 0 ? Math.max(0, start) : start + 1;
 }
 
-/** The end of the line that lies CONTEXT lines after the one of `offset`. */
 function linesOn(text: string, offset: number): number {
   let end = Math.max(0, offset - 1);
   for (let lines = 0; lines <= CONTEXT; lines += 1) {

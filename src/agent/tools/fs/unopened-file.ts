@@ -4,7 +4,7 @@ import { systemWords } from "../../workspace/system-words.ts";
 import type { StagedFile } from "../../workspace/staged-file.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
 
-/** A file that the system did not open or write, in words for the model. `code` is the one of the system's error, which is the cause. */
+/** A file that could not be opened or written, in words for the model. `code` is that of the system's error, its cause. */
 export class UnopenedFile extends Error {
   override readonly name = "UnopenedFile";
   readonly code: string | null;
@@ -15,7 +15,7 @@ export class UnopenedFile extends Error {
   }
 }
 
-/** The system's error about the file of a path, as an UnopenedFile; all other errors as they are. */
+/** The system's error about the file of a path, as an UnopenedFile; other errors unchanged. */
 export function unopened(path: string, error: unknown): unknown {
   const words = systemWords(error);
   if (words === null || error instanceof UnopenedFile) return error;
@@ -23,14 +23,14 @@ export function unopened(path: string, error: unknown): unknown {
   return new UnopenedFile(`${path} ${words}${advice}`, error);
 }
 
-/** Opens a file for reading. Throws an UnopenedFile if the system does not open it. */
+/** Throws an UnopenedFile if the file cannot be opened. */
 export async function openFile(workspace: Workspace, path: string): Promise<FileHandle> {
   return workspace.openForReading(path).catch((error: unknown) => {
     throw unopened(path, error);
   });
 }
 
-/** Writes a new content of a file beside it. Throws an UnopenedFile if the system does not let it. */
+/** Stages a new content of a file. Throws an UnopenedFile if that fails. */
 export async function stageFile(workspace: Workspace, path: string, content: string | Uint8Array): Promise<StagedFile> {
   return workspace.stageFile(path, content).catch((error: unknown) => {
     throw unopened(path, error);

@@ -12,7 +12,6 @@ import { decodeText } from "./text-content.ts";
 import { fileDiff } from "./unified-diff.ts";
 import { stageFile } from "./unopened-file.ts";
 
-/** Writes a whole file. */
 export const fsWrite = defineTool({
   name: "fs_write",
   description:
@@ -27,7 +26,7 @@ export const fsWrite = defineTool({
     const { workspace, files, signal } = context;
     const before = await readBefore(context, path, content);
     const staged = await stageFile(workspace, path, content);
-    // What has ended while the content was staged writes nothing.
+    // An ended call writes nothing.
     if (signal.aborted) await staged.discard();
     signal.throwIfAborted();
     const name = before?.present.name ?? workspace.show(workspace.resolve(path, "write"));
@@ -48,8 +47,8 @@ export const fsWrite = defineTool({
 });
 
 /**
- * The file that is replaced; null if there is none. Throws a FileProblem if the content is what fs_read shows of bytes that are no
- * text: the bytes would be lost.
+ * The replaced file; null if there is none. Throws a FileProblem if the content is fs_read's display of invalid bytes:
+ * those would be lost.
  */
 async function readBefore(context: FileContext, path: string, content: string): Promise<KnownContent | null> {
   const before = await ifThere(readKnown(context, path));
@@ -60,18 +59,15 @@ async function readBefore(context: FileContext, path: string, content: string): 
   return before;
 }
 
-/** True if a file is known to be no text. */
 function isBroken({ present: { content } }: KnownContent): boolean {
   return content !== null && !decodeText(content).ok;
 }
 
-/** What the model is told of the file that was replaced. */
 function noteOn(before: KnownContent): string {
   if (isBroken(before)) return " What it had before was no valid text: it is UTF-8 now.";
   return before.known.isWhole ? "" : " Only parts of what it had before were read.";
 }
 
-/** What was read; null if there is no such file. */
 async function ifThere<File>(read: Promise<File>): Promise<File | null> {
   return read.catch((error: unknown) => {
     if (errorCode(error) === "ENOENT") return null;
@@ -79,7 +75,7 @@ async function ifThere<File>(read: Promise<File>): Promise<File | null> {
   });
 }
 
-/** The diff of what is written; null if it is too large, or if the file before has no text. */
+/** Null if it is too large, or if the earlier file has no text. */
 function diffOf(name: string, before: SeenFile | null, content: string): string | null {
   if (before === null) return fileDiff(name, null, content).diff;
   const decoded = before.content === null ? null : decodeText(before.content);
