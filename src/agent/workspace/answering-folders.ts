@@ -3,47 +3,45 @@ import { lstat } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { isInside } from "../../lib/path-inside.ts";
 
-/** A file system, as the machine has mounted it. */
 export type MountedFolder = { readonly path: string; readonly type: string };
 
-/** The file systems of disks and memory of this machine. All others may wait for another machine, or for a program, without end. */
+/**
+ * The file systems of this machine's disks and memory. All others may wait for another machine, or for a program,
+ * without end.
+ */
 const LOCAL = new Set(
   "apfs aufs bcachefs btrfs cramfs devtmpfs erofs exfat ext2 ext3 ext4 f2fs hfs iso9660 jfs ntfs3 overlay proc ramfs reiserfs squashfs sysfs tmpfs udf vfat xfs zfs".split(
     " ",
   ),
 );
 
-/** The time in which a file system must answer, in ms: one that is only busy does. */
+/** The time limit of a file system's answer, in ms: one that is only busy keeps it. */
 const BOUND_MS = 2_000;
-/** The time for which the list of mounts is remembered, in ms. */
+/** The time for which the list of mounts is cached, in ms. */
 const LIST_MS = 1_000;
-/** The time between two looks at a file system that answered too late, in ms. */
+/** The time between two checks of a file system that answered too late, in ms. */
 const AGAIN_MS = 1_000;
 
-/** Says to people that the file system of a folder does not answer. */
 export function folderHung(folder: string): string {
   return `the file system of ${folder} does not answer: try again when it does`;
 }
 
-/** By what folders are looked at: tests give their own. */
 export type FolderLooks = {
-  /** Looks at a folder; resolves or rejects when its file system has answered. */
+  /** Asks a folder's file system; resolves or rejects with its answer. */
   readonly look: (folder: string) => Promise<unknown>;
-  /** The mounts of this machine; null where nobody can say. */
+  /** The mounts of this machine; null if unknown. */
   readonly mounts: () => readonly MountedFolder[] | null;
   readonly boundMs: number;
 };
 
 /**
- * Which folders of agents answer. A file system of another machine (NFS, SMB) or of a program (FUSE) may hang: whoever asks it waits
- * without end, and the event loop of the server with them. So one look in the background goes first; while a file system does not
- * answer it, nobody else is asked anything there, and only agents of its folders wait.
+ * Finds out which agents' folders answer. A file system of another machine (NFS, SMB) or of a program (FUSE) may hang.
+ * A caller then waits without end, and the server's event loop with it. So one background check goes first: until it is
+ * answered, no other call goes there, and only agents with folders there wait.
  */
 export class AnsweringFolders {
   readonly #looks: FolderLooks;
-  /** The looks that are under way, by their mounts: one each, since each holds a thread until it is answered. */
   readonly #looking = new Map<string, Promise<void>>();
-  /** Those that took too long. */
   readonly #hung = new Set<string>();
   #mounts: { readonly at: number; readonly list: readonly MountedFolder[] | null } | null = null;
 
@@ -51,12 +49,11 @@ export class AnsweringFolders {
     this.#looks = { look: lstat, mounts: mountsOfMachine, boundMs: BOUND_MS, ...looks };
   }
 
-  /** The number of file systems that do not answer. */
   get hung(): number {
     return this.#hung.size;
   }
 
-  /** True if the file system of a folder answers now, also by an error. At once for those of this machine's own disks. */
+  /** True if the file system of a folder answers, also with an error. Immediate for this machine's own disks. */
   async answers(folder: string): Promise<boolean> {
     const mount = this.#mountOf(folder);
     if (mount === null) return true;
@@ -90,19 +87,18 @@ export class AnsweringFolders {
     return looking;
   }
 
-  /** The mount in which a folder lies, if it may hang; null if not. */
   #mountOf(folder: string): string | null {
     const now = performance.now();
     if (this.#mounts === null || now - this.#mounts.at > LIST_MS) this.#mounts = { at: now, list: this.#looks.mounts() };
     const { list } = this.#mounts;
     if (list === null) return folder;
-    // Of several at one place, the last one is seen.
+    // Of several at one place, the last one is visible.
     const found = list.findLast(({ path }) => isInside(path, folder));
     return found === undefined || LOCAL.has(found.type) ? null : found.path;
   }
 }
 
-/** The mounts of this machine, those that lie in others behind them (proc(5), `mountinfo`); null where there is no such list. */
+/** The mounts of this machine, nested ones last (proc(5), `mountinfo`); null without such a list. */
 function mountsOfMachine(): readonly MountedFolder[] | null {
   let text: string;
   try {
@@ -118,7 +114,6 @@ function mountsOfMachine(): readonly MountedFolder[] | null {
   return mounts.toSorted((one, other) => one.path.length - other.path.length);
 }
 
-/** Spaces and such are written as octal numbers. */
 function unescaped(path: string): string {
   return path.replace(/\\([0-7]{3})/g, (_match, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
 }

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { errorCode } from "../../lib/error-code.ts";
 
 /**
- * The bytes of the files in a folder, as far as they are counted: once they are more than `most`, the count ends. What cannot be read,
- * or goes meanwhile, counts nothing. Links are not followed.
+ * The bytes of the files in a folder, counted up to about `most`. Unreadable and disappearing files count as empty.
+ * Links are not followed.
  */
 export async function folderBytes(folder: string, most: number): Promise<number> {
   let bytes = 0;

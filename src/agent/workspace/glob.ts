@@ -1,6 +1,6 @@
 import { PathRefused } from "./path-refused.ts";
 
-/** The most alternatives that the braces of one pattern may stand for. */
+/** The most alternatives that the braces of one pattern may expand to. */
 const ALTERNATIVES = 100;
 /** The longest pattern, in characters: braces are expanded recursively. */
 const PATTERN_CHARACTERS = 1_000;
@@ -13,13 +13,12 @@ type Token =
   | { readonly kind: "many" }
   | { readonly kind: "set"; readonly isNegated: boolean; readonly ranges: readonly (readonly [string, string])[] };
 type Segment = "**" | Name;
-/** A pattern of one name. What has no wildcards is compared as it is. */
 type Name = { readonly literal: string } | { readonly tokens: readonly Token[] };
 
 /**
  * A matcher of paths by a glob pattern: `*`, `?`, `[a-z]`, `{a,b}` within a name, `**` for any folders. Its time is
- * bounded by the product of the lengths, whatever the pattern: patterns come from models, and one that backtracks
- * would stop the whole server. Names that begin with a dot match only a pattern that names the dot, or with `dot`.
+ * bounded by the product of the lengths: patterns come from models, and one that backtracks would stop the server.
+ * Names that begin with a dot match only a pattern with the dot, or with `dot`.
  */
 export function globMatcher(pattern: string, dot: boolean): (path: string) => boolean {
   const alternatives = alternativesOf(pattern).map((alternative) =>
@@ -31,18 +30,20 @@ export function globMatcher(pattern: string, dot: boolean): (path: string) => bo
   };
 }
 
-/** A matcher of any text by a pattern of `*`, `?`, `[a-z]` and `{a,b}`, where `*` takes everything, slashes too. Bounded likewise. */
+/**
+ * A matcher of any text by a pattern of `*`, `?`, `[a-z]` and `{a,b}`, where `*` matches everything, slashes too.
+ * Bounded likewise.
+ */
 export function textMatcher(pattern: string): (text: string) => boolean {
   const alternatives = alternativesOf(pattern).map(nameOf);
   return (text) => alternatives.some((alternative) => matchName(alternative, text, true));
 }
 
-/** True if the text has characters that stand for others in a pattern. */
 export function isPattern(text: string): boolean {
   return /[*?[{]/.test(text);
 }
 
-/** The patterns without braces that a pattern stands for. Bounded, since time is their length times that of the names. */
+/** The patterns without braces that a pattern expands to. Bounded, since matching takes their length times that of the names. */
 export function alternativesOf(pattern: string): readonly string[] {
   if (pattern.length > PATTERN_CHARACTERS) throw new PathRefused(`a pattern has at most ${PATTERN_CHARACTERS} characters`);
   const alternatives = [...new Set(expandBraces(pattern))];
@@ -53,7 +54,6 @@ export function alternativesOf(pattern: string): readonly string[] {
   return alternatives;
 }
 
-/** The problem with the brackets and braces of a pattern; null if there is none. */
 export function bracketProblem(pattern: string): string | null {
   let depth = 0;
   for (let index = 0; index < pattern.length; index += 1) {
@@ -132,7 +132,7 @@ function setToken(body: string): Token {
   return { kind: "set", isNegated, ranges };
 }
 
-/** The classic two pointers: after a mismatch only the last `**` takes one name more. */
+/** The classic two pointers: after a mismatch only the last `**` takes one more name. */
 function matchSegments(segments: readonly Segment[], names: readonly string[], dot: boolean): boolean {
   let segment = 0;
   let name = 0;

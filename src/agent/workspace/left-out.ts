@@ -1,30 +1,22 @@
 import { counted } from "../../lib/counted.ts";
 import type { JsonObject } from "../../lib/json.ts";
 
-/** Counts what a search leaves out, by the reason. */
 export type LeftOut = {
-  /** Files and folders that mostly hold secrets. */
   secrets: number;
-  /** Files and folders whose names begin with a dot. */
   hidden: number;
-  /** Names of folders that are left out wherever they lie. */
   readonly folders: Set<string>;
-  /** Files that are too large to be searched. */
   large: number;
-  /** Files that hold something else than text. */
   binary: number;
-  /** Links to folders, which are not entered, and links to files that the pattern does not cover. */
+  /** Links to folders, which are not followed, and links to files outside of the pattern. */
   links: number;
-  /** Files and folders that cannot be read. */
   unreadable: number;
 };
 
-/** Nothing is left out so far. */
 export function nothingLeftOut(): LeftOut {
   return { secrets: 0, hidden: 0, folders: new Set(), large: 0, binary: 0, links: 0, unreadable: 0 };
 }
 
-/** The note for the model on what a search left out; empty if that is nothing. `hint` says how hidden names are reached. */
+/** The note for the model about the exclusions of a search; empty without any. `hint` says how hidden names are reached. */
 export function leftOutNote({ secrets, hidden, folders, large, binary, links, unreadable }: LeftOut, hint: string): string {
   const parts = [
     ...(secrets === 0
@@ -42,7 +34,6 @@ export function leftOutNote({ secrets, hidden, folders, large, binary, links, un
   return parts.length === 0 ? "" : `\n[left out: ${parts.join("; ")}]`;
 }
 
-/** The same for programs. */
 export function leftOutDetails({ folders, ...counts }: LeftOut): JsonObject {
   return { ...counts, folders: [...folders] };
 }

@@ -1,7 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { inLine, matchLines } from "./line-search.ts";
 
-/** The thread of `regexSearch`. */
 const { pattern, flags } = workerData as { pattern: string; flags: string };
 const expression = new RegExp(pattern, flags);
 const columnOf = inLine(pattern, (line) => line.search(expression));

@@ -4,7 +4,6 @@ import { Worker } from "node:worker_threads";
 /** One place where a line matches; line and column from 1. */
 export type LineMatch = { readonly line: number; readonly column: number; readonly preview: string };
 
-/** Finds lines in texts, one text at a time. */
 export type LineSearch = {
   search(text: string, most: number): Promise<readonly LineMatch[]>;
   close(): Promise<void>;
@@ -13,7 +12,7 @@ export type LineSearch = {
 /** The longest preview of a line, in characters. */
 const PREVIEW = 200;
 
-/** So many characters are searched before others have their turn. */
+/** The characters that are searched before other work runs. */
 const TURN_CHARACTERS = 256 * 1024;
 
 /** A search for a fixed text. It ends when `signal` aborts. */
@@ -38,7 +37,6 @@ export function literalSearch(pattern: string, isCaseSensitive: boolean, signal:
   };
 }
 
-/** The text in pieces of whole lines, each of about TURN_CHARACTERS, without the newline behind it. */
 function* wholeLines(text: string): Generator<{ readonly text: string; readonly lines: number; readonly isLast: boolean }> {
   for (let start = 0; ;) {
     const newline = text.indexOf("\n", start + TURN_CHARACTERS);
@@ -53,8 +51,8 @@ function* wholeLines(text: string): Generator<{ readonly text: string; readonly 
 }
 
 /**
- * A search by a regular expression that somebody else wrote: in a thread of its own, since some expressions run for
- * ever and can only be stopped together with their thread, when `signal` aborts.
+ * A search by a regular expression from a model: in a separate thread, since some expressions run for ever and end only
+ * with their thread, when `signal` aborts.
  */
 export function regexSearch(pattern: string, isCaseSensitive: boolean, signal: AbortSignal): LineSearch {
   const worker = new Worker(new URL("./line-search-worker.ts", import.meta.url), {
@@ -79,13 +77,11 @@ export function regexSearch(pattern: string, isCaseSensitive: boolean, signal: A
   };
 }
 
-/** Looks in a line without the carriage return of a line end of two characters, unless the pattern itself has one. */
 export function inLine(pattern: string, columnOf: (line: string) => number): (line: string) => number {
   if (/\r|\\r/.test(pattern)) return columnOf;
   return (line) => columnOf(line.endsWith("\r") ? line.slice(0, -1) : line);
 }
 
-/** The line round the match: of a long one the part in which it stands, with `…` where it is cut. */
 function previewOf(line: string, column: number): string {
   const trimmed = line.trim();
   if (trimmed.length <= PREVIEW) return trimmed;
@@ -97,12 +93,10 @@ function previewOf(line: string, column: number): string {
   return `${from > 0 ? "…" : ""}${trimmed.slice(from, to)}${to < trimmed.length ? "…" : ""}`;
 }
 
-/** True if a cut at a place would part a character. */
 function isHalf(text: string, at: number): boolean {
   return /[\udc00-\udfff]/.test(text.charAt(at)) && /[\ud800-\udbff]/.test(text.charAt(at - 1));
 }
 
-/** The lines of `text` for which `columnOf` answers a column, at most `most` of them. */
 export function matchLines(text: string, most: number, columnOf: (line: string) => number): LineMatch[] {
   const matches: LineMatch[] = [];
   for (const [index, line] of text.split("\n").entries()) {

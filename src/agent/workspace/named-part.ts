@@ -3,15 +3,13 @@ import { join } from "node:path";
 import { globMatcher, isPattern } from "./glob.ts";
 import type { Workspace } from "./workspace.ts";
 
-/** All files of a folder, and of those below it. */
 const WITHIN = "**/*";
 
-/** The pattern of a search, and the file or folder that it names; null for none. */
 export type SearchPattern = { readonly pattern: string; readonly named: string | null };
 
 /**
- * The pattern of a search as people write it, in one form: without `.` and empty names, and of a folder's mere name all that lies in
- * it. One that leads elsewhere stays as it is, to be refused.
+ * A search pattern in normal form: without `.` and empty names; a folder's name stands for all its contents. A pattern
+ * that leaves the folder is unchanged, and will be refused.
  */
 export function searchPattern({ root }: Workspace, folder: string, written: string): SearchPattern {
   const segments = written.split("/");
@@ -26,22 +24,21 @@ function isFolder(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
   } catch {
-    // A name that is too long, or a file where a folder should be.
+    // A name that is too long, or a file in place of a folder.
     return false;
   }
 }
 
-/** What an empty search says if its pattern is a path at which nothing is; empty otherwise. */
+/** The hint after an empty search whose pattern is a missing path; otherwise empty. */
 export function absenceHint({ root }: Workspace, folder: string, pattern: string): string {
   return isPattern(pattern) || statOf(join(root, folder, pattern)) !== "nothing" ? "" : `\n${pattern} does not exist.`;
 }
 
-/** The beginning of a pattern that is the name of something that exists, and the pattern of what is looked for in it; empty for the thing itself. */
 export type NamedPart = { readonly path: string; readonly rest: string };
 
 /**
- * The longest beginning of a pattern that names something in a folder, as it is written: `app/[id]` of `app/[id]/*.tsx`. Null if it
- * has no character that stands for others in a pattern, or if nothing of that name exists. Links are not followed.
+ * The longest literal start of a pattern that exists in a folder: `app/[id]` of `app/[id]/*.tsx`. Null if it has no
+ * wildcards, or does not exist. Links are not followed.
  */
 export function namedPart({ root }: Workspace, folder: string, pattern: string): NamedPart | null {
   if (!isPattern(pattern)) return null;
@@ -63,12 +60,11 @@ function statOf(path: string): "nothing" | "link" | "there" {
     const found = lstatSync(path, { throwIfNoEntry: false });
     return found === undefined ? "nothing" : found.isSymbolicLink() ? "link" : "there";
   } catch {
-    // A name that is too long, or a file where a folder should be.
+    // A name that is too long, or a file in place of a folder.
     return "nothing";
   }
 }
 
-/** A matcher of paths by a pattern, and by the name that it may be as well. */
 export function searchMatcher(pattern: string, named: NamedPart | null, dot: boolean): (path: string) => boolean {
   const isMatch = globMatcher(pattern, dot);
   if (named === null) return isMatch;
@@ -77,7 +73,7 @@ export function searchMatcher(pattern: string, named: NamedPart | null, dot: boo
   return (path) => (path.startsWith(`${named.path}/`) && isRest(path.slice(named.path.length + 1))) || isMatch(path);
 }
 
-/** What an empty search with brackets or braces in its pattern says of them; empty for others. */
+/** The hint after an empty search with brackets or braces in its pattern; otherwise empty. */
 export function bracketHint(pattern: string): string {
   return /[[{]/.test(pattern)
     ? "\n[brackets and braces stand for others in a pattern, but in the exact name of something that is there: for other names write [[] for [, and ? for { and }]"

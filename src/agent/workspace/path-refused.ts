@@ -9,5 +9,4 @@ export class PathRefused extends Error {
   }
 }
 
-/** A path of what is the server's own. */
 export class PathClosed extends PathRefused {}

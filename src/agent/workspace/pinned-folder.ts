@@ -3,22 +3,20 @@ import { mkdir, open, readlink, realpath, stat, type FileHandle } from "node:fs/
 import { basename, dirname, join } from "node:path";
 import { errorCode } from "../../lib/error-code.ts";
 
-/** The folder is not the one that was resolved: something on its path became a link, or was moved. */
 export class FolderChanged extends Error {
   override readonly name = "FolderChanged";
 }
 
-/** The files that this process has open, as the system shows them: by them a name is looked up in a folder that is held open. */
+/** This process's open files, by which names are looked up in a folder that is held open. */
 const OPEN_FILES = "/proc/self/fd";
 const CAN_PIN = existsSync(OPEN_FILES);
-/** `O_PATH` of Linux: a folder is held open that may not be read. */
+/** `O_PATH` of Linux: holds a folder open that may not be readable. */
 const HOLD = 0o10000000;
 
 /**
- * Does something in the folder of this real path, given by a path that leads there whatever becomes of the real one
- * meanwhile (what openat(2) is for, which Node does not have). Throws FolderChanged if the real path now leads
- * elsewhere. On a system without /proc/self/fd the path is the real one, and what changes between the look and the deed is not
- * seen.
+ * Works in the folder of this real path through a path that stays valid if the real one changes (openat(2), which Node
+ * lacks). Throws FolderChanged if the real path leads elsewhere. Without /proc/self/fd the path is the real one, and
+ * changes between the check and the use are missed.
  */
 export async function inFolder<Result>(real: string, use: (folder: string) => Promise<Result>): Promise<Result> {
   if (!CAN_PIN) return use(real);
@@ -36,7 +34,6 @@ export async function inFolder<Result>(real: string, use: (folder: string) => Pr
   }
 }
 
-/** Makes the folder of this real path, and those it lies in, each in the one before. */
 export async function makeFolders(real: string): Promise<void> {
   const missing: string[] = [];
   let present = real;
@@ -50,8 +47,8 @@ export async function makeFolders(real: string): Promise<void> {
 }
 
 /**
- * True if an open file lies at this real path. The descriptor says where the file lies, whatever its path leads to meanwhile.
- * On a system without /proc/self/fd the path is looked at again, and what changes between two looks is not seen.
+ * True if an open file lies at this real path, by its descriptor. Without /proc/self/fd the path is checked again, and
+ * changes between two checks are missed.
  */
 export async function isAt(file: FileHandle, real: string): Promise<boolean> {
   if (CAN_PIN) return (await readlink(`${OPEN_FILES}/${file.fd}`)) === real;

@@ -3,43 +3,37 @@ import type { Readable, Writable } from "node:stream";
 import { startGuard, type ProcessGuard } from "./process-guard.ts";
 import type { ProgramLease, ProgramsOf } from "./program-lease.ts";
 
-/** A program that runs, with its three streams. */
 export type GroupedProcess = ChildProcessByStdio<Writable, Readable, Readable>;
 
-/** The deeds after the end of a program, in words for the model. */
 export type ProgramEnd = { readonly notes: readonly string[] };
 
 /**
- * A program and all that it starts, as one group. `end` kills whatever of it still runs. `ended` resolves, and never
- * rejects, after the program's end: in a box once nothing of the group runs and what it must not leave behind is gone.
+ * A program and its descendants as one group. `end` kills those that still run. `ended` resolves after the program's
+ * end, and never rejects: in a box once the whole group has ended and its leftovers are removed.
  */
 export type ProcessGroup = { readonly process: GroupedProcess; end(): void; readonly ended: Promise<ProgramEnd> };
 
-/** A descriptor of a program beside its three streams: a stream, or Node's channel of messages. */
 export type FurtherStream = "pipe" | "ipc";
 
-/** The folder in which a program starts, and its whole environment. */
 export type StartOptions = {
   readonly folder: string;
   readonly env: Readonly<Record<string, string>>;
   /** Further descriptors, from 4 on. */
   readonly streams?: readonly FurtherStream[];
-  /** Commands of a shell that bound what the program may use, each with its end; none if omitted. */
   readonly limits?: string;
-  /** The program is killed when it is over; omitted, the program may run as long as the server. */
+  /** The program is killed when the lease expires; without one it may run as long as the server. */
   readonly lease?: ProgramLease;
 };
 
-/** Says why a program was killed, in words for the model. */
 const CUT_OFF =
   "it was killed, because this server could not renew its lease in time: what it had done by then stands, so look before you repeat it";
 
-/** Waits for the word to go, which never comes if the server dies first, sets limits, and becomes the program. */
+/** Waits for the start signal, which never comes if the server ends first, sets limits, and becomes the program. */
 const starter = (limits: string): string => `read -r go <&3 || exit 1; exec 3<&-; ${limits} exec "$0" "$@"`;
 
 /**
- * Starts programs in process groups of their own, which never outlive this process, nor their lease, even if this process
- * stands still. What leaves its group (setsid) is beyond this: only a container or a sandbox ends that.
+ * Starts programs in their own process groups, which never outlive this process or their lease, even if this process is
+ * stopped. Programs that leave their group (setsid) are ended only by a container or a sandbox.
  */
 export class ProcessGroups {
   readonly #groups = new Map<number, Group>();
@@ -49,22 +43,21 @@ export class ProcessGroups {
   #isClosed = false;
 
   /**
-   * `tickMs`: the time between two looks of the guard for programs whose lease is over, 500 if omitted. `onCutOff` is called for each
-   * program that the guard has killed.
+   * `tickMs`: the time between two checks of the guard for expired leases, 500 if omitted. `onCutOff` is called for
+   * each program that the guard has killed.
    */
   constructor(tickMs = 500, onCutOff: (of: ProgramsOf) => void = () => {}) {
     this.#tickMs = tickMs;
     this.#onCutOff = onCutOff;
   }
 
-  /** The number of groups that have not been ended. */
   get size(): number {
     return this.#groups.size;
   }
 
   /**
-   * Starts a program, without a shell. One that does not exist exits with 127. If nothing can be started, since the
-   * folder is gone or the system has no more processes, the process has an `error`, which may be left unheard.
+   * Starts a program, without a shell. A missing program exits with 127. If the start fails (missing folder, no more
+   * processes), the process emits `error`, which needs no listener.
    */
   start(file: string, args: readonly string[], { folder, env, streams = [], limits = "", lease }: StartOptions): ProcessGroup {
     if (this.#isClosed) throw new Error("the server closes: nothing more is started");
@@ -74,7 +67,7 @@ export class ProcessGroups {
       detached: true,
       stdio: ["pipe", "pipe", "pipe", "pipe", ...streams],
     }) as GroupedProcess;
-    // Whoever does not listen must not take the server with them.
+    // Without a listener, the error would end the server.
     child.on("error", () => {});
     const { pid } = child;
     const gate = child.stdio[3] as Writable | undefined;
@@ -82,7 +75,7 @@ export class ProcessGroups {
       throw new Error(
         `${file} could not be started in ${folder}: the folder does not exist, or the system has no more processes or files`,
       );
-    // What a program that has ended does not read is nobody's accident.
+    // A program that ends without reading its input is no error.
     for (const stream of [gate, child.stdin]) stream.on("error", () => {});
     const renewing = lease?.onRenewed((until) => this.#guard?.renew(pid, until.leftMs));
     const group: Group = { pid, go: () => gate.end("go\n"), forgotten: () => renewing?.() };
@@ -93,7 +86,7 @@ export class ProcessGroups {
       this.#end(group);
       throw error;
     }
-    // An id is given again to others once nothing of its group runs.
+    // An id is reused once its group has ended.
     child.once("exit", () => {
       if (!isRunning(pid)) this.#forget(group);
     });
@@ -107,7 +100,6 @@ export class ProcessGroups {
     return { process: child, end: () => this.#end(group), ended };
   }
 
-  /** Kills everything that still runs. */
   close(): void {
     this.#isClosed = true;
     for (const group of this.#groups.values()) this.#end(group);
@@ -119,20 +111,20 @@ export class ProcessGroups {
       this.#tickMs,
       (pid) => this.#groups.get(pid)?.go(),
       () => {
-        // Without its guard, nothing may go on that would outlive the server.
+        // Without its guard, no program may run that would outlive the server.
         this.#guard = null;
         for (const group of this.#groups.values()) this.#end(group);
       },
     );
   }
 
-  /** Kills a group, once. One that is not this user's to kill, or has ended by itself, is let go. */
+  /** Kills a group, once. One that has ended, or belongs to another user, is dropped. */
   #end(group: Group): void {
     if (!this.#forget(group)) return;
     try {
       process.kill(-group.pid, "SIGKILL");
     } catch {
-      // Nothing of it runs, or it has become another user's: there is nothing more that could be done.
+      // It has ended, or belongs to another user.
     }
   }
 
@@ -145,10 +137,8 @@ export class ProcessGroups {
   }
 }
 
-/** A group that has not been ended, by the id of its first process. */
 type Group = { readonly pid: number; readonly go: () => void; readonly forgotten: () => void };
 
-/** True if anything of a group still runs. */
 function isRunning(pid: number): boolean {
   try {
     process.kill(-pid, 0);

@@ -2,14 +2,14 @@ import { spawn } from "node:child_process";
 import { Socket } from "node:net";
 
 /**
- * Kills process groups, in three cases: its input ends, which is when the server has died, however it died; a group's time is over,
- * because the server stands still and does not renew it; and the guard itself is asked nothing more. It says each new group back, so that
- * none runs before it is known.
+ * Kills process groups in three cases: its input ends, because the server has ended; a group's time expires, because
+ * the server is stopped and does not renew it; or the guard itself gets no more input. It confirms each new group, so
+ * that no unknown one runs.
  *
- * A shell, and no program of ours: it takes 5 MB, and is there on every machine. No shell of POSIX reads with a time limit, so lines
- * of the server and ticks come by one pipe; a line is shorter than what a pipe takes at once, so that none is torn. Each group is a
- * word, `ID:TIME`, with the time in hundredths of a second since the machine was started; 0 for none. That clock goes on while a machine sleeps.
- * The two hundredths that are added let the server find its own time over when the program ends.
+ * A shell script: it takes 5 MB, and every machine has a shell. POSIX shells cannot read with a time limit, so the
+ * server's lines and ticks share one pipe; lines are shorter than a pipe's atomic write. Each group is a word,
+ * `ID:TIME`, with the time in hundredths of a second since the machine's start; 0 for none. That clock includes sleep.
+ * Two extra hundredths let the server notice its own expired time when the program ends.
  */
 const GUARD = `exec 3<&0 </dev/null
 if [ -r /proc/uptime ]; then
@@ -43,19 +43,17 @@ drop() { rest=\${groups#* "$1":}; groups="\${groups%% "$1":*} \${rest#* }"; }
   for each in $groups; do kill -s KILL -- "-\${each%:*}"; done
 }`;
 
-/** A guard that runs. */
 export type ProcessGuard = {
-  /** A group that is to be held, for so many ms unless that is renewed; Infinity for as long as the server lives. */
   hold(group: number, ms: number): void;
-  /** The group is held for so many ms from now. */
   renew(group: number, ms: number): void;
-  /** The group has ended. */
   drop(group: number): void;
-  /** Kills all groups that are held. */
   end(): void;
 };
 
-/** Starts a guard, which looks each `tickMs` for groups whose time is over. `onKnown` hears of each group that it holds, `onEnded` that it is gone. */
+/**
+ * Starts a guard, which checks each `tickMs` for groups with expired time. `onKnown` is called for each group that it
+ * holds, `onEnded` when it ends.
+ */
 export function startGuard(tickMs: number, onKnown: (group: number) => void, onEnded: () => void): ProcessGuard {
   const guard = spawn("/bin/sh", ["-c", GUARD, String(tickMs / 1_000)], {
     detached: true,

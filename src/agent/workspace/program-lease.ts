@@ -1,24 +1,23 @@
 import type { Deadline } from "../../lib/deadline.ts";
 
-/** The share of a lease after which, without renewal, what runs under it is killed: nothing of it runs when others may go on. */
+/** The share of a lease after which programs are killed without a renewal, so that none runs when others may take over. */
 export const ALIVE_SHARE = 0.8;
 
-/** The share of a lease after which the guard looks again whether a program's is over. */
+/** The time between the guard's checks, as a share of a lease. */
 export const TICK_SHARE = 0.05;
 
-/** Whose programs they are, for the operator. */
 export type ProgramsOf = { readonly tenant: string; readonly agent: string; readonly shell?: string };
 
 /**
- * The right of programs to run: as long as the lease of their agent, or of their background shell, is known to hold. The guard of
- * the server kills them once it has heard of no renewal in time, also while the server stands still.
+ * The right of programs to run, while the lease of their agent or background shell certainly holds. The server's guard
+ * kills them without a timely renewal, also while the server is stopped.
  */
 export class ProgramLease {
   readonly #listeners = new Set<(until: Deadline) => void>();
   readonly of: ProgramsOf;
   #until: Deadline;
 
-  /** `until` began before the lease was asked for. */
+  /** `until` began before the lease was requested. */
   constructor(until: Deadline, of: ProgramsOf) {
     this.#until = until;
     this.of = of;
@@ -28,18 +27,17 @@ export class ProgramLease {
     return this.#until;
   }
 
-  /** True if the lease may run out before it is renewed. */
   get isOver(): boolean {
     return this.#until.isOver;
   }
 
-  /** The lease was renewed, by a statement that began when `until` did. */
+  /** Notes a renewal by a statement that began when `until` did. */
   renew(until: Deadline): void {
     this.#until = until;
     for (const listener of this.#listeners) listener(until);
   }
 
-  /** Calls the listener at each renewal. Returns the end of that. */
+  /** Calls the listener at each renewal. Returns the function that stops it. */
   onRenewed(listener: (until: Deadline) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

@@ -7,17 +7,16 @@ import { FolderChanged, inFolder, makeFolders } from "./pinned-folder.ts";
 import { PathRefused } from "./path-refused.ts";
 import { SAFELY } from "./safely.ts";
 
-/** A file is no longer what it was when it was read. Nothing was written; the message is for the model. */
+/** A file has changed since it was read. Nothing was written; the message is for the model. */
 export class FileChangedMeanwhile extends Error {
   override readonly name = "FileChangedMeanwhile";
 }
 
-/** The place of a file, and the name under which its new content stands beside it. */
 type Place = { readonly path: string; readonly folder: string; readonly name: string; readonly beside: string };
 
 /**
- * A new content of a file: written beside it, on the disk, and not yet in its place. `replace` puts it there by one rename, so
- * that nobody ever finds a half of it; `discard` removes it. Each is in the folder that was resolved and in no other.
+ * A new content of a file, on disk under a temporary name. `replace` renames it to the file, so that readers never see
+ * a part; `discard` removes it. Both act only in the resolved folder.
  */
 export class StagedFile {
   readonly #place: Place;
@@ -29,9 +28,9 @@ export class StagedFile {
   }
 
   /**
-   * Stages a content for the file of this real path, with the folders that the file lies in. The content gets the permissions
-   * of the file that is there, and its owner, if the server may give files away (root). A new file gets the permissions that
-   * the server's umask leaves. A file that may not be written is refused by the system, and what is no file by PathRefused.
+   * Stages a content for the file of this real path, and makes its folders. It gets the permissions of the existing
+   * file, and its owner if the server is root; a new file gets those of the umask. The system rejects a read-only file;
+   * PathRefused rejects other things than files.
    */
   static async beside(path: string, real: string, content: string | Uint8Array): Promise<StagedFile> {
     const place = { path, folder: dirname(real), name: basename(real), beside: `.triplane-${randomUUID()}` };
@@ -51,15 +50,15 @@ export class StagedFile {
   }
 
   /**
-   * Puts the content in the file's place. `before` is the state of the file that the content was made for, null if there
-   * was none; if the file is another by now, FileChangedMeanwhile is thrown, and the content is discarded. Undefined takes
-   * the place of whatever is there. Answers the state of the file with its new content.
+   * Replaces the file. `before` is the state that the content was made for, null for a missing file: if the file has
+   * changed, the content is discarded and FileChangedMeanwhile is thrown. Undefined replaces any file. Returns the new
+   * state.
    */
   async replace(before?: FileState | null): Promise<FileState> {
     const { path, name, beside } = this.#place;
     return inPlace(this.#place, async (folder) => {
       try {
-        // Both are synchronous, so that no other agent of this server comes between the look and the rename.
+        // Both are synchronous, so that no other agent of this server acts between the check and the rename.
         if (before !== undefined) requireState(path, join(folder, name), before);
         renameSync(join(folder, beside), join(folder, name));
       } catch (error) {
@@ -70,12 +69,12 @@ export class StagedFile {
     });
   }
 
-  /** Removes the content, if it is still beside the file. */
+  /** Removes the content, unless it has replaced the file. */
   async discard(): Promise<void> {
     await inPlace(this.#place, (folder) => rm(join(folder, this.#place.beside), { force: true }));
   }
 
-  /** The rename itself may count as a change of the file. If something else has changed the file since, its state is not ours. */
+  /** The rename itself may count as a change. If others have changed the file since, its state is not ours. */
   async #stateAfter(file: string): Promise<FileState> {
     const now = await stateAt(file).catch(() => null);
     const isOurs = now !== null && isSameState({ ...now, changed: this.#written.changed }, this.#written);
@@ -95,7 +94,6 @@ function inPlace<Result>({ path, folder, name }: Place, use: (folder: string) =>
   return inFolder(folder, use).catch(told(path, join(folder, name)));
 }
 
-/** Throws an error as the model is told of it: the system names a file by the folder that was pinned. */
 function told(path: string, real: string): (error: unknown) => never {
   return (error) => {
     if (error instanceof FolderChanged) throw new PathRefused(`${path} changed while it was opened`);
@@ -103,12 +101,12 @@ function told(path: string, real: string): (error: unknown) => never {
   };
 }
 
-/** Writes a new file with the permissions of the one before, or with what the umask leaves, and waits until the disk has it. Answers its state. */
+/** Writes and syncs a new file with the permissions of the earlier one, or of the umask. Returns its state. */
 async function writeWhole(path: string, content: string | Uint8Array, before: Stats | null): Promise<FileState> {
   const mode = before === null ? 0o666 : before.mode & 0o777;
   const file = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | SAFELY, mode);
   try {
-    // A disk of another machine may keep that from root: the file is the server's then.
+    // A network disk may deny this to root: the file then belongs to the server.
     if (before !== null && process.getuid?.() === 0) await file.chown(before.uid, before.gid).catch(() => {});
     if (before !== null) await file.chmod(mode);
     await file.writeFile(content, "utf8");

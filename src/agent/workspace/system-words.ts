@@ -1,6 +1,5 @@
 import { errorCode } from "../../lib/error-code.ts";
 
-/** The codes of what goes wrong with files most often, in words that follow the name of the file. */
 const IN_WORDS: Readonly<Record<string, string>> = {
   ENOENT: "does not exist",
   EISDIR: "is a folder",
@@ -14,7 +13,6 @@ const IN_WORDS: Readonly<Record<string, string>> = {
   ELOOP: "has a link in its path that leads back to itself",
 };
 
-/** An error of the system about a file, in words that follow the name of the file; null for all other errors. */
 export function systemWords(error: unknown): string | null {
   return IN_WORDS[errorCode(error) ?? ""] ?? null;
 }

@@ -11,20 +11,18 @@ import { PathRefused } from "./path-refused.ts";
 import type { Workspace } from "./workspace.ts";
 import { errorCode } from "../../lib/error-code.ts";
 
-/** After so many entries of a folder others have their turn. */
+/** The entries of a folder that are handled before other work runs. */
 const TURN_ENTRIES = 50;
 
 /** Folders that are left out unless the pattern names them. */
 const LEFT_OUT = new Set([".git", "node_modules"]);
 
-/** A file that was found: its path relative to the folder of the search. */
 export type Found = { readonly path: string; readonly kind: "file" | "link to a file" | "link to a folder" };
 
 /**
- * The files under `folder` whose path, relative to it, matches the glob, in order of their names. Links are listed but
- * not entered, and all that the workspace closes is passed over. What else is left out is counted in `leftOut`: what mostly
- * holds secrets, hidden names unless `dot`, .git and node_modules unless the pattern names them, what linked folders hold,
- * folders that cannot be read, or whose names are not UTF-8.
+ * The files under `folder` whose relative path matches the glob, ordered by name. Links are listed and not followed,
+ * and closed paths are skipped. Other exclusions are counted in `leftOut`: probable secrets, hidden names unless `dot`,
+ * .git and node_modules unless the pattern names them, linked folders, and folders that are unreadable or not UTF-8.
  */
 export async function* walk(
   workspace: Workspace,
@@ -54,7 +52,7 @@ export async function* walk(
       }
       const path = inside === "" ? entry.name : `${inside}/${entry.name}`;
       if (isClosed(workspace, join(real, entry.name), entry)) continue;
-      // What is named is asked about before; what a search comes across is left out.
+      // Named files were asked about before; files found by a search are left out.
       if (isSearch && !isSecretPath(base) && isSecretPath(base === "." ? path : `${base}/${path}`)) {
         leftOut.secrets += 1;
         continue;
@@ -76,7 +74,6 @@ export async function* walk(
   yield* enter(workspace.resolve(folder), "");
 }
 
-/** A link is closed if it or what it leads to is. One that leads nowhere, or out of the workspace, is only a name. */
 function isClosed(workspace: Workspace, path: string, entry: Dirent): boolean {
   if (workspace.isClosed(path)) return true;
   if (!entry.isSymbolicLink()) return false;
@@ -88,7 +85,6 @@ function isClosed(workspace: Workspace, path: string, entry: Dirent): boolean {
   }
 }
 
-/** True if a link leads to a folder; false if it leads elsewhere, or nowhere. */
 async function isFolder(link: string): Promise<boolean> {
   try {
     return (await stat(link)).isDirectory();
@@ -97,12 +93,11 @@ async function isFolder(link: string): Promise<boolean> {
   }
 }
 
-/** False if a name may stand for bytes that are no text, by which nothing is found: Node reads each of them as U+FFFD. */
+/** False if a name may stand for invalid UTF-8, which Node reads as U+FFFD and does not find again. */
 function hasText(name: string): boolean {
   return !name.includes("\uFFFD");
 }
 
-/** The entries of a folder in order of their names; none if it is no longer there, null if it cannot be read. */
 async function entriesOf(folder: string): Promise<Dirent[] | null> {
   try {
     const entries = await inFolder(folder, (pinned) => readdir(pinned, { withFileTypes: true }));

@@ -10,26 +10,25 @@ import { SAFELY } from "./safely.ts";
 import { StagedFile } from "./staged-file.ts";
 import { systemWords } from "./system-words.ts";
 
-/** The access to a file: a file that may be written is also made, replaced and removed. */
+/** Write access includes creating, replacing and removing. */
 export type Access = "read" | "write";
 
-/** Says why a file may not be used, or null if it may. `names` are the ways that lead to it, relative to the workspace. */
+/** Why a file may not be used; null if it may. `names` are its names, relative to the workspace. */
 export type PathGuard = (names: readonly string[], access: Access) => string | null;
 
 /**
- * The folder in which an agent works. Paths are resolved against it; parent segments, absolute paths and links that
- * lead out of it are refused, and so is what the guard closes.
+ * The folder in which an agent works. Paths are resolved against it. Parent segments, absolute paths and links that
+ * lead out of it are refused, and so are the guard's closed paths.
  */
 export class Workspace {
-  /** The folder's real path. */
   readonly root: string;
   readonly #guard: PathGuard;
   readonly #closed: readonly string[];
   readonly #judged: ReadonlyMap<string, string>;
 
   /**
-   * `closed` are real paths of folders that are the server's own, wherever they lie. `judged` are the names, with all links
-   * resolved, of the files for which a call was judged, by the names as they were written: they lead nowhere else (invariant 14).
+   * `closed`: real paths of the server's own folders, wherever they are. `judged`: the resolved names of the judged
+   * files, by their written names, which lead nowhere else (invariant 14).
    */
   constructor(
     root: string,
@@ -43,7 +42,7 @@ export class Workspace {
     this.#judged = judged;
   }
 
-  /** The real path of what `path` names, whether it exists or not. */
+  /** The real path of `path`, which need not exist. */
   resolve(path: string, access: Access = "read"): string {
     const { wanted, real } = this.#locate(path);
     const names = this.#names(wanted, real);
@@ -55,13 +54,12 @@ export class Workspace {
     return real;
   }
 
-  /** The names of a path inside of the workspace: as it is written, and with all links resolved if that differs. */
+  /** The names of a path in the workspace: as written, and with links resolved if that differs. */
   namesOf(path: string): readonly [string, ...string[]] {
     const { wanted, real } = this.#locate(path);
     return this.#names(wanted, real);
   }
 
-  /** True if a real path inside of the workspace is closed for reading. */
   isClosed(real: string): boolean {
     return this.#closed.some((folder) => isInside(folder, real)) || this.#guard([this.show(real)], "read") !== null;
   }
@@ -88,14 +86,14 @@ export class Workspace {
     return relative(this.root, real).split(sep).join("/") || ".";
   }
 
-  /** Opens the file for reading. One whose names, as the file is opened, `isWanted` does not take is refused. */
+  /** Opens the file for reading. Refused if `isWanted` rejects its names as it is opened. */
   async openForReading(path: string, isWanted: (names: readonly string[]) => boolean = () => true): Promise<FileHandle> {
     const real = this.resolve(path);
     if (!isWanted(this.#names(resolve(this.root, path), real))) throw new PathRefused(`${path} leads elsewhere by now`);
     return this.#verified(await open(real, constants.O_RDONLY | SAFELY), real, path);
   }
 
-  /** Opens the file for writing, empty, with the folders it lies in. */
+  /** Opens the file for writing, empty, and makes its folders. */
   async openForWriting(path: string): Promise<FileHandle> {
     const real = this.resolve(path, "write");
     const opened = await this.#create(real).catch((error: unknown) => {
@@ -107,27 +105,25 @@ export class Workspace {
   }
 
   /**
-   * Puts a file of this content in the place of the one that is there, if one is, with the folders it lies in. It keeps the
-   * permissions of the file before, and one that may not be written stays. Other names of the same file (hard links) keep
-   * what was in it. An agent that reads or writes the file later with the built-in tools is told that it has changed.
+   * Replaces or creates a file, and makes its folders. It keeps the earlier permissions; a read-only file is not
+   * replaced. Other hard links keep the earlier content. Agents that know the file are told of the change when they use
+   * it again with the built-in tools.
    */
   async replaceFile(path: string, content: string | Uint8Array): Promise<void> {
     await (await this.stageFile(path, content)).replace();
   }
 
-  /** Writes a new content of a file beside it: the caller puts it in the file's place, or discards it. */
   async stageFile(path: string, content: string | Uint8Array): Promise<StagedFile> {
     return StagedFile.beside(path, this.resolve(path, "write"), content);
   }
 
-  /** Opens the file, made if it is not there, in the folder that was resolved and in no other. */
   async #create(real: string): Promise<FileHandle> {
     await makeFolders(dirname(real));
     const flags = constants.O_WRONLY | constants.O_CREAT | SAFELY;
     return inFolder(dirname(real), (folder) => open(join(folder, basename(real)), flags, 0o644));
   }
 
-  /** Refuses what is no file, and a file that is not the one at the resolved path: a folder of it became a link meanwhile. */
+  /** Refuses other things than files, and a file that is not at the resolved path: a folder of it became a link meanwhile. */
   async #verified(file: FileHandle, real: string, path: string): Promise<FileHandle> {
     const isFile = (await file.stat()).isFile();
     if (isFile && (await isAt(file, real))) return file;
@@ -141,12 +137,12 @@ export class Workspace {
   }
 }
 
-/** The most folders of a path: each is asked about at every rule. */
+/** The most folders of a path: each is matched against every rule. */
 const SEGMENTS = 100;
 
 /**
- * The real path. Synchronous: asking the file system's cache takes microseconds, handing the question to another thread
- * a multiple of it (docs/adr/0008).
+ * The real path. Synchronous: a call of the file system's cache takes microseconds, a thread switch a multiple of it
+ * (docs/adr/0008).
  */
 function realpathOf(wanted: string, path: string): string {
   try {
@@ -156,13 +152,11 @@ function realpathOf(wanted: string, path: string): string {
   }
 }
 
-/** The reason for which the system does not resolve a path, in words that follow the path. */
 function unresolved(error: unknown): string {
   if (errorCode(error) === "ENOTDIR") return "has something in its path that is no folder";
   return systemWords(error) ?? `cannot be resolved (${errorCode(error) ?? messageOf(error)})`;
 }
 
-/** The real path of the nearest folder that exists, with what is missing behind it. */
 function realpathOfNearest(path: string): string {
   try {
     return realpathSync.native(path);

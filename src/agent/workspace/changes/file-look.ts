@@ -10,48 +10,45 @@ import type { RememberedFile } from "../known-files.ts";
 import { FolderChanged, inFolder } from "../pinned-folder.ts";
 import { SAFELY } from "../safely.ts";
 
-/** After so many files of a look others have their turn. */
+/** The files that are checked before other work runs. */
 const TURN_FILES = 100;
-/** The number of files that are opened at once. */
+/** The number of files opened concurrently. */
 const OPENED = 16;
-/** The most bytes that are read of one file, and of all files of one look, to tell that a content is the same. */
+/** The most bytes that are read of one file, and of all files of one check, to compare contents. */
 const CONTENT_BYTES = 5 * 1024 * 1024;
 const LOOK_BYTES = 32 * 1024 * 1024;
 
-/** A change of a file that an agent knows, as a look found it. */
 export type FoundChange<File extends RememberedFile = RememberedFile> = {
   readonly file: File;
   readonly change: FileChangeKind;
-  /** The file as it is now; null if it was removed. */
   readonly state: FileState | null;
 };
 
-/** The result of a look: what has changed, and the files that something has touched without changing their content. */
+/** The result of a check: changed files, and files that were touched without a change of content. */
 export type Look<File extends RememberedFile> = {
   readonly changes: readonly FoundChange<File>[];
   readonly untouched: readonly { readonly file: File; readonly stamp: string }[];
 };
 
-/** A file as it was found: its content is the known one, or another, or the file is gone. */
 type Found =
   | { readonly kind: "same"; readonly state: FileState }
   | { readonly kind: "changed"; readonly state: FileState }
   | { readonly kind: "removed" };
 
 /**
- * Looks at files that an agent knows, below the real path `root`. A file is read only if something has touched it, and only as far
- * as `LOOK_BYTES` go: beyond them, what was touched counts as changed. What cannot be looked at counts as it was.
+ * Checks files that an agent knows, below the real path `root`. A file is read only if it was touched, and only within
+ * `LOOK_BYTES`: beyond them, touched files count as changed. Inaccessible files count as unchanged.
  */
 export async function lookAt<File extends RememberedFile>(root: string, files: readonly File[]): Promise<Look<File>> {
   const folder = statsAt(root);
-  // On a server without the workspace there is nothing to say.
+  // A server without the workspace reports no changes.
   if (folder === null || folder === "unknown" || !folder.isDirectory()) return { changes: [], untouched: [] };
   const touched = await touchedFiles(root, files);
   const removed = touched.flatMap(({ file, isThere }): FoundChange<File>[] => {
     const change = isThere ? null : changeAfter(file.change, "removed");
     return change === null ? [] : [{ file, change, state: null }];
   });
-  // Of a file that has changed already, the next content is nothing new.
+  // Further changes of a file that is reported already are not news.
   const asked = touched.filter(({ file, isThere }) => isThere && (file.change === null || file.change === "REMOVED"));
   const room = { bytes: LOOK_BYTES };
   const changes: FoundChange<File>[] = [...removed];
@@ -70,7 +67,6 @@ export async function lookAt<File extends RememberedFile>(root: string, files: r
   return { changes, untouched };
 }
 
-/** The change of a file that is found so, after the one that was found before; null if there is nothing new. */
 function changeAfter(before: FileChangeKind | null, found: Found["kind"]): FileChangeKind | null {
   if (found === "removed") return before === "REMOVED" ? null : "REMOVED";
   if (before === "REMOVED") return "MADE_AGAIN";
@@ -78,8 +74,8 @@ function changeAfter(before: FileChangeKind | null, found: Found["kind"]): FileC
 }
 
 /**
- * The files that something has touched or removed. Synchronous: asking the file system's cache takes microseconds, handing the
- * question to another thread a multiple of it (docs/adr/0008).
+ * The files that were touched or removed. Synchronous: a call of the file system's cache takes microseconds, a thread
+ * switch a multiple of it (docs/adr/0008).
  */
 async function touchedFiles<File extends RememberedFile>(
   root: string,
@@ -104,7 +100,7 @@ function statsAt(place: string): BigIntStats | null | "unknown" {
   }
 }
 
-/** Compares the content of a file with the one that is known, in the folder of its real path and in no other; null if nobody can. */
+/** Compares a file's content with the known one, only in the folder of its real path; null if it is inaccessible. */
 async function examined(
   real: string,
   { digest, bytes }: Pick<RememberedFile, "digest" | "bytes">,
@@ -117,7 +113,7 @@ async function examined(
         if (errorCode(error) === "ELOOP") return null;
         throw error;
       });
-      // A link is another content, whatever it leads to.
+      // A link counts as a different content, whatever its target.
       if (file === null) return { kind: "changed", state: toState(lstatSync(place, { bigint: true })) };
       try {
         const stats = await file.stat({ bigint: true });

@@ -3,14 +3,14 @@ import { watch, type FSWatcher } from "chokidar";
 import type { Logger } from "../../../telemetry/log.ts";
 import { withCause } from "../../../lib/text.ts";
 
-/** The most files that are watched, of one agent and on one server. Linux may allow as few as 8,192 to a user. */
+/** The most watched files of one agent, and of one server. Linux may allow as few as 8,192 to a user. */
 const MOST_WATCHED = { agent: 256, server: 4_096 };
-/** The time for which nothing more is watched after the system refused to watch, in ms. */
+/** The pause after the system refused a watch, in ms. */
 const PAUSE_MS = 60_000;
 
 /**
- * The files that this server watches, for the owners of agents that know them. A watch is a hint that may be lost: what has changed
- * is found by a look. If the system allows no more watches, the server says so once, and the looks alone find what changes.
+ * The watched files of this server, for the owners of agents that know them. A watch gives hints that may be lost:
+ * checks find all changes. If the system refuses further watches, that is logged once, and checks alone find changes.
  */
 export class FileWatches {
   readonly #logger: Pick<Logger, "warn">;
@@ -22,12 +22,11 @@ export class FileWatches {
     this.#logger = logger;
   }
 
-  /** The number of files that are watched now. */
   get size(): number {
     return this.#watched;
   }
 
-  /** Watches files of one agent, whose workspace has this real path. `onChange` hears the name of a file that may have changed. */
+  /** Watches files of one agent, whose workspace has this real path. `onChange` gets the name of a file that may have changed. */
   open(root: string, onChange: (name: string) => void): FileWatch {
     return new FileWatch(root, onChange, {
       take: () => this.#take(),
@@ -52,20 +51,16 @@ export class FileWatches {
   }
 }
 
-/** The share of an agent in what its server watches. */
 type Share = {
-  /** False if nothing more is watched now. */
   readonly take: () => boolean;
   readonly release: (files: number) => void;
   readonly refused: (error: unknown) => void;
 };
 
-/** The files of one agent that are watched. */
 export class FileWatch {
   readonly #root: string;
   readonly #onChange: (name: string) => void;
   readonly #share: Share;
-  /** The names of the files, by their places. */
   readonly #names = new Map<string, string>();
   #watcher: FSWatcher | null = null;
 
@@ -75,10 +70,7 @@ export class FileWatch {
     this.#share = share;
   }
 
-  /**
-   * Watches more files, as far as there is room for them. Returns the names of those that were not watched before. Each that is
-   * there gives a hint once it is watched.
-   */
+  /** Watches more files within the limits. Returns the new names. Each existing file gives a hint once it is watched. */
   add(names: Iterable<string>): readonly string[] {
     const added = new Map<string, string>();
     for (const name of names) {
@@ -92,7 +84,6 @@ export class FileWatch {
     return [...added.values()];
   }
 
-  /** Ends all watches. */
   close(): void {
     this.#share.release(this.#names.size);
     this.#names.clear();
@@ -101,7 +92,7 @@ export class FileWatch {
   }
 
   #start(): FSWatcher {
-    // The folder of a file that is not there would be watched in its place: it is ignored.
+    // The folder of a missing file would be watched in its place: it is ignored.
     const watcher = watch([], {
       followSymlinks: false,
       depth: 0,
@@ -110,7 +101,7 @@ export class FileWatch {
     watcher.on("all", (event, place) => {
       const name = this.#names.get(place);
       if (name === undefined) return;
-      // What was removed is no longer watched.
+      // A removed file is no longer watched.
       if (event === "unlink") {
         this.#names.delete(place);
         this.#share.release(1);

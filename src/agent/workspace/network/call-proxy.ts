@@ -14,16 +14,13 @@ import { INTERNET, oneByOne, reach, shown, targetOf, type HostDecision, type Net
 
 /** The bounds of one call's proxy. Times are in ms. */
 const CONNECTIONS = 64;
-/** The most connections that are held, with those that are only told that there are too many. */
 const HELD = 2 * CONNECTIONS;
 const HEADER_BYTES = 16 * 1024;
 const KEPT_MS = 30_000;
 const CONNECT_MS = 15_000;
 const IDLE_MS = 300_000;
-/** The most refused hosts that are named, and the most that did not answer. */
 const MOST_NAMED = 20;
 const TOO_MANY = `one call has at most ${CONNECTIONS} connections`;
-/** The least status that an answer can have. */
 const LEAST_STATUS = 100;
 
 /** Headers of one connection, which a proxy does not pass on (RFC 9110, 7.6.1). */
@@ -40,9 +37,9 @@ const HOP_BY_HOP = new Set([
 ]);
 
 /**
- * The only way of one call's programs to the network: a proxy for HTTP and CONNECT (RFC 9110) at a socket of the call's own,
- * so that no call uses what another one may reach. Each connection is decided about before anything is sent; what is refused
- * is answered at once with 403 and the reason, what cannot be reached with 502 and the reason.
+ * The only way of one call's programs to the network: a proxy for HTTP and CONNECT (RFC 9110) at a socket of this call,
+ * so that calls never share permissions. Each connection is judged before data is sent. Refused ones get 403,
+ * unreachable ones 502, with the reason.
  */
 export class CallProxy {
   readonly #decide: HostDecision;
@@ -51,18 +48,15 @@ export class CallProxy {
   readonly #listener: Server;
   readonly #sockets = new Set<Duplex>();
   readonly #refused = new Map<string, string>();
-  /** The targets that were allowed and did not answer when they were last tried. */
   readonly #silent = new Map<string, string>();
-  /** The connections whose request has no whole answer yet. */
   readonly #busy = new WeakSet<Duplex>();
   #connections = 0;
   #looking = 0;
   #isClosed = false;
 
-  /** `listener` is a listening socket in the network of the call's box. */
   constructor(listener: Server, decide: HostDecision, network: Network = INTERNET) {
     this.#decide = decide;
-    // One name at a time, so that the names of one call hold up those of others for a moment only.
+    // One name at a time, so that a call delays the look-ups of others only briefly.
     const look = oneByOne(async (name) => {
       if (this.#isClosed) throw new Error("the call has ended");
       return network.lookup(name);
@@ -83,12 +77,10 @@ export class CallProxy {
     listener.on("error", () => {});
   }
 
-  /** The refusals, and what was allowed and did not answer, in words for the model: each host and port once. */
   get notes(): readonly string[] {
     return [...this.#refused.values(), ...this.#silent.values()];
   }
 
-  /** Ends all connections, and takes no more. */
   close(): void {
     this.#isClosed = true;
     this.#listener.close();
@@ -104,8 +96,8 @@ export class CallProxy {
   }
 
   /**
-   * True if a connection asks for one thing at a time. One that does not wait for its answer is closed (RFC 9112, 9.3.2, lets
-   * the client ask again): each request opens a connection of the server's.
+   * True if a connection has one request at a time. Pipelined requests are closed (RFC 9112, 9.3.2, lets the client ask
+   * again): each request opens a connection of the server.
    */
   #isOneAtATime(socket: Duplex, answer: ServerResponse | Duplex): boolean {
     if (this.#busy.has(socket)) {
@@ -117,7 +109,6 @@ export class CallProxy {
     return true;
   }
 
-  /** Passes a request on, as in `GET http://example.org/`. */
   async #forward(asked: IncomingMessage, answer: ServerResponse): Promise<void> {
     asked.on("error", () => {});
     answer.on("error", () => {});
@@ -128,7 +119,7 @@ export class CallProxy {
     const address = await this.#address(target);
     if (typeof address !== "string") return end(answer, address.status, address.reason);
     if (asked.socket.destroyed) return;
-    // Without a length or chunks, a body would be read as a further request, which nobody has decided about.
+    // Without a length or chunks, a body would be read as a further request, which was not judged.
     const framing = asked.headers["transfer-encoding"] === undefined ? {} : { "transfer-encoding": "chunked" };
     const passed = request({
       createConnection: () => this.#connect(address, target.port),
@@ -161,7 +152,6 @@ export class CallProxy {
     asked.pipe(passed);
   }
 
-  /** Joins two connections, as for https. */
   async #tunnel(asked: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     socket.on("error", () => {});
     const target = targetOf(asked.url ?? "");
@@ -188,9 +178,9 @@ export class CallProxy {
     socket.once("close", () => outside.destroy());
   }
 
-  /** The address for a target, or the answer that there is none. What is refused is remembered. */
+  /** The address for a target, or its error answer. Refusals are remembered. */
   async #address(target: Target): Promise<string | { readonly status: number; readonly reason: string }> {
-    // Who asks and leaves is looked for all the same.
+    // Its look-up runs even after the client has left.
     if (this.#looking >= CONNECTIONS) return { status: 503, reason: TOO_MANY };
     this.#looking += 1;
     const reached = await reach(target, this.#decide, this.#network).finally(() => (this.#looking -= 1));
@@ -200,7 +190,6 @@ export class CallProxy {
     return { status: reached.isRefused ? 403 : 502, reason: reached.reason };
   }
 
-  /** The words on a target that was allowed and did not answer, which are remembered. */
   #noAnswer(target: Target, problem: Error | null): string {
     const why = problem === null ? "" : ` (${errorCode(problem) ?? problem.message})`;
     const reason = `allowed, but nothing answered at ${shown(target)}${why}`;
@@ -225,12 +214,11 @@ export class CallProxy {
   }
 }
 
-/** Remembers the words on a target, of MOST_NAMED at most. */
 function remember(named: Map<string, string>, target: Target, reason: string): void {
   if (named.size < MOST_NAMED || named.has(shown(target))) named.set(shown(target), reason);
 }
 
-/** The headers that a proxy passes on: not those of the connection, nor those that `connection` names, but for the length of a body. */
+/** The headers to forward: without those of the connection and those that `connection` names; a body's length is kept. */
 function passedOn(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   const named = new Set((headers.connection ?? "").toLowerCase().split(/\s*,\s*/));
   named.delete("content-length");
@@ -242,7 +230,6 @@ function end(answer: ServerResponse, status: number, reason: string): void {
   answer.end(`${reason}\n`);
 }
 
-/** An answer to CONNECT: programs show its first line, if they show anything of it. */
 function answerHead(status: number, reason: string): string {
   const line = reason.replaceAll(/[^\x20-\x7e]/g, "?");
   return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}: ${line}\r\ncontent-type: text/plain\r\ncontent-length: ${line.length + 1}\r\nconnection: close\r\n\r\n${line}\n`;

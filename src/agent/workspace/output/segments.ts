@@ -3,15 +3,15 @@ import { join } from "node:path";
 import { errorCode } from "../../../lib/error-code.ts";
 import { byteLength, storable, wholeCharacters } from "../../../lib/text.ts";
 
-/** The most of the beginning, and of the end, of an output that is kept for sure, in bytes. */
+/** The most of an output's beginning, and of its end, that is always kept, in bytes. */
 export const KEPT_BYTES = 32 * 1024 * 1024;
 
-/** The length of a segment, and how many are kept of the beginning and of the end, with the one that is being written. */
+/** The length of a segment, and how many are kept of the beginning and of the end, including the one being written. */
 const SEGMENT = { bytes: KEPT_BYTES / 2, first: 2, last: 3 } as const;
 
 /**
- * The output of a program, kept on the disk in bounded room: a folder of segments, each named by the place of its first byte in
- * the whole. Of an output that is longer than all of them the segments of the beginning and of the end stay.
+ * A program's output on disk, within bounds: a folder of segments, each named by the offset of its first byte. Of a
+ * longer output the segments of the beginning and the end stay.
  */
 export class Segments {
   readonly #folder: string;
@@ -22,17 +22,16 @@ export class Segments {
     this.#folder = folder;
   }
 
-  /** The number of bytes that were written, kept or not. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Begins the output, so that one in which nothing is written can be told from one that is elsewhere. */
+  /** Creates the folder, which distinguishes an empty output from one on another server. */
   async begin(): Promise<void> {
     if (this.#file === null && this.#bytes === 0) await this.#next();
   }
 
-  /** Writes behind what was written before. The caller waits for one write before the next. */
+  /** The caller waits for one write before the next. */
   async write(chunk: Buffer): Promise<void> {
     for (let rest = chunk; rest.length > 0;) {
       const room = SEGMENT.bytes - (this.#bytes % SEGMENT.bytes);
@@ -44,13 +43,11 @@ export class Segments {
     }
   }
 
-  /** Nothing more is written. */
   async close(): Promise<void> {
     await this.#file?.close();
     this.#file = null;
   }
 
-  /** Begins the next segment, and removes the one that is now neither of the beginning nor of the end. */
   async #next(): Promise<FileHandle> {
     await this.close();
     if (this.#bytes === 0) await mkdir(this.#folder, { recursive: true, mode: 0o700 });
@@ -61,15 +58,13 @@ export class Segments {
   }
 }
 
-/** A segment of a folder: the place of its first byte in the whole, and its length. */
 type Segment = { readonly start: number; readonly bytes: number; readonly path: string };
 
-/** A piece of a kept output: where it begins and ends in the whole, and how long the whole is. */
 export type SegmentsPiece = { readonly text: string; readonly from: number; readonly to: number; readonly total: number };
 
 /**
- * At most `bytes` bytes, and `lines` lines, of a kept output from a place on; what is no longer kept is passed over. While more is written
- * (`isOpen`) a character that has not been written as a whole is left for later. Null if there is nothing of it here.
+ * At most `bytes` bytes, and `lines` lines, of a kept output from an offset on; removed parts are skipped. While the
+ * output grows (`isOpen`), an incomplete last character is left out. Null if this server does not have the output.
  */
 export async function readSegments(
   folder: string,
@@ -90,10 +85,10 @@ export async function readSegments(
   const found: Buffer[] = [];
   let to = from;
   for (const segment of segments.slice(segments.indexOf(first))) {
-    // Behind a gap another piece begins.
+    // A gap ends the piece.
     if (segment.start > to || to - from >= bytes) break;
     const piece = await readFrom(segment, to, bytes - (to - from)).catch(unlessMissing);
-    // It was one of neither the beginning nor the end by the time when it was opened.
+    // The segment was removed between listing and opening.
     if (piece === null) return readSegments(folder, { since, bytes, lines, isOpen });
     found.push(piece);
     to += piece.length;
@@ -102,7 +97,7 @@ export async function readSegments(
   const endOf = (piece: Buffer): number =>
     from + piece.length === total && !isOpen ? piece.length : wholeCharacters(piece, piece.length);
   const isShort = byteLength(storable(all.toString("utf8", 0, endOf(all)))) <= bytes;
-  // A byte that is no text becomes a character of three.
+  // An invalid byte becomes a character of three bytes.
   const piece = isShort ? all : all.subarray(0, Math.floor(bytes / 3));
   const end = endOf(piece);
   return { text: piece.toString("utf8", 0, end), from, to: from + end, total };
@@ -123,7 +118,7 @@ function firstLines(buffer: Buffer, lines: number): Buffer {
   return buffer.subarray(0, end);
 }
 
-/** The pieces of the kept beginning and end, at most KEPT_BYTES of each, in their order, with what was left out between them, in bytes. */
+/** The pieces of the kept beginning and end in order, at most KEPT_BYTES of each, with the bytes left out between them. */
 export async function* keptPieces(folder: string): AsyncGenerator<Buffer | { readonly leftOut: number }> {
   const segments = await segmentsOf(folder);
   const last = segments.at(-1);

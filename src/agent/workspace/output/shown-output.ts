@@ -2,34 +2,27 @@ import { isUtf8 } from "node:buffer";
 import { byteLength, storable } from "../../../lib/text.ts";
 import { TerminalOutput } from "./terminal-text.ts";
 
-/** The most of an output that is shown, in bytes and in lines. */
 export type ShownLimits = { readonly bytes: number; readonly lines: number };
 
-/** An output as it is shown: all of it, or its head and its tail with a mark between them. */
 export type Shown = {
   readonly text: string;
   readonly isWhole: boolean;
-  /** False if bytes of it that are no UTF-8 are shown as U+FFFD. */
+  /** False if invalid bytes are shown as U+FFFD. */
   readonly isText: boolean;
 };
 
-/** The share of the head in what is shown: programs say the important things last. */
+/** The share of the head in the shown output: programs report the important facts last. */
 const HEAD_SHARE = 0.2;
 
-/** The room of the mark between head and tail, in bytes and in lines. */
 const MARK: ShownLimits = { bytes: 128, lines: 3 };
 
-/** The output of a program as a terminal shows it, in bounded memory: the head, and the newest of the rest. */
 export class ShownOutput {
   readonly #limits: ShownLimits;
   readonly #terminal = new TerminalOutput();
-  /** The first bytes: as many as are shown at most, and one, by which it is known that there are more. */
   readonly #head: Buffer[] = [];
   #headBytes = 0;
-  /** The last bytes, of which the first chunk may be needed in part only. */
   readonly #tail: Buffer[] = [];
   #tailBytes = 0;
-  /** The bytes that were said, and those of them that are shown: programs write over what they have said. */
   #bytes = 0;
   #shownBytes = 0;
 
@@ -37,7 +30,6 @@ export class ShownOutput {
     this.#limits = limits;
   }
 
-  /** The number of bytes that were said. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -56,7 +48,7 @@ export class ShownOutput {
       this.#head.push(kept);
       this.#headBytes += kept.length;
     }
-    // Copied: a part of a chunk would hold the memory of the whole one.
+    // Copied: a slice would retain the memory of the whole chunk.
     const last = Buffer.from(chunk.subarray(Math.max(0, chunk.length - most)));
     this.#tail.push(last);
     this.#tailBytes += last.length;
@@ -66,11 +58,10 @@ export class ShownOutput {
     }
   }
 
-  /** The part that is shown of all that was said until now. */
   get shown(): Shown {
     const shown = this.#within(this.#limits);
     const { bytes, lines } = this.#limits;
-    // A byte that is no text becomes a character of three.
+    // An invalid byte becomes a character of three bytes.
     return byteLength(storable(shown.text)) <= bytes ? shown : this.#within({ bytes: Math.floor(bytes / 3), lines });
   }
 
@@ -100,7 +91,6 @@ function linesIn(buffer: Buffer): number {
   return lines;
 }
 
-/** The first lines. A line that does not fit is cut if the lines before it leave half of the room. */
 function headOf(buffer: Buffer, { bytes, lines }: ShownLimits): Buffer {
   let end = 0;
   for (let line = 0; line < lines; line += 1) {
@@ -111,11 +101,10 @@ function headOf(buffer: Buffer, { bytes, lines }: ShownLimits): Buffer {
   return buffer.subarray(0, end);
 }
 
-/** The last lines. A line that does not fit is cut if the lines behind it leave half of the room. */
 function tailOf(buffer: Buffer, { bytes, lines }: ShownLimits): Buffer {
   const first = Math.max(0, buffer.length - bytes);
   let start = buffer.length;
-  // The line feed at the very end ends the last line, and begins none.
+  // A final line feed ends the last line, and begins none.
   for (let line = 0; line < lines && start > first; line += 1) {
     const newline = start < 2 ? -1 : buffer.lastIndexOf(NEWLINE, start - 2);
     if (newline + 1 < first) return buffer.subarray(buffer.length - start > bytes / 2 ? start : characterAfter(buffer, first));

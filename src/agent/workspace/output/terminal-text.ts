@@ -1,19 +1,17 @@
 const NEWLINE = 0x0a;
-/** Bytes by which a program changes what it has written: a carriage return, a backspace, the beginning of a control sequence. */
 const CHANGING = [0x0d, 0x08, 0x1b] as const;
-/** The most of an unfinished line that is held back, in bytes: what a program writes over later is mostly shorter. */
+/** The most of an unfinished line that is held back, in bytes: overwritten text is mostly shorter. */
 const HELD_BYTES = 16 * 1024;
 
-/** Text as a terminal shows it, without colours: a line that was written over is what stands there in the end. */
+/** Text as a terminal shows it, without colours: of an overwritten line only the final text. */
 export function terminalText(text: string): string {
   return text.split("\n").map(terminalLine).join("\n");
 }
 
-/** The output of a program as a terminal shows it. A line that is not over is held back, since more may be written over it. */
+/** A program's output as a terminal shows it. An unfinished line is held back, since it may be overwritten. */
 export class TerminalOutput {
   #held: Buffer = Buffer.alloc(0);
 
-  /** The lines that are over with a chunk. */
   take(chunk: Buffer): Buffer {
     const all = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
     const end = all.lastIndexOf(NEWLINE) + 1;
@@ -23,7 +21,7 @@ export class TerminalOutput {
       this.#held = Buffer.from(rest);
       return whole;
     }
-    // A line that is only written over grows without end; one that is long is over for what is held.
+    // An overwritten line grows without end: a long one counts as finished.
     const cut = lastCut(rest);
     const reduced = shown(rest.subarray(0, cut));
     const isOver = reduced.length > HELD_BYTES / 2;
@@ -31,7 +29,6 @@ export class TerminalOutput {
     return isOver ? Buffer.concat([whole, reduced]) : whole;
   }
 
-  /** What is held back, as it would be shown now. */
   get rest(): Buffer {
     return shown(this.#held);
   }
@@ -43,12 +40,10 @@ function shown(bytes: Buffer): Buffer {
 
 const ESCAPE = "\u001B";
 const BELL = "\u0007";
-/** The longest control sequence that is waited for, in bytes. */
+/** The longest control sequence that is awaited, in bytes. */
 const SEQUENCE_BYTES = 256;
-/** A control sequence, a command to the terminal or another escape, from its beginning to its end. */
 const WHOLE_SEQUENCE = new RegExp(`^${ESCAPE}(?:\\[[0-9;:?<=>]*[ -/]*[@-~]|[\\]PX^_][^${BELL}${ESCAPE}]*${BELL}|[^[\\]PX^_])`);
 
-/** The last place at which bytes can be cut: not within a character, and not within a control sequence. */
 function lastCut(bytes: Buffer): number {
   let end = bytes.length;
   const first = [1, 2, 3].find((back) => (bytes.at(-back) ?? 0) >> 6 !== 0b10) ?? 0;
@@ -60,7 +55,7 @@ function lastCut(bytes: Buffer): number {
   return isOpen && escape > 0 ? escape : end;
 }
 
-/** Control sequences (ECMA-48) and commands to terminals, carriage returns and backspaces, and other characters. */
+/** Control sequences (ECMA-48) and terminal commands, carriage returns and backspaces, and other characters. */
 const PARTS = new RegExp(
   [
     `${ESCAPE}\\[([0-9;:?<=>]*)[ -/]*([@-~])`,
@@ -94,14 +89,13 @@ function terminalLine(line: string): string {
   return cells.join("");
 }
 
-/** The longest line that a program can make by going to a column. */
 const COLUMNS = 1_000;
 
 function columnOf(parameters: string | undefined): number {
   return Math.min(COLUMNS, Math.max(1, Number.parseInt(parameters || "1", 10) || 1)) - 1;
 }
 
-/** Erases to the end of the line, from its beginning, or all of it, and gives how many cells at its beginning are blank then. */
+/** Erases to the end of the line, from its beginning, or all of it, and returns the number of blank cells at its beginning. */
 function erase(
   cells: string[],
   { at, blank, mode }: { readonly at: number; readonly blank: number; readonly mode: string },

@@ -2,37 +2,33 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { arch, platform } from "node:os";
 
-/** The places in which bubblewrap may lie, that of one which was built by hand first. Nothing else is tried: a folder in PATH may be one in which an agent writes. */
+/** The places of bubblewrap, a locally built one first. PATH is not searched: an agent may write in its folders. */
 const PLACES = ["/usr/local/bin/bwrap", "/usr/bin/bwrap", "/bin/bwrap", "/run/current-system/sw/bin/bwrap"];
 
-/** A bubblewrap that works. `followsLinks`: it follows links at places that it mounts (CVE-2026-87766; below 0.12). */
+/** A working bubblewrap. `followsLinks`: it follows links at the places of its mounts (CVE-2026-87766; below 0.12). */
 export type Bubblewrap = { readonly path: string; readonly version: string; readonly followsLinks: boolean };
 
-/** The bubblewrap of this machine, or why there is none and what to do. */
 export type Availability =
   ({ readonly isAvailable: true } & Bubblewrap) | { readonly isAvailable: false; readonly reason: string };
 
-/** The least version: `--size` came with it. */
 const LEAST = [0, 7] as const;
-/** The first version that follows no links at places that it mounts. */
 const SAFE = [0, 12] as const;
 
-/** A probe takes no longer; ms. */
+/** The time limit of a probe; ms. */
 const PROBE_MS = 5_000;
 
 let known: Availability | null = null;
 
-/** The bubblewrap of this machine. It is looked for once: a box is really made by it, with a program that does nothing. */
+/** The bubblewrap of this machine, found once, by making a box with a program that does nothing. */
 export function availability(): Availability {
   return (known ??= look(PLACES.find((place) => existsSync(place)) ?? null));
 }
 
-/** True if programs can run in a box here: bubblewrap is installed, and the system lets it make one. */
 export function sandboxAvailable(): boolean {
   return availability().isAvailable;
 }
 
-/** What a template's author does to be asked about fewer command lines, with the reason for which that is not possible here. */
+/** The advice to a template's author for fewer questions about command lines, with the reason if boxes are unavailable. */
 export function boxAdvice(): string {
   const found = availability();
   const advice = 'in a box (sandbox: "required" with presets.workspace) command lines run unasked';
@@ -57,7 +53,6 @@ function look(path: string | null): Availability {
   return { isAvailable: true, path, version: version[0], followsLinks: isBefore(found, SAFE) };
 }
 
-/** Namespaces of each kind, and a `/proc` of the box's own. */
 const PROBE =
   "--unshare-user --unshare-pid --unshare-ipc --unshare-uts --unshare-net --as-pid-1 --die-with-parent --new-session --cap-drop ALL --ro-bind / / --proc /proc --dev /dev --size 4096 --tmpfs /tmp -- /bin/true".split(
     " ",

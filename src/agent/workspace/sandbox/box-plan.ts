@@ -7,29 +7,24 @@ import { findPath, repositoryPaths, worktreePaths, type FoundPath } from "./prot
 import type { Program } from "./sandbox.ts";
 import { SandboxRefused } from "./sandbox-refused.ts";
 
-/** The things that programs of every box of a server see, and those that they must not. */
 export type BoxSurroundings = {
-  /** The system's own, `/tmp`, and what the configuration opens. */
   readonly mounts: readonly Mount[];
-  /** Paths from a workspace's root that programs may not change. */
+  /** Paths relative to a workspace that programs may not change. */
   readonly protected: readonly string[];
-  /** Real paths of what is the server's own, wherever it lies. */
   readonly closed: readonly string[];
 };
 
-/** The mounts of one program's box. */
 export type BoxPlan = {
   readonly mounts: readonly Mount[];
-  /** Places in the workspace at which something is mounted. */
   readonly places: readonly string[];
-  /** Paths from the workspace's root that are not there, and that the program must not leave behind. */
+  /** Missing paths, relative to the workspace, that the program must not leave behind. */
   readonly absent: readonly string[];
 };
 
-/** The most places in a workspace at which a box mounts something: the time of each grows with their number. */
+/** The most mounts in a workspace: the time of each grows with their number. */
 const MOST_PLACES = 300;
 
-/** The mounts for a program, as its workspace is now. Throws SandboxRefused if they cannot hold it. */
+/** The mounts for a program in the present workspace. Throws SandboxRefused if they are impossible. */
 export function boxPlan(program: Pick<Program, "workspace" | "home"> & FoundInWorkspace, surroundings: BoxSurroundings): BoxPlan {
   const { workspace, home, covered, repositories } = program;
   const mounts: readonly Mount[] = [
@@ -62,9 +57,9 @@ export function boxPlan(program: Pick<Program, "workspace" | "home"> & FoundInWo
 type Found = { readonly path: string; readonly found: FoundPath };
 
 /**
- * The mounts in a workspace, one a place: what is hidden before what is guarded, and both before the folders in which
- * they lie. Such a folder is mounted on itself, since a folder that is a mount cannot be moved away, and another one put
- * in its place; nor can a folder with secrets be moved to where names stand for none, as into `node_modules`.
+ * The mounts in a workspace, one a place: hidden files before protected ones, and both before their folders. Such a
+ * folder is mounted on itself, since a mount point cannot be moved or replaced. So a folder with secrets cannot be
+ * moved to a name that stands for none, such as `node_modules`.
  */
 function placesOf(hidden: readonly Found[], guarded: readonly Found[], taken: ReadonlySet<string>): ReadonlyMap<string, Mount> {
   const places = new Map<string, Mount>();

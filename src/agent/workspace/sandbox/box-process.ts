@@ -11,29 +11,23 @@ import { argumentBytes, DESCRIPTORS } from "./bubblewrap-arguments.ts";
 import type { ControlGroup } from "./control-groups.ts";
 import { SandboxRefused } from "./sandbox-refused.ts";
 
-/** The parts by which a box is made. */
 export type BoxParts = {
   readonly bubblewrap: string;
   readonly args: readonly string[];
   readonly filter: Buffer;
-  /** The shell that runs the launcher, with its options, and the launcher. */
   readonly shell: readonly [file: string, ...options: string[]];
   readonly launcher: string;
-  /** The file that the launcher reads. */
   readonly startFile: string;
-  /** True if the launcher opens the port of a proxy, and hands it to the server. */
   readonly hasNetwork: boolean;
-  /** The group in which all of the box is; null if boxes have none. */
   readonly controlGroup: ControlGroup | null;
   readonly lease: ProgramLease;
 };
 
-/** The first descriptor that is a stream of a box's own. */
 const FIRST = DESCRIPTORS.arguments;
 
 /**
- * Makes a box and starts its program. `end` kills the first process of the box, by which the system ends all others before
- * bubblewrap itself ends. Throws SandboxRefused if the box cannot be made, or `signal` aborts meanwhile.
+ * Makes a box and starts its program. `end` kills the first process of the box; the system then ends all others before
+ * bubblewrap ends. Throws SandboxRefused if the box cannot be made, or `signal` aborts meanwhile.
  */
 export async function startBox(groups: ProcessGroups, parts: BoxParts, signal: AbortSignal): Promise<MadeBox> {
   const { bubblewrap, args, filter, shell, launcher, startFile, hasNetwork, controlGroup, lease } = parts;
@@ -62,7 +56,7 @@ export async function startBox(groups: ProcessGroups, parts: BoxParts, signal: A
   });
   const taken = first.then((pid) => (controlGroup === null ? undefined : takeInto(controlGroup, pid)));
   const made = Promise.all([first, hasNetwork ? listenerOf(child) : null, ready, taken]);
-  // What nobody has begun to read when a process exits is thrown away.
+  // Data without a reader is lost when a process exits.
   const failed = new Promise<string>((resolve) => {
     child.once("exit", () => {
       if (!isMade) resolve(text(child.stderr));
@@ -87,7 +81,7 @@ export async function startBox(groups: ProcessGroups, parts: BoxParts, signal: A
   }
   isMade = true;
   const [pid, listener] = outcome;
-  // The program starts now: whoever asked for it hears all that it says.
+  // The program starts here: its caller gets all its output.
   stream(DESCRIPTORS.ready).end("go\n", () => streams.forEach((each) => each.destroy()));
   return {
     process: child,
@@ -103,7 +97,6 @@ export async function startBox(groups: ProcessGroups, parts: BoxParts, signal: A
   };
 }
 
-/** A box that is made, with its program. `ended` resolves when nothing of the box runs; `listener` is a port in its network. */
 type MadeBox = ProcessGroup & { readonly listener: Server | null };
 
 async function takeInto(controlGroup: ControlGroup, pid: number | null): Promise<void> {
@@ -115,7 +108,6 @@ function aborted(): SandboxRefused {
   return new SandboxRefused("the call ended before its program was started");
 }
 
-/** The id of a box's first process, as bubblewrap tells it; null if it does not. */
 function firstProcess(info: string): number | null {
   const [, pid] = /"child-pid": (\d+)/.exec(info) ?? [];
   return pid === undefined ? null : Number(pid);
@@ -130,16 +122,15 @@ function killed(pid: number): boolean {
   }
 }
 
-/** The time between two looks, and in all, for a box whose bubblewrap was killed before it; ms. */
+/** The time between two checks, and in all, for a box whose bubblewrap was killed first; ms. */
 const LOOK_MS = 2;
 const LOOKS = 1_000;
 
-/** Resolves once a box's first process has ended, which it does after all others of the box. */
+/** Resolves once a box's first process has ended, which is the last one of the box. */
 async function gone(pid: number): Promise<void> {
   for (let look = 0; look < LOOKS && isAlive(pid); look += 1) await setTimeout(LOOK_MS);
 }
 
-/** True if a process runs; one that has ended and that nobody has waited for does not. */
 function isAlive(pid: number): boolean {
   try {
     return !readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ");

@@ -1,36 +1,29 @@
 import { isInside } from "../../../lib/path-inside.ts";
 import type { Program } from "./sandbox.ts";
 
-/** One thing that a program of a box sees, at a place of the box's root. */
 export type Mount =
   | { readonly kind: "read-only" | "writable"; readonly source: string; readonly target: string }
   | { readonly kind: "link"; readonly to: string; readonly target: string }
-  /** Nothing, where there is something: for what a program may not read. */
   | { readonly kind: "empty folder" | "empty file"; readonly target: string }
   /** A folder in memory, of at most so many bytes. */
   | { readonly kind: "memory"; readonly bytes: number; readonly target: string };
 
-/** The descriptors by which bubblewrap and what it starts speak with the server. 3 is that of the program's group. */
+/** The descriptors of bubblewrap and the launcher for the server. 3 is that of the process group. */
 export const DESCRIPTORS = { arguments: 4, filter: 5, start: 6, ready: 7, info: 8, channel: 9 } as const;
 
-/** The file in a box in which its launcher finds what to start. */
 export const START_FILE = "/.start";
 
-/** A box, all but its program. */
 export type Box = {
-  /** The mounts that the program sees besides the system's own: `/proc`, `/dev`. Places inside of others come after them, in whatever order they stand here. */
+  /** The mounts besides the system's `/proc` and `/dev`, in any order: nested places are mounted last. */
   readonly mounts: readonly Mount[];
-  /** A file that is empty. */
   readonly emptyFile: string;
-  /** The bytes that files in shared memory may have. */
   readonly sharedMemory: number;
 };
 
 /**
- * The arguments of bubblewrap that make a box, for its `--args`: they stand in no list of processes. The program sees the
- * mounts, its own `/proc` and a few devices; it is in namespaces of its own, has no rights but those of its user, and dies
- * with the process that made the box. All of `/proc` is read-only: what a user of the id 0 owns there are the settings of
- * the whole machine.
+ * Bubblewrap's arguments for a box, for `--args`, which hides them from lists of processes. The program sees the
+ * mounts, its own `/proc` and a few devices. It is in separate namespaces, has only its user's rights, and dies with
+ * the process that made the box. All of `/proc` is read-only: its files of user id 0 are settings of the whole machine.
  */
 export function bubblewrapArguments(
   { folder }: Pick<Program, "folder">,
@@ -48,7 +41,7 @@ export function bubblewrapArguments(
     ...placed.flatMap((mount) => mountArguments(mount, emptyFile)),
     ...words("--proc /proc --remount-ro /proc"),
     ...words(`--dev /dev --perms 1777 --size ${sharedMemory} --tmpfs /dev/shm --remount-ro /dev`),
-    // What was made empty takes in nothing, once what lies in it is mounted.
+    // An empty mount becomes read-only after the mounts inside of it.
     ...placed.flatMap((mount) => (mount.kind === "empty folder" ? ["--remount-ro", mount.target] : [])),
     "--remount-ro",
     "/",
@@ -58,7 +51,6 @@ export function bubblewrapArguments(
   ];
 }
 
-/** Arguments in which no word is a path or a text of others. */
 function words(text: string): readonly string[] {
   return text.split(" ");
 }
@@ -80,7 +72,7 @@ function mountArguments(mount: Mount, emptyFile: string): readonly string[] {
   }
 }
 
-/** True if a program of a box sees what is at a path: the mount that is nearest above it shows it. */
+/** True if a box shows a path: its nearest mount above decides. */
 export function isSeen(mounts: readonly Mount[], path: string): boolean {
   const above = mounts
     .filter(({ target }) => isInside(target, path))
@@ -89,7 +81,6 @@ export function isSeen(mounts: readonly Mount[], path: string): boolean {
   return nearest !== undefined && (nearest.kind === "read-only" || nearest.kind === "writable");
 }
 
-/** Arguments as `--args` reads them. */
 export function argumentBytes(args: readonly string[]): Buffer {
   return Buffer.from(args.map((argument) => `${argument}\0`).join(""));
 }

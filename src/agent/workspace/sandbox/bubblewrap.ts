@@ -23,26 +23,22 @@ import { TakenAway } from "./taken-away.ts";
 import { Waits } from "./waits.ts";
 import { WorkspaceUses, type EnteredWorkspace, type WorkspaceUse } from "./workspace-uses.ts";
 
-/** The settings of which boxes of a server are made. */
 export type BoxSettings = {
-  /** A folder of the server's own, for what boxes need. It is made. */
   readonly folder: string;
-  /** Real paths of folders and files that programs may read besides. */
+  /** Real paths of further folders and files that programs may read. */
   readonly read: readonly string[];
-  /** Paths from a workspace's root that programs may not change, besides those that are always protected. */
+  /** Paths relative to a workspace that programs may not change, in addition to those that are always protected. */
   readonly protect: readonly string[];
-  /** Real paths of what is the server's own. */
   readonly closed: readonly string[];
   readonly limits: BoxLimits;
-  /** The control groups, one a box; null if boxes have none. */
   readonly controlGroups: ControlGroups | null;
 };
 
 /**
- * Starts programs in boxes, one a program: bubblewrap makes namespaces and a root of what is needed (`box-plan.ts`,
+ * Starts programs in boxes, one each: bubblewrap makes namespaces and a root (`box-plan.ts`,
  * `bubblewrap-arguments.ts`), and starts the launcher (`launcher.ts`) under a filter of system calls
- * (`system-call-filter.ts`). The group of the program is that of bubblewrap, so that the guard of the server knows it; all
- * of a box dies with its bubblewrap, also what left the group (`setsid`).
+ * (`system-call-filter.ts`). The program's group is bubblewrap's, so that the server's guard knows it. The whole box
+ * dies with its bubblewrap, including processes that left the group (`setsid`).
  */
 export class BubblewrapSandbox implements Sandbox {
   readonly kind = "bubblewrap";
@@ -60,7 +56,7 @@ export class BubblewrapSandbox implements Sandbox {
   readonly #takenAway: TakenAway;
   readonly #emptyFile: string;
 
-  /** `network` is the way of the server, and so of programs that may reach hosts, to the internet. */
+  /** `network`: the server's access to the internet, for programs that may reach hosts. */
   constructor(groups: ProcessGroups, bubblewrap: Bubblewrap, settings: BoxSettings, network: Network = INTERNET) {
     this.#groups = groups;
     this.#bubblewrap = bubblewrap;
@@ -70,12 +66,12 @@ export class BubblewrapSandbox implements Sandbox {
     this.#names = new SystemNames(join(settings.folder, "etc"));
     this.#takenAway = new TakenAway(settings.folder);
     this.#emptyFile = join(settings.folder, "empty");
-    // Not even its owner may write it again.
+    // Read-only even for its owner.
     if (!existsSync(this.#emptyFile)) writeFileSync(this.#emptyFile, "", { mode: 0o444 });
   }
 
   /**
-   * Takes away what programs left at protected paths whose server died, and their control groups. Says what was taken away, in words
+   * Removes files that programs of a stopped server left at protected paths, and their control groups. Returns notes
    * for the operator. Throws ControlGroupsRefused.
    */
   async open(folders: AnsweringFolders): Promise<readonly string[]> {
@@ -83,7 +79,6 @@ export class BubblewrapSandbox implements Sandbox {
     return this.#takenAway.recover(folders);
   }
 
-  /** Removes what was taken away long ago. */
   async sweep(now: Date): Promise<void> {
     await this.#takenAway.sweep(now);
   }
@@ -99,7 +94,7 @@ export class BubblewrapSandbox implements Sandbox {
     let takeAway: () => Promise<readonly string[]> = async () => [];
     let controlGroup: ControlGroup | null = null;
     try {
-      // The box is made of what was seen when the workspace was entered: a place that appeared since was not waited for.
+      // The box is made of the files seen on entering the workspace: places that appeared since were not waited for.
       const { mounts, absent, places } = use.seen;
       this.#refuseInBackground(program, places);
       takeAway = this.#takenAway.watch({ workspace: program.workspace, absent });
@@ -142,7 +137,7 @@ export class BubblewrapSandbox implements Sandbox {
         ended: ended.then(async ({ notes }) => {
           proxy?.close();
           const reached = await controlGroup?.close();
-          // Where nothing answers before the server has closed, it is taken away at the next start.
+          // If the folder does not answer before the server closes, the next start removes the files.
           const takenAway = (await program.answering(this.#closing.signal)) ? await takeAway() : [];
           use.leave();
           this.#running.delete(group);
@@ -166,7 +161,6 @@ export class BubblewrapSandbox implements Sandbox {
     await Promise.all([...this.#running].map(({ ended }) => ended));
   }
 
-  /** Waits until a box may be made in the workspace, and gives its plan. */
   async #enter(
     program: Program,
     plan: () => Promise<BoxPlan>,
@@ -192,7 +186,6 @@ export class BubblewrapSandbox implements Sandbox {
     );
   }
 
-  /** The things that every box sees now. */
   #surroundings(): BoxSurroundings {
     const { read, protect, closed, limits } = this.#settings;
     const mounts: readonly Mount[] = [
@@ -205,5 +198,5 @@ export class BubblewrapSandbox implements Sandbox {
   }
 }
 
-/** A use of a workspace by a bubblewrap that follows no links: others may come and go. */
+/** For a bubblewrap that follows no links: other programs may run. */
 const FREE: WorkspaceUse = { settled: () => {}, leave: () => {} };

@@ -7,25 +7,19 @@ import { errorCode } from "../../../lib/error-code.ts";
 import { messageOf } from "../../../lib/text.ts";
 import type { BoxLimits } from "./limits.ts";
 
-/** Thrown at the start if the system does not let boxes have control groups in the folder that the configuration names. */
+/** Thrown at the start if the configured folder does not allow control groups for boxes. */
 export class ControlGroupsRefused extends Error {
   override readonly name = "ControlGroupsRefused";
 }
 
-/** A limit of all programs of a box together. */
 export type GroupLimit = {
-  /** The controller of the system that keeps it. */
   readonly controller: "memory" | "pids";
-  /** The file of the group that sets it, and the value there. */
   readonly file: string;
   readonly value: number;
-  /** The event of the group, with its file, that tells that the limit was reached. */
   readonly events: readonly [file: string, event: string];
-  /** The text that a model reads then. */
   readonly said: string;
 };
 
-/** The limits of a box's control group. */
 export function groupLimits({ memory, processes }: Pick<BoxLimits, "memory" | "processes">): readonly GroupLimit[] {
   const [megabytes, count] = [Math.floor(memory / 1024 ** 2), processes].map((each) => each.toLocaleString("en-US"));
   return [
@@ -46,23 +40,21 @@ export function groupLimits({ memory, processes }: Pick<BoxLimits, "memory" | "p
   ];
 }
 
-/** Files of a group that bound it further, where the system has them: no swap, and at the limit of memory all of the box ends. */
+/** Optional files of a group with further limits: no swap, and the whole box ends at the limit of memory. */
 const FURTHER = { "memory.swap.max": 0, "memory.oom.group": 1 };
 
-/** The names of groups of boxes begin so. */
 const PREFIX = "box-";
 
-/** The control group of one box. */
 export type ControlGroup = {
-  /** Puts a process into the group, with all that it starts from then on. Nothing happens if it has ended. */
+  /** Puts a process and its later descendants into the group. Does nothing if it has ended. */
   take(process: number): Promise<void>;
-  /** Kills what is in the group and removes it. Says which limits were reached, in words for the model. Never rejects. */
+  /** Kills and removes the group. Returns the reached limits in words for the model. Never rejects. */
   close(): Promise<readonly string[]>;
 };
 
 /**
- * Makes a control group for each box, in the folder of a group that is the server's own and has no process in it. The files
- * are those of Linux's cgroup v2 (Documentation/admin-guide/cgroup-v2.rst of the kernel).
+ * Makes a control group for each box, in an empty group of the server's own. The files are those of Linux's cgroup v2
+ * (Documentation/admin-guide/cgroup-v2.rst of the kernel).
  */
 export class ControlGroups {
   readonly #folder: string;
@@ -73,13 +65,13 @@ export class ControlGroups {
     this.#limits = limits;
   }
 
-  /** Lets groups have limits, and removes those of a server that has died. Throws ControlGroupsRefused. */
+  /** Enables limits, and removes the groups of a stopped server. Throws ControlGroupsRefused. */
   async open(): Promise<void> {
     const folder = this.#folder;
     try {
       const controllers = this.#limits.map(({ controller }) => `+${controller}`).join(" ");
       await write(join(folder, "cgroup.subtree_control"), controllers);
-      // What the system refuses is found at the start, and not by the first call.
+      // A refusal of the system shows at the start, and not at the first call.
       const [problem] = await (await this.make()).close();
       if (problem !== undefined) throw new Error(problem);
       const left = (await readdir(folder)).filter((name) => name.startsWith(PREFIX));
@@ -89,7 +81,6 @@ export class ControlGroups {
     }
   }
 
-  /** Makes the group of a box. Throws if the system does not let it. */
   async make(): Promise<ControlGroup> {
     const group = await this.#makeFolder();
     return {
@@ -123,7 +114,6 @@ export class ControlGroups {
   }
 }
 
-/** Writes a file of a control group. The system makes these files: one that is not there is not made. */
 function write(file: string, value: string | number): Promise<void> {
   return writeFile(file, String(value), { flag: constants.O_WRONLY });
 }
@@ -136,7 +126,7 @@ async function happened(file: string, event: string): Promise<boolean> {
 const TRY_MS = 2;
 const TRIES = 500;
 
-/** Removes a group. One in which a process still ends is tried again; one that stays busy is left to the next start. */
+/** Removes a group, with retries while a process ends. A busy one is left to the next start. */
 async function remove(group: string): Promise<void> {
   for (let tries = 0; tries < TRIES; tries += 1) {
     try {
@@ -149,7 +139,6 @@ async function remove(group: string): Promise<void> {
   }
 }
 
-/** Lets an error of this code pass, and throws any other again. */
 function unless(code: string): (error: unknown) => void {
   return (error) => {
     if (errorCode(error) !== code) throw error;

@@ -5,46 +5,40 @@ import { LRUCache } from "lru-cache";
 import { folderEntries, namesWithoutText, withoutText } from "./folder-entries.ts";
 import { SandboxRefused } from "./sandbox-refused.ts";
 
-/** The treatment of a path in a box: it is covered, open as it is, or, for a folder, looked into. */
 export type CoverVerdict = "covered" | "open" | "looked into";
 
-/** Says what becomes of a path, relative to the workspace. A file is never looked into. */
+/** Decides about a path relative to the workspace. Files are never "looked into". */
 export type CoverRule = {
-  /** Equal for rules that say the same. */
   readonly key: string;
   readonly verdict: (path: string, isFolder: boolean) => CoverVerdict;
 };
 
-/** The most folders that are looked through in a workspace, and that are remembered of all workspaces together. */
+/** The most folders that are searched in a workspace, and that are cached for all workspaces together. */
 const MOST_FOLDERS = 50_000;
 const REMEMBERED_FOLDERS = 200_000;
 /** The longest path that a system opens, in bytes (`PATH_MAX`, with the zero behind it). */
 const MOST_PATH_BYTES = 4_096;
-/** After so many folders others have their turn. */
+/** The folders that are searched before other work runs. */
 const TURN_FOLDERS = 50;
-/** A folder that changed so shortly before it was read may change again within the same tick of the file system's clock; ms. */
+/** A folder with a change this shortly before its read may change again within the same tick of the file system's clock; ms. */
 const TICK_MS = 1_000;
 
-/** A folder as it was when it was read: what of it is covered, and the folders that are looked into. */
 type KnownFolder = {
   readonly inode: bigint;
   readonly changedAt: bigint;
-  /** False if the folder may have changed after it was read without a later time of its change. */
+  /** False if the folder may change after its read without a later time of change. */
   readonly isSettled: boolean;
   readonly covered: readonly string[];
   readonly isRepository: boolean;
   readonly folders: ReadonlyMap<string, KnownFolder | null>;
 };
 
-/** The things in a workspace of which its boxes are made. */
+/** The files in a workspace that its boxes depend on. */
 export type FoundInWorkspace = {
-  /** Real paths of what is covered. */
   readonly covered: readonly string[];
-  /** Folders below the root in which repositories lie, as paths from the root. */
   readonly repositories: readonly string[];
 };
 
-/** A look through a workspace: what was found, and how many folders were looked at. */
 type Look = {
   readonly rule: CoverRule;
   readonly covered: string[];
@@ -54,9 +48,9 @@ type Look = {
 };
 
 /**
- * Finds what is covered in workspaces, and the repositories that lie in them. What was found is remembered by folder: a folder whose inode and time of change
- * (ctime, which no program can set back) are those of before has the same entries, so the second look is one question a
- * folder. Links are not followed: what they lead to is found where it lies.
+ * Finds the covered files and the repositories in workspaces. Results are cached by folder: with the same inode and
+ * time of change (ctime, which programs cannot set back) its entries are the same. So a second search takes one call a
+ * folder. Links are not followed: their targets are found at their own places.
  */
 export class CoveredPaths {
   readonly #known = new LRUCache<string, { readonly root: KnownFolder; readonly folders: number }>({
@@ -64,7 +58,10 @@ export class CoveredPaths {
     sizeCalculation: ({ folders }) => Math.max(1, folders),
   });
 
-  /** Looks through a workspace. Throws SandboxRefused if it has too many folders to be looked through, one that cannot be read, or a name that is not UTF-8 where something may have to be covered. */
+  /**
+   * Throws SandboxRefused if the workspace has too many folders, an unreadable one, or a name that is not UTF-8 where a
+   * file may have to be covered.
+   */
   async find(workspace: string, rule: CoverRule, signal: AbortSignal): Promise<FoundInWorkspace> {
     const key = `${workspace}\0${rule.key}`;
     const look: Look = { rule, covered: [], repositories: [], folders: 0, signal };
@@ -74,7 +71,6 @@ export class CoveredPaths {
   }
 }
 
-/** The content of a folder now; null if there is no folder any longer. */
 async function lookInto(real: string, path: string, before: KnownFolder | null, look: Look): Promise<KnownFolder | null> {
   look.folders += 1;
   if (look.folders > MOST_FOLDERS)
@@ -104,7 +100,6 @@ function isUnchanged(real: string, { inode, changedAt, isSettled }: KnownFolder)
   return isSettled && found !== undefined && found.ino === inode && found.ctimeNs === changedAt;
 }
 
-/** Reads a folder. What was known of its folders is kept, to be compared. */
 function read(real: string, path: string, before: KnownFolder | null, { verdict }: CoverRule): KnownFolder | null {
   const found = lstatSync(real, { bigint: true, throwIfNoEntry: false });
   if (found === undefined || !found.isDirectory()) return null;

@@ -2,10 +2,9 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 
 /** `O_CLOEXEC`: a descriptor with this flag is closed in programs that are started. */
 const CLOSED_ON_START = 0o2000000;
-/** Shells that cannot close a descriptor of two digits have this limit. */
 const ONE_DIGIT = 9;
 
-/** The descriptors that this process was started with beyond its first ten, and that programs would inherit. Node opens none such. */
+/** The inherited descriptors above 9, which programs would inherit. Node opens none such. */
 export function inheritedDescriptors(): readonly number[] {
   return readdirSync("/proc/self/fd")
     .map(Number)
@@ -22,7 +21,6 @@ function isClosedOnStart(descriptor: number): boolean {
   }
 }
 
-/** The shell for a launcher, with its options: one that can close these descriptors, where there are any. */
 export function launcherShell(inherited: readonly number[]): readonly [file: string, ...options: string[]] {
   return inherited.length > 0 && existsSync("/bin/bash") ? ["/bin/bash", "--posix"] : ["/bin/sh"];
 }

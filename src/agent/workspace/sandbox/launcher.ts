@@ -2,28 +2,26 @@ import { DESCRIPTORS, START_FILE } from "./bubblewrap-arguments.ts";
 import { OPENS_PORT, PROXY_VARIABLES } from "../network/listener.ts";
 import type { Program } from "./sandbox.ts";
 
-/** The parts of a launcher that differ. */
 type LauncherParts = {
-  /** The commands that set the box's limits. */
   readonly limits: string;
-  /** Descriptors that the server itself has inherited, and that would reach the program. */
+  /** Inherited descriptors of the server, which would reach the program. */
   readonly inherited: readonly number[];
-  /** The Node that opens the port of the call's proxy; null if the program reaches no network. */
+  /** The Node that opens the port of the call's proxy; null without a network. */
   readonly portOpener: string | null;
 };
 
 /**
- * The first program of a box, as a script of a shell: closes what the program must not have, sets the limits, says that the
- * box is made, and starts the program once the server says so. It stays as the first process of the box, so that all of the box ends with the
- * program, and that bubblewrap ends only when nothing of the box runs. The script runs with none of the program's
- * variables: one such as LD_PRELOAD would run before the limits are set.
+ * The first program of a box, a shell script: closes descriptors, sets the limits, reports the box as made, and starts
+ * the program at the server's signal. It stays as the first process, so that the box ends with the program, and
+ * bubblewrap ends last. It runs without the program's variables: LD_PRELOAD and others would act before the limits are
+ * set.
  */
 export function launcher({ limits, inherited, portOpener }: LauncherParts): string {
   const { arguments: args, filter, start, info, channel, ready } = DESCRIPTORS;
   const closed = (descriptors: readonly number[]): string => descriptors.map((each) => `${each}<&-`).join(" ");
   return [
     `exec ${closed([args, filter, start, info, ...inherited])}`,
-    // A shell that cannot close a descriptor leaves it open: then nothing is started.
+    // A shell that cannot close a descriptor leaves it open: then the program is not started.
     'for open in /proc/self/fd/*; do [ "${open##*/}" -le 9 ] || [ ! -e "$open" ] || exit 125; done',
     ...(portOpener === null ? [] : [`${opensPort(portOpener)} || exit 123`]),
     `exec ${closed([channel])}`,
@@ -35,17 +33,15 @@ export function launcher({ limits, inherited, portOpener }: LauncherParts): stri
   ].join("\n");
 }
 
-/** The command that opens the port: Node is told of its channel by variables. */
 function opensPort(node: string): string {
   const variables = `NODE_CHANNEL_FD=${DESCRIPTORS.channel} NODE_CHANNEL_SERIALIZATION_MODE=json`;
   return `/usr/bin/env -i ${variables} ${quoted(node)} -e ${quoted(OPENS_PORT)} </dev/null >/dev/null`;
 }
 
-/** The file that the launcher reads: the variables and words of the program, as the launcher's own arguments. */
 export function startFile({ argv, env, folder, network }: Pick<Program, "argv" | "env" | "folder" | "network">): string {
   const variables = Object.entries({
     PWD: folder,
-    // Otherwise npm asks its registry whether it is the newest itself, and a person would be asked about the registry.
+    // Otherwise npm checks its registry for updates, and a person would be asked about the registry.
     npm_config_update_notifier: "false",
     ...(network === null ? {} : PROXY_VARIABLES),
     ...env,
@@ -55,7 +51,6 @@ export function startFile({ argv, env, folder, network }: Pick<Program, "argv" |
   return `set -- ${words.map(quoted).join(" ")}\n`;
 }
 
-/** A text as one word of a shell. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,29 +1,28 @@
 import { readFileSync } from "node:fs";
 
-/** The limits of what the programs of one box may use. Each process has those of memory and files for itself. */
+/** The limits of one box's programs. Those of memory and files are for each process. */
 export type BoxLimits = {
-  /** The memory that a process may write to, in bytes; memory that is only reserved does not count. */
+  /** The writable memory of a process, in bytes, without reserved memory. */
   readonly memory: number;
-  /** Processes and threads of the box. The system sets the user root no such limit. */
+  /** Processes and threads of the box. The system does not limit those of root. */
   readonly processes: number;
   /** The largest file, in bytes. */
   readonly file: number;
-  /** All files in `/tmp`, in bytes, and as many in `/dev/shm`: both lie in memory. */
+  /** All files in `/tmp`, in bytes, and the same in `/dev/shm`: both are in memory. */
   readonly temporary: number;
 };
 
 const GIB = 1024 ** 3;
 
-/** The limits of every box. */
 export const BOX_LIMITS: BoxLimits = { memory: 8 * GIB, processes: 4_096, file: 8 * GIB, temporary: GIB };
 
 /** The unit of the shell's limit of files, in bytes. */
 const BLOCK = 512;
 
 /**
- * The commands of a shell that set the limits of a box, for itself and all that it starts. The processes of a box are
- * counted in the box's own user namespace, so this limit must be set inside of the box; `-u` is bash's name of it, `-p`
- * that of other shells. What the server itself may not exceed stays as it is.
+ * Shell commands that set a box's limits, for the shell and its descendants. Processes are counted in the box's user
+ * namespace, so this limit must be set inside; `-u` is bash's option, `-p` that of other shells. The server's own
+ * limits are not exceeded.
  */
 export function limitCommands({ memory, processes, file }: BoxLimits, own: OwnLimits): string {
   const least = (limit: number, most: number): number => Math.floor(Math.min(limit, most));
@@ -37,18 +36,16 @@ export function limitCommands({ memory, processes, file }: BoxLimits, own: OwnLi
 }
 
 /**
- * The commands of a shell that set limits of files and memory for a program without a box, each of whose processes has them for
- * itself. A system that has no such limit, or a lower one, keeps its own.
+ * Shell commands that limit files and memory of a program without a box, for each of its processes. A system without
+ * the limit, or with a lower one, keeps its own.
  */
 export function unboxedLimits({ memory, file }: Pick<BoxLimits, "memory" | "file">): string {
   const limits = [`-c 0`, `-f ${Math.floor(file / BLOCK)}`, `-d ${Math.floor(memory / 1024)}`];
   return limits.map((limit) => `ulimit ${limit} 2>/dev/null || :;`).join(" ");
 }
 
-/** The limits that the server itself has: none can be raised. */
 export type OwnLimits = Pick<BoxLimits, "memory" | "processes" | "file">;
 
-/** The limits of this process, as the system tells them. */
 export function ownLimits(text = readFileSync("/proc/self/limits", "utf8")): OwnLimits {
   const hard = (name: string): number => {
     const [, value] = new RegExp(`^${name} +\\S+ +(\\S+)`, "m").exec(text) ?? [];

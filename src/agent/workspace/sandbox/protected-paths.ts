@@ -3,17 +3,15 @@ import { dirname, join } from "node:path";
 import { folderEntries, isForbidden, namesWithoutText, unreadable, withoutText } from "./folder-entries.ts";
 import { SandboxRefused } from "./sandbox-refused.ts";
 
-/** The parts of a repository that git runs, or that tell git what to run; those of its submodules lie in `modules`. */
+/** The parts of a repository that git runs, or that control its commands; those of submodules lie in `modules`. */
 const REPOSITORY_PARTS = ["hooks", "config", "config.worktree", "commondir", "modules"];
-/** The parts of a linked worktree's own folder, in `worktrees`, that tell git what to run. Git itself writes its `gitdir` anew. */
+/** The parts of a linked worktree's folder, in `worktrees`, that control git's commands. Git rewrites its `gitdir` itself. */
 const WORKTREE_PARTS = ["commondir", "config.worktree"];
 
-/** The paths of a repository that boxes protect. `folder` is where the repository lies, as a path from the workspace's root. */
 export function repositoryPaths(folder: string): readonly string[] {
   return REPOSITORY_PARTS.map((part) => `${folder === "" ? "" : `${folder}/`}.git/${part}`);
 }
 
-/** The paths that boxes protect of the worktrees which are now linked to a repository, as paths from the workspace's root. */
 export function worktreePaths(workspace: string, folder: string): readonly string[] {
   const worktrees = `${folder === "" ? "" : `${folder}/`}.git/worktrees`;
   const entries = folderEntries(join(workspace, worktrees), worktrees);
@@ -23,16 +21,16 @@ export function worktreePaths(workspace: string, folder: string): readonly strin
 }
 
 /**
- * Paths, from a workspace's root, that programs of a box may read and not change: files that other programs, outside of
- * any box, take as orders of the person who starts them. `sandbox.protect` of the configuration adds to them.
+ * Paths relative to a workspace that a box's programs may read and not change: programs outside of boxes take these
+ * files as their user's orders. `sandbox.protect` of the configuration adds to them.
  */
 export const PROTECTED_PATHS: readonly string[] = [
-  // What git runs, and what tells git what to run.
+  // Run by git, or controlling its commands.
   ...repositoryPaths(""),
   ".gitconfig",
   ".gitmodules",
   ".husky",
-  // What shells run where they are started.
+  // Run by shells at their start.
   ".envrc",
   ".bashrc",
   ".bash_profile",
@@ -45,27 +43,26 @@ export const PROTECTED_PATHS: readonly string[] = [
   ".zlogin",
   ".zlogout",
   ".inputrc",
-  // What package managers and editors run.
+  // Run by package managers and editors.
   ".npmrc",
   ".yarnrc",
   ".yarnrc.yml",
   ".pnpmfile.cjs",
   ".vscode",
   ".idea",
-  // What other agents run.
+  // Run by other agents.
   ".mcp.json",
   ".claude",
   ".codex",
 ];
 
-/** All paths that boxes protect, with those of the configuration. */
 export function protectedPaths(own: readonly string[]): readonly string[] {
   return [...PROTECTED_PATHS, ...own];
 }
 
 /**
- * True if a file of these names is protected: it is one of the paths, or lies in one; or, wherever a repository lies, it is of its
- * protected parts, or a file `.git`, which says where they lie.
+ * True if a file of these names is protected: it is one of the paths, or lies in one; or it is a protected part of any
+ * repository, or a file `.git`, which says where those are.
  */
 export function protects(paths: readonly string[], names: readonly string[]): boolean {
   return names.some((name) => isOfRepository(name) || paths.some((path) => name === path || name.startsWith(`${path}/`)));
@@ -82,16 +79,16 @@ function isOfRepository(name: string): boolean {
 }
 
 /**
- * A path below a folder as it stands: there, with the folders between, which a program must not move away either; or not
- * there yet. A file where a folder should be, as `.git` of a linked worktree, stands for all that would lie in it.
+ * A path below a folder: existing, with its parent folders, which programs must not move; or missing. A file in place
+ * of a folder, such as `.git` of a linked worktree, stands for its contents.
  */
 export type FoundPath =
   | { readonly kind: "present"; readonly path: string; readonly isFolder: boolean; readonly folders: readonly string[] }
   | { readonly kind: "absent" };
 
 /**
- * Looks for a path below a folder without following a link. Throws SandboxRefused if a part of the path is one, since a mount
- * there would lead elsewhere, or if a folder of the path cannot be entered.
+ * Finds a path below a folder without following links. Throws SandboxRefused if a part of the path is a link, since a
+ * mount there would lead elsewhere, or if a folder of the path cannot be entered.
  */
 export function findPath(folder: string, path: string): FoundPath {
   const folders: string[] = [];

@@ -1,13 +1,12 @@
 import type { Sandbox } from "./sandbox.ts";
 import { SandboxRefused } from "./sandbox-refused.ts";
 
-/** The demand of a template for a box: programs run in one never, or always. */
+/** A template's demand: its programs run in a box never, or always. */
 export type SandboxDemand = "none" | "required";
 
-/** The sandboxes of a server. `box` is null if this machine makes no boxes. */
 export type Sandboxes = { readonly none: Sandbox; readonly box: Sandbox | null };
 
-/** The sandbox in which programs of an agent of this template run. Where there is no box, a template that requires one starts nothing. */
+/** The sandbox for programs of this template's agents. Without boxes, a template that requires one starts no programs. */
 export function sandboxFor({ none, box }: Sandboxes, { sandbox }: { readonly sandbox: SandboxDemand }): Sandbox {
   switch (sandbox) {
     case "none":

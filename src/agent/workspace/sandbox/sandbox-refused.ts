@@ -1,4 +1,4 @@
-/** A program may not be started as things are. The message says why, and what to do. */
+/** A program may not be started at present. The message has the reason and advice. */
 export class SandboxRefused extends Error {
   override readonly name = "SandboxRefused";
 }

@@ -1,7 +1,7 @@
 import { constants } from "node:os";
 import { ABSENT, JUDGED, REFUSED, type Machine } from "./system-calls.ts";
 
-/** One instruction of a filter (linux/filter.h, `struct sock_filter`): what to do, where to go on if it holds and if not, a constant. */
+/** One instruction of a filter (linux/filter.h, `struct sock_filter`): code, jumps if true and if false, a constant. */
 type Instruction = readonly [code: number, ifTrue: number, ifFalse: number, constant: number];
 
 const LOAD = 0x20;
@@ -11,7 +11,7 @@ const AT_LEAST = 0x35;
 const HAS_BITS = 0x45;
 const RETURN = 0x06;
 
-/** linux/seccomp.h: the answers of a filter, and where in `struct seccomp_data` a value stands. Both machines are little-endian. */
+/** linux/seccomp.h: a filter's answers, and the offsets in `struct seccomp_data`. Both machines are little-endian. */
 const ALLOW = 0x7fff0000;
 const ERROR = 0x00050000;
 const NUMBER = 0;
@@ -44,7 +44,7 @@ const refuse = answer(ERROR | constants.errno.EPERM);
 const absent = answer(ERROR | constants.errno.ENOSYS);
 const allow = answer(ALLOW);
 
-/** Sockets of the internet, in the box's own network, and those that list the network's devices; no sockets of files, which lead out. */
+/** Internet sockets in the box's network, and those that list its devices; no Unix sockets, which lead out of the box. */
 const SOCKET: readonly Instruction[] = [
   load(argument(0)),
   [EQUALS, 5, 0, INTERNET],
@@ -56,7 +56,7 @@ const SOCKET: readonly Instruction[] = [
   allow,
 ];
 
-/** Pairs that stay connected, which Node's children need. One of datagrams could be turned to a socket of a file. */
+/** Connected pairs, which Node's children need. One of datagrams could be reconnected to a Unix socket. */
 const PAIR: readonly Instruction[] = [
   load(argument(0)),
   [EQUALS, 0, 4, UNIX],
@@ -79,9 +79,9 @@ const CONTROL: readonly Instruction[] = [
 ];
 
 /**
- * The filter of system calls of a box, as bytes of the kernel's own language (classic BPF; seccomp(2)). A call that is
- * refused fails with EPERM, one that is said not to exist with ENOSYS; no program is killed for it. Calls of other machines
- * than the given one do not exist: their numbers mean other things.
+ * A box's filter of system calls in the kernel's own language (classic BPF; seccomp(2)). Refused calls fail with EPERM,
+ * hidden ones with ENOSYS; programs are not killed. Calls of other machines do not exist: their numbers have other
+ * meanings.
  */
 export function systemCallFilter(machine: Machine): Buffer {
   const judged = { socket: SOCKET, socketpair: PAIR, clone: CLONE, ioctl: CONTROL };
@@ -106,7 +106,6 @@ export function systemCallFilter(machine: Machine): Buffer {
   return bytes;
 }
 
-/** Instructions for one call, all of which end in an answer. */
 function ifCalled(number: number | null, then: readonly Instruction[]): readonly Instruction[] {
   return number === null ? [] : [[EQUALS, 0, then.length, number], ...then];
 }

@@ -1,13 +1,11 @@
-/** The machines for which there is a filter, as Node names them. */
 export type Machine = "x64" | "arm64";
 
-/** The number of a system call on each machine; null if the machine has none. */
 type Numbers = Readonly<Record<Machine, number | null>>;
 
 const both = (number: number): Numbers => ({ x64: number, arm64: number });
 const each = (x64: number, arm64: number | null): Numbers => ({ x64, arm64 });
 
-/** The system calls that are looked at more closely: what they may do depends on their arguments. */
+/** System calls whose arguments decide. */
 export const JUDGED = {
   socket: each(41, 198),
   socketpair: each(53, 199),
@@ -16,8 +14,8 @@ export const JUDGED = {
 } as const;
 
 /**
- * System calls that a program is told do not exist, so that it takes another way: what they ask lies in memory that a
- * filter cannot read (`clone3`), or a way round the filter (`io_uring`).
+ * System calls that are reported as missing, so that programs use others: their arguments are in memory that a filter
+ * cannot read (`clone3`), or they bypass the filter (`io_uring`).
  */
 export const ABSENT = {
   clone3: both(435),
@@ -26,9 +24,12 @@ export const ABSENT = {
   io_uring_register: both(427),
 } as const;
 
-/** System calls that are refused: those of the system's keeper, those that reach into other programs, and those by which kernels were broken into. */
+/**
+ * Refused system calls: those for administrators, those that reach into other programs, and those with a history of
+ * kernel exploits.
+ */
 export const REFUSED = {
-  // Namespaces and mounts of its own.
+  // Its own namespaces and mounts.
   unshare: each(272, 97),
   setns: each(308, 268),
   mount: each(165, 40),
@@ -49,11 +50,11 @@ export const REFUSED = {
   process_vm_writev: each(311, 271),
   pidfd_getfd: both(438),
   kcmp: each(312, 272),
-  // Keys, which no namespace parts.
+  // Keys, which namespaces do not separate.
   add_key: each(248, 217),
   request_key: each(249, 218),
   keyctl: each(250, 219),
-  // Parts of the kernel that ordinary programs do without.
+  // Parts of the kernel that ordinary programs do not need.
   bpf: each(321, 280),
   userfaultfd: each(323, 282),
   perf_event_open: each(298, 241),

@@ -2,7 +2,6 @@ import { chmodSync, cpSync, lstatSync, mkdirSync, readdirSync, realpathSync, rmS
 import { dirname, join } from "node:path";
 import { randomUUID } from "node:crypto";
 
-/** The files and folders of `/etc` that programs need: names, certificates, the time zone, alternatives. None of them is secret. */
 const NAMES = [
   "alternatives",
   "ca-certificates",
@@ -50,22 +49,21 @@ const NAMES = [
 ];
 
 /**
- * The part of `/etc` that programs of a box see. It is a copy in a folder of the server's own: one mount of one folder takes
- * a fraction of the time of forty mounts. The copy is made anew once one of the files has changed.
+ * The part of `/etc` that a box shows. It is a copy in a server's folder: mounting one folder takes a fraction of the
+ * time of forty mounts. It is made again when one of the files has changed.
  */
 export class SystemNames {
   readonly #folder: string;
   readonly #source: string;
   #copy: { readonly state: string; readonly folder: string } | null = null;
 
-  /** `folder` is the server's own; `source` is the system's `/etc`. */
   constructor(folder: string, source = "/etc") {
     this.#folder = folder;
     this.#source = source;
     rmSync(folder, { recursive: true, force: true });
   }
 
-  /** The folder of the copy, which is as the system's files are now. An earlier copy stays for the boxes that have it. */
+  /** The folder of the present copy. Earlier copies stay for their boxes. */
   current(): string {
     const state = NAMES.map((name) => stateOf(join(this.#source, name))).join();
     if (this.#copy?.state === state) return this.#copy.folder;
@@ -81,7 +79,7 @@ function stateOf(path: string): string {
   return found === undefined ? "" : `${found.ctimeMs}:${found.ino}`;
 }
 
-/** A link into the system's programs stays one; one that leads elsewhere is copied as what it leads to. What cannot be read is left out. */
+/** A link into the system's programs stays a link; others are replaced by their targets. Unreadable files are left out. */
 function copy(from: string, to: string): void {
   const found = lstatSync(from, { throwIfNoEntry: false });
   if (found === undefined) return;
@@ -96,14 +94,14 @@ function copy(from: string, to: string): void {
   }
 }
 
-/** Lets a server that is not root remove its copy again: some systems let nobody write in folders of `/etc`. */
+/** Lets a server that is not root remove its copy: some folders of `/etc` are read-only for all. */
 function makeRemovable(path: string): void {
   if (!lstatSync(path).isDirectory()) return;
   chmodSync(path, 0o755);
   for (const name of readdirSync(path)) makeRemovable(join(path, name));
 }
 
-/** True for what may be shown to everybody: other files of these folders, such as private keys, are left out. */
+/** True for public files; others in these folders, such as private keys, are left out. */
 function isReadable(path: string): boolean {
   const found = lstatSync(path);
   return found.isSymbolicLink() || (found.mode & 0o004) !== 0;

@@ -5,7 +5,7 @@ import type { Mount } from "./bubblewrap-arguments.ts";
 /** Folders of the system's programs and libraries. On most systems all but the first are links into it. */
 const PROGRAMS = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store"];
 
-/** The part of the system that programs of every box see, read-only: its programs and libraries, and the Node that runs. */
+/** The read-only part of the system in every box: programs, libraries, and the running Node. */
 export function systemRoot(node = process.execPath): readonly Mount[] {
   return [...PROGRAMS.flatMap(programFolder), ...nodeMounts(realpathSync(node))];
 }
@@ -18,7 +18,6 @@ function programFolder(path: string): readonly Mount[] {
     : [{ kind: "read-only", source: path, target: path }];
 }
 
-/** The Node that runs, the packages that came with it, and the names by which they are called; of the folder that they lie in, nothing else. */
 function nodeMounts(node: string): readonly Mount[] {
   if (node.startsWith("/usr/")) return [];
   const programs = dirname(node);

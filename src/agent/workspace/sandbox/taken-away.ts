@@ -9,43 +9,43 @@ import { messageOf } from "../../../lib/text.ts";
 import { folderBytes } from "../folder-bytes.ts";
 import { inFolder } from "../pinned-folder.ts";
 
-/** The time for which what was taken away is kept, in ms, and the most of it, in bytes. */
+/** How long removed files are kept, in ms, and the most of them, in bytes. */
 const KEPT_MS = 30 * DAY_MS;
 const MOST_BYTES = 4 * 1024 ** 3;
 
-/** Paths of a workspace that were not there when a program started, and that the program must not leave behind. */
 type Watch = { readonly workspace: string; readonly absent: readonly string[] };
 
 /**
- * Takes away what programs make at protected paths. What is taken away is moved into a folder of the server's own, since a
- * person may have made it meanwhile. That a program runs is written down before it starts: after the death of a server its
- * next start takes away what was left.
+ * Removes files that programs make at protected paths: moves them into a server's folder, since a person may have made
+ * them. Each program is recorded before its start: after a crash, the server's next start removes its files.
  */
 export class TakenAway {
   readonly #running: string;
   readonly #kept: string;
 
-  /** `folder` is the server's own. */
   constructor(folder: string) {
     this.#running = join(folder, "running");
     this.#kept = join(folder, "taken-away");
     mkdirSync(this.#running, { recursive: true });
   }
 
-  /** Remembers that a program starts. The result, called once nothing of the program runs, takes away and says what, in words for the model. */
+  /**
+   * Records the start of a program. The result, called after the program's end, removes its files and returns notes for
+   * the model.
+   */
   watch(watch: Watch): () => Promise<readonly string[]> {
     const id = randomUUID();
     const file = join(this.#running, `${id}.json`);
     writeFileSync(file, JSON.stringify(watch), { mode: 0o600 });
     return async () => {
       const notes = await this.#takeAll(watch, id);
-      // What could not be taken away is tried again at the next start of the server.
+      // A failed removal is repeated at the server's next start.
       if (notes.every(({ isDone }) => isDone)) unlink(file);
       return notes.map(({ text }) => text);
     };
   }
 
-  /** Takes away what programs of a server left that died. Says what, in words for the operator. */
+  /** Removes the files of programs of a stopped server. Returns notes for the operator. */
   async recover(folders: AnsweringFolders): Promise<readonly string[]> {
     const said: string[] = [];
     for (const name of readdirSync(this.#running)) {
@@ -64,7 +64,7 @@ export class TakenAway {
     return said;
   }
 
-  /** Removes what was taken away longer ago than that, and the oldest of what is more than may be kept. */
+  /** Deletes old removed files, and the oldest ones above the limit. */
   async sweep(now: Date, most: number = MOST_BYTES): Promise<void> {
     const names = await readdir(this.#kept).catch((error: unknown) => {
       if (errorCode(error) === "ENOENT") return [];
@@ -105,7 +105,6 @@ export class TakenAway {
   }
 }
 
-/** The watch that was written down; null if it is not whole: then its program was never started. */
 function watchIn(file: string): Watch | null {
   try {
     return JSON.parse(readFileSync(file, "utf8")) as Watch;
@@ -115,7 +114,6 @@ function watchIn(file: string): Watch | null {
   }
 }
 
-/** The part of a path, from the workspace's root, that now stands there, or a link or file on the way to it; null if nothing does. */
 function made(workspace: string, path: string): string | null {
   const names = path.split("/");
   for (const [index] of names.entries()) {
@@ -127,7 +125,6 @@ function made(workspace: string, path: string): string | null {
   return path;
 }
 
-/** Removes the note of a program that has ended. One that stays is looked at again at the next start, and finds nothing. */
 function unlink(file: string): void {
   try {
     rmSync(file, { force: true });
@@ -137,16 +134,15 @@ function unlink(file: string): void {
 }
 
 /**
- * Moves what has this name in a folder away: `to` another place, or, where that cannot be, to the name `beside` it in the same
- * folder. True if it was moved `to`. Links are moved as links. Nothing is copied, since a program may make things of any size
- * and depth.
+ * Moves an entry of a folder to `to`, or, if that fails, to the name `beside` in the same folder. True if it was moved
+ * to `to`. Links are moved as links. Nothing is copied, since a program may make files of any size and depth.
  */
 function moved(folder: string, name: string, to: string, beside: string): boolean {
   try {
     renameSync(join(folder, name), to);
     return true;
   } catch (error) {
-    // Another disk; a folder that may not be written, or lies in one.
+    // Another disk, or a folder without write permission.
     if (!["EXDEV", "EACCES", "EPERM"].includes(errorCode(error) ?? "")) throw error;
   }
   chmodSync(folder, (statSync(folder).mode & 0o7777) | 0o700);

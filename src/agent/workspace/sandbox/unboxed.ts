@@ -7,8 +7,8 @@ import { BOX_LIMITS, unboxedLimits, type BoxLimits } from "./limits.ts";
 import type { Sandbox } from "./sandbox.ts";
 
 /**
- * No box: programs run as the server's user, in process groups of their own, with the limits of a box for files and memory. What they
- * leave in their TMPDIR goes with them.
+ * Without a box: programs run as the server's user, in separate process groups, with a box's limits for files and
+ * memory. Their TMPDIR is removed at their end.
  */
 export function unboxed(groups: ProcessGroups, bounds: Pick<BoxLimits, "memory" | "file"> = BOX_LIMITS): Sandbox {
   const limits = unboxedLimits(bounds);
@@ -30,7 +30,6 @@ export function unboxed(groups: ProcessGroups, bounds: Pick<BoxLimits, "memory" 
   };
 }
 
-/** Removes the folder, and says so to the model if it stays. */
 async function removed(folder: string): Promise<readonly string[]> {
   try {
     await rm(folder, { recursive: true, force: true });

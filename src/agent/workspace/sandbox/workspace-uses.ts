@@ -1,26 +1,24 @@
 import { isInside } from "../../../lib/path-inside.ts";
 
-/** A program's stay in a workspace, from the look of which its box is made. `settled` says that its box is made, `leave` that nothing of it runs. */
+/** A program's stay in a workspace. `settled`: its box is made; `leave`: the box has ended. */
 export type WorkspaceUse = { settled(): void; leave(): void };
 
-/** The same, with what was seen of the workspace when it was entered. */
 export type EnteredWorkspace<Seen> = WorkspaceUse & { readonly seen: Seen };
 
 type Use = { readonly workspace: string; isSettled: boolean };
 
 /**
- * The programs that run in each workspace of this server, for a bubblewrap that follows links at places that it mounts: a
- * box with such places is made only while no other program runs there that could put a link in their way, and none starts
- * meanwhile. Workspaces that lie in one another count as one.
+ * The programs in each workspace of this server, for a bubblewrap that follows links at the places of its mounts. A box
+ * with such mounts is made only while no other program runs there, which could replace a place by a link, and none
+ * starts meanwhile. Nested workspaces count as one.
  */
 export class WorkspaceUses {
   readonly #uses = new Set<Use>();
   readonly #waiting = new Set<() => void>();
 
   /**
-   * Enters a workspace as soon as it may be entered. `look` looks at the workspace, and `isAlone` says of what was seen that
-   * nobody else may be there: then it was seen while nobody was. Gives what the last look saw, by which alone it was decided.
-   * Null if `signal` aborts first.
+   * Enters a workspace as soon as possible. `look` examines the workspace, and `isAlone` decides from its result
+   * whether no other program may run there. Returns the last result. Null if `signal` aborts first.
    */
   async enter<Seen>(
     workspace: string,
@@ -35,12 +33,12 @@ export class WorkspaceUses {
         await this.#change(signal);
       }
       const others = this.#others(workspace);
-      // Nobody else enters meanwhile.
+      // No other program enters meanwhile.
       const use = this.#use(workspace);
       try {
         const seen = await look();
         mustBeAlone = isAlone(seen);
-        // What one that has left did last may not have been seen.
+        // The last actions of a leaving program may have been missed.
         const isStale = others.length > 0 && (mustBeAlone || others.some((other) => !this.#uses.has(other)));
         if (!isStale) return { seen, ...use };
       } catch (error) {
