@@ -2,20 +2,20 @@ import { messageOf } from "../lib/text.ts";
 import { errorCode } from "../lib/error-code.ts";
 
 /**
- * The meaning of a statement's error for who asked. `outage`: the database does not answer, or takes no writes; nobody
- * knows if the statement was done. `contention`: it refused for others' sake or for want of resources; nothing was done,
- * and the same statement may be tried again. `refused`: the statement itself is wrong, and would be again.
+ * The meaning of a statement's error. `outage`: the database does not answer, or is read-only, and the outcome is
+ * unknown. `contention`: refused because of others or missing resources; nothing was done, and the statement may be
+ * retried. `refused`: the statement itself is wrong, and a retry would fail.
  */
 export type ErrorClass = "outage" | "contention" | "refused";
 
 /**
- * By SQLSTATE, or the class that its first two characters are (PostgreSQL, appendix A); the longer entry counts. What is
- * not listed is `refused`.
+ * By SQLSTATE, or its class, the first two characters (PostgreSQL, appendix A); the longer entry counts. Others are
+ * `refused`.
  */
 const CLASSES: Readonly<Record<string, ErrorClass>> = {
   // Connections.
   "08": "outage",
-  // The operator ends it: shutdown, crash of another process, starting up. A cancelled statement has done nothing.
+  // Ended by the operator: shutdown, crash of another process, starting up. A cancelled statement has done nothing.
   "57P": "outage",
   "57014": "contention",
   // Read-only: a standby, or a primary that was demoted.
@@ -23,9 +23,9 @@ const CLASSES: Readonly<Record<string, ErrorClass>> = {
   // The server ended a connection that was idle in a transaction, or whose transaction took too long.
   "25P03": "outage",
   "25P04": "outage",
-  // Who connects is not known, or no longer: a password that was changed.
+  // Unknown credentials, such as a changed password.
   "28": "outage",
-  // The database is not there: it is restored, or renamed.
+  // The database is missing: it is being restored, or was renamed.
   "3D": "outage",
   // Serialisation and deadlocks.
   "40": "contention",
@@ -37,26 +37,29 @@ const CLASSES: Readonly<Record<string, ErrorClass>> = {
   "58": "contention",
 };
 
-/** SQLSTATEs, or classes of them, that speak of the statement alone: refusals of our own functions, values, constraints, locks, raised errors. */
+/**
+ * SQLSTATEs, or classes of them, about the statement alone: refusals of our own functions, values, constraints, locks,
+ * raised errors.
+ */
 const OF_STATEMENT = ["TP", "22", "23", "40", "55", "57014", "P0"];
 
 /**
- * True if the connection on which a statement met the error is as good as before. What PostgreSQL has answered about the statement
- * leaves its connection well; not so what breaks connections, and a prepared statement that no longer fits (0A000, 26000).
+ * True if the connection of a failed statement is reusable. PostgreSQL's answers about the statement leave it intact;
+ * broken connections, and prepared statements that no longer fit (0A000, 26000), do not.
  */
 export function leavesConnection(error: unknown): boolean {
   const state = sqlState(error);
   return state !== undefined && OF_STATEMENT.some((prefix) => state.startsWith(prefix));
 }
 
-/** The driver's messages, without a code, of a connection that ended or could not be made. */
+/** The driver's messages, without a code, for a connection that ended or could not be opened. */
 const CONNECTION_ENDED =
   /^(Connection terminated|Connection ended|timeout expired|Query read timeout|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end|PGlite is clos)/;
 
-/** The pool's message if all its connections are at work for too long: the database may be well. */
+/** The pool's message if all its connections are busy for too long: the database may be well. */
 const NO_CONNECTION_FREE = "timeout exceeded when trying to connect";
 
-/** The meaning of a statement's error, whoever raised it: PostgreSQL, the socket or the driver. */
+/** The meaning of an error from PostgreSQL, the socket or the driver. */
 export function errorClass(error: unknown): ErrorClass {
   const state = sqlState(error);
   if (state !== undefined) return CLASSES[state] ?? CLASSES[state.slice(0, 3)] ?? CLASSES[state.slice(0, 2)] ?? "refused";
@@ -66,8 +69,8 @@ export function errorClass(error: unknown): ErrorClass {
 }
 
 /**
- * The problem with the database as everybody may read it who may read an agent. What the driver says names hosts, users
- * and constraints: that is for the server's own log.
+ * The problem with the database for readers of an agent. The driver's message, which names hosts, users and
+ * constraints, is only for the server's log.
  */
 export function shownProblem(error: unknown): string {
   const state = sqlState(error);
@@ -83,14 +86,12 @@ const TITLES: Readonly<Record<ErrorClass, string>> = {
   refused: "the database refused a statement",
 };
 
-/** PostgreSQL's five-character code of an error, or undefined if the error is not the database's answer. */
 export function sqlState(error: unknown): string | undefined {
-  // An error of the socket has a code as well, and "EPIPE" looks like PostgreSQL's.
+  // Socket errors have codes too, and "EPIPE" looks like PostgreSQL's.
   if (typeof error !== "object" || error === null || !("code" in error) || isOfSocket(error)) return undefined;
   return typeof error.code === "string" && /^[0-9A-Z]{5}$/.test(error.code) ? error.code : undefined;
 }
 
-/** Node's errors of sockets, of names and of TLS have codes of their own. */
 function isOfSocket(error: object): boolean {
   if ("syscall" in error) return true;
   return (

@@ -10,11 +10,10 @@ import {
   ToolCallState,
 } from "./generated/enums.ts";
 
-/** The columns with values of a kind that a newer version may add to, and what else is read with them. */
 type Known = {
   readonly columns: Readonly<Record<string, { readonly values: Readonly<Record<string, string>>; readonly nullable?: true }>>;
   readonly lists: Readonly<Record<string, string>>;
-  /** With a `?` at the end if there may be none. */
+  /** With a `?` at the end if it may be null. */
   readonly rows: Readonly<Record<string, string>>;
 };
 
@@ -45,15 +44,11 @@ const KNOWN: Readonly<Record<string, Known>> = {
 
 type Query = Readonly<Record<string, unknown>>;
 
-/** True if a read failed since a row has a value that this version does not know. */
 export function isUnknownValue(error: unknown): boolean {
   return error instanceof Error && /not found in enum/.test(error.message);
 }
 
-/**
- * The arguments of a read, with the condition that every value of the rows is known, of the rows that are read along, too:
- * an unknown one is left out of lists, and null if it is asked for by its id.
- */
+/** Adds the condition that all values are known, also in related rows: unknown ones are left out of lists, and null by id. */
 export function onlyKnown(model: string, args: Query): Query {
   const known = KNOWN[model];
   if (known === undefined) return args;
@@ -66,7 +61,6 @@ function and(where: unknown): readonly unknown[] {
   return given === undefined ? [] : Array.isArray(given) ? given : [given];
 }
 
-/** That the row's own values are known, and those of the rows that it is read with. */
 function conditions(known: Known, args: Query): readonly object[] {
   const own = Object.entries(known.columns).map(([column, { values, nullable }]) => {
     const isKnown = { [column]: { in: Object.values(values) } };
@@ -90,7 +84,6 @@ function askedFor(args: Query, relation: string): Query | null {
   return null;
 }
 
-/** The same of what is read along: lists have a condition of their own. */
 function nested(known: Known, args: Query): Query {
   const parts = ["include", "select"].flatMap((part): (readonly [string, unknown])[] => {
     const asked = args[part] as Query | undefined;

@@ -7,16 +7,13 @@ import type { Logger } from "../telemetry/log.ts";
 import { connectionName } from "./connected-servers.ts";
 import { sqlState } from "./error-class.ts";
 
-/** The waits between two looks at a database that is late, and between two lines about it, in ms. */
+/** In ms: the waits between two checks of a late database, and the time between two log lines. */
 const FIRST_WAIT_MS = 250;
 const LAST_WAIT_MS = 5_000;
 const TELL_MS = 60_000;
-/** The time that a connection may take to open, in ms. */
 const CONNECT_MS = 5_000;
 
-/** PostgreSQL starts, stops, or has no connection left (PostgreSQL, appendix A). */
 const LATE_STATES: ReadonlySet<string> = new Set(["57P01", "57P02", "57P03", "53300"]);
-/** Nobody listens, no way leads there, or the name is not known yet; a socket of the machine is not there. */
 const LATE_CODES: ReadonlySet<string> = new Set([
   "ECONNREFUSED",
   "ECONNRESET",
@@ -29,12 +26,12 @@ const LATE_CODES: ReadonlySet<string> = new Set([
   "ENOENT",
 ]);
 
-/** The name of the connection that looks. PostgreSQL may show it a moment longer than it lives: no migration waits for its end. */
+/** The name of the checking connection. PostgreSQL may list it a moment longer: migrations do not wait for its end. */
 export const LOOKING = connectionName("start", "migration");
 
 /**
- * Resolves when the PostgreSQL of a URL takes connections, or refuses one for a reason that waiting does not mend, such as a wrong
- * password: who connects next is told that. It is logged at once, and each minute, that it is late.
+ * Resolves when PostgreSQL accepts connections, or refuses them for a reason that waiting does not change, such as a
+ * wrong password: the next connection reports it. Logs immediately, and each minute, that it is late.
  */
 export async function untilPostgresAnswers(url: string, logger: Pick<Logger, "tell">): Promise<void> {
   let told = -Infinity;
@@ -57,13 +54,13 @@ export async function untilPostgresAnswers(url: string, logger: Pick<Logger, "te
   logger.tell("outage", what, { durationMs });
 }
 
-/** Why a connection cannot be opened yet, in words; null if it can, or if waiting would not mend it. */
+/** Why a connection cannot be opened yet; null if it can, or if waiting would not help. */
 async function lateness(url: string): Promise<string | null> {
   let client: pg.Client;
   try {
     client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MS, application_name: LOOKING });
   } catch {
-    // Who opens the database says what is wrong with the URL.
+    // Opening the database reports a wrong URL.
     return null;
   }
   client.on("error", () => {});

@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { errorCode } from "../lib/error-code.ts";
 import { messageOf } from "../lib/text.ts";
 
-/** Another process works on the data folder, which is one server's: the embedded database, kept outputs, HOMEs and boxes. */
+/** Another process uses the data folder, which belongs to one server: embedded database, outputs, HOMEs and boxes. */
 export class DataFolderInUse extends Error {
   override readonly name = "DataFolderInUse";
   constructor(folder: string, owner: string) {
@@ -14,10 +14,9 @@ export class DataFolderInUse extends Error {
   }
 }
 
-/** The variables that name folders of a server. */
 type FolderVariable = "TRIPLANE_DATA_DIR" | "TRIPLANE_PROGRAMS_DIR";
 
-/** The data folder cannot be made or written. */
+/** The data folder cannot be created or written. */
 export class DataFolderUnusable extends Error {
   override readonly name = "DataFolderUnusable";
   constructor(folder: string, problem: string, variable: FolderVariable = "TRIPLANE_DATA_DIR") {
@@ -28,10 +27,9 @@ export class DataFolderUnusable extends Error {
   }
 }
 
-/** SQLite's code for a database that another holds. */
 const SQLITE_BUSY = 5;
 
-/** Rejects with DataFolderUnusable if the folder could be neither made nor written now. Makes nothing. */
+/** Rejects with DataFolderUnusable if the folder could be neither created nor written. Creates nothing. */
 export async function checkFolder(folder: string, variable: FolderVariable): Promise<void> {
   for (let path = folder; ; path = dirname(path)) {
     try {
@@ -46,9 +44,8 @@ export async function checkFolder(folder: string, variable: FolderVariable): Pro
 }
 
 /**
- * Takes the folder for this process. The lock is the system's own, by way of an
- * SQLite file that nothing is written to: it ends with its process however that ends, so that none is ever stale.
- * Beside it stands who holds it. Returns the release.
+ * Locks the folder for this process. It is a lock of the system on an unwritten SQLite file, which ends with its
+ * process in every case, so that none is ever stale. A file next to it names the holder. Returns the release.
  */
 export async function lockFolder(folder: string): Promise<() => Promise<void>> {
   await mkdir(folder, { recursive: true }).catch((error: unknown) => {

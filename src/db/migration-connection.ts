@@ -1,4 +1,3 @@
-/** A connection that can run scripts of several statements. */
 export type MigrationConnection = {
   script(sql: string): Promise<void>;
   query<Row>(sql: string, values?: readonly unknown[]): Promise<Row[]>;

@@ -4,23 +4,17 @@ import { endOfReads } from "./connections/reader-limits.ts";
 import { nameOf, type Sql } from "./sql.ts";
 import { sqlState } from "./storage-error.ts";
 
-/** The connections of a server to its database, by what they are for. */
 export const STATEMENT_POOLS = ["commits", "work", "leases", "reads"] as const;
 export type StatementPool = (typeof STATEMENT_POOLS)[number];
 
-/** Hears what happens at a database. */
 export type DatabaseObserver = {
-  /** What the start waits for, and what goes wrong later for nobody in particular. */
   tell(message: string): void;
-  /** The schema was brought up to date by these migrations. */
   migrated(names: readonly string[], durationMs: number): void;
-  /** No connection could be had. */
   connectionFailed(error: unknown): void;
-  /** `failure` has the error with which it ended; null for none. */
+  /** `failure` has the error of the statement; null for none. */
   statementRan(pool: StatementPool, name: string, durationMs: number, failure: { readonly error: unknown } | null): void;
 };
 
-/** Hears nothing. */
 export const NO_OBSERVER: DatabaseObserver = {
   tell: () => {},
   migrated: () => {},
@@ -30,19 +24,15 @@ export const NO_OBSERVER: DatabaseObserver = {
 
 /** Statements that take longer are logged, in ms. */
 const SLOW_MS = 1_000;
-/** The migrations that one line names. */
 const MIGRATIONS = 10;
 
-/** What an operator does where a database has no room, by SQLSTATE (PostgreSQL, appendix A). */
 const ROOM: ReadonlyMap<string, string> = new Map([
   ["53100", "its disk is full: make room there. What agents write waits meanwhile, and what people send is refused"],
   ["53200", "it has no memory left: give it more, or fewer connections"],
   ["53300", "it takes no more connections: raise max_connections, or let fewer servers and programs connect"],
 ]);
-/** The time between two lines about it, in ms. */
 const ROOM_MS = 60_000;
 
-/** Tells the operator, by log and metrics. */
 export function observedBy(logger: Logger, meters: Meters): DatabaseObserver {
   let toldOfRoom = -Infinity;
   const adviseRoom = (error: unknown, statement: string | null): void => {
@@ -71,12 +61,11 @@ export function observedBy(logger: Logger, meters: Meters): DatabaseObserver {
   };
 }
 
-/** False for what is meant to fail: refusals of the log's own functions, and reads whose reader has left or read too much. */
+/** False for expected failures: refusals of the log's functions, and reads that ended with their operation. */
 function isFault(error: unknown): boolean {
   return sqlState(error)?.startsWith("TP") !== true && endOfReads(error) === null;
 }
 
-/** Runs a statement that is observed. */
 export async function observed<Result>(
   { statementRan }: Pick<DatabaseObserver, "statementRan">,
   pool: StatementPool,
@@ -94,7 +83,6 @@ export async function observed<Result>(
   }
 }
 
-/** Runs statements of a pool that are observed. */
 export function observedQueries(
   query: Sql["query"],
   observer: Pick<DatabaseObserver, "statementRan">,

@@ -3,15 +3,14 @@ import { messageOf } from "../lib/text.ts";
 import { shownProblem } from "./error-class.ts";
 import { isContention, StorageUnavailable } from "./storage-error.ts";
 
-/** The database does not answer: since when, why as people may read it, and what the driver said, for the server's log. */
 export type Outage = { readonly since: Date; readonly problem: string; readonly detail: string };
 
 /** The time between two questions to a database that is away whether it is back, in ms. */
 const PROBE_MS = 250;
 
 /**
- * Knows whether the database answers. One broken connection is no outage: it is one when the database, asked again at
- * once, does not answer either. When it is back, what must be done first is done before anybody else goes on.
+ * Detects outages. One broken connection is no outage: it is one if the database does not answer a second request
+ * either. At its end, registered tasks run before other work continues.
  */
 export class OutageWatch {
   readonly #probe: () => Promise<unknown>;
@@ -21,27 +20,25 @@ export class OutageWatch {
   #current: Outage | null = null;
   #isUnavailable = false;
   #watching: Promise<void> | null = null;
-  /** True if a connection has broken since the checks began. */
   #isSuspectedAgain = false;
   readonly #givingUp = new AbortController();
   #hasEnded = false;
 
-  /** `probe` asks the database for anything, and rejects if it does not answer. */
+  /** `probe` sends any request, and rejects without an answer. */
   constructor(probe: () => Promise<unknown>) {
     this.#probe = probe;
   }
 
-  /** The outage, until everything that comes first at its end is done. */
+  /** The outage, until all tasks at its end are done. */
   get current(): Outage | null {
     return this.#current;
   }
 
-  /** True if there is no use in asking the database now. */
   get isUnavailable(): boolean {
     return this.#isUnavailable;
   }
 
-  /** A statement met a database that does not answer. Looks whether that is an outage, unless the watch has ended. */
+  /** Notes a statement without an answer, and checks for an outage, unless the watch has ended. */
   suspect(): void {
     if (this.#hasEnded) return;
     this.#isSuspectedAgain = true;
@@ -50,31 +47,30 @@ export class OutageWatch {
     });
   }
 
-  /** True from the first statement that met a database that does not answer until it is known to be the same one as before. */
+  /** True from a statement without an answer until the database is known to be the same one as before. */
   get isSuspected(): boolean {
     return this.#watching !== null;
   }
 
-  /** Resolves when there is no outage, at once if there is none. Rejects when the watch gives up. */
   async over(): Promise<void> {
     await this.#watching;
     if (this.#givingUp.signal.aborted) throw new StorageUnavailable("the database did not come back before the server closed");
   }
 
-  /** Does `task` as soon as the database is back, before the outage counts as over. Returns the end of that. */
+  /** Runs `task` when the database answers again, before the outage is over. Returns the function that removes it. */
   first(task: () => Promise<void>): () => void {
     this.#firsts.add(task);
     return () => this.#firsts.delete(task);
   }
 
-  /** Does `task` each time when the database answers after a connection was lost: it may be another server now. */
+  /** Runs `task` after each lost connection when the database answers: it may be another server. */
   onReconnect(task: () => Promise<void>): void {
     this.#checks.add(task);
   }
 
   /**
-   * True if every check was made, and no connection has broken meanwhile: one that is left may still lead to the database of
-   * before. A check's finding concerns the check itself: the database never counts as away because of it.
+   * True if every check succeeded, and no connection has broken meanwhile: a remaining one may still lead to the
+   * earlier database. A failed check concerns only itself: the database never counts as away because of it.
    */
   async #check(): Promise<boolean> {
     this.#isSuspectedAgain = false;
@@ -83,18 +79,17 @@ export class OutageWatch {
     return !isCut && !this.#isSuspectedAgain;
   }
 
-  /** Calls the listener when an outage begins and when it is over. Returns the end of that. */
+  /** Calls the listener when an outage begins and when it ends. Returns the function that stops it. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** The server closes: nobody waits for the database from now on. */
   giveUp(): void {
     this.#givingUp.abort();
   }
 
-  /** The connections end: nobody waits for the database from now on, and one that breaks says nothing of it. */
+  /** The connections end: waits for the database end, and broken connections are ignored. */
   end(): void {
     this.#hasEnded = true;
     this.giveUp();
@@ -110,7 +105,6 @@ export class OutageWatch {
     }
   }
 
-  /** Says that there is an outage, until it is over. */
   async #sitOut(problem: unknown): Promise<void> {
     const { signal } = this.#givingUp;
     this.#set({ since: new Date(), problem: shownProblem(problem), detail: messageOf(problem) });
@@ -121,7 +115,6 @@ export class OutageWatch {
     if (!signal.aborted) this.#set(null);
   }
 
-  /** True if the database answers, and what comes first then is done. */
   async #isBack(): Promise<boolean> {
     if ((await this.#problem()) !== null) return false;
     this.#isUnavailable = false;
@@ -135,13 +128,12 @@ export class OutageWatch {
     this.#listeners.forEach((listener) => listener());
   }
 
-  /** The problem with the database; null if it answers. */
   async #problem(): Promise<{ readonly error: unknown } | null> {
     try {
       await this.#probe();
       return null;
     } catch (error) {
-      // It has no connection to spare, or other needs: it answers.
+      // It answers, without a free connection or for other reasons.
       return isContention(error) ? null : { error };
     }
   }

@@ -1,12 +1,11 @@
 import type { MigrationConnection } from "./migration-connection.ts";
 import { DatabaseUnavailable } from "./storage-error.ts";
 
-/** What a PostgreSQL says of itself and of one of its databases, by the settings that a new connection has. */
 type PostgresServer = {
   readonly number: number;
   readonly version: string;
   readonly encoding: string;
-  /** The settings that let PostgreSQL acknowledge what a crash may lose: "fsync", "synchronous_commit". */
+  /** The settings that let PostgreSQL acknowledge writes that a crash may lose: "fsync", "synchronous_commit". */
   readonly lossy: readonly string[];
 };
 
@@ -18,8 +17,8 @@ const SERVER = `SELECT current_setting('server_version_num')::int AS number, cur
 const OLDEST_VERSION = 15;
 
 /**
- * Throws DatabaseUnavailable if Triplane cannot work on this PostgreSQL or in this database, before anything is changed in it.
- * Tells what it can work with, and what people should know.
+ * Throws DatabaseUnavailable if Triplane cannot work with this PostgreSQL or this database, before any change. Reports
+ * warnings.
  */
 export async function checkPostgres(connection: MigrationConnection, tell: (message: string) => void): Promise<void> {
   const [server] = await connection.query<PostgresServer>(SERVER);
@@ -41,7 +40,7 @@ function refuseOld({ number, version }: PostgresServer): void {
 
 const ENCODING_ADVICE = "CREATE DATABASE … TEMPLATE template0 ENCODING 'UTF8' makes one that has it";
 
-/** SQL_ASCII keeps every byte as it comes, but PostgreSQL takes each byte for a character (PostgreSQL, "Character Set Support"). */
+/** SQL_ASCII keeps all bytes, but PostgreSQL takes each for a character (PostgreSQL, "Character Set Support"). */
 function checkEncoding({ encoding }: PostgresServer, tell: (message: string) => void): void {
   switch (encoding) {
     case "UTF8":

@@ -1,7 +1,6 @@
-/** The names of columns, of which there are few: every commit asks for dozens. */
+/** A cache of the few names: every commit needs dozens. */
 const NAMES = new Map<string, string>();
 
-/** The column of a field: its name in snake_case. */
 export function columnName(field: string): string {
   let name = NAMES.get(field);
   if (name === undefined) {

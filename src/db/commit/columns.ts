@@ -1,6 +1,5 @@
 import type { AgentPatch, KnownFileRow, NewToolCall, OwnerChange, StepEnd, ToolCallPatch } from "./change.ts";
 
-/** The types of the columns that a commit writes, as PostgreSQL names them. */
 export type ColumnType =
   | "text"
   | "int"
@@ -17,16 +16,13 @@ export type ColumnType =
   | "actor_kind"
   | "tool_call_state";
 
-/** A column of a table: its type, with a `?` if it may be null. */
 export type Column = ColumnType | `${ColumnType}?`;
 
-/** The columns of a table, by the names of their fields. */
 export type Columns<Field extends string = string> = { readonly [Name in Field]: Column };
 
-/** The columns of the rows of `Input`. */
 type ColumnsOf<Input> = { readonly [Name in keyof Input]-?: null extends Input[Name] ? `${ColumnType}?` : ColumnType };
 
-/** The columns of an agent that a commit may set, besides `lastActivityAt`, which never goes back. */
+/** The columns of an agent that a commit may set, without `lastActivityAt`, which never decreases. */
 export const AGENT_PATCH = {
   state: "agent_state",
   breakpoint: "breakpoint",
@@ -43,7 +39,7 @@ export const AGENT_PATCH = {
   doneReason: "text?",
 } as const satisfies ColumnsOf<Omit<AgentPatch, "lastActivityAt">>;
 
-/** Those of an agent that goes on working: a composed commit that starts a step or adds calls sets no others. */
+/** The columns of a working agent: a composed commit that starts a step or adds calls sets no others. */
 export const AGENT_AT_WORK = {
   state: "agent_state",
   breakpoint: "breakpoint",
@@ -53,7 +49,6 @@ export const AGENT_AT_WORK = {
   needs: "int",
 } as const satisfies Partial<typeof AGENT_PATCH>;
 
-/** The columns that the end of a step sets. */
 export const STEP_END = {
   state: "step_state",
   stopReason: "text?",
@@ -66,7 +61,7 @@ export const STEP_END = {
   completedAt: "timestamptz?",
 } as const satisfies ColumnsOf<StepEnd>;
 
-/** The columns of a step that starts: the others are null. */
+/** The other columns are null. */
 export const STEP_START = {
   agentId: "text",
   step: "int",
@@ -78,14 +73,13 @@ export const STEP_START = {
   outputIsEstimated: "boolean",
 } as const satisfies Partial<ColumnsOf<NonNullable<OwnerChange["stepStart"]>>>;
 
-/** The columns of a step. */
 export const STEP = {
   ...STEP_START,
   ...STEP_END,
   copiedFrom: "text?",
 } as const satisfies ColumnsOf<NonNullable<OwnerChange["stepStart"]>>;
 
-/** The columns of a message that an owner adds: the others are null. */
+/** The other columns are null. */
 export const OWN_MESSAGE = {
   id: "text",
   tenant: "text",
@@ -99,7 +93,6 @@ export const OWN_MESSAGE = {
   createdAt: "timestamptz",
 } as const satisfies Partial<ColumnsOf<NonNullable<OwnerChange["messages"]>[number]>>;
 
-/** The columns of a message. */
 export const MESSAGE = {
   ...OWN_MESSAGE,
   arrival: "int?",
@@ -109,7 +102,6 @@ export const MESSAGE = {
   withdrawnAt: "timestamptz?",
 } as const satisfies ColumnsOf<NonNullable<OwnerChange["messages"]>[number]>;
 
-/** The columns of a tool call that a transition may set. */
 export const TOOL_CALL_PATCH = {
   state: "tool_call_state",
   attempt: "int",
@@ -132,7 +124,7 @@ export const TOOL_CALL_PATCH = {
   updatedAt: "timestamptz",
 } as const satisfies ColumnsOf<ToolCallPatch>;
 
-/** Those of a call that has run, or was given the result of another one: a composed commit that starts the next step sets no others. */
+/** The columns of a call that has run, or reused a result: a composed commit that starts the next step sets no others. */
 export const TOOL_CALL_END = {
   state: "tool_call_state",
   output: "text?",
@@ -147,7 +139,7 @@ export const TOOL_CALL_END = {
   updatedAt: "timestamptz",
 } as const satisfies Partial<typeof TOOL_CALL_PATCH>;
 
-/** The columns of a call that an owner adds: the others are null. */
+/** The other columns are null. */
 export const NEW_TOOL_CALL = {
   id: "text",
   tenant: "text",
@@ -163,7 +155,6 @@ export const NEW_TOOL_CALL = {
   ...TOOL_CALL_PATCH,
 } as const satisfies Partial<ColumnsOf<NewToolCall>>;
 
-/** The columns of a tool call. */
 export const TOOL_CALL = {
   ...NEW_TOOL_CALL,
   cancelRequested: "json?",
@@ -172,7 +163,10 @@ export const TOOL_CALL = {
   erasedAt: "timestamptz?",
 } as const satisfies ColumnsOf<NewToolCall>;
 
-/** The columns of a known file that the last call which read or wrote it sets, besides `isWhole`, which stays true for the same content. */
+/**
+ * The columns of a known file that its last reading or writing call sets, without `isWhole`, which stays true for the
+ * same content.
+ */
 export const KNOWN_FILE_PATCH = {
   access: "text",
   digest: "text",
@@ -183,7 +177,6 @@ export const KNOWN_FILE_PATCH = {
   at: "timestamptz",
 } as const satisfies ColumnsOf<Omit<KnownFileRow, "agentId" | "path" | "tenant" | "isWhole">>;
 
-/** The columns of a known file. */
 export const KNOWN_FILE = {
   agentId: "text",
   path: "text",

@@ -14,23 +14,20 @@ import {
   type Columns,
 } from "./columns.ts";
 
-/** The number of rows of a part: one is written with a parameter a column, several with an array a column. */
 export type Count = "none" | "one" | "many";
 
-/** The parts that a change has besides the agent's columns and the events. */
 export type Shape = {
   readonly stepEnd: boolean;
   readonly message: boolean;
   readonly toolCalls: Count;
   readonly transitions: Count;
   readonly stepStart: boolean;
-  /** True if the calls that end have read or written files. */
   readonly knownFiles: boolean;
 };
 
 const COUNTS: readonly Count[] = ["none", "one", "many"];
 
-/** The shapes in which no file is known. Calls are made by an answer, which is a message and ends its step. */
+/** The shapes without files. Calls come from an answer, which is a message and ends its step. */
 const WITHOUT_FILES = [true, false].flatMap((stepEnd) =>
   [true, false].flatMap((message) =>
     COUNTS.filter((toolCalls) => toolCalls === "none" || (stepEnd && message)).flatMap((toolCalls) =>
@@ -42,8 +39,8 @@ const WITHOUT_FILES = [true, false].flatMap((stepEnd) =>
 );
 
 /**
- * The shapes in which calls end that have read or written files: alone, with the start of others, or with the results of their
- * step and the start of the next. What else they end with is rare, and the function's.
+ * The shapes with calls that end and have read or written files: alone, with starting calls, or with their step's
+ * results and the next step. Other combinations are rare and left to the function.
  */
 const WITH_FILES = (["one", "many"] as const).flatMap((transitions) =>
   [true, false].map((isWholeStep): Shape => ({
@@ -56,10 +53,8 @@ const WITH_FILES = (["one", "many"] as const).flatMap((transitions) =>
   })),
 );
 
-/** All shapes that have a statement. */
 export const SHAPES: readonly Shape[] = [...WITHOUT_FILES, ...WITH_FILES];
 
-/** The name of a shape, which its statement has. */
 export function shapeName({ stepEnd, message, toolCalls, transitions, stepStart, knownFiles }: Shape): string {
   const [before, after] = [
     `${stepEnd ? "_end" : ""}${message ? "_message" : ""}`,
@@ -68,43 +63,40 @@ export function shapeName({ stepEnd, message, toolCalls, transitions, stepStart,
   return `commit${before}_${toolCalls}_made_${transitions}_moved${after}`;
 }
 
-/** True if the agent goes on working, so that the statement sets few of its columns: each costs time, set or not. */
+/** True if the agent continues to work, so that the statement sets few columns: each costs time, set or not. */
 export function isAtWork({ toolCalls, stepStart }: Pick<Shape, "toolCalls" | "stepStart">): boolean {
   return stepStart || toolCalls !== "none";
 }
 
-/** The columns of an agent that the statement of a shape sets. */
 export function agentColumns(shape: Pick<Shape, "toolCalls" | "stepStart">): Columns {
   return isAtWork(shape) ? AGENT_AT_WORK : AGENT_PATCH;
 }
 
-/** The columns of calls that the statement of a shape sets: before the next step starts, they end. */
+/** The columns of calls for a shape: before the next step starts, they end. */
 export function callColumns({ stepStart }: Pick<Shape, "stepStart">): Columns {
   return stepStart ? TOOL_CALL_END : TOOL_CALL_PATCH;
 }
 
-/** The columns in which all rows of a commit are the same, since they are its agent's, and the parameters that say them. */
 const SHARED = new Map([
   ["tenant", "$1"],
   ["agentId", "$2"],
 ]);
 
-/** The columns of which a row has values of its own, with their types, in the order of their parameters. */
+/** The columns with different values a row, with their types, in parameter order. */
 export function ownColumns<Field extends string>(columns: Columns<Field>): readonly (readonly [field: Field, column: Column])[] {
   return (Object.entries(columns) as [Field, Column][]).filter(([field]) => !SHARED.has(field));
 }
 
-/** True if a column may be null: in a patch, its value is followed by true if the patch sets it. */
+/** In a patch, the value of such a column is followed by true if the patch sets it. */
 export function mayBeNull(column: Column): boolean {
   return column.endsWith("?");
 }
 
-/** A part of a statement: how many rows it writes, and its text. */
 type Part = { readonly name: string; readonly count: "one" | "many"; readonly text: string };
 
 /**
- * The statement of a shape. Its parameters: nine that all have (tenant, agent, owner, epoch, the id of the write, and the
- * columns of the events), the agent's columns, those of each part, and how many rows the parts write.
+ * The statement of a shape. Its parameters: nine common ones (tenant, agent, owner, epoch, write id, event columns),
+ * the agent's columns, those of each part, and the number of rows.
  */
 export function commitText(shape: Shape): string {
   const { stepEnd, message, toolCalls, transitions, stepStart, knownFiles } = shape;
@@ -118,7 +110,7 @@ export function commitText(shape: Shape): string {
   if (toolCalls !== "none") add("calls", toolCalls, insertText("tool_call", NEW_TOOL_CALL, toolCalls, parameters));
   if (stepStart) add("started", "one", insertText("step", STEP_START, "one", parameters));
   if (knownFiles) add("known", "many", knownFilesText(parameters));
-  // A part that writes one row answers it, or null: the sum is null, then, as if nothing was written.
+  // A part with one row returns it, or null: then the sum is null, as if no row was written.
   const answers = parts.map(({ name, count }) => `(SELECT ${count === "one" ? "1" : "count(*)"} FROM ${name})`);
   const written = answers.length === 0 ? "0" : `coalesce(${answers.join(" + ")}, 0)`;
   return `WITH held AS (${held}),
@@ -130,7 +122,6 @@ told AS (INSERT INTO event (tenant, position, agent_id, seq, append_id, channel,
 SELECT base_seq, base_position, signal FROM place`;
 }
 
-/** The parameters of a statement, in the order in which they are named. */
 class Parameters {
   #last: number;
 
@@ -143,16 +134,15 @@ class Parameters {
     return `$${this.#last}::${type}`;
   }
 
-  /** One for a value of the column, or an array of one for each row. */
   of(column: Column, count: "one" | "many"): string {
     return this.next(`${column.replace("?", "")}${count === "many" ? "[]" : ""}`);
   }
 }
 
 /**
- * The lease is compared as a row, which no index has: the planner finds the agent by its id alone. A row that others hold for
- * long keeps a connection for a moment only: the caller tries again without one. `set_config` is volatile, so that PostgreSQL
- * calls it where it has found the row, and before it locks it.
+ * The lease is compared as a row, which no index has: the planner finds the agent by its id alone. A row that stays
+ * locked occupies a connection only briefly: the caller retries without one. `set_config` is volatile, so that
+ * PostgreSQL calls it between finding and locking the row.
  */
 function agentText(shape: Shape, parameters: Parameters): string {
   const patch = patchText(agentColumns(shape), "a", "one", parameters);
@@ -186,7 +176,7 @@ function transitionsText(count: "one" | "many", columns: Columns, parameters: Pa
     AND (NOT ${ofCall(starts)} OR t.cancel_requested IS NULL)`;
 }
 
-/** Rows of arrays by subscripts: `unnest` of so many arrays takes ten times as long. */
+/** Rows from arrays by subscripts: `unnest` of so many arrays takes ten times as long. */
 function insertText(table: string, columns: Columns, count: "one" | "many", parameters: Parameters): string {
   const own = ownColumns(columns);
   const values = own.map(([, column]) => parameters.of(column, count));
@@ -196,7 +186,7 @@ function insertText(table: string, columns: Columns, count: "one" | "many", para
   return `INSERT INTO ${table} (${names.join(", ")}) SELECT ${[...SHARED.values(), ...selected].join(", ")} FROM held${rows}`;
 }
 
-/** Files that are known already are known anew. */
+/** Existing rows are replaced. */
 function knownFilesText(parameters: Parameters): string {
   const set = Object.keys(KNOWN_FILE_PATCH)
     .map(columnName)
@@ -206,7 +196,7 @@ function knownFilesText(parameters: Parameters): string {
     is_whole = EXCLUDED.is_whole OR known_file.is_whole AND known_file.digest = EXCLUDED.digest`;
 }
 
-/** The assignments of the columns that a patch has: a column that it does not set keeps its value. */
+/** The assignments of a patch: unset columns keep their values. */
 function patchText(
   columns: Columns,
   table: string,

@@ -22,12 +22,12 @@ import { commitText, isAtWork, mayBeNull, ownColumns, SHAPES, shapeName, type Co
 import { finalRows, type FinalRows, type FinalTransition } from "./final-rows.ts";
 import type { Statement } from "../sql.ts";
 
-/** The place behind which a commit's events stand, and how often the agent had been signalled before. */
+/** The seq and the position before a commit's events, and how often the agent had been signalled. */
 export type CommitPlace = { base_seq: number; base_position: string | number; signal: number };
 
 /**
- * The statement of a change, and the values of the change. Before them stand those that every commit has: tenant, agent,
- * owner, epoch, the id of the write, and the columns of its events.
+ * The statement of a change, and its values. The common parameters precede them: tenant, agent, owner, epoch, write id,
+ * event columns.
  */
 export type ComposedCommit = { readonly statement: Statement<CommitPlace>; readonly values: readonly unknown[] };
 
@@ -38,7 +38,7 @@ const STATEMENTS = new Map(
   }),
 );
 
-/** The encoding of the values of one column, made once: a commit asks for dozens. */
+/** The cached encoding of a column: a commit needs dozens. */
 type Encoding<Field extends string> = {
   readonly field: Field;
   readonly mayBeNull: boolean;
@@ -57,7 +57,7 @@ const ENCODINGS = {
   knownFile: encodingsOf(KNOWN_FILE),
 };
 
-/** The columns that statements leave out, since nearly no change sets them: each costs time, set or not. */
+/** Columns that statements omit, since few changes set them: each costs time, set or not. */
 const LEFT_OUT = {
   agentAtWork: [...missingIn(AGENT_AT_WORK, AGENT_PATCH), "lastActivityAt" as const],
   toolCallEnd: missingIn(TOOL_CALL_END, TOOL_CALL_PATCH),
@@ -74,7 +74,7 @@ function encodingsOf<Field extends string>(columns: Columns<Field>): readonly En
   return ownColumns(columns).map(([field, column]) => ({ field, mayBeNull: mayBeNull(column), encode: encoderOf(column) }));
 }
 
-/** How the driver is given what is not null: in texts, what PostgreSQL cannot store is replaced. */
+/** The driver's form of a value; in texts, characters that PostgreSQL cannot store are replaced. */
 function encoderOf(column: Column): (value: unknown) => unknown {
   switch (column) {
     case "json":
@@ -98,15 +98,15 @@ function encodeTime(value: unknown): unknown {
 }
 
 /**
- * The change of an owner as one SQL statement with typed parameters, which PostgreSQL plans once a connection; null if it
- * is a change that only the function `commit_change` makes, since what others have committed meanwhile counts: messages of
- * people that join, approvals, what a call starts by, interrupts, notes, background shells, and the beginning of a turn. So is
- * a change that sets columns which its statement leaves out.
+ * An owner's change as one SQL statement with typed parameters, which PostgreSQL plans once a connection. Null for
+ * changes that depend on others' commits, which only the function `commit_change` makes: joining messages, approvals,
+ * conditions of a call's start, interrupts, notes, background shells, and the beginning of a turn. Also null if the
+ * statement omits a column that the change sets.
  *
- * The statement locks as the function does: the agent's row, the rows that it changes, the tenant's log. All parts read from
- * the first, and the place in the log is asked for with what they wrote, so that PostgreSQL cannot take them in another order.
- * It answers no row if the lease is another's or the agent was signalled or interrupted, and fails with TP005 if a row is not in
- * the state that the change starts from. Nothing is written then, and `commit_change` says why.
+ * The statement locks as the function does: the agent's row, the changed rows, the tenant's log. Each part reads from
+ * the one before, and the position in the log depends on their writes, so that PostgreSQL cannot reorder the locks. It
+ * returns no row if the lease is another's or the agent was signalled or interrupted, and fails with TP005 if a row is
+ * not in its expected state. Then nothing is written, and `commit_change` gives the reason.
  */
 export function composeCommit(change: OwnerChange): ComposedCommit | null {
   const rows = isComposable(change) ? finalRows(change) : null;
@@ -117,7 +117,6 @@ export function composeCommit(change: OwnerChange): ComposedCommit | null {
   return isWhole ? { statement, values: valuesOf(change, rows, shape) } : null;
 }
 
-/** True if the statement of the shape leaves nothing out that the change sets. */
 function writesAll(
   { agent = {} }: OwnerChange,
   { messages, toolCalls, transitions, stepStart }: FinalRows,
@@ -147,7 +146,7 @@ function countOf({ length }: readonly unknown[]): Count {
   return length === 0 ? "none" : length === 1 ? "one" : "many";
 }
 
-/** In the order in which `commitText` names the parameters. */
+/** In the parameter order of `commitText`. */
 function valuesOf({ agent = {}, expectSignal, interruptEnd }: OwnerChange, rows: FinalRows, shape: Shape): readonly unknown[] {
   const { stepEnd, transitions, messages, toolCalls, stepStart, knownFiles, starts } = rows;
   const values: unknown[] = [];
@@ -172,7 +171,6 @@ function valuesOf({ agent = {}, expectSignal, interruptEnd }: OwnerChange, rows:
   return values;
 }
 
-/** Adds the values of rows: a value a parameter if there is one row, and an array of its values if there are many. */
 function addAll<Row>(values: unknown[], rows: readonly Row[], count: Count, add: (values: unknown[], row: Row) => void): void {
   if (count !== "many") return rows.forEach((row) => add(values, row));
   const all = rows.map((row) => {
@@ -192,7 +190,6 @@ function addTransition(
   addPatch(values, patch, set);
 }
 
-/** Adds the values of one row. */
 function addRow<Field extends string>(
   values: unknown[],
   encodings: readonly Encoding<Field>[],
@@ -201,7 +198,6 @@ function addRow<Field extends string>(
   for (const { field, encode } of encodings) values.push(encodedBy(encode, row[field]));
 }
 
-/** The same of a patch: behind the value of a column that may be null stands true if the patch sets it, and null if it does not. */
 function addPatch<Field extends string>(
   values: unknown[],
   encodings: readonly Encoding<Field>[],

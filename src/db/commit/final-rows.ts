@@ -1,14 +1,13 @@
 import type { NewToolCall, OwnerChange, ToolCallAudit, ToolCallPatch, ToolCallTransition } from "./change.ts";
 
-/** The steps of one tool call from state to state, as one. */
 export type FinalTransition = Pick<ToolCallTransition, "id" | "from"> & {
   readonly set: ToolCallPatch;
   readonly audit: readonly ToolCallAudit[];
-  /** True if the call starts to execute on its way: refused if it was cancelled. */
+  /** True if the call starts to execute: refused if it was cancelled. */
   readonly starts: boolean;
 };
 
-/** The rows that a change writes, each of them once: a statement cannot write one twice. */
+/** The rows of a change, each once: a statement cannot write a row twice. */
 export type FinalRows = {
   readonly stepEnd: OwnerChange["stepEnd"];
   readonly transitions: readonly FinalTransition[];
@@ -20,7 +19,7 @@ export type FinalRows = {
   readonly starts: boolean;
 };
 
-/** The rows of a change with their final values; null if its parts contradict each other, or write a step twice. */
+/** Null if the parts of the change contradict each other, or write a step twice. */
 export function finalRows({
   stepEnd,
   stepStart,

@@ -3,43 +3,38 @@ import { columnName } from "./column-name.ts";
 import type { KnownFileRow, OutsideChange, OwnerChange, TenantChange, ToolCallTransition } from "./change.ts";
 
 /**
- * Which keys of a part are columns, and are written as such: those of its `rows` or of its one row; of `row` in it; of `set` in each of
- * its transitions; or none.
+ * Which keys of a part are column names, written in snake_case: those of its rows; of `row` in it; of `set` in each
+ * transition; or none.
  */
 export type PartKeys = "rows" | "row in it" | "set in each" | "none";
 
-/** A part of a change, as the SQL functions read it: its type in the record of the change. */
+/** A part of a change, with its type in the SQL functions. */
 export type Part = { readonly sql: "json" | "int" | "text" | "boolean"; readonly keys: PartKeys };
 
-/** A part of an owner's change. `join`: the part of two changes, of which the second comes later. `isComposed`: true if a composed commit makes it. */
+/** `join` merges the part of two consecutive changes. `isComposed`: true if a composed commit supports it. */
 type OwnerPart<Value> = Part & {
   readonly join: (one: Value, other: Value) => Value;
   readonly isComposed: (value: Value) => boolean;
 };
 
-/** The parts that a change can have: none of those that are another kind's. */
 type PartsOf<Change> = keyof { [Name in keyof Change as Change[Name] extends undefined ? never : Name]: never };
 
 const json = (keys: PartKeys): Part => ({ sql: "json", keys });
 
-/** The last word counts. */
 const last = <Value>(_one: Value, other: Value): Value => other;
 const lists = <Row>(one: readonly Row[], other: readonly Row[]): readonly Row[] => [...one, ...other];
 const always = (): boolean => true;
-/** Only `commit_change` makes it: it depends on other commits. */
 const never = (): boolean => false;
 const none = (rows: readonly object[] | readonly string[]): boolean => rows.length === 0;
 
-/** The parts of an owner's change, by name. */
 export type OwnerValues = { [Name in PartsOf<OwnerChange>]: NonNullable<OwnerChange[Name]> };
 
-/** The parts of a change by an agent's owner. */
 export const OWNER_PARTS: { readonly [Name in keyof OwnerValues]: OwnerPart<OwnerValues[Name]> } = {
   expectSignal: { sql: "int", keys: "none", join: last, isComposed: always },
   agent: {
     ...json("rows"),
     join: (one, other) => ({ ...one, ...other }),
-    // The beginning of a turn: messages of people join.
+    // The beginning of a turn: people's messages join.
     isComposed: ({ turn }) => turn === undefined,
   },
   joins: { ...json("rows"), join: lists, isComposed: none },
@@ -68,7 +63,7 @@ export const OWNER_PARTS: { readonly [Name in keyof OwnerValues]: OwnerPart<Owne
   toldHosts: { ...json("none"), join: last, isComposed: never },
 };
 
-/** The parts of a change by others, without those that an owner's change has, too. */
+/** The parts of a change by others that an owner's change lacks. */
 export const OUTSIDE_PARTS: { readonly [Name in Exclude<PartsOf<OutsideChange>, PartsOf<OwnerChange>>]: Part } = {
   idempotencyKey: json("rows"),
   createAgent: json("rows"),
@@ -89,7 +84,6 @@ export const OUTSIDE_PARTS: { readonly [Name in Exclude<PartsOf<OutsideChange>, 
   keepRule: json("rows"),
 };
 
-/** The parts of a change of a tenant. */
 export const TENANT_PARTS: { readonly [Name in PartsOf<TenantChange>]: Part } = {
   idempotencyKey: json("rows"),
   storeAllowRule: json("rows"),
@@ -100,12 +94,10 @@ export const TENANT_PARTS: { readonly [Name in PartsOf<TenantChange>]: Part } = 
   configuration: json("rows"),
 };
 
-/** True if no call starts by what must still stand then. */
 function areOwn(transitions: readonly ToolCallTransition[]): boolean {
   return transitions.every(({ by }) => by === undefined);
 }
 
-/** Each file once, as the last call left it: a part that is read of a content that is known as a whole takes nothing away. */
 function knownAfter(one: readonly KnownFileRow[], other: readonly KnownFileRow[]): readonly KnownFileRow[] {
   const known = new Map<string, KnownFileRow>();
   for (const file of [...one, ...other]) {
@@ -115,7 +107,6 @@ function knownAfter(one: readonly KnownFileRow[], other: readonly KnownFileRow[]
   return [...known.values()];
 }
 
-/** What the table says of one part, of whole changes. */
 type BoundPart<Name> = {
   readonly name: Name;
   readonly addTo: (joined: Partial<OwnerValues>, change: Partial<OwnerValues>) => void;
@@ -140,14 +131,12 @@ function bound<Name extends keyof OwnerValues>(name: Name): BoundPart<Name> {
 
 const BOUND = (Object.keys(OWNER_PARTS) as (keyof OwnerValues)[]).map(bound);
 
-/** Changes of one agent by its owner as one, in their order. */
 export function joinChanges(changes: readonly OwnerChange[]): OwnerChange {
   const joined: Partial<OwnerValues> = {};
   for (const change of changes) for (const { addTo } of BOUND) addTo(joined, change);
   return joined;
 }
 
-/** True if each part of a change is one that a composed commit makes. */
 export function isComposable(change: OwnerChange): boolean {
   return BOUND.every(({ isComposedIn }) => isComposedIn(change));
 }
@@ -155,8 +144,8 @@ export function isComposable(change: OwnerChange): boolean {
 const PARTS: ReadonlyMap<string, Part> = new Map(Object.entries({ ...OWNER_PARTS, ...OUTSIDE_PARTS, ...TENANT_PARTS }));
 
 /**
- * The change as the SQL functions `commit_change` and `commit_tenant_change` read it: columns in snake_case, and no part that changes nothing. An
- * empty list of todos is one: it takes the place of the list.
+ * The change in the form of the SQL functions `commit_change` and `commit_tenant_change`: columns in snake_case,
+ * without empty parts. An empty list of todos is no empty part: it replaces the list.
  */
 export function encodeChange(change: OwnerChange | OutsideChange | TenantChange): string {
   const parts: [string, unknown][] = Object.entries(change);

@@ -15,59 +15,54 @@ import {
 import { nameOf, watched, type Sql, type Statement } from "../sql.ts";
 
 /**
- * The address of a PostgreSQL, the number of connections that one server holds to it for commits, as many for its other work and as
- * many for readers, and the version of the schema that the server knows.
+ * `connections`: the number of connections of one server for commits, and the same again for other work and for
+ * readers. `version`: the schema version that the server knows.
  */
 export type PoolConfig = { readonly url: string; readonly connections: number; readonly version: string };
 
-/** The connections to a PostgreSQL, by what they are for: none of them waits for the others. */
+/** A PostgreSQL's connections by purpose: none waits for the others. */
 export type Pools = {
-  /** Commits and appends of the log, and nothing else. */
   readonly commits: Sql;
-  /** What owners and commands read, what the server looks for, and what is written besides the log. */
   readonly work: Sql;
-  /** Claims and renewals of leases: what an agent loses when it is late. */
+  /** Claims and renewals of leases, which must not be late. */
   readonly leases: Sql;
-  /** The connections for what people and followers read. */
   readonly reads: Sql;
   connections(): readonly PoolLoad[];
-  /** The connections of `reads`, for Prisma. */
   readonly readPool: pg.Pool;
-  /** The settings that do not reach PostgreSQL as they should. Rejects if no connection can be made with them. */
+  /** The settings that PostgreSQL did not accept. Rejects if it cannot be connected. */
   lostSettings(): Promise<readonly string[]>;
   end(): Promise<void>;
 };
 
-/** The load of a pool: connections that are open, those of them that are idle, and statements that wait for one, or for their tenant's turn. */
+/** The load of a pool: open and idle connections, and statements that wait for a connection, or for their tenant's turn. */
 export type PoolLoad = { readonly pool: StatementPool; readonly open: number; readonly idle: number; readonly waiting: number };
 
 /** Two, so that a sweep does not wait for a renewal. */
 const LEASE_CONNECTIONS = 2;
-/** The time that a statement of a reader may run, in ms. PostgreSQL ends it: a driver that gave up would leave it running. */
+/** The time limit of a reader's statement, in ms. PostgreSQL ends it: a timeout of the driver would leave it running. */
 export const READ_STATEMENT_MS = 8_000;
 
-/** Settings of PostgreSQL that a connection begins with, by their names, with the values as `current_setting` says them. */
 type Settings = Readonly<Record<string, string>>;
 
-/** Holds for every connection of a pool, whatever the database or the role says. */
+/** For every connection of a pool, whatever the database or the role sets. */
 const EVERY_CONNECTION: Settings = {
-  // Positions are read behind the lock of a log, which only this isolation allows.
+  // Positions are read after locking a log, which requires this isolation.
   default_transaction_isolation: "read committed",
-  // To compile a statement takes PostgreSQL some hundred ms, each time that it runs one whose plan seems expensive.
+  // Compiling a statement takes PostgreSQL some hundred ms, at each run with a plan that seems expensive.
   jit: "off",
-  // Prisma's adapter takes every time for one of UTC, and the driver reads times in the form of ISO 8601 alone.
+  // Prisma's adapter takes all times for UTC, and the driver reads only ISO 8601.
   TimeZone: "UTC",
   DateStyle: "ISO, MDY",
   lock_timeout: "2s",
   idle_in_transaction_session_timeout: "5s",
 };
 /**
- * A commit, and who works for agents, finds every row by an index, whatever its values are: it is planned once a connection. A plan that was made while
- * the tables were small would otherwise read whole tables until PostgreSQL's statistics follow.
+ * Commits and the agents' work find every row by an index, for any values, so that one plan a connection is enough. A
+ * plan from the time when the tables were small would otherwise read whole tables until PostgreSQL's statistics follow.
  */
 const WRITERS: Settings = {
   ...EVERY_CONNECTION,
-  // A write that PostgreSQL ended would be tried again, and ended again.
+  // A write that PostgreSQL ended would be retried, and ended again.
   statement_timeout: "0",
   plan_cache_mode: "force_generic_plan",
   enable_seqscan: "off",
@@ -79,7 +74,6 @@ const READERS: Settings = {
   max_parallel_workers_per_gather: "0",
 };
 
-/** The settings, as the parameter `options` of a connection's beginning. */
 function optionsOf(settings: Settings): string {
   return Object.entries(settings)
     .map(([name, value]) => `-c ${name}=${value.replaceAll(" ", "\\ ")}`)
@@ -91,16 +85,11 @@ const LOST_SETTINGS: Statement<{ name: string }, [names: readonly string[], valu
   text: "SELECT name FROM unnest($1::text[], $2::text[]) AS given(name, value) WHERE current_setting(name) <> value",
 };
 
-/** The settings that a connection has otherwise than the pool gave them: something has dropped or replaced them. */
 async function lostSettings(query: Sql["query"], settings: Settings): Promise<readonly string[]> {
   const rows = await query(LOST_SETTINGS, [Object.keys(settings), Object.values(settings)]);
   return rows.map(({ name }) => name);
 }
 
-/**
- * The connections of one server, and single statements by them. A connection
- * on which no answer comes within `answerMs` is given up.
- */
 export function openPools(
   { url, connections, version }: PoolConfig,
   observer: DatabaseObserver = NO_OBSERVER,
@@ -115,10 +104,10 @@ export function openPools(
       options: optionsOf(settings),
       application_name: connectionName(version, purpose),
     });
-    // A connection that breaks is told to its statement if it has one, and is replaced by the pool. The one that replaces it may
-    // lead to another database: one that was promoted meanwhile, and that answers as if nothing had happened.
+    // A broken connection rejects its statement and is replaced. The new one may lead to another database, such as one
+    // that was promoted meanwhile.
     pool.on("connect", (client) => client.on("error", () => outages.suspect()));
-    // The pool says once more what an idle connection said.
+    // The pool repeats the errors of idle connections.
     pool.on("error", () => {});
     return pool;
   };
@@ -146,7 +135,7 @@ export function openPools(
         () => connect(pool),
         (client) => observed(observer, pool, nameOf(statement), () => queryPrepared(client, statement, values, answerMs)),
       );
-  // The statements of readers go through the pool's own `query`, which bounds them.
+  // Readers' statements use the pool's own `query`, which bounds them.
   const read: Sql["query"] = async <Row>({ name, text }: Statement, values: readonly unknown[]) =>
     (await pools.reads.query({ name, text }, [...values])).rows as Row[];
   const sqlOf = (query: Sql["query"]): Sql => watched(query, { outages, keepsPrepared: true });
@@ -169,7 +158,8 @@ export function openPools(
     readPool: pools.reads,
     lostSettings: async () => [...new Set([...(await lostSettings(commit, WRITERS)), ...(await lostSettings(read, READERS))])],
     end: async () => {
-      // First: a connection that breaks while it ends is suspicious, and a database that is away is asked for as long as it is.
+      // First: connections that break while they end would be suspicious, and an absent database would be probed for
+      // ever.
       outages.end();
       await Promise.all(Object.values(pools).map((pool) => pool.end()));
     },
@@ -177,8 +167,8 @@ export function openPools(
 }
 
 /**
- * Asks by a connection of its own, since those of the pools may all be at work. Rejects if the database does not answer,
- * and if it answers but takes no writes: a standby, or a primary that was demoted.
+ * Probes on a separate connection, since those of the pools may all be busy. Rejects during an outage, and if the
+ * database is read-only: a standby, or a primary that was demoted.
  */
 async function probe(url: string, applicationName: string): Promise<void> {
   const client = new pg.Client({

@@ -4,13 +4,11 @@ import { serialize } from "pg-protocol";
 import { prepareValue } from "pg/lib/utils.js";
 import type { Statement } from "../sql.ts";
 
-/** A column of an answer, and how its texts are read. */
 type Column = { readonly name: string; readonly read: (text: string) => unknown };
 
-/** A statement as a connection has prepared it, and the columns that it answers. */
 type Prepared = { readonly text: string; readonly columns: readonly Column[] };
 
-/** What each connection has prepared, by name. */
+/** The prepared statements of each connection, by name. */
 const PREPARED = new WeakMap<pg.Connection, Map<string, Prepared>>();
 
 const DESCRIBE = serialize.describe({ type: "P" });
@@ -20,13 +18,13 @@ const EXECUTE = Buffer.concat([serialize.execute(), serialize.sync()]);
 export const ANSWER_MS = 10_000;
 
 /**
- * The statement's rows, by a connection that keeps it prepared. It is parsed and described once; then only its values go to
- * PostgreSQL, in one piece, and rows come back (PostgreSQL, "Extended Query"). The driver's own query has it described each
- * time: a twentieth of what a commit takes (docs/adr/0026). Rejects as the driver's own does, with the stack of who asked. Where it
- * rejects since no answer came in time, the connection is not to be used again.
+ * The statement's rows, on a connection that keeps it prepared. It is parsed and described once; then only its values
+ * are sent, in one piece, and rows are returned (PostgreSQL, "Extended Query"). The driver's own query has it described
+ * each time: a twentieth of a commit's time (docs/adr/0026). Rejects as the driver's own query does, with the caller's
+ * stack. After a rejection for a missing answer, the connection must not be reused.
  *
- * The driver would bound that time, too (`query_timeout`). It does so by a function that is assigned to a property as it is
- * written, which V8 makes an old object: all that is in reach of it, such as the rows, is kept until the whole heap is collected.
+ * The driver's own time limit (`query_timeout`) assigns a function to a property, which V8 promotes to an old object:
+ * everything it reaches, such as the rows, is kept until the whole heap is collected.
  */
 export async function queryPrepared<Row>(
   client: Pick<pg.ClientBase, "query">,
@@ -49,7 +47,7 @@ export async function queryPrepared<Row>(
   }
 }
 
-/** A query as the driver takes one of somebody else's: it calls `submit`, and then a function for each message that comes back. */
+/** A query in the driver's custom form: it calls `submit`, and then a function for each message. */
 class PreparedQuery implements pg.Submittable {
   readonly name: string;
   readonly text: string;
@@ -66,7 +64,6 @@ class PreparedQuery implements pg.Submittable {
     this.callback = callback;
   }
 
-  /** Returns an error if nothing was sent. */
   submit(connection: pg.Connection): Error | null {
     const prepared = preparedBy(connection).get(this.name);
     if (prepared !== undefined && prepared.text !== this.text)
@@ -83,7 +80,7 @@ class PreparedQuery implements pg.Submittable {
     }
   }
 
-  /** PostgreSQL may know the name: of a statement that was parsed, and failed when it was run the first time. */
+  /** PostgreSQL may know the name already, from a statement that was parsed and failed at its first run. */
   #prepare(): readonly Buffer[] {
     return [serialize.close({ type: "S", name: this.name }), serialize.parse({ name: this.name, text: this.text })];
   }
@@ -109,7 +106,7 @@ class PreparedQuery implements pg.Submittable {
   handleEmptyQuery(): void {}
 
   handleReadyForQuery(connection: pg.Connection): void {
-    // One without a name lasts until the next one.
+    // A statement without a name lasts until the next one.
     if (this.name !== "") preparedBy(connection).set(this.name, { text: this.text, columns: this.#columns });
     this.callback(this.#unreadable, this.#rows);
   }
@@ -119,7 +116,6 @@ class PreparedQuery implements pg.Submittable {
   }
 }
 
-/** A proxy before PostgreSQL may have prepared the statement anew: throws if it has more columns by then, or fewer. */
 function rowOf(columns: readonly Column[], texts: readonly (string | null)[]): object {
   if (texts.length !== columns.length)
     throw new Error(`the statement answers ${texts.length} columns, and ${columns.length} when it was described`);
