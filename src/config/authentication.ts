@@ -2,7 +2,6 @@ import { complete, type Written } from "../lib/setting.ts";
 import { TOKEN_ACTOR_SETTINGS, type Authenticate, type Authentication } from "../server/authenticate.ts";
 import { ConfigurationError } from "./configuration-error.ts";
 
-/** The way of authentication: with neither actors nor the operator's own code, whoever reaches the loopback address. */
 export function authenticationOf(
   path: string,
   actors: readonly Written<typeof TOKEN_ACTOR_SETTINGS>[] | undefined,

@@ -7,10 +7,9 @@ import type { Environment } from "./environment.ts";
 import { presets } from "./presets.ts";
 import type { TemplateConfig } from "./templates.ts";
 
-/** A template as the start speaks of it; `name` names its tenant, too, if it is a tenant's own. */
 type Named = { readonly name: string; readonly place: string; readonly template: TemplateConfig };
 
-/** The lines of the start about boxes: which there are, whose programs run in one, and what each preset means there. */
+/** The start's lines about boxes: which exist, whose programs run in one, and the meaning of each preset there. */
 export function sandboxLines(available: Availability, config: Pick<TriplaneConfig, "templates" | "tenants">): readonly string[] {
   const templates = templatesOf(config);
   return [...boxLines(available, templates), ...templates.flatMap((named) => presetLine(available, named))];
@@ -32,7 +31,7 @@ export function unboxedNotes(config: Pick<TriplaneConfig, "templates" | "tenants
   return [...notes, ...idle];
 }
 
-/** A note about templates that may work in one folder, of which one has a box, and one runs command lines unasked without. */
+/** A note about templates that may share a folder, if one has a box and another runs command lines unasked without. */
 export function sharedFolderNotes(
   config: Pick<TriplaneConfig, "templates" | "tenants" | "workspaceRoots" | "defaultWorkspace">,
 ): readonly string[] {
@@ -52,7 +51,7 @@ export function sharedFolderNotes(
   );
 }
 
-/** Notes about templates whose programs run unasked as the server's user, who can read the keys of providers. */
+/** Notes about templates whose programs run unasked as the server's user, and can read providers' keys. */
 export function keyNotes(
   config: Pick<TriplaneConfig, "templates" | "tenants">,
   { anthropic, openai }: Pick<Environment, "anthropic" | "openai">,
@@ -66,7 +65,6 @@ export function keyNotes(
     );
 }
 
-/** True if a template lets bash_run run what its rules do not speak of. */
 function runsUnasked({ permission, tools }: TemplateConfig): boolean {
   const names = (list: readonly string[] | undefined): boolean => list?.includes("bash_run") === true;
   if (permission === undefined || (tools !== undefined && !names(tools))) return false;
@@ -85,11 +83,10 @@ function boxLines(available: Availability, templates: readonly Named[]): readonl
   return followsLinks ? [running, OLD] : [running];
 }
 
-/** The cost of a bubblewrap that follows links at places that it mounts. */
+/** The cost of a bubblewrap that follows links at the places of its mounts. */
 const OLD =
   "bubblewrap is below 0.12: in a workspace with protected or covered paths, such as any git repository, background programs (background: true) are refused, and programs wait for each other. docs/sandbox.md says how to build a newer one, also on Debian 12";
 
-/** The line of a template whose permission is a preset. One that needs a box and has none is a note. */
 function presetLine(available: Availability, { name, template: { permission, sandbox } }: Named): readonly string[] {
   const preset = presetOf(permission);
   switch (preset) {

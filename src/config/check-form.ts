@@ -5,7 +5,7 @@ import { ConfigurationError } from "./configuration-error.ts";
 
 const problemsOf = formCheck(closed(CONFIG_SETTINGS), "the configuration");
 
-/** The configuration, once its form is right. Each error points at its field. */
+/** The configuration, if its form is valid. Each error names its field. */
 export function checkForm(name: string, value: unknown): TriplaneConfig {
   if (value === undefined) throw new ConfigurationError(`${name} exports nothing: write \`export default defineConfig({ … })\``);
   const problems = problemsOf(value);

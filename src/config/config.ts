@@ -29,16 +29,19 @@ export const CONFIG_SETTINGS = {
   templates: named(closed(TEMPLATE_SETTINGS), 1),
   /** The operator's own tools, made by `defineTool`. None if omitted. */
   tools: withDefault(TOOLS, []),
-  /** The operator's own permission modes, by name: the answer of a mode holds for calls that no rule and no list decides. None if omitted. */
+  /** The operator's own permission modes, by name: a mode decides calls without a rule or list. None if omitted. */
   permissionModes: withDefault(
     Type.Unsafe<Readonly<Record<string, CustomMode>>>({ type: "object", additionalProperties: { isFunction: true } }),
     {},
   ),
   /** Hooks that run before those of the templates. None if omitted. */
   hooks: withDefault(closed(HOOK_SETTINGS), {}),
-  /** Hooks that single agents are created with (`createAgent(hooks:)`), by name; they run after those of the template. None if omitted. */
+  /** Hooks for single agents (`createAgent(hooks:)`), by name; they run after those of the template. None if omitted. */
   agentHooks: withDefault(named(closed(HOOK_SETTINGS), 0), {}),
-  /** The operator's own code that is given each event of a kind after its commit, at least once. See docs/approvals.md. None if omitted. */
+  /**
+   * The operator's code that gets each event of a kind after its commit, at least once. See docs/approvals.md. None if
+   * omitted.
+   */
   on: withDefault(
     Type.Unsafe<Listeners>({
       type: "object",
@@ -47,32 +50,51 @@ export const CONFIG_SETTINGS = {
     }),
     {},
   ),
-  /** The times for which things are kept. Everything is kept for ever if omitted; `npm run retention` says what would go. */
+  /** Retention times. Everything is kept for ever if omitted; `npm run retention` lists the removals. */
   retention: withDefault(closed(RETENTION_SETTINGS), {}),
-  /** The boxes in which programs run of agents whose template requires one. See docs/sandbox.md. Nothing more is opened or protected if omitted. */
+  /**
+   * The boxes for programs of agents whose template requires one. See docs/sandbox.md. No further paths are opened or
+   * protected if omitted.
+   */
   sandbox: withDefault(closed(SANDBOX_SETTINGS), {}),
   /** The places where approvals are announced, by name. None if omitted. */
   webhooks: withDefault(named(closed(WEBHOOK_SETTINGS), 0), {}),
   /**
-   * The number of agents that one server advances at a time; others wait, or are another server's. With actors of
-   * several tenants, or `authenticate`, a tenant that wants all has two thirds. 2,000 if omitted.
+   * The number of agents that one server advances concurrently; others wait, or run on another server. With actors of
+   * several tenants, or `authenticate`, one tenant gets at most two thirds. 2,000 if omitted.
    */
   agentLimit: withDefault(COUNT, 2_000),
-  /** The limits of the tool calls that all agents of one server together may run. 32 at once, 256 waiting, for 3 minutes if omitted. */
+  /** The limits of tool calls for all agents of one server together. 32 concurrent, 256 waiting, for 3 minutes if omitted. */
   toolLimits: withDefault(closed(TOOL_LIMIT_SETTINGS), {}),
-  /** The limits of what each actor may ask of one server. 500,000 points a minute and 1,000 subscriptions if omitted. */
+  /** The limits of each actor's requests to one server. 500,000 points a minute and 1,000 subscriptions if omitted. */
   rateLimit: withDefault(closed(RATE_LIMIT_SETTINGS), {}),
-  /** Things that one tenant has besides, by tenant: all else here is everybody's. None if omitted. */
+  /** Additional parts of single tenants, by tenant: all other settings are common. None if omitted. */
   tenants: withDefault(named(closed(TENANT_SETTINGS), 0, TEXT), {}),
-  /** Folders in which agents may work, from the configuration's folder. With actors of several tenants, or `authenticate`, each tenant names its own in `tenants`. Must be given if actors of one tenant may connect; any folder if omitted. */
+  /**
+   * Folders in which agents may work, relative to the configuration's folder. With actors of several tenants, or
+   * `authenticate`, each tenant names its own in `tenants`. Must be given if actors of one tenant may connect; any
+   * folder if omitted.
+   */
   workspaceRoots: withDefault(Type.Immutable(Type.Array(TEXT, { minItems: 1 })), null),
-  /** The folder in which agents work for whom none is named, from the configuration's folder. With several tenants, as `workspaceRoots`. An empty one of each agent's own if omitted. */
+  /**
+   * The folder of agents without a requested one, relative to the configuration's folder. With several tenants, as
+   * `workspaceRoots`. An empty one of each agent's own if omitted.
+   */
   defaultWorkspace: withDefault(TEXT, null),
-  /** Origins of web pages that may connect, such as `https://console.example.org`, besides the server's own. None if omitted. */
+  /**
+   * Origins of web pages that may connect, such as `https://console.example.org`, in addition to the server's own. None
+   * if omitted.
+   */
   allowedOrigins: withDefault(Type.Immutable(Type.Array(ORIGIN)), []),
-  /** The file of documents that clients send by their ids, from the configuration's folder: `{ id: text }`, or Apollo's manifest. None if omitted. */
+  /**
+   * The file of trusted documents that clients send by id, relative to the configuration's folder: `{ id: text }`, or
+   * Apollo's manifest. None if omitted.
+   */
   trustedDocuments: withDefault(TEXT, null),
-  /** The documents that a role may send, by role: `any`, or `trusted` for those of `trustedDocuments` alone. An actor with several roles sends what one of them may. `any` if omitted. */
+  /**
+   * The documents that a role may send: `any`, or only `trusted` ones of `trustedDocuments`. An actor with several
+   * roles has the rights of all. `any` if omitted.
+   */
   operations: withDefault(
     Type.Unsafe<RoleOperations>({
       type: "object",
@@ -81,17 +103,19 @@ export const CONFIG_SETTINGS = {
     }),
     {},
   ),
-  /** The SHA-256 of the token by which a collector reads `/metrics` from another machine: `printf %s TOKEN | sha256sum`. None if omitted: then this machine and administrators read them. */
+  /**
+   * The SHA-256 of the token for reading `/metrics` from another machine: `printf %s TOKEN | sha256sum`. None if
+   * omitted: then local clients and administrators may read them.
+   */
   metricsTokenHash: withDefault(TOKEN_HASH, null),
-  /** Those who may connect, by the hashes of their tokens. If omitted, and `authenticate` too: whoever reaches the loopback address. */
+  /** The actors who may connect, with the hashes of their tokens. If omitted, and `authenticate` too: every local client. */
   actors: Type.Optional(Type.Immutable(Type.Array(closed(TOKEN_ACTOR_SETTINGS), { minItems: 1 }))),
-  /** Instead of `actors`: the operator's own code that says who asks, or null for nobody. See `actors` if omitted. */
+  /** In place of `actors`: code that returns a request's actor, or null to reject it. See `actors` if omitted. */
   authenticate: Type.Optional(ownCode<Authenticate>()),
 };
 
 export type TriplaneConfig = Written<typeof CONFIG_SETTINGS>;
 
-/** Types the configuration file. */
 export function defineConfig(config: TriplaneConfig): TriplaneConfig {
   return config;
 }

@@ -6,7 +6,6 @@ import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { digestOf, type ConfigurationParts } from "./configuration-parts.ts";
 
-/** By what a configuration is compared with the one that is known in each tenant's log. */
 export type ConfigurationServices = {
   readonly sql: Sql;
   readonly log: EventLog;
@@ -26,12 +25,11 @@ const RECORD: Statement<object, [tenants: readonly string[], digests: readonly s
     SELECT k.tenant, k.digest, k.parts::json, $4 FROM unnest($1::text[], $2::text[], $3::text[]) AS k(tenant, digest, parts) ON CONFLICT DO NOTHING`,
 };
 
-/** The most changes that one event names. */
 const MOST_CHANGES = 300;
 
 /**
- * Says in the log of each tenant, once over all servers, what this server's configuration differs in from the one that was
- * known last (invariant 15). The first that a log ever knew is only recorded; so is that of a log that begins later.
+ * Reports in the log of each tenant, once over all servers, how the configuration differs from the last known one
+ * (invariant 15). The first configuration of a log is only recorded.
  */
 export async function sayConfigurationChanges(
   services: ConfigurationServices,
@@ -49,7 +47,7 @@ export async function sayConfigurationChanges(
   for (const { tenant, digest, parts } of known) {
     const now = partsOf(tenant);
     if (digest === null || parts === null || digest === digestOf(now)) continue;
-    // One log that lost commits, or is busy, keeps no server from starting.
+    // A log that lost commits, or is busy, does not stop a server's start.
     await say(services, tenant, { digest, parts }, now).catch((error: unknown) => {
       logger.error(`the change of the configuration could not be said to tenant ${tenant}; the next start does it`, error);
     });
@@ -66,7 +64,7 @@ async function record(
   await sql.query(RECORD, [tenants, parts.map(digestOf), parts.map((of) => JSON.stringify(of)), at]);
 }
 
-/** Another server that says the same is faster, or this one is: the previous digest is compared. */
+/** Only one of several servers with the same report succeeds: the previous digest is compared. */
 async function say(
   { log, clock }: ConfigurationServices,
   tenant: string,
@@ -89,7 +87,7 @@ async function say(
   });
 }
 
-/** The parts that differ, in order of their places. */
+/** In order of their places. */
 export function changesOf(before: ConfigurationParts, now: ConfigurationParts): readonly ConfigurationChange[] {
   const places = [...new Set([...Object.keys(before), ...Object.keys(now)])].toSorted();
   return places.flatMap((part): readonly ConfigurationChange[] => {

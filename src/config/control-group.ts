@@ -9,18 +9,17 @@ import { ConfigurationError } from "./configuration-error.ts";
 
 /** The settings of the control groups (cgroups) of boxes. */
 export const CONTROL_GROUP_SETTINGS = {
-  /** The folder of a control group that was delegated to this server alone, with no process in it. Must be given. */
+  /** The folder of a control group that is delegated to this server alone, without processes. Must be given. */
   folder: TEXT,
-  /** The memory that all programs of one box may use together, with what lies in `/tmp`, in MB, up to 2^30. 8,192 if omitted. */
+  /** The memory of one box's programs together, with `/tmp`, in MB, up to 2^30. 8,192 if omitted. */
   memoryMb: withDefault(Type.Integer({ minimum: 1, maximum: 2 ** 30 }), 8_192),
-  /** Processes and threads of one box, up to 4,194,304, as Linux takes them. 4,096 if omitted. */
+  /** Processes and threads of one box, up to 4,194,304, Linux's limit. 4,096 if omitted. */
   processes: withDefault(Type.Integer({ minimum: 1, maximum: 4_194_304 }), 4_096),
 };
 
-/** The control group below which boxes have theirs: the real path of its folder, and what each may use. */
 export type ControlGroupSettings = { readonly folder: string; readonly limits: Pick<BoxLimits, "memory" | "processes"> };
 
-/** The settings of control groups, checked. Throws ConfigurationError, with what to do, if the folder can have none. */
+/** The checked settings. Throws ConfigurationError, with advice, if the folder supports no control groups. */
 export function controlGroupOf(
   field: string,
   { folder, memoryMb, processes }: Complete<typeof CONTROL_GROUP_SETTINGS>,
@@ -47,7 +46,6 @@ export function controlGroupOf(
   return { folder: realpathSync(folder), limits: { memory: memoryMb * 1024 ** 2, processes } };
 }
 
-/** The reason for which a folder without this file is none of cgroup v2. Both versions have a file cgroup.procs. */
 function whyNoGroup(folder: string, name: string): string {
   if (!existsSync(folder)) return "does not exist";
   if (existsSync(join(folder, "cgroup.procs"))) return "is a folder of cgroup v1, which cannot be used: boxes need cgroup v2";

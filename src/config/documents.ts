@@ -8,8 +8,9 @@ import { TrustedDocuments, type RoleOperations } from "../server/trusted-documen
 import { ConfigurationError } from "./configuration-error.ts";
 
 /**
- * Reads the operator's documents, and who may send others. The file is JSON: `{ id: text }`, as Relay and codegen write it, or
- * Apollo's manifest. A document that does not fit the schema, or is larger than documents may be, is refused, so that it fails here and not at a user.
+ * Reads the trusted documents, and the roles that may send others. The file is JSON: `{ id: text }`, as Relay and
+ * codegen write it, or Apollo's manifest. Refuses documents that do not fit the schema, or are too large, so that they
+ * fail here and not at a client.
  */
 export async function trustedDocumentsOf(
   path: string,
@@ -45,7 +46,6 @@ function jsonOf(field: string, file: string, written: string): Json {
   }
 }
 
-/** The texts by their ids; null if the file has another form. */
 function textsOf(manifest: Json): Map<string, string> | null {
   if (!isJsonObject(manifest)) return null;
   const { operations } = manifest;

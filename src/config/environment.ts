@@ -7,29 +7,27 @@ import { errorCode } from "../lib/error-code.ts";
 import { ConfigurationError, Problems } from "./configuration-error.ts";
 import { didYouMean, messageOf } from "../lib/text.ts";
 
-/** The environment, read once. Secrets are in it: it is never printed. */
+/** The environment, read once. It contains secrets: it is never printed. */
 export type Environment = {
   readonly port: number;
   readonly host: string;
   readonly database: DatabaseConfig;
-  /** The folder in which this server keeps files of its own. */
+  /** The folder for this server's own files. */
   readonly dataFolder: string;
-  /** The folder of what programs of agents write besides workspaces: their HOMEs, and what was taken away from boxes. */
+  /** The folder for agents' programs' files outside of workspaces: HOMEs, and files removed from boxes. */
   readonly programsFolder: string;
   readonly configPath: string;
-  /** The folder in which the server was started. */
   readonly folder: string;
-  /** The keys and addresses of the providers of models; null for those that are not reached. `baseUrl` is null for the provider's own. */
+  /** The providers' keys and addresses; null for unreachable ones. `baseUrl` is null for the provider's own. */
   readonly anthropic: { readonly apiKey: string; readonly baseUrl: string | null } | null;
   readonly openai: { readonly apiKey: string | null; readonly baseUrl: string | null } | null;
 };
 
-/** The parameters of a connection that Triplane sets: those of the URL would take their place. */
+/** The connection parameters that Triplane sets: those of the URL would override them. */
 const OWN_PARAMETERS = ["options", "statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"];
 
 type Read = (name: string) => string | null;
 
-/** The variables that this server, and the commands beside it, read by this name. */
 const OWN_VARIABLES = [
   "TRIPLANE_DATA_DIR",
   "TRIPLANE_PROGRAMS_DIR",
@@ -38,15 +36,14 @@ const OWN_VARIABLES = [
   "TRIPLANE_CALLED_FROM",
   "TRIPLANE_URL",
 ];
-/** The variables that may be in files instead: what is secret. Each by its name with `_FILE` behind it. */
+/** The secret variables, which may name a file instead, with `_FILE` after the name. */
 const IN_FILES = new Set(["DATABASE_URL", "ANTHROPIC_API_KEY", "OPENAI_API_KEY"]);
 
-/** Connections to PostgreSQL that one server holds for commits, and as many for readers. */
 const CONNECTIONS = 6;
 
 /**
- * Reads the variables that the README names. An empty variable counts as absent. A secret may be in a file that the variable with
- * `_FILE` behind its name names, as containers and systemd have them.
+ * Reads the variables of the README. An empty variable counts as absent. A secret may be in a file, named by the
+ * variable with `_FILE` after its name, as containers and systemd provide them.
  */
 export function readEnvironment(variables: Readonly<Record<string, string | undefined>>): Environment {
   const given: Read = (name) => variables[name]?.trim() || null;
@@ -72,13 +69,11 @@ export function readEnvironment(variables: Readonly<Record<string, string | unde
   };
 }
 
-/** Of the variables that all begin alike, those whose rest is near. */
 function nearVariables(name: string): readonly string[] {
   const near = NAMED_ALIKE.filter((known) => isNear(name, known));
   return near.length > 0 ? near : OWN_VARIABLES.filter((known) => didYouMean(restOf(name), [restOf(known)]) !== "");
 }
 
-/** Variables that others read, too. */
 const NAMED_ALIKE = [
   ...[...IN_FILES].flatMap((name) => [name, `${name}_FILE`]),
   "ANTHROPIC_BASE_URL",
@@ -87,19 +82,17 @@ const NAMED_ALIKE = [
   "LOG_FORMAT",
 ];
 
-/** True for a name with one or two mistakes. */
 function isNear(name: string, known: string): boolean {
   return name !== known && distance(name, known) <= 2;
 }
 
-/** True for a misspelt name of such a variable. */
 function isNearlyOwn(name: string): boolean {
   return !NAMED_ALIKE.includes(name) && NAMED_ALIKE.some((known) => isNear(name, known));
 }
 
 const restOf = (name: string): string => name.slice("TRIPLANE_".length);
 
-/** A secret, from its variable or from the file that its other variable names. Neither is repeated in an error. */
+/** A secret from its variable or from the file of its `_FILE` variable. Errors contain neither. */
 function secretOf(name: string, given: Read): string | null {
   const [value, file] = [given(name), given(`${name}_FILE`)];
   if (file === null) return value;
@@ -115,7 +108,7 @@ function secretOf(name: string, given: Read): string | null {
 }
 
 /**
- * How the server logs, by LOG_LEVEL and LOG_FORMAT. Without the latter: text at a terminal, JSON elsewhere. Throws
+ * The log settings of LOG_LEVEL and LOG_FORMAT. The default format is text at a terminal, otherwise JSON. Throws
  * ConfigurationError.
  */
 export function readLogSettings(
@@ -136,7 +129,7 @@ export function readLogSettings(
   });
 }
 
-/** Names the variables of ours that nobody reads, in words for the operator: a mistake that would go unseen. */
+/** Warnings about unread variables with our prefix, which are probably misspelt. */
 export function variableNotes(variables: Readonly<Record<string, string | undefined>>): readonly string[] {
   return Object.keys(variables)
     .filter((name) => !OWN_VARIABLES.includes(name) && (name.startsWith("TRIPLANE_") || isNearlyOwn(name)))
@@ -150,28 +143,28 @@ function anthropicOf(read: Read): Environment["anthropic"] {
   return apiKey === null ? null : { apiKey, baseUrl };
 }
 
-/** Servers of one's own mostly ask for no key. */
+/** Self-hosted servers mostly need no key. */
 function openAiOf(read: Read): Environment["openai"] {
   const baseUrl = urlOf("OPENAI_BASE_URL", read("OPENAI_BASE_URL"));
   const apiKey = keyOf("OPENAI_API_KEY", read("OPENAI_API_KEY"));
   return apiKey === null && baseUrl === null ? null : { apiKey, baseUrl };
 }
 
-/** The key is not repeated in the error. One that no header can hold would be in what the header's error says (invariant 11). */
+/** The error does not contain the key. A key that no header can hold would be in the header's error (invariant 11). */
 function keyOf(name: string, key: string | null): string | null {
   if (key !== null && !/^[\x21-\x7e]+$/.test(key))
     throw new ConfigurationError(`${name} has a line break, a space or another character that no key has: give the key alone`);
   return key;
 }
 
-/** The text is not repeated in the error: somebody may have put a key there. */
+/** The error does not contain the text, which may be a misplaced key. */
 function portOf(text: string): number {
   const port = Number(text);
   if (!/^\d+$/.test(text) || port > 65_535) throw new ConfigurationError("PORT must be a number from 0 to 65535");
   return port;
 }
 
-/** The URL is not repeated in the error: it may hold a password. */
+/** The error does not contain the URL, which may include a password. */
 function databaseOf(url: string | null, folder: string): DatabaseConfig {
   if (url === null) return { kind: "embedded", folder };
   if (!/^postgres(ql)?:\/\//.test(url) || !URL.canParse(url))
@@ -186,7 +179,7 @@ function databaseOf(url: string | null, folder: string): DatabaseConfig {
   return { kind: "postgres", url, connections: CONNECTIONS };
 }
 
-/** The text is not repeated in the error: somebody may have put a key there. */
+/** The error does not contain the text, which may be a misplaced key. */
 function urlOf(name: string, text: string | null): string | null {
   if (text !== null && !(/^https?:\/\//.test(text) && URL.canParse(text)))
     throw new ConfigurationError(`${name} must be an http or https URL`);

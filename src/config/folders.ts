@@ -6,13 +6,14 @@ import { isInside } from "../lib/path-inside.ts";
 import { messageOf } from "../lib/text.ts";
 import { ConfigurationError } from "./configuration-error.ts";
 
-/** The folders in which agents of a tenant may work. */
 export type TenantFolders = Pick<WorkspaceFolders, "workspaceRoots" | "defaultWorkspace">;
 
-/** The folders as they are written, or not. */
 export type WrittenFolders = { readonly workspaceRoots: readonly string[] | null; readonly defaultWorkspace: string | null };
 
-/** The real paths of folders that are written at `place`, each from the configuration's folder. Throws ConfigurationError if one is no folder. */
+/**
+ * The real paths of the folders at `place`, relative to the configuration's folder. Throws ConfigurationError if one is
+ * no folder.
+ */
 export async function foldersOf(place: string, folder: string, written: WrittenFolders): Promise<TenantFolders> {
   const real = (name: string, path: string): Promise<string> => realFolderOf(`${place}${name}`, resolve(folder, path));
   const { workspaceRoots: roots, defaultWorkspace } = written;
@@ -22,7 +23,10 @@ export async function foldersOf(place: string, folder: string, written: WrittenF
   };
 }
 
-/** Throws ConfigurationError if a folder of one tenant lies inside of another's: its agents would reach the other's. Two may name the same one. */
+/**
+ * Throws ConfigurationError if a tenant's folder lies inside of another tenant's: its agents would be reachable. Two
+ * may share one.
+ */
 export function refuseNested(path: string, tenants: ReadonlyMap<string, TenantFolders>): void {
   const places = [...tenants].flatMap(([tenant, { workspaceRoots, defaultWorkspace }]) =>
     [...(workspaceRoots ?? []), ...(defaultWorkspace === null ? [] : [defaultWorkspace])].map((folder) => ({ tenant, folder })),
@@ -35,7 +39,7 @@ export function refuseNested(path: string, tenants: ReadonlyMap<string, TenantFo
         );
 }
 
-/** Throws ConfigurationError if a folder lies in the data folder, in which agents of every tenant have folders of their own. */
+/** Throws ConfigurationError if a folder lies in the data folder, which has folders of all tenants' agents. */
 export function refuseData(place: string, dataFolder: string, { workspaceRoots, defaultWorkspace }: TenantFolders): void {
   const folders = [...(workspaceRoots ?? []), ...(defaultWorkspace === null ? [] : [defaultWorkspace])];
   const inside = folders.find((folder) => isInside(dataFolder, folder));
@@ -45,7 +49,7 @@ export function refuseData(place: string, dataFolder: string, { workspaceRoots, 
     );
 }
 
-/** A start does not wait for a file system that hangs. */
+/** A start does not wait for a hanging file system. */
 const answering = new AnsweringFolders();
 
 async function realFolderOf(field: string, folder: string): Promise<string> {

@@ -6,25 +6,27 @@ import { hookList, listOf, postHooks, type HookList } from "../agent/tools/hook-
 import type { PreToolUse } from "../agent/tools/tool-hooks.ts";
 import { withDefault, type Written } from "../lib/setting.ts";
 
-/** The operator's own code around tool calls and model calls: of each kind one function, or a list. See docs/hooks.md. */
+/** The operator's code around tool calls and model calls: one function or a list of each kind. See docs/hooks.md. */
 export const HOOK_SETTINGS = {
-  /** Hooks that look at a call before it runs: each may ask, deny, answer in the tool's place, or give another input. None if omitted. */
+  /** Hooks before a call runs: each may ask, deny, answer in the tool's place, or give another input. None if omitted. */
   preToolUse: withDefault(hookList<PreToolUse>(), []),
-  /** Hooks that look at a result before it is recorded: each may replace it. `{ run, ifItFails: "withhold" }` keeps the result from the model if the hook fails. None if omitted. */
+  /**
+   * Hooks before a result is recorded: each may replace it. `{ run, ifItFails: "withhold" }` keeps the result from the
+   * model if the hook fails. None if omitted.
+   */
   postToolUse: withDefault(postHooks(), []),
-  /** Hooks that go round the execution of a call. None if omitted. */
+  /** Hooks around the execution of a call. None if omitted. */
   around: withDefault(hookList<Around>(), []),
-  /** Hooks that look at the messages that the model will read: each may give others, for this model call. None if omitted. */
+  /** Hooks that receive the messages for the model: each may replace them for this model call. None if omitted. */
   preModel: withDefault(hookList<PreModel>(), []),
-  /** Hooks that look at each answer of a model after it is stored. None if omitted. */
+  /** Hooks that receive each answer of a model after it is stored. None if omitted. */
   postModel: withDefault(hookList<PostModel>(), []),
-  /** Hooks that are shown the conversation each time it has grown. None if omitted. */
+  /** Hooks that receive the conversation each time it has grown. None if omitted. */
   messagesChanged: withDefault(hookList<MessagesChanged>(), []),
 };
 
 export type HooksConfig = Written<typeof HOOK_SETTINGS>;
 
-/** The hooks of the configuration, then those of the template. */
 export function hooksOf(all: HooksConfig, place: string, own: HooksConfig): Hooks {
   const placed = <Hook>(kind: keyof HooksConfig, ofAll: HookList<Hook> | undefined, ofOwn: HookList<Hook> | undefined) => [
     ...placedHooks(`hooks.${kind}`, listOf(ofAll)),
@@ -40,7 +42,6 @@ export function hooksOf(all: HooksConfig, place: string, own: HooksConfig): Hook
   };
 }
 
-/** The hooks that agents may be created with, by name. */
 export function agentHooksOf(written: Readonly<Record<string, HooksConfig>>): ReadonlyMap<string, Hooks> {
   return new Map(Object.entries(written).map(([name, hooks]) => [name, hooksOf({}, `agentHooks.${name}`, hooks)]));
 }

@@ -20,13 +20,13 @@ export const PRICE_SETTINGS = {
   input: DOLLARS,
   /** The price of output. Must be given. */
   output: DOLLARS,
-  /** The price of input that was read from the provider's cache. That of other input if omitted. */
+  /** The price of input read from the provider's cache. That of other input if omitted. */
   cacheRead: Type.Optional(DOLLARS),
-  /** The price of input that was written into the provider's cache. That of other input if omitted. */
+  /** The price of input written into the provider's cache. That of other input if omitted. */
   cacheWrite: Type.Optional(DOLLARS),
 };
 
-/** The least budget that the Messages API takes, in tokens. */
+/** The smallest budget of the Messages API, in tokens. */
 const THINKING_TOKENS = 1_024;
 
 /** The settings of a model that a provider runs. */
@@ -35,7 +35,10 @@ export const HOSTED_SETTINGS = {
   model: TEXT,
   /** Its price, from which `usage` counts dollars. None if omitted: then `usage` counts tokens only. */
   price: Type.Optional(closed(PRICE_SETTINGS)),
-  /** The path of the script that plays if the provider's key is not set, from the configuration's folder. None if omitted: the server does not start then. */
+  /**
+   * The path of the script that plays without the provider's key, relative to the configuration's folder. None if
+   * omitted: the server does not start then.
+   */
   withoutKey: Type.Optional(TEXT),
 };
 
@@ -46,7 +49,7 @@ export const ANTHROPIC_SETTINGS = {
   ...HOSTED_SETTINGS,
   /** The most tokens of one answer. 8,192 if omitted. */
   maxTokens: withDefault(COUNT, 8_192),
-  /** As much as the model sees fit, or a budget in tokens, at least 1,024 and less than `maxTokens`. The model's own default if omitted. */
+  /** Adaptive, or a budget in tokens, at least 1,024 and less than `maxTokens`. The model's own default if omitted. */
   thinking: withDefault(
     Type.Unsafe<"adaptive" | { readonly budgetTokens: number }>({
       ...Type.Union([Type.Literal("adaptive"), closed({ budgetTokens: Type.Integer({ minimum: THINKING_TOKENS }) })]),
@@ -65,7 +68,7 @@ export const OPENAI_SETTINGS = {
   ...HOSTED_SETTINGS,
   /** The most tokens of one answer. The server's own limit if omitted. */
   maxTokens: withDefault(COUNT, null),
-  /** The ways in which its server differs from others. What its family is known for if omitted. */
+  /** The differences of its server from others. The known ones of its family if omitted. */
   compat: Type.Optional(closed(COMPATIBILITY_SETTINGS)),
 };
 
@@ -73,17 +76,18 @@ export const OPENAI_SETTINGS = {
 export const SCRIPTED_SETTINGS = {
   /** A script, which plays without a provider. Must be given. */
   provider: Type.Literal("scripted"),
-  /** The path of a script, from the configuration's folder, or a script. Must be given. */
+  /** The path of a script, relative to the configuration's folder, or a script. Must be given. */
   script: Type.Unsafe<string | Script>({ type: ["string", "object"] }),
-  /** Its price, to try budgets and figures by: about a token for each four characters. None if omitted: then `usage` counts tokens only. */
+  /**
+   * Its price, for trying budgets and usage: about a token for each four characters. None if omitted: then `usage`
+   * counts tokens only.
+   */
   price: Type.Optional(closed(PRICE_SETTINGS)),
 };
 
-/** A model: a Claude model, one behind a chat completions API, or a script. */
 export type ModelConfig =
   Written<typeof ANTHROPIC_SETTINGS> | Written<typeof OPENAI_SETTINGS> | Written<typeof SCRIPTED_SETTINGS>;
 
-/** The form of a model. */
 export const MODEL = Type.Unsafe<ModelConfig>({
   type: "object",
   required: ["provider"],
@@ -91,19 +95,16 @@ export const MODEL = Type.Unsafe<ModelConfig>({
   oneOf: [closed(ANTHROPIC_SETTINGS), closed(OPENAI_SETTINGS), closed(SCRIPTED_SETTINGS)],
 });
 
-/** Models by name, and notes for the operator at the start. */
 type Models = { readonly models: ReadonlyMap<string, Model>; readonly notes: readonly string[] };
 
-/** The place of models in a configuration: where they stand, from which folder scripts are named, and the tools that scripts may speak of. */
 export type ModelSource = {
   readonly folder: string;
   readonly environment: Environment;
   readonly tools: { has(name: string): boolean };
-  /** Hears of each file that is read. */
   readonly onRead: (path: string) => void;
 };
 
-/** The models configured at `field`, checked. Throws ConfigurationError with the place of what is wrong. */
+/** The checked models of `field`. Throws ConfigurationError with the place of a problem. */
 export async function modelsOf(
   field: string,
   configs: Readonly<Record<string, ModelConfig>>,
@@ -146,7 +147,6 @@ async function modelOf(field: string, config: ModelConfig, source: ModelSource):
   }
 }
 
-/** The script that stands in for a model whose provider cannot be reached. */
 async function withoutKey(
   field: string,
   missing: string,

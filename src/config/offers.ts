@@ -8,40 +8,35 @@ import type { HooksConfig } from "./hooks.ts";
 import { modelsOf, type ModelConfig } from "./models.ts";
 import { templateOf, type TemplateConfig } from "./templates.ts";
 
-/** The things that agents are made of, by name. */
+/** The parts of which agents are made, by name. */
 export type Offer = {
   readonly templates: ReadonlyMap<string, Template>;
   readonly models: ReadonlyMap<string, Model>;
   readonly tools: ReadonlyMap<string, Tool>;
 };
 
-/** An offer as it is written: of everybody, or of one tenant. */
 type WrittenOffer = {
   readonly templates: Readonly<Record<string, TemplateConfig>>;
   readonly models: Readonly<Record<string, ModelConfig>>;
   readonly tools: readonly Tool[];
 };
 
-/** The parts of a configuration that hold for each offer: templates among them, which each offer makes of its own tools and models. */
+/** The common parts of every offer. Its templates are built again in each offer, with the offer's own tools and models. */
 export type OfferSource = {
   readonly path: string;
-  /** The configuration's folder. */
   readonly folder: string;
   readonly environment: Environment;
-  /** Hears of each file that is read. */
   readonly onRead: (path: string) => void;
   readonly hooks: HooksConfig;
   readonly modes: ReadonlyMap<string, CustomMode>;
-  /** Paths that boxes protect besides those that they always do. */
   readonly protect: readonly string[];
-  /** The templates that are everybody's. */
   readonly templates: Readonly<Record<string, TemplateConfig>>;
 };
 
 /**
- * An offer: what is written besides what is shared, and notes for the operator. Templates that are everybody's are made for
- * each offer: a rule in them speaks of the offer's own tools too. `place` stands before its names in messages, as in
- * `tenants.acme.`. Throws ConfigurationError if something is wrong, or has the name of something that is there already.
+ * An offer: its written parts and the common ones, with notes for the operator. Common templates are built for each
+ * offer, since their rules apply to the offer's own tools too. `place` precedes its names in messages, as in
+ * `tenants.acme.`. Throws ConfigurationError for a problem, or for a name that exists already.
  */
 export async function offerOf(
   { path, folder, environment, onRead, hooks, modes, protect, templates }: OfferSource,
@@ -58,7 +53,7 @@ export async function offerOf(
     modelsOf(`${path}: ${place}models`, written.models, { folder, environment, onRead, tools: known }),
   );
   const models = new Map([...shared.models, ...(own?.models ?? [])]);
-  // What is wrong with a model is told once, and not again by each template that names it.
+  // A problem of a model is reported once, not for each template that names it.
   const modelNames = [...new Set([...models.keys(), ...Object.keys(written.models)])];
   const vocabulary = { tools: known, modes };
   const made = (from: string, configs: Readonly<Record<string, TemplateConfig>>): (readonly [string, Template])[] =>

@@ -3,8 +3,8 @@ import { registerHooks } from "node:module";
 const PACKAGE = new URL("../triplane.ts", import.meta.url).href;
 
 /**
- * Lets `import … from "triplane"` lead to this server from whatever file it stands in: a configuration may lie outside of
- * the checkout, where no node_modules has the package. By Node's synchronous module hooks (node:module, registerHooks).
+ * Resolves `import … from "triplane"` to this server from any file: a configuration may lie outside of the checkout,
+ * without the package in node_modules. Uses Node's synchronous module hooks (node:module, registerHooks).
  */
 export function resolvePackageName(): void {
   registerHooks({

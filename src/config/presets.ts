@@ -1,15 +1,15 @@
 import type { PermissionSource } from "../agent/policy/permission-source.ts";
 
-/** Permission blocks for templates: `permission: presets.readOnly`. A block of one's own may spread one and add rules. */
+/** Permission blocks for templates: `permission: presets.readOnly`. A custom block may spread one and add rules. */
 export const presets = {
-  /** Read-only tools, and command lines that are known to only read, run. Everything else is asked for. */
+  /** Read-only tools, and command lines known to only read, run. All others are asked about. */
   readOnly: { mode: "default", readOnlyCommands: true },
-  /** Everything that may change something is asked for, every command line among it. Read-only tools run. */
+  /** All changes are asked about, including every command line. Read-only tools run. */
   askAll: { mode: "default" },
   /**
-   * For templates with `sandbox: "required"`: what changes files of the workspace, and every command line, runs in the box
-   * without asking. Asked for are files with secrets and tools of your own that may change something. Without a box it asks as
-   * `askAll` does.
+   * For templates with `sandbox: "required"`: changes of workspace files, and every command line, run in the box
+   * without a question. Secret files and custom tools that may change something are asked about. Without a box it asks
+   * as `askAll` does.
    */
   workspace: { mode: "default", autoAllowInBox: ["fs_write", "fs_edit", "fs_multi_edit", "todo_write", "bash_run", "bash_kill"] },
 } as const satisfies Readonly<Record<string, PermissionSource>>;

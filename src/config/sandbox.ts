@@ -9,22 +9,28 @@ import { messageOf } from "../lib/text.ts";
 import { CONTROL_GROUP_SETTINGS, controlGroupOf, type ControlGroupSettings } from "./control-group.ts";
 import { ConfigurationError } from "./configuration-error.ts";
 
-/** The settings of the boxes in which programs of agents run whose template says `sandbox: "required"`. */
+/** The settings of boxes for agents whose template says `sandbox: "required"`. */
 export const SANDBOX_SETTINGS = {
-  /** Folders and files, from the configuration's folder, that programs may read besides their workspace and the system's programs. None if omitted. */
+  /**
+   * Folders and files, relative to the configuration's folder, that programs may read in addition to their workspace
+   * and the system's programs. None if omitted.
+   */
   read: withDefault(TEXTS, []),
-  /** Paths from a workspace's root that programs may not change, besides those of docs/sandbox.md. None if omitted. */
+  /** Paths relative to a workspace that programs may not change, in addition to those of docs/sandbox.md. None if omitted. */
   protect: withDefault(TEXTS, []),
   /**
-   * Hosts that programs reach without asking, as `packages.example.com`, `*.example.org` or `example.org:8080`; without a port those of
-   * http and https. All others are asked for. Without a network if omitted.
+   * Hosts that programs reach without a question, as `packages.example.com`, `*.example.org` or `example.org:8080`;
+   * without a port those of http and https. All others are asked about. Without a network if omitted.
    */
   hosts: withDefault(TEXTS, null),
-  /** The control group (cgroup) below which each box has one of its own, so that limits hold for all of its programs together. None if omitted. */
+  /**
+   * The parent control group (cgroup) of boxes' own groups, whose limits hold for all programs of a box together. None
+   * if omitted.
+   */
   cgroup: withDefault(closedGroup(CONTROL_GROUP_SETTINGS), null),
 };
 
-/** The settings of boxes, checked: `read` are real paths, `hosts` parsed. */
+/** The checked settings of boxes: `read` are real paths, `hosts` parsed. */
 export type SandboxSettings = Omit<WrittenSandbox, "hosts" | "cgroup"> & {
   readonly hosts: readonly HostRule[] | null;
   readonly controlGroup: ControlGroupSettings | null;
@@ -32,7 +38,7 @@ export type SandboxSettings = Omit<WrittenSandbox, "hosts" | "cgroup"> & {
 
 type WrittenSandbox = Complete<typeof SANDBOX_SETTINGS>;
 
-/** The settings of boxes. Throws ConfigurationError if one is wrong, or would open what is the server's own. */
+/** Throws ConfigurationError if a setting is invalid, or would open the server's own files. */
 export function sandboxOf(
   path: string,
   folder: string,

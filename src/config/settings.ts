@@ -34,7 +34,6 @@ import { refuseUnboxed, SANDBOX_SETTINGS, sandboxOf, type SandboxSettings } from
 import { severalTenants, TENANT_SETTINGS, tenantOf, tenantsOf, type Tenants } from "./tenants.ts";
 import { webhookOf } from "./webhooks.ts";
 
-/** The models and tools that every configuration has. */
 const BUILTIN = {
   models: new Map(),
   tools: new Map(BUILTIN_TOOLS.map((tool) => [tool.name, tool])),
@@ -46,7 +45,7 @@ export type Settings = {
   readonly tenants: Tenants;
   readonly modes: ReadonlyMap<string, CustomMode>;
   readonly agentLimit: number;
-  /** True if actors of several tenants may connect, or whomever `authenticate` names. */
+  /** True if actors of several tenants may connect, always with `authenticate`. */
   readonly hasSeveralTenants: boolean;
   readonly toolLimits: ToolLimits;
   readonly rateLimit: RateLimitSettings;
@@ -59,24 +58,23 @@ export type Settings = {
   readonly metricsTokenHash: string | null;
   readonly documents: TrustedDocuments;
   readonly sandbox: SandboxSettings;
-  /** The boxes that this machine makes, or why it makes none. */
+  /** The boxes of this machine, or why it makes none. */
   readonly available: Availability;
-  /** The boxes and who runs in them, in lines for the operator at the start. */
   readonly sandboxLines: readonly string[];
-  /** The beginning of the digest of all that was written. */
   readonly digest: string;
-  /** The parts of the configuration that have a say in a tenant's rights. */
   readonly partsOf: (tenant: string) => ConfigurationParts;
-  /** Notes for the operator at the start. */
   readonly notes: readonly string[];
 };
 
-/** Reads the configuration file and makes the settings of it. `onRead` hears of each other file that is read for them, also if it is wrong. */
+/**
+ * Reads the configuration file and makes the settings. `onRead` is called with each further file that is read, even if
+ * it is invalid.
+ */
 export async function loadSettings(environment: Environment, onRead: (path: string) => void = () => {}): Promise<Settings> {
   return makeSettings(environment, environment.configPath, await readConfig(environment), onRead);
 }
 
-/** Reads the configuration file: its form is right, and what it names is not looked at. */
+/** Reads the configuration file and checks its form only. */
 export async function readConfig({ configPath }: Pick<Environment, "configPath">): Promise<TriplaneConfig> {
   const found = await stat(configPath).catch(() => null);
   if (found === null)
@@ -91,8 +89,8 @@ export async function readConfig({ configPath }: Pick<Environment, "configPath">
 }
 
 /**
- * The line and the column at which a file cannot be read as a module, or fails while it is: Node writes the line and a mark
- * below it at the start of the stack, or the place of the call.
+ * The line and the column at which a module cannot be parsed, or fails: Node writes the line and a mark at the start of
+ * the stack, or the place of the call.
  */
 function placeOf(error: unknown): string {
   const stack = error instanceof Error ? (error.stack ?? "") : "";
@@ -102,7 +100,7 @@ function placeOf(error: unknown): string {
   return call === undefined ? "" : ` (${call})`;
 }
 
-/** Makes the settings of a configuration. `path` is its file: relative paths in it start there. */
+/** Makes the settings of a configuration. `path` is its file, to which paths are relative. */
 export async function makeSettings(
   environment: Environment,
   path: string,
@@ -124,7 +122,7 @@ export async function makeSettings(
   problems.of(() => refuseStrangers(path, environment, authentication));
   const toolLimits = complete(TOOL_LIMIT_SETTINGS, config.toolLimits);
   const own = Object.entries(config.tenants).map(([name, tenant]) => [name, complete(TENANT_SETTINGS, tenant)] as const);
-  // Each tenant is checked with what all have in common.
+  // Each tenant is checked together with the common parts.
   const tenants =
     everybodys === null || authentication === null
       ? problems.of(() => refuseUnchecked(path, own.length))
@@ -158,7 +156,7 @@ export async function makeSettings(
     hasSeveralTenants: severalTenants(whole.authentication) !== null,
     toolLimits,
     rateLimit: complete(RATE_LIMIT_SETTINGS, config.rateLimit),
-    // As browsers write them: without the port of the scheme, and in lower case.
+    // As browsers write them: in lower case, without the scheme's default port.
     allowedOrigins: config.allowedOrigins.map((origin) => new URL(origin).origin),
     authentication: whole.authentication,
     metricsTokenHash: config.metricsTokenHash,
@@ -182,7 +180,7 @@ export async function makeSettings(
   };
 }
 
-/** Of rules that decide nothing, in any template. */
+/** Notes about rules without effect, in any template. */
 function deadRuleNotes({ everybody, named }: Tenants): readonly string[] {
   const notes = [everybody, ...named.values()].flatMap(({ templates, tools }) =>
     [...templates.values()].flatMap((template) => deadRules(template, tools)),
@@ -190,8 +188,8 @@ function deadRuleNotes({ everybody, named }: Tenants): readonly string[] {
   return [...new Set(notes)];
 }
 
-/** A server that anybody reaches needs to know who they are. */
-/** Throws ConfigurationError: the operator would take tenants without a word about them for right. */
+/** A server that is reachable by others must authenticate them. */
+/** Throws ConfigurationError: the operator would think that unchecked tenants are valid. */
 function refuseUnchecked(path: string, tenants: number): null {
   if (tenants === 0) return null;
   throw new ConfigurationError(`${path}: tenants: they are checked once the rest is right`);
@@ -204,7 +202,7 @@ function refuseStrangers(path: string, { host }: Environment, authentication: Au
   );
 }
 
-/** A built-in mode of the same name would be taken in its place, without a word. */
+/** A built-in mode of the same name would silently win. */
 function refuseBuiltinNames(path: string, modes: ReadonlyMap<string, CustomMode>): void {
   const builtin: readonly string[] = [...BUILTIN_MODES, "ask"];
   const taken = builtin.find((name) => modes.has(name));
@@ -214,7 +212,7 @@ function refuseBuiltinNames(path: string, modes: ReadonlyMap<string, CustomMode>
     );
 }
 
-/** The ids of all who may decide in a tenant; null where the operator's own code says who they are, or listeners decide as well. */
+/** The ids of all who may decide in a tenant; null with `authenticate`, or with listeners, which decide as well. */
 export function decidersOf({
   authentication,
   listeners,
@@ -224,7 +222,7 @@ export function decidersOf({
   return (tenant) => deciders.filter((actor) => actor.tenant === tenant).map(({ id }) => id);
 }
 
-/** Folders of agents that one server alone has, where several may share the agents. */
+/** Notes about agents' folders on one server, if several servers share the agents. */
 function ownFolderNotes({ everybody, named }: Tenants, { database }: Environment): string[] {
   if (database.kind === "embedded" || [everybody, ...named.values()].every((tenant) => tenant.defaultWorkspace !== null))
     return [];
@@ -233,7 +231,7 @@ function ownFolderNotes({ everybody, named }: Tenants, { database }: Environment
   ];
 }
 
-/** Tokens and conversations that cross a network in the clear. */
+/** Notes about tokens and conversations that are sent unencrypted. */
 function plainHttpNotes({ host }: Environment): string[] {
   if (isLoopback(host)) return [];
   return [
@@ -241,7 +239,7 @@ function plainHttpNotes({ host }: Environment): string[] {
   ];
 }
 
-/** Of templates whose calls nobody can ever allow, since too few of their tenant may decide. */
+/** Notes about templates whose calls can never be allowed, since too few of their tenant may decide. */
 function quorumNotes(tenants: Tenants, authentication: Authentication): string[] {
   if (authentication.kind !== "tokens") return [];
   const deciders = decidersOf({ authentication, listeners: {} });

@@ -16,36 +16,35 @@ import { closed, complete, type Written } from "../lib/setting.ts";
 import { ConfigurationError, Problems } from "./configuration-error.ts";
 import { HOOK_SETTINGS, hooksOf, type HooksConfig } from "./hooks.ts";
 
-/** The settings that the rooms of the agent read as they are written. */
 export const PLAIN_SETTINGS = { ...CONVERSATION_SETTINGS, ...TURN_SETTINGS, ...CALL_SETTINGS, ...APPROVAL_SETTINGS };
 
 /** A template: agents are made from it. */
 export const TEMPLATE_SETTINGS = {
   ...PLAIN_SETTINGS,
-  /** The things that agents may do without asking, after asking, and not at all. If omitted, read-only tools run and the rest is asked for. */
+  /**
+   * The calls that run without a question, after one, or never. If omitted, read-only tools run and all others are
+   * asked about.
+   */
   permission: Type.Optional(closed(PERMISSION_SETTINGS)),
-  /** The operator's own code, run after the hooks of the whole configuration. None if omitted. */
+  /** The operator's code, run after the common hooks. None if omitted. */
   hooks: Type.Optional(closed(HOOK_SETTINGS)),
 };
 
 export type TemplateConfig = Written<typeof TEMPLATE_SETTINGS>;
 
-/** A template as it is written, and what it may name. */
 export type TemplateSource = {
   readonly path: string;
   readonly id: string;
-  /** The place in the file, as in `templates.assistant`. */
   readonly place: string;
   readonly config: TemplateConfig;
-  /** The hooks of the whole configuration. */
+  /** The common hooks. */
   readonly hooks: HooksConfig;
-  /** Paths that boxes protect besides those that they always do. */
   readonly protect: readonly string[];
   readonly modelNames: readonly string[];
   readonly vocabulary: Vocabulary;
 };
 
-/** A template, checked. Throws ConfigurationError with the path of what is wrong. */
+/** A checked template. Throws ConfigurationError with the path of a problem. */
 export function templateOf({ path, id, place, config, hooks, protect, modelNames, vocabulary }: TemplateSource): Template {
   const field = `${path}: ${place}`;
   const problems = new Problems();

@@ -10,45 +10,46 @@ import { MODEL } from "./models.ts";
 import { offerOf, type Offer, type OfferSource } from "./offers.ts";
 import { TEMPLATE_SETTINGS } from "./templates.ts";
 
-/** The form of a list of tools. */
 export const TOOLS = Type.Unsafe<readonly Tool[]>({
   type: "array",
   items: { type: "object", required: ["name", "bind"], problem: "is no tool: make it with defineTool" },
 });
 
-/** The things that one tenant has besides what is everybody's. Nothing may have the name of something that is everybody's. */
+/** Additional parts of one tenant. Names must differ from common ones. */
 export const TENANT_SETTINGS = {
-  /** Folders in which the tenant's agents may work, from the configuration's folder. None of one tenant may lie inside of another's. None if omitted: then each agent works in a folder of its own. */
+  /**
+   * Folders in which the tenant's agents may work, relative to the configuration's folder. Folders of different tenants
+   * may not be nested. None if omitted: then each agent has its own folder.
+   */
   workspaceRoots: withDefault(Type.Immutable(Type.Array(TEXT, { minItems: 1 })), null),
-  /** The folder in which the tenant's agents work for whom none is named. An empty one of each agent's own if omitted. */
+  /** The folder of the tenant's agents without a requested one. An empty one of each agent's own if omitted. */
   defaultWorkspace: withDefault(TEXT, null),
   /** Templates of the tenant, by id. None if omitted. */
   templates: withDefault(named(closed(TEMPLATE_SETTINGS), 0), {}),
   /** Models of the tenant, by name. None if omitted. */
   models: withDefault(named(MODEL, 0), {}),
-  /** Tools of the tenant: templates that name no tools have them too. None if omitted. */
+  /** Tools of the tenant, also for templates without a list of tools. None if omitted. */
   tools: withDefault(TOOLS, []),
-  /** The limits of the tool calls that the tenant's agents together may run on one server, within those of the server. Those of the server if omitted, also one by one. */
+  /**
+   * The limits of tool calls for the tenant's agents together on one server, within the server's. The server's if
+   * omitted, also single ones.
+   */
   toolLimits: withDefault(closed(TOOL_LIMIT_SETTINGS), null),
 };
 
-/** A tenant as it is configured, complete. */
 export type TenantSettings = Offer & TenantFolders & { readonly toolLimits: ToolLimits | null };
 
-/** The settings of every tenant. */
 export type Tenants = {
-  /** What a tenant has of whom the configuration says nothing. */
   readonly everybody: TenantSettings;
   readonly named: ReadonlyMap<string, TenantSettings>;
   readonly notes: readonly string[];
 };
 
-/** The settings of a tenant. */
 export function tenantOf({ everybody, named: own }: Tenants, tenant: string): TenantSettings {
   return own.get(tenant) ?? everybody;
 }
 
-/** The settings of tenants, of what is everybody's and what is written for each. Throws ConfigurationError with the place of what is wrong. */
+/** The settings of all tenants. Throws ConfigurationError with the place of a problem. */
 export async function tenantsOf(
   source: OfferSource,
   authentication: Authentication,
@@ -88,7 +89,7 @@ export async function tenantsOf(
   return problems.none({ everybody, named: own, notes });
 }
 
-/** Throws if folders would be open to more than one tenant, or none is named although actors may connect. */
+/** Throws if folders would be open to several tenants, or if none is named although actors may connect. */
 function refuseOpenFolders(
   path: string,
   authentication: Authentication,
@@ -109,7 +110,7 @@ function refuseOpenFolders(
     );
 }
 
-/** Those who may come, in words, if they may be of more than one tenant; otherwise null. */
+/** The actors, in words, if they may belong to several tenants; otherwise null. */
 export function severalTenants(authentication: Authentication): string | null {
   if (authentication.kind === "local") return null;
   if (authentication.kind === "custom") return "actors of every tenant that authenticate names";
@@ -117,7 +118,7 @@ export function severalTenants(authentication: Authentication): string | null {
   return tenants.length > 1 ? `the tenants ${tenants.join(", ")}` : null;
 }
 
-/** Of tenants that nobody can be of, such as misspelled ones. */
+/** Notes about tenants without any actor, such as misspelt ones. */
 function strangeTenants(authentication: Authentication, written: readonly string[]): string[] {
   if (authentication.kind === "custom") return [];
   const known = authentication.kind === "local" ? ["local"] : tenantsIn(authentication);
@@ -130,7 +131,6 @@ function tenantsIn({ actors }: Extract<Authentication, { kind: "tokens" }>): str
   return [...new Set(actors.map(({ tenant }) => tenant))];
 }
 
-/** Limits of a tenant: those that are not written are the server's. */
 function limitsOf(written: Written<typeof TOOL_LIMIT_SETTINGS>, { running, waiting, waitMs }: ToolLimits): ToolLimits {
   return {
     running: written.running ?? running,

@@ -5,10 +5,9 @@ import { errorCode } from "../lib/error-code.ts";
 import type { Version } from "../telemetry/version.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-/** The digits of a commit that are shown. */
 const COMMIT_DIGITS = 12;
 
-/** The version of the sources: of package.json, with the commit that TRIPLANE_COMMIT names, or that is checked out. */
+/** The version of the sources: of package.json, with the commit of TRIPLANE_COMMIT or of the checkout. */
 export function readVersion(variables: Readonly<Record<string, string | undefined>>, root: string = ROOT): Version {
   const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { readonly version: string };
   const commit = variables["TRIPLANE_COMMIT"]?.trim() || checkedOut(root);
@@ -16,8 +15,8 @@ export function readVersion(variables: Readonly<Record<string, string | undefine
 }
 
 /**
- * The commit of a checkout, by git's files: git itself may be absent, and refuses a folder of another owner, as a server's
- * mostly is. Null for what is no checkout, and for one whose files say it otherwise.
+ * The commit of a checkout, from git's files: git itself may be missing, and refuses folders of another owner. Null if
+ * it is no checkout, or has an unknown form.
  */
 function checkedOut(root: string): string | null {
   const folder = gitFolder(root);
@@ -32,7 +31,6 @@ function checkedOut(root: string): string | null {
   return commitOf(textOf(join(shared, branch))) ?? commitOf(packed?.split(" ")[0] ?? "");
 }
 
-/** The folder of git: `.git` itself, or the one that it names, as in a work tree beside the first. */
 function gitFolder(root: string): string {
   const [, named] = /^gitdir: (.+)$/.exec(textOf(join(root, ".git"))) ?? [];
   return resolve(root, named ?? ".git");
@@ -42,7 +40,6 @@ function commitOf(text: string): string | null {
   return /^[0-9a-f]{40,64}$/.test(text) ? text : null;
 }
 
-/** The text of a file; "" where there is none. */
 function textOf(path: string): string {
   try {
     return readFileSync(path, "utf8").trim();

@@ -11,24 +11,24 @@ export const WEBHOOK_SETTINGS = {
   url: TEXT,
   /** `whsec_` and at least 24 bytes in base64: `echo whsec_$(openssl rand -base64 32)`. Must be given. */
   secret: Type.String(),
-  /** The kinds of events that are announced. PERMISSION_REQUIRED, PERMISSION_DECIDED and PERMISSION_CLOSED if omitted. */
+  /** The announced kinds of events. PERMISSION_REQUIRED, PERMISSION_DECIDED and PERMISSION_CLOSED if omitted. */
   kinds: withDefault(Type.Unsafe<readonly EventKind[]>({ type: "array", minItems: 1, items: { enum: EVENT_KINDS } }), [
     "PERMISSION_REQUIRED",
     "PERMISSION_DECIDED",
     "PERMISSION_CLOSED",
   ]),
-  /** Only events of this tenant are announced. Those of all tenants if omitted. */
+  /** Announces only events of this tenant. Those of all tenants if omitted. */
   tenant: withDefault(TEXT, null),
-  /** True if the target may lie in a private network or on this machine. False if omitted: such a target is refused. */
+  /** True if the target may be in a private network or on this machine. False if omitted: such a target is refused. */
   allowPrivateTarget: withDefault(Type.Boolean(), false),
 };
 
 export type WebhookConfig = Written<typeof WEBHOOK_SETTINGS>;
 
-/** The least length of a key, in bytes. */
+/** The shortest key, in bytes. */
 const SECRET_BYTES = 24;
 
-/** A webhook, checked. The secret is not repeated in errors. */
+/** A checked webhook. Errors do not contain the secret. */
 export function webhookOf(field: string, name: string, config: WebhookConfig): Webhook {
   const { url: address, secret, kinds, tenant, allowPrivateTarget: allowsPrivate } = complete(WEBHOOK_SETTINGS, config);
   const url = URL.canParse(address) ? new URL(address) : null;

@@ -3,8 +3,8 @@ import { actorGlobalId, globalId, type NodeType } from "../lib/global-id.ts";
 import { isJsonObject, type Json, type JsonObject } from "../lib/json.ts";
 
 /**
- * An event as webhooks announce it: all that receivers need to ask for the rest, with the ids that the API takes. The
- * input of a call is not sent: it is read with a token.
+ * An event as webhooks announce it: the ids of the API, with which receivers read the rest. A call's input is not sent:
+ * it is read with a token.
  */
 export function announcement({ body, tenant, agentId, seq, at }: TimelineEvent): object {
   const { kind, ...fields } = body;
@@ -12,7 +12,7 @@ export function announcement({ body, tenant, agentId, seq, at }: TimelineEvent):
   return { type: kind, timestamp: at.toISOString(), data: { ...common, ...withGlobalIds(flat(fields)) } };
 }
 
-/** A request stands beside its event's other fields, and so does its call. */
+/** Merges the fields of a request, and of its call, into the event's fields. */
 function flat({ request, ...fields }: JsonObject): JsonObject {
   if (!isJsonObject(request)) return fields;
   const { call, ...asked } = request;
@@ -21,7 +21,6 @@ function flat({ request, ...fields }: JsonObject): JsonObject {
   return { ...fields, ...asked, callId, tool, inputPreview };
 }
 
-/** The fields that hold the ids of rows, and what those are. */
 const IDS: Readonly<Record<string, NodeType>> = {
   agentId: "Agent",
   messageId: "Message",
@@ -32,7 +31,7 @@ const IDS: Readonly<Record<string, NodeType>> = {
   delegationId: "Delegation",
 };
 
-/** The fields with JSON of the operator's own code and of models: nothing in them is an id of the API. */
+/** The fields with JSON of the operator's code and of models, which contains no ids of the API. */
 const OWN_JSON: ReadonlySet<string> = new Set(["eventData", "meta", "parameters"]);
 
 function withGlobalIds(fields: JsonObject): JsonObject {

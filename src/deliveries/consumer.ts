@@ -1,21 +1,19 @@
 import type { EventKind, TimelineEvent } from "../events/event.ts";
 
-/** Somebody to whom events are delivered after their commit, each at least once. */
 export type Consumer = {
-  /** Under this name it is remembered how far it has come: it stays the same across restarts. */
+  /** Identifies its offset, and stays the same across restarts. */
   readonly name: string;
   readonly kinds: readonly EventKind[];
-  /** The only tenant whose events concern it; null for all. */
+  /** Null for events of all tenants. */
   readonly tenant: string | null;
-  /** Deliveries under way at once, which may overtake each other; with one, events come in order. */
+  /** The number of concurrent deliveries, which may overtake each other; with 1, events come in order. */
   readonly concurrency: number;
-  /** An event that is as old as this, in ms, is given up and reported, once it has been tried a few times. */
+  /** The age in ms at which an event is given up and reported, after a few tries. */
   readonly giveUpMs: number;
-  /** Rejects if it failed and shall be tried again; with GiveUp if that is of no use. */
+  /** Rejects to be tried again; with GiveUp if further tries are useless. */
   deliver(event: TimelineEvent, signal: AbortSignal): Promise<void>;
 };
 
-/** A delivery that would fail however often it is tried. */
 export class GiveUp extends Error {
   override readonly name = "GiveUp";
 }

@@ -11,10 +11,9 @@ import { Delivery, Drain, type ConsumerTimes, type DeliveryServices } from "./de
 import type { TimelineEvent } from "../events/event.ts";
 import type { EventLog } from "../events/log.ts";
 
-/** The time between notes in the database that the consumers are configured, in ms. */
+/** The time between two notes in the database that the consumers are configured, in ms. */
 const SEEN_MS = 60_000;
 
-/** The services of a server by which consumers are served. */
 export type ConsumerServices = {
   readonly serverId: string;
   readonly sql: Sql;
@@ -24,8 +23,8 @@ export type ConsumerServices = {
 };
 
 /**
- * Makes consumers known before this server writes anything: a log that went on while they were away, by what others wrote, is
- * one in which they begin anew. What this server itself writes at its start does not count for that.
+ * Registers consumers before this server writes: a consumer that was absent while others wrote to a log may begin anew
+ * there. This server's own first events do not count for that.
  */
 export async function registerConsumers(services: ConsumerServices, consumers: readonly Consumer[]): Promise<void> {
   for (const { name } of consumers)
@@ -36,23 +35,19 @@ export async function registerConsumers(services: ConsumerServices, consumers: r
 }
 
 /**
- * Delivers committed events to consumers, at least once each, on whatever server has the lease of a consumer and a
- * tenant. How far each has come is a row: what a server did not deliver before it ended, another delivers. Nothing waits
- * for a delivery.
+ * Delivers committed events to consumers, at least once each, on the server with the lease of the consumer and tenant.
+ * Offsets are rows: another server continues after this one has ended. Work never waits for a delivery.
  */
 export class Consumers {
   readonly #services: DeliveryServices;
   readonly #times: ConsumerTimes;
   readonly #consumers: ReadonlyMap<string, Consumer>;
   readonly #closing = new AbortController();
-  /** By consumer and tenant: what is under way, and whether more has come meanwhile. */
   readonly #drains = new Map<string, Drain>();
   readonly #ends = new Set<Promise<void>>();
   readonly #sweeping: Promise<void>;
-  /** When the rows last said that the consumers are configured, on the clock of performance.now(). */
   #seenAt = performance.now();
 
-  /** Begins to deliver to consumers that are registered. */
   constructor(services: ConsumerServices, consumers: readonly Consumer[], times: ConsumerTimes) {
     const { serverId, sql, log, clock, logger } = services;
     const offsets = new ConsumerOffsets(sql, serverId, times.leaseMs);
@@ -70,17 +65,15 @@ export class Consumers {
     this.#sweeping = consumers.length === 0 ? Promise.resolve() : every(rhythm, this.#closing.signal);
   }
 
-  /** The number of events that were given up since the server began. */
   get givenUp(): number {
     return this.#services.failedTries.givenUp;
   }
 
-  /** The number of tries that have delivered nothing since the server began. */
   get failedTries(): number {
     return this.#services.failedTries.count;
   }
 
-  /** Stops trying; what was not delivered is delivered later, here or elsewhere. */
+  /** Stops trying; undelivered events are delivered later, here or elsewhere. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#sweeping;
@@ -107,7 +100,6 @@ export class Consumers {
     await offsets.pass(idle);
   }
 
-  /** Delivers what is there; what comes meanwhile is delivered after it. */
   #drain(consumer: Consumer, tenant: string): void {
     if (this.#closing.signal.aborted) return;
     const key = `${consumer.name}\n${tenant}`;

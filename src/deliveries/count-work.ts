@@ -4,11 +4,9 @@ import { TOOL_CALL_ERROR_TYPES, type ToolCallSnapshot } from "../events/snapshot
 import { idTime } from "../lib/id-time.ts";
 import type { Meters } from "../telemetry/meters.ts";
 
-/** The ends of tool calls, as metrics name them: those without an error, and the kinds of errors. */
 export const TOOL_OUTCOMES = ["completed", "cached", "sealed", ...TOOL_CALL_ERROR_TYPES] as const;
 type ToolOutcome = (typeof TOOL_OUTCOMES)[number];
 
-/** Counts the work that this server commits, for its metrics. */
 export function countWork(log: Pick<EventLog, "onCommitted">, meters: Meters): void {
   log.onCommitted((_tenant, events) => {
     meters.eventsCommitted(events.length);
@@ -21,7 +19,7 @@ function count({ at, body }: TimelineEvent, meters: Meters): void {
     case "TOOL_EXECUTED": {
       const { call } = body;
       const hasRun = call.startedAt !== null && call.cachedFrom === null && call.durationMs !== null;
-      // A name that no tool has is the model's own.
+      // A name that no tool has was invented by the model.
       const tool = call.error?.type === "not_found" ? null : call.name;
       return meters.toolCalled(tool, outcomeOf(call), hasRun ? (call.durationMs ?? 0) / 1_000 : null);
     }

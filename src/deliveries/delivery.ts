@@ -12,7 +12,7 @@ import type { TimelineEvent } from "../events/event.ts";
 import type { EventLog } from "../events/log.ts";
 import { growingWait } from "../lib/growing-wait.ts";
 
-/** The times of deliveries, in ms. */
+/** In ms. */
 export type ConsumerTimes = {
   readonly leaseMs: number;
   readonly sweepMs: number;
@@ -20,10 +20,9 @@ export type ConsumerTimes = {
   readonly lastRetryMs: number;
 };
 
-/** The times of production: a lease of 30 s, a look each 5 s, waits from 1 s to 5 minutes. */
+/** The times of production: a lease of 30 s, a sweep each 5 s, waits from 1 s to 5 minutes. */
 export const CONSUMER_TIMES: ConsumerTimes = { leaseMs: 30_000, sweepMs: 5_000, firstRetryMs: 1_000, lastRetryMs: 300_000 };
 
-/** The services that a delivery works with. */
 export type DeliveryServices = {
   readonly offsets: ConsumerOffsets;
   readonly log: EventLog;
@@ -32,7 +31,6 @@ export type DeliveryServices = {
   readonly failedTries: FailedTries;
 };
 
-/** Tells a delivery if more has come since it last read the log. */
 export class Drain {
   #isStale = false;
   #wake: () => void = () => {};
@@ -41,7 +39,7 @@ export class Drain {
     return this.#isStale;
   }
 
-  /** The log is about to be read: what comes from now on is more. */
+  /** Called before the log is read. */
   lookAgain(): void {
     this.#isStale = false;
   }
@@ -51,7 +49,6 @@ export class Drain {
     this.#wake();
   }
 
-  /** Resolves when more comes, or has come. */
   async more(): Promise<void> {
     if (this.#isStale) return;
     await new Promise<void>((resolve) => {
@@ -60,15 +57,13 @@ export class Drain {
   }
 }
 
-/** The most events that may wait at once, and the most that may be delivered behind one that is refused: after a restart those come again. */
+/** The most waiting events, and the most that are delivered after a refused one: after a restart those are repeated. */
 const WINDOW = { waiting: 1_000, behind: 100_000 };
-/** An event is not given up before so many tries, however old it is: a server that was away begins anew. */
+/** The least tries before an event of any age is given up, since a server may have been absent. */
 const LEAST_TRIES = 5;
 
-/** An event that was read; null instead when it is delivered. */
 type Entry = { readonly position: number; event: TimelineEvent | null };
 
-/** The delivery of one tenant's events to one consumer, under one lease. */
 export class Delivery {
   readonly #services: DeliveryServices;
   readonly #times: ConsumerTimes;
@@ -77,20 +72,15 @@ export class Delivery {
   readonly #stop: AbortSignal;
   readonly #lost = new AbortController();
   readonly #drain: Drain;
-  /** The events that were read, from the first one on that is not delivered yet, in order. */
   readonly #window: Entry[] = [];
-  /** The number of those that are not delivered yet. */
   #waiting = 0;
   readonly #inFlight = new Set<Promise<void>>();
-  /** The number of deliveries that are tried now or wait for their turn; one that was refused and pauses is none of them. */
   #trying = 0;
   readonly #tries: Turns;
   #tellChange: () => void = () => {};
-  /** Everything up to here is delivered, or given up. */
+  /** All events up to here are delivered or given up. */
   #position: number;
-  /** Everything up to here was read. */
   #read: number;
-  /** The number of events of the window that have been begun. */
   #begun = 0;
   #failure: unknown = null;
 
@@ -113,7 +103,7 @@ export class Delivery {
     this.#stop = AbortSignal.any([closing, this.#lost.signal]);
   }
 
-  /** Delivers until nothing is left, the server closes, or the lease is another's. */
+  /** Delivers until no events are left, the server closes, or the lease is lost. */
   async run(): Promise<void> {
     const renewing = setInterval(() => void this.#renew(), this.#times.leaseMs / 3);
     try {
@@ -126,7 +116,7 @@ export class Delivery {
     }
   }
 
-  /** Reads on while less than a window waits, so that one event that fails does not hold the others back. */
+  /** Continues to read while the window has room, so that a failing event does not block the others. */
   async #deliverAll(): Promise<void> {
     const { kinds, concurrency } = this.#consumer;
     const scope = { tenant: this.#tenant, agentIds: null, createdBy: null, channels: CHANNELS, kinds };
@@ -147,9 +137,9 @@ export class Delivery {
       } else if (isAtHead && this.#inFlight.size === 0 && this.#begun === this.#window.length) {
         return;
       } else {
-        // More is of no use while what is there cannot be begun.
+        // Further events are useless while present ones cannot be started.
         const waiting = new AbortController();
-        // What other servers commit rings here for nobody: the log is looked at again as often as a sweep would.
+        // Other servers' commits do not ring for this delivery: the log is read as often as by a sweep.
         const due = delay(this.#times.sweepMs, true, { signal: waiting.signal }).catch(() => false);
         const awaited = this.#mayRead ? [this.#changed(), this.#drain.more(), due] : [this.#changed(), due];
         await orStopped(Promise.race(awaited), this.#stop).catch(() => {});
@@ -159,7 +149,7 @@ export class Delivery {
     }
   }
 
-  /** Events that retention removed before they were delivered are passed over, and that is said. */
+  /** Skips events that retention removed before their delivery, and reports that. */
   #tellRemoved(floor: number): void {
     if (this.#read >= floor) return;
     const removed = `events of tenant ${this.#tenant} after ${this.#read} and up to ${floor}`;
@@ -172,7 +162,6 @@ export class Delivery {
     return { name: this.#consumer.name, tenant: this.#tenant, position: this.#position };
   }
 
-  /** True if all that was read has begun, and more may be read. */
   get #mayRead(): boolean {
     return (
       this.#begun === this.#window.length &&
@@ -202,12 +191,10 @@ export class Delivery {
     this.#inFlight.add(delivery);
   }
 
-  /** Resolves when a delivery ends, or waits for its next try. */
   #changed(): Promise<void> {
     return new Promise((resolve) => (this.#tellChange = resolve));
   }
 
-  /** Moves the position over what is delivered without a hole. */
   #advance(): void {
     const first = this.#window.findIndex(({ event }) => event !== null);
     const delivered = this.#window.splice(0, first < 0 ? this.#window.length : first);
@@ -223,7 +210,7 @@ export class Delivery {
     }
   }
 
-  /** Tries until it is delivered or given up, each try in its turn. False if the trying was stopped. */
+  /** Tries until it is delivered or given up, each try in its turn. False if it was stopped. */
   async #deliver(event: TimelineEvent): Promise<boolean> {
     const isOrdered = this.#consumer.concurrency === 1;
     for (let tries = 1; !this.#stop.aborted; tries += 1) {
@@ -231,7 +218,7 @@ export class Delivery {
       const tried = await this.#tries
         .run("", async () => {
           const isDone = await this.#try(event, tries);
-          // If they come in order, the others wait as well.
+          // With ordered events, the others wait as well.
           if (!isDone && isOrdered) await this.#pause(tries);
           return isDone;
         })
@@ -245,7 +232,6 @@ export class Delivery {
     return false;
   }
 
-  /** One try. True if the event is delivered, or given up. */
   async #try(event: TimelineEvent, tries: number): Promise<boolean> {
     if (this.#stop.aborted) return false;
     try {
@@ -263,13 +249,15 @@ export class Delivery {
     }
   }
 
-  /** Waits before the next try: longer each time. */
   async #pause(tries: number): Promise<void> {
     const { firstRetryMs, lastRetryMs } = this.#times;
     await delay(growingWait(tries, firstRetryMs, lastRetryMs), undefined, { signal: this.#stop }).catch(() => {});
   }
 
-  /** An event that is given up is reported in the agent's log, without its cause, unless it is such a report itself, or of no agent. */
+  /**
+   * Reports an event that is given up in the agent's log, without the cause. Not for such reports themselves, and
+   * events without an agent.
+   */
   async #report(event: TimelineEvent, error: unknown): Promise<void> {
     const what = `${event.body.kind} at ${event.position}`;
     const given = `${what} could not be delivered to ${this.#consumer.name}`;
@@ -282,7 +270,6 @@ export class Delivery {
   }
 }
 
-/** The work's outcome; rejects if the signal aborts first. */
 async function orStopped<Outcome>(work: Promise<Outcome>, signal: AbortSignal): Promise<Outcome> {
   using stopped = aborted(signal, () => new Error("it was stopped"));
   return await Promise.race([work, stopped.promise]);

@@ -1,13 +1,12 @@
 import type { Logger } from "../telemetry/log.ts";
 
-/** The same reason is said again only after this time, in ms. */
+/** The time before the same reason is logged again, in ms. */
 const AGAIN_MS = 60 * 60 * 1_000;
-/** The most reasons that are remembered to have been said. */
 const REASONS = 1_000;
 
 type Said = { readonly at: number; since: number };
 
-/** Counts the tries that delivered nothing, and says why: each reason of a consumer once an hour, with how often it came since. */
+/** Counts failed tries, and logs each reason of a consumer once an hour, with its number of repetitions. */
 export class FailedTries {
   readonly #logger: Logger;
   readonly #now: () => number;
@@ -15,29 +14,26 @@ export class FailedTries {
   #count = 0;
   #givenUp = 0;
 
-  /** `now` is in ms. */
   constructor(logger: Logger, now: () => number = () => performance.now()) {
     this.#logger = logger;
     this.#now = now;
   }
 
-  /** The number of them since the server began. */
   get count(): number {
     return this.#count;
   }
 
-  /** The number of events that were given up since the server began: nobody is told of them any more. */
   get givenUp(): number {
     return this.#givenUp;
   }
 
-  /** `what` was given up for a consumer. Each is said: there are not many, and none comes again. */
+  /** Logs each event that is given up: they are few, and never repeated. */
   giveUp(tenant: string, consumer: string, what: string, reason: string): void {
     this.#givenUp += 1;
     this.#logger.tell("delivery_given_up", `${what} could not be delivered to ${consumer}: ${reason}`, { tenant, consumer });
   }
 
-  /** A try to deliver `what` to a consumer has failed, and is made again. */
+  /** Counts a failed try, which will be repeated. */
   tell(consumer: string, what: string, reason: string): void {
     this.#count += 1;
     const key = `${consumer}\n${reason}`;

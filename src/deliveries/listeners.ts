@@ -21,7 +21,6 @@ import { ownCodeOf, runOwnCode } from "../agent/tools/own-code.ts";
 import type { AgentOfTenant } from "../agent/loop/lease.ts";
 import type { AgentServices, ServerServices } from "../agent/loop/services.ts";
 
-/** An event as listeners are given it: its body, and where it stands. */
 export type ListenedEvent<Kind extends EventKind = EventKind> = BodyOf<Kind> & {
   readonly tenant: string;
   /** Null for an event of the tenant itself. */
@@ -31,7 +30,6 @@ export type ListenedEvent<Kind extends EventKind = EventKind> = BodyOf<Kind> & {
   readonly timestamp: Date;
 };
 
-/** A decision of a listener, as a service actor of this name. */
 export type ListenerDecision = {
   readonly as: string;
   readonly approvalId: string;
@@ -41,39 +39,34 @@ export type ListenerDecision = {
   readonly note?: string;
 };
 
-/** The actions of a listener. */
 export type ListenerActions = {
-  /** The outcome of it: `{ ok: true }`, or `{ ok: false, refusal: { code, field, message } }`. */
+  /** Returns `{ ok: true }`, or `{ ok: false, refusal: { code, field, message } }`. */
   decide(decision: ListenerDecision): Promise<Result<Decided, CommandRefusal>>;
   /**
-   * True if a rule takes in the call of an approval, as an allow rule would: paths resolved, all of it; or, for `network(host:…)`, its
-   * host. Throws if the rule cannot be read.
+   * True if a rule matches the whole call of an approval, with resolved paths, as an allow rule would; or its host, for
+   * `network(host:…)`. Throws if the rule is invalid.
    */
   matches(approvalId: string, rule: string): Promise<boolean>;
 };
 
 /**
- * Is given each event of its kind after the commit, at least once: after a crash some come again. A few run at once, so
- * that one event that fails holds the others up no longer than it runs. One that throws, or takes more than 10 s, is
- * called again.
+ * Gets each event of its kind after the commit, at least once: some are repeated after a crash. A few run concurrently,
+ * so that a failing event does not block the others. A listener that throws, or takes more than 10 s, is called again.
  */
 export type Listener<Kind extends EventKind> = (event: ListenedEvent<Kind>, actions: ListenerActions) => void | Promise<void>;
 
-/** The listeners of the configuration, one a kind. */
 export type Listeners = { readonly [Kind in EventKind]?: Listener<Kind> };
 
-/** The number of events of a kind that a listener is given at once. */
+/** The number of events of a kind that a listener gets concurrently. */
 const CONCURRENCY = 8;
 
-/** The time for which a listener is called again before its event is given up, in ms. */
+/** The time for retries before an event is given up, in ms. */
 const GIVE_UP_MS = 10 * 60_000;
 
-/** The listeners as retention knows them: their names and kinds. */
 export function knownListeners(listeners: Listeners): readonly KnownConsumer[] {
   return Object.keys(listeners).map((kind) => ({ name: `on.${kind}`, kinds: [kind], tenant: null }));
 }
 
-/** The listeners as consumers of the log. `wake` lets an agent go on after a decision. */
 export function listenerConsumers(
   listeners: Listeners,
   services: ServerServices,
@@ -117,7 +110,7 @@ function listened({ body, tenant, agentId, position, seq, at }: TimelineEvent): 
   return { ...structuredClone(body), tenant, agentId, position, seq, timestamp: at };
 }
 
-/** Decides as a service actor with the role approver: what holds for people who decide holds for it. */
+/** Decides as a service actor with the role approver, under the rules for people. */
 async function decide(
   services: AgentServices,
   wake: (agent: AgentOfTenant) => void,

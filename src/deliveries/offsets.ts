@@ -2,16 +2,15 @@ import type { Sql, Statement } from "../db/sql.ts";
 import type { Consumer } from "./consumer.ts";
 import { POSITION } from "../events/log-page.ts";
 
-/** A consumer that nobody had for so many days, while agents went on, begins anew: what it missed is stale. */
+/** The days of absence after which a consumer begins anew in logs that continued: missed events are stale. */
 const AWAY_DAYS = 7;
 
-/** One that is first known now begins with what comes from now on; a tenant that begins later, with its first event. */
+/** A new consumer begins at the ends of the present logs, and at the first event of later tenants. */
 const REGISTER: Statement<object, [name: string]> = {
   name: "register_consumer",
   text: `WITH mark AS (INSERT INTO consumer (name, tenant, position, seen_at) VALUES ($1, '', 0, clock_timestamp()) ON CONFLICT DO NOTHING RETURNING name)
     INSERT INTO consumer (name, tenant, position) SELECT mark.name, l.tenant, ${POSITION} FROM mark, tenant_log l ON CONFLICT DO NOTHING`,
 };
-/** Its offsets in the logs that went on for so long after it was last seen. */
 const RETURN: Statement<ReturnedConsumer, [name: string]> = {
   name: "return_consumer",
   text: `WITH mark AS (SELECT name, seen_at FROM consumer WHERE name = $1 AND tenant = '' AND seen_at < clock_timestamp() - make_interval(days => ${AWAY_DAYS}) FOR UPDATE)
@@ -24,7 +23,7 @@ const SEEN: Statement<object, [names: readonly string[]]> = {
   name: "seen_consumers",
   text: "UPDATE consumer SET seen_at = clock_timestamp() WHERE name = ANY ($1) AND tenant = ''",
 };
-/** Free, run out, or from before the database's clock was set back: a delivery is made at least once, whoever makes it. */
+/** Free, expired, or from before the database's clock was set back: deliveries are repeatable. */
 const FREE = (row: string, leaseMs: string): string =>
   `(${row}.lease_owner IS NULL OR ${row}.lease_until < clock_timestamp() OR ${row}.lease_until > clock_timestamp() + 2 * make_interval(secs => ${leaseMs}::float8 / 1000))`;
 const CLAIM: Statement<{ position: number }, [name: string, tenant: string, serverId: string, leaseMs: number]> = {
@@ -43,15 +42,14 @@ const RELEASE: Statement<object, [name: string, tenant: string, serverId: string
   text: `UPDATE consumer SET lease_owner = NULL, lease_until = NULL, position = greatest(position, $4) WHERE name = $1 AND tenant = $2 AND lease_owner = $3`,
 };
 /**
- * The most offsets that one look is about, as many again in logs that do not concern their consumer; and the most positions of
- * each log that it looks through.
+ * The most offsets of one sweep, and the same number in logs without events for their consumer; and the most positions
+ * of each log that it reads.
  */
 const LOOK = { offsets: 500, positions: 2_000 };
-/** The most offsets of one look that are delivered from. */
 const DELIVERED = 100;
 /**
- * Offsets that are behind their logs, and that nobody looks after, with the end of the log. `isWanted` if there may be
- * something for the consumer: an offset that is far behind is delivered from, since that reads on to the end.
+ * Offsets behind their logs without a lease, with the log's end. `isWanted`: there may be events for the consumer; true
+ * for an offset far behind, whose delivery reads to the end.
  */
 const BEHIND: Statement<
   OffsetBehind,
@@ -73,8 +71,8 @@ const BEHIND: Statement<
     FROM behind b WHERE b.turn <= ${LOOK.offsets}`,
 };
 /**
- * Moves offsets over what is not for their consumers, if they are still where they were, and nobody has taken them; never
- * beyond the log as it is now. The first offset in a log that does not concern a consumer is at its end.
+ * Moves offsets over events that are not for their consumers, if they are unchanged and free, at most to the log's end.
+ * A first offset in a log without events for its consumer is the end.
  */
 const PASS: Statement<
   object,
@@ -98,7 +96,6 @@ const PASS: Statement<
     ) UPDATE consumer c SET position = free.head FROM free WHERE c.name = free.name AND c.tenant = free.tenant`,
 };
 
-/** An offset that was looked at: null for one that is not known yet; and how far its log goes. */
 type OffsetBehind = {
   readonly name: string;
   readonly tenant: string;
@@ -107,16 +104,14 @@ type OffsetBehind = {
   readonly isWanted: boolean;
 };
 
-/** The offsets that a look found: at most DELIVERED to deliver from, and others behind a log with nothing for their consumer. */
+/** The result of a sweep: at most DELIVERED offsets to deliver from, and others without events for their consumer. */
 export type OffsetsBehind = { readonly wanted: readonly OffsetBehind[]; readonly idle: readonly OffsetBehind[] };
 
-/** The offset of a consumer in the log of a tenant: everything up to `position` is delivered, or given up. */
 export type ConsumerOffset = { readonly name: string; readonly tenant: string; readonly position: number };
 
-/** A log in which a consumer that came back after long begins anew. */
 export type ReturnedConsumer = { readonly tenant: string; readonly seenAt: Date };
 
-/** Makes a consumer known. Answers the logs in which it begins anew, since it was away for too long. */
+/** Registers a consumer. Returns the logs in which it begins anew after a long absence. */
 export async function registerConsumer(sql: Sql, name: string): Promise<readonly ReturnedConsumer[]> {
   await sql.query(REGISTER, [name]);
   const returned = await sql.query(RETURN, [name]);
@@ -124,7 +119,7 @@ export async function registerConsumer(sql: Sql, name: string): Promise<readonly
   return returned;
 }
 
-/** The offsets that consumers have come to, and the servers that deliver to them now, as the rows of the table `consumer` say. */
+/** The offsets of consumers, and the leases of delivering servers: the rows of the table `consumer`. */
 export class ConsumerOffsets {
   readonly #sql: Sql;
   readonly #serverId: string;
@@ -136,15 +131,11 @@ export class ConsumerOffsets {
     this.#leaseMs = leaseMs;
   }
 
-  /** These consumers are configured now. */
   async seen(names: readonly string[]): Promise<void> {
     await this.#sql.query(SEEN, [names]);
   }
 
-  /**
-   * Offsets that are behind their logs, and that nobody looks after, in no order: those from which there may be something to
-   * deliver, and others.
-   */
+  /** Free offsets behind their logs, in no order: those with possible events to deliver, and others. */
   async behind(consumers: readonly Pick<Consumer, "name" | "kinds" | "tenant">[]): Promise<OffsetsBehind> {
     const looked = await this.#sql.query(BEHIND, [
       consumers.map(({ name }) => name),
@@ -158,7 +149,6 @@ export class ConsumerOffsets {
     };
   }
 
-  /** Moves offsets over what is not for their consumers, so that nobody has to take them for that. */
   async pass(idle: OffsetsBehind["idle"]): Promise<void> {
     if (idle.length === 0) return;
     await this.#sql.query(PASS, [
@@ -170,18 +160,17 @@ export class ConsumerOffsets {
     ]);
   }
 
-  /** Takes the offset, for the time of a lease; null if another server has it. */
   async claim(name: string, tenant: string): Promise<ConsumerOffset | null> {
     const [claimed] = await this.#sql.query(CLAIM, [name, tenant, this.#serverId, this.#leaseMs]);
     return claimed === undefined ? null : { name, tenant, position: claimed.position };
   }
 
-  /** Keeps the offset, and remembers how far it is. False if another server has taken it. */
+  /** Renews the lease and stores the position. False if another server has claimed it. */
   async renew({ name, tenant, position }: ConsumerOffset): Promise<boolean> {
     return (await this.#sql.query(RENEW, [name, tenant, this.#serverId, this.#leaseMs, position])).length > 0;
   }
 
-  /** Gives the offset back, and remembers how far it is. */
+  /** Releases the offset and stores the position. */
   async release({ name, tenant, position }: ConsumerOffset): Promise<void> {
     await this.#sql.query(RELEASE, [name, tenant, this.#serverId, position]);
   }

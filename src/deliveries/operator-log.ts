@@ -4,9 +4,9 @@ import { counted } from "../lib/counted.ts";
 import type { Logger } from "../telemetry/log.ts";
 
 /**
- * Tells the operator, in the log of the server that committed it, of what they may have to act on: takeovers and handovers, turns that failed, rules
- * and configurations that changed: `digest` is that of this server's. Names and numbers alone: what models and providers say may be of a
- * conversation.
+ * Logs the events of this server's commits that an operator may act on: takeovers and handovers, failed turns, changed
+ * rules and configurations (`digest`: this server's). Only names and numbers: messages of models and providers may
+ * quote a conversation.
  */
 export function tellOperator(log: Pick<EventLog, "onCommitted">, logger: Logger, digest: string): void {
   log.onCommitted((_tenant, events) => {
@@ -50,10 +50,9 @@ function tell(
   }
 }
 
-/** The parts of a configuration that one line names. */
 const PARTS = 10;
 
-/** Where a turn failed, as the error says that was committed with its end. */
+/** The place of a turn's failure, by the error that was committed with its end. */
 function reasonOf(agentId: string | null, together: readonly TimelineEvent[]): string {
   const error = together.findLast(({ agentId: of, body }) => of === agentId && body.kind === "ERROR")?.body;
   return error?.kind === "ERROR" ? [error.phase, error.detail].filter((part) => part !== null).join(" ") : "unknown";

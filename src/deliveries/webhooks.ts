@@ -10,27 +10,22 @@ import { DAY_MS } from "../lib/clock.ts";
 import { errorCode } from "../lib/error-code.ts";
 import { isPrivateAddress } from "../lib/private-address.ts";
 
-/** A webhook: a place where the decisions of people are announced. */
 export type Webhook = {
-  /** Under this name it is remembered how far it has come. */
   readonly name: string;
   readonly url: URL;
-  /** The key of the signature: `whsec_` and its bytes in base64. */
+  /** `whsec_` and the signing key in base64. */
   readonly secret: string;
   readonly kinds: readonly EventKind[];
-  /** Only events of this tenant; null for all. */
   readonly tenant: string | null;
-  /** True if the operator says that the target may lie in a private network. */
   readonly allowsPrivate: boolean;
 };
 
-/** The time of one try, in ms. */
+/** The time limit of one try, in ms. */
 export const WEBHOOK_TRY_MS = 10_000;
-/** The time of all tries of an event, in ms, and the number of tries at once. */
+/** The time limit of all tries of an event, in ms, and the number of concurrent tries. */
 const GIVE_UP_MS = DAY_MS;
 const CONCURRENCY = 8;
 
-/** A webhook as a consumer of the log. */
 export function webhookConsumer(webhook: Webhook): Consumer {
   const signer = new Signer(webhook.secret);
   return {
@@ -51,8 +46,8 @@ export function webhookConsumer(webhook: Webhook): Consumer {
 }
 
 /**
- * The same id at every try, so that receivers can tell repeats. After a backup was restored, another event may come to stand at
- * the same position: its time tells it apart.
+ * The same at every try, so that receivers recognise repetitions. After a backup is restored, another event may have
+ * the same position: its time distinguishes it.
  */
 function idOf({ name }: Webhook, { tenant, position, at }: TimelineEvent): string {
   const id = createHash("sha256").update([name, tenant, position, at.toISOString()].join("\n"));
@@ -85,14 +80,14 @@ async function post(
     body,
     dispatcher: allowsPrivate ? ANYWHERE : PUBLIC,
     signal: AbortSignal.any([stop, AbortSignal.timeout(WEBHOOK_TRY_MS)]),
-    // A connection a delivery: nothing is kept open towards a target.
+    // One connection a delivery.
     reset: true,
   });
   answer.body.on("error", () => {}).destroy();
   return answer.statusCode;
 }
 
-/** No answer came. People who watch the agent read why, in words without an address; the cause names the address for operators. */
+/** There was no answer. The message is for people who watch the agent, without an address; the cause names it for operators. */
 class Unreached extends Error {
   constructor(cause: unknown) {
     const name = cause instanceof Error ? cause.name : "an unknown error";
@@ -107,7 +102,7 @@ class PrivateTarget extends Error {
   }
 }
 
-/** Looks up a name, and refuses it where any of its addresses is private: what is looked up is what is connected to. */
+/** Resolves a name, and rejects it if any of its addresses is private. The connection uses these addresses. */
 const publicLookup: LookupFunction = (host, options, answer) => {
   lookup(host, { ...options, all: true }, (error, addresses) => {
     if (error !== null) return answer(error, "", 0);
@@ -118,6 +113,6 @@ const publicLookup: LookupFunction = (host, options, answer) => {
   });
 };
 
-/** Connections to any target, and to such as lie in the public internet; by HTTP/1.1, whose connections end with their request. */
+/** Connections to any target, and to public ones; by HTTP/1.1, whose connections end with their request. */
 const ANYWHERE = new Agent({ allowH2: false });
 const PUBLIC = new Agent({ allowH2: false, connect: { lookup: publicLookup } });

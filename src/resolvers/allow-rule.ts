@@ -16,7 +16,6 @@ import type { Order } from "./keyset.ts";
 import { namesIn } from "./names.ts";
 import { payloadOf, type Payload } from "./payload.ts";
 
-/** Which stored rules are asked for; all conditions that are present must hold. */
 export type AllowRuleFilter = {
   readonly isActive?: boolean | null | undefined;
   readonly templateIds?: readonly string[] | null | undefined;
@@ -32,7 +31,7 @@ const NEWEST_FIRST: Order<AllowRule> = {
   ],
 };
 
-/** The rules that people have stored, newest first: for those who read the tenant. */
+/** The stored rules, newest first; empty for actors who do not read the tenant. */
 export async function allowRules(
   context: Context,
   args: PageArguments & { readonly filter?: AllowRuleFilter | null | undefined },
@@ -54,7 +53,6 @@ export async function allowRules(
   });
 }
 
-/** A stored allow rule by its row id. */
 export async function allowRuleByRow(
   { prisma }: Context,
   id: string | null,
@@ -63,10 +61,10 @@ export async function allowRuleByRow(
   return id === null ? null : prisma.allowRule.findUnique({ ...selection, where: { id } });
 }
 
-/** A proposed rule, or why there is none: one of the two is empty. */
+/** One of the two is empty. */
 export type RuleProposalResult = { readonly proposal: RuleProposal | null; readonly problems: readonly UserError[] };
 
-/** The rule by which calls like an approval's would run without asking, or why there is none for who asks. */
+/** The rule that would let an approval's and similar calls run without a question, or why there is none for this actor. */
 export async function allowRuleProposal(
   { services, actor }: Context,
   approvalId: string,
@@ -76,13 +74,11 @@ export async function allowRuleProposal(
   return proposed.ok ? { proposal: proposed.value, problems: [] } : { proposal: null, problems: [proposed.refusal] };
 }
 
-/** Approves a call, and stores the rule by which calls like it run without asking. */
 export async function allowAlways(context: Context, request: AllowAlways): Promise<Payload> {
   const approvalId = rowId("Approval", request.approvalId);
   return payloadOf(context, await allow(context.services, context.actor, { ...request, approvalId }));
 }
 
-/** The approvals that wait, and that a rule which was just stored would answer. */
 export async function alsoAnsweredBy(
   { services, actor, prisma }: Context,
   rowId: string | null,
@@ -97,7 +93,6 @@ export async function alsoAnsweredBy(
   });
 }
 
-/** Takes a stored allow rule back. */
 export async function revokeAllowRule(context: Context, allowRuleId: string): Promise<Payload> {
   return payloadOf(context, await revoke(context.services, context.actor, rowId("AllowRule", allowRuleId)));
 }

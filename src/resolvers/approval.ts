@@ -19,7 +19,6 @@ import { visibleAgents } from "./visibility.ts";
 
 type ApprovalSelection = Pick<Prisma.ApprovalFindUniqueArgs, "include" | "select">;
 
-/** Which approvals are asked for; all conditions that are present must hold. */
 export type ApprovalFilter = {
   readonly states?: readonly ApprovalState[] | null | undefined;
   readonly kinds?: readonly ApprovalKind[] | null | undefined;
@@ -32,7 +31,6 @@ export type ApprovalFilter = {
   readonly decidedBy?: readonly ActorNameOrId[] | null | undefined;
 };
 
-/** The longest waiting approvals come first. */
 const OLDEST_FIRST: Order<Approval> = {
   name: "approvals",
   columns: [
@@ -41,7 +39,6 @@ const OLDEST_FIRST: Order<Approval> = {
   ],
 };
 
-/** The approvals that the actor may see, oldest first. */
 export async function approvals(
   context: Context,
   args: PageArguments & { readonly filter?: ApprovalFilter | null | undefined },
@@ -76,10 +73,9 @@ function visibleApprovals({ actor, tenant }: Context, filter: ApprovalFilter): P
   };
 }
 
-/** The most open approvals that an agent shows beside itself. */
 const MOST_PENDING = 100;
 
-/** The approvals that wait for a person, longest first. The agent was read before, by who may see it. */
+/** The pending approvals of an agent, oldest first. The caller has checked its visibility. */
 export async function pendingApprovalsOf(
   { prisma }: Context,
   agentId: string,
@@ -89,7 +85,6 @@ export async function pendingApprovalsOf(
   return prisma.approval.findMany({ ...selection, where: { agentId, state: "PENDING" }, orderBy, take: MOST_PENDING });
 }
 
-/** The approval as it stands now, beside an event's snapshot of it. */
 export async function approvalByRow(
   { prisma }: Context,
   id: string | null,
@@ -98,13 +93,11 @@ export async function approvalByRow(
   return id === null ? null : prisma.approval.findUnique({ ...selection, where: { id } });
 }
 
-/** A host that an approval is about. */
 export type AskedHost = { readonly approvalId: string; readonly host: string; readonly port: number };
 
-/** The most calls that a question about a host shows. */
 const MOST_CALLS = 20;
 
-/** The calls that would reach the host of an approval, the first first. The approval was read before, by who may see it. */
+/** The calls that wait for an approval's host, oldest first. The caller has checked its visibility. */
 export async function callsOfHost(
   { prisma }: Context,
   approvalId: string,
@@ -114,10 +107,8 @@ export async function callsOfHost(
   return prisma.toolCall.findMany({ ...selection, where: { hostRequests: { some: { approvalId } } }, orderBy, take: MOST_CALLS });
 }
 
-/** The decision of one request: the approval, named even if it was refused, but not to an actor who may not see it; and the place of its event. */
 type Decided = DecisionOutcome & { readonly position: number | null };
 
-/** Takes a request as clients send it, with the approval's Relay id. */
 async function decided(context: Context, request: DecideApproval): Promise<Decided> {
   const approvalId = rowId("Approval", request.approvalId);
   const result = await decide(context.services, context.actor, { ...request, approvalId });
@@ -136,16 +127,13 @@ export async function decideApproval(context: Context, request: DecideApproval):
   return { rowId: id, cursor, userErrors };
 }
 
-/** The most approvals that are decided at once. */
 const MOST_DECISIONS = 100;
 
-/** The outcome of one decision of many. */
 export type DecisionOutcome = { readonly rowId: string | null; readonly userErrors: readonly UserError[] };
 
-/** The decisions of one request, and the place that the log has reached with them. */
 export type DecisionOutcomes = Omit<Payload, "rowId"> & { readonly outcomes: readonly DecisionOutcome[] };
 
-/** Each decision by itself, in the order given: one that is refused leaves the others alone. */
+/** Decides one by one, in the given order: a refusal does not affect the others. */
 export async function decideApprovals(context: Context, requests: readonly DecideApproval[]): Promise<DecisionOutcomes> {
   context.anew();
   const head = await context.snapshot();
@@ -158,7 +146,7 @@ export async function decideApprovals(context: Context, requests: readonly Decid
     };
   }
   const outcomes: DecisionOutcome[] = [];
-  // What is refused, or decided already, does not move the cursor: what followed the decisions that were made comes after it.
+  // Refused and repeated decisions do not move the cursor: events after the committed ones come after it.
   let reached = head.position;
   for (const request of requests) {
     const { rowId: id, position, userErrors } = await decideOrSay(context, request);
@@ -169,7 +157,7 @@ export async function decideApprovals(context: Context, requests: readonly Decid
   return { outcomes, cursor: formatCursor(head, reached), userErrors: [] };
 }
 
-/** A database that does not answer concerns this decision alone: others before it are made. */
+/** An outage affects only this decision: earlier ones are committed. */
 async function decideOrSay(context: Context, request: DecideApproval): Promise<Decided> {
   try {
     return await decided(context, request);
@@ -180,7 +168,7 @@ async function decideOrSay(context: Context, request: DecideApproval): Promise<D
   }
 }
 
-/** The reasons for which the viewer may not decide on an approval now; one that is gone meanwhile is closed. */
+/** Why the viewer may not decide on an approval at present; a missing one is closed. */
 export async function viewerCannotDecide(
   { actor, loaders, services }: Context,
   id: string,

@@ -5,10 +5,9 @@ import { beyond, orderBy, placeOf, readPlace, type Condition, type Order, type S
 export const MAX_PAGE = 100;
 /** Entries of a page if the client does not say. */
 export const DEFAULT_PAGE = 50;
-/** The most rows that are counted: that many means so many at least. */
+/** The most rows that are counted: this number means "at least". */
 export const MOST_COUNTED = 10_000;
 
-/** The arguments of a connection. */
 export type PageArguments = {
   readonly first?: number | null | undefined;
   readonly last?: number | null | undefined;
@@ -16,7 +15,7 @@ export type PageArguments = {
   readonly before?: string | null | undefined;
 };
 
-/** A page of a list, as Relay's connections have it, and how to count the whole list. */
+/** A page of a list in Relay's form, with a function that counts the whole list. */
 export type Connection<Row> = {
   readonly edges: { cursor: string; node: Row }[];
   readonly pageInfo: {
@@ -25,17 +24,14 @@ export type Connection<Row> = {
     startCursor: string | null;
     endCursor: string | null;
   };
-  /** The rows of the whole list, counted up to MOST_COUNTED. */
   readonly count: () => Promise<number>;
 };
 
-/** The rows that a page is read with: what Prisma takes, besides what the caller selects. */
 export type PageQuery<Where, OrderBy> = { readonly where: Where; readonly orderBy: OrderBy[]; readonly take: number };
 
-/** The part of the list that a page is: behind one key and before another, read from its start or from its end. */
 export type Part = { readonly after: SortKey | null; readonly before: SortKey | null; readonly isBackwards: boolean };
 
-/** A list: its order, how rows of it are read, and how they are counted. `where` of a count is that of the whole list. */
+/** A list: its order, and functions that read and count its rows. `where` of a count is that of the whole list. */
 export type List<Row, Where, OrderBy> = {
   readonly order: Order<Row>;
   readonly where: Where;
@@ -44,8 +40,8 @@ export type List<Row, Where, OrderBy> = {
 };
 
 /**
- * A page of a list, by keys of our own (docs/adr/0019): whatever is decided, added or removed between two pages, a row
- * that keeps its key and stays in the list is shown once.
+ * A page of a list, by our own keys (docs/adr/0019). A row that keeps its key and stays in the list appears once,
+ * whatever else changes between two pages.
  */
 export async function connection<Row extends object, Where extends object, OrderBy extends object>(
   args: PageArguments,
@@ -68,7 +64,7 @@ export async function connection<Row extends object, Where extends object, Order
   return { ...pageOfRows(args, order, found, size), count: () => list.count({ where: list.where, take: MOST_COUNTED }) };
 }
 
-/** The page of the rows that were found: one more than its size, if there are more; from the end on if `last` asked for it. */
+/** The page of the read rows, which are one more than its size if more follow; reversed for `last`. */
 export function pageOfRows<Row extends object>(
   args: PageArguments,
   order: Order<Row>,
@@ -94,7 +90,7 @@ function both<Where extends object>(where: Where, conditions: readonly Condition
   return conditions.length === 0 ? where : ({ AND: [where, ...conditions] } as Where);
 }
 
-/** Refuses page sizes that make no sense. */
+/** Rejects invalid page sizes. */
 export function checkPage({ first, last }: Pick<PageArguments, "first" | "last">, most = MAX_PAGE): void {
   for (const [name, size] of [
     ["first", first],

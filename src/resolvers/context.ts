@@ -7,27 +7,24 @@ import type { Loaders } from "./loaders.ts";
 import type { OperationRoom } from "./rate-limit.ts";
 import type { ExpensiveReads } from "./expensive-reads.ts";
 
-/** The context of one operation. */
 export type Context = {
   readonly actor: Actor;
-  /** The tenant whose rows are read. */
   readonly tenant: string;
   readonly loaders: Loaders;
   readonly prisma: PrismaReads;
-  /** The services of the tenant. */
   readonly services: AgentServices;
   readonly expensive: ExpensiveReads;
-  /** The address at which an actor finds an image of their tenant for some minutes. */
+  /** A temporary address of an image for an actor. */
   readonly imageUrl: (actor: Pick<Actor, "id">, image: ImageOfTenant) => string;
-  /** The room that the actor has for operations, and the price of this one. */
+  /** The points that the actor has left, and the price of this operation. */
   readonly room: OperationRoom;
-  /** Lets an agent go on after something was committed for it. */
+  /** Wakes an agent's loop after a commit. */
   readonly wake: (agentId: string) => void;
   /**
-   * The head of the tenant's log, read before the operation's rows and kept: whoever subscribes since it misses
-   * nothing that the rows do not show.
+   * The head of the tenant's log, read and kept before the operation's rows: a subscription from it misses nothing that
+   * the rows lack.
    */
   readonly snapshot: () => Promise<LogHead>;
-  /** Begins an answer anew, with a later snapshot and loaders that know nothing: a mutation changes what was read before it. */
+  /** Begins a new answer, with a later snapshot and empty loaders: a mutation changes rows that were read before it. */
   readonly anew: () => void;
 };

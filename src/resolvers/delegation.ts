@@ -12,7 +12,6 @@ import { connection, type Connection, type PageArguments } from "./connection.ts
 import type { Order } from "./keyset.ts";
 import { payloadOf, type Payload } from "./payload.ts";
 
-/** Which delegations are asked for; all conditions that are present must hold. */
 export type DelegationFilter = { readonly isActive?: boolean | null | undefined };
 
 type DelegationSelection = Pick<Prisma.DelegationFindUniqueArgs, "select">;
@@ -25,7 +24,7 @@ const NEWEST_FIRST: Order<Delegation> = {
   ],
 };
 
-/** The delegations that the actor may see, newest first: all of the tenant, or those from and to them. */
+/** The visible delegations, newest first: all for readers of the tenant, otherwise those from and to the actor. */
 export async function delegations(
   context: Context,
   args: PageArguments & { readonly filter?: DelegationFilter | null | undefined },
@@ -48,7 +47,6 @@ export async function delegations(
   });
 }
 
-/** A delegation by its row id. */
 export async function delegationByRow(
   { prisma }: Context,
   id: string | null,
@@ -57,15 +55,12 @@ export async function delegationByRow(
   return id === null ? null : prisma.delegation.findUnique({ ...selection, where: { id } });
 }
 
-/** The request of delegateApprovals, as clients send it. */
 export type DelegateRequest = Omit<DelegateApprovals, "to"> & { readonly toActorId: ActorNameOrId };
 
-/** Lets another person decide in the place of who asks, for a time. */
 export async function delegateApprovals(context: Context, { toActorId, ...request }: DelegateRequest): Promise<Payload> {
   return payloadOf(context, await delegate(context.services, context.actor, { ...request, to: actorNamed(toActorId) }));
 }
 
-/** Ends a delegation before its time. */
 export async function revokeDelegation(context: Context, delegationId: string): Promise<Payload> {
   return payloadOf(context, await revoke(context.services, context.actor, rowId("Delegation", delegationId)));
 }

@@ -2,7 +2,6 @@ import { GraphQLError } from "graphql";
 import type { CommandRefusal } from "../agent/actors/refusal.ts";
 import type { CursorRefusal } from "../events/cursor.ts";
 
-/** Codes of top-level errors that are the client's to mend. */
 export type ErrorCode =
   | CursorRefusal["code"]
   | "BAD_USER_INPUT"
@@ -18,12 +17,11 @@ export type ErrorCode =
   | "TOO_SLOW"
   | "ANSWER_TOO_LARGE";
 
-/** An error that is shown to the client as it is. */
+/** An error that is shown to the client unchanged. */
 export function clientError(code: ErrorCode, message: string): GraphQLError {
   return new GraphQLError(message, {
     extensions: { code, http: { status: code === "UNAUTHENTICATED" ? 401 : code === "FORBIDDEN" ? 403 : 200 } },
   });
 }
 
-/** An expected failure of a mutation, as data. */
 export type UserError = CommandRefusal;

@@ -8,7 +8,7 @@ const NEWEST_FIRST: Order<ForkPoint> = {
   columns: [{ name: "index", direction: "desc", holds: "integer", nulls: "never" }],
 };
 
-/** The points at which an agent can be forked, newest first. The agent was read before, by who may see it. */
+/** The fork points of an agent, newest first. The caller has checked its visibility. */
 export async function forkPointsOf({ services }: Context, agentId: string, args: PageArguments): Promise<Connection<ForkPoint>> {
   checkPage(args);
   const isBackwards = typeof args.last === "number";

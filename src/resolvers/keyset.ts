@@ -1,27 +1,25 @@
 import { exactTime } from "../lib/time.ts";
 import { clientError } from "./errors.ts";
 
-/** A column by which a list is ordered. Rows in which it is null stand at the end of the list, if there may be such. */
+/** A column of an order. Rows with null come last. */
 export type SortColumn<Row> = {
   readonly name: keyof Row & string;
   readonly direction: "asc" | "desc";
-  /** An integer is one of PostgreSQL, of 32 bits. */
+  /** An integer is PostgreSQL's, of 32 bits. */
   readonly holds: "time" | "integer" | "number" | "text";
   readonly nulls: "never" | "last";
 };
 
-/** An order of rows, by columns of which the last tell all rows apart. `name` tells its places from those of other orders. */
+/** An order of rows; its last columns are unique. `name` distinguishes its places from those of other orders. */
 export type Order<Row> = { readonly name: string; readonly columns: readonly SortColumn<Row>[] };
 
-/** The sort key of a row: a value for each column of the order. */
 export type SortKey = readonly (string | number | null)[];
 
-/** Conditions and orders as Prisma takes them. */
 export type Condition = Readonly<Record<string, unknown>>;
 
 /**
- * The place of a row in a list: its sort key, opaque. It stays good when the row changes or goes, since the rows behind it
- * are found by comparing keys.
+ * The opaque place of a row: its sort key. It stays valid when the row changes or disappears, since following rows are
+ * found by comparing keys.
  */
 export function placeOf<Row extends object>({ name, columns }: Order<Row>, row: Row): string {
   const key = columns.map((column) => {
@@ -31,7 +29,7 @@ export function placeOf<Row extends object>({ name, columns }: Order<Row>, row: 
   return Buffer.from(JSON.stringify([name, ...key])).toString("base64url");
 }
 
-/** The sort key in a place. Throws BAD_USER_INPUT if the place is of no list of this order. */
+/** The sort key of a place. Throws BAD_USER_INPUT if it belongs to another order. */
 export function readPlace<Row>({ name, columns }: Order<Row>, place: string, argument: string): SortKey {
   const parts = parsed(place);
   const [order, ...key] = Array.isArray(parts) ? (parts as readonly unknown[]) : [];
@@ -62,7 +60,7 @@ function isValue<Row>({ holds, nulls }: SortColumn<Row>, value: unknown): boolea
   }
 }
 
-/** That a row stands behind a key in the order, or, backwards, before it. */
+/** The condition that a row comes after a key, or, backwards, before it. */
 export function beyond<Row>({ columns }: Order<Row>, key: SortKey, isBackwards: boolean): Condition {
   const values = columns.map((column, index) => valueOf(column, key[index] ?? null));
   const [first] = columns;
@@ -72,7 +70,7 @@ export function beyond<Row>({ columns }: Order<Row>, key: SortKey, isBackwards: 
     const same = columns.slice(0, index).map(({ name }, place) => ({ [name]: values[place] ?? null }));
     return [{ AND: [...same, further] }];
   });
-  // Said once more of the first column alone, so that an index finds where to begin.
+  // Repeated for the first column alone, so that an index finds the start.
   const start = first === undefined ? null : notBefore(first, values[0] ?? null, isBackwards);
   return { AND: [...(start === null ? [] : [start]), { OR: terms }] };
 }
@@ -100,7 +98,7 @@ function notBefore<Row>(
   return { [name]: (direction === "asc") === isBackwards ? { lte: value } : { gte: value } };
 }
 
-/** The order as Prisma takes it, or, backwards, the opposite one. */
+/** The order in Prisma's form, reversed if backwards. */
 export function orderBy<Row>({ columns }: Order<Row>, isBackwards: boolean): readonly Condition[] {
   return columns.map(({ name, direction, nulls }) => {
     const sort = isBackwards ? (direction === "asc" ? "desc" : "asc") : direction;

@@ -11,8 +11,8 @@ import { openBlocksAt, type OpenBlock } from "../events/blocks.ts";
 import type { LogHead } from "../events/cursor.ts";
 
 /**
- * The reads that are done once for all rows of an answer, however many of them need one. Each loader is made when it is first
- * asked for: most answers need none, and a subscription keeps those of its context for as long as it is open.
+ * Reads that are batched for all rows of an answer. Loaders are created at first use: most answers need none, and a
+ * subscription keeps those of its context while it is open.
  */
 export class Loaders {
   readonly #reads: Sql;
@@ -26,7 +26,6 @@ export class Loaders {
   #usage: DataLoader<string, AgentUsage> | null = null;
   #waitingFor: DataLoader<string, string | null> | null = null;
 
-  /** The loaders of one answer for readers of a tenant, as of its snapshot. */
   constructor({ reads, ...known }: KnownNames & { readonly reads: Sql }, tenant: string, snapshot: () => Promise<LogHead>) {
     this.#reads = reads;
     this.#known = known;
@@ -34,7 +33,7 @@ export class Loaders {
     this.#snapshot = snapshot;
   }
 
-  /** Forgets what was read: each loader is made anew when it is next asked for. */
+  /** Discards results: each loader is created again at its next use. */
   forget(): void {
     this.#actorNames = null;
     this.#approvals = null;
@@ -44,7 +43,7 @@ export class Loaders {
     this.#waitingFor = null;
   }
 
-  /** The names of actors; null for one without a name. */
+  /** Null for an actor without a name. */
   get actorNames(): DataLoader<ActorRef, string | null, string> {
     return (this.#actorNames ??= new DataLoader(async (actors) => readActorNames(this.#reads, this.#tenant, actors), {
       cacheKeyFn: ({ kind, id }) => `${kind}:${id}`,
@@ -59,26 +58,23 @@ export class Loaders {
     }));
   }
 
-  /** By the agent's row id and the step: the rows' ids of its calls, by the ids that the provider gave them. */
   get callsOfSteps(): DataLoader<StepOfAgent, ReadonlyMap<string, string>, string> {
     return (this.#callsOfSteps ??= new DataLoader(async (steps) => readCallsOfSteps(this.#reads, steps), {
       cacheKeyFn: ({ agentId, step }) => `${agentId}:${step}`,
     }));
   }
 
-  /** By the agent's row id: the blocks that its model is saying at the snapshot's place. */
+  /** By the agent's row id: the unfinished blocks at the snapshot's position. */
   get openBlocks(): DataLoader<string, readonly OpenBlock[]> {
     return (this.#openBlocks ??= new DataLoader(async (agentIds) =>
       openBlocksAt(this.#reads, agentIds, (await this.#snapshot()).position),
     ));
   }
 
-  /** By the row's id. */
   get usage(): DataLoader<string, AgentUsage> {
     return (this.#usage ??= new DataLoader((agentIds) => readUsage(this.#reads, agentIds)));
   }
 
-  /** By the row's id. */
   get waitingFor(): DataLoader<string, string | null> {
     return (this.#waitingFor ??= new DataLoader(async (agentIds) =>
       (await readStandstills(this.#reads, agentIds)).map((standstill) =>

@@ -3,19 +3,19 @@ import { actorOfGlobalId, ROW_ID, type NodeId, type NodeType } from "../lib/glob
 import type { Context } from "./context.ts";
 import { clientError } from "./errors.ts";
 
-/** The most objects that `nodes` answers at once. */
+/** The most ids in one `nodes`. */
 export const MOST_NODES = 100;
 
-/** The object of an id, if the actor may read it; its rows are read after the snapshot, so that whoever subscribes since that misses nothing. */
+/**
+ * The object of an id, if the actor may read it. Its rows are read after the snapshot, so that a subscription from it
+ * misses nothing.
+ */
 export async function readNode(context: Context, id: NodeId, resolve: () => unknown): Promise<unknown> {
   await context.snapshot();
   return (await mayReadNode(context, id)) ? resolve() : null;
 }
 
-/**
- * The objects of the ids, in their order; null for each that does not exist or that the actor may not read. `resolve` is
- * given the others.
- */
+/** The objects of the ids, in order; null for missing and invisible ones. `resolve` gets the others. */
 export async function readNodes(
   context: Context,
   ids: readonly NodeId[],
@@ -30,14 +30,13 @@ export async function readNodes(
   return ids.map((id) => found.get(id) ?? null);
 }
 
-/** True if the actor may read this node. */
 async function mayReadNode(context: Context, { typename, id }: NodeId): Promise<boolean> {
   if (typename === "ActorRef") return mayReadActor(context, id);
   if (typename === "Template") return context.services.templates.has(id);
   return ROW_ID.test(id) && mayReadRow(context, typename as NodeType, id);
 }
 
-/** Readers of the tenant may ask for the names of all its actors; others only for their own. */
+/** Readers of the tenant may read all its actors' names; others only their own. */
 function mayReadActor({ actor }: Context, id: string): boolean {
   const named = actorOfGlobalId(Buffer.from(`ActorRef:${id}`).toString("base64"));
   return named !== null && (readsTenant(actor) || (named.id === actor.id && named.kind === actor.kind));
@@ -46,7 +45,7 @@ function mayReadActor({ actor }: Context, id: string): boolean {
 async function mayReadRow({ prisma, actor }: Context, type: NodeType, id: string): Promise<boolean> {
   const mayRead = (agent: { tenant: string; createdBy: string } | null | undefined): boolean =>
     agent !== null && agent !== undefined && maySee(actor, agent);
-  // With what a newer version may have written: what would not be read is no node.
+  // Includes the condition on newer versions' values: an unreadable row is no node.
   const select = { tenant: true, createdBy: true, state: true, breakpoint: true } as const;
   switch (type) {
     case "Agent":

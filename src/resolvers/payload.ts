@@ -4,7 +4,6 @@ import type { Result } from "../lib/result.ts";
 import type { Context } from "./context.ts";
 import type { UserError } from "./errors.ts";
 
-/** The outcome of a mutation: the id of the row that it is about, or null if nothing came of it. */
 export type Payload = {
   readonly rowId: string | null;
   readonly cursor: string;
@@ -12,8 +11,8 @@ export type Payload = {
 };
 
 /**
- * The payload of a mutation. Its cursor is that of its newest event, or the head of the log if there is none; never one that has
- * expired. What the payload shows is read anew: the mutations before it in the same document have shown what it has changed.
+ * The payload of a mutation. Its cursor is that of its newest event, or the head of the log without one; never an
+ * expired one. Its rows are read again: earlier mutations of the document may have cached them.
  */
 export async function payloadOf(context: Context, result: Result<Outcome, UserError>): Promise<Payload> {
   context.anew();

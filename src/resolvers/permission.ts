@@ -17,10 +17,9 @@ import type { ToolCallFilter } from "./tool-audit.ts";
 import { toolCall } from "./tool-call.ts";
 import { visibleAgents, visibleCreator } from "./visibility.ts";
 
-/** An explanation, or what is wrong with the call. */
 export type ExplanationResult = { readonly explanation: CallExplanation | null; readonly problems: readonly UserError[] };
 
-/** The call that is asked about: a recorded one, or one that an agent could make. Null for what is not given. */
+/** The call to explain: a recorded or a hypothetical one. Null for what is not given. */
 export type ExplainPermission = {
   readonly callId: string | null;
   readonly agentId: string | null;
@@ -28,7 +27,7 @@ export type ExplainPermission = {
   readonly input: Json;
 };
 
-/** Why a call would be allowed, asked or denied by the rules as they are; or, with `network` as the tool, a connection. */
+/** Why a call would be allowed, asked or denied under the present rules; or, with `network` as the tool, a connection. */
 export async function explainPermission(context: Context, request: ExplainPermission): Promise<ExplanationResult> {
   const { callId, agentId, tool, input } = request;
   if (callId === null) {
@@ -63,7 +62,7 @@ async function explained(context: Context, agentId: string, tool: string, input:
   return judged.ok ? { explanation: judged.value, problems: [] } : { explanation: null, problems: callProblems(judged.refusal) };
 }
 
-/** What is wrong with a call that does not come as far as permission, a problem a place. */
+/** The problems of a call that does not reach the permission stage, one a place. */
 function callProblems(refusal: Refusal): readonly UserError[] {
   if (refusal.type !== "invalid_params") return [{ code: "INVALID", field: ["tool"], message: refusalText(refusal) }];
   return refusal.issues.slice(0, ISSUES).map(({ path, message }) => ({
@@ -73,7 +72,6 @@ function callProblems(refusal: Refusal): readonly UserError[] {
   }));
 }
 
-/** The request of a simulation: a proposed block, over which calls, from where on, and how many at most. */
 export type SimulatePolicy = {
   readonly permission: PermissionSource;
   readonly filter: Pick<ToolCallFilter, "created" | "agentIds" | "templateIds" | "tools"> | null;
@@ -81,10 +79,8 @@ export type SimulatePolicy = {
   readonly after: string | null;
 };
 
-/** A simulation, with where to go on as clients name it. */
 export type SimulationView = Simulation & { readonly endCursor: string | null };
 
-/** A simulation, or what is wrong with the proposed block. */
 export type SimulationResult = { readonly simulation: SimulationView | null; readonly problems: readonly UserError[] };
 
 /** A simulation over the calls that the actor may see. */

@@ -13,14 +13,13 @@ import { messageByRow, messageText } from "./message.ts";
 import { checkPage } from "./connection.ts";
 import { countVisible, visibleCreator } from "./visibility.ts";
 
-/** An event of one kind with the log that its cursor names. */
+/** An event with the log that its cursor names. */
 export type EventView<Body extends EventBody = EventBody> = {
   readonly event: TimelineEvent;
   readonly body: Body;
   readonly log: LogIdentity;
 };
 
-/** A piece of the timeline as clients get it. */
 export type TimelinePage = {
   readonly events: readonly EventView[];
   readonly cursor: string;
@@ -29,7 +28,6 @@ export type TimelinePage = {
   readonly outage: StorageOutage | null;
 };
 
-/** The part of the timeline that is asked for. */
 export type TimelineArguments = {
   readonly agentIds?: readonly string[] | null | undefined;
   readonly channels?: readonly Channel[] | null | undefined;
@@ -41,18 +39,16 @@ export type TimelineArguments = {
   readonly last?: number | null | undefined;
 };
 
-/** The arguments of a subscription to one plane, of one agent or all. */
 type PlaneArguments = Omit<TimelineArguments, "agentIds" | "channels"> & { readonly agentId?: string | null | undefined };
 
-/** The same as the timeline takes them. */
 export function ofPlane({ agentId, ...args }: PlaneArguments, channel: Channel): TimelineArguments {
   return { ...args, channels: [channel], agentIds: isGiven(agentId) ? [agentId] : null };
 }
 
-/** The most events of one polled page, and those of one if nobody says how many. */
+/** The most events of one polled page, and the default. */
 export const MAX_EVENTS = 500;
 
-/** The polling twin of the subscriptions: the events after `since` and up to `to`, the first of them or the last. */
+/** The polling counterpart of the subscriptions: the first or last events after `since` and up to `to`. */
 export async function timeline(context: Context, args: TimelineArguments): Promise<TimelinePage> {
   checkPage(args, MAX_EVENTS);
   const scope = await scopeOf(context, args);
@@ -68,7 +64,7 @@ export async function timeline(context: Context, args: TimelineArguments): Promi
   return pageOf(firstOf(upTo === null ? page : before(page, upTo), args.first ?? MAX_EVENTS));
 }
 
-/** The newest events of the request, read backwards. `isSince` if its beginning was asked for: it must still be kept then. */
+/** The newest events of the request, read backwards. `isSince`: its start was given, and must still be kept. */
 async function lastOf({ services }: Context, request: PastRequest, isSince: boolean): Promise<TimelinePage> {
   const { head, events, start } = await readPast(services.reads, request);
   const { after, upTo } = request;
@@ -83,20 +79,19 @@ async function lastOf({ services }: Context, request: PastRequest, isSince: bool
   };
 }
 
-/** The part of a page up to a place. */
 function before(page: LogPage, upTo: number): LogPage {
   if (page.covered <= upTo) return page;
   return { ...page, events: page.events.filter(({ position }) => position <= upTo), covered: upTo };
 }
 
-/** The cursor since which everything happened at a time or later. */
+/** The cursor before all events at or after a time. */
 export async function cursorAt({ services, tenant }: Context, time: Date): Promise<string> {
   await services.log.begin(tenant);
   const { head, position } = await readPlaceAt(services.reads, tenant, time);
   return formatCursor(head, position);
 }
 
-/** The source of a subscription. GraphQL wants an iterable; the server reads it as a feed (server/subscriptions) instead. */
+/** The source of a subscription. GraphQL requires an iterable; the server reads it as a feed (server/subscriptions) instead. */
 export class TimelineStream implements AsyncIterable<TimelinePage> {
   readonly scope: Scope;
   readonly start: Start;
@@ -113,7 +108,7 @@ export class TimelineStream implements AsyncIterable<TimelinePage> {
   }
 }
 
-/** Every event after `since`, once, in order; from now on where `since` is omitted. */
+/** Every event after `since`, once, in order; without `since`, new events only. */
 export async function subscribe(context: Context, args: TimelineArguments): Promise<TimelineStream> {
   checkUntil(args);
   const scope = await scopeOf(context, args);
@@ -122,14 +117,14 @@ export async function subscribe(context: Context, args: TimelineArguments): Prom
   return new TimelineStream(scope, { kind: "after", position, head: head.position }, args.until);
 }
 
-/** The control plane: where `since` is omitted, first the open PERMISSION_REQUIRED, then what is new. */
+/** The control plane: without `since`, first the open PERMISSION_REQUIRED, then new events. */
 export async function subscribeControl(context: Context, args: TimelineArguments): Promise<TimelineStream> {
   if (isGiven(args.since)) return subscribe(context, args);
   checkUntil(args);
   return new TimelineStream(await scopeOf(context, args), { kind: "open_requests" }, args.until);
 }
 
-/** A field of an event that did not fit into the log, from where it is kept. */
+/** A text that exceeded its event, from its deltas. */
 export async function blockText(
   context: Context,
   { event, body }: EventView<BodyOf<"TEXT_CHUNK_END" | "THINK_CHUNK_END">>,
@@ -138,14 +133,12 @@ export async function blockText(
   return body.text ?? textOfBlock(context.services.reads, kind, event, body);
 }
 
-/** The text of a message that did not fit into its event, from its row. */
 export async function receivedText(context: Context, { body }: EventView<BodyOf<"MESSAGE_RECEIVED">>): Promise<string | null> {
   if (body.text !== null) return body.text;
   const message = await messageByRow(context, body.messageId, { select: { id: true, content: true } });
   return message === null ? null : messageText(message);
 }
 
-/** The messages that a turn answers, from their rows if the event could not hold them. */
 export async function answeredMessages(
   { prisma }: Context,
   { event, body }: EventView<BodyOf<"DONE">>,
@@ -159,7 +152,6 @@ export async function answeredMessages(
   return messages.map((message) => message.id);
 }
 
-/** The most agents of one stream. */
 const MOST_AGENTS = 100;
 
 async function scopeOf(context: Context, args: TimelineArguments): Promise<Scope> {
@@ -179,7 +171,7 @@ async function scopeOf(context: Context, args: TimelineArguments): Promise<Scope
   };
 }
 
-/** The row ids of agents, all of which the actor may see. */
+/** The row ids of agents. Throws unless the actor may see all of them. */
 async function visibleIds(context: Context, ids: readonly string[]): Promise<readonly string[]> {
   const rows = [...new Set(ids.map((id) => rowId("Agent", id)))];
   if (rows.length > MOST_AGENTS)
@@ -192,7 +184,7 @@ async function visibleIds(context: Context, ids: readonly string[]): Promise<rea
   return rows;
 }
 
-/** A kind that the stream never delivers would never end it. */
+/** An undelivered kind would never end the stream. */
 function checkUntil({ until, kinds, channels }: TimelineArguments): void {
   if (until?.length === 0) throw clientError("BAD_USER_INPUT", "`until` is empty: omit it for a stream that does not end");
   const never = until?.find((kind) => (kinds && !kinds.includes(kind)) || (channels && !channels.includes(CHANNEL_OF[kind])));
@@ -221,7 +213,7 @@ function firstOf(page: LogPage, first: number): LogPage {
   return { ...page, events, covered: events.at(-1)?.position ?? page.covered };
 }
 
-/** The page as clients get it. `start` is the position before its first event if it is not given. */
+/** The page in the clients' form. Without `start`, it begins before its first event. */
 export function pageOf(page: LogPage, start?: number): TimelinePage {
   const { head, events, covered, outage } = page;
   return {

@@ -18,7 +18,6 @@ import { visibleAgents } from "./visibility.ts";
 type ToolCallSelection = Pick<Prisma.ToolCallFindUniqueArgs, "include" | "select">;
 type Query = PageQuery<Prisma.ToolCallWhereInput, Prisma.ToolCallOrderByWithRelationInput>;
 
-/** Which tool calls are asked for; all conditions that are present must hold. */
 export type ToolCallFilter = {
   readonly created?: TimeRange | null | undefined;
   readonly agentIds?: readonly string[] | null | undefined;
@@ -34,13 +33,12 @@ export type ToolCallFilter = {
   readonly minDurationMs?: number | null | undefined;
 };
 
-/** An order of tool calls, as clients ask for it. */
 export type ToolCallOrder = {
   readonly field: "CREATED_AT" | "DURATION";
   readonly direction: "ASC" | "DESC";
 };
 
-/** The tool audit: every call that the actor may see, whatever became of it, newest first if no other order is asked for. */
+/** The tool audit: every call that the actor may see, in any state, by default newest first. */
 export async function toolCalls(
   context: Context,
   args: PageArguments & {
@@ -67,12 +65,11 @@ export async function toolCalls(
 }
 
 /**
- * Between the two reads of a page a call may end. The page is read so often until both agree; then it is what is still as it was
- * found, and the rest is read from behind it: a page that is short would say that nothing comes after it.
+ * A call may end between the two reads of a page. The page is read again until both agree, at most so often. After that
+ * it consists of the unchanged calls, filled up from behind: a short page would say that it is the last.
  */
 const MOST_TRIES = 3;
 
-/** The rows of a part of the audit, in its order: found by the audit's own rows. Null if the audit is not whole yet. */
 async function found(
   context: Context,
   filter: AuditFilter,
@@ -115,7 +112,6 @@ function auditPart(order: AuditPart["order"], most: number, { after, before, isB
   };
 }
 
-/** The filter and what the actor may see, as the audit's rows have it. */
 function auditFilter({ actor, tenant }: Context, filter: ToolCallFilter): AuditFilter {
   const { created, agentIds, templateIds, tools, states, errorTypes, verdicts, rules, places } = filter;
   const { createdBy, decidedBy, minDurationMs } = filter;
@@ -151,19 +147,16 @@ function orderOf(field: ToolCallOrder["field"], direction: "asc" | "desc"): Orde
   };
 }
 
-/** The number of calls of a tool in each state, and the time that those took that ran. */
 export type ToolStats = {
   readonly tool: string;
   readonly calls: number;
   readonly states: readonly { readonly state: ToolCallState; readonly calls: number }[];
-  /** Calls that began to execute. */
   readonly executed: number;
-  /** Of the calls that executed and have ended, in ms; null if there are none. */
+  /** Of executed calls that have ended, in ms; null if there are none. */
   readonly meanMs: number | null;
   readonly slowestMs: number | null;
 };
 
-/** The statistics of the tool audit, the most used tool first. */
 export async function toolStats(context: Context, filter: ToolCallFilter): Promise<readonly ToolStats[]> {
   const { services, expensive, actor } = context;
   const counts = await expensive.run(
@@ -186,7 +179,7 @@ export async function toolStats(context: Context, filter: ToolCallFilter): Promi
   return stats.sort((one, other) => other.calls - one.calls || (one.tool < other.tool ? -1 : 1));
 }
 
-/** The same from the calls themselves, while the audit is not whole yet. */
+/** The same from the calls themselves, while the audit is incomplete. */
 async function countedCalls(context: Context, filter: ToolCallFilter): Promise<readonly AuditCount[]> {
   const { prisma } = context;
   const where = visibleCalls(context, filter);
@@ -212,7 +205,6 @@ async function countedCalls(context: Context, filter: ToolCallFilter): Promise<r
   });
 }
 
-/** The calls that took longest, the slowest first. */
 export async function slowestCalls(
   context: Context,
   filter: ToolCallFilter,
@@ -231,10 +223,7 @@ export async function slowestCalls(
   );
 }
 
-/**
- * The calls of the filter that the actor may see. A fork's copies are left out: what they did was done once, and stands
- * here as the other's.
- */
+/** The calls of the filter that the actor may see. A fork's copies are left out: the original calls count. */
 function visibleCalls({ actor, tenant }: Context, filter: ToolCallFilter): Prisma.ToolCallWhereInput {
   const { created, agentIds, templateIds, tools, states, errorTypes, verdicts, rules, places } = filter;
   const { createdBy, decidedBy, minDurationMs } = filter;

@@ -12,14 +12,12 @@ import { visibleAgents } from "./visibility.ts";
 
 type ToolCallSelection = Pick<Prisma.ToolCallFindUniqueArgs, "include" | "select">;
 
-/** Ends one call of an agent; the note is told to the model. */
 export async function cancelToolCall(context: Context, callId: string, note: string | null): Promise<Payload> {
   const result = await cancel(context.services, context.actor, { callId: ROW_ID.test(callId) ? callId : "", note });
   if (result.ok) context.wake(result.value.agentId);
   return payloadOf(context, result);
 }
 
-/** The call that a block of a message names, if its row is there. */
 export async function toolCallOfBlock(
   context: Context,
   { agentId, step, providerId }: CallOfBlock,
@@ -30,7 +28,6 @@ export async function toolCallOfBlock(
   return id === undefined ? null : toolCallByRow(context, id, selection);
 }
 
-/** In the order in which an agent's calls were made. */
 const IN_ORDER: Order<ToolCall> = {
   name: "toolCallsOfAgent",
   columns: [
@@ -39,7 +36,7 @@ const IN_ORDER: Order<ToolCall> = {
   ],
 };
 
-/** A page of an agent's calls. The agent was read before, by who may see it. */
+/** A page of an agent's calls. The caller has checked its visibility. */
 export async function toolCallsOf(
   context: Context,
   agentId: string,
@@ -55,7 +52,6 @@ export async function toolCallsOf(
   });
 }
 
-/** The call of a row id, if there is one that the actor may see. */
 export async function toolCall(context: Context, callId: string, selection: ToolCallSelection): Promise<ToolCall | null> {
   await context.snapshot();
   const { prisma, actor, tenant } = context;
@@ -64,12 +60,11 @@ export async function toolCall(context: Context, callId: string, selection: Tool
     : null;
 }
 
-/** The call as it stands now, beside an event's snapshot of it. */
 export async function toolCallByRow({ prisma }: Context, id: string, selection: ToolCallSelection): Promise<ToolCall | null> {
   return prisma.toolCall.findUnique({ ...selection, where: { id } });
 }
 
-/** The call of the same agent whose result a call was given; null for none. */
+/** The call of the same agent whose result a call reused; null for none. */
 export async function cachedCall(
   { prisma }: Context,
   { agentId, cachedFrom }: Pick<ToolCall, "agentId" | "cachedFrom">,
@@ -78,10 +73,9 @@ export async function cachedCall(
   return cachedFrom === null ? null : prisma.toolCall.findUnique({ ...selection, where: { id: cachedFrom, agentId } });
 }
 
-/** The most of a kept output that one answer holds, in bytes. */
 const MOST_PIECE = 256 * 1024;
 
-/** A piece of a kept output. The call was read before, by who may see it. */
+/** A piece of a kept output. The caller has checked its visibility. */
 export async function outputPiece(
   { services }: Context,
   callId: string,
@@ -94,13 +88,11 @@ export async function outputPiece(
   return services.outputs.read(callId, offset, bytes);
 }
 
-/** The most shells of an agent that one answer holds. */
 const MOST_SHELLS = 100;
 
-/** The columns that Prisma must read for what was asked. */
 type ShellSelection = Pick<Prisma.ShellFindManyArgs, "include" | "select">;
 
-/** An agent's background shells, the newest first. The agent was read before, by who may see it. */
+/** An agent's background shells, newest first. The caller has checked its visibility. */
 export async function shellsOf({ prisma }: Context, agentId: string, selection: ShellSelection): Promise<Shell[]> {
   const orderBy = [{ startedAt: "desc" }, { id: "desc" }] as Prisma.ShellOrderByWithRelationInput[];
   return prisma.shell.findMany({ ...selection, where: { agentId }, orderBy, take: MOST_SHELLS });

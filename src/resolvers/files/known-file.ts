@@ -3,7 +3,6 @@ import { connection, type Connection, type PageArguments } from "../connection.t
 import type { Context } from "../context.ts";
 import type { Order } from "../keyset.ts";
 
-/** The columns that Prisma must read for what was asked. */
 type KnownFileSelection = Pick<Prisma.KnownFileFindManyArgs, "include" | "select">;
 
 const BY_PATH: Order<KnownFile> = {
@@ -11,7 +10,7 @@ const BY_PATH: Order<KnownFile> = {
   columns: [{ name: "path", direction: "asc", holds: "text", nulls: "never" }],
 };
 
-/** A page of the files that an agent knows. The agent was read before, by who may see it. */
+/** A page of an agent's known files. The caller has checked its visibility. */
 export async function knownFilesOf(
   { prisma }: Context,
   agentId: string,
