@@ -1,5 +1,2 @@
-/**
- * Why a signal aborts whose work is over. Given to `abort()`, since the error that Node makes otherwise costs more than
- * what most calls do.
- */
+/** The abort reason of a signal whose work is over: Node's default error costs more than most calls. */
 export const ENDED = new Error("what the signal was for has ended");

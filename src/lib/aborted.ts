@@ -1,7 +1,7 @@
-/** A promise that only ever rejects, to race against work that may not heed a signal. Disposed, it lets go of the signal. */
+/** A promise that only ever rejects, to race against work that may ignore a signal. Dispose it to release the signal. */
 export type Aborted = Disposable & { readonly promise: Promise<never> };
 
-/** Rejects with `reason()` as soon as the signal aborts. What comes of the work that it races against is dropped then. */
+/** Rejects with `reason()` when the signal aborts. The raced work's result is then dropped. */
 export function aborted(signal: AbortSignal, reason: () => unknown = () => signal.reason): Aborted {
   const { promise, reject } = Promise.withResolvers<never>();
   promise.catch(() => {});

@@ -1,9 +1,9 @@
 import type { Json } from "./json.ts";
 
 /**
- * Characters that a reader does not see as they are: controls and formats (bidirectional overrides and zero-width
- * characters among them), what may be ignored when text is shown, private use, unassigned, and all spaces but the plain one. Runs of plain spaces push what
- * follows out of sight.
+ * Characters that are invisible or misleading: controls and formats (including bidirectional overrides and zero-width
+ * characters), ignorable ones, private use, unassigned, and all spaces but the plain one. Runs of plain spaces push
+ * text out of sight.
  */
 const HIDDEN =
   /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000\u{16fe4}\u{1d159}]| {4,}/gu;
@@ -11,10 +11,7 @@ const HIDDEN =
 /** Deeper lines are not indented further, so that nesting pushes nothing out of sight. */
 const INDENTATION = 40;
 
-/**
- * A value as JSON text in which nothing hides: characters that are not seen stand as JSON escapes, so that the text is
- * still JSON of the same value, laid out on lines of its own.
- */
+/** A value as formatted JSON without invisible characters: they are JSON escapes, so that the text is JSON of the same value. */
 export function visibleJson(value: Json): string {
   return JSON.stringify(value, null, 2)
     .split("\n")
@@ -25,7 +22,7 @@ export function visibleJson(value: Json): string {
     .join("\n");
 }
 
-/** A text in which nothing hides, line by line: a sign of a diff, and the tabs and spaces that a line begins with, stay as they are. */
+/** A text without invisible characters, line by line; a diff's sign and leading tabs and spaces stay. */
 export function visibleLines(text: string): string {
   return text
     .split("\n")
@@ -36,7 +33,6 @@ export function visibleLines(text: string): string {
     .join("\n");
 }
 
-/** A line of JSON text in which nothing hides. */
 export function visibleLine(json: string): string {
   return json.replace(HIDDEN, escaped);
 }

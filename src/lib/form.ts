@@ -12,9 +12,9 @@ const ajv = new Ajv({
   allowUnionTypes: true,
   discriminator: true,
   verbose: true,
-  // Checks are made at each start, and made use of a few times: to optimise them takes as long as to make them.
+  // Checks are compiled at each start, and used a few times: optimising takes as long as compiling.
   code: { optimize: false },
-  // The schemas are the project's own: that they are schemas is known, and to check it would take longer than all else here.
+  // The schemas are the project's own: validating them would take longer than the rest.
   meta: false,
   validateSchema: false,
 });
@@ -24,13 +24,12 @@ ajv.addKeyword({
   validate: (_schema: boolean, value: unknown) => typeof value === "function",
   error: { message: "must be a function" },
 });
-// Of a schema whose own words say too little: the words that follow the field instead.
+// The words after the field, for a schema whose usual message is unclear.
 ajv.addKeyword({ keyword: "problem", schemaType: "string" });
 
-/** The check of a value: its problems, each with the path of its field, as in `templates.assistant.maxSteps must be integer, not true`. */
 export type FormCheck = (value: unknown) => readonly string[];
 
-/** The check of a form, made when it is first wanted. `whole` names the value where a problem is not about one field of it. */
+/** A check that is compiled at its first use. `whole` names the value in problems without a field. */
 export function formCheck(schema: TSchema, whole: string): FormCheck {
   let validate: ValidateFunction | null = null;
   return (value) => {
@@ -46,13 +45,13 @@ export function formCheck(schema: TSchema, whole: string): FormCheck {
     return [
       ...new Set(
         errors
-          // What is said of the whole in words of its own takes in what is said of its parts.
+          // A schema's own words about the whole replace those about its parts.
           .filter(
             ({ parentSchema, instancePath }) =>
               parentSchema?.["problem"] !== undefined ||
               !summed.some((place) => instancePath === place || instancePath.startsWith(`${place}/`)),
           )
-          // What is missing of a form that was not found says nothing, and a wrong name has an error of its own.
+          // Missing fields of an unknown form are noise, and wrong names have their own error.
           .filter(
             ({ keyword, instancePath }) =>
               keyword !== "propertyNames" && (keyword !== "required" || !undecided.has(instancePath)),
@@ -92,7 +91,6 @@ function problemOf(
   }
 }
 
-/** The values of a tag by which the forms of a value are told apart. */
 function tagsOf(schema: ErrorObject["parentSchema"], tag: string): readonly unknown[] {
   const forms: unknown = schema?.["oneOf"];
   if (!Array.isArray(forms)) return [];

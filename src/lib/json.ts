@@ -1,17 +1,13 @@
 import { storable } from "./text.ts";
 
-/** Any value that JSON can say. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
-/** A JSON object. */
 export type JsonObject = { readonly [key: string]: Json };
 
-/** True if `value` is a JSON object: neither null nor an array. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The same value with `change` applied to every string in it, keys included. */
 export function mapStrings(value: Json, change: (text: string) => string): Json {
   if (typeof value === "string") return change(value);
   if (Array.isArray(value)) return value.map((item: Json) => mapStrings(item, change));
@@ -21,21 +17,19 @@ export function mapStrings(value: Json, change: (text: string) => string): Json 
 }
 
 /**
- * The value as JSON text that PostgreSQL can store: NUL and lone surrogates in it replaced, visibly. JSON.stringify
- * writes both as escapes, so that most texts need no second look.
+ * JSON text that PostgreSQL can store: NUL and lone surrogates are replaced visibly. JSON.stringify writes both as
+ * escapes, so that most texts need no second pass.
  */
 export function storableJson(value: unknown): string {
   return storableJsonText(JSON.stringify(value));
 }
 
-/** The same of a value that JSON.stringify has written already: the very text, unless something is replaced. */
 export function storableJsonText(text: string): string {
   return text.includes("\\u") && /\\u(0000|d[89a-f])/.test(text)
     ? JSON.stringify(mapStrings(JSON.parse(text) as Json, storable))
     : text;
 }
 
-/** True if any string in `value`, keys included, satisfies `test`. */
 export function someString(value: Json, test: (text: string) => boolean): boolean {
   if (typeof value === "string") return test(value);
   if (Array.isArray(value)) return value.some((item: Json) => someString(item, test));
@@ -43,7 +37,7 @@ export function someString(value: Json, test: (text: string) => boolean): boolea
   return false;
 }
 
-/** True if `value` has more than so many parts: items of arrays and fields of objects, at any depth. It stops counting then. */
+/** True if `value` has more than so many parts: array items and object fields at any depth. It stops counting then. */
 export function hasMoreParts(value: Json, most: number): boolean {
   const waiting: Json[] = [value];
   let parts = 0;
@@ -56,7 +50,6 @@ export function hasMoreParts(value: Json, most: number): boolean {
   return false;
 }
 
-/** The depth to which the arrays and objects of a JSON text are nested. */
 export function nesting(text: string): number {
   let depth = 0;
   let deepest = 0;
@@ -73,10 +66,9 @@ export function nesting(text: string): number {
   return deepest;
 }
 
-/** The most levels to which arrays and objects of JSON from outside are nested: what judges and stores it is recursive. */
+/** The deepest nesting of JSON from outside: its checks and storage are recursive. */
 export const MOST_LEVELS = 100;
 
-/** True if arrays and objects of the value are nested in more than so many levels. */
 export function isNestedDeeper(value: Json, levels: number): boolean {
   let level = [value].filter(isNest);
   for (let depth = 1; level.length > 0; depth += 1) {
@@ -90,7 +82,10 @@ function isNest(value: Json): value is readonly Json[] | JsonObject {
   return typeof value === "object" && value !== null;
 }
 
-/** Any value as JSON has it: functions and undefined go, dates become text; undefined if nothing is left or the value is cyclic. */
+/**
+ * The value as JSON: functions and undefined are dropped, dates become texts; undefined if nothing is left or the value
+ * is cyclic.
+ */
 export function toJson(value: unknown): Json | undefined {
   try {
     const text = JSON.stringify(value) as string | undefined;

@@ -10,7 +10,7 @@ const LIMITS: Readonly<Record<string, { readonly most: boolean; readonly noun: s
   maxProperties: { most: true, noun: "field" },
 };
 
-/** The limit of a schema that a value does not keep, in words that follow the place; null if the problem is no limit. */
+/** The violated limit of a schema, as words after the place; null if the problem is no limit. */
 export function limitWords({ keyword, params }: Pick<ErrorObject, "keyword" | "params">): string | null {
   const limit: unknown = params["limit"];
   if (typeof limit !== "number") return null;

@@ -1,9 +1,9 @@
 import ipaddr from "ipaddr.js";
 
-/** True if the host is an address or name of this machine that no other machine reaches, however it is written. */
+/** True if the host is a loopback address or name of this machine, in any notation. */
 export function isLoopback(host: string): boolean {
   const plain = host.replace(/^\[(.*)\]$/, "$1");
-  // An IPv4 address within an IPv6 one is the same.
+  // Includes IPv4 addresses in IPv6 form.
   if (ipaddr.isValid(plain)) return ipaddr.process(plain).range() === "loopback";
   return plain.toLowerCase().replace(/\.$/, "") === "localhost";
 }

@@ -2,10 +2,7 @@ import { isIP } from "node:net";
 import { networkInterfaces } from "node:os";
 import ipaddr from "ipaddr.js";
 
-/**
- * True for an address of this machine, or of a network that the machine lies in, also if the network is of the public internet.
- * False for what is no IP address.
- */
+/** True for an address of this machine, or of one of its networks, public ones too. False for other texts. */
 export function isNearAddress(text: string, interfaces = networkInterfaces()): boolean {
   if (isIP(text) === 0) return false;
   const address = ipaddr.process(text);

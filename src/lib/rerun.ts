@@ -1,4 +1,4 @@
-/** Work that is asked for again and again: one run at a time, and all that is asked for during a run is done by one more. */
+/** Repeated work: one run at a time, and all requests during a run share one further run. */
 export class Rerun {
   readonly #work: () => Promise<void>;
   #isStale = false;
@@ -8,7 +8,7 @@ export class Rerun {
     this.#work = work;
   }
 
-  /** Resolves when a run has ended that began after this. Rejects if it does. */
+  /** Resolves after a run that began after this call. Rejects if that run does. */
   request(): Promise<void> {
     this.#isStale = true;
     this.#running ??= this.#run();
@@ -22,7 +22,7 @@ export class Rerun {
         await this.#work();
       }
     } finally {
-      // At once, so that no request falls between the end of this run and the next.
+      // Synchronously, so that no request falls between the end of this run and the next.
       this.#running = null;
     }
   }

@@ -1,19 +1,16 @@
 import { Type, type Static, type TObject, type TOptional, type TProperties, type TSchema } from "typebox";
 
-/** A setting that may be omitted: `default` holds then. */
 export type Defaulted<Schema extends TSchema, Value> = ReturnType<typeof Type.Optional<Schema>> & { readonly default: Value };
 
-/** A group of settings as it is written: those with a default may be omitted. */
 export type Written<Settings extends TProperties> = Readonly<Static<TObject<Settings>>>;
 
-/** A group of settings as it holds: those that were omitted have their defaults. */
 export type Complete<Settings extends TProperties> = {
   readonly [Name in keyof Settings]: Settings[Name] extends { readonly default: infer Value }
     ? Static<Settings[Name]> | Extract<Value, null>
     : Static<Settings[Name]> | (Settings[Name] extends TOptional<Settings[Name]> ? undefined : never);
 };
 
-/** A setting that may be omitted, and the value that holds then; null stands for none. */
+/** A setting that may be omitted, and its default; null stands for none. */
 export function withDefault<Schema extends TSchema, const Value extends Static<Schema> | null>(
   schema: Schema,
   value: Value,
@@ -21,7 +18,6 @@ export function withDefault<Schema extends TSchema, const Value extends Static<S
   return Object.assign(Type.Optional(schema), { default: value });
 }
 
-/** The settings that hold, of those that were written and have been checked. */
 export function complete<Settings extends TProperties>(settings: Settings, written: Written<Settings>): Complete<Settings> {
   const given: Readonly<Record<string, unknown>> = written;
   const values = Object.entries(settings).map(([name, schema]) => [
@@ -31,33 +27,26 @@ export function complete<Settings extends TProperties>(settings: Settings, writt
   return Object.fromEntries(values) as Complete<Settings>;
 }
 
-/** An object of these settings, and of no others. */
 export function closed<Settings extends TProperties>(settings: Settings): TObject<Settings> {
   return Type.Object(settings, { additionalProperties: false });
 }
 
-/** The operator's own code. The server knows only that it is a function. */
 export function ownCode<Code>() {
   return Type.Unsafe<Code>({ isFunction: true });
 }
 
-/** Text that is not empty. */
 export const TEXT = Type.String({ minLength: 1 });
 
-/** Texts that are not empty. */
 export const TEXTS = Type.Immutable(Type.Array(TEXT));
 
-/** A number of things: at least one. */
 export const COUNT = Type.Integer({ minimum: 1 });
 
-/** A time in ms, of at most `maximum`. */
 export function milliseconds(maximum: number) {
   return Type.Integer({ minimum: 1, maximum });
 }
 
 const NAME = Type.String({ pattern: "^[A-Za-z0-9_-]{1,64}$", problem: "must be 1 to 64 letters, digits, _ or -" });
 
-/** Values by the names that the operator gives them. */
 export function named<Schema extends TSchema>(value: Schema, minProperties: number, names: TSchema = NAME) {
   return Type.Unsafe<Readonly<Record<string, Static<Schema>>>>({
     type: "object",

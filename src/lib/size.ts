@@ -1,7 +1,7 @@
-/** About the room that a value takes, in bytes: texts and names count their characters, anything that is no text little. */
+/** The approximate memory of a value, in bytes: texts and names by their characters, other values little. */
 export function sizeOf(value: unknown): number {
   let size = 0;
-  // However deep it is nested.
+  // Iterative: nesting may be deep.
   const left = [value];
   while (left.length > 0) {
     const part = left.pop();

@@ -11,7 +11,6 @@ export function storable(text: string): string {
   return wellFormed.includes("\0") ? wellFormed.replaceAll("\0", NUL_MARK) : wellFormed;
 }
 
-/** The text's length in bytes of UTF-8. */
 export function byteLength(text: string): number {
   return Buffer.byteLength(text, "utf8");
 }
@@ -34,7 +33,6 @@ export function tailBytes(text: string, bytes: number): string {
   return buffer.toString("utf8", start);
 }
 
-/** The end of the last character of UTF-8 that is whole in the first `end` bytes. */
 export function wholeCharacters(buffer: Buffer, end: number): number {
   let start = end - 1;
   while (start > 0 && ((buffer[start] ?? 0) & 0xc0) === 0x80) start -= 1;
@@ -43,16 +41,14 @@ export function wholeCharacters(buffer: Buffer, end: number): number {
   return start + length <= end ? end : Math.max(0, start);
 }
 
-/** The text, or its start and a mark that says how many characters were cut and where the whole is. */
+/** The text, or its start and a mark with the number of cut characters and the place of the whole. */
 export function marked(text: string, bytes: number, whole: string): string {
   const head = headBytes(text, bytes);
   return head.length === text.length ? text : `${head}… [${text.length - head.length} more characters; ${whole}]`;
 }
 
-/** The causes of an error that are named beside it. */
 const CAUSES = 4;
 
-/** The message of an error, with those of its causes, each once. */
 export function withCause(error: unknown): string {
   const messages: string[] = [];
   let each = error;
@@ -64,7 +60,7 @@ export function withCause(error: unknown): string {
   return messages.length === 1 ? messageOf(error) : messages.join(": ");
 }
 
-/** The message of anything thrown, whatever it is. A connection that failed to each address of a host has those of all. */
+/** The message of any thrown value. A connection error with several addresses has all their messages. */
 export function messageOf(error: unknown): string {
   try {
     if (error instanceof AggregateError && error.message === "") return error.errors.map(messageOf).join("; ");
@@ -74,7 +70,7 @@ export function messageOf(error: unknown): string {
   }
 }
 
-/** The text in pieces of at most `characters`, never cut inside a surrogate pair. */
+/** Pieces of at most `characters`, never cut inside a surrogate pair. */
 export function* pieces(text: string, characters: number): Generator<string> {
   for (let start = 0; start < text.length;) {
     const end = start + characters;
@@ -86,10 +82,8 @@ export function* pieces(text: string, characters: number): Generator<string> {
   }
 }
 
-/** The share of a name's characters that may be mistaken. */
 const MISTAKEN = 0.4;
 
-/** The known name that a mistaken one most likely stands for; null if none is near. */
 function nearestName(mistaken: string, known: readonly string[]): string | null {
   const wanted = mistaken.toLowerCase();
   const [nearest] = known
@@ -99,7 +93,7 @@ function nearestName(mistaken: string, known: readonly string[]): string | null 
   return nearest?.name ?? null;
 }
 
-/** A question to whoever has mistaken a name, to stand behind a sentence; "" if no known name is near. */
+/** A "did you mean" question to append to a sentence; "" if no known name is close. */
 export function didYouMean(mistaken: string, known: readonly string[]): string {
   const nearest = nearestName(mistaken, known);
   return nearest === null ? "" : ` (did you mean ${nearest}?)`;

@@ -1,13 +1,12 @@
-/** A day, a time of it, of which the seconds may be left out, and its zone. */
+/** A date, a time with optional seconds, and a zone. */
 const WRITTEN = /^(\d{4}-\d{2}-\d{2})T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d+)?)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/i;
 
-/** PostgreSQL and ISO 8601 agree on the years between. */
 const YEAR_1 = Date.parse("0001-01-01T00:00:00Z");
 const YEAR_10000 = Date.parse("9999-12-31T23:59:59.999Z") + 1;
 
 /**
- * The time of a text as RFC 3339 has it (the seconds may be left out), in the years 1 to 9999. Null for any other text, such as
- * one without a zone, or of a day that there is not.
+ * Parses RFC 3339 (seconds are optional) in the years 1 to 9999. Null for other texts, such as those without a zone, or
+ * with an impossible date.
  */
 export function readTime(text: string): Date | null {
   const day = WRITTEN.exec(text)?.[1];
@@ -18,7 +17,7 @@ export function readTime(text: string): Date | null {
   return time.getTime() >= YEAR_1 && time.getTime() < YEAR_10000 ? time : null;
 }
 
-/** The time of a text that is the very one that `toISOString` gives of it; null for any other. */
+/** The time of a text exactly as `toISOString` writes it; null for others. */
 export function exactTime(text: string): Date | null {
   const time = readTime(text);
   return time?.toISOString() === text ? time : null;

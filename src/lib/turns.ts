@@ -1,6 +1,6 @@
 type Queue = { working: number; readonly waiting: (() => void)[] };
 
-/** Lets so much work of one key go on at once, and the rest wait for its turn: other keys do not notice. */
+/** Limits concurrent work a key; further work of the key waits, without effect on other keys. */
 export class Turns {
   readonly #most: number;
   readonly #queues = new Map<string, Queue>();
@@ -9,19 +9,17 @@ export class Turns {
     this.#most = most;
   }
 
-  /** The amount of work of the key that waits for its turn. */
   waiting(key: string): number {
     return this.#queues.get(key)?.waiting.length ?? 0;
   }
 
-  /** The amount of work of all keys that waits for its turn. */
   get allWaiting(): number {
     let waiting = 0;
     for (const queue of this.#queues.values()) waiting += queue.waiting.length;
     return waiting;
   }
 
-  /** Does `work` in its turn: the longest waiting first. */
+  /** Runs `work` in its turn, in order of arrival. */
   async run<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
     const end = await this.take(key);
     try {
@@ -31,7 +29,7 @@ export class Turns {
     }
   }
 
-  /** Waits for a turn, and gives its end, which is to be called once. */
+  /** Waits for a turn, and returns its release, to be called once. */
   async take(key: string): Promise<() => void> {
     const queue = this.#queues.get(key) ?? { working: 0, waiting: [] };
     this.#queues.set(key, queue);

@@ -3,14 +3,14 @@ import type { ServerServices } from "../agent/loop/services.ts";
 import { every } from "../lib/every.ts";
 import { withCause } from "../lib/text.ts";
 
-/** The rhythms of the sweep, in ms: of what this server has committed, and of what others have left. */
+/** The intervals of the sweep, in ms: for this server's commits, and for those that others have left. */
 export type AuditTimes = { readonly ownMs: number; readonly othersMs: number };
 
 export const AUDIT_TIMES: AuditTimes = { ownMs: 1_000, othersMs: 60_000 };
 
 /**
- * Brings the audit to the end of the logs: soon after this server has committed, and from time to time where nobody has, since
- * a server may have gone. Answers do not depend on it, only how long they take.
+ * Brings the audits to the end of the logs: soon after this server's commits, and periodically for all, since a server
+ * may have stopped. Answers do not depend on it, only their duration.
  */
 export class AuditSweep {
   readonly #services: ServerServices;
@@ -30,7 +30,6 @@ export class AuditSweep {
     ]);
   }
 
-  /** Ends after the statement that is under way. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#running;
@@ -46,7 +45,10 @@ export class AuditSweep {
     await this.#fold(await auditsBehind(this.#services.sql));
   }
 
-  /** A chunk of each tenant in turn, until all are at the end. One that fails is left to the next time that all are looked at, and holds nobody else up (invariant 13). */
+  /**
+   * Folds one chunk of each tenant in turn, until all are at the end. A failed one is left to the next full sweep, and
+   * does not delay others (invariant 13).
+   */
   async #fold(tenants: Iterable<string>): Promise<void> {
     const left = new Set(tenants);
     const problems: unknown[] = [];

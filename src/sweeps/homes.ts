@@ -3,9 +3,8 @@ import type { Statement } from "../db/sql.ts";
 import { every } from "../lib/every.ts";
 import { withCause } from "../lib/text.ts";
 
-/** The time between two looks, in ms. */
+/** The time between two sweeps, in ms. */
 const SWEEP_MS = 60 * 60 * 1_000;
-/** The most agents that one statement is asked about. */
 const ASKED = 1_000;
 
 const PRESENT: Statement<{ id: string }, [agentIds: readonly string[]]> = {
@@ -13,10 +12,12 @@ const PRESENT: Statement<{ id: string }, [agentIds: readonly string[]]> = {
   text: "SELECT id FROM agent WHERE id = ANY ($1)",
 };
 
-/** What keeps things for a time. */
 type Swept = { readonly sweep: (now: Date) => Promise<void> };
 
-/** Removes the HOMEs of agents of this server's database whose rows are gone, on this server, measures those that programs used, and removes what was taken away long ago. */
+/**
+ * Removes the HOMEs on this server whose agents' rows are gone, measures those that programs used, and deletes old
+ * removed files.
+ */
 export class HomesSweep {
   readonly #services: Pick<ServerServices, "sql" | "homes" | "clock" | "clockSkew">;
   readonly #box: Swept | null;
@@ -35,7 +36,6 @@ export class HomesSweep {
     this.#running = every({ pauseMs: () => everyMs, task: () => this.tidy(), onFailure }, this.#closing.signal);
   }
 
-  /** Looks once. A HOME that cannot be removed keeps no other; rejects in the end, with the first of such errors as its cause. */
   async tidy(): Promise<void> {
     const { sql, homes, clock, clockSkew } = this.#services;
     const errors: unknown[] = [];
@@ -47,12 +47,11 @@ export class HomesSweep {
         if (!present.has(agentId)) await homes.remove(agentId).catch((error: unknown) => errors.push(error));
     }
     await homes.measure();
-    // Where the machine's clock is wrong, files have the wrong times.
+    // With a wrong clock, files have wrong times.
     if (!clockSkew().isLarge) await this.#box?.sweep(clock.now());
     if (errors.length > 0) throw new Error(`${errors.length} of them`, { cause: errors[0] });
   }
 
-  /** Ends after the statement that is under way. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#running;

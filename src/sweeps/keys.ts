@@ -3,9 +3,12 @@ import type { Statement } from "../db/sql.ts";
 import { every } from "../lib/every.ts";
 import { withCause } from "../lib/text.ts";
 
-/** The days for which an idempotency key is known: nobody sends a request again for so long. */
+/** The days for which an idempotency key is known, longer than clients retry. */
 const KEPT_DAYS = 30;
-/** The time between two sweeps, in ms. The first one comes within the first of them, so that servers that start together sweep apart. */
+/**
+ * The time between two sweeps, in ms. The first comes at a random time within it, so that servers that start together
+ * sweep apart.
+ */
 const SWEEP_MS = 60 * 60 * 1_000;
 /** The keys that one statement removes. */
 const CHUNK = 5_000;
@@ -16,7 +19,7 @@ const REMOVE: Statement<object, []> = {
     WHERE created_at < policy_time() - make_interval(days => ${KEPT_DAYS}) ORDER BY created_at LIMIT ${CHUNK} FOR UPDATE SKIP LOCKED)) RETURNING 1`,
 };
 
-/** Removes idempotency keys that are too old to be used again: there is one of nearly every create. */
+/** Removes old idempotency keys: nearly every create has one. */
 export class KeysSweep {
   readonly #services: Pick<ServerServices, "sql" | "clockSkew">;
   readonly #closing = new AbortController();
@@ -30,7 +33,7 @@ export class KeysSweep {
     this.#running = every({ pauseMs: () => everyMs, firstMs, task: () => this.tidy(), onFailure }, this.#closing.signal);
   }
 
-  /** Looks once. Gives how many were removed. */
+  /** Returns the number of removed keys. */
   async tidy(): Promise<number> {
     const { sql, clockSkew } = this.#services;
     let removed = 0;
@@ -42,7 +45,6 @@ export class KeysSweep {
     return removed;
   }
 
-  /** Ends after the statement that is under way. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#running;

@@ -4,14 +4,14 @@ import { every } from "../lib/every.ts";
 import { withCause } from "../lib/text.ts";
 import type { ServerServices } from "../agent/loop/services.ts";
 
-/** The time between two removals of what is no longer kept, in ms. */
+/** The time between two sweeps, in ms. */
 export const RETENTION_SWEEP_MS = 60 * 60 * 1_000;
-/** After the start it is removed within so many ms, at random, so that servers that start together do not do so together. */
+/** The first sweep comes at a random time within so many ms, so that servers that start together sweep apart. */
 const FIRST_MS = 60_000;
 
 /**
- * Removes what the policy does not keep: once an hour, on every server, which find nothing to do after the first. A server whose
- * machine has another time than the database removes nothing: what is removed is lost for ever.
+ * Applies the retention policy every hour, on every server; after the first one the others find nothing. A server whose
+ * clock differs from the database's removes nothing: removal is final.
  */
 export class RetentionSweep {
   readonly #services: ServerServices;
@@ -20,7 +20,7 @@ export class RetentionSweep {
   readonly #closing = new AbortController();
   readonly #running: Promise<void>;
 
-  /** `consumers` are delivered events, which do not go before that. */
+  /** Events stay until they are delivered to `consumers`. */
   constructor(services: ServerServices, policy: RetentionPolicy, consumers: readonly KnownConsumer[], everyMs: number) {
     this.#services = services;
     this.#policy = policy;
@@ -36,7 +36,6 @@ export class RetentionSweep {
     this.#running = keepsAll ? Promise.resolve() : every(rhythm, this.#closing.signal);
   }
 
-  /** Ends after the statement that is under way. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#running;

@@ -1,7 +1,7 @@
-/** The names that one label of a metric may have at most. */
+/** The most values of one label. */
 const NAMES = 200;
 
-/** The values of a label: the first of them as they are, and `other` for the rest. Each value is kept in memory for ever. */
+/** The first values of a label, and `other` for the rest. Values stay in memory for ever. */
 export class BoundedNames {
   readonly #names = new Set<string>();
 

@@ -2,14 +2,13 @@ import { performance } from "node:perf_hooks";
 import type { Logger } from "./log.ts";
 import { Counter, Histogram, type Registry } from "prom-client";
 
-/** The time between two looks at the event loop, in ms. */
 const LOOK_MS = 100;
-/** A longer standstill is logged, in ms: other servers take agents over after 15 s. */
+/** A longer stall is logged, in ms: other servers take agents over after 15 s. */
 const STALL_MS = 5_000;
 
 /**
- * Measures how late the event loop comes to what is due, ten times a second. Returns the end of that. A histogram of ours, since
- * Node's own, as libraries show it, begins anew for whoever asks next.
+ * Measures the delay of the event loop, ten times a second. Returns the function that stops it. A separate histogram,
+ * since Node's own, as libraries use it, is reset by every reader.
  */
 export function measureEventLoop(registry: Registry, logger: Pick<Logger, "tell">): () => void {
   const lag = new Histogram({

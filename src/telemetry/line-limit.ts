@@ -1,18 +1,16 @@
 import { LRUCache } from "lru-cache";
 
-/** The lines of one kind that are written in a minute. */
 const A_MINUTE = 30;
 const MINUTE_MS = 60_000;
-/** The kinds that are told apart: those that were written last. */
+/** The most kinds that are distinguished; the latest are kept. */
 const KINDS = 500;
 
-/** What makes lines of one kind differ: ids, numbers, names in quotes, and reasons in brackets. */
+/** The parts that differ between lines of one kind: ids, numbers, quoted names, and reasons in brackets. */
 const DIFFERS = /[0-9a-f]{8}-[0-9a-f-]{27}|"[^"]*"|\([^)]*\)|\S*\d\S*/g;
 
-/** The lines of a kind since a time of the monotonic clock. */
 type Written = { since: number; lines: number; leftOut: number };
 
-/** Bounds how often a line of one kind is written: a fault that comes a thousand times a second hides no other, and fills no disk. */
+/** Limits the rate of lines of one kind: a fault that occurs a thousand times a second hides no other, and fills no disk. */
 export class LineLimit {
   readonly #kinds = new LRUCache<string, Written>({ max: KINDS });
   readonly #now: () => number;
@@ -21,7 +19,7 @@ export class LineLimit {
     this.#now = now;
   }
 
-  /** True if the line may be written; `tell` is called instead where it is the first after some were left out, with how many. */
+  /** True if the line may be written. `tell` is called before the first line after dropped ones, with their number. */
   take(message: string, tell: (leftOut: number) => void): boolean {
     const kind = message.replace(DIFFERS, "#").slice(0, 200);
     const now = this.#now();

@@ -1,12 +1,11 @@
-/** The bytes that may wait until somebody reads them: what is more is left out. */
+/** The bytes that may wait for a reader: further lines are dropped. */
 const WAITING_BYTES = 1024 * 1024;
 
-/** A stream of whole lines, as process.stderr is one. */
 type LineStream = Pick<NodeJS.WriteStream, "write" | "on" | "writableLength">;
 
 /**
- * Writes lines to a stream that may have no reader, or a slow one: the server neither waits for it, nor keeps what it does not
- * take, nor ends when it goes.
+ * Writes lines to a stream with a slow reader or none: the server does not wait, buffers a bounded amount, and survives
+ * the stream's end.
  */
 export class LogStream {
   readonly #stream: LineStream;
@@ -19,7 +18,7 @@ export class LogStream {
     stream.on("error", () => (this.#isClosed = true));
   }
 
-  /** The number of lines that nobody took. */
+  /** The number of dropped lines. */
   get lost(): number {
     return this.#lost;
   }

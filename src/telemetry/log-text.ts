@@ -1,9 +1,8 @@
 import { visibleLine } from "../lib/escape-hidden.ts";
 
-/** The fields of a line that are not said beside it. */
 const HEAD = new Set(["level", "time", "msg", "server", "error", "event"]);
 
-/** A line of JSON as a person at a terminal reads it: the time of day, the level, the message, the fields, and the stack below. */
+/** A line of JSON as text for a terminal: time of day, level, message, fields, and the stack below. */
 export function textOf(json: string): string {
   const line = JSON.parse(json) as Readonly<Record<string, unknown>>;
   const { level, time, msg, error } = line as {

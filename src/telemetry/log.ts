@@ -4,7 +4,6 @@ import { messageOf } from "../lib/text.ts";
 import { textOf } from "./log-text.ts";
 import { LineLimit } from "./line-limit.ts";
 
-/** The things that an operator acts on, each with the level of its lines. */
 export const LOG_EVENTS = {
   start: "info",
   start_failed: "error",
@@ -35,7 +34,7 @@ export const LOG_EVENTS = {
 
 export type LogEvent = keyof typeof LOG_EVENTS;
 
-/** The names and numbers beside a line. Never a secret, never the content of a conversation. */
+/** The names and numbers of a line. Never a secret, never the content of a conversation. */
 export type LogFields = {
   readonly [
     name in
@@ -62,8 +61,8 @@ export type LogFields = {
 };
 
 /**
- * The messages of the server to its operator, one line each; never a secret, never the content of a conversation. `tell` is for
- * what an operator acts on; `warn` and `error` are for what should not happen.
+ * The server's messages to its operator, one line each; never a secret, never the content of a conversation. `tell`
+ * logs events that an operator acts on; `warn` and `error` log unexpected ones.
  */
 export type Logger = {
   tell(event: LogEvent, message: string, fields?: LogFields, cause?: unknown): void;
@@ -71,15 +70,13 @@ export type Logger = {
   error(message: string, cause?: unknown, fields?: LogFields): void;
 };
 
-/** The levels of LOG_LEVEL: lines below it are not written. */
 export const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** The forms of LOG_FORMAT: JSON for collectors, text for people at a terminal. */
 export const LOG_FORMATS = ["json", "text"] as const;
 export type LogFormat = (typeof LOG_FORMATS)[number];
 
-/** How a server logs: its id is on every line. `write` takes whole lines. */
+/** `server` is the id on every line. `write` takes whole lines. */
 export type LogSettings = {
   readonly level: LogLevel;
   readonly format: LogFormat;
@@ -87,7 +84,7 @@ export type LogSettings = {
   readonly write: (line: string) => void;
 };
 
-/** A logger by pino. Lines of one kind are limited: what is left out is counted, and told with the next one. */
+/** A logger by pino. Lines of one kind are limited: dropped ones are counted, and reported with the next one. */
 export function createLogger({ level, format, server, write }: LogSettings): Logger {
   const stream = { write: (line: string) => write(format === "json" ? line : textOf(line)) };
   const log = pino({ level, base: { server }, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: named } }, stream);
@@ -109,7 +106,6 @@ function named(label: string): { readonly level: string } {
   return { level: label };
 }
 
-/** An error as it is logged: what it says, where, and its code. Its other fields may hold secrets (a request, a connection). */
 function shown(cause: unknown): { readonly message: string; readonly stack?: string; readonly code?: string } {
   try {
     const message = messageOf(cause);
@@ -122,7 +118,7 @@ function shown(cause: unknown): { readonly message: string; readonly stack?: str
   }
 }
 
-/** Writes to stderr, for people, from warnings on: of programs beside the server. */
+/** Writes warnings and errors to stderr as text, for programs other than the server. */
 export const consoleLogger: Logger = createLogger({
   level: "warn",
   format: "text",

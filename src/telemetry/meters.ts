@@ -1,17 +1,16 @@
 import { Counter, Histogram, type Registry } from "prom-client";
 import { BoundedNames } from "./bounded-names.ts";
 
-/** The upper bounds of durations, in seconds: of what takes ms, of what takes seconds, and of what waits for people. */
+/** The upper bounds of durations, in seconds, for work of ms, work of seconds, and waits for people. */
 const SHORT = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const LONG = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900];
 const PEOPLE = [1, 5, 15, 60, 300, 900, 3_600, 4 * 3_600, 86_400, 7 * 86_400];
 
-/** The tokens of a model call, by kind. */
 export type TokenCounts = { readonly [kind in "input" | "output" | "cache_read" | "cache_write"]: number };
 
 /**
- * The figures of a server's work, which count from its start. Labels are from small sets: names of the configuration, and the
- * words of the log. Nothing that a client, a model or a tenant may choose is a label.
+ * The metrics of a server's work, from its start. Labels have few values: names of the configuration, and words of the
+ * log. Values that a client, a model or a tenant chooses are never labels.
  */
 export class Meters {
   readonly #models = new BoundedNames();
@@ -75,10 +74,9 @@ export class Meters {
     this.#socketsClosed = counter("triplane_websockets_closed_total", "WebSockets that were closed.", "code");
   }
 
-  /** The series of what is configured, from 0 on: a rate sees the first of a kind only if there was a figure before it. */
+  /** Begins the series of configured names at 0: a rate sees the first count only if an earlier value exists. */
   begin(known: {
     readonly models: Iterable<string>;
-    /** Those of them that have a price. */
     readonly priced: Iterable<string>;
     readonly tools: Iterable<string>;
     readonly modelOutcomes: readonly string[];
@@ -105,7 +103,7 @@ export class Meters {
     for (const outcome of known.approvalOutcomes) this.#answered.inc({ outcome }, 0);
   }
 
-  /** A try of a model call has ended, `seconds` after it began. `firstWord` is null if it said nothing. */
+  /** `seconds`: the duration of the try. `firstWord`: the seconds to its first output; null without any. */
   modelCalled(name: string, outcome: string, seconds: number, firstWord: number | null): void {
     const model = this.#models.of(name);
     this.#modelCalls.inc({ model, outcome });
@@ -113,14 +111,14 @@ export class Meters {
     if (firstWord !== null) this.#firstWord.observe({ model }, firstWord);
   }
 
-  /** The tokens that a provider counted, and their cost; null if nobody said what the model costs. */
+  /** `costUsd` is null for a model without a price. */
   tokensCounted(name: string, counts: TokenCounts, costUsd: number | null): void {
     const model = this.#models.of(name);
     for (const [kind, count] of Object.entries(counts)) this.#tokens.inc({ model, kind }, counted(count));
     if (costUsd !== null) this.#cost.inc({ model }, counted(costUsd));
   }
 
-  /** A call has ended. `tool` is null for a name that no tool has: models invent some. `seconds` is null for one that did not run. */
+  /** `tool` is null for a name that no tool has, as models invent some. `seconds` is null for a call that did not run. */
   toolCalled(name: string | null, outcome: string, seconds: number | null): void {
     const tool = name === null ? "unknown" : this.#tools.of(name);
     this.#toolCalls.inc({ tool, outcome });
@@ -139,7 +137,7 @@ export class Meters {
     this.#asked.inc({ kind });
   }
 
-  /** A question was closed; `seconds` after it was asked if people decided it, else null. */
+  /** `seconds`: the time to people's decision; null without one. */
   approvalClosed(outcome: string, seconds: number | null): void {
     this.#answered.inc({ outcome });
     if (seconds !== null) this.#answerSeconds.observe(seconds);
@@ -154,7 +152,7 @@ export class Meters {
     this.#failedStatements.inc({ pool }, hasFailed ? 1 : 0);
   }
 
-  /** An answer over HTTP has ended; `seconds` is null for a stream. */
+  /** `seconds` is null for a stream. */
   requestAnswered(route: string, status: number, seconds: number | null): void {
     this.#requests.inc({ route, status: String(status) });
     if (seconds !== null) this.#requestSeconds.observe({ route }, seconds);
@@ -165,7 +163,7 @@ export class Meters {
   }
 }
 
-/** A figure of a provider's, which may be anything: one that is no number would make the series one for ever. */
+/** A provider's number, which may be anything: NaN would spoil the series for ever. */
 function counted(value: number): number {
   return Number.isFinite(value) && value > 0 ? value : 0;
 }
