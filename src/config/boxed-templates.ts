@@ -15,7 +15,6 @@ export function sandboxLines(available: Availability, config: Pick<TriplaneConfi
   return [...boxLines(available, templates), ...templates.flatMap((named) => presetLine(available, named))];
 }
 
-/** Notes about settings that need a box and have none. */
 export function unboxedNotes(config: Pick<TriplaneConfig, "templates" | "tenants" | "sandbox">): readonly string[] {
   const templates = templatesOf(config);
   const unboxed = templates.filter(({ template: { permission, sandbox } }) => !isBoxed(sandbox) && boxOnly(permission));

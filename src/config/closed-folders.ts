@@ -7,7 +7,6 @@ const ROOT = realpathSync(fileURLToPath(new URL("../..", import.meta.url)));
 const SOURCES = ["src", "prisma", "scripts", "clients", "node_modules", ".git", ".triplane", "package.json", "package-lock.json"];
 const ENVIRONMENT = [".env", ".env.local", ".env.production", ".env.development"];
 
-/** Real paths of the server's own files, which tools cannot reach. */
 export function closedFolders({ dataFolder, programsFolder, configPath, folder }: Environment): string[] {
   const sources = SOURCES.map((name) => join(ROOT, name));
   const environments = [ROOT, realFolder(folder)].flatMap((place) => ENVIRONMENT.map((name) => join(place, name)));
@@ -19,7 +18,6 @@ export function closedFolders({ dataFolder, programsFolder, configPath, folder }
   return [...sources, ...environments, ...data, ...programs, realFolder(configPath)];
 }
 
-/** The real path of a folder that may not exist yet. */
 export function realFolder(folder: string): string {
   try {
     return realpathSync(folder);

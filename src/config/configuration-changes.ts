@@ -87,7 +87,6 @@ async function say(
   });
 }
 
-/** In order of their places. */
 export function changesOf(before: ConfigurationParts, now: ConfigurationParts): readonly ConfigurationChange[] {
   const places = [...new Set([...Object.keys(before), ...Object.keys(now)])].toSorted();
   return places.flatMap((part): readonly ConfigurationChange[] => {

@@ -11,7 +11,6 @@ type Whole<Values> = { readonly [Name in keyof Values]: Exclude<Values[Name], nu
 export class Problems {
   readonly #messages: string[] = [];
 
-  /** Null if the value has a problem that the operator can fix. */
   of<Value>(make: () => Value): Value | null {
     try {
       return make();

@@ -7,7 +7,6 @@ import { TEXT, withDefault, type Complete } from "../lib/setting.ts";
 import { messageOf } from "../lib/text.ts";
 import { ConfigurationError } from "./configuration-error.ts";
 
-/** The settings of the control groups (cgroups) of boxes. */
 export const CONTROL_GROUP_SETTINGS = {
   /** The folder of a control group that is delegated to this server alone, without processes. Must be given. */
   folder: TEXT,

@@ -12,7 +12,6 @@ export type Environment = {
   readonly port: number;
   readonly host: string;
   readonly database: DatabaseConfig;
-  /** The folder for this server's own files. */
   readonly dataFolder: string;
   /** The folder for agents' programs' files outside of workspaces: HOMEs, and files removed from boxes. */
   readonly programsFolder: string;
@@ -129,7 +128,6 @@ export function readLogSettings(
   });
 }
 
-/** Warnings about unread variables with our prefix, which are probably misspelt. */
 export function variableNotes(variables: Readonly<Record<string, string | undefined>>): readonly string[] {
   return Object.keys(variables)
     .filter((name) => !OWN_VARIABLES.includes(name) && (name.startsWith("TRIPLANE_") || isNearlyOwn(name)))

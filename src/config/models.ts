@@ -14,7 +14,6 @@ import type { Environment } from "./environment.ts";
 
 const DOLLARS = Type.Number({ minimum: 0 });
 
-/** The price of a model's tokens, in US dollars per million. */
 export const PRICE_SETTINGS = {
   /** The price of input. Must be given. */
   input: DOLLARS,
@@ -29,7 +28,6 @@ export const PRICE_SETTINGS = {
 /** The smallest budget of the Messages API, in tokens. */
 const THINKING_TOKENS = 1_024;
 
-/** The settings of a model that a provider runs. */
 export const HOSTED_SETTINGS = {
   /** The provider's name of the model. Must be given. */
   model: TEXT,
@@ -42,7 +40,6 @@ export const HOSTED_SETTINGS = {
   withoutKey: Type.Optional(TEXT),
 };
 
-/** The settings of a Claude model. */
 export const ANTHROPIC_SETTINGS = {
   /** A Claude model, by the Messages API. Must be given. */
   provider: Type.Literal("anthropic"),
@@ -61,7 +58,6 @@ export const ANTHROPIC_SETTINGS = {
   stopSequences: withDefault(Type.Immutable(Type.Array(TEXT, { maxItems: 16 })), []),
 };
 
-/** The settings of a model behind a chat completions API. */
 export const OPENAI_SETTINGS = {
   /** A model behind a chat completions API. Must be given. */
   provider: Type.Literal("openai"),
@@ -72,7 +68,6 @@ export const OPENAI_SETTINGS = {
   compat: Type.Optional(closed(COMPATIBILITY_SETTINGS)),
 };
 
-/** The settings of a scripted model. */
 export const SCRIPTED_SETTINGS = {
   /** A script, which plays without a provider. Must be given. */
   provider: Type.Literal("scripted"),

@@ -8,7 +8,6 @@ import type { HooksConfig } from "./hooks.ts";
 import { modelsOf, type ModelConfig } from "./models.ts";
 import { templateOf, type TemplateConfig } from "./templates.ts";
 
-/** The parts of which agents are made, by name. */
 export type Offer = {
   readonly templates: ReadonlyMap<string, Template>;
   readonly models: ReadonlyMap<string, Model>;

@@ -19,7 +19,7 @@ export const RETENTION_SETTINGS = {
    */
   deltasDays: withDefault(DAYS, null),
   /**
-   * Days after which complete outputs of which models read a part are removed. At least an hour, up to 36,500. Kept for
+   * Days after which complete outputs that models read in part are removed. At least an hour, up to 36,500. Kept for
    * ever if omitted.
    */
   outputsDays: withDefault(DAYS, null),

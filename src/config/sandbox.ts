@@ -9,7 +9,6 @@ import { messageOf } from "../lib/text.ts";
 import { CONTROL_GROUP_SETTINGS, controlGroupOf, type ControlGroupSettings } from "./control-group.ts";
 import { ConfigurationError } from "./configuration-error.ts";
 
-/** The settings of boxes for agents whose template says `sandbox: "required"`. */
 export const SANDBOX_SETTINGS = {
   /**
    * Folders and files, relative to the configuration's folder, that programs may read in addition to their workspace
@@ -30,7 +29,6 @@ export const SANDBOX_SETTINGS = {
   cgroup: withDefault(closedGroup(CONTROL_GROUP_SETTINGS), null),
 };
 
-/** The checked settings of boxes: `read` are real paths, `hosts` parsed. */
 export type SandboxSettings = Omit<WrittenSandbox, "hosts" | "cgroup"> & {
   readonly hosts: readonly HostRule[] | null;
   readonly controlGroup: ControlGroupSettings | null;

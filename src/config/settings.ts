@@ -39,7 +39,6 @@ const BUILTIN = {
   tools: new Map(BUILTIN_TOOLS.map((tool) => [tool.name, tool])),
 };
 
-/** Everything that the operator decided, checked and complete. */
 export type Settings = {
   readonly environment: Environment;
   readonly tenants: Tenants;
@@ -58,7 +57,6 @@ export type Settings = {
   readonly metricsTokenHash: string | null;
   readonly documents: TrustedDocuments;
   readonly sandbox: SandboxSettings;
-  /** The boxes of this machine, or why it makes none. */
   readonly available: Availability;
   readonly sandboxLines: readonly string[];
   readonly digest: string;
@@ -74,7 +72,6 @@ export async function loadSettings(environment: Environment, onRead: (path: stri
   return makeSettings(environment, environment.configPath, await readConfig(environment), onRead);
 }
 
-/** Reads the configuration file and checks its form only. */
 export async function readConfig({ configPath }: Pick<Environment, "configPath">): Promise<TriplaneConfig> {
   const found = await stat(configPath).catch(() => null);
   if (found === null)
@@ -180,7 +177,6 @@ export async function makeSettings(
   };
 }
 
-/** Notes about rules without effect, in any template. */
 function deadRuleNotes({ everybody, named }: Tenants): readonly string[] {
   const notes = [everybody, ...named.values()].flatMap(({ templates, tools }) =>
     [...templates.values()].flatMap((template) => deadRules(template, tools)),
@@ -231,7 +227,6 @@ function ownFolderNotes({ everybody, named }: Tenants, { database }: Environment
   ];
 }
 
-/** Notes about tokens and conversations that are sent unencrypted. */
 function plainHttpNotes({ host }: Environment): string[] {
   if (isLoopback(host)) return [];
   return [

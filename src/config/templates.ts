@@ -18,7 +18,6 @@ import { HOOK_SETTINGS, hooksOf, type HooksConfig } from "./hooks.ts";
 
 export const PLAIN_SETTINGS = { ...CONVERSATION_SETTINGS, ...TURN_SETTINGS, ...CALL_SETTINGS, ...APPROVAL_SETTINGS };
 
-/** A template: agents are made from it. */
 export const TEMPLATE_SETTINGS = {
   ...PLAIN_SETTINGS,
   /**
@@ -37,14 +36,12 @@ export type TemplateSource = {
   readonly id: string;
   readonly place: string;
   readonly config: TemplateConfig;
-  /** The common hooks. */
   readonly hooks: HooksConfig;
   readonly protect: readonly string[];
   readonly modelNames: readonly string[];
   readonly vocabulary: Vocabulary;
 };
 
-/** A checked template. Throws ConfigurationError with the path of a problem. */
 export function templateOf({ path, id, place, config, hooks, protect, modelNames, vocabulary }: TemplateSource): Template {
   const field = `${path}: ${place}`;
   const problems = new Problems();

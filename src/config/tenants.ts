@@ -118,7 +118,6 @@ export function severalTenants(authentication: Authentication): string | null {
   return tenants.length > 1 ? `the tenants ${tenants.join(", ")}` : null;
 }
 
-/** Notes about tenants without any actor, such as misspelt ones. */
 function strangeTenants(authentication: Authentication, written: readonly string[]): string[] {
   if (authentication.kind === "custom") return [];
   const known = authentication.kind === "local" ? ["local"] : tenantsIn(authentication);

@@ -5,7 +5,6 @@ import { isPrivateAddress } from "../lib/private-address.ts";
 import { complete, TEXT, withDefault, type Written } from "../lib/setting.ts";
 import { ConfigurationError } from "./configuration-error.ts";
 
-/** A target of webhooks. */
 export const WEBHOOK_SETTINGS = {
   /** An http or https URL without a password. Must be given. */
   url: TEXT,
@@ -25,10 +24,8 @@ export const WEBHOOK_SETTINGS = {
 
 export type WebhookConfig = Written<typeof WEBHOOK_SETTINGS>;
 
-/** The shortest key, in bytes. */
 const SECRET_BYTES = 24;
 
-/** A checked webhook. Errors do not contain the secret. */
 export function webhookOf(field: string, name: string, config: WebhookConfig): Webhook {
   const { url: address, secret, kinds, tenant, allowPrivateTarget: allowsPrivate } = complete(WEBHOOK_SETTINGS, config);
   const url = URL.canParse(address) ? new URL(address) : null;

@@ -4,7 +4,6 @@ import type { Sql, Statement } from "./sql.ts";
 
 /** A machine whose clock differs more from the database's, in ms, removes and ends nothing: one of the two is wrong. */
 export const MOST_SKEW_MS = 5_000;
-/** A slower answer, in ms, is too imprecise. */
 const SLOW_MS = 1_000;
 /** The least difference that corrects the clock, in ms, unless an answer takes longer. */
 const NOISE_MS = 50;

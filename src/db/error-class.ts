@@ -59,7 +59,6 @@ const CONNECTION_ENDED =
 /** The pool's message if all its connections are busy for too long: the database may be well. */
 const NO_CONNECTION_FREE = "timeout exceeded when trying to connect";
 
-/** The meaning of an error from PostgreSQL, the socket or the driver. */
 export function errorClass(error: unknown): ErrorClass {
   const state = sqlState(error);
   if (state !== undefined) return CLASSES[state] ?? CLASSES[state.slice(0, 3)] ?? CLASSES[state.slice(0, 2)] ?? "refused";

@@ -31,7 +31,7 @@ export const LOOKING = connectionName("start", "migration");
 
 /**
  * Resolves when PostgreSQL accepts connections, or refuses them for a reason that waiting does not change, such as a
- * wrong password: the next connection reports it. Logs immediately, and each minute, that it is late.
+ * wrong password. The next connection then reports that. Logs immediately, and each minute, that it is late.
  */
 export async function untilPostgresAnswers(url: string, logger: Pick<Logger, "tell">): Promise<void> {
   let told = -Infinity;

@@ -44,8 +44,8 @@ export async function checkFolder(folder: string, variable: FolderVariable): Pro
 }
 
 /**
- * Locks the folder for this process. It is a lock of the system on an unwritten SQLite file, which ends with its
- * process in every case, so that none is ever stale. A file next to it names the holder. Returns the release.
+ * Locks the folder for this process. It is a lock of the system on an unwritten SQLite file. It ends with its process
+ * in every case, so that none is ever stale. A file next to it names the holder. Returns the release.
  */
 export async function lockFolder(folder: string): Promise<() => Promise<void>> {
   await mkdir(folder, { recursive: true }).catch((error: unknown) => {

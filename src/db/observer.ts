@@ -22,7 +22,6 @@ export const NO_OBSERVER: DatabaseObserver = {
   statementRan: () => {},
 };
 
-/** Statements that take longer are logged, in ms. */
 const SLOW_MS = 1_000;
 const MIGRATIONS = 10;
 

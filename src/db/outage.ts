@@ -24,12 +24,10 @@ export class OutageWatch {
   readonly #givingUp = new AbortController();
   #hasEnded = false;
 
-  /** `probe` sends any request, and rejects without an answer. */
   constructor(probe: () => Promise<unknown>) {
     this.#probe = probe;
   }
 
-  /** The outage, until all tasks at its end are done. */
   get current(): Outage | null {
     return this.#current;
   }

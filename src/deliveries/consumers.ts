@@ -73,7 +73,6 @@ export class Consumers {
     return this.#services.failedTries.count;
   }
 
-  /** Stops trying; undelivered events are delivered later, here or elsewhere. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#sweeping;

@@ -39,7 +39,6 @@ export class Drain {
     return this.#isStale;
   }
 
-  /** Called before the log is read. */
   lookAgain(): void {
     this.#isStale = false;
   }
@@ -149,7 +148,6 @@ export class Delivery {
     }
   }
 
-  /** Skips events that retention removed before their delivery, and reports that. */
   #tellRemoved(floor: number): void {
     if (this.#read >= floor) return;
     const removed = `events of tenant ${this.#tenant} after ${this.#read} and up to ${floor}`;

@@ -1,6 +1,5 @@
 import type { Logger } from "../telemetry/log.ts";
 
-/** The time before the same reason is logged again, in ms. */
 const AGAIN_MS = 60 * 60 * 1_000;
 const REASONS = 1_000;
 
@@ -33,7 +32,6 @@ export class FailedTries {
     this.#logger.tell("delivery_given_up", `${what} could not be delivered to ${consumer}: ${reason}`, { tenant, consumer });
   }
 
-  /** Counts a failed try, which will be repeated. */
   tell(consumer: string, what: string, reason: string): void {
     this.#count += 1;
     const key = `${consumer}\n${reason}`;

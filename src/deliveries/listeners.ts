@@ -57,10 +57,8 @@ export type Listener<Kind extends EventKind> = (event: ListenedEvent<Kind>, acti
 
 export type Listeners = { readonly [Kind in EventKind]?: Listener<Kind> };
 
-/** The number of events of a kind that a listener gets concurrently. */
 const CONCURRENCY = 8;
 
-/** The time for retries before an event is given up, in ms. */
 const GIVE_UP_MS = 10 * 60_000;
 
 export function knownListeners(listeners: Listeners): readonly KnownConsumer[] {

@@ -42,8 +42,8 @@ const RELEASE: Statement<object, [name: string, tenant: string, serverId: string
   text: `UPDATE consumer SET lease_owner = NULL, lease_until = NULL, position = greatest(position, $4) WHERE name = $1 AND tenant = $2 AND lease_owner = $3`,
 };
 /**
- * The most offsets of one sweep, and the same number in logs without events for their consumer; and the most positions
- * of each log that it reads.
+ * The most offsets of one sweep, and the same number in logs without events for their consumer. `positions`: the most
+ * positions of each log that it reads.
  */
 const LOOK = { offsets: 500, positions: 2_000 };
 const DELIVERED = 100;
@@ -170,7 +170,6 @@ export class ConsumerOffsets {
     return (await this.#sql.query(RENEW, [name, tenant, this.#serverId, this.#leaseMs, position])).length > 0;
   }
 
-  /** Releases the offset and stores the position. */
   async release({ name, tenant, position }: ConsumerOffset): Promise<void> {
     await this.#sql.query(RELEASE, [name, tenant, this.#serverId, position]);
   }

@@ -20,7 +20,6 @@ export type Webhook = {
   readonly allowsPrivate: boolean;
 };
 
-/** The time limit of one try, in ms. */
 export const WEBHOOK_TRY_MS = 10_000;
 /** The time limit of all tries of an event, in ms, and the number of concurrent tries. */
 const GIVE_UP_MS = DAY_MS;

@@ -5,7 +5,6 @@ import { encodePart, type AgentEvents, type HeldEvents, type EncodedPart } from 
 import type { AppendOutcome, TriedAppend } from "./outcome.ts";
 import { newWrite, type Write } from "./write.ts";
 
-/** The most events of one append. */
 const BATCH_EVENTS = 1_000;
 
 /** The time from one append of a tenant to the next while commits of the tenant are under way, in ms. */
@@ -20,9 +19,9 @@ type Waiting = {
 type Failed = { readonly outcome: "FAILED"; readonly error: unknown };
 
 /**
- * Collects the events of a server's agents into the log: one append of a tenant at a time, since its log lock admits no
- * more; later events go with the next append. Text yields to commits, which calls wait for. Only a commit of the same
- * agent waits for up to 20 ms of text. An agent whose row is locked waits alone.
+ * Collects the events of a server's agents into the log. One append of a tenant runs at a time, since its log lock
+ * admits no more; later events go with the next append. Text yields to commits, which calls wait for. Only a commit of
+ * the same agent waits for up to 20 ms of text. An agent whose row is locked waits alone.
  */
 export class Appender {
   readonly #log: EventLog;
@@ -32,7 +31,6 @@ export class Appender {
   readonly #pauses = new Map<string, () => void>();
   readonly #hurried = new Set<string>();
 
-  /** `pause` waits for so many ms of the clock `now`. */
   constructor(log: EventLog, pause: (ms: number) => Promise<unknown> = delay, now: () => number = () => performance.now()) {
     this.#log = log;
     this.#pause = pause;

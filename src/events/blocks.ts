@@ -22,7 +22,6 @@ export type OpenBlock = {
   readonly kind: "text" | "thinking";
   readonly block: number;
   readonly text: string;
-  /** True for a thought that ended before its step. */
   readonly isEnded: boolean;
 };
 

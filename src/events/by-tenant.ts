@@ -1,5 +1,4 @@
 const TENANTS = 4;
-/** The time for one tenant, in ms. */
 const TENANT_MS = 1_000;
 
 /**

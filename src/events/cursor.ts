@@ -11,7 +11,6 @@ export type CursorRefusal = {
   readonly message: string;
 };
 
-/** The cursor of the earliest event kept. */
 const EARLIEST = "0";
 
 export type ParsedCursor =

@@ -29,7 +29,6 @@ export type FoundPage = Omit<LogPage, "outage"> & { readonly leftOut: number };
 type HeadRow = { log_id: string; epoch: string; lost_at: Date | null; floor: string | number };
 type PageRow = Partial<EventRow> & HeadRow & { head: string | number; found?: string | number };
 
-/** The bounds of one read. */
 const PAGE = { rows: 500, positions: 5_000, bytes: 256 * 1024 };
 
 const COLUMNS = "e.agent_id, e.position, e.seq, e.at, e.channel, e.kind, e.payload";
@@ -41,7 +40,6 @@ export const POSITION = "greatest(l.floor, (SELECT max(h.position) FROM event h 
 const LOG = `SELECT l.tenant, coalesce(l.log_id, l.tenant) AS log_id, l.epoch, l.lost_at, l.floor, ${POSITION} AS position FROM tenant_log l WHERE l.tenant = $1`;
 /** Of a materialized `log`: otherwise the position would be computed for every row of the page. */
 const HEAD = "log.position AS head, log.log_id, log.epoch, log.lost_at, log.floor";
-/** `sum(size) OVER` the rows that precede one, in the page's order. */
 const BEFORE = (size: string, direction: Direction): string => `sum(${size}) OVER (ORDER BY r.position ${direction}) - ${size}`;
 /**
  * The first rows, or the last for `DESC`, up to the page's bytes, each with the number of rows. Stored sizes are known

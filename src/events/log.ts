@@ -30,9 +30,7 @@ import { WAITING_LIMITS, WaitingEvents, type WaitingLimits } from "./waiting-eve
 
 export type CommitListener = (tenant: string, events: readonly TimelineEvent[], isSignal: boolean) => void;
 
-/** The most concurrent commands for one agent: they lock the same row. */
 const COMMANDS_OF_AGENT = 2;
-/** The time between retries for a row that stays locked, in ms. */
 const LOCKED_RETRY = 250;
 
 const APPEND: Statement<

@@ -31,8 +31,8 @@ const MARK: Statement<object, [tenants: readonly string[]]> = {
 };
 
 /**
- * Remembers the newest event of each tenant that this server knows, to detect a failover that lost commits: the event
- * is missing, or another has its position.
+ * Remembers the newest event of each tenant that this server knows, to detect a failover that lost commits. The event
+ * is then missing, or another has its position.
  */
 export class NewestEvents {
   readonly #newest = new Map<string, TimelineEvent>();

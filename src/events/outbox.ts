@@ -65,7 +65,6 @@ export class Outbox {
     return this.#lostEvents;
   }
 
-  /** Resolves when all events so far are committed or lost. */
   async settled(): Promise<void> {
     await this.#turn;
   }

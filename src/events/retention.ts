@@ -8,7 +8,7 @@ export type RetentionPolicy = {
   readonly eventsMs: number | null;
   /** Deltas of complete texts: older ones are removed, and TEXT_CHUNK_END has the text. */
   readonly deltasMs: number | null;
-  /** Complete outputs of which models read a part: files of this server. */
+  /** Complete outputs that models read in part: files of this server. */
   readonly outputsMs: number | null;
 };
 
@@ -20,7 +20,6 @@ export type Removal = {
   readonly deltas: number;
 };
 
-/** The positions that are checked, or removed, in one statement. */
 const CHUNK = 5_000;
 /** The longest time, in ms, for which old events stay because texts overlap: after it the log is cut within a text. */
 const OVERLAP_MS = DAY_MS;
@@ -50,8 +49,8 @@ const UNDELIVERED: Statement<{ position: number }, [tenant: string, consumer: st
     WHERE c.tenant = $1 AND c.name = $2 AND e.position <= $3 AND e.kind = ANY ($4) ORDER BY e.position LIMIT 1`,
 };
 /**
- * The first position of the first block that begins after $2, up to $3, whose end lies after $4, and whose text is only
- * in its deltas.
+ * The first position of the first block that begins after $2, up to $3. Its end lies after $4, and its text is only in
+ * its deltas.
  */
 const SPLIT_BLOCK: Statement<{ position: number | null }, [tenant: string, after: number, last: number, end: number]> = {
   name: "retention_split_block",

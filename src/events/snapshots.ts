@@ -2,7 +2,6 @@ import type { ApprovalDecision, ApprovalKind, ApprovalState, ToolCallState } fro
 import type { JsonObject } from "../lib/json.ts";
 import type { ActorRef } from "./actor-ref.ts";
 
-/** The six stages of the gate for every tool call, in order. */
 export const GATE_STAGES = ["discovery", "validation", "permission", "confirmation", "execution", "formatting"] as const;
 export type GateStage = (typeof GATE_STAGES)[number];
 

@@ -3,7 +3,6 @@ import type { EventBody } from "./event.ts";
 /** The room on one server for what waits for the database, of all its agents: so many events, and so many bytes of their text. */
 export type WaitingLimits = { readonly events: number; readonly bytes: number };
 
-/** The limits of production. */
 export const WAITING_LIMITS: WaitingLimits = { events: 10_000, bytes: 64 * 1024 * 1024 };
 
 /** The guaranteed share of each agent. */

@@ -9,7 +9,6 @@ import { CommitsLost } from "./log-page.ts";
 export const FIRST_WAITS = [10, 50, 200, 500, 1_000];
 /** The wait between later tries, in ms: owners' writes are retried until their outcome is known. */
 const LAST_WAIT = 2_000;
-/** The time between reports of a long retry, in ms. */
 const TELL_MS = 10_000;
 
 /**

@@ -1,9 +1,9 @@
 import type { Json } from "./json.ts";
 
 /**
- * Characters that are invisible or misleading: controls and formats (including bidirectional overrides and zero-width
- * characters), ignorable ones, private use, unassigned, and all spaces but the plain one. Runs of plain spaces push
- * text out of sight.
+ * Characters that are invisible or misleading: controls and formats, such as bidirectional overrides and zero-width
+ * characters, and ignorable ones. Also private use, unassigned, and all spaces but the plain one. Runs of plain spaces
+ * push text out of sight.
  */
 const HIDDEN =
   /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000\u{16fe4}\u{1d159}]| {4,}/gu;

@@ -4,7 +4,6 @@ export const ROW_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 export type NodeId = { readonly typename: string; readonly id: string };
 
-/** The forms of ids by type of `node(id)`. */
 const NODE_IDS: Readonly<Record<NodeType | "ActorRef" | "Template", RegExp>> = {
   ActorRef: /^[^\0]+$/,
   Agent: ROW_ID,

@@ -1,4 +1,3 @@
-/** A date, a time with optional seconds, and a zone. */
 const WRITTEN = /^(\d{4}-\d{2}-\d{2})T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d+)?)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/i;
 
 const YEAR_1 = Date.parse("0001-01-01T00:00:00Z");

@@ -19,7 +19,6 @@ export class Turns {
     return waiting;
   }
 
-  /** Runs `work` in its turn, in order of arrival. */
   async run<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
     const end = await this.take(key);
     try {

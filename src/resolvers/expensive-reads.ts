@@ -5,7 +5,7 @@ import { clientError } from "./errors.ts";
 const MOST = { reading: 1, waiting: 20 };
 
 /**
- * The queue of reads over many rows, such as statistics: one a tenant at a time, so that no tenant occupies all
+ * The queue of reads over many rows, such as statistics. One runs a tenant at a time, so that no tenant occupies all
  * connections of readers (invariant 13).
  */
 export class ExpensiveReads {

@@ -19,7 +19,7 @@ import { visibleAgents, visibleCreator } from "./visibility.ts";
 
 export type ExplanationResult = { readonly explanation: CallExplanation | null; readonly problems: readonly UserError[] };
 
-/** The call to explain: a recorded or a hypothetical one. Null for what is not given. */
+/** The call to explain: a recorded or a hypothetical one. Null for omitted parts. */
 export type ExplainPermission = {
   readonly callId: string | null;
   readonly agentId: string | null;

@@ -17,7 +17,6 @@ export const IDENTITY_SETTINGS = {
   roles: Type.Immutable(Type.Array(Type.Enum([...ROLES]), { minItems: 1 })),
 };
 
-/** The hash of a token. */
 export const TOKEN_HASH = Type.String({
   pattern: "^[0-9a-f]{64}$",
   problem: "must match the form of a SHA-256 in hex: printf %s TOKEN | sha256sum",
@@ -45,11 +44,9 @@ export type AuthenticationRequest = { readonly token: string | null; readonly he
 
 type Answer = Written<typeof IDENTITY_SETTINGS> | null | undefined;
 
-/** Configured code: the actor of a request; null rejects it. */
 export type Authenticate = (request: AuthenticationRequest) => Answer | Promise<Answer>;
 
 export type Asker = {
-  /** Equal for senders that get equal answers. */
   readonly key: string;
   readonly identify: () => Promise<Identified | null>;
 };
@@ -105,7 +102,7 @@ export function isTokenOf(tokenHash: string, token: string): boolean {
 
 const problemsOf = formCheck(closed(IDENTITY_SETTINGS), "the answer");
 
-/** The actor that configured code returned. An answer in another form than documented is an error, and admits nobody. */
+/** The actor that configured code returned. An answer in another form than documented is an error, and rejects the request. */
 function identified(answer: Answer): Identified | null {
   if (answer === null || answer === undefined) return null;
   const problems = problemsOf(answer);

@@ -36,7 +36,6 @@ export const MOST = {
 /** Two fragments of one place are compared field by field, which costs as much as so many fields. */
 const FRAGMENTS = 4;
 
-/** The most reported problems of a document: each repeats its subject. */
 const PROBLEMS = 10;
 
 /** The memory for parsed documents, and the estimated part per character of a document's text; bytes. */
@@ -112,8 +111,9 @@ export function isIntrospection({ value }: NameNode): boolean {
 }
 
 /**
- * The comparisons of the rule OverlappingFieldsCanBeMerged: every two fields of one name in one place, whose selections
- * form one place again, and every two fragments of one place, which count for more. Ends when either bound is exceeded.
+ * The comparisons of the rule OverlappingFieldsCanBeMerged. They are those of every two fields of one name in one
+ * place, whose selections form one place again. Every two fragments of one place count for more. Ends when either bound
+ * is exceeded.
  */
 function comparisonsOf({ definitions }: DocumentNode): Pick<Counts, "comparisons" | "spread"> {
   const fragments = new Map(

@@ -83,7 +83,6 @@ function shown(error: unknown, code: string, message: string, status: number): G
   return new GraphQLError(message, { ...place, extensions: { code, http: { status } } });
 }
 
-/** An error for clients, without the HTTP status. */
 export function formatted(error: GraphQLError): GraphQLFormattedError {
   const { extensions: { http: _, ...extensions } = {}, ...shown } = error.toJSON();
   return Object.keys(extensions).length === 0 ? shown : { ...shown, extensions };

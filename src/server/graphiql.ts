@@ -78,7 +78,6 @@ export type PageOptions = GraphiQLOptions & {
   readonly triplane: { readonly walk: readonly string[]; readonly workspace: string | null };
 };
 
-/** Without sign-in, agents work in the example's folder. */
 export function pageOptions(isLocal: boolean): PageOptions {
   return {
     title: "Triplane",

@@ -6,7 +6,6 @@ import type { Sql, Statement } from "../db/sql.ts";
 
 export const IMAGES_PATH = "/images/";
 
-/** The validity of an address, in ms. */
 const GOOD_MS = 5 * 60_000;
 /** Addresses given within this time, in ms, are equal, so that browsers cache the image. */
 const SAME_MS = 60_000;

@@ -9,7 +9,7 @@ export type OriginProblem = { readonly status: 400 | 403; readonly message: stri
 
 /**
  * Why a request's Host or Origin is rejected; null if both are accepted. Web pages of other origins may not connect,
- * and a server without actors answers to loopback names only: otherwise any page in the operator's browser could drive
+ * and a server without actors answers to loopback names only. Otherwise any page in the operator's browser could drive
  * agents. An invalid Host is rejected, since addresses are made of it.
  */
 export function originProblem(
@@ -42,7 +42,6 @@ export function sourceOf(
   };
 }
 
-/** The longest origin that is logged, in bytes: clients choose it. */
 const SHOWN_BYTES = 200;
 
 function foreign(message: string): OriginProblem {
@@ -55,7 +54,7 @@ function isHost(host: string): boolean {
 }
 
 /**
- * True if another site's page sends an operation without an Origin, such as by an image or a script: browsers report
+ * True if another site's page sends an operation without an Origin, such as by an image or a script. Browsers report
  * that in Sec-Fetch-Site, older ones in Referer. Opening the address as a page, without an operation, is allowed.
  */
 function isForeignRead(headers: IncomingMessage["headers"], url: string): boolean {

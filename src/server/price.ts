@@ -32,7 +32,6 @@ const MOST_ENTRIES = 1_000;
 
 type PricedArgs = Pick<ExecutionArgs, "schema" | "document" | "operationName" | "variableValues">;
 
-/** The longest problem of a variable, in characters: it repeats the value. */
 const PROBLEM_CHARACTERS = 1_000;
 
 /**

@@ -7,16 +7,18 @@ import { clientError } from "../resolvers/errors.ts";
 import type { OperationRoom, RateLimit } from "../resolvers/rate-limit.ts";
 
 export const RATE_LIMIT_SETTINGS = {
-  /** The points that an actor's operations may cost a minute, and at once. 500,000 if omitted: some ten of the dearest operations. */
+  /**
+   * The points that an actor's operations may cost a minute, and as a burst. 500,000 if omitted: some ten of the most
+   * expensive operations.
+   */
   pointsPerMinute: withDefault(COUNT, 500_000),
-  /** The subscriptions that an actor may have open at once. 1,000 if omitted. */
+  /** The number of subscriptions that an actor may have open. 1,000 if omitted. */
   subscriptions: withDefault(COUNT, 1_000),
 };
 
 export type RateLimitSettings = Complete<typeof RATE_LIMIT_SETTINGS>;
 
 const MINUTE_MS = 60_000;
-/** The most buckets; those of the latest actors are kept. */
 const ACTORS = 10_000;
 
 type Bucket = { readonly points: number; readonly at: number };

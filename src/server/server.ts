@@ -44,7 +44,6 @@ const IDLE_MS = 75_000;
 export type Probes = {
   readonly version: Version;
   readonly ready: () => Promise<unknown>;
-  /** Lines in Prometheus' text format. */
   readonly metrics: () => Promise<string>;
 };
 

@@ -6,8 +6,8 @@ import type { WebSocket } from "ws";
 import { CLOSE_CODES } from "./close-codes.ts";
 
 /**
- * Both in ms. `stallMs`: the time without progress after which a connection is told that it is closed; up to twice as
- * long, since pings have this interval and systems buffer SSE streams. `graceMs`: its time to read that.
+ * Both in ms. `stallMs`: how long a connection may make no progress before it is closed. It may take twice as long,
+ * since pings have this interval and systems buffer SSE streams. `graceMs`: the time to read the reason.
  */
 export type ReaderTimes = { readonly stallMs: number; readonly graceMs: number };
 
@@ -33,7 +33,6 @@ export class SlowReaders {
   readonly #groups = Array.from({ length: GROUPS }, () => new Set<Reader>());
   #opened = 0;
   #group = 0;
-  /** Runs while there are readers. */
   #asking: NodeJS.Timeout | null = null;
 
   constructor(times: ReaderTimes) {

@@ -24,11 +24,9 @@ import type { TransportContext } from "./yoga.ts";
 import { CLOSE_CODES } from "./close-codes.ts";
 import { formatted } from "./errors.ts";
 
-/** The largest message that a client may send, in bytes. */
 const MESSAGE_BYTES = 8 * 1024 * 1024;
 /** The most bytes before authentication: a token is short. */
 const STRANGER_BYTES = 64 * 1024;
-/** The time that a rejected socket may take to close, in ms. */
 const REFUSED_MS = 1_000;
 const OPERATIONS = 100;
 /** The most including completed ones that have not ended: a client's page may close as the next one opens. */
@@ -209,7 +207,6 @@ const COUNTED_CODES: ReadonlySet<number> = new Set([
 
 const COMPLETED = [new GraphQLError("the client has completed the operation")];
 
-/** The headers of each WebSocket's upgrade, until authentication. */
 const openedWith = new WeakMap<WebSocket, IncomingHttpHeaders>();
 
 /** graphql-ws keeps the request while the socket is open, without a need for it. */

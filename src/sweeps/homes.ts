@@ -3,7 +3,6 @@ import type { Statement } from "../db/sql.ts";
 import { every } from "../lib/every.ts";
 import { withCause } from "../lib/text.ts";
 
-/** The time between two sweeps, in ms. */
 const SWEEP_MS = 60 * 60 * 1_000;
 const ASKED = 1_000;
 

@@ -10,7 +10,6 @@ const KEPT_DAYS = 30;
  * sweep apart.
  */
 const SWEEP_MS = 60 * 60 * 1_000;
-/** The keys that one statement removes. */
 const CHUNK = 5_000;
 
 const REMOVE: Statement<object, []> = {
@@ -33,7 +32,6 @@ export class KeysSweep {
     this.#running = every({ pauseMs: () => everyMs, firstMs, task: () => this.tidy(), onFailure }, this.#closing.signal);
   }
 
-  /** Returns the number of removed keys. */
   async tidy(): Promise<number> {
     const { sql, clockSkew } = this.#services;
     let removed = 0;

@@ -1,4 +1,3 @@
-/** The most values of one label. */
 const NAMES = 200;
 
 /** The first values of a label, and `other` for the rest. Values stay in memory for ever. */

@@ -2,7 +2,6 @@ import { LRUCache } from "lru-cache";
 
 const A_MINUTE = 30;
 const MINUTE_MS = 60_000;
-/** The most kinds that are distinguished; the latest are kept. */
 const KINDS = 500;
 
 /** The parts that differ between lines of one kind: ids, numbers, quoted names, and reasons in brackets. */

@@ -18,7 +18,6 @@ export class LogStream {
     stream.on("error", () => (this.#isClosed = true));
   }
 
-  /** The number of dropped lines. */
   get lost(): number {
     return this.#lost;
   }

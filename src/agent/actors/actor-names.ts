@@ -20,9 +20,7 @@ const WRITE: Statement<
     ON CONFLICT (tenant, kind, id) DO UPDATE SET name = excluded.name WHERE actor.erased_at IS NULL AND actor.name IS DISTINCT FROM excluded.name`,
 };
 
-/** The most actors whose written names a server remembers. */
 const REMEMBERED = 10_000;
-/** The longest name, in characters. */
 const NAME_CHARACTERS = 200;
 
 /** The names of actors of a tenant, in order; null for actors without one. */

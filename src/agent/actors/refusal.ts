@@ -28,7 +28,6 @@ export type CommandRefusal = {
   readonly message: string;
 };
 
-/** The longest note of a person, in characters. */
 const NOTE_CHARACTERS = 4_000;
 
 export function noteProblem(note: string | null): CommandRefusal | null {

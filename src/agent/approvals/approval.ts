@@ -48,7 +48,7 @@ type FoundRow = {
 };
 
 /**
- * The turn of the messages that the turn of the call `t` answers: a retry carries its turn's messages into the next
+ * The turn of the messages that the turn of the call `t` answers. A retry carries its turn's messages into the next
  * one, with those that join there. A message keeps the step at which it first joined.
  */
 const ANSWERED =

@@ -35,7 +35,7 @@ export function nobodyElse({
 }
 
 /**
- * The commit of an edit under a template without self-approval: the approval is closed as superseded, and a newer one
+ * The commit of an edit under a template without self-approval. The approval is closed as superseded, and a newer one
  * asks another person about the edited input.
  */
 export function editAsked(made: EditAsked): DecisionCommit {

@@ -2,8 +2,8 @@ import { isJsonObject, MOST_LEVELS, nesting, someString, type Json } from "../..
 import { messageOf } from "../../lib/text.ts";
 
 /**
- * The arguments as a JSON object, or as their text if they are none, have NUL in them, or are nested too deeply:
- * never repaired, since repaired calls would run.
+ * The arguments as a JSON object. Invalid JSON, NUL, or too deep nesting leaves them as text: they are never repaired,
+ * since repaired calls would run.
  */
 export function parseArguments(args: string): Json {
   if (nesting(args) > MOST_LEVELS) return args;

@@ -59,7 +59,7 @@ export type CallingAgent = {
   readonly permission: OwnPermission | null;
   readonly toolTimeoutMs: number | null;
   readonly turn: number;
-  /** Running background shells, and ended ones of which the model was not told. */
+  /** Running background shells, and ended ones not yet reported to the model. */
   readonly shells: readonly Pick<ShellView, "state">[];
   readonly calls: readonly Pick<CallView, "ordinal" | "state">[];
   readonly lastStep: { readonly stopReason: string | null } | null;

@@ -8,7 +8,7 @@ import { systemWords } from "../workspace/system-words.ts";
 export type Failure = { readonly message: string; readonly cause: JsonObject };
 
 /**
- * The failure of a tool, or of a hook around it, as the model reads it: paths are relative to the workspace, not to the
+ * The failure of a tool, or of a hook around it, for the model. Paths are relative to the workspace, not to the
  * server's disk.
  */
 export function failureOf(error: unknown, root: string): Failure {

@@ -8,7 +8,7 @@ export type OutputPiece = { readonly text: string; readonly nextOffset: number |
 /** The most of one output that is kept, in bytes. */
 export const MOST_BYTES = 2 * KEPT_BYTES;
 
-/** The complete outputs of which the model read only a part: files of the server that ran the call, named by the call's id. */
+/** Outputs that the model read only in part: complete files of the server that ran the call, named by the call's id. */
 export class ToolOutputs {
   readonly #folder: string;
   readonly #written = new Set<string>();

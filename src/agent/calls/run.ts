@@ -270,8 +270,8 @@ function resultOf({ output, details }: ToolOutcome): ToolResult {
 type Kept = { readonly bytes: number | null; readonly problems: readonly CallWarning[] };
 
 /**
- * Keeps an output of which the model reads only a part: the tool's answer, or otherwise its programs' output. A failure
- * is reported, and the model's part stays.
+ * Keeps an output that the model reads only in part: the tool's answer, or otherwise its programs' output. A failure is
+ * reported, and the model's part stays.
  */
 async function keep(outputs: ToolOutputs, callId: string, collected: CallOutput | null, whole: string | null): Promise<Kept> {
   try {

@@ -4,7 +4,7 @@ import { MAX_TIMEOUT_MS } from "../tools/tool.ts";
 
 /** The limits of the tool calls that all agents of one server, or of one tenant on it, together may run. */
 export const TOOL_LIMIT_SETTINGS = {
-  /** The number of tools that run at once. 32 if omitted. */
+  /** The number of tools that run concurrently. 32 if omitted. */
   running: withDefault(COUNT, 32),
   /** The number of calls that may wait for their turn; one more fails with `tool_busy`. 256 if omitted. */
   waiting: withDefault(Type.Integer({ minimum: 0 }), 256),
@@ -17,9 +17,9 @@ export type ToolLimits = Complete<typeof TOOL_LIMIT_SETTINGS>;
 export type ToolPermit = { release(): void };
 
 /**
- * The places for running tools of a server, or of a tenant on it: a call takes one of the tenant, then one of the
+ * The places for running tools of a server, or of a tenant on it. A call takes one of the tenant, then one of the
  * server. All wait for the server in one queue, in order of arrival. The server's limit counts waiting calls without a
- * tenant's place: the others are bounded by their tenant, and no tenant may run more than the server.
+ * tenant's place. The others are bounded by their tenant, and no tenant may run more than the server.
  */
 export class ToolSlots {
   readonly #limits: ToolLimits;

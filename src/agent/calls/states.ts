@@ -15,7 +15,6 @@ export const TRANSITIONS: Readonly<Record<ToolCallState, readonly ToolCallState[
   SEALED: [],
 };
 
-/** The states in which a call stays. */
 const FINAL_STATES: ReadonlySet<ToolCallState> = new Set(["COMPLETED", "FAILED", "DENIED", "SEALED"]);
 
 export function isFinal(state: ToolCallState): boolean {

@@ -4,7 +4,6 @@ import type { Permission, PolicyBox } from "../policy/permission.ts";
 import { MAX_TIMEOUT_MS } from "../tools/tool.ts";
 import type { CallHooks } from "./hooks.ts";
 
-/** The settings of a template about its agents' calls. */
 export const CALL_SETTINGS = {
   /** Names of the tools that its agents have. All if omitted. */
   tools: withDefault(TEXTS, null),

@@ -47,8 +47,8 @@ const FOLDER_OF_OTHERS: CommandRefusal = {
 };
 
 /**
- * Makes a new agent with the transcript, tool calls, steps and todos of another up to a safe point, and the same
- * template, model, workspace and permission. History is never rewritten, so that the other agent may continue. Another
+ * Makes a new agent with the transcript, tool calls, steps and todos of another up to a safe point. Template, model,
+ * workspace and permission are the same. History is never rewritten, so that the other agent may continue. Another
  * person's agent is forked only if the actor could request its folder for an agent of their own.
  */
 export async function forkAgent(

@@ -20,7 +20,6 @@ export class RequestRoom {
   readonly #tenants = new Map<string, Tenant>();
   #bytes = 0;
 
-  /** `room` and `small` in bytes. */
   constructor(room: number = REQUEST_ROOM_BYTES, small: number = SMALL_REQUEST_BYTES) {
     this.#room = room;
     this.#small = small;

@@ -3,8 +3,8 @@ import { logIsWhole } from "../../events/newest-events.ts";
 import { Deadline } from "../../lib/deadline.ts";
 
 /**
- * The times of a lease, in ms: its duration, the interval of renewals, and the time after the last renewal until which
- * new work may start.
+ * The times of a lease, in ms. `ttlMs`: its duration. `renewMs`: the interval of renewals. `startMs`: how long after a
+ * renewal new work may start.
  */
 export type LeaseTimes = { readonly ttlMs: number; readonly renewMs: number; readonly startMs: number };
 
@@ -186,8 +186,8 @@ export type Look = {
 };
 
 /**
- * The result of a sweep: free agents and agents with expired leases, the longest waiting of each tenant first; and the
- * number of outside signals of each agent of this server.
+ * The result of a sweep: free agents and agents with expired leases, the longest waiting of each tenant first.
+ * `signals` counts the outside signals of this server's agents.
  */
 export type FoundAgents = {
   readonly unowned: readonly AgentOfTenant[];

@@ -3,8 +3,8 @@ const SHARE = 2;
 
 /**
  * The places of a server for agents, shared fairly between tenants (invariant 13). As in the dynamic thresholds of
- * shared buffers (Choudhury and Hahne, 1998), a tenant's limit depends on the free places: one that wants all holds two
- * thirds, each of two holds two fifths. A tenant without places may take any. Places are never taken away.
+ * shared buffers (Choudhury and Hahne, 1998), a tenant's limit depends on the free places. One tenant that wants all
+ * holds two thirds; each of two holds two fifths. A tenant without places may take any. Places are never taken away.
  */
 export class Places {
   readonly #taken = new Map<string, number>();

@@ -28,12 +28,10 @@ import { Renewals } from "./renewals.ts";
 const SWEEP_MS = { heard: 1_000, unheard: 250 };
 /** The time between two sweeps for overdue work, in ms. */
 const OVERDUE_MS = 1_000;
-/** The time after a failed renewal, in ms. */
 const RENEW_AGAIN_MS = 1_000;
 /** The time that running tools have when the server closes, in ms. */
 const CLOSING_MS = 8_000;
 
-/** The most agents that one claim takes. */
 const CLAIMED = 100;
 
 /** An agent that this server advances. `isWanted`: something arrived that its loop may have missed. */

@@ -8,7 +8,6 @@ import type { ConversationTemplate } from "../conversation/template.ts";
 
 export type Hooks = CallHooks & ModelHooks;
 
-/** The settings of a template about its agents' turns. */
 export const TURN_SETTINGS = {
   /** Name of one of the configured models. Must be given. */
   model: TEXT,

@@ -275,8 +275,8 @@ export class ToolCalls {
   }
 
   /**
-   * Stores the end of a call that asks for hosts, based on the present rows: a background program may have asked for
-   * the same host meanwhile. Then the end is made again, to join that question.
+   * Stores the end of a call that asks for hosts, based on the present rows. If a background program has asked for the
+   * same host meanwhile, the end is made again, to join that question.
    */
   async #endAsking(callId: string, end: (view: AgentView) => DeferredCommit): Promise<void> {
     const { owner } = this.#scope;

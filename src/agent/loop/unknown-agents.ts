@@ -4,7 +4,6 @@ import { withCause } from "../../lib/text.ts";
 import { isKnown } from "./lease.ts";
 import type { ServerServices } from "./services.ts";
 
-/** The time between two sweeps, in ms. */
 const LOOK_MS = 15_000;
 /** The time within which a server that knows the parts of an agent claims it, in s. */
 const PATIENCE_S = 10;
@@ -19,8 +18,8 @@ const UNKNOWN: Statement<Found, [known: string]> = {
 };
 
 /**
- * Counts and logs runnable agents that no server claims, because no configuration has their template, model, hooks or
- * folder: it was renamed or removed while they worked.
+ * Counts and logs runnable agents that no server claims. No configuration has their template, model, hooks or folder:
+ * it was renamed or removed while they worked.
  */
 export class UnknownAgents {
   readonly #services: ServerServices;

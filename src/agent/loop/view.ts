@@ -39,7 +39,7 @@ export type AgentView = {
   readonly stepsInTurn: number;
   readonly turnMessageIds: readonly string[];
   readonly lastMessageKind: MessageKind | null;
-  /** Running background shells, and ended ones of which the model was not told, in order of their start. */
+  /** Running background shells, and ended ones not yet reported to the model, in order of their start. */
   readonly shells: readonly ShellView[];
   /** True if it has read or written files; their rows are read separately. */
   readonly knowsFiles: boolean;

@@ -109,8 +109,8 @@ function* endOfThought(speaking: Speaking | null, block: number): Generator<Mode
 }
 
 /**
- * Adds a fragment to its call. Servers differ: the id may come once, in each fragment, never, or twice; name and id may
- * come in two fragments; calls may differ by index or by id, or be equal in both and come complete.
+ * Adds a fragment to its call. Servers differ: the id may come once, in each fragment, never, or twice. Name and id may
+ * come in two fragments. Calls may differ by index or by id, or be equal in both and come complete.
  */
 function addFragment(calls: OpenCall[], { index, id, name, arguments: args, isWhole, fields }: CallFragment): void {
   const mayBeClosed = args.trimEnd().endsWith("}");

@@ -19,7 +19,6 @@ export type CallFragment = {
 export type ChatChunk = {
   readonly error: { readonly body: unknown } | null;
   readonly usage: TokenUsage | null;
-  /** True if it has a complete message in place of a delta. */
   readonly isMessage: boolean;
   readonly pieces: readonly SaidPiece[];
   readonly fragments: readonly CallFragment[];

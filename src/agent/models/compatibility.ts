@@ -1,7 +1,6 @@
 import { Type } from "typebox";
 import { complete, withDefault, type Complete, type Written } from "../../lib/setting.ts";
 
-/** The differences between chat completions servers that their chunks do not show. */
 export const COMPATIBILITY_SETTINGS = {
   /**
    * False if the server rejects a user message right after a tool result: an assistant's `(continued)` separates them.

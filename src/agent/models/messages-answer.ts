@@ -6,7 +6,6 @@ import { countedSince, mostOf } from "./odd-values.ts";
 import { streamError } from "./provider-error.ts";
 import type { ServerSentEvent } from "./server-sent-events.ts";
 
-/** Stop reasons of the Messages API; unknown ones end the turn. */
 const STOP_REASON_BY_NAME: ReadonlyMap<string, StopReason> = new Map([
   ["end_turn", "end_turn"],
   ["tool_use", "tool_use"],

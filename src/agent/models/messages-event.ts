@@ -11,7 +11,6 @@ export type StartedBlock =
       readonly type: "tool_use";
       readonly id: string;
       readonly name: string;
-      /** The initial JSON text of the call's input; may be empty. */
       readonly input: string;
       readonly fields: JsonObject;
     }

@@ -14,7 +14,6 @@ export type ProviderFailure = {
   readonly cause: Error;
 };
 
-/** Error types whose messages may contain a part of the key. */
 const NOT_ADMITTED: ReadonlySet<string | undefined> = new Set(["authentication_error", "permission_error"]);
 
 /**
@@ -93,7 +92,6 @@ function withoutKey(said: unknown, apiKey: string | null): unknown {
   return JSON.parse(forms.reduce((left, form) => left.replaceAll(form, "…"), text));
 }
 
-/** The provider was unreachable, or closed the connection before it answered. */
 export function unreachable(cause: Error, apiKey: string | null): ModelError {
   const reasons = textIn(withoutKey(withCause(cause), apiKey)).replaceAll(/\/\/[^\s/@]*@/g, "//…@");
   return new ModelError("unavailable", `the model's provider does not answer (${reasons})`, { cause });
@@ -186,7 +184,6 @@ export function answeredError(error: AnsweredError, refused: Refused | null, api
   return providerError({ status, headers, body, cause: error, apiKey });
 }
 
-/** The failure of an error within a stream. */
 export function streamError(body: unknown, apiKey: string | null): ModelError {
   const cause = new Error(JSON.stringify(withoutKey(body, apiKey))?.slice(0, 500) ?? "an error");
   return providerError({ status: null, headers: undefined, body, cause, apiKey });

@@ -3,7 +3,6 @@ import { bodyText } from "./server-sent-events.ts";
 /** An error answer of a provider: SDKs often keep only a part of its body. */
 export type Refused = { readonly status: number; readonly headers: Headers; readonly body: unknown };
 
-/** The most of an error answer that is read, in characters. */
 const MOST_CHARACTERS = 64 * 1024;
 
 export class ProviderRequests {

@@ -34,9 +34,7 @@ const REPLY = closed({
   when: CONDITION,
   /** Extracts matching lines from the newest result of a tool; named groups become placeholders, as in `{{name}}`. */
   find: Type.Optional(closed({ result: ANY_TEXT, line: ANY_TEXT })),
-  /** The thought before the answer. */
   think: Type.Optional(ANY_TEXT),
-  /** A line each. */
   say: Type.Optional(Type.Immutable(Type.Array(LINE))),
   call: Type.Optional(Type.Immutable(Type.Array(CALL))),
   /** `tool_use` if omitted and it has calls, otherwise `end_turn`. */

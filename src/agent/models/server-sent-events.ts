@@ -3,7 +3,6 @@ import { ModelError } from "./model.ts";
 
 export type ServerSentEvent = { readonly event: string | null; readonly data: unknown };
 
-/** The event that marks the end of a stream. */
 export const STREAM_END: ServerSentEvent = { event: "[DONE]", data: null };
 
 const MOST_CHARACTERS = 32 * 1024 * 1024;

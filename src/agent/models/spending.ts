@@ -1,9 +1,7 @@
 import { NO_TOKENS, type TokenUsage } from "./model.ts";
 
-/** The tokens of one step's calls: several, if some broke off. */
 export type Spending = {
   readonly usage: TokenUsage;
-  /** True if a call broke off, so that its output was estimated. */
   readonly isEstimated: boolean;
 };
 

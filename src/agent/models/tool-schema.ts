@@ -4,7 +4,6 @@ import { mapSubschemas } from "./subschemas.ts";
 /** The longest schema after references are inlined, in characters: references may be nested. */
 const MOST_CHARACTERS = 64 * 1024;
 
-/** Bounds that many servers' grammars do not support, each as a sentence. */
 const BOUNDS: Readonly<Record<string, (bound: Json) => string | null>> = {
   pattern: () => null,
   format: () => null,
@@ -36,7 +35,6 @@ export function openSchema(schema: JsonObject): JsonObject {
   return mapSubschemas(open, openSchema);
 }
 
-/** Cached by tool schema: each is sent with every request. */
 const made = new WeakMap<JsonObject, JsonObject>();
 
 function plain(schema: JsonObject): JsonObject {
@@ -69,7 +67,6 @@ function loosened(schema: JsonObject, mapped: JsonObject): JsonObject {
   };
 }
 
-/** The schema with inlined references; a recursive reference allows any value. */
 function inlinedReferences(root: JsonObject): JsonObject {
   let left = MOST_CHARACTERS;
   const inline = (schema: JsonObject, within: readonly string[]): JsonObject => {

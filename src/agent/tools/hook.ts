@@ -4,7 +4,6 @@ import { aborted } from "../../lib/aborted.ts";
 /** `place` in the configuration: `templates.assistant.hooks.preToolUse.0`. */
 export type Placed<Hook> = { readonly place: string; readonly run: Hook };
 
-/** The time limit of one hook, in ms. */
 const HOOK_MS = 10_000;
 
 /** The answer of a hook. `place` names it if there are several. Rejects if it throws, takes too long, or `signal` aborts. */

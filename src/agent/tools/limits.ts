@@ -1,10 +1,8 @@
 /** The most of one result that the model is shown, in bytes and in lines. */
 export const OUTPUT = { bytes: 50 * 1024, lines: 2_000 } as const;
 
-/** The largest details that are kept, in bytes of JSON. */
 export const DETAILS_BYTES = 1024 * 1024;
 
-/** The largest input of a call, in bytes of JSON. */
 export const INPUT_BYTES = 1024 * 1024;
 
 /** Files above this size are not searched. */

@@ -5,14 +5,13 @@ import type { EventLog } from "../../events/log.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Logger } from "../../telemetry/log.ts";
 
-/** Running code of the operator, and the receiver of its unhandled errors. */
 export type OwnCode = {
   /** With its agent, for example `the call … of own_tool`. */
   readonly what: string;
   /** Reports an unhandled error on the agent's timeline. */
   raise(problem: string): Promise<void>;
   /**
-   * Logs an error with its stack for the author, also one of a hook or a mode at a place of the configuration: the
+   * Logs an error with its stack for the author, also one of a hook or a mode at a place of the configuration. The
    * model and the timeline get only the message.
    */
   threw(error: unknown, place?: string): void;
@@ -22,7 +21,6 @@ export type OwnCodeServices = { readonly log: EventLog; readonly clock: Clock; r
 
 const current = new AsyncLocalStorage<OwnCode>();
 
-/** The most unhandled errors that one run raises. */
 const RAISED = 10;
 
 /** Runs own code. Its unawaited work is attributed to it. */

@@ -64,8 +64,8 @@ export function valuesAt(input: JsonObject, place: Place): readonly Json[] {
 }
 
 /**
- * The first place of paths or command lines, or of their folders and variables, at which `run` would get another value
- * than judged; null for none.
+ * The first place of paths or command lines, or of their folders and variables, with another value for `run` than
+ * judged; null for none.
  */
 export function placeUnlike(
   judged: JsonObject,

@@ -6,7 +6,6 @@ export type FinishedProgram = {
   readonly durationMs: number;
   /** Both streams, as far as a model reads them: the head and the tail of a longer output. */
   readonly output: string;
-  /** Of the complete output. */
   readonly outputBytes: number;
   /**
    * Sandbox events for the model: named covered files, removed paths and refused hosts; also if another process held

@@ -1,7 +1,6 @@
 /** Thrown by a tool whose own time limit for a call has expired: the call ends as timed out. */
 export class TimedOut extends Error {
   override readonly name = "TimedOut";
-  /** The time that was given, in ms. */
   readonly afterMs: number;
 
   constructor(afterMs: number) {

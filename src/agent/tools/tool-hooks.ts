@@ -15,9 +15,9 @@ export type HookCall = {
 };
 
 /**
- * The answer of a hook before a call runs: ask, deny, answer in the tool's place, or give another input, which is
- * validated and judged again. Undefined leaves it unchanged. `meta` is for people who decide: a `risk` (LOW, MEDIUM or
- * HIGH) above the tool's becomes the approval's. `toolResult` replaces the usual text for the model.
+ * The answer of a hook before a call runs: ask, deny, answer in the tool's place, or give another input. Another input
+ * is validated and judged again. Undefined leaves the call unchanged. `meta` is for people who decide: a `risk` (LOW,
+ * MEDIUM or HIGH) above the tool's becomes the approval's. `toolResult` replaces the usual text for the model.
  */
 export type PreToolUseAnswer =
   | { readonly decision: "ask"; readonly reason?: string; readonly meta?: JsonObject }

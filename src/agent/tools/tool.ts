@@ -124,7 +124,7 @@ export type ToolDefinition<Input, Schema = JSONSchemaType<Input>> = {
   /** True if the same call may run twice: after a crash it is run again instead of closed. False if omitted. */
   readonly idempotent?: boolean;
   /**
-   * Pure given its input and the files of `paths` (`{}` for a tool that reads none): an identical call reuses the
+   * Pure given its input and the files of `paths` (`{}` for a tool that reads none). An identical call reuses the
    * earlier answer until the agent changes something or a file differs. Only for read-only tools. False if omitted.
    */
   readonly cacheable?: boolean;

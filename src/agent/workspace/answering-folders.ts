@@ -17,7 +17,6 @@ const LOCAL = new Set(
 
 /** The time limit of a file system's answer, in ms: one that is only busy keeps it. */
 const BOUND_MS = 2_000;
-/** The time for which the list of mounts is cached, in ms. */
 const LIST_MS = 1_000;
 /** The time between two checks of a file system that answered too late, in ms. */
 const AGAIN_MS = 1_000;
@@ -27,9 +26,7 @@ export function folderHung(folder: string): string {
 }
 
 export type FolderLooks = {
-  /** Asks a folder's file system; resolves or rejects with its answer. */
   readonly look: (folder: string) => Promise<unknown>;
-  /** The mounts of this machine; null if unknown. */
   readonly mounts: () => readonly MountedFolder[] | null;
   readonly boundMs: number;
 };

@@ -16,7 +16,6 @@ export async function stateAt(place: string): Promise<FileState | null> {
   });
 }
 
-/** True if the file was not touched between two checks. */
 export function isSameState(one: FileState | null, other: FileState | null): boolean {
   if (one === null || other === null) return one === other;
   return one.bytes === other.bytes && stampOf(one) === stampOf(other);

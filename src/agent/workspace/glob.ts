@@ -4,7 +4,6 @@ import { PathRefused } from "./path-refused.ts";
 const ALTERNATIVES = 100;
 /** The longest pattern, in characters: braces are expanded recursively. */
 const PATTERN_CHARACTERS = 1_000;
-/** The most characters of all alternatives of one pattern. */
 const EXPANDED_CHARACTERS = 10_000;
 
 type Token =
@@ -69,7 +68,6 @@ export function bracketProblem(pattern: string): string | null {
   return depth > 0 ? "a { has no }" : null;
 }
 
-/** `a{b,c}d` as `abd` and `acd`. */
 function expandBraces(pattern: string): string[] {
   let expanded = [""];
   let rest = pattern;

@@ -37,7 +37,6 @@ export type RememberedFile = Pick<KnownFileRow, "path" | "callId" | "digest" | "
   readonly bytes: number;
   /** The change by others since the call noted it, as FILE_CHANGED last reported; null for none. */
   readonly change: FileChangeKind | null;
-  /** True if the model was told of that change. */
   readonly isTold: boolean;
 };
 

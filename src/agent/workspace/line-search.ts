@@ -9,7 +9,6 @@ export type LineSearch = {
   close(): Promise<void>;
 };
 
-/** The longest preview of a line, in characters. */
 const PREVIEW = 200;
 
 /** The characters that are searched before other work runs. */
@@ -51,8 +50,8 @@ function* wholeLines(text: string): Generator<{ readonly text: string; readonly 
 }
 
 /**
- * A search by a regular expression from a model: in a separate thread, since some expressions run for ever and end only
- * with their thread, when `signal` aborts.
+ * A search by a regular expression from a model, in a separate thread. Some expressions run for ever, and end only with
+ * their thread, when `signal` aborts.
  */
 export function regexSearch(pattern: string, isCaseSensitive: boolean, signal: AbortSignal): LineSearch {
   const worker = new Worker(new URL("./line-search-worker.ts", import.meta.url), {

@@ -18,7 +18,6 @@ export type FurtherStream = "pipe" | "ipc";
 export type StartOptions = {
   readonly folder: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Further descriptors, from 4 on. */
   readonly streams?: readonly FurtherStream[];
   readonly limits?: string;
   /** The program is killed when the lease expires; without one it may run as long as the server. */

@@ -3,7 +3,6 @@ import type { Deadline } from "../../lib/deadline.ts";
 /** The share of a lease after which programs are killed without a renewal, so that none runs when others may take over. */
 export const ALIVE_SHARE = 0.8;
 
-/** The time between the guard's checks, as a share of a lease. */
 export const TICK_SHARE = 0.05;
 
 export type ProgramsOf = { readonly tenant: string; readonly agent: string; readonly shell?: string };
@@ -17,7 +16,6 @@ export class ProgramLease {
   readonly of: ProgramsOf;
   #until: Deadline;
 
-  /** `until` began before the lease was requested. */
   constructor(until: Deadline, of: ProgramsOf) {
     this.#until = until;
     this.of = of;
@@ -31,13 +29,11 @@ export class ProgramLease {
     return this.#until.isOver;
   }
 
-  /** Notes a renewal by a statement that began when `until` did. */
   renew(until: Deadline): void {
     this.#until = until;
     for (const listener of this.#listeners) listener(until);
   }
 
-  /** Calls the listener at each renewal. Returns the function that stops it. */
   onRenewed(listener: (until: Deadline) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

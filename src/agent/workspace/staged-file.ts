@@ -50,7 +50,7 @@ export class StagedFile {
   }
 
   /**
-   * Replaces the file. `before` is the state that the content was made for, null for a missing file: if the file has
+   * Replaces the file. `before` is the state that the content was made for, null for a missing file. If the file has
    * changed, the content is discarded and FileChangedMeanwhile is thrown. Undefined replaces any file. Returns the new
    * state.
    */
@@ -69,7 +69,6 @@ export class StagedFile {
     });
   }
 
-  /** Removes the content, unless it has replaced the file. */
   async discard(): Promise<void> {
     await inPlace(this.#place, (folder) => rm(join(folder, this.#place.beside), { force: true }));
   }

@@ -11,7 +11,6 @@ import { PathRefused } from "./path-refused.ts";
 import type { Workspace } from "./workspace.ts";
 import { errorCode } from "../../lib/error-code.ts";
 
-/** The entries of a folder that are handled before other work runs. */
 const TURN_ENTRIES = 50;
 
 /** Folders that are left out unless the pattern names them. */
@@ -22,7 +21,8 @@ export type Found = { readonly path: string; readonly kind: "file" | "link to a 
 /**
  * The files under `folder` whose relative path matches the glob, ordered by name. Links are listed and not followed,
  * and closed paths are skipped. Other exclusions are counted in `leftOut`: probable secrets, hidden names unless `dot`,
- * .git and node_modules unless the pattern names them, linked folders, and folders that are unreadable or not UTF-8.
+ * .git and node_modules unless the pattern names them. Linked folders count too, and folders that are unreadable or not
+ * UTF-8.
  */
 export async function* walk(
   workspace: Workspace,

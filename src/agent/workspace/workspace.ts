@@ -93,7 +93,6 @@ export class Workspace {
     return this.#verified(await open(real, constants.O_RDONLY | SAFELY), real, path);
   }
 
-  /** Opens the file for writing, empty, and makes its folders. */
   async openForWriting(path: string): Promise<FileHandle> {
     const real = this.resolve(path, "write");
     const opened = await this.#create(real).catch((error: unknown) => {

@@ -1,4 +1,3 @@
-/** A cache of the few names: every commit needs dozens. */
 const NAMES = new Map<string, string>();
 
 export function columnName(field: string): string {

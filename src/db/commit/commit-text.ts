@@ -186,7 +186,6 @@ function insertText(table: string, columns: Columns, count: "one" | "many", para
   return `INSERT INTO ${table} (${names.join(", ")}) SELECT ${[...SHARED.values(), ...selected].join(", ")} FROM held${rows}`;
 }
 
-/** Existing rows are replaced. */
 function knownFilesText(parameters: Parameters): string {
   const set = Object.keys(KNOWN_FILE_PATCH)
     .map(columnName)
@@ -196,7 +195,6 @@ function knownFilesText(parameters: Parameters): string {
     is_whole = EXCLUDED.is_whole OR known_file.is_whole AND known_file.digest = EXCLUDED.digest`;
 }
 
-/** The assignments of a patch: unset columns keep their values. */
 function patchText(
   columns: Columns,
   table: string,

@@ -38,7 +38,6 @@ const STATEMENTS = new Map(
   }),
 );
 
-/** The cached encoding of a column: a commit needs dozens. */
 type Encoding<Field extends string> = {
   readonly field: Field;
   readonly mayBeNull: boolean;
@@ -99,13 +98,13 @@ function encodeTime(value: unknown): unknown {
 
 /**
  * An owner's change as one SQL statement with typed parameters, which PostgreSQL plans once a connection. Null for
- * changes that depend on others' commits, which only the function `commit_change` makes: joining messages, approvals,
- * conditions of a call's start, interrupts, notes, background shells, and the beginning of a turn. Also null if the
- * statement omits a column that the change sets.
+ * changes that depend on others' commits, which only the function `commit_change` makes. These are joining messages,
+ * approvals, conditions of a call's start, interrupts, notes, background shells, and the beginning of a turn. Also null
+ * if the statement omits a column that the change sets.
  *
  * The statement locks as the function does: the agent's row, the changed rows, the tenant's log. Each part reads from
  * the one before, and the position in the log depends on their writes, so that PostgreSQL cannot reorder the locks. It
- * returns no row if the lease is another's or the agent was signalled or interrupted, and fails with TP005 if a row is
+ * returns no row if the lease is another's or the agent was signalled or interrupted. It fails with TP005 if a row is
  * not in its expected state. Then nothing is written, and `commit_change` gives the reason.
  */
 export function composeCommit(change: OwnerChange): ComposedCommit | null {
@@ -146,7 +145,6 @@ function countOf({ length }: readonly unknown[]): Count {
   return length === 0 ? "none" : length === 1 ? "one" : "many";
 }
 
-/** In the parameter order of `commitText`. */
 function valuesOf({ agent = {}, expectSignal, interruptEnd }: OwnerChange, rows: FinalRows, shape: Shape): readonly unknown[] {
   const { stepEnd, transitions, messages, toolCalls, stepStart, knownFiles, starts } = rows;
   const values: unknown[] = [];

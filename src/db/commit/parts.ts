@@ -3,12 +3,11 @@ import { columnName } from "./column-name.ts";
 import type { KnownFileRow, OutsideChange, OwnerChange, TenantChange, ToolCallTransition } from "./change.ts";
 
 /**
- * Which keys of a part are column names, written in snake_case: those of its rows; of `row` in it; of `set` in each
- * transition; or none.
+ * Which keys of a part are column names, written in snake_case: those of its rows, of `row` in it, of `set` in each
+ * transition, or none.
  */
 export type PartKeys = "rows" | "row in it" | "set in each" | "none";
 
-/** A part of a change, with its type in the SQL functions. */
 export type Part = { readonly sql: "json" | "int" | "text" | "boolean"; readonly keys: PartKeys };
 
 /** `join` merges the part of two consecutive changes. `isComposed`: true if a composed commit supports it. */
@@ -63,7 +62,6 @@ export const OWNER_PARTS: { readonly [Name in keyof OwnerValues]: OwnerPart<Owne
   toldHosts: { ...json("none"), join: last, isComposed: never },
 };
 
-/** The parts of a change by others that an owner's change lacks. */
 export const OUTSIDE_PARTS: { readonly [Name in Exclude<PartsOf<OutsideChange>, PartsOf<OwnerChange>>]: Part } = {
   idempotencyKey: json("rows"),
   createAgent: json("rows"),

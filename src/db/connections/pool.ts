@@ -37,7 +37,6 @@ export type Pools = {
 /** The load of a pool: open and idle connections, and statements that wait for a connection, or for their tenant's turn. */
 export type PoolLoad = { readonly pool: StatementPool; readonly open: number; readonly idle: number; readonly waiting: number };
 
-/** Two, so that a sweep does not wait for a renewal. */
 const LEASE_CONNECTIONS = 2;
 /** The time limit of a reader's statement, in ms. PostgreSQL ends it: a timeout of the driver would leave it running. */
 export const READ_STATEMENT_MS = 8_000;

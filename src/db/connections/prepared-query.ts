@@ -8,7 +8,6 @@ type Column = { readonly name: string; readonly read: (text: string) => unknown 
 
 type Prepared = { readonly text: string; readonly columns: readonly Column[] };
 
-/** The prepared statements of each connection, by name. */
 const PREPARED = new WeakMap<pg.Connection, Map<string, Prepared>>();
 
 const DESCRIBE = serialize.describe({ type: "P" });
@@ -23,8 +22,8 @@ export const ANSWER_MS = 10_000;
  * each time: a twentieth of a commit's time (docs/adr/0026). Rejects as the driver's own query does, with the caller's
  * stack. After a rejection for a missing answer, the connection must not be reused.
  *
- * The driver's own time limit (`query_timeout`) assigns a function to a property, which V8 promotes to an old object:
- * everything it reaches, such as the rows, is kept until the whole heap is collected.
+ * The driver's own time limit (`query_timeout`) assigns a function to a property, which V8 promotes to an old object.
+ * Everything it reaches, such as the rows, is kept until the whole heap is collected.
  */
 export async function queryPrepared<Row>(
   client: Pick<pg.ClientBase, "query">,

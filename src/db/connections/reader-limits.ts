@@ -46,7 +46,6 @@ class Operation {
     this.#end = signal === null ? null : endFor(signal);
   }
 
-  /** Aborts when the reader leaves, or when too much was read. */
   get signal(): AbortSignal {
     return this.#ending().signal;
   }
@@ -90,7 +89,6 @@ export function readPiece<Result>(work: () => Result): Result {
   return operation === undefined ? work() : readFor(operation, work);
 }
 
-/** Runs `work` detached from a reader: it outlives the operation. */
 export function forNobody<Result>(work: () => Result): Result {
   return current.exit(work);
 }
@@ -118,10 +116,10 @@ type ReadersBounds = {
 };
 
 /**
- * Bounds the use of a readers' pool: one tenant leaves connections to others, and statements are cancelled in the
- * database when their reader has left, or has read too much. Cancelling uses another pool, since this one may have no
- * free connection. `tell` is called if it fails: the statement then ends by its own time limit. Prisma takes a
- * connection for transactions over several ids, and otherwise queries the pool: both are bounded.
+ * Bounds the use of a readers' pool: one tenant leaves connections to others. Statements are cancelled in the database
+ * when their reader has left, or has read too much. Cancelling uses another pool, since this one may have no free
+ * connection. `tell` is called if it fails: the statement then ends by its own time limit. Prisma takes a connection
+ * for transactions over several ids, and otherwise queries the pool: both are bounded.
  */
 export function boundReaders({ pool, turns, cancelling, tell }: ReadersBounds, answerMs = ANSWER_MS): void {
   const take = pool.connect.bind(pool);
@@ -166,7 +164,6 @@ function bounded(
   const cancel = (): void => {
     if ("processID" in client && typeof client.processID === "number") cancelProcess(client.processID);
   };
-  /** Cancels the statement if the operation ends during it. */
   const cancellable: Ask = async (asked, values) => {
     operation.check();
     signal.addEventListener("abort", cancel, { once: true });

@@ -13,7 +13,6 @@ export type Bell = {
   close(): Promise<void>;
 };
 
-/** The bell of a single server: it has no listeners. */
 export function silentBell(): Bell {
   return { ring: () => {}, listen: () => () => {}, isConnected: () => true, close: async () => {} };
 }

@@ -33,7 +33,6 @@ export class PostgresBell implements Bell {
   #isAlone = false;
   #isUnsent = false;
 
-  /** `version` is that of the schema that the server knows. */
   constructor(url: string, version: string, serverId: string, logger: Logger, times: BellTimes = BELL_TIMES) {
     this.#serverId = serverId;
     this.#connection = new BellConnection({ url, name: connectionName(version, "bell"), answerMs: times.answerMs }, logger, {

@@ -16,7 +16,10 @@ const SKIPPED_POSITIONS = 10_000;
 /** The time between reads of the log during an outage, in ms. */
 const AWAY_MS = 500;
 
-/** The start of a stream: a position, with the head of the log that its reader has seen; or the open requests, then all later events. */
+/**
+ * The start of a stream: a position, with the head of the log that its reader has seen. Or the open requests, followed
+ * by all later events.
+ */
 export type Start =
   { readonly kind: "after"; readonly position: number; readonly head: number } | { readonly kind: "open_requests" };
 
@@ -26,8 +29,8 @@ export type ReaderPage = LogPage & { readonly start: number; readonly isLast: bo
 type Opening = { readonly after: number; readonly moment: number | null };
 
 /**
- * The pages of a scope from a start on: each event once, in order (invariant 2). History and live events are read alike; at the head of
- * the log the next page is awaited. The first page comes at once, even if it is empty.
+ * The pages of a scope from a start on: each event once, in order (invariant 2). History and live events are read
+ * alike; at the head of the log the next page is awaited. The first page comes immediately, even if it is empty.
  */
 export class Pages {
   readonly #tails: Tails;
@@ -227,7 +230,6 @@ export class Pages {
   }
 }
 
-/** The position of a page, and what it says of the log. */
 export function toldOf({ covered, head, outage }: LogPage): Told {
   return { covered, at: performance.now(), isAtHead: covered === head.position, isOutage: outage !== null };
 }

@@ -11,11 +11,9 @@ import { inScope, scopeKey, type Scope } from "../scope.ts";
 const KEPT_BYTES = 16 * 1024 * 1024;
 /** The memory of an event without its payload's text, in bytes: its objects, date and strings. */
 const EVENT_BYTES = 600;
-/** The bounds of a page from memory. */
 const PAGE = { events: 500, bytes: 256 * 1024 };
 /** A waiting feed without events is woken after this many positions, so that its cursor moves. */
 const SKIPPED_POSITIONS = 10_000;
-/** The positions between two checks of waiting feeds for that. */
 const SKIP_CHECK = 1_000;
 
 export type TailBudget = {
@@ -39,7 +37,6 @@ export class Tail {
   #floor: number;
   #events: TimelineEvent[] = [];
   #bytes = 0;
-  /** Own commits beyond a hole, by the position after which they lie. */
   readonly #ahead = new Map<number, readonly TimelineEvent[]>();
   /** By owner of the events (an agent, a creator, or all), and by scope. */
   readonly #waiters = new Map<string, Map<string, Group>>();
@@ -102,7 +99,7 @@ export class Tail {
   }
 
   /**
-   * The next page for a feed at the head: immediately if there is one, else at the next event of its scope; empty after
+   * The next page for a feed at the head: immediately if there is one, else at the next event of its scope. Empty after
    * SKIPPED_POSITIONS or `patience` ms, or when `signal` aborts. A feed that has read the log itself may be ahead of
    * the tail: then only later events count.
    */

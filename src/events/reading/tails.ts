@@ -13,7 +13,6 @@ import { Tail, type TailBudget } from "./tail.ts";
 /** The time between comparisons of the logs' positions with the tails', in ms, while the bell works and while it does not. */
 const POLL_MS = { heard: 1_000, unheard: 250 };
 
-/** The capacity of all tails together, in bytes. */
 const MOST_BYTES = 192 * 1024 * 1024;
 
 type FollowedTail = { readonly tail: Promise<Tail>; feeds: number };

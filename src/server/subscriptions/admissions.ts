@@ -13,7 +13,6 @@ import type { Asker, Identified, Recognised } from "../authenticate.ts";
 const ADMITTED_MS = 2_500;
 
 export type Person = Asker & {
-  /** The actor of a person, from the present rows. */
   readonly actorOf: (identified: Identified) => Promise<Actor>;
 };
 
@@ -23,10 +22,8 @@ type Watched = {
   readonly streams: Set<Stream>;
   readonly person: Person;
   readonly timer: NodeJS.Timeout;
-  /** The time of the last answered check, in ms. */
   answeredAt: number;
   asking: Promise<void> | null;
-  /** True if the next check became due during the present one. */
   isDue: boolean;
 };
 

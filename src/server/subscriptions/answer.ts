@@ -78,8 +78,8 @@ const asked = new WeakMap<DocumentNode, Asked>();
 let documents = 0;
 
 /**
- * The document's number; the variables that reach a page (all but those of the root field's arguments, which choose the
- * pages); and whether it selects a field whose answer depends on the viewer: their names begin with `viewer`.
+ * The document's number, and the variables that reach a page: all but those of the root field's arguments, which choose
+ * the pages. Also whether it selects a field whose answer depends on the viewer: their names begin with `viewer`.
  */
 function askedOf(document: DocumentNode): Asked {
   const known = asked.get(document);

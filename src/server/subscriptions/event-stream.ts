@@ -67,7 +67,6 @@ class EventStream implements Line {
   /** Browsers report an open stream only after its first bytes. */
   readonly #pieces: Buffer[] = [PING];
   #bytes = PING.length;
-  /** True if the body has pulled and nothing was queued. */
   #isAsked = false;
   #isEnding = false;
   #waiting: PromiseWithResolvers<void> | null = null;
@@ -80,7 +79,6 @@ class EventStream implements Line {
     });
   }
 
-  /** The response. `leave` is called when its client has left. */
   response(leave: () => void, { Response: FetchResponse }: FetchAPI): Response {
     this.#body.once("close", leave);
     // Yoga's server pipes a stream of Node as it is.

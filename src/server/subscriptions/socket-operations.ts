@@ -29,7 +29,6 @@ export class SocketOperations {
     socket.once("close", () => this.#underway.forEach(({ end }) => end.abort()));
   }
 
-  /** The number of operations that the client has not completed. */
   get wanted(): number {
     return [...this.#underway.values()].filter(({ end }) => !end.signal.aborted).length;
   }
@@ -48,8 +47,8 @@ export class SocketOperations {
 
   /**
    * Waits to use an id until the earlier, completed operation with this id is over. graphql-ws knows operations only by
-   * id, and would take the earlier one's end for this one's. So this one is not in `held`, the operations of
-   * graphql-ws, until then. False if the client completes it meanwhile.
+   * id, and would confuse their ends. So this one is not in `held`, the operations of graphql-ws, until then. False if
+   * the client completes it meanwhile.
    */
   async takeId(id: string, payload: object, { ended }: SocketOperation, held: Record<string, unknown>): Promise<boolean> {
     const before = [...this.#underway].flatMap(([key, operation]) => (operation.id === id && key !== payload ? [operation] : []));

@@ -31,8 +31,8 @@ const FIND_PENDING: Statement<{ id: string }, [tenant: string, templateId: strin
 const PIECE = 20;
 
 /**
- * The pending approvals that a rule stored for a template would answer, in order of their requests: those that the
- * actor may decide, without the one that the rule was made from.
+ * The pending approvals that a rule stored for a template would answer, in order of their requests. Only those that the
+ * actor may decide, without the rule's own approval.
  */
 export async function alsoAnswered(services: ApprovalServices, actor: Actor, ruleId: string): Promise<readonly string[]> {
   const { reads } = services;

@@ -57,8 +57,8 @@ function wholeCommands({ commands }: CommandLine): readonly FoundCommand[] {
 }
 
 /**
- * The words of a command up to the first that varied among recorded commands of the same kind, or up to its last
- * option, and `*` for the rest. If none varied, exactly this command.
+ * The words of a command up to the first that varied among recorded commands of the same kind. If that is later, up to
+ * its last option; `*` for the rest. If none varied, exactly this command.
  */
 function patternOfCommand(command: FoundCommand, past: readonly FoundCommand[]): Result<string, NoRule> {
   if (command.barrier !== null) return refused(notTakenIn(command.barrier));

@@ -10,9 +10,9 @@ import type { Tool } from "../../tools/tool.ts";
 const TEXT_BYTES = 200;
 
 /**
- * The narrowest useful rule for a call. For a tool with paths: exactly these paths (of a list also a part, in any
- * order), with the given numbers and booleans, and any texts. For others: exactly these parameters, if all are given,
- * since a rule cannot require an absent one, and none is a list. Refused with the reason if no readable rule exists.
+ * The narrowest useful rule for a call. For a tool with paths: exactly these paths, numbers and booleans, and any
+ * texts; of a list of paths also a part, in any order. For others: exactly these parameters, if all are given, since a
+ * rule cannot require an absent one, and none is a list. Refused with the reason if no readable rule exists.
  */
 export function narrowestRule(
   tool: Tool,
@@ -46,8 +46,8 @@ export function narrowestRule(
 }
 
 /**
- * The same for a tool with command lines: their commands, up to the first word that varied in the past, with the given
- * paths and choices. Texts and numbers stay open.
+ * The same for a tool with command lines: their commands, up to the first word that varied in the past. Paths and
+ * choices are as given; texts and numbers stay open.
  */
 function narrowestCommandRule(
   tool: Tool,

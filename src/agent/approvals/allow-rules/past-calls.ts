@@ -34,7 +34,7 @@ const READ: Statement<
 };
 
 /**
- * The calls of a tool by agents of a template that were judged in the last PAST_DAYS, newest first: at most PAST_CALLS,
+ * The calls of a tool by a template's agents that were judged in the last PAST_DAYS, newest first. At most PAST_CALLS,
  * and about PAST_BYTES of rule values. They are read in pieces, on the connections of readers.
  */
 export async function pastCalls(

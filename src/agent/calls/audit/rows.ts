@@ -5,7 +5,6 @@
 
 export const OPEN = "state IN ('PENDING', 'APPROVAL_REQUIRED', 'APPROVED', 'EXECUTING')";
 
-/** In the order of FRESH. */
 export const COLUMNS =
   "id, tenant, agent_id, step, name, state, verdict, error_type, rule, place, has_run, duration_ms, created_at, template_id, created_by, deciders";
 
@@ -39,8 +38,8 @@ const NEWEST_STEP = "coalesce((SELECT max(a.step) FROM audit_call a WHERE a.agen
 
 export const FRESH = BEHIND(NEWEST_STEP);
 /**
- * The same for an audit that may be incomplete at the place of `fold`: all calls of those agents, since it is filled in
- * another order.
+ * The same for an audit that may be incomplete at the place of `fold`. All calls of those agents, since an incomplete
+ * audit is filled in another order.
  */
 export const FRESH_OR_ALL = `SELECT DISTINCT ON (r.id) r.* FROM (${BEHIND(`(CASE WHEN (SELECT position < whole_at FROM fold) THEN -1 ELSE ${NEWEST_STEP} END)`)}) r`;
 

@@ -16,7 +16,6 @@ export type RefusedHosts = {
 
 export const NO_HOSTS: RefusedHosts = { asked: [], allowedSince: [], leftOut: 0 };
 
-/** The most hosts that one call asks for. */
 export const MOST_HOSTS = 20;
 const MOST_COUNTED = 1_000;
 

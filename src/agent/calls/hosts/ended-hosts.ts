@@ -2,7 +2,7 @@ import type { ApprovalTransition } from "../../../db/commit/change.ts";
 import type { Sql, Statement } from "../../../db/sql.ts";
 import type { AgentEventBody } from "../../../events/event.ts";
 
-/** Through the agent's shells of which the model was not told: few. */
+/** Through the agent's shells that the model was not told about: few. */
 const FIND: Statement<{ id: string }, [callId: string, shellId: string]> = {
   name: "find_hosts_of_ended_shell",
   text: `SELECT p.id FROM host_request r JOIN approval p ON p.id = r.approval_id WHERE r.tool_call_id = $1 AND r.in_background AND p.state = 'PENDING'

@@ -11,7 +11,7 @@ export type HostQuestion = Host & {
 /** An open question; `isOfShells`: only running background shells ask it. */
 export type OpenHost = HostQuestion & { readonly isOfShells: boolean };
 
-/** The answer to background programs of which the model was not told; `callIds` are the calls that started them. */
+/** An answer to background programs that the model was not told; `callIds` are the calls that started them. */
 export type UntoldHost = HostQuestion & { readonly callIds: readonly string[] };
 
 const FIELDS = `'approvalId', p.id, 'host', p.host, 'port', p.port, 'state', p.state,

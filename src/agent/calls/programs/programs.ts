@@ -38,8 +38,8 @@ export type ProgramPlace = {
 const OF_NPM = /[\\/](node_modules[\\/]\.bin|node-gyp-bin)$/;
 
 /**
- * Settings of git for programs. Git obeys a bare repository's configuration only if the command names its folder, runs
- * no file monitor that a repository names, and writes names without quoting.
+ * Settings of git for programs. Git obeys a bare repository's configuration only if the command names its folder. It
+ * runs no file monitor that a repository names, and writes names without quoting.
  */
 const OF_GIT = {
   GIT_CONFIG_COUNT: "3",

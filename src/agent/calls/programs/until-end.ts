@@ -4,9 +4,8 @@ import { setImmediate as macrotask, setTimeout as delay } from "node:timers/prom
 import type { ProcessGroup, ProgramEnd } from "../../workspace/process-groups.ts";
 
 /**
- * The time, in ms, to wait for the end of a program's streams after the program's own end: another process may hold
- * them open for ever. After it, only data that lies ready is read, up to this many bytes, more than a system buffers
- * for a stream.
+ * The time, in ms, to wait for the end of a program's streams after its own end: another process may hold them open.
+ * After it, only data that lies ready is read, up to this many bytes, more than a system buffers for a stream.
  */
 const READ_ON = { ms: 500, bytes: 16 * 1024 * 1024 } as const;
 

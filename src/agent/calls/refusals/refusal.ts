@@ -55,7 +55,7 @@ export type Refusal =
       readonly note: string | null;
     };
 
-/** The longest value shown to the model beside what is wrong with it, in bytes. */
+/** The longest invalid value shown to the model, in bytes. */
 const VALUE_BYTES = 200;
 export const ISSUES = 20;
 

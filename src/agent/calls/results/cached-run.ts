@@ -20,7 +20,7 @@ export type CachedPlace = {
 type Ran = { readonly key: string; readonly files: readonly DeclaredFile[]; readonly since: number; readonly answer: unknown };
 
 /**
- * One run of a cacheable tool. It wraps only the tool, inside all other wrappers: the tool does not run if it has
+ * One run of a cacheable tool. It wraps only the tool, inside all other wrappers. The tool does not run if it has
  * answered the same call for the same files before. All other stages run as usual.
  */
 export class CachedRun {

@@ -17,8 +17,9 @@ export type DeclaredFile = {
 };
 
 /**
- * The present state of a call's declared files. Null if the answer's inputs are uncertain: a place is omitted, so that
- * the tool chooses; a path is no file or may not be read; the files exceed 64 MB together; or `signal` aborts.
+ * The present state of a call's declared files. Null if the inputs of the answer are uncertain: a place is omitted, so
+ * that the tool chooses, or a path is unreadable or no file. Also null if the files exceed 64 MB together, or `signal`
+ * aborts.
  */
 export async function declaredFiles(
   { paths }: Pick<Tool, "paths">,

@@ -4,7 +4,6 @@ import type { NotedFile } from "../../workspace/known-files.ts";
 /** The most bytes that are kept of all results together, and of one. */
 const TOGETHER_BYTES = 16 * 1024 * 1024;
 const RESULT_BYTES = 256 * 1024;
-/** The bytes that a result takes besides its answer. */
 const ROW_BYTES = 500;
 
 export type KeptResult = {

@@ -71,7 +71,6 @@ function reports(view: AgentView, { answer, durationMs, model, slowStepMs }: Ans
   ];
 }
 
-/** An answer with calls leaves them to be judged. */
 function pending(view: AgentView): Commit {
   const { patch, events, after } = move(view, { breakpoint: "TOOL_PENDING" });
   return { change: { agent: { ...patch, transcriptLength: view.transcriptLength } }, events, after };

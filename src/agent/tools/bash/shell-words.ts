@@ -10,7 +10,6 @@ export function noSuchShell(id: string): Error {
   return new Error(`you have no background shell ${JSON.stringify(id)}: bash_run gives the id of one that it starts`);
 }
 
-/** The end of a shell, as words after "it has ended:". */
 export function endWords({ endReason, exitCode, signal }: ShellEnd): string {
   const how = signal === null ? (exitCode === null ? "" : `exit code ${exitCode}`) : `by ${signal}`;
   switch (endReason) {

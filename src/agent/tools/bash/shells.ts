@@ -3,7 +3,6 @@ import type { StartOptions } from "../programs.ts";
 
 export type ShellEnd = { readonly endReason: ShellEndReason; readonly exitCode: number | null; readonly signal: string | null };
 
-/** `end` is null while it runs. */
 export type FoundShell = { readonly shellId: string; readonly command: string; readonly end: ShellEnd | null };
 
 export type ShellOutput = { readonly text: string; readonly from: number; readonly to: number; readonly total: number };

@@ -22,7 +22,6 @@ export type EditedFiles<Before extends PresentText> = {
   readonly replacements: readonly number[];
 };
 
-/** The most bytes that the files of one call have together. */
 const TOGETHER_BYTES = 4 * EDITED_FILE_BYTES;
 
 const DIFFS_BYTES = 256 * 1024;

@@ -6,7 +6,6 @@ import { FileProblem } from "./file-problem.ts";
 import { decodeText } from "./text-content.ts";
 import { fileDiff } from "./unified-diff.ts";
 
-/** The largest diff of changes by others that is shown, in bytes. */
 const CHANGES_BYTES = 4 * 1024;
 
 /** The error, for the model, that the agent has neither read nor written an existing file. */

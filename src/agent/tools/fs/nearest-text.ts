@@ -184,7 +184,6 @@ function changesFrom(line: string, wanted: string): number {
   return fewest;
 }
 
-/** The pairs of neighbouring characters in a line's start, without white space. */
 function pairsOf(line: string): ReadonlySet<string> {
   const text = spaceless(line.slice(0, COMPARED_START));
   return new Set(Array.from({ length: Math.max(0, text.length - 1) }, (_, index) => text.slice(index, index + 2)));

@@ -13,7 +13,6 @@ import { openFile } from "./unopened-file.ts";
 /** The bytes of the output for the content; the rest is for the notes after it. */
 const CONTENT_BYTES = OUTPUT.bytes - 512;
 
-/** The most lines of one answer: the note takes two. */
 const LINES = OUTPUT.lines - 2;
 
 export const fsRead = defineTool({
@@ -76,7 +75,6 @@ function noteOf(notes: readonly (string | null)[]): string {
   return said.length === 0 ? "" : `\n[${said.join("; ")}]`;
 }
 
-/** The shown part of the file; null for all of it. */
 function partShown({
   offset,
   last,

@@ -24,7 +24,6 @@ function decoderName(encoding: Encoding): string {
   return encoding === "utf-8-bom" ? "utf-8" : encoding;
 }
 
-/** The bytes at a file's start that distinguish text from other content. */
 const PROBE_BYTES = 8 * 1024;
 
 /** A decoder for display, in which invalid bytes become U+FFFD. Null if the file is no text. */

@@ -4,7 +4,6 @@ import { EDITED_FILE_BYTES } from "../limits.ts";
 import { lineOf } from "./lines.ts";
 import { nearestRoom, nearestText } from "./nearest-text.ts";
 
-/** Replaces a text in a file: its only occurrence, or all. */
 export type TextEdit = { readonly oldString: string; readonly newString: string; readonly replaceAll: boolean };
 
 export type EditedText = { readonly text: string; readonly replacements: number; readonly lines: readonly number[] };
@@ -13,7 +12,7 @@ const NAMED_LINES = 10;
 
 /**
  * The text after the replacement. `oldString` and `newString` are literal. A line feed in `oldString` also matches a
- * line end of two characters, unless `oldString` has a carriage return itself; then the line feeds of `newString`
+ * line end of two characters, unless `oldString` has a carriage return itself. The line feeds of `newString` then
  * become the file's line ends. Refused with a reason for the model, including similar text as far as `room` allows (by
  * default that of a call with one edit).
  */

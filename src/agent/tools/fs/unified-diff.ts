@@ -8,10 +8,8 @@ export type FileDiff = { readonly path: string; readonly diff: string | null };
 const DIFF_BYTES = 48 * 1024;
 const DIFF_LINES = 2_000;
 
-/** The time limit of a diff, in ms: it blocks other work. */
 const DIFF_MS = 200;
 
-/** The unchanged lines that are shown around a change. */
 const CONTEXT = 3;
 
 /** The unified diff of a file's text, with its path as both names. Null stands for a missing file. */
@@ -33,7 +31,7 @@ export function fileDiff(path: string, before: string | null, after: string): Fi
 }
 
 /**
- * The differing part of two texts with the diff's context, and the number of lines before it: the rest of a large file
+ * The differing part of two texts with the diff's context, and the number of lines before it. The rest of a large file
  * need not be compared.
  */
 function changedPart(before: string, after: string): { skipped: number; from: string; to: string } {

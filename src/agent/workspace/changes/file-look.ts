@@ -12,7 +12,6 @@ import { SAFELY } from "../safely.ts";
 
 /** The files that are checked before other work runs. */
 const TURN_FILES = 100;
-/** The number of files opened concurrently. */
 const OPENED = 16;
 /** The most bytes that are read of one file, and of all files of one check, to compare contents. */
 const CONTENT_BYTES = 5 * 1024 * 1024;

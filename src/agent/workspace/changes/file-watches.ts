@@ -5,7 +5,6 @@ import { withCause } from "../../../lib/text.ts";
 
 /** The most watched files of one agent, and of one server. Linux may allow as few as 8,192 to a user. */
 const MOST_WATCHED = { agent: 256, server: 4_096 };
-/** The pause after the system refused a watch, in ms. */
 const PAUSE_MS = 60_000;
 
 /**

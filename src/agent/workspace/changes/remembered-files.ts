@@ -8,7 +8,6 @@ export type FilesByPath = Map<string, RememberedFile>;
 
 /** The known files of agents, for this server's owners, in a cache of bounded size. Dropped ones are read again. */
 export class RememberedFiles {
-  /** The cache measures a value only if it is a new object. */
   readonly #files = new LRUCache<object, { readonly files: FilesByPath }>({
     maxSize: TOGETHER_BYTES,
     sizeCalculation: ({ files }) => (files.size + 1) * FILE_BYTES,

@@ -37,8 +37,8 @@ const HOP_BY_HOP = new Set([
 ]);
 
 /**
- * The only way of one call's programs to the network: a proxy for HTTP and CONNECT (RFC 9110) at a socket of this call,
- * so that calls never share permissions. Each connection is judged before data is sent. Refused ones get 403,
+ * The only way of one call's programs to the network: a proxy for HTTP and CONNECT (RFC 9110). Its socket is this
+ * call's, so that calls never share permissions. Each connection is judged before data is sent. Refused ones get 403,
  * unreachable ones 502, with the reason.
  */
 export class CallProxy {
@@ -178,7 +178,6 @@ export class CallProxy {
     socket.once("close", () => outside.destroy());
   }
 
-  /** The address for a target, or its error answer. Refusals are remembered. */
   async #address(target: Target): Promise<string | { readonly status: number; readonly reason: string }> {
     // Its look-up runs even after the client has left.
     if (this.#looking >= CONNECTIONS) return { status: 503, reason: TOO_MANY };

@@ -18,7 +18,7 @@ export function oneByOne(look: Network["lookup"]): Network["lookup"] {
 }
 
 /**
- * The network of this machine. Names are looked up one after the other: the system does two look-ups at a time for a
+ * The network of this machine. Names are looked up one after the other. The system does two look-ups at a time for a
  * process, and the server's models and webhooks need them too. An unanswered name takes ten seconds or more.
  */
 export const INTERNET: Network = {

@@ -31,7 +31,6 @@ export class Segments {
     if (this.#file === null && this.#bytes === 0) await this.#next();
   }
 
-  /** The caller waits for one write before the next. */
   async write(chunk: Buffer): Promise<void> {
     for (let rest = chunk; rest.length > 0;) {
       const room = SEGMENT.bytes - (this.#bytes % SEGMENT.bytes);
@@ -142,7 +141,6 @@ export async function* keptPieces(folder: string): AsyncGenerator<Buffer | { rea
   }
 }
 
-/** The length of a piece that is copied at once, in bytes. */
 const PIECE = 1024 * 1024;
 
 async function segmentsOf(folder: string): Promise<readonly Segment[]> {

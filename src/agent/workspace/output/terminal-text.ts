@@ -40,7 +40,6 @@ function shown(bytes: Buffer): Buffer {
 
 const ESCAPE = "\u001B";
 const BELL = "\u0007";
-/** The longest control sequence that is awaited, in bytes. */
 const SEQUENCE_BYTES = 256;
 const WHOLE_SEQUENCE = new RegExp(`^${ESCAPE}(?:\\[[0-9;:?<=>]*[ -/]*[@-~]|[\\]PX^_][^${BELL}${ESCAPE}]*${BELL}|[^[\\]PX^_])`);
 

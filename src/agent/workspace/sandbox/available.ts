@@ -14,7 +14,6 @@ export type Availability =
 const LEAST = [0, 7] as const;
 const SAFE = [0, 12] as const;
 
-/** The time limit of a probe; ms. */
 const PROBE_MS = 5_000;
 
 let known: Availability | null = null;

@@ -9,7 +9,6 @@ import { SandboxRefused } from "./sandbox-refused.ts";
 
 export type BoxSurroundings = {
   readonly mounts: readonly Mount[];
-  /** Paths relative to a workspace that programs may not change. */
   readonly protected: readonly string[];
   readonly closed: readonly string[];
 };

@@ -5,7 +5,6 @@ export type Mount =
   | { readonly kind: "read-only" | "writable"; readonly source: string; readonly target: string }
   | { readonly kind: "link"; readonly to: string; readonly target: string }
   | { readonly kind: "empty folder" | "empty file"; readonly target: string }
-  /** A folder in memory, of at most so many bytes. */
   | { readonly kind: "memory"; readonly bytes: number; readonly target: string };
 
 /** The descriptors of bubblewrap and the launcher for the server. 3 is that of the process group. */
@@ -14,7 +13,7 @@ export const DESCRIPTORS = { arguments: 4, filter: 5, start: 6, ready: 7, info: 
 export const START_FILE = "/.start";
 
 export type Box = {
-  /** The mounts besides the system's `/proc` and `/dev`, in any order: nested places are mounted last. */
+  /** The mounts without the system's `/proc` and `/dev`, in any order: nested places are mounted last. */
   readonly mounts: readonly Mount[];
   readonly emptyFile: string;
   readonly sharedMemory: number;
@@ -72,7 +71,6 @@ function mountArguments(mount: Mount, emptyFile: string): readonly string[] {
   }
 }
 
-/** True if a box shows a path: its nearest mount above decides. */
 export function isSeen(mounts: readonly Mount[], path: string): boolean {
   const above = mounts
     .filter(({ target }) => isInside(target, path))

@@ -25,7 +25,6 @@ import { WorkspaceUses, type EnteredWorkspace, type WorkspaceUse } from "./works
 
 export type BoxSettings = {
   readonly folder: string;
-  /** Real paths of further folders and files that programs may read. */
   readonly read: readonly string[];
   /** Paths relative to a workspace that programs may not change, in addition to those that are always protected. */
   readonly protect: readonly string[];
@@ -154,7 +153,6 @@ export class BubblewrapSandbox implements Sandbox {
     }
   }
 
-  /** Ends all that runs, and waits until nothing of it is left. */
   async close(): Promise<void> {
     this.#closing.abort();
     for (const group of this.#running) group.end();
@@ -198,5 +196,4 @@ export class BubblewrapSandbox implements Sandbox {
   }
 }
 
-/** For a bubblewrap that follows no links: other programs may run. */
 const FREE: WorkspaceUse = { settled: () => {}, leave: () => {} };

@@ -18,7 +18,6 @@ const MOST_FOLDERS = 50_000;
 const REMEMBERED_FOLDERS = 200_000;
 /** The longest path that a system opens, in bytes (`PATH_MAX`, with the zero behind it). */
 const MOST_PATH_BYTES = 4_096;
-/** The folders that are searched before other work runs. */
 const TURN_FOLDERS = 50;
 /** A folder with a change this shortly before its read may change again within the same tick of the file system's clock; ms. */
 const TICK_MS = 1_000;
@@ -33,7 +32,6 @@ type KnownFolder = {
   readonly folders: ReadonlyMap<string, KnownFolder | null>;
 };
 
-/** The files in a workspace that its boxes depend on. */
 export type FoundInWorkspace = {
   readonly covered: readonly string[];
   readonly repositories: readonly string[];
@@ -59,8 +57,8 @@ export class CoveredPaths {
   });
 
   /**
-   * Throws SandboxRefused if the workspace has too many folders, an unreadable one, or a name that is not UTF-8 where a
-   * file may have to be covered.
+   * Throws SandboxRefused if the workspace has too many folders or an unreadable one. Also for a name that is not UTF-8
+   * where a file may have to be covered.
    */
   async find(workspace: string, rule: CoverRule, signal: AbortSignal): Promise<FoundInWorkspace> {
     const key = `${workspace}\0${rule.key}`;

@@ -4,15 +4,14 @@ import type { Program } from "./sandbox.ts";
 
 type LauncherParts = {
   readonly limits: string;
-  /** Inherited descriptors of the server, which would reach the program. */
   readonly inherited: readonly number[];
   /** The Node that opens the port of the call's proxy; null without a network. */
   readonly portOpener: string | null;
 };
 
 /**
- * The first program of a box, a shell script: closes descriptors, sets the limits, reports the box as made, and starts
- * the program at the server's signal. It stays as the first process, so that the box ends with the program, and
+ * The first program of a box, a shell script. It closes descriptors, sets the limits, reports the box as made, and
+ * starts the program at the server's signal. It stays as the first process, so that the box ends with the program, and
  * bubblewrap ends last. It runs without the program's variables: LD_PRELOAD and others would act before the limits are
  * set.
  */

@@ -6,7 +6,6 @@ export type BoxLimits = {
   readonly memory: number;
   /** Processes and threads of the box. The system does not limit those of root. */
   readonly processes: number;
-  /** The largest file, in bytes. */
   readonly file: number;
   /** All files in `/tmp`, in bytes, and the same in `/dev/shm`: both are in memory. */
   readonly temporary: number;
@@ -16,7 +15,6 @@ const GIB = 1024 ** 3;
 
 export const BOX_LIMITS: BoxLimits = { memory: 8 * GIB, processes: 4_096, file: 8 * GIB, temporary: GIB };
 
-/** The unit of the shell's limit of files, in bytes. */
 const BLOCK = 512;
 
 /**

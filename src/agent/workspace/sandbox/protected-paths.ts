@@ -61,8 +61,8 @@ export function protectedPaths(own: readonly string[]): readonly string[] {
 }
 
 /**
- * True if a file of these names is protected: it is one of the paths, or lies in one; or it is a protected part of any
- * repository, or a file `.git`, which says where those are.
+ * True if a file of these names is protected: it is one of the paths, or lies in one. Protected parts of any repository
+ * count too, and any file `.git`, which says where those are.
  */
 export function protects(paths: readonly string[], names: readonly string[]): boolean {
   return names.some((name) => isOfRepository(name) || paths.some((path) => name === path || name.startsWith(`${path}/`)));
@@ -88,7 +88,7 @@ export type FoundPath =
 
 /**
  * Finds a path below a folder without following links. Throws SandboxRefused if a part of the path is a link, since a
- * mount there would lead elsewhere, or if a folder of the path cannot be entered.
+ * mount there would lead elsewhere. Also if a folder of the path cannot be entered.
  */
 export function findPath(folder: string, path: string): FoundPath {
   const folders: string[] = [];

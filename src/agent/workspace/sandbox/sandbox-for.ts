@@ -1,7 +1,6 @@
 import type { Sandbox } from "./sandbox.ts";
 import { SandboxRefused } from "./sandbox-refused.ts";
 
-/** A template's demand: its programs run in a box never, or always. */
 export type SandboxDemand = "none" | "required";
 
 export type Sandboxes = { readonly none: Sandbox; readonly box: Sandbox | null };

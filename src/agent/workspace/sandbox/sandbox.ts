@@ -12,7 +12,7 @@ export type Program = {
   readonly workspace: string;
   readonly home: string;
   /**
-   * Searches the present workspace for files that the agent may not read, which a box covers, and for repositories,
+   * Searches the present workspace for files that the agent may not read, which a box covers. Also finds repositories,
    * whose hooks and configurations a box protects. Not called without a box.
    */
   readonly look: () => Promise<FoundInWorkspace>;

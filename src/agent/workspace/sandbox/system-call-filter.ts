@@ -23,7 +23,6 @@ const ARCHITECTURES: Readonly<Record<Machine, number>> = { x64: 0xc000003e, arm6
 /** Numbers from here on are those of x32, the 32-bit calls of a 64-bit kernel. */
 const X32 = 0x40000000;
 
-/** Families, types and protocols of sockets. */
 const UNIX = 1;
 const INTERNET = 2;
 const INTERNET_6 = 10;

@@ -14,7 +14,7 @@ export const JUDGED = {
 } as const;
 
 /**
- * System calls that are reported as missing, so that programs use others: their arguments are in memory that a filter
+ * System calls that are reported as missing, so that programs use others. Their arguments are in memory that a filter
  * cannot read (`clone3`), or they bypass the filter (`io_uring`).
  */
 export const ABSENT = {

@@ -63,7 +63,6 @@ export class SystemNames {
     rmSync(folder, { recursive: true, force: true });
   }
 
-  /** The folder of the present copy. Earlier copies stay for their boxes. */
   current(): string {
     const state = NAMES.map((name) => stateOf(join(this.#source, name))).join();
     if (this.#copy?.state === state) return this.#copy.folder;

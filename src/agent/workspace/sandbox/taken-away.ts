@@ -64,7 +64,6 @@ export class TakenAway {
     return said;
   }
 
-  /** Deletes old removed files, and the oldest ones above the limit. */
   async sweep(now: Date, most: number = MOST_BYTES): Promise<void> {
     const names = await readdir(this.#kept).catch((error: unknown) => {
       if (errorCode(error) === "ENOENT") return [];

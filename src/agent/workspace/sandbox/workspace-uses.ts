@@ -9,8 +9,8 @@ type Use = { readonly workspace: string; isSettled: boolean };
 
 /**
  * The programs in each workspace of this server, for a bubblewrap that follows links at the places of its mounts. A box
- * with such mounts is made only while no other program runs there, which could replace a place by a link, and none
- * starts meanwhile. Nested workspaces count as one.
+ * with such mounts is made only while no other program runs there, and none starts meanwhile: it could replace a place
+ * by a link. Nested workspaces count as one.
  */
 export class WorkspaceUses {
   readonly #uses = new Set<Use>();
