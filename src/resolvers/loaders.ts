@@ -34,7 +34,7 @@ export class Loaders {
   }
 
   /** Discards results: each loader is created again at its next use. */
-  forget(): void {
+  clear(): void {
     this.#actorNames = null;
     this.#approvals = null;
     this.#callsOfSteps = null;

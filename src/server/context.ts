@@ -48,7 +48,7 @@ function oneAnswer(
   const loaders = new Loaders(services, tenant, snapshot);
   const anew = (): void => {
     head = null;
-    loaders.forget();
+    loaders.clear();
   };
   return { snapshot, loaders, anew };
 }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { claim, LEASE_TIMES, lookForAgents, type Look } from "../../src/agent/loop/lease.ts";
+import { claim, LEASE_TIMES, lookForAgents, type SweepRequest } from "../../src/agent/loop/lease.ts";
 import { rowId } from "../../src/lib/global-id.ts";
 import { startTestApp } from "../support/app.ts";
 import { connect, ofType } from "../support/client.ts";
 
-const EVERYTHING: Look = { tenants: null, most: 100, free: "RUN_OUT", crowded: [] };
+const EVERYTHING: SweepRequest = { tenants: null, most: 100, free: "RUN_OUT", crowded: [] };
 
 /** Rows that a newer version may have written: kinds, states, ways of waiting that this one does not know. */
 describe("beside a newer version", () => {

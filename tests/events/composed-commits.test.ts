@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import pg from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { joinCommits, said, type Commit } from "../../src/agent/loop/commits/commit.ts";
+import { joinCommits, eventsOnly, type Commit } from "../../src/agent/loop/commits/commit.ts";
 import { claim, LEASE_TIMES } from "../../src/agent/loop/lease.ts";
 import { parked } from "../../src/agent/loop/commits/parked.ts";
 import { readView, type AgentView } from "../../src/agent/loop/view.ts";
@@ -346,7 +346,7 @@ describe("commits of owners by composed statements", () => {
 
   it("that come after their own retry are stopped by the log (event_append)", async () => {
     const { sql, log, view } = await owned(await testDatabase());
-    const made = said({ kind: "TEXT_CHUNK", step: 1, block: 0, delta: "x" });
+    const made = eventsOnly({ kind: "TEXT_CHUNK", step: 1, block: 0, delta: "x" });
     const part = encodePart(partOf(view, made));
     const writeId = randomUUID();
     await sql.query({ name: "retry", text: "SELECT commit_change($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)" }, [
@@ -368,7 +368,7 @@ describe("commits of owners by composed statements", () => {
     const { sql } = await testDatabase();
     const log = new EventLog(sql);
     const agents = await Promise.all(Array.from({ length: 4 }, async () => withPendingCall(await owned({ sql } as Database))));
-    const made = said({ kind: "TEXT_CHUNK", step: 1, block: 0, delta: "x" });
+    const made = eventsOnly({ kind: "TEXT_CHUNK", step: 1, block: 0, delta: "x" });
     await Promise.all(
       agents.map(async ({ view }) => {
         for (let index = 0; index < 40; index += 1) {

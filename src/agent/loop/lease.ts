@@ -93,7 +93,7 @@ const CLAIM: Statement<
     FROM (SELECT id, lease_owner IS NOT NULL AS is_takeover FROM agent WHERE id = ANY ($3) AND ${DUE} AND needs <= ${KNOWN_NEEDS} AND ${isKnown("$5")} AND ${logIsWhole("agent.tenant")} AND (lease_owner IS NULL OR ($4 AND lease_until < clock_timestamp())) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED) free
     WHERE a.id = free.id RETURNING a.id AS "agentId", a.tenant, a.created_by AS "createdBy", a.lease_owner AS owner, a.lease_epoch AS epoch, free.is_takeover AS "isTakeover"`,
 };
-const LOOK: Statement<
+const FIND_WORK: Statement<
   { found: "UNOWNED" | "RUN_OUT" | "OWN"; agentId: string; tenant: string; signal: number },
   [
     serverId: string,
@@ -178,7 +178,7 @@ export async function claim(
  * A sweep request: whose signals to read (tenants, or null for all), and how many free agents to find at most. Crowded
  * tenants get no free agents; their agents with expired leases come last.
  */
-export type Look = {
+export type SweepRequest = {
   readonly tenants: readonly string[] | null;
   readonly most: number;
   readonly free: Free;
@@ -198,10 +198,10 @@ export type FoundAgents = {
 export async function lookForAgents(
   sql: Sql,
   serverId: string,
-  { tenants, most, free, crowded }: Look,
+  { tenants, most, free, crowded }: SweepRequest,
   known: KnownParts = null,
 ): Promise<FoundAgents> {
-  const rows = await sql.query(LOOK, [serverId, tenants, most, free === "RUN_OUT", crowded, known]);
+  const rows = await sql.query(FIND_WORK, [serverId, tenants, most, free === "RUN_OUT", crowded, known]);
   const { UNOWNED = [], RUN_OUT = [], OWN = [] } = Object.groupBy(rows, ({ found }) => found);
   const signals = new Map(OWN.map(({ agentId, signal }) => [agentId, signal]));
   return { unowned: UNOWNED, runOut: RUN_OUT, signals };

@@ -7,7 +7,7 @@ import { Observers } from "../conversation/observers.ts";
 import type { Transcript } from "../conversation/transcript.ts";
 import type { Model } from "../models/model.ts";
 import { isAllowedWorkspace } from "../workspace/roots.ts";
-import { said } from "./commits/commit.ts";
+import { eventsOnly } from "./commits/commit.ts";
 import { parked } from "./commits/parked.ts";
 import { AgentFiles } from "./files/agent-files.ts";
 import { FolderWait } from "./files/folder-wait.ts";
@@ -80,7 +80,7 @@ export class Loop {
   }
 
   signalled(): void {
-    this.owner.forget();
+    this.owner.invalidate();
     this.#wakeUp.wake();
   }
 
@@ -105,9 +105,9 @@ export class Loop {
       owner.lease.lose();
       await this.#settled();
       await this.#observers.settled();
-      this.#calls.forgetResults();
+      this.#calls.discardResults();
       await this.#files.close();
-      this.#transcript.forget();
+      this.#transcript.invalidate();
     }
   }
 
@@ -169,21 +169,21 @@ export class Loop {
       case "cancel calls":
         return this.#calls.cancel(action.calls, template);
       case "resume":
-        return this.#resume(view, action.orphans);
+        return this.#resume(view, action.unfinished);
       case "end turn":
         return action.reason === "INTERRUPTED" ? this.#endInterrupted(view) : this.#endTurn(view, action.reason);
     }
   }
 
-  async #resume(view: AgentView, orphans: readonly CallView[]): Promise<void> {
-    const repeatable = await recover(this.#services, this.owner, view, { orphans, isTakenOver: this.#isTakenOver });
+  async #resume(view: AgentView, unfinished: readonly CallView[]): Promise<void> {
+    const repeatable = await recover(this.#services, this.owner, view, { unfinished, isTakenOver: this.#isTakenOver });
     if (repeatable === null) return;
     this.#isTakenOver = false;
     this.#calls.repeat(repeatable);
   }
 
   async #startStep(view: AgentView, template: Template, model: Model): Promise<void> {
-    this.#calls.forgetReady();
+    this.#calls.discardVerdicts();
     const step = await this.#steps.start(view, template, model);
     if (step === null) return;
     this.#answering = this.owner.guard(step.answer()).finally(() => {
@@ -193,21 +193,21 @@ export class Loop {
   }
 
   async #endTurn(view: AgentView, reason: "MAX_STEPS"): Promise<void> {
-    await this.owner.commit(turnEnded(this.owner.current(view), { reason, note: null }, this.#services.clock.now()));
+    await this.owner.commit(turnEnded(this.owner.rebase(view), { reason, note: null }, this.#services.clock.now()));
   }
 
   async #endInterrupted(before: AgentView): Promise<void> {
     this.#interrupt.stop(before.interruptNote ?? INTERRUPTED);
     await this.#settled();
     this.#interrupt.renew();
-    this.#calls.forgetReady();
+    this.#calls.discardVerdicts();
     if (this.owner.lost.aborted) return;
     const view = await this.owner.view();
     // Others may have changed the note while the calls ended.
     const note = view.interruptNote ?? INTERRUPTED;
-    const told = view.interruptNote === null ? null : `[The turn was interrupted: ${view.interruptNote}]`;
+    const modelNote = view.interruptNote === null ? null : `[The turn was interrupted: ${view.interruptNote}]`;
     if (view.state !== "READY")
-      await sealTurn(this.#services, this.owner, view, { reason: "INTERRUPTED", note, told, events: [] });
+      await sealTurn(this.#services, this.owner, view, { reason: "INTERRUPTED", note, modelNote, events: [] });
   }
 
   #configure({ model: name, workspace, ...agent }: AgentView): Configured | Missing {
@@ -230,7 +230,7 @@ export class Loop {
       await sealTurn(this.#services, this.owner, view, {
         reason: "ERROR",
         note: `${missing} is not configured`,
-        told: null,
+        modelNote: null,
         events: this.#isTakenOver ? [resumed, error] : [error],
       });
     }
@@ -248,8 +248,9 @@ export class Loop {
       const message = `the agent could not be advanced: ${problem}`;
       const failure: AgentEventBody = { kind: "ERROR", severity: "ERROR", phase: "SYSTEM", message, detail: null };
       const isTurn = view.state !== "READY";
-      if (isTurn) await sealTurn(this.#services, owner, view, { reason: "ERROR", note: problem, told: null, events: [failure] });
-      else await owner.commit(said(failure));
+      if (isTurn)
+        await sealTurn(this.#services, owner, view, { reason: "ERROR", note: problem, modelNote: null, events: [failure] });
+      else await owner.commit(eventsOnly(failure));
       owner.lease.lose();
       // A turn that cannot start would fail again right after each claim.
       await (isTurn ? release : releaseForLater)(this.#services.leases, owner.lease);
@@ -275,7 +276,7 @@ export class Loop {
   async #park(view: AgentView): Promise<boolean> {
     if (this.#observers.areRunning && !(await this.owner.flush())) return false;
     await this.#observers.settled();
-    return this.owner.commit(parked(this.owner.current(view)));
+    return this.owner.commit(parked(this.owner.rebase(view)));
   }
 
   /** Waits for running tools, releases the agent as runnable, and rings for another server. */

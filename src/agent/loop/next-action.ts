@@ -33,7 +33,7 @@ export type Action =
   | { readonly kind: "cancel calls"; readonly calls: readonly CallView[] }
   | { readonly kind: "end turn"; readonly reason: "MAX_STEPS" | "INTERRUPTED" }
   /** Continues after a lost owner: with calls of unknown outcome, a model call that broke off, or neither. */
-  | { readonly kind: "resume"; readonly orphans: readonly CallView[] }
+  | { readonly kind: "resume"; readonly unfinished: readonly CallView[] }
   | { readonly kind: "wait" }
   | { readonly kind: "park" };
 
@@ -42,11 +42,11 @@ export function nextAction(view: AgentView, activity: Activity, bounds: Bounds):
   if (view.state === "READY")
     return view.waiting.length > 0 || view.retryTurn !== null ? { kind: "start turn" } : { kind: "park" };
 
-  const orphans = view.calls.filter(
+  const unfinished = view.calls.filter(
     (call) => call.state === "EXECUTING" && !activity.runningCalls.has(call.id) && !activity.repeatableCalls.has(call.id),
   );
   const isBrokenOff = view.lastStep?.state === "STARTED" && !activity.isModelRunning;
-  if (activity.isTakenOver || orphans.length > 0 || isBrokenOff) return { kind: "resume", orphans };
+  if (activity.isTakenOver || unfinished.length > 0 || isBrokenOff) return { kind: "resume", unfinished };
   if (view.interruptAt !== null) return { kind: "end turn", reason: "INTERRUPTED" };
   const cancelled = view.calls.filter(
     ({ id, state, cancelRequested }) => cancelRequested !== null && !isFinal(state) && !activity.endingCalls.has(id),

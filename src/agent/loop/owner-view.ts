@@ -25,11 +25,11 @@ export class OwnerView {
   }
 
   /** The given rows with the present state and breakpoint: the base of the next commit. */
-  current(seen: AgentView): AgentView {
+  rebase(seen: AgentView): AgentView {
     return { ...seen, ...this.#stateAndBreakpoint };
   }
 
-  forget(): void {
+  invalidate(): void {
     this.#rows = null;
     this.#timesForgotten += 1;
   }
@@ -51,7 +51,7 @@ export class OwnerView {
   /** Takes over an answered commit, unless others signalled a change meanwhile. */
   settled(columns: AgentPatch | undefined, after: Reducer, signal: number | null): void {
     if (this.#committed !== null) this.#committed = stateAndBreakpointAfter(this.#committed, columns);
-    if (this.#rows === null || signal !== this.#rows.signal) this.forget();
+    if (this.#rows === null || signal !== this.#rows.signal) this.invalidate();
     else this.#rows = { ...after(this.#rows), ...this.#committed };
   }
 
@@ -59,7 +59,7 @@ export class OwnerView {
   refused(): void {
     this.#stateAndBreakpoint = this.#committed;
     this.#isUncertain = true;
-    this.forget();
+    this.invalidate();
   }
 }
 

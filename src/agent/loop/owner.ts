@@ -9,7 +9,7 @@ import { withCause } from "../../lib/text.ts";
 import type { CallOwner } from "../calls/owner.ts";
 import type { ConversationOwner } from "../conversation/owner.ts";
 import type { AddedMessages } from "../conversation/transcript.ts";
-import { compose, identity, joinCommits, said, type Commit, move } from "./commits/commit.ts";
+import { compose, identity, joinCommits, eventsOnly, type Commit, move } from "./commits/commit.ts";
 import { shellStarted } from "./commits/shells.ts";
 import { HeldLease } from "./held-lease.ts";
 import type { Lease, Term } from "./lease.ts";
@@ -41,7 +41,7 @@ type Outcome = OwnerOutcome["outcome"];
  * the owner's next commit: the next step starts, the next calls start. Two commits are two transactions, each with a wait
  * for the disk. A deferred commit goes with the next one, in one transaction, and costs nothing.
  *
- *     defer ───▶ deferred ──┐            commit, flush, mayStart
+ *     defer ───▶ deferred ──┐            commit, flush, awaitStartWindow
  *                           ├──▶ carried ──▶ COMMITTED ──▶ settled: the view is after(view)
  *     commit ───────────────┘        │
  *                                    ├──▶ refused by the rows ──▶ each alone, in its order, and then the commit
@@ -50,7 +50,7 @@ type Outcome = OwnerOutcome["outcome"];
  *                                    └──▶ FENCED, or unknown ───▶ the lease is lost, the view forgotten
  *
  * **What holds.** A deferred commit is in `view()` and in no row: whoever reads rows (a person's command, another owner)
- * does not see it. So nothing that has an effect outside starts before it is stored: `mayStart` and every commit carry it.
+ * does not see it. So nothing that has an effect outside starts before it is stored: `awaitStartWindow` and every commit carry it.
  * A crash loses it, and recovery finds what the rows say: a call whose end was deferred is EXECUTING, its outcome unknown.
  * The loop defers only if its next commit is a moment away (`WakeUp.isAwaited`), and flushes before it waits or parks.
  *
@@ -125,12 +125,12 @@ export class Owner implements CallOwner, ConversationOwner {
     return this.#view.rows !== null;
   }
 
-  forget(): void {
-    this.#view.forget();
+  invalidate(): void {
+    this.#view.invalidate();
   }
 
-  current(view: AgentView): AgentView {
-    return this.#view.current(view);
+  rebase(view: AgentView): AgentView {
+    return this.#view.rebase(view);
   }
 
   get breakpoint(): Breakpoint | null {
@@ -166,7 +166,7 @@ export class Owner implements CallOwner, ConversationOwner {
 
   /** Stores deferred commits, and waits for those under way. False if a replacement was stored. */
   async flush(): Promise<boolean> {
-    if (this.#deferred.length > 0) return this.commit(said());
+    if (this.#deferred.length > 0) return this.commit(eventsOnly());
     return (await Promise.all(this.#carrying)).every(Boolean);
   }
 
@@ -254,7 +254,7 @@ export class Owner implements CallOwner, ConversationOwner {
 
   send(body: AgentEventBody): void {
     if (this.lost.aborted) return;
-    if (this.#deferred.length > 0) this.defer({ ...said(body), onRefused: async () => {} });
+    if (this.#deferred.length > 0) this.defer({ ...eventsOnly(body), onRefused: async () => {} });
     else this.#outbox.send({ at: this.#services.clock.now(), body });
   }
 
@@ -279,7 +279,7 @@ export class Owner implements CallOwner, ConversationOwner {
   // --- the lease ---
 
   /** Waits until enough of the lease is left to start a tool or a model call. False if the rows must be read first. */
-  async mayStart(): Promise<boolean> {
+  async awaitStartWindow(): Promise<boolean> {
     while (!this.lost.aborted && !this.lease.allowsStart) {
       if (!(await this.flush())) return false;
       // A renewal may have come meanwhile.

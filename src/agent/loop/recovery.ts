@@ -9,21 +9,21 @@ import type { AgentView } from "./view.ts";
 const MOST_RUNS = 3;
 
 /**
- * Continues after an owner that stopped, or released the agent, during `orphans` or a model call. Returns the ids of
+ * Continues after an owner that stopped, or released the agent, during `unfinished` or a model call. Returns the ids of
  * calls that may run again (idempotent tools); the others are asked about or sealed. Null if it could not be committed.
  */
 export async function recover(
   { sql, clock, models, tools, templates }: Pick<AgentServices, "sql" | "clock" | "models" | "tools" | "templates">,
   owner: Owner,
   view: AgentView,
-  { orphans, isTakenOver }: { readonly orphans: readonly CallView[]; readonly isTakenOver: boolean },
+  { unfinished, isTakenOver }: { readonly unfinished: readonly CallView[]; readonly isTakenOver: boolean },
 ): Promise<readonly string[] | null> {
-  const repeatable = orphans.filter(({ name, attempt }) => tools.get(name)?.idempotent === true && attempt < MOST_RUNS);
-  const unknown = orphans.filter((call) => !repeatable.includes(call));
+  const repeatable = unfinished.filter(({ name, attempt }) => tools.get(name)?.idempotent === true && attempt < MOST_RUNS);
+  const unknown = unfinished.filter((call) => !repeatable.includes(call));
   const broken = await readBrokenCall({ sql, models }, view);
   const template = templates.get(view.templateId) ?? null;
   const isCommitted = await owner.commit(
-    recovered(owner.current(view), { unknown, broken, tools, template, isTakenOver }, clock.now()),
+    recovered(owner.rebase(view), { unknown, broken, tools, template, isTakenOver }, clock.now()),
   );
   return isCommitted ? repeatable.map(({ id }) => id) : null;
 }

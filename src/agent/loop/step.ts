@@ -68,13 +68,13 @@ export class StepRunner {
    */
   async start(before: AgentView, template: Template, first: Model): Promise<StartedStep | null> {
     const { owner } = this.#scope;
-    if (!(await owner.mayStart())) return null;
+    if (!(await owner.awaitStartWindow())) return null;
     const model = this.#modelOf(before, template, first);
     this.#scope.transcript.readBy(model.name);
     const files = await this.#scope.files.look(before);
     // Another commit may have carried a deferred one and failed: a message that joined was withdrawn.
     if (!owner.holds(before)) return null;
-    const started = stepStarted(owner.current(before), { model: model.name, files }, this.#now());
+    const started = stepStarted(owner.rebase(before), { model: model.name, files }, this.#now());
     const window = this.#earlyWindow(started, template);
     const committed = owner.commit(started);
     const view = started.after(before);
@@ -160,7 +160,7 @@ export class StepRunner {
     const { owner, wakeUp } = this.#scope;
     this.#trouble = this.#trouble === null ? null : { ...this.#trouble, brokenSteps: 0 };
     const commit = (): DeferredCommit => ({
-      ...answered(owner.current(view), { answer, texts, spent, durationMs, model, slowStepMs, trace }, this.#now()),
+      ...answered(owner.rebase(view), { answer, texts, spent, durationMs, model, slowStepMs, trace }, this.#now()),
       // The database refuses the answer: the turn ends without it.
       onRefused: (problem) =>
         this.#endTurn(view, model, spent, [failure("SYSTEM", `the model's answer could not be stored: ${problem}`, null)]),
@@ -208,12 +208,12 @@ export class StepRunner {
   async #endTurn(view: AgentView, model: Model, spent: Spending, events: readonly AgentEventBody[]): Promise<void> {
     const aborted = this.#aborted(view, model, spent, events);
     const { owner } = this.#scope;
-    const ended = turnEnded(owner.current(aborted.after(view)), { reason: "ERROR", note: null }, this.#now());
+    const ended = turnEnded(owner.rebase(aborted.after(view)), { reason: "ERROR", note: null }, this.#now());
     await owner.commit(joinCommits(aborted, ended));
   }
 
   #aborted(view: AgentView, { price }: Model, spent: Spending, events: readonly AgentEventBody[], isPlanned = false): Commit {
-    return stepAborted(this.#scope.owner.current(view), { events, spent, price, isPlanned }, this.#now());
+    return stepAborted(this.#scope.owner.rebase(view), { events, spent, price, isPlanned }, this.#now());
   }
 
   /**

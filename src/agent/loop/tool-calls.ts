@@ -46,7 +46,7 @@ export class ToolCalls {
   readonly #repeatable = new Set<string>();
   readonly #results: ResultCache;
   /** How often verdicts were discarded: judgements under way at that time are discarded too. */
-  #timesForgotten = 0;
+  #timesDiscarded = 0;
   readonly #stopping = new AbortController();
   #judging: Promise<void> | null = null;
 
@@ -95,16 +95,16 @@ export class ToolCalls {
     this.#stopping.abort();
   }
 
-  forgetResults(): void {
-    this.#results.forget();
+  discardResults(): void {
+    this.#results.clear();
   }
 
-  forgetReady(): void {
-    for (const id of this.#ready.keys()) this.#forget(id);
-    this.#timesForgotten += 1;
+  discardVerdicts(): void {
+    for (const id of this.#ready.keys()) this.#discardVerdict(id);
+    this.#timesDiscarded += 1;
   }
 
-  #forget(callId: string): void {
+  #discardVerdict(callId: string): void {
     const ready = this.#ready.get(callId);
     if (ready !== undefined) this.#passed.set(callId, ready.stages);
     this.#ready.delete(callId);
@@ -133,7 +133,7 @@ export class ToolCalls {
   }
 
   async #judge(calls: readonly CallView[], view: AgentView, template: Template): Promise<void> {
-    const timesForgotten = this.#timesForgotten;
+    const timesDiscarded = this.#timesDiscarded;
     const { owner } = this.#scope;
     const isAsked = mayAsk(template.permission) || calls.some((call) => namesSecret(call) || this.#takesLines(call));
     const reading: { rules: Promise<StoredRules> | null } = { rules: null };
@@ -152,7 +152,7 @@ export class ToolCalls {
     if (stop.aborted) return;
     // A call that ran meanwhile may have changed the facts: they are judged again.
     for (const { call, stages } of judged) this.#passed.set(call.id, stages);
-    if (timesForgotten !== this.#timesForgotten) return;
+    if (timesDiscarded !== this.#timesDiscarded) return;
     const judgements: Unready[] = [];
     for (const judgement of judged) {
       this.#held.delete(judgement.call.id);
@@ -161,7 +161,7 @@ export class ToolCalls {
       else judgements.push(judgement);
     }
     for (const { call } of judgements) this.#passed.delete(call.id);
-    if (judgements.length > 0) await owner.commit(callsJudged(owner.current(view), { judgements, template }, this.#now()));
+    if (judgements.length > 0) await owner.commit(callsJudged(owner.rebase(view), { judgements, template }, this.#now()));
   }
 
   /** True if a tool takes command lines: every mode may ask about those, and stored rules answer some of them. */
@@ -205,27 +205,27 @@ export class ToolCalls {
 
   async #commitStart(starting: readonly StartingCall[], view: AgentView, { trace }: Template): Promise<readonly StartedCall[]> {
     const { owner } = this.#scope;
-    const commit = callsStarted(owner.current(view), { ready: starting.map(({ ready }) => ready), trace }, this.#now());
-    if ((await owner.commit(commit)) && (await owner.mayStart())) {
+    const commit = callsStarted(owner.rebase(view), { ready: starting.map(({ ready }) => ready), trace }, this.#now());
+    if ((await owner.commit(commit)) && (await owner.awaitStartWindow())) {
       const started = new Map(commit.after(view).calls.map((call) => [call.id, call]));
       for (const { ready } of starting) this.#passed.delete(ready.call.id);
       return starting.map((call) => ({ ...call, call: started.get(call.ready.call.id) ?? call.ready.call }));
     }
     // The basis of the verdict may have changed: it is judged again.
-    for (const { ready } of starting) this.#forget(ready.call.id);
+    for (const { ready } of starting) this.#discardVerdict(ready.call.id);
     return [];
   }
 
   async #runLater(ready: ReadyCall, view: AgentView, template: Template, cancel: AbortSignal): Promise<void> {
     const { owner } = this.#scope;
     const stop = AbortSignal.any([this.#stopSignal(), cancel]);
-    if (this.#running.size === 0) await owner.commit(moved(owner.current(view), { breakpoint: "PRE_TOOL" }));
+    if (this.#running.size === 0) await owner.commit(moved(owner.rebase(view), { breakpoint: "PRE_TOOL" }));
     const began = performance.now();
     const permit = await this.#services.slots.take(stop);
     if (stop.aborted) return permit?.release();
     if (permit === null) {
       const refusal = { type: "tool_busy", stage: "execution", waitedMs: Math.round(performance.now() - began) } as const;
-      await owner.commit(callRefused(owner.current(view), { judged: ready, refusal, template }, this.#now()));
+      await owner.commit(callRefused(owner.rebase(view), { judged: ready, refusal, template }, this.#now()));
       return;
     }
     for (const started of await this.#begin([{ ready, permit }], view, template))
@@ -239,7 +239,7 @@ export class ToolCalls {
     const cancelling = new AbortController();
     const ended = owner.guard(work(cancelling.signal)).finally(() => {
       this.#running.delete(callId);
-      if (mayHaveChanged) this.forgetReady();
+      if (mayHaveChanged) this.discardVerdicts();
       this.#ready.delete(callId);
       wakeUp.wake();
     });
@@ -254,7 +254,7 @@ export class ToolCalls {
     if (owner.lost.aborted) return;
     const end = (ended: CallOutcome, now = view): DeferredCommit => {
       const facts = { call, outcome: ended, isLast: this.#running.size === 1, template };
-      return { ...callEnded(owner.current(now), facts, this.#now()), onRefused };
+      return { ...callEnded(owner.rebase(now), facts, this.#now()), onRefused };
     };
     const onRefused = async (problem: string): Promise<void> => {
       const refusal = {
@@ -266,7 +266,7 @@ export class ToolCalls {
       const { stages, durationMs, warnings, keptOutputBytes } = outcome;
       const nothing = { said: null, soFar: null, files: [], refusedHosts: NO_HOSTS } as const;
       await owner.commit(end({ ...nothing, kind: "refused", refusal, stages, durationMs, warnings, keptOutputBytes }));
-      this.#results.forget();
+      this.#results.clear();
     };
     if (outcome.refusedHosts.asked.length > 0) await this.#endAsking(call.id, (now) => end(outcome, now));
     else if (wakeUp.isAwaited) owner.defer(end(outcome));

@@ -10,7 +10,7 @@ import type { AgentView } from "./view.ts";
 /** Begins a turn with the waiting messages. It is committed with the turn's first action. */
 export function startTurn(owner: Owner, view: AgentView, at: Date): void {
   owner.defer({
-    ...turnStarted(owner.current(view), at),
+    ...turnStarted(owner.rebase(view), at),
     onRefused: (problem) => Promise.reject(new Error(`a turn could not be started: ${problem}`)),
   });
 }
@@ -19,7 +19,7 @@ export type EndOfTurn = {
   readonly reason: DoneReason;
   readonly note: string;
   /** A note to the model; null for none. */
-  readonly told: string | null;
+  readonly modelNote: string | null;
   readonly events: readonly AgentEventBody[];
 };
 
@@ -27,9 +27,9 @@ export async function sealTurn(
   { sql, clock, models, templates }: Pick<AgentServices, "sql" | "clock" | "models" | "templates">,
   owner: Owner,
   view: AgentView,
-  { reason, note, told, events }: EndOfTurn,
+  { reason, note, modelNote, events }: EndOfTurn,
 ): Promise<void> {
   const broken = await readBrokenCall({ sql, models }, view);
   const trace = templates.get(view.templateId)?.trace ?? false;
-  await owner.commit(turnSealed(owner.current(view), { reason, note, told, broken, events, trace }, clock.now()));
+  await owner.commit(turnSealed(owner.rebase(view), { reason, note, modelNote, broken, events, trace }, clock.now()));
 }

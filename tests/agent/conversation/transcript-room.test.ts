@@ -164,7 +164,7 @@ describe("the transcript's window is bounded in bytes, whatever people and tools
     expect((await seen(24)).match(/after/g)).toHaveLength(20);
     transcript.committed({ messages: [notCommitted(agentId, 10)] });
     await add("USER", [{ type: "text", text: "t".repeat(60_000) }]);
-    transcript.forget();
+    transcript.invalidate();
     await seen(25);
     expect(transcript.shorten()).toBe(false);
     await say("later", 40);
@@ -246,7 +246,7 @@ describe("the transcript's window is bounded in bytes, whatever people and tools
     expect(reads).toBe(3);
     await (await windows[0]?.window({ transcriptLength: 1 }, 200))?.messages();
     expect(reads).toBe(4);
-    for (const window of windows) window.forget();
+    for (const window of windows) window.invalidate();
     expect(transcripts.bytes).toBe(0);
   });
 

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { expect, it, onTestFinished } from "vitest";
 import type { Model } from "../../../src/agent/models/model.ts";
-import { lookForAgents, type AgentOfTenant, type Look } from "../../../src/agent/loop/lease.ts";
+import { lookForAgents, type AgentOfTenant, type SweepRequest } from "../../../src/agent/loop/lease.ts";
 import type { Sql, Statement } from "../../../src/db/sql.ts";
 import { EventLog } from "../../../src/events/log.ts";
 import { rowId } from "../../../src/lib/global-id.ts";
@@ -134,7 +134,7 @@ it("a look finds agents of each tenant, however many of another have waited long
     if (tenant === "small") mine.push(agentId);
     await sql.query({ name: "w", text: "UPDATE agent SET runnable_at = clock_timestamp() WHERE id = $1" }, [agentId]);
   }
-  const look: Look = { tenants: null, most: 2, free: "RUN_OUT", crowded: [] };
+  const look: SweepRequest = { tenants: null, most: 2, free: "RUN_OUT", crowded: [] };
   const tenantsOf = (agents: readonly AgentOfTenant[]): readonly string[] => agents.map(({ tenant }) => tenant);
   expect(tenantsOf((await lookForAgents(sql, "here", look)).unowned)).toEqual(["large", "small"]);
   const others = await lookForAgents(sql, "here", { ...look, crowded: ["large"] });

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Actor } from "../../../src/agent/actors/actor.ts";
 import { withdrawMessage } from "../../../src/agent/commands/withdraw-message.ts";
 import { Observers } from "../../../src/agent/conversation/observers.ts";
-import { said } from "../../../src/agent/loop/commits/commit.ts";
+import { eventsOnly } from "../../../src/agent/loop/commits/commit.ts";
 import { NO_NEWS } from "../../../src/agent/loop/commits/files.ts";
 import { Interrupt, WakeUp } from "../../../src/agent/loop/signals.ts";
 import { StepRunner } from "../../../src/agent/loop/step.ts";
@@ -96,7 +96,7 @@ describe("what ends beside the loop, and is committed with what it does next", (
     expect(await withdrawMessage(services, ANNA, found.waiting[0] ?? "")).toMatchObject({ ok: true });
     const looks = async () => {
       // As a file of which there was a hint is told of, between the view and the step.
-      await owner.commit(said({ kind: "TOOL_CUSTOM_EVENT", callId: "none", tool: "own", eventType: "own", eventData: {} }));
+      await owner.commit(eventsOnly({ kind: "TOOL_CUSTOM_EVENT", callId: "none", tool: "own", eventType: "own", eventData: {} }));
       return NO_NEWS;
     };
     const scope = {

@@ -234,12 +234,12 @@ it("nothing starts under a lease that ran out while the machine slept: its own c
   const agent = await heldAgent(testServices(sql, playedModel()));
   await agent.send("go");
   const { owner } = await agent.hold();
-  expect(await owner.mayStart()).toBe(true);
+  expect(await owner.awaitStartWindow()).toBe(true);
   const now = Date.now();
   const time = vi.spyOn(Date, "now").mockReturnValue(now + 60_000);
   onTestFinished(() => time.mockRestore());
   let hasStarted = false;
-  const starting = owner.mayStart().then((may) => (hasStarted = may));
+  const starting = owner.awaitStartWindow().then((may) => (hasStarted = may));
   await sql.query({ name: "turn", text: "SELECT 1" }, []);
   expect(hasStarted).toBe(false);
   owner.lease.extend(beginTerm({ leaseTimes: LEASE_TIMES, programMs: Infinity }));

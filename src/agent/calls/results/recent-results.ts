@@ -44,7 +44,7 @@ export class RecentResults {
     this.#results.set(key, result);
   }
 
-  forget(key: string): void {
+  delete(key: string): void {
     this.#results.delete(key);
   }
 }

@@ -39,8 +39,8 @@ export class ResultCache {
     this.#recent.keep(this.#own(key), result);
   }
 
-  forget(): void {
-    for (const key of this.#keys) this.#recent.forget(this.#own(key));
+  clear(): void {
+    for (const key of this.#keys) this.#recent.delete(this.#own(key));
     this.#keys.clear();
     this.#timesForgotten += 1;
   }
@@ -48,12 +48,12 @@ export class ResultCache {
   /** Runs a change, and discards all results before and after it. */
   async changing<Result>(change: () => Promise<Result>): Promise<Result> {
     this.#changes += 1;
-    this.forget();
+    this.clear();
     try {
       return await change();
     } finally {
       this.#changes -= 1;
-      this.forget();
+      this.clear();
     }
   }
 

@@ -25,7 +25,7 @@ export function joinCommits(...commits: readonly Commit[]): Commit {
   };
 }
 
-export function said(...events: readonly AgentEventBody[]): Commit {
+export function eventsOnly(...events: readonly AgentEventBody[]): Commit {
   return { change: {}, events, after: identity };
 }
 

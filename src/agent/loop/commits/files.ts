@@ -22,13 +22,13 @@ export function filesChanged({ changes }: FileNews): Commit {
   return { change: { fileChanges: rowsOf(changes, null) }, events: changedEvents(changes), after: identity };
 }
 
-export type ToldFiles = {
+export type FilesNote = {
   readonly messages: AddedMessages;
   readonly change: Pick<OwnerChange, "fileChanges">;
   readonly events: readonly AgentEventBody[];
 };
 
-export function toldFiles(view: AgentView, { changes, untold }: FileNews, at: Date): ToldFiles {
+export function filesNote(view: AgentView, { changes, untold }: FileNews, at: Date): FilesNote {
   const told = [...changes, ...untold.flatMap((file) => (file.change === null ? [] : [{ file, change: file.change }]))];
   if (told.length === 0) return { messages: [], change: {}, events: [] };
   return {

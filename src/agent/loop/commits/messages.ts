@@ -44,7 +44,7 @@ export function resultsMessage(view: AgentView, at: Date): AddedMessages {
 }
 
 /** A note to the model with the answers about hosts that background programs asked for; none if there are none. */
-export function untoldMessage(view: AgentView, at: Date): AddedMessages {
+export function hostAnswersNote(view: AgentView, at: Date): AddedMessages {
   return view.untoldHosts.length === 0 ? [] : [noteMessage(view, answersNote(view.untoldHosts, view.shells), at)];
 }
 

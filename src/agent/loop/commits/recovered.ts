@@ -6,7 +6,7 @@ import { callStep, type CallStep } from "../../calls/states.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { AgentView } from "../view.ts";
 import type { RecordTemplate } from "./calls-judged.ts";
-import { callsChanged, joinCommits, said, type Commit } from "./commit.ts";
+import { callsChanged, joinCommits, eventsOnly, type Commit } from "./commit.ts";
 import { stepAbortedIfOpen, type Aborted } from "./step-aborted.ts";
 
 const NOTE = "the server stopped while the tool ran";
@@ -49,7 +49,7 @@ export function recovered(view: AgentView, { unknown, broken, tools, template, i
     events: [...asked.map(({ request }) => request.event), ...sealed.flatMap(({ call }) => endEvents(call, template))],
     after: callsChanged([...asked, ...sealed].map(({ call }) => call)),
   };
-  const resumed = said({
+  const resumed = eventsOnly({
     kind: "AGENT_RESUMED",
     strategy: asked.length > 0 ? "MANUAL" : isTakenOver || sealed.length > 0 ? "CRASH" : "PLANNED",
     sealed: sealed.map(({ call }) => snapshot(call)),

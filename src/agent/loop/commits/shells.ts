@@ -20,13 +20,13 @@ export function shellStarted(start: NonNullable<OwnerChange["shellStart"]>, even
   };
 }
 
-export type ToldShells = {
+export type ShellsNote = {
   readonly messages: AddedMessages;
   readonly change: Pick<OwnerChange, "shellsTold">;
   readonly after: Reducer;
 };
 
-export function toldShells(view: AgentView, at: Date): ToldShells {
+export function shellsNote(view: AgentView, at: Date): ShellsNote {
   const ended = view.shells.filter(({ state }) => state === "ENDED");
   if (ended.length === 0) return { messages: [], change: {}, after: identity };
   const note = noteMessage(view, `[${ended.map(sentence).join("\n")}]`, at);

@@ -2,7 +2,7 @@ import type { AgentEventBody } from "../../../events/event.ts";
 import { totalTokens, type TokenPrice } from "../../models/model.ts";
 import type { Spending } from "../../models/spending.ts";
 import type { AgentView } from "../view.ts";
-import { said, type Commit } from "./commit.ts";
+import { eventsOnly, type Commit } from "./commit.ts";
 import { stepUsage, type UsageColumns } from "./step-usage.ts";
 
 export type Aborted = {
@@ -40,5 +40,5 @@ export function stepAborted(view: AgentView, { events, spent, price, isPlanned =
 
 export function stepAbortedIfOpen(view: AgentView, facts: Aborted, at: Date): Commit {
   if (view.lastStep?.state === "STARTED") return stepAborted(view, facts, at);
-  return said(...facts.events);
+  return eventsOnly(...facts.events);
 }

@@ -4,18 +4,18 @@ import type { AgentView } from "../view.ts";
 import { PLANNED_STOP } from "./step-aborted.ts";
 import { compose, type Commit, type Reducer, move } from "./commit.ts";
 import { needsAfter } from "./hosts-asked.ts";
-import { toldFiles, type FileNews } from "./files.ts";
-import { toldShells } from "./shells.ts";
-import { added, joined, joinWaiting, resultsMessage, transcriptColumns, untoldMessage } from "./messages.ts";
+import { filesNote, type FileNews } from "./files.ts";
+import { shellsNote } from "./shells.ts";
+import { added, joined, joinWaiting, resultsMessage, transcriptColumns, hostAnswersNote } from "./messages.ts";
 
 export type StepFacts = { readonly model: string; readonly files: FileNews };
 
 /** Starts a step. Appends, in this order: tool results, notes (shells, files, hosts), waiting messages. */
 export function stepStarted(view: AgentView, { model, files }: StepFacts, at: Date): Commit {
   const results = resultsMessage(view, at);
-  const ofShells = toldShells(added(results)(view), at);
-  const ofFiles = toldFiles(added([...results, ...ofShells.messages])(view), files, at);
-  const ofHosts = untoldMessage(added([...results, ...ofShells.messages, ...ofFiles.messages])(view), at);
+  const ofShells = shellsNote(added(results)(view), at);
+  const ofFiles = filesNote(added([...results, ...ofShells.messages])(view), files, at);
+  const ofHosts = hostAnswersNote(added([...results, ...ofShells.messages, ...ofFiles.messages])(view), at);
   const messages = [...results, ...ofShells.messages, ...ofFiles.messages, ...ofHosts];
   const joins = joinWaiting(view, view.turn, view.transcriptLength + messages.length);
   const { patch, events, after: moved } = move(view, { state: "WORKING", breakpoint: "PRE_MODEL" });

@@ -14,7 +14,7 @@ export type Sealing = {
   readonly reason: DoneReason;
   readonly note: string;
   /** A note that tells the model the reason if no open call's result does; null for none. */
-  readonly told: string | null;
+  readonly modelNote: string | null;
   readonly broken: Aborted;
   readonly events: readonly AgentEventBody[];
   readonly trace: boolean;
@@ -24,7 +24,7 @@ export type Sealing = {
  * Ends a turn with all unfinished work: calls are sealed, questions closed, the model call aborted. Questions of
  * background shells stay open while the shells run, unless an interrupt ends those.
  */
-export function turnSealed(view: AgentView, { reason, note, told, broken, events, trace }: Sealing, at: Date): Commit {
+export function turnSealed(view: AgentView, { reason, note, modelNote, broken, events, trace }: Sealing, at: Date): Commit {
   const open = view.calls.filter((call) => !isFinal(call.state));
   const staysOpen = ({ isOfShells }: OpenHost): boolean => isOfShells && reason !== "INTERRUPTED";
   const closed = view.openHosts.filter((host) => !staysOpen(host));
@@ -41,7 +41,7 @@ export function turnSealed(view: AgentView, { reason, note, told, broken, events
     aborted,
     questions,
     calls,
-    turnEnded(calls.after(view), { reason, note: open.length === 0 ? told : null }, at),
+    turnEnded(calls.after(view), { reason, note: open.length === 0 ? modelNote : null }, at),
   );
 }
 

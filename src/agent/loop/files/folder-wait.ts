@@ -1,6 +1,6 @@
 import type { AgentEventBody } from "../../../events/event.ts";
 import type { AnsweringFolders } from "../../workspace/answering-folders.ts";
-import { said } from "../commits/commit.ts";
+import { eventsOnly } from "../commits/commit.ts";
 import type { Owner } from "../owner.ts";
 import type { AgentView } from "../view.ts";
 import { FOLDER_HUNG } from "../waiting-for.ts";
@@ -26,7 +26,7 @@ export class FolderWait {
       this.#isTold = true;
       const message = `the file system of ${workspace} does not answer: the agent goes on when it does`;
       const error: AgentEventBody = { kind: "ERROR", severity: "WARN", phase: "SYSTEM", message, detail: FOLDER_HUNG };
-      await this.#owner.commit(said(error));
+      await this.#owner.commit(eventsOnly(error));
     }
     const woken = new AbortController();
     await Promise.race([this.#folders.answering(workspace, woken.signal), other()]);

@@ -17,10 +17,10 @@ it("no agent is given another's result, and what is forgotten takes no memory", 
   const other = new ResultCache(recent);
   expect(one.give("key")).toEqual(kept());
   expect(other.give("key")).toBeNull();
-  other.forget();
+  other.clear();
   expect(one.give("key")).toEqual(kept());
   expect(recent.bytes).toBeGreaterThan(0);
-  one.forget();
+  one.clear();
   expect(recent.bytes).toBe(0);
 });
 
