@@ -145,7 +145,7 @@ export class Transcript {
     const before = this.#room;
     if (this.#model !== model) this.#roomBefore = null;
     this.#model = model;
-    if (this.#room !== before) this.forget();
+    if (this.#room !== before) this.invalidate();
   }
 
   /** The window of `size` messages that a model is given, of a conversation that is `transcriptLength` long now. */
@@ -177,7 +177,7 @@ export class Transcript {
     this.#roomBefore ??= this.#room;
     this.#shortened.set(this.#of.agentId, { model: this.#model, bytes: isShorter ? half : this.#roomBefore });
     if (!isShorter) this.#roomBefore = null;
-    this.forget();
+    this.invalidate();
     return isShorter;
   }
 
@@ -188,7 +188,7 @@ export class Transcript {
   committed({ joins = [], messages = [] }: Pick<OwnerChange, "joins" | "messages">): void {
     this.#changes += 1;
     if (messages.some(({ kind }) => kind === "ASSISTANT")) this.#roomBefore = null;
-    if (joins.length > 0) this.forget();
+    if (joins.length > 0) this.invalidate();
     else this.#remember(messages.map(messageOf));
   }
 
@@ -196,12 +196,12 @@ export class Transcript {
     const messages = this.#remembered.get(this);
     if (messages === undefined) return;
     const all = [...messages, ...added];
-    if (besidesTask(all) > this.#room) this.forget();
+    if (besidesTask(all) > this.#room) this.invalidate();
     else this.#remembered.set(this, all);
   }
 
   /** Forgets the messages, so that the next window is read from the database: nobody asks for one now, or those that are remembered are not all. */
-  forget(): void {
+  invalidate(): void {
     this.#changes += 1;
     this.#remembered.delete(this);
   }
