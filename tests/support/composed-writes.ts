@@ -1,15 +1,6 @@
 import { columnName } from "../../src/db/commit/column-name.ts";
-import { NEW_TOOL_CALL, OWN_MESSAGE, STEP_END, STEP_START, type Columns } from "../../src/db/commit/columns.ts";
-import {
-  agentColumns,
-  callColumns,
-  isAtWork,
-  mayBeNull,
-  ownColumns,
-  SHAPES,
-  shapeName,
-  type Count,
-} from "../../src/db/commit/commit-text.ts";
+import { AGENT_PATCH, MESSAGE, STEP, STEP_END, TOOL_CALL, TOOL_CALL_PATCH, type Columns } from "../../src/db/commit/columns.ts";
+import { mayBeNull, ownColumns, SHAPES, shapeName, type Count } from "../../src/db/commit/commit-text.ts";
 import type { Statement } from "../../src/db/sql.ts";
 import { namesIn, type SeenWrite } from "./seen-write.ts";
 
@@ -46,16 +37,16 @@ export function composedWriteOf(statement: Statement, values: readonly unknown[]
     const arrays = Object.entries(read(columns)) as [string, readonly unknown[]][];
     return (arrays[0]?.[1] ?? []).map((_first, place) => Object.fromEntries(arrays.map(([column, all]) => [column, all[place]])));
   };
-  const agent = patch(agentColumns(shape));
-  if (!isAtWork(shape)) left.shift();
+  const agent = patch(AGENT_PATCH);
+  left.shift();
   const [signal] = left.splice(0, 2);
   const stepEnd = shape.stepEnd ? row(STEP_END) : undefined;
   if (shape.stepEnd) left.shift();
   const moves = shape.transitions === "none" ? [] : [left.splice(0, 4)[0]].flat();
-  const sets = rows(callColumns(shape), shape.transitions, patch);
-  if (shape.message) row(OWN_MESSAGE);
-  const toolCalls = rows(NEW_TOOL_CALL, shape.toolCalls, row);
-  const stepStart = shape.stepStart ? row(STEP_START) : undefined;
+  const sets = rows(TOOL_CALL_PATCH, shape.transitions, patch);
+  if (shape.message) row(MESSAGE);
+  const toolCalls = rows(TOOL_CALL, shape.toolCalls, row);
+  const stepStart = shape.stepStart ? row(STEP) : undefined;
   const moved = moves.map((id, place) => ({ id: String(id), set: { state: String(sets[place]?.["state"]) } }));
   const madeAndMoved = toolCalls.filter(({ state }) => state !== "PENDING");
   return {

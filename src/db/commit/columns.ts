@@ -39,16 +39,6 @@ export const AGENT_PATCH = {
   doneReason: "text?",
 } as const satisfies ColumnsOf<Omit<AgentPatch, "lastActivityAt">>;
 
-/** The columns of a working agent: a composed commit that starts a step or adds calls sets no others. */
-export const AGENT_AT_WORK = {
-  state: "agent_state",
-  breakpoint: "breakpoint",
-  stepCount: "int",
-  transcriptLength: "int",
-  lastSfpIndex: "int",
-  needs: "int",
-} as const satisfies Partial<typeof AGENT_PATCH>;
-
 export const STEP_END = {
   state: "step_state",
   stopReason: "text?",
@@ -61,26 +51,18 @@ export const STEP_END = {
   completedAt: "timestamptz?",
 } as const satisfies ColumnsOf<StepEnd>;
 
-/** The other columns are null. */
-export const STEP_START = {
+export const STEP = {
   agentId: "text",
   step: "int",
   tenant: "text",
   turn: "int",
   model: "text",
   startedAt: "timestamptz",
-  state: "step_state",
-  outputIsEstimated: "boolean",
-} as const satisfies Partial<ColumnsOf<NonNullable<OwnerChange["stepStart"]>>>;
-
-export const STEP = {
-  ...STEP_START,
   ...STEP_END,
   copiedFrom: "text?",
 } as const satisfies ColumnsOf<NonNullable<OwnerChange["stepStart"]>>;
 
-/** The other columns are null. */
-export const OWN_MESSAGE = {
+export const MESSAGE = {
   id: "text",
   tenant: "text",
   agentId: "text",
@@ -91,10 +73,6 @@ export const OWN_MESSAGE = {
   turn: "int?",
   step: "int?",
   createdAt: "timestamptz",
-} as const satisfies Partial<ColumnsOf<NonNullable<OwnerChange["messages"]>[number]>>;
-
-export const MESSAGE = {
-  ...OWN_MESSAGE,
   arrival: "int?",
   createdBy: "text?",
   createdByKind: "actor_kind?",
@@ -124,23 +102,7 @@ export const TOOL_CALL_PATCH = {
   updatedAt: "timestamptz",
 } as const satisfies ColumnsOf<ToolCallPatch>;
 
-/** The columns of a call that has run, or reused a result: a composed commit that starts the next step sets no others. */
-export const TOOL_CALL_END = {
-  state: "tool_call_state",
-  output: "text?",
-  details: "json?",
-  keptOutputBytes: "int?",
-  error: "json?",
-  isError: "boolean",
-  stages: "json?",
-  completedAt: "timestamptz?",
-  durationMs: "double precision?",
-  cachedFrom: "text?",
-  updatedAt: "timestamptz",
-} as const satisfies Partial<typeof TOOL_CALL_PATCH>;
-
-/** The other columns are null. */
-export const NEW_TOOL_CALL = {
+export const TOOL_CALL = {
   id: "text",
   tenant: "text",
   agentId: "text",
@@ -153,10 +115,6 @@ export const NEW_TOOL_CALL = {
   auditTrail: "jsonb",
   createdAt: "timestamptz",
   ...TOOL_CALL_PATCH,
-} as const satisfies Partial<ColumnsOf<NewToolCall>>;
-
-export const TOOL_CALL = {
-  ...NEW_TOOL_CALL,
   cancelRequested: "json?",
   copiedFrom: "text?",
   todos: "json?",

@@ -1,14 +1,12 @@
 import { columnName } from "./column-name.ts";
 import {
-  AGENT_AT_WORK,
   AGENT_PATCH,
   KNOWN_FILE,
   KNOWN_FILE_PATCH,
-  NEW_TOOL_CALL,
-  OWN_MESSAGE,
+  MESSAGE,
   STEP_END,
-  STEP_START,
-  TOOL_CALL_END,
+  STEP,
+  TOOL_CALL,
   TOOL_CALL_PATCH,
   type Column,
   type Columns,
@@ -63,20 +61,6 @@ export function shapeName({ stepEnd, message, toolCalls, transitions, stepStart,
   return `commit${before}_${toolCalls}_made_${transitions}_moved${after}`;
 }
 
-/** True if the agent continues to work, so that the statement sets few columns: each costs time, set or not. */
-export function isAtWork({ toolCalls, stepStart }: Pick<Shape, "toolCalls" | "stepStart">): boolean {
-  return stepStart || toolCalls !== "none";
-}
-
-export function agentColumns(shape: Pick<Shape, "toolCalls" | "stepStart">): Columns {
-  return isAtWork(shape) ? AGENT_AT_WORK : AGENT_PATCH;
-}
-
-/** The columns of calls for a shape: before the next step starts, they end. */
-export function callColumns({ stepStart }: Pick<Shape, "stepStart">): Columns {
-  return stepStart ? TOOL_CALL_END : TOOL_CALL_PATCH;
-}
-
 const SHARED = new Map([
   ["tenant", "$1"],
   ["agentId", "$2"],
@@ -101,14 +85,14 @@ type Part = { readonly name: string; readonly count: "one" | "many"; readonly te
 export function commitText(shape: Shape): string {
   const { stepEnd, message, toolCalls, transitions, stepStart, knownFiles } = shape;
   const parameters = new Parameters(9);
-  const held = agentText(shape, parameters);
+  const held = agentText(parameters);
   const parts: Part[] = [];
   const add = (name: string, count: Part["count"], text: string): void => void parts.push({ name, count, text });
   if (stepEnd) add("ended", "one", stepEndText(parameters));
-  if (transitions !== "none") add("moved", transitions, transitionsText(transitions, callColumns(shape), parameters));
-  if (message) add("messages", "one", insertText("message", OWN_MESSAGE, "one", parameters));
-  if (toolCalls !== "none") add("calls", toolCalls, insertText("tool_call", NEW_TOOL_CALL, toolCalls, parameters));
-  if (stepStart) add("started", "one", insertText("step", STEP_START, "one", parameters));
+  if (transitions !== "none") add("moved", transitions, transitionsText(transitions, parameters));
+  if (message) add("messages", "one", insertText("message", MESSAGE, "one", parameters));
+  if (toolCalls !== "none") add("calls", toolCalls, insertText("tool_call", TOOL_CALL, toolCalls, parameters));
+  if (stepStart) add("started", "one", insertText("step", STEP, "one", parameters));
   if (knownFiles) add("known", "many", knownFilesText(parameters));
   // A part with one row returns it, or null: then the sum is null, as if no row was written.
   const answers = parts.map(({ name, count }) => `(SELECT ${count === "one" ? "1" : "count(*)"} FROM ${name})`);
@@ -144,11 +128,9 @@ class Parameters {
  * locked occupies a connection only briefly: the caller retries without one. `set_config` is volatile, so that
  * PostgreSQL calls it between finding and locking the row.
  */
-function agentText(shape: Shape, parameters: Parameters): string {
-  const patch = patchText(agentColumns(shape), "a", "one", parameters);
-  const set = isAtWork(shape)
-    ? patch
-    : `${patch}, last_activity_at = greatest(a.last_activity_at, ${parameters.next("timestamptz")})`;
+function agentText(parameters: Parameters): string {
+  const patch = patchText(AGENT_PATCH, "a", "one", parameters);
+  const set = `${patch}, last_activity_at = greatest(a.last_activity_at, ${parameters.next("timestamptz")})`;
   const signal = parameters.next("int");
   return `UPDATE agent a SET ${set}
   WHERE a.id = $2 AND set_config('lock_timeout', '250ms', true) IS NOT NULL AND (a.tenant, a.lease_owner, a.lease_epoch) IS NOT DISTINCT FROM ($1, $3, $4::int)
@@ -163,7 +145,7 @@ function stepEndText(parameters: Parameters): string {
 }
 
 /** The agent is compared as a truth value, which no index has: the planner finds the calls by their ids. */
-function transitionsText(count: "one" | "many", columns: Columns, parameters: Parameters): string {
+function transitionsText(count: "one" | "many", parameters: Parameters): string {
   const [id, from, audit, starts] = [
     parameters.of("text", count),
     parameters.of("tool_call_state", count),
@@ -171,7 +153,7 @@ function transitionsText(count: "one" | "many", columns: Columns, parameters: Pa
     parameters.of("boolean", count),
   ];
   const ofCall = (value: string): string => (count === "one" ? value : `(${value})[array_position(${id}, t.id)]`);
-  return `UPDATE tool_call t SET ${patchText(columns, "t", count, parameters, ofCall)}, audit_trail = t.audit_trail || ${ofCall(audit)}
+  return `UPDATE tool_call t SET ${patchText(TOOL_CALL_PATCH, "t", count, parameters, ofCall)}, audit_trail = t.audit_trail || ${ofCall(audit)}
   WHERE t.id ${count === "one" ? `= ${id}` : `= ANY (${id})`} AND (t.agent_id = (SELECT id FROM held)) IS TRUE AND t.state = ${ofCall(from)}
     AND (NOT ${ofCall(starts)} OR t.cancel_requested IS NULL)`;
 }

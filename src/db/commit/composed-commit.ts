@@ -3,22 +3,17 @@ import { storable } from "../../lib/text.ts";
 import type { OwnerChange } from "./change.ts";
 import { isComposable } from "./parts.ts";
 import {
-  AGENT_AT_WORK,
   AGENT_PATCH,
   KNOWN_FILE,
   MESSAGE,
-  NEW_TOOL_CALL,
-  OWN_MESSAGE,
   STEP,
   STEP_END,
-  STEP_START,
   TOOL_CALL,
-  TOOL_CALL_END,
   TOOL_CALL_PATCH,
   type Column,
   type Columns,
 } from "./columns.ts";
-import { commitText, isAtWork, mayBeNull, ownColumns, SHAPES, shapeName, type Count, type Shape } from "./commit-text.ts";
+import { commitText, mayBeNull, ownColumns, SHAPES, shapeName, type Count, type Shape } from "./commit-text.ts";
 import { finalRows, type FinalRows, type FinalTransition } from "./final-rows.ts";
 import type { Statement } from "../sql.ts";
 
@@ -45,29 +40,14 @@ type Encoding<Field extends string> = {
 };
 
 const ENCODINGS = {
-  agentAtWork: encodingsOf(AGENT_AT_WORK),
   agentPatch: encodingsOf(AGENT_PATCH),
   stepEnd: encodingsOf(STEP_END),
-  toolCallEnd: encodingsOf(TOOL_CALL_END),
   toolCallPatch: encodingsOf(TOOL_CALL_PATCH),
-  message: encodingsOf(OWN_MESSAGE),
-  toolCall: encodingsOf(NEW_TOOL_CALL),
-  stepStart: encodingsOf(STEP_START),
+  message: encodingsOf(MESSAGE),
+  toolCall: encodingsOf(TOOL_CALL),
+  stepStart: encodingsOf(STEP),
   knownFile: encodingsOf(KNOWN_FILE),
 };
-
-/** Columns that statements omit, since few changes set them: each costs time, set or not. */
-const LEFT_OUT = {
-  agentAtWork: [...missingIn(AGENT_AT_WORK, AGENT_PATCH), "lastActivityAt" as const],
-  toolCallEnd: missingIn(TOOL_CALL_END, TOOL_CALL_PATCH),
-  message: missingIn(OWN_MESSAGE, MESSAGE),
-  toolCall: missingIn(NEW_TOOL_CALL, TOOL_CALL),
-  stepStart: missingIn(STEP_START, STEP),
-};
-
-function missingIn<Field extends string>(some: Columns, all: Columns<Field>): readonly Field[] {
-  return (Object.keys(all) as Field[]).filter((field) => !(field in some));
-}
 
 function encodingsOf<Field extends string>(columns: Columns<Field>): readonly Encoding<Field>[] {
   return ownColumns(columns).map(([field, column]) => ({ field, mayBeNull: mayBeNull(column), encode: encoderOf(column) }));
@@ -100,7 +80,7 @@ function encodeTime(value: unknown): unknown {
  * An owner's change as one SQL statement with typed parameters, which PostgreSQL plans once a connection. Null for
  * changes that depend on others' commits, which only the function `commit_change` makes. These are joining messages,
  * approvals, conditions of a call's start, interrupts, notes, background shells, and the beginning of a turn. Also null
- * if the statement omits a column that the change sets.
+ * for a change with several messages.
  *
  * The statement locks as the function does: the agent's row, the changed rows, the tenant's log. Each part reads from
  * the one before, and the position in the log depends on their writes, so that PostgreSQL cannot reorder the locks. It
@@ -112,22 +92,8 @@ export function composeCommit(change: OwnerChange): ComposedCommit | null {
   if (rows === null) return null;
   const shape = shapeOf(rows);
   const statement = STATEMENTS.get(shapeName(shape));
-  const isWhole = statement !== undefined && rows.messages.length <= 1 && writesAll(change, rows, shape);
+  const isWhole = statement !== undefined && rows.messages.length <= 1;
   return isWhole ? { statement, values: valuesOf(change, rows, shape) } : null;
-}
-
-function writesAll(
-  { agent = {} }: OwnerChange,
-  { messages, toolCalls, transitions, stepStart }: FinalRows,
-  shape: Shape,
-): boolean {
-  return (
-    messages.every((message) => LEFT_OUT.message.every((field) => message[field] === null)) &&
-    toolCalls.every((call) => LEFT_OUT.toolCall.every((field) => call[field] === null)) &&
-    (stepStart === undefined || LEFT_OUT.stepStart.every((field) => stepStart[field] === null)) &&
-    (!isAtWork(shape) || LEFT_OUT.agentAtWork.every((field) => agent[field] === undefined)) &&
-    (!shape.stepStart || transitions.every(({ set }) => LEFT_OUT.toolCallEnd.every((field) => set[field] === undefined)))
-  );
 }
 
 function shapeOf({ stepEnd, messages, toolCalls, transitions, stepStart, knownFiles }: FinalRows): Shape {
@@ -148,18 +114,14 @@ function countOf({ length }: readonly unknown[]): Count {
 function valuesOf({ agent = {}, expectSignal, interruptEnd }: OwnerChange, rows: FinalRows, shape: Shape): readonly unknown[] {
   const { stepEnd, transitions, messages, toolCalls, stepStart, knownFiles, starts } = rows;
   const values: unknown[] = [];
-  if (isAtWork(shape)) addPatch(values, ENCODINGS.agentAtWork, agent);
-  else {
-    addPatch(values, ENCODINGS.agentPatch, agent);
-    values.push(encodedBy(encodeTime, agent.lastActivityAt));
-  }
+  addPatch(values, ENCODINGS.agentPatch, agent);
+  values.push(encodedBy(encodeTime, agent.lastActivityAt));
   values.push(expectSignal ?? null, starts || interruptEnd !== undefined);
   if (stepEnd !== undefined) {
     addRow(values, ENCODINGS.stepEnd, stepEnd);
     values.push(stepEnd.step);
   }
-  const patch = shape.stepStart ? ENCODINGS.toolCallEnd : ENCODINGS.toolCallPatch;
-  addAll(values, transitions, shape.transitions, (of, transition) => addTransition(of, transition, patch));
+  addAll(values, transitions, shape.transitions, addTransition);
   for (const message of messages) addRow(values, ENCODINGS.message, message);
   addAll(values, toolCalls, shape.toolCalls, (of, call) => addRow(of, ENCODINGS.toolCall, call));
   if (stepStart !== undefined) addRow(values, ENCODINGS.stepStart, stepStart);
@@ -179,13 +141,9 @@ function addAll<Row>(values: unknown[], rows: readonly Row[], count: Count, add:
   all[0]?.forEach((_value, index) => values.push(all.map((own) => own[index])));
 }
 
-function addTransition(
-  values: unknown[],
-  { id, from, audit, starts, set }: FinalTransition,
-  patch: readonly Encoding<keyof typeof TOOL_CALL_PATCH>[],
-): void {
+function addTransition(values: unknown[], { id, from, audit, starts, set }: FinalTransition): void {
   values.push(id, from, storableJson(audit), starts);
-  addPatch(values, patch, set);
+  addPatch(values, ENCODINGS.toolCallPatch, set);
 }
 
 function addRow<Field extends string>(
