@@ -5,7 +5,7 @@ import pg from "pg";
 import type { OwnerChange } from "../src/db/commit/change.ts";
 import { openDatabase } from "../src/db/database.ts";
 import type { Sql } from "../src/db/sql.ts";
-import type { HeldEvents } from "../src/events/agent-events.ts";
+import type { FencedEvents } from "../src/events/agent-events.ts";
 import { EventLog } from "../src/events/log.ts";
 import { median } from "../tests/support/median.ts";
 import type { Figure } from "./figure.ts";
@@ -28,7 +28,7 @@ const TENANT = "local";
 const TABLES = ["tenant_log", "agent", "message", "step", "tool_call", "event"];
 
 /** A commit of the recorded turn. */
-type Recorded = { readonly part: HeldEvents; readonly change: OwnerChange };
+type Recorded = { readonly part: FencedEvents; readonly change: OwnerChange };
 
 /**
  * The two commits of a tool call, in ms: the model's answer with EXECUTING, and the result with the next step. Those of one

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { AuditSweep, AUDIT_TIMES, type AuditTimes } from "./sweeps/audit.ts";
 import { RetentionSweep, RETENTION_SWEEP_MS } from "./sweeps/retention.ts";
 import { LEASE_TIMES, endAll, type AgentOfTenant, type LeaseTimes } from "./agent/loop/lease.ts";
-import { tellOperator } from "./deliveries/operator-log.ts";
+import { logForOperator } from "./deliveries/operator-log.ts";
 import { listenerConsumers } from "./deliveries/listeners.ts";
 import type { Model } from "./agent/models/model.ts";
 import type { ServerServices } from "./agent/loop/services.ts";
@@ -14,7 +14,7 @@ import { RecentResults } from "./agent/calls/results/recent-results.ts";
 import { ToolOutputs } from "./agent/calls/outputs.ts";
 import { RequestRoom } from "./agent/conversation/request-room.ts";
 import { Transcripts } from "./agent/conversation/transcript.ts";
-import { UnheardCalls } from "./agent/conversation/unheard-calls.ts";
+import { CancelledModelCalls } from "./agent/conversation/cancelled-model-calls.ts";
 import { closeLostShells } from "./agent/calls/shells/lost.ts";
 import { endShellLeases } from "./agent/calls/shells/rows.ts";
 import { ServerShells } from "./agent/calls/shells/server-shells.ts";
@@ -32,7 +32,7 @@ import type { Sql, Statement } from "./db/sql.ts";
 import { Appender } from "./events/appender.ts";
 import { silentBell } from "./events/bell/bell.ts";
 import { PostgresBell } from "./events/bell/postgres-bell.ts";
-import { forNobody } from "./db/connections/reader-limits.ts";
+import { detached } from "./db/connections/reader-limits.ts";
 import { Consumers, registerConsumers } from "./deliveries/consumers.ts";
 import { CONSUMER_TIMES, type ConsumerTimes } from "./deliveries/delivery.ts";
 import { EventLog } from "./events/log.ts";
@@ -71,7 +71,7 @@ import { READER_TIMES, SlowReaders, type ReaderTimes } from "./server/slow-reade
 import { webhookConsumer } from "./deliveries/webhooks.ts";
 import { closedFolders, realFolder } from "./config/closed-folders.ts";
 import { narrowedRules } from "./agent/policy/narrowed-rules.ts";
-import { sayConfigurationChanges } from "./config/configuration-changes.ts";
+import { reportConfigurationChanges } from "./config/configuration-changes.ts";
 import { boxOf, madeFolder } from "./boxes.ts";
 import { decidersOf, type Settings } from "./config/settings.ts";
 import { readVersion } from "./config/version.ts";
@@ -158,7 +158,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   const tails = new Tails(log, bell, logger, compare);
   starting.defer(() => tails.close());
   const feeds = overrides.feeds?.(tails) ?? new Feeds(tails);
-  tellOperator(log, logger, settings.digest);
+  logForOperator(log, logger, settings.digest);
   countWork(log, meters);
 
   // The agents.
@@ -228,7 +228,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     slots: new ToolSlots(settings.toolLimits),
     outputs,
     lateResults: new LateResults(logger),
-    unheardCalls: new UnheardCalls(logger),
+    cancelledModelCalls: new CancelledModelCalls(logger),
     groups,
     homes,
     contents: new RecentContents(),
@@ -254,13 +254,13 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   };
   const services: ServerServices = { ...shared, of: servicesByTenant(shared, settings.tenants, overrides.models) };
 
-  // Who is told of the log besides: before this server says anything in it.
-  const wake = (agent: AgentOfTenant): void => void forNobody(() => runner.wake(agent));
+  // Further listeners of the log, before this server's first events.
+  const wake = (agent: AgentOfTenant): void => void detached(() => runner.wake(agent));
   const told = [...listenerConsumers(settings.listeners, services, wake), ...settings.webhooks.map(webhookConsumer)];
   await registerConsumers(services, told);
 
-  // What changed in rights since a server was last started.
-  await sayConfigurationChanges(services, settings.partsOf);
+  // Changes of rights since the last start of a server.
+  await reportConfigurationChanges(services, settings.partsOf);
   for (const note of await narrowedRules(reads, services.of)) logger.warn(note);
   if (settings.authentication.kind === "tokens") await services.actorNames.remember(settings.authentication.actors);
 

@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { RequestRoom } from "./agent/conversation/request-room.ts";
 import type { Transcripts } from "./agent/conversation/transcript.ts";
-import type { UnheardCalls } from "./agent/conversation/unheard-calls.ts";
+import type { CancelledModelCalls } from "./agent/conversation/cancelled-model-calls.ts";
 import type { AnsweringFolders } from "./agent/workspace/answering-folders.ts";
 import type { LateResults } from "./agent/calls/late-results.ts";
 import type { RecentResults } from "./agent/calls/results/recent-results.ts";
@@ -35,7 +35,7 @@ export type MetricSources = {
   readonly slots: ToolSlots;
   readonly lateResults: LateResults;
   readonly results: RecentResults;
-  readonly unheardCalls: UnheardCalls;
+  readonly cancelledModelCalls: CancelledModelCalls;
   readonly failedTries: () => number;
   readonly undelivered: () => number;
   readonly agentLimit: number;
@@ -157,12 +157,12 @@ export function serverMetrics(registry: Registry, sources: MetricSources): void 
   counter(
     "triplane_model_calls_unheard_total",
     "Model calls that had begun when the commit of their step was refused.",
-    () => sources.unheardCalls.count,
+    () => sources.cancelledModelCalls.count,
   );
   counter(
     "triplane_model_tokens_unheard_total",
     "Tokens that were counted of such calls by then.",
-    () => sources.unheardCalls.tokens,
+    () => sources.cancelledModelCalls.tokens,
   );
   counter(
     "triplane_failed_deliveries_total",

@@ -31,7 +31,7 @@ const MOST_CHANGES = 300;
  * Reports in the log of each tenant, once over all servers, how the configuration differs from the last known one
  * (invariant 15). The first configuration of a log is only recorded.
  */
-export async function sayConfigurationChanges(
+export async function reportConfigurationChanges(
   services: ConfigurationServices,
   partsOf: (tenant: string) => ConfigurationParts,
 ): Promise<void> {
@@ -48,7 +48,7 @@ export async function sayConfigurationChanges(
     const now = partsOf(tenant);
     if (digest === null || parts === null || digest === digestOf(now)) continue;
     // A log that lost commits, or is busy, does not stop a server's start.
-    await say(services, tenant, { digest, parts }, now).catch((error: unknown) => {
+    await report(services, tenant, { digest, parts }, now).catch((error: unknown) => {
       logger.error(`the change of the configuration could not be said to tenant ${tenant}; the next start does it`, error);
     });
   }
@@ -65,7 +65,7 @@ async function record(
 }
 
 /** Only one of several servers with the same report succeeds: the previous digest is compared. */
-async function say(
+async function report(
   { log, clock }: ConfigurationServices,
   tenant: string,
   before: { readonly digest: string; readonly parts: ConfigurationParts },

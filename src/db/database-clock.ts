@@ -70,10 +70,10 @@ export class DatabaseClock implements Clock {
     if (Math.abs(offsetMs - this.#offsetMs) > NOISE_MS) this.#offsetMs = offsetMs;
     const before = this.skew;
     this.#skewMs = this.#machine.now().getTime() - tookMs / 2 - row.clock;
-    this.#tell(before);
+    this.#logSkew(before);
   }
 
-  #tell(before: ClockSkew): void {
+  #logSkew(before: ClockSkew): void {
     if (before.isLarge === this.skew.isLarge) return;
     const seconds = (Math.abs(this.#skewMs) / 1_000).toFixed(1);
     this.#logger.tell(

@@ -3,7 +3,7 @@ import { aborted } from "../lib/aborted.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { messageOf, withCause } from "../lib/text.ts";
-import { Turns } from "../lib/turns.ts";
+import { KeyedSemaphore } from "../lib/keyed-semaphore.ts";
 import { CHANNELS } from "../events/channel.ts";
 import type { FailedTries } from "./failed-tries.ts";
 import type { ConsumerOffset, ConsumerOffsets } from "./offsets.ts";
@@ -75,7 +75,7 @@ export class Delivery {
   #waiting = 0;
   readonly #inFlight = new Set<Promise<void>>();
   #trying = 0;
-  readonly #tries: Turns;
+  readonly #tries: KeyedSemaphore;
   #tellChange: () => void = () => {};
   /** All events up to here are delivered or given up. */
   #position: number;
@@ -98,7 +98,7 @@ export class Delivery {
     this.#drain = drain;
     this.#position = position;
     this.#read = position;
-    this.#tries = new Turns(consumer.concurrency);
+    this.#tries = new KeyedSemaphore(consumer.concurrency);
     this.#stop = AbortSignal.any([closing, this.#lost.signal]);
   }
 
@@ -129,7 +129,7 @@ export class Delivery {
         const page = await this.#services.log.read(scope, this.#read);
         for (const event of page.events) this.#window.push({ position: event.position, event });
         this.#waiting += page.events.length;
-        this.#tellRemoved(page.head.floor);
+        this.#reportRemoved(page.head.floor);
         this.#read = Math.max(page.covered, page.head.floor);
         isAtHead = this.#read >= page.head.position;
         this.#advance();
@@ -148,7 +148,7 @@ export class Delivery {
     }
   }
 
-  #tellRemoved(floor: number): void {
+  #reportRemoved(floor: number): void {
     if (this.#read >= floor) return;
     const removed = `events of tenant ${this.#tenant} after ${this.#read} and up to ${floor}`;
     this.#services.logger.warn(
@@ -242,7 +242,7 @@ export class Delivery {
         await this.#report(event, error);
         return true;
       }
-      this.#services.failedTries.tell(this.#consumer.name, `${event.body.kind} at ${event.position}`, withCause(error));
+      this.#services.failedTries.record(this.#consumer.name, `${event.body.kind} at ${event.position}`, withCause(error));
       return false;
     }
   }

@@ -32,7 +32,7 @@ export class FailedTries {
     this.#logger.tell("delivery_given_up", `${what} could not be delivered to ${consumer}: ${reason}`, { tenant, consumer });
   }
 
-  tell(consumer: string, what: string, reason: string): void {
+  record(consumer: string, what: string, reason: string): void {
     this.#count += 1;
     const key = `${consumer}\n${reason}`;
     const said = this.#said.get(key);

@@ -45,7 +45,7 @@ const RELEASE: Statement<object, [name: string, tenant: string, serverId: string
  * The most offsets of one sweep, and the same number in logs without events for their consumer. `positions`: the most
  * positions of each log that it reads.
  */
-const LOOK = { offsets: 500, positions: 2_000 };
+const SWEEP = { offsets: 500, positions: 2_000 };
 const DELIVERED = 100;
 /**
  * Offsets behind their logs without a lease, with the log's end. `isWanted`: there may be events for the consumer; true
@@ -65,10 +65,10 @@ const BEHIND: Statement<
       WHERE coalesce(c.position, 0) < t.head AND (c.name IS NULL OR ${FREE("c", "$2")})
     )
     SELECT b.name, b.tenant, b.position::float8 AS position, b.head::float8 AS head,
-           b.concerned AND (b.position IS NULL OR b.position < greatest(b.floor, b.head - ${LOOK.positions}) OR EXISTS (
+           b.concerned AND (b.position IS NULL OR b.position < greatest(b.floor, b.head - ${SWEEP.positions}) OR EXISTS (
              SELECT FROM event e WHERE e.tenant = b.tenant AND e.position > b.position AND e.position <= b.head AND e.kind = ANY (string_to_array(b.kinds, ','))
            )) AS "isWanted"
-    FROM behind b WHERE b.turn <= ${LOOK.offsets}`,
+    FROM behind b WHERE b.turn <= ${SWEEP.offsets}`,
 };
 /**
  * Moves offsets over events that are not for their consumers, if they are unchanged and free, at most to the log's end.

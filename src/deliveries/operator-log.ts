@@ -8,13 +8,13 @@ import type { Logger } from "../telemetry/log.ts";
  * rules and configurations (`digest`: this server's). Only names and numbers: messages of models and providers may
  * quote a conversation.
  */
-export function tellOperator(log: Pick<EventLog, "onCommitted">, logger: Logger, digest: string): void {
+export function logForOperator(log: Pick<EventLog, "onCommitted">, logger: Logger, digest: string): void {
   log.onCommitted((_tenant, events) => {
-    for (const event of events) tell(event, events, logger, digest);
+    for (const event of events) logEvent(event, events, logger, digest);
   });
 }
 
-function tell(
+function logEvent(
   { tenant, agentId, body }: TimelineEvent,
   together: readonly TimelineEvent[],
   logger: Logger,

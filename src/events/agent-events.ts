@@ -11,14 +11,14 @@ export type AgentEvents = {
   readonly events: readonly EventDraft[];
 };
 
-export type HeldEvents = Omit<AgentEvents, "fence"> & { readonly fence: Fence };
+export type FencedEvents = Omit<AgentEvents, "fence"> & { readonly fence: Fence };
 
 export type EncodedPart = Pick<AgentEvents, "agentId" | "createdBy"> & {
   readonly fence: Fence | null;
   readonly events: readonly EncodedEvent[];
 };
 
-export function encodePart({ agentId, createdBy, fence, events }: AgentEvents | HeldEvents): EncodedPart {
+export function encodePart({ agentId, createdBy, fence, events }: AgentEvents | FencedEvents): EncodedPart {
   return { agentId, createdBy, fence: fence ?? null, events: events.map(encodeEvent) };
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { StorageUnavailable } from "../db/storage-error.ts";
 import type { EventLog } from "./log.ts";
-import { encodePart, type AgentEvents, type HeldEvents, type EncodedPart } from "./agent-events.ts";
+import { encodePart, type AgentEvents, type FencedEvents, type EncodedPart } from "./agent-events.ts";
 import type { AppendOutcome, TriedAppend } from "./outcome.ts";
 import { newWrite, type Write } from "./write.ts";
 
@@ -37,7 +37,7 @@ export class Appender {
     this.#now = now;
   }
 
-  async append(tenant: string, events: AgentEvents | HeldEvents): Promise<AppendOutcome> {
+  async append(tenant: string, events: AgentEvents | FencedEvents): Promise<AppendOutcome> {
     const part = encodePart(events);
     return new Promise((resolve, reject) => {
       const queue = this.#waiting.get(tenant);

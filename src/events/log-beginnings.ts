@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { forNobody } from "../db/connections/reader-limits.ts";
+import { detached } from "../db/connections/reader-limits.ts";
 import type { Sql, Statement } from "../db/sql.ts";
 
 const BEGIN_LOG: Statement<object, [tenant: string, epoch: string]> = {
@@ -24,6 +24,6 @@ export class LogBeginnings {
     if (this.#begun.has(tenant)) return;
     const begun = await this.#sql.query(BEGIN_LOG, [tenant, randomUUID().slice(0, 8)]);
     this.#begun.add(tenant);
-    if (begun.length > 0) forNobody(() => this.#listeners.forEach((listener) => listener(tenant)));
+    if (begun.length > 0) detached(() => this.#listeners.forEach((listener) => listener(tenant)));
   }
 }

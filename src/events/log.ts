@@ -4,9 +4,9 @@ import { encodeChange } from "../db/commit/parts.ts";
 import { composeCommit } from "../db/commit/composed-commit.ts";
 import type { Sql, Statement } from "../db/sql.ts";
 import { StorageUnavailable } from "../db/storage-error.ts";
-import { forNobody } from "../db/connections/reader-limits.ts";
+import { detached } from "../db/connections/reader-limits.ts";
 import { forTenant } from "../db/connections/tenant-turns.ts";
-import { Turns } from "../lib/turns.ts";
+import { KeyedSemaphore } from "../lib/keyed-semaphore.ts";
 import { commitAgent, type AgentCommitServices, type WrittenChange } from "./agent-commits.ts";
 import {
   columns,
@@ -15,7 +15,7 @@ import {
   placedEvent,
   type AgentEvents,
   type EncodedPart,
-  type HeldEvents,
+  type FencedEvents,
 } from "./agent-events.ts";
 import type { LogHead } from "./cursor.ts";
 import type { TenantEventDraft, TimelineEvent } from "./event.ts";
@@ -62,7 +62,7 @@ export class EventLog {
   readonly #reads: Sql;
   readonly #beginnings: LogBeginnings;
   /** A row in high demand occupies only a few connections (invariant 13). */
-  readonly #turnsOfAgent = new Turns(COMMANDS_OF_AGENT);
+  readonly #turnsOfAgent = new KeyedSemaphore(COMMANDS_OF_AGENT);
   readonly #committing = new Map<string, number>();
   #unknownEvents = 0;
   readonly #newest = new NewestEvents();
@@ -119,7 +119,7 @@ export class EventLog {
   }
 
   /** Appends events of several agents of one tenant. A fenced agent's events are dropped; the others commit. */
-  async append(tenant: string, parts: readonly (AgentEvents | HeldEvents)[]): Promise<AppendOutcome[]> {
+  async append(tenant: string, parts: readonly (AgentEvents | FencedEvents)[]): Promise<AppendOutcome[]> {
     const encoded = parts.map(encodePart);
     const write = newWrite();
     const tried = await this.tryAppend(tenant, encoded, write);
@@ -194,7 +194,7 @@ export class EventLog {
     return outcome;
   }
 
-  async commitHeld(tenant: string, part: HeldEvents, change: OwnerChange): Promise<OwnerOutcome> {
+  async commitHeld(tenant: string, part: FencedEvents, change: OwnerChange): Promise<OwnerOutcome> {
     const composed = this.#commits.keepsPrepared ? composeCommit(change) : null;
     const outcome = await this.#commit(tenant, part, { composed, encoded: () => encodeChange(change) }, false, newWrite());
     if (outcome.outcome === "KEY_USED") throw new Error("an owner uses no idempotency keys");
@@ -216,7 +216,7 @@ export class EventLog {
 
   async #commit(
     tenant: string,
-    part: AgentEvents | HeldEvents,
+    part: AgentEvents | FencedEvents,
     change: WrittenChange,
     isSignal: boolean,
     write: Write,
@@ -292,6 +292,6 @@ export class EventLog {
     const last = events.at(-1);
     this.#saw(last);
     // Listeners run detached from the reader whose command this was, who may leave.
-    if (events.length > 0) forNobody(() => this.#listeners.forEach((listener) => listener(tenant, events, isSignal)));
+    if (events.length > 0) detached(() => this.#listeners.forEach((listener) => listener(tenant, events, isSignal)));
   }
 }

@@ -5,7 +5,7 @@ import type { Appender } from "./appender.ts";
 import type { EventDraft, EventKind } from "./event.ts";
 import type { EventLog } from "./log.ts";
 import type { OwnerOutcome } from "./outcome.ts";
-import type { HeldEvents } from "./agent-events.ts";
+import type { FencedEvents } from "./agent-events.ts";
 import type { WaitingShare } from "./waiting-events.ts";
 
 export type OutboxOwner = {
@@ -30,7 +30,7 @@ export class Outbox {
   readonly #owner: OutboxOwner;
   readonly #log: EventLog;
   readonly #appender: Appender;
-  readonly #tell: (reason: LossReason) => void;
+  readonly #onLost: (reason: LossReason) => void;
   #open: Batch | null = null;
   #turn: Promise<void> = Promise.resolve();
   #isLost = false;
@@ -45,7 +45,7 @@ export class Outbox {
     this.#owner = owner;
     this.#log = log;
     this.#appender = appender;
-    this.#tell = onLost;
+    this.#onLost = onLost;
     this.#share = log.waiting.share();
   }
 
@@ -197,10 +197,10 @@ export class Outbox {
 
   #lose(reason: "FENCED" | Error): void {
     this.#isLost = true;
-    this.#tell(reason);
+    this.#onLost(reason);
   }
 
-  #part(events: readonly EventDraft[]): HeldEvents {
+  #part(events: readonly EventDraft[]): FencedEvents {
     const { agentId, createdBy, owner, epoch } = this.#owner;
     return { agentId, createdBy, fence: { owner, epoch }, events };
   }

@@ -1,4 +1,4 @@
-import { Turns } from "../lib/turns.ts";
+import { KeyedSemaphore } from "../lib/keyed-semaphore.ts";
 import { clientError } from "./errors.ts";
 
 /** The limits of one tenant's expensive reads: concurrent and waiting ones. One read keeps a database core busy. */
@@ -9,7 +9,7 @@ const MOST = { reading: 1, waiting: 20 };
  * connections of readers (invariant 13).
  */
 export class ExpensiveReads {
-  readonly #turns = new Turns(MOST.reading);
+  readonly #turns = new KeyedSemaphore(MOST.reading);
 
   /** Throws TOO_BUSY if too many wait already. */
   async run<Result>(tenant: string, read: () => Promise<Result>): Promise<Result> {

@@ -87,8 +87,8 @@ const NO_HEADERS = new Headers();
 /** The sender with these headers of a request or a socket's upgrade, and with this `authorization`. */
 export function askerOf(authentication: Authentication, authorization: unknown, headers: Headers): Asker {
   const token = bearerToken(authorization);
-  const told = [...headers].filter(([name]) => !OF_ONE_REQUEST.has(name));
-  const parts = authentication.kind === "local" ? [] : authentication.kind === "tokens" ? [token] : [token, told];
+  const identifying = [...headers].filter(([name]) => !OF_ONE_REQUEST.has(name));
+  const parts = authentication.kind === "local" ? [] : authentication.kind === "tokens" ? [token] : [token, identifying];
   const key = createHash("sha256").update(JSON.stringify(parts)).digest("base64");
   // A socket keeps its sender while it is open, and most ways of authentication need no headers.
   const needed = authentication.kind === "custom" ? headers : NO_HEADERS;

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AgentServices } from "../agent/loop/services.ts";
-import { readFor } from "../db/connections/reader-limits.ts";
+import { withReader } from "../db/connections/reader-limits.ts";
 import type { ImageLinks } from "./image-links.ts";
 
 type ImageServices = Pick<AgentServices, "reads" | "images" | "clock">;
@@ -18,7 +18,7 @@ export async function answerImage(
   const image = links.read(path, now);
   if (image === null) return refuse(response, 404, "this image URL is invalid or has expired: query `viewerUrl` again");
   const { tenant, digest, mediaType, goodUntil } = image;
-  const data = await readFor({ tenant, signal: null }, () => images.data(reads, tenant, digest));
+  const data = await withReader({ tenant, signal: null }, () => images.data(reads, tenant, digest));
   if (data === null) return refuse(response, 404, "the image was removed");
   const bytes = Buffer.from(data, "base64");
   response.writeHead(200, {

@@ -27,7 +27,7 @@ export function originProblem(
   return foreign(`Origin ${JSON.stringify(origin)} is not allowed: add it to allowedOrigins in the configuration`);
 }
 
-export function tellRefused(logger: Logger, request: IncomingMessage, { message }: OriginProblem): void {
+export function logRejection(logger: Logger, request: IncomingMessage, { message }: OriginProblem): void {
   logger.tell("origin_refused", `a request was refused: ${message}`, sourceOf(request.socket, request.headers.origin));
 }
 

@@ -8,7 +8,7 @@ import { maskError } from "./errors.ts";
 import { IMAGES_PATH, type ImageLinks } from "./image-links.ts";
 import { answerImage } from "./images.ts";
 import { mayReadMetrics } from "./metrics-access.ts";
-import { originProblem, tellRefused } from "./origin.ts";
+import { originProblem, logRejection } from "./origin.ts";
 import { readiness } from "./readiness.ts";
 import type { Meters } from "../telemetry/meters.ts";
 import type { Feeds } from "../events/reading/feed.ts";
@@ -73,7 +73,7 @@ export async function startServer(
       count(path, response, options.meters);
       const problem = originProblem(request, options);
       if (problem !== null) {
-        tellRefused(logger, request, problem);
+        logRejection(logger, request, problem);
         if (path === "/graphql")
           return refuseRequest(request, response, { ...problem, code: problem.status === 400 ? "BAD_REQUEST" : "FORBIDDEN" });
         return answer(response, problem.status, problem.message);

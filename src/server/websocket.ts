@@ -12,7 +12,7 @@ import { clientError } from "../resolvers/errors.ts";
 import type { Access } from "./access.ts";
 import type { Admissions } from "./subscriptions/admissions.ts";
 import { askerOf, whyClosed, type Asker, type Recognised } from "./authenticate.ts";
-import { originProblem, sourceOf, tellRefused } from "./origin.ts";
+import { originProblem, sourceOf, logRejection } from "./origin.ts";
 import type { Meters } from "../telemetry/meters.ts";
 import type { Readers } from "../events/reading/readers.ts";
 import type { SlowReaders } from "./slow-readers.ts";
@@ -63,7 +63,7 @@ export function serveWebSocket(
   const sockets = new WebSocketServer({ noServer: true, maxPayload: MESSAGE_BYTES });
   const show = failureShownAs(mask);
   // Yoga's own parse, validate and execute, so that errors are masked alike on every transport.
-  const enveloped = new WeakMap<object, ReturnType<typeof yoga.getEnveloped>>();
+  const envelopes = new WeakMap<object, ReturnType<typeof yoga.getEnveloped>>();
   // Such a socket closes so that its client connects again: sign-in may be unavailable for a while.
   const recognise = async (asker: Asker, webSocket: WebSocket): Promise<Recognised | null | GraphQLError> => {
     try {
@@ -118,17 +118,17 @@ export function serveWebSocket(
       variableValues: variables ?? null,
       contextValue,
     };
-    enveloped.set(args, envelope);
+    envelopes.set(args, envelope);
     return args;
   };
   const disposable = useServer<Record<string, unknown>, SocketExtra>(
     {
       isProd: true,
-      execute: (args) => orErrors(() => enveloped.get(args)?.execute(args), mask),
+      execute: (args) => orErrors(() => envelopes.get(args)?.execute(args), mask),
       subscribe: (args) => orErrors(() => subscribe(args), mask),
       onConnect: async ({ connectionParams, extra }) => {
-        const headers = openedWith.get(extra.socket) ?? {};
-        openedWith.delete(extra.socket);
+        const headers = upgradeHeaders.get(extra.socket) ?? {};
+        upgradeHeaders.delete(extra.socket);
         const authorization = connectionParams?.["authorization"] ?? connectionParams?.["Authorization"] ?? headers.authorization;
         extra.operations = new SocketOperations(extra.socket);
         extra.asker = askerOf(access.authentication, authorization, headersOf(headers));
@@ -176,7 +176,7 @@ export function serveWebSocket(
     socket.on("error", destroy);
     const problem = originProblem(request, access);
     if (problem !== null) {
-      tellRefused(logger, request, problem);
+      logRejection(logger, request, problem);
       return refuse(socket, problem.status, problem.message);
     }
     if ((request.url ?? "/").split("?", 1)[0] !== "/graphql") return refuse(socket, 404, "WebSockets connect to /graphql");
@@ -186,7 +186,7 @@ export function serveWebSocket(
       webSocket.once("close", closed);
       access.slowReaders.watchWebSocket(webSocket, socket);
       boundStranger(webSocket, socket);
-      openedWith.set(webSocket, request.headers);
+      upgradeHeaders.set(webSocket, request.headers);
       sockets.emit("connection", webSocket, NO_REQUEST);
       // The socket is already closed with its code; graphql-ws would print a stack.
       webSocket.removeAllListeners("error");
@@ -207,7 +207,7 @@ const COUNTED_CODES: ReadonlySet<number> = new Set([
 
 const COMPLETED = [new GraphQLError("the client has completed the operation")];
 
-const openedWith = new WeakMap<WebSocket, IncomingHttpHeaders>();
+const upgradeHeaders = new WeakMap<WebSocket, IncomingHttpHeaders>();
 
 /** graphql-ws keeps the request while the socket is open, without a need for it. */
 const NO_REQUEST = {};

@@ -3,7 +3,7 @@ import { getOperationAST, GraphQLError, OperationTypeNode } from "graphql";
 import { createYoga, type Plugin, type YogaServerInstance } from "graphql-yoga";
 import type { Actor } from "../agent/actors/actor.ts";
 import type { Line } from "../events/reading/line.ts";
-import { readFor } from "../db/connections/reader-limits.ts";
+import { withReader } from "../db/connections/reader-limits.ts";
 import { withDelegators } from "../agent/actors/delegation.ts";
 import type { Context } from "../resolvers/context.ts";
 import { clientError } from "../resolvers/errors.ts";
@@ -202,6 +202,6 @@ const endedReads: Plugin<TransportContext & Partial<Context> & { readonly reques
     const isQuery = getOperationAST(args.document, args.operationName)?.operation === OperationTypeNode.QUERY;
     // What a mutation begins does not end with it.
     const signal = isQuery ? (socketOperation?.ended ?? request?.signal ?? null) : null;
-    if (actor !== undefined) setExecuteFn((given) => readFor({ tenant: actor.tenant, signal }, () => executeFn(given)));
+    if (actor !== undefined) setExecuteFn((given) => withReader({ tenant: actor.tenant, signal }, () => executeFn(given)));
   },
 };

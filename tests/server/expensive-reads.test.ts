@@ -2,8 +2,8 @@ import { createClient } from "graphql-ws";
 import pg from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
 import WebSocket from "ws";
-import { boundReaders, endOfReads, readFor } from "../../src/db/connections/reader-limits.ts";
-import { Turns } from "../../src/lib/turns.ts";
+import { boundReaders, endOfReads, withReader } from "../../src/db/connections/reader-limits.ts";
+import { KeyedSemaphore } from "../../src/lib/keyed-semaphore.ts";
 import { ExpensiveReads } from "../../src/resolvers/expensive-reads.ts";
 import { AgentDocument } from "../generated/documents.ts";
 import { startTestApp, type TestApp, type TestAppOptions } from "../support/app.ts";
@@ -97,7 +97,7 @@ describe("readers (invariant 13)", () => {
       await lock("message");
       const leaving = [new AbortController(), new AbortController()];
       const [first, second, stays] = [...leaving, new AbortController()].map(({ signal }, index) =>
-        readFor({ tenant: "local", signal }, async () => prisma.message.findUnique({ where: { id: `m${index}` } })),
+        withReader({ tenant: "local", signal }, async () => prisma.message.findUnique({ where: { id: `m${index}` } })),
       );
       for (const [index, left] of [first, second].entries()) {
         await expect.poll(waiting).toBe(1);
@@ -119,7 +119,7 @@ describe("readers (invariant 13)", () => {
     await lock("event");
     const pages = Array.from({ length: 20 }, () => client.timeline({ agentId: agent.id, since: "0" }).next());
     await expect.poll(waiting).toBe(4);
-    const counted = readFor({ tenant: "another", signal: null }, async () => app.database.prisma.agent.count());
+    const counted = withReader({ tenant: "another", signal: null }, async () => app.database.prisma.agent.count());
     expect(await counted).toBe(1);
     expect(await waiting()).toBe(4);
     await unlock();
@@ -193,7 +193,7 @@ describe("a cancelling", () => {
     onTestFinished(() => pool.end());
     await closed.end();
     const told: string[] = [];
-    boundReaders({ pool, turns: new Turns(6), cancelling: closed, tell: (message) => told.push(message) });
+    boundReaders({ pool, turns: new KeyedSemaphore(6), cancelling: closed, tell: (message) => told.push(message) });
     return { pool, told, url: connectionString };
   }
 
@@ -206,13 +206,13 @@ describe("a cancelling", () => {
       leaving.abort();
       await asked.finally(() => connection.release());
     };
-    await expect(readFor({ tenant: "local", signal: leaving.signal }, reading)).rejects.toThrow("who asked has left");
+    await expect(withReader({ tenant: "local", signal: leaving.signal }, reading)).rejects.toThrow("who asked has left");
     expect(told).toEqual([expect.stringMatching(/^a statement that no reader waits for could not be cancelled \(.+\)$/)]);
   });
 
   it("is not sent if the statement has ended: it would meet the next one of its transaction", async () => {
     const { pool, told } = await boundedPool();
-    const asked = readFor({ tenant: "local", signal: null }, () => pool.query("SELECT repeat('x', 33 * 1024 * 1024)"));
+    const asked = withReader({ tenant: "local", signal: null }, () => pool.query("SELECT repeat('x', 33 * 1024 * 1024)"));
     await expect(asked).rejects.toThrow("the operation reads too much");
     expect(told).toEqual([]);
   });
@@ -239,7 +239,7 @@ describe("a cancelling", () => {
       };
       await Promise.all([connection.query({ text: "COMMIT" }), cancel()]).finally(() => connection.release());
     };
-    await expect(readFor({ tenant: "local", signal: leaving.signal }, reading)).rejects.toThrow("who asked has left");
+    await expect(withReader({ tenant: "local", signal: leaving.signal }, reading)).rejects.toThrow("who asked has left");
   });
 });
 

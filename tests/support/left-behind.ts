@@ -1,7 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { openDatabase } from "../../src/db/database.ts";
-import { readFor } from "../../src/db/connections/reader-limits.ts";
+import { withReader } from "../../src/db/connections/reader-limits.ts";
 import type { Sql } from "../../src/db/sql.ts";
 
 /**
@@ -36,7 +36,7 @@ const bytes = {
   commits: await left(sql),
   leases: await left(leases),
   reads: await left(reads),
-  readsOfSomebody: await readFor({ tenant: "one", signal: null }, () => left(reads)),
+  readsOfSomebody: await withReader({ tenant: "one", signal: null }, () => left(reads)),
 };
 await database.close();
 console.log(JSON.stringify(bytes));

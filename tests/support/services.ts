@@ -10,7 +10,7 @@ import { LEASE_TIMES } from "../../src/agent/loop/lease.ts";
 import type { Model } from "../../src/agent/models/model.ts";
 import type { AgentServices } from "../../src/agent/loop/services.ts";
 import { RequestRoom } from "../../src/agent/conversation/request-room.ts";
-import { UnheardCalls } from "../../src/agent/conversation/unheard-calls.ts";
+import { CancelledModelCalls } from "../../src/agent/conversation/cancelled-model-calls.ts";
 import { Transcripts } from "../../src/agent/conversation/transcript.ts";
 import { ToolSlots } from "../../src/agent/calls/slots.ts";
 import type { Tool } from "../../src/agent/tools/tool.ts";
@@ -77,7 +77,7 @@ export function testServices(
     slots: new ToolSlots({ running: 8, waiting: 0, waitMs: 1 }),
     outputs,
     lateResults: new LateResults(silentLogger),
-    unheardCalls: new UnheardCalls(silentLogger),
+    cancelledModelCalls: new CancelledModelCalls(silentLogger),
     images,
     transcripts: new Transcripts(images),
     rememberedFiles: new RememberedFiles(),

@@ -39,7 +39,7 @@ export function decided(made: Decision): DecisionCommit {
   const step = state === "PENDING" ? null : stepOf(made, state, note);
   const hasEnded = step !== null && isFinal(step.call.state);
   const isTraced = made.template?.trace === true && step !== null && made.approval.kind === "TOOL_CALL";
-  const { change, events } = said(made, made.edit);
+  const { change, events } = decisionPart(made, made.edit);
   return {
     change: { ...change, transitions: step === null ? [] : [step.transition] },
     events: [
@@ -68,7 +68,7 @@ type After = { readonly state: Exclude<ApprovalState, "EXPIRED" | "SEALED">; rea
  * The common part of decision commits: its row, the approval's next state, and its event. `edit` is the person's input
  * in place of the requested one.
  */
-export function said(
+export function decisionPart(
   made: DecisionMade,
   edit: EditedInput | null,
   { state, missing }: After = stateAfter(made),

@@ -3,7 +3,7 @@ import type { CommandRefusal } from "../actors/refusal.ts";
 import { actorRef } from "../actors/actor.ts";
 import { callStep, explainedBy } from "../calls/states.ts";
 import { closedEvent } from "./closed-event.ts";
-import { said, type Decision, type DecisionCommit } from "./decided.ts";
+import { decisionPart, type Decision, type DecisionCommit } from "./decided.ts";
 import type { EditedInput } from "./edited-input.ts";
 import { requestApproval } from "./request.ts";
 import type { ApprovalTemplate } from "./template.ts";
@@ -40,7 +40,7 @@ export function nobodyElse({
  */
 export function editAsked(made: EditAsked): DecisionCommit {
   const { approval, call, edit, actor, at, template } = made;
-  const { change, events } = said(made, edit, { state: "STALE", missing: 1 });
+  const { change, events } = decisionPart(made, edit, { state: "STALE", missing: 1 });
   const { inputHash, values: ruleValues } = edit;
   const trail = { note: `input edited by ${actor.id}; another person is asked`, by: actorRef(actor) };
   const facts = { effectiveInput: edit.input, inputHash, ruleValues };

@@ -21,7 +21,7 @@ import { StageClock, type Stages } from "./stage-clock.ts";
 import { confirm, type Allowance, type Confirmed } from "./stages/confirmation.ts";
 import { discover, toolboxOf, type Requested } from "./stages/validation.ts";
 import { permit } from "./stages/permission.ts";
-import { NOT_FORESEEN, previewCall, type CallPreview, type Foreseen } from "./stages/preview.ts";
+import { NO_PREVIEW, previewCall, type CallPreview, type PreviewResult } from "./stages/preview.ts";
 import { validate, type Validated } from "./stages/validation.ts";
 
 const REPEATS: Statement<{ repeats: number }, [agentId: string, turn: number, callId: string]> = {
@@ -65,7 +65,7 @@ export type Judgement =
 export async function judgeCall(call: CallView, scope: CallScope, stored: RulesToRead, stop: AbortSignal): Promise<Judgement> {
   try {
     const code = ownCodeOf(scope.services, scope.agent, `the call ${call.id} of ${call.name}`, "TOOL");
-    return await runOwnCode(code, () => throughStages(call, scope, stored, stop));
+    return await runOwnCode(code, () => judgeStages(call, scope, stored, stop));
   } catch (error) {
     const reason = `the call cannot be judged (${shownProblem(error)})`;
     return {
@@ -77,7 +77,7 @@ export async function judgeCall(call: CallView, scope: CallScope, stored: RulesT
   }
 }
 
-async function throughStages(call: CallView, scope: CallScope, stored: RulesToRead, stop: AbortSignal): Promise<Judgement> {
+async function judgeStages(call: CallView, scope: CallScope, stored: RulesToRead, stop: AbortSignal): Promise<Judgement> {
   const { services, template, agent } = scope;
   // Its trace is committed with the stages: a call that is judged and does not start has neither.
   const clock = new StageClock(call.stages, services, null);
@@ -124,7 +124,7 @@ async function throughStages(call: CallView, scope: CallScope, stored: RulesToRe
   const { version } = explanation.allowRuleId === undefined ? { version: null } : (stored.known ?? (await stored.read()));
   const confirmed = clock.timed("confirmation", () => confirm(verdict, version, allowanceOf(call), agent.workspace));
   if (!confirmed.ok) {
-    const { preview, failure } = await foresee(permittedCall, values, scope, askedPolicy, stop);
+    const { preview, failure } = await previewJudged(permittedCall, values, scope, askedPolicy, stop);
     if (failure !== null && agent.calls.some(({ ordinal, state }) => ordinal < call.ordinal && !isFinal(state)))
       return { ...judged(), kind: "held" };
     if (failure?.mayBeTold === true) {
@@ -140,14 +140,14 @@ async function throughStages(call: CallView, scope: CallScope, stored: RulesToRe
   return { ...judged(), kind: "ready", confirmed: confirmed.value };
 }
 
-async function foresee(
+async function previewJudged(
   call: Validated,
   values: RuleValues | null,
   { services, template, agent, owner }: CallScope,
   askedPolicy: () => Promise<Policy>,
   stop: AbortSignal,
-): Promise<Foreseen> {
-  if (call.bound.preview === null) return NOT_FORESEEN;
+): Promise<PreviewResult> {
+  if (call.bound.preview === null) return NO_PREVIEW;
   // The files that earlier calls have read are known after their ends are stored.
   await owner.flush();
   const reading = template.tools?.includes(READS) === false ? undefined : services.tools.get(READS);

@@ -13,7 +13,7 @@ export class LateResults {
     return this.#count;
   }
 
-  tell(callId: string, tool: string): void {
+  record(callId: string, tool: string): void {
     this.#count += 1;
     this.#logger.warn(`${tool} answered after its call ${callId} had ended: the answer is dropped`);
   }

@@ -72,10 +72,10 @@ export type CallOutcome = CallRecord &
 export async function runCall(ready: ReadyCall, scope: CallScope, interrupt: AbortSignal): Promise<CallOutcome> {
   const { call } = ready;
   const code = ownCodeOf(scope.services, scope.agent, `the call ${call.id} of ${call.name}`, "TOOL");
-  return runOwnCode(code, () => throughStages(ready, scope, interrupt));
+  return runOwnCode(code, () => runStages(ready, scope, interrupt));
 }
 
-async function throughStages(ready: ReadyCall, scope: CallScope, interrupt: AbortSignal): Promise<CallOutcome> {
+async function runStages(ready: ReadyCall, scope: CallScope, interrupt: AbortSignal): Promise<CallOutcome> {
   const { services, template, agent, owner } = scope;
   const clock = new StageClock(
     ready.stages,
@@ -98,7 +98,7 @@ async function throughStages(ready: ReadyCall, scope: CallScope, interrupt: Abor
     interrupt,
     around: around(tool, template, scope.results, cached),
     agent: { createdBy: agent.createdBy, templateId: template.id },
-    onLate: () => services.lateResults.tell(ready.call.id, tool.name),
+    onLate: () => services.lateResults.record(ready.call.id, tool.name),
     context: toolContext(scope, {
       callId: ready.call.id,
       toolName: tool.name,

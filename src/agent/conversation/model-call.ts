@@ -62,20 +62,20 @@ export async function callModel(
   for (let attempt = 0; ; attempt += 1) {
     const started = performance.now();
     let waitedMs = 0;
-    const speech = new Speech(model, step, owner, options);
+    const output = new AnswerStream(model, step, owner, options);
     try {
       for await (const event of untilAborted(model, request, options.modelIdleMs, signal)) {
         // Usage events are not the model's output. The wait of the first output for the commit is not the model's time.
         const said = performance.now();
         if (event.type !== "counted" && !(await isCommitted))
-          return { kind: "interrupted", texts: [], spent: spentTogether(spent, speech.spentOnBroken) };
+          return { kind: "interrupted", texts: [], spent: spentTogether(spent, output.spentOnBroken) };
         waitedMs += performance.now() - said;
         if (event.type !== "end") {
-          speech.take(event);
+          output.take(event);
           await owner.room(signal);
           continue;
         }
-        const answer = speech.finish(event);
+        const answer = output.finish(event);
         const problem = problemOf(answer, takesEmpty || attempt >= options.modelRetries);
         if (problem !== null) throw problem;
         spent = spentTogether(spent, { usage: event.usage, isEstimated: false });
@@ -83,31 +83,31 @@ export async function callModel(
           return {
             kind: "failed",
             error: new ModelError("refused", "the model refused to answer"),
-            texts: speech.ends(true),
-            isHeard: speech.isHeard,
+            texts: output.ends(true),
+            isHeard: output.isHeard,
             spent,
           };
         const durationMs = msSince(started + waitedMs);
         return {
           kind: "answered",
           answer,
-          texts: [...speech.notes, ...speech.ends(false)],
+          texts: [...output.notes, ...output.ends(false)],
           spent,
           durationMs,
         };
       }
       throw new ModelError("broken", "the model's stream ended without saying why");
     } catch (thrown) {
-      spent = spentTogether(spent, speech.spentOnBroken);
+      spent = spentTogether(spent, output.spentOnBroken);
       if (!(await isCommitted)) return { kind: "interrupted", texts: [], spent };
-      if (signal.aborted) return { kind: "interrupted", texts: speech.ends(true), spent };
+      if (signal.aborted) return { kind: "interrupted", texts: output.ends(true), spent };
       const thrownAs = asModelError(thrown);
-      const { isHeard } = speech;
+      const { isHeard } = output;
       takesEmpty ||= thrownAs.kind === "empty";
       const isTooFar = thrownAs.retryAfterMs !== null && thrownAs.retryAfterMs > LONGEST_ASKED_MS;
       const error = isTooFar ? withWait(thrownAs, thrownAs.retryAfterMs) : thrownAs;
       if (isHeard || !error.isRetryable || attempt >= options.modelRetries || isTooFar)
-        return { kind: "failed", error, texts: speech.ends(true), isHeard, spent };
+        return { kind: "failed", error, texts: output.ends(true), isHeard, spent };
       if (!(await waitToRetry(error, attempt, owner, options, signal))) return { kind: "interrupted", texts: [], spent };
     }
   }
@@ -158,7 +158,7 @@ export function endOfBlock({ kind, block, text }: SaidBlock, step: number, abort
   return { kind: kind === "text" ? "TEXT_CHUNK_END" : "THINK_CHUNK_END", step, block, text: short, aborted };
 }
 
-class Speech {
+class AnswerStream {
   readonly answer: AnswerBuilder;
   readonly #model: Model;
   readonly #step: number;

@@ -9,7 +9,7 @@ import type { ToolSlots } from "../calls/slots.ts";
 import type { Images } from "../conversation/images.ts";
 import type { RequestRoom } from "../conversation/request-room.ts";
 import type { Transcripts } from "../conversation/transcript.ts";
-import type { UnheardCalls } from "../conversation/unheard-calls.ts";
+import type { CancelledModelCalls } from "../conversation/cancelled-model-calls.ts";
 import type { Model } from "../models/model.ts";
 import type { FileWatches } from "../workspace/changes/file-watches.ts";
 import type { RememberedFiles } from "../workspace/changes/remembered-files.ts";
@@ -60,7 +60,7 @@ export type AgentServices = CallServices &
     readonly rememberedFiles: RememberedFiles;
     readonly fileWatches: FileWatches;
     readonly requests: RequestRoom;
-    readonly unheardCalls: UnheardCalls;
+    readonly cancelledModelCalls: CancelledModelCalls;
     readonly actorNames: ActorNames;
     /** The server's working directory, from which people's relative paths start. */
     readonly folder: string;

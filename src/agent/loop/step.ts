@@ -101,7 +101,7 @@ export class StepRunner {
     const outcome = await this.#ask(hookStep, step, early);
     if (early !== null && !(await early.isCommitted)) {
       if (outcome !== NOT_ASKED && outcome.kind !== "unasked")
-        this.#services.unheardCalls.tell(view.id, view.stepCount, outcome.spent);
+        this.#services.cancelledModelCalls.record(view.id, view.stepCount, outcome.spent);
       return;
     }
     if (owner.lost.aborted) return;

@@ -25,7 +25,7 @@ export function folderHung(folder: string): string {
   return `the file system of ${folder} does not answer: try again when it does`;
 }
 
-export type FolderLooks = {
+export type FolderSystem = {
   readonly look: (folder: string) => Promise<unknown>;
   readonly mounts: () => readonly MountedFolder[] | null;
   readonly boundMs: number;
@@ -37,13 +37,13 @@ export type FolderLooks = {
  * answered, no other call goes there, and only agents with folders there wait.
  */
 export class AnsweringFolders {
-  readonly #looks: FolderLooks;
+  readonly #system: FolderSystem;
   readonly #looking = new Map<string, Promise<void>>();
   readonly #hung = new Set<string>();
   #mounts: { readonly at: number; readonly list: readonly MountedFolder[] | null } | null = null;
 
-  constructor(looks: Partial<FolderLooks> = {}) {
-    this.#looks = { look: lstat, mounts: mountsOfMachine, boundMs: BOUND_MS, ...looks };
+  constructor(system: Partial<FolderSystem> = {}) {
+    this.#system = { look: lstat, mounts: mountsOfMachine, boundMs: BOUND_MS, ...system };
   }
 
   get hung(): number {
@@ -57,7 +57,7 @@ export class AnsweringFolders {
     if (this.#hung.has(mount)) return false;
     const looking = this.#looking.get(mount) ?? this.#look(mount, folder);
     const bound = new AbortController();
-    const late = delay(this.#looks.boundMs, "late" as const, { signal: bound.signal, ref: false }).catch(() => null);
+    const late = delay(this.#system.boundMs, "late" as const, { signal: bound.signal, ref: false }).catch(() => null);
     const first = await Promise.race([looking, late]);
     bound.abort();
     if (first !== "late") return true;
@@ -79,14 +79,14 @@ export class AnsweringFolders {
       this.#looking.delete(mount);
       this.#hung.delete(mount);
     };
-    const looking = this.#looks.look(folder).then(answered, answered);
+    const looking = this.#system.look(folder).then(answered, answered);
     this.#looking.set(mount, looking);
     return looking;
   }
 
   #mountOf(folder: string): string | null {
     const now = performance.now();
-    if (this.#mounts === null || now - this.#mounts.at > LIST_MS) this.#mounts = { at: now, list: this.#looks.mounts() };
+    if (this.#mounts === null || now - this.#mounts.at > LIST_MS) this.#mounts = { at: now, list: this.#system.mounts() };
     const { list } = this.#mounts;
     if (list === null) return folder;
     // Of several at one place, the last one is visible.

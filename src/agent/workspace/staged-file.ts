@@ -34,7 +34,7 @@ export class StagedFile {
    */
   static async beside(path: string, real: string, content: string | Uint8Array): Promise<StagedFile> {
     const place = { path, folder: dirname(real), name: basename(real), beside: `.triplane-${randomUUID()}` };
-    await makeFolders(place.folder).catch(told(path, real));
+    await makeFolders(place.folder).catch(rethrow(path, real));
     const written = await inPlace(place, async (folder) => {
       const before = await lstat(join(folder, place.name)).catch(() => null);
       if (before?.isFile() === false) throw new PathRefused(`${path} is not a file: list folders with fs_glob`);
@@ -90,10 +90,10 @@ function requireState(path: string, file: string, before: FileState | null): voi
 }
 
 function inPlace<Result>({ path, folder, name }: Place, use: (folder: string) => Promise<Result>): Promise<Result> {
-  return inFolder(folder, use).catch(told(path, join(folder, name)));
+  return inFolder(folder, use).catch(rethrow(path, join(folder, name)));
 }
 
-function told(path: string, real: string): (error: unknown) => never {
+function rethrow(path: string, real: string): (error: unknown) => never {
   return (error) => {
     if (error instanceof FolderChanged) throw new PathRefused(`${path} changed while it was opened`);
     throw error instanceof Error && "path" in error ? Object.assign(error, { path: real }) : error;

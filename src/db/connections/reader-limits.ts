@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import type pg from "pg";
 import { sizeOf } from "../../lib/size.ts";
 import { messageOf } from "../../lib/text.ts";
-import type { Turns } from "../../lib/turns.ts";
+import type { KeyedSemaphore } from "../../lib/keyed-semaphore.ts";
 import { leavesConnection } from "../error-class.ts";
 import { ANSWER_MS, queryPrepared } from "./prepared-query.ts";
 import type { Statement } from "../sql.ts";
@@ -79,17 +79,17 @@ export function readingTenant(): string | null {
 }
 
 /** Runs `work` for a reader: its statements end when the reader leaves, and are bounded together. */
-export function readFor<Result>(reader: CurrentReader, work: () => Result): Result {
+export function withReader<Result>(reader: CurrentReader, work: () => Result): Result {
   return current.run(new Operation(reader), work);
 }
 
 /** Runs `work` as a piece of an operation with its own read bound, for an operation that drops each piece before the next. */
 export function readPiece<Result>(work: () => Result): Result {
   const operation = current.getStore();
-  return operation === undefined ? work() : readFor(operation, work);
+  return operation === undefined ? work() : withReader(operation, work);
 }
 
-export function forNobody<Result>(work: () => Result): Result {
+export function detached<Result>(work: () => Result): Result {
   return current.exit(work);
 }
 
@@ -110,7 +110,7 @@ function askBy(client: pg.PoolClient, answerMs: number): Ask {
 
 type ReadersBounds = {
   readonly pool: pg.Pool;
-  readonly turns: Turns;
+  readonly turns: KeyedSemaphore;
   readonly cancelling: pg.Pool;
   readonly tell: (message: string) => void;
 };

@@ -9,7 +9,7 @@ const RECONNECT_MS = 500;
 
 // A name in the connection's options could be overridden by the URL's parameters or a pooler.
 const NAME: Statement = { name: "name_bell", text: "SELECT set_config('application_name', $1, false)" };
-const TELL: Statement = { name: "tell", text: "SELECT pg_notify($1, $2)" };
+const NOTIFY: Statement = { name: "tell", text: "SELECT pg_notify($1, $2)" };
 
 export type BellListener = {
   connected(): void;
@@ -41,8 +41,8 @@ export class BellConnection {
   }
 
   /** Notifies all listeners, this server too. Failed notifications are lost. */
-  async tell(payload: string): Promise<void> {
-    await this.ask(TELL, [CHANNEL, payload]);
+  async notify(payload: string): Promise<void> {
+    await this.ask(NOTIFY, [CHANNEL, payload]);
   }
 
   /** The rows of an answer; none if the database does not answer, which ends the connection. */

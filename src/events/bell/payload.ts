@@ -6,14 +6,14 @@ const SIGNAL = "!";
 const TEXT = ".";
 
 /** A message to other servers; without rings it means that any may have been missed. */
-export type Told = { readonly serverId: string; readonly rings: readonly Ring[] };
+export type BellMessage = { readonly serverId: string; readonly rings: readonly Ring[] };
 
 export function emptyPayload(serverId: string): string {
   return serverId;
 }
 
 /** The server and the rings, a line each, in as many payloads as their size needs; none without rings. */
-export function* payloadsOf({ serverId, rings }: Told): Generator<string> {
+export function* payloadsOf({ serverId, rings }: BellMessage): Generator<string> {
   let payload = serverId;
   for (const { tenant, isSignal } of rings) {
     const line = `\n${isSignal ? SIGNAL : TEXT}${tenant}`;
@@ -26,7 +26,7 @@ export function* payloadsOf({ serverId, rings }: Told): Generator<string> {
   if (payload !== serverId) yield payload;
 }
 
-export function toldIn(payload: string): Told {
+export function messageIn(payload: string): BellMessage {
   const [serverId = "", ...lines] = payload.split("\n");
   return { serverId, rings: lines.map((line) => ({ tenant: line.slice(1), isSignal: line.startsWith(SIGNAL) })) };
 }

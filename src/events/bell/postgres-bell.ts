@@ -2,7 +2,7 @@ import { connectionName, NO_OTHER_BELL } from "../../db/connected-servers.ts";
 import type { Logger } from "../../telemetry/log.ts";
 import type { Bell, Ring } from "./bell.ts";
 import { BellConnection } from "./bell-connection.ts";
-import { emptyPayload, payloadsOf, toldIn } from "./payload.ts";
+import { emptyPayload, payloadsOf, messageIn } from "./payload.ts";
 
 /** The times of the bell's connection, in ms: between heartbeats, and the limit of an answer. */
 export type BellTimes = { readonly heartbeatMs: number; readonly answerMs: number };
@@ -78,13 +78,13 @@ export class PostgresBell implements Bell {
   }
 
   #connected(): void {
-    this.#then(() => this.#connection.tell(emptyPayload(this.#serverId)));
+    this.#then(() => this.#connection.notify(emptyPayload(this.#serverId)));
     this.#then(() => this.#look());
     this.#hear([]);
   }
 
   #take(payload: string): void {
-    const { serverId, rings } = toldIn(payload);
+    const { serverId, rings } = messageIn(payload);
     if (serverId === this.#serverId) return;
     this.#heard += 1;
     this.#accompanied();
@@ -105,13 +105,13 @@ export class PostgresBell implements Bell {
 
   #accompanied(): void {
     this.#isAlone = false;
-    if (this.#isUnsent) this.#then(() => this.#connection.tell(emptyPayload(this.#serverId)));
+    if (this.#isUnsent) this.#then(() => this.#connection.notify(emptyPayload(this.#serverId)));
     this.#isUnsent = false;
   }
 
   async #send(): Promise<void> {
     const rings = [...this.#rung].map(([tenant, isSignal]) => ({ tenant, isSignal }));
     this.#rung.clear();
-    for (const payload of payloadsOf({ serverId: this.#serverId, rings })) await this.#connection.tell(payload);
+    for (const payload of payloadsOf({ serverId: this.#serverId, rings })) await this.#connection.notify(payload);
   }
 }

@@ -196,14 +196,14 @@ class Feed implements ReaderHome {
       if (outage !== null && first !== undefined && !isTold) {
         isTold = true;
         const before = first.position - 1;
-        await this.#tell({ ...page, events: [], covered: before, start: before, outage, isLast: false });
+        await this.#sendNotice({ ...page, events: [], covered: before, start: before, outage, isLast: false });
       }
       using left = aborted(signal);
       await Promise.race([tails.outageOver(), left.promise.catch(() => {})]);
     }
   }
 
-  async #tell(notice: ReaderPage): Promise<void> {
+  async #sendNotice(notice: ReaderPage): Promise<void> {
     const answer = await this.#encode(null, notice);
     if (answer.kind === "bytes") await this.#send(encodedPage(notice, answer));
   }
@@ -215,9 +215,9 @@ class Feed implements ReaderHome {
   }
 
   async #send(page: EncodedPage): Promise<void> {
-    const { slices } = this.#feeds.tails;
-    if (this.#readers.size > 1) return slices.each(this.#readers, (reader) => this.#offer(reader, page));
-    await slices.take(1);
+    const { tickBudget } = this.#feeds.tails;
+    if (this.#readers.size > 1) return tickBudget.each(this.#readers, (reader) => this.#offer(reader, page));
+    await tickBudget.take(1);
     const [only] = this.#readers;
     if (only === undefined) return;
     if (!mayBeShown(only, page)) {

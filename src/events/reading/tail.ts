@@ -1,4 +1,4 @@
-import { readFor } from "../../db/connections/reader-limits.ts";
+import { withReader } from "../../db/connections/reader-limits.ts";
 import type { LogHead } from "../cursor.ts";
 import { CHANNELS } from "../channel.ts";
 import type { TimelineEvent } from "../event.ts";
@@ -91,7 +91,7 @@ export class Tail {
   }
 
   #beginRead(key: string, scope: Scope, after: number): Promise<LogPage> {
-    const read = readFor({ tenant: scope.tenant, signal: null }, () => this.#log.read(scope, after)).finally(() =>
+    const read = withReader({ tenant: scope.tenant, signal: null }, () => this.#log.read(scope, after)).finally(() =>
       this.#reads.delete(key),
     );
     this.#reads.set(key, read);
@@ -120,7 +120,7 @@ export class Tail {
     });
   }
 
-  tell(): void {
+  wakeAll(): void {
     for (const groups of this.#waiters.values()) {
       for (const { waiters } of groups.values()) for (const waiter of waiters) waiter.wake(this.#emptyPage(waiter.after));
     }

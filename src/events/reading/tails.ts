@@ -1,5 +1,5 @@
 import { every } from "../../lib/every.ts";
-import { forNobody, readFor } from "../../db/connections/reader-limits.ts";
+import { detached, withReader } from "../../db/connections/reader-limits.ts";
 import type { Logger } from "../../telemetry/log.ts";
 import { withCause } from "../../lib/text.ts";
 import type { Bell } from "../bell/bell.ts";
@@ -7,7 +7,7 @@ import type { TimelineEvent } from "../event.ts";
 import type { LogPage, StorageOutage } from "../log-page.ts";
 import type { Scope } from "../scope.ts";
 import type { EventLog } from "../log.ts";
-import { Slices } from "./slices.ts";
+import { TickBudget } from "./tick-budget.ts";
 import { Tail, type TailBudget } from "./tail.ts";
 
 /** The time between comparisons of the logs' positions with the tails', in ms, while the bell works and while it does not. */
@@ -22,7 +22,7 @@ type FollowedTail = { readonly tail: Promise<Tail>; feeds: number };
  * of them (the bell may be lost) keep them up to date.
  */
 export class Tails {
-  readonly slices = new Slices();
+  readonly tickBudget = new TickBudget();
   readonly #log: EventLog;
   readonly #logger: Logger;
   readonly #mostBytes: number;
@@ -57,7 +57,7 @@ export class Tails {
         const tenants = rings.length === 0 ? this.#followed.keys() : rings.map(({ tenant }) => tenant);
         for (const tenant of tenants) void this.#refresh(tenant);
       }),
-      log.onOutage(() => this.#tell()),
+      log.onOutage(() => this.#wakeAll()),
     ];
     this.#polling = every(
       {
@@ -81,7 +81,7 @@ export class Tails {
   async keep(tenant: string): Promise<{ readonly tail: Tail; readonly release: () => void }> {
     // It stays for others when the first reader has left.
     const followed = this.#followed.get(tenant) ?? {
-      tail: forNobody(() => this.#log.head(tenant).then((head) => new Tail(this.#log, head, this.#budget))),
+      tail: detached(() => this.#log.head(tenant).then((head) => new Tail(this.#log, head, this.#budget))),
       feeds: 0,
     };
     this.#followed.set(tenant, followed);
@@ -120,7 +120,7 @@ export class Tails {
   }
 
   readOpen(scope: Scope, after: number, moment: number | null): Promise<LogPage> {
-    return readFor({ tenant: scope.tenant, signal: null }, () => this.#log.readOpen(scope, after, moment));
+    return withReader({ tenant: scope.tenant, signal: null }, () => this.#log.readOpen(scope, after, moment));
   }
 
   /** If all tails hold too much, the least recently used are emptied: their feeds read the log. */
@@ -143,10 +143,10 @@ export class Tails {
     this.#held.set(tail, held);
   }
 
-  #tell(): void {
+  #wakeAll(): void {
     for (const { tail } of this.#followed.values())
       tail.then(
-        (followed) => followed.tell(),
+        (followed) => followed.wakeAll(),
         () => {},
       );
   }

@@ -8,7 +8,7 @@ import {
   type GraphQLError,
   type validateSubscriptionArgs,
 } from "graphql";
-import { readFor } from "../../db/connections/reader-limits.ts";
+import { withReader } from "../../db/connections/reader-limits.ts";
 import type { Encoder } from "../../events/reading/answers.ts";
 import type { Context } from "../../resolvers/context.ts";
 import { pageOf } from "../../resolvers/timeline.ts";
@@ -57,7 +57,7 @@ export function encoderOf(
  * cancelled: the page serves all followers.
  */
 export function readAsOne<Result>({ actor }: Context, work: () => Result): Result {
-  return readFor({ tenant: actor.tenant, signal: null }, work);
+  return withReader({ tenant: actor.tenant, signal: null }, work);
 }
 
 export function masked(result: ExecutionResult, mask: (error: unknown) => GraphQLError): ExecutionResult {

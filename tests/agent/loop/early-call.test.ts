@@ -1,6 +1,6 @@
 import { setImmediate as macrotask } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { UnheardCalls } from "../../../src/agent/conversation/unheard-calls.ts";
+import { CancelledModelCalls } from "../../../src/agent/conversation/cancelled-model-calls.ts";
 import type { AgentServices } from "../../../src/agent/loop/services.ts";
 import { ModelError, NO_TOKENS, type ModelEvent } from "../../../src/agent/models/model.ts";
 import { EventLog } from "../../../src/events/log.ts";
@@ -55,8 +55,8 @@ async function atSecondStep(
   const model = playedModel(() => calls("own"), second);
   const template = { permission: permissionOf({ mode: "auto" }), hooks: { ...testTemplate().hooks, ...hooks }, modelRetryMs: 1 };
   const warnings: string[] = [];
-  const unheardCalls = new UnheardCalls({ ...silentLogger, warn: (message) => void warnings.push(message) });
-  const services = { ...testServices(holding, model, [tool], template), log: new EventLog(holding), unheardCalls };
+  const cancelledModelCalls = new CancelledModelCalls({ ...silentLogger, warn: (message) => void warnings.push(message) });
+  const services = { ...testServices(holding, model, [tool], template), log: new EventLog(holding), cancelledModelCalls };
   const agent = await heldAgent(services);
   await agent.send("go");
   const loop = await agent.hold();
@@ -96,7 +96,7 @@ describe("a model call that begins while its step is being committed", () => {
     expect(bodies(await readAll(held.services.log, everything("one")), "TEXT_CHUNK")).toMatchObject([
       { step: 2, delta: "Done." },
     ]);
-    expect(held.services.unheardCalls.count).toBe(0);
+    expect(held.services.cancelledModelCalls.count).toBe(0);
   });
 
   it("is ended if the commit is refused: nothing of it is seen, what it cost is counted (invariant 4)", async () => {
@@ -111,7 +111,7 @@ describe("a model call that begins while its step is being committed", () => {
     const events = await readAll(held.services.log, everything("one"));
     expect(bodies(events, "TEXT_CHUNK_START")).toEqual([]);
     expect(events.some(({ body }) => "step" in body && body.step === 2)).toBe(false);
-    expect([held.services.unheardCalls.count, held.services.unheardCalls.tokens]).toEqual([1, 7]);
+    expect([held.services.cancelledModelCalls.count, held.services.cancelledModelCalls.tokens]).toEqual([1, 7]);
     expect(held.warnings).toEqual([
       expect.stringMatching(/^the model call of step 2 of agent \S+ had begun .* 7 tokens were counted$/),
     ]);

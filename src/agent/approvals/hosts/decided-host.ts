@@ -9,7 +9,7 @@ import { agentPermissions } from "../../policy/agent-policy.ts";
 import { judgeConnection } from "../../policy/judge.ts";
 import { hostRuleFor } from "../../policy/hosts/host-rule.ts";
 import type { FoundHost } from "../approval.ts";
-import { said, stateAfter, type DecisionCommit, type DecisionMade } from "../decided.ts";
+import { decisionPart, stateAfter, type DecisionCommit, type DecisionMade } from "../decided.ts";
 import type { ApprovalServices } from "../services.ts";
 
 export type HostDecided = DecisionMade & { readonly approval: FoundHost };
@@ -34,9 +34,9 @@ export async function decidedHost(
       field: ["decision"],
       message: `the permission denies this, whoever allows it: ${denied}`,
     });
-  if (stateAfter(made).state !== "ALLOWED") return accepted(said(made, null));
+  if (stateAfter(made).state !== "ALLOWED") return accepted(decisionPart(made, null));
   const { id, keepRule } = await ruleOf(services.sql, made);
-  const { change, events } = said(made, null, stateAfter(made), id);
+  const { change, events } = decisionPart(made, null, stateAfter(made), id);
   return accepted({ change: { ...change, ...(keepRule === null ? {} : { keepRule }) }, events });
 }
 

@@ -136,8 +136,8 @@ export class CallPrograms {
     const { code, signal, notes } = await untilEnd(group, (chunk) => this.#output.take(output, chunk));
     const { text, isText } = this.#output.end(output);
     const ofOutput = isText ? [] : ["bytes of the output that are no UTF-8 are shown as \uFFFD"];
-    const told = [...notes, ...ofOutput];
-    return { code, signal, durationMs: msSince(began), output: text, outputBytes: output.bytes, notes: told };
+    const allNotes = [...notes, ...ofOutput];
+    return { code, signal, durationMs: msSince(began), output: text, outputBytes: output.bytes, notes: allNotes };
   }
 
   #requireOpen(): void {

@@ -26,7 +26,7 @@ const COUNT_RUNNING: Statement<{ running: number }, [agentId: string]> = {
   name: "count_running_shells",
   text: "SELECT count(*)::int AS running FROM shell WHERE agent_id = $1 AND NOT is_end_told AND state = 'RUNNING'",
 };
-const LOOK: Statement<{ id: string; endWanted: string | null }, [serverId: string, shellIds: readonly string[]]> = {
+const READ_WANTED_ENDS: Statement<{ id: string; endWanted: string | null }, [serverId: string, shellIds: readonly string[]]> = {
   name: "look_at_shells",
   text: `SELECT id, end_wanted AS "endWanted" FROM shell WHERE server = $1 AND id = ANY ($2) AND state = 'RUNNING'`,
 };
@@ -80,7 +80,7 @@ export async function lookAtShells(
   serverId: string,
   shellIds: readonly string[],
 ): Promise<ReadonlyMap<string, string | null>> {
-  return new Map((await sql.query(LOOK, [serverId, shellIds])).map(({ id, endWanted }) => [id, endWanted]));
+  return new Map((await sql.query(READ_WANTED_ENDS, [serverId, shellIds])).map(({ id, endWanted }) => [id, endWanted]));
 }
 
 /** Renews the leases of this server's shells. Locked rows are left to the next renewal. */

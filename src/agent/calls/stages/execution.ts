@@ -42,13 +42,13 @@ export async function execute(
   let hasEnded = false;
   try {
     signal.throwIfAborted();
-    const told = (result: Result<Executed, Refusal>): Result<Executed, Refusal> => {
+    const noteLate = (result: Result<Executed, Refusal>): Result<Executed, Refusal> => {
       // A tool that obeys its signal throws: no result is dropped.
       if (hasEnded && result.ok) onLate();
       return result;
     };
     const running = run(call, context(signal), { around, agent }, stopReason);
-    return await Promise.race([stopped.promise, running.then(told)]);
+    return await Promise.race([stopped.promise, running.then(noteLate)]);
   } catch (error) {
     if (!signal.aborted) throw error;
     return refused(reasonOf(interrupt, timeoutMs, call.tool));
@@ -74,13 +74,13 @@ async function run(
     return accepted({ call, answer: await wrapped() });
   } catch (error) {
     if (error instanceof TimedOut) return refused(stopReason() ?? timedOut(error.afterMs, call.tool));
-    if (stopReason() === null) tellAuthor(call.tool, error);
+    if (stopReason() === null) logForAuthor(call.tool, error);
     return refused(stopReason() ?? { type: "execution_failed", stage: "execution", ...failureOf(error, context.workspace.root) });
   }
 }
 
 /** Logs errors of custom tools and hooks. Errors of built-in tools are meant for the model. */
-function tellAuthor({ name }: Tool, error: unknown): void {
+function logForAuthor({ name }: Tool, error: unknown): void {
   if (error instanceof AroundFailed) currentOwnCode()?.threw(error.cause);
   else if (!BUILTIN_NAMES.has(name)) currentOwnCode()?.threw(error);
 }
@@ -91,10 +91,10 @@ const BUILTIN_NAMES: ReadonlySet<string> = new Set(BUILTIN_TOOLS.map(({ name }) 
 function roundOnce(
   { place, run }: Wrapper,
   next: () => Promise<ToolResult>,
-  told: () => Parameters<Around>[0],
+  makeCall: () => Parameters<Around>[0],
 ): () => Promise<ToolResult> {
   return async () => {
-    const hooked = told();
+    const hooked = makeCall();
     const thrown = new Set<unknown>();
     const noted = async (): Promise<ToolResult> => {
       try {

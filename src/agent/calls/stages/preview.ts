@@ -28,12 +28,12 @@ export type PreviewScope = {
  * null for none. A failure is told to the model only if it reveals nothing of files that the agent would have to ask
  * for.
  */
-export type Foreseen = {
+export type PreviewResult = {
   readonly preview: CallPreview | null;
   readonly failure: (Failure & { readonly mayBeTold: boolean }) | null;
 };
 
-export const NOT_FORESEEN: Foreseen = { preview: null, failure: null };
+export const NO_PREVIEW: PreviewResult = { preview: null, failure: null };
 
 /**
  * Asks a tool for the changes of a call. Likely secret files are not read: no person has allowed that yet. Rejects if
@@ -43,9 +43,9 @@ export async function previewCall(
   { bound }: Validated,
   values: RuleValues | null,
   { workspace, known, contents, mayRead, stop }: PreviewScope,
-): Promise<Foreseen> {
+): Promise<PreviewResult> {
   const { preview } = bound;
-  if (preview === null) return NOT_FORESEEN;
+  if (preview === null) return NO_PREVIEW;
   if (values === null || namesSecret(values)) {
     const showsFiles = values === null || linesOf(values).length === 0;
     return { preview: showsFiles ? without("a file that mostly holds secrets is not shown") : null, failure: null };

@@ -3,7 +3,7 @@ import type { OwnerChange } from "../../../db/commit/change.ts";
 import type { AgentEventBody } from "../../../events/event.ts";
 import type { FileChangeKind, FileChangeSnapshot } from "../../../events/snapshots.ts";
 import { byteLength } from "../../../lib/text.ts";
-import type { FoundChange } from "../../workspace/changes/file-look.ts";
+import type { FoundChange } from "../../workspace/changes/file-check.ts";
 import { modifiedAt } from "../../workspace/file-state.ts";
 import type { RememberedFile } from "../../workspace/known-files.ts";
 import type { AgentView } from "../view.ts";

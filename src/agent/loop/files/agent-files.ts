@@ -2,7 +2,7 @@ import type { KnownFileRow, OwnerChange } from "../../../db/commit/change.ts";
 import { FILE_CHANGE_KINDS } from "../../../events/snapshots.ts";
 import { setImmediate as macrotask } from "node:timers/promises";
 import { withCause } from "../../../lib/text.ts";
-import { lookAt } from "../../workspace/changes/file-look.ts";
+import { checkFiles } from "../../workspace/changes/file-check.ts";
 import type { FilesByPath } from "../../workspace/changes/remembered-files.ts";
 import type { FileWatch } from "../../workspace/changes/file-watches.ts";
 import { readNewestFiles, type RememberedFile } from "../../workspace/known-files.ts";
@@ -93,7 +93,7 @@ export class AgentFiles {
   async #lookAtAll(workspace: string): Promise<FileNews> {
     this.#hinted.clear();
     const files = [...(await this.#withDeferred()).values()];
-    const { changes, untouched } = await lookAt(workspace, files);
+    const { changes, untouched } = await checkFiles(workspace, files);
     this.#renew(untouched);
     const changed = new Set(changes.map(({ file }) => file));
     return { changes, untold: files.filter((file) => file.change !== null && !file.isTold && !changed.has(file)) };
@@ -133,7 +133,7 @@ export class AgentFiles {
     if (isWriting()) return names.forEach((name) => this.#hint(name));
     this.#hinted.clear();
     const files = await this.#withDeferred();
-    const { changes, untouched } = await lookAt(
+    const { changes, untouched } = await checkFiles(
       root,
       names.flatMap((name) => files.get(name) ?? []),
     );

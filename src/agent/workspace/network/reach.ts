@@ -4,7 +4,7 @@ import { errorCode } from "../../../lib/error-code.ts";
 import { isNearAddress } from "../../../lib/near-address.ts";
 import { isPrivateAddress } from "../../../lib/private-address.ts";
 import { messageOf } from "../../../lib/text.ts";
-import { Turns } from "../../../lib/turns.ts";
+import { KeyedSemaphore } from "../../../lib/keyed-semaphore.ts";
 
 export type Network = {
   lookup(name: string): Promise<readonly string[]>;
@@ -13,7 +13,7 @@ export type Network = {
 };
 
 export function oneByOne(look: Network["lookup"]): Network["lookup"] {
-  const turns = new Turns(1);
+  const turns = new KeyedSemaphore(1);
   return (name) => turns.run("", () => look(name));
 }
 

@@ -37,7 +37,7 @@ export type FoundInWorkspace = {
   readonly repositories: readonly string[];
 };
 
-type Look = {
+type Search = {
   readonly rule: CoverRule;
   readonly covered: string[];
   readonly repositories: string[];
@@ -62,16 +62,16 @@ export class CoveredPaths {
    */
   async find(workspace: string, rule: CoverRule, signal: AbortSignal): Promise<FoundInWorkspace> {
     const key = `${workspace}\0${rule.key}`;
-    const look: Look = { rule, covered: [], repositories: [], folders: 0, signal };
-    const root = await lookInto(workspace, "", this.#known.get(key)?.root ?? null, look);
-    if (root !== null) this.#known.set(key, { root, folders: look.folders });
-    return { covered: look.covered.map((path) => join(workspace, path)), repositories: look.repositories };
+    const search: Search = { rule, covered: [], repositories: [], folders: 0, signal };
+    const root = await lookInto(workspace, "", this.#known.get(key)?.root ?? null, search);
+    if (root !== null) this.#known.set(key, { root, folders: search.folders });
+    return { covered: search.covered.map((path) => join(workspace, path)), repositories: search.repositories };
   }
 }
 
-async function lookInto(real: string, path: string, before: KnownFolder | null, look: Look): Promise<KnownFolder | null> {
-  look.folders += 1;
-  if (look.folders > MOST_FOLDERS)
+async function lookInto(real: string, path: string, before: KnownFolder | null, search: Search): Promise<KnownFolder | null> {
+  search.folders += 1;
+  if (search.folders > MOST_FOLDERS)
     throw new SandboxRefused(
       `the workspace has more than ${MOST_FOLDERS} folders, in which files that must be covered are looked for: let the agent work in a part of it`,
     );
@@ -79,17 +79,17 @@ async function lookInto(real: string, path: string, before: KnownFolder | null, 
     throw new SandboxRefused(
       `the folders in ${path.split("/")[0]} lie deeper than a path can be long, and files that must be covered are looked for in them: a person must remove them`,
     );
-  if (look.folders % TURN_FOLDERS === 0) {
+  if (search.folders % TURN_FOLDERS === 0) {
     await setImmediate();
-    look.signal.throwIfAborted();
+    search.signal.throwIfAborted();
   }
-  const now = before !== null && isUnchanged(real, before) ? before : read(real, path, before, look.rule);
+  const now = before !== null && isUnchanged(real, before) ? before : read(real, path, before, search.rule);
   if (now === null) return null;
-  for (const name of now.covered) look.covered.push(within(path, name));
-  if (now.isRepository) look.repositories.push(path);
+  for (const name of now.covered) search.covered.push(within(path, name));
+  if (now.isRepository) search.repositories.push(path);
   if (now.folders.size === 0) return now;
   const folders = new Map<string, KnownFolder | null>();
-  for (const [name, known] of now.folders) folders.set(name, await lookInto(join(real, name), within(path, name), known, look));
+  for (const [name, known] of now.folders) folders.set(name, await lookInto(join(real, name), within(path, name), known, search));
   return { ...now, folders };
 }
 

@@ -55,11 +55,11 @@ export class WorkspaceUses {
     return {
       settled: () => {
         use.isSettled = true;
-        this.#tell();
+        this.#notify();
       },
       leave: () => {
         this.#uses.delete(use);
-        this.#tell();
+        this.#notify();
       },
     };
   }
@@ -85,7 +85,7 @@ export class WorkspaceUses {
     });
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const done of Array.from(this.#waiting)) done();
   }
 }

@@ -1,7 +1,7 @@
 type Queue = { working: number; readonly waiting: (() => void)[] };
 
 /** Limits concurrent work a key; further work of the key waits, without effect on other keys. */
-export class Turns {
+export class KeyedSemaphore {
   readonly #most: number;
   readonly #queues = new Map<string, Queue>();
 

@@ -6,7 +6,7 @@ import type { Spending } from "../models/spending.ts";
  * Counts and logs cancelled model calls: a call begins during the commit of its step, and is cancelled if that is
  * refused. Its cost is in no step.
  */
-export class UnheardCalls {
+export class CancelledModelCalls {
   readonly #logger: Logger;
   #count = 0;
   #tokens = 0;
@@ -23,7 +23,7 @@ export class UnheardCalls {
     return this.#tokens;
   }
 
-  tell(agentId: string, step: number, { usage }: Spending): void {
+  record(agentId: string, step: number, { usage }: Spending): void {
     const tokens = totalTokens(usage);
     this.#count += 1;
     this.#tokens += tokens;

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { lstat, mkdir, rename, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { lookAt } from "../../../../src/agent/workspace/changes/file-look.ts";
+import { checkFiles } from "../../../../src/agent/workspace/changes/file-check.ts";
 import { stampOf, toState } from "../../../../src/agent/workspace/file-state.ts";
 import type { RememberedFile } from "../../../../src/agent/workspace/known-files.ts";
 import { temporaryFolder } from "../../../support/app.ts";
@@ -25,7 +25,7 @@ it("a look tells what is changed, removed and made again from what is only touch
   for (const name of ["removed", "link", "folder"]) await rm(join(root, name));
   await symlink("same", join(root, "link"));
   await mkdir(join(root, "folder"));
-  const { changes, untouched } = await lookAt(root, files);
+  const { changes, untouched } = await checkFiles(root, files);
   expect(Object.fromEntries(changes.map(({ file, change }) => [file.path, change]))).toEqual({
     longer: "CHANGED",
     other: "CHANGED",
@@ -36,11 +36,11 @@ it("a look tells what is changed, removed and made again from what is only touch
   expect(untouched.map(({ file }) => file.path)).toEqual(["touched"]);
   const changed = new Map(changes.map(({ file, change }) => [file, change]));
   const after = files.map((file): RememberedFile => Object.assign({}, file, { change: changed.get(file) ?? null }));
-  expect((await lookAt(root, after)).changes).toEqual([]);
+  expect((await checkFiles(root, after)).changes).toEqual([]);
   await writeFile(join(root, "removed"), "removed");
   await writeFile(join(root, "longer"), "yet another");
   await rm(join(root, "other"));
-  const { changes: next } = await lookAt(root, after);
+  const { changes: next } = await checkFiles(root, after);
   expect(next.map(({ file, change }) => [file.path, change])).toEqual([
     ["other", "REMOVED"],
     ["removed", "MADE_AGAIN"],
@@ -51,8 +51,8 @@ it("a look says nothing on a server that does not have the workspace", async () 
   const root = await temporaryFolder();
   const file = await knownFile(root, "a", "one");
   await rename(root, `${root}-moved`);
-  expect((await lookAt(root, [file])).changes).toEqual([]);
+  expect((await checkFiles(root, [file])).changes).toEqual([]);
   await rename(`${root}-moved`, root);
   await rm(join(root, "a"));
-  expect((await lookAt(root, [file])).changes).toMatchObject([{ change: "REMOVED", state: null }]);
+  expect((await checkFiles(root, [file])).changes).toMatchObject([{ change: "REMOVED", state: null }]);
 });

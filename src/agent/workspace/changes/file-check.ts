@@ -24,7 +24,7 @@ export type FoundChange<File extends RememberedFile = RememberedFile> = {
 };
 
 /** The result of a check: changed files, and files that were touched without a change of content. */
-export type Look<File extends RememberedFile> = {
+export type CheckedFiles<File extends RememberedFile> = {
   readonly changes: readonly FoundChange<File>[];
   readonly untouched: readonly { readonly file: File; readonly stamp: string }[];
 };
@@ -38,7 +38,7 @@ type Found =
  * Checks files that an agent knows, below the real path `root`. A file is read only if it was touched, and only within
  * `LOOK_BYTES`: beyond them, touched files count as changed. Inaccessible files count as unchanged.
  */
-export async function lookAt<File extends RememberedFile>(root: string, files: readonly File[]): Promise<Look<File>> {
+export async function checkFiles<File extends RememberedFile>(root: string, files: readonly File[]): Promise<CheckedFiles<File>> {
   const folder = statsAt(root);
   // A server without the workspace reports no changes.
   if (folder === null || folder === "unknown" || !folder.isDirectory()) return { changes: [], untouched: [] };

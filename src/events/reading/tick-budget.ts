@@ -7,7 +7,7 @@ const SLICE = 250;
  * Shares ticks among feeds, so that the server's other work gets its turns. A tick has room for so many answers; feeds
  * with more to send wait for the next tick, and get equal shares of it.
  */
-export class Slices {
+export class TickBudget {
   #room = SLICE;
   #isCounting = false;
   #waiting: Waiting[] = [];
