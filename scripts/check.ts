@@ -3,9 +3,10 @@ import { readFile } from "node:fs/promises";
 import { buildSchema } from "graphql";
 import { carriedNodeProblems } from "./carried-node.ts";
 import { generatedDrift } from "./generated-drift.ts";
+import { proseProblems } from "./prose-forms.ts";
 import { breakingChanges, releasedSchema } from "./schema-changes.ts";
 
-/** `npm run check`: types, lint with the boundaries, format, generated files, what breaks the released contract, tests. `--static` leaves the tests out. */
+/** `npm run check`: types, lint with the boundaries, format, generated files, prose, what breaks the released contract, tests. `--static` leaves the tests out. */
 const MODULES = "node_modules";
 
 for (const project of [".", "examples/react-apollo", "examples/react-urql"])
@@ -18,6 +19,12 @@ if (stale.length > 0) fail(`generated files are not up to date: ${stale.join(", 
 console.log("\nthe carried Node …");
 const old = await carriedNodeProblems();
 if (old.length > 0) fail(old.join("; "));
+console.log("\nprose …");
+const folded = await proseProblems();
+if (folded.length > 0)
+  fail(
+    `${folded.join("; ")}. CONTRIBUTING.md, "Prose", says how to write it; \`npm run prose -- --show FORM\` prints each sentence.`,
+  );
 console.log("\nthe contract …");
 const breaking = breakingChanges(await releasedSchema(), buildSchema(await readFile("schema.graphql", "utf8")));
 if (breaking.length > 0)
