@@ -47,7 +47,9 @@ async function runDemo(): Promise<readonly string[]> {
     const demo = spawn(process.execPath, ["examples/demo/demo.ts", "--yes", "--url", url], {
       stdio: ["ignore", "pipe", "inherit"],
     });
-    return await Array.fromAsync(createInterface(demo.stdout));
+    const lines: string[] = [];
+    for await (const line of createInterface(demo.stdout)) lines.push(line);
+    return lines;
   } finally {
     server.kill();
     await new Promise((resolve) => server.once("exit", resolve));
