@@ -31,7 +31,7 @@ const SLACK = 20;
 export function sentencesOf(markdown: string): readonly string[] {
   return markdown
     .replaceAll(/^```[^]*?^```$/gm, "")
-    .replaceAll(/`[^`\n]+`/g, "code")
+    .replaceAll(/`[^`\n]+`/g, "Code")
     .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")
     .split(/\n\s*\n|^#+ .*$|^\s*(?:[-*]|\d+\.) |(?<!\\)\||<[^>]+>/m)
     .flatMap((block) =>
