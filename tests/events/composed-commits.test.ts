@@ -297,20 +297,17 @@ describe("commits of owners by composed statements", () => {
       "copied_from FROM step",
       "other",
     ],
-  ])(
-    "set every column that a change sets: %s (invariant 3)",
-    async (_name, set, column, value) => {
-      const agent = await committed(await withPendingCall(await owned(await testDatabase())), ["call started"]);
-      const ended = possible(agent.view, "call completed");
-      const made = joinCommits(ended, possible(ended.after(agent.view), "step started"));
-      expect(composeCommit(made.change)).not.toBeNull();
-      const change = set(made.change);
-      expect(composeCommit(change)).not.toBeNull();
-      expect((await commit(agent, { ...made, change })).outcome).toBe("COMMITTED");
-      const rows = await agent.sql.query<Record<string, unknown>>({ name: "set", text: `SELECT ${column}` }, []);
-      expect(rows.flatMap((row) => Object.values(row))).toContain(value);
-    },
-  );
+  ])("set every column that a change sets: %s (invariant 3)", async (_name, set, column, value) => {
+    const agent = await committed(await withPendingCall(await owned(await testDatabase())), ["call started"]);
+    const ended = possible(agent.view, "call completed");
+    const made = joinCommits(ended, possible(ended.after(agent.view), "step started"));
+    expect(composeCommit(made.change)).not.toBeNull();
+    const change = set(made.change);
+    expect(composeCommit(change)).not.toBeNull();
+    expect((await commit(agent, { ...made, change })).outcome).toBe("COMMITTED");
+    const rows = await agent.sql.query<Record<string, unknown>>({ name: "set", text: `SELECT ${column}` }, []);
+    expect(rows.flatMap((row) => Object.values(row))).toContain(value);
+  });
 
   it.each<[...string[]]>([
     ["answered with 1 calls, tool_use", "call started"],
