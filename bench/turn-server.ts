@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Actor } from "../src/agent/actors/actor.ts";
 import { createAgent } from "../src/agent/commands/create-agent.ts";
-import { sendMessage } from "../src/agent/commands/send-message.ts";
+import { sendMessage } from "../src/agent/commands/messages.ts";
 import { NO_TOKENS, type Model, type ModelEvent } from "../src/agent/models/model.ts";
 import { defineTool } from "../src/agent/tools/tool.ts";
 import { startApp, type App } from "../src/app.ts";

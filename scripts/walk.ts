@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createAgent } from "../src/agent/commands/create-agent.ts";
-import { sendMessage } from "../src/agent/commands/send-message.ts";
+import { sendMessage } from "../src/agent/commands/messages.ts";
 import { Owner } from "../src/agent/loop/owner.ts";
 import { ToolCalls } from "../src/agent/loop/tool-calls.ts";
 import { NO_TOKENS, type Model } from "../src/agent/models/model.ts";

@@ -6,15 +6,14 @@ import { LEASE_TIMES, endAll, type AgentOfTenant, type LeaseTimes } from "./agen
 import { logForOperator } from "./deliveries/operator-log.ts";
 import { listenerConsumers } from "./deliveries/listeners.ts";
 import type { Model } from "./agent/models/model.ts";
-import type { ServerServices } from "./agent/loop/services.ts";
+import type { ServerServices } from "./agent/loop/scope.ts";
 import { ActorNames } from "./agent/actors/actor-names.ts";
 import { Images } from "./agent/conversation/images.ts";
 import { LateResults } from "./agent/calls/late-results.ts";
-import { RecentResults } from "./agent/calls/results/recent-results.ts";
+import { RecentResults } from "./agent/calls/results/result-cache.ts";
 import { ToolOutputs } from "./agent/calls/outputs.ts";
-import { RequestRoom } from "./agent/conversation/request-room.ts";
+import { RequestRoom, CancelledModelCalls } from "./agent/conversation/request-room.ts";
 import { Transcripts } from "./agent/conversation/transcript.ts";
-import { CancelledModelCalls } from "./agent/conversation/cancelled-model-calls.ts";
 import { closeLostShells } from "./agent/calls/shells/lost.ts";
 import { endShellLeases } from "./agent/calls/shells/rows.ts";
 import { ServerShells } from "./agent/calls/shells/server-shells.ts";

@@ -1,12 +1,11 @@
 import { readdir } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { Counter, Gauge, type Registry } from "prom-client";
-import type { RequestRoom } from "./agent/conversation/request-room.ts";
+import type { RequestRoom, CancelledModelCalls } from "./agent/conversation/request-room.ts";
 import type { Transcripts } from "./agent/conversation/transcript.ts";
-import type { CancelledModelCalls } from "./agent/conversation/cancelled-model-calls.ts";
 import type { AnsweringFolders } from "./agent/workspace/answering-folders.ts";
 import type { LateResults } from "./agent/calls/late-results.ts";
-import type { RecentResults } from "./agent/calls/results/recent-results.ts";
+import type { RecentResults } from "./agent/calls/results/result-cache.ts";
 import type { ToolSlots } from "./agent/calls/slots.ts";
 import type { ClockSkew } from "./db/database-clock.ts";
 import type { EventLog } from "./events/log.ts";

@@ -1,8 +1,8 @@
 import { sep } from "node:path";
-import { askInBackground } from "./agent/approvals/hosts/ask-in-background.ts";
+import { askInBackground } from "./agent/approvals/hosts/ask-host.ts";
 import { ToolSlots } from "./agent/calls/slots.ts";
 import { knownParts, type PartNames } from "./agent/loop/lease.ts";
-import type { AgentServices, ServerServices } from "./agent/loop/services.ts";
+import type { AgentServices, ServerServices } from "./agent/loop/scope.ts";
 import { measured, MODEL_OUTCOMES } from "./agent/models/measured.ts";
 import type { Model } from "./agent/models/model.ts";
 import { allowedFolders } from "./agent/workspace/roots.ts";

@@ -1,6 +1,6 @@
 import type { Around } from "../agent/calls/hooks.ts";
 import type { MessagesChanged, PostModel, PreModel } from "../agent/conversation/model-hooks.ts";
-import type { Hooks } from "../agent/loop/template.ts";
+import type { Hooks } from "../agent/loop/scope.ts";
 import type { Placed } from "../agent/tools/hook.ts";
 import { hookList, listOf, postHooks, type HookList } from "../agent/tools/hook-list.ts";
 import type { PreToolUse } from "../agent/tools/tool-hooks.ts";

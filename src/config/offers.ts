@@ -1,4 +1,4 @@
-import type { Template } from "../agent/loop/template.ts";
+import type { Template } from "../agent/loop/scope.ts";
 import type { Model } from "../agent/models/model.ts";
 import type { CustomMode } from "../agent/policy/permission.ts";
 import type { Tool } from "../agent/tools/tool.ts";

@@ -2,7 +2,7 @@ import { realpathSync } from "node:fs";
 import { posix, resolve } from "node:path";
 import type { Availability } from "../agent/workspace/sandbox/available.ts";
 import { parseListedHost, type HostRule } from "../agent/policy/hosts/host-rule.ts";
-import type { Template } from "../agent/loop/template.ts";
+import type { Template } from "../agent/loop/scope.ts";
 import { isInside } from "../lib/path-inside.ts";
 import { closed as closedGroup, complete, TEXTS, withDefault, type Complete } from "../lib/setting.ts";
 import { messageOf } from "../lib/text.ts";

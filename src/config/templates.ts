@@ -1,9 +1,9 @@
 import { protectedPaths } from "../agent/workspace/sandbox/protected-paths.ts";
 import { Type } from "typebox";
-import { APPROVAL_SETTINGS } from "../agent/approvals/template.ts";
-import { CALL_SETTINGS } from "../agent/calls/template.ts";
-import { CONVERSATION_SETTINGS } from "../agent/conversation/template.ts";
-import { TURN_SETTINGS, type Template } from "../agent/loop/template.ts";
+import { APPROVAL_SETTINGS } from "../agent/approvals/scope.ts";
+import { CALL_SETTINGS } from "../agent/calls/scope.ts";
+import { CONVERSATION_SETTINGS } from "../agent/conversation/scope.ts";
+import { TURN_SETTINGS, type Template } from "../agent/loop/scope.ts";
 import {
   PERMISSION_SETTINGS,
   readPermission,

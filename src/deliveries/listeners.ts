@@ -19,7 +19,7 @@ import { parseRule } from "../agent/policy/parse-rule.ts";
 import { hookAnswer } from "../agent/tools/hook.ts";
 import { ownCodeOf, runOwnCode } from "../agent/tools/own-code.ts";
 import type { AgentOfTenant } from "../agent/loop/lease.ts";
-import type { AgentServices, ServerServices } from "../agent/loop/services.ts";
+import type { AgentServices, ServerServices } from "../agent/loop/scope.ts";
 
 export type ListenedEvent<Kind extends EventKind = EventKind> = BodyOf<Kind> & {
   readonly tenant: string;

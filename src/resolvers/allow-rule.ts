@@ -6,7 +6,7 @@ import {
   type AllowAlways,
 } from "../agent/approvals/allow-rules/always-allow.ts";
 import { alsoAnswered } from "../agent/approvals/allow-rules/also-answered.ts";
-import type { RuleProposal } from "../agent/approvals/allow-rules/rule-proposal.ts";
+import type { RuleProposal } from "../agent/approvals/allow-rules/rule-examples.ts";
 import type { AllowRule, Approval, Prisma } from "../db/generated/client.ts";
 import type { Context } from "./context.ts";
 import type { UserError } from "./errors.ts";

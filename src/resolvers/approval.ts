@@ -1,4 +1,4 @@
-import { cannotDecide, type CannotDecideReason } from "../agent/approvals/cannot-decide.ts";
+import { cannotDecide, type CannotDecideReason } from "../agent/approvals/approval.ts";
 import { decideApproval as decide } from "../agent/approvals/decide.ts";
 import type { DecideApproval } from "../agent/approvals/decision.ts";
 import type { Approval, Prisma, ToolCall } from "../db/generated/client.ts";

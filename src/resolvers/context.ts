@@ -1,5 +1,5 @@
 import type { Actor } from "../agent/actors/actor.ts";
-import type { AgentServices } from "../agent/loop/services.ts";
+import type { AgentServices } from "../agent/loop/scope.ts";
 import type { PrismaReads } from "../db/database.ts";
 import type { ImageOfTenant } from "../agent/conversation/images.ts";
 import type { LogHead } from "../events/cursor.ts";

@@ -1,4 +1,4 @@
-import { countForkPoints, readForkPoints, type ForkPoint } from "../agent/commands/fork-points.ts";
+import { countForkPoints, readForkPoints, type ForkPoint } from "../agent/commands/fork-agent.ts";
 import { checkPage, DEFAULT_PAGE, MOST_COUNTED, pageOfRows, type Connection, type PageArguments } from "./connection.ts";
 import type { Context } from "./context.ts";
 import { readPlace, type Order } from "./keyset.ts";

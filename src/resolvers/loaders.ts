@@ -1,10 +1,9 @@
 import DataLoader from "dataloader";
-import { readCallsOfSteps, type StepOfAgent } from "../agent/calls/call.ts";
-import { readApprovals, type FoundApproval } from "../agent/approvals/approval.ts";
-import type { AgentUsage } from "../agent/loop/usage.ts";
-import { readUsage } from "../agent/loop/usage.ts";
-import { readStandstills, waitingFor, type KnownNames } from "../agent/loop/waiting-for.ts";
 import { readActorNames } from "../agent/actors/actor-names.ts";
+import { readApprovals, type FoundApproval } from "../agent/approvals/approval.ts";
+import { readCallsOfSteps, type StepOfAgent } from "../agent/calls/call.ts";
+import { type AgentUsage, readUsage } from "../agent/loop/usage.ts";
+import { readStandstills, waitingFor, type KnownNames } from "../agent/loop/waiting-for.ts";
 import type { Sql } from "../db/sql.ts";
 import type { ActorRef } from "../events/actor-ref.ts";
 import { openBlocksAt, type OpenBlock } from "../events/blocks.ts";

@@ -1,5 +1,4 @@
-import { sendMessage as send, type SendMessage } from "../agent/commands/send-message.ts";
-import { withdrawMessage as withdraw } from "../agent/commands/withdraw-message.ts";
+import { sendMessage as send, type SendMessage, withdrawMessage as withdraw } from "../agent/commands/messages.ts";
 import { storedBlocks, type StoredBlock, type StoredImage } from "../agent/conversation/images.ts";
 import type { ImageType } from "../agent/models/model.ts";
 import type { Message, Prisma } from "../db/generated/client.ts";

@@ -1,5 +1,5 @@
 import { formatCursor } from "../events/cursor.ts";
-import type { Outcome } from "../agent/actors/outcome.ts";
+import type { Outcome } from "../agent/actors/refusal.ts";
 import type { Result } from "../lib/result.ts";
 import type { Context } from "./context.ts";
 import type { UserError } from "./errors.ts";

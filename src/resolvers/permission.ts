@@ -2,7 +2,7 @@ import { folderHung } from "../agent/workspace/answering-folders.ts";
 import { explainCall, type CallExplanation } from "../agent/calls/explain.ts";
 import { explainHost } from "../agent/calls/hosts/explain-host.ts";
 import { ISSUES, refusalText, type Refusal } from "../agent/calls/refusals/refusal.ts";
-import { templateOf } from "../agent/loop/template.ts";
+import { templateOf } from "../agent/loop/scope.ts";
 import type { OwnPermission } from "../agent/policy/agent-policy.ts";
 import { NETWORK } from "../agent/policy/hosts/host-rule.ts";
 import { readPermission, type PermissionSource } from "../agent/policy/permission-source.ts";

@@ -1,6 +1,6 @@
 import { toolboxOf } from "../agent/calls/stages/validation.ts";
 import { readsTenant } from "../agent/actors/actor.ts";
-import type { Template } from "../agent/loop/template.ts";
+import type { Template } from "../agent/loop/scope.ts";
 import type { Permission, PolicyBox } from "../agent/policy/permission.ts";
 import type { Tool } from "../agent/tools/tool.ts";
 import type { Context } from "./context.ts";

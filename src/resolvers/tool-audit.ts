@@ -1,7 +1,6 @@
-import { auditCounts, type AuditCount } from "../agent/calls/audit/counts.ts";
-import type { AuditFilter } from "../agent/calls/audit/filter.ts";
+import { auditCounts, type AuditCount, auditTotal } from "../agent/calls/audit/counts.ts";
+import type { AuditFilter } from "../agent/calls/audit/rows.ts";
 import { auditPage, type AuditKey, type AuditPart } from "../agent/calls/audit/page.ts";
-import { auditTotal } from "../agent/calls/audit/total.ts";
 import { readsTenant } from "../agent/actors/actor.ts";
 import type { Prisma, ToolCall } from "../db/generated/client.ts";
 import type { ToolCallState } from "../db/generated/enums.ts";

@@ -1,4 +1,4 @@
-import type { CannotDecideReason as CannotDecide } from "../agent/approvals/cannot-decide.ts";
+import type { CannotDecideReason as CannotDecide } from "../agent/approvals/approval.ts";
 import type { CommandRefusalCode } from "../agent/actors/refusal.ts";
 import type { ROLES } from "../agent/actors/actor.ts";
 import type * as stored from "../db/generated/enums.ts";

@@ -1,4 +1,4 @@
-import type { Template as Configured } from "../agent/loop/template.ts";
+import type { Template as Configured } from "../agent/loop/scope.ts";
 import type { Tool as ConfiguredTool } from "../agent/tools/tool.ts";
 import type { Permission, PolicyBox } from "../agent/policy/permission.ts";
 import {

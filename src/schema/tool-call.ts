@@ -1,8 +1,7 @@
 import { inputPreview } from "../agent/calls/events.ts";
-import { MOST_BYTES } from "../agent/calls/outputs.ts";
-import { isRetryable, recommendationsOf } from "../agent/calls/advice.ts";
-import type { OutputPiece as Piece } from "../agent/calls/outputs.ts";
-import type { Trail } from "../agent/calls/states.ts";
+import { MOST_BYTES, type OutputPiece as Piece } from "../agent/calls/outputs.ts";
+import { isRetryable, recommendationsOf } from "../agent/calls/refusals/refusal-details.ts";
+import type { Trail } from "../agent/calls/call.ts";
 import type { Passage } from "../agent/calls/stage-clock.ts";
 import type { Explanation } from "../agent/policy/permission.ts";
 import type { CallApproval, ToolCallError as Failure, ToolCallSnapshot as Snapshot } from "../events/snapshots.ts";

@@ -1,6 +1,11 @@
-import { abilitiesOf, type Ability as OneAbility, type Action as ActorAction } from "../agent/actors/abilities.ts";
-import { actorRef, type Actor } from "../agent/actors/actor.ts";
-import type { AgentServices } from "../agent/loop/services.ts";
+import {
+  abilitiesOf,
+  type Ability as OneAbility,
+  type Action as ActorAction,
+  actorRef,
+  type Actor,
+} from "../agent/actors/actor.ts";
+import type { AgentServices } from "../agent/loop/scope.ts";
 import { ActorRef } from "./actor.ts";
 import { builder } from "./builder.ts";
 import { described } from "./described.ts";

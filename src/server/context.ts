@@ -1,7 +1,7 @@
 import type { Actor } from "../agent/actors/actor.ts";
 import type { AgentOfTenant } from "../agent/loop/lease.ts";
 import type { KnownNames } from "../agent/loop/waiting-for.ts";
-import type { AgentServices, ServerServices } from "../agent/loop/services.ts";
+import type { AgentServices, ServerServices } from "../agent/loop/scope.ts";
 import { Loaders } from "../resolvers/loaders.ts";
 import type { LogHead } from "../events/cursor.ts";
 import type { Context } from "../resolvers/context.ts";

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { AgentServices } from "../agent/loop/services.ts";
+import type { AgentServices } from "../agent/loop/scope.ts";
 import { withReader } from "../db/connections/reader-limits.ts";
 import type { ImageLinks } from "./image-links.ts";
 

@@ -1,5 +1,5 @@
 import { auditsBehind, foldAudit } from "../agent/calls/audit/fold.ts";
-import type { ServerServices } from "../agent/loop/services.ts";
+import type { ServerServices } from "../agent/loop/scope.ts";
 import { every } from "../lib/every.ts";
 import { withCause } from "../lib/text.ts";
 

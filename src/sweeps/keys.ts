@@ -1,4 +1,4 @@
-import type { ServerServices } from "../agent/loop/services.ts";
+import type { ServerServices } from "../agent/loop/scope.ts";
 import type { Statement } from "../db/sql.ts";
 import { every } from "../lib/every.ts";
 import { withCause } from "../lib/text.ts";

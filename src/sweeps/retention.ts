@@ -2,7 +2,7 @@ import { applyRetention, type KnownConsumer, type RetentionPolicy } from "../eve
 import { counted } from "../lib/counted.ts";
 import { every } from "../lib/every.ts";
 import { withCause } from "../lib/text.ts";
-import type { ServerServices } from "../agent/loop/services.ts";
+import type { ServerServices } from "../agent/loop/scope.ts";
 
 /** The time between two sweeps, in ms. */
 export const RETENTION_SWEEP_MS = 60 * 60 * 1_000;

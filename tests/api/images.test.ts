@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ForkAgentDocument, MessageImagesDocument, SendMessageDocument, type ImageInput } from "../generated/documents.ts";
-import { imagesProblem } from "../../src/agent/commands/images.ts";
+import { imagesProblem } from "../../src/agent/commands/messages.ts";
 import { startTestApp } from "../support/app.ts";
 import { NEIGHBOURS } from "../support/actors.ts";
 import { stillClock } from "../support/clock.ts";

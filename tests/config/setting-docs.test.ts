@@ -1,11 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { Ajv } from "ajv";
 import { expect, it } from "vitest";
-import { APPROVAL_SETTINGS } from "../../src/agent/approvals/template.ts";
+import { APPROVAL_SETTINGS } from "../../src/agent/approvals/scope.ts";
 import { TOOL_LIMIT_SETTINGS } from "../../src/agent/calls/slots.ts";
-import { CALL_SETTINGS } from "../../src/agent/calls/template.ts";
-import { CONVERSATION_SETTINGS } from "../../src/agent/conversation/template.ts";
-import { TURN_SETTINGS } from "../../src/agent/loop/template.ts";
+import { CALL_SETTINGS } from "../../src/agent/calls/scope.ts";
+import { CONVERSATION_SETTINGS } from "../../src/agent/conversation/scope.ts";
+import { TURN_SETTINGS } from "../../src/agent/loop/scope.ts";
 import { PERMISSION_SETTINGS } from "../../src/agent/policy/permission-source.ts";
 import { CONFIG_SETTINGS } from "../../src/config/config.ts";
 import { HOOK_SETTINGS } from "../../src/config/hooks.ts";

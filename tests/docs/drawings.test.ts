@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { expect, it } from "vitest";
-import { TRANSITIONS } from "../../src/agent/calls/states.ts";
+import { TRANSITIONS } from "../../src/agent/calls/call.ts";
 import { CHANNEL_OF, EVENT_KINDS } from "../../src/events/event.ts";
 
 it("ARCHITECTURE.md draws every step of a call from state to state, and no other", async () => {

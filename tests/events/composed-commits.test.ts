@@ -1,10 +1,11 @@
 import { randomUUID } from "node:crypto";
+
 import fc from "fast-check";
 import pg from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { joinCommits, eventsOnly, type Commit } from "../../src/agent/loop/commits/commit.ts";
 import { claim, LEASE_TIMES } from "../../src/agent/loop/lease.ts";
-import { parked } from "../../src/agent/loop/commits/parked.ts";
+import { parked } from "../../src/agent/loop/commits/turns.ts";
 import { readView, type AgentView } from "../../src/agent/loop/view.ts";
 import { SHAPES, shapeName } from "../../src/db/commit/commit-text.ts";
 import type { Database } from "../../src/db/database.ts";

@@ -1,10 +1,10 @@
 import type { Actor } from "../../src/agent/actors/actor.ts";
 import { createAgent } from "../../src/agent/commands/create-agent.ts";
-import { sendMessage } from "../../src/agent/commands/send-message.ts";
+import { sendMessage } from "../../src/agent/commands/messages.ts";
 import { readPermission, type PermissionSource } from "../../src/agent/policy/permission-source.ts";
 import { beginTerm, claim, LEASE_TIMES } from "../../src/agent/loop/lease.ts";
 import { Loop } from "../../src/agent/loop/loop.ts";
-import type { AgentServices } from "../../src/agent/loop/services.ts";
+import type { AgentServices } from "../../src/agent/loop/scope.ts";
 
 const ANNA: Actor = { id: "anna", kind: "USER", tenant: "one", roles: ["admin"], delegators: [] };
 

@@ -8,8 +8,7 @@ import { newWrite, type Write } from "../../events/write.ts";
 import { mapStrings, toJson } from "../../lib/json.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import type { Actor } from "./actor.ts";
-import type { Outcome } from "./outcome.ts";
-import type { CommandRefusal } from "./refusal.ts";
+import type { Outcome, CommandRefusal } from "./refusal.ts";
 
 /** The earlier use of a key. */
 type KeyUse = {

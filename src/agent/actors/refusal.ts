@@ -34,3 +34,9 @@ export function noteProblem(note: string | null): CommandRefusal | null {
   if (note === null || note.length <= NOTE_CHARACTERS) return null;
   return { code: "TOO_LARGE", field: ["note"], message: `a note has at most ${NOTE_CHARACTERS} characters` };
 }
+
+/**
+ * The result of a command: the id of its row, and the position that it reached; null without an event. A repeated key
+ * returns the position of its first use.
+ */
+export type Outcome = { readonly id: string; readonly position: number | null };

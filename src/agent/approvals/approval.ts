@@ -1,10 +1,10 @@
 import { ApprovalKind, type ApprovalDecision, type ApprovalState } from "../../db/generated/enums.ts";
-import type { ActorRef } from "../../events/actor-ref.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
+import type { ActorRef } from "../../events/actor-ref.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
-import { maySee, type Actor } from "../actors/actor.ts";
-import type { OwnPermission } from "../policy/agent-policy.ts";
+import { maySee, type Actor, missingAbility, mayDecide } from "../actors/actor.ts";
 import type { CommandRefusal } from "../actors/refusal.ts";
+import type { OwnPermission } from "../policy/agent-policy.ts";
 
 export type DecisionRow = {
   readonly actorId: string;
@@ -81,4 +81,59 @@ export async function findApproval(sql: Sql, actor: Actor, id: string): Promise<
     field: ["approvalId"],
     message: "there is no such approval: list the pending ones with `approvals(filter: { states: [PENDING] })`",
   });
+}
+
+export type Authority = { readonly onBehalfOf: ActorRef | null };
+
+/**
+ * The name in which the actor may decide: their own, or that of a delegator. Requesters may not decide, nor delegate
+ * the decision, unless the template allows it.
+ */
+export function authorityOf(
+  actor: Actor,
+  { requesters, decisions }: FoundApproval,
+  template: { readonly selfApproval: boolean } | undefined,
+): Result<Authority, CommandRefusal> {
+  const missing = missingAbility(actor, "DECIDE");
+  if (missing !== null) return refused(missing);
+  const isDecider = mayDecide(actor);
+  const mayBe = (id: string): boolean => template?.selfApproval === true || !requesters.some((requester) => requester.id === id);
+  const hasDecided = (id: string): boolean => decisions.some(({ actorId, onBehalfOf }) => (onBehalfOf ?? actorId) === id);
+  const allowed = actor.delegators.filter(({ id }) => mayBe(id));
+  const delegator = allowed.find(({ id }) => !hasDecided(id)) ?? allowed[0];
+  if (mayBe(actor.id) && (isDecider || delegator !== undefined))
+    return accepted({ onBehalfOf: isDecider ? null : (delegator ?? null) });
+  return refused({
+    code: "SELF_APPROVAL",
+    field: null,
+    message:
+      "you, or the actor who delegates to you, asked for this, and the template forbids self-approval: another approver must decide",
+  });
+}
+
+export function earlierDecision(
+  actor: Pick<Actor, "id">,
+  { decisions }: Pick<FoundApproval, "decisions">,
+  { onBehalfOf: delegator }: Authority,
+): DecisionRow | undefined {
+  const principal = delegator?.id ?? actor.id;
+  return decisions.find(({ actorId, onBehalfOf }) => actorId === actor.id || (onBehalfOf ?? actorId) === principal);
+}
+
+export const CANNOT_DECIDE_REASONS = ["CLOSED", "EXPIRED", "NO_ROLE", "SELF_APPROVAL", "ALREADY_DECIDED"] as const;
+export type CannotDecideReason = (typeof CANNOT_DECIDE_REASONS)[number];
+
+/** Every reason for which `decideApproval` would refuse the actor at present; none if they may decide. */
+export function cannotDecide(
+  actor: Actor,
+  approval: FoundApproval,
+  template: { readonly selfApproval: boolean } | undefined,
+): readonly CannotDecideReason[] {
+  const reasons: CannotDecideReason[] = [];
+  if (approval.state !== "PENDING") reasons.push("CLOSED");
+  else if (approval.isOverdue) reasons.push("EXPIRED");
+  const authority = authorityOf(actor, approval, template);
+  if (!authority.ok) reasons.push(authority.refusal.code === "SELF_APPROVAL" ? "SELF_APPROVAL" : "NO_ROLE");
+  else if (earlierDecision(actor, approval, authority.value) !== undefined) reasons.push("ALREADY_DECIDED");
+  return reasons;
 }

@@ -1,19 +1,23 @@
 import { accepted, refused, type Result } from "../../lib/result.ts";
+import { storable } from "../../lib/text.ts";
 import type { Actor } from "../actors/actor.ts";
 import type { CommandRefusal } from "../actors/refusal.ts";
 import { readCall, type CallView } from "../calls/call.ts";
-import { findApproval, type FoundApproval, type FoundCall, type FoundHost } from "./approval.ts";
-import { authorityOf, earlierDecision } from "./authority.ts";
-import { decisionProblem } from "./check.ts";
-import { answerClosed, answerRepeated } from "./closed.ts";
-import { decided, type Decision, type DecisionCommit } from "./decided.ts";
-import type { Decided, DecideApproval } from "./decision.ts";
+import {
+  findApproval,
+  type FoundApproval,
+  type FoundCall,
+  type FoundHost,
+  authorityOf,
+  earlierDecision,
+  type DecisionRow,
+} from "./approval.ts";
+import { decided, type Decision, type DecisionCommit, editAsked, nobodyElse } from "./decided.ts";
+import { decisionProblem, type Decided, type DecideApproval } from "./decision.ts";
 import { checkEdit, type EditedInput } from "./edited-input.ts";
-import { editAsked, nobodyElse } from "./edit-asked.ts";
 import { expireApproval } from "./expire.ts";
 import { decidedHost } from "./hosts/decided-host.ts";
-import type { ApprovalServices } from "./services.ts";
-import type { ApprovalTemplate } from "./template.ts";
+import type { ApprovalServices, ApprovalTemplate } from "./scope.ts";
 
 /** After this many conflicts, a decision is an internal error. */
 const TRIES = 50;
@@ -115,4 +119,68 @@ async function editOf(
     return refused({ code: "NOT_FOUND", field: ["input"], message });
   }
   return checkEdit(services, { id, tenant, workspace, permission, template }, call, input);
+}
+
+function answerRepeated(
+  approval: FoundApproval,
+  { decision }: DecideApproval,
+  { actorId, onBehalfOf, decision: earlier }: DecisionRow,
+): Result<Decided, CommandRefusal> {
+  if (decision === earlier) return accepted({ id: approval.id, position: null, agentId: approval.agentId });
+  const who = onBehalfOf === null ? actorId : `${actorId} on behalf of ${onBehalfOf}`;
+  return refused({
+    code: "ALREADY_DECIDED",
+    field: ["decision"],
+    message: `already decided: ${who} decided ${earlier}, and that stands; the approval waits for other people, who may still deny it`,
+  });
+}
+
+function answerClosed(
+  approval: FoundApproval,
+  { decision, result }: DecideApproval,
+  edit: Result<EditedInput | null, CommandRefusal>,
+  output: CallView["output"],
+): Result<Decided, CommandRefusal> {
+  switch (approval.state) {
+    case "ALLOWED":
+    case "DENIED":
+    case "RESOLVED": {
+      const allowedHash = approval.decisions.find(({ inputHash }) => inputHash !== null)?.inputHash ?? null;
+      const isSameInput = edit.ok && (edit.value?.inputHash ?? null) === allowedHash;
+      const isSameResult = decision !== "DONE" || output === storable(result ?? "");
+      const isSame =
+        (approval.state === "ALLOWED" && decision === "ALLOW" && isSameInput) ||
+        (approval.state === "DENIED" && decision === "DENY") ||
+        (approval.state === "RESOLVED" && approval.decisions.at(-1)?.decision === decision && isSameResult);
+      if (isSame) return accepted({ id: approval.id, position: null, agentId: approval.agentId });
+      return refused({
+        code: "ALREADY_DECIDED",
+        field: ["decision"],
+        message: `already decided: ${approval.state}${allowedHash === null ? "" : ", with another input"}; see \`decidedBy\` of the approval`,
+      });
+    }
+    case "SEALED":
+      return refused({
+        code: "SEALED",
+        field: ["approvalId"],
+        message: `${approval.kind === "NETWORK_HOST" ? "the turn, or the program that asked," : "the turn"} ended before a decision: this decision is no longer needed`,
+      });
+    case "STALE":
+      // A repeated decision by the person whose edited input the newer approval is about.
+      if (edit.ok && edit.value !== null && approval.decisions.at(-1)?.inputHash === edit.value.inputHash)
+        return accepted({ id: approval.id, position: null, agentId: approval.agentId });
+      return refused({
+        code: "STALE",
+        field: ["approvalId"],
+        message: "the action has changed: decide the newer approval of the same call",
+      });
+    case "EXPIRED":
+      return refused({
+        code: "EXPIRED",
+        field: ["approvalId"],
+        message: `the approval has expired, and ${approval.kind === "NETWORK_HOST" ? "the host stays closed" : "the call did not run"}: the agent may ask again`,
+      });
+    case "PENDING":
+      throw new Error("a pending approval is not closed");
+  }
 }

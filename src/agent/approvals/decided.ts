@@ -1,19 +1,18 @@
 import type { ApprovalTransition, OutsideChange } from "../../db/commit/change.ts";
 import type { ApprovalDecision, ApprovalState } from "../../db/generated/enums.ts";
 import type { AgentEventBody } from "../../events/event.ts";
+import { refused, type Result } from "../../lib/result.ts";
 import { storable } from "../../lib/text.ts";
 import { actorRef, type Actor } from "../actors/actor.ts";
-import type { ApprovalView, CallView } from "../calls/call.ts";
-import { endEvents } from "../calls/events.ts";
-import { confirmationEnded, confirmedStages } from "../calls/trace.ts";
-import { refusedStep } from "../calls/refusals/refused-step.ts";
-import { explainedBy, isFinal, callStep, type CallStep } from "../calls/states.ts";
-import type { FoundApproval, FoundCall } from "./approval.ts";
-import type { Authority } from "./authority.ts";
-import type { DecideApproval } from "./decision.ts";
+import type { CommandRefusal } from "../actors/refusal.ts";
+import { type ApprovalView, type CallView, explainedBy, isFinal, callStep, type CallStep } from "../calls/call.ts";
+import { endEvents, confirmationEnded, confirmedStages } from "../calls/events.ts";
+import { refusedStep } from "../calls/refusals/refusal-details.ts";
+import type { FoundApproval, FoundCall, Authority } from "./approval.ts";
+import { type DecideApproval, isOutcomeDecision, settleOutcome } from "./decision.ts";
 import type { EditedInput } from "./edited-input.ts";
-import { isOutcomeDecision, settleOutcome } from "./outcome.ts";
-import type { ApprovalTemplate } from "./template.ts";
+import { closedEvent, requestApproval } from "./request.ts";
+import type { ApprovalTemplate } from "./scope.ts";
 
 export type DecisionMade = {
   readonly approval: FoundApproval;
@@ -158,4 +157,64 @@ function stepOf(
     );
   const refusal = { type: "user_rejected", stage: "confirmation", note } as const;
   return refusedStep({ ...call, approval: decided }, refusal, at, { facts: { durationMs: 0, stages }, trail });
+}
+
+/** An edit of the input by a person, which makes the call their own request. */
+export type EditAsked = Omit<Decision, "edit" | "template"> & {
+  readonly edit: EditedInput;
+  readonly template: ApprovalTemplate;
+  /** The ids of all who may decide in the tenant; null if unknown. */
+  readonly deciders: readonly string[] | null;
+};
+
+/** Why an edit would leave no decider: all who may decide have become requesters. Null if somebody can decide. */
+export function nobodyElse({
+  approval: { requesters },
+  actor,
+  authority,
+  deciders,
+}: EditAsked): Result<never, CommandRefusal> | null {
+  const asked = new Set([actor.id, ...requesters.map(({ id }) => id)]);
+  if (authority.onBehalfOf !== null) asked.add(authority.onBehalfOf.id);
+  if (deciders === null || deciders.some((id) => !asked.has(id))) return null;
+  return refused({
+    code: "SELF_APPROVAL",
+    field: ["input"],
+    message:
+      "an edited input needs the approval of another person, and there is none: deny it, and describe the change in the note",
+  });
+}
+
+/**
+ * The commit of an edit under a template without self-approval. The approval is closed as superseded, and a newer one
+ * asks another person about the edited input.
+ */
+export function editAsked(made: EditAsked): DecisionCommit {
+  const { approval, call, edit, actor, at, template } = made;
+  const { change, events } = decisionPart(made, edit, { state: "STALE", missing: 1 });
+  const { inputHash, values: ruleValues } = edit;
+  const trail = { note: `input edited by ${actor.id}; another person is asked`, by: actorRef(actor) };
+  const facts = { effectiveInput: edit.input, inputHash, ruleValues };
+  const step = callStep(call, "APPROVAL_REQUIRED", at, facts, explainedBy(edit.explanation), trail);
+  const reason = `${actor.id} edited the input, so another person must decide`;
+  const request = requestApproval(
+    { id: approval.agentId, tenant: approval.tenant },
+    {
+      kind: "TOOL_CALL",
+      call: step.call,
+      input: edit.input,
+      inputHash,
+      reason,
+      risk: edit.risk,
+      meta: null,
+      preview: null,
+      quorum: approval.quorum,
+      at,
+    },
+    template,
+  );
+  return {
+    change: { ...change, transitions: [step.transition], approvals: [request.row] },
+    events: [...events, closedEvent(approval.id, call.id, "STALE", "replaced by an approval of the edited input"), request.event],
+  };
 }

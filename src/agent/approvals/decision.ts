@@ -1,5 +1,8 @@
 import type { ApprovalDecision } from "../../db/generated/enums.ts";
 import type { Json } from "../../lib/json.ts";
+import { noteProblem, type CommandRefusal } from "../actors/refusal.ts";
+import { type CallView, sealCall, callStep, type CallStep, type Trail } from "../calls/call.ts";
+import type { FoundApproval } from "./approval.ts";
 
 export type DecideApproval = {
   readonly approvalId: string;
@@ -14,3 +17,102 @@ export type DecideApproval = {
 
 /** The approval, the position that the decision reached (null for an earlier one), and the agent to wake. */
 export type Decided = { readonly id: string; readonly position: number | null; readonly agentId: string };
+
+export type OutcomeDecision = Extract<ApprovalDecision, "DONE" | "RETRY" | "FAIL">;
+
+/** The longest result that a person may give, in characters. */
+const RESULT_CHARACTERS = 16_000;
+
+export function isOutcomeDecision(decision: ApprovalDecision): decision is OutcomeDecision {
+  return decision === "DONE" || decision === "RETRY" || decision === "FAIL";
+}
+
+/**
+ * The call's step after a person decided its outcome: done with their result, or failed. A retry takes no step here:
+ * only the agent's owner starts calls.
+ */
+export function settleOutcome(
+  call: CallView,
+  decision: OutcomeDecision,
+  result: string,
+  trail: Trail & { readonly note: string },
+  at: Date,
+): CallStep | null {
+  switch (decision) {
+    case "DONE":
+      return callStep(
+        call,
+        "COMPLETED",
+        at,
+        { output: result, isError: false, completedAt: at.toISOString() },
+        { details: null },
+        trail,
+      );
+    case "FAIL":
+      return sealCall(call, trail, at);
+    case "RETRY":
+      return null;
+  }
+}
+
+/** The problem with a decision, whatever the approval's state; null if there is none. */
+export function decisionProblem(
+  { decision, inputHash, input, note, result }: DecideApproval,
+  approval: FoundApproval,
+): CommandRefusal | null {
+  const tooLong = noteProblem(note);
+  if (tooLong !== null) return tooLong;
+  if (approval.kind !== "OUTCOME_UNKNOWN" && decision !== "ALLOW" && decision !== "DENY")
+    return {
+      code: "INVALID",
+      field: ["decision"],
+      message: "decide this approval with ALLOW or DENY; DONE, RETRY and FAIL are for the kind OUTCOME_UNKNOWN",
+    };
+  if (approval.kind === "OUTCOME_UNKNOWN" && !isOutcomeDecision(decision))
+    return {
+      code: "INVALID",
+      field: ["decision"],
+      message: "the call ran and its outcome is unknown: decide DONE with its result, RETRY to run it again, or FAIL",
+    };
+  if (decision === "DONE" && (result === null || result.trim() === ""))
+    return {
+      code: "INVALID",
+      field: ["result"],
+      message: "DONE needs a result: describe the outcome of the call for the model",
+    };
+  if (result !== null && decision !== "DONE")
+    return { code: "INVALID", field: ["result"], message: "`result` is allowed only with DONE" };
+  if (result !== null && result.length > RESULT_CHARACTERS)
+    return { code: "TOO_LARGE", field: ["result"], message: `a result has at most ${RESULT_CHARACTERS} characters` };
+  if ((decision === "ALLOW" || decision === "RETRY") && inputHash === null)
+    return {
+      code: "INVALID",
+      field: ["inputHash"],
+      message: `${decision} needs the \`inputHash\` of the approval that you saw`,
+    };
+  if (inputHash !== null && inputHash !== approval.inputHash)
+    return {
+      code: "HASH_MISMATCH",
+      field: ["inputHash"],
+      message: "`inputHash` does not match this approval: read the approval again, then decide",
+    };
+  if (input !== null && approval.kind === "NETWORK_HOST")
+    return {
+      code: "INVALID",
+      field: ["input"],
+      message: "the host of an approval cannot be changed: deny it, and name the allowed host in the note",
+    };
+  if (input !== null && decision !== "ALLOW")
+    return {
+      code: "INVALID",
+      field: ["input"],
+      message: "`input` is allowed only with ALLOW: describe the change in the note instead",
+    };
+  if (input !== null && approval.quorum > 1)
+    return {
+      code: "INVALID",
+      field: ["input"],
+      message: `${approval.quorum} people must allow the same input, so it cannot be changed: deny it, and describe the change in the note`,
+    };
+  return null;
+}

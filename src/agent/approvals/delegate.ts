@@ -7,13 +7,11 @@ import { storable } from "../../lib/text.ts";
 import { SERVER, type ActorRef } from "../../events/actor-ref.ts";
 import type { DelegationSnapshot } from "../../events/tenant-event.ts";
 import type { Statement } from "../../db/sql.ts";
-import { missingAbility } from "../actors/abilities.ts";
-import { actorRef, type Actor } from "../actors/actor.ts";
+import { missingAbility, actorRef, type Actor } from "../actors/actor.ts";
 import { answerOf, claimKey, onceByKey, type KeyedRequest } from "../actors/idempotency.ts";
-import type { Outcome } from "../actors/outcome.ts";
-import { noteProblem, type CommandRefusal } from "../actors/refusal.ts";
+import { type Outcome, noteProblem, type CommandRefusal } from "../actors/refusal.ts";
 import { DAY_MS } from "../../lib/clock.ts";
-import type { ApprovalServices } from "./services.ts";
+import type { ApprovalServices } from "./scope.ts";
 
 type DelegationServices = Pick<ApprovalServices, "sql" | "log" | "clock" | "logger">;
 

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "../../lib/json.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import type { CommandRefusal } from "../actors/refusal.ts";
-import type { ApprovalServices } from "./services.ts";
+import type { ApprovalServices } from "./scope.ts";
 import { inputHash } from "../calls/stages/confirmation.ts";
 import { issueLines, refusalText } from "../calls/refusals/refusal.ts";
 import type { Explanation } from "../policy/permission.ts";
@@ -9,7 +9,7 @@ import { storedValues, type RuleValues } from "../policy/rule-values.ts";
 import { riskOf } from "../calls/risk.ts";
 import type { Risk } from "../tools/tool.ts";
 import { folderHung } from "../workspace/answering-folders.ts";
-import { dryRun, type DryRunAgent } from "../calls/dry-run.ts";
+import { dryRun, type DryRunAgent } from "../calls/explain.ts";
 
 /** An allowed input with its hash, normalised values and explanation. */
 export type EditedInput = {

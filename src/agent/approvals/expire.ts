@@ -4,14 +4,11 @@ import type { Statement } from "../../db/sql.ts";
 import type { AgentEventBody } from "../../events/event.ts";
 import { eachByTenant } from "../../events/by-tenant.ts";
 import { logIsWhole } from "../../events/newest-events.ts";
-import { endEvents } from "../calls/events.ts";
-import { confirmationEnded, confirmedStages } from "../calls/trace.ts";
-import type { CallStep } from "../calls/states.ts";
-import { closedEvent } from "./closed-event.ts";
-import { refusedStep } from "../calls/refusals/refused-step.ts";
-import { readCall, type CallView } from "../calls/call.ts";
-import { sealCall } from "../calls/seal.ts";
-import type { ApprovalServices } from "./services.ts";
+import { endEvents, confirmationEnded, confirmedStages } from "../calls/events.ts";
+import { type CallStep, readCall, type CallView, sealCall } from "../calls/call.ts";
+import { closedEvent } from "./request.ts";
+import { refusedStep } from "../calls/refusals/refusal-details.ts";
+import type { ApprovalServices } from "./scope.ts";
 
 type Expiring = {
   readonly id: string;

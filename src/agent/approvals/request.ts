@@ -1,12 +1,12 @@
 import { randomUUIDv7 } from "node:crypto";
 import type { OwnerChange } from "../../db/commit/change.ts";
-import type { ApprovalKind } from "../../db/generated/enums.ts";
+import type { ApprovalKind, ApprovalState } from "../../db/generated/enums.ts";
 import type { AgentEventBody } from "../../events/event.ts";
 import type { Json, JsonObject } from "../../lib/json.ts";
 import type { CallingAgent, CallView } from "../calls/call.ts";
 import { snapshot } from "../calls/events.ts";
 import type { CallPreview } from "../calls/stages/preview.ts";
-import type { ApprovalTemplate } from "./template.ts";
+import type { ApprovalTemplate } from "./scope.ts";
 
 export type Asking = {
   readonly kind: ApprovalKind;
@@ -76,4 +76,13 @@ export function requestApproval(
     },
     call: asked,
   };
+}
+
+export function closedEvent(
+  approvalId: string,
+  callId: string | null,
+  approvalState: ApprovalState,
+  note: string,
+): AgentEventBody {
+  return { kind: "PERMISSION_CLOSED", approvalId, callId, approvalState, note };
 }

@@ -1,13 +1,16 @@
+import type { CancelRequest, ToolCallPatch, ToolCallTransition } from "../../db/commit/change.ts";
 import type { ApprovalDecision, ApprovalKind, ApprovalState, ToolCallState } from "../../db/generated/enums.ts";
-import type { CancelRequest } from "../../db/commit/change.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
 import type { ActorRef } from "../../events/actor-ref.ts";
 import type { ToolCallError } from "../../events/snapshots.ts";
-import type { Json } from "../../lib/json.ts";
+import type { Json, JsonObject } from "../../lib/json.ts";
+import type { OwnPermission } from "../policy/agent-policy.ts";
+import { hookVerdict } from "../policy/judge.ts";
+import type { Explanation } from "../policy/permission.ts";
+import { writtenFiles } from "../policy/rule-values.ts";
 import { HOSTS_OF_CALL, type HostQuestion } from "./hosts/host-question.ts";
 import type { ShellView } from "./shells/rows.ts";
 import type { Stages } from "./stage-clock.ts";
-import type { OwnPermission } from "../policy/agent-policy.ts";
 
 export type ApprovalView = {
   readonly id: string;
@@ -101,4 +104,130 @@ export async function readCallsOfSteps(sql: Sql, steps: readonly StepOfAgent[]):
   return steps.map(
     ({ agentId, step }) => new Map(found.get(`${agentId}:${step}`)?.map(({ providerId, id }) => [providerId, id])),
   );
+}
+
+export const TRANSITIONS: Readonly<Record<ToolCallState, readonly ToolCallState[]>> = {
+  PENDING: ["APPROVAL_REQUIRED", "EXECUTING", "DENIED", "FAILED", "COMPLETED", "SEALED"],
+  APPROVAL_REQUIRED: ["APPROVAL_REQUIRED", "APPROVED", "DENIED", "SEALED", "COMPLETED", "EXECUTING", "FAILED"],
+  APPROVED: ["EXECUTING", "APPROVAL_REQUIRED", "DENIED", "FAILED", "SEALED"],
+  EXECUTING: ["COMPLETED", "FAILED", "SEALED", "APPROVAL_REQUIRED", "EXECUTING"],
+  COMPLETED: [],
+  FAILED: [],
+  DENIED: [],
+  SEALED: [],
+};
+
+const FINAL_STATES: ReadonlySet<ToolCallState> = new Set(["COMPLETED", "FAILED", "DENIED", "SEALED"]);
+
+export function isFinal(state: ToolCallState): boolean {
+  return FINAL_STATES.has(state);
+}
+
+export function hasRun(state: ToolCallState): boolean {
+  return state === "EXECUTING" || state === "APPROVAL_REQUIRED";
+}
+
+export function isToRetry({ state, approval }: CallView): boolean {
+  return state === "APPROVAL_REQUIRED" && approval?.state === "RESOLVED" && approval.decision === "RETRY";
+}
+
+export type CallFacts = Partial<
+  Pick<
+    CallView,
+    | "output"
+    | "isError"
+    | "error"
+    | "stages"
+    | "startedAt"
+    | "completedAt"
+    | "durationMs"
+    | "attempt"
+    | "effectiveInput"
+    | "ruleValues"
+    | "inputHash"
+    | "cachedFrom"
+  >
+>;
+
+export function explainedBy(explanation: Explanation): Pick<ToolCallPatch, "explanation" | "verdict" | "hookVerdict"> {
+  return { explanation, verdict: explanation.verdict, hookVerdict: hookVerdict(explanation) };
+}
+
+export type CallStep = { readonly transition: ToolCallTransition; readonly call: CallView };
+
+export type Trail = { readonly note?: string; readonly by?: CancelRequest["by"] };
+
+/** Moves a call to its next state. Throws on a step that TRANSITIONS does not allow: an internal error. */
+export function callStep(
+  call: CallView,
+  to: ToolCallState,
+  at: Date,
+  facts: CallFacts,
+  columns: Partial<ToolCallPatch> = {},
+  trail: Trail = {},
+): CallStep {
+  if (!TRANSITIONS[call.state].includes(to)) throw new Error(`a call cannot go from ${call.state} to ${to}`);
+  const timestamp = at.toISOString();
+  return {
+    transition: {
+      id: call.id,
+      from: call.state,
+      set: { ...facts, ...columns, state: to, updatedAt: at },
+      audit: { state: to, timestamp, ...trail },
+    },
+    call: { ...call, ...facts, state: to },
+  };
+}
+
+const ADVICE: Readonly<Record<string, { readonly error: string; readonly recommendations: readonly string[] }>> = {
+  PENDING: {
+    error: "The call was not run.",
+    recommendations: ["It had no effect.", "Call the tool again only if it is still wanted."],
+  },
+  APPROVAL_REQUIRED: {
+    error: "Nobody had decided on the call, and it was not run.",
+    recommendations: ["It had no effect.", "Call the tool again only if it is still wanted: it will be asked for again."],
+  },
+  APPROVED: {
+    error: "The call was allowed, but it was not run.",
+    recommendations: ["It had no effect.", "Call the tool again only if it is still wanted, with an input that is still right."],
+  },
+  EXECUTING: {
+    error: "The call was running when it broke off; whether it had effects is unknown.",
+    recommendations: ["Check for effects before anything else.", "Call the tool again only if it is safe to repeat."],
+  },
+};
+
+function sealedResult(call: CallView, note: string): { readonly facts: CallFacts; readonly details: JsonObject } {
+  const isOutcomeUnknown = call.state === "APPROVAL_REQUIRED" && call.approval?.kind === "OUTCOME_UNKNOWN";
+  const status = isOutcomeUnknown ? "EXECUTING" : call.state;
+  const advice = ADVICE[status];
+  if (advice === undefined) throw new Error(`a call in state ${call.state} has its result`);
+  // A call that had not begun has written no file.
+  const files = status === "EXECUTING" ? writtenFiles(call.ruleValues) : [];
+  const payload = {
+    ok: false,
+    error: advice.error,
+    data: {
+      status,
+      startedAt: call.startedAt,
+      approval: call.approval?.state ?? null,
+      toolId: call.id,
+      note,
+      ...(files.length === 0 ? {} : { files }),
+    },
+    recommendations: advice.recommendations,
+    _autoSealed: true,
+  };
+  const error = {
+    type: "aborted",
+    stage: status === "EXECUTING" ? "execution" : "confirmation",
+    message: `${advice.error} (${note})`,
+  } as const;
+  return { facts: { output: JSON.stringify(payload), isError: true, error }, details: payload };
+}
+
+export function sealCall(call: CallView, trail: Trail & { readonly note: string }, at: Date): CallStep {
+  const { facts, details } = sealedResult(call, trail.note);
+  return callStep(call, "SEALED", at, { ...facts, completedAt: at.toISOString() }, { details }, trail);
 }

@@ -12,17 +12,15 @@ import { knownFileRows } from "../workspace/known-files.ts";
 import { ownCodeOf, runOwnCode } from "../tools/own-code.ts";
 import type { ToolResult } from "../tools/tool-result.ts";
 import { argumentsProblem } from "./arguments.ts";
-import type { CallingAgent, CallView } from "./call.ts";
+import { type CallingAgent, type CallView, explainedBy, hasRun, isFinal, type CallFacts } from "./call.ts";
 import type { Refusal } from "./refusals/refusal.ts";
 import { hooksFor } from "./hooks.ts";
 import type { CallScope } from "./scope.ts";
-import { explainedBy, hasRun, isFinal, type CallFacts } from "./states.ts";
 import { StageClock, type Stages } from "./stage-clock.ts";
 import { confirm, type Allowance, type Confirmed } from "./stages/confirmation.ts";
-import { discover, toolboxOf, type Requested } from "./stages/validation.ts";
+import { discover, toolboxOf, type Requested, validate, type Validated } from "./stages/validation.ts";
 import { permit } from "./stages/permission.ts";
 import { NO_PREVIEW, previewCall, type CallPreview, type PreviewResult } from "./stages/preview.ts";
-import { validate, type Validated } from "./stages/validation.ts";
 
 const REPEATS: Statement<{ repeats: number }, [agentId: string, turn: number, callId: string]> = {
   name: "count_repeated_calls",

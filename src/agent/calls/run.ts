@@ -12,8 +12,7 @@ import { refused, type Result } from "../../lib/result.ts";
 import { knownFileRows, KnownFiles, type NotedFile } from "../workspace/known-files.ts";
 import { Waits } from "../workspace/sandbox/waits.ts";
 import type { CallingAgent } from "./call.ts";
-import { readPostToolUseAnswer } from "./hook-answers.ts";
-import { hookCall, hooksFor, type Wrapper } from "./hooks.ts";
+import { readPostToolUseAnswer, hookCall, hooksFor, type Wrapper } from "./hooks.ts";
 import { CallHosts, HostGate, NO_HOSTS, type RefusedHosts } from "./hosts/call-hosts.ts";
 import type { ReadyCall } from "./judge.ts";
 import { CachedRun } from "./results/cached-run.ts";
@@ -22,14 +21,13 @@ import type { ToolOutputs } from "./outputs.ts";
 import { toolCallError, type Refusal } from "./refusals/refusal.ts";
 import { refusedResult } from "./refusals/refusal-details.ts";
 import { CallOutput } from "./programs/call-output.ts";
-import type { CallScope } from "./scope.ts";
+import type { CallScope, CallTemplate } from "./scope.ts";
 import { StageClock, type Stages } from "./stage-clock.ts";
 import { execute, type Executed } from "./stages/execution.ts";
 import { format, type Formatted } from "./stages/formatting.ts";
-import type { CallTemplate } from "./template.ts";
 import type { Validated } from "./stages/validation.ts";
 import { toolContext } from "./tool-context.ts";
-import { stageTrace } from "./trace.ts";
+import { stageTrace } from "./events.ts";
 
 export type CallWarning = {
   readonly detail: "slow_tool" | "events_left_out" | "hook_failed" | "output_not_kept";

@@ -1,8 +1,10 @@
 import type { OutsideChange } from "../../db/commit/change.ts";
 import type { EventDraft } from "../../events/event.ts";
 import type { Json } from "../../lib/json.ts";
-import { byteLength } from "../../lib/text.ts";
+import { accepted, refused, type Result } from "../../lib/result.ts";
+import { byteLength, storable } from "../../lib/text.ts";
 import { actorRef, type Actor } from "../actors/actor.ts";
+import type { CommandRefusal } from "../actors/refusal.ts";
 import type { OwnPermission } from "../policy/agent-policy.ts";
 
 export type NewAgent = {
@@ -81,4 +83,15 @@ export function agentRow({
 
 function storedPermission({ scope, source }: OwnPermission): Json {
   return { scope, source: JSON.parse(JSON.stringify(source)) as Json };
+}
+
+/** The longest title of an agent, in characters. */
+const TITLE_CHARACTERS = 200;
+
+/** The title as it is stored: one trimmed line; null for none. */
+export function readTitle(given: string | null): Result<string | null, CommandRefusal> {
+  const title = given === null ? "" : storable(given).trim();
+  if (title === "") return accepted(null);
+  if (title.length <= TITLE_CHARACTERS && !/[\n\r]/.test(title)) return accepted(title);
+  return refused({ code: "INVALID", field: ["title"], message: `a title is one line of at most ${TITLE_CHARACTERS} characters` });
 }

@@ -6,19 +6,16 @@ import type { OutsideOutcome } from "../../events/outcome.ts";
 import { newWrite } from "../../events/write.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { headBytes, messageOf } from "../../lib/text.ts";
-import { missingAbility } from "../actors/abilities.ts";
-import type { Actor } from "../actors/actor.ts";
+import { missingAbility, type Actor } from "../actors/actor.ts";
 import type { OwnPermission } from "../policy/agent-policy.ts";
 import { readPermission } from "../policy/permission-source.ts";
-import type { AgentServices } from "../loop/services.ts";
-import { agentRow, createdEvent, type NewAgent } from "./agent-row.ts";
+import type { AgentServices } from "../loop/scope.ts";
+import { agentRow, createdEvent, type NewAgent, readTitle } from "./agent-row.ts";
 import { MAX_TIMEOUT_MS } from "../tools/tool.ts";
 import { folderHung } from "../workspace/answering-folders.ts";
 import { isInRoots } from "../workspace/roots.ts";
-import { readTitle } from "./title.ts";
 import { answerOf, claimKey, onceByKey, type KeyedRequest } from "../actors/idempotency.ts";
-import type { Outcome } from "../actors/outcome.ts";
-import type { CommandRefusal } from "../actors/refusal.ts";
+import type { Outcome, CommandRefusal } from "../actors/refusal.ts";
 
 /** The request of createAgent. Null takes the template's value. */
 export type CreateAgent = {

@@ -1,18 +1,15 @@
 import { randomUUIDv7 } from "node:crypto";
-import type { Statement } from "../../db/sql.ts";
+import type { Statement, Sql } from "../../db/sql.ts";
 import { newWrite } from "../../events/write.ts";
 import { isInside } from "../../lib/path-inside.ts";
 import { refused, type Result } from "../../lib/result.ts";
-import { missingAbility } from "../actors/abilities.ts";
-import { maySteer, type Actor } from "../actors/actor.ts";
-import type { OwnPermission } from "../policy/agent-policy.ts";
-import type { AgentServices } from "../loop/services.ts";
-import { agentRow, createdEvent, type NewAgent } from "./agent-row.ts";
-import { findForkPoint } from "./fork-points.ts";
-import { findAgent } from "./find-agent.ts";
+import { missingAbility, maySteer, type Actor } from "../actors/actor.ts";
 import { answerOf, claimKey, onceByKey, type KeyedRequest } from "../actors/idempotency.ts";
-import type { Outcome } from "../actors/outcome.ts";
-import type { CommandRefusal } from "../actors/refusal.ts";
+import type { Outcome, CommandRefusal } from "../actors/refusal.ts";
+import type { AgentServices } from "../loop/scope.ts";
+import type { OwnPermission } from "../policy/agent-policy.ts";
+import { agentRow, createdEvent, type NewAgent } from "./agent-row.ts";
+import { findAgent } from "./find-agent.ts";
 
 /** Ids are the rows'. */
 export type ForkAgent = {
@@ -33,7 +30,7 @@ type Parent = {
   readonly hooks: readonly string[];
 };
 
-const READ: Statement<Parent, [agentId: string]> = {
+const READ_PARENT: Statement<Parent, [agentId: string]> = {
   name: "read_parent",
   text: `SELECT template_id AS "templateId", model, workspace, tool_timeout_ms AS "toolTimeoutMs", permission, lineage, title, coalesce(hooks, '[]'::json) AS hooks FROM agent WHERE id = $1`,
 };
@@ -70,7 +67,7 @@ async function tryToFork(
 ): Promise<Result<Outcome, CommandRefusal> | "KEY_USED"> {
   const found = await findAgent(services.sql, actor, request.agentId);
   if (!found.ok) return found;
-  const [parent] = await services.sql.query(READ, [found.value.id]);
+  const [parent] = await services.sql.query(READ_PARENT, [found.value.id]);
   if (parent === undefined) throw new Error(`agent ${found.value.id} does not exist`);
   if (isInside(services.ownWorkspaces, parent.workspace) && !maySteer(actor, found.value)) return refused(FOLDER_OF_OTHERS);
   const missing = parent.permission?.scope === "REPLACE" ? missingAbility(actor, "REPLACE_PERMISSION") : null;
@@ -106,4 +103,55 @@ async function tryToFork(
   return answerOf(id, outcome, (message) => {
     throw new Error(`an agent could not be forked: ${message}`);
   });
+}
+
+/** A message after which an agent can be forked: later messages depend on no open work there. */
+export type ForkPoint = { readonly messageId: string; readonly index: number; readonly createdAt: Date };
+
+/** A message of a person, complete results, or an answer without tool calls. */
+const SAFE = `m.ordinal IS NOT NULL AND m.content IS NOT NULL AND (m.kind <> 'ASSISTANT' OR NOT EXISTS (SELECT FROM json_array_elements(m.content) b WHERE b ->> 'type' = 'tool_use'))`;
+const COLUMNS = `m.id AS "messageId", m.ordinal AS index, m.created_at AS "createdAt"`;
+
+const READ_POINTS: Statement<ForkPoint, [agentId: string, after: number | null, before: number | null, first: number]> = {
+  name: "read_fork_points",
+  text: `SELECT ${COLUMNS} FROM message m
+    WHERE m.agent_id = $1 AND ($2::int IS NULL OR m.ordinal > $2) AND ($3::int IS NULL OR m.ordinal < $3) AND ${SAFE} ORDER BY m.ordinal DESC LIMIT $4`,
+};
+const READ_OLDEST_POINTS: typeof READ_POINTS = {
+  name: "read_oldest_fork_points",
+  text: `SELECT ${COLUMNS} FROM message m
+    WHERE m.agent_id = $1 AND ($2::int IS NULL OR m.ordinal > $2) AND ($3::int IS NULL OR m.ordinal < $3) AND ${SAFE} ORDER BY m.ordinal LIMIT $4`,
+};
+const COUNT: Statement<{ points: number }, [agentId: string, most: number]> = {
+  name: "count_fork_points",
+  text: `SELECT count(*)::int AS points FROM (SELECT FROM message m WHERE m.agent_id = $1 AND ${SAFE} LIMIT $2) p`,
+};
+const FIND: Statement<ForkPoint, [agentId: string, messageId: string]> = {
+  name: "find_fork_point",
+  text: `SELECT ${COLUMNS} FROM message m WHERE m.agent_id = $1 AND m.id = $2 AND ${SAFE}`,
+};
+
+/** The points between two indexes (null: no bound), at most so many, from the newest or from the oldest on. */
+export type ForkPointSpan = {
+  readonly after: number | null;
+  readonly before: number | null;
+  readonly take: number;
+  readonly from: "newest" | "oldest";
+};
+
+export async function readForkPoints(sql: Sql, agentId: string, span: ForkPointSpan): Promise<ForkPoint[]> {
+  return sql.query(span.from === "newest" ? READ_POINTS : READ_OLDEST_POINTS, [agentId, span.after, span.before, span.take]);
+}
+
+/** The number of fork points, counted up to `most`. */
+export async function countForkPoints(sql: Sql, agentId: string, most: number): Promise<number> {
+  const [row] = await sql.query(COUNT, [agentId, most]);
+  return row?.points ?? 0;
+}
+
+/** The point after this message, or the newest one for null; undefined if there is none. */
+async function findForkPoint(sql: Sql, agentId: string, messageId: string | null): Promise<ForkPoint | undefined> {
+  const newest = { after: null, before: null, take: 1, from: "newest" } as const;
+  const [found] = messageId === null ? await readForkPoints(sql, agentId, newest) : await sql.query(FIND, [agentId, messageId]);
+  return found;
 }

@@ -5,9 +5,8 @@ import type { AgentEvents } from "../../events/agent-events.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { actorRef, type Actor } from "../actors/actor.ts";
 import { answerOf, claimKey, keyedWrite, onceByKey, type KeyedRequest } from "../actors/idempotency.ts";
-import type { Outcome } from "../actors/outcome.ts";
-import type { CommandRefusal } from "../actors/refusal.ts";
-import type { AgentServices } from "../loop/services.ts";
+import type { Outcome, CommandRefusal } from "../actors/refusal.ts";
+import type { AgentServices } from "../loop/scope.ts";
 import { ARCHIVED, findSteered, type FoundAgent } from "./find-agent.ts";
 
 /** `agentId` is the row's id. */

@@ -5,10 +5,9 @@ import { ENDED } from "../../lib/abort-reason.ts";
 import { msSince } from "../../lib/clock.ts";
 import { messageOf, pieces } from "../../lib/text.ts";
 import { AnswerBuilder, isEmpty, type Answer, type SaidBlock } from "./answer.ts";
-import type { ConversationOwner } from "./owner.ts";
+import type { ConversationOwner, ConversationTemplate } from "./scope.ts";
 import { ModelError, type Model, type ModelEvent, type ModelRequest, type TokenUsage } from "../models/model.ts";
 import { NOTHING_SPENT, spentOnBroken, spentTogether, type Spending } from "../models/spending.ts";
-import type { ConversationTemplate } from "./template.ts";
 import { growingWait } from "../../lib/growing-wait.ts";
 
 /** Deltas longer than this are split: an event must not grow beyond its limit. */

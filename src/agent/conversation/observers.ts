@@ -1,5 +1,5 @@
 import { messageOf } from "../../lib/text.ts";
-import type { ConversationOwner } from "./owner.ts";
+import type { ConversationOwner } from "./scope.ts";
 import { hookAnswer, type Placed } from "../tools/hook.ts";
 import { ownCodeOf, runOwnCode, type OwnCodeServices } from "../tools/own-code.ts";
 

@@ -1,7 +1,6 @@
-import { isFinal, isToRetry } from "../calls/states.ts";
+import { isFinal, isToRetry, type CallView } from "../calls/call.ts";
 import { waitsForHosts } from "./commits/hosts-asked.ts";
 import type { AgentView } from "./view.ts";
-import type { CallView } from "../calls/call.ts";
 
 export type Activity = {
   readonly serverId: string;

@@ -2,7 +2,7 @@ import type { Outage } from "../../db/outage.ts";
 import { retryWhileUnavailable } from "../../db/retry-while-unavailable.ts";
 import type { AgentEventBody } from "../../events/event.ts";
 import type { Owner } from "./owner.ts";
-import type { ServerServices } from "./services.ts";
+import type { ServerServices } from "./scope.ts";
 
 /**
  * Reports an ended outage on the timeline of an agent that this server worked on: one STORAGE_FAILURE, after the

@@ -4,7 +4,7 @@ import { expireApprovals, IS_EXPIRED } from "../approvals/expire.ts";
 import { closeLostShells } from "../calls/shells/lost.ts";
 import { IS_LOST } from "../calls/shells/rows.ts";
 import type { AgentOfTenant, Free } from "./lease.ts";
-import type { ServerServices } from "./services.ts";
+import type { ServerServices } from "./scope.ts";
 
 type Overdue = { readonly approvals: boolean; readonly shells: boolean; readonly delegations: boolean };
 

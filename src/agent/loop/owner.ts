@@ -6,15 +6,15 @@ import type { AgentEventBody, EventDraft } from "../../events/event.ts";
 import type { OwnerOutcome } from "../../events/outcome.ts";
 import { Outbox, type WaitingOfAgent } from "../../events/outbox.ts";
 import { withCause } from "../../lib/text.ts";
-import type { CallOwner } from "../calls/owner.ts";
-import type { ConversationOwner } from "../conversation/owner.ts";
+import type { CallOwner } from "../calls/scope.ts";
+import type { ConversationOwner } from "../conversation/scope.ts";
 import type { AddedMessages } from "../conversation/transcript.ts";
 import { compose, identity, joinCommits, eventsOnly, type Commit, move } from "./commits/commit.ts";
-import { shellStarted } from "./commits/shells.ts";
+import { shellStarted } from "./commits/notes.ts";
 import { HeldLease } from "./held-lease.ts";
 import type { Lease, Term } from "./lease.ts";
 import { OwnerView } from "./owner-view.ts";
-import type { AgentServices } from "./services.ts";
+import type { AgentServices } from "./scope.ts";
 import { readView, type AgentView } from "./view.ts";
 
 export type DeferredCommit = Commit & {

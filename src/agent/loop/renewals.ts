@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { withCause } from "../../lib/text.ts";
 import type { Owner } from "./owner.ts";
 import { beginTerm, endBeyond, leasesBeyond, renew, stillHeld, type BeyondLease } from "./lease.ts";
-import type { ServerServices } from "./services.ts";
+import type { ServerServices } from "./scope.ts";
 
 /** The retries for leases with locked rows, each in ms after the one before. */
 const LOCKED_MS = [0, 20, 100, 500];

@@ -16,10 +16,10 @@ import {
   type Free,
   type Lease,
   type Term,
+  LockedRows,
 } from "./lease.ts";
 import { Loop } from "./loop.ts";
-import { LockedRows } from "./locked-rows.ts";
-import type { ServerServices } from "./services.ts";
+import type { ServerServices } from "./scope.ts";
 import { endOverdue } from "./overdue.ts";
 import { Places } from "./places.ts";
 import { Renewals } from "./renewals.ts";

@@ -9,14 +9,12 @@ import { NOTHING_SPENT, type Spending } from "../models/spending.ts";
 import { ownCodeOf, runOwnCode } from "../tools/own-code.ts";
 import { answered, warning } from "./commits/answered.ts";
 import { joinCommits, type Commit } from "./commits/commit.ts";
-import { stepAborted } from "./commits/step-aborted.ts";
-import { stepStarted } from "./commits/step-started.ts";
-import { turnEnded } from "./commits/turn-ended.ts";
+import { stepAborted, stepStarted } from "./commits/steps.ts";
+import { turnEnded } from "./commits/turns.ts";
 import type { AgentFiles } from "./files/agent-files.ts";
 import type { Interrupt, WakeUp } from "./signals.ts";
 import type { DeferredCommit, Owner } from "./owner.ts";
-import type { AgentServices } from "./services.ts";
-import type { Template } from "./template.ts";
+import type { AgentServices, Template } from "./scope.ts";
 import { hookedAgent, type AgentView } from "./view.ts";
 
 type Unasked = { readonly kind: "unasked"; readonly problem: string };

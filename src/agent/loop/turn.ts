@@ -1,10 +1,14 @@
 import type { DoneReason } from "../../db/done-reason.ts";
+import { brokenBlocks } from "../../events/blocks.ts";
 import type { AgentEventBody } from "../../events/event.ts";
-import { turnSealed } from "./commits/turn-sealed.ts";
-import { turnStarted } from "./commits/turn-started.ts";
-import { readBrokenCall } from "./broken-call.ts";
+import type { CallView } from "../calls/call.ts";
+import { endOfBlock } from "../conversation/model-call.ts";
+import { NOTHING_SPENT, spentOnBroken } from "../models/spending.ts";
+import { recovered } from "./commits/calls-run.ts";
+import type { Aborted } from "./commits/steps.ts";
+import { turnSealed, turnStarted } from "./commits/turns.ts";
 import type { Owner } from "./owner.ts";
-import type { AgentServices } from "./services.ts";
+import type { AgentServices } from "./scope.ts";
 import type { AgentView } from "./view.ts";
 
 /** Begins a turn with the waiting messages. It is committed with the turn's first action. */
@@ -32,4 +36,43 @@ export async function sealTurn(
   const broken = await readBrokenCall({ sql, models }, view);
   const trace = templates.get(view.templateId)?.trace ?? false;
   await owner.commit(turnSealed(owner.rebase(view), { reason, note, modelNote, broken, events, trace }, clock.now()));
+}
+
+/** After this many runs the outcome of a call counts as unknown: it may be the cause that its servers stop. */
+const MOST_RUNS = 3;
+
+/**
+ * Continues after an owner that stopped, or released the agent, during `unfinished` or a model call. Returns the ids of
+ * calls that may run again (idempotent tools); the others are asked about or sealed. Null if it could not be committed.
+ */
+export async function recover(
+  { sql, clock, models, tools, templates }: Pick<AgentServices, "sql" | "clock" | "models" | "tools" | "templates">,
+  owner: Owner,
+  view: AgentView,
+  { unfinished, isTakenOver }: { readonly unfinished: readonly CallView[]; readonly isTakenOver: boolean },
+): Promise<readonly string[] | null> {
+  const repeatable = unfinished.filter(({ name, attempt }) => tools.get(name)?.idempotent === true && attempt < MOST_RUNS);
+  const unknown = unfinished.filter((call) => !repeatable.includes(call));
+  const broken = await readBrokenCall({ sql, models }, view);
+  const template = templates.get(view.templateId) ?? null;
+  const isCommitted = await owner.commit(
+    recovered(owner.rebase(view), { unknown, broken, tools, template, isTakenOver }, clock.now()),
+  );
+  return isCommitted ? repeatable.map(({ id }) => id) : null;
+}
+
+/** The traces that an earlier owner's unfinished model call has left in the log. */
+async function readBrokenCall(
+  { sql, models }: Pick<AgentServices, "sql" | "models">,
+  { id, lastStep, stepCount, model: usual }: AgentView,
+): Promise<Aborted> {
+  if (lastStep?.state !== "STARTED") return { events: [], spent: NOTHING_SPENT, price: null };
+  const said = (await brokenBlocks(sql, id)).filter(({ step }) => step === stepCount);
+  const characters = said.reduce((sum, { text }) => sum + text.length, 0);
+  const model = [models.get(usual), ...models.values()].find((candidate) => candidate?.name === lastStep.model);
+  return {
+    events: said.filter(({ isEnded }) => !isEnded).map((block) => endOfBlock(block, stepCount, true)),
+    spent: spentOnBroken(null, characters),
+    price: model?.price ?? null,
+  };
 }

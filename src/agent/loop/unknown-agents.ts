@@ -2,7 +2,7 @@ import type { Statement } from "../../db/sql.ts";
 import { every } from "../../lib/every.ts";
 import { withCause } from "../../lib/text.ts";
 import { isKnown } from "./lease.ts";
-import type { ServerServices } from "./services.ts";
+import type { ServerServices } from "./scope.ts";
 
 const LOOK_MS = 15_000;
 /** The time within which a server that knows the parts of an agent claims it, in s. */

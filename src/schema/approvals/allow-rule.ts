@@ -1,6 +1,5 @@
-import { allowRuleProposal, allowRules } from "../../resolvers/allow-rule.ts";
-import type { RuleProposal } from "../../agent/approvals/allow-rules/rule-proposal.ts";
-import type { RuleProposalResult } from "../../resolvers/allow-rule.ts";
+import { allowRuleProposal, allowRules, type RuleProposalResult } from "../../resolvers/allow-rule.ts";
+import type { RuleProposal } from "../../agent/approvals/allow-rules/rule-examples.ts";
 import { globalId } from "../../lib/global-id.ts";
 import { ActorRef } from "../actor.ts";
 import { builder } from "../builder.ts";

@@ -1,12 +1,11 @@
-import type { ApprovalSnapshot as Snapshot } from "../../events/snapshots.ts";
-import type { Explanation } from "../../agent/policy/permission.ts";
-import type { AskedHost } from "../../resolvers/approval.ts";
-import { reachedPaths, type ReachedPath as Reached } from "../../agent/policy/rule-values.ts";
-import { approvals, callsOfHost, viewerCannotDecide } from "../../resolvers/approval.ts";
-import type { Json } from "../../lib/json.ts";
 import type { CallPreview } from "../../agent/calls/stages/preview.ts";
+import type { Explanation } from "../../agent/policy/permission.ts";
+import { reachedPaths, type ReachedPath as Reached } from "../../agent/policy/rule-values.ts";
+import type { ApprovalSnapshot as Snapshot } from "../../events/snapshots.ts";
 import { visibleJson } from "../../lib/escape-hidden.ts";
 import { globalId } from "../../lib/global-id.ts";
+import type { Json } from "../../lib/json.ts";
+import { type AskedHost, approvals, callsOfHost, viewerCannotDecide } from "../../resolvers/approval.ts";
 import { ActorRef } from "../actor.ts";
 import { builder } from "../builder.ts";
 import { connectionOf, nodesSelection } from "../connection.ts";

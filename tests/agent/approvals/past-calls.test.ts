@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { pastCalls } from "../../../src/agent/approvals/allow-rules/past-calls.ts";
+import { pastCalls } from "../../../src/agent/approvals/allow-rules/rule-examples.ts";
 import type { Sql } from "../../../src/db/sql.ts";
 import { EventLog } from "../../../src/events/log.ts";
 import { systemClock } from "../../../src/lib/clock.ts";

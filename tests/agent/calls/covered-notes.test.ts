@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { coveredNotes } from "../../../src/agent/calls/programs/covered-notes.ts";
+import { coveredNotes } from "../../../src/agent/calls/programs/programs.ts";
 
 const notes = (command: string, covered: readonly string[], folder = "/w") =>
   coveredNotes({

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { readPostToolUseAnswer, readPreToolUseAnswer } from "../../../src/agent/calls/hook-answers.ts";
+import { readPostToolUseAnswer, readPreToolUseAnswer } from "../../../src/agent/calls/hooks.ts";
 import { readToolResult } from "../../../src/agent/tools/tool-result.ts";
 
 const field = (value: fc.Arbitrary<unknown>): fc.Arbitrary<{ readonly is: boolean; readonly value: unknown }> =>

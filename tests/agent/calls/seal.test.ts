@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { sealCall } from "../../../src/agent/calls/seal.ts";
+import { sealCall } from "../../../src/agent/calls/call.ts";
 import { callView } from "../../support/call-view.ts";
 
 const CALL = callView({

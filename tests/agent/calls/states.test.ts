@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { callStep, isFinal, TRANSITIONS } from "../../../src/agent/calls/states.ts";
+import { callStep, isFinal, TRANSITIONS } from "../../../src/agent/calls/call.ts";
 import { ToolCallState } from "../../../src/db/generated/enums.ts";
 import { callView } from "../../support/call-view.ts";
 

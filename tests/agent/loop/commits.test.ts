@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { TRANSITIONS } from "../../../src/agent/calls/states.ts";
-import { askInBackground } from "../../../src/agent/approvals/hosts/ask-in-background.ts";
+import { TRANSITIONS } from "../../../src/agent/calls/call.ts";
+import { askInBackground } from "../../../src/agent/approvals/hosts/ask-host.ts";
 import type { Commit } from "../../../src/agent/loop/commits/commit.ts";
 import { claim, LEASE_TIMES } from "../../../src/agent/loop/lease.ts";
-import { parked } from "../../../src/agent/loop/commits/parked.ts";
-import type { AgentServices } from "../../../src/agent/loop/services.ts";
+import { parked } from "../../../src/agent/loop/commits/turns.ts";
+import type { AgentServices } from "../../../src/agent/loop/scope.ts";
 import { readView, type AgentView } from "../../../src/agent/loop/view.ts";
 import { OWNER_PARTS } from "../../../src/db/commit/parts.ts";
 import type { ToolCallState } from "../../../src/db/generated/enums.ts";

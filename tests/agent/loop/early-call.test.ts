@@ -1,7 +1,7 @@
 import { setImmediate as macrotask } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { CancelledModelCalls } from "../../../src/agent/conversation/cancelled-model-calls.ts";
-import type { AgentServices } from "../../../src/agent/loop/services.ts";
+import { CancelledModelCalls } from "../../../src/agent/conversation/request-room.ts";
+import type { AgentServices } from "../../../src/agent/loop/scope.ts";
 import { ModelError, NO_TOKENS, type ModelEvent } from "../../../src/agent/models/model.ts";
 import { EventLog } from "../../../src/events/log.ts";
 import { testDatabase } from "../../support/database.ts";

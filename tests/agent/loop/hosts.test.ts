@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { askInBackground } from "../../../src/agent/approvals/hosts/ask-in-background.ts";
+import { askInBackground } from "../../../src/agent/approvals/hosts/ask-host.ts";
 import { EventLog } from "../../../src/events/log.ts";
 import { testDatabase } from "../../support/database.ts";
 import { heldAgent } from "../../support/held-agent.ts";

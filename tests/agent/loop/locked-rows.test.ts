@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { LockedRows } from "../../../src/agent/loop/locked-rows.ts";
+import { LockedRows } from "../../../src/agent/loop/lease.ts";
 
 const ADA = { agentId: "ada", tenant: "acme" };
 const BEN = { agentId: "ben", tenant: "acme" };

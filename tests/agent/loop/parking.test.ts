@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Actor } from "../../../src/agent/actors/actor.ts";
-import { sendMessage } from "../../../src/agent/commands/send-message.ts";
+import { sendMessage } from "../../../src/agent/commands/messages.ts";
 import type { Sql } from "../../../src/db/sql.ts";
 import { EventLog } from "../../../src/events/log.ts";
 import { rowId } from "../../../src/lib/global-id.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Template } from "../../../src/agent/loop/template.ts";
+import type { Template } from "../../../src/agent/loop/scope.ts";
 import type { Model } from "../../../src/agent/models/model.ts";
 import type { TimelineEvent } from "../../../src/events/event.ts";
 import { testDatabase } from "../../support/database.ts";

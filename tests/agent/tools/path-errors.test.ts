@@ -2,7 +2,7 @@ import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { failureOf } from "../../../src/agent/calls/failure.ts";
+import { failureOf } from "../../../src/agent/calls/hooks.ts";
 import { unopened } from "../../../src/agent/tools/fs/unopened-file.ts";
 import { Workspace } from "../../../src/agent/workspace/workspace.ts";
 import { temporaryFolder } from "../../support/app.ts";

@@ -5,9 +5,8 @@ import type { Actor } from "../../actors/actor.ts";
 import { hostRuleAllows, isHostRule } from "../../policy/hosts/host-rule.ts";
 import { ruleMatches } from "../../policy/rule.ts";
 import { parseRule } from "../../policy/parse-rule.ts";
-import { readApprovals, type FoundApproval } from "../approval.ts";
-import { authorityOf } from "../authority.ts";
-import type { ApprovalServices } from "../services.ts";
+import { readApprovals, type FoundApproval, authorityOf } from "../approval.ts";
+import type { ApprovalServices } from "../scope.ts";
 import { readHostRule, whyStillClosed } from "./always-allow-host.ts";
 import { callsOf, whyStillAsked } from "./always-allow.ts";
 

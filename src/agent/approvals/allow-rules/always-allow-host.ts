@@ -8,9 +8,8 @@ import { judgeConnection } from "../../policy/judge.ts";
 import { hostRuleAllows, hostRuleFor, isHostRule, parseHostRule, type HostRule } from "../../policy/hosts/host-rule.ts";
 import { hostText, type Host } from "../../policy/hosts/host.ts";
 import type { FoundHost } from "../approval.ts";
-import { PAST_CALLS, PAST_DAYS } from "./past-calls.ts";
-import type { RuleProposal } from "./rule-proposal.ts";
-import type { ApprovalServices } from "../services.ts";
+import { PAST_CALLS, PAST_DAYS, type RuleProposal } from "./rule-examples.ts";
+import type { ApprovalServices } from "../scope.ts";
 
 const FIND_PAST: Statement<
   { host: string; port: number; state: ApprovalState },

@@ -10,7 +10,7 @@ import { judgeConnection } from "../../policy/judge.ts";
 import { hostRuleFor } from "../../policy/hosts/host-rule.ts";
 import type { FoundHost } from "../approval.ts";
 import { decisionPart, stateAfter, type DecisionCommit, type DecisionMade } from "../decided.ts";
-import type { ApprovalServices } from "../services.ts";
+import type { ApprovalServices } from "../scope.ts";
 
 export type HostDecided = DecisionMade & { readonly approval: FoundHost };
 

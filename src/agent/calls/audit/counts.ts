@@ -1,8 +1,6 @@
 import type { ToolCallState } from "../../../db/generated/enums.ts";
 import { plannedForValues, type Sql } from "../../../db/sql.ts";
-import { countersOf, uncounted } from "./counters.ts";
-import { conditions, Parameters, type AuditFilter } from "./filter.ts";
-import { COLUMNS, COUNTED, CURRENT, FOLD, FRESH, MOVED } from "./rows.ts";
+import { conditions, Parameters, type AuditFilter, COLUMNS, COUNTED, CURRENT, FOLD, FRESH, MOVED, OPEN } from "./rows.ts";
 
 /** Calls of one tool in one state: their number, how many have a known duration, and the sum of durations in ms. */
 export type AuditCount = {
@@ -44,4 +42,77 @@ export async function auditCounts(reads: Sql, filter: AuditFilter): Promise<read
   );
   if (rows.length === 0) return null;
   return rows.filter((row): row is AuditCount => row.name !== null);
+}
+
+/**
+ * The number of calls of the filter, counted up to `most`; null if the audit is incomplete. It comes from the counters
+ * if they distinguish the filter's calls, otherwise from the rows. Only as many of each are read as `most` requires.
+ */
+export async function auditTotal(reads: Sql, filter: AuditFilter, most: number): Promise<number | null> {
+  const parameters = new Parameters(filter.tenant);
+  const where = conditions(filter, parameters);
+  const counters = countersOf(filter, parameters);
+  const bound = parameters.add(most);
+  // Each counter stands for at least one call.
+  const counted = counters === null ? "" : ` UNION ALL (SELECT calls FROM audit_count WHERE ${counters} LIMIT ${bound})`;
+  const text = `WITH fold AS MATERIALIZED (${FOLD}), moved AS MATERIALIZED (${MOVED}), fresh (${COLUMNS}) AS MATERIALIZED (${FRESH}), found AS (
+      SELECT 1 AS calls FROM fresh WHERE ${where}
+      UNION ALL (SELECT 1 FROM audit_call WHERE ${where} AND ${CURRENT} AND (${uncounted(filter, parameters)}) LIMIT ${bound})${counted}
+    )
+    SELECT least((SELECT coalesce(sum(calls), 0) FROM found), ${bound})::int AS calls FROM fold`;
+  const [row] = await reads.query<{ calls: number }>(plannedForValues("audit_total", text), parameters.values);
+  return row?.calls ?? null;
+}
+
+const HOUR_MS = 3_600_000;
+/** The last hour in a year that PostgreSQL and ISO 8601 write alike. */
+const LAST_HOUR = new Date("9999-12-31T23:00:00Z");
+
+function isCounted({
+  visible,
+  agentIds,
+  templateIds,
+  errorTypes,
+  verdicts,
+  rules,
+  places,
+  createdBy,
+  decidedBy,
+  minDurationMs,
+  haveRun,
+}: AuditFilter): boolean {
+  const others = [visible, agentIds, templateIds, errorTypes, verdicts, rules, places, createdBy, decidedBy, minDurationMs];
+  return !haveRun && others.every((condition) => condition === null);
+}
+
+function hoursOf({ from, to }: AuditFilter): { readonly from: Date | null; readonly to: Date | null } | null {
+  const first = from === null ? null : new Date(Math.ceil(from.getTime() / HOUR_MS) * HOUR_MS);
+  const last = to === null ? null : new Date(Math.floor(to.getTime() / HOUR_MS) * HOUR_MS);
+  if (first !== null && first > LAST_HOUR) return null;
+  return first !== null && last !== null && first >= last ? null : { from: first, to: last };
+}
+
+/** A condition for the rows of `audit_call` that the counters of `countersOf` omit: all of them if the span has no whole hour. */
+export function uncounted(filter: AuditFilter, parameters: Parameters): string {
+  const hours = hoursOf(filter);
+  if (!isCounted(filter) || hours === null) return "true";
+  return [
+    OPEN,
+    ...(hours.from === null ? [] : [`created_at < ${parameters.add(hours.from)}::timestamptz`]),
+    ...(hours.to === null ? [] : [`created_at >= ${parameters.add(hours.to)}::timestamptz`]),
+  ].join(" OR ");
+}
+
+/** A condition on `audit_count` for the whole hours of the filter; null if the counters do not distinguish its calls. */
+export function countersOf(filter: AuditFilter, parameters: Parameters): string | null {
+  const hours = hoursOf(filter);
+  if (!isCounted(filter) || hours === null) return null;
+  const { tools, states } = filter;
+  return [
+    "tenant = $1",
+    ...(hours.from === null ? [] : [`hour >= ${parameters.add(hours.from)}::timestamptz`]),
+    ...(hours.to === null ? [] : [`hour < ${parameters.add(hours.to)}::timestamptz`]),
+    ...(tools === null ? [] : [`name = ANY (${parameters.add(tools)}::text[])`]),
+    ...(states === null ? [] : [`state = ANY (${parameters.add(states)}::tool_call_state[])`]),
+  ].join(" AND ");
 }

@@ -1,6 +1,5 @@
 import { plannedForValues, type Sql } from "../../../db/sql.ts";
-import { conditions, Parameters, type AuditFilter } from "./filter.ts";
-import { COLUMNS, CURRENT, FOLD, FRESH, MOVED } from "./rows.ts";
+import { conditions, Parameters, type AuditFilter, COLUMNS, CURRENT, FOLD, FRESH, MOVED } from "./rows.ts";
 
 /** An order of calls: by a column, then by id in the same direction. Calls without a duration come last. */
 export type AuditOrder = { readonly column: "created_at" | "duration_ms"; readonly direction: "asc" | "desc" };

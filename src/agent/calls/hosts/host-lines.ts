@@ -1,7 +1,7 @@
 import type { ApprovalState } from "../../../db/generated/enums.ts";
 import { hostText, type Host } from "../../policy/hosts/host.ts";
 import type { RefusedHosts } from "./call-hosts.ts";
-import { shellNames, type ShellName } from "../shells/names.ts";
+import { shellNames, type ShellName } from "../shells/rows.ts";
 import type { HostQuestion, UntoldHost } from "./host-question.ts";
 
 export function outputWith(output: string, lines: readonly string[]): string {

@@ -3,7 +3,7 @@ import type { CancelRequest } from "../../../db/commit/change.ts";
 import type { Json, JsonObject } from "../../../lib/json.ts";
 import { marked } from "../../../lib/text.ts";
 import type { ToolResult } from "../../tools/tool-result.ts";
-import type { Trail } from "../states.ts";
+import type { Trail } from "../call.ts";
 import { format } from "../stages/formatting.ts";
 import type { ValidationIssue } from "../../tools/validation-issue.ts";
 

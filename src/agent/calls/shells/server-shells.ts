@@ -6,21 +6,22 @@ import { retryWhileUnavailable } from "../../../db/retry-while-unavailable.ts";
 import type { Sql } from "../../../db/sql.ts";
 import type { AgentEventBody } from "../../../events/event.ts";
 import type { EventLog } from "../../../events/log.ts";
-import { SHELL_END_REASONS } from "../../../events/snapshots.ts";
+import { SHELL_END_REASONS, type ShellEndReason } from "../../../events/snapshots.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { Deadline } from "../../../lib/deadline.ts";
 import { every } from "../../../lib/every.ts";
-import type { Logger } from "../../../telemetry/log.ts";
 import { withCause } from "../../../lib/text.ts";
+import type { Logger } from "../../../telemetry/log.ts";
 import type { ShellEnd, ShellLogs, ShellPiece, FoundShell } from "../../tools/bash/shells.ts";
 import type { StartOptions } from "../../tools/programs.ts";
+import { readSegments, Segments } from "../../workspace/output/segments.ts";
+import type { ProcessGroup } from "../../workspace/process-groups.ts";
 import { ProgramLease } from "../../workspace/program-lease.ts";
-import { readSegments } from "../../workspace/output/segments.ts";
 import type { ToolOutputs } from "../outputs.ts";
 import { startProgram, type ProgramPlace, type ProgramServices } from "../programs/programs.ts";
+import { untilEnd } from "../programs/until-end.ts";
 import { commitEnd, shownCommand } from "./ended.ts";
 import { countRunning, lookAtShells, readShell, renewShells, stateOf, type StartedShell } from "./rows.ts";
-import { RunningShell } from "./running-shell.ts";
 
 /** The time between two checks of this server's shell rows, in ms: leases are renewed, and requested ends are made. */
 const LOOK_MS = 1_000;
@@ -242,4 +243,55 @@ function rowOf(
     endedAt: null,
     isEndTold: false,
   };
+}
+
+export class RunningShell {
+  readonly row: StartedShell;
+  /** Resolves when the shell has ended, and its output is written. Never rejects. */
+  readonly ended: Promise<ShellEnd>;
+  readonly #group: ProcessGroup;
+  readonly #output: Segments;
+  readonly #timer: NodeJS.Timeout;
+  #reason: ShellEndReason = "EXITED";
+  readonly #lease: ProgramLease;
+
+  constructor(
+    row: StartedShell,
+    group: ProcessGroup,
+    { folder, mostMs, lease }: { readonly folder: string; readonly mostMs: number; readonly lease: ProgramLease },
+  ) {
+    this.row = row;
+    this.#group = group;
+    this.#output = new Segments(folder);
+    this.#lease = lease;
+    this.#timer = setTimeout(() => this.end("TIME_UP"), mostMs);
+    this.ended = this.#run();
+  }
+
+  /** Kills the shell and its descendants. The first reason stays. */
+  end(reason: ShellEndReason): void {
+    const { exitCode, signalCode } = this.#group.process;
+    if (this.#reason === "EXITED" && exitCode === null && signalCode === null) this.#reason = reason;
+    this.#group.end();
+  }
+
+  async #run(): Promise<ShellEnd> {
+    this.#group.process.stdin.end();
+    let writing: Promise<void> = this.#output.begin().catch(() => {});
+    const take = (chunk: Buffer): Promise<void> => (writing = writing.then(() => this.#write(chunk)));
+    const nobodyKnows = { code: null, signal: null, notes: [] };
+    const { code, signal, notes } = await untilEnd(this.#group, take).catch(() => nobodyKnows);
+    clearTimeout(this.#timer);
+    // The guard killed it, which is not reported otherwise.
+    if (this.#reason === "EXITED" && signal === "SIGKILL" && this.#lease.isOver) this.#reason = "SERVER_LOST";
+    for (const note of notes) await take(Buffer.from(`\n[${note}]\n`));
+    await writing;
+    await this.#output.close().catch(() => {});
+    return { endReason: this.#reason, exitCode: code, signal };
+  }
+
+  /** A full disk must not stop the shell: unwritten output is missing. */
+  async #write(chunk: Buffer): Promise<void> {
+    await this.#output.write(chunk).catch(() => {});
+  }
 }

@@ -1,16 +1,15 @@
-import { aborted } from "../../../lib/aborted.ts";
+import type { CancelRequest } from "../../../db/commit/change.ts";
 import { ENDED } from "../../../lib/abort-reason.ts";
+import { aborted } from "../../../lib/aborted.ts";
 import { accepted, refused, type Result } from "../../../lib/result.ts";
-import { CallCancelled, cancelledRefusal } from "./cancelled.ts";
-import { failureOf } from "../failure.ts";
-import { AroundFailed, hookCall, type Around, type HookAgent, type Wrapper } from "../hooks.ts";
 import { BUILTIN_TOOLS } from "../../tools/builtin.ts";
 import { currentOwnCode } from "../../tools/own-code.ts";
-import type { Tool, ToolContext } from "../../tools/tool.ts";
-import type { ToolResult } from "../../tools/tool-result.ts";
 import { TimedOut } from "../../tools/timed-out.ts";
-import type { Confirmed } from "./confirmation.ts";
+import type { ToolResult } from "../../tools/tool-result.ts";
+import type { Tool, ToolContext } from "../../tools/tool.ts";
+import { failureOf, AroundFailed, hookCall, type Around, type HookAgent, type Wrapper } from "../hooks.ts";
 import type { Refusal } from "../refusals/refusal.ts";
+import type { Confirmed } from "./confirmation.ts";
 import type { Validated } from "./validation.ts";
 
 /** A call that ran, with the tool's answer in any form: tools are other people's code. */
@@ -140,4 +139,18 @@ function reasonOf(interrupt: AbortSignal, timeoutMs: number, tool: Pick<Tool, "r
   if (interrupt.reason instanceof CallCancelled) return cancelledRefusal(interrupt.reason.request, "execution");
   const note = typeof interrupt.reason === "string" ? interrupt.reason : null;
   return { type: "aborted", stage: "execution", note, readOnly: tool.readOnly };
+}
+
+export class CallCancelled extends Error {
+  override readonly name = "AbortError";
+  readonly request: CancelRequest;
+
+  constructor(request: CancelRequest) {
+    super("a person cancelled the call");
+    this.request = request;
+  }
+}
+
+export function cancelledRefusal({ by, note }: CancelRequest, stage: "confirmation" | "execution"): Refusal {
+  return { type: "cancelled", stage, by, note };
 }

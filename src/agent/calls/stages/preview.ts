@@ -7,7 +7,7 @@ import { KnownFiles, type KnownFile, type KnownFileRows } from "../../workspace/
 import { RecentContents } from "../../workspace/recent-contents.ts";
 import { isSecretPath } from "../../workspace/secret-files.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
-import { failureOf, type Failure } from "../failure.ts";
+import { failureOf, type Failure } from "../hooks.ts";
 import type { Validated } from "./validation.ts";
 
 export type CallPreview = ToolPreview & { readonly problem: string | null };

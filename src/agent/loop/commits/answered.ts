@@ -2,15 +2,14 @@ import { randomUUIDv7 } from "node:crypto";
 import type { OwnerChange } from "../../../db/commit/change.ts";
 import type { AgentEventBody } from "../../../events/event.ts";
 import type { CallView } from "../../calls/call.ts";
-import { executionStarted } from "../../calls/trace.ts";
+import { executionStarted } from "../../calls/events.ts";
 import { isEmpty, type Answer } from "../../conversation/answer.ts";
 import type { Model } from "../../models/model.ts";
 import type { Spending } from "../../models/spending.ts";
 import type { AgentView } from "../view.ts";
-import { asStored, compose, identity, joinCommits, type Commit, type Reducer, move } from "./commit.ts";
-import { added, answerMessage } from "./messages.ts";
-import { stepUsage } from "./step-usage.ts";
-import { turnEnded } from "./turn-ended.ts";
+import { asStored, compose, identity, joinCommits, type Commit, type Reducer, move, added, answerMessage } from "./commit.ts";
+import { stepUsage } from "./steps.ts";
+import { turnEnded } from "./turns.ts";
 
 export type Answered = {
   readonly answer: Answer;

@@ -1,20 +1,15 @@
 import type { ApprovalTransition, ToolCallPatch } from "../../../db/commit/change.ts";
 import type { AgentEventBody } from "../../../events/event.ts";
-import { closedEvent } from "../../approvals/closed-event.ts";
-import { requestApproval, type ApprovalRequest } from "../../approvals/request.ts";
-import type { ApprovalTemplate } from "../../approvals/template.ts";
-import type { CallView } from "../../calls/call.ts";
-import { hasRun, callStep, type CallFacts, type CallStep } from "../../calls/states.ts";
-import { riskOf } from "../../calls/risk.ts";
+import { closedEvent, requestApproval, type ApprovalRequest } from "../../approvals/request.ts";
+import type { ApprovalTemplate } from "../../approvals/scope.ts";
+import { type CallView, hasRun, callStep, type CallFacts, type CallStep, sealCall } from "../../calls/call.ts";
+import { endEvents, stageEvents } from "../../calls/events.ts";
 import { judgedColumns, judgedFacts, type JudgedCall, type Judgement, type ReadyCall } from "../../calls/judge.ts";
-import { endEvents } from "../../calls/events.ts";
+import { refusedStep } from "../../calls/refusals/refusal-details.ts";
 import { refusalText, type Refusal } from "../../calls/refusals/refusal.ts";
-import { sealCall } from "../../calls/seal.ts";
+import { riskOf } from "../../calls/risk.ts";
 import type { Stages } from "../../calls/stage-clock.ts";
 import { format } from "../../calls/stages/formatting.ts";
-import { stageEvents } from "../../calls/trace.ts";
-import { refusedStep } from "../../calls/refusals/refused-step.ts";
-import { toolWarning } from "./tool-warning.ts";
 import type { AgentView } from "../view.ts";
 import { callsChanged, type Commit } from "./commit.ts";
 
@@ -185,4 +180,9 @@ function workedMs(stages: Stages): number {
 
 function ended(at: Date, stages: Stages): CallFacts {
   return { completedAt: at.toISOString(), durationMs: workedMs(stages) };
+}
+
+/** A warning to operators about a tool call. Alarms match `phase: TOOL` and the word in `detail`. */
+export function toolWarning({ detail, message }: { readonly detail: string; readonly message: string }): AgentEventBody {
+  return { kind: "ERROR", severity: "WARN", phase: "TOOL", message, detail };
 }

@@ -1,15 +1,19 @@
-import type { KnownFileRow, OwnerChange } from "../../../db/commit/change.ts";
-import { FILE_CHANGE_KINDS } from "../../../events/snapshots.ts";
 import { setImmediate as macrotask } from "node:timers/promises";
+import type { KnownFileRow, OwnerChange } from "../../../db/commit/change.ts";
+import type { AgentEventBody } from "../../../events/event.ts";
+import { FILE_CHANGE_KINDS } from "../../../events/snapshots.ts";
 import { withCause } from "../../../lib/text.ts";
+import type { AnsweringFolders } from "../../workspace/answering-folders.ts";
 import { checkFiles } from "../../workspace/changes/file-check.ts";
-import type { FilesByPath } from "../../workspace/changes/remembered-files.ts";
 import type { FileWatch } from "../../workspace/changes/file-watches.ts";
+import type { FilesByPath } from "../../workspace/changes/remembered-files.ts";
 import { readNewestFiles, type RememberedFile } from "../../workspace/known-files.ts";
-import { filesChanged, NO_NEWS, type FileNews } from "../commits/files.ts";
+import { eventsOnly } from "../commits/commit.ts";
+import { filesChanged, NO_NEWS, type FileNews } from "../commits/notes.ts";
 import type { Owner } from "../owner.ts";
-import type { AgentServices } from "../services.ts";
+import type { AgentServices } from "../scope.ts";
 import type { AgentView } from "../view.ts";
+import { FOLDER_HUNG } from "../waiting-for.ts";
 
 /** Files are watched once an agent is held for this long, in ms: short turns need no watch. */
 const WATCHED_AFTER_MS = 250;
@@ -189,4 +193,34 @@ function remembered({ path, callId, digest, stamp, bytes }: KnownFileRow): Remem
 
 function isSame(now: RememberedFile | undefined, seen: RememberedFile): boolean {
   return now?.callId === seen.callId && now.change === seen.change;
+}
+
+/** Waits for the file system of an agent's folder if it hangs. Only this agent waits (invariant 13). */
+export class FolderWait {
+  readonly #folders: AnsweringFolders;
+  readonly #owner: Owner;
+  #isTold = false;
+
+  constructor(folders: AnsweringFolders, owner: Owner) {
+    this.#folders = folders;
+    this.#owner = owner;
+  }
+
+  /** True if the agent's folder answers. Otherwise resolves when it answers, or when `other` resolves. */
+  async isOver({ workspace }: AgentView, other: () => Promise<void>): Promise<boolean> {
+    if (await this.#folders.answers(workspace)) {
+      this.#isTold = false;
+      return true;
+    }
+    if (!this.#isTold) {
+      this.#isTold = true;
+      const message = `the file system of ${workspace} does not answer: the agent goes on when it does`;
+      const error: AgentEventBody = { kind: "ERROR", severity: "WARN", phase: "SYSTEM", message, detail: FOLDER_HUNG };
+      await this.#owner.commit(eventsOnly(error));
+    }
+    const woken = new AbortController();
+    await Promise.race([this.#folders.answering(workspace, woken.signal), other()]);
+    woken.abort();
+    return false;
+  }
 }

@@ -1,7 +1,5 @@
 import { accepted, refused, type Result } from "../../../lib/result.ts";
-import type { RuleScope } from "../rule-text.ts";
-import type { RuleProblem } from "../rule-text.ts";
-import { NOT_CLOSED, NOT_QUOTED, patternOf, takesEverything } from "../rule-text.ts";
+import { type RuleScope, type RuleProblem, NOT_CLOSED, NOT_QUOTED, patternOf, takesEverything } from "../rule-text.ts";
 import { hostName, isPort, USUAL_PORTS, type Host } from "./host.ts";
 
 /** The word with which rules about hosts begin. No tool has this name. */

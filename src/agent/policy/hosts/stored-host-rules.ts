@@ -1,6 +1,5 @@
 import type { Sql, Statement } from "../../../db/sql.ts";
-import type { StoredHostRule } from "./host-rule.ts";
-import { isHostRule, NETWORK, parseHostRule } from "./host-rule.ts";
+import { type StoredHostRule, isHostRule, NETWORK, parseHostRule } from "./host-rule.ts";
 
 const FIND: Statement<
   { id: string; rule: string; createdBy: string },

@@ -1,12 +1,13 @@
 import { randomUUID } from "node:crypto";
+
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { auditCounts } from "../../../../src/agent/calls/audit/counts.ts";
-import type { AuditFilter } from "../../../../src/agent/calls/audit/filter.ts";
+import type { AuditFilter } from "../../../../src/agent/calls/audit/rows.ts";
 import { auditsBehind, foldAudit } from "../../../../src/agent/calls/audit/fold.ts";
 import { auditPage, type AuditKey, type AuditOrder } from "../../../../src/agent/calls/audit/page.ts";
-import { auditTotal } from "../../../../src/agent/calls/audit/total.ts";
-import { TRANSITIONS } from "../../../../src/agent/calls/states.ts";
+import { auditTotal } from "../../../../src/agent/calls/audit/counts.ts";
+import { TRANSITIONS } from "../../../../src/agent/calls/call.ts";
 import type { Sql } from "../../../../src/db/sql.ts";
 import type { ToolCallState } from "../../../../src/db/generated/enums.ts";
 import { foldAll } from "../../../support/audit.ts";

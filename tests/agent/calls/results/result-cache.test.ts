@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
-import { RecentResults } from "../../../../src/agent/calls/results/recent-results.ts";
-import { ResultCache } from "../../../../src/agent/calls/results/result-cache.ts";
+import { RecentResults, ResultCache } from "../../../../src/agent/calls/results/result-cache.ts";
 
 const kept = (answer = "{}") => ({ callId: "call", answer, noted: [] });
 

@@ -1,7 +1,7 @@
 import { readdir, readlink } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { RunningShell } from "../../../../src/agent/calls/shells/running-shell.ts";
+import { RunningShell } from "../../../../src/agent/calls/shells/server-shells.ts";
 import { Deadline } from "../../../../src/lib/deadline.ts";
 import { ProgramLease } from "../../../../src/agent/workspace/program-lease.ts";
 import { ProcessGroups } from "../../../../src/agent/workspace/process-groups.ts";

@@ -1,7 +1,6 @@
 import { expect, it, onTestFinished, vi } from "vitest";
-import { askInBackground } from "../../../../src/agent/approvals/hosts/ask-in-background.ts";
-import { HostGate } from "../../../../src/agent/calls/hosts/call-hosts.ts";
-import { ProgramHosts, type AskInBackground } from "../../../../src/agent/calls/hosts/program-hosts.ts";
+import { askInBackground } from "../../../../src/agent/approvals/hosts/ask-host.ts";
+import { HostGate, ProgramHosts, type AskInBackground } from "../../../../src/agent/calls/hosts/call-hosts.ts";
 import { StorageUnavailable } from "../../../../src/db/storage-error.ts";
 import { commitEnd } from "../../../../src/agent/calls/shells/ended.ts";
 import type { StartedShell } from "../../../../src/agent/calls/shells/rows.ts";

@@ -1,7 +1,9 @@
 import { Type } from "typebox";
-import { milliseconds, withDefault, type Complete } from "../../lib/setting.ts";
+import type { Sql } from "../../db/sql.ts";
 import { DAY_MS } from "../../lib/clock.ts";
-import type { CallTemplate } from "../calls/template.ts";
+import { milliseconds, withDefault, type Complete } from "../../lib/setting.ts";
+import type { JudgeServices, CallTemplate } from "../calls/scope.ts";
+import type { OwnCodeServices } from "../tools/own-code.ts";
 
 export const APPROVAL_SETTINGS = {
   /** True if people may decide on what they asked for themselves. False if omitted. */
@@ -13,3 +15,11 @@ export const APPROVAL_SETTINGS = {
 };
 
 export type ApprovalTemplate = CallTemplate & Complete<typeof APPROVAL_SETTINGS>;
+
+export type ApprovalServices = JudgeServices &
+  OwnCodeServices & {
+    readonly reads: Sql;
+    readonly templates: ReadonlyMap<string, ApprovalTemplate>;
+    /** The ids of all who may decide in a tenant; null if the server does not know them. */
+    readonly decidersOf: (tenant: string) => readonly string[] | null;
+  };

@@ -1,12 +1,23 @@
-import type { OwnerChange } from "../../../db/commit/change.ts";
+import type { OwnerChange, StepEnd } from "../../../db/commit/change.ts";
 import type { AgentEventBody } from "../../../events/event.ts";
+import { totalTokens, type TokenPrice, costOf } from "../../models/model.ts";
+import type { Spending } from "../../models/spending.ts";
 import type { AgentView } from "../view.ts";
-import { PLANNED_STOP } from "./step-aborted.ts";
-import { compose, type Commit, type Reducer, move } from "./commit.ts";
+import {
+  compose,
+  type Commit,
+  type Reducer,
+  move,
+  added,
+  joined,
+  joinWaiting,
+  resultsMessage,
+  transcriptColumns,
+  hostAnswersNote,
+  eventsOnly,
+} from "./commit.ts";
 import { needsAfter } from "./hosts-asked.ts";
-import { filesNote, type FileNews } from "./files.ts";
-import { shellsNote } from "./shells.ts";
-import { added, joined, joinWaiting, resultsMessage, transcriptColumns, hostAnswersNote } from "./messages.ts";
+import { filesNote, type FileNews, shellsNote } from "./notes.ts";
 
 export type StepFacts = { readonly model: string; readonly files: FileNews };
 
@@ -78,5 +89,57 @@ function stepRow(now: AgentView, model: string, at: Date): NonNullable<OwnerChan
     completedAt: null,
     outputIsEstimated: false,
     copiedFrom: null,
+  };
+}
+
+export type Aborted = {
+  readonly events: readonly AgentEventBody[];
+  readonly spent: Spending;
+  readonly price: TokenPrice | null;
+  /** True if its server shut down in a planned way: the next owner reports that. */
+  readonly isPlanned?: boolean;
+};
+
+/** The stop reason of a step that a planned shutdown interrupted. */
+const PLANNED_STOP = "planned_stop";
+
+const UNKNOWN: UsageColumns = {
+  inputTokens: null,
+  outputTokens: null,
+  cacheReadTokens: null,
+  cacheWriteTokens: null,
+  costUsd: null,
+  outputIsEstimated: false,
+};
+
+/** Ends a model call without an answer: it broke off, failed, or was not made. Its tokens are charged all the same. */
+export function stepAborted(view: AgentView, { events, spent, price, isPlanned = false }: Aborted, at: Date): Commit {
+  const stopReason = isPlanned ? PLANNED_STOP : null;
+  const used = totalTokens(spent.usage) === 0 ? null : stepUsage(view.stepCount, spent, price);
+  return {
+    change: {
+      stepEnd: { step: view.stepCount, state: "ABORTED", stopReason, ...(used?.columns ?? UNKNOWN), completedAt: at },
+    },
+    events: used === null ? events : [...events, used.event],
+    after: (now) => ({ ...now, lastStep: now.lastStep === null ? null : { ...now.lastStep, state: "ABORTED", stopReason } }),
+  };
+}
+
+export function stepAbortedIfOpen(view: AgentView, facts: Aborted, at: Date): Commit {
+  if (view.lastStep?.state === "STARTED") return stepAborted(view, facts, at);
+  return eventsOnly(...facts.events);
+}
+
+type UsageColumns = Omit<StepEnd, "state" | "stopReason" | "completedAt">;
+
+export function stepUsage(
+  step: number,
+  { usage, isEstimated }: Spending,
+  price: TokenPrice | null,
+): { readonly columns: UsageColumns; readonly event: AgentEventBody } {
+  const costUsd = costOf(usage, price);
+  return {
+    columns: { ...usage, costUsd, outputIsEstimated: isEstimated },
+    event: { kind: "TOKEN_USAGE", step, ...usage, totalTokens: totalTokens(usage), costUsd, isEstimated },
   };
 }

@@ -1,4 +1,6 @@
 import { Type } from "typebox";
+import type { Breakpoint } from "../../db/generated/enums.ts";
+import type { AgentEventBody } from "../../events/event.ts";
 import { COUNT, milliseconds, TEXT, withDefault, type Complete } from "../../lib/setting.ts";
 import type { ModelHooks } from "./model-hooks.ts";
 
@@ -34,3 +36,12 @@ export const CONVERSATION_SETTINGS = {
 };
 
 export type ConversationTemplate = Complete<typeof CONVERSATION_SETTINGS> & { readonly hooks: ModelHooks };
+
+export type ConversationOwner = {
+  readonly lease: { readonly agentId: string; readonly tenant: string; readonly createdBy: string };
+  readonly lost: AbortSignal;
+  readonly breakpoint: Breakpoint | null;
+  sendMove(breakpoint: Breakpoint): void;
+  send(body: AgentEventBody): void;
+  room(signal: AbortSignal): Promise<void>;
+};

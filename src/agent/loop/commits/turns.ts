@@ -1,0 +1,182 @@
+import type { DoneReason } from "../../../db/done-reason.ts";
+import type { AgentEventBody } from "../../../events/event.ts";
+import { closedEvent } from "../../approvals/request.ts";
+import { sealCall, isFinal, type CallView } from "../../calls/call.ts";
+import { endEvents } from "../../calls/events.ts";
+import type { HostQuestion, OpenHost } from "../../calls/hosts/host-question.ts";
+import type { AddedMessages } from "../../conversation/transcript.ts";
+import type { AgentView } from "../view.ts";
+import {
+  compose,
+  type Commit,
+  move,
+  added,
+  joined,
+  joinWaiting,
+  noteMessage,
+  transcriptColumns,
+  interruptEnded,
+  resultsMessage,
+  callsChanged,
+  joinCommits,
+  identity,
+  moved,
+} from "./commit.ts";
+import { needsAfter } from "./hosts-asked.ts";
+import { stepAbortedIfOpen, type Aborted } from "./steps.ts";
+
+/**
+ * Begins a turn: the waiting messages join the transcript. A retry also answers the messages of the turn before, which
+ * are in the transcript already. The note of an interrupt that came too late for its turn precedes them.
+ */
+export function turnStarted(view: AgentView, at: Date): Commit {
+  const turn = view.turn + 1;
+  const messages = lateNote(view, at);
+  const joins = joinWaiting(view, turn, view.transcriptLength + messages.length);
+  const retried = view.retryTurn === null ? [] : view.turnMessageIds;
+  const { patch, events, after } = move(view, { state: "WORKING" });
+  const transcript = transcriptColumns(view.transcriptLength + messages.length + joins.length);
+  const told = messages.length === 0 ? null : view.interruptNote;
+  return {
+    change: { agent: { ...patch, turn, ...transcript }, messages, joins, ...(told === null ? {} : { toldNote: told }) },
+    events,
+    after: compose(
+      after,
+      (now) => ({
+        ...now,
+        turn,
+        turnMessageIds: retried,
+        retryTurn: null,
+        stepsInTurn: 0,
+        interruptNote: told === null ? now.interruptNote : null,
+      }),
+      added(messages),
+      joined(joins),
+    ),
+  };
+}
+
+function lateNote(view: AgentView, at: Date): AddedMessages {
+  if (view.interruptAt !== null || view.interruptNote === null) return [];
+  return [noteMessage(view, `[While the last turn ended, a person wanted to interrupt it: ${view.interruptNote}]`, at)];
+}
+
+/** The most messages that a DONE lists. If there are more, readers take them from their rows. */
+const EVENT_MESSAGE_IDS = 200;
+
+/**
+ * Ends a turn with exactly one DONE, which lists the messages that it answers. Results of the last step's calls join
+ * the transcript, followed by a note for the model, if there is one.
+ */
+export function turnEnded(
+  view: AgentView,
+  { reason, note, detail }: { readonly reason: DoneReason; readonly note: string | null; readonly detail?: "empty" },
+  at: Date,
+): Commit {
+  const results = resultsMessage(view, at);
+  const messages = note === null ? results : [...results, noteMessage(added(results)(view), note, at)];
+  const { patch, events, after } = move(view, { state: "READY", breakpoint: "READY" });
+  const calm = interruptEnded(view);
+  const messageIds = view.turnMessageIds.length > EVENT_MESSAGE_IDS ? null : view.turnMessageIds;
+  return {
+    change: {
+      ...calm.change,
+      messages,
+      agent: {
+        ...patch,
+        ...needsAfter(view),
+        ...transcriptColumns(view.transcriptLength + messages.length),
+        lastActivityAt: at,
+        doneReason: reason,
+      },
+    },
+    events: [
+      ...events,
+      { kind: "DONE", turn: view.turn, step: view.stepCount, reason, ...(detail === undefined ? {} : { detail }), messageIds },
+    ],
+    after: compose(after, added(messages), calm.after),
+  };
+}
+
+export type Sealing = {
+  readonly reason: DoneReason;
+  readonly note: string;
+  /** A note that tells the model the reason if no open call's result does; null for none. */
+  readonly modelNote: string | null;
+  readonly broken: Aborted;
+  readonly events: readonly AgentEventBody[];
+  readonly trace: boolean;
+};
+
+/**
+ * Ends a turn with all unfinished work: calls are sealed, questions closed, the model call aborted. Questions of
+ * background shells stay open while the shells run, unless an interrupt ends those.
+ */
+export function turnSealed(view: AgentView, { reason, note, modelNote, broken, events, trace }: Sealing, at: Date): Commit {
+  const open = view.calls.filter((call) => !isFinal(call.state));
+  const staysOpen = ({ isOfShells }: OpenHost): boolean => isOfShells && reason !== "INTERRUPTED";
+  const closed = view.openHosts.filter((host) => !staysOpen(host));
+  const hosts = closed.map(({ approvalId }) => ({ id: approvalId, callId: null }));
+  const questions = questionsSealed([...openQuestions(open), ...hosts], note, at);
+  const sealed = open.map((call) => sealCall(call, { note }, at));
+  const aborted = stepAbortedIfOpen(view, { ...broken, events: [...broken.events, ...events] }, at);
+  const calls: Commit = {
+    change: { transitions: sealed.map(({ transition }) => transition) },
+    events: sealed.flatMap(({ call }) => endEvents(call, { trace })),
+    after: compose(callsChanged(sealed.map(({ call }) => withQuestionSealed(call))), hostsClosed(staysOpen)),
+  };
+  return joinCommits(
+    aborted,
+    questions,
+    calls,
+    turnEnded(calls.after(view), { reason, note: open.length === 0 ? modelNote : null }, at),
+  );
+}
+
+function hostsClosed(staysOpen: (host: OpenHost) => boolean): (view: AgentView) => AgentView {
+  return (view) => {
+    const openHosts = view.openHosts.filter(staysOpen);
+    const stays = new Set(openHosts.map(({ approvalId }) => approvalId));
+    const closed = (question: HostQuestion): HostQuestion =>
+      question.state === "PENDING" && !stays.has(question.approvalId) ? { ...question, state: "SEALED" } : question;
+    return { ...view, openHosts, calls: view.calls.map((call) => ({ ...call, hosts: call.hosts.map(closed) })) };
+  };
+}
+
+/** An open approval. `callId` is null for a question about a host. */
+export type OpenQuestion = { readonly id: string; readonly callId: string | null };
+
+export function openQuestions(calls: readonly CallView[]): readonly OpenQuestion[] {
+  return calls.flatMap(({ id, approval }) => (approval?.state === "PENDING" ? [{ id: approval.id, callId: id }] : []));
+}
+
+/** Closes questions without an answer. Another part of the same commit ends their calls. */
+export function questionsSealed(questions: readonly OpenQuestion[], note: string, at: Date): Commit {
+  return {
+    change: { approvalTransitions: questions.map(({ id }) => ({ id, from: "PENDING", to: "SEALED", closedAt: at })) },
+    events: questions.map(({ id, callId }) => closedEvent(id, callId, "SEALED", note)),
+    after: identity,
+  };
+}
+
+export function withQuestionSealed(call: CallView): CallView {
+  return call.approval?.state === "PENDING" ? { ...call, approval: { ...call.approval, state: "SEALED" } } : call;
+}
+
+/**
+ * Gives the agent back: refused if anything arrived since the view was read (invariant 8). An interrupt of a turn that
+ * never began, because its message was withdrawn, is cleared.
+ */
+export function parked(view: AgentView): Commit {
+  const { change, events, after } =
+    view.state === "READY" ? interruptEnded(view) : moved(view, { state: "PAUSED", breakpoint: "AWAITING_APPROVAL" });
+  return {
+    change: {
+      ...change,
+      expectSignal: view.signal,
+      agent: { ...change.agent, runnableAt: null, leaseOwner: null, leaseUntil: null },
+    },
+    events,
+    after: compose(after, (now) => ({ ...now, leaseOwner: null })),
+  };
+}

@@ -1,0 +1,128 @@
+import { Type } from "typebox";
+import type { ClockSkew } from "../../db/database-clock.ts";
+import type { Sql } from "../../db/sql.ts";
+import type { Appender } from "../../events/appender.ts";
+import type { Bell } from "../../events/bell/bell.ts";
+import { COUNT, TEXT, withDefault, type Complete } from "../../lib/setting.ts";
+import type { Version } from "../../telemetry/version.ts";
+import type { ActorNames } from "../actors/actor-names.ts";
+import type { ApprovalTemplate } from "../approvals/scope.ts";
+import type { CallHooks } from "../calls/hooks.ts";
+import type { CallTemplate, CallServices } from "../calls/scope.ts";
+import type { ToolSlots } from "../calls/slots.ts";
+import type { Images } from "../conversation/images.ts";
+import type { ModelHooks } from "../conversation/model-hooks.ts";
+import type { RequestRoom, CancelledModelCalls } from "../conversation/request-room.ts";
+import type { ConversationTemplate } from "../conversation/scope.ts";
+import type { Transcripts } from "../conversation/transcript.ts";
+import type { Model } from "../models/model.ts";
+import type { FileWatches } from "../workspace/changes/file-watches.ts";
+import type { RememberedFiles } from "../workspace/changes/remembered-files.ts";
+import type { WorkspaceFolders } from "../workspace/roots.ts";
+import type { KnownParts, LeaseTimes } from "./lease.ts";
+
+export type Hooks = CallHooks & ModelHooks;
+
+export const TURN_SETTINGS = {
+  /** Name of one of the configured models. Must be given. */
+  model: TEXT,
+  /** Name of the model that answers the rest of a turn if the first one cannot. None if omitted. */
+  fallbackModel: withDefault(TEXT, null),
+  /** The number of read-only calls of one step that run together. 3 if omitted. */
+  toolConcurrency: withDefault(COUNT, 3),
+  /** The number of model calls after which a turn ends with MAX_STEPS. 50 if omitted. */
+  maxSteps: withDefault(COUNT, 50),
+  /**
+   * The handling of a call that was running when its server stopped. `seal` closes it, and tells the model that its
+   * outcome is unknown; `ask` asks a person first: done (with a result), retry, or fail. `seal` if omitted.
+   */
+  unknownOutcome: withDefault(Type.Enum(["seal", "ask"]), "seal"),
+};
+
+export type Missing = { readonly missing: string };
+
+export type Configuration = {
+  readonly templates: ReadonlyMap<string, Template>;
+  readonly agentHooks: ReadonlyMap<string, Hooks>;
+};
+
+/** The template of an agent, with the agent's own hooks after the template's. */
+export function templateOf(
+  { templates, agentHooks }: Configuration,
+  { templateId, hooks }: { readonly templateId: string; readonly hooks: readonly string[] },
+): Template | Missing {
+  const template = templates.get(templateId);
+  if (template === undefined) return { missing: `the template ${templateId}` };
+  let all = template.hooks;
+  for (const own of hooks) {
+    const named = agentHooks.get(own);
+    if (named === undefined) return { missing: `the set of hooks ${own} (agentHooks)` };
+    all = joinHooks(all, named);
+  }
+  return { ...template, hooks: all };
+}
+
+function joinHooks(one: Hooks, other: Hooks): Hooks {
+  return {
+    preToolUse: [...one.preToolUse, ...other.preToolUse],
+    postToolUse: [...one.postToolUse, ...other.postToolUse],
+    around: [...one.around, ...other.around],
+    preModel: [...one.preModel, ...other.preModel],
+    postModel: [...one.postModel, ...other.postModel],
+    messagesChanged: [...one.messagesChanged, ...other.messagesChanged],
+  };
+}
+
+export type Template = CallTemplate &
+  ApprovalTemplate &
+  ConversationTemplate &
+  Complete<typeof TURN_SETTINGS> & { readonly hooks: Hooks };
+
+export type TenantServices = Pick<CallServices, "tools"> &
+  Pick<WorkspaceFolders, "workspaceRoots" | "defaultWorkspace"> & {
+    readonly templates: ReadonlyMap<string, Template>;
+    readonly models: ReadonlyMap<string, Model>;
+  };
+
+/** The services of a server that do not depend on the tenant. `slots` has the places of the whole server. */
+export type ServerServices = Omit<AgentServices, keyof TenantServices | "askInBackground"> & {
+  readonly of: (tenant: string) => AgentServices;
+};
+
+/**
+ * The services by which agents of one tenant are advanced. `sql` has the connections for writes of agents and commands,
+ * and for reads of owners.
+ */
+export type AgentServices = CallServices &
+  TenantServices &
+  WorkspaceFolders & {
+    readonly serverId: string;
+    readonly version: Version;
+    /** The connections for claims and renewals of leases, which never wait for other work. */
+    readonly leases: Sql;
+    /** The connections for people's reads. */
+    readonly reads: Sql;
+    readonly clockSkew: () => ClockSkew;
+    readonly compareClocks: () => Promise<void>;
+    readonly appender: Appender;
+    readonly bell: Bell;
+    readonly leaseTimes: LeaseTimes;
+    readonly knownParts: KnownParts;
+    readonly programMs: number;
+    readonly agentHooks: ReadonlyMap<string, Hooks>;
+    /** The ids of all who may decide in a tenant; null if unknown. */
+    readonly decidersOf: (tenant: string) => readonly string[] | null;
+    readonly agentLimit: number;
+    readonly hasSeveralTenants: boolean;
+    /** The places for running tools, of all agents of the tenant on this server. */
+    readonly slots: ToolSlots;
+    readonly images: Images;
+    readonly transcripts: Transcripts;
+    readonly rememberedFiles: RememberedFiles;
+    readonly fileWatches: FileWatches;
+    readonly requests: RequestRoom;
+    readonly cancelledModelCalls: CancelledModelCalls;
+    readonly actorNames: ActorNames;
+    /** The server's working directory, from which people's relative paths start. */
+    readonly folder: string;
+  };
