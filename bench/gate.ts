@@ -2,12 +2,10 @@ import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { confirm } from "../src/agent/calls/stages/confirmation.ts";
-import { discover, type Requested } from "../src/agent/calls/stages/validation.ts";
+import { discover, type Requested, validate } from "../src/agent/calls/stages/validation.ts";
 import { format } from "../src/agent/calls/stages/formatting.ts";
 import { permit } from "../src/agent/calls/stages/permission.ts";
-import { readPermission } from "../src/agent/policy/permission-source.ts";
-import type { Policy } from "../src/agent/policy/permission.ts";
-import { validate } from "../src/agent/calls/stages/validation.ts";
+import { readPermission, type Policy } from "../src/agent/policy/permission.ts";
 import { BUILTIN_TOOLS } from "../src/agent/tools/builtin.ts";
 import { Workspace } from "../src/agent/workspace/workspace.ts";
 import type { Figure } from "./figure.ts";

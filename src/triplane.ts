@@ -10,7 +10,7 @@ export type { TemplateConfig } from "./config/templates.ts";
 export type { WebhookConfig } from "./config/webhooks.ts";
 export { Type } from "typebox";
 export { defineTool, optional, type Risk, type Tool, type ToolContext, type ToolDefinition } from "./agent/tools/tool.ts";
-export type { ToolPreview } from "./agent/tools/tool-preview.ts";
+export type { ToolPreview } from "./agent/tools/tool-result.ts";
 export type { ToolResult } from "./agent/tools/tool-result.ts";
 export type { HookCall, PostToolUse, PreToolUse, PreToolUseAnswer } from "./agent/tools/tool-hooks.ts";
 export type { Around } from "./agent/calls/hooks.ts";
@@ -24,7 +24,7 @@ export type {
 } from "./agent/conversation/model-hooks.ts";
 export type { Script } from "./agent/models/script.ts";
 export type { CustomMode, PolicyCall, Verdict } from "./agent/policy/permission.ts";
-export type { PermissionSource } from "./agent/policy/permission-source.ts";
+export type { PermissionSource } from "./agent/policy/permission.ts";
 export { PathRefused } from "./agent/workspace/path-refused.ts";
 export { sandboxAvailable } from "./agent/workspace/sandbox/available.ts";
 export type { Workspace } from "./agent/workspace/workspace.ts";

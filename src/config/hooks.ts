@@ -1,9 +1,7 @@
 import type { Around } from "../agent/calls/hooks.ts";
 import type { MessagesChanged, PostModel, PreModel } from "../agent/conversation/model-hooks.ts";
 import type { Hooks } from "../agent/loop/scope.ts";
-import type { Placed } from "../agent/tools/hook.ts";
-import { hookList, listOf, postHooks, type HookList } from "../agent/tools/hook-list.ts";
-import type { PreToolUse } from "../agent/tools/tool-hooks.ts";
+import { type Placed, hookList, listOf, postHooks, type HookList, type PreToolUse } from "../agent/tools/tool-hooks.ts";
 import { withDefault, type Written } from "../lib/setting.ts";
 
 /** The operator's code around tool calls and model calls: one function or a list of each kind. See docs/hooks.md. */

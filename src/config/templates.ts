@@ -9,8 +9,8 @@ import {
   readPermission,
   type PermissionSource,
   type Vocabulary,
-} from "../agent/policy/permission-source.ts";
-import type { Permission } from "../agent/policy/permission.ts";
+  type Permission,
+} from "../agent/policy/permission.ts";
 import type { Tool } from "../agent/tools/tool.ts";
 import { closed, complete, type Written } from "../lib/setting.ts";
 import { ConfigurationError, Problems } from "./configuration-error.ts";

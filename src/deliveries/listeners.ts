@@ -16,7 +16,7 @@ import type { CommandRefusal } from "../agent/actors/refusal.ts";
 import { hostRuleAllows, isHostRule } from "../agent/policy/hosts/host-rule.ts";
 import { ruleMatches } from "../agent/policy/rule.ts";
 import { parseRule } from "../agent/policy/parse-rule.ts";
-import { hookAnswer } from "../agent/tools/hook.ts";
+import { hookAnswer } from "../agent/tools/tool-hooks.ts";
 import { ownCodeOf, runOwnCode } from "../agent/tools/own-code.ts";
 import type { AgentOfTenant } from "../agent/loop/lease.ts";
 import type { AgentServices, ServerServices } from "../agent/loop/scope.ts";

@@ -1,8 +1,7 @@
 import { createAgent as create, type CreateAgent } from "../agent/commands/create-agent.ts";
 import { forkAgent as fork } from "../agent/commands/fork-agent.ts";
-import { interruptAgent as interrupt } from "../agent/commands/interrupt-agent.ts";
 import { archiveAgent as archive, renameAgent as rename } from "../agent/commands/rename-agent.ts";
-import { retryTurn as retry } from "../agent/commands/retry-turn.ts";
+import { interruptAgent as interrupt, retryTurn as retry } from "../agent/commands/turn.ts";
 import type { Agent, Prisma } from "../db/generated/client.ts";
 import type { AgentState } from "../db/generated/enums.ts";
 import { formatCursor } from "../events/cursor.ts";

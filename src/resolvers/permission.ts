@@ -1,11 +1,11 @@
 import { folderHung } from "../agent/workspace/answering-folders.ts";
-import { explainCall, type CallExplanation } from "../agent/calls/explain.ts";
+import { explainCall, type CallExplanation } from "../agent/calls/judge.ts";
 import { explainHost } from "../agent/calls/hosts/explain-host.ts";
 import { ISSUES, refusalText, type Refusal } from "../agent/calls/refusals/refusal.ts";
 import { templateOf } from "../agent/loop/scope.ts";
 import type { OwnPermission } from "../agent/policy/agent-policy.ts";
 import { NETWORK } from "../agent/policy/hosts/host-rule.ts";
-import { readPermission, type PermissionSource } from "../agent/policy/permission-source.ts";
+import { readPermission, type PermissionSource } from "../agent/policy/permission.ts";
 import { MOST_CALLS, simulate, type CallCursor, type Simulation } from "../agent/policy/simulate.ts";
 import type { Json } from "../lib/json.ts";
 import type { Context } from "./context.ts";

@@ -1,5 +1,5 @@
 import type { OutputPiece } from "../agent/calls/outputs.ts";
-import { cancelToolCall as cancel } from "../agent/commands/interrupt-agent.ts";
+import { cancelToolCall as cancel } from "../agent/commands/turn.ts";
 import type { Prisma, Shell, ToolCall } from "../db/generated/client.ts";
 import { ROW_ID } from "../lib/global-id.ts";
 import { connection, type Connection, type PageArguments } from "./connection.ts";

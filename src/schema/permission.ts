@@ -1,4 +1,4 @@
-import type { CallExplanation } from "../agent/calls/explain.ts";
+import type { CallExplanation } from "../agent/calls/judge.ts";
 import { MOST_CALLS, type ChangedCall, type VerdictChange } from "../agent/policy/simulate.ts";
 import {
   explainPermission,

@@ -9,7 +9,7 @@ import { storedValues, type RuleValues } from "../policy/rule-values.ts";
 import { riskOf } from "../calls/risk.ts";
 import type { Risk } from "../tools/tool.ts";
 import { folderHung } from "../workspace/answering-folders.ts";
-import { dryRun, type DryRunAgent } from "../calls/explain.ts";
+import { dryRun, type DryRunAgent } from "../calls/judge.ts";
 
 /** An allowed input with its hash, normalised values and explanation. */
 export type EditedInput = {

@@ -1,5 +1,4 @@
-import type { PassedOver } from "./command-line.ts";
-import type { ShellWord } from "./shell-word.ts";
+import type { PassedOver, ShellWord } from "./command-line.ts";
 
 /**
  * The use of a word of a command. A `revision` may be a file, as the operands of `git diff` are. `folder` is where the rest of

@@ -1,7 +1,6 @@
 import { textMatcher } from "../workspace/glob.ts";
-import type { FoundCommand, FoundWord } from "./command-line.ts";
+import { type FoundCommand, type FoundWord, optionsOf } from "./command-line.ts";
 import { wordsOfPattern } from "./pattern-words.ts";
-import { optionsOf } from "./shell-word.ts";
 
 /** A word of a pattern: `*` alone stands for any words; another one for a word that it matches. */
 type PatternWord =

@@ -1,8 +1,8 @@
 import { opendirSync, type Dir } from "node:fs";
 import { join } from "node:path";
 import { errorCode } from "../../lib/error-code.ts";
+import type { ShellWord } from "./command-line.ts";
 import { located, type Place } from "./operand-files.ts";
-import type { ShellWord } from "./shell-word.ts";
 
 /** The most words that one stands for. */
 const WORDS = 500;

@@ -1,11 +1,10 @@
 import { basename } from "node:path";
 import { isSecretPath } from "../workspace/secret-files.ts";
-import type { FoundSearch, FoundWord, Span, Trouble } from "./command-line.ts";
+import { type FoundSearch, type FoundWord, type Span, type Trouble, optionsOf, type ShellWord } from "./command-line.ts";
 import { readWords, type CommandForm, type ReadWord, type WordUse } from "./command-form.ts";
 import { expandedWords } from "./expanded-words.ts";
 import type { Gathered } from "./operand-files.ts";
 import { isCount, isDateFormat, isHarmlessPrintf, isLineNumbers, isLongFormat } from "./script-forms.ts";
-import { optionsOf, type ShellWord } from "./shell-word.ts";
 import type { Known } from "./table.ts";
 import { whyNamed } from "./why-named.ts";
 

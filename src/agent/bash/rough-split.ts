@@ -1,5 +1,4 @@
-import type { Span } from "./command-line.ts";
-import { literalWord, type ShellWord } from "./shell-word.ts";
+import { type Span, literalWord, type ShellWord } from "./command-line.ts";
 
 /** The longest text that is looked through. */
 const CHARACTERS = 64 * 1024;

@@ -7,8 +7,7 @@ import {
   type Redirection,
   type SyntaxNode,
 } from "unbash";
-import type { Span, Trouble } from "./command-line.ts";
-import { shellWord, type ShellWord } from "./shell-word.ts";
+import { type Span, type Trouble, shellWord, type ShellWord } from "./command-line.ts";
 
 /** A redirection of a command. */
 export type Redirect =

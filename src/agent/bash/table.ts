@@ -1,5 +1,5 @@
 import { form, type CommandForm } from "./command-form.ts";
-import type { ShellWord } from "./shell-word.ts";
+import type { ShellWord } from "./command-line.ts";
 import { WRITING, WRITING_OF_GIT, WRITING_OF_NPM } from "./writing-table.ts";
 
 const files = (flags: string, text = ""): CommandForm => form({ flags, text, operands: ["read"], takesNumber: true });

@@ -2,9 +2,9 @@ import { existsSync, lstatSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { PathClosed } from "../workspace/path-refused.ts";
 import { isSecretPath } from "../workspace/secret-files.ts";
+import type { ShellWord } from "./command-line.ts";
 import { expandedWords } from "./expanded-words.ts";
 import { located, type Gathered, type Located, type Place } from "./operand-files.ts";
-import type { ShellWord } from "./shell-word.ts";
 
 /** The longest name of a file, and the longest path that is opened, in bytes. */
 const NAME_BYTES = 255;

@@ -1,6 +1,6 @@
-import { commandName, lineOf, quotedCommand, type Wrapped } from "./runners/wrapped.ts";
-import { evaluatedBy } from "./runners/evaluated-texts.ts";
-import { aliasesOfGit, setsMore } from "./runners/git-settings.ts";
+import { commandName, lineOf, quotedCommand, type Wrapped, behindOptions, part, valueOf } from "./runners/wrapped.ts";
+import { evaluatedBy, programsSetBy } from "./runners/evaluated-texts.ts";
+import { aliasesOfGit, setsMore } from "./runners/named-words.ts";
 import {
   isShell,
   JOINED,
@@ -12,12 +12,10 @@ import {
   TEXT_LETTERS,
   TEXT_OPTIONS,
 } from "./runners/runners.ts";
-import { programsSetBy } from "./runners/program-variables.ts";
-import { behindOptions, part, valueOf } from "./runners/option-words.ts";
 import { likelyIn } from "./runners/likely-commands.ts";
 import { runByScript } from "./runners/script-commands.ts";
 import { runByXargs } from "./runners/xargs-words.ts";
-import type { ShellWord } from "./shell-word.ts";
+import type { ShellWord } from "./command-line.ts";
 import type { SimpleCommand } from "./simple-commands.ts";
 
 /** The command that a wrapper runs as it is, with nothing changed that counts; the words themselves if there is no such wrapper. */

@@ -1,9 +1,8 @@
 import { basename, isAbsolute, relative } from "node:path";
 import { isJsonObject, toJson, type JsonObject } from "../../lib/json.ts";
 import { byteLength, messageOf } from "../../lib/text.ts";
-import { UnopenedFile } from "../tools/fs/unopened-file.ts";
-import type { Placed } from "../tools/hook.ts";
-import type { HookCall, PostToolUseEntry, PreToolUse, ToolHooks } from "../tools/tool-hooks.ts";
+import { UnopenedFile } from "../tools/fs/file-problem.ts";
+import type { Placed, HookCall, PostToolUseEntry, PreToolUse, ToolHooks } from "../tools/tool-hooks.ts";
 import { type ToolResult, readToolResult, RESULT_FORM } from "../tools/tool-result.ts";
 import { systemWords } from "../workspace/system-words.ts";
 import type { Validated } from "./stages/validation.ts";

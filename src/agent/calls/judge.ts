@@ -1,26 +1,33 @@
 import type { ToolCallPatch } from "../../db/commit/change.ts";
-import type { Statement } from "../../db/sql.ts";
-import type { JsonObject } from "../../lib/json.ts";
 import { shownProblem } from "../../db/error-class.ts";
-import { agentPermissions, agentPolicy, agentWorkspace, guardedWorkspace } from "../policy/agent-policy.ts";
+import type { Statement } from "../../db/sql.ts";
+import type { JsonObject, Json } from "../../lib/json.ts";
+import { accepted, type Result } from "../../lib/result.ts";
+import {
+  agentPermissions,
+  agentPolicy,
+  agentWorkspace,
+  guardedWorkspace,
+  mayReadAll,
+  type OwnPermission,
+} from "../policy/agent-policy.ts";
 import type { Explanation, Policy } from "../policy/permission.ts";
-import { READS } from "../policy/opened-files.ts";
-import { mayReadAll } from "../policy/reading.ts";
 import { storedValues, type RuleValues } from "../policy/rule-values.ts";
-import type { RulesToRead } from "../policy/stored-rules.ts";
-import { knownFileRows } from "../workspace/known-files.ts";
+import { READS } from "../policy/rule.ts";
+import { type RulesToRead, storedRules } from "../policy/stored-rules.ts";
 import { ownCodeOf, runOwnCode } from "../tools/own-code.ts";
 import type { ToolResult } from "../tools/tool-result.ts";
+import { knownFileRows } from "../workspace/known-files.ts";
 import { argumentsProblem } from "./arguments.ts";
 import { type CallingAgent, type CallView, explainedBy, hasRun, isFinal, type CallFacts } from "./call.ts";
-import type { Refusal } from "./refusals/refusal.ts";
 import { hooksFor } from "./hooks.ts";
-import type { CallScope } from "./scope.ts";
+import type { Refusal } from "./refusals/refusal.ts";
+import type { CallScope, JudgeServices, CallTemplate } from "./scope.ts";
 import { StageClock, type Stages } from "./stage-clock.ts";
 import { confirm, type Allowance, type Confirmed } from "./stages/confirmation.ts";
-import { discover, toolboxOf, type Requested, validate, type Validated } from "./stages/validation.ts";
-import { permit } from "./stages/permission.ts";
+import { permit, judgeByPolicy, type Judged } from "./stages/permission.ts";
 import { NO_PREVIEW, previewCall, type CallPreview, type PreviewResult } from "./stages/preview.ts";
+import { discover, toolboxOf, type Requested, validate, type Validated } from "./stages/validation.ts";
 
 const REPEATS: Statement<{ repeats: number }, [agentId: string, turn: number, callId: string]> = {
   name: "count_repeated_calls",
@@ -190,4 +197,47 @@ export function judgedFacts({ validated, values }: JudgedCall): CallFacts {
 
 export function judgedColumns({ explanation }: JudgedCall): Partial<ToolCallPatch> {
   return explainedBy(explanation);
+}
+
+export type CallExplanation = Explanation & { readonly values: RuleValues | null; readonly hooks: readonly string[] };
+
+export async function explainCall(
+  services: JudgeServices,
+  agent: DryRunAgent,
+  name: string,
+  input: Json,
+): Promise<Result<CallExplanation, Refusal>> {
+  const judged = await dryRun(services, agent, { callId: "explained", name, input });
+  if (!judged.ok) return judged;
+  const { call, explanation, values } = judged.value;
+  const hooks = hooksFor("preToolUse", call.tool, agent.template.hooks).map(({ place }) => place);
+  return accepted({ ...explanation, values, hooks });
+}
+
+export type DryRunAgent = {
+  readonly id: string;
+  readonly tenant: string;
+  readonly workspace: string;
+  readonly permission: OwnPermission | null;
+  readonly template: CallTemplate;
+};
+
+export type UnmadeCall = { readonly callId: string; readonly name: string; readonly input: Json };
+
+/**
+ * Takes a hypothetical call through discovery, validation, rules, lists and modes, for an agent whose folder answers.
+ * Hooks are not run: they may have effects.
+ */
+export async function dryRun(
+  services: JudgeServices,
+  { id: agentId, tenant, workspace, permission, template }: DryRunAgent,
+  call: UnmadeCall,
+): Promise<Result<Judged, Refusal>> {
+  const discovered = discover({ tenant, agentId, form: "json", ...call }, toolboxOf(services.tools, template));
+  if (!discovered.ok) return discovered;
+  const validated = validate(discovered.value);
+  if (!validated.ok) return validated;
+  const { rules } = await storedRules(services.sql, services.tools, { tenant, templateId: template.id, id: agentId });
+  const policy = agentPolicy(template, permission, rules, services);
+  return accepted(await judgeByPolicy(validated.value, { policy, workspace: agentWorkspace(services, workspace) }));
 }

@@ -6,8 +6,7 @@ import { COUNT, milliseconds, TEXTS, withDefault, type Complete } from "../../li
 import type { Meters } from "../../telemetry/meters.ts";
 import type { ServerFolders } from "../policy/agent-policy.ts";
 import type { RememberedHostRules } from "../policy/hosts/remembered-host-rules.ts";
-import type { Vocabulary } from "../policy/permission-source.ts";
-import type { Permission, PolicyBox } from "../policy/permission.ts";
+import type { Vocabulary, Permission, PolicyBox } from "../policy/permission.ts";
 import type { OwnCodeServices } from "../tools/own-code.ts";
 import { MAX_TIMEOUT_MS } from "../tools/tool.ts";
 import type { AnsweringFolders } from "../workspace/answering-folders.ts";

@@ -3,7 +3,7 @@ import { formCheck } from "../../lib/form.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { messageOf } from "../../lib/text.ts";
 import { type ContentBlock, type ModelMessage, type StopReason, type TokenUsage, IMAGE_TYPES } from "../models/model.ts";
-import { hookAnswer, type Placed } from "../tools/hook.ts";
+import { hookAnswer, type Placed } from "../tools/tool-hooks.ts";
 
 export type HookedAgent = {
   readonly tenant: string;

@@ -1,6 +1,6 @@
 import { messageOf } from "../../lib/text.ts";
 import type { ConversationOwner } from "./scope.ts";
-import { hookAnswer, type Placed } from "../tools/hook.ts";
+import { hookAnswer, type Placed } from "../tools/tool-hooks.ts";
 import { ownCodeOf, runOwnCode, type OwnCodeServices } from "../tools/own-code.ts";
 
 /** Runs observing hooks one after another in the background: a slow one delays only the parking of the agent. */

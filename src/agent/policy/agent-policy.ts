@@ -1,11 +1,19 @@
 import { dirname } from "node:path";
 import { isInside } from "../../lib/path-inside.ts";
 import { Workspace } from "../workspace/workspace.ts";
-import { judgeOpening } from "./judge.ts";
-import type { Permission, Permissions, Policy, PolicyBox, StoredRule } from "./permission.ts";
-import type { RuleScope } from "./rule-text.ts";
-import { judgedFiles, type RuleValues } from "./rule-values.ts";
-import { readPermission, type PermissionSource, type Vocabulary } from "./permission-source.ts";
+import { judgeOpening, judge } from "./judge.ts";
+import {
+  type Permission,
+  type Permissions,
+  type Policy,
+  type PolicyBox,
+  type StoredRule,
+  readPermission,
+  type PermissionSource,
+  type Vocabulary,
+} from "./permission.ts";
+import { judgedFiles, type RuleValues, type RuleValue } from "./rule-values.ts";
+import { type RuleScope, READS } from "./rule.ts";
 
 /** A permission block of one agent's own: it holds besides its template's, or, if an administrator said so, instead. */
 export type OwnPermission = { readonly scope: "TIGHTEN" | "REPLACE"; readonly source: PermissionSource };
@@ -110,4 +118,13 @@ export function guardedWorkspace(
     closedIn(root, places),
     judgedFiles(values ?? {}),
   );
+}
+
+/** True if an agent may read every file that a call names, without asking. Of searches and command lines that is not known. */
+export function mayReadAll(values: RuleValues, agentId: string, policy: Policy): boolean {
+  const mayRead = (value: RuleValue): boolean =>
+    judge({ agentId, name: READS, readOnly: true, values: { path: [value] } }, policy).verdict === "allow";
+  return Object.values(values)
+    .flat()
+    .every((value) => value.kind === "text" || (value.kind === "file" && mayRead({ ...value, access: "read" })));
 }

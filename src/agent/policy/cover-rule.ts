@@ -1,9 +1,8 @@
 import { isSecretPath } from "../workspace/secret-files.ts";
 import type { CoverRule, CoverVerdict } from "../workspace/sandbox/covered-paths.ts";
 import { judgeOpening } from "./judge.ts";
-import { readingRules } from "./opened-files.ts";
+import { readingRules, type Rule } from "./rule.ts";
 import type { Policy } from "./permission.ts";
-import type { Rule } from "./rule.ts";
 
 /** Folders in which names such as `credentials` are those of packages, and hold no secrets. */
 const DEPENDENCIES = new Set(["node_modules", ".git"]);

@@ -1,8 +1,9 @@
-import type { Act, CallAct } from "./act.ts";
+import { messageOf } from "../../lib/text.ts";
 import type { FoundCommand, Trouble } from "../bash/command-line.ts";
-import { customVerdict } from "./custom-mode.ts";
-import type { DecidingRule, Decision } from "./decision.ts";
-import { readHost } from "./hosts/host.ts";
+import { currentOwnCode } from "../tools/own-code.ts";
+import type { Access } from "../workspace/workspace.ts";
+import type { Act, CallAct, DecidingRule, Decision } from "./act.ts";
+import { readHost } from "./hosts/host-rule.ts";
 import { judgeAct, READ_ONLY_COMMANDS, type HostLists, type Judged, type Scope } from "./ladder.ts";
 import {
   isStricter,
@@ -14,10 +15,10 @@ import {
   type Policy,
   type PolicyCall,
   type Verdict,
+  VERDICTS,
 } from "./permission.ts";
-import type { Rule } from "./rule.ts";
 import { linesOf, type NamedLine } from "./rule-values.ts";
-import type { Access } from "../workspace/workspace.ts";
+import type { Rule } from "./rule.ts";
 
 /** The judgement of a policy on a call: each act of it goes through the ladder of each permission, and the strictest decision wins. */
 export function judge(call: PolicyCall, policy: Policy): Explanation {
@@ -246,4 +247,23 @@ function distinct(parts: readonly ExplainedPart[]): readonly ExplainedPart[] {
 function inOrder(parts: readonly ExplainedPart[], lines: readonly NamedLine[]): readonly ExplainedPart[] {
   const line = ({ parameter }: ExplainedPart): number => lines.findIndex(({ at }) => at === parameter);
   return parts.toSorted((one, other) => line(one) - line(other) || one.start - other.start);
+}
+
+/** The verdict of a mode of the operator's own, which is trusted with nothing: one that fails, or answers something else, denies. */
+function customVerdict(
+  call: PolicyCall,
+  { name, judge }: PermissionMode & { kind: "custom" },
+  said: (verdict: Verdict) => { verdict: Verdict; reason: string },
+): { verdict: Verdict; reason: string } {
+  try {
+    const verdict: unknown = judge(structuredClone(call));
+    // An asynchronous mode cannot be waited for, and must not bring the server down with what it throws later.
+    if (verdict instanceof Promise) verdict.catch(() => {});
+    const known = VERDICTS.find((candidate) => candidate === verdict);
+    if (known !== undefined) return said(known);
+    return { verdict: "deny", reason: `mode ${name} answered neither allow, ask nor deny` };
+  } catch (error) {
+    currentOwnCode()?.threw(error, `the mode ${name}`);
+    return { verdict: "deny", reason: `mode ${name} failed (${messageOf(error)}), and what it cannot judge does not run` };
+  }
 }

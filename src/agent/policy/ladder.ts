@@ -2,13 +2,11 @@ import { isPrivateAddress } from "../../lib/private-address.ts";
 import type { Span, Trouble } from "../bash/command-line.ts";
 import { protects } from "../workspace/sandbox/protected-paths.ts";
 import { isSecretPath } from "../workspace/secret-files.ts";
-import { ACTS_OF_CALLS, type Act, type ActOf, type CallAct } from "./act.ts";
-import { heldBack, runsAsReading, unprovenHeldBack, whyAsked, type CommandScope } from "./commands/judged-command.ts";
-import { sensitivePart } from "./commands/secrets.ts";
-import { hostText } from "./hosts/host.ts";
-import { hostRuleAllows, hostRuleDenies, type HostRule, type StoredHostRule } from "./hosts/host-rule.ts";
-import { opensFile, readingRules } from "./opened-files.ts";
 import {
+  ACTS_OF_CALLS,
+  type Act,
+  type ActOf,
+  type CallAct,
   CARRIED,
   says,
   decided,
@@ -20,9 +18,12 @@ import {
   type Decision,
   type NamedRule,
   type Said,
-} from "./decision.ts";
+} from "./act.ts";
+import { heldBack, runsAsReading, unprovenHeldBack, whyAsked, type CommandScope } from "./commands/judged-command.ts";
+import { sensitivePart } from "./commands/secrets.ts";
+import { hostText, hostRuleAllows, hostRuleDenies, type HostRule, type StoredHostRule } from "./hosts/host-rule.ts";
+import { opensFile, readingRules, type Rule } from "./rule.ts";
 import type { Consideration, PolicyCall } from "./permission.ts";
-import type { Rule } from "./rule.ts";
 import { allows, asks, denies } from "./rules-of-acts.ts";
 import { linesOf, writesItself } from "./rule-values.ts";
 

@@ -2,8 +2,34 @@ import type { CommandLine } from "../bash/command-line.ts";
 import { coversCommand, touchesCommand, type CommandPattern } from "../bash/command-pattern.ts";
 import { speaksOf } from "../tools/path-places.ts";
 import type { Access } from "../workspace/workspace.ts";
-import type { RuleScope } from "./rule-text.ts";
 import { namesOf, valuesOf, type RuleValue, type RuleValues } from "./rule-values.ts";
+
+/** True if what stands in the brackets of a rule takes in everything: `*` or `**`. */
+export function takesEverything(inner: string): boolean {
+  return /^\s*\*{1,2}\s*$/.test(inner);
+}
+
+/** The pattern that a rule means by a text, which may be quoted as a JSON string; null for a quoted text that is none. */
+export function patternOf(text: string): string | null {
+  if (!text.startsWith('"')) return text;
+  try {
+    return String(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}
+
+/** The problem with a rule whose quoted pattern is none. */
+export const NOT_QUOTED = "a quoted pattern is a JSON string";
+
+/** The problem with a rule whose brackets are open. */
+export const NOT_CLOSED = 'expected ")" at the end';
+
+/** The problem with a rule, and at which of its characters, from 1. */
+export type RuleProblem = { readonly character: number; readonly message: string };
+
+/** The agents that a rule binds: its own agents alone, or also those that they start, and so on. */
+export type RuleScope = "own" | "tree";
 
 /** The demand of a rule on one parameter. */
 export type Condition = {
@@ -131,4 +157,22 @@ export function isWithin(folder: string, path: string): boolean {
 export function deniesPath({ deniedPath }: Rule, names: readonly string[], access: Access): boolean {
   if (deniedPath === null || (access === "read" && deniedPath.closes === "writing")) return false;
   return names.some(deniedPath.isMatch) || names.some(deniedPath.isNamed);
+}
+
+/** The tool by whose rules files are read. */
+export const READS = "fs_read";
+
+/** The allow rules for reading that speak of a path alone: a file with secrets that one of them names is open. */
+export function readingRules(rules: readonly Rule[]): readonly Rule[] {
+  return rules.filter((rule) => rule.isForTool(READS) && rule.conditions.length === 1 && rule.conditions[0]?.path != null);
+}
+
+/** True if one of such rules names a file by all of its names. */
+export function opensFile(rules: readonly Rule[], names: readonly string[]): boolean {
+  return rules.some(({ conditions: [condition] }) => names.every((name) => condition?.path?.isMatch(name) === true));
+}
+
+/** The rules that speak of a path alone, whatever tool reaches it. */
+export function pathRules(rules: readonly Rule[]): readonly Rule[] {
+  return rules.filter(({ deniedPath }) => deniedPath !== null);
 }

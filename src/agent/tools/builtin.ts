@@ -1,10 +1,8 @@
-import { bashKill } from "./bash/kill.ts";
-import { bashLogs } from "./bash/logs.ts";
+import { bashKill, bashLogs } from "./bash/background-shells.ts";
 import { bashRun } from "./bash/run.ts";
-import { fsEdit } from "./fs/edit.ts";
+import { fsEdit, fsMultiEdit } from "./fs/edit.ts";
 import { fsGlob } from "./fs/glob.ts";
 import { fsGrep } from "./fs/grep.ts";
-import { fsMultiEdit } from "./fs/multi-edit.ts";
 import { fsRead } from "./fs/read.ts";
 import { fsWrite } from "./fs/write.ts";
 import { todoRead, todoWrite } from "./todo.ts";

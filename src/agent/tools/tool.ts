@@ -17,16 +17,22 @@ import {
   type CommandUse,
   type PathPlaces,
   type PathUse,
+  cacheProblem,
 } from "./path-places.ts";
-import { cacheProblem } from "./cacheable.ts";
 import type { Shells } from "./bash/shells.ts";
-import { hookList, listOf, postHooks } from "./hook-list.ts";
-import type { ToolHooks } from "./tool-hooks.ts";
-import type { BoundPreview, PreviewContext, ToolPreview } from "./tool-preview.ts";
-import type { ToolAnswer, ToolResult } from "./tool-result.ts";
-import { readStandardSchema, type OutputOf, type StandardSchema } from "./standard-schema.ts";
-import { checkDefaults, compile, schemaOf, ToolDefinitionError } from "./input-schema.ts";
-import { issuesOf, type ValidationIssue } from "./validation-issue.ts";
+import { hookList, listOf, postHooks, type ToolHooks } from "./tool-hooks.ts";
+import type { BoundPreview, PreviewContext, ToolPreview, ToolAnswer, ToolResult } from "./tool-result.ts";
+import {
+  readStandardSchema,
+  type OutputOf,
+  type StandardSchema,
+  checkDefaults,
+  compile,
+  schemaOf,
+  ToolDefinitionError,
+  issuesOf,
+  type ValidationIssue,
+} from "./input-schema.ts";
 
 export const RISKS = ["LOW", "MEDIUM", "HIGH"] as const;
 export type Risk = (typeof RISKS)[number];

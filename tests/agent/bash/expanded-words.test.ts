@@ -3,8 +3,8 @@ import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { literalWord } from "../../../src/agent/bash/command-line.ts";
 import { expandedWords } from "../../../src/agent/bash/expanded-words.ts";
-import { literalWord } from "../../../src/agent/bash/shell-word.ts";
 import { presets } from "../../../src/config/presets.ts";
 import { commandJudge, projectFolder } from "../../support/command-lines.ts";
 

@@ -1,8 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { readEditable } from "../../../src/agent/tools/fs/editable-file.ts";
-import { editFiles } from "../../../src/agent/tools/fs/file-edits.ts";
+import { readEditable, editFiles } from "../../../src/agent/tools/fs/file-edits.ts";
 import { temporaryFolder } from "../../support/app.ts";
 import { contextIn, runTool } from "../../support/run-tool.ts";
 

@@ -3,7 +3,7 @@ import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { failureOf } from "../../../src/agent/calls/hooks.ts";
-import { unopened } from "../../../src/agent/tools/fs/unopened-file.ts";
+import { unopened } from "../../../src/agent/tools/fs/file-problem.ts";
 import { Workspace } from "../../../src/agent/workspace/workspace.ts";
 import { temporaryFolder } from "../../support/app.ts";
 import { runTool } from "../../support/run-tool.ts";

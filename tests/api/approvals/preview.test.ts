@@ -3,7 +3,7 @@ import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { defineTool, type Tool } from "../../../src/agent/tools/tool.ts";
-import type { ToolPreview } from "../../../src/agent/tools/tool-preview.ts";
+import type { ToolPreview } from "../../../src/agent/tools/tool-result.ts";
 import type { TemplateConfig } from "../../../src/triplane.ts";
 import { stateOf } from "../../../src/agent/workspace/file-state.ts";
 import { visibleLines } from "../../../src/lib/escape-hidden.ts";

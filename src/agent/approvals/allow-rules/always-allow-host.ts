@@ -5,8 +5,15 @@ import { refused, type Result } from "../../../lib/result.ts";
 import type { CommandRefusal } from "../../actors/refusal.ts";
 import { agentPermissions } from "../../policy/agent-policy.ts";
 import { judgeConnection } from "../../policy/judge.ts";
-import { hostRuleAllows, hostRuleFor, isHostRule, parseHostRule, type HostRule } from "../../policy/hosts/host-rule.ts";
-import { hostText, type Host } from "../../policy/hosts/host.ts";
+import {
+  hostRuleAllows,
+  hostRuleFor,
+  isHostRule,
+  parseHostRule,
+  type HostRule,
+  hostText,
+  type Host,
+} from "../../policy/hosts/host-rule.ts";
 import type { FoundHost } from "../approval.ts";
 import { PAST_CALLS, PAST_DAYS, type RuleProposal } from "./rule-examples.ts";
 import type { ApprovalServices } from "../scope.ts";

@@ -9,7 +9,7 @@ import { visibleLine } from "../../../lib/escape-hidden.ts";
 import { MOST_HOSTS, type AskedInBackground, type ProgramOfCall } from "../../calls/hosts/call-hosts.ts";
 import type { HostQuestion } from "../../calls/hosts/host-question.ts";
 import { COMMAND_BEGINNING, shellNames, type ShellName } from "../../calls/shells/rows.ts";
-import { hostText, USUAL_PORTS, type Host } from "../../policy/hosts/host.ts";
+import { hostText, USUAL_PORTS, type Host } from "../../policy/hosts/host-rule.ts";
 import type { ApprovalTemplate } from "../scope.ts";
 
 type AskingAgent = { readonly id: string; readonly tenant: string };

@@ -1,7 +1,6 @@
-import type { RecordedFiles, Span } from "../command-line.ts";
+import type { RecordedFiles, Span, ShellWord } from "../command-line.ts";
 import { Gathered, type Place } from "../operand-files.ts";
 import { commandName } from "../runners/wrapped.ts";
-import type { ShellWord } from "../shell-word.ts";
 
 /** Options of git itself that take the next word. */
 const GIT_VALUES: ReadonlySet<string> = new Set(["-c", "-C", "--git-dir", "--work-tree", "--namespace", "--config-env"]);

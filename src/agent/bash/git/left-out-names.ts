@@ -1,10 +1,9 @@
-import { existsSync } from "node:fs";
-import { stat } from "node:fs/promises";
+import { existsSync, constants } from "node:fs";
+import { stat, open } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { errorCode } from "../../../lib/error-code.ts";
 import type { PassedOver } from "../command-line.ts";
-import { plainContent } from "./plain-file.ts";
-import { liesInRepository } from "./tracked-names.ts";
+import { liesInRepository } from "./answer-of-git.ts";
 
 /** The files in which rg finds what it passes over, and what it does not pass over after all. */
 const IGNORE_FILES = [".gitignore", ".ignore", ".rgignore"];
@@ -95,5 +94,19 @@ async function textOf(file: string): Promise<string | null> {
     if (["ENOENT", "ENOTDIR"].includes(errorCode(error) ?? "")) return "";
     if (["EACCES", "EPERM", "ELOOP"].includes(errorCode(error) ?? "")) return null;
     throw error;
+  }
+}
+
+/**
+ * The content of a file of at most so many bytes; null if it is no file, or has more. Never waits: a pipe that a program puts in
+ * the place of a file, after somebody has looked at it, would hold a thread of the server for ever.
+ */
+async function plainContent(path: string, mostBytes: number): Promise<Buffer | null> {
+  const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  try {
+    const found = await file.stat();
+    return found.isFile() && found.size <= mostBytes ? await file.readFile() : null;
+  } finally {
+    await file.close();
   }
 }

@@ -1,8 +1,7 @@
 import { roughCommands } from "../rough-split.ts";
-import type { ShellWord } from "../shell-word.ts";
+import type { ShellWord } from "../command-line.ts";
 import { knownCommand } from "../table.ts";
-import { behindOptions, part } from "./option-words.ts";
-import type { Wrapped } from "./wrapped.ts";
+import { behindOptions, part, type Wrapped } from "./wrapped.ts";
 import { OWN_WORDS, TAKES_LINES } from "./runners.ts";
 
 /** Words behind which a program that nobody listed mostly takes a command. */

@@ -1,4 +1,4 @@
-import type { ShellWord } from "../shell-word.ts";
+import type { ShellWord } from "../command-line.ts";
 
 /** Commands that run the words behind their options, after so many operands of their own. */
 export const RUNNERS: ReadonlyMap<string, number> = new Map([

@@ -1,7 +1,6 @@
+import type { ShellWord } from "../command-line.ts";
 import { roughCommands } from "../rough-split.ts";
-import type { ShellWord } from "../shell-word.ts";
-import { valueOf } from "./option-words.ts";
-import type { Wrapped } from "./wrapped.ts";
+import { valueOf, type Wrapped } from "./wrapped.ts";
 
 const SED: ReadonlySet<string> = new Set(["sed", "gsed", "ssed"]);
 const AWK: ReadonlySet<string> = new Set(["awk", "gawk", "mawk", "nawk", "original-awk"]);

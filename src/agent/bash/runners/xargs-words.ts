@@ -1,7 +1,6 @@
-import type { ShellWord } from "../shell-word.ts";
-import { behindOptions, valueOf } from "./option-words.ts";
+import type { ShellWord } from "../command-line.ts";
 import { MORE } from "./runners.ts";
-import type { Wrapped } from "./wrapped.ts";
+import { behindOptions, valueOf, type Wrapped } from "./wrapped.ts";
 
 const FLAGS: ReadonlySet<string> = new Set(["0", "o", "p", "r", "t", "x"]);
 const LONG_FLAGS: ReadonlySet<string> = new Set(["null", "no-run-if-empty", "interactive", "verbose", "exit", "open-tty"]);

@@ -5,7 +5,7 @@ import { judgeConnection } from "../../policy/judge.ts";
 import type { Permission } from "../../policy/permission.ts";
 import type { CallingAgent } from "../call.ts";
 import type { HostServices } from "./call-hosts.ts";
-import type { CallExplanation } from "../explain.ts";
+import type { CallExplanation } from "../judge.ts";
 
 export type ConnectionProblem = { readonly field: string; readonly message: string };
 

@@ -1,5 +1,5 @@
 import type { ApprovalState } from "../../../db/generated/enums.ts";
-import { hostText, type Host } from "../../policy/hosts/host.ts";
+import { hostText, type Host } from "../../policy/hosts/host-rule.ts";
 import type { RefusedHosts } from "./call-hosts.ts";
 import { shellNames, type ShellName } from "../shells/rows.ts";
 import type { HostQuestion, UntoldHost } from "./host-question.ts";

@@ -1,5 +1,5 @@
 import type { ApprovalState } from "../../../db/generated/enums.ts";
-import type { Host } from "../../policy/hosts/host.ts";
+import type { Host } from "../../policy/hosts/host-rule.ts";
 
 export type HostQuestion = Host & {
   readonly approvalId: string;

@@ -5,7 +5,7 @@ import { marked } from "../../../lib/text.ts";
 import type { ToolResult } from "../../tools/tool-result.ts";
 import type { Trail } from "../call.ts";
 import { format } from "../stages/formatting.ts";
-import type { ValidationIssue } from "../../tools/validation-issue.ts";
+import type { ValidationIssue } from "../../tools/input-schema.ts";
 
 export type Refusal =
   | { readonly type: "not_found"; readonly stage: "discovery"; readonly name: string; readonly available: readonly string[] }

@@ -2,7 +2,7 @@ import type { JsonObject } from "../../../lib/json.ts";
 import { accepted, refused, type Result } from "../../../lib/result.ts";
 import { messageOf } from "../../../lib/text.ts";
 import { hookCall, hooksFor, type CallHooks, type HookAgent, readPreToolUseAnswer, type PreToolUseSaid } from "../hooks.ts";
-import { hookAnswer } from "../../tools/hook.ts";
+import { hookAnswer } from "../../tools/tool-hooks.ts";
 import type { ToolResult } from "../../tools/tool-result.ts";
 import { PathRefused } from "../../workspace/path-refused.ts";
 import { boxAdvice } from "../../workspace/sandbox/available.ts";

@@ -2,7 +2,7 @@ import { aborted } from "../../../lib/aborted.ts";
 import { isJsonObject } from "../../../lib/json.ts";
 import { byteLength, headBytes, storable } from "../../../lib/text.ts";
 import { linesOf, namesOf, type RuleValues } from "../../policy/rule-values.ts";
-import { CallWouldFail, type PreviewContext, type ToolPreview } from "../../tools/tool-preview.ts";
+import { CallWouldFail, type PreviewContext, type ToolPreview } from "../../tools/tool-result.ts";
 import { KnownFiles, type KnownFile, type KnownFileRows } from "../../workspace/known-files.ts";
 import { RecentContents } from "../../workspace/recent-contents.ts";
 import { isSecretPath } from "../../workspace/secret-files.ts";

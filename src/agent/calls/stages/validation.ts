@@ -1,9 +1,9 @@
 import { mapStrings, someString, type Json } from "../../../lib/json.ts";
 import { accepted, refused, type Result } from "../../../lib/result.ts";
 import { byteLength } from "../../../lib/text.ts";
+import type { ValidationIssue } from "../../tools/input-schema.ts";
 import { INPUT_BYTES } from "../../tools/limits.ts";
 import type { BoundCall, Tool } from "../../tools/tool.ts";
-import type { ValidationIssue } from "../../tools/validation-issue.ts";
 import type { Refusal } from "../refusals/refusal.ts";
 
 /** A call as the model asked for it. `input` is the parsed arguments, or `text` what is no usable JSON, with the reason. */

@@ -1,7 +1,7 @@
 import { askedFor, askHost } from "../../approvals/hosts/ask-host.ts";
 import type { CallView } from "../../calls/call.ts";
 import type { HostQuestion, OpenHost } from "../../calls/hosts/host-question.ts";
-import { byHost, hostText, type Host } from "../../policy/hosts/host.ts";
+import { byHost, hostText, type Host } from "../../policy/hosts/host-rule.ts";
 import { NEEDS } from "../lease.ts";
 import type { AgentView } from "../view.ts";
 import type { RecordTemplate } from "./calls-judged.ts";

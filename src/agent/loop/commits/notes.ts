@@ -4,7 +4,7 @@ import type { FileChangeKind, FileChangeSnapshot } from "../../../events/snapsho
 import { byteLength } from "../../../lib/text.ts";
 import { commandBeginning, stateOf, type ShellView } from "../../calls/shells/rows.ts";
 import type { AddedMessages } from "../../conversation/transcript.ts";
-import { endWords } from "../../tools/bash/shell-words.ts";
+import { endWords } from "../../tools/bash/background-shells.ts";
 import type { FoundChange } from "../../workspace/changes/file-check.ts";
 import { modifiedAt } from "../../workspace/file-state.ts";
 import type { RememberedFile } from "../../workspace/known-files.ts";

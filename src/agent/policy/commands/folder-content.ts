@@ -18,8 +18,7 @@ import {
   type Missed,
 } from "../../bash/command-line.ts";
 import { isIgnoreFile, isLeftOut, leftOutOf, takenInAbove, takenInBy, type TakenIn } from "../../bash/git/left-out-names.ts";
-import type { GitTime } from "../../bash/git/answer-of-git.ts";
-import { isRepository, liesInRepository, trackedNames } from "../../bash/git/tracked-names.ts";
+import { type GitTime, isRepository, liesInRepository, trackedNames } from "../../bash/git/answer-of-git.ts";
 
 /** The most entries that are looked at for a search; more are asked about. */
 const ENTRIES = 20_000;

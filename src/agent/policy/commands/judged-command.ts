@@ -11,9 +11,8 @@ import {
 import { SECRET_OPERAND } from "../../bash/known-words.ts";
 import { speaksOf } from "../../tools/path-places.ts";
 import type { ActOf } from "../act.ts";
-import { pathRules } from "../opened-files.ts";
 import type { Permission, PolicyBox, PolicyCall, StoredRule } from "../permission.ts";
-import { conditionsHold, deniesPath, isWithin, type Condition, type Rule } from "../rule.ts";
+import { pathRules, conditionsHold, deniesPath, isWithin, type Condition, type Rule } from "../rule.ts";
 import { closedSearch, closedSecret, isSecretFile, mayWrite, searchReason } from "./secrets.ts";
 
 /** All by which one permission judges commands. */

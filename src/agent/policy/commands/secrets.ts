@@ -8,9 +8,9 @@ import {
 } from "../../bash/command-line.ts";
 import { isSecretPath } from "../../workspace/secret-files.ts";
 import type { Access } from "../../workspace/workspace.ts";
-import { opensFile, pathRules, readingRules } from "../opened-files.ts";
 import type { Permission } from "../permission.ts";
 import type { NamedLine } from "../rule-values.ts";
+import { opensFile, pathRules, readingRules } from "../rule.ts";
 
 /** The part of a command for which every template asks unless an allow rule names it: a file with secrets, or a path out of the workspace. */
 export function sensitivePart(permission: Permission, command: FoundCommand): Trouble | null {

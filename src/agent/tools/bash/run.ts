@@ -2,11 +2,9 @@ import { Type } from "typebox";
 import { aborted } from "../../../lib/aborted.ts";
 import { closed } from "../../../lib/setting.ts";
 import { foreseen } from "../fs/file-problem.ts";
-import { presentFolder } from "../present-folder.ts";
+import { presentFolder, type FinishedProgram } from "../programs.ts";
 import { TimedOut } from "../timed-out.ts";
 import { defineTool, MAX_TIMEOUT_MS, optional } from "../tool.ts";
-import type { FinishedProgram } from "../programs.ts";
-import { commandLine, environment } from "./command-line.ts";
 
 export const bashRun = defineTool({
   name: "bash_run",
@@ -77,4 +75,21 @@ async function within<Result>(timeoutMs: number | null, work: Promise<Result>): 
 function endLine({ code, signal, durationMs, outputBytes }: FinishedProgram): string {
   const end = signal === null ? `exit code ${code}` : `ended by ${signal}`;
   return `[${outputBytes === 0 ? "no output, " : ""}${end}, ${Math.round(durationMs)} ms]`;
+}
+
+/** Longer command lines, in characters, are scripts, and are written to a file first. */
+const COMMAND = 32_768;
+
+function commandLine() {
+  return Type.String({ minLength: 1, maxLength: COMMAND, description: "The command line, as bash reads it." });
+}
+
+function environment() {
+  return Type.Unsafe<Readonly<Record<string, string>>>({
+    type: "object",
+    propertyNames: { pattern: "^[A-Za-z_][A-Za-z0-9_]{0,127}$" },
+    additionalProperties: { type: "string", maxLength: COMMAND },
+    maxProperties: 100,
+    description: "Variables of the environment, by name. No secret of the server is in the environment.",
+  });
 }

@@ -1,17 +1,16 @@
 import { setImmediate as macrotask } from "node:timers/promises";
 import { byteLength, messageOf } from "../../../lib/text.ts";
 import { isSameState } from "../../workspace/file-state.ts";
+import type { SeenFile } from "../../workspace/known-files.ts";
 import type { StagedFile } from "../../workspace/staged-file.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
 import { EDITED_FILE_BYTES } from "../limits.ts";
-import type { EditableFile, PresentText } from "./editable-file.ts";
-import { FileProblem, isFileProblem } from "./file-problem.ts";
-import { writtenFile, type FileContext } from "./known-content.ts";
+import { FileProblem, isFileProblem, stageFile, unopened } from "./file-problem.ts";
+import { writtenFile, type FileContext, readKnown, type KnownContent } from "./known-content.ts";
 import { nearestRoom } from "./nearest-text.ts";
-import { encodeText } from "./text-content.ts";
+import { encodeText, decodeText, type TextContent } from "./text-content.ts";
 import { editText, type TextEdit } from "./text-edit.ts";
 import { fileDiff, type FileDiff } from "./unified-diff.ts";
-import { stageFile, unopened } from "./unopened-file.ts";
 
 export type FileEdit = TextEdit & { readonly path: string };
 
@@ -137,4 +136,24 @@ export async function writeFiles(
       { cause: error },
     );
   }
+}
+
+type PresentText = { readonly present: SeenFile; readonly bytes: number; readonly content: TextContent };
+
+export type EditableFile = PresentText & KnownContent;
+
+/**
+ * Reads a text file for an edit. Throws an error for the model if it cannot be edited, or differs from the content that
+ * the agent knows.
+ */
+export async function readEditable(context: FileContext, path: string): Promise<EditableFile> {
+  const { present, known } = await readKnown(context, path, EDITED_FILE_BYTES);
+  return { ...decoded(path, present), known };
+}
+
+function decoded(path: string, present: SeenFile): PresentText {
+  const bytes = present.content ?? Buffer.alloc(0);
+  const content = decodeText(bytes);
+  if (!content.ok) throw new FileProblem(`${path} ${content.refusal}`);
+  return { present, bytes: bytes.length, content: content.value };
 }

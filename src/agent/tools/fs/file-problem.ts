@@ -1,5 +1,9 @@
+import type { FileHandle } from "node:fs/promises";
 import { errorCode } from "../../../lib/error-code.ts";
-import { CallWouldFail } from "../tool-preview.ts";
+import type { StagedFile } from "../../workspace/staged-file.ts";
+import { systemWords } from "../../workspace/system-words.ts";
+import type { Workspace } from "../../workspace/workspace.ts";
+import { CallWouldFail } from "../tool-result.ts";
 
 /** Why files cannot be changed as requested, in words for the model. It holds while the files stay unchanged. */
 export class FileProblem extends Error {
@@ -23,4 +27,37 @@ export async function foreseen<Found>(look: () => Promise<Found>, tellsOf: strin
   } catch (error) {
     throw isFileProblem(error) ? new CallWouldFail(error, tellsOf) : error;
   }
+}
+
+/** A file that could not be opened or written, in words for the model. `code` is that of the system's error, its cause. */
+export class UnopenedFile extends Error {
+  override readonly name = "UnopenedFile";
+  readonly code: string | null;
+
+  constructor(message: string, cause: unknown) {
+    super(message, { cause });
+    this.code = errorCode(cause);
+  }
+}
+
+/** The system's error about the file of a path, as an UnopenedFile; other errors unchanged. */
+export function unopened(path: string, error: unknown): unknown {
+  const words = systemWords(error);
+  if (words === null || error instanceof UnopenedFile) return error;
+  const advice = errorCode(error) === "ENOENT" ? ": fs_glob finds files, and fs_write makes new ones" : "";
+  return new UnopenedFile(`${path} ${words}${advice}`, error);
+}
+
+/** Throws an UnopenedFile if the file cannot be opened. */
+export async function openFile(workspace: Workspace, path: string): Promise<FileHandle> {
+  return workspace.openForReading(path).catch((error: unknown) => {
+    throw unopened(path, error);
+  });
+}
+
+/** Stages a new content of a file. Throws an UnopenedFile if that fails. */
+export async function stageFile(workspace: Workspace, path: string, content: string | Uint8Array): Promise<StagedFile> {
+  return workspace.stageFile(path, content).catch((error: unknown) => {
+    throw unopened(path, error);
+  });
 }

@@ -1,12 +1,14 @@
 import { createHash } from "node:crypto";
 import type { FileHandle } from "node:fs/promises";
-import { stateOf } from "../../workspace/file-state.ts";
-import type { KnownFile, SeenFile } from "../../workspace/known-files.ts";
+import { counted } from "../../../lib/counted.ts";
+import { byteLength } from "../../../lib/text.ts";
+import { stateOf, modifiedAt } from "../../workspace/file-state.ts";
+import { type KnownFile, type SeenFile, KNOWN_PATH_BYTES } from "../../workspace/known-files.ts";
+import { EDITED_FILE_BYTES } from "../limits.ts";
 import type { ToolContext } from "../tool.ts";
-import { ContentDigest } from "./content-digest.ts";
-import { FileProblem } from "./file-problem.ts";
-import { requireSame, unread } from "./freshness.ts";
-import { openFile } from "./unopened-file.ts";
+import { FileProblem, openFile } from "./file-problem.ts";
+import { decodeText } from "./text-content.ts";
+import { fileDiff } from "./unified-diff.ts";
 
 export type FileContext = Pick<ToolContext, "workspace" | "files" | "signal">;
 
@@ -66,4 +68,72 @@ async function contentOf(file: FileHandle, signal: AbortSignal, mostBytes: numbe
 
 export function writtenFile(name: string, state: SeenFile["state"], content: Buffer): SeenFile {
   return { name, state, digest: createHash("sha256").update(content).digest("hex"), content };
+}
+
+const CHANGES_BYTES = 4 * 1024;
+
+/** The error, for the model, that the agent has neither read nor written an existing file. */
+function unread(path: string, name: string): string {
+  if (byteLength(name) > KNOWN_PATH_BYTES)
+    return `${path} is longer than ${KNOWN_PATH_BYTES} bytes: a file that lies so deep is not replaced`;
+  return `${path} exists, and you have not read it: read it first, so that nothing in it is lost unseen`;
+}
+
+/**
+ * Throws a FileProblem with the changes if a file differs from the content that the agent knows. A change that was
+ * reverted does not count. `before` is the known content, if it is cached.
+ */
+function requireSame(path: string, present: SeenFile, known: KnownFile, before: Buffer | null): void {
+  if (known.digest === present.digest) return;
+  const was = `${counted(known.bytes, "byte")}, changed at ${new Date(known.modifiedAt).toISOString()}`;
+  const is = `${counted(Number(present.state.bytes), "byte")}, changed at ${modifiedAt(present.state).toISOString()}`;
+  throw new FileProblem(
+    [
+      `${path} was changed by something else since you last ${known.access === "READ" ? "read" : "wrote"} it, and is left as it is: read it again.`,
+      `It had ${was}; now it has ${is}.`,
+      ...changesOf(before, present),
+    ].join("\n"),
+  );
+}
+
+/** The changed lines if both contents are cached, or their number if there are too many. */
+function changesOf(before: Buffer | null, { name, content }: SeenFile): readonly string[] {
+  if (before === null || content === null) return [];
+  const [from, to] = [decodeText(before), decodeText(content)];
+  if (!from.ok || !to.ok) return [];
+  const { diff } = fileDiff(name, from.value.text, to.value.text);
+  if (diff === null) return [];
+  if (byteLength(diff) <= CHANGES_BYTES) return [diff];
+  const lines = diff.split("\n").slice(2);
+  const changed = (sign: string): string => counted(lines.filter((line) => line.startsWith(sign)).length, "line");
+  return [`The change adds ${changed("+")} and removes ${changed("-")}.`];
+}
+
+export class ContentDigest {
+  readonly #hash = createHash("sha256");
+  readonly #pieces: Buffer[] = [];
+  #bytes = 0;
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  async *of(pieces: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
+    for await (const piece of pieces) {
+      this.add(piece);
+      yield piece;
+    }
+  }
+
+  add(piece: Buffer): void {
+    this.#hash.update(piece);
+    this.#bytes += piece.length;
+    if (this.#bytes <= EDITED_FILE_BYTES) this.#pieces.push(piece);
+    else this.#pieces.length = 0;
+  }
+
+  end(): Pick<SeenFile, "digest" | "content"> {
+    const content = this.#bytes <= EDITED_FILE_BYTES ? Buffer.concat(this.#pieces) : null;
+    return { digest: this.#hash.digest("hex"), content };
+  }
 }

@@ -1,6 +1,6 @@
 import { counted } from "../../../lib/counted.ts";
 import { headBytes } from "../../../lib/text.ts";
-import { lineCount } from "./lines.ts";
+import { lineCount } from "./text-content.ts";
 
 /** The bounds of the search for similar text: wanted lines, and places of each. */
 const WANTED_LINES = 200;

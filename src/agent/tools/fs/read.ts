@@ -6,9 +6,9 @@ import { defineTool, optional } from "../tool.ts";
 import { closed } from "../../../lib/setting.ts";
 import { Type } from "typebox";
 import { stateOf } from "../../workspace/file-state.ts";
-import { ContentDigest } from "./content-digest.ts";
+import { ContentDigest } from "./known-content.ts";
 import { decodeText, encodingOf, readersDecoder } from "./text-content.ts";
-import { openFile } from "./unopened-file.ts";
+import { openFile } from "./file-problem.ts";
 
 /** The bytes of the output for the content; the rest is for the notes after it. */
 const CONTENT_BYTES = OUTPUT.bytes - 512;

@@ -1,8 +1,8 @@
 import { counted } from "../../../lib/counted.ts";
 import { accepted, refused, type Result } from "../../../lib/result.ts";
 import { EDITED_FILE_BYTES } from "../limits.ts";
-import { lineOf } from "./lines.ts";
 import { nearestRoom, nearestText } from "./nearest-text.ts";
+import { lineOf } from "./text-content.ts";
 
 export type TextEdit = { readonly oldString: string; readonly newString: string; readonly replaceAll: boolean };
 

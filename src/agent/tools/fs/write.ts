@@ -5,12 +5,10 @@ import { defineTool } from "../tool.ts";
 import { closed } from "../../../lib/setting.ts";
 import { Type } from "typebox";
 import type { SeenFile } from "../../workspace/known-files.ts";
-import { FileProblem, foreseen } from "./file-problem.ts";
+import { FileProblem, foreseen, stageFile } from "./file-problem.ts";
 import { readKnown, writtenFile, type FileContext, type KnownContent } from "./known-content.ts";
-import { lineCount } from "./lines.ts";
-import { decodeText } from "./text-content.ts";
+import { lineCount, decodeText } from "./text-content.ts";
 import { fileDiff } from "./unified-diff.ts";
-import { stageFile } from "./unopened-file.ts";
 
 export const fsWrite = defineTool({
   name: "fs_write",

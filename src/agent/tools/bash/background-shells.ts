@@ -1,10 +1,10 @@
-import { counted } from "../../../lib/counted.ts";
 import { Type } from "typebox";
+import { counted } from "../../../lib/counted.ts";
 import { closed } from "../../../lib/setting.ts";
 import { terminalText } from "../../workspace/output/terminal-text.ts";
 import { OUTPUT } from "../limits.ts";
 import { defineTool, optional } from "../tool.ts";
-import { endWords, noSuchShell, shellId } from "./shell-words.ts";
+import type { ShellEnd } from "./shells.ts";
 
 /** The room of the line that says how to read on, in bytes and in lines. */
 const NOTE = { bytes: 1_024, lines: 4 } as const;
@@ -54,3 +54,54 @@ export const bashLogs = defineTool({
     };
   },
 });
+
+export const bashKill = defineTool({
+  name: "bash_kill",
+  description: "Ends a background shell with all that it started, and says how it ended.",
+  readOnly: false,
+  idempotent: true,
+  risk: "LOW",
+  inputSchema: closed({ shell_id: shellId() }),
+  async run({ shell_id }, { shells }) {
+    const shell = await shells.kill(shell_id);
+    if (shell === null) throw noSuchShell(shell_id);
+    if (shell.end === null)
+      throw new Error(`the shell ${shell_id} runs on another server, which ends it: look again with bash_logs`);
+    const { endReason, exitCode, signal } = shell.end;
+    const message = endReason === "KILLED" ? "it was killed" : `it had ended before: ${endWords(shell.end)}`;
+    return { output: message, details: { ok: true, shell_id, message, status: endReason.toLowerCase(), code: exitCode, signal } };
+  },
+});
+
+function shellId() {
+  return Type.String({ minLength: 1, maxLength: 64, description: "The shell's id, as bash_run gave it." });
+}
+
+/** The error for an id that is no shell of the agent, even if another agent has it. */
+function noSuchShell(id: string): Error {
+  return new Error(`you have no background shell ${JSON.stringify(id)}: bash_run gives the id of one that it starts`);
+}
+
+export function endWords({ endReason, exitCode, signal }: ShellEnd): string {
+  const how = signal === null ? (exitCode === null ? "" : `exit code ${exitCode}`) : `by ${signal}`;
+  switch (endReason) {
+    case "EXITED":
+      return how === "" ? "by itself" : how;
+    case "KILLED":
+      return "bash_kill ended it";
+    case "TIME_UP":
+      return "its time was up";
+    case "INTERRUPTED":
+      return "a person interrupted you";
+    case "ARCHIVED":
+      return "you were archived";
+    case "TAKEN_OVER":
+      return "another server goes on with you";
+    case "SERVER_CLOSED":
+      return "its server was closed";
+    case "SERVER_LOST":
+      return "its server was not heard of again";
+    case "NOT_STARTED":
+      return "it could not be started";
+  }
+}
