@@ -1,5 +1,5 @@
-import { Deadline } from "../src/lib/deadline.ts";
-import { ProgramLease } from "../src/agent/workspace/program-lease.ts";
+import { Deadline } from "../src/lib/time.ts";
+import { ProgramLease, ProcessGroups } from "../src/agent/workspace/process-groups.ts";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
@@ -9,11 +9,10 @@ import { coverRule } from "../src/agent/policy/cover-rule.ts";
 import { readPermission } from "../src/agent/policy/permission.ts";
 import { BUILTIN_TOOLS } from "../src/agent/tools/builtin.ts";
 import type { HostDecision } from "../src/agent/workspace/network/reach.ts";
-import { ProcessGroups } from "../src/agent/workspace/process-groups.ts";
 import { availability } from "../src/agent/workspace/sandbox/available.ts";
 import { BubblewrapSandbox } from "../src/agent/workspace/sandbox/bubblewrap.ts";
 import { CoveredPaths } from "../src/agent/workspace/sandbox/covered-paths.ts";
-import { BOX_LIMITS } from "../src/agent/workspace/sandbox/limits.ts";
+import { BOX_LIMITS } from "../src/agent/workspace/sandbox/control-groups.ts";
 import { median } from "../tests/support/median.ts";
 import type { Figure } from "./figure.ts";
 

@@ -1,4 +1,4 @@
-import type { MigrationConnection } from "../src/db/migration-connection.ts";
+import type { MigrationConnection } from "../src/db/connected-servers.ts";
 
 /** What Prisma's schema does not describe: functions, all indexes with their conditions, storage parameters. */
 const CATALOG = `

@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import type { WrittenCompatibility } from "../src/agent/models/compatibility.ts";
+import type { WrittenCompatibility } from "../src/agent/models/chat-request.ts";
 import { complete } from "../src/lib/setting.ts";
 import { CONFIG_SETTINGS } from "../src/config/config.ts";
 import { ConfigurationError } from "../src/config/configuration-error.ts";

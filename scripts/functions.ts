@@ -1,6 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
-import { columnName } from "../src/db/commit/column-name.ts";
 import { AGENT_PATCH, KNOWN_FILE_PATCH, STEP_END, TOOL_CALL_PATCH } from "../src/db/commit/columns.ts";
+import { columnName } from "../src/db/commit/parts.ts";
 
 const FOLDER = new URL("../src/db/functions/", import.meta.url);
 

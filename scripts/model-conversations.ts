@@ -1,5 +1,5 @@
 import { crc32, deflateSync } from "node:zlib";
-import type { WrittenCompatibility } from "../src/agent/models/compatibility.ts";
+import type { WrittenCompatibility } from "../src/agent/models/chat-request.ts";
 import {
   ModelError,
   type ContentBlock,

@@ -15,7 +15,7 @@ import { forgottenCount } from "./forgotten.ts";
 import type { Version } from "./telemetry/version.ts";
 import type { Sql, Statement } from "./db/sql.ts";
 import type { PoolLoad } from "./db/connections/pool.ts";
-import type { Readers } from "./events/reading/readers.ts";
+import type { Readers } from "./events/reading/reader.ts";
 import type { SlowReaders } from "./server/slow-readers.ts";
 
 export type MetricSources = {

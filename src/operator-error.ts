@@ -1,5 +1,5 @@
 import { ScriptError } from "./agent/models/script.ts";
-import { errorCode } from "./lib/error-code.ts";
+import { errorCode } from "./lib/text.ts";
 import { ControlGroupsRefused } from "./agent/workspace/sandbox/control-groups.ts";
 import { ToolDefinitionError } from "./agent/tools/input-schema.ts";
 import { DataFolderInUse, DataFolderUnusable } from "./db/lock-file.ts";

@@ -9,7 +9,7 @@ import { allowedFolders } from "./agent/workspace/roots.ts";
 import type { Settings } from "./config/settings.ts";
 import type { Tenants, TenantSettings } from "./config/tenants.ts";
 import { ApprovalKind, ApprovalState } from "./db/generated/enums.ts";
-import { DONE_REASONS } from "./db/done-reason.ts";
+import { DONE_REASONS } from "./db/commit/change.ts";
 import { TOOL_OUTCOMES } from "./deliveries/count-work.ts";
 import type { Meters } from "./telemetry/meters.ts";
 

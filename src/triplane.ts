@@ -25,7 +25,7 @@ export type {
 export type { Script } from "./agent/models/script.ts";
 export type { CustomMode, PolicyCall, Verdict } from "./agent/policy/permission.ts";
 export type { PermissionSource } from "./agent/policy/permission.ts";
-export { PathRefused } from "./agent/workspace/path-refused.ts";
+export { PathRefused } from "./agent/workspace/workspace.ts";
 export { sandboxAvailable } from "./agent/workspace/sandbox/available.ts";
 export type { Workspace } from "./agent/workspace/workspace.ts";
 export type { ListenedEvent, Listener, ListenerActions, Listeners } from "./deliveries/listeners.ts";

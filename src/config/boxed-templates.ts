@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { PermissionSource } from "../agent/policy/permission.ts";
 import type { Availability } from "../agent/workspace/sandbox/available.ts";
-import type { SandboxDemand } from "../agent/workspace/sandbox/sandbox-for.ts";
+import type { SandboxDemand } from "../agent/workspace/sandbox/sandbox.ts";
 import type { TriplaneConfig } from "./config.ts";
 import type { Environment } from "./environment.ts";
 import { presets } from "./presets.ts";

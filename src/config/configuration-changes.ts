@@ -1,8 +1,8 @@
 import type { Sql, Statement } from "../db/sql.ts";
-import { SERVER } from "../events/actor-ref.ts";
 import type { EventLog } from "../events/log.ts";
+import { SERVER } from "../events/snapshots.ts";
 import type { ConfigurationChange } from "../events/tenant-event.ts";
-import type { Clock } from "../lib/clock.ts";
+import type { Clock } from "../lib/time.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { digestOf, type ConfigurationParts } from "./configuration-parts.ts";
 

@@ -1,10 +1,9 @@
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "typebox";
-import type { BoxLimits } from "../agent/workspace/sandbox/limits.ts";
-import { errorCode } from "../lib/error-code.ts";
+import type { BoxLimits } from "../agent/workspace/sandbox/control-groups.ts";
 import { TEXT, withDefault, type Complete } from "../lib/setting.ts";
-import { messageOf } from "../lib/text.ts";
+import { errorCode, messageOf } from "../lib/text.ts";
 import { ConfigurationError } from "./configuration-error.ts";
 
 export const CONTROL_GROUP_SETTINGS = {

@@ -3,9 +3,8 @@ import { distance } from "fastest-levenshtein";
 import { isAbsolute, resolve } from "node:path";
 import type { DatabaseConfig } from "../db/database.ts";
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from "../telemetry/log.ts";
-import { errorCode } from "../lib/error-code.ts";
+import { errorCode, didYouMean, messageOf } from "../lib/text.ts";
 import { ConfigurationError, Problems } from "./configuration-error.ts";
-import { didYouMean, messageOf } from "../lib/text.ts";
 
 /** The environment, read once. It contains secrets: it is never printed. */
 export type Environment = {

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { Type } from "typebox";
 import { anthropicModel } from "../agent/models/anthropic.ts";
-import { COMPATIBILITY_SETTINGS } from "../agent/models/compatibility.ts";
+import { COMPATIBILITY_SETTINGS } from "../agent/models/chat-request.ts";
 import type { Model, TokenPrice } from "../agent/models/model.ts";
 import { openAiModel } from "../agent/models/openai.ts";
 import { parseScript, type Script } from "../agent/models/script.ts";

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import type { RetentionPolicy } from "../events/retention.ts";
 import { withDefault, type Complete } from "../lib/setting.ts";
-import { DAY_MS } from "../lib/clock.ts";
+import { DAY_MS } from "../lib/time.ts";
 
 /** At least an hour: recent writes are never removed. At most a hundred years: earlier times do not exist in a database. */
 const DAYS = Type.Number({

@@ -11,7 +11,7 @@ import { availability, type Availability } from "../agent/workspace/sandbox/avai
 import type { Listeners } from "../deliveries/listeners.ts";
 import type { Webhook } from "../deliveries/webhooks.ts";
 import type { RetentionPolicy } from "../events/retention.ts";
-import { isLoopback } from "../lib/loopback.ts";
+import { isLoopback } from "../lib/addresses.ts";
 import { complete } from "../lib/setting.ts";
 import { messageOf } from "../lib/text.ts";
 import type { Authentication } from "../server/authenticate.ts";

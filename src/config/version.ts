@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { errorCode } from "../lib/error-code.ts";
+import { errorCode } from "../lib/text.ts";
 import type { Version } from "../telemetry/version.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));

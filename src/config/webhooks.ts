@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import type { Webhook } from "../deliveries/webhooks.ts";
 import { EVENT_KINDS, type EventKind } from "../events/event.ts";
-import { isPrivateAddress } from "../lib/private-address.ts";
+import { isPrivateAddress } from "../lib/addresses.ts";
 import { complete, TEXT, withDefault, type Written } from "../lib/setting.ts";
 import { ConfigurationError } from "./configuration-error.ts";
 

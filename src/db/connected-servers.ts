@@ -1,4 +1,3 @@
-import type { MigrationConnection } from "./migration-connection.ts";
 import type { Statement } from "./sql.ts";
 
 /** The purpose of a server's connection. */
@@ -36,3 +35,8 @@ export async function olderServers(
   const servers = await connectedServers(connection);
   return servers.filter(({ name }) => (/^triplane (\d+) /.exec(name)?.[1] ?? "") < version);
 }
+
+export type MigrationConnection = {
+  script(sql: string): Promise<void>;
+  query<Row>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
+};

@@ -1,4 +1,4 @@
-import { systemClock, type Clock } from "../lib/clock.ts";
+import { systemClock, type Clock } from "../lib/time.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { Sql, Statement } from "./sql.ts";
 

@@ -8,7 +8,7 @@ import { PrismaClient } from "./generated/client.ts";
 import { copyInitialised, initialisedFolder, openEmbeddedDatabase } from "./initialised.ts";
 import { lockFolder } from "./lock-file.ts";
 import { isUnknownValue, onlyKnown } from "./known-values.ts";
-import { connectionName } from "./connected-servers.ts";
+import { connectionName, type MigrationConnection } from "./connected-servers.ts";
 import {
   isMigratedFaster,
   migrate,
@@ -20,7 +20,6 @@ import {
   type Migration,
   type MigrationRun,
 } from "./migrate.ts";
-import type { MigrationConnection } from "./migration-connection.ts";
 import { OutageWatch } from "./outage.ts";
 import { NO_OBSERVER, observed, observedQueries, type DatabaseObserver, type StatementPool } from "./observer.ts";
 import { openPools, READ_STATEMENT_MS, type PoolLoad, type Pools } from "./connections/pool.ts";

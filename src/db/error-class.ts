@@ -1,5 +1,4 @@
-import { messageOf } from "../lib/text.ts";
-import { errorCode } from "../lib/error-code.ts";
+import { messageOf, errorCode } from "../lib/text.ts";
 
 /**
  * The meaning of a statement's error. `outage`: the database does not answer, or is read-only, and the outcome is

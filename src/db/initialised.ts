@@ -5,8 +5,7 @@ import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
 import { PGlite } from "@electric-sql/pglite";
-import { errorCode } from "../lib/error-code.ts";
-import { messageOf } from "../lib/text.ts";
+import { errorCode, messageOf } from "../lib/text.ts";
 
 /** The folders that were initialised at install, by the version of the database whose initdb made them. */
 const INITIALISED = new URL("../../.triplane/initialised/", import.meta.url);

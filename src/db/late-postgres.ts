@@ -1,8 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
-import { errorCode } from "../lib/error-code.ts";
-import { growingWait } from "../lib/growing-wait.ts";
-import { messageOf } from "../lib/text.ts";
+import { errorCode, messageOf } from "../lib/text.ts";
+import { growingWait } from "../lib/time.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { connectionName } from "./connected-servers.ts";
 import { sqlState } from "./error-class.ts";

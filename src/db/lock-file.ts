@@ -1,8 +1,7 @@
 import { access, constants, mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { errorCode } from "../lib/error-code.ts";
-import { messageOf } from "../lib/text.ts";
+import { errorCode, messageOf } from "../lib/text.ts";
 
 /** Another process uses the data folder, which belongs to one server: embedded database, outputs, HOMEs and boxes. */
 export class DataFolderInUse extends Error {

@@ -3,8 +3,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { messageOf } from "../lib/text.ts";
-import { olderServers, type ConnectedServer } from "./connected-servers.ts";
-import type { MigrationConnection } from "./migration-connection.ts";
+import { olderServers, type ConnectedServer, type MigrationConnection } from "./connected-servers.ts";
 import { sqlState } from "./error-class.ts";
 
 /** One migration as committed: a folder of prisma/migrations with its SQL. */

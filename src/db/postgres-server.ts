@@ -1,4 +1,4 @@
-import type { MigrationConnection } from "./migration-connection.ts";
+import type { MigrationConnection } from "./connected-servers.ts";
 import { DatabaseUnavailable } from "./storage-error.ts";
 
 type PostgresServer = {

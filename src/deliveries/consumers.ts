@@ -1,11 +1,10 @@
 import type { Sql } from "../db/sql.ts";
-import type { Clock } from "../lib/clock.ts";
+import { type Clock, every } from "../lib/time.ts";
 import type { Logger } from "../telemetry/log.ts";
-import { every } from "../lib/every.ts";
 import { withCause } from "../lib/text.ts";
 import { ConsumerOffsets, registerConsumer } from "./offsets.ts";
 import type { Consumer } from "./consumer.ts";
-import { concerns } from "../events/scope.ts";
+import { concerns } from "../events/cursor.ts";
 import { FailedTries } from "./failed-tries.ts";
 import { Delivery, Drain, type ConsumerTimes, type DeliveryServices } from "./delivery.ts";
 import type { TimelineEvent } from "../events/event.ts";

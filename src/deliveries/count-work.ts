@@ -1,7 +1,7 @@
 import type { TimelineEvent } from "../events/event.ts";
 import type { EventLog } from "../events/log.ts";
 import { TOOL_CALL_ERROR_TYPES, type ToolCallSnapshot } from "../events/snapshots.ts";
-import { idTime } from "../lib/id-time.ts";
+import { idTime } from "../lib/time.ts";
 import type { Meters } from "../telemetry/meters.ts";
 
 export const TOOL_OUTCOMES = ["completed", "cached", "sealed", ...TOOL_CALL_ERROR_TYPES] as const;

@@ -1,16 +1,14 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { aborted } from "../lib/aborted.ts";
-import type { Clock } from "../lib/clock.ts";
+import { type Clock, growingWait } from "../lib/time.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { messageOf, withCause } from "../lib/text.ts";
 import { KeyedSemaphore } from "../lib/keyed-semaphore.ts";
-import { CHANNELS } from "../events/channel.ts";
+import { CHANNELS, type TimelineEvent } from "../events/event.ts";
 import type { FailedTries } from "./failed-tries.ts";
 import type { ConsumerOffset, ConsumerOffsets } from "./offsets.ts";
 import { GiveUp, type Consumer } from "./consumer.ts";
-import type { TimelineEvent } from "../events/event.ts";
 import type { EventLog } from "../events/log.ts";
-import { growingWait } from "../lib/growing-wait.ts";
 
 /** In ms. */
 export type ConsumerTimes = {

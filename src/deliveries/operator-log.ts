@@ -1,6 +1,6 @@
 import type { TimelineEvent } from "../events/event.ts";
 import type { EventLog } from "../events/log.ts";
-import { counted } from "../lib/counted.ts";
+import { counted } from "../lib/text.ts";
 import type { Logger } from "../telemetry/log.ts";
 
 /**

@@ -6,9 +6,9 @@ import { Agent, request } from "undici";
 import { announcement } from "./announcement.ts";
 import { GiveUp, type Consumer } from "./consumer.ts";
 import type { EventKind, TimelineEvent } from "../events/event.ts";
-import { DAY_MS } from "../lib/clock.ts";
-import { errorCode } from "../lib/error-code.ts";
-import { isPrivateAddress } from "../lib/private-address.ts";
+import { DAY_MS } from "../lib/time.ts";
+import { errorCode } from "../lib/text.ts";
+import { isPrivateAddress } from "../lib/addresses.ts";
 
 export type Webhook = {
   readonly name: string;

@@ -4,9 +4,8 @@ import type { Statement } from "../db/sql.ts";
 import { messageOf } from "../lib/text.ts";
 import { columns, placedEvent, type EncodedPart, type EventColumns } from "./agent-events.ts";
 import type { TimelineEvent } from "./event.ts";
-import type { OutsideOutcome, OwnerOutcome } from "./outcome.ts";
+import type { OutsideOutcome, OwnerOutcome, Write } from "./write.ts";
 import type { TenantCommitServices } from "./tenant-commits.ts";
-import type { Write } from "./write.ts";
 
 const COMMIT: Statement<
   CommitPlace,

@@ -1,5 +1,4 @@
-import { retrying } from "../db/retry-while-unavailable.ts";
-import type { Sql, Statement } from "../db/sql.ts";
+import { retrying, type Sql, type Statement } from "../db/sql.ts";
 import type { TimelineEvent } from "./event.ts";
 
 /** An agent's events from the newest on, one by one on demand: the planner must not read all of them. */

@@ -1,6 +1,6 @@
 import { mapStrings, storableJsonText, type Json, type JsonObject } from "../lib/json.ts";
 import { byteLength, marked } from "../lib/text.ts";
-import { DONE_REASONS } from "../db/done-reason.ts";
+import { DONE_REASONS } from "../db/commit/change.ts";
 import {
   ActorKind,
   AgentState,
@@ -19,9 +19,9 @@ import {
   type EventKind,
   type TenantEventDraft,
   type TimelineEvent,
+  type Channel,
 } from "./event.ts";
 import { FILE_CHANGE_KINDS, GATE_STAGES, SHELL_END_REASONS, TOOL_CALL_ERROR_TYPES } from "./snapshots.ts";
-import type { Channel } from "./channel.ts";
 
 /** The largest payload of one event in bytes. */
 const EVENT_BYTES = 64 * 1024;

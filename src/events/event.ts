@@ -1,9 +1,8 @@
-import type { DoneReason } from "../db/done-reason.ts";
+import type { DoneReason } from "../db/commit/change.ts";
 import type { AgentState, ApprovalDecision, ApprovalState, Breakpoint } from "../db/generated/enums.ts";
 import type { Json } from "../lib/json.ts";
-import type { Channel } from "./channel.ts";
-import type { ActorRef } from "./actor-ref.ts";
 import type {
+  ActorRef,
   ApprovalSnapshot,
   FileChangeSnapshot,
   GateStage,
@@ -13,6 +12,10 @@ import type {
   ToolCallSnapshot,
 } from "./snapshots.ts";
 import type { TenantEventBody } from "./tenant-event.ts";
+
+export const CHANNELS = ["PROGRESS", "CONTROL", "MONITOR"] as const;
+
+export type Channel = (typeof CHANNELS)[number];
 
 /** The phase that an ERROR event is about, and how bad it is. */
 export const ERROR_PHASES = ["MODEL", "TOOL", "SYSTEM", "LIFECYCLE"] as const;

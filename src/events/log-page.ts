@@ -1,8 +1,7 @@
 import type { Sql, Statement } from "../db/sql.ts";
 import { decodeKnownEvent, type EventRow } from "./codec.ts";
-import type { LogHead } from "./cursor.ts";
+import { type LogHead, inScope, type Scope } from "./cursor.ts";
 import type { TimelineEvent } from "./event.ts";
-import { inScope, type Scope } from "./scope.ts";
 
 /** A failover lost commits of a tenant's log. It is neither read nor written before an operator confirms it. */
 export class CommitsLost extends Error {

@@ -17,15 +17,23 @@ import {
   type EncodedPart,
   type FencedEvents,
 } from "./agent-events.ts";
-import type { LogHead } from "./cursor.ts";
+import { type LogHead, inScope, type Scope } from "./cursor.ts";
 import type { TenantEventDraft, TimelineEvent } from "./event.ts";
 import { readHead, readOpenPage, readPage, readPositions, type FoundPage, type LogPage, type StorageOutage } from "./log-page.ts";
 import { LogBeginnings } from "./log-beginnings.ts";
 import { NewestEvents } from "./newest-events.ts";
-import type { AppendOutcome, OutsideOutcome, OwnerOutcome, TenantOutcome, TriedAppend } from "./outcome.ts";
+import {
+  type AppendOutcome,
+  type OutsideOutcome,
+  type OwnerOutcome,
+  type TenantOutcome,
+  type TriedAppend,
+  FIRST_WAITS,
+  newWrite,
+  WriteTries,
+  type Write,
+} from "./write.ts";
 import { commitTenant, type TenantCommitServices } from "./tenant-commits.ts";
-import { inScope, type Scope } from "./scope.ts";
-import { FIRST_WAITS, newWrite, WriteTries, type Write } from "./write.ts";
 import { WAITING_LIMITS, WaitingEvents, type WaitingLimits } from "./waiting-events.ts";
 
 export type CommitListener = (tenant: string, events: readonly TimelineEvent[], isSignal: boolean) => void;

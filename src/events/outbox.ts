@@ -4,7 +4,7 @@ import { StorageUnavailable } from "../db/storage-error.ts";
 import type { Appender } from "./appender.ts";
 import type { EventDraft, EventKind } from "./event.ts";
 import type { EventLog } from "./log.ts";
-import type { OwnerOutcome } from "./outcome.ts";
+import type { OwnerOutcome } from "./write.ts";
 import type { FencedEvents } from "./agent-events.ts";
 import type { WaitingShare } from "./waiting-events.ts";
 

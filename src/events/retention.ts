@@ -1,5 +1,5 @@
-import { DAY_MS } from "../lib/clock.ts";
-import { concerns } from "./scope.ts";
+import { DAY_MS } from "../lib/time.ts";
+import { concerns } from "./cursor.ts";
 import type { Sql, Statement } from "../db/sql.ts";
 
 /** Retention times, in ms; null for ever. */

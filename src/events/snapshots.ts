@@ -1,6 +1,10 @@
-import type { ApprovalDecision, ApprovalKind, ApprovalState, ToolCallState } from "../db/generated/enums.ts";
+import type { ActorKind, ApprovalDecision, ApprovalKind, ApprovalState, ToolCallState } from "../db/generated/enums.ts";
 import type { JsonObject } from "../lib/json.ts";
-import type { ActorRef } from "./actor-ref.ts";
+
+/** The actor of a change: a person, a service, an agent or the server. */
+export type ActorRef = { readonly id: string; readonly kind: ActorKind };
+
+export const SERVER: ActorRef = { id: "triplane", kind: "SYSTEM" };
 
 export const GATE_STAGES = ["discovery", "validation", "permission", "confirmation", "execution", "formatting"] as const;
 export type GateStage = (typeof GATE_STAGES)[number];

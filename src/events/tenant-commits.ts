@@ -6,8 +6,7 @@ import { messageOf } from "../lib/text.ts";
 import { columns, placedEvent, type EventColumns } from "./agent-events.ts";
 import { encodeEvent } from "./codec.ts";
 import type { TenantEventDraft, TimelineEvent } from "./event.ts";
-import type { TenantOutcome } from "./outcome.ts";
-import type { Write, WriteTries } from "./write.ts";
+import type { TenantOutcome, Write, WriteTries } from "./write.ts";
 
 const COMMIT: Statement<
   { base_seq: number; base_position: string | number },

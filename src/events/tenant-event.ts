@@ -1,4 +1,4 @@
-import type { ActorRef } from "./actor-ref.ts";
+import type { ActorRef } from "./snapshots.ts";
 
 /** A stored allow rule when the event was committed, with its scope. Times are ISO 8601. */
 export type AllowRuleSnapshot = {

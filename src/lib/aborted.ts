@@ -10,3 +10,6 @@ export function aborted(signal: AbortSignal, reason: () => unknown = () => signa
   else signal.addEventListener("abort", onAbort, { once: true });
   return { promise, [Symbol.dispose]: () => signal.removeEventListener("abort", onAbort) };
 }
+
+/** The abort reason of a signal whose work is over: Node's default error costs more than most calls. */
+export const ENDED = new Error("what the signal was for has ended");

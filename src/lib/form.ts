@@ -1,8 +1,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import type { TSchema } from "typebox";
 import { isJsonObject } from "./json.ts";
-import { didYouMean } from "./text.ts";
-import { limitWords } from "./limit-words.ts";
+import { didYouMean, limitWords } from "./text.ts";
 
 const ajv = new Ajv({
   allErrors: true,

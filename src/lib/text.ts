@@ -1,3 +1,4 @@
+import type { ErrorObject } from "ajv";
 import { distance } from "fastest-levenshtein";
 
 /** The character that stands in a stored text for a NUL, which PostgreSQL cannot store. */
@@ -97,4 +98,33 @@ function nearestName(mistaken: string, known: readonly string[]): string | null 
 export function didYouMean(mistaken: string, known: readonly string[]): string {
   const nearest = nearestName(mistaken, known);
   return nearest === null ? "" : ` (did you mean ${nearest}?)`;
+}
+
+export function errorCode(error: unknown): string | null {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : null;
+}
+
+/** A number with its noun, whose plural ends in s: `1 line`, `2 lines`. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+const LIMITS: Readonly<Record<string, { readonly most: boolean; readonly noun: string }>> = {
+  minLength: { most: false, noun: "character" },
+  maxLength: { most: true, noun: "character" },
+  minItems: { most: false, noun: "item" },
+  maxItems: { most: true, noun: "item" },
+  minProperties: { most: false, noun: "field" },
+  maxProperties: { most: true, noun: "field" },
+};
+
+/** The violated limit of a schema, as words after the place; null if the problem is no limit. */
+export function limitWords({ keyword, params }: Pick<ErrorObject, "keyword" | "params">): string | null {
+  const limit: unknown = params["limit"];
+  if (typeof limit !== "number") return null;
+  if (keyword === "minimum") return `must be at least ${limit}`;
+  if (keyword === "maximum") return `must be at most ${limit}`;
+  if (keyword === "minLength" && limit === 1) return "must not be empty";
+  const words = LIMITS[keyword];
+  return words === undefined ? null : `must have at ${words.most ? "most" : "least"} ${counted(limit, words.noun)}`;
 }

@@ -1,4 +1,4 @@
-import type { ActorRef } from "../events/actor-ref.ts";
+import type { ActorRef } from "../events/snapshots.ts";
 import { actorOfGlobalId } from "../lib/global-id.ts";
 import { namesIn } from "./names.ts";
 

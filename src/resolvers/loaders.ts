@@ -5,9 +5,9 @@ import { readCallsOfSteps, type StepOfAgent } from "../agent/calls/call.ts";
 import { type AgentUsage, readUsage } from "../agent/loop/usage.ts";
 import { readStandstills, waitingFor, type KnownNames } from "../agent/loop/waiting-for.ts";
 import type { Sql } from "../db/sql.ts";
-import type { ActorRef } from "../events/actor-ref.ts";
 import { openBlocksAt, type OpenBlock } from "../events/blocks.ts";
 import type { LogHead } from "../events/cursor.ts";
+import type { ActorRef } from "../events/snapshots.ts";
 
 /**
  * Reads that are batched for all rows of an answer. Loaders are created at first use: most answers need none, and a

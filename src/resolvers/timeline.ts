@@ -1,11 +1,25 @@
 import { readsTenant } from "../agent/actors/actor.ts";
 import { blockText as textOfBlock } from "../events/blocks.ts";
-import { CHANNELS, type Channel } from "../events/channel.ts";
-import { EXPIRED, formatCursor, parseCursor, resolveCursor, type LogHead, type LogIdentity } from "../events/cursor.ts";
-import { CHANNEL_OF, type BodyOf, type EventBody, type EventKind, type TimelineEvent } from "../events/event.ts";
+import {
+  CHANNELS,
+  type Channel,
+  CHANNEL_OF,
+  type BodyOf,
+  type EventBody,
+  type EventKind,
+  type TimelineEvent,
+} from "../events/event.ts";
+import {
+  EXPIRED,
+  formatCursor,
+  parseCursor,
+  resolveCursor,
+  type LogHead,
+  type LogIdentity,
+  type Scope,
+} from "../events/cursor.ts";
 import { readPast, readPlaceAt, type LogPage, type PastRequest, type StorageOutage } from "../events/log-page.ts";
 import type { Start } from "../events/reading/pages.ts";
-import type { Scope } from "../events/scope.ts";
 import type { Context } from "./context.ts";
 import { clientError } from "./errors.ts";
 import { rowId } from "../lib/global-id.ts";

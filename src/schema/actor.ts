@@ -1,4 +1,4 @@
-import type { ActorRef as Actor } from "../events/actor-ref.ts";
+import type { ActorRef as Actor } from "../events/snapshots.ts";
 import { actorOfGlobalId } from "../lib/global-id.ts";
 import { builder } from "./builder.ts";
 import { ActorKind } from "./enums.ts";

@@ -1,7 +1,7 @@
 import type { ForkPoint as Point } from "../agent/commands/fork-agent.ts";
 import type { AgentUsage } from "../agent/loop/usage.ts";
 import type { OpenBlock as Open } from "../events/blocks.ts";
-import { DONE_REASONS } from "../db/done-reason.ts";
+import { DONE_REASONS } from "../db/commit/change.ts";
 import type { TodoItem as Item } from "../events/snapshots.ts";
 import { globalId } from "../lib/global-id.ts";
 import { agent, agents, snapshotCursor, type AgentOrder as Order } from "../resolvers/agent.ts";

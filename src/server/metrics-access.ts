@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { isLoopback } from "../lib/loopback.ts";
+import { isLoopback } from "../lib/addresses.ts";
 import type { Access } from "./access.ts";
 import { authenticate, bearerToken, isTokenOf } from "./authenticate.ts";
 

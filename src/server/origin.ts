@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { LogFields, Logger } from "../telemetry/log.ts";
 import { headBytes } from "../lib/text.ts";
-import { isLoopback } from "../lib/loopback.ts";
+import { isLoopback } from "../lib/addresses.ts";
 import type { Access } from "./access.ts";
 import { asksFor } from "./trusted-documents.ts";
 

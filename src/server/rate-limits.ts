@@ -1,8 +1,8 @@
 import { GraphQLError } from "graphql";
 import { LRUCache } from "lru-cache";
 import type { Actor } from "../agent/actors/actor.ts";
-import type { Clock } from "../lib/clock.ts";
 import { COUNT, withDefault, type Complete } from "../lib/setting.ts";
+import type { Clock } from "../lib/time.ts";
 import { clientError } from "../resolvers/errors.ts";
 import type { OperationRoom, RateLimit } from "../resolvers/rate-limit.ts";
 

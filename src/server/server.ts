@@ -12,12 +12,12 @@ import { originProblem, logRejection } from "./origin.ts";
 import { readiness } from "./readiness.ts";
 import type { Meters } from "../telemetry/meters.ts";
 import type { Feeds } from "../events/reading/feed.ts";
-import type { Readers } from "../events/reading/readers.ts";
+import type { Readers } from "../events/reading/reader.ts";
 import type { SlowReaders } from "./slow-readers.ts";
 import { subscribeTo } from "./subscriptions/subscribe.ts";
 import { serveWebSocket } from "./websocket.ts";
 import { BODY_BYTES, makeYoga } from "./yoga.ts";
-import { errorCode } from "../lib/error-code.ts";
+import { errorCode } from "../lib/text.ts";
 import { versionText, type Version } from "../telemetry/version.ts";
 
 export type ServerOptions = Access & {

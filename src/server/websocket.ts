@@ -14,7 +14,7 @@ import type { Admissions } from "./subscriptions/admissions.ts";
 import { askerOf, whyClosed, type Asker, type Recognised } from "./authenticate.ts";
 import { originProblem, sourceOf, logRejection } from "./origin.ts";
 import type { Meters } from "../telemetry/meters.ts";
-import type { Readers } from "../events/reading/readers.ts";
+import type { Readers } from "../events/reading/reader.ts";
 import type { SlowReaders } from "./slow-readers.ts";
 import { failureShownAs } from "./subscriptions/failure.ts";
 import { SocketOperations } from "./subscriptions/socket-operations.ts";

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { getOperationAST, GraphQLError, OperationTypeNode } from "graphql";
 import { createYoga, type Plugin, type YogaServerInstance } from "graphql-yoga";
 import { type Actor, withDelegators } from "../agent/actors/actor.ts";
-import type { Line } from "../events/reading/line.ts";
+import type { Line } from "../events/reading/reader.ts";
 import { withReader } from "../db/connections/reader-limits.ts";
 import type { Context } from "../resolvers/context.ts";
 import { clientError } from "../resolvers/errors.ts";

@@ -1,7 +1,7 @@
 import { auditsBehind, foldAudit } from "../agent/calls/audit/fold.ts";
 import type { ServerServices } from "../agent/loop/scope.ts";
-import { every } from "../lib/every.ts";
 import { withCause } from "../lib/text.ts";
+import { every } from "../lib/time.ts";
 
 /** The intervals of the sweep, in ms: for this server's commits, and for those that others have left. */
 export type AuditTimes = { readonly ownMs: number; readonly othersMs: number };

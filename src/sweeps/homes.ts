@@ -1,7 +1,7 @@
 import type { ServerServices } from "../agent/loop/scope.ts";
 import type { Statement } from "../db/sql.ts";
-import { every } from "../lib/every.ts";
 import { withCause } from "../lib/text.ts";
+import { every } from "../lib/time.ts";
 
 const SWEEP_MS = 60 * 60 * 1_000;
 const ASKED = 1_000;

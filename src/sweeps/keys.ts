@@ -1,7 +1,7 @@
 import type { ServerServices } from "../agent/loop/scope.ts";
 import type { Statement } from "../db/sql.ts";
-import { every } from "../lib/every.ts";
 import { withCause } from "../lib/text.ts";
+import { every } from "../lib/time.ts";
 
 /** The days for which an idempotency key is known, longer than clients retry. */
 const KEPT_DAYS = 30;

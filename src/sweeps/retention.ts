@@ -1,7 +1,6 @@
 import { applyRetention, type KnownConsumer, type RetentionPolicy } from "../events/retention.ts";
-import { counted } from "../lib/counted.ts";
-import { every } from "../lib/every.ts";
-import { withCause } from "../lib/text.ts";
+import { counted, withCause } from "../lib/text.ts";
+import { every } from "../lib/time.ts";
 import type { ServerServices } from "../agent/loop/scope.ts";
 
 /** The time between two sweeps, in ms. */

@@ -1,6 +1,5 @@
 import { pino, type Level } from "pino";
-import { errorCode } from "../lib/error-code.ts";
-import { messageOf } from "../lib/text.ts";
+import { errorCode, messageOf } from "../lib/text.ts";
 import { textOf } from "./log-text.ts";
 import { LineLimit } from "./line-limit.ts";
 

@@ -1,13 +1,12 @@
-import { Deadline } from "../../src/lib/deadline.ts";
-import { ProgramLease } from "../../src/agent/workspace/program-lease.ts";
+import { Deadline } from "../../src/lib/time.ts";
+import { ProgramLease, ProcessGroups } from "../../src/agent/workspace/process-groups.ts";
 import { mkdir, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { availability } from "../../src/agent/workspace/sandbox/available.ts";
-import { sandboxFor } from "../../src/agent/workspace/sandbox/sandbox-for.ts";
+import { sandboxFor } from "../../src/agent/workspace/sandbox/sandbox.ts";
 import { SandboxRefused } from "../../src/agent/workspace/sandbox/sandbox-refused.ts";
 import { unboxed } from "../../src/agent/workspace/sandbox/unboxed.ts";
-import { ProcessGroups } from "../../src/agent/workspace/process-groups.ts";
 import { refuseUnboxed, sandboxOf } from "../../src/config/sandbox.ts";
 import { startTestApp, temporaryFolder } from "../support/app.ts";
 import { hasNoBox } from "../support/box.ts";

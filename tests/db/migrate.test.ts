@@ -1,9 +1,8 @@
 import pg from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { definitionOf, newestDefinition, readFunctions } from "../../scripts/functions.ts";
-import { olderServers } from "../../src/db/connected-servers.ts";
+import { olderServers, type MigrationConnection } from "../../src/db/connected-servers.ts";
 import { kindOf, migrate, migrateFaster, readMigrations, type MigrationRun } from "../../src/db/migrate.ts";
-import type { MigrationConnection } from "../../src/db/migration-connection.ts";
 import { setOnDatabase, testDatabaseUrl } from "../support/database.ts";
 import { emptyEmbedded } from "../support/embedded.ts";
 

@@ -1,4 +1,4 @@
-import { systemClock } from "../../src/lib/clock.ts";
+import { systemClock } from "../../src/lib/time.ts";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { GiveUp, type Consumer } from "../../src/deliveries/consumer.ts";

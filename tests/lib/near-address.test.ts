@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isNearAddress } from "../../src/lib/near-address.ts";
+import { isNearAddress } from "../../src/lib/addresses.ts";
 
 const of = (address: string, cidr: string | null, family: "IPv4" | "IPv6") =>
   ({ address, cidr, family, netmask: "", mac: "", internal: false, ...(family === "IPv6" ? { scopeid: 0 } : {}) }) as never;

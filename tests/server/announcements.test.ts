@@ -9,7 +9,7 @@ import type { Listeners } from "../../src/deliveries/listeners.ts";
 import type { ConsumerTimes } from "../../src/deliveries/delivery.ts";
 import { WEBHOOK_TRY_MS, webhookConsumer } from "../../src/deliveries/webhooks.ts";
 import type { TimelineEvent } from "../../src/events/event.ts";
-import { isPrivateAddress } from "../../src/lib/private-address.ts";
+import { isPrivateAddress } from "../../src/lib/addresses.ts";
 import { withCause } from "../../src/lib/text.ts";
 import { startTestApp, type TestAppOptions } from "../support/app.ts";
 import { connect, ofType } from "../support/client.ts";

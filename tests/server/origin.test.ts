@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { describe, expect, it } from "vitest";
-import { isLoopback } from "../../src/lib/loopback.ts";
+import { isLoopback } from "../../src/lib/addresses.ts";
 import type { Access } from "../../src/server/access.ts";
 import { originProblem } from "../../src/server/origin.ts";
 

@@ -1,13 +1,13 @@
-import { systemClock } from "../../src/lib/clock.ts";
+import { systemClock } from "../../src/lib/time.ts";
 import { RateLimits } from "../../src/server/rate-limits.ts";
 import { ExpensiveReads } from "../../src/resolvers/expensive-reads.ts";
 import { createHash } from "node:crypto";
 import { parse, type ExecutionArgs, type FormattedExecutionResult } from "graphql";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi, onTestFinished } from "vitest";
 import { StorageUnavailable } from "../../src/db/storage-error.ts";
 import { schema } from "../../src/schema/index.ts";
 import { Feeds } from "../../src/events/reading/feed.ts";
-import { Readers } from "../../src/events/reading/readers.ts";
+import { Readers } from "../../src/events/reading/reader.ts";
 import { Admissions } from "../../src/server/subscriptions/admissions.ts";
 import { makeContext, sharedPageContext, type SharedContext } from "../../src/server/context.ts";
 import { maskError } from "../../src/server/errors.ts";
@@ -21,7 +21,6 @@ import { silentLogger } from "../support/silent-logger.ts";
 import { Tails } from "../../src/events/reading/tails.ts";
 import { silentBell } from "../../src/events/bell/bell.ts";
 import type { Actor } from "../../src/agent/actors/actor.ts";
-import { onTestFinished } from "vitest";
 
 const mask = maskError(silentLogger);
 const ADMIN: Actor = { id: "local", kind: "USER", tenant: "local", roles: ["admin"], delegators: [] };

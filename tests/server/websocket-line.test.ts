@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import WebSocket, { WebSocketServer } from "ws";
-import type { Line } from "../../src/events/reading/line.ts";
+import type { Line } from "../../src/events/reading/reader.ts";
 import { maskError } from "../../src/server/errors.ts";
 import { failureShownAs } from "../../src/server/subscriptions/failure.ts";
 import { WebSocketLine } from "../../src/server/subscriptions/websocket-line.ts";

@@ -1,15 +1,14 @@
-import { Deadline } from "../../src/lib/deadline.ts";
-import { ProgramLease } from "../../src/agent/workspace/program-lease.ts";
+import { Deadline } from "../../src/lib/time.ts";
+import { ProgramLease, ProcessGroups, type ProcessGroup } from "../../src/agent/workspace/process-groups.ts";
 import { mkdir, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { onTestFinished } from "vitest";
 import { INTERNET, type Network } from "../../src/agent/workspace/network/reach.ts";
-import { ProcessGroups, type ProcessGroup } from "../../src/agent/workspace/process-groups.ts";
 import { availability, type Bubblewrap } from "../../src/agent/workspace/sandbox/available.ts";
 import { BubblewrapSandbox, type BoxSettings } from "../../src/agent/workspace/sandbox/bubblewrap.ts";
 import type { FoundInWorkspace } from "../../src/agent/workspace/sandbox/covered-paths.ts";
-import { BOX_LIMITS } from "../../src/agent/workspace/sandbox/limits.ts";
+import { BOX_LIMITS } from "../../src/agent/workspace/sandbox/control-groups.ts";
 import type { Program } from "../../src/agent/workspace/sandbox/sandbox.ts";
 import { temporaryFolder } from "./app.ts";
 

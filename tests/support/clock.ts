@@ -1,4 +1,4 @@
-import type { Clock } from "../../src/lib/clock.ts";
+import type { Clock } from "../../src/lib/time.ts";
 import type { Sql } from "../../src/db/sql.ts";
 
 const HOUR_MS = 60 * 60 * 1_000;

@@ -18,8 +18,7 @@ import type { AgentView } from "../../src/agent/loop/view.ts";
 import type { Passage } from "../../src/agent/calls/stage-clock.ts";
 import type { GateStage } from "../../src/events/snapshots.ts";
 import type { NotedFile } from "../../src/agent/workspace/known-files.ts";
-import { NO_TOKENS } from "../../src/agent/models/model.ts";
-import { spentOnBroken } from "../../src/agent/models/spending.ts";
+import { NO_TOKENS, spentOnBroken } from "../../src/agent/models/model.ts";
 import type { Explanation, Verdict } from "../../src/agent/policy/permission.ts";
 import { ownTool } from "./tools.ts";
 

@@ -1,6 +1,6 @@
-import { columnName } from "../../src/db/commit/column-name.ts";
 import { AGENT_PATCH, MESSAGE, STEP, STEP_END, TOOL_CALL, TOOL_CALL_PATCH, type Columns } from "../../src/db/commit/columns.ts";
 import { mayBeNull, ownColumns, SHAPES, shapeName, type Count } from "../../src/db/commit/commit-text.ts";
+import { columnName } from "../../src/db/commit/parts.ts";
 import type { Statement } from "../../src/db/sql.ts";
 import { namesIn, type SeenWrite } from "./seen-write.ts";
 

@@ -1,11 +1,10 @@
+import type { Scope } from "../../src/events/cursor.ts";
 import type { EventKind } from "../../src/events/event.ts";
 import type { Encoder } from "../../src/events/reading/answers.ts";
 import { Feeds } from "../../src/events/reading/feed.ts";
-import type { Ending, Line } from "../../src/events/reading/line.ts";
 import type { ReaderPage } from "../../src/events/reading/pages.ts";
-import { Reader, type Admission } from "../../src/events/reading/reader.ts";
+import { type Ending, type Line, Reader, type Admission } from "../../src/events/reading/reader.ts";
 import type { Tails } from "../../src/events/reading/tails.ts";
-import type { Scope } from "../../src/events/scope.ts";
 
 /** Somebody who is always admitted. */
 export const ADMITTED: Admission = { isFresh: () => true, refreshed: () => Promise.resolve(true), watch: () => () => {} };

@@ -1,9 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { agentRow } from "../../src/agent/commands/agent-row.ts";
-import { CHANNELS } from "../../src/events/channel.ts";
-import type { BodyOf, EventDraft, EventKind, TimelineEvent } from "../../src/events/event.ts";
+import type { Scope } from "../../src/events/cursor.ts";
+import { CHANNELS, type BodyOf, type EventDraft, type EventKind, type TimelineEvent } from "../../src/events/event.ts";
 import type { EventLog } from "../../src/events/log.ts";
-import type { Scope } from "../../src/events/scope.ts";
 
 /** An agent that exists as a row only. */
 export type RowAgent = { readonly agentId: string; readonly createdBy: string };

@@ -4,8 +4,7 @@ import { join } from "node:path";
 import { BUILTIN_TOOLS } from "../../src/agent/tools/builtin.ts";
 import type { ToolContext } from "../../src/agent/tools/tool.ts";
 import type { ToolResult } from "../../src/agent/tools/tool-result.ts";
-import { KnownFiles, type KnownFileRows } from "../../src/agent/workspace/known-files.ts";
-import { RecentContents } from "../../src/agent/workspace/recent-contents.ts";
+import { KnownFiles, type KnownFileRows, RecentContents } from "../../src/agent/workspace/known-files.ts";
 import { Workspace } from "../../src/agent/workspace/workspace.ts";
 import type { Json } from "../../src/lib/json.ts";
 

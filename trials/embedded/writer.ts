@@ -1,6 +1,6 @@
 import { setImmediate as macrotask } from "node:timers/promises";
 import { openDatabase } from "../../src/db/database.ts";
-import { CHANNELS } from "../../src/events/channel.ts";
+import { CHANNELS } from "../../src/events/event.ts";
 import { EventLog } from "../../src/events/log.ts";
 import { insertAgent } from "../../tests/support/log.ts";
 

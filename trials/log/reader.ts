@@ -1,11 +1,10 @@
 import { appendFileSync, existsSync, readFileSync, truncateSync } from "node:fs";
 import { PostgresBell } from "../../src/events/bell/postgres-bell.ts";
 import { openPools } from "../../src/db/connections/pool.ts";
-import { CHANNELS } from "../../src/events/channel.ts";
+import { CHANNELS } from "../../src/events/event.ts";
 import type { Encoder } from "../../src/events/reading/answers.ts";
 import { Feeds } from "../../src/events/reading/feed.ts";
-import type { Line } from "../../src/events/reading/line.ts";
-import { Reader } from "../../src/events/reading/reader.ts";
+import { type Line, Reader } from "../../src/events/reading/reader.ts";
 import { EventLog } from "../../src/events/log.ts";
 import { Tails } from "../../src/events/reading/tails.ts";
 import { ADMITTED } from "../../tests/support/followed.ts";

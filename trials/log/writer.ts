@@ -1,5 +1,5 @@
 import { createInterface } from "node:readline";
-import { retrying } from "../../src/db/retry-while-unavailable.ts";
+import { retrying } from "../../src/db/sql.ts";
 import { openPools } from "../../src/db/connections/pool.ts";
 import { EventLog } from "../../src/events/log.ts";
 import { TRIAL_VERSION } from "../postgres.ts";

@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { Sql, Statement } from "../../db/sql.ts";
-import type { ActorRef } from "../../events/actor-ref.ts";
+import type { ActorRef } from "../../events/snapshots.ts";
 import { storable } from "../../lib/text.ts";
 
 export type NamedActor = ActorRef & { readonly tenant: string; readonly name: string | null };

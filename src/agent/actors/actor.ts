@@ -1,6 +1,6 @@
 import type { ActorKind } from "../../db/generated/enums.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
-import type { ActorRef } from "../../events/actor-ref.ts";
+import type { ActorRef } from "../../events/snapshots.ts";
 import type { CommandRefusal } from "./refusal.ts";
 
 export const ROLES = ["viewer", "user", "approver", "admin"] as const;

@@ -1,6 +1,6 @@
 import { ApprovalKind, type ApprovalDecision, type ApprovalState } from "../../db/generated/enums.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
-import type { ActorRef } from "../../events/actor-ref.ts";
+import type { ActorRef } from "../../events/snapshots.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { maySee, type Actor, missingAbility, mayDecide } from "../actors/actor.ts";
 import type { CommandRefusal } from "../actors/refusal.ts";

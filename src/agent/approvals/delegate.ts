@@ -4,13 +4,13 @@ import { logIsWhole } from "../../events/newest-events.ts";
 import { newWrite } from "../../events/write.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { storable } from "../../lib/text.ts";
-import { SERVER, type ActorRef } from "../../events/actor-ref.ts";
+import { SERVER, type ActorRef } from "../../events/snapshots.ts";
 import type { DelegationSnapshot } from "../../events/tenant-event.ts";
 import type { Statement } from "../../db/sql.ts";
 import { missingAbility, actorRef, type Actor } from "../actors/actor.ts";
 import { answerOf, claimKey, onceByKey, type KeyedRequest } from "../actors/idempotency.ts";
 import { type Outcome, noteProblem, type CommandRefusal } from "../actors/refusal.ts";
-import { DAY_MS } from "../../lib/clock.ts";
+import { DAY_MS } from "../../lib/time.ts";
 import type { ApprovalServices } from "./scope.ts";
 
 type DelegationServices = Pick<ApprovalServices, "sql" | "log" | "clock" | "logger">;

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import type { Sql } from "../../db/sql.ts";
-import { DAY_MS } from "../../lib/clock.ts";
 import { milliseconds, withDefault, type Complete } from "../../lib/setting.ts";
+import { DAY_MS } from "../../lib/time.ts";
 import type { JudgeServices, CallTemplate } from "../calls/scope.ts";
 import type { OwnCodeServices } from "../tools/own-code.ts";
 

@@ -1,6 +1,6 @@
 import { opendirSync, type Dir } from "node:fs";
 import { join } from "node:path";
-import { errorCode } from "../../lib/error-code.ts";
+import { errorCode } from "../../lib/text.ts";
 import type { ShellWord } from "./command-line.ts";
 import { located, type Place } from "./operand-files.ts";
 

@@ -1,8 +1,7 @@
 import { statSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
-import { errorCode } from "../../lib/error-code.ts";
-import { PathClosed, PathRefused } from "../workspace/path-refused.ts";
-import type { Access, Workspace } from "../workspace/workspace.ts";
+import { errorCode } from "../../lib/text.ts";
+import { PathClosed, PathRefused, type Access, type Workspace } from "../workspace/workspace.ts";
 import type { FoundFile, FoundSearch, Span, Trouble } from "./command-line.ts";
 
 /** The place of a command: the workspace, and the folder in it; null if only the shell knows which. */

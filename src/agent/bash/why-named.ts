@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { PathClosed } from "../workspace/path-refused.ts";
 import { isSecretPath } from "../workspace/secret-files.ts";
+import { PathClosed } from "../workspace/workspace.ts";
 import type { ShellWord } from "./command-line.ts";
 import { expandedWords } from "./expanded-words.ts";
 import { located, type Gathered, type Located, type Place } from "./operand-files.ts";

@@ -1,8 +1,7 @@
 import type { CancelRequest, ToolCallPatch, ToolCallTransition } from "../../db/commit/change.ts";
 import type { ApprovalDecision, ApprovalKind, ApprovalState, ToolCallState } from "../../db/generated/enums.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
-import type { ActorRef } from "../../events/actor-ref.ts";
-import type { ToolCallError } from "../../events/snapshots.ts";
+import type { ActorRef, ToolCallError } from "../../events/snapshots.ts";
 import type { Json, JsonObject } from "../../lib/json.ts";
 import type { OwnPermission } from "../policy/agent-policy.ts";
 import { hookVerdict } from "../policy/judge.ts";

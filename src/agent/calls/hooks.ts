@@ -4,7 +4,7 @@ import { byteLength, messageOf } from "../../lib/text.ts";
 import { UnopenedFile } from "../tools/fs/file-problem.ts";
 import type { Placed, HookCall, PostToolUseEntry, PreToolUse, ToolHooks } from "../tools/tool-hooks.ts";
 import { type ToolResult, readToolResult, RESULT_FORM } from "../tools/tool-result.ts";
-import { systemWords } from "../workspace/system-words.ts";
+import { systemWords } from "../workspace/workspace.ts";
 import type { Validated } from "./stages/validation.ts";
 
 export type HookAgent = Pick<HookCall, "createdBy" | "templateId">;

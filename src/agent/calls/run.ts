@@ -1,6 +1,6 @@
-import { ENDED } from "../../lib/abort-reason.ts";
+import { ENDED } from "../../lib/aborted.ts";
 import type { Json } from "../../lib/json.ts";
-import { msSince } from "../../lib/clock.ts";
+import { msSince } from "../../lib/time.ts";
 import { messageOf } from "../../lib/text.ts";
 import { agentPermissions, guardedWorkspace } from "../policy/agent-policy.ts";
 import { hookAnswer, type ToolOutcome } from "../tools/tool-hooks.ts";
@@ -9,7 +9,7 @@ import type { Tool } from "../tools/tool.ts";
 import { readToolResult, type ToolResult } from "../tools/tool-result.ts";
 import { refused, type Result } from "../../lib/result.ts";
 import { knownFileRows, KnownFiles, type NotedFile } from "../workspace/known-files.ts";
-import { Waits } from "../workspace/sandbox/waits.ts";
+import { Waits } from "../workspace/sandbox/sandbox.ts";
 import type { CallingAgent } from "./call.ts";
 import { readPostToolUseAnswer, hookCall, hooksFor, type Wrapper } from "./hooks.ts";
 import { CallHosts, HostGate, NO_HOSTS, type RefusedHosts } from "./hosts/call-hosts.ts";

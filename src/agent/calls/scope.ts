@@ -10,10 +10,9 @@ import type { Vocabulary, Permission, PolicyBox } from "../policy/permission.ts"
 import type { OwnCodeServices } from "../tools/own-code.ts";
 import { MAX_TIMEOUT_MS } from "../tools/tool.ts";
 import type { AnsweringFolders } from "../workspace/answering-folders.ts";
-import type { ProcessGroups } from "../workspace/process-groups.ts";
-import type { ProgramLease } from "../workspace/program-lease.ts";
-import type { RecentContents } from "../workspace/recent-contents.ts";
-import type { Sandboxes } from "../workspace/sandbox/sandbox-for.ts";
+import type { RecentContents } from "../workspace/known-files.ts";
+import type { ProcessGroups, ProgramLease } from "../workspace/process-groups.ts";
+import type { Sandboxes } from "../workspace/sandbox/sandbox.ts";
 import type { CallingAgent } from "./call.ts";
 import type { CallHooks } from "./hooks.ts";
 import type { AskInBackground } from "./hosts/call-hosts.ts";

@@ -1,5 +1,5 @@
 import type { GateStage } from "../../events/snapshots.ts";
-import { type Clock, msSince } from "../../lib/clock.ts";
+import { type Clock, msSince } from "../../lib/time.ts";
 import type { Meters } from "../../telemetry/meters.ts";
 
 /** One passage of a call through a stage: when it began (ms since 1970), and how many ms it took. */

@@ -14,8 +14,7 @@ import type { CallOutput } from "./programs/call-output.ts";
 import { CallPrograms, type ProgramPlace } from "./programs/programs.ts";
 import type { ShellCall } from "./shells/server-shells.ts";
 import type { KnownFiles } from "../workspace/known-files.ts";
-import type { Waits } from "../workspace/sandbox/waits.ts";
-import { sandboxFor } from "../workspace/sandbox/sandbox-for.ts";
+import { type Waits, sandboxFor } from "../workspace/sandbox/sandbox.ts";
 import type { TodoList } from "../tools/todo-list.ts";
 import type { ToolContext } from "../tools/tool.ts";
 

@@ -1,14 +1,21 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { AgentEventBody } from "../../events/event.ts";
-import { aborted } from "../../lib/aborted.ts";
-import { ENDED } from "../../lib/abort-reason.ts";
-import { msSince } from "../../lib/clock.ts";
+import { aborted, ENDED } from "../../lib/aborted.ts";
+import { msSince, growingWait } from "../../lib/time.ts";
 import { messageOf, pieces } from "../../lib/text.ts";
 import { AnswerBuilder, isEmpty, type Answer, type SaidBlock } from "./answer.ts";
 import type { ConversationOwner, ConversationTemplate } from "./scope.ts";
-import { ModelError, type Model, type ModelEvent, type ModelRequest, type TokenUsage } from "../models/model.ts";
-import { NOTHING_SPENT, spentOnBroken, spentTogether, type Spending } from "../models/spending.ts";
-import { growingWait } from "../../lib/growing-wait.ts";
+import {
+  ModelError,
+  type Model,
+  type ModelEvent,
+  type ModelRequest,
+  type TokenUsage,
+  NOTHING_SPENT,
+  spentOnBroken,
+  spentTogether,
+  type Spending,
+} from "../models/model.ts";
 
 /** Deltas longer than this are split: an event must not grow beyond its limit. */
 const DELTA_CHARACTERS = 8_000;

@@ -1,6 +1,5 @@
 import type { Logger } from "../../telemetry/log.ts";
-import { totalTokens } from "../models/model.ts";
-import type { Spending } from "../models/spending.ts";
+import { totalTokens, type Spending } from "../models/model.ts";
 
 /**
  * The most bytes of a server's concurrent requests to models: texts as they are stored, images in base64. A request

@@ -1,5 +1,5 @@
-import type { Deadline } from "../../lib/deadline.ts";
-import { ProgramLease } from "../workspace/program-lease.ts";
+import type { Deadline } from "../../lib/time.ts";
+import { ProgramLease } from "../workspace/process-groups.ts";
 import type { Lease, Term } from "./lease.ts";
 
 export class HeldLease implements Lease {

@@ -1,6 +1,6 @@
 import type { Sql, Statement } from "../../db/sql.ts";
 import { logIsWhole } from "../../events/newest-events.ts";
-import { Deadline } from "../../lib/deadline.ts";
+import { Deadline } from "../../lib/time.ts";
 
 /**
  * The times of a lease, in ms. `ttlMs`: its duration. `renewMs`: the interval of renewals. `startMs`: how long after a

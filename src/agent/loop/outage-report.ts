@@ -1,5 +1,5 @@
 import type { Outage } from "../../db/outage.ts";
-import { retryWhileUnavailable } from "../../db/retry-while-unavailable.ts";
+import { retryWhileUnavailable } from "../../db/sql.ts";
 import type { AgentEventBody } from "../../events/event.ts";
 import type { Owner } from "./owner.ts";
 import type { ServerServices } from "./scope.ts";

@@ -3,7 +3,7 @@ import type { KnownFileRow, OwnerChange } from "../../db/commit/change.ts";
 import type { Breakpoint } from "../../db/generated/enums.ts";
 import { StorageUnavailable } from "../../db/storage-error.ts";
 import type { AgentEventBody, EventDraft } from "../../events/event.ts";
-import type { OwnerOutcome } from "../../events/outcome.ts";
+import type { OwnerOutcome } from "../../events/write.ts";
 import { Outbox, type WaitingOfAgent } from "../../events/outbox.ts";
 import { withCause } from "../../lib/text.ts";
 import type { CallOwner } from "../calls/scope.ts";

@@ -1,8 +1,8 @@
 import type { Outage } from "../../db/outage.ts";
 import { forTenant } from "../../db/connections/tenant-turns.ts";
-import { retrying } from "../../db/retry-while-unavailable.ts";
+import { retrying } from "../../db/sql.ts";
 import type { Ring } from "../../events/bell/bell.ts";
-import { every } from "../../lib/every.ts";
+import { every } from "../../lib/time.ts";
 import { Rerun } from "../../lib/rerun.ts";
 import { withCause } from "../../lib/text.ts";
 import { reportOutage } from "./outage-report.ts";

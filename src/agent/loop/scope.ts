@@ -16,8 +16,7 @@ import type { RequestRoom, CancelledModelCalls } from "../conversation/request-r
 import type { ConversationTemplate } from "../conversation/scope.ts";
 import type { Transcripts } from "../conversation/transcript.ts";
 import type { Model } from "../models/model.ts";
-import type { FileWatches } from "../workspace/changes/file-watches.ts";
-import type { RememberedFiles } from "../workspace/changes/remembered-files.ts";
+import type { FileWatches, RememberedFiles } from "../workspace/changes/file-watches.ts";
 import type { WorkspaceFolders } from "../workspace/roots.ts";
 import type { KnownParts, LeaseTimes } from "./lease.ts";
 

@@ -4,8 +4,7 @@ import { callModel, waitToRetry, type ModelOutcome } from "../conversation/model
 import { beforeModel, type HookStep } from "../conversation/model-hooks.ts";
 import type { Observers } from "../conversation/observers.ts";
 import type { Transcript, Window } from "../conversation/transcript.ts";
-import { totalTokens, type Model } from "../models/model.ts";
-import { NOTHING_SPENT, type Spending } from "../models/spending.ts";
+import { totalTokens, type Model, NOTHING_SPENT, type Spending } from "../models/model.ts";
 import { ownCodeOf, runOwnCode } from "../tools/own-code.ts";
 import { answered, warning } from "./commits/answered.ts";
 import { joinCommits, type Commit } from "./commits/commit.ts";

@@ -1,9 +1,9 @@
-import type { DoneReason } from "../../db/done-reason.ts";
+import type { DoneReason } from "../../db/commit/change.ts";
 import { brokenBlocks } from "../../events/blocks.ts";
 import type { AgentEventBody } from "../../events/event.ts";
 import type { CallView } from "../calls/call.ts";
 import { endOfBlock } from "../conversation/model-call.ts";
-import { NOTHING_SPENT, spentOnBroken } from "../models/spending.ts";
+import { NOTHING_SPENT, spentOnBroken } from "../models/model.ts";
 import { recovered } from "./commits/calls-run.ts";
 import type { Aborted } from "./commits/steps.ts";
 import { turnSealed, turnStarted } from "./commits/turns.ts";

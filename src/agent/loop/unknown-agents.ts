@@ -1,6 +1,6 @@
 import type { Statement } from "../../db/sql.ts";
-import { every } from "../../lib/every.ts";
 import { withCause } from "../../lib/text.ts";
+import { every } from "../../lib/time.ts";
 import { isKnown } from "./lease.ts";
 import type { ServerServices } from "./scope.ts";
 

@@ -1,11 +1,10 @@
 import { randomUUID } from "node:crypto";
 import type { Json, JsonObject } from "../../lib/json.ts";
-import { readChatChunk, type CallFragment, type ChatChunk, type SaidPiece } from "./chat-chunk.ts";
+import { readChatChunk, type CallFragment, type ChatChunk, type SaidPiece, ThinkTag } from "./chat-chunk.ts";
 import { ModelError, NO_TOKENS, type ModelErrorKind, type ModelEvent, type StopReason, type ThoughtField } from "./model.ts";
 import { joinedFields, joinFields, mostOf } from "./odd-values.ts";
 import { streamError } from "./provider-error.ts";
 import { STREAM_END, type ServerSentEvent } from "./server-sent-events.ts";
-import { ThinkTag } from "./think-tag.ts";
 
 type OpenCall = {
   readonly index: number | null;

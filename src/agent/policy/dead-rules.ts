@@ -1,8 +1,7 @@
 import type { JsonObject } from "../../lib/json.ts";
 import type { Tool } from "../tools/tool.ts";
 import { alternativesOf } from "../workspace/glob.ts";
-import { PathRefused } from "../workspace/path-refused.ts";
-import { Workspace } from "../workspace/workspace.ts";
+import { PathRefused, Workspace } from "../workspace/workspace.ts";
 import type { CommandPattern } from "../bash/command-pattern.ts";
 import type { Explanation, Permission, PolicyBox } from "./permission.ts";
 import { judge } from "./judge.ts";

@@ -1,4 +1,4 @@
-import { isPrivateAddress } from "../../lib/private-address.ts";
+import { isPrivateAddress } from "../../lib/addresses.ts";
 import type { Span, Trouble } from "../bash/command-line.ts";
 import { protects } from "../workspace/sandbox/protected-paths.ts";
 import { isSecretPath } from "../workspace/secret-files.ts";

@@ -1,9 +1,8 @@
 import { type ErrorObject, Ajv, type Options, type ValidateFunction } from "ajv";
 import addFormats from "ajv-formats";
 import { isJsonObject, type Json, type JsonObject } from "../../lib/json.ts";
-import { limitWords } from "../../lib/limit-words.ts";
-import { messageOf } from "../../lib/text.ts";
-import { mapSubschemas } from "../models/subschemas.ts";
+import { limitWords, messageOf } from "../../lib/text.ts";
+import { mapSubschemas } from "../models/tool-schema.ts";
 
 /** `path` is a JSON pointer; `value` is undefined if it is missing. */
 export type ValidationIssue = { readonly path: string; readonly message: string; readonly value: Json | undefined };

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { ErrorPhase, AgentEventBody } from "../../events/event.ts";
 import { withCause } from "../../lib/text.ts";
 import type { EventLog } from "../../events/log.ts";
-import type { Clock } from "../../lib/clock.ts";
+import type { Clock } from "../../lib/time.ts";
 import type { Logger } from "../../telemetry/log.ts";
 
 export type OwnCode = {

@@ -1,6 +1,6 @@
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { errorCode } from "../../lib/error-code.ts";
+import { errorCode } from "../../lib/text.ts";
 
 /**
  * The bytes of the files in a folder, counted up to about `most`. Unreadable and disappearing files count as empty.

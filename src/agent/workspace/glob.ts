@@ -1,4 +1,4 @@
-import { PathRefused } from "./path-refused.ts";
+import { PathRefused } from "./workspace.ts";
 
 /** The most alternatives that the braces of one pattern may expand to. */
 const ALTERNATIVES = 100;

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { chmod, mkdir, readdir, realpath, rename, rm, rmdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { Sql, Statement } from "../../db/sql.ts";
-import { errorCode } from "../../lib/error-code.ts";
+import { errorCode } from "../../lib/text.ts";
 import { folderBytes } from "./folder-bytes.ts";
 
 /** What the files of a HOME may have, in bytes. */

@@ -1,8 +1,62 @@
+import type { BigIntStats } from "node:fs";
+import { lstat, type FileHandle } from "node:fs/promises";
+import { LRUCache } from "lru-cache";
 import type { KnownFileRow } from "../../db/commit/change.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
 import { FILE_CHANGE_KINDS, type FileChangeKind } from "../../events/snapshots.ts";
-import type { RecentContents } from "./recent-contents.ts";
-import { modifiedAt, stampOf, type FileState } from "./file-state.ts";
+import { errorCode } from "../../lib/text.ts";
+
+/** The state of a file on the disk, to detect that it was touched. Times are in ns. */
+export type FileState = { readonly inode: bigint; readonly bytes: bigint; readonly modified: bigint; readonly changed: bigint };
+
+export async function stateOf(file: FileHandle): Promise<FileState> {
+  return toState(await file.stat({ bigint: true }));
+}
+
+export async function stateAt(place: string): Promise<FileState | null> {
+  return lstat(place, { bigint: true }).then(toState, (error: unknown) => {
+    if (errorCode(error) === "ENOENT") return null;
+    throw error;
+  });
+}
+
+export function isSameState(one: FileState | null, other: FileState | null): boolean {
+  if (one === null || other === null) return one === other;
+  return one.bytes === other.bytes && stampOf(one) === stampOf(other);
+}
+
+export function stampOf({ inode, modified, changed }: FileState): string {
+  return `${inode} ${modified} ${changed}`;
+}
+
+export function modifiedAt({ modified }: FileState): Date {
+  return new Date(Number(modified / 1_000_000n));
+}
+
+export function toState({ ino, size, mtimeNs, ctimeNs }: BigIntStats): FileState {
+  return { inode: ino, bytes: size, modified: mtimeNs, changed: ctimeNs };
+}
+
+/** The most cached bytes of all contents together, and of one. */
+const TOGETHER_BYTES = 16 * 1024 * 1024;
+const CONTENT_BYTES = 256 * 1024;
+
+/**
+ * The contents of small files that this server's agents have read or written, by digest, to show later changes. Without
+ * a cached content, changes are described by size and time.
+ */
+export class RecentContents {
+  readonly #contents = new LRUCache<string, Buffer>({ maxSize: TOGETHER_BYTES, sizeCalculation: ({ length }) => length + 200 });
+
+  remember(digest: string, content: Buffer): void {
+    // A copy: a slice would retain a large buffer.
+    if (content.length <= CONTENT_BYTES && !this.#contents.has(digest)) this.#contents.set(digest, Buffer.from(content));
+  }
+
+  find(digest: string): Buffer | null {
+    return this.#contents.get(digest) ?? null;
+  }
+}
 
 export type SeenFile = {
   readonly name: string;

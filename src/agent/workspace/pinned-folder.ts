@@ -1,7 +1,7 @@
 import { constants, existsSync } from "node:fs";
 import { mkdir, open, readlink, realpath, stat, type FileHandle } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { errorCode } from "../../lib/error-code.ts";
+import { errorCode } from "../../lib/text.ts";
 
 export class FolderChanged extends Error {
   override readonly name = "FolderChanged";
@@ -55,3 +55,6 @@ export async function isAt(file: FileHandle, real: string): Promise<boolean> {
   const [opened, present, now] = await Promise.all([file.stat(), stat(real).catch(() => null), realpath(real).catch(() => null)]);
   return now === real && present?.ino === opened.ino && present.dev === opened.dev;
 }
+
+/** Flags for opening: links are not followed, and a pipe without a writer does not block a thread for ever. */
+export const SAFELY = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);

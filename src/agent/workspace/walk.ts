@@ -1,15 +1,14 @@
 import type { Dirent } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
-import { setImmediate } from "node:timers/promises";
 import { basename, join } from "node:path";
-import { isSecretPath } from "./secret-files.ts";
+import { setImmediate } from "node:timers/promises";
+import type { JsonObject } from "../../lib/json.ts";
+import { counted, errorCode } from "../../lib/text.ts";
 import { isPattern } from "./glob.ts";
 import { namedPart, searchMatcher } from "./named-part.ts";
 import { FolderChanged, inFolder } from "./pinned-folder.ts";
-import type { LeftOut } from "./left-out.ts";
-import { PathRefused } from "./path-refused.ts";
-import type { Workspace } from "./workspace.ts";
-import { errorCode } from "../../lib/error-code.ts";
+import { isSecretPath } from "./secret-files.ts";
+import { PathRefused, type Workspace } from "./workspace.ts";
 
 const TURN_ENTRIES = 50;
 
@@ -108,4 +107,41 @@ async function entriesOf(folder: string): Promise<Dirent[] | null> {
     if (["EACCES", "EPERM", "ENAMETOOLONG"].includes(errorCode(error) ?? "")) return null;
     throw error;
   }
+}
+
+export type LeftOut = {
+  secrets: number;
+  hidden: number;
+  readonly folders: Set<string>;
+  large: number;
+  binary: number;
+  /** Links to folders, which are not followed, and links to files outside of the pattern. */
+  links: number;
+  unreadable: number;
+};
+
+export function nothingLeftOut(): LeftOut {
+  return { secrets: 0, hidden: 0, folders: new Set(), large: 0, binary: 0, links: 0, unreadable: 0 };
+}
+
+/** The note for the model about the exclusions of a search; empty without any. `hint` says how hidden names are reached. */
+export function leftOutNote({ secrets, hidden, folders, large, binary, links, unreadable }: LeftOut, hint: string): string {
+  const parts = [
+    ...(secrets === 0
+      ? []
+      : [
+          `${secrets} ${secrets === 1 ? "file or folder that mostly holds" : "files or folders that mostly hold"} secrets (name one to read it)`,
+        ]),
+    ...(hidden === 0 ? [] : [`${hidden} hidden (${hint})`]),
+    ...(folders.size === 0 ? [] : [`${[...folders].join(" and ")} (name the folder in the pattern)`]),
+    ...(large === 0 ? [] : [`${large} too large`]),
+    ...(binary === 0 ? [] : [`${binary} without text`]),
+    ...(links === 0 ? [] : [`${counted(links, "link")} (name what a link leads to)`]),
+    ...(unreadable === 0 ? [] : [`${unreadable} that cannot be read`]),
+  ];
+  return parts.length === 0 ? "" : `\n[left out: ${parts.join("; ")}]`;
+}
+
+export function leftOutDetails({ folders, ...counts }: LeftOut): JsonObject {
+  return { ...counts, folders: [...folders] };
 }

@@ -1,6 +1,5 @@
-import type { Prisma } from "../generated/client.ts";
 import type { Json } from "../../lib/json.ts";
-import type { DoneReason } from "../done-reason.ts";
+import type { Prisma } from "../generated/client.ts";
 import type { ActorKind, ApprovalState, ToolCallState } from "../generated/enums.ts";
 
 /** The columns of an agent that a commit may set. */
@@ -249,3 +248,6 @@ export type OwnerChange = Transitions & Questions & OwnerParts & Without<Outside
 
 /** All that others may change of an agent in one commit: people by commands, and what nobody decided in time. */
 export type OutsideChange = Transitions & Questions & OutsideParts & Without<OwnerParts>;
+
+export const DONE_REASONS = ["COMPLETED", "INTERRUPTED", "ERROR", "MAX_STEPS"] as const;
+export type DoneReason = (typeof DONE_REASONS)[number];

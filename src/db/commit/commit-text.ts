@@ -1,4 +1,3 @@
-import { columnName } from "./column-name.ts";
 import {
   AGENT_PATCH,
   KNOWN_FILE,
@@ -11,6 +10,7 @@ import {
   type Column,
   type Columns,
 } from "./columns.ts";
+import { columnName } from "./parts.ts";
 
 export type Count = "none" | "one" | "many";
 

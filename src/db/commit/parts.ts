@@ -1,6 +1,16 @@
 import { storableJson } from "../../lib/json.ts";
-import { columnName } from "./column-name.ts";
 import type { KnownFileRow, OutsideChange, OwnerChange, TenantChange, ToolCallTransition } from "./change.ts";
+
+const NAMES = new Map<string, string>();
+
+export function columnName(field: string): string {
+  let name = NAMES.get(field);
+  if (name === undefined) {
+    name = field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    NAMES.set(field, name);
+  }
+  return name;
+}
 
 /**
  * Which keys of a part are column names, written in snake_case: those of its rows, of `row` in it, of `set` in each

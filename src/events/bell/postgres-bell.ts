@@ -1,8 +1,7 @@
 import { connectionName, NO_OTHER_BELL } from "../../db/connected-servers.ts";
 import type { Logger } from "../../telemetry/log.ts";
-import type { Bell, Ring } from "./bell.ts";
 import { BellConnection } from "./bell-connection.ts";
-import { emptyPayload, payloadsOf, messageIn } from "./payload.ts";
+import type { Bell, Ring } from "./bell.ts";
 
 /** The times of the bell's connection, in ms: between heartbeats, and the limit of an answer. */
 export type BellTimes = { readonly heartbeatMs: number; readonly answerMs: number };
@@ -114,4 +113,35 @@ export class PostgresBell implements Bell {
     this.#rung.clear();
     for (const payload of payloadsOf({ serverId: this.#serverId, rings })) await this.#connection.notify(payload);
   }
+}
+
+/** A NOTIFY of 8000 bytes or more would fail. */
+const PAYLOAD_BYTES = 7_000;
+const SIGNAL = "!";
+const TEXT = ".";
+
+/** A message to other servers; without rings it means that any may have been missed. */
+export type BellMessage = { readonly serverId: string; readonly rings: readonly Ring[] };
+
+function emptyPayload(serverId: string): string {
+  return serverId;
+}
+
+/** The server and the rings, a line each, in as many payloads as their size needs; none without rings. */
+function* payloadsOf({ serverId, rings }: BellMessage): Generator<string> {
+  let payload = serverId;
+  for (const { tenant, isSignal } of rings) {
+    const line = `\n${isSignal ? SIGNAL : TEXT}${tenant}`;
+    if (Buffer.byteLength(payload) + Buffer.byteLength(line) > PAYLOAD_BYTES) {
+      yield payload;
+      payload = serverId;
+    }
+    payload += line;
+  }
+  if (payload !== serverId) yield payload;
+}
+
+function messageIn(payload: string): BellMessage {
+  const [serverId = "", ...lines] = payload.split("\n");
+  return { serverId, rings: lines.map((line) => ({ tenant: line.slice(1), isSignal: line.startsWith(SIGNAL) })) };
 }

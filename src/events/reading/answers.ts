@@ -1,6 +1,5 @@
-import type { LogHead } from "../cursor.ts";
+import type { LogHead, Scope } from "../cursor.ts";
 import type { EventKind } from "../event.ts";
-import type { Scope } from "../scope.ts";
 import type { ReaderPage } from "./pages.ts";
 import type { Told } from "./reader.ts";
 

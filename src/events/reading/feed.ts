@@ -1,7 +1,7 @@
 import { setImmediate as macrotask, setTimeout as delay } from "node:timers/promises";
-import { AGAIN_MS } from "../../db/retry-while-unavailable.ts";
+import { AGAIN_MS } from "../../db/sql.ts";
 import { aborted } from "../../lib/aborted.ts";
-import { scopeKey } from "../scope.ts";
+import { scopeKey } from "../cursor.ts";
 import { Pages, toldOf, type ReaderPage, type Start } from "./pages.ts";
 import { CATCHING_UP, HELD, LIVE, type Reader, type ReaderHome, type ReaderState, type Told } from "./reader.ts";
 import { Answers, KeptPages, type Answer, type Encoder, type EncodedPage, type FeedRequest } from "./answers.ts";

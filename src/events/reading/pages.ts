@@ -1,9 +1,8 @@
 import { setImmediate as macrotask, setTimeout as delay } from "node:timers/promises";
 import { StorageUnavailable } from "../../db/storage-error.ts";
-import { CursorExpired, type LogHead } from "../cursor.ts";
+import { CursorExpired, type LogHead, type Scope } from "../cursor.ts";
 import type { EventKind, TimelineEvent } from "../event.ts";
 import type { LogPage } from "../log-page.ts";
-import type { Scope } from "../scope.ts";
 import type { Told } from "./reader.ts";
 import type { Tail } from "./tail.ts";
 import type { Tails } from "./tails.ts";

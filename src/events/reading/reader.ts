@@ -1,4 +1,17 @@
-import type { Ending, Line } from "./line.ts";
+/** The end of a stream: complete, or with an error, which the transport shows to its client. */
+export type Ending = { readonly kind: "complete" } | { readonly kind: "failed"; readonly error: unknown };
+
+export type Line = {
+  readonly waitingBytes: number;
+  /** Sends an encoded page. False if the reader is backed up: nothing more is sent before the line is drained. */
+  send(answer: Uint8Array): boolean;
+  /** Resolves when nothing waits for the reader, when the reader has left, or when `signal` aborts. */
+  drained(signal: AbortSignal): Promise<void>;
+  end(ending: Ending): void;
+};
+
+/** A reader for whom more bytes wait is backed up. */
+export const BACKED_UP_BYTES = 16 * 1024;
 
 export type Admission = {
   isFresh(): boolean;
@@ -79,5 +92,32 @@ export class Reader {
     this.#unwatch();
     this.home?.leave(this);
     this.#onOver();
+  }
+}
+
+export const TRANSPORTS = ["sse", "websocket"] as const;
+export type Transport = (typeof TRANSPORTS)[number];
+
+export const READER_STATES = ["live", "catching_up", "held"] as const satisfies readonly ReaderState["kind"][];
+
+type Open = { readonly transport: Transport; readonly reader: Reader };
+
+export class Readers {
+  sockets = 0;
+  readonly #open = new Set<Open>();
+
+  open(transport: Transport, reader: Reader): () => void {
+    const open = { transport, reader };
+    this.#open.add(open);
+    return () => void this.#open.delete(open);
+  }
+
+  count(): readonly { readonly transport: Transport; readonly state: ReaderState["kind"]; readonly readers: number }[] {
+    const counts = TRANSPORTS.flatMap((transport) => READER_STATES.map((state) => ({ transport, state, readers: 0 })));
+    for (const { transport, reader } of this.#open) {
+      const counted = counts.find((each) => each.transport === transport && each.state === reader.state.kind);
+      if (counted !== undefined) counted.readers += 1;
+    }
+    return counts;
   }
 }

@@ -1,11 +1,9 @@
 import { withReader } from "../../db/connections/reader-limits.ts";
-import type { LogHead } from "../cursor.ts";
-import { CHANNELS } from "../channel.ts";
-import type { TimelineEvent } from "../event.ts";
+import { type LogHead, inScope, scopeKey, type Scope } from "../cursor.ts";
+import { CHANNELS, type TimelineEvent } from "../event.ts";
 import type { LogPage } from "../log-page.ts";
 import type { EventLog } from "../log.ts";
 import { Rerun } from "../../lib/rerun.ts";
-import { inScope, scopeKey, type Scope } from "../scope.ts";
 
 /** The room of a tail, in bytes. Half of it is dropped when it is full. */
 const KEPT_BYTES = 16 * 1024 * 1024;

@@ -1,11 +1,11 @@
-import { every } from "../../lib/every.ts";
+import { every } from "../../lib/time.ts";
 import { detached, withReader } from "../../db/connections/reader-limits.ts";
 import type { Logger } from "../../telemetry/log.ts";
 import { withCause } from "../../lib/text.ts";
 import type { Bell } from "../bell/bell.ts";
 import type { TimelineEvent } from "../event.ts";
 import type { LogPage, StorageOutage } from "../log-page.ts";
-import type { Scope } from "../scope.ts";
+import type { Scope } from "../cursor.ts";
 import type { EventLog } from "../log.ts";
 import { TickBudget } from "./tick-budget.ts";
 import { Tail, type TailBudget } from "./tail.ts";

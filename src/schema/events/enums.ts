@@ -1,6 +1,6 @@
-import type { DoneReason as Reason } from "../../db/done-reason.ts";
-import type { Channel as Plane } from "../../events/channel.ts";
+import type { DoneReason as Reason } from "../../db/commit/change.ts";
 import type {
+  Channel as Plane,
   ErrorPhase as Phase,
   ErrorSeverity as Severity,
   EventKind as Kind,

@@ -1,11 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Actor } from "../../agent/actors/actor.ts";
-import { AGAIN_MS } from "../../db/retry-while-unavailable.ts";
-import type { Sql } from "../../db/sql.ts";
+import { AGAIN_MS, type Sql } from "../../db/sql.ts";
 import { StorageUnavailable } from "../../db/storage-error.ts";
 import type { Admission } from "../../events/reading/reader.ts";
-import type { Clock } from "../../lib/clock.ts";
 import { messageOf } from "../../lib/text.ts";
+import type { Clock } from "../../lib/time.ts";
 import { clientError } from "../../resolvers/errors.ts";
 import type { Asker, Identified, Recognised } from "../authenticate.ts";
 

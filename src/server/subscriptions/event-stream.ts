@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import { isAsyncIterable, type FetchAPI, type Plugin } from "graphql-yoga";
-import { BACKED_UP_BYTES, type Ending, type Line } from "../../events/reading/line.ts";
+import { BACKED_UP_BYTES, type Ending, type Line } from "../../events/reading/reader.ts";
 import type { ShowFailure } from "./failure.ts";
 
 /** The time between two comments that keep a silent stream open, in ms. */

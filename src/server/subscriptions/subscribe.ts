@@ -6,9 +6,7 @@ import {
   type ExecutionResult,
 } from "graphql";
 import type { Feeds } from "../../events/reading/feed.ts";
-import type { Line } from "../../events/reading/line.ts";
-import { Reader, type Admission } from "../../events/reading/reader.ts";
-import type { Readers } from "../../events/reading/readers.ts";
+import { type Line, Reader, type Admission, type Readers } from "../../events/reading/reader.ts";
 import { sizeOf } from "../../lib/size.ts";
 import type { Context } from "../../resolvers/context.ts";
 import { clientError } from "../../resolvers/errors.ts";

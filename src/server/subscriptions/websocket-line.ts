@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import type { WebSocket } from "ws";
-import { BACKED_UP_BYTES, type Ending, type Line } from "../../events/reading/line.ts";
+import { BACKED_UP_BYTES, type Ending, type Line } from "../../events/reading/reader.ts";
 import { CLOSE_CODES } from "../close-codes.ts";
 import type { ShowFailure } from "./failure.ts";
 

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { pastCalls } from "../../../src/agent/approvals/allow-rules/rule-examples.ts";
 import type { Sql } from "../../../src/db/sql.ts";
 import { EventLog } from "../../../src/events/log.ts";
-import { systemClock } from "../../../src/lib/clock.ts";
+import { systemClock } from "../../../src/lib/time.ts";
 import { testDatabase } from "../../support/database.ts";
 import { insertAgent, type RowAgent } from "../../support/log.ts";
 

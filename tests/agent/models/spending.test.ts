@@ -1,7 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { NO_TOKENS, type Model, type ModelEvent } from "../../../src/agent/models/model.ts";
-import { NOTHING_SPENT, spentOnBroken, spentTogether } from "../../../src/agent/models/spending.ts";
+import {
+  NO_TOKENS,
+  type Model,
+  type ModelEvent,
+  NOTHING_SPENT,
+  spentOnBroken,
+  spentTogether,
+} from "../../../src/agent/models/model.ts";
 import { InterruptAgentDocument } from "../../generated/documents.ts";
 import { testDatabaseUrl } from "../../support/database.ts";
 import { startTestApp } from "../../support/app.ts";

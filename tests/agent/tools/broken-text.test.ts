@@ -1,8 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { KnownFiles } from "../../../src/agent/workspace/known-files.ts";
-import { RecentContents } from "../../../src/agent/workspace/recent-contents.ts";
+import { KnownFiles, RecentContents } from "../../../src/agent/workspace/known-files.ts";
 import { temporaryFolder } from "../../support/app.ts";
 import { runTool } from "../../support/run-tool.ts";
 

@@ -2,8 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { StagedFile } from "../../../src/agent/workspace/staged-file.ts";
-import { Workspace } from "../../../src/agent/workspace/workspace.ts";
+import { type StagedFile, Workspace } from "../../../src/agent/workspace/workspace.ts";
 import { temporaryFolder } from "../../support/app.ts";
 import { runTool } from "../../support/run-tool.ts";
 

@@ -1,10 +1,9 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { ProcessGroups } from "../../../src/agent/workspace/process-groups.ts";
+import { ProcessGroups, ProgramLease, type ProgramsOf } from "../../../src/agent/workspace/process-groups.ts";
 import { startGuard, type ProcessGuard } from "../../../src/agent/workspace/process-guard.ts";
-import { ProgramLease, type ProgramsOf } from "../../../src/agent/workspace/program-lease.ts";
-import { Deadline } from "../../../src/lib/deadline.ts";
+import { Deadline } from "../../../src/lib/time.ts";
 import { temporaryFolder } from "../../support/app.ts";
 
 /** A guard, and the groups that it has said back. */

@@ -3,8 +3,7 @@ import { once } from "node:events";
 import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { Workspace } from "../../../src/agent/workspace/workspace.ts";
-import { PathRefused } from "../../../src/agent/workspace/path-refused.ts";
+import { Workspace, PathRefused } from "../../../src/agent/workspace/workspace.ts";
 import { temporaryFolder } from "../../support/app.ts";
 import { runTool } from "../../support/run-tool.ts";
 

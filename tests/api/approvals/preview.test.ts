@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { defineTool, type Tool } from "../../../src/agent/tools/tool.ts";
 import type { ToolPreview } from "../../../src/agent/tools/tool-result.ts";
 import type { TemplateConfig } from "../../../src/triplane.ts";
-import { stateOf } from "../../../src/agent/workspace/file-state.ts";
+import { stateOf } from "../../../src/agent/workspace/known-files.ts";
 import { visibleLines } from "../../../src/lib/escape-hidden.ts";
 import { calls, callsWith, playedModel, says } from "../../support/models.ts";
 import { ACTORS, approvalOf, ask, office } from "../../support/office.ts";

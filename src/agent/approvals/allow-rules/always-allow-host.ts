@@ -1,6 +1,6 @@
 import type { ApprovalState } from "../../../db/generated/enums.ts";
 import type { Statement } from "../../../db/sql.ts";
-import { DAY_MS } from "../../../lib/clock.ts";
+import { DAY_MS } from "../../../lib/time.ts";
 import { refused, type Result } from "../../../lib/result.ts";
 import type { CommandRefusal } from "../../actors/refusal.ts";
 import { agentPermissions } from "../../policy/agent-policy.ts";

@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { readPiece } from "../../../db/connections/reader-limits.ts";
 import type { Sql, Statement } from "../../../db/sql.ts";
-import { DAY_MS, type Clock } from "../../../lib/clock.ts";
+import { DAY_MS, type Clock } from "../../../lib/time.ts";
 import type { CommandLine } from "../../bash/command-line.ts";
 import { readCommandLine } from "../../bash/read-command-line.ts";
 import { linesOf, type RuleValues } from "../../policy/rule-values.ts";

@@ -1,7 +1,7 @@
 import { existsSync, constants } from "node:fs";
 import { stat, open } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { errorCode } from "../../../lib/error-code.ts";
+import { errorCode } from "../../../lib/text.ts";
 import type { PassedOver } from "../command-line.ts";
 import { liesInRepository } from "./answer-of-git.ts";
 

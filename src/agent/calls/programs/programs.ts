@@ -1,15 +1,13 @@
 import { delimiter, dirname, relative, resolve } from "node:path";
-import { msSince } from "../../../lib/clock.ts";
 import { isInside } from "../../../lib/path-inside.ts";
+import { msSince } from "../../../lib/time.ts";
 import type { HostRule } from "../../policy/hosts/host-rule.ts";
 import { presentFolder, type FinishedProgram, type StartOptions } from "../../tools/programs.ts";
 import type { AnsweringFolders } from "../../workspace/answering-folders.ts";
 import type { Homes } from "../../workspace/homes.ts";
-import type { GroupedProcess, ProcessGroup } from "../../workspace/process-groups.ts";
-import type { ProgramLease } from "../../workspace/program-lease.ts";
+import type { GroupedProcess, ProcessGroup, ProgramLease } from "../../workspace/process-groups.ts";
 import type { CoveredPaths, CoverRule, FoundInWorkspace } from "../../workspace/sandbox/covered-paths.ts";
-import type { Program, Sandbox } from "../../workspace/sandbox/sandbox.ts";
-import type { Waits } from "../../workspace/sandbox/waits.ts";
+import type { Program, Sandbox, Waits } from "../../workspace/sandbox/sandbox.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
 import type { CallOutput } from "./call-output.ts";
 import { untilEnd } from "./until-end.ts";

@@ -1,14 +1,12 @@
 import { createHash } from "node:crypto";
 import canonicalize from "canonicalize";
-import { errorCode } from "../../../lib/error-code.ts";
 import { isJsonObject, type JsonObject } from "../../../lib/json.ts";
+import { errorCode } from "../../../lib/text.ts";
 import { placeOf, valuesAt } from "../../tools/path-places.ts";
 import { readToolResult, type ToolResult } from "../../tools/tool-result.ts";
 import type { Tool } from "../../tools/tool.ts";
-import { isSameState, stateOf, type FileState } from "../../workspace/file-state.ts";
-import type { KnownFiles, NotedFile } from "../../workspace/known-files.ts";
-import { PathRefused } from "../../workspace/path-refused.ts";
-import type { Workspace } from "../../workspace/workspace.ts";
+import { isSameState, stateOf, type FileState, type KnownFiles, type NotedFile } from "../../workspace/known-files.ts";
+import { PathRefused, type Workspace } from "../../workspace/workspace.ts";
 import type { Around } from "../hooks.ts";
 import { schemaForm } from "../stages/confirmation.ts";
 import type { Validated } from "../stages/validation.ts";

@@ -1,7 +1,7 @@
 import type { Sql } from "../../../db/sql.ts";
 import { eachByTenant } from "../../../events/by-tenant.ts";
 import type { EventLog } from "../../../events/log.ts";
-import type { Clock } from "../../../lib/clock.ts";
+import type { Clock } from "../../../lib/time.ts";
 import type { Logger } from "../../../telemetry/log.ts";
 import { commitEnd } from "./ended.ts";
 import type { ServerShells } from "./server-shells.ts";

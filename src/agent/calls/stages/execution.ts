@@ -1,6 +1,5 @@
 import type { CancelRequest } from "../../../db/commit/change.ts";
-import { ENDED } from "../../../lib/abort-reason.ts";
-import { aborted } from "../../../lib/aborted.ts";
+import { ENDED, aborted } from "../../../lib/aborted.ts";
 import { accepted, refused, type Result } from "../../../lib/result.ts";
 import { BUILTIN_TOOLS } from "../../tools/builtin.ts";
 import { currentOwnCode } from "../../tools/own-code.ts";

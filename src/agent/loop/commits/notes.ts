@@ -6,8 +6,7 @@ import { commandBeginning, stateOf, type ShellView } from "../../calls/shells/ro
 import type { AddedMessages } from "../../conversation/transcript.ts";
 import { endWords } from "../../tools/bash/background-shells.ts";
 import type { FoundChange } from "../../workspace/changes/file-check.ts";
-import { modifiedAt } from "../../workspace/file-state.ts";
-import type { RememberedFile } from "../../workspace/known-files.ts";
+import { modifiedAt, type RememberedFile } from "../../workspace/known-files.ts";
 import type { AgentView } from "../view.ts";
 import { identity, type Commit, noteMessage, type Reducer } from "./commit.ts";
 

@@ -1,7 +1,6 @@
 import type { OwnerChange, StepEnd } from "../../../db/commit/change.ts";
 import type { AgentEventBody } from "../../../events/event.ts";
-import { totalTokens, type TokenPrice, costOf } from "../../models/model.ts";
-import type { Spending } from "../../models/spending.ts";
+import { totalTokens, type TokenPrice, costOf, type Spending } from "../../models/model.ts";
 import type { AgentView } from "../view.ts";
 import {
   compose,

@@ -1,4 +1,4 @@
-import type { DoneReason } from "../../../db/done-reason.ts";
+import type { DoneReason } from "../../../db/commit/change.ts";
 import type { AgentEventBody } from "../../../events/event.ts";
 import { closedEvent } from "../../approvals/request.ts";
 import { sealCall, isFinal, type CallView } from "../../calls/call.ts";

@@ -3,7 +3,7 @@ import type { Sql, Statement } from "../../../db/sql.ts";
 import type { Bell } from "../../../events/bell/bell.ts";
 import type { EventKind } from "../../../events/event.ts";
 import type { EventLog } from "../../../events/log.ts";
-import type { Clock } from "../../../lib/clock.ts";
+import type { Clock } from "../../../lib/time.ts";
 import { type StoredHostRule, isHostRule, NETWORK, parseHostRule } from "./host-rule.ts";
 
 /** The time for which the rules of an agent are remembered, in ms: a program may try hosts as fast as it likes. */

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
-import { counted } from "../../../lib/counted.ts";
 import { closed } from "../../../lib/setting.ts";
+import { counted } from "../../../lib/text.ts";
 import { terminalText } from "../../workspace/output/terminal-text.ts";
 import { OUTPUT } from "../limits.ts";
 import { defineTool, optional } from "../tool.ts";

@@ -1,6 +1,6 @@
 import { Type, type Static } from "typebox";
-import { counted } from "../../../lib/counted.ts";
 import { closed } from "../../../lib/setting.ts";
+import { counted } from "../../../lib/text.ts";
 import { defineTool, optional } from "../tool.ts";
 import {
   readEditable,

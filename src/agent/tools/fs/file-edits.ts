@@ -1,9 +1,7 @@
 import { setImmediate as macrotask } from "node:timers/promises";
 import { byteLength, messageOf } from "../../../lib/text.ts";
-import { isSameState } from "../../workspace/file-state.ts";
-import type { SeenFile } from "../../workspace/known-files.ts";
-import type { StagedFile } from "../../workspace/staged-file.ts";
-import type { Workspace } from "../../workspace/workspace.ts";
+import { isSameState, type SeenFile } from "../../workspace/known-files.ts";
+import type { StagedFile, Workspace } from "../../workspace/workspace.ts";
 import { EDITED_FILE_BYTES } from "../limits.ts";
 import { FileProblem, isFileProblem, stageFile, unopened } from "./file-problem.ts";
 import { writtenFile, type FileContext, readKnown, type KnownContent } from "./known-content.ts";

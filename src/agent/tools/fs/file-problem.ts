@@ -1,8 +1,6 @@
 import type { FileHandle } from "node:fs/promises";
-import { errorCode } from "../../../lib/error-code.ts";
-import type { StagedFile } from "../../workspace/staged-file.ts";
-import { systemWords } from "../../workspace/system-words.ts";
-import type { Workspace } from "../../workspace/workspace.ts";
+import { errorCode } from "../../../lib/text.ts";
+import { type StagedFile, systemWords, type Workspace } from "../../workspace/workspace.ts";
 import { CallWouldFail } from "../tool-result.ts";
 
 /** Why files cannot be changed as requested, in words for the model. It holds while the files stay unchanged. */

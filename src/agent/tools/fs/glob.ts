@@ -1,7 +1,6 @@
 import { defineTool, optional } from "../tool.ts";
-import { leftOutDetails, leftOutNote, nothingLeftOut } from "../../workspace/left-out.ts";
+import { leftOutDetails, leftOutNote, nothingLeftOut, walk } from "../../workspace/walk.ts";
 import { absenceHint, bracketHint, searchPattern } from "../../workspace/named-part.ts";
-import { walk } from "../../workspace/walk.ts";
 import { closed } from "../../../lib/setting.ts";
 import { Type } from "typebox";
 

@@ -5,10 +5,8 @@ import { absenceHint, bracketHint, namedPart, searchMatcher, searchPattern } fro
 import { SEARCHED_FILE_BYTES } from "../limits.ts";
 import { literalSearch, regexSearch } from "../../workspace/line-search.ts";
 import { defineTool, optional } from "../tool.ts";
-import { leftOutDetails, leftOutNote, nothingLeftOut, type LeftOut } from "../../workspace/left-out.ts";
-import { walk, type Found } from "../../workspace/walk.ts";
-import { PathRefused } from "../../workspace/path-refused.ts";
-import type { Workspace } from "../../workspace/workspace.ts";
+import { leftOutDetails, leftOutNote, nothingLeftOut, type LeftOut, walk, type Found } from "../../workspace/walk.ts";
+import { PathRefused, type Workspace } from "../../workspace/workspace.ts";
 import { closed } from "../../../lib/setting.ts";
 import { readersDecoder } from "./text-content.ts";
 import { Type } from "typebox";

@@ -1,9 +1,7 @@
 import { createHash } from "node:crypto";
 import type { FileHandle } from "node:fs/promises";
-import { counted } from "../../../lib/counted.ts";
-import { byteLength } from "../../../lib/text.ts";
-import { stateOf, modifiedAt } from "../../workspace/file-state.ts";
-import { type KnownFile, type SeenFile, KNOWN_PATH_BYTES } from "../../workspace/known-files.ts";
+import { counted, byteLength } from "../../../lib/text.ts";
+import { stateOf, modifiedAt, type KnownFile, type SeenFile, KNOWN_PATH_BYTES } from "../../workspace/known-files.ts";
 import { EDITED_FILE_BYTES } from "../limits.ts";
 import type { ToolContext } from "../tool.ts";
 import { FileProblem, openFile } from "./file-problem.ts";

@@ -1,5 +1,4 @@
-import { counted } from "../../../lib/counted.ts";
-import { headBytes } from "../../../lib/text.ts";
+import { counted, headBytes } from "../../../lib/text.ts";
 import { lineCount } from "./text-content.ts";
 
 /** The bounds of the search for similar text: wanted lines, and places of each. */

@@ -1,11 +1,10 @@
 import { isUtf8 } from "node:buffer";
-import { counted } from "../../../lib/counted.ts";
-import { byteLength, headBytes, wholeCharacters } from "../../../lib/text.ts";
+import { counted, byteLength, headBytes, wholeCharacters } from "../../../lib/text.ts";
 import { OUTPUT } from "../limits.ts";
 import { defineTool, optional } from "../tool.ts";
 import { closed } from "../../../lib/setting.ts";
 import { Type } from "typebox";
-import { stateOf } from "../../workspace/file-state.ts";
+import { stateOf } from "../../workspace/known-files.ts";
 import { ContentDigest } from "./known-content.ts";
 import { decodeText, encodingOf, readersDecoder } from "./text-content.ts";
 import { openFile } from "./file-problem.ts";

@@ -1,5 +1,5 @@
-import { counted } from "../../../lib/counted.ts";
 import { accepted, refused, type Result } from "../../../lib/result.ts";
+import { counted } from "../../../lib/text.ts";
 import { EDITED_FILE_BYTES } from "../limits.ts";
 import { nearestRoom, nearestText } from "./nearest-text.ts";
 import { lineOf } from "./text-content.ts";

@@ -1,6 +1,4 @@
-import { counted } from "../../../lib/counted.ts";
-import { errorCode } from "../../../lib/error-code.ts";
-import { byteLength } from "../../../lib/text.ts";
+import { counted, errorCode, byteLength } from "../../../lib/text.ts";
 import { defineTool } from "../tool.ts";
 import { closed } from "../../../lib/setting.ts";
 import { Type } from "typebox";

@@ -4,11 +4,9 @@ import { open, type FileHandle } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
 import { basename, dirname, join } from "node:path";
 import type { FileChangeKind } from "../../../events/snapshots.ts";
-import { errorCode } from "../../../lib/error-code.ts";
-import { stampOf, toState, type FileState } from "../file-state.ts";
-import type { RememberedFile } from "../known-files.ts";
-import { FolderChanged, inFolder } from "../pinned-folder.ts";
-import { SAFELY } from "../safely.ts";
+import { errorCode } from "../../../lib/text.ts";
+import { stampOf, toState, type FileState, type RememberedFile } from "../known-files.ts";
+import { FolderChanged, inFolder, SAFELY } from "../pinned-folder.ts";
 
 /** The files that are checked before other work runs. */
 const TURN_FILES = 100;

@@ -1,7 +1,9 @@
 import { join } from "node:path";
 import { watch, type FSWatcher } from "chokidar";
-import type { Logger } from "../../../telemetry/log.ts";
+import { LRUCache } from "lru-cache";
 import { withCause } from "../../../lib/text.ts";
+import type { Logger } from "../../../telemetry/log.ts";
+import type { RememberedFile } from "../known-files.ts";
 
 /** The most watched files of one agent, and of one server. Linux may allow as few as 8,192 to a user. */
 const MOST_WATCHED = { agent: 256, server: 4_096 };
@@ -113,5 +115,34 @@ export class FileWatch {
       this.#share.refused(error);
     });
     return watcher;
+  }
+}
+
+const TOGETHER_BYTES = 64 * 1024 * 1024;
+const FILE_BYTES = 500;
+
+export type FilesByPath = Map<string, RememberedFile>;
+
+/** The known files of agents, for this server's owners, in a cache of bounded size. Dropped ones are read again. */
+export class RememberedFiles {
+  readonly #files = new LRUCache<object, { readonly files: FilesByPath }>({
+    maxSize: TOGETHER_BYTES,
+    sizeCalculation: ({ files }) => (files.size + 1) * FILE_BYTES,
+  });
+
+  get bytes(): number {
+    return this.#files.calculatedSize;
+  }
+
+  of(owner: object): FilesByPath | null {
+    return this.#files.get(owner)?.files ?? null;
+  }
+
+  keep(owner: object, files: FilesByPath): void {
+    this.#files.set(owner, { files });
+  }
+
+  forget(owner: object): void {
+    this.#files.delete(owner);
   }
 }

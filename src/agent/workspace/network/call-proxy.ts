@@ -9,7 +9,7 @@ import {
 } from "node:http";
 import type { Server, Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { errorCode } from "../../../lib/error-code.ts";
+import { errorCode } from "../../../lib/text.ts";
 import { INTERNET, oneByOne, reach, shown, targetOf, type HostDecision, type Network, type Target } from "./reach.ts";
 
 /** The bounds of one call's proxy. Times are in ms. */

@@ -1,9 +1,7 @@
 import { lookup } from "node:dns/promises";
 import { connect, isIP, type Socket } from "node:net";
-import { errorCode } from "../../../lib/error-code.ts";
-import { isNearAddress } from "../../../lib/near-address.ts";
-import { isPrivateAddress } from "../../../lib/private-address.ts";
-import { messageOf } from "../../../lib/text.ts";
+import { errorCode, messageOf } from "../../../lib/text.ts";
+import { isNearAddress, isPrivateAddress } from "../../../lib/addresses.ts";
 import { KeyedSemaphore } from "../../../lib/keyed-semaphore.ts";
 
 export type Network = {

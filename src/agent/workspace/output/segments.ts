@@ -1,7 +1,6 @@
 import { mkdir, open, readdir, rm, stat, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
-import { errorCode } from "../../../lib/error-code.ts";
-import { byteLength, storable, wholeCharacters } from "../../../lib/text.ts";
+import { errorCode, byteLength, storable, wholeCharacters } from "../../../lib/text.ts";
 
 /** The most of an output's beginning, and of its end, that is always kept, in bytes. */
 export const KEPT_BYTES = 32 * 1024 * 1024;

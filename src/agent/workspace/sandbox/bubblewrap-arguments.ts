@@ -1,3 +1,5 @@
+import { existsSync, lstatSync, readlinkSync, realpathSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { isInside } from "../../../lib/path-inside.ts";
 import type { Program } from "./sandbox.ts";
 
@@ -81,4 +83,62 @@ export function isSeen(mounts: readonly Mount[], path: string): boolean {
 
 export function argumentBytes(args: readonly string[]): Buffer {
   return Buffer.from(args.map((argument) => `${argument}\0`).join(""));
+}
+
+/** Folders of the system's programs and libraries. On most systems all but the first are links into it. */
+const PROGRAMS = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store"];
+
+/** The read-only part of the system in every box: programs, libraries, and the running Node. */
+export function systemRoot(node = process.execPath): readonly Mount[] {
+  return [...PROGRAMS.flatMap(programFolder), ...nodeMounts(realpathSync(node))];
+}
+
+function programFolder(path: string): readonly Mount[] {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found === undefined) return [];
+  return found.isSymbolicLink()
+    ? [{ kind: "link", to: readlinkSync(path), target: path }]
+    : [{ kind: "read-only", source: path, target: path }];
+}
+
+function nodeMounts(node: string): readonly Mount[] {
+  if (node.startsWith("/usr/")) return [];
+  const programs = dirname(node);
+  const packages = join(dirname(programs), "lib", "node_modules");
+  const links = ["npm", "npx", "corepack"].map((name) => join(programs, name));
+  const isLink = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  return [
+    { kind: "read-only", source: node, target: node },
+    ...(existsSync(packages)
+      ? [
+          { kind: "read-only" as const, source: packages, target: packages },
+          ...links.filter(isLink).map((target) => ({ kind: "link" as const, to: readlinkSync(target), target })),
+        ]
+      : []),
+  ];
+}
+
+/** `O_CLOEXEC`: a descriptor with this flag is closed in programs that are started. */
+const CLOSED_ON_START = 0o2000000;
+const ONE_DIGIT = 9;
+
+/** The inherited descriptors above 9, which programs would inherit. Node opens none such. */
+export function inheritedDescriptors(): readonly number[] {
+  return readdirSync("/proc/self/fd")
+    .map(Number)
+    .filter((descriptor) => descriptor > ONE_DIGIT && !isClosedOnStart(descriptor));
+}
+
+function isClosedOnStart(descriptor: number): boolean {
+  try {
+    const [, flags = "0"] = /^flags:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, "utf8")) ?? [];
+    return (Number.parseInt(flags, 8) & CLOSED_ON_START) !== 0;
+  } catch {
+    // The descriptor of the list itself.
+    return true;
+  }
+}
+
+export function launcherShell(inherited: readonly number[]): readonly [file: string, ...options: string[]] {
+  return inherited.length > 0 && existsSync("/bin/bash") ? ["/bin/bash", "--posix"] : ["/bin/sh"];
 }

@@ -8,19 +8,15 @@ import type { ProcessGroup, ProcessGroups } from "../process-groups.ts";
 import type { Bubblewrap } from "./available.ts";
 import { boxPlan, type BoxPlan, type BoxSurroundings } from "./box-plan.ts";
 import { startBox } from "./box-process.ts";
-import { bubblewrapArguments, type Mount } from "./bubblewrap-arguments.ts";
-import type { ControlGroup, ControlGroups } from "./control-groups.ts";
-import { inheritedDescriptors, launcherShell } from "./inherited.ts";
+import { bubblewrapArguments, type Mount, inheritedDescriptors, launcherShell, systemRoot } from "./bubblewrap-arguments.ts";
+import { type ControlGroup, type ControlGroups, limitCommands, ownLimits, type BoxLimits } from "./control-groups.ts";
 import { launcher, startFile } from "./launcher.ts";
-import { limitCommands, ownLimits, type BoxLimits } from "./limits.ts";
 import { protectedPaths } from "./protected-paths.ts";
-import type { Program, Sandbox } from "./sandbox.ts";
+import { type Program, type Sandbox, Waits } from "./sandbox.ts";
 import { SandboxRefused } from "./sandbox-refused.ts";
 import { systemCallFilter } from "./system-call-filter.ts";
 import { SystemNames } from "./system-names.ts";
-import { systemRoot } from "./system-root.ts";
 import { TakenAway } from "./taken-away.ts";
-import { Waits } from "./waits.ts";
 import { WorkspaceUses, type EnteredWorkspace, type WorkspaceUse } from "./workspace-uses.ts";
 
 export type BoxSettings = {

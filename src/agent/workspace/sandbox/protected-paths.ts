@@ -1,6 +1,6 @@
 import { lstatSync, type Stats } from "node:fs";
 import { dirname, join } from "node:path";
-import { folderEntries, isForbidden, namesWithoutText, unreadable, withoutText } from "./folder-entries.ts";
+import { folderEntries, isForbidden, namesWithoutText, unreadable, withoutText } from "./covered-paths.ts";
 import { SandboxRefused } from "./sandbox-refused.ts";
 
 /** The parts of a repository that git runs, or that control its commands; those of submodules lie in `modules`. */

@@ -1,8 +1,28 @@
 import type { HostDecision } from "../network/reach.ts";
-import type { ProgramLease } from "../program-lease.ts";
-import type { ProcessGroup } from "../process-groups.ts";
+import type { ProgramLease, ProcessGroup } from "../process-groups.ts";
 import type { FoundInWorkspace } from "./covered-paths.ts";
-import type { Waits } from "./waits.ts";
+import { SandboxRefused } from "./sandbox-refused.ts";
+
+/** The waits of a call's programs for their boxes, with reasons: a call that times out reports them. */
+export class Waits {
+  readonly #reasons = new Set<{ readonly reason: string }>();
+
+  /** The reason of the longest wait, as words after "since"; null for none. */
+  get reason(): string | null {
+    const [longest] = this.#reasons;
+    return longest?.reason ?? null;
+  }
+
+  async during<Result>(reason: string, wait: Promise<Result>): Promise<Result> {
+    const waiting = { reason };
+    this.#reasons.add(waiting);
+    try {
+      return await wait;
+    } finally {
+      this.#reasons.delete(waiting);
+    }
+  }
+}
 
 export type Program = {
   /** The file, looked for in PATH, and its arguments; without a shell. */
@@ -31,4 +51,26 @@ export type Sandbox = {
    * `waits` records.
    */
   start(program: Program, signal: AbortSignal, waits?: Waits): Promise<ProcessGroup>;
+};
+
+export type SandboxDemand = "none" | "required";
+
+export type Sandboxes = { readonly none: Sandbox; readonly box: Sandbox | null };
+
+/** The sandbox for programs of this template's agents. Without boxes, a template that requires one starts no programs. */
+export function sandboxFor({ none, box }: Sandboxes, { sandbox }: { readonly sandbox: SandboxDemand }): Sandbox {
+  switch (sandbox) {
+    case "none":
+      return none;
+    case "required":
+      return box ?? NO_BOX;
+  }
+}
+
+const NO_BOX: Sandbox = {
+  kind: "bubblewrap",
+  start: () =>
+    Promise.reject(
+      new SandboxRefused("programs of this agent run in a box only, and this server makes none: install bubblewrap"),
+    ),
 };

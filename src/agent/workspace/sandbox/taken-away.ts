@@ -3,9 +3,8 @@ import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync,
 import { readdir, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { randomUUID } from "node:crypto";
-import { DAY_MS } from "../../../lib/clock.ts";
-import { errorCode } from "../../../lib/error-code.ts";
-import { messageOf } from "../../../lib/text.ts";
+import { DAY_MS } from "../../../lib/time.ts";
+import { errorCode, messageOf } from "../../../lib/text.ts";
 import { folderBytes } from "../folder-bytes.ts";
 import { inFolder } from "../pinned-folder.ts";
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { messageOf } from "../../../lib/text.ts";
 import type { ProcessGroups } from "../process-groups.ts";
-import { BOX_LIMITS, unboxedLimits, type BoxLimits } from "./limits.ts";
+import { BOX_LIMITS, unboxedLimits, type BoxLimits } from "./control-groups.ts";
 import type { Sandbox } from "./sandbox.ts";
 
 /**

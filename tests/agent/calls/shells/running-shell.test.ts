@@ -2,9 +2,8 @@ import { readdir, readlink } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { RunningShell } from "../../../../src/agent/calls/shells/server-shells.ts";
-import { Deadline } from "../../../../src/lib/deadline.ts";
-import { ProgramLease } from "../../../../src/agent/workspace/program-lease.ts";
-import { ProcessGroups } from "../../../../src/agent/workspace/process-groups.ts";
+import { Deadline } from "../../../../src/lib/time.ts";
+import { ProgramLease, ProcessGroups } from "../../../../src/agent/workspace/process-groups.ts";
 import { temporaryFolder } from "../../../support/app.ts";
 
 // What a process has open is seen in /proc, which is Linux's.

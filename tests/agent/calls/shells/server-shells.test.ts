@@ -5,7 +5,7 @@ import type { Sql, Statement } from "../../../../src/db/sql.ts";
 import { Homes } from "../../../../src/agent/workspace/homes.ts";
 import { ProcessGroups } from "../../../../src/agent/workspace/process-groups.ts";
 import { unboxed } from "../../../../src/agent/workspace/sandbox/unboxed.ts";
-import { Waits } from "../../../../src/agent/workspace/sandbox/waits.ts";
+import { Waits } from "../../../../src/agent/workspace/sandbox/sandbox.ts";
 import { Workspace } from "../../../../src/agent/workspace/workspace.ts";
 import { ToolOutputs } from "../../../../src/agent/calls/outputs.ts";
 import { temporaryFolder } from "../../../support/app.ts";

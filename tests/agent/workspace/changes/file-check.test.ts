@@ -3,8 +3,7 @@ import { lstat, mkdir, rename, rm, symlink, utimes, writeFile } from "node:fs/pr
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { checkFiles } from "../../../../src/agent/workspace/changes/file-check.ts";
-import { stampOf, toState } from "../../../../src/agent/workspace/file-state.ts";
-import type { RememberedFile } from "../../../../src/agent/workspace/known-files.ts";
+import { stampOf, toState, type RememberedFile } from "../../../../src/agent/workspace/known-files.ts";
 import { temporaryFolder } from "../../../support/app.ts";
 
 /** A file of this content, as an agent knows it that has just read it. */

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { RememberedFiles, type FilesByPath } from "../../../../src/agent/workspace/changes/remembered-files.ts";
+import { RememberedFiles, type FilesByPath } from "../../../../src/agent/workspace/changes/file-watches.ts";
 
 it("the files that owners remember are counted as they grow, within one room: what is forgotten is read again (invariant 13)", () => {
   const remembered = new RememberedFiles();

@@ -2,8 +2,12 @@ import { mkdirSync, readdirSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { ControlGroups, groupLimits, type GroupLimit } from "../../../../src/agent/workspace/sandbox/control-groups.ts";
-import { BOX_LIMITS } from "../../../../src/agent/workspace/sandbox/limits.ts";
+import {
+  ControlGroups,
+  groupLimits,
+  type GroupLimit,
+  BOX_LIMITS,
+} from "../../../../src/agent/workspace/sandbox/control-groups.ts";
 import { SandboxRefused } from "../../../../src/agent/workspace/sandbox/sandbox-refused.ts";
 import { hasNoBox, testBox } from "../../../support/box.ts";
 import { controlGroupOf, hasControllers, hasNoControlGroups, testControlGroup } from "../../../support/control-group.ts";

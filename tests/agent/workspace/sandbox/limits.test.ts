@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import { BOX_LIMITS, limitCommands, ownLimits } from "../../../../src/agent/workspace/sandbox/limits.ts";
+import { BOX_LIMITS, limitCommands, ownLimits } from "../../../../src/agent/workspace/sandbox/control-groups.ts";
 import { hasNoBox, testBox } from "../../../support/box.ts";
 
 const MIB = 1024 ** 2;

@@ -1,8 +1,13 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { systemCallFilter } from "../../../../src/agent/workspace/sandbox/system-call-filter.ts";
-import { ABSENT, JUDGED, REFUSED, type Machine } from "../../../../src/agent/workspace/sandbox/system-calls.ts";
+import {
+  systemCallFilter,
+  ABSENT,
+  JUDGED,
+  REFUSED,
+  type Machine,
+} from "../../../../src/agent/workspace/sandbox/system-call-filter.ts";
 import { hasNoBox, testBox } from "../../../support/box.ts";
 
 const ARCHITECTURES = { x64: 0xc000003e, arm64: 0xc00000b7 } as const;

@@ -1,10 +1,9 @@
-import { Deadline } from "../../../../src/lib/deadline.ts";
-import { ProgramLease } from "../../../../src/agent/workspace/program-lease.ts";
+import { Deadline } from "../../../../src/lib/time.ts";
+import { ProgramLease, ProcessGroups } from "../../../../src/agent/workspace/process-groups.ts";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, it, onTestFinished } from "vitest";
-import { ProcessGroups } from "../../../../src/agent/workspace/process-groups.ts";
 import { unboxed } from "../../../../src/agent/workspace/sandbox/unboxed.ts";
 import { temporaryFolder } from "../../../support/app.ts";
 

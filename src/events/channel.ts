@@ -1,3 +1,0 @@
-export const CHANNELS = ["PROGRESS", "CONTROL", "MONITOR"] as const;
-
-export type Channel = (typeof CHANNELS)[number];
