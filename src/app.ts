@@ -1,7 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import { AuditSweep, AUDIT_TIMES, type AuditTimes } from "./sweeps/audit.ts";
-import { RetentionSweep, RETENTION_SWEEP_MS } from "./sweeps/retention.ts";
+import {
+  AuditSweep,
+  AUDIT_TIMES,
+  type AuditTimes,
+  RetentionSweep,
+  RETENTION_SWEEP_MS,
+  KeysSweep,
+  HomesSweep,
+} from "./sweeps/sweeps.ts";
 import { LEASE_TIMES, endAll, type AgentOfTenant, type LeaseTimes } from "./agent/loop/lease.ts";
 import { logForOperator } from "./deliveries/operator-log.ts";
 import { listenerConsumers } from "./deliveries/listeners.ts";
@@ -17,8 +24,6 @@ import { Transcripts } from "./agent/conversation/transcript.ts";
 import { closeLostShells } from "./agent/calls/shells/lost.ts";
 import { endShellLeases } from "./agent/calls/shells/rows.ts";
 import { ServerShells } from "./agent/calls/shells/server-shells.ts";
-import { KeysSweep } from "./sweeps/keys.ts";
-import { HomesSweep } from "./sweeps/homes.ts";
 import { RememberedHostRules } from "./agent/policy/hosts/remembered-host-rules.ts";
 import { ToolSlots } from "./agent/calls/slots.ts";
 import { Runner } from "./agent/loop/runner.ts";
@@ -57,8 +62,7 @@ import { unboxed } from "./agent/workspace/sandbox/unboxed.ts";
 import { FileWatches, RememberedFiles } from "./agent/workspace/changes/file-watches.ts";
 import { RecentContents } from "./agent/workspace/known-files.ts";
 import { CoveredPaths } from "./agent/workspace/sandbox/covered-paths.ts";
-import type { Context } from "./resolvers/context.ts";
-import { ExpensiveReads } from "./resolvers/expensive-reads.ts";
+import { type Context, ExpensiveReads } from "./resolvers/context.ts";
 import { Admissions } from "./server/subscriptions/admissions.ts";
 import { NotReady } from "./server/readiness.ts";
 import { checkPort, startServer } from "./server/server.ts";

@@ -4,7 +4,7 @@
  */
 export { defineConfig, type TriplaneConfig } from "./config/config.ts";
 export { presets } from "./config/presets.ts";
-export type { HooksConfig } from "./config/hooks.ts";
+export type { HooksConfig } from "./config/templates.ts";
 export type { ModelConfig } from "./config/models.ts";
 export type { TemplateConfig } from "./config/templates.ts";
 export type { WebhookConfig } from "./config/webhooks.ts";

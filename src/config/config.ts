@@ -1,18 +1,19 @@
 import { Type } from "typebox";
-import { TOOL_LIMIT_SETTINGS } from "../agent/calls/slots.ts";
 import { ROLES } from "../agent/actors/actor.ts";
+import { TOOL_LIMIT_SETTINGS } from "../agent/calls/slots.ts";
 import type { CustomMode } from "../agent/policy/permission.ts";
 import type { Listeners } from "../deliveries/listeners.ts";
 import { EVENT_KINDS } from "../events/event.ts";
+import { formCheck } from "../lib/form.ts";
 import { closed, COUNT, named, ownCode, TEXT, withDefault, type Written } from "../lib/setting.ts";
 import { TOKEN_ACTOR_SETTINGS, TOKEN_HASH, type Authenticate } from "../server/authenticate.ts";
 import { RATE_LIMIT_SETTINGS } from "../server/rate-limits.ts";
 import { OPERATIONS, type RoleOperations } from "../server/trusted-documents.ts";
-import { HOOK_SETTINGS } from "./hooks.ts";
+import { ConfigurationError } from "./configuration-error.ts";
 import { MODEL } from "./models.ts";
 import { RETENTION_SETTINGS } from "./retention.ts";
 import { SANDBOX_SETTINGS } from "./sandbox.ts";
-import { TEMPLATE_SETTINGS } from "./templates.ts";
+import { HOOK_SETTINGS, TEMPLATE_SETTINGS } from "./templates.ts";
 import { TENANT_SETTINGS, TOOLS } from "./tenants.ts";
 import { WEBHOOK_SETTINGS } from "./webhooks.ts";
 
@@ -118,4 +119,14 @@ export type TriplaneConfig = Written<typeof CONFIG_SETTINGS>;
 
 export function defineConfig(config: TriplaneConfig): TriplaneConfig {
   return config;
+}
+
+const problemsOf = formCheck(closed(CONFIG_SETTINGS), "the configuration");
+
+/** The configuration, if its form is valid. Each error names its field. */
+export function checkForm(name: string, value: unknown): TriplaneConfig {
+  if (value === undefined) throw new ConfigurationError(`${name} exports nothing: write \`export default defineConfig({ … })\``);
+  const problems = problemsOf(value);
+  if (problems.length > 0) throw new ConfigurationError(problems.map((problem) => `${name}: ${problem}`).join("\n"));
+  return value as TriplaneConfig;
 }

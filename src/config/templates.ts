@@ -1,20 +1,70 @@
-import { protectedPaths } from "../agent/workspace/sandbox/protected-paths.ts";
 import { Type } from "typebox";
 import { APPROVAL_SETTINGS } from "../agent/approvals/scope.ts";
+import type { Around } from "../agent/calls/hooks.ts";
 import { CALL_SETTINGS } from "../agent/calls/scope.ts";
+import type { MessagesChanged, PostModel, PreModel } from "../agent/conversation/model-hooks.ts";
 import { CONVERSATION_SETTINGS } from "../agent/conversation/scope.ts";
-import { TURN_SETTINGS, type Template } from "../agent/loop/scope.ts";
+import { TURN_SETTINGS, type Template, type Hooks } from "../agent/loop/scope.ts";
+import type { Model } from "../agent/models/model.ts";
 import {
   PERMISSION_SETTINGS,
   readPermission,
   type PermissionSource,
   type Vocabulary,
   type Permission,
+  type CustomMode,
 } from "../agent/policy/permission.ts";
+import { type Placed, hookList, listOf, postHooks, type HookList, type PreToolUse } from "../agent/tools/tool-hooks.ts";
 import type { Tool } from "../agent/tools/tool.ts";
-import { closed, complete, type Written } from "../lib/setting.ts";
+import { protectedPaths } from "../agent/workspace/sandbox/protected-paths.ts";
+import { closed, complete, type Written, withDefault } from "../lib/setting.ts";
 import { ConfigurationError, Problems } from "./configuration-error.ts";
-import { HOOK_SETTINGS, hooksOf, type HooksConfig } from "./hooks.ts";
+import type { Environment } from "./environment.ts";
+import { modelsOf, type ModelConfig } from "./models.ts";
+
+/** The operator's code around tool calls and model calls: one function or a list of each kind. See docs/hooks.md. */
+export const HOOK_SETTINGS = {
+  /** Hooks before a call runs: each may ask, deny, answer in the tool's place, or give another input. None if omitted. */
+  preToolUse: withDefault(hookList<PreToolUse>(), []),
+  /**
+   * Hooks before a result is recorded: each may replace it. `{ run, ifItFails: "withhold" }` keeps the result from the
+   * model if the hook fails. None if omitted.
+   */
+  postToolUse: withDefault(postHooks(), []),
+  /** Hooks around the execution of a call. None if omitted. */
+  around: withDefault(hookList<Around>(), []),
+  /** Hooks that receive the messages for the model: each may replace them for this model call. None if omitted. */
+  preModel: withDefault(hookList<PreModel>(), []),
+  /** Hooks that receive each answer of a model after it is stored. None if omitted. */
+  postModel: withDefault(hookList<PostModel>(), []),
+  /** Hooks that receive the conversation each time it has grown. None if omitted. */
+  messagesChanged: withDefault(hookList<MessagesChanged>(), []),
+};
+
+export type HooksConfig = Written<typeof HOOK_SETTINGS>;
+
+export function hooksOf(all: HooksConfig, place: string, own: HooksConfig): Hooks {
+  const placed = <Hook>(kind: keyof HooksConfig, ofAll: HookList<Hook> | undefined, ofOwn: HookList<Hook> | undefined) => [
+    ...placedHooks(`hooks.${kind}`, listOf(ofAll)),
+    ...placedHooks(`${place}.${kind}`, listOf(ofOwn)),
+  ];
+  return {
+    preToolUse: placed("preToolUse", all.preToolUse, own.preToolUse),
+    postToolUse: placed("postToolUse", all.postToolUse, own.postToolUse),
+    around: placed("around", all.around, own.around),
+    preModel: placed("preModel", all.preModel, own.preModel),
+    postModel: placed("postModel", all.postModel, own.postModel),
+    messagesChanged: placed("messagesChanged", all.messagesChanged, own.messagesChanged),
+  };
+}
+
+export function agentHooksOf(written: Readonly<Record<string, HooksConfig>>): ReadonlyMap<string, Hooks> {
+  return new Map(Object.entries(written).map(([name, hooks]) => [name, hooksOf({}, `agentHooks.${name}`, hooks)]));
+}
+
+function placedHooks<Hook>(place: string, hooks: readonly Hook[]): readonly Placed<Hook>[] {
+  return hooks.map((run, index) => ({ place: `${place}.${index}`, run }));
+}
 
 export const PLAIN_SETTINGS = { ...CONVERSATION_SETTINGS, ...TURN_SETTINGS, ...CALL_SETTINGS, ...APPROVAL_SETTINGS };
 
@@ -79,4 +129,77 @@ function checkTools(field: string, names: readonly string[] | undefined, tools: 
         `${field}.${index}: there is no tool ${JSON.stringify(name)}: the tools are ${[...tools.keys()].join(", ")}`,
       );
   }
+}
+
+export type Offer = {
+  readonly templates: ReadonlyMap<string, Template>;
+  readonly models: ReadonlyMap<string, Model>;
+  readonly tools: ReadonlyMap<string, Tool>;
+};
+
+type WrittenOffer = {
+  readonly templates: Readonly<Record<string, TemplateConfig>>;
+  readonly models: Readonly<Record<string, ModelConfig>>;
+  readonly tools: readonly Tool[];
+};
+
+/** The common parts of every offer. Its templates are built again in each offer, with the offer's own tools and models. */
+export type OfferSource = {
+  readonly path: string;
+  readonly folder: string;
+  readonly environment: Environment;
+  readonly onRead: (path: string) => void;
+  readonly hooks: HooksConfig;
+  readonly modes: ReadonlyMap<string, CustomMode>;
+  readonly protect: readonly string[];
+  readonly templates: Readonly<Record<string, TemplateConfig>>;
+};
+
+/**
+ * An offer: its written parts and the common ones, with notes for the operator. Common templates are built for each
+ * offer, since their rules apply to the offer's own tools too. `place` precedes its names in messages, as in
+ * `tenants.acme.`. Throws ConfigurationError for a problem, or for a name that exists already.
+ */
+export async function offerOf(
+  { path, folder, environment, onRead, hooks, modes, protect, templates }: OfferSource,
+  place: string,
+  written: WrittenOffer,
+  shared: Omit<Offer, "templates">,
+): Promise<Offer & { readonly notes: readonly string[] }> {
+  const problems = new Problems();
+  problems.of(() => refuseTaken(`${path}: ${place}templates`, Object.keys(written.templates), new Set(Object.keys(templates))));
+  problems.of(() => refuseTaken(`${path}: ${place}models`, Object.keys(written.models), shared.models));
+  const tools = problems.of(() => toolsOf(`${path}: ${place}tools`, written.tools, shared.tools));
+  const known = tools ?? shared.tools;
+  const own = await problems.ofLater(() =>
+    modelsOf(`${path}: ${place}models`, written.models, { folder, environment, onRead, tools: known }),
+  );
+  const models = new Map([...shared.models, ...(own?.models ?? [])]);
+  // A problem of a model is reported once, not for each template that names it.
+  const modelNames = [...new Set([...models.keys(), ...Object.keys(written.models)])];
+  const vocabulary = { tools: known, modes };
+  const made = (from: string, configs: Readonly<Record<string, TemplateConfig>>): (readonly [string, Template])[] =>
+    Object.entries(configs).flatMap(([id, config]) => {
+      const source = { path, id, place: `${from}templates.${id}`, config, hooks, protect, modelNames, vocabulary };
+      const template = problems.of(() => templateOf(source));
+      return template === null ? [] : [[id, template]];
+    });
+  const all = new Map([...made("", templates), ...made(place, written.templates)]);
+  const whole = problems.none({ own, tools });
+  return { templates: all, models, tools: whole.tools, notes: whole.own.notes };
+}
+
+function toolsOf(field: string, own: readonly Tool[], shared: ReadonlyMap<string, Tool>): Map<string, Tool> {
+  const tools = new Map(shared);
+  for (const [index, tool] of own.entries()) {
+    if (tools.has(tool.name))
+      throw new ConfigurationError(`${field}.${index} is named ${tool.name}, as another tool is: rename it`);
+    tools.set(tool.name, tool);
+  }
+  return tools;
+}
+
+function refuseTaken(field: string, names: readonly string[], taken: { has(name: string): boolean }): void {
+  const name = names.find((own) => taken.has(own));
+  if (name !== undefined) throw new ConfigurationError(`${field}.${name} is named as one that is everybody's: rename it`);
 }

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { registerHooks } from "node:module";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { errorCode } from "../lib/text.ts";
@@ -48,4 +49,16 @@ function textOf(path: string): string {
     if (code === "ENOENT" || code === "ENOTDIR" || code === "EISDIR" || code === "EACCES") return "";
     throw error;
   }
+}
+
+const PACKAGE = new URL("../triplane.ts", import.meta.url).href;
+
+/**
+ * Resolves `import … from "triplane"` to this server from any file: a configuration may lie outside of the checkout,
+ * without the package in node_modules. Uses Node's synchronous module hooks (node:module, registerHooks).
+ */
+export function resolvePackageName(): void {
+  registerHooks({
+    resolve: (specifier, context, next) => next(specifier === "triplane" ? PACKAGE : specifier, context),
+  });
 }

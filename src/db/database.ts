@@ -20,12 +20,11 @@ import {
   type Migration,
   type MigrationRun,
 } from "./migrate.ts";
-import { OutageWatch } from "./outage.ts";
+import { OutageWatch, watched, type Sql, type Statement } from "./sql.ts";
 import { NO_OBSERVER, observed, observedQueries, type DatabaseObserver, type StatementPool } from "./observer.ts";
 import { openPools, READ_STATEMENT_MS, type PoolLoad, type Pools } from "./connections/pool.ts";
 import { checkPostgres } from "./postgres-server.ts";
 import { isEndOfOthers } from "./connections/reader-limits.ts";
-import { watched, type Sql, type Statement } from "./sql.ts";
 import { DatabaseUnavailable } from "./storage-error.ts";
 
 /** The place of the data: in a folder of this machine (one process), or in a PostgreSQL (many). */

@@ -4,7 +4,7 @@ import { errorCode, messageOf } from "../lib/text.ts";
 import { growingWait } from "../lib/time.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { connectionName } from "./connected-servers.ts";
-import { sqlState } from "./error-class.ts";
+import { ownSqlState } from "./storage-error.ts";
 
 /** In ms: the waits between two checks of a late database, and the time between two log lines. */
 const FIRST_WAIT_MS = 250;
@@ -74,7 +74,7 @@ async function lateness(url: string): Promise<string | null> {
 }
 
 function isLate(error: unknown): boolean {
-  const state = sqlState(error);
+  const state = ownSqlState(error);
   if (state !== undefined) return LATE_STATES.has(state);
   const code = errorCode(error);
   if (code !== null) return LATE_CODES.has(code);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { messageOf } from "../lib/text.ts";
 import { olderServers, type ConnectedServer, type MigrationConnection } from "./connected-servers.ts";
-import { sqlState } from "./error-class.ts";
+import { ownSqlState } from "./storage-error.ts";
 
 /** One migration as committed: a folder of prisma/migrations with its SQL. */
 export type Migration = { readonly name: string; readonly sql: string };
@@ -230,7 +230,7 @@ async function apply(connection: MigrationConnection, migration: Migration, run:
       await (isConcurrent(migration) ? applyConcurrently(connection, migration) : applyAtOnce(connection, migration, times));
       return;
     } catch (error) {
-      if (sqlState(error) !== LOCK_NOT_AVAILABLE)
+      if (ownSqlState(error) !== LOCK_NOT_AVAILABLE)
         throw new MigrationError(`migration ${migration.name} could not be applied: ${messageOf(error)}`, { cause: error });
       tell(`migration ${migration.name} waits for a lock that others hold (a dump, or an open transaction)`);
       await delay(times.pauseMs, undefined, { signal });

@@ -2,11 +2,9 @@ import type { Sql } from "../db/sql.ts";
 import { type Clock, every } from "../lib/time.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { withCause } from "../lib/text.ts";
-import { ConsumerOffsets, registerConsumer } from "./offsets.ts";
-import type { Consumer } from "./consumer.ts";
+import { ConsumerOffsets, registerConsumer, type Consumer } from "./consumer.ts";
 import { concerns } from "../events/cursor.ts";
-import { FailedTries } from "./failed-tries.ts";
-import { Delivery, Drain, type ConsumerTimes, type DeliveryServices } from "./delivery.ts";
+import { FailedTries, Delivery, Drain, type ConsumerTimes, type DeliveryServices } from "./delivery.ts";
 import type { TimelineEvent } from "../events/event.ts";
 import type { EventLog } from "../events/log.ts";
 

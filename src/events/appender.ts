@@ -1,8 +1,16 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { StorageUnavailable } from "../db/storage-error.ts";
 import type { EventLog } from "./log.ts";
-import { encodePart, type AgentEvents, type FencedEvents, type EncodedPart } from "./agent-events.ts";
-import { type AppendOutcome, type TriedAppend, newWrite, type Write } from "./write.ts";
+import {
+  encodePart,
+  type AgentEvents,
+  type FencedEvents,
+  type EncodedPart,
+  type AppendOutcome,
+  type TriedAppend,
+  newWrite,
+  type Write,
+} from "./write.ts";
 
 const BATCH_EVENTS = 1_000;
 

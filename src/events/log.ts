@@ -4,10 +4,9 @@ import { encodeChange } from "../db/commit/parts.ts";
 import { composeCommit } from "../db/commit/composed-commit.ts";
 import type { Sql, Statement } from "../db/sql.ts";
 import { StorageUnavailable } from "../db/storage-error.ts";
-import { detached } from "../db/connections/reader-limits.ts";
-import { forTenant } from "../db/connections/tenant-turns.ts";
+import { detached, forTenant } from "../db/connections/reader-limits.ts";
 import { KeyedSemaphore } from "../lib/keyed-semaphore.ts";
-import { commitAgent, type AgentCommitServices, type WrittenChange } from "./agent-commits.ts";
+import { commitAgent, type AgentCommitServices, type WrittenChange, commitTenant, type TenantCommitServices } from "./commits.ts";
 import {
   columns,
   encodePart,
@@ -16,13 +15,6 @@ import {
   type AgentEvents,
   type EncodedPart,
   type FencedEvents,
-} from "./agent-events.ts";
-import { type LogHead, inScope, type Scope } from "./cursor.ts";
-import type { TenantEventDraft, TimelineEvent } from "./event.ts";
-import { readHead, readOpenPage, readPage, readPositions, type FoundPage, type LogPage, type StorageOutage } from "./log-page.ts";
-import { LogBeginnings } from "./log-beginnings.ts";
-import { NewestEvents } from "./newest-events.ts";
-import {
   type AppendOutcome,
   type OutsideOutcome,
   type OwnerOutcome,
@@ -33,7 +25,11 @@ import {
   WriteTries,
   type Write,
 } from "./write.ts";
-import { commitTenant, type TenantCommitServices } from "./tenant-commits.ts";
+import { type LogHead, inScope, type Scope } from "./cursor.ts";
+import type { TenantEventDraft, TimelineEvent } from "./event.ts";
+import { readHead, readOpenPage, readPage, readPositions, type FoundPage, type LogPage, type StorageOutage } from "./log-page.ts";
+import { LogBeginnings } from "./log-beginnings.ts";
+import { NewestEvents } from "./newest-events.ts";
 import { WAITING_LIMITS, WaitingEvents, type WaitingLimits } from "./waiting-events.ts";
 
 export type CommitListener = (tenant: string, events: readonly TimelineEvent[], isSignal: boolean) => void;

@@ -4,8 +4,7 @@ import { StorageUnavailable } from "../db/storage-error.ts";
 import type { Appender } from "./appender.ts";
 import type { EventDraft, EventKind } from "./event.ts";
 import type { EventLog } from "./log.ts";
-import type { OwnerOutcome } from "./write.ts";
-import type { FencedEvents } from "./agent-events.ts";
+import type { OwnerOutcome, FencedEvents } from "./write.ts";
 import type { WaitingShare } from "./waiting-events.ts";
 
 export type OutboxOwner = {

@@ -1,6 +1,5 @@
 import type { ActorRef } from "../events/snapshots.ts";
 import { actorOfGlobalId } from "../lib/global-id.ts";
-import { namesIn } from "./names.ts";
 
 /** The Relay id of an ActorRef, or the actor's own id. */
 export type ActorNameOrId = string;
@@ -12,4 +11,9 @@ export function actorIds(actors: readonly ActorNameOrId[]): string[] {
 /** An actor's own id stands for a person. */
 export function actorNamed(actor: ActorNameOrId): ActorRef {
   return actorOfGlobalId(actor) ?? { kind: "USER", id: actor };
+}
+
+/** Storable names: the database rejects queries for others. */
+export function namesIn(names: readonly string[]): string[] {
+  return names.filter((name) => !name.includes("\0"));
 }

@@ -1,19 +1,25 @@
 import { createAgent as create, type CreateAgent } from "../agent/commands/create-agent.ts";
-import { forkAgent as fork } from "../agent/commands/fork-agent.ts";
+import { forkAgent as fork, countForkPoints, readForkPoints, type ForkPoint } from "../agent/commands/fork-agent.ts";
 import { archiveAgent as archive, renameAgent as rename } from "../agent/commands/rename-agent.ts";
 import { interruptAgent as interrupt, retryTurn as retry } from "../agent/commands/turn.ts";
-import type { Agent, Prisma } from "../db/generated/client.ts";
+import type { Agent, Prisma, KnownFile } from "../db/generated/client.ts";
 import type { AgentState } from "../db/generated/enums.ts";
 import { formatCursor } from "../events/cursor.ts";
 import { rowId } from "../lib/global-id.ts";
 import { storable } from "../lib/text.ts";
-import { actorIds, type ActorNameOrId } from "./actor.ts";
-import { connection, type Connection, type PageArguments } from "./connection.ts";
-import type { Context } from "./context.ts";
-import type { Order } from "./keyset.ts";
-import { namesIn } from "./names.ts";
-import { payloadOf, type Payload } from "./payload.ts";
-import { visibleAgents } from "./visibility.ts";
+import { actorIds, type ActorNameOrId, namesIn } from "./actor.ts";
+import {
+  connection,
+  type Connection,
+  type PageArguments,
+  type Order,
+  checkPage,
+  DEFAULT_PAGE,
+  MOST_COUNTED,
+  pageOfRows,
+  readPlace,
+} from "./connection.ts";
+import { type Context, payloadOf, type Payload, visibleAgents } from "./context.ts";
 
 export type AgentSelection = Pick<Prisma.AgentFindUniqueArgs, "include" | "select">;
 
@@ -135,4 +141,52 @@ export async function renameAgent(context: Context, agentId: string, title: stri
 export async function archiveAgent(context: Context, agentId: string, isArchived: boolean): Promise<Payload> {
   const request = { agentId: rowId("Agent", agentId), isArchived };
   return payloadOf(context, await archive(context.services, context.actor, request));
+}
+
+const NEWEST_FIRST: Order<ForkPoint> = {
+  name: "forkPoints",
+  columns: [{ name: "index", direction: "desc", holds: "integer", nulls: "never" }],
+};
+
+/** The fork points of an agent, newest first. The caller has checked its visibility. */
+export async function forkPointsOf({ services }: Context, agentId: string, args: PageArguments): Promise<Connection<ForkPoint>> {
+  checkPage(args);
+  const isBackwards = typeof args.last === "number";
+  const size = args.last ?? args.first ?? DEFAULT_PAGE;
+  const found = await readForkPoints(services.reads, agentId, {
+    before: indexIn(args.after, "after"),
+    after: indexIn(args.before, "before"),
+    take: size + 1,
+    from: isBackwards ? "oldest" : "newest",
+  });
+  return {
+    ...pageOfRows(args, NEWEST_FIRST, found, size),
+    count: () => countForkPoints(services.reads, agentId, MOST_COUNTED),
+  };
+}
+
+function indexIn(place: string | null | undefined, argument: string): number | null {
+  return typeof place === "string" ? Number(readPlace(NEWEST_FIRST, place, argument)[0]) : null;
+}
+
+type KnownFileSelection = Pick<Prisma.KnownFileFindManyArgs, "include" | "select">;
+
+const BY_PATH: Order<KnownFile> = {
+  name: "knownFiles",
+  columns: [{ name: "path", direction: "asc", holds: "text", nulls: "never" }],
+};
+
+/** A page of an agent's known files. The caller has checked its visibility. */
+export async function knownFilesOf(
+  { prisma }: Context,
+  agentId: string,
+  args: PageArguments,
+  selection: KnownFileSelection,
+): Promise<Connection<KnownFile>> {
+  return connection<KnownFile, Prisma.KnownFileWhereInput, Prisma.KnownFileOrderByWithRelationInput>(args, {
+    order: BY_PATH,
+    where: { agentId },
+    read: async (query) => prisma.knownFile.findMany({ ...selection, ...query }),
+    count: async (query) => prisma.knownFile.count(query),
+  });
 }

@@ -8,13 +8,10 @@ import {
 import { alsoAnswered } from "../agent/approvals/allow-rules/also-answered.ts";
 import type { RuleProposal } from "../agent/approvals/allow-rules/rule-examples.ts";
 import type { AllowRule, Approval, Prisma } from "../db/generated/client.ts";
-import type { Context } from "./context.ts";
-import type { UserError } from "./errors.ts";
+import { type Context, type UserError, payloadOf, type Payload } from "./context.ts";
 import { rowId } from "../lib/global-id.ts";
-import { connection, type Connection, type PageArguments } from "./connection.ts";
-import type { Order } from "./keyset.ts";
-import { namesIn } from "./names.ts";
-import { payloadOf, type Payload } from "./payload.ts";
+import { connection, type Connection, type PageArguments, type Order } from "./connection.ts";
+import { namesIn } from "./actor.ts";
 
 export type AllowRuleFilter = {
   readonly isActive?: boolean | null | undefined;

@@ -1,11 +1,13 @@
-import type { Actor } from "../agent/actors/actor.ts";
+import { GraphQLError } from "graphql";
+import { type Actor, type CommandRefusal, readsTenant, type Outcome } from "../agent/actors/actor.ts";
+import type { ImageOfTenant } from "../agent/conversation/images.ts";
 import type { AgentServices } from "../agent/loop/scope.ts";
 import type { PrismaReads } from "../db/database.ts";
-import type { ImageOfTenant } from "../agent/conversation/images.ts";
-import type { LogHead } from "../events/cursor.ts";
+import type { Prisma } from "../db/generated/client.ts";
+import { type LogHead, type CursorRefusal, formatCursor } from "../events/cursor.ts";
+import { KeyedSemaphore } from "../lib/keyed-semaphore.ts";
+import type { Result } from "../lib/result.ts";
 import type { Loaders } from "./loaders.ts";
-import type { OperationRoom } from "./rate-limit.ts";
-import type { ExpensiveReads } from "./expensive-reads.ts";
 
 export type Context = {
   readonly actor: Actor;
@@ -28,3 +30,95 @@ export type Context = {
   /** Begins a new answer, with a later snapshot and empty loaders: a mutation changes rows that were read before it. */
   readonly anew: () => void;
 };
+
+export type RateLimit = {
+  readonly limit: number;
+  readonly cost: number;
+  readonly remaining: number;
+  /** The time at which all points are available again without further requests. */
+  readonly resetAt: Date;
+};
+
+export type OperationRoom = {
+  /** Takes the price from the actor's points. Throws a typed error if there are too few. */
+  charge(price: number): void;
+  /** Counts a subscription until the returned function is called. Throws a typed error at the actor's limit. */
+  open(): () => void;
+  state(): RateLimit;
+};
+
+/** The limits of one tenant's expensive reads: concurrent and waiting ones. One read keeps a database core busy. */
+const MOST = { reading: 1, waiting: 20 };
+
+/**
+ * The queue of reads over many rows, such as statistics. One runs a tenant at a time, so that no tenant occupies all
+ * connections of readers (invariant 13).
+ */
+export class ExpensiveReads {
+  readonly #turns = new KeyedSemaphore(MOST.reading);
+
+  /** Throws TOO_BUSY if too many wait already. */
+  async run<Result>(tenant: string, read: () => Promise<Result>): Promise<Result> {
+    if (this.#turns.waiting(tenant) >= MOST.waiting)
+      throw clientError("TOO_BUSY", `${MOST.waiting} statistics queries of this tenant are already waiting: try again later`);
+    return this.#turns.run(tenant, read);
+  }
+}
+
+export type ErrorCode =
+  | CursorRefusal["code"]
+  | "BAD_USER_INPUT"
+  | "NOT_FOUND"
+  | "UNAUTHENTICATED"
+  | "FORBIDDEN"
+  | "TOO_MANY_OPERATIONS"
+  | "DOCUMENT_TOO_LARGE"
+  | "UNKNOWN_DOCUMENT"
+  | "UNTRUSTED_DOCUMENT"
+  | "OPERATION_RESOLUTION_FAILURE"
+  | "TOO_BUSY"
+  | "TOO_SLOW"
+  | "ANSWER_TOO_LARGE";
+
+/** An error that is shown to the client unchanged. */
+export function clientError(code: ErrorCode, message: string): GraphQLError {
+  return new GraphQLError(message, {
+    extensions: { code, http: { status: code === "UNAUTHENTICATED" ? 401 : code === "FORBIDDEN" ? 403 : 200 } },
+  });
+}
+
+export type UserError = CommandRefusal;
+
+/** The condition for agents that the actor may see. Every read of rows has it (invariant 12). */
+export function visibleAgents(actor: Actor): Prisma.AgentWhereInput {
+  if (readsTenant(actor)) return { tenant: actor.tenant };
+  return { tenant: actor.tenant, createdBy: actor.roles.includes("user") ? actor.id : { in: [] } };
+}
+
+/** The creator whose agents' events the actor may see: null for all of the tenant. */
+export function visibleCreator(actor: Actor): string | null {
+  return readsTenant(actor) ? null : actor.id;
+}
+
+/** The number of these agents that the actor may see, so that hidden and missing ones are alike. */
+export async function countVisible({ prisma, actor }: Context, agentIds: readonly string[]): Promise<number> {
+  return prisma.agent.count({ where: { AND: [visibleAgents(actor), { id: { in: [...agentIds] } }] } });
+}
+
+export type Payload = {
+  readonly rowId: string | null;
+  readonly cursor: string;
+  readonly userErrors: readonly UserError[];
+};
+
+/**
+ * The payload of a mutation. Its cursor is that of its newest event, or the head of the log without one; never an
+ * expired one. Its rows are read again: earlier mutations of the document may have cached them.
+ */
+export async function payloadOf(context: Context, result: Result<Outcome, UserError>): Promise<Payload> {
+  context.anew();
+  const head = await context.snapshot();
+  if (!result.ok) return { rowId: null, cursor: formatCursor(head, head.position), userErrors: [result.refusal] };
+  const { id, position } = result.value;
+  return { rowId: id, cursor: formatCursor(head, Math.max(position ?? head.position, head.floor)), userErrors: [] };
+}

@@ -4,10 +4,8 @@ import type { ImageType } from "../agent/models/model.ts";
 import type { Message, Prisma } from "../db/generated/client.ts";
 import { rowId } from "../lib/global-id.ts";
 import type { Json } from "../lib/json.ts";
-import { connection, type Connection, type PageArguments } from "./connection.ts";
-import type { Context } from "./context.ts";
-import type { Order } from "./keyset.ts";
-import { payloadOf, type Payload } from "./payload.ts";
+import { connection, type Connection, type PageArguments, type Order } from "./connection.ts";
+import { type Context, payloadOf, type Payload } from "./context.ts";
 
 type MessageSelection = Pick<Prisma.MessageFindUniqueArgs, "include" | "select">;
 

@@ -1,7 +1,6 @@
 import { maySee, readsTenant } from "../agent/actors/actor.ts";
 import { actorOfGlobalId, ROW_ID, type NodeId, type NodeType } from "../lib/global-id.ts";
-import type { Context } from "./context.ts";
-import { clientError } from "./errors.ts";
+import { type Context, clientError } from "./context.ts";
 
 /** The most ids in one `nodes`. */
 export const MOST_NODES = 100;

@@ -8,14 +8,12 @@ import { NETWORK } from "../agent/policy/hosts/host-rule.ts";
 import { readPermission, type PermissionSource } from "../agent/policy/permission.ts";
 import { MOST_CALLS, simulate, type CallCursor, type Simulation } from "../agent/policy/simulate.ts";
 import type { Json } from "../lib/json.ts";
-import type { Context } from "./context.ts";
-import { clientError, type UserError } from "./errors.ts";
-import { namesIn } from "./names.ts";
+import { type Context, clientError, type UserError, visibleAgents, visibleCreator } from "./context.ts";
+import { namesIn } from "./actor.ts";
 import { exactTime } from "../lib/time.ts";
 import { ROW_ID, rowId } from "../lib/global-id.ts";
 import type { ToolCallFilter } from "./tool-audit.ts";
 import { toolCall } from "./tool-call.ts";
-import { visibleAgents, visibleCreator } from "./visibility.ts";
 
 export type ExplanationResult = { readonly explanation: CallExplanation | null; readonly problems: readonly UserError[] };
 

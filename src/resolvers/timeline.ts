@@ -20,12 +20,10 @@ import {
 } from "../events/cursor.ts";
 import { readPast, readPlaceAt, type LogPage, type PastRequest, type StorageOutage } from "../events/log-page.ts";
 import type { Start } from "../events/reading/pages.ts";
-import type { Context } from "./context.ts";
-import { clientError } from "./errors.ts";
+import { type Context, clientError, countVisible, visibleCreator } from "./context.ts";
 import { rowId } from "../lib/global-id.ts";
 import { messageByRow, messageText } from "./message.ts";
 import { checkPage } from "./connection.ts";
-import { countVisible, visibleCreator } from "./visibility.ts";
 
 /** An event with the log that its cursor names. */
 export type EventView<Body extends EventBody = EventBody> = {

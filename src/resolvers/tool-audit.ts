@@ -6,13 +6,20 @@ import type { Prisma, ToolCall } from "../db/generated/client.ts";
 import type { ToolCallState } from "../db/generated/enums.ts";
 import type { ToolCallErrorType } from "../events/snapshots.ts";
 import { rowId } from "../lib/global-id.ts";
-import { actorIds, type ActorNameOrId } from "./actor.ts";
-import { checkPage, connection, type Connection, type PageArguments, type PageQuery, type Part } from "./connection.ts";
-import type { Context } from "./context.ts";
-import type { Order, SortKey } from "./keyset.ts";
-import { namesIn } from "./names.ts";
-import { within, type TimeRange } from "./time-range.ts";
-import { visibleAgents } from "./visibility.ts";
+import { actorIds, type ActorNameOrId, namesIn } from "./actor.ts";
+import {
+  checkPage,
+  connection,
+  type Connection,
+  type PageArguments,
+  type PageQuery,
+  type Part,
+  type Order,
+  type SortKey,
+  within,
+  type TimeRange,
+} from "./connection.ts";
+import { type Context, visibleAgents } from "./context.ts";
 
 type ToolCallSelection = Pick<Prisma.ToolCallFindUniqueArgs, "include" | "select">;
 type Query = PageQuery<Prisma.ToolCallWhereInput, Prisma.ToolCallOrderByWithRelationInput>;

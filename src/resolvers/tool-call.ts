@@ -2,13 +2,9 @@ import type { OutputPiece } from "../agent/calls/outputs.ts";
 import { cancelToolCall as cancel } from "../agent/commands/turn.ts";
 import type { Prisma, Shell, ToolCall } from "../db/generated/client.ts";
 import { ROW_ID } from "../lib/global-id.ts";
-import { connection, type Connection, type PageArguments } from "./connection.ts";
-import type { Context } from "./context.ts";
-import { clientError } from "./errors.ts";
-import type { Order } from "./keyset.ts";
+import { connection, type Connection, type PageArguments, type Order } from "./connection.ts";
+import { type Context, clientError, payloadOf, type Payload, visibleAgents } from "./context.ts";
 import type { CallOfBlock } from "./message.ts";
-import { payloadOf, type Payload } from "./payload.ts";
-import { visibleAgents } from "./visibility.ts";
 
 type ToolCallSelection = Pick<Prisma.ToolCallFindUniqueArgs, "include" | "select">;
 

@@ -4,25 +4,19 @@ import type { OpenBlock as Open } from "../events/blocks.ts";
 import { DONE_REASONS } from "../db/commit/change.ts";
 import type { TodoItem as Item } from "../events/snapshots.ts";
 import { globalId } from "../lib/global-id.ts";
-import { agent, agents, snapshotCursor, type AgentOrder as Order } from "../resolvers/agent.ts";
+import { agent, agents, snapshotCursor, type AgentOrder as Order, forkPointsOf, knownFilesOf } from "../resolvers/agent.ts";
 import { pendingApprovalsOf } from "../resolvers/approval.ts";
-import { forkPointsOf } from "../resolvers/fork-point.ts";
-import { knownFilesOf } from "../resolvers/files/known-file.ts";
 import { messagesOf } from "../resolvers/message.ts";
 import { templateNamed } from "../resolvers/template.ts";
 import { shellsOf, toolCallsOf } from "../resolvers/tool-call.ts";
 import { ActorRef } from "./actor.ts";
 import { Approval } from "./approvals/approval.ts";
-import { builder } from "./builder.ts";
-import { connectionOf, nodesSelection } from "./connection.ts";
-import { described } from "./described.ts";
+import { builder, connectionOf, nodesSelection, described } from "./builder.ts";
 import { AgentState, Breakpoint, OrderDirection } from "./enums.ts";
 import { DoneReason } from "./events/enums.ts";
-import { KnownFile, KnownFileConnection } from "./known-file.ts";
+import { KnownFile, KnownFileConnection, Shell, TodoItem } from "./agent-state.ts";
 import { Message, MessageConnection } from "./message.ts";
-import { Shell } from "./shell.ts";
 import { Template } from "./template.ts";
-import { TodoItem } from "./todo.ts";
 import { ToolCall, ToolCallConnection } from "./tool-call.ts";
 
 const Usage = builder.objectRef<AgentUsage>("AgentUsage").implement({

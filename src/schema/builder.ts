@@ -1,15 +1,20 @@
 import SchemaBuilder from "@pothos/core";
+import type { ObjectRef } from "@pothos/core";
 import ComplexityPlugin from "@pothos/plugin-complexity";
 import PrismaPlugin from "@pothos/plugin-prisma";
+import { queryFromInfo } from "@pothos/plugin-prisma";
 import RelayPlugin, { resolveNodes } from "@pothos/plugin-relay";
+import { GraphQLError, type GraphQLResolveInfo } from "graphql";
 import { nodeIdOf } from "../lib/global-id.ts";
-import type { Json } from "../lib/json.ts";
-import { DEFAULT_PAGE, MAX_PAGE } from "../resolvers/connection.ts";
+import { type Json, isNestedDeeper, MOST_LEVELS } from "../lib/json.ts";
+import { readTime } from "../lib/time.ts";
+import { snapshotCursor } from "../resolvers/agent.ts";
+import { DEFAULT_PAGE, MAX_PAGE, MOST_COUNTED } from "../resolvers/connection.ts";
 import type { Context } from "../resolvers/context.ts";
 import { MOST_NODES, readNode, readNodes } from "../resolvers/node.ts";
-import { entries, usualPrice } from "./price.ts";
 import { getDatamodel } from "./generated/pothos.ts";
 import type PrismaTypes from "./generated/pothos.ts";
+import { entries, usualPrice } from "./price.ts";
 
 /** The one builder of the schema. Types are in the files of their names. Fields are non-null unless they say otherwise. */
 export const builder = new SchemaBuilder<{
@@ -84,3 +89,91 @@ export const builder = new SchemaBuilder<{
 builder.queryType({ description: "Queries read data." });
 builder.mutationType({ description: "Mutations change data. Expected failures are returned in `userErrors` of the payload." });
 builder.subscriptionType({ description: "Subscriptions deliver the events of agents, past and live, with one cursor for both." });
+
+builder.scalarType("Cursor", {
+  description:
+    'A position in the event log of a tenant: an opaque, sortable string. `"0"` is the earliest event kept. A cursor is valid for every argument of this type.',
+  serialize: (cursor) => cursor,
+  parseValue: (value) => {
+    if (typeof value === "string") return value;
+    throw new GraphQLError("a cursor must be a string returned by the server", { extensions: { code: "CURSOR_MALFORMED" } });
+  },
+});
+
+builder.scalarType("DateTime", {
+  description:
+    "A time in ISO 8601, for example `2026-01-31T12:00:00Z`. Input needs date, time and zone, with a year from 1 to 9999. Output is in UTC with milliseconds.",
+  serialize: (time) => new Date(time).toISOString(),
+  parseValue: (value) => {
+    const time = typeof value === "string" ? readTime(value) : null;
+    if (time !== null) return time;
+    throw new GraphQLError(
+      "a DateTime must be an ISO 8601 string with a valid date, a time and a zone, for example 2026-01-31T12:00:00Z",
+      { extensions: { code: "BAD_USER_INPUT" } },
+    );
+  },
+});
+
+builder.scalarType("JSON", {
+  description: `Any JSON value. Input may be nested at most ${MOST_LEVELS} levels deep.`,
+  serialize: (value) => value,
+  parseValue: (value) => {
+    const json = value as Json;
+    if (!isNestedDeeper(json, MOST_LEVELS)) return json;
+    throw new GraphQLError(`a JSON value may be nested at most ${MOST_LEVELS} levels deep`, {
+      extensions: { code: "BAD_USER_INPUT" },
+    });
+  },
+});
+
+/** The values of an enum with their descriptions: TypeScript asks for every value of `Name`. */
+export function described<Name extends string>(
+  descriptions: Readonly<Record<Name, string>>,
+): { readonly [Value in Name]: { readonly description: string } } {
+  const values = Object.entries<string>(descriptions).map(([name, description]) => [name, { description }]);
+  return Object.fromEntries(values) as { readonly [Value in Name]: { readonly description: string } };
+}
+
+/** The values of an enum that are written in lower case where they are stored. */
+export function describedLower<Name extends string>(
+  descriptions: Readonly<Record<Name, string>>,
+): { readonly [Value in Name as Uppercase<Value>]: { readonly value: Value; readonly description: string } } {
+  const values = Object.entries<string>(descriptions).map(([value, description]) => [
+    value.toUpperCase(),
+    { value, description },
+  ]);
+  return Object.fromEntries(values) as {
+    readonly [Value in Name as Uppercase<Value>]: { readonly value: Value; readonly description: string };
+  };
+}
+
+/** The connection and edge types of a node type. `asOf` is the log position of the read. */
+export function connectionOf<Row extends object>(name: string, type: ObjectRef<(typeof builder)["$inferSchemaTypes"], Row>) {
+  return builder.connectionObject(
+    {
+      type,
+      name: `${name}Connection`,
+      description: "A page of a list.",
+      fields: (t) => ({
+        asOf: t.field({
+          type: "Cursor",
+          description:
+            "Log position at which the list was read: subscribe `since` it to receive later changes. This also reveals entries that moved between pages because their sort key changed.",
+          resolve: (_connection, _args, context) => snapshotCursor(context),
+        }),
+        totalCount: t.int({
+          complexity: 1,
+          description: `Number of entries in the whole list, counted up to ${MOST_COUNTED}. This value means that many or more.`,
+          resolve: (connection) => connection.count(),
+        }),
+      }),
+    },
+    { name: `${name}Edge`, description: "An entry of a page, with its position in the list." },
+  );
+}
+
+/** The Prisma selection that the operation needs for a connection's nodes. */
+export function nodesSelection(context: Context, info: GraphQLResolveInfo) {
+  const { select, include } = queryFromInfo({ context, info, paths: [["nodes"], ["edges", "node"]] });
+  return { ...(select === undefined ? {} : { select }), ...(include === undefined ? {} : { include }) };
+}

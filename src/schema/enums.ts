@@ -1,6 +1,5 @@
 import type { CannotDecideReason as CannotDecide } from "../agent/approvals/approval.ts";
-import type { CommandRefusalCode } from "../agent/actors/refusal.ts";
-import type { ROLES } from "../agent/actors/actor.ts";
+import type { CommandRefusalCode, ROLES } from "../agent/actors/actor.ts";
 import type * as stored from "../db/generated/enums.ts";
 import type {
   GateStage as Stage,
@@ -8,8 +7,7 @@ import type {
   ShellState as Running,
   ToolCallErrorType as ErrorType,
 } from "../events/snapshots.ts";
-import { builder } from "./builder.ts";
-import { described, describedLower } from "./described.ts";
+import { builder, described, describedLower } from "./builder.ts";
 
 export const AgentState = builder.enumType("AgentState", {
   description: "Activity of an agent.",

@@ -12,10 +12,10 @@ import { builder } from "./builder.ts";
 import { PermissionVerdict } from "./enums.ts";
 import { Explained } from "./explained.ts";
 import { PermissionInput, permissionSource } from "./inputs/permission.ts";
-import { TimeRangeInput } from "./inputs/time-range.ts";
+import { TimeRangeInput } from "./inputs/tool-calls.ts";
+import { UserError } from "./payload.ts";
 import { sizeOf } from "./price.ts";
 import { ToolCall } from "./tool-call.ts";
-import { UserError } from "./user-error.ts";
 
 const PermissionExplanation = builder.objectRef<CallExplanation>("PermissionExplanation").implement({
   description: "Why a call would be allowed, asked about or denied.",

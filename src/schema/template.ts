@@ -15,8 +15,7 @@ import {
   type ListedRule,
   type NamedModel,
 } from "../resolvers/template.ts";
-import { describedLower } from "./described.ts";
-import { builder } from "./builder.ts";
+import { describedLower, builder } from "./builder.ts";
 import { Risk } from "./enums.ts";
 
 export const Model = builder.objectRef<NamedModel>("Model").implement({

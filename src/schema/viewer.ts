@@ -6,9 +6,9 @@ import {
   type Actor,
 } from "../agent/actors/actor.ts";
 import type { AgentServices } from "../agent/loop/scope.ts";
+import type { RateLimit as State } from "../resolvers/context.ts";
 import { ActorRef } from "./actor.ts";
-import { builder } from "./builder.ts";
-import { described } from "./described.ts";
+import { builder, described } from "./builder.ts";
 import { Role } from "./enums.ts";
 
 type ServerOfViewer = Pick<AgentServices, "serverId" | "version">;
@@ -79,4 +79,27 @@ const Viewer = builder.objectRef<Actor>("Viewer").implement({
 
 builder.queryField("viewer", (t) =>
   t.field({ type: Viewer, description: "The actor that sent the request.", resolve: (_root, _args, { actor }) => actor }),
+);
+
+const RateLimit = builder.objectRef<State>("RateLimit").implement({
+  description:
+    "The viewer's budget of points on this server. Each operation is charged before it runs: about one point for each object that it may return.",
+  fields: (t) => ({
+    limit: t.exposeInt("limit", { description: "Points that are refilled each minute, and the maximum of the budget." }),
+    cost: t.exposeInt("cost", { description: "Price of this operation in points." }),
+    remaining: t.exposeInt("remaining", { description: "Points left after this operation." }),
+    resetAt: t.expose("resetAt", {
+      type: "DateTime",
+      description: "Time at which the budget is full again without further operations.",
+    }),
+  }),
+});
+
+builder.queryField("rateLimit", (t) =>
+  t.field({
+    type: RateLimit,
+    complexity: 0,
+    description: "The viewer's budget of points on this server. Selecting it is free.",
+    resolve: (_root, _args, context) => context.room.state(),
+  }),
 );

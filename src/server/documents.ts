@@ -16,7 +16,7 @@ import {
 } from "graphql";
 import type { Plugin } from "graphql-yoga";
 import { LRUCache } from "lru-cache";
-import { clientError } from "../resolvers/errors.ts";
+import { clientError } from "../resolvers/context.ts";
 
 /**
  * The bounds of a document, checked before it is parsed or validated. `comparisons`: validation compares every two

@@ -1,11 +1,10 @@
 import { GraphQLError, type ExecutionResult, type GraphQLFormattedError } from "graphql";
-import { errorClass } from "../db/error-class.ts";
+import { errorClass, sqlState, StorageUnavailable } from "../db/storage-error.ts";
 import { endOfReads, READ_BYTES } from "../db/connections/reader-limits.ts";
-import { sqlState, StorageUnavailable } from "../db/storage-error.ts";
 import { CommitsLost } from "../events/log-page.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { sizeOf } from "../lib/size.ts";
-import { clientError } from "../resolvers/errors.ts";
+import { clientError } from "../resolvers/context.ts";
 
 /**
  * The error as clients may see it: errors of this server and of GraphQL pass, all others are logged once and shown as

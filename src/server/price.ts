@@ -12,12 +12,14 @@ import {
   visitWithTypeInfo,
   type DocumentNode,
   type ExecutionArgs,
-  type GraphQLError,
+  GraphQLError,
   type GraphQLInputType,
   type GraphQLSchema,
   type OperationDefinitionNode,
+  type ExecutionResult,
 } from "graphql";
-import { clientError } from "../resolvers/errors.ts";
+import type { Plugin } from "graphql-yoga";
+import { clientError, type Context } from "../resolvers/context.ts";
 import { operationSize } from "../schema/price.ts";
 import { isIntrospection } from "./documents.ts";
 
@@ -134,4 +136,28 @@ function tooLong(place: string, entries: number): GraphQLError {
 
 function tooLarge(problem: string): GraphQLError {
   return clientError("DOCUMENT_TOO_LARGE", `${problem}: request smaller pages (\`first\`), or split it into several operations`);
+}
+
+export const pricedOperations: Plugin<Partial<Context>> = {
+  onExecute: ({ args, setResultAndStopExecution }) => {
+    try {
+      chargeFor(args);
+    } catch (error) {
+      setResultAndStopExecution(refusal(error));
+    }
+  },
+};
+
+/**
+ * Charges the actor of an operation, a subscription by the price of one page. Throws if it exceeds a bound or the
+ * actor's remaining points. Requests without an actor are rejected elsewhere.
+ */
+export function chargeFor(args: ExecutionArgs): void {
+  // GraphQL does not know the type of a context.
+  (args.contextValue as Partial<Pick<Context, "room">>).room?.charge(priceOf(args));
+}
+
+export function refusal(error: unknown): ExecutionResult {
+  if (error instanceof GraphQLError) return { errors: [error] };
+  throw error;
 }

@@ -3,8 +3,7 @@ import { LRUCache } from "lru-cache";
 import type { Actor } from "../agent/actors/actor.ts";
 import { COUNT, withDefault, type Complete } from "../lib/setting.ts";
 import type { Clock } from "../lib/time.ts";
-import { clientError } from "../resolvers/errors.ts";
-import type { OperationRoom, RateLimit } from "../resolvers/rate-limit.ts";
+import { clientError, type OperationRoom, type RateLimit } from "../resolvers/context.ts";
 
 export const RATE_LIMIT_SETTINGS = {
   /**

@@ -2,13 +2,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import type { Readable } from "node:stream";
 import type { Logger } from "../telemetry/log.ts";
-import type { Access } from "./access.ts";
+import { type Access, mayReadMetrics, originProblem, logRejection } from "./access.ts";
 import type { SharedContext } from "./context.ts";
 import { maskError } from "./errors.ts";
-import { IMAGES_PATH, type ImageLinks } from "./image-links.ts";
-import { answerImage } from "./images.ts";
-import { mayReadMetrics } from "./metrics-access.ts";
-import { originProblem, logRejection } from "./origin.ts";
+import { IMAGES_PATH, type ImageLinks, answerImage } from "./image-links.ts";
 import { readiness } from "./readiness.ts";
 import type { Meters } from "../telemetry/meters.ts";
 import type { Feeds } from "../events/reading/feed.ts";

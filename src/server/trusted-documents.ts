@@ -1,5 +1,5 @@
 import type { Role } from "../agent/actors/actor.ts";
-import { clientError } from "../resolvers/errors.ts";
+import { clientError } from "../resolvers/context.ts";
 
 export const OPERATIONS = ["any", "trusted"] as const;
 export type RoleOperations = Readonly<Partial<Record<Role, (typeof OPERATIONS)[number]>>>;

@@ -1,7 +1,7 @@
+import { LRUCache } from "lru-cache";
 import { pino, type Level } from "pino";
+import { visibleLine } from "../lib/escape-hidden.ts";
 import { errorCode, messageOf } from "../lib/text.ts";
-import { textOf } from "./log-text.ts";
-import { LineLimit } from "./line-limit.ts";
 
 export const LOG_EVENTS = {
   start: "info",
@@ -124,3 +124,61 @@ export const consoleLogger: Logger = createLogger({
   server: "",
   write: (line) => void process.stderr.write(line),
 });
+
+const HEAD = new Set(["level", "time", "msg", "server", "error", "event"]);
+
+/** A line of JSON as text for a terminal: time of day, level, message, fields, and the stack below. */
+function textOf(json: string): string {
+  const line = JSON.parse(json) as Readonly<Record<string, unknown>>;
+  const { level, time, msg, error } = line as {
+    level: string;
+    time: string;
+    msg: string;
+    error?: { message: string; stack?: string };
+  };
+  const fields = Object.entries(line).flatMap(([name, value]) =>
+    HEAD.has(name) ? [] : [` ${name}=${visibleLine(String(value))}`],
+  );
+  const said = `${time.slice(11, 19)} ${level.toUpperCase().padEnd(5)} ${visibleLine(msg)}${fields.join("")}`;
+  const why =
+    error === undefined ? [] : (error.stack ?? error.message).split("\n").map((each) => `    ${visibleLine(each.trimStart())}`);
+  return `${[said, ...why].join("\n")}\n`;
+}
+
+const A_MINUTE = 30;
+const MINUTE_MS = 60_000;
+const KINDS = 500;
+
+/** The parts that differ between lines of one kind: ids, numbers, quoted names, and reasons in brackets. */
+const DIFFERS = /[0-9a-f]{8}-[0-9a-f-]{27}|"[^"]*"|\([^)]*\)|\S*\d\S*/g;
+
+type Written = { since: number; lines: number; leftOut: number };
+
+/** Limits the rate of lines of one kind: a fault that occurs a thousand times a second hides no other, and fills no disk. */
+export class LineLimit {
+  readonly #kinds = new LRUCache<string, Written>({ max: KINDS });
+  readonly #now: () => number;
+
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
+
+  /** True if the line may be written. `tell` is called before the first line after dropped ones, with their number. */
+  take(message: string, tell: (leftOut: number) => void): boolean {
+    const kind = message.replace(DIFFERS, "#").slice(0, 200);
+    const now = this.#now();
+    const written = this.#kinds.get(kind);
+    if (written === undefined || now - written.since >= MINUTE_MS) {
+      this.#kinds.set(kind, { since: now, lines: 1, leftOut: 0 });
+      const leftOut = written?.leftOut ?? 0;
+      if (leftOut > 0) tell(leftOut);
+      return leftOut === 0;
+    }
+    if (written.lines >= A_MINUTE) {
+      written.leftOut += 1;
+      return false;
+    }
+    written.lines += 1;
+    return true;
+  }
+}

@@ -1,5 +1,4 @@
 import { Counter, Histogram, type Registry } from "prom-client";
-import { BoundedNames } from "./bounded-names.ts";
 
 /** The upper bounds of durations, in seconds, for work of ms, work of seconds, and waits for people. */
 const SHORT = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -166,4 +165,17 @@ export class Meters {
 /** A provider's number, which may be anything: NaN would spoil the series for ever. */
 function counted(value: number): number {
   return Number.isFinite(value) && value > 0 ? value : 0;
+}
+
+const NAMES = 200;
+
+/** The first values of a label, and `other` for the rest. Values stay in memory for ever. */
+class BoundedNames {
+  readonly #names = new Set<string>();
+
+  of(name: string): string {
+    if (!this.#names.has(name) && this.#names.size >= NAMES) return "other";
+    this.#names.add(name);
+    return name;
+  }
 }

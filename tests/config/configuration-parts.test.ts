@@ -1,7 +1,6 @@
 import type { Json } from "../../src/lib/json.ts";
 import { describe, expect, it } from "vitest";
-import { configurationDigest, configurationParts } from "../../src/config/configuration-parts.ts";
-import { changesOf } from "../../src/config/configuration-changes.ts";
+import { configurationDigest, configurationParts, changesOf } from "../../src/config/configuration-changes.ts";
 import { defineTool, type TriplaneConfig } from "../../src/triplane.ts";
 
 const CONFIG: TriplaneConfig = {

@@ -8,7 +8,7 @@ import { CONVERSATION_SETTINGS } from "../../src/agent/conversation/scope.ts";
 import { TURN_SETTINGS } from "../../src/agent/loop/scope.ts";
 import { PERMISSION_SETTINGS } from "../../src/agent/policy/permission.ts";
 import { CONFIG_SETTINGS } from "../../src/config/config.ts";
-import { HOOK_SETTINGS } from "../../src/config/hooks.ts";
+import { HOOK_SETTINGS, TEMPLATE_SETTINGS } from "../../src/config/templates.ts";
 import {
   ANTHROPIC_SETTINGS,
   HOSTED_SETTINGS,
@@ -17,9 +17,7 @@ import {
   SCRIPTED_SETTINGS,
 } from "../../src/config/models.ts";
 import { RETENTION_SETTINGS } from "../../src/config/retention.ts";
-import { CONTROL_GROUP_SETTINGS } from "../../src/config/control-group.ts";
-import { SANDBOX_SETTINGS } from "../../src/config/sandbox.ts";
-import { TEMPLATE_SETTINGS } from "../../src/config/templates.ts";
+import { CONTROL_GROUP_SETTINGS, SANDBOX_SETTINGS } from "../../src/config/sandbox.ts";
 import { TENANT_SETTINGS } from "../../src/config/tenants.ts";
 import { WEBHOOK_SETTINGS } from "../../src/config/webhooks.ts";
 import { IDENTITY_SETTINGS } from "../../src/server/authenticate.ts";

@@ -1,11 +1,9 @@
 import pg from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { auditCounts } from "../../src/agent/calls/audit/counts.ts";
+import { auditCounts, auditTotal } from "../../src/agent/calls/audit/counts.ts";
 import type { AuditFilter } from "../../src/agent/calls/audit/rows.ts";
 import { auditPage, type AuditOrder } from "../../src/agent/calls/audit/page.ts";
-import { auditTotal } from "../../src/agent/calls/audit/counts.ts";
-import type { Sql } from "../../src/db/sql.ts";
-import { OutageWatch } from "../../src/db/outage.ts";
+import { type Sql, OutageWatch } from "../../src/db/sql.ts";
 import { testDatabaseUrl } from "../support/database.ts";
 import { GROWING, indexesOf, scansOf, type Plan } from "../support/plans.ts";
 

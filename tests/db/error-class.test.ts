@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { errorClass, shownProblem } from "../../src/db/error-class.ts";
+import { errorClass, shownProblem } from "../../src/db/storage-error.ts";
 
 const sql = (code: string): Error => Object.assign(new Error("PostgreSQL says so"), { code });
 const socket = (code: string): Error => Object.assign(new Error(code), { code, syscall: "read" });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { openDatabase } from "../../src/db/database.ts";
-import { OutageWatch } from "../../src/db/outage.ts";
+import { OutageWatch } from "../../src/db/sql.ts";
 import { StorageUnavailable } from "../../src/db/storage-error.ts";
 import { testDatabase } from "../support/database.ts";
 import { embeddedFolder } from "../support/embedded.ts";

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openPools } from "../../src/db/connections/pool.ts";
-import { forTenant } from "../../src/db/connections/tenant-turns.ts";
+import { forTenant } from "../../src/db/connections/reader-limits.ts";
 import { sqlState, StorageUnavailable } from "../../src/db/storage-error.ts";
 import { administrator, testDatabaseUrl } from "../support/database.ts";
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { announcement } from "../../src/deliveries/announcement.ts";
+import { announcement } from "../../src/deliveries/webhooks.ts";
 import type { EventBody, TimelineEvent } from "../../src/events/event.ts";
 import { actorGlobalId, globalId } from "../../src/lib/global-id.ts";
 

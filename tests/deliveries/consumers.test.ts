@@ -1,8 +1,7 @@
 import { systemClock } from "../../src/lib/time.ts";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { GiveUp, type Consumer } from "../../src/deliveries/consumer.ts";
-import { ConsumerOffsets } from "../../src/deliveries/offsets.ts";
+import { GiveUp, type Consumer, ConsumerOffsets } from "../../src/deliveries/consumer.ts";
 import { Consumers, registerConsumers } from "../../src/deliveries/consumers.ts";
 import type { Sql } from "../../src/db/sql.ts";
 import type { ConsumerTimes } from "../../src/deliveries/delivery.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { FailedTries } from "../../src/deliveries/failed-tries.ts";
+import { FailedTries } from "../../src/deliveries/delivery.ts";
 
 it("a refused delivery is warned of once for each reason, then counted, and said again after an hour", () => {
   const lines: string[] = [];

@@ -8,7 +8,7 @@ import { expect, it } from "vitest";
 import { groupLimits, BOX_LIMITS } from "../../src/agent/workspace/sandbox/control-groups.ts";
 import { PROTECTED_PATHS } from "../../src/agent/workspace/sandbox/protected-paths.ts";
 import { sandboxFor } from "../../src/agent/workspace/sandbox/sandbox.ts";
-import { CONTROL_GROUP_SETTINGS } from "../../src/config/control-group.ts";
+import { CONTROL_GROUP_SETTINGS } from "../../src/config/sandbox.ts";
 import * as triplane from "../../src/triplane.ts";
 import type { TriplaneConfig } from "../../src/triplane.ts";
 import { startTestApp, temporaryFolder } from "../support/app.ts";

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { columns } from "../../src/events/agent-events.ts";
 import { encodeEvent } from "../../src/events/codec.ts";
 import type { EventDraft } from "../../src/events/event.ts";
+import { columns } from "../../src/events/write.ts";
 import { testDatabase } from "../support/database.ts";
 import { emptyEmbedded } from "../support/embedded.ts";
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { Appender } from "../../src/events/appender.ts";
 import type { TimelineEvent } from "../../src/events/event.ts";
 import { EventLog } from "../../src/events/log.ts";
-import type { AgentEvents } from "../../src/events/agent-events.ts";
+import type { AgentEvents } from "../../src/events/write.ts";
 import { Outbox } from "../../src/events/outbox.ts";
 import { testDatabase } from "../support/database.ts";
 import { chunk, deltas, everything, insertAgent, readAll } from "../support/log.ts";

@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-
 import fc from "fast-check";
 import pg from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -14,7 +13,7 @@ import { encodeChange } from "../../src/db/commit/parts.ts";
 import { composeCommit } from "../../src/db/commit/composed-commit.ts";
 import type { Sql } from "../../src/db/sql.ts";
 import { sqlState } from "../../src/db/storage-error.ts";
-import { columns, encodePart } from "../../src/events/agent-events.ts";
+import { columns, encodePart } from "../../src/events/write.ts";
 import { EventLog } from "../../src/events/log.ts";
 import { messageOf } from "../../src/lib/text.ts";
 import { possibleCommits, type PossibleCommit } from "../support/commits.ts";

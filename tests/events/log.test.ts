@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { blockText, brokenBlocks } from "../../src/events/blocks.ts";
 import { EventLog } from "../../src/events/log.ts";
-import { OutageWatch } from "../../src/db/outage.ts";
-import { watched, type Sql } from "../../src/db/sql.ts";
+import { OutageWatch, watched, type Sql } from "../../src/db/sql.ts";
 import { isConnectionLost, StorageUnavailable } from "../../src/db/storage-error.ts";
 import { commit, committed, owned, possible } from "../support/owned-agent.ts";
 import { testDatabase } from "../support/database.ts";

@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Actor } from "../../src/agent/actors/actor.ts";
 import { Admissions, type Person } from "../../src/server/subscriptions/admissions.ts";
-import { OutageWatch } from "../../src/db/outage.ts";
+import { OutageWatch } from "../../src/db/sql.ts";
 
 /** The time between two questions, in ms. */
 const EVERY_MS = 20;

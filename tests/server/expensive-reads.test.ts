@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import WebSocket from "ws";
 import { boundReaders, endOfReads, withReader } from "../../src/db/connections/reader-limits.ts";
 import { KeyedSemaphore } from "../../src/lib/keyed-semaphore.ts";
-import { ExpensiveReads } from "../../src/resolvers/expensive-reads.ts";
+import { ExpensiveReads } from "../../src/resolvers/context.ts";
 import { AgentDocument } from "../generated/documents.ts";
 import { startTestApp, type TestApp, type TestAppOptions } from "../support/app.ts";
 import { connect } from "../support/client.ts";

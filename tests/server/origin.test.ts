@@ -1,8 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { describe, expect, it } from "vitest";
 import { isLoopback } from "../../src/lib/addresses.ts";
-import type { Access } from "../../src/server/access.ts";
-import { originProblem } from "../../src/server/origin.ts";
+import { type Access, originProblem } from "../../src/server/access.ts";
 
 const LOCAL = { authentication: { kind: "local" }, allowedOrigins: [] } as unknown as Access;
 const OPEN = {

@@ -1,6 +1,6 @@
 import { systemClock } from "../../src/lib/time.ts";
 import { RateLimits } from "../../src/server/rate-limits.ts";
-import { ExpensiveReads } from "../../src/resolvers/expensive-reads.ts";
+import { ExpensiveReads } from "../../src/resolvers/context.ts";
 import { createHash } from "node:crypto";
 import { parse, type ExecutionArgs, type FormattedExecutionResult } from "graphql";
 import { describe, expect, it, vi, onTestFinished } from "vitest";

@@ -8,7 +8,7 @@ import { createConnection, type Socket } from "node:net";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import WebSocket from "ws";
 import type { Sql } from "../../src/db/sql.ts";
-import { CLOSE_CODES } from "../../src/server/close-codes.ts";
+import { CLOSE_CODES } from "../../src/server/slow-readers.ts";
 import { NEIGHBOURS } from "../support/actors.ts";
 import { metric } from "../support/metric.ts";
 import { seriesOf } from "../support/metrics.ts";

@@ -1,6 +1,5 @@
 import { onTestFinished } from "vitest";
-import { OutageWatch } from "../../src/db/outage.ts";
-import { watched, type Sql } from "../../src/db/sql.ts";
+import { OutageWatch, watched, type Sql } from "../../src/db/sql.ts";
 import { silentBell } from "../../src/events/bell/bell.ts";
 import type { Scope } from "../../src/events/cursor.ts";
 import type { EventKind } from "../../src/events/event.ts";

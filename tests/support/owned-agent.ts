@@ -7,8 +7,8 @@ import { composeCommit, type CommitPlace } from "../../src/db/commit/composed-co
 import type { Database } from "../../src/db/database.ts";
 import type { Sql } from "../../src/db/sql.ts";
 import { sqlState } from "../../src/db/storage-error.ts";
-import { columns, encodePart } from "../../src/events/agent-events.ts";
 import type { EventLog } from "../../src/events/log.ts";
+import { columns, encodePart } from "../../src/events/write.ts";
 import { possibleCommits } from "./commits.ts";
 import { heldAgent } from "./held-agent.ts";
 import { playedModel } from "./models.ts";

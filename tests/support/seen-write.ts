@@ -21,7 +21,7 @@ export type SeenWrite = {
   readonly kinds: readonly string[];
 };
 
-/** The names in the text of an array of names (`columns` in src/events/agent-events.ts). */
+/** The names in the text of an array of names (`columns` in src/events/write.ts). */
 export function namesIn(text: unknown): readonly string[] {
   const names = String(text).slice(1, -1);
   return names === "" ? [] : names.split(",");

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from "vitest";
 import type { Sql } from "../../src/db/sql.ts";
-import { AuditSweep } from "../../src/sweeps/audit.ts";
+import { AuditSweep } from "../../src/sweeps/sweeps.ts";
 import { testDatabase } from "../support/database.ts";
 import { playedModel } from "../support/models.ts";
 import { testServices } from "../support/services.ts";

@@ -7,7 +7,7 @@ import { Homes } from "../../src/agent/workspace/homes.ts";
 import type { Sql } from "../../src/db/sql.ts";
 import { NO_SKEW } from "../../src/db/database-clock.ts";
 import { systemClock } from "../../src/lib/time.ts";
-import { HomesSweep } from "../../src/sweeps/homes.ts";
+import { HomesSweep } from "../../src/sweeps/sweeps.ts";
 import { temporaryFolder } from "../support/app.ts";
 import { testDatabase } from "../support/database.ts";
 import { silentLogger } from "../support/silent-logger.ts";

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from "vitest";
 import { NO_SKEW, type ClockSkew } from "../../src/db/database-clock.ts";
-import { KeysSweep } from "../../src/sweeps/keys.ts";
+import { KeysSweep } from "../../src/sweeps/sweeps.ts";
 import { startTestApp } from "../support/app.ts";
 import { connect } from "../support/client.ts";
 import { setPolicyTime } from "../support/clock.ts";

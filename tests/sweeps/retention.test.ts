@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { ToolOutputs } from "../../src/agent/calls/outputs.ts";
 import type { Sql } from "../../src/db/sql.ts";
-import { RetentionSweep } from "../../src/sweeps/retention.ts";
+import { RetentionSweep } from "../../src/sweeps/sweeps.ts";
 import { testDatabase } from "../support/database.ts";
 import { playedModel } from "../support/models.ts";
 import { testServices } from "../support/services.ts";

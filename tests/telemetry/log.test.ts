@@ -1,7 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import { createLogger, LOG_EVENTS, type LogFormat, type LogLevel } from "../../src/telemetry/log.ts";
-import { LineLimit } from "../../src/telemetry/line-limit.ts";
+import { createLogger, LOG_EVENTS, type LogFormat, type LogLevel, LineLimit } from "../../src/telemetry/log.ts";
 import { LogStream } from "../../src/telemetry/log-stream.ts";
 
 function loggerOf(format: LogFormat, level: LogLevel = "info") {

@@ -6,8 +6,7 @@ import { readPlaceAt } from "../../events/log-page.ts";
 import { type OutsideOutcome, type TenantOutcome, newWrite, type Write } from "../../events/write.ts";
 import { mapStrings, toJson } from "../../lib/json.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
-import type { Actor } from "./actor.ts";
-import type { Outcome, CommandRefusal } from "./refusal.ts";
+import type { Actor, Outcome, CommandRefusal } from "./actor.ts";
 
 /** The earlier use of a key. */
 type KeyUse = {

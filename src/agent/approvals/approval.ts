@@ -2,8 +2,7 @@ import { ApprovalKind, type ApprovalDecision, type ApprovalState } from "../../d
 import type { Sql, Statement } from "../../db/sql.ts";
 import type { ActorRef } from "../../events/snapshots.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
-import { maySee, type Actor, missingAbility, mayDecide } from "../actors/actor.ts";
-import type { CommandRefusal } from "../actors/refusal.ts";
+import { maySee, type Actor, missingAbility, mayDecide, type CommandRefusal } from "../actors/actor.ts";
 import type { OwnPermission } from "../policy/agent-policy.ts";
 
 export type DecisionRow = {

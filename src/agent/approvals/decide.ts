@@ -1,7 +1,6 @@
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { storable } from "../../lib/text.ts";
-import type { Actor } from "../actors/actor.ts";
-import type { CommandRefusal } from "../actors/refusal.ts";
+import type { Actor, CommandRefusal } from "../actors/actor.ts";
 import { readCall, type CallView } from "../calls/call.ts";
 import {
   findApproval,

@@ -3,8 +3,7 @@ import type { ApprovalDecision, ApprovalState } from "../../db/generated/enums.t
 import type { AgentEventBody } from "../../events/event.ts";
 import { refused, type Result } from "../../lib/result.ts";
 import { storable } from "../../lib/text.ts";
-import { actorRef, type Actor } from "../actors/actor.ts";
-import type { CommandRefusal } from "../actors/refusal.ts";
+import { actorRef, type Actor, type CommandRefusal } from "../actors/actor.ts";
 import { type ApprovalView, type CallView, explainedBy, isFinal, callStep, type CallStep } from "../calls/call.ts";
 import { endEvents, confirmationEnded, confirmedStages } from "../calls/events.ts";
 import { refusedStep } from "../calls/refusals/refusal-details.ts";

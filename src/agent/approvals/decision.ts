@@ -1,6 +1,6 @@
 import type { ApprovalDecision } from "../../db/generated/enums.ts";
 import type { Json } from "../../lib/json.ts";
-import { noteProblem, type CommandRefusal } from "../actors/refusal.ts";
+import { noteProblem, type CommandRefusal } from "../actors/actor.ts";
 import { type CallView, sealCall, callStep, type CallStep, type Trail } from "../calls/call.ts";
 import type { FoundApproval } from "./approval.ts";
 

@@ -7,9 +7,8 @@ import { storable } from "../../lib/text.ts";
 import { SERVER, type ActorRef } from "../../events/snapshots.ts";
 import type { DelegationSnapshot } from "../../events/tenant-event.ts";
 import type { Statement } from "../../db/sql.ts";
-import { missingAbility, actorRef, type Actor } from "../actors/actor.ts";
+import { missingAbility, actorRef, type Actor, type Outcome, noteProblem, type CommandRefusal } from "../actors/actor.ts";
 import { answerOf, claimKey, onceByKey, type KeyedRequest } from "../actors/idempotency.ts";
-import { type Outcome, noteProblem, type CommandRefusal } from "../actors/refusal.ts";
 import { DAY_MS } from "../../lib/time.ts";
 import type { ApprovalServices } from "./scope.ts";
 

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "../../lib/json.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
-import type { CommandRefusal } from "../actors/refusal.ts";
+import type { CommandRefusal } from "../actors/actor.ts";
 import type { ApprovalServices } from "./scope.ts";
 import { inputHash } from "../calls/stages/confirmation.ts";
 import { issueLines, refusalText } from "../calls/refusals/refusal.ts";

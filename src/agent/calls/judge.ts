@@ -1,6 +1,6 @@
 import type { ToolCallPatch } from "../../db/commit/change.ts";
-import { shownProblem } from "../../db/error-class.ts";
 import type { Statement } from "../../db/sql.ts";
+import { shownProblem } from "../../db/storage-error.ts";
 import type { JsonObject, Json } from "../../lib/json.ts";
 import { accepted, type Result } from "../../lib/result.ts";
 import {

@@ -20,12 +20,11 @@ import type { ToolOutputs } from "./outputs.ts";
 import { toolCallError, type Refusal } from "./refusals/refusal.ts";
 import { refusedResult } from "./refusals/refusal-details.ts";
 import { CallOutput } from "./programs/call-output.ts";
-import type { CallScope, CallTemplate } from "./scope.ts";
+import { type CallScope, type CallTemplate, toolContext } from "./scope.ts";
 import { StageClock, type Stages } from "./stage-clock.ts";
 import { execute, type Executed } from "./stages/execution.ts";
 import { format, type Formatted } from "./stages/formatting.ts";
 import type { Validated } from "./stages/validation.ts";
-import { toolContext } from "./tool-context.ts";
 import { stageTrace } from "./events.ts";
 
 export type CallWarning = {

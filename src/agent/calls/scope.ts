@@ -1,26 +1,35 @@
 import { Type } from "typebox";
 import type { OwnerChange } from "../../db/commit/change.ts";
-import type { Sql } from "../../db/sql.ts";
+import type { Sql, Statement } from "../../db/sql.ts";
 import type { AgentEventBody } from "../../events/event.ts";
+import type { TodoItem } from "../../events/snapshots.ts";
+import { toJson, type Json } from "../../lib/json.ts";
 import { COUNT, milliseconds, TEXTS, withDefault, type Complete } from "../../lib/setting.ts";
+import { byteLength, headBytes } from "../../lib/text.ts";
 import type { Meters } from "../../telemetry/meters.ts";
-import type { ServerFolders } from "../policy/agent-policy.ts";
+import { type ServerFolders, agentPermissions, agentPolicy, guardedWorkspace } from "../policy/agent-policy.ts";
+import { coverRule } from "../policy/cover-rule.ts";
 import type { RememberedHostRules } from "../policy/hosts/remembered-host-rules.ts";
 import type { Vocabulary, Permission, PolicyBox } from "../policy/permission.ts";
+import type { RuleValues } from "../policy/rule-values.ts";
+import { storedRules } from "../policy/stored-rules.ts";
 import type { OwnCodeServices } from "../tools/own-code.ts";
-import { MAX_TIMEOUT_MS } from "../tools/tool.ts";
+import type { TodoList } from "../tools/todo-list.ts";
+import { MAX_TIMEOUT_MS, type ToolContext } from "../tools/tool.ts";
 import type { AnsweringFolders } from "../workspace/answering-folders.ts";
-import type { RecentContents } from "../workspace/known-files.ts";
+import type { RecentContents, KnownFiles } from "../workspace/known-files.ts";
 import type { ProcessGroups, ProgramLease } from "../workspace/process-groups.ts";
-import type { Sandboxes } from "../workspace/sandbox/sandbox.ts";
+import { type Sandboxes, type Waits, sandboxFor } from "../workspace/sandbox/sandbox.ts";
+import type { Workspace } from "../workspace/workspace.ts";
 import type { CallingAgent } from "./call.ts";
 import type { CallHooks } from "./hooks.ts";
-import type { AskInBackground } from "./hosts/call-hosts.ts";
+import { type AskInBackground, HostGate, type CallHosts, ProgramHosts } from "./hosts/call-hosts.ts";
 import type { LateResults } from "./late-results.ts";
 import type { ToolOutputs } from "./outputs.ts";
-import type { ProgramServices } from "./programs/programs.ts";
+import type { CallOutput } from "./programs/call-output.ts";
+import { type ProgramServices, CallPrograms, type ProgramPlace } from "./programs/programs.ts";
 import type { RecentResults, ResultCache } from "./results/result-cache.ts";
-import type { ServerShells } from "./shells/server-shells.ts";
+import type { ServerShells, ShellCall } from "./shells/server-shells.ts";
 
 export const CALL_SETTINGS = {
   /** Names of the tools that its agents have. All if omitted. */
@@ -89,3 +98,135 @@ export type CallScope = {
   readonly owner: CallOwner;
   readonly results: ResultCache;
 };
+
+/** The largest data of one TOOL_CUSTOM_EVENT, in bytes of JSON. */
+const CUSTOM_EVENT_BYTES = 16 * 1024;
+
+/** When `ended` aborts, later actions of the call have no effect. */
+export type RunningCall = {
+  readonly callId: string;
+  readonly toolName: string;
+  readonly ended: AbortSignal;
+  /** Events dropped because the tool emitted more than its agent's share of the buffer without waiting. */
+  readonly leftOut: { events: number };
+  readonly output: () => CallOutput;
+  /** The values of its input that rules saw; null if there are none. */
+  readonly values: RuleValues | null;
+  readonly files: () => KnownFiles;
+  readonly hosts: () => CallHosts;
+  readonly waits: () => Waits;
+};
+
+export function toolContext(
+  { services, template, agent, owner }: CallScope,
+  { callId, toolName, ended, leftOut, output, values, files, hosts, waits }: RunningCall,
+): (signal: AbortSignal) => ToolContext {
+  const workspace = guardedWorkspace(services, agent.workspace, agentPermissions(template, agent.permission, services), values);
+  const place = (mayReach: ProgramPlace["mayReach"]): Omit<ProgramPlace, "lease"> => ({
+    ...programPlace({ services, template, agent }, workspace),
+    mayReach,
+    waits: waits(),
+  });
+  const mayReach: ProgramPlace["mayReach"] = (host, port) => hosts().mayReach(host, port);
+  let started: CallPrograms | null = null;
+  const programs = (): CallPrograms =>
+    (started ??= new CallPrograms(services, { ...place(mayReach), lease: owner.lease.programs }, ended, output()));
+  const shellCall = (): ShellCall => {
+    const { id, tenant, createdBy } = agent;
+    const program = { agent: { id, tenant, createdBy, templateId: template.id }, callId };
+    const outliving = new ProgramHosts(new HostGate(services, agent, template), program, services.askInBackground);
+    return {
+      ...place((host, port) => outliving.mayReach(host, port)),
+      tenant,
+      createdBy,
+      callId,
+      ended,
+      most: template.backgroundShells,
+      mostMs: template.backgroundShellMs,
+      commit: (start, event) => owner.commitShell(start, event),
+    };
+  };
+  /** One shared wait for all emits of a tool: a tool may emit without end. */
+  let room: Promise<void> | null = null;
+  return (signal) => ({
+    tenant: agent.tenant,
+    agentId: agent.id,
+    createdBy: agent.createdBy,
+    templateId: template.id,
+    callId,
+    workspace,
+    get files() {
+      return files();
+    },
+    signal,
+    start: (file, args, options) => programs().start(file, args, options),
+    finish: (program) => programs().finish(program),
+    shells: {
+      start: (command, argv, options) => services.shells.start(shellCall(), command, argv, options),
+      logs: (shellId, piece) => services.shells.logs(agent.id, shellId, piece),
+      kill: (shellId) => services.shells.kill(agent.id, shellId),
+    },
+    mayReach,
+    todos: todoList(services.sql, agent, owner, { callId, ended }),
+    emit: (eventType, eventData) => {
+      if (ended.aborted) return Promise.resolve();
+      if (owner.isFull) leftOut.events += 1;
+      else
+        owner.send({
+          kind: "TOOL_CUSTOM_EVENT",
+          callId,
+          tool: toolName,
+          eventType: headBytes(eventType, 200),
+          eventData: customData(eventData),
+        });
+      if (!owner.isFull) return Promise.resolve();
+      room ??= owner.room(ended).finally(() => (room = null));
+      return room;
+    },
+  });
+}
+
+function programPlace(
+  { services, template, agent }: Omit<CallScope, "owner" | "results">,
+  workspace: Workspace,
+): Omit<ProgramPlace, "mayReach" | "waits" | "lease"> {
+  return {
+    agentId: agent.id,
+    workspace,
+    sandbox: sandboxFor(services.sandboxes, template),
+    coverRule: async () => {
+      const { rules } = await storedRules(services.sql, services.tools, { ...agent, templateId: template.id });
+      return coverRule(agentPolicy(template, agent.permission, rules, services));
+    },
+  };
+}
+
+function customData(eventData: unknown): Json {
+  const json = toJson(eventData) ?? null;
+  const text = JSON.stringify(json);
+  return byteLength(text) > CUSTOM_EVENT_BYTES ? { truncated: true, preview: headBytes(text, CUSTOM_EVENT_BYTES / 4) } : json;
+}
+
+const READ_TODOS: Statement<TodoItem, [agentId: string]> = {
+  name: "read_todos",
+  text: "SELECT id, title, status, assignee, notes FROM todo WHERE agent_id = $1 ORDER BY place",
+};
+
+function todoList(
+  sql: Sql,
+  agent: Pick<CallingAgent, "id" | "tenant">,
+  owner: CallOwner,
+  { callId, ended }: Pick<RunningCall, "callId" | "ended">,
+): TodoList {
+  const read = (): Promise<TodoItem[]> => sql.query(READ_TODOS, [agent.id]);
+  return {
+    read,
+    async write(todos) {
+      const previousTodos = await read();
+      if (ended.aborted) throw new Error("the call has ended: its result is dropped");
+      const rows = todos.map((item, place) => ({ ...item, place, agentId: agent.id, tenant: agent.tenant }));
+      const isCommitted = await owner.commitTodos(callId, rows, { kind: "TODO_CHANGED", previousTodos, todos });
+      if (!isCommitted) throw new Error("the list could not be saved: this server no longer holds the agent");
+    },
+  };
+}

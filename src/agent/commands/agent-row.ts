@@ -3,8 +3,7 @@ import type { EventDraft } from "../../events/event.ts";
 import type { Json } from "../../lib/json.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { byteLength, storable } from "../../lib/text.ts";
-import { actorRef, type Actor } from "../actors/actor.ts";
-import type { CommandRefusal } from "../actors/refusal.ts";
+import { actorRef, type Actor, type CommandRefusal } from "../actors/actor.ts";
 import type { OwnPermission } from "../policy/agent-policy.ts";
 
 export type NewAgent = {

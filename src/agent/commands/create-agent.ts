@@ -5,7 +5,7 @@ import { isInside } from "../../lib/path-inside.ts";
 import { type OutsideOutcome, newWrite } from "../../events/write.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { headBytes, messageOf } from "../../lib/text.ts";
-import { missingAbility, type Actor } from "../actors/actor.ts";
+import { missingAbility, type Actor, type Outcome, type CommandRefusal } from "../actors/actor.ts";
 import type { OwnPermission } from "../policy/agent-policy.ts";
 import { readPermission } from "../policy/permission.ts";
 import type { AgentServices } from "../loop/scope.ts";
@@ -14,7 +14,6 @@ import { MAX_TIMEOUT_MS } from "../tools/tool.ts";
 import { folderHung } from "../workspace/answering-folders.ts";
 import { isInRoots } from "../workspace/roots.ts";
 import { answerOf, claimKey, onceByKey, type KeyedRequest } from "../actors/idempotency.ts";
-import type { Outcome, CommandRefusal } from "../actors/refusal.ts";
 
 /** The request of createAgent. Null takes the template's value. */
 export type CreateAgent = {

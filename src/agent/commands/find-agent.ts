@@ -1,7 +1,6 @@
 import type { Sql, Statement } from "../../db/sql.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
-import { maySee, maySteer, type Actor } from "../actors/actor.ts";
-import type { CommandRefusal } from "../actors/refusal.ts";
+import { maySee, maySteer, type Actor, type CommandRefusal } from "../actors/actor.ts";
 
 export type FoundAgent = {
   readonly id: string;

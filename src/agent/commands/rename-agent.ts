@@ -1,6 +1,5 @@
 import { accepted, type Result } from "../../lib/result.ts";
-import { actorRef, type Actor } from "../actors/actor.ts";
-import type { Outcome, CommandRefusal } from "../actors/refusal.ts";
+import { actorRef, type Actor, type Outcome, type CommandRefusal } from "../actors/actor.ts";
 import type { AgentServices } from "../loop/scope.ts";
 import { readTitle } from "./agent-row.ts";
 import { findSteered } from "./find-agent.ts";

@@ -1,12 +1,11 @@
 import type { OutsideChange } from "../../db/commit/change.ts";
 import type { ToolCallState, AgentState } from "../../db/generated/enums.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
-import type { AgentEvents } from "../../events/agent-events.ts";
+import type { AgentEvents } from "../../events/write.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { storable } from "../../lib/text.ts";
-import { actorRef, type Actor } from "../actors/actor.ts";
+import { actorRef, type Actor, type Outcome, noteProblem, type CommandRefusal } from "../actors/actor.ts";
 import { answerOf, claimKey, keyedWrite, onceByKey, type KeyedRequest } from "../actors/idempotency.ts";
-import { type Outcome, noteProblem, type CommandRefusal } from "../actors/refusal.ts";
 import { isFinal } from "../calls/call.ts";
 import type { AgentServices } from "../loop/scope.ts";
 import { findSteered, findSteeredPart, ARCHIVED, type FoundAgent } from "./find-agent.ts";

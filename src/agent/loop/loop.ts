@@ -1,7 +1,6 @@
 import type { CallView } from "../calls/call.ts";
 import { wantEndElsewhere } from "../calls/shells/rows.ts";
-import { shownProblem } from "../../db/error-class.ts";
-import { StorageUnavailable } from "../../db/storage-error.ts";
+import { shownProblem, StorageUnavailable } from "../../db/storage-error.ts";
 import type { AgentEventBody } from "../../events/event.ts";
 import { Observers } from "../conversation/observers.ts";
 import type { Transcript } from "../conversation/transcript.ts";

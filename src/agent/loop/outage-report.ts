@@ -1,5 +1,4 @@
-import type { Outage } from "../../db/outage.ts";
-import { retryWhileUnavailable } from "../../db/sql.ts";
+import { type Outage, retryWhileUnavailable } from "../../db/sql.ts";
 import type { AgentEventBody } from "../../events/event.ts";
 import type { Owner } from "./owner.ts";
 import type { ServerServices } from "./scope.ts";

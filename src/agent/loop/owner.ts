@@ -1,7 +1,6 @@
-import { shownProblem } from "../../db/error-class.ts";
+import { shownProblem, StorageUnavailable } from "../../db/storage-error.ts";
 import type { KnownFileRow, OwnerChange } from "../../db/commit/change.ts";
 import type { Breakpoint } from "../../db/generated/enums.ts";
-import { StorageUnavailable } from "../../db/storage-error.ts";
 import type { AgentEventBody, EventDraft } from "../../events/event.ts";
 import type { OwnerOutcome } from "../../events/write.ts";
 import { Outbox, type WaitingOfAgent } from "../../events/outbox.ts";

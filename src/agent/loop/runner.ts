@@ -1,6 +1,5 @@
-import type { Outage } from "../../db/outage.ts";
-import { forTenant } from "../../db/connections/tenant-turns.ts";
-import { retrying } from "../../db/sql.ts";
+import { type Outage, retrying } from "../../db/sql.ts";
+import { forTenant } from "../../db/connections/reader-limits.ts";
 import type { Ring } from "../../events/bell/bell.ts";
 import { every } from "../../lib/time.ts";
 import { Rerun } from "../../lib/rerun.ts";

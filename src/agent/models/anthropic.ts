@@ -1,9 +1,8 @@
 import type Anthropic from "@anthropic-ai/sdk";
-import { ProviderRequests } from "./provider-requests.ts";
+import { ProviderRequests, serverSentEvents } from "./provider-requests.ts";
 import { messagesAnswer } from "./messages-answer.ts";
 import type { ContentBlock, Model, ModelError, ModelMessage, ModelRequest, TokenPrice } from "./model.ts";
 import { answeredError, brokenStream, unreachable } from "./provider-error.ts";
-import { serverSentEvents } from "./server-sent-events.ts";
 import { toolSchema } from "./tool-schema.ts";
 
 export type AnthropicThinking = "adaptive" | { readonly budgetTokens: number } | null;

@@ -4,7 +4,7 @@ import { readChatChunk, type CallFragment, type ChatChunk, type SaidPiece, Think
 import { ModelError, NO_TOKENS, type ModelErrorKind, type ModelEvent, type StopReason, type ThoughtField } from "./model.ts";
 import { joinedFields, joinFields, mostOf } from "./odd-values.ts";
 import { streamError } from "./provider-error.ts";
-import { STREAM_END, type ServerSentEvent } from "./server-sent-events.ts";
+import { STREAM_END, type ServerSentEvent } from "./provider-requests.ts";
 
 type OpenCall = {
   readonly index: number | null;

@@ -4,7 +4,7 @@ import { readMessagesEvents, type BlockDelta, type StartedBlock } from "./messag
 import { ModelError, NO_TOKENS, type ModelEvent, type StopReason } from "./model.ts";
 import { countedSince, mostOf } from "./odd-values.ts";
 import { streamError } from "./provider-error.ts";
-import type { ServerSentEvent } from "./server-sent-events.ts";
+import type { ServerSentEvent } from "./provider-requests.ts";
 
 const STOP_REASON_BY_NAME: ReadonlyMap<string, StopReason> = new Map([
   ["end_turn", "end_turn"],

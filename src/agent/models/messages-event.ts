@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../lib/json.ts";
 import type { TokenUsage } from "./model.ts";
 import { countIn, itemsIn, jsonTextIn, objectIn, otherFields, textIn, tokensIn } from "./odd-values.ts";
-import type { ServerSentEvent } from "./server-sent-events.ts";
+import type { ServerSentEvent } from "./provider-requests.ts";
 
 export type StartedBlock =
   | { readonly type: "text"; readonly text: string }

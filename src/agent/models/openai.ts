@@ -1,10 +1,9 @@
 import type OpenAI from "openai";
-import { ProviderRequests } from "./provider-requests.ts";
+import { ProviderRequests, serverSentEvents } from "./provider-requests.ts";
 import { chatAnswer } from "./chat-answer.ts";
 import { chatBody, compatibilityOf, type WrittenCompatibility } from "./chat-request.ts";
 import type { Model, ModelError, TokenPrice } from "./model.ts";
 import { answeredError, brokenStream, unreachable } from "./provider-error.ts";
-import { serverSentEvents } from "./server-sent-events.ts";
 
 /** `baseUrl` is null for OpenAI's own. */
 export type OpenAiOptions = {

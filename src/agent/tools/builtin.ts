@@ -1,10 +1,8 @@
 import { bashKill, bashLogs } from "./bash/background-shells.ts";
 import { bashRun } from "./bash/run.ts";
-import { fsEdit, fsMultiEdit } from "./fs/edit.ts";
-import { fsGlob } from "./fs/glob.ts";
-import { fsGrep } from "./fs/grep.ts";
 import { fsRead } from "./fs/read.ts";
-import { fsWrite } from "./fs/write.ts";
+import { fsGlob, fsGrep } from "./fs/search.ts";
+import { fsEdit, fsMultiEdit, fsWrite } from "./fs/write.ts";
 import { todoRead, todoWrite } from "./todo.ts";
 import type { Tool } from "./tool.ts";
 

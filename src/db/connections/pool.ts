@@ -1,9 +1,8 @@
 import pg from "pg";
 import { connectionName } from "../connected-servers.ts";
-import { OutageWatch } from "../outage.ts";
+import { OutageWatch, nameOf, watched, type Sql, type Statement } from "../sql.ts";
 import { ANSWER_MS, queryPrepared } from "./prepared-query.ts";
-import { boundReaders, onConnection } from "./reader-limits.ts";
-import { inTurn, tenantTurns } from "./tenant-turns.ts";
+import { boundReaders, onConnection, inTurn, tenantTurns } from "./reader-limits.ts";
 import {
   NO_OBSERVER,
   observed,
@@ -12,7 +11,6 @@ import {
   type DatabaseObserver,
   type StatementPool,
 } from "../observer.ts";
-import { nameOf, watched, type Sql, type Statement } from "../sql.ts";
 
 /**
  * `connections`: the number of connections of one server for commits, and the same again for other work and for

@@ -1,12 +1,12 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { randomUUID } from "node:crypto";
 import type pg from "pg";
+import { KeyedSemaphore } from "../../lib/keyed-semaphore.ts";
 import { sizeOf } from "../../lib/size.ts";
 import { messageOf } from "../../lib/text.ts";
-import type { KeyedSemaphore } from "../../lib/keyed-semaphore.ts";
-import { leavesConnection } from "../error-class.ts";
-import { ANSWER_MS, queryPrepared } from "./prepared-query.ts";
 import type { Statement } from "../sql.ts";
+import { leavesConnection } from "../storage-error.ts";
+import { ANSWER_MS, queryPrepared } from "./prepared-query.ts";
 
 /**
  * The tenant of a reading operation, and the signal of its end; null for an operation that continues after its caller
@@ -74,7 +74,7 @@ export function isEndOfOthers(error: unknown): boolean {
   return endOfReads(error) !== null && current.getStore()?.signal.aborted !== true;
 }
 
-export function readingTenant(): string | null {
+function readingTenant(): string | null {
   return current.getStore()?.tenant ?? null;
 }
 
@@ -228,4 +228,23 @@ export async function onConnection<Result>(
     else client.release(error instanceof Error ? error : true);
     throw error;
   }
+}
+
+const currentTenant = new AsyncLocalStorage<string>();
+
+export function forTenant<Result>(tenant: string, work: () => Result): Result {
+  return currentTenant.run(tenant, work);
+}
+
+export function tenantTurns(connections: number): KeyedSemaphore {
+  return new KeyedSemaphore(Math.max(1, Math.floor((connections * 2) / 3)));
+}
+
+/**
+ * Runs a statement in its tenant's turn: the other connections are for other tenants (invariant 13). Statements without
+ * a tenant do not wait.
+ */
+export function inTurn<Result>(turns: KeyedSemaphore, ask: () => Promise<Result>): Promise<Result> {
+  const tenant = currentTenant.getStore() ?? readingTenant();
+  return tenant === null ? ask() : turns.run(tenant, ask);
 }

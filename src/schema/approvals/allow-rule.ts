@@ -2,9 +2,8 @@ import { allowRuleProposal, allowRules, type RuleProposalResult } from "../../re
 import type { RuleProposal } from "../../agent/approvals/allow-rules/rule-examples.ts";
 import { globalId } from "../../lib/global-id.ts";
 import { ActorRef } from "../actor.ts";
-import { builder } from "../builder.ts";
-import { connectionOf, nodesSelection } from "../connection.ts";
-import { UserError } from "../user-error.ts";
+import { builder, connectionOf, nodesSelection } from "../builder.ts";
+import { UserError } from "../payload.ts";
 
 export const AllowRule = builder.prismaNode("AllowRule", {
   id: { field: "id", description: "Relay id of the rule." },

@@ -2,18 +2,16 @@ import type { CallPreview } from "../../agent/calls/stages/preview.ts";
 import type { Explanation } from "../../agent/policy/permission.ts";
 import { reachedPaths, type ReachedPath as Reached } from "../../agent/policy/rule-values.ts";
 import type { ApprovalSnapshot as Snapshot } from "../../events/snapshots.ts";
-import { visibleJson } from "../../lib/escape-hidden.ts";
+import { visibleJson, visibleLine, visibleLines } from "../../lib/escape-hidden.ts";
 import { globalId } from "../../lib/global-id.ts";
 import type { Json } from "../../lib/json.ts";
 import { type AskedHost, approvals, callsOfHost, viewerCannotDecide } from "../../resolvers/approval.ts";
 import { ActorRef } from "../actor.ts";
-import { builder } from "../builder.ts";
-import { connectionOf, nodesSelection } from "../connection.ts";
+import { builder, connectionOf, nodesSelection } from "../builder.ts";
 import { ApprovalDecision, ApprovalKind, ApprovalState, CannotDecideReason, Risk } from "../enums.ts";
 import { CommandPart } from "../explained.ts";
-import { TimeRangeInput } from "../inputs/time-range.ts";
+import { TimeRangeInput } from "../inputs/tool-calls.ts";
 import { ToolCall, ToolCallSnapshot } from "../tool-call.ts";
-import { Preview } from "./preview.ts";
 
 export const ApprovalSnapshot = builder.objectRef<Snapshot>("ApprovalSnapshot").implement({
   description:
@@ -289,3 +287,58 @@ builder.queryField("approvals", (t) =>
     connectionOf("Approval", Approval),
   ),
 );
+
+/** The most approvals about a call itself, and the most about its hosts. */
+const MOST_APPROVALS = 20;
+
+builder.prismaObjectField(ToolCall, "approvals", (t) =>
+  t.field({
+    type: [Approval],
+    description:
+      "Approvals about the call in order, at most 20. Then those about hosts that it, or a background program of it, wants to reach, at most 20.",
+    select: (_args, _context, nestedSelection) => ({
+      approvals: nestedSelection({ orderBy: { requestedAt: "asc" }, take: MOST_APPROVALS }),
+      hostRequests: {
+        select: { approval: nestedSelection() },
+        distinct: ["approvalId"],
+        orderBy: { approvalId: "asc" },
+        take: MOST_APPROVALS,
+      },
+    }),
+    resolve: ({ approvals, hostRequests }) => [...approvals, ...hostRequests.map(({ approval }) => approval)],
+  }),
+);
+
+const FilePreview = builder.objectRef<CallPreview["files"][number]>("FilePreview").implement({
+  description: "Change that a call would make to one file.",
+  fields: (t) => ({
+    path: t.string({
+      description: "Path in the workspace, with links resolved.",
+      resolve: ({ path }) => visibleLine(path),
+    }),
+    diff: t.string({
+      nullable: true,
+      description:
+        "Unified diff for people. Control characters, bidirectional overrides and long runs of spaces within a line are shown as escapes. Null if the diff is too large or the file is not text.",
+      resolve: ({ diff }) => (diff === null ? null : visibleLines(diff)),
+    }),
+  }),
+});
+
+const Preview = builder.objectRef<CallPreview>("CallPreview").implement({
+  description: "Changes that a call would make, as of the approval request.",
+  fields: (t) => ({
+    files: t.field({
+      type: [FilePreview],
+      complexity: { field: 0, multiplier: 1 },
+      description: "Files that the call would change, at most 100. Empty if unknown.",
+      resolve: ({ files }) => [...files],
+    }),
+    problem: t.string({
+      nullable: true,
+      description:
+        "Why the changes are unknown or incomplete; the call may fail for the same reason. Null if the preview is complete.",
+      resolve: ({ problem }) => (problem === null ? null : visibleLines(problem)),
+    }),
+  }),
+});

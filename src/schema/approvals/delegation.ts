@@ -1,7 +1,6 @@
-import { delegateApprovals, delegationByRow, delegations, revokeDelegation } from "../../resolvers/delegation.ts";
+import { delegateApprovals, delegationByRow, delegations, revokeDelegation } from "../../resolvers/approval.ts";
 import { ActorRef } from "../actor.ts";
-import { builder } from "../builder.ts";
-import { connectionOf, nodesSelection } from "../connection.ts";
+import { builder, connectionOf, nodesSelection } from "../builder.ts";
 import { payloadType } from "../payload.ts";
 
 export const Delegation = builder.prismaNode("Delegation", {

@@ -7,8 +7,7 @@ import type {
   ResumeStrategy as Strategy,
 } from "../../events/event.ts";
 import type { ConfigurationChange } from "../../events/tenant-event.ts";
-import { builder } from "../builder.ts";
-import { described } from "../described.ts";
+import { builder, described } from "../builder.ts";
 
 export const Channel = builder.enumType("Channel", {
   description: "A plane: a group of event kinds. Each kind belongs to one plane.",

@@ -10,7 +10,7 @@ import { builder } from "../builder.ts";
 import { AgentState, Breakpoint } from "../enums.ts";
 import { Channel, DoneReason, ErrorPhase, ErrorSeverity, EventKind, ResumeStrategy } from "./enums.ts";
 import { Message } from "../message.ts";
-import { TodoItem } from "../todo.ts";
+import { TodoItem } from "../agent-state.ts";
 import { ToolCallSnapshot } from "../tool-call.ts";
 
 /** The kinds whose names in Pascal case would shadow a global of clients, or take the noun of another type. */

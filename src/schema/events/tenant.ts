@@ -7,7 +7,7 @@ import type {
 } from "../../events/tenant-event.ts";
 import { globalId } from "../../lib/global-id.ts";
 import { allowRuleByRow } from "../../resolvers/allow-rule.ts";
-import { delegationByRow } from "../../resolvers/delegation.ts";
+import { delegationByRow } from "../../resolvers/approval.ts";
 import type { EventView } from "../../resolvers/timeline.ts";
 import { ActorRef } from "../actor.ts";
 import { AllowRule } from "../approvals/allow-rule.ts";

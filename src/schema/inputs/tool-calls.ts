@@ -1,8 +1,14 @@
 import type { ToolCallOrder as Order } from "../../resolvers/tool-audit.ts";
-import { builder } from "../builder.ts";
-import { described } from "../described.ts";
+import { builder, described } from "../builder.ts";
 import { OrderDirection, PermissionVerdict, ToolCallErrorType, ToolCallState } from "../enums.ts";
-import { TimeRangeInput } from "./time-range.ts";
+
+export const TimeRangeInput = builder.inputType("TimeRangeInput", {
+  description: "A half-open range of time: `from` is included, `to` is not. Consecutive ranges do not overlap.",
+  fields: (t) => ({
+    from: t.field({ type: "DateTime", description: "First moment of the range. Unbounded if omitted." }),
+    to: t.field({ type: "DateTime", description: "First moment after the range. Unbounded if omitted." }),
+  }),
+});
 
 export const ToolCallFilter = builder.inputType("ToolCallFilter", {
   description: "Filter for tool calls. All given conditions must match.",

@@ -5,7 +5,7 @@ import { StorageUnavailable } from "../../db/storage-error.ts";
 import type { Admission } from "../../events/reading/reader.ts";
 import { messageOf } from "../../lib/text.ts";
 import type { Clock } from "../../lib/time.ts";
-import { clientError } from "../../resolvers/errors.ts";
+import { clientError } from "../../resolvers/context.ts";
 import type { Asker, Identified, Recognised } from "../authenticate.ts";
 
 /** The time between two checks of a person, in ms: events shown rest on a check that began at most twice as long ago. */

@@ -1,6 +1,6 @@
 import type { ExecutionResult, FormattedExecutionResult, GraphQLError } from "graphql";
 import { CursorExpired, EXPIRED } from "../../events/cursor.ts";
-import { clientError } from "../../resolvers/errors.ts";
+import { clientError } from "../../resolvers/context.ts";
 import { formatted } from "../errors.ts";
 import { isSignInFailure } from "./admissions.ts";
 

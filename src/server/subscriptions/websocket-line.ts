@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import type { WebSocket } from "ws";
 import { BACKED_UP_BYTES, type Ending, type Line } from "../../events/reading/reader.ts";
-import { CLOSE_CODES } from "../close-codes.ts";
+import { CLOSE_CODES } from "../slow-readers.ts";
 import type { ShowFailure } from "./failure.ts";
 
 /**

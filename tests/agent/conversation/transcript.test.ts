@@ -11,8 +11,7 @@ import {
   type TranscriptMessage,
 } from "../../../src/agent/conversation/transcript.ts";
 import { NO_TOKENS } from "../../../src/agent/models/model.ts";
-import { OutageWatch } from "../../../src/db/outage.ts";
-import type { Sql, Statement } from "../../../src/db/sql.ts";
+import { OutageWatch, type Sql, type Statement } from "../../../src/db/sql.ts";
 import type { Json } from "../../../src/lib/json.ts";
 
 /** A transcript of turns, each with so many tool steps. */

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { chatAnswer } from "../../../src/agent/models/chat-answer.ts";
 import { messagesAnswer } from "../../../src/agent/models/messages-answer.ts";
 import { ModelError, type ModelEvent } from "../../../src/agent/models/model.ts";
-import { serverSentEvents } from "../../../src/agent/models/server-sent-events.ts";
+import { serverSentEvents } from "../../../src/agent/models/provider-requests.ts";
 import { oddStreams, sseBody } from "../../support/providers/odd-values.ts";
 import { messageStream } from "../../support/providers/anthropic-stream.ts";
 

@@ -3,7 +3,7 @@ import { chatAnswer } from "../../../src/agent/models/chat-answer.ts";
 import { messagesAnswer } from "../../../src/agent/models/messages-answer.ts";
 import { ModelError, type ModelEvent } from "../../../src/agent/models/model.ts";
 import { answeredError, streamError } from "../../../src/agent/models/provider-error.ts";
-import { serverSentEvents } from "../../../src/agent/models/server-sent-events.ts";
+import { serverSentEvents } from "../../../src/agent/models/provider-requests.ts";
 import { sseBody } from "../../support/providers/odd-values.ts";
 
 type Answer = { said: string; calls: string[]; stop: string | null; input: number; failure: string | null };

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { bodyText, serverSentEvents } from "../../../src/agent/models/server-sent-events.ts";
+import { bodyText, serverSentEvents } from "../../../src/agent/models/provider-requests.ts";
 
 /** A body that never ends, and says when nobody reads it any longer. */
 function endless(type: string): { readonly response: Response; readonly cancelled: Promise<void> } {

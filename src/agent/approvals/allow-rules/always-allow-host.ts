@@ -2,7 +2,7 @@ import type { ApprovalState } from "../../../db/generated/enums.ts";
 import type { Statement } from "../../../db/sql.ts";
 import { DAY_MS } from "../../../lib/time.ts";
 import { refused, type Result } from "../../../lib/result.ts";
-import type { CommandRefusal } from "../../actors/refusal.ts";
+import type { CommandRefusal } from "../../actors/actor.ts";
 import { agentPermissions } from "../../policy/agent-policy.ts";
 import { judgeConnection } from "../../policy/judge.ts";
 import {

@@ -5,7 +5,15 @@ import type { AllowRuleSnapshot } from "../../../events/tenant-event.ts";
 import type { JsonObject } from "../../../lib/json.ts";
 import { accepted, refused, type Result } from "../../../lib/result.ts";
 import { storable } from "../../../lib/text.ts";
-import { missingAbility, actorRef, mayDecide, type Actor } from "../../actors/actor.ts";
+import {
+  missingAbility,
+  actorRef,
+  mayDecide,
+  type Actor,
+  type Outcome,
+  noteProblem,
+  type CommandRefusal,
+} from "../../actors/actor.ts";
 import { agentPolicy, type OwnPermission } from "../../policy/agent-policy.ts";
 import { type Verdict, MOST_RULES, RULE_CHARACTERS } from "../../policy/permission.ts";
 import { judge } from "../../policy/judge.ts";
@@ -17,7 +25,6 @@ import { wholeValues, type RuleValues } from "../../policy/rule-values.ts";
 import type { ApprovalServices } from "../scope.ts";
 import { findApproval, type FoundApproval, authorityOf } from "../approval.ts";
 import { hostRuleToStore, proposeHostRule } from "./always-allow-host.ts";
-import { type Outcome, noteProblem, type CommandRefusal } from "../../actors/refusal.ts";
 
 /** The request of allowAlways. A null `rule` takes the proposed one. */
 export type AllowAlways = { readonly approvalId: string; readonly rule: string | null; readonly note: string | null };

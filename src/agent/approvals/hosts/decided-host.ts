@@ -4,7 +4,7 @@ import type { OutsideChange } from "../../../db/commit/change.ts";
 import type { Sql, Statement } from "../../../db/sql.ts";
 import { accepted, refused, type Result } from "../../../lib/result.ts";
 import { storable } from "../../../lib/text.ts";
-import type { CommandRefusal } from "../../actors/refusal.ts";
+import type { CommandRefusal } from "../../actors/actor.ts";
 import { agentPermissions } from "../../policy/agent-policy.ts";
 import { judgeConnection } from "../../policy/judge.ts";
 import { hostRuleFor } from "../../policy/hosts/host-rule.ts";

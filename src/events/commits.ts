@@ -1,13 +1,24 @@
+import type { TenantChange } from "../db/commit/change.ts";
 import type { CommitPlace, ComposedCommit } from "../db/commit/composed-commit.ts";
-import { sqlState } from "../db/storage-error.ts";
+import { encodeChange } from "../db/commit/parts.ts";
 import type { Statement } from "../db/sql.ts";
+import { sqlState } from "../db/storage-error.ts";
 import { messageOf } from "../lib/text.ts";
-import { columns, placedEvent, type EncodedPart, type EventColumns } from "./agent-events.ts";
-import type { TimelineEvent } from "./event.ts";
-import type { OutsideOutcome, OwnerOutcome, Write } from "./write.ts";
-import type { TenantCommitServices } from "./tenant-commits.ts";
+import { encodeEvent } from "./codec.ts";
+import type { TimelineEvent, TenantEventDraft } from "./event.ts";
+import {
+  columns,
+  placedEvent,
+  type EncodedPart,
+  type EventColumns,
+  type OutsideOutcome,
+  type OwnerOutcome,
+  type Write,
+  type TenantOutcome,
+  type WriteTries,
+} from "./write.ts";
 
-const COMMIT: Statement<
+const COMMIT_AGENT: Statement<
   CommitPlace,
   [
     tenant: string,
@@ -98,5 +109,58 @@ async function writeByFunction(
 ): Promise<CommitPlace[]> {
   const owner = fence?.owner ?? null;
   const epoch = fence?.epoch ?? null;
-  return write(tenant, COMMIT, [tenant, id, isLost, owner, agentId, epoch, encoded(), ...columns(events)]);
+  return write(tenant, COMMIT_AGENT, [tenant, id, isLost, owner, agentId, epoch, encoded(), ...columns(events)]);
+}
+
+const COMMIT_TENANT: Statement<
+  { base_seq: number; base_position: string | number },
+  [tenant: string, writeId: string, isLost: boolean, change: string, ...EventColumns]
+> = {
+  name: "commit_tenant_change",
+  text: "SELECT base_seq, base_position FROM commit_tenant_change($1, $2, $3, $4, $5, $6, $7, $8)",
+};
+
+export type TenantCommitServices = {
+  readonly tries: WriteTries;
+  readonly write: <Row, Values extends readonly unknown[]>(
+    tenant: string,
+    statement: Statement<Row, Values>,
+    values: Values,
+  ) => Promise<Row[]>;
+  readonly announce: (events: readonly TimelineEvent[]) => void;
+};
+
+/** Events without an agent: readers restricted to their own agents do not see them. */
+const OF_TENANT = { agentId: null, createdBy: null };
+
+export async function commitTenant(
+  { tries, write, announce }: TenantCommitServices,
+  tenant: string,
+  drafts: readonly TenantEventDraft[],
+  change: TenantChange,
+  tried: Write,
+): Promise<TenantOutcome> {
+  const encoded = drafts.map(encodeEvent);
+  const json = encodeChange(change);
+  try {
+    const [place] = await tries.untilKnown(tenant, false, tried, () =>
+      write(tenant, COMMIT_TENANT, [tenant, tried.id, tried.isLost, json, ...columns(encoded)]),
+    );
+    if (place === undefined) throw new Error("commit_tenant_change answered no row");
+    const base = Number(place.base_position);
+    const events = encoded.map((event, index) =>
+      placedEvent(tenant, OF_TENANT, event, base + index + 1, place.base_seq + index + 1),
+    );
+    announce(events);
+    return { outcome: "COMMITTED", position: events.at(-1)?.position ?? null };
+  } catch (error) {
+    switch (sqlState(error)) {
+      case "TP002":
+        return { outcome: "CONFLICT", message: messageOf(error) };
+      case "TP003":
+        return { outcome: "KEY_USED" };
+      default:
+        throw error;
+    }
+  }
 }
