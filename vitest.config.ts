@@ -10,7 +10,11 @@ export default defineConfig({
     ],
   },
   test: {
-    include: ["tests/**/*.test.ts"],
+    // `npm test` runs the first project, `npm run test:e2e` the second: whole servers, checkouts and browsers in processes of their own.
+    projects: [
+      { extends: true, test: { name: "main", include: ["tests/**/*.test.ts"], exclude: ["tests/e2e/**"] } },
+      { extends: true, test: { name: "e2e", include: ["tests/e2e/**/*.test.ts"] } },
+    ],
     globalSetup: ["tests/support/postgres.ts"],
     testTimeout: 20_000,
     hookTimeout: 60_000,
