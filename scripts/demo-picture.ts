@@ -81,7 +81,7 @@ function svg(lines: readonly string[]): string {
   const [width, height] = [Math.round(WIDEST * LETTER) + 2 * MARGIN, y + MARGIN];
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="A terminal: an agent reads two files, asks to change one and to run the tests, is allowed both, and is done">
 <rect width="100%" height="100%" rx="8" fill="#0d1117"/>
-<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace" font-size="12" xml:space="preserve">
+<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace" font-size="12" style="white-space: pre">
 ${texts.join("\n")}
 </g>
 </svg>
