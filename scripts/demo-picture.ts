@@ -76,12 +76,14 @@ function svg(lines: readonly string[]): string {
   let y = MARGIN;
   const texts = lines.flatMap((line) => {
     y += line === "" ? GAP : LINE;
-    return line === "" ? [] : [`<text x="${MARGIN}" y="${y}" fill="${colourOf(line)}">${escaped(shortened(line))}</text>`];
+    return line === ""
+      ? []
+      : [`<text x="${MARGIN}" y="${y}" fill="${colourOf(line)}">${indented(escaped(shortened(line)))}</text>`];
   });
   const [width, height] = [Math.round(WIDEST * LETTER) + 2 * MARGIN, y + MARGIN];
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="A terminal: an agent reads two files, asks to change one and to run the tests, is allowed both, and is done">
 <rect width="100%" height="100%" rx="8" fill="#0d1117"/>
-<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace" font-size="12" style="white-space: pre">
+<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace" font-size="12">
 ${texts.join("\n")}
 </g>
 </svg>
@@ -94,6 +96,11 @@ function colourOf(line: string): string {
 
 function shortened(line: string): string {
   return line.length > WIDEST ? `${line.slice(0, WIDEST - 1)}…` : line;
+}
+
+/** The line with its spaces at the start and in rows, which SVG would join. */
+function indented(line: string): string {
+  return line.replace(/^ | {2,}/g, (spaces) => "&#160;".repeat(spaces.length));
 }
 
 function escaped(text: string): string {
