@@ -48,12 +48,12 @@ describe("the output of a program as a terminal shows it", () => {
   });
 
   it("holds little of a line that is written over without end, and shows its last state", () => {
-    const output = new ShownOutput({ bytes: 50_000, lines: 2_000 });
-    for (let step = 0; step <= 200_000; step += 1) output.take(Buffer.from(`\r${step} of 200000`));
-    expect(output.shown).toEqual({ text: "200000 of 200000", isWhole: true, isText: true });
+    const output = new ShownOutput({ bytes: 5_000, lines: 2_000 });
+    for (let step = 0; step <= 20_000; step += 1) output.take(Buffer.from(`\r${step} of 20000`));
+    expect(output.shown).toEqual({ text: "20000 of 20000", isWhole: true, isText: true });
     output.take(Buffer.from("\ndone\n"));
-    expect(output.shown.text).toBe("200000 of 200000\ndone\n");
-    expect(output.bytes).toBeGreaterThan(2_000_000);
+    expect(output.shown.text).toBe("20000 of 20000\ndone\n");
+    expect(output.bytes).toBeGreaterThan(200_000);
   });
 
   it("a long line of plain text is shown as it was said", () => {
