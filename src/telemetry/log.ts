@@ -117,14 +117,6 @@ function shown(cause: unknown): { readonly message: string; readonly stack?: str
   }
 }
 
-/** Writes warnings and errors to stderr as text, for programs other than the server. */
-export const consoleLogger: Logger = createLogger({
-  level: "warn",
-  format: "text",
-  server: "",
-  write: (line) => void process.stderr.write(line),
-});
-
 const HEAD = new Set(["level", "time", "msg", "server", "error", "event"]);
 
 /** A line of JSON as text for a terminal: time of day, level, message, fields, and the stack below. */
@@ -182,3 +174,11 @@ export class LineLimit {
     return true;
   }
 }
+
+/** Writes warnings and errors to stderr as text, for programs other than the server. */
+export const consoleLogger: Logger = createLogger({
+  level: "warn",
+  format: "text",
+  server: "",
+  write: (line) => void process.stderr.write(line),
+});

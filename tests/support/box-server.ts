@@ -29,7 +29,7 @@ export async function boxServer(folder: string, command: string): Promise<string
     `import { ProcessGroups } from ${moduleOf("process-groups.ts")};
     import { availability } from ${moduleOf("sandbox/available.ts")};
     import { BubblewrapSandbox } from ${moduleOf("sandbox/bubblewrap.ts")};
-    import { BOX_LIMITS } from ${moduleOf("sandbox/limits.ts")};
+    import { BOX_LIMITS } from ${moduleOf("sandbox/control-groups.ts")};
     const groups = new ProcessGroups();
     const settings = { folder: ${JSON.stringify(join(folder, "box"))}, read: [], protect: [], closed: [], limits: BOX_LIMITS, controlGroups: null };
     const box = new BubblewrapSandbox(groups, availability(), settings);

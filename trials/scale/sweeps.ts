@@ -13,7 +13,7 @@ export const SWEEPS: readonly Part[] = [
     "#endOverdue",
     "#renew",
   ]),
-  ...["loop/lease.ts", "loop/locked-rows.ts", "loop/renewals.ts", "loop/overdue.ts", "approvals/expire.ts"].map((file) =>
+  ...["loop/lease.ts", "loop/renewals.ts", "loop/overdue.ts", "approvals/expire.ts"].map((file) =>
     partOf(new URL(`../../src/agent/${file}`, import.meta.url), "all"),
   ),
 ];

@@ -37,17 +37,17 @@ const NEXT: readonly { readonly file: string; readonly before: string; readonly 
   },
   { file: "src/agent/loop/lease.ts", before: "const KNOWN_NEEDS = NEEDS.hosts;", after: "const KNOWN_NEEDS = 3;" },
   {
-    file: "src/agent/loop/commits/turn-started.ts",
+    file: "src/agent/loop/commits/turns.ts",
     before: "change: { agent: { ...patch, turn,",
     after: "change: { agent: { ...patch, needs: 3, turn,",
   },
   {
-    file: "src/agent/loop/commits/turn-ended.ts",
+    file: "src/agent/loop/commits/turns.ts",
     before: "        doneReason: reason,\n",
     after: "        doneReason: reason,\n        needs: 0,\n",
   },
   {
-    file: "src/agent/loop/commits/turn-ended.ts",
+    file: "src/agent/loop/commits/turns.ts",
     before: `{ kind: "DONE",`,
     after: `{ kind: "NEXT_HAPPENED" }, { kind: "DONE",`,
   },

@@ -6,6 +6,9 @@ import { presentFolder, type FinishedProgram } from "../programs.ts";
 import { TimedOut } from "../timed-out.ts";
 import { defineTool, MAX_TIMEOUT_MS, optional } from "../tool.ts";
 
+/** Longer command lines, in characters, are scripts, and are written to a file first. */
+const COMMAND = 32_768;
+
 export const bashRun = defineTool({
   name: "bash_run",
   description:
@@ -76,9 +79,6 @@ function endLine({ code, signal, durationMs, outputBytes }: FinishedProgram): st
   const end = signal === null ? `exit code ${code}` : `ended by ${signal}`;
   return `[${outputBytes === 0 ? "no output, " : ""}${end}, ${Math.round(durationMs)} ms]`;
 }
-
-/** Longer command lines, in characters, are scripts, and are written to a file first. */
-const COMMAND = 32_768;
 
 function commandLine() {
   return Type.String({ minLength: 1, maxLength: COMMAND, description: "The command line, as bash reads it." });
