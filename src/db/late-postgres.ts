@@ -49,7 +49,7 @@ export async function untilPostgresAnswers(url: string, logger: Pick<Logger, "te
   }
   if (told === -Infinity) return;
   const durationMs = Math.round(performance.now() - began);
-  const what = `the PostgreSQL of DATABASE_URL answers, after ${Math.round(durationMs / 1_000)} s: the start goes on`;
+  const what = `the PostgreSQL of DATABASE_URL answers, after ${Math.round(durationMs / 1_000)} s: the start continues`;
   logger.tell("outage", what, { durationMs });
 }
 

@@ -105,7 +105,9 @@ export class Consumers {
     this.#drains.set(key, drain);
     const ended = this.#drainOn(consumer, tenant, drain)
       .catch((error: unknown) =>
-        this.#services.logger.warn(`deliveries of ${consumer.name} stopped (${withCause(error)}); they go on with the next look`),
+        this.#services.logger.warn(
+          `deliveries of ${consumer.name} stopped (${withCause(error)}); they continue with the next sweep`,
+        ),
       )
       .finally(() => {
         this.#drains.delete(key);

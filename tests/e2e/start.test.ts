@@ -61,7 +61,7 @@ it("a start whose PostgreSQL is late waits for it, and says so", async () => {
   });
   forwarder.listen(port, "127.0.0.1");
   onTestFinished(() => void forwarder.close());
-  await server.says(/the PostgreSQL of DATABASE_URL answers, after \d+ s: the start goes on/);
+  await server.says(/the PostgreSQL of DATABASE_URL answers, after \d+ s: the start continues/);
   await server.says("is running");
   expect(server.output().match(/the start waits/g)).toHaveLength(1);
 }, 30_000);

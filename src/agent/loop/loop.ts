@@ -250,7 +250,7 @@ export class Loop {
       // A turn that cannot start would fail again right after each claim.
       await (isTurn ? release : releaseForLater)(this.#services.leases, owner.lease);
     } catch (error) {
-      this.#services.logger.error(`agent ${owner.lease.agentId} goes on when its lease has run out`, error);
+      this.#services.logger.error(`agent ${owner.lease.agentId} continues when its lease has run out`, error);
     }
   }
 

@@ -78,7 +78,7 @@ export class Owner implements CallOwner, ConversationOwner {
     this.#outbox = new Outbox(lease, services.log, services.appender, (reason) => {
       if (reason !== "FENCED")
         services.logger.error(
-          `the events of agent ${lease.agentId} could not be appended; it goes on when its lease has run out`,
+          `the events of agent ${lease.agentId} could not be appended; it continues when its lease has run out`,
           reason,
         );
       this.lease.lose();
@@ -307,7 +307,7 @@ export class Owner implements CallOwner, ConversationOwner {
       await activity;
     } catch (error) {
       this.#services.logger.error(
-        `agent ${this.lease.agentId} could not be advanced; it goes on when its lease has run out`,
+        `agent ${this.lease.agentId} could not be advanced; it continues when its lease has run out`,
         error,
       );
       this.lease.lose();

@@ -67,8 +67,8 @@ export function waitingFor(now: Standstill, known: KnownNames): string | null {
     const missing = missingPart(now, known);
     if (missing !== null) return `a server that has ${missing} in its configuration: the one that was asked has not`;
   }
-  if (now.owner === "NOBODY") return "a server to go on with it";
-  if (now.owner === "RUN_OUT") return "another server to go on with it: the one that worked on it does not answer";
+  if (now.owner === "NOBODY") return "a server to continue it";
+  if (now.owner === "RUN_OUT") return "another server to continue it: the one that worked on it does not answer";
   if (now.isInterrupted) return "its turn to end: somebody interrupted it";
   if (now.isFolderHung) return "the file system of its folder to answer";
   if (now.asked.length > 0 && now.executing.length === 0) return people(now.asked);

@@ -57,7 +57,7 @@ export async function* messagesAnswer(
         case "block delta": {
           const index = event.index ?? newest;
           const extended = open.get(index);
-          if (extended === undefined) throw malformed(`block ${index} goes on and never began`);
+          if (extended === undefined) throw malformed(`block ${index} continues and never began`);
           yield* extend(extended.place, extended.block, event.delta);
           break;
         }

@@ -88,7 +88,7 @@ describe("a background shell whose agent goes on on another server", () => {
     expect(logs?.output).toMatch(
       new RegExp(`the server ${one.services.serverId} on .* has what it said, if it said anything, and this one has none of it`),
     );
-    expect(logs?.output).toContain("another server goes on with you");
+    expect(logs?.output).toContain("another server continues your work");
   });
 
   it("whose server is cut off ends there before its lease has run out, and is closed by the next owner's server", async () => {

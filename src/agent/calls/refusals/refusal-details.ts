@@ -93,7 +93,7 @@ const ADVICE: Readonly<
     isRetryable: false,
     recommendations: ["Find another way, or say what cannot be done.", "Ask an operator if the rule is meant."],
   },
-  user_rejected: { isRetryable: false, recommendations: ["Ask what to do instead, or go on without it."] },
+  user_rejected: { isRetryable: false, recommendations: ["Ask what to do instead, or continue without it."] },
   approval_expired: { isRetryable: true, recommendations: ["Go on without it, or ask for it when people are there."] },
   tool_busy: { isRetryable: true, recommendations: ["Call again later."] },
   execution_failed: { isRetryable: true, recommendations: ["Read what the tool says, change what is wrong, and call again."] },

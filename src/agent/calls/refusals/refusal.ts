@@ -82,9 +82,9 @@ export function refusalText(refusal: Refusal): string {
       if (refusal.result !== null) return format(refusal.result).output;
       return `The call is not permitted: ${refusal.reason}. Do not repeat it; find another way, or say what you cannot do.`;
     case "user_rejected":
-      return `A person decided against the call${refusal.note === null ? "" : ` and noted: ${refusal.note}`}. Do not repeat it; ask what to do instead, or go on without it.`;
+      return `A person decided against the call${refusal.note === null ? "" : ` and noted: ${refusal.note}`}. Do not repeat it; ask what to do instead, or continue without it.`;
     case "approval_expired":
-      return `Nobody decided on the call until ${refusal.expiredAt}, and it was not run. Nobody denied it either: go on without it, or say what you need.`;
+      return `The approval of the call expired at ${refusal.expiredAt}, and the call was not run. No person denied it: continue without it, or say what you need.`;
     case "tool_busy":
       return `The call was not run: the server runs as many tools as it may, and none ended within ${refusal.waitedMs} ms. Call again later.`;
     case "execution_failed":
@@ -96,7 +96,7 @@ export function refusalText(refusal: Refusal): string {
     case "aborted":
       return `The call was interrupted${refusal.note === null ? "" : `: ${refusal.note}`}. ${effects(refusal)}`;
     case "cancelled":
-      return `A person cancelled the call${refusal.note === null ? "" : `: ${refusal.note}`}. ${refusal.stage === "execution" ? "It had begun, and its effects are unknown: check before you repeat it." : "It was not run: do not repeat it, ask what to do instead, or go on without it."}`;
+      return `A person cancelled the call${refusal.note === null ? "" : `: ${refusal.note}`}. ${refusal.stage === "execution" ? "It had begun, and its effects are unknown: check before you repeat it." : "It was not run: do not repeat it, ask what to do instead, or continue without it."}`;
   }
 }
 

@@ -213,7 +213,7 @@ export class FolderWait {
     }
     if (!this.#isTold) {
       this.#isTold = true;
-      const message = `the file system of ${workspace} does not answer: the agent goes on when it does`;
+      const message = `the file system of ${workspace} does not answer: the agent continues when it does`;
       const error: AgentEventBody = { kind: "ERROR", severity: "WARN", phase: "SYSTEM", message, detail: FOLDER_HUNG };
       await this.#owner.commit(eventsOnly(error));
     }

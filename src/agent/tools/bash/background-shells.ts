@@ -96,7 +96,7 @@ export function endWords({ endReason, exitCode, signal }: ShellEnd): string {
     case "ARCHIVED":
       return "you were archived";
     case "TAKEN_OVER":
-      return "another server goes on with you";
+      return "another server continues your work";
     case "SERVER_CLOSED":
       return "its server was closed";
     case "SERVER_LOST":
