@@ -6,10 +6,9 @@ import { inputHash } from "../calls/stages/confirmation.ts";
 import { issueLines, refusalText } from "../calls/refusals/refusal.ts";
 import type { Explanation } from "../policy/permission.ts";
 import { storedValues, type RuleValues } from "../policy/rule-values.ts";
-import { riskOf } from "../calls/risk.ts";
+import { riskOf, dryRun, type DryRunAgent } from "../calls/judge.ts";
 import type { Risk } from "../tools/tool.ts";
 import { folderHung } from "../workspace/answering-folders.ts";
-import { dryRun, type DryRunAgent } from "../calls/judge.ts";
 
 /** An allowed input with its hash, normalised values and explanation. */
 export type EditedInput = {

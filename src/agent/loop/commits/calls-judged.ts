@@ -4,10 +4,9 @@ import { closedEvent, requestApproval, type ApprovalRequest } from "../../approv
 import type { ApprovalTemplate } from "../../approvals/scope.ts";
 import { type CallView, hasRun, callStep, type CallFacts, type CallStep, sealCall } from "../../calls/call.ts";
 import { endEvents, stageEvents } from "../../calls/events.ts";
-import { judgedColumns, judgedFacts, type JudgedCall, type Judgement, type ReadyCall } from "../../calls/judge.ts";
+import { judgedColumns, judgedFacts, type JudgedCall, type Judgement, type ReadyCall, riskOf } from "../../calls/judge.ts";
 import { refusedStep } from "../../calls/refusals/refusal-details.ts";
 import { refusalText, type Refusal } from "../../calls/refusals/refusal.ts";
-import { riskOf } from "../../calls/risk.ts";
 import type { Stages } from "../../calls/stage-clock.ts";
 import { format } from "../../calls/stages/formatting.ts";
 import type { AgentView } from "../view.ts";
