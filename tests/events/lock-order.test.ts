@@ -61,13 +61,14 @@ it("a commit that waits for its agent has nothing else (lock order: agent, rows,
   expect(locks).toMatchObject({ call: false, log: false });
 });
 
-it("a call does not start by a rule whose revocation waits for the log, and is in it first (invariants 7 and 14)", async () => {
+it("a call does not start by a rule whose revocation is about to be in the log, and is behind it (invariants 7 and 14)", async () => {
   const database = await testDatabase();
   const agent = await withPendingCall(await owned(database));
   await agent.sql.query({ name: "i", text: "INSERT INTO rule_version VALUES ('one', '', 1)" }, []);
   const [revoking, looker] = await Promise.all([connected(database.url), connected(database.url)]);
   await revoking.query("BEGIN");
   await revoking.query("UPDATE rule_version SET version = 2");
+  await revoking.query("SELECT pg_advisory_xact_lock(hashtextextended('one', 7270736900))");
   const starting = commit(agent, startedBy(agent.view, { ofTenant: 1, ofAgent: 0 }));
   const waits = async (): Promise<boolean> =>
     (await looker.query("SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%commit_change%'")).rows
@@ -75,6 +76,22 @@ it("a call does not start by a rule whose revocation waits for the log, and is i
   await expect.poll(waits).toBe(true);
   await revoking.query("COMMIT");
   expect(await starting).toMatchObject({ outcome: "CONFLICT", view: { calls: [{ state: "PENDING" }] } });
+});
+
+it("a call that starts by a rule waits for no revocation that is not at the log yet: that comes behind it", async () => {
+  const database = await testDatabase();
+  const agent = await withPendingCall(await owned(database));
+  await agent.sql.query({ name: "i", text: "INSERT INTO rule_version VALUES ('one', '', 1)" }, []);
+  const revoking = await connected(database.url);
+  await revoking.query("BEGIN");
+  await revoking.query("UPDATE rule_version SET version = 2");
+  expect(await commit(agent, startedBy(agent.view, { ofTenant: 1, ofAgent: 0 }))).toMatchObject({ outcome: "COMMITTED" });
+  await revoking.query("COMMIT");
+});
+
+it("a call starts by version 0 of rules that have no row", async () => {
+  const agent = await withPendingCall(await owned(await testDatabase()));
+  expect(await commit(agent, startedBy(agent.view, { ofTenant: 0, ofAgent: 0 }))).toMatchObject({ outcome: "COMMITTED" });
 });
 
 it.each([

@@ -753,7 +753,7 @@ $function$;
 -- p_retry:          an answer was lost: where the append has events, they are answered instead of being written again. A write
 --                   without events that starts a step is known by the step: at one epoch, nobody else writes it.
 --
--- Locks: the agent's row first; new images, by digest; its approvals, calls, the rules that they start by, and shells, in the order of the change; the tenant's log, last.
+-- Locks: the agent's row first; new images, by digest; its approvals, calls and shells, in the order of the change; the tenant's log, last.
 -- Errors: TP001 the lease is another's; TP002 a row is not in the state that the change starts from, or what it would
 -- start by no longer stands; TP003 the idempotency key was used before. Each of them changes nothing.
 -- Invariants 3 (rows and events in one transaction), 4 (fence), 5 (EXECUTING is committed before a tool starts),
@@ -786,6 +786,7 @@ DECLARE
   v_is_idle boolean := false;
   v_has_shells boolean := false;
   v_written int;
+  v_rules json;
 BEGIN
   SELECT * INTO v_change FROM json_to_record(p_change) AS c(
     "idempotencyKey" json, "createAgent" json, fork json, "expectSignal" int, "queueLimit" json, agent json, wake boolean, interrupt json, retry json, cancel json, rename json, archive json, withdraw json, received json, images json, joins json, messages json,
@@ -1065,12 +1066,11 @@ BEGIN
     ) THEN
       RAISE EXCEPTION 'approval % no longer stands', v_item."by" ->> 'approvalId' USING ERRCODE = 'TP002';
     END IF;
-    -- The version is locked, and no agent: a rule that is being revoked has its event in the log before the call's, or behind it.
     IF v_item."by" -> 'rules' IS NOT NULL THEN
-      PERFORM FROM rule_version v WHERE v.tenant = p_tenant AND v.agent_id = '' AND v.version = (v_item."by" -> 'rules' ->> 'ofTenant')::int FOR SHARE;
-      IF NOT FOUND OR (v_item."by" -> 'rules' ->> 'ofAgent')::int <> coalesce((SELECT v.version FROM rule_version v WHERE v.tenant = p_tenant AND v.agent_id = p_agent), 0) THEN
-        RAISE EXCEPTION 'the stored rules have changed since call % was judged', v_item.id USING ERRCODE = 'TP002';
+      IF v_rules::text <> (v_item."by" -> 'rules')::text THEN
+        RAISE EXCEPTION 'call % was judged by other stored rules than another one', v_item.id USING ERRCODE = 'TP002';
       END IF;
+      v_rules := v_item."by" -> 'rules';
     END IF;
     -- Nothing starts after an interrupt was acknowledged: it was committed under the same lock.
     IF v_item."set" ->> 'state' = 'EXECUTING' AND v_agent.interrupt_at IS NOT NULL THEN
@@ -1168,6 +1168,15 @@ BEGIN
       RAISE EXCEPTION 'another asks for a host that shell % has asked for', v_change."shellEnd" ->> 'id' USING ERRCODE = 'TP002';
     END IF;
     UPDATE agent SET needs = 0 WHERE id = p_agent AND needs = 1 AND NOT EXISTS (SELECT FROM shell WHERE agent_id = p_agent AND state = 'RUNNING');
+  END IF;
+
+  -- Behind the lock of the log: a change of the stored rules is in the log before these calls start, or behind it. No other row is locked.
+  IF v_rules IS NOT NULL THEN
+    PERFORM pg_advisory_xact_lock(hashtextextended(p_tenant, 7270736900));
+    IF (v_rules ->> 'ofTenant')::int <> coalesce((SELECT v.version FROM rule_version v WHERE v.tenant = p_tenant AND v.agent_id = ''), 0)
+      OR (v_rules ->> 'ofAgent')::int <> coalesce((SELECT v.version FROM rule_version v WHERE v.tenant = p_tenant AND v.agent_id = p_agent), 0) THEN
+      RAISE EXCEPTION 'the stored rules have changed since calls of agent % were judged', p_agent USING ERRCODE = 'TP002';
+    END IF;
   END IF;
 
   RETURN QUERY

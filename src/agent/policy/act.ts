@@ -69,12 +69,16 @@ export type DecidingRule = {
 export const CARRIED = "carried";
 
 /** The answer of a row: the rules and lists of it that say nothing of the act, and its decision, if it has one. */
-export type Said = { readonly passed: readonly Consideration[]; readonly decision: Decision | typeof CARRIED | null };
+export type Said = { readonly passed: () => readonly Consideration[]; readonly decision: Decision | typeof CARRIED | null };
 
-export const NOTHING: Said = { passed: [], decision: null };
+const none = (): readonly Consideration[] => [];
+
+export const NOTHING: Said = { passed: none, decision: null };
+
+export const ANSWERED: Said = { passed: none, decision: CARRIED };
 
 export function passed(rule: string, place: string): Said {
-  return { passed: [{ rule, place, verdict: "no match" }], decision: null };
+  return { passed: () => [{ rule, place, verdict: "no match" }], decision: null };
 }
 
 export type NamedRule = Rule | HostRule;
@@ -92,7 +96,7 @@ export function decided(
 
 /** A row that decides at once. */
 export function says(...decision: Parameters<typeof decided>): Said {
-  return { passed: [], decision: decided(...decision) };
+  return { passed: none, decision: decided(...decision) };
 }
 
 export function decidingRule(rule: NamedRule, index: number, stored: DecidingRule["stored"] = null): DecidingRule {
@@ -111,9 +115,9 @@ export function firstRule<Each extends NamedRule>(
   const index = rules.findIndex(isMatch);
   const deciding = rules[index];
   const isSpokenOf = (rule: NamedRule): boolean => !("isForTool" in rule) || ("call" in act && rule.isForTool(act.call.name));
-  const before = (deciding === undefined ? rules : rules.slice(0, index)).filter(isSpokenOf);
+  const before = (): readonly Each[] => (deciding === undefined ? rules : rules.slice(0, index)).filter(isSpokenOf);
   return {
-    passed: before.map((rule) => ({ rule: `${list} ${rule.source}`, place: rule.place, verdict: "no match" })),
+    passed: () => before().map((rule) => ({ rule: `${list} ${rule.source}`, place: rule.place, verdict: "no match" })),
     decision: deciding === undefined ? null : decide(deciding, index),
   };
 }
@@ -129,6 +133,6 @@ export function named(
   parts: () => readonly Trouble[] = () => [],
 ): Said {
   const index = names.indexOf(tool);
-  if (index >= 0) return { passed: [], decision: decided(verdict, list, `${place}.${list}.${index}`, reason, null, parts()) };
+  if (index >= 0) return says(verdict, list, `${place}.${list}.${index}`, reason, null, parts());
   return names.length === 0 ? NOTHING : passed(list, `${place}.${list}`);
 }

@@ -19,10 +19,12 @@ import {
 } from "./permission.ts";
 import { linesOf, type NamedLine } from "./rule-values.ts";
 import type { Rule } from "./rule.ts";
+import { RuleMatches } from "./rules-of-acts.ts";
 
 /** The judgement of a policy on a call: each act of it goes through the ladder of each permission, and the strictest decision wins. */
 export function judge(call: PolicyCall, policy: Policy): Explanation {
-  return judgeActs(actsOf(call), policy, NO_HOSTS, linesOf(call.values));
+  const lines = linesOf(call.values);
+  return judgeActs(actsOf(call, lines), policy, NO_HOSTS, lines);
 }
 
 /** All by which it is decided which hosts an agent may reach. */
@@ -82,10 +84,10 @@ function judgeActs(acts: readonly Act[], policy: Policy, hosts: HostLists, lines
 }
 
 /** The scope, in which the mode is asked once about a call: it may be the operator's own code. */
-function scopeOf(scope: Omit<Scope, "mode">): Scope {
+function scopeOf(scope: Omit<Scope, "mode" | "matches">): Scope {
   const { mode } = scope.permission;
   let known: ReturnType<Scope["mode"]> | null = null;
-  return { ...scope, mode: (call) => (known ??= modeVerdict(mode, call)) };
+  return { ...scope, mode: (call) => (known ??= modeVerdict(mode, call)), matches: new RuleMatches() };
 }
 
 function modeVerdict(mode: PermissionMode, call: PolicyCall): Pick<Decision, "verdict" | "reason"> {
@@ -104,7 +106,7 @@ function explained(acts: readonly Act[], scope: Scope, lines: readonly NamedLine
   const [deciding] = judged;
   if (deciding === undefined) throw new Error("an act of every call is carried by no other");
   const { verdict } = deciding.decision;
-  if (verdict === "allow") return allowed(judged);
+  if (verdict === "allow") return allowed(judged, lines);
   const parts = distinct(
     judged
       .filter(({ decision }) => decision.verdict === verdict)
@@ -127,7 +129,7 @@ function byStrictness(one: Judged, other: Judged): number {
  * The explanation of acts that are all allowed: by the weakest row that one of them needs. Commands that only read need none beside others,
  * and a rule that a person stored is named before those of the configuration.
  */
-function allowed(judged: readonly Judged[]): Explanation {
+function allowed(judged: readonly Judged[], lines: readonly NamedLine[]): Explanation {
   const needed = judged.filter(({ decision }) => decision.decidedBy !== READ_ONLY_COMMANDS);
   const weakest = needed.at(-1) ?? judged[0];
   if (weakest === undefined) throw new Error("a call has an act");
@@ -139,40 +141,51 @@ function allowed(judged: readonly Judged[]): Explanation {
   const { rule, reason } = deciding.decision;
   const stored = rule?.stored ?? byRule.find(({ decision }) => decision.rule?.stored != null)?.decision.rule?.stored;
   return {
-    ...(rule === null ? explanationOf(deciding, reason) : allowedByRules(deciding, rule, byRule)),
+    ...(rule === null ? explanationOf(deciding, reason) : allowedByRules(deciding, rule, byRule, lines)),
     ...(stored == null ? {} : { allowRuleId: stored.id }),
   };
 }
 
 /** The explanation of a call whose acts rules take in, each of them some. */
-function allowedByRules(deciding: Judged, rule: DecidingRule, byRule: readonly Judged[]): Explanation {
+function allowedByRules(
+  deciding: Judged,
+  rule: DecidingRule,
+  byRule: readonly Judged[],
+  lines: readonly NamedLine[],
+): Explanation {
   const others = new Map(
     byRule.flatMap(({ decision }) =>
       decision.rule === null || decision.rule.place === rule.place ? [] : [[decision.rule.place, decision.rule]],
     ),
   );
   const also = [...others.values()].map(({ source, place }) => ({ rule: `allow ${source}`, place, verdict: "allow" }) as const);
-  const each = also.length === 0 ? null : rulesOfCommands(byRule);
-  const reason =
-    rule.stored === null && rule.isOfCommands
-      ? `allow rules take in all of its commands${each === null ? `, as ${rule.source}` : `: ${each}`}`
-      : `${deciding.decision.reason}${each === null ? "" : `: ${each}`}`;
-  return explanationOf(deciding, reason, also);
+  const commands = also.length === 0 ? null : rulesOfCommands(byRule, lines);
+  const { reason } = deciding.decision;
+  if (rule.stored === null && rule.isOfCommands)
+    return explanationOf(deciding, `${TAKEN_IN}${commands === null ? `, as ${rule.source}` : `: ${commands}`}`, also);
+  if (commands !== null && commands !== "") return explanationOf(deciding, `${reason}: ${commands}`, also);
+  const sources = [rule, ...others.values()].map(({ source }) => source);
+  return explanationOf(deciding, sources.length === 1 ? reason : `the rules ${sources.join(" and ")} allow it`, also);
 }
+
+const TAKEN_IN = "allow rules take in all of its commands";
 
 function explanationOf({ passed, decision }: Judged, reason: string, also: Explanation["considered"] = []): Explanation {
   const { verdict, decidedBy, place } = decision;
-  return { verdict, decidedBy, place, reason, considered: [...passed, ...also, { rule: decidedBy, place, verdict }] };
+  return { verdict, decidedBy, place, reason, considered: [...passed(), ...also, { rule: decidedBy, place, verdict }] };
 }
 
 /** The most commands whose rules are named. */
 const NAMED = 20;
 
-/** The commands that rules allow, each with its rule, in words. */
-function rulesOfCommands(judged: readonly Judged[]): string {
+/** The commands that rules allow, each with its rule, in words, line by line. */
+function rulesOfCommands(judged: readonly Judged[], lines: readonly NamedLine[]): string {
   const said = judged
-    .flatMap(({ act, decision }) => (act.kind === "command" && decision.rule !== null ? [{ act, rule: decision.rule }] : []))
-    .toSorted(({ act: one }, { act: other }) => one.command.start - other.command.start)
+    .flatMap(({ act, decision: { rule } }) => (act.kind === "command" && !act.isCarried && rule !== null ? [{ act, rule }] : []))
+    .toSorted(
+      ({ act: one }, { act: other }) =>
+        lines.indexOf(one.line) - lines.indexOf(other.line) || one.command.start - other.command.start,
+    )
     .map(({ act, rule }) => `characters ${act.command.start + 1} to ${act.command.end} of ${act.line.at} by ${rule.source}`);
   return [...said.slice(0, NAMED), ...(said.length > NAMED ? [`and ${said.length - NAMED} more`] : [])].join("; ");
 }
@@ -187,17 +200,17 @@ function located(explanation: Explanation, parts: readonly ExplainedPart[], line
 }
 
 /** The acts of a call: those of its command lines first, then the files and searches that it names. */
-export function actsOf(call: PolicyCall): readonly CallAct[] {
-  const run = linesOf(call.values).flatMap((line) => actsOfLine(call, line));
-  const isCarried = run.length > 0;
+export function actsOf(call: PolicyCall, lines: readonly NamedLine[] = linesOf(call.values)): readonly CallAct[] {
+  const isCarried = lines.length > 0;
   const named = Object.entries(call.values).flatMap(([place, list]) =>
     list.flatMap((value): readonly CallAct[] => {
       if (value.kind === "file") return [{ kind: "file", call, place, file: value, isCarried }];
       return value.kind === "search" ? [{ kind: "search", call, place, search: value, isCarried }] : [];
     }),
   );
-  const acts = [...run, ...named];
-  return acts.length === 0 ? [{ kind: "use", call }] : acts;
+  const run = lines.flatMap((line) => actsOfLine(call, line));
+  // Lines without commands run nothing: the use of their tool answers for the files beside them.
+  return run.length === 0 && (isCarried || named.length === 0) ? [{ kind: "use", call }, ...named] : [...run, ...named];
 }
 
 function actsOfLine(call: PolicyCall, line: NamedLine): readonly CallAct[] {

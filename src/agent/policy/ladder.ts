@@ -1,5 +1,5 @@
 import { isPrivateAddress } from "../../lib/addresses.ts";
-import type { Span, Trouble } from "../bash/command-line.ts";
+import type { Trouble } from "../bash/command-line.ts";
 import { protects } from "../workspace/sandbox/protected-paths.ts";
 import { isSecretPath } from "../workspace/secret-files.ts";
 import {
@@ -7,6 +7,7 @@ import {
   type Act,
   type ActOf,
   type CallAct,
+  ANSWERED,
   CARRIED,
   says,
   decided,
@@ -24,8 +25,7 @@ import { sensitivePart } from "./commands/secrets.ts";
 import { hostText, hostRuleAllows, hostRuleDenies, type HostRule, type StoredHostRule } from "./hosts/host-rule.ts";
 import { opensFile, readingRules, type Rule } from "./rule.ts";
 import type { Consideration, PolicyCall } from "./permission.ts";
-import { allows, asks, denies } from "./rules-of-acts.ts";
-import { linesOf, writesItself } from "./rule-values.ts";
+import { marksCommand, RuleMatches } from "./rules-of-acts.ts";
 
 /** All by which one permission judges an act. */
 export type Scope = CommandScope & {
@@ -34,6 +34,7 @@ export type Scope = CommandScope & {
   readonly hosts: HostLists;
   /** The verdict of the mode on a call: the same for all of its acts. */
   readonly mode: (call: PolicyCall) => Pick<Decision, "verdict" | "reason">;
+  readonly matches: RuleMatches;
 };
 
 /** The rules about hosts besides those of the permission: `sandbox.hosts`, and those that people have stored. */
@@ -46,7 +47,7 @@ export const READ_ONLY_COMMANDS = "readOnlyCommands";
 export type Judged<Kind extends Act["kind"] = Act["kind"]> = {
   readonly act: ActOf<Kind>;
   readonly row: number;
-  readonly passed: readonly Consideration[];
+  readonly passed: () => readonly Consideration[];
   readonly decision: Decision;
 };
 
@@ -70,6 +71,7 @@ const LADDER: readonly Row[] = [
   row([...ACTS_OF_CALLS, "connect"], allowRules),
   row(["connect"], listedHosts),
   row([...ACTS_OF_CALLS, "connect"], storedRules),
+  row(["command"], readingBesideRules),
   row(ACTS_OF_CALLS, autoAllowTools),
   row(ACTS_OF_CALLS, autoAllowInBox),
   row(["file", "command", "open"], sensitiveFiles),
@@ -87,18 +89,19 @@ const LADDER: readonly Row[] = [
  * parts of all rows that ask, up to the first that would allow it.
  */
 export function judgeAct(act: Act, scope: Scope): Judged | null {
-  const passed: Consideration[] = [];
+  const before: Said["passed"][] = [];
+  const passed = (): readonly Consideration[] => before.flatMap((each) => each());
   let asked: Judged | null = null;
   for (const [index, { speaksFor, say }] of LADDER.entries()) {
     if (!speaksFor(act)) continue;
     const said = say(act, scope);
     const { decision } = said;
     if (decision === CARRIED) return asked;
-    if (asked === null) passed.push(...said.passed);
+    if (asked === null) before.push(said.passed);
     if (decision === null) continue;
     if (decision.verdict !== "ask") return asked ?? { act, row: index, passed, decision };
-    const before: Judged = asked ?? { act, row: index, passed, decision: { ...decision, parts: [] } };
-    asked = { ...before, decision: { ...before.decision, parts: [...before.decision.parts, ...decision.parts] } };
+    const first: Judged = asked ?? { act, row: index, passed, decision: { ...decision, parts: [] } };
+    asked = { ...first, decision: { ...first.decision, parts: [...first.decision.parts, ...decision.parts] } };
   }
   if (asked === null) throw new Error(`a row decides every act, and none did for one of the kind ${act.kind}`);
   return asked;
@@ -114,16 +117,16 @@ function isLocalName(name: string): boolean {
   return name === "localhost" || name.endsWith(".localhost");
 }
 
-function rulesThatDeny(act: Act, { permission }: Scope): Said {
+function rulesThatDeny(act: Act, { permission, matches }: Scope): Said {
   const decide = (rule: NamedRule, index: number): Decision => {
     const isOfAnother = "call" in act && "isForTool" in rule && !rule.isForTool(act.call.name);
     const reason = `the rule ${rule.source} forbids ${isOfAnother ? `what ${act.call.name} would reach` : "it"}`;
-    const parts = partsOf(act, `${rule.source} forbids it`);
+    const parts = partsOf(act, rule, `${rule.source} forbids it`);
     return decided("deny", `deny ${rule.source}`, rule.place, reason, decidingRule(rule, index), parts);
   };
   return act.kind === "connect"
     ? firstRule("deny", permission.hosts.deny, act, (rule) => hostRuleDenies(rule, act.host), decide)
-    : firstRule("deny", permission.deny, act, (rule) => denies(rule, act), decide);
+    : firstRule("deny", permission.deny, act, (rule) => matches.denies(rule, act), decide);
 }
 
 function denyTools({ call: { name } }: CallAct, { permission: { place, denyTools: names } }: Scope): Said {
@@ -159,7 +162,7 @@ function allowRules(act: CallAct | ActOf<"connect">, scope: Scope): Said {
     decided("allow", `allow ${rule.source}`, rule.place, `the rule ${rule.source} allows it`, decidingRule(rule, index));
   return act.kind === "connect"
     ? firstRule("allow", permission.hosts.allow, act, (rule) => hostRuleAllows(rule, act.host), decide)
-    : firstRule("allow", permission.allow, act, (rule) => allows(rule, act, scope, isSensitive(act, scope)), decide);
+    : firstRule("allow", permission.allow, act, allowsAct(act, scope), decide);
 }
 
 function listedHosts({ host }: ActOf<"connect">, { hosts, isBound }: Scope): Said {
@@ -174,12 +177,18 @@ function storedRules(act: CallAct | ActOf<"connect">, scope: Scope): Said {
       ? scope.hosts.storedHosts.find((each) => hostRuleAllows(each, act.host))
       : readsFreely(act, scope)
         ? undefined
-        : scope.stored.find((each) => allows(each, act, scope, isSensitive(act, scope)));
+        : scope.stored.find(allowsAct(act, scope));
   if (rule === undefined) return NOTHING;
   const { id, source, place, createdBy } = rule;
   const reason = `${createdBy} ${act.kind === "connect" ? "allows" : "always allows"} ${source}`;
   const deciding = decidingRule(rule, 0, { id, createdBy });
   return says("allow", `always allow ${source}`, place, reason, deciding);
+}
+
+/** Says of rules if they allow an act. */
+function allowsAct(act: CallAct, scope: Scope): (rule: Rule) => boolean {
+  const sensitive = isSensitive(act, scope);
+  return (rule) => scope.matches.allows(rule, act, scope, sensitive);
 }
 
 /** True if every template asks about an act unless a rule names it. */
@@ -236,9 +245,9 @@ function sensitiveFiles(act: ActOf<"file"> | ActOf<"command"> | ActOf<"open">, s
 const PROTECTED = "other programs take the file as orders, and no allow rule names it";
 const SECRET = "the file mostly holds secrets, and no allow rule names it";
 
-function askRules(act: CallAct, { permission }: Scope): Said {
+function askRules(act: CallAct, { permission, matches }: Scope): Said {
   const decide = (rule: Rule, index: number): Decision => {
-    const parts = partsOf(act, `${rule.source} asks for it`);
+    const parts = partsOf(act, rule, `${rule.source} asks for it`);
     return decided(
       "ask",
       `ask ${rule.source}`,
@@ -248,16 +257,16 @@ function askRules(act: CallAct, { permission }: Scope): Said {
       parts,
     );
   };
-  return firstRule("ask", permission.ask, act, (rule) => asks(rule, act), decide);
+  return firstRule("ask", permission.ask, act, (rule) => matches.asks(rule, act), decide);
 }
 
 /** A file or folder beside command lines: their commands answer for it, unless every template asks about it. */
 function namedBesideCommands(act: ActOf<"file" | "search">, scope: Scope): Said {
-  return act.isCarried && !isSensitive(act, scope) ? { passed: [], decision: CARRIED } : NOTHING;
+  return act.isCarried && !isSensitive(act, scope) ? ANSWERED : NOTHING;
 }
 
 function carriedByAnother({ isCarried }: ActOf<"command" | "unproven">): Said {
-  return isCarried ? { passed: [], decision: CARRIED } : NOTHING;
+  return isCarried ? ANSWERED : NOTHING;
 }
 
 function requireApprovalTools(act: CallAct, scope: Scope): Said {
@@ -270,18 +279,29 @@ function requireApprovalTools(act: CallAct, scope: Scope): Said {
 /** Commands that only read, if the template lets them run, and no other parameter names a file that is written. A line without commands runs none. */
 function readingCommands(act: ActOf<"use"> | ActOf<"command">, scope: Scope): Said {
   const { permission } = scope;
-  const { values } = act.call;
-  if (!permission.readOnlyCommands || linesOf(values).length === 0 || writesItself(values)) return NOTHING;
+  if (!permission.readOnlyCommands || !scope.matches.takesLines(act.call) || scope.matches.writesItself(act.call)) return NOTHING;
   const at = `${permission.place}.readOnlyCommands`;
   const isReading = act.kind === "use" || runsAsReading(scope, act);
   if (!isReading) return passed(READ_ONLY_COMMANDS, at);
   return says("allow", READ_ONLY_COMMANDS, at, "its command lines only read");
 }
 
+/** A command that only reads, beside others of its lines that rules allow. */
+function readingBesideRules(act: ActOf<"command">, scope: Scope): Said {
+  const { permission, matches } = scope;
+  if (!permission.readOnlyCommands || act.whole === null || !matches.areTakenIn(act.call, scope)) return NOTHING;
+  return runsAsReading(scope, { ...act, command: act.whole })
+    ? says("allow", READ_ONLY_COMMANDS, `${permission.place}.readOnlyCommands`, "its command lines only read")
+    : NOTHING;
+}
+
 /** True for a command that runs without a stored rule, since it only reads. */
 function readsFreely(act: CallAct, scope: Scope): boolean {
-  const { name, values } = act.call;
-  const isAsked = scope.permission.requireApprovalTools.includes(name) || writesItself(values);
+  const { permission, matches } = scope;
+  const isAsked =
+    permission.requireApprovalTools.includes(act.call.name) ||
+    matches.writesItself(act.call) ||
+    permission.ask.some((rule) => matches.asks(rule, act));
   return act.kind === "command" && act.whole !== null && !isAsked && runsAsReading(scope, { ...act, command: act.whole });
 }
 
@@ -304,7 +324,8 @@ function whyActIsAsked(act: CallAct, scope: Scope): readonly Trouble[] {
   return act.kind === "command" ? [whyAsked(scope, act)] : [];
 }
 
-function partsOf(act: Act, reason: string): readonly Trouble[] {
-  const span: Span | null = act.kind === "command" ? act.command : null;
-  return span === null ? [] : [{ start: span.start, end: span.end, reason }];
+/** The command of an act, where it is one that a rule speaks of. */
+function partsOf(act: Act, rule: NamedRule, reason: string): readonly Trouble[] {
+  if (act.kind !== "command" || !("isForTool" in rule) || !marksCommand(rule, act)) return [];
+  return [{ start: act.command.start, end: act.command.end, reason }];
 }

@@ -2,8 +2,8 @@ import type { Sql, Statement } from "../../db/sql.ts";
 import type { Tool } from "../tools/tool.ts";
 import { asListedNow } from "./commands/recorded-files.ts";
 import { judge } from "./judge.ts";
-import type { Permission, PolicyBox } from "./permission.ts";
-import { parseRule } from "./parse-rule.ts";
+import type { Permission, PolicyBox, StoredRule } from "./permission.ts";
+import { storedRules } from "./stored-rules.ts";
 import type { RuleValues } from "./rule-values.ts";
 
 /** The newest calls of each tenant that are looked at. */
@@ -14,7 +14,6 @@ type Row = {
   readonly rule: string;
   readonly tenant: string;
   readonly templateId: string;
-  readonly createdBy: string;
   readonly agentId: string;
   readonly name: string;
   readonly values: RuleValues;
@@ -22,7 +21,7 @@ type Row = {
 
 const FIND: Statement<Row, [lookedAt: number]> = {
   name: "find_calls_of_allow_rules",
-  text: `SELECT r.id, r.rule, r.tenant, r.template_id AS "templateId", r.created_by AS "createdBy", t.agent_id AS "agentId", t.name, t.rule_values AS values
+  text: `SELECT r.id, r.rule, r.tenant, r.template_id AS "templateId", t.agent_id AS "agentId", t.name, t.rule_values AS values
     FROM (SELECT DISTINCT tenant FROM allow_rule WHERE revoked_at IS NULL AND agent_id IS NULL) tenants
     CROSS JOIN LATERAL (SELECT agent_id, name, rule_values, explanation FROM tool_call WHERE tenant = tenants.tenant ORDER BY created_at DESC, id DESC LIMIT $1) t
     JOIN allow_rule r ON r.id = t.explanation ->> 'allowRuleId' AND r.tenant = tenants.tenant
@@ -41,14 +40,17 @@ type Offer = {
  */
 export async function narrowedRules(sql: Sql, offerOf: (tenant: string) => Offer): Promise<readonly string[]> {
   const rows = await sql.query(FIND, [LOOKED_AT]);
+  // Several rules may have allowed a call, each some of its commands.
+  const known = new Map<string, readonly StoredRule[]>();
   const narrowed = new Map<string, { readonly row: Row; readonly reason: string }>();
   for (const row of rows) {
     const { tools, templates } = offerOf(row.tenant);
     const template = templates.get(row.templateId);
     const tool = tools.get(row.name);
-    const parsed = parseRule(row.rule, `allowRules.${row.id}`, tools);
-    if (template === undefined || tool === undefined || !parsed.ok || narrowed.has(row.id)) continue;
-    const stored = [{ ...parsed.value, id: row.id, createdBy: row.createdBy }];
+    if (template === undefined || tool === undefined || narrowed.has(row.id)) continue;
+    const key = JSON.stringify([row.tenant, row.templateId]);
+    const stored = known.get(key) ?? (await storedRules(sql, tools, { ...row, id: null })).rules;
+    known.set(key, stored);
     const policy = { permission: template.permission, bounds: [], stored, box: template.box };
     const call = { agentId: row.agentId, name: row.name, readOnly: tool.readOnly };
     if (judge({ ...call, values: row.values }, policy).verdict !== "allow") continue;

@@ -1,6 +1,5 @@
 import type { CommandLine } from "../bash/command-line.ts";
 import { coversCommand, touchesCommand, type CommandPattern } from "../bash/command-pattern.ts";
-import { speaksOf } from "../tools/path-places.ts";
 import type { Access } from "../workspace/workspace.ts";
 import { namesOf, valuesOf, type RuleValue, type RuleValues } from "./rule-values.ts";
 
@@ -96,33 +95,13 @@ export function conditionsHold(
   });
 }
 
-/** True if a rule speaks of one value of a call: its conditions on the value's place hold for this value, the others for the call. */
-export function speaksOfValue(
-  rule: Rule,
-  tool: string,
-  values: RuleValues,
-  extent: Extent,
-  place: string,
-  value: RuleValue,
-): boolean {
-  const isOfPlace = ({ parameter }: Condition): boolean => speaksOf(parameter, place);
-  return (
-    rule.isForTool(tool) &&
-    conditionsHold(rule, values, extent, (condition) => !isOfPlace(condition)) &&
-    rule.conditions.filter(isOfPlace).every((condition) => {
-      // A text in such a place is no act of its own.
-      const texts = extent === "covers" ? valuesOf(values, condition.parameter).filter(({ kind }) => kind === "text") : [];
-      return listHolds(condition, [value, ...texts], extent);
-    })
-  );
-}
-
 function listHolds(condition: Condition, list: readonly RuleValue[], extent: Extent): boolean {
-  const test = (value: RuleValue): boolean => conditionHolds(condition, value, extent);
+  const test = (value: RuleValue): boolean => valueHolds(condition, value, extent);
   return list.length > 0 && (extent === "covers" ? list.every(test) : list.some(test));
 }
 
-function conditionHolds({ isText, path, command }: Condition, value: RuleValue, extent: Extent): boolean {
+/** True if a condition holds for one value. */
+export function valueHolds({ isText, path, command }: Condition, value: RuleValue, extent: Extent): boolean {
   if (value.kind === "text") return isText(value.text);
   if (value.kind === "command") return command !== null && lineHolds(command, value.line, extent);
   if (path === null) return false;

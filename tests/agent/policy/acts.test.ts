@@ -112,6 +112,114 @@ describe("each act is judged by itself, and the strictest decides", () => {
   });
 });
 
+describe("deny and ask rules speak of the call as a whole", () => {
+  const object = (properties: object, required: string[]) => ({ type: "object", required, properties }) as const;
+  const text = { type: "string", nullable: true } as const;
+  const own = (name: string, given: object): Tool =>
+    defineTool({ name, description: "Tested.", readOnly: false, run: () => ({ output: "", details: null }), ...given } as never);
+  const edits = { type: "array", items: object({ path: { type: "string" } }, ["path"]) };
+  const TOOLS = [
+    own("run_file", { paths: { command: "read" }, inputSchema: object({ command: { type: "string" } }, ["command"]) }),
+    own("deploy", { commands: ["command"], inputSchema: object({ command: text, path: text }, []) }),
+    own("put", { paths: { "edits[].path": "write" }, inputSchema: object({ path: text, edits }, []) }),
+    own("two", { commands: ["a", "b"], inputSchema: object({ a: text, b: text }, []) }),
+    own("search", { commands: ["command"], paths: { files: "read" }, inputSchema: object({ command: text, files: text }, []) }),
+  ];
+  const vocabulary = {
+    tools: new Map([...VOCABULARY.tools, ...TOOLS.map((tool) => [tool.name, tool] as const)]),
+    modes: new Map(),
+  };
+  const verdictOn = (
+    name: string,
+    input: Parameters<typeof ruleValues>[1],
+    source: PermissionSource,
+    isBoxed = false,
+  ): Explanation => {
+    const tool = vocabulary.tools.get(name) ?? shell;
+    const { permission, problems } = readPermission(source, "test", vocabulary);
+    expect(problems).toEqual([]);
+    const call = { agentId: "a", name, readOnly: tool.readOnly, values: valuesOf(tool, input) };
+    return judge(call, { permission, bounds: [], stored: [], box: isBoxed ? { protectedPaths: [] } : null });
+  };
+
+  it.each<[string, Parameters<typeof ruleValues>[1], string]>([
+    ["shell", { command: "git push" }, "*(command:git push)"],
+    ["deploy", { command: "make ship", path: "prod" }, "*(path:prod)"],
+    ["put", { path: "prod", edits: [{ path: "docs/a" }] }, "put(path:prod)"],
+    ["put", { path: "prod", edits: [{ path: "docs/a" }] }, "*(path:prod)"],
+    [
+      "fs_multi_edit",
+      { edits: ["docs/a", "src/b"].map((path) => ({ path, old_string: "a", new_string: "b" })) },
+      "fs_multi_edit(path:docs, edits[].path:src)",
+    ],
+  ])("%s of %j is denied by %s, in a box as well, and asked about by the same", (name, input, rule) => {
+    for (const isBoxed of [false, true])
+      expect(verdictOn(name, input, { mode: "auto", deny: [rule] }, isBoxed).verdict).toBe("deny");
+    expect(verdictOn(name, input, { mode: "auto", ask: [rule] }).verdict).toBe("ask");
+  });
+
+  it("a rule with two conditions on command lines needs both, each in its own line", () => {
+    const deny = ["two(a:git status, b:npm test)"];
+    expect(verdictOn("two", { a: "git status", b: "ls" }, { mode: "auto", deny }, true).verdict).toBe("allow");
+    expect(verdictOn("two", { a: "git status", b: "npm test" }, { mode: "auto", deny }, true).verdict).toBe("deny");
+  });
+
+  it("an ask rule about a command that an allow rule takes in holds for the rest of the line", () => {
+    const source = { mode: "auto", allow: ["shell(command:git *)"], ask: ["shell(command:git push)"] } as const;
+    expect(verdictOn("shell", { command: "git push" }, source).verdict).toBe("allow");
+    expect(verdictOn("shell", { command: "touch a; git push" }, source).verdict).toBe("ask");
+  });
+
+  it("a command that only reads runs beside one that a rule allows, whatever asks about the tool", () => {
+    const source = { mode: "approval", readOnlyCommands: true, allow: ["shell(command:npm run build)"] } as const;
+    const verdict = (command: string, given: PermissionSource): string =>
+      verdictOn("shell", { command }, { ...source, ...given }).verdict;
+    for (const given of [{ requireApprovalTools: ["shell"] }, { ask: ["shell"] }]) {
+      expect(verdict("git status && npm run build", { ...given, ask: [] })).toBe("allow");
+      expect(verdict("npm run build && rm x", given)).toBe("ask");
+    }
+    expect(verdict("git status", { requireApprovalTools: ["shell"] })).toBe("ask");
+  });
+
+  it("a rule about a text marks no command of the line as the part that it forbids", () => {
+    const { verdict, parts } = verdictOn("deploy", { command: "make b", path: "x" }, { mode: "auto", deny: ["deploy(path:x)"] });
+    expect({ verdict, parts }).toEqual({ verdict: "deny", parts: undefined });
+  });
+
+  it("a line without commands runs nothing, also beside a file", () => {
+    const source = { mode: "approval", readOnlyCommands: true } as const;
+    for (const command of ["", "# nothing"])
+      expect(verdictOn("search", { command, files: "src" }, source)).toMatchObject({
+        verdict: "allow",
+        decidedBy: "readOnlyCommands",
+      });
+  });
+});
+
+describe("the explanation of a call that several rules allow", () => {
+  it("names the rules of files", () => {
+    const allow = ["copy(from:/src/**)", "copy(from:/docs/**)"];
+    const { reason } = judged(copy, { from: ["src/a", "docs/b"], to: "x" }, { mode: "approval", allow });
+    expect(reason).toBe("the rules copy(from:/src/**) and copy(from:/docs/**) allow it");
+  });
+
+  it("names each command once, line by line", () => {
+    const allow = ["shell(command:make *)", "shell(command:npm *)"];
+    const { reason } = judged(shell, { command: "timeout 5 make a; make b; npm test" }, { mode: "approval", allow });
+    expect(reason).toBe(
+      "allow rules take in all of its commands: characters 1 to 16 of command by shell(command:make *); characters 19 to 24 of command by shell(command:make *); characters 27 to 34 of command by shell(command:npm *)",
+    );
+  });
+});
+
+it("is quick for many acts and many rules", () => {
+  const rules = (list: string): string[] => Array.from({ length: 100 }, (_, index) => `copy(${list}:/other${index}/**)`);
+  const from = Array.from({ length: 1_000 }, (_, index) => `src/${index}.ts`);
+  const began = performance.now();
+  expect(judged(copy, { from, to: "x" }, { mode: "auto", allow: rules("from"), deny: rules("to") }).verdict).toBe("allow");
+  expect(performance.now() - began).toBeLessThan(1_000);
+});
+
 describe("what a permission says of its agent's descendants", () => {
   it("are the deny and ask rules of the agent's own permission, and none of its template's", () => {
     const template = { permission: permissionOf({ mode: "auto", deny: ["fs_write"] }) };

@@ -50,7 +50,7 @@ describe("time", () => {
         },
       },
     ]);
-    expect(textOf(events)).toContain("Nobody denied it either");
+    expect(textOf(events)).toContain("No person denied it");
     expect(await approvalOf(as("paul"), approvalId)).toMatchObject({
       state: "EXPIRED",
       decisions: [],

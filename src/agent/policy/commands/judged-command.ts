@@ -52,10 +52,10 @@ export function runsAsReading(scope: CommandScope, act: CommandAct): boolean {
   );
 }
 
-/** The answer of a rule about calls of a tool, or about command lines, to a command. */
+/** The answer of a rule about all calls of a tool, or about command lines, to a command. */
 export function speaksOfCommand(rule: Rule, { call, line, command }: CommandAct): Touch {
   if (!rule.isForTool(call.name) || !conditionsHold(rule, call.values, "reaches", isOfNoCommand)) return "no";
-  if (rule.conditions.every(isOfNoCommand)) return "yes";
+  if (rule.conditions.length === 0) return "yes";
   const touches = new Set(spokenPatterns(rule, line.parameter).map((pattern) => touchesCommand(pattern, command)));
   return touches.has("yes") ? "yes" : touches.has("maybe") ? "maybe" : "no";
 }
