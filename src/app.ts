@@ -10,7 +10,7 @@ import {
   HomesSweep,
 } from "./sweeps/sweeps.ts";
 import { LEASE_TIMES, endAll, type AgentOfTenant, type LeaseTimes } from "./agent/loop/lease.ts";
-import { logForOperator } from "./deliveries/operator-log.ts";
+import { logForOperator, countWork } from "./deliveries/operator-reports.ts";
 import { listenerConsumers } from "./deliveries/listeners.ts";
 import type { Model } from "./agent/models/model.ts";
 import type { ServerServices } from "./agent/loop/scope.ts";
@@ -49,7 +49,6 @@ import { serverMetrics } from "./metrics.ts";
 import { measureEventLoop } from "./telemetry/event-loop.ts";
 import { Meters } from "./telemetry/meters.ts";
 import { observedBy } from "./db/observer.ts";
-import { countWork } from "./deliveries/count-work.ts";
 import { Readers } from "./events/reading/reader.ts";
 import { systemClock, type Clock } from "./lib/time.ts";
 import type { Version } from "./telemetry/version.ts";

@@ -10,7 +10,7 @@ import type { Settings } from "./config/settings.ts";
 import type { Tenants, TenantSettings } from "./config/tenants.ts";
 import { ApprovalKind, ApprovalState } from "./db/generated/enums.ts";
 import { DONE_REASONS } from "./db/commit/change.ts";
-import { TOOL_OUTCOMES } from "./deliveries/count-work.ts";
+import { TOOL_OUTCOMES } from "./deliveries/operator-reports.ts";
 import type { Meters } from "./telemetry/meters.ts";
 
 export function partsOf(
