@@ -87,7 +87,14 @@ function judgeActs(acts: readonly Act[], policy: Policy, hosts: HostLists, lines
 function scopeOf(scope: Omit<Scope, "mode" | "matches">): Scope {
   const { mode } = scope.permission;
   let known: ReturnType<Scope["mode"]> | null = null;
-  return { ...scope, mode: (call) => (known ??= modeVerdict(mode, call)), matches: new RuleMatches() };
+  let matches: RuleMatches | null = null;
+  return {
+    ...scope,
+    mode: (call) => (known ??= modeVerdict(mode, call)),
+    get matches() {
+      return (matches ??= new RuleMatches());
+    },
+  };
 }
 
 function modeVerdict(mode: PermissionMode, call: PolicyCall): Pick<Decision, "verdict" | "reason"> {

@@ -25,7 +25,7 @@ import { sensitivePart } from "./commands/secrets.ts";
 import { hostText, hostRuleAllows, hostRuleDenies, type HostRule, type StoredHostRule } from "./hosts/host-rule.ts";
 import { opensFile, readingRules, type Rule } from "./rule.ts";
 import type { Consideration, PolicyCall } from "./permission.ts";
-import { marksCommand, RuleMatches } from "./rules-of-acts.ts";
+import { marksCommand, type RuleMatches } from "./rules-of-acts.ts";
 
 /** All by which one permission judges an act. */
 export type Scope = CommandScope & {
@@ -117,7 +117,8 @@ function isLocalName(name: string): boolean {
   return name === "localhost" || name.endsWith(".localhost");
 }
 
-function rulesThatDeny(act: Act, { permission, matches }: Scope): Said {
+function rulesThatDeny(act: Act, scope: Scope): Said {
+  const { permission } = scope;
   const decide = (rule: NamedRule, index: number): Decision => {
     const isOfAnother = "call" in act && "isForTool" in rule && !rule.isForTool(act.call.name);
     const reason = `the rule ${rule.source} forbids ${isOfAnother ? `what ${act.call.name} would reach` : "it"}`;
@@ -126,7 +127,7 @@ function rulesThatDeny(act: Act, { permission, matches }: Scope): Said {
   };
   return act.kind === "connect"
     ? firstRule("deny", permission.hosts.deny, act, (rule) => hostRuleDenies(rule, act.host), decide)
-    : firstRule("deny", permission.deny, act, (rule) => matches.denies(rule, act), decide);
+    : firstRule("deny", permission.deny, act, (rule) => scope.matches.denies(rule, act), decide);
 }
 
 function denyTools({ call: { name } }: CallAct, { permission: { place, denyTools: names } }: Scope): Said {
@@ -245,7 +246,8 @@ function sensitiveFiles(act: ActOf<"file"> | ActOf<"command"> | ActOf<"open">, s
 const PROTECTED = "other programs take the file as orders, and no allow rule names it";
 const SECRET = "the file mostly holds secrets, and no allow rule names it";
 
-function askRules(act: CallAct, { permission, matches }: Scope): Said {
+function askRules(act: CallAct, scope: Scope): Said {
+  const { permission } = scope;
   const decide = (rule: Rule, index: number): Decision => {
     const parts = partsOf(act, rule, `${rule.source} asks for it`);
     return decided(
@@ -257,10 +259,10 @@ function askRules(act: CallAct, { permission, matches }: Scope): Said {
       parts,
     );
   };
-  return firstRule("ask", permission.ask, act, (rule) => matches.asks(rule, act), decide);
+  return firstRule("ask", permission.ask, act, (rule) => scope.matches.asks(rule, act), decide);
 }
 
-/** A file or folder beside command lines: their commands answer for it, unless every template asks about it. */
+/** A file or folder of a call with command lines: their commands answer for it, unless every template asks about it. */
 function namedBesideCommands(act: ActOf<"file" | "search">, scope: Scope): Said {
   return act.isCarried && !isSensitive(act, scope) ? ANSWERED : NOTHING;
 }
@@ -286,7 +288,7 @@ function readingCommands(act: ActOf<"use"> | ActOf<"command">, scope: Scope): Sa
   return says("allow", READ_ONLY_COMMANDS, at, "its command lines only read");
 }
 
-/** A command that only reads, beside others of its lines that rules allow. */
+/** A command that only reads, in lines whose other commands rules allow. */
 function readingBesideRules(act: ActOf<"command">, scope: Scope): Said {
   const { permission, matches } = scope;
   if (!permission.readOnlyCommands || act.whole === null || !matches.areTakenIn(act.call, scope)) return NOTHING;
@@ -297,12 +299,13 @@ function readingBesideRules(act: ActOf<"command">, scope: Scope): Said {
 
 /** True for a command that runs without a stored rule, since it only reads. */
 function readsFreely(act: CallAct, scope: Scope): boolean {
+  if (act.kind !== "command" || act.whole === null) return false;
   const { permission, matches } = scope;
   const isAsked =
     permission.requireApprovalTools.includes(act.call.name) ||
     matches.writesItself(act.call) ||
     permission.ask.some((rule) => matches.asks(rule, act));
-  return act.kind === "command" && act.whole !== null && !isAsked && runsAsReading(scope, { ...act, command: act.whole });
+  return !isAsked && runsAsReading(scope, { ...act, command: act.whole });
 }
 
 function modes(act: CallAct, scope: Scope): Said {
