@@ -6,7 +6,7 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { coverRule } from "../src/agent/policy/cover-rule.ts";
-import { readPermission } from "../src/agent/policy/permission.ts";
+import { readPermission } from "../src/agent/policy/permission-source.ts";
 import { BUILTIN_TOOLS } from "../src/agent/tools/builtin.ts";
 import type { HostDecision } from "../src/agent/workspace/network/reach.ts";
 import { availability } from "../src/agent/workspace/sandbox/available.ts";

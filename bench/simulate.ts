@@ -1,4 +1,4 @@
-import { readPermission } from "../src/agent/policy/permission.ts";
+import { readPermission } from "../src/agent/policy/permission-source.ts";
 import { MOST_CALLS, simulate } from "../src/agent/policy/simulate.ts";
 import { BUILTIN_TOOLS } from "../src/agent/tools/builtin.ts";
 import { openDatabase } from "../src/db/database.ts";

@@ -24,7 +24,7 @@ export type {
 } from "./agent/conversation/model-hooks.ts";
 export type { Script } from "./agent/models/script.ts";
 export type { CustomMode, PolicyCall, Verdict } from "./agent/policy/permission.ts";
-export type { PermissionSource } from "./agent/policy/permission.ts";
+export type { PermissionSource } from "./agent/policy/permission-source.ts";
 export { PathRefused } from "./agent/workspace/workspace.ts";
 export { sandboxAvailable } from "./agent/workspace/sandbox/available.ts";
 export type { Workspace } from "./agent/workspace/workspace.ts";

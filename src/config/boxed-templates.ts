@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { PermissionSource } from "../agent/policy/permission.ts";
+import type { PermissionSource } from "../agent/policy/permission-source.ts";
 import type { Availability } from "../agent/workspace/sandbox/available.ts";
 import type { SandboxDemand } from "../agent/workspace/sandbox/sandbox.ts";
 import type { TriplaneConfig } from "./config.ts";

@@ -1,4 +1,4 @@
-import type { PermissionSource } from "../agent/policy/permission.ts";
+import type { PermissionSource } from "../agent/policy/permission-source.ts";
 
 /** Permission blocks for templates: `permission: presets.readOnly`. A custom block may spread one and add rules. */
 export const presets = {

@@ -6,14 +6,13 @@ import type { MessagesChanged, PostModel, PreModel } from "../agent/conversation
 import { CONVERSATION_SETTINGS } from "../agent/conversation/scope.ts";
 import { TURN_SETTINGS, type Template, type Hooks } from "../agent/loop/scope.ts";
 import type { Model } from "../agent/models/model.ts";
+import { type Permission, type CustomMode } from "../agent/policy/permission.ts";
 import {
   PERMISSION_SETTINGS,
   readPermission,
   type PermissionSource,
   type Vocabulary,
-  type Permission,
-  type CustomMode,
-} from "../agent/policy/permission.ts";
+} from "../agent/policy/permission-source.ts";
 import { type Placed, hookList, listOf, postHooks, type HookList, type PreToolUse } from "../agent/tools/tool-hooks.ts";
 import type { Tool } from "../agent/tools/tool.ts";
 import { protectedPaths } from "../agent/workspace/sandbox/protected-paths.ts";

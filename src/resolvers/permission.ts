@@ -5,7 +5,7 @@ import { ISSUES, refusalText, type Refusal } from "../agent/calls/refusals/refus
 import { templateOf } from "../agent/loop/scope.ts";
 import type { OwnPermission } from "../agent/policy/agent-policy.ts";
 import { NETWORK } from "../agent/policy/hosts/host-rule.ts";
-import { readPermission, type PermissionSource } from "../agent/policy/permission.ts";
+import { readPermission, type PermissionSource } from "../agent/policy/permission-source.ts";
 import { MOST_CALLS, simulate, type CallCursor, type Simulation } from "../agent/policy/simulate.ts";
 import type { Json } from "../lib/json.ts";
 import { type Context, clientError, type UserError, visibleAgents, visibleCreator } from "./context.ts";

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { narrowestRule } from "../../src/agent/approvals/allow-rules/narrowest-rule.ts";
 import { judge } from "../../src/agent/policy/judge.ts";
-import { readPermission } from "../../src/agent/policy/permission.ts";
+import { readPermission } from "../../src/agent/policy/permission-source.ts";
 import { ruleValues } from "../../src/agent/policy/rule-values.ts";
 import { ruleMatches } from "../../src/agent/policy/rule.ts";
 import { parseRule } from "../../src/agent/policy/parse-rule.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { PermissionSource } from "../../src/agent/policy/permission.ts";
+import type { PermissionSource } from "../../src/agent/policy/permission-source.ts";
 import type { Json } from "../../src/lib/json.ts";
 import { SimulatePolicyDocument, ToolCallStatsDocument, type SimulatePolicyQueryVariables } from "../generated/documents.ts";
 import { tokenActor } from "../support/actors.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { PermissionSource } from "../../src/agent/policy/permission.ts";
+import type { PermissionSource } from "../../src/agent/policy/permission-source.ts";
 import { narrowedRules } from "../../src/agent/policy/narrowed-rules.ts";
 import { defineTool } from "../../src/agent/tools/tool.ts";
 import { presets, type TemplateConfig } from "../../src/triplane.ts";

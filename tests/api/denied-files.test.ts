@@ -2,7 +2,7 @@ import { access, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { ScriptCall } from "../../src/agent/models/script.ts";
-import type { PermissionSource } from "../../src/agent/policy/permission.ts";
+import type { PermissionSource } from "../../src/agent/policy/permission-source.ts";
 import { defineTool } from "../../src/agent/tools/tool.ts";
 import type { Json } from "../../src/lib/json.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Around } from "../../src/agent/calls/hooks.ts";
 import type { PreToolUse } from "../../src/agent/tools/tool-hooks.ts";
-import type { PermissionSource } from "../../src/agent/policy/permission.ts";
+import type { PermissionSource } from "../../src/agent/policy/permission-source.ts";
 import { defineTool } from "../../src/agent/tools/tool.ts";
 import type { TemplateConfig } from "../../src/triplane.ts";
 import type { Json } from "../../src/lib/json.ts";

@@ -6,7 +6,7 @@ import { TOOL_LIMIT_SETTINGS } from "../../src/agent/calls/slots.ts";
 import { CALL_SETTINGS } from "../../src/agent/calls/scope.ts";
 import { CONVERSATION_SETTINGS } from "../../src/agent/conversation/scope.ts";
 import { TURN_SETTINGS } from "../../src/agent/loop/scope.ts";
-import { PERMISSION_SETTINGS } from "../../src/agent/policy/permission.ts";
+import { PERMISSION_SETTINGS } from "../../src/agent/policy/permission-source.ts";
 import { CONFIG_SETTINGS } from "../../src/config/config.ts";
 import { HOOK_SETTINGS, TEMPLATE_SETTINGS } from "../../src/config/templates.ts";
 import {

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { isEnumType, isInputObjectType, isInterfaceType, isObjectType } from "graphql";
 import { expect, it } from "vitest";
-import { PERMISSION_SETTINGS } from "../../src/agent/policy/permission.ts";
+import { PERMISSION_SETTINGS } from "../../src/agent/policy/permission-source.ts";
 import { BUILTIN_TOOLS } from "../../src/agent/tools/builtin.ts";
 import { CONFIG_SETTINGS } from "../../src/config/config.ts";
 import { HOOK_SETTINGS, TEMPLATE_SETTINGS } from "../../src/config/templates.ts";

@@ -1,7 +1,7 @@
 import type { Actor } from "../../src/agent/actors/actor.ts";
 import { createAgent } from "../../src/agent/commands/create-agent.ts";
 import { sendMessage } from "../../src/agent/commands/messages.ts";
-import { readPermission, type PermissionSource } from "../../src/agent/policy/permission.ts";
+import { readPermission, type PermissionSource } from "../../src/agent/policy/permission-source.ts";
 import { beginTerm, claim, LEASE_TIMES } from "../../src/agent/loop/lease.ts";
 import { Loop } from "../../src/agent/loop/loop.ts";
 import type { AgentServices } from "../../src/agent/loop/scope.ts";

@@ -2,7 +2,7 @@ import { APPROVAL_SETTINGS } from "../../src/agent/approvals/scope.ts";
 import { CALL_SETTINGS } from "../../src/agent/calls/scope.ts";
 import { CONVERSATION_SETTINGS } from "../../src/agent/conversation/scope.ts";
 import { TURN_SETTINGS, type Template } from "../../src/agent/loop/scope.ts";
-import { readPermission } from "../../src/agent/policy/permission.ts";
+import { readPermission } from "../../src/agent/policy/permission-source.ts";
 import { complete } from "../../src/lib/setting.ts";
 
 /** A template as the defaults make it, for tests below the configuration. Those who ask may decide themselves. */

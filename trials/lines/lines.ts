@@ -2,7 +2,7 @@ import { cp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { judgeByPolicy } from "../../src/agent/calls/stages/permission.ts";
 import { validate } from "../../src/agent/calls/stages/validation.ts";
-import { readPermission } from "../../src/agent/policy/permission.ts";
+import { readPermission } from "../../src/agent/policy/permission-source.ts";
 import { bashRun } from "../../src/agent/tools/bash/run.ts";
 import { Workspace } from "../../src/agent/workspace/workspace.ts";
 import { presets } from "../../src/triplane.ts";

@@ -7,7 +7,7 @@ import { accepted, refused, type Result } from "../../lib/result.ts";
 import { headBytes, messageOf } from "../../lib/text.ts";
 import { missingAbility, type Actor, type Outcome, type CommandRefusal } from "../actors/actor.ts";
 import type { OwnPermission } from "../policy/agent-policy.ts";
-import { readPermission } from "../policy/permission.ts";
+import { readPermission } from "../policy/permission-source.ts";
 import type { AgentServices } from "../loop/scope.ts";
 import { agentRow, createdEvent, type NewAgent, readTitle } from "./agent-row.ts";
 import { MAX_TIMEOUT_MS } from "../tools/tool.ts";

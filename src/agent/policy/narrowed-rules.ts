@@ -1,6 +1,6 @@
 import type { Sql, Statement } from "../../db/sql.ts";
 import type { Tool } from "../tools/tool.ts";
-import { asListedNow } from "./commands/recorded-files.ts";
+import { asListedNow } from "./commands/recorded-lines.ts";
 import { judge } from "./judge.ts";
 import type { Permission, PolicyBox, StoredRule } from "./permission.ts";
 import { storedRules } from "./stored-rules.ts";

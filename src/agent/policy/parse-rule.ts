@@ -5,18 +5,8 @@ import { operatorProblem, withHeldQuotes, withReleasedQuotes } from "../bash/pat
 import { parametersOf, speaksOf } from "../tools/path-places.ts";
 import type { Tool } from "../tools/tool.ts";
 import { alternativesOf, bracketProblem, globMatcher, isPattern, textMatcher } from "../workspace/glob.ts";
-import {
-  isWithin,
-  type Condition,
-  type DeniedPath,
-  type PathPattern,
-  type Rule,
-  NOT_CLOSED,
-  NOT_QUOTED,
-  patternOf,
-  takesEverything,
-  type RuleProblem,
-} from "./rule.ts";
+import { isWithin, type Condition, type DeniedPath, type PathPattern, type Rule } from "./rule.ts";
+import { NOT_CLOSED, NOT_QUOTED, patternOf, takesEverything, type RuleProblem } from "./rule-text.ts";
 import { usesOf } from "./rule-values.ts";
 
 /** The tools that rules may speak of. */

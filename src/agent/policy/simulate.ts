@@ -1,19 +1,12 @@
 import { setImmediate } from "node:timers/promises";
 import { readPiece } from "../../db/connections/reader-limits.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
-import { asListedNow } from "./commands/recorded-files.ts";
+import { asListedNow } from "./commands/recorded-lines.ts";
 import { storedRules } from "./stored-rules.ts";
 import { agentPolicy, type OwnPermission } from "./agent-policy.ts";
 import { judge } from "./judge.ts";
-import {
-  isStricter,
-  type Explanation,
-  type Permission,
-  type Policy,
-  type PolicyBox,
-  type Verdict,
-  type Vocabulary,
-} from "./permission.ts";
+import { isStricter, type Explanation, type Permission, type Policy, type PolicyBox, type Verdict } from "./permission.ts";
+import { type Vocabulary } from "./permission-source.ts";
 import type { RuleValues } from "./rule-values.ts";
 
 /** Which recorded calls a proposed permission is asked about. Null conditions hold for all. */

@@ -1,4 +1,4 @@
-import type { PermissionSource } from "../../agent/policy/permission.ts";
+import type { PermissionSource } from "../../agent/policy/permission-source.ts";
 import { builder } from "../builder.ts";
 
 export const PermissionInput = builder.inputType("PermissionInput", {

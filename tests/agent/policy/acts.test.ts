@@ -1,12 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { actsOf, judge, judgeConnection, judgeOpening } from "../../../src/agent/policy/judge.ts";
 import { agentPermissions, boundsOfDescendants } from "../../../src/agent/policy/agent-policy.ts";
-import {
-  readPermission,
-  type PermissionSource,
-  type Explanation,
-  type Permission,
-} from "../../../src/agent/policy/permission.ts";
+import { type Explanation, type Permission } from "../../../src/agent/policy/permission.ts";
+import { readPermission, type PermissionSource } from "../../../src/agent/policy/permission-source.ts";
 import { ruleValues, type RuleValues } from "../../../src/agent/policy/rule-values.ts";
 import { BUILTIN_TOOLS } from "../../../src/agent/tools/builtin.ts";
 import { defineTool, type Tool } from "../../../src/agent/tools/tool.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { deadRules } from "../../../src/agent/policy/dead-rules.ts";
-import { readPermission, type PermissionSource } from "../../../src/agent/policy/permission.ts";
+import { readPermission, type PermissionSource } from "../../../src/agent/policy/permission-source.ts";
 import { BUILTIN_TOOLS } from "../../../src/agent/tools/builtin.ts";
 import { presets } from "../../../src/triplane.ts";
 

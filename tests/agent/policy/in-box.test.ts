@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { judge } from "../../../src/agent/policy/judge.ts";
 import { agentPolicy } from "../../../src/agent/policy/agent-policy.ts";
-import { readPermission, type PermissionSource } from "../../../src/agent/policy/permission.ts";
+import { readPermission, type PermissionSource } from "../../../src/agent/policy/permission-source.ts";
 import type { RuleValues } from "../../../src/agent/policy/rule-values.ts";
 import { BUILTIN_TOOLS } from "../../../src/agent/tools/builtin.ts";
 import { presets } from "../../../src/config/presets.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { PermissionSource } from "../../../src/agent/policy/permission.ts";
+import type { PermissionSource } from "../../../src/agent/policy/permission-source.ts";
 import { presets, type TemplateConfig } from "../../../src/triplane.ts";
 import { AllowAlwaysDocument, AllowRuleProposalDocument, AllowRulesDocument } from "../../generated/documents.ts";
 import { shell } from "../../support/command-lines.ts";

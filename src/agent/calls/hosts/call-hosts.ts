@@ -2,7 +2,8 @@ import { agentPermissions } from "../../policy/agent-policy.ts";
 import { type HostRule, byHost, hostText, readHost, type Host } from "../../policy/hosts/host-rule.ts";
 import type { RememberedHostRules } from "../../policy/hosts/remembered-host-rules.ts";
 import { judgeConnection } from "../../policy/judge.ts";
-import type { Vocabulary, Permission } from "../../policy/permission.ts";
+import type { Permission } from "../../policy/permission.ts";
+import type { Vocabulary } from "../../policy/permission-source.ts";
 import type { CallingAgent } from "../call.ts";
 
 export type RefusedHosts = {

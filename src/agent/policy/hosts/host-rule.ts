@@ -1,7 +1,7 @@
 import { isIPv6 } from "node:net";
 import ipaddr from "ipaddr.js";
 import { accepted, refused, type Result } from "../../../lib/result.ts";
-import { type RuleScope, type RuleProblem, NOT_CLOSED, NOT_QUOTED, patternOf, takesEverything } from "../rule.ts";
+import { type RuleScope, type RuleProblem, NOT_CLOSED, NOT_QUOTED, patternOf, takesEverything } from "../rule-text.ts";
 
 /**
  * A host and its port, in the one form in which hosts are compared: a name in lower case and in ASCII (punycode), without

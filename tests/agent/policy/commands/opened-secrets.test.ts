@@ -2,7 +2,7 @@ import { symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { judge } from "../../../../src/agent/policy/judge.ts";
-import { readPermission, type PermissionSource } from "../../../../src/agent/policy/permission.ts";
+import { readPermission, type PermissionSource } from "../../../../src/agent/policy/permission-source.ts";
 import { ruleValues } from "../../../../src/agent/policy/rule-values.ts";
 import { BUILTIN_TOOLS } from "../../../../src/agent/tools/builtin.ts";
 import type { Workspace } from "../../../../src/agent/workspace/workspace.ts";

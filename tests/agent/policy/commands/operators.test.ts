@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { agentPermissions } from "../../../../src/agent/policy/agent-policy.ts";
 import { patternOfWord } from "../../../../src/agent/bash/pattern-words.ts";
-import { readPermission } from "../../../../src/agent/policy/permission.ts";
+import { readPermission } from "../../../../src/agent/policy/permission-source.ts";
 import { parseRule } from "../../../../src/agent/policy/parse-rule.ts";
 import { storedRules } from "../../../../src/agent/policy/stored-rules.ts";
 import { BUILTIN_TOOLS } from "../../../../src/agent/tools/builtin.ts";

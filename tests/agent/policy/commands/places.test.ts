@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { ruleMatches, type Extent } from "../../../../src/agent/policy/rule.ts";
 import { parseRule } from "../../../../src/agent/policy/parse-rule.ts";
 import { judge } from "../../../../src/agent/policy/judge.ts";
-import { readPermission } from "../../../../src/agent/policy/permission.ts";
+import { readPermission } from "../../../../src/agent/policy/permission-source.ts";
 import {
   reachedPaths,
   ruleValues,
@@ -10,7 +10,7 @@ import {
   writtenFiles,
   type RuleValues,
 } from "../../../../src/agent/policy/rule-values.ts";
-import { asListedNow } from "../../../../src/agent/policy/commands/recorded-files.ts";
+import { asListedNow } from "../../../../src/agent/policy/commands/recorded-lines.ts";
 import { withFolderContents } from "../../../../src/agent/policy/commands/folder-content.ts";
 import { gitTime } from "../../../../src/agent/bash/git/answer-of-git.ts";
 import { bashRun } from "../../../../src/agent/tools/bash/run.ts";

@@ -1,7 +1,7 @@
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { PermissionSource } from "../../../../src/agent/policy/permission.ts";
+import type { PermissionSource } from "../../../../src/agent/policy/permission-source.ts";
 import type { Workspace } from "../../../../src/agent/workspace/workspace.ts";
 import { presets } from "../../../../src/config/presets.ts";
 import { commandJudge, projectFolder } from "../../../support/command-lines.ts";

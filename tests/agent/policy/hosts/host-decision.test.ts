@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readPermission, type PermissionSource } from "../../../../src/agent/policy/permission.ts";
+import { readPermission, type PermissionSource } from "../../../../src/agent/policy/permission-source.ts";
 import { judgeConnection, type HostPolicy } from "../../../../src/agent/policy/judge.ts";
 import { hostRuleFor, parseHostRule, parseListedHost } from "../../../../src/agent/policy/hosts/host-rule.ts";
 import { ownTool } from "../../../support/tools.ts";

@@ -3,7 +3,7 @@ import { chmod, chown, mkdir, rename, rm, symlink, utimes, writeFile } from "nod
 import { join, relative } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { coverRule } from "../../../../src/agent/policy/cover-rule.ts";
-import { readPermission, type PermissionSource } from "../../../../src/agent/policy/permission.ts";
+import { readPermission, type PermissionSource } from "../../../../src/agent/policy/permission-source.ts";
 import { BUILTIN_TOOLS } from "../../../../src/agent/tools/builtin.ts";
 import { CoveredPaths, type CoverRule } from "../../../../src/agent/workspace/sandbox/covered-paths.ts";
 import { SandboxRefused } from "../../../../src/agent/workspace/sandbox/sandbox-refused.ts";
