@@ -31,8 +31,12 @@ it("the embedded database is compiled once: what runs often is not compiled agai
     ["--trace-wasm-compilation-times", "--input-type=module", "--eval", program],
     { maxBuffer: 64 * 1024 * 1024 },
   );
-  expect(stdout).toContain("using Liftoff");
-  expect(stdout).not.toContain("using TurboFan");
+  const compiled = [...stdout.matchAll(/Compiled function (\w+)#(\d+) using (\w+)/g)];
+  // Node has modules of its own, such as the one that strips types: PostgreSQL is the one with the most functions.
+  const largest = compiled.toSorted(([, , one], [, , other]) => Number(other) - Number(one))[0]?.[1];
+  const ofPostgres = compiled.filter(([, module]) => module === largest);
+  expect(ofPostgres.length).toBeGreaterThan(1_000);
+  expect(new Set(ofPostgres.map(([, , , compiler]) => compiler))).toEqual(new Set(["Liftoff"]));
 });
 
 describe("the folder that was initialised at install", () => {
