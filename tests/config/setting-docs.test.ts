@@ -29,7 +29,7 @@ const GROUPS = [
   ["agent/calls/scope.ts", "CALL_SETTINGS", CALL_SETTINGS],
   ["agent/calls/slots.ts", "TOOL_LIMIT_SETTINGS", TOOL_LIMIT_SETTINGS],
   ["agent/approvals/scope.ts", "APPROVAL_SETTINGS", APPROVAL_SETTINGS],
-  ["agent/policy/permission.ts", "PERMISSION_SETTINGS", PERMISSION_SETTINGS],
+  ["agent/policy/permission-source.ts", "PERMISSION_SETTINGS", PERMISSION_SETTINGS],
   ["config/models.ts", "PRICE_SETTINGS", PRICE_SETTINGS],
   ["config/models.ts", "HOSTED_SETTINGS", HOSTED_SETTINGS],
   ["config/models.ts", "ANTHROPIC_SETTINGS", ANTHROPIC_SETTINGS],
