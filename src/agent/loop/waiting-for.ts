@@ -27,7 +27,8 @@ export type Standstill = {
 };
 
 export const FOLDER_HUNG = "folder_hung";
-const OF_PEOPLE = "'MESSAGE_RECEIVED', 'MESSAGE_WITHDRAWN', 'AGENT_RENAMED', 'PERMISSION_DECIDED', 'INTERRUPT_REQUESTED', 'TOOL_CANCEL_REQUESTED'";
+const OF_PEOPLE =
+  "'MESSAGE_RECEIVED', 'MESSAGE_WITHDRAWN', 'AGENT_RENAMED', 'PERMISSION_DECIDED', 'INTERRUPT_REQUESTED', 'TOOL_CANCEL_REQUESTED'";
 
 /** The newest events of an agent that are searched for its wait for a model: people's events may follow it. */
 const NEWEST = 20;
