@@ -6,7 +6,7 @@ import type { MessagesChanged, PostModel, PreModel } from "../agent/conversation
 import { CONVERSATION_SETTINGS } from "../agent/conversation/scope.ts";
 import { TURN_SETTINGS, type Template, type Hooks } from "../agent/loop/scope.ts";
 import type { Model } from "../agent/models/model.ts";
-import { type Permission, type CustomMode } from "../agent/policy/permission.ts";
+import type { Permission, CustomMode } from "../agent/policy/permission.ts";
 import {
   PERMISSION_SETTINGS,
   readPermission,

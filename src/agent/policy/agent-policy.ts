@@ -2,11 +2,11 @@ import { dirname } from "node:path";
 import { isInside } from "../../lib/path-inside.ts";
 import { Workspace } from "../workspace/workspace.ts";
 import { judgeOpening, judge } from "./judge.ts";
-import { type Permission, type Permissions, type Policy, type PolicyBox, type StoredRule } from "./permission.ts";
+import type { Permission, Permissions, Policy, PolicyBox, StoredRule } from "./permission.ts";
 import { readPermission, type PermissionSource, type Vocabulary } from "./permission-source.ts";
 import { judgedFiles, type RuleValues, type RuleValue } from "./rule-values.ts";
 import { READS } from "./rule.ts";
-import { type RuleScope } from "./rule-text.ts";
+import type { RuleScope } from "./rule-text.ts";
 
 /** A permission block of one agent's own: it holds besides its template's, or, if an administrator said so, instead. */
 export type OwnPermission = { readonly scope: "TIGHTEN" | "REPLACE"; readonly source: PermissionSource };

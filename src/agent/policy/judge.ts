@@ -27,6 +27,42 @@ export function judge(call: PolicyCall, policy: Policy): Explanation {
   return judgeActs(actsOf(call, lines), policy, NO_HOSTS, lines);
 }
 
+/** The acts of a call: those of its command lines first, then the files and searches that it names. */
+export function actsOf(call: PolicyCall, lines: readonly NamedLine[] = linesOf(call.values)): readonly CallAct[] {
+  const isCarried = lines.length > 0;
+  const named = Object.entries(call.values).flatMap(([place, list]) =>
+    list.flatMap((value): readonly CallAct[] => {
+      if (value.kind === "file") return [{ kind: "file", call, place, file: value, isCarried }];
+      return value.kind === "search" ? [{ kind: "search", call, place, search: value, isCarried }] : [];
+    }),
+  );
+  const run = lines.flatMap((line) => actsOfLine(call, line));
+  // Lines without commands run nothing: the use of their tool answers for the files beside them.
+  return run.length === 0 && (isCarried || named.length === 0) ? [{ kind: "use", call }, ...named] : [...run, ...named];
+}
+
+function actsOfLine(call: PolicyCall, line: NamedLine): readonly CallAct[] {
+  const { trouble, hidden, chosen, commands } = line.line;
+  const unread = trouble ?? hidden;
+  const hiding = hidden ?? chosen;
+  const wholes = commands.filter(({ isWhole }) => isWhole);
+  const isAnswered = wholes.length > 0 || unread !== null;
+  const unproven = (part: Trouble | null, hides: boolean, isCarried: boolean): readonly CallAct[] =>
+    part === null ? [] : [{ kind: "unproven", call, line, trouble: part, hides, isCarried }];
+  return [
+    ...unproven(unread, unread === hiding, false),
+    ...unproven(hiding === unread ? null : hiding, true, isAnswered),
+    ...commands.map((command): CallAct => {
+      const whole = command.isWhole ? command : (wholes.find((other) => isInside(command, other)) ?? null);
+      return { kind: "command", call, line, command, whole, isCarried: !command.isWhole && isAnswered };
+    }),
+  ];
+}
+
+function isInside(inner: FoundCommand, outer: FoundCommand): boolean {
+  return outer.start <= inner.start && inner.end <= outer.end;
+}
+
 /** All by which it is decided which hosts an agent may reach. */
 export type HostPolicy = Permissions & HostLists;
 
@@ -204,42 +240,6 @@ function located(explanation: Explanation, parts: readonly ExplainedPart[], line
   const where = `characters ${first.start + 1} to ${first.end} of ${first.parameter}`;
   const reason = explanation.reason.includes(first.reason) ? where : `${where}: ${first.reason}`;
   return { ...explanation, reason: `${explanation.reason} (${reason})`, parts: inOrder(parts, lines) };
-}
-
-/** The acts of a call: those of its command lines first, then the files and searches that it names. */
-export function actsOf(call: PolicyCall, lines: readonly NamedLine[] = linesOf(call.values)): readonly CallAct[] {
-  const isCarried = lines.length > 0;
-  const named = Object.entries(call.values).flatMap(([place, list]) =>
-    list.flatMap((value): readonly CallAct[] => {
-      if (value.kind === "file") return [{ kind: "file", call, place, file: value, isCarried }];
-      return value.kind === "search" ? [{ kind: "search", call, place, search: value, isCarried }] : [];
-    }),
-  );
-  const run = lines.flatMap((line) => actsOfLine(call, line));
-  // Lines without commands run nothing: the use of their tool answers for the files beside them.
-  return run.length === 0 && (isCarried || named.length === 0) ? [{ kind: "use", call }, ...named] : [...run, ...named];
-}
-
-function actsOfLine(call: PolicyCall, line: NamedLine): readonly CallAct[] {
-  const { trouble, hidden, chosen, commands } = line.line;
-  const unread = trouble ?? hidden;
-  const hiding = hidden ?? chosen;
-  const wholes = commands.filter(({ isWhole }) => isWhole);
-  const isAnswered = wholes.length > 0 || unread !== null;
-  const unproven = (part: Trouble | null, hides: boolean, isCarried: boolean): readonly CallAct[] =>
-    part === null ? [] : [{ kind: "unproven", call, line, trouble: part, hides, isCarried }];
-  return [
-    ...unproven(unread, unread === hiding, false),
-    ...unproven(hiding === unread ? null : hiding, true, isAnswered),
-    ...commands.map((command): CallAct => {
-      const whole = command.isWhole ? command : (wholes.find((other) => isInside(command, other)) ?? null);
-      return { kind: "command", call, line, command, whole, isCarried: !command.isWhole && isAnswered };
-    }),
-  ];
-}
-
-function isInside(inner: FoundCommand, outer: FoundCommand): boolean {
-  return outer.start <= inner.start && inner.end <= outer.end;
 }
 
 /** The stricter of the explanations of two permissions, with what both considered. If they say the same, it has the parts of both. */

@@ -24,7 +24,7 @@ import { heldBack, runsAsReading, unprovenHeldBack, whyAsked, type CommandScope 
 import { sensitivePart } from "./commands/secrets.ts";
 import { hostText, hostRuleAllows, hostRuleDenies, type HostRule, type StoredHostRule } from "./hosts/host-rule.ts";
 import { opensFile, readingRules, type Rule } from "./rule.ts";
-import type { Consideration, PolicyCall } from "./permission.ts";
+import type { Consideration, Permission, PolicyCall } from "./permission.ts";
 import { marksCommand, type RuleMatches } from "./rules-of-acts.ts";
 
 /** All by which one permission judges an act. */
@@ -51,12 +51,12 @@ export type Judged<Kind extends Act["kind"] = Act["kind"]> = {
   readonly decision: Decision;
 };
 
-type Row = { readonly speaksFor: (act: Act) => boolean; readonly say: (act: Act, scope: Scope) => Said };
+type Row = (act: Act, scope: Scope) => Said;
 
 /** A row of the ladder, with the acts for which it speaks. */
 function row<Kind extends Act["kind"]>(kinds: readonly Kind[], say: (act: ActOf<Kind>, scope: Scope) => Said): Row {
   const isOfKind = (act: Act): act is ActOf<Kind> => kinds.some((kind) => kind === act.kind);
-  return { speaksFor: isOfKind, say: (act, scope) => (isOfKind(act) ? say(act, scope) : NOTHING) };
+  return (act, scope) => (isOfKind(act) ? say(act, scope) : NOTHING);
 }
 
 /** The order in which a permission is asked about an act (docs/permissions.md): the first row that decides wins. */
@@ -92,8 +92,7 @@ export function judgeAct(act: Act, scope: Scope): Judged | null {
   const before: Said["passed"][] = [];
   const passed = (): readonly Consideration[] => before.flatMap((each) => each());
   let asked: Judged | null = null;
-  for (const [index, { speaksFor, say }] of LADDER.entries()) {
-    if (!speaksFor(act)) continue;
+  for (const [index, say] of LADDER.entries()) {
     const said = say(act, scope);
     const { decision } = said;
     if (decision === CARRIED) return asked;
@@ -166,8 +165,8 @@ function allowRules(act: CallAct | ActOf<"connect">, scope: Scope): Said {
     : firstRule("allow", permission.allow, act, allowsAct(act, scope), decide);
 }
 
-function listedHosts({ host }: ActOf<"connect">, { hosts, isBound }: Scope): Said {
-  const rule = isBound ? undefined : hosts.listedHosts.find((each) => hostRuleAllows(each, host));
+function listedHosts({ host }: ActOf<"connect">, { hosts }: Scope): Said {
+  const rule = hosts.listedHosts.find((each) => hostRuleAllows(each, host));
   if (rule === undefined) return NOTHING;
   return says("allow", "sandbox.hosts", rule.place, "the configuration names it", decidingRule(rule, 0));
 }
@@ -192,7 +191,7 @@ function allowsAct(act: CallAct, scope: Scope): (rule: Rule) => boolean {
   return (rule) => scope.matches.allows(rule, act, scope, sensitive);
 }
 
-/** True if every template asks about an act unless a rule names it. */
+/** True for a sensitive act: every template asks about it unless a rule names it. */
 function isSensitive(act: CallAct, scope: Scope): boolean {
   if (act.kind === "command") return scope.box === null && sensitivePart(scope.permission, act.command) !== null;
   return act.kind === "file" && (isSecret(act) || isProtected(act, scope));
@@ -282,19 +281,19 @@ function requireApprovalTools(act: CallAct, scope: Scope): Said {
 function readingCommands(act: ActOf<"use"> | ActOf<"command">, scope: Scope): Said {
   const { permission } = scope;
   if (!permission.readOnlyCommands || !scope.matches.takesLines(act.call) || scope.matches.writesItself(act.call)) return NOTHING;
-  const at = `${permission.place}.readOnlyCommands`;
   const isReading = act.kind === "use" || runsAsReading(scope, act);
-  if (!isReading) return passed(READ_ONLY_COMMANDS, at);
-  return says("allow", READ_ONLY_COMMANDS, at, "its command lines only read");
+  return isReading ? onlyReading(permission) : passed(READ_ONLY_COMMANDS, `${permission.place}.readOnlyCommands`);
 }
 
 /** A command that only reads, in lines whose other commands rules allow. */
 function readingBesideRules(act: ActOf<"command">, scope: Scope): Said {
   const { permission, matches } = scope;
   if (!permission.readOnlyCommands || act.whole === null || !matches.areTakenIn(act.call, scope)) return NOTHING;
-  return runsAsReading(scope, { ...act, command: act.whole })
-    ? says("allow", READ_ONLY_COMMANDS, `${permission.place}.readOnlyCommands`, "its command lines only read")
-    : NOTHING;
+  return runsAsReading(scope, { ...act, command: act.whole }) ? onlyReading(permission) : NOTHING;
+}
+
+function onlyReading({ place }: Permission): Said {
+  return says("allow", READ_ONLY_COMMANDS, `${place}.readOnlyCommands`, "its command lines only read");
 }
 
 /** True for a command that runs without a stored rule, since it only reads. */
@@ -321,7 +320,7 @@ function unnamedHosts({ host }: ActOf<"connect">, { isBound }: Scope): Said {
     : says("ask", "hosts", "built in", `no rule allows ${hostText(host)}`);
 }
 
-/** The reason for which the command of an act, or what cannot be read in its line, is not allowed. */
+/** The reason why the command of an act, or the unreadable part of its line, is not allowed. */
 function whyActIsAsked(act: CallAct, scope: Scope): readonly Trouble[] {
   if (act.kind === "unproven") return [act.trouble];
   return act.kind === "command" ? [whyAsked(scope, act)] : [];

@@ -6,7 +6,7 @@ import { storedRules } from "./stored-rules.ts";
 import { agentPolicy, type OwnPermission } from "./agent-policy.ts";
 import { judge } from "./judge.ts";
 import { isStricter, type Explanation, type Permission, type Policy, type PolicyBox, type Verdict } from "./permission.ts";
-import { type Vocabulary } from "./permission-source.ts";
+import type { Vocabulary } from "./permission-source.ts";
 import type { RuleValues } from "./rule-values.ts";
 
 /** Which recorded calls a proposed permission is asked about. Null conditions hold for all. */

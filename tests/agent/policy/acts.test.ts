@@ -208,6 +208,59 @@ describe("the explanation of a call that several rules allow", () => {
   });
 });
 
+describe("faults that users of other systems report", () => {
+  const verdict = (command: string, source: PermissionSource): string =>
+    judged(shell, { command }, { mode: "auto", ...source }).verdict;
+
+  it.each([
+    "find src -type f | xargs rm",
+    "echo a | xargs rm -rf",
+    "find src -exec rm {} \\;",
+    "npm x && rm -rf a",
+    "npm x ; rm a",
+  ])("a deny rule for a command that is another's, or not the first: %s (claude-code 41559, 37662)", (line) =>
+    expect(verdict(line, { deny: ["shell(command:rm *)"] })).toBe("deny"),
+  );
+
+  it.each(["{ cat foo.txt; }", "cat <(ls) foo.txt", "(cat foo.txt)"])(
+    "a deny rule for a file that a group or a substitution reads: %s (claude-code 70369)",
+    (line) => expect(verdict(line, { deny: ["fs_read(path:foo.txt)"] })).not.toBe("allow"),
+  );
+
+  it.each(["echo a >> foo.txt", "{ echo a >> foo.txt; }", "printf a > foo.txt"])(
+    "a deny rule for writing that a redirection evades: %s (claude-code 70369)",
+    (line) => expect(verdict(line, { deny: ["fs_write(path:foo.txt)"] })).toBe("deny"),
+  );
+
+  it.each(["cd src && python3 x.py", "git log; rm a", "git log && touch a", "git log\ntouch a"])(
+    "an allow rule for the first command of a line: %s (claude-code 28784, 94314)",
+    (line) => expect(verdict(line, { mode: "approval", allow: ["shell(command:cd *)", "shell(command:git log *)"] })).toBe("ask"),
+  );
+
+  it.each(["pylint apps | grep x", "git commit -m a && git status"])(
+    "a question about a line whose commands rules allow each: %s (claude-code 46868, 39192)",
+    (line) => {
+      const allow = ["shell(command:pylint *)", "shell(command:grep *)", "shell(command:git *)"];
+      expect(verdict(line, { mode: "approval", allow })).toBe("allow");
+    },
+  );
+});
+
+it("is quick for many lines", () => {
+  const lines = Array.from({ length: 2_000 }, () => "ls");
+  const many = defineTool<{ lines: string[] }>({
+    name: "many",
+    description: "Takes command lines.",
+    readOnly: false,
+    commands: ["lines"],
+    inputSchema: { type: "object", required: ["lines"], properties: { lines: { type: "array", items: { type: "string" } } } },
+    run: () => ({ output: "", details: null }),
+  });
+  const began = performance.now();
+  expect(judged(many, { lines }, { mode: "approval", readOnlyCommands: true }).verdict).toBe("allow");
+  expect(performance.now() - began).toBeLessThan(2_000);
+});
+
 it("is quick for many acts and many rules", () => {
   const rules = (list: string): string[] => Array.from({ length: 100 }, (_, index) => `copy(${list}:/other${index}/**)`);
   const from = Array.from({ length: 1_000 }, (_, index) => `src/${index}.ts`);

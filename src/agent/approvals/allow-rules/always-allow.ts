@@ -15,7 +15,7 @@ import {
   type CommandRefusal,
 } from "../../actors/actor.ts";
 import { agentPolicy, type OwnPermission } from "../../policy/agent-policy.ts";
-import { type Verdict } from "../../policy/permission.ts";
+import type { Verdict } from "../../policy/permission.ts";
 import { MOST_RULES, RULE_CHARACTERS } from "../../policy/permission-source.ts";
 import { judge } from "../../policy/judge.ts";
 import { type NoRule, fileRules, narrowestRule } from "./narrowest-rule.ts";
