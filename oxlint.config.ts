@@ -15,6 +15,7 @@ const ROOMS = {
   sweeps: "src/sweeps looks for things in a rhythm",
   commands: "src/agent/commands is what people may do to agents",
   loop: "src/agent/loop advances agents",
+  waits: "src/agent/waits says what holds an agent back, and when its time has come",
   conversation: "src/agent/conversation lets a model answer",
   approvals: "src/agent/approvals lets people decide",
   calls: "src/agent/calls judges and runs one tool call",

@@ -107,7 +107,7 @@ DECLARE
 BEGIN
   SELECT * INTO v_change FROM json_to_record(p_change) AS c(
     "idempotencyKey" json, "createAgent" json, fork json, "expectSignal" int, "queueLimit" json, agent json, wake boolean, interrupt json, retry json, cancel json, rename json, archive json, withdraw json, received json, images json, joins json, messages json,
-    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "keepRule" json, "toolCalls" json, transitions json, approvals json, "hostRequests" json, "toldHosts" json, todos json, "todosBy" text, "knownFiles" json, "fileChanges" json, "interruptEnd" json, "toldNote" text, "shellStart" json, "shellsTold" json, "shellEnd" json);
+    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "keepRule" json, "toolCalls" json, transitions json, approvals json, waits json, "hostRequests" json, "toldHosts" json, todos json, "todosBy" text, "knownFiles" json, "fileChanges" json, "interruptEnd" json, "toldNote" text, "shellStart" json, "shellsTold" json, "shellEnd" json);
 
   IF v_change."createAgent" IS NULL THEN
     -- A row that others hold for long keeps a connection for a moment only: the caller tries again without one.
@@ -238,7 +238,7 @@ BEGIN
   IF v_change.cancel IS NOT NULL THEN
     UPDATE tool_call SET cancel_requested = v_change.cancel -> 'requested'
     WHERE id = v_change.cancel ->> 'id' AND agent_id = p_agent AND cancel_requested IS NULL
-      AND state IN ('PENDING', 'APPROVAL_REQUIRED', 'APPROVED', 'EXECUTING');
+      AND state IN ('PENDING', 'APPROVAL_REQUIRED', 'APPROVED', 'EXECUTING', 'WAITING');
     IF NOT FOUND THEN
       RAISE EXCEPTION 'tool call % has ended, or is cancelled already', v_change.cancel ->> 'id' USING ERRCODE = 'TP002';
     END IF;
@@ -348,6 +348,9 @@ BEGIN
       SELECT state INTO v_state FROM approval WHERE id = v_closing.id;
       RAISE EXCEPTION 'approval % is %', v_closing.id, v_state USING ERRCODE = 'TP002';
     END IF;
+    IF v_closing."to" <> 'PENDING' THEN
+      UPDATE wait SET settled_at = coalesce(v_closing.closed_at, p_ats[1]) WHERE ref = v_closing.id AND settled_at IS NULL;
+    END IF;
   END LOOP;
 
   IF v_change.decision IS NOT NULL THEN
@@ -404,6 +407,9 @@ BEGIN
       SELECT state INTO v_state FROM tool_call WHERE id = v_item.id;
       RAISE EXCEPTION 'tool call % is %, not %, or is cancelled', v_item.id, v_state, v_item."from" USING ERRCODE = 'TP002';
     END IF;
+    IF v_item."from" = 'WAITING' THEN
+      UPDATE wait SET settled_at = (v_item."set" ->> 'updated_at')::timestamptz WHERE call_id = v_item.id AND kind <> 'HOST' AND settled_at IS NULL;
+    END IF;
   END LOOP;
 
   IF v_change.approvals IS NOT NULL THEN
@@ -413,6 +419,10 @@ BEGIN
     IF v_written <> json_array_length(v_change.approvals) THEN
       RAISE EXCEPTION 'agent % asks for one of these already', p_agent USING ERRCODE = 'TP002';
     END IF;
+  END IF;
+
+  IF v_change.waits IS NOT NULL THEN
+    INSERT INTO wait SELECT * FROM json_populate_recordset(null::wait, v_change.waits) ON CONFLICT DO NOTHING;
   END IF;
 
   IF v_change."hostRequests" IS NOT NULL THEN
@@ -520,7 +530,7 @@ BEGIN
   END IF;
 
   SELECT * INTO v_change FROM json_to_record(p_change) AS c(
-    "idempotencyKey" json, "storeAllowRule" json, "mostAllowRules" int, "revokeAllowRule" json, "startDelegation" json, "endDelegation" json, configuration json);
+    "idempotencyKey" json, "storeAllowRule" json, "mostAllowRules" int, "revokeAllowRule" json, "startDelegation" json, waits json, "endDelegation" json, configuration json);
 
   IF v_change."idempotencyKey" IS NOT NULL THEN
     INSERT INTO idempotency_key SELECT * FROM json_populate_record(null::idempotency_key, v_change."idempotencyKey") ON CONFLICT DO NOTHING;
@@ -555,6 +565,7 @@ BEGIN
 
   IF v_change."startDelegation" IS NOT NULL THEN
     INSERT INTO delegation SELECT * FROM json_populate_record(null::delegation, v_change."startDelegation");
+    INSERT INTO wait SELECT * FROM json_populate_recordset(null::wait, v_change.waits);
   END IF;
 
   IF v_change."endDelegation" IS NOT NULL THEN
@@ -564,6 +575,8 @@ BEGIN
     IF NOT FOUND THEN
       RAISE EXCEPTION 'there is no such delegation, or it has ended' USING ERRCODE = 'TP002';
     END IF;
+    UPDATE wait SET settled_at = (v_change."endDelegation" ->> 'ended_at')::timestamptz
+    WHERE ref = v_change."endDelegation" ->> 'id' AND settled_at IS NULL;
   END IF;
 
   IF v_change.configuration IS NOT NULL THEN
@@ -652,8 +665,6 @@ CREATE INDEX allow_rule_tenant_template_id_idx ON public.allow_rule USING btree 
 
 CREATE INDEX approval_agent_id_state_idx ON public.approval USING btree (agent_id, state);
 
-CREATE INDEX approval_expiring ON public.approval USING btree (expires_at) WHERE ((state = 'PENDING'::approval_state) AND (expires_at IS NOT NULL));
-
 CREATE UNIQUE INDEX approval_one_open_host ON public.approval USING btree (agent_id, host, port) WHERE ((state = 'PENDING'::approval_state) AND (host IS NOT NULL));
 
 CREATE UNIQUE INDEX approval_one_pending ON public.approval USING btree (tool_call_id) WHERE (state = 'PENDING'::approval_state);
@@ -701,8 +712,6 @@ CREATE UNIQUE INDEX audit_fold_pkey ON public.audit_fold USING btree (tenant);
 CREATE UNIQUE INDEX consumer_pkey ON public.consumer USING btree (name, tenant);
 
 CREATE UNIQUE INDEX decision_pkey ON public.decision USING btree (approval_id, actor_id);
-
-CREATE INDEX delegation_not_ended ON public.delegation USING btree (ends_at) WHERE (ended_at IS NULL);
 
 CREATE UNIQUE INDEX delegation_pkey ON public.delegation USING btree (id);
 
@@ -775,6 +784,16 @@ CREATE UNIQUE INDEX tool_call_pkey ON public.tool_call USING btree (id);
 CREATE INDEX tool_call_tenant_created_at_id_idx ON public.tool_call USING btree (tenant, created_at, id);
 
 CREATE INDEX tool_call_tenant_name_created_at_idx ON public.tool_call USING btree (tenant, name, created_at);
+
+CREATE INDEX wait_call_id_idx ON public.wait USING btree (call_id);
+
+CREATE INDEX wait_due ON public.wait USING btree (tenant, due) WHERE ((settled_at IS NULL) AND (due IS NOT NULL));
+
+CREATE INDEX wait_open ON public.wait USING btree (agent_id) WHERE (settled_at IS NULL);
+
+CREATE UNIQUE INDEX wait_pkey ON public.wait USING btree (id);
+
+CREATE UNIQUE INDEX wait_ref_kind_call_id_key ON public.wait USING btree (ref, kind, call_id);
 
 ALTER TABLE agent SET (fillfactor=50, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=200, autovacuum_vacuum_cost_delay=0);
 

@@ -1,14 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import {
-  AuditSweep,
-  AUDIT_TIMES,
-  type AuditTimes,
-  RetentionSweep,
-  RETENTION_SWEEP_MS,
-  KeysSweep,
-  HomesSweep,
-} from "./sweeps/sweeps.ts";
+import { RETENTION_SWEEP_MS, startSweeps } from "./sweeps/sweeps.ts";
 import { LEASE_TIMES, endAll, type AgentOfTenant, type LeaseTimes } from "./agent/loop/lease.ts";
 import { logForOperator, countWork } from "./deliveries/operator-reports.ts";
 import { listenerConsumers } from "./deliveries/listeners.ts";
@@ -91,7 +83,6 @@ export type Overrides = {
   readonly consumerTimes?: ConsumerTimes;
   readonly readerTimes?: ReaderTimes;
   readonly retentionSweepMs?: number;
-  readonly auditTimes?: AuditTimes;
   /** The feeds of the server, in the place of its own. */
   readonly feeds?: (tails: Tails) => Feeds;
   readonly admittedMs?: number;
@@ -300,14 +291,15 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   // What delivers to them, and what is removed from the log.
   const consumers = new Consumers(services, told, overrides.consumerTimes ?? CONSUMER_TIMES);
   starting.defer(() => consumers.close());
-  const retention = new RetentionSweep(services, settings.retention, told, overrides.retentionSweepMs ?? RETENTION_SWEEP_MS);
-  starting.defer(() => retention.close());
-  const homesSweep = new HomesSweep(services, box);
-  starting.defer(() => homesSweep.close());
-  const keysSweep = new KeysSweep(services);
-  starting.defer(() => keysSweep.close());
-  const audit = new AuditSweep(services, overrides.auditTimes ?? AUDIT_TIMES);
-  starting.defer(() => audit.close());
+  const { retentionSweepMs = RETENTION_SWEEP_MS } = overrides;
+  const sweeps = startSweeps(services, {
+    ...settings,
+    retentionSweepMs,
+    consumers: told,
+    box,
+    wake: (agent) => runner.wake(agent),
+  });
+  starting.defer(() => sweeps.close());
 
   // The doors.
   const admissions = new Admissions(sql, services.clock, overrides.admittedMs);

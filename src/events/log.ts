@@ -72,6 +72,7 @@ export class EventLog {
   readonly #newest = new NewestEvents();
   readonly #tries: WriteTries;
   readonly #listeners = new Set<CommitListener>();
+  readonly #dueListeners = new Set<() => void>();
 
   /** `commits` carries only commits and appends; `reads` carries everything else, so that no commit waits for it. */
   constructor(commits: Sql, limits: WaitingLimits = WAITING_LIMITS, reads: Sql = commits) {
@@ -116,6 +117,11 @@ export class EventLog {
   /** Calls the listener with this server's commits, in the order of their answers. */
   onCommitted(listener: CommitListener): void {
     this.#listeners.add(listener);
+  }
+
+  /** Calls the listener after a commit of this server with a wait that ends by its time. */
+  onDue(listener: () => void): void {
+    this.#dueListeners.add(listener);
   }
 
   onBegun(listener: (tenant: string) => void): void {
@@ -194,6 +200,7 @@ export class EventLog {
   async commit(tenant: string, part: AgentEvents, change: OutsideChange, write = newWrite()): Promise<OutsideOutcome> {
     const written = { composed: null, encoded: () => encodeChange(change) };
     const outcome = await this.#commit(tenant, part, written, "wake" in change, write);
+    this.#rouse(change);
     if (outcome.outcome === "FENCED") throw new Error("who holds no lease cannot be fenced");
     return outcome;
   }
@@ -201,6 +208,7 @@ export class EventLog {
   async commitHeld(tenant: string, part: FencedEvents, change: OwnerChange): Promise<OwnerOutcome> {
     const composed = this.#commits.keepsPrepared ? composeCommit(change) : null;
     const outcome = await this.#commit(tenant, part, { composed, encoded: () => encodeChange(change) }, false, newWrite());
+    this.#rouse(change);
     if (outcome.outcome === "KEY_USED") throw new Error("an owner uses no idempotency keys");
     return outcome;
   }
@@ -215,7 +223,13 @@ export class EventLog {
     await this.begin(tenant);
     const write: TenantCommitServices["write"] = (of, statement, values) => this.#write(of, statement, values);
     const announce = (placed: readonly TimelineEvent[]): void => this.#announce(tenant, placed, false);
-    return commitTenant({ tries: this.#tries, write, announce }, tenant, events, change, tried);
+    const outcome = await commitTenant({ tries: this.#tries, write, announce }, tenant, events, change, tried);
+    this.#rouse(change);
+    return outcome;
+  }
+
+  #rouse({ waits = [] }: OutsideChange | OwnerChange | TenantChange): void {
+    if (waits.some(({ due }) => due !== null)) this.#dueListeners.forEach((listener) => listener());
   }
 
   async #commit(

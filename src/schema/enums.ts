@@ -27,7 +27,7 @@ export const Breakpoint = builder.enumType("Breakpoint", {
     TOOL_PENDING: "The tool calls of an answer are being checked.",
     AWAITING_APPROVAL: "The turn waits for people to decide on approvals.",
     PRE_TOOL: "A call waits for a free tool slot on its server.",
-    TOOL_EXECUTING: "Tools are running.",
+    TOOL_EXECUTING: "Tools are running, or the turn waits for results that come later.",
     POST_TOOL: "All tool results are available, and the next step has not started.",
   }),
 });
@@ -39,6 +39,7 @@ export const ToolCallState = builder.enumType("ToolCallState", {
     APPROVAL_REQUIRED: "A person must decide on the call, or report its outcome.",
     APPROVED: "A person allowed the call, and it has not started.",
     EXECUTING: "The call is running, or was running when its server stopped.",
+    WAITING: "The tool has answered that the result comes later: `completeToolCall` gives it.",
     COMPLETED: "Final: the call has its result.",
     FAILED: "Final: the call could not run, was cancelled, or ended with an error.",
     DENIED: "Final: a rule, a hook or a person denied the call, or its approval expired.",

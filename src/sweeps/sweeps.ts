@@ -1,5 +1,8 @@
 import { auditsBehind, foldAudit } from "../agent/calls/audit/fold.ts";
+import type { AgentOfTenant } from "../agent/loop/lease.ts";
 import type { ServerServices } from "../agent/loop/scope.ts";
+import { DueSleeper } from "../agent/waits/due-sleeper.ts";
+import { endDue } from "../agent/waits/kinds.ts";
 import type { Statement } from "../db/sql.ts";
 import { applyRetention, type KnownConsumer, type RetentionPolicy } from "../events/retention.ts";
 import { counted, withCause } from "../lib/text.ts";
@@ -218,4 +221,37 @@ export class KeysSweep {
     this.#closing.abort();
     await this.#running;
   }
+}
+
+export type SweepSettings = {
+  readonly retention: RetentionPolicy;
+  readonly retentionSweepMs: number;
+  /** Events stay until they are delivered to these. */
+  readonly consumers: readonly KnownConsumer[];
+  /** The sandbox of the server; null without one. */
+  readonly box: Swept | null;
+  readonly wake: (agent: AgentOfTenant) => Promise<void>;
+};
+
+/** Starts the periodic work of a server: the ends of waits, and the removal of old rows and files. */
+export function startSweeps(
+  services: ServerServices,
+  { retention, retentionSweepMs, consumers, box, wake }: SweepSettings,
+): { close(): Promise<void> } {
+  const sweeps = [
+    new DueSleeper(services, async (wait) => {
+      const { agentId, tenant } = wait;
+      await endDue(services.of(tenant), wait);
+      if (agentId !== null) await wake({ agentId, tenant });
+    }),
+    new RetentionSweep(services, retention, consumers, retentionSweepMs),
+    new HomesSweep(services, box),
+    new KeysSweep(services),
+    new AuditSweep(services, AUDIT_TIMES),
+  ];
+  return {
+    async close() {
+      await Promise.all(sweeps.map((sweep) => sweep.close()));
+    },
+  };
 }

@@ -42,6 +42,8 @@ const HISTORY = (agents: number): readonly string[] => [
     SELECT 'shell-' || a, 'one', 'agent-' || a, 'call-' || a || '-1', 'make', 's', 'h', NULL, 'ENDED', 'EXITED', now(), now(), true FROM generate_series(1, ${agents}) a`,
   `INSERT INTO host_request (approval_id, tool_call_id, in_background, tenant, agent_id, told_at)
     SELECT 'approval-' || a, 'call-' || a || '-2', true, 'one', 'agent-' || a, now() FROM generate_series(1, ${agents}) a`,
+  `INSERT INTO wait (id, tenant, agent_id, call_id, kind, ref, due, settled_at)
+    SELECT 'wait-' || a, 'one', 'agent-' || a, 'call-' || a || '-1', 'APPROVAL', 'approval-' || a, now() + a * interval '1 min', CASE WHEN a % 100 <> 0 THEN now() END FROM generate_series(1, ${agents}) a`,
   `INSERT INTO todo (agent_id, id, tenant, place, title, status) SELECT 'agent-' || a, t::text, 'one', t, 't', 'pending' FROM generate_series(1, ${agents}) a, generate_series(1, 3) t`,
   `INSERT INTO actor (tenant, kind, id, name) SELECT 'one', 'USER', 'person-' || a, 'n' FROM generate_series(1, ${agents}) a`,
   `INSERT INTO delegation (id, tenant, from_id, from_kind, to_id, starts_at, ends_at, created_at, ended_at)

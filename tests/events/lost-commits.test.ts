@@ -1,5 +1,5 @@
 import { DelegateApprovalsDocument } from "../generated/documents.ts";
-import { endOverdue } from "../../src/agent/loop/overdue.ts";
+import { claimDue } from "../../src/agent/waits/due.ts";
 import { ACTORS, ask, office } from "../support/office.ts";
 import { expect, it, onTestFinished } from "vitest";
 import { lostShells } from "../../src/agent/calls/shells/rows.ts";
@@ -154,7 +154,8 @@ it("a log that lost commits keeps no server of another configuration from starti
   );
   expect(errors).toEqual(["the change of the configuration could not be said to tenant acme; the next start does it"]);
   // The looks of a second and more find nothing to do.
-  await endOverdue(second.app.services, "RUN_OUT", async () => {});
+  await other.query("UPDATE wait SET due = now() - interval '1 h'");
+  expect(await claimDue(second.app.services.sql, [])).toEqual([]);
   expect(errors).toHaveLength(1);
 });
 

@@ -123,7 +123,7 @@ export type Breakpoint =
   | 'READY'
   /** The model is answering. */
   | 'STREAMING_MODEL'
-  /** Tools are running. */
+  /** Tools are running, or the turn waits for results that come later. */
   | 'TOOL_EXECUTING'
   /** The tool calls of an answer are being checked. */
   | 'TOOL_PENDING';
@@ -644,7 +644,9 @@ export type ToolCallState =
   /** The model requested the call. */
   | 'PENDING'
   /** Final: the call was closed without a result of its own, because its turn ended or its outcome is unknown. */
-  | 'SEALED';
+  | 'SEALED'
+  /** The tool has answered that the result comes later: `completeToolCall` gives it. */
+  | 'WAITING';
 
 /** Input of `unarchiveAgent`. */
 export type UnarchiveAgentInput = {

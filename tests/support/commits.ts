@@ -7,7 +7,6 @@ import type { CallView } from "../../src/agent/calls/call.ts";
 import type { Validated } from "../../src/agent/calls/stages/validation.ts";
 import { NO_HOSTS } from "../../src/agent/calls/hosts/call-hosts.ts";
 import type { HostQuestion } from "../../src/agent/calls/hosts/host-question.ts";
-import { waitsForHosts } from "../../src/agent/loop/commits/hosts-asked.ts";
 import { answered } from "../../src/agent/loop/commits/answered.ts";
 import { callEnded, callsStarted, recovered } from "../../src/agent/loop/commits/calls-run.ts";
 import { callRefused, callsJudged, type Unready } from "../../src/agent/loop/commits/calls-judged.ts";
@@ -95,7 +94,7 @@ export function possibleCommits(view: AgentView): readonly PossibleCommit[] {
     return possible;
   }
   const isFinal = ({ state }: CallView): boolean => ["COMPLETED", "FAILED", "DENIED", "SEALED"].includes(state);
-  if (view.lastMessageKind !== "ASSISTANT" || (view.calls.every(isFinal) && !waitsForHosts(view))) {
+  if (view.lastMessageKind !== "ASSISTANT" || (view.calls.every(isFinal) && view.waits.length === 0)) {
     may("step started", () => stepStarted(view, { model: "test", files: NO_NEWS }, AT));
     if (view.knowsFiles) may("step started, files changed", () => stepStarted(view, { model: "test", files: FILE_NEWS }, AT));
     may("turn ended", () => turnEnded(view, { reason: "MAX_STEPS", note: null }, AT));
@@ -122,7 +121,8 @@ function shellEvent(call: CallView): AgentEventBody {
 /** The view after people have answered, or not, all that is asked about hosts. */
 export function withAnswers(view: AgentView, state: "ALLOWED" | "DENIED" | "EXPIRED"): AgentView {
   const answered = (question: HostQuestion): HostQuestion => (question.state === "PENDING" ? { ...question, state } : question);
-  return { ...view, openHosts: [], calls: view.calls.map((call) => ({ ...call, hosts: call.hosts.map(answered) })) };
+  const waits = view.waits.filter(({ kind }) => kind !== "HOST");
+  return { ...view, waits, openHosts: [], calls: view.calls.map((call) => ({ ...call, hosts: call.hosts.map(answered) })) };
 }
 
 function commitsOfCall(view: AgentView, call: CallView): readonly PossibleCommit[] {

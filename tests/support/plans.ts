@@ -17,20 +17,21 @@ export const GROWING = [
   "step",
   "todo",
   "tool_call",
+  "wait",
 ];
 
 /** The indexes of what is so only now, whatever was before: they are read as a whole. */
 const NOW = new Set([
   "agent_leased",
   "agent_waiting",
-  "approval_expiring",
   "approval_one_pending",
   "audit_call_open",
-  "delegation_not_ended",
   "host_request_untold",
   "message_waiting",
   "shell_running",
   "shell_untold",
+  "wait_due",
+  "wait_open",
 ]);
 
 /** A plan as PostgreSQL tells it. */

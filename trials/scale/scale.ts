@@ -27,8 +27,8 @@ const FULL: Size = { agents: 1_000, before: 1_000, seconds: 600 };
 const SHORT: Size = { agents: 200, before: 200, seconds: 15 };
 const PLANTED: Size = { agents: 50, before: 1, seconds: 3 };
 
-/** The statements of src/agent/loop/lease.ts, loop/overdue.ts and approvals/expire.ts, by how they begin or what only they ask. */
-const SWEEPS = String.raw`^(UPDATE agent (a )?SET lease|SELECT id FROM agent WHERE|WITH held AS \(\s*SELECT|SELECT a\.id FROM agent a JOIN|SELECT id, lease_epoch)|AS found, id, signal FROM agent|p\.expires_at <=`;
+/** The statements of src/agent/loop/lease.ts, waits/due.ts and calls/shells/lost.ts, by how they begin or what only they ask. */
+const SWEEPS = String.raw`^(UPDATE agent (a )?SET lease|SELECT id FROM agent WHERE|WITH held AS \(\s*SELECT|SELECT a\.id FROM agent a JOIN|SELECT id, lease_epoch)|AS found, id, signal FROM agent|FROM wait WHERE settled_at IS NULL|FROM shell s JOIN agent a`;
 const STATEMENTS = `
   SELECT (coalesce(sum(total_exec_time) FILTER (WHERE query ~ '${SWEEPS}'), 0) / sum(total_exec_time))::float8 AS sweeps,
          coalesce(sum(calls) FILTER (WHERE query ~ 'FROM (commit_change|append_events)|place_events'), 0)::float8 AS commits

@@ -10,10 +10,10 @@ export const SWEEPS: readonly Part[] = [
     "#claimable",
     "#want",
     "#claimFree",
-    "#endOverdue",
+    "#closeLost",
     "#renew",
   ]),
-  ...["loop/lease.ts", "loop/renewals.ts", "loop/overdue.ts", "approvals/expire.ts"].map((file) =>
+  ...["loop/lease.ts", "loop/renewals.ts", "calls/shells/lost.ts", "waits/due.ts", "waits/due-sleeper.ts"].map((file) =>
     partOf(new URL(`../../src/agent/${file}`, import.meta.url), "all"),
   ),
 ];

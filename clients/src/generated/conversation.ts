@@ -151,7 +151,9 @@ export type ToolCallState =
   /** The model requested the call. */
   | 'PENDING'
   /** Final: the call was closed without a result of its own, because its turn ended or its outcome is unknown. */
-  | 'SEALED';
+  | 'SEALED'
+  /** The tool has answered that the result comes later: `completeToolCall` gives it. */
+  | 'WAITING';
 
 export type ConversationSubscriptionVariables = Exact<{
   agentId: string | number;

@@ -7,7 +7,7 @@ CREATE TYPE "agent_state" AS ENUM ('READY', 'WORKING', 'PAUSED');
 CREATE TYPE "breakpoint" AS ENUM ('READY', 'PRE_MODEL', 'STREAMING_MODEL', 'TOOL_PENDING', 'AWAITING_APPROVAL', 'PRE_TOOL', 'TOOL_EXECUTING', 'POST_TOOL');
 
 -- CreateEnum
-CREATE TYPE "tool_call_state" AS ENUM ('PENDING', 'APPROVAL_REQUIRED', 'APPROVED', 'EXECUTING', 'COMPLETED', 'FAILED', 'DENIED', 'SEALED');
+CREATE TYPE "tool_call_state" AS ENUM ('PENDING', 'APPROVAL_REQUIRED', 'APPROVED', 'EXECUTING', 'WAITING', 'COMPLETED', 'FAILED', 'DENIED', 'SEALED');
 
 -- CreateEnum
 CREATE TYPE "approval_kind" AS ENUM ('TOOL_CALL', 'OUTCOME_UNKNOWN', 'BUDGET', 'NETWORK_HOST');
@@ -215,6 +215,20 @@ CREATE TABLE "host_request" (
     "told_at" TIMESTAMPTZ(3),
 
     CONSTRAINT "host_request_pkey" PRIMARY KEY ("approval_id","tool_call_id","in_background")
+);
+
+-- CreateTable
+CREATE TABLE "wait" (
+    "id" TEXT NOT NULL,
+    "tenant" TEXT NOT NULL,
+    "agent_id" TEXT,
+    "call_id" TEXT,
+    "kind" TEXT NOT NULL,
+    "ref" TEXT NOT NULL,
+    "due" TIMESTAMPTZ(3),
+    "settled_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "wait_pkey" PRIMARY KEY ("id")
 );
 
 -- CreateTable
@@ -480,6 +494,12 @@ CREATE INDEX "approval_tool_call_id_idx" ON "approval"("tool_call_id");
 CREATE INDEX "host_request_tool_call_id_idx" ON "host_request"("tool_call_id");
 
 -- CreateIndex
+CREATE INDEX "wait_call_id_idx" ON "wait"("call_id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "wait_ref_kind_call_id_key" ON "wait"("ref", "kind", "call_id");
+
+-- CreateIndex
 CREATE INDEX "delegation_tenant_to_id_ends_at_idx" ON "delegation"("tenant", "to_id", "ends_at");
 
 -- CreateIndex
@@ -540,6 +560,12 @@ ALTER TABLE "host_request" ADD CONSTRAINT "host_request_approval_id_fkey" FOREIG
 ALTER TABLE "host_request" ADD CONSTRAINT "host_request_tool_call_id_fkey" FOREIGN KEY ("tool_call_id") REFERENCES "tool_call"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
 -- AddForeignKey
+ALTER TABLE "wait" ADD CONSTRAINT "wait_agent_id_fkey" FOREIGN KEY ("agent_id") REFERENCES "agent"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "wait" ADD CONSTRAINT "wait_call_id_fkey" FOREIGN KEY ("call_id") REFERENCES "tool_call"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
 ALTER TABLE "decision" ADD CONSTRAINT "decision_approval_id_fkey" FOREIGN KEY ("approval_id") REFERENCES "approval"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
 -- AddForeignKey
@@ -555,6 +581,8 @@ ALTER TABLE "shell" ADD CONSTRAINT "shell_agent_id_fkey" FOREIGN KEY ("agent_id"
 
 -- Checks, where a text has a few values.
 ALTER TABLE "known_file" ADD CONSTRAINT "known_file_access_check" CHECK ("access" IN ('READ', 'WRITTEN'));
+-- A time that servers can compute with.
+ALTER TABLE "wait" ADD CONSTRAINT "wait_due" CHECK (isfinite("due"));
 ALTER TABLE "shell" ADD CONSTRAINT "shell_state" CHECK ("state" IN ('RUNNING', 'ENDED'));
 
 -- Rows that many commits update: their old versions go before the table has grown by them.
@@ -584,13 +612,13 @@ CREATE INDEX "message_turn" ON "message" ("agent_id", "turn") WHERE "kind" = 'US
 CREATE UNIQUE INDEX "approval_one_pending" ON "approval" ("tool_call_id") WHERE "state" = 'PENDING';
 -- An agent has one open question for a host and port: further calls that ask for the same join it.
 CREATE UNIQUE INDEX "approval_one_open_host" ON "approval" ("agent_id", "host", "port") WHERE "state" = 'PENDING' AND "host" IS NOT NULL;
--- The approvals that expire next.
-CREATE INDEX "approval_expiring" ON "approval" ("expires_at") WHERE "state" = 'PENDING' AND "expires_at" IS NOT NULL;
+-- An agent's open waits, and the only times that servers look for: tenant by tenant, so that none waits behind another.
+CREATE INDEX "wait_open" ON "wait" ("agent_id") WHERE "settled_at" IS NULL;
+CREATE INDEX "wait_due" ON "wait" ("tenant", "due") WHERE "settled_at" IS NULL AND "due" IS NOT NULL;
 -- Answers that the next step is told.
 CREATE INDEX "host_request_untold" ON "host_request" ("agent_id") WHERE "in_background" AND "told_at" IS NULL;
 -- A rule is stored once for a template, and once for each of its agents.
 CREATE UNIQUE INDEX "allow_rule_once" ON "allow_rule" ("tenant", "template_id", coalesce("agent_id", ''), md5("rule")) WHERE "revoked_at" IS NULL;
-CREATE INDEX "delegation_not_ended" ON "delegation" ("ends_at") WHERE "ended_at" IS NULL;
 
 -- Appends whose answer was lost are looked up by these.
 CREATE UNIQUE INDEX "event_append" ON "event" ("append_id", "agent_id") WHERE "append_id" IS NOT NULL;
@@ -753,7 +781,7 @@ $function$;
 -- p_retry:          an answer was lost: where the append has events, they are answered instead of being written again. A write
 --                   without events that starts a step is known by the step: at one epoch, nobody else writes it.
 --
--- Locks: the agent's row first; new images, by digest; its approvals, calls and shells, in the order of the change; the tenant's log, last.
+-- Locks: the agent's row first; new images, by digest; its approvals, calls, their waits and shells, in the order of the change; the tenant's log, last.
 -- Errors: TP001 the lease is another's; TP002 a row is not in the state that the change starts from, or what it would
 -- start by no longer stands; TP003 the idempotency key was used before. Each of them changes nothing.
 -- Invariants 3 (rows and events in one transaction), 4 (fence), 5 (EXECUTING is committed before a tool starts),
@@ -790,7 +818,7 @@ DECLARE
 BEGIN
   SELECT * INTO v_change FROM json_to_record(p_change) AS c(
     "idempotencyKey" json, "createAgent" json, fork json, "expectSignal" int, "queueLimit" json, agent json, wake boolean, interrupt json, retry json, cancel json, rename json, archive json, withdraw json, received json, images json, joins json, messages json,
-    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "keepRule" json, "toolCalls" json, transitions json, approvals json, "hostRequests" json, "toldHosts" json, todos json, "todosBy" text, "knownFiles" json, "fileChanges" json, "interruptEnd" json, "toldNote" text, "shellStart" json, "shellsTold" json, "shellEnd" json);
+    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "keepRule" json, "toolCalls" json, transitions json, approvals json, waits json, "hostRequests" json, "toldHosts" json, todos json, "todosBy" text, "knownFiles" json, "fileChanges" json, "interruptEnd" json, "toldNote" text, "shellStart" json, "shellsTold" json, "shellEnd" json);
 
   IF v_change."createAgent" IS NULL THEN
     -- A row that others hold for long keeps a connection for a moment only: the caller tries again without one.
@@ -921,7 +949,7 @@ BEGIN
   IF v_change.cancel IS NOT NULL THEN
     UPDATE tool_call SET cancel_requested = v_change.cancel -> 'requested'
     WHERE id = v_change.cancel ->> 'id' AND agent_id = p_agent AND cancel_requested IS NULL
-      AND state IN ('PENDING', 'APPROVAL_REQUIRED', 'APPROVED', 'EXECUTING');
+      AND state IN ('PENDING', 'APPROVAL_REQUIRED', 'APPROVED', 'EXECUTING', 'WAITING');
     IF NOT FOUND THEN
       RAISE EXCEPTION 'tool call % has ended, or is cancelled already', v_change.cancel ->> 'id' USING ERRCODE = 'TP002';
     END IF;
@@ -1031,6 +1059,9 @@ BEGIN
       SELECT state INTO v_state FROM approval WHERE id = v_closing.id;
       RAISE EXCEPTION 'approval % is %', v_closing.id, v_state USING ERRCODE = 'TP002';
     END IF;
+    IF v_closing."to" <> 'PENDING' THEN
+      UPDATE wait SET settled_at = coalesce(v_closing.closed_at, p_ats[1]) WHERE ref = v_closing.id AND settled_at IS NULL;
+    END IF;
   END LOOP;
 
   IF v_change.decision IS NOT NULL THEN
@@ -1087,6 +1118,9 @@ BEGIN
       SELECT state INTO v_state FROM tool_call WHERE id = v_item.id;
       RAISE EXCEPTION 'tool call % is %, not %, or is cancelled', v_item.id, v_state, v_item."from" USING ERRCODE = 'TP002';
     END IF;
+    IF v_item."from" = 'WAITING' THEN
+      UPDATE wait SET settled_at = (v_item."set" ->> 'updated_at')::timestamptz WHERE call_id = v_item.id AND kind <> 'HOST' AND settled_at IS NULL;
+    END IF;
   END LOOP;
 
   IF v_change.approvals IS NOT NULL THEN
@@ -1096,6 +1130,10 @@ BEGIN
     IF v_written <> json_array_length(v_change.approvals) THEN
       RAISE EXCEPTION 'agent % asks for one of these already', p_agent USING ERRCODE = 'TP002';
     END IF;
+  END IF;
+
+  IF v_change.waits IS NOT NULL THEN
+    INSERT INTO wait SELECT * FROM json_populate_recordset(null::wait, v_change.waits) ON CONFLICT DO NOTHING;
   END IF;
 
   IF v_change."hostRequests" IS NOT NULL THEN
@@ -1225,7 +1263,7 @@ BEGIN
   END IF;
 
   SELECT * INTO v_change FROM json_to_record(p_change) AS c(
-    "idempotencyKey" json, "storeAllowRule" json, "mostAllowRules" int, "revokeAllowRule" json, "startDelegation" json, "endDelegation" json, configuration json);
+    "idempotencyKey" json, "storeAllowRule" json, "mostAllowRules" int, "revokeAllowRule" json, "startDelegation" json, waits json, "endDelegation" json, configuration json);
 
   IF v_change."idempotencyKey" IS NOT NULL THEN
     INSERT INTO idempotency_key SELECT * FROM json_populate_record(null::idempotency_key, v_change."idempotencyKey") ON CONFLICT DO NOTHING;
@@ -1260,6 +1298,7 @@ BEGIN
 
   IF v_change."startDelegation" IS NOT NULL THEN
     INSERT INTO delegation SELECT * FROM json_populate_record(null::delegation, v_change."startDelegation");
+    INSERT INTO wait SELECT * FROM json_populate_recordset(null::wait, v_change.waits);
   END IF;
 
   IF v_change."endDelegation" IS NOT NULL THEN
@@ -1269,6 +1308,8 @@ BEGIN
     IF NOT FOUND THEN
       RAISE EXCEPTION 'there is no such delegation, or it has ended' USING ERRCODE = 'TP002';
     END IF;
+    UPDATE wait SET settled_at = (v_change."endDelegation" ->> 'ended_at')::timestamptz
+    WHERE ref = v_change."endDelegation" ->> 'id' AND settled_at IS NULL;
   END IF;
 
   IF v_change.configuration IS NOT NULL THEN

@@ -213,7 +213,7 @@ export function editAsked(made: EditAsked): DecisionCommit {
     template,
   );
   return {
-    change: { ...change, transitions: [step.transition], approvals: [request.row] },
+    change: { ...change, transitions: [step.transition], approvals: [request.row], waits: [request.wait] },
     events: [...events, closedEvent(approval.id, call.id, "STALE", "replaced by an approval of the edited input"), request.event],
   };
 }

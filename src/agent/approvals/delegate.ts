@@ -1,6 +1,4 @@
 import { randomUUIDv7 } from "node:crypto";
-import { eachByTenant } from "../../events/by-tenant.ts";
-import { logIsWhole } from "../../events/newest-events.ts";
 import { newWrite } from "../../events/write.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { storable } from "../../lib/text.ts";
@@ -24,8 +22,6 @@ export type DelegateApprovals = {
 /** The longest delegation, in days. */
 const DAYS = 90;
 const ID_CHARACTERS = 200;
-/** The most expired delegations that one sweep ends; the next sweep continues. */
-const SWEEP = 100;
 
 const SNAPSHOT = `json_build_object('delegationId', d.id, 'from', json_build_object('id', d.from_id, 'kind', d.from_kind), 'to', json_build_object('id', d.to_id, 'kind', d.to_kind),
     'note', d.note, 'startsAt', d.starts_at, 'endsAt', d.ends_at)`;
@@ -33,12 +29,9 @@ const FIND: Statement<{ grant: DelegationSnapshot; isOver: boolean }, [id: strin
   name: "find_delegation",
   text: `SELECT ${SNAPSHOT} AS grant, d.ends_at <= policy_time() AS "isOver" FROM delegation d WHERE d.id = $1 AND d.tenant = $2`,
 };
-/** A delegation `d` that has expired, whose end is not committed, and whose tenant's log accepts events. */
-export const IS_OVER = `d.ended_at IS NULL AND d.ends_at <= policy_time() AND ${logIsWhole("d.tenant")}`;
-
-const FIND_ENDED: Statement<{ tenant: string; grant: DelegationSnapshot }, []> = {
-  name: "find_ended_delegations",
-  text: `SELECT d.tenant, ${SNAPSHOT} AS grant FROM delegation d WHERE ${IS_OVER} ORDER BY random() LIMIT ${SWEEP}`,
+const FIND_OVER: Statement<{ tenant: string; grant: DelegationSnapshot }, [id: string]> = {
+  name: "find_delegation_that_is_over",
+  text: `SELECT d.tenant, ${SNAPSHOT} AS grant FROM delegation d WHERE d.id = $1 AND d.ended_at IS NULL AND d.ends_at <= policy_time()`,
 };
 
 /** Lets another actor decide in one's own name until a time. Their decisions are recorded as theirs, on one's behalf. */
@@ -89,6 +82,9 @@ async function tryToDelegate(
         revokedByKind: null,
         endedAt: null,
       },
+      waits: [
+        { id, tenant: actor.tenant, agentId: null, callId: null, kind: "DELEGATION", ref: id, due: until, settledAt: null },
+      ],
     },
     newWrite(id),
   );
@@ -123,18 +119,10 @@ export async function revokeDelegation(
   return accepted({ id, position: await end(services, actor.tenant, found.grant, found.isOver ? null : actorRef(actor)) });
 }
 
-/** Reports expired delegations in the log of each tenant. Every server sweeps; a compare-and-set reports each end once. */
-export async function endDelegations(services: DelegationServices): Promise<void> {
-  await eachByTenant(await services.sql.query(FIND_ENDED, []), async ({ tenant, grant }) => {
-    try {
-      await end(services, tenant, grant, null);
-    } catch (error) {
-      services.logger.error(
-        `the end of delegation ${grant.delegationId} could not be recorded; the next sweep tries again`,
-        error,
-      );
-    }
-  });
+/** Reports the end of a delegation whose time is up. A compare-and-set reports each end once. */
+export async function endDelegation(services: DelegationServices, id: string): Promise<void> {
+  const [found] = await services.sql.query(FIND_OVER, [id]);
+  if (found !== undefined) await end(services, found.tenant, found.grant, null);
 }
 
 async function end(

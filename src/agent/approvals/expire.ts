@@ -2,8 +2,6 @@ import { ApprovalKind } from "../../db/generated/enums.ts";
 import type { ToolCallTransition } from "../../db/commit/change.ts";
 import type { Statement } from "../../db/sql.ts";
 import type { AgentEventBody } from "../../events/event.ts";
-import { eachByTenant } from "../../events/by-tenant.ts";
-import { logIsWhole } from "../../events/newest-events.ts";
 import { endEvents, confirmationEnded, confirmedStages } from "../calls/events.ts";
 import { type CallStep, readCall, type CallView, sealCall } from "../calls/call.ts";
 import { closedEvent } from "./request.ts";
@@ -20,38 +18,16 @@ type Expiring = {
   readonly expiresAt: string | null;
 };
 
-/** The most approvals that one sweep closes; the next sweep continues. */
-const SWEEP = 100;
-
-/** A pending approval `p` that has expired, and whose tenant's log accepts events. */
-export const IS_EXPIRED = `p.state = 'PENDING' AND p.expires_at <= policy_time() AND ${logIsWhole("p.tenant")}`;
-
-const FIND: Statement<{ expiring: Expiring }, [kinds: readonly string[]]> = {
-  name: "find_expired_approvals",
+const FIND: Statement<{ expiring: Expiring }, [approvalId: string, kinds: readonly string[]]> = {
+  name: "find_expired_approval",
   text: `SELECT json_build_object('id', p.id, 'tenant', p.tenant, 'agentId', p.agent_id, 'createdBy', a.created_by, 'templateId', a.template_id, 'toolCallId', p.tool_call_id, 'expiresAt', p.expires_at) AS expiring
-    FROM approval p JOIN agent a ON a.id = p.agent_id WHERE ${IS_EXPIRED} AND p.kind::text = ANY ($1) ORDER BY random() LIMIT ${SWEEP}`,
+    FROM approval p JOIN agent a ON a.id = p.agent_id WHERE p.id = $1 AND p.state = 'PENDING' AND p.expires_at <= policy_time() AND p.kind::text = ANY ($2)`,
 };
 
-/**
- * Closes expired approvals, and returns the agents that may continue. Every server sweeps; a compare-and-set lets one
- * sweep or decision win.
- */
-export async function expireApprovals(
-  services: Pick<ApprovalServices, "sql" | "clock" | "logger"> & { readonly of: (tenant: string) => ApprovalServices },
-): Promise<readonly Pick<Expiring, "agentId" | "tenant">[]> {
-  const at = services.clock.now();
-  const rows = await services.sql.query(FIND, [Object.keys(ApprovalKind)]);
-  const done = await eachByTenant(
-    rows.map(({ expiring }) => expiring),
-    async (expiring) => {
-      try {
-        await expireApproval(services.of(expiring.tenant), expiring, at);
-      } catch (error) {
-        services.logger.error(`approval ${expiring.id} could not expire; the next sweep tries again`, error);
-      }
-    },
-  );
-  return done;
+/** Expires an approval whose time has come, unless a decision came first. */
+export async function expireDue(services: ApprovalServices, approvalId: string): Promise<void> {
+  const [found] = await services.sql.query(FIND, [approvalId, Object.keys(ApprovalKind)]);
+  if (found !== undefined) await expireApproval(services, found.expiring, services.clock.now());
 }
 
 /**

@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from "node:crypto";
-import type { OwnerChange } from "../../db/commit/change.ts";
+import type { OwnerChange, WaitKind, WaitRow } from "../../db/commit/change.ts";
 import type { ApprovalKind, ApprovalState } from "../../db/generated/enums.ts";
 import type { AgentEventBody } from "../../events/event.ts";
 import type { Json, JsonObject } from "../../lib/json.ts";
@@ -25,6 +25,7 @@ export type ApprovalRequest = {
   readonly row: NonNullable<OwnerChange["approvals"]>[number];
   readonly event: AgentEventBody;
   readonly call: CallView;
+  readonly wait: WaitRow;
 };
 
 export function requestApproval(
@@ -75,7 +76,17 @@ export function requestApproval(
       },
     },
     call: asked,
+    wait: waitFor("APPROVAL", agent, { callId: call.id, ref: id, due: expiresAt }),
   };
+}
+
+/** A new wait of an agent. `due` is null for never. */
+export function waitFor(
+  kind: WaitKind,
+  agent: Pick<CallingAgent, "id" | "tenant">,
+  waiting: Pick<WaitRow, "callId" | "ref" | "due">,
+): WaitRow {
+  return { id: randomUUIDv7(), tenant: agent.tenant, agentId: agent.id, kind, ...waiting, settledAt: null };
 }
 
 export function closedEvent(

@@ -109,7 +109,8 @@ export const TRANSITIONS: Readonly<Record<ToolCallState, readonly ToolCallState[
   PENDING: ["APPROVAL_REQUIRED", "EXECUTING", "DENIED", "FAILED", "COMPLETED", "SEALED"],
   APPROVAL_REQUIRED: ["APPROVAL_REQUIRED", "APPROVED", "DENIED", "SEALED", "COMPLETED", "EXECUTING", "FAILED"],
   APPROVED: ["EXECUTING", "APPROVAL_REQUIRED", "DENIED", "FAILED", "SEALED"],
-  EXECUTING: ["COMPLETED", "FAILED", "SEALED", "APPROVAL_REQUIRED", "EXECUTING"],
+  EXECUTING: ["COMPLETED", "FAILED", "SEALED", "APPROVAL_REQUIRED", "EXECUTING", "WAITING"],
+  WAITING: ["COMPLETED", "FAILED", "SEALED"],
   COMPLETED: [],
   FAILED: [],
   DENIED: [],
@@ -191,6 +192,10 @@ const ADVICE: Readonly<Record<string, { readonly error: string; readonly recomme
     error: "The call was allowed, but it was not run.",
     recommendations: ["It had no effect.", "Call the tool again only if it is still wanted, with an input that is still right."],
   },
+  WAITING: {
+    error: "The call waited for its result from elsewhere; whether it has effects is unknown.",
+    recommendations: ["Check for effects before anything else.", "Call the tool again only if it is safe to repeat."],
+  },
   EXECUTING: {
     error: "The call was running when it broke off; whether it had effects is unknown.",
     recommendations: ["Check for effects before anything else.", "Call the tool again only if it is safe to repeat."],
@@ -203,7 +208,8 @@ function sealedResult(call: CallView, note: string): { readonly facts: CallFacts
   const advice = ADVICE[status];
   if (advice === undefined) throw new Error(`a call in state ${call.state} has its result`);
   // A call that had not begun has written no file.
-  const files = status === "EXECUTING" ? writtenFiles(call.ruleValues) : [];
+  const hasStarted = status === "EXECUTING" || status === "WAITING";
+  const files = hasStarted ? writtenFiles(call.ruleValues) : [];
   const payload = {
     ok: false,
     error: advice.error,
@@ -220,7 +226,7 @@ function sealedResult(call: CallView, note: string): { readonly facts: CallFacts
   };
   const error = {
     type: "aborted",
-    stage: status === "EXECUTING" ? "execution" : "confirmation",
+    stage: hasStarted ? "execution" : "confirmation",
     message: `${advice.error} (${note})`,
   } as const;
   return { facts: { output: JSON.stringify(payload), isError: true, error }, details: payload };

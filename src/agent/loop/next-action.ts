@@ -1,5 +1,4 @@
-import { isFinal, isToRetry, type CallView } from "../calls/call.ts";
-import { waitsForHosts } from "./commits/hosts-asked.ts";
+import { isFinal, type CallView } from "../calls/call.ts";
 import type { AgentView } from "./view.ts";
 
 export type Activity = {
@@ -55,7 +54,7 @@ export function nextAction(view: AgentView, activity: Activity, bounds: Bounds):
 
   const isAnswering = view.lastMessageKind === "ASSISTANT" && view.calls.length > 0;
   if (isAnswering && view.calls.some((call) => !isFinal(call.state))) return nextOfCalls(view, activity, bounds);
-  if (isAnswering && waitsForHosts(view)) return activity.runningCalls.size > 0 ? { kind: "wait" } : { kind: "park" };
+  if (isAnswering && view.waits.length > 0) return activity.runningCalls.size > 0 ? { kind: "wait" } : { kind: "park" };
   return view.stepsInTurn >= bounds.maxSteps ? { kind: "end turn", reason: "MAX_STEPS" } : { kind: "start step" };
 }
 
@@ -65,7 +64,7 @@ function nextOfCalls(view: AgentView, activity: Activity, bounds: Bounds): Actio
   const held = new Set(view.calls.flatMap(({ id }, index) => (index > firstOpen && activity.heldCalls.has(id) ? [id] : [])));
   const unjudged = view.calls.filter(
     (call) =>
-      mayRun(call, activity) &&
+      mayRun(view, call, activity) &&
       !activity.readyCalls.has(call.id) &&
       !held.has(call.id) &&
       !activity.runningCalls.has(call.id) &&
@@ -76,7 +75,7 @@ function nextOfCalls(view: AgentView, activity: Activity, bounds: Bounds): Actio
   const scheduled = view.calls.map((call): ScheduledCall => ({
     id: call.id,
     isExclusive: bounds.isExclusive(call.name),
-    status: held.has(call.id) ? "held" : statusOf(call, activity),
+    status: held.has(call.id) ? "held" : statusOf(view, call, activity),
   }));
   const starting = new Set(startable(scheduled, bounds.toolConcurrency, isHeld));
   if (starting.size > 0) return { kind: "execute calls", calls: view.calls.filter((call) => starting.has(call.id)) };
@@ -88,27 +87,30 @@ export function hasShellElsewhere({ shells }: AgentView, serverId: string): bool
   return shells.some(({ state, server }) => state === "RUNNING" && server !== serverId);
 }
 
-function mayRun(call: CallView, { repeatableCalls }: Activity): boolean {
-  const isRepeatable = call.state === "EXECUTING" && repeatableCalls.has(call.id);
-  return call.state === "PENDING" || call.state === "APPROVED" || isRepeatable || isToRetry(call);
+function mayRun(view: AgentView, { id, state }: CallView, { repeatableCalls }: Activity): boolean {
+  return !isFinal(state) && !isWaiting(view, id) && (state !== "EXECUTING" || repeatableCalls.has(id));
 }
 
-function statusOf(call: CallView, activity: Activity): ScheduledCall["status"] {
-  if (activity.runningCalls.has(call.id)) return "running";
-  if (isFinal(call.state)) return "final";
-  return call.state === "APPROVAL_REQUIRED" && !isToRetry(call) ? "waiting for a person" : "ready";
+function isWaiting({ waits }: AgentView, callId: string): boolean {
+  return waits.some((wait) => wait.callId === callId);
+}
+
+function statusOf(view: AgentView, { id, state }: CallView, activity: Activity): ScheduledCall["status"] {
+  if (activity.runningCalls.has(id)) return "running";
+  if (isFinal(state)) return "final";
+  return isWaiting(view, id) ? "waiting" : "ready";
 }
 
 export type ScheduledCall = {
   readonly id: string;
   readonly isExclusive: boolean;
-  readonly status: "waiting for a person" | "held" | "ready" | "running" | "final";
+  readonly status: "waiting" | "held" | "ready" | "running" | "final";
 };
 
 /**
  * The ready calls that may start, in source order. Consecutive reads run together, at most `concurrency`. An exclusive
- * call waits for all earlier calls that can run, and blocks later ones. Reads pass a call that waits for a person or
- * for earlier calls; exclusive calls do not. `isChangeHeld` holds all exclusive calls.
+ * call waits for all earlier calls that can run, and blocks later ones. Reads pass a call that waits for a person, for
+ * a later result or for earlier calls; exclusive calls do not. `isChangeHeld` holds all exclusive calls.
  */
 export function startable(calls: readonly ScheduledCall[], concurrency: number, isChangeHeld = false): string[] {
   const starting: string[] = [];
@@ -117,7 +119,7 @@ export function startable(calls: readonly ScheduledCall[], concurrency: number, 
   let isHeld = isChangeHeld;
   for (const call of calls) {
     if (call.status === "final") continue;
-    if (call.status === "waiting for a person" || call.status === "held") {
+    if (call.status === "waiting" || call.status === "held") {
       isHeld = true;
     } else if (call.isExclusive) {
       if (call.status === "ready" && !isEarlierOpen && !isHeld) starting.push(call.id);

@@ -19,14 +19,14 @@ import {
 } from "./lease.ts";
 import { Loop } from "./loop.ts";
 import type { ServerServices } from "./scope.ts";
-import { endOverdue } from "./overdue.ts";
+import { closeLostShells } from "../calls/shells/lost.ts";
 import { Places } from "./places.ts";
 import { Renewals } from "./renewals.ts";
 
 /** The time between two sweeps for free agents, in ms, while the bell works and while it does not. */
 const SWEEP_MS = { heard: 1_000, unheard: 250 };
-/** The time between two sweeps for overdue work, in ms. */
-const OVERDUE_MS = 1_000;
+/** The time between two looks for shells whose server was lost, in ms. */
+const LOST_MS = 1_000;
 const RENEW_AGAIN_MS = 1_000;
 /** The time that running tools have when the server closes, in ms. */
 const CLOSING_MS = 8_000;
@@ -89,7 +89,7 @@ export class Runner {
         this.#closing.signal,
       ),
       every(
-        { pauseMs: () => OVERDUE_MS, task: () => this.#endOverdue(), onFailure: failing("what is overdue could not be ended") },
+        { pauseMs: () => LOST_MS, task: () => this.#closeLost(), onFailure: failing("lost shells could not be closed") },
         this.#closing.signal,
       ),
     ]);
@@ -286,9 +286,12 @@ export class Runner {
     this.#held.set(lease.agentId, { loop, ended: this.#tracked(ended), signal: null, isWanted: false });
   }
 
-  async #endOverdue(): Promise<void> {
-    if (this.#outage !== null) return;
-    await endOverdue(this.#services, this.#free(), (agent) => this.wake(agent));
+  /** After an outage each server renews its own shells first. */
+  async #closeLost(): Promise<void> {
+    if (this.#outage !== null || this.#free() !== "RUN_OUT") return;
+    const shells = await closeLostShells(this.#services);
+    for (const { agentId, tenant } of new Map(shells.map((shell) => [shell.agentId, shell])).values())
+      await this.wake({ agentId, tenant });
   }
 
   async #renew(): Promise<void> {

@@ -4,6 +4,7 @@ import type { OwnPermission } from "../policy/agent-policy.ts";
 import type { HookedAgent } from "../conversation/model-hooks.ts";
 import { SHELL_VIEWS, type ShellView } from "../calls/shells/rows.ts";
 import { CALL_VIEW, type CallView } from "../calls/call.ts";
+import { OPEN_WAITS, type WaitView } from "../waits/wait.ts";
 import { OPEN_HOSTS, UNTOLD_HOSTS, type OpenHost, type UntoldHost } from "../calls/hosts/host-question.ts";
 
 export type AgentView = {
@@ -45,6 +46,8 @@ export type AgentView = {
   readonly knowsFiles: boolean;
   /** The calls of the last step, in source order. */
   readonly calls: readonly CallView[];
+  /** The open waits that hold back results of these calls. */
+  readonly waits: readonly WaitView[];
   /** The open questions about hosts, by name and port: also those of earlier turns and background programs. */
   readonly openHosts: readonly OpenHost[];
   readonly untoldHosts: readonly UntoldHost[];
@@ -67,7 +70,7 @@ const READ: Statement<{ view: AgentView }, [agentId: string]> = {
     'shells', (SELECT ${SHELL_VIEWS} FROM shell s WHERE s.agent_id = a.id AND NOT s.is_end_told),
     'calls', (SELECT coalesce(json_agg(${CALL_VIEW} ORDER BY t.ordinal), '[]') FROM tool_call t WHERE t.agent_id = a.id AND t.step = a.step_count),
     'knowsFiles', EXISTS (SELECT FROM known_file k WHERE k.agent_id = a.id),
-    'openHosts', ${OPEN_HOSTS}, 'untoldHosts', ${UNTOLD_HOSTS}
+    'waits', ${OPEN_WAITS}, 'openHosts', ${OPEN_HOSTS}, 'untoldHosts', ${UNTOLD_HOSTS}
   ) AS view FROM agent a WHERE a.id = $1`,
 };
 

@@ -86,7 +86,9 @@ export type ToolCallAudit = {
 };
 
 /** The row of a new tool call. */
-export type NewToolCall = Row<Omit<Prisma.ToolCallUncheckedCreateInput, "approvals" | "hostRequests" | "auditTrail">> & {
+export type NewToolCall = Row<
+  Omit<Prisma.ToolCallUncheckedCreateInput, "approvals" | "hostRequests" | "waits" | "auditTrail">
+> & {
   readonly auditTrail: readonly ToolCallAudit[];
 };
 
@@ -125,10 +127,21 @@ type Transitions = {
   readonly approvalTransitions?: readonly ApprovalTransition[];
 };
 
-/** The questions to people. */
+/**
+ * The kinds of waits: for a decision on a call, on a host that a call asked for, on a host that a background shell asked
+ * for, for a later result, and for the end of a delegation.
+ */
+export const WAIT_KINDS = ["APPROVAL", "HOST", "SHELL_HOST", "LATER", "DELEGATION"] as const;
+export type WaitKind = (typeof WAIT_KINDS)[number];
+
+export type WaitRow = Row<Omit<Prisma.WaitUncheckedCreateInput, "kind">> & { readonly kind: WaitKind };
+
+/** The questions to people, and the waits. */
 type Questions = {
   /** Refused if the agent asks for the same already. */
   readonly approvals?: readonly Row<Omit<Prisma.ApprovalUncheckedCreateInput, "decisions" | "hostRequests">>[];
+  /** New waits. One that is there already stays. The transition of the approval or call that it refers to settles it. */
+  readonly waits?: readonly WaitRow[];
   /** The calls that would reach the hosts of approvals. One that is there already stays. */
   readonly hostRequests?: readonly Row<Prisma.HostRequestUncheckedCreateInput>[];
 };
@@ -172,7 +185,10 @@ type OwnerParts = {
 type OutsideParts = {
   readonly idempotencyKey?: Row<Prisma.IdempotencyKeyUncheckedCreateInput>;
   readonly createAgent?: Row<
-    Omit<Prisma.AgentUncheckedCreateInput, "steps" | "messages" | "toolCalls" | "approvals" | "todos" | "knownFiles" | "shells">
+    Omit<
+      Prisma.AgentUncheckedCreateInput,
+      "steps" | "messages" | "toolCalls" | "approvals" | "todos" | "knownFiles" | "shells" | "waits"
+    >
   >;
   /** With createAgent: the messages of another agent, up to this ordinal, are the first of the new one's. */
   readonly fork?: { readonly from: string; readonly at: number };
@@ -222,6 +238,8 @@ export type TenantChange = {
   /** Refused if the rule was revoked before. */
   readonly revokeAllowRule?: { readonly id: string } & Revocation;
   readonly startDelegation?: Row<Prisma.DelegationUncheckedCreateInput>;
+  /** With `startDelegation`: the wait for its end. */
+  readonly waits?: readonly WaitRow[];
   /** Refused if it has ended before. Nobody revoked one whose time is up. */
   readonly endDelegation?: { readonly id: string; readonly endedAt: Date } & (Revocation | object);
   /** Refused if another configuration than the previous one is known by now. */

@@ -60,6 +60,7 @@ export const OWNER_PARTS: { readonly [Name in keyof OwnerValues]: OwnerPart<Owne
   transitions: { ...json("set in each"), join: lists, isComposed: areOwn },
   approvals: { ...json("rows"), join: lists, isComposed: none },
   approvalTransitions: { ...json("rows"), join: lists, isComposed: none },
+  waits: { ...json("rows"), join: lists, isComposed: none },
   hostRequests: { ...json("rows"), join: lists, isComposed: none },
   interruptEnd: { ...json("none"), join: last, isComposed: ({ seen }) => seen === null },
   toldNote: { sql: "text", keys: "none", join: last, isComposed: never },
@@ -98,6 +99,7 @@ export const TENANT_PARTS: { readonly [Name in PartsOf<TenantChange>]: Part } = 
   mostAllowRules: { sql: "int", keys: "none" },
   revokeAllowRule: json("rows"),
   startDelegation: json("rows"),
+  waits: json("rows"),
   endDelegation: json("rows"),
   configuration: json("rows"),
 };

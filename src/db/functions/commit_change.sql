@@ -9,7 +9,7 @@
 -- p_retry:          an answer was lost: where the append has events, they are answered instead of being written again. A write
 --                   without events that starts a step is known by the step: at one epoch, nobody else writes it.
 --
--- Locks: the agent's row first; new images, by digest; its approvals, calls and shells, in the order of the change; the tenant's log, last.
+-- Locks: the agent's row first; new images, by digest; its approvals, calls, their waits and shells, in the order of the change; the tenant's log, last.
 -- Errors: TP001 the lease is another's; TP002 a row is not in the state that the change starts from, or what it would
 -- start by no longer stands; TP003 the idempotency key was used before. Each of them changes nothing.
 -- Invariants 3 (rows and events in one transaction), 4 (fence), 5 (EXECUTING is committed before a tool starts),
@@ -46,7 +46,7 @@ DECLARE
 BEGIN
   SELECT * INTO v_change FROM json_to_record(p_change) AS c(
     "idempotencyKey" json, "createAgent" json, fork json, "expectSignal" int, "queueLimit" json, agent json, wake boolean, interrupt json, retry json, cancel json, rename json, archive json, withdraw json, received json, images json, joins json, messages json,
-    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "keepRule" json, "toolCalls" json, transitions json, approvals json, "hostRequests" json, "toldHosts" json, todos json, "todosBy" text, "knownFiles" json, "fileChanges" json, "interruptEnd" json, "toldNote" text, "shellStart" json, "shellsTold" json, "shellEnd" json);
+    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "keepRule" json, "toolCalls" json, transitions json, approvals json, waits json, "hostRequests" json, "toldHosts" json, todos json, "todosBy" text, "knownFiles" json, "fileChanges" json, "interruptEnd" json, "toldNote" text, "shellStart" json, "shellsTold" json, "shellEnd" json);
 
   IF v_change."createAgent" IS NULL THEN
     -- A row that others hold for long keeps a connection for a moment only: the caller tries again without one.
@@ -177,7 +177,7 @@ BEGIN
   IF v_change.cancel IS NOT NULL THEN
     UPDATE tool_call SET cancel_requested = v_change.cancel -> 'requested'
     WHERE id = v_change.cancel ->> 'id' AND agent_id = p_agent AND cancel_requested IS NULL
-      AND state IN ('PENDING', 'APPROVAL_REQUIRED', 'APPROVED', 'EXECUTING');
+      AND state IN ('PENDING', 'APPROVAL_REQUIRED', 'APPROVED', 'EXECUTING', 'WAITING');
     IF NOT FOUND THEN
       RAISE EXCEPTION 'tool call % has ended, or is cancelled already', v_change.cancel ->> 'id' USING ERRCODE = 'TP002';
     END IF;
@@ -287,6 +287,9 @@ BEGIN
       SELECT state INTO v_state FROM approval WHERE id = v_closing.id;
       RAISE EXCEPTION 'approval % is %', v_closing.id, v_state USING ERRCODE = 'TP002';
     END IF;
+    IF v_closing."to" <> 'PENDING' THEN
+      UPDATE wait SET settled_at = coalesce(v_closing.closed_at, p_ats[1]) WHERE ref = v_closing.id AND settled_at IS NULL;
+    END IF;
   END LOOP;
 
   IF v_change.decision IS NOT NULL THEN
@@ -343,6 +346,9 @@ BEGIN
       SELECT state INTO v_state FROM tool_call WHERE id = v_item.id;
       RAISE EXCEPTION 'tool call % is %, not %, or is cancelled', v_item.id, v_state, v_item."from" USING ERRCODE = 'TP002';
     END IF;
+    IF v_item."from" = 'WAITING' THEN
+      UPDATE wait SET settled_at = (v_item."set" ->> 'updated_at')::timestamptz WHERE call_id = v_item.id AND kind <> 'HOST' AND settled_at IS NULL;
+    END IF;
   END LOOP;
 
   IF v_change.approvals IS NOT NULL THEN
@@ -352,6 +358,10 @@ BEGIN
     IF v_written <> json_array_length(v_change.approvals) THEN
       RAISE EXCEPTION 'agent % asks for one of these already', p_agent USING ERRCODE = 'TP002';
     END IF;
+  END IF;
+
+  IF v_change.waits IS NOT NULL THEN
+    INSERT INTO wait SELECT * FROM json_populate_recordset(null::wait, v_change.waits) ON CONFLICT DO NOTHING;
   END IF;
 
   IF v_change."hostRequests" IS NOT NULL THEN

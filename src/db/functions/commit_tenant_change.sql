@@ -35,7 +35,7 @@ BEGIN
   END IF;
 
   SELECT * INTO v_change FROM json_to_record(p_change) AS c(
-    "idempotencyKey" json, "storeAllowRule" json, "mostAllowRules" int, "revokeAllowRule" json, "startDelegation" json, "endDelegation" json, configuration json);
+    "idempotencyKey" json, "storeAllowRule" json, "mostAllowRules" int, "revokeAllowRule" json, "startDelegation" json, waits json, "endDelegation" json, configuration json);
 
   IF v_change."idempotencyKey" IS NOT NULL THEN
     INSERT INTO idempotency_key SELECT * FROM json_populate_record(null::idempotency_key, v_change."idempotencyKey") ON CONFLICT DO NOTHING;
@@ -70,6 +70,7 @@ BEGIN
 
   IF v_change."startDelegation" IS NOT NULL THEN
     INSERT INTO delegation SELECT * FROM json_populate_record(null::delegation, v_change."startDelegation");
+    INSERT INTO wait SELECT * FROM json_populate_recordset(null::wait, v_change.waits);
   END IF;
 
   IF v_change."endDelegation" IS NOT NULL THEN
@@ -79,6 +80,8 @@ BEGIN
     IF NOT FOUND THEN
       RAISE EXCEPTION 'there is no such delegation, or it has ended' USING ERRCODE = 'TP002';
     END IF;
+    UPDATE wait SET settled_at = (v_change."endDelegation" ->> 'ended_at')::timestamptz
+    WHERE ref = v_change."endDelegation" ->> 'id' AND settled_at IS NULL;
   END IF;
 
   IF v_change.configuration IS NOT NULL THEN

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { startable, type ScheduledCall } from "../../../src/agent/loop/next-action.ts";
 
-const STATUS = { p: "waiting for a person", h: "held", r: "ready", x: "running", f: "final" } as const;
+const STATUS = { p: "waiting", h: "held", r: "ready", x: "running", f: "final" } as const;
 
 /** Slots from a short form: lower case is a read, upper case is exclusive; p, h, r, x, f is the status. */
 function calls(form: string): ScheduledCall[] {

@@ -52,6 +52,7 @@ const NEW_AGENT: AgentView = {
   shells: [],
   knowsFiles: false,
   calls: [],
+  waits: [],
   openHosts: [],
   untoldHosts: [],
 };

@@ -10,6 +10,7 @@ import { MOST_HOSTS, type AskedInBackground, type ProgramOfCall } from "../../ca
 import type { HostQuestion } from "../../calls/hosts/host-question.ts";
 import { COMMAND_BEGINNING, shellNames, type ShellName } from "../../calls/shells/rows.ts";
 import { hostText, USUAL_PORTS, type Host } from "../../policy/hosts/host-rule.ts";
+import { waitFor } from "../request.ts";
 import type { ApprovalTemplate } from "../scope.ts";
 
 type AskingAgent = { readonly id: string; readonly tenant: string };
@@ -135,7 +136,10 @@ async function tryToAsk(
   const at = clock.now();
   const part = { agentId: agent.id, createdBy: agent.createdBy };
   if (asked.open !== null) {
-    const change = { hostRequests: [askedFor(agent, callId, asked.open, true)] };
+    const change = {
+      waits: [waitFor("SHELL_HOST", agent, { callId, ref: asked.open, due: null })],
+      hostRequests: [askedFor(agent, callId, asked.open, true)],
+    };
     const { outcome } = await log.commit(agent.tenant, { ...part, events: [] }, change);
     return outcome === "COMMITTED" ? "asked" : "somebody was faster";
   }
@@ -143,7 +147,11 @@ async function tryToAsk(
   const { outcome } = await log.commit(
     agent.tenant,
     { ...part, events: [{ at, body: event }] },
-    { approvals: [row], hostRequests: [askedFor(agent, callId, row.id, true)] },
+    {
+      approvals: [row],
+      waits: [waitFor("SHELL_HOST", agent, { callId, ref: row.id, due: row.expiresAt })],
+      hostRequests: [askedFor(agent, callId, row.id, true)],
+    },
   );
   return outcome === "COMMITTED" ? "asked" : "somebody was faster";
 }

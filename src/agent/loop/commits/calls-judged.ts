@@ -10,7 +10,7 @@ import { refusalText, type Refusal } from "../../calls/refusals/refusal.ts";
 import type { Stages } from "../../calls/stage-clock.ts";
 import { format } from "../../calls/stages/formatting.ts";
 import type { AgentView } from "../view.ts";
-import { callsChanged, type Commit } from "./commit.ts";
+import { callsChanged, compose, waiting, type Commit } from "./commit.ts";
 
 export type Unready = Exclude<Judgement, ReadyCall | { readonly kind: "held" }>;
 
@@ -32,11 +32,12 @@ export function callsJudged(
     change: {
       transitions: outcomes.map(({ step }) => step.transition),
       approvals: asked.map(({ request }) => request.row),
+      waits: asked.map(({ request }) => request.wait),
       ...(asked.length === 0 ? {} : { agent: { lastActivityAt: at } }),
       approvalTransitions: asked.flatMap(({ stale }) => stale ?? []),
     },
     events: outcomes.flatMap(({ events }) => events),
-    after: callsChanged(outcomes.map(({ step }) => step.call)),
+    after: compose(callsChanged(outcomes.map(({ step }) => step.call)), waiting(asked.map(({ request }) => request.wait))),
   };
 }
 

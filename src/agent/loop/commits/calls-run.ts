@@ -12,7 +12,18 @@ import { cancelledRefusal } from "../../calls/stages/execution.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { AgentView } from "../view.ts";
 import { type RecordTemplate, toolWarning } from "./calls-judged.ts";
-import { callsChanged, compose, joinCommits, move, moved, type Commit, type Reducer, eventsOnly } from "./commit.ts";
+import {
+  callsChanged,
+  compose,
+  joinCommits,
+  move,
+  moved,
+  type Commit,
+  type Reducer,
+  eventsOnly,
+  settled,
+  waiting,
+} from "./commit.ts";
 import { hostsAsked } from "./hosts-asked.ts";
 import { stepAbortedIfOpen, type Aborted } from "./steps.ts";
 import { openQuestions, questionsSealed, withQuestionSealed } from "./turns.ts";
@@ -134,7 +145,7 @@ export function callsCancelled(cancelled: readonly CancelledCall[], { trace }: {
   return joinCommits(questions, {
     change: { transitions: steps.map(({ transition }) => transition) },
     events: steps.flatMap(({ call }) => endEvents(call, { trace })),
-    after: callsChanged(steps.map(({ call }) => call)),
+    after: compose(callsChanged(steps.map(({ call }) => call)), settled(steps.map(({ call }) => call.id))),
   });
 }
 
@@ -179,10 +190,14 @@ export function recovered(view: AgentView, { unknown, broken, tools, template, i
     change: {
       transitions: [...asked, ...sealed].map(({ transition }) => transition),
       approvals: asked.map(({ request }) => request.row),
+      waits: asked.map(({ request }) => request.wait),
       ...(asked.length === 0 ? {} : { agent: { lastActivityAt: at } }),
     },
     events: [...asked.map(({ request }) => request.event), ...sealed.flatMap(({ call }) => endEvents(call, template))],
-    after: callsChanged([...asked, ...sealed].map(({ call }) => call)),
+    after: compose(
+      callsChanged([...asked, ...sealed].map(({ call }) => call)),
+      waiting(asked.map(({ request }) => request.wait)),
+    ),
   };
   const resumed = eventsOnly({
     kind: "AGENT_RESUMED",

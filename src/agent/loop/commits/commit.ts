@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from "node:crypto";
-import type { AgentPatch, OwnerChange } from "../../../db/commit/change.ts";
+import type { AgentPatch, OwnerChange, WaitRow } from "../../../db/commit/change.ts";
 import { joinChanges } from "../../../db/commit/parts.ts";
 import type { AgentEventBody } from "../../../events/event.ts";
 import { mapStrings } from "../../../lib/json.ts";
@@ -9,6 +9,7 @@ import { answerLine, answersNote, outputWith } from "../../calls/hosts/host-line
 import type { Answer } from "../../conversation/answer.ts";
 import type { StoredBlock } from "../../conversation/images.ts";
 import type { AddedMessages } from "../../conversation/transcript.ts";
+import { byCall, isHolding } from "../../waits/wait.ts";
 import type { AgentView } from "../view.ts";
 
 /** The agent's rows after a commit, computed from the rows before it, so that they need no second read. */
@@ -75,6 +76,17 @@ export function interruptEnded({ interruptAt, interruptNote }: AgentView): Commi
 export function callsChanged(changed: readonly CallView[]): Reducer {
   const stored = new Map(changed.map((call) => [call.id, asStored(call)]));
   return (view) => ({ ...view, calls: view.calls.map((call) => stored.get(call.id) ?? call) });
+}
+
+/** After waits of calls have begun. */
+export function waiting(rows: readonly WaitRow[]): Reducer {
+  const held = rows.flatMap(({ callId, kind, ref }) => (callId !== null && isHolding(kind) ? [{ callId, kind, ref }] : []));
+  return (view) => (held.length === 0 ? view : { ...view, waits: [...view.waits, ...held].toSorted(byCall) });
+}
+
+/** After the waits for these approvals, or for the results of these calls, have been settled. */
+export function settled(refs: readonly string[]): Reducer {
+  return (view) => ({ ...view, waits: view.waits.filter(({ ref }) => !refs.includes(ref)) });
 }
 
 /** The call as it is read from its row: characters that PostgreSQL cannot store are replaced. */

@@ -1,11 +1,12 @@
 import { askedFor, askHost } from "../../approvals/hosts/ask-host.ts";
+import { waitFor } from "../../approvals/request.ts";
 import type { CallView } from "../../calls/call.ts";
 import type { HostQuestion, OpenHost } from "../../calls/hosts/host-question.ts";
 import { byHost, hostText, type Host } from "../../policy/hosts/host-rule.ts";
 import { NEEDS } from "../lease.ts";
 import type { AgentView } from "../view.ts";
 import type { RecordTemplate } from "./calls-judged.ts";
-import type { Commit } from "./commit.ts";
+import { compose, waiting, type Commit } from "./commit.ts";
 
 export type HostsAsked = { readonly questions: readonly HostQuestion[]; readonly commit: Commit };
 
@@ -21,16 +22,19 @@ export function hostsAsked(
   const asked = requests.map(({ question }) => question);
   const joined = hosts.flatMap((host) => open.get(hostText(host)) ?? []);
   const questions = [...asked, ...joined].toSorted(byHost);
+  const due = new Map(requests.map(({ row }) => [row.id, row.expiresAt]));
+  const rows = questions.map(({ approvalId: ref }) => waitFor("HOST", view, { callId: id, ref, due: due.get(ref) ?? null }));
   return {
     questions,
     commit: {
       change: {
         approvals: requests.map(({ row }) => row),
+        waits: rows,
         hostRequests: questions.map(({ approvalId }) => askedFor(view, id, approvalId, false)),
         agent: { needs: NEEDS.hosts, ...(asked.length === 0 ? {} : { lastActivityAt: at }) },
       },
       events: requests.map(({ event }) => event),
-      after: (now) => ({ ...now, openHosts: withQuestions(now.openHosts, questions) }),
+      after: compose(waiting(rows), (now) => ({ ...now, openHosts: withQuestions(now.openHosts, questions) })),
     },
   };
 }
@@ -43,10 +47,6 @@ function withQuestions(open: readonly OpenHost[], questions: readonly HostQuesti
   const ofCall = new Set(questions.map(({ approvalId }) => approvalId));
   const others = open.filter(({ approvalId }) => !ofCall.has(approvalId));
   return [...others, ...questions.map((question) => ({ ...question, isOfShells: false }))].toSorted(byHost);
-}
-
-export function waitsForHosts({ calls }: Pick<AgentView, "calls">): boolean {
-  return calls.some(({ hosts }) => hosts.some(({ state }) => state === "PENDING"));
 }
 
 export function needsAfter({ calls, shells }: Pick<AgentView, "calls" | "shells">): { readonly needs?: number } {

@@ -1,4 +1,5 @@
 import type { DoneReason } from "../../../db/commit/change.ts";
+import type { Breakpoint } from "../../../db/generated/enums.ts";
 import type { AgentEventBody } from "../../../events/event.ts";
 import { closedEvent } from "../../approvals/request.ts";
 import { sealCall, isFinal, type CallView } from "../../calls/call.ts";
@@ -19,8 +20,8 @@ import {
   resultsMessage,
   callsChanged,
   joinCommits,
-  identity,
   moved,
+  settled,
 } from "./commit.ts";
 import { needsAfter } from "./hosts-asked.ts";
 import { stepAbortedIfOpen, type Aborted } from "./steps.ts";
@@ -123,7 +124,11 @@ export function turnSealed(view: AgentView, { reason, note, modelNote, broken, e
   const calls: Commit = {
     change: { transitions: sealed.map(({ transition }) => transition) },
     events: sealed.flatMap(({ call }) => endEvents(call, { trace })),
-    after: compose(callsChanged(sealed.map(({ call }) => withQuestionSealed(call))), hostsClosed(staysOpen)),
+    after: compose(
+      callsChanged(sealed.map(({ call }) => withQuestionSealed(call))),
+      settled(open.map(({ id }) => id)),
+      hostsClosed(staysOpen),
+    ),
   };
   return joinCommits(
     aborted,
@@ -155,7 +160,7 @@ export function questionsSealed(questions: readonly OpenQuestion[], note: string
   return {
     change: { approvalTransitions: questions.map(({ id }) => ({ id, from: "PENDING", to: "SEALED", closedAt: at })) },
     events: questions.map(({ id, callId }) => closedEvent(id, callId, "SEALED", note)),
-    after: identity,
+    after: settled(questions.map(({ id }) => id)),
   };
 }
 
@@ -169,7 +174,7 @@ export function withQuestionSealed(call: CallView): CallView {
  */
 export function parked(view: AgentView): Commit {
   const { change, events, after } =
-    view.state === "READY" ? interruptEnded(view) : moved(view, { state: "PAUSED", breakpoint: "AWAITING_APPROVAL" });
+    view.state === "READY" ? interruptEnded(view) : moved(view, { state: "PAUSED", breakpoint: breakpointOf(view) });
   return {
     change: {
       ...change,
@@ -179,4 +184,10 @@ export function parked(view: AgentView): Commit {
     events,
     after: compose(after, (now) => ({ ...now, leaseOwner: null })),
   };
+}
+
+/** The breakpoint of an agent that only waits: with an open question to people, that of approvals. */
+function breakpointOf({ waits }: AgentView): Breakpoint {
+  const isForResults = waits.length > 0 && waits.every(({ kind }) => kind === "LATER");
+  return isForResults ? "TOOL_EXECUTING" : "AWAITING_APPROVAL";
 }

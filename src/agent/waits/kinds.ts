@@ -1,0 +1,21 @@
+import type { WaitKind } from "../../db/commit/change.ts";
+import { endDelegation } from "../approvals/delegate.ts";
+import { expireDue } from "../approvals/expire.ts";
+import type { ApprovalServices } from "../approvals/scope.ts";
+import { timeOutLater } from "../calls/later.ts";
+import type { DueWait } from "./due.ts";
+
+type EndDueKind = (services: ApprovalServices, wait: DueWait) => Promise<void>;
+
+/** The end of a wait of each kind whose time has come. */
+const END_DUE: Readonly<Record<WaitKind, EndDueKind>> = {
+  APPROVAL: (services, { ref }) => expireDue(services, ref),
+  HOST: (services, { ref }) => expireDue(services, ref),
+  SHELL_HOST: (services, { ref }) => expireDue(services, ref),
+  LATER: (services, { ref }) => timeOutLater(services, ref),
+  DELEGATION: (services, { ref }) => endDelegation(services, ref),
+};
+
+export function endDue(services: ApprovalServices, wait: DueWait): Promise<void> {
+  return END_DUE[wait.kind](services, wait);
+}

@@ -1,0 +1,23 @@
+import type { WaitKind } from "../../db/commit/change.ts";
+
+/** An open wait that holds back the results of a call, and the row with its outcome: an approval, or the call itself. */
+export type WaitView = { readonly callId: string; readonly kind: WaitKind; readonly ref: string };
+
+/** The waits that hold back results. The others are only times, or questions of programs that outlive their call. */
+const HOLDING: ReadonlySet<WaitKind> = new Set(["APPROVAL", "HOST", "LATER"]);
+
+export function isHolding(kind: WaitKind): boolean {
+  return HOLDING.has(kind);
+}
+
+/** The open waits of an agent `a` that hold back results, as WaitViews in the order of `byCall`. */
+export const OPEN_WAITS = `(SELECT coalesce(json_agg(json_build_object('callId', w.call_id, 'kind', w.kind, 'ref', w.ref) ORDER BY w.call_id COLLATE "C", w.ref COLLATE "C"), '[]') FROM wait w
+    WHERE w.agent_id = a.id AND w.settled_at IS NULL AND w.kind = ANY ('{${[...HOLDING].join(",")}}'))`;
+
+export function byCall(one: WaitView, other: WaitView): number {
+  return compare(one.callId, other.callId) || compare(one.ref, other.ref);
+}
+
+function compare(one: string, other: string): number {
+  return one < other ? -1 : Number(one > other);
+}
