@@ -10,6 +10,7 @@ import { ActorNames } from "./agent/actors/actor-names.ts";
 import { Images } from "./agent/conversation/images.ts";
 import { LateResults } from "./agent/calls/late-results.ts";
 import { RecentResults } from "./agent/calls/results/result-cache.ts";
+import { CallTokens } from "./agent/calls/call-tokens.ts";
 import { ToolOutputs } from "./agent/calls/outputs.ts";
 import { RequestRoom, CancelledModelCalls } from "./agent/conversation/request-room.ts";
 import { Transcripts } from "./agent/conversation/transcript.ts";
@@ -179,6 +180,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   const { hosts: listedHosts } = settings.sandbox;
   const hostRules = new RememberedHostRules(sql, clock);
   starting.defer(hostRules.follow(log, bell));
+  const callTokens = await CallTokens.open(sql);
   const shells = new ServerShells({
     homes,
     coveredPaths,
@@ -230,6 +232,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     listedHosts,
     hostRules,
     shells,
+    callTokens,
     images,
     transcripts: new Transcripts(images),
     rememberedFiles: new RememberedFiles(),
@@ -307,7 +310,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   const imageLinks = await ImageLinks.open(sql);
   const imageUrl: Context["imageUrl"] = (actor, image) => imageLinks.path(actor, image, services.clock.now());
   const server = await startServer(
-    { ...settings, port, host, slowReaders, feeds, readers, meters, imageLinks },
+    { ...settings, port, host, slowReaders, feeds, readers, meters, imageLinks, callTokens },
     {
       admissions,
       prisma: database.prisma,

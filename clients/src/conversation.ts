@@ -94,6 +94,7 @@ function take(draft: Draft, event: WatchedEvent): void {
         state: event.aborted ? "aborted" : "kept",
       });
     case "ToolStart":
+    case "ToolWaiting":
     case "ToolEnd": {
       const shown = draft.items[placeOf(draft, event.call.callId)];
       const progress = shown?.kind === "tool" ? shown.progress : null;

@@ -69,6 +69,7 @@ const CHANGED_BY = valuesOf({ "changedBy.kind": ActorKind });
 /** The fields with values that a newer version may extend; absent and null are known. */
 const VALUES: { readonly [Kind in EventKind]?: Values } = {
   TOOL_START: CALL,
+  TOOL_WAITING: CALL,
   TOOL_END: CALL,
   TOOL_ERROR: CALL,
   TOOL_EXECUTED: CALL,

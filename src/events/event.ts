@@ -58,6 +58,7 @@ export type AgentEventBody =
       readonly aborted: boolean;
     }
   | { readonly kind: "TOOL_START"; readonly call: ToolCallSnapshot }
+  | { readonly kind: "TOOL_WAITING"; readonly call: ToolCallSnapshot; readonly dueAt: string }
   | { readonly kind: "TOOL_END"; readonly call: ToolCallSnapshot }
   | { readonly kind: "TOOL_ERROR"; readonly call: ToolCallSnapshot; readonly error: string }
   | {
@@ -253,6 +254,7 @@ export const CHANNEL_OF: Readonly<Record<EventKind, Channel>> = {
   THINK_CHUNK: "PROGRESS",
   THINK_CHUNK_END: "PROGRESS",
   TOOL_START: "PROGRESS",
+  TOOL_WAITING: "PROGRESS",
   TOOL_END: "PROGRESS",
   TOOL_ERROR: "PROGRESS",
   DONE: "PROGRESS",

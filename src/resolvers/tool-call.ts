@@ -1,4 +1,5 @@
 import type { OutputPiece } from "../agent/calls/outputs.ts";
+import { completeToolCall as complete, givenAnswer } from "../agent/commands/complete-tool-call.ts";
 import { cancelToolCall as cancel } from "../agent/commands/turn.ts";
 import type { Prisma, Shell, ToolCall } from "../db/generated/client.ts";
 import { ROW_ID } from "../lib/global-id.ts";
@@ -10,6 +11,24 @@ type ToolCallSelection = Pick<Prisma.ToolCallFindUniqueArgs, "include" | "select
 
 export async function cancelToolCall(context: Context, callId: string, note: string | null): Promise<Payload> {
   const result = await cancel(context.services, context.actor, { callId: ROW_ID.test(callId) ? callId : "", note });
+  if (result.ok) context.wake(result.value.agentId);
+  return payloadOf(context, result);
+}
+
+/** The input of `completeToolCall`: null is a result, an absent one is none. */
+type CompleteInput = {
+  readonly callId: string;
+  readonly result?: unknown;
+  readonly error?: string | null | undefined;
+  readonly idempotencyKey?: string | null | undefined;
+};
+
+export async function completeToolCall(context: Context, input: CompleteInput): Promise<Payload> {
+  const answer = givenAnswer(input);
+  if (!answer.ok) return payloadOf(context, answer);
+  const callId = ROW_ID.test(input.callId) ? input.callId : "";
+  const request = { callId, answer: answer.value, idempotencyKey: input.idempotencyKey ?? null };
+  const result = await complete(context.services, { kind: "actor", actor: context.actor }, request);
   if (result.ok) context.wake(result.value.agentId);
   return payloadOf(context, result);
 }

@@ -247,6 +247,13 @@ export const ToolCall = builder.prismaNode("ToolCall", {
       select: { stages: true },
       resolve: (call) => call.stages as unknown as Passage[],
     }),
+    dueAt: t.field({
+      type: "DateTime",
+      nullable: true,
+      description: "The time at which a call in state WAITING fails if it has no result. Null in every other state.",
+      select: { waits: { where: { kind: "LATER", settledAt: null }, select: { due: true }, take: 1 } },
+      resolve: ({ waits }) => waits[0]?.due ?? null,
+    }),
     auditTrail: t.field({
       type: [AuditEntry],
       description: "State transitions in order, usually a few.",

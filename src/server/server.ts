@@ -1,11 +1,13 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Readable } from "node:stream";
+import type { CallTokens } from "../agent/calls/call-tokens.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { type Access, mayReadMetrics, originProblem, logRejection } from "./access.ts";
 import type { SharedContext } from "./context.ts";
 import { maskError } from "./errors.ts";
 import { IMAGES_PATH, type ImageLinks, answerImage } from "./image-links.ts";
+import { answerToolResult, TOOL_RESULTS_PATH } from "./tool-results.ts";
 import { readiness } from "./readiness.ts";
 import type { Meters } from "../telemetry/meters.ts";
 import type { Feeds } from "../events/reading/feed.ts";
@@ -25,6 +27,7 @@ export type ServerOptions = Access & {
   readonly readers: Readers;
   readonly meters: Meters;
   readonly imageLinks: ImageLinks;
+  readonly callTokens: Pick<CallTokens, "read">;
   /** The SHA-256 of the token for /metrics, in hex; null for none. */
   readonly metricsTokenHash: string | null;
 };
@@ -95,6 +98,10 @@ export async function startServer(
           response.once("close", () => streams.delete(response));
           return void yoga(request, response);
         }
+        case TOOL_RESULTS_PATH:
+          return void answerToolResult(request, response, { ...shared, ...options }).catch((error: unknown) =>
+            answer(response, 503, mask(error).message),
+          );
         default:
           if (path.startsWith(IMAGES_PATH)) {
             options.slowReaders.watchResponse(response);
@@ -123,7 +130,7 @@ export async function startServer(
   };
 }
 
-const ROUTES: ReadonlySet<string> = new Set(["/graphql", "/healthz", "/readyz", "/metrics"]);
+const ROUTES: ReadonlySet<string> = new Set(["/graphql", TOOL_RESULTS_PATH, "/healthz", "/readyz", "/metrics"]);
 
 /** Counts an ended answer. If its client left before its head was sent, the status is 499, as proxies log it. */
 function count(path: string, response: ServerResponse, meters: Meters): void {

@@ -8,7 +8,7 @@ import type { Validated } from "../../src/agent/calls/stages/validation.ts";
 import { NO_HOSTS } from "../../src/agent/calls/hosts/call-hosts.ts";
 import type { HostQuestion } from "../../src/agent/calls/hosts/host-question.ts";
 import { answered } from "../../src/agent/loop/commits/answered.ts";
-import { callEnded, callsStarted, recovered } from "../../src/agent/loop/commits/calls-run.ts";
+import { callDeferred, callEnded, callsStarted, callsCancelled, recovered } from "../../src/agent/loop/commits/calls-run.ts";
 import { callRefused, callsJudged, type Unready } from "../../src/agent/loop/commits/calls-judged.ts";
 import type { Commit } from "../../src/agent/loop/commits/commit.ts";
 import { stepAborted, stepStarted } from "../../src/agent/loop/commits/steps.ts";
@@ -39,6 +39,8 @@ const HOSTS = {
   leftOut: 2,
 } as const;
 const ONE_HOST = { ...HOSTS, asked: [{ host: "b.example", port: 443 }] } as const;
+
+const LATER = { kind: "later", dueMs: 60_000, keptOutputBytes: 7 } as const;
 
 const BROKEN = {
   events: [],
@@ -212,6 +214,14 @@ function commitsOfCall(view: AgentView, call: CallView): readonly PossibleCommit
           make: () =>
             callEnded(view, { call, outcome: { ...failed, files: knownBy(call, false) }, isLast, template: RECORD }, AT),
         },
+        {
+          name: "call deferred",
+          make: () => callDeferred(view, { call, outcome: { ...OUTCOME, ...LATER }, template: RECORD }, AT),
+        },
+        {
+          name: "call deferred, hosts asked",
+          make: () => callDeferred(view, { call, outcome: { ...OUTCOME, ...LATER, refusedHosts: HOSTS }, template: RECORD }, AT),
+        },
         { name: "shell started", make: () => shellStarted(shellStart(view, call), shellEvent(call)) },
         {
           name: "call completed, hosts asked",
@@ -225,6 +235,10 @@ function commitsOfCall(view: AgentView, call: CallView): readonly PossibleCommit
         { name: "recovered, calls sealed", make: () => recover("seal") },
         { name: "recovered, people asked", make: () => recover("ask") },
       ];
+    }
+    case "WAITING": {
+      const request = { by: { id: "anna", kind: "USER" }, note: "no \0", at: AT.toISOString() } as const;
+      return [{ name: "call cancelled", make: () => callsCancelled([{ call, request }], { trace: true }, AT) }];
     }
     default:
       return [];

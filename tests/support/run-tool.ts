@@ -1,8 +1,9 @@
+import { Later } from "../../src/agent/tools/later.ts";
 import { createHash } from "node:crypto";
 import { createReadStream, lstatSync } from "node:fs";
 import { join } from "node:path";
 import { BUILTIN_TOOLS } from "../../src/agent/tools/builtin.ts";
-import type { ToolContext } from "../../src/agent/tools/tool.ts";
+import type { ToolContext } from "../../src/agent/tools/tool-context.ts";
 import type { ToolResult } from "../../src/agent/tools/tool-result.ts";
 import { KnownFiles, type KnownFileRows, RecentContents } from "../../src/agent/workspace/known-files.ts";
 import { Workspace } from "../../src/agent/workspace/workspace.ts";
@@ -43,6 +44,7 @@ export function contextIn(folder: string, more: Partial<ToolContext> = {}): Tool
       kill: async () => null,
     },
     mayReach: async () => false,
+    completionToken: () => "token",
     ...more,
   };
 }
@@ -52,5 +54,7 @@ export async function runTool(folder: string, name: string, input: Json, more: P
   const tool = BUILTIN_TOOLS.find((candidate) => candidate.name === name);
   const bound = tool?.bind(input);
   if (!bound?.ok) throw new Error(JSON.stringify(bound?.refusal));
-  return bound.value.run(contextIn(folder, more));
+  const answer = await bound.value.run(contextIn(folder, more));
+  if (answer instanceof Later) throw new Error("no built-in tool answers later");
+  return answer;
 }

@@ -93,6 +93,7 @@ export function testServices(
     askInBackground: async () => "left out",
     shells: new ServerShells({ homes, coveredPaths, folders, listedHosts: null, ...shared, outputs }),
     actorNames: new ActorNames(sql),
+    callTokens: { of: ({ callId }) => `token of ${callId}` },
     closedFolders: [],
     tools: new Map(tools.map((tool) => [tool.name, tool])),
     workspaceRoots: null,

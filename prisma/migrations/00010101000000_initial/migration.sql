@@ -646,7 +646,8 @@ CREATE INDEX "audit_call_created_by" ON "audit_call" ("tenant", "created_by", "c
 
 -- The key of this database, of random UUIDs: 366 bits.
 INSERT INTO "signing_key" ("name", "key") VALUES
-  ('images', sha256(convert_to(gen_random_uuid()::text || gen_random_uuid()::text || gen_random_uuid()::text, 'UTF8')));
+  ('images', sha256(convert_to(gen_random_uuid()::text || gen_random_uuid()::text || gen_random_uuid()::text, 'UTF8'))),
+  ('calls', sha256(convert_to(gen_random_uuid()::text || gen_random_uuid()::text || gen_random_uuid()::text, 'UTF8')));
 
 -- Written by `npm run migration` from src/db/functions/append_events.sql: change it there.
 -- Appends events of one or several agents of a tenant, in the order in which they are given.

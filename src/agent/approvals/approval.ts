@@ -53,15 +53,23 @@ type FoundRow = {
 const ANSWERED =
   "SELECT min(a.turn) FROM message a WHERE a.agent_id = t.agent_id AND a.turn >= t.turn AND a.kind = 'USER' AND a.created_by IS NOT NULL";
 
+/**
+ * Those who asked for the calls that a query selects as `id`, as rows `who`: the senders of the messages that the calls'
+ * turns answer.
+ */
+export function requestersOf(calls: string): string {
+  return `SELECT jsonb_build_object('id', m.created_by, 'kind', m.created_by_kind) AS who FROM (${calls}) c
+        JOIN tool_call t ON t.id = c.id JOIN message m ON m.agent_id = t.agent_id AND m.turn = (${ANSWERED}) AND m.kind = 'USER' AND m.created_by IS NOT NULL
+          AND (m.turn = t.turn OR (SELECT s.turn FROM step s WHERE s.agent_id = m.agent_id AND s.step = m.step) <= t.turn)`;
+}
+
 const FIND: Statement<{ found: FoundApproval }, [ids: readonly string[], kinds: readonly string[]]> = {
   name: "find_approvals",
   text: `SELECT json_build_object('id', p.id, 'tenant', p.tenant, 'agentId', p.agent_id, 'createdBy', a.created_by, 'templateId', a.template_id, 'workspace', a.workspace,
       'permission', a.permission, 'toolCallId', p.tool_call_id, 'host', p.host, 'port', p.port, 'kind', p.kind, 'state', p.state, 'inputHash', p.input_hash, 'quorum', coalesce(p.quorum, 1), 'expiresAt', p.expires_at, 'isOverdue', coalesce(p.expires_at <= policy_time(), false),
       'decisions', (SELECT coalesce(json_agg(json_build_object('actorId', d.actor_id, 'onBehalfOf', d.on_behalf_of, 'decision', d.decision, 'inputHash', d.input_hash) ORDER BY d.decided_at), '[]')
         FROM decision d WHERE d.approval_id = p.id),
-      'requesters', (SELECT coalesce(jsonb_agg(DISTINCT q.who), '[]') FROM (SELECT jsonb_build_object('id', m.created_by, 'kind', m.created_by_kind) AS who FROM (SELECT p.tool_call_id AS id UNION ALL SELECT r.tool_call_id FROM host_request r WHERE r.approval_id = p.id) c
-        JOIN tool_call t ON t.id = c.id JOIN message m ON m.agent_id = t.agent_id AND m.turn = (${ANSWERED}) AND m.kind = 'USER' AND m.created_by IS NOT NULL
-          AND (m.turn = t.turn OR (SELECT s.turn FROM step s WHERE s.agent_id = m.agent_id AND s.step = m.step) <= t.turn)
+      'requesters', (SELECT coalesce(jsonb_agg(DISTINCT q.who), '[]') FROM (${requestersOf("SELECT p.tool_call_id AS id UNION ALL SELECT r.tool_call_id FROM host_request r WHERE r.approval_id = p.id")}
         UNION ALL SELECT jsonb_build_object('id', e.id, 'kind', e.kind) FROM approval o JOIN decision d ON d.approval_id = o.id CROSS JOIN LATERAL (VALUES (d.actor_id, d.actor_kind), (d.on_behalf_of, d.on_behalf_of_kind)) e (id, kind)
           WHERE o.tool_call_id = p.tool_call_id AND o.id <> p.id AND d.input IS NOT NULL AND e.id IS NOT NULL) q)) AS found
     FROM approval p JOIN agent a ON a.id = p.agent_id WHERE p.id = ANY ($1) AND p.kind::text = ANY ($2)`,

@@ -1,68 +1,25 @@
 import { ENDED } from "../../lib/aborted.ts";
-import type { Json } from "../../lib/json.ts";
+import { accepted, refused, type Result } from "../../lib/result.ts";
 import { msSince } from "../../lib/time.ts";
-import { messageOf } from "../../lib/text.ts";
 import { agentPermissions, guardedWorkspace } from "../policy/agent-policy.ts";
-import { hookAnswer, type ToolOutcome } from "../tools/tool-hooks.ts";
+import { Later } from "../tools/later.ts";
 import { ownCodeOf, runOwnCode } from "../tools/own-code.ts";
 import type { Tool } from "../tools/tool.ts";
-import { readToolResult, type ToolResult } from "../tools/tool-result.ts";
-import { refused, type Result } from "../../lib/result.ts";
-import { knownFileRows, KnownFiles, type NotedFile } from "../workspace/known-files.ts";
+import { knownFileRows, KnownFiles } from "../workspace/known-files.ts";
 import { Waits } from "../workspace/sandbox/sandbox.ts";
 import type { CallingAgent } from "./call.ts";
-import { readPostToolUseAnswer, hookCall, hooksFor, type Wrapper } from "./hooks.ts";
-import { CallHosts, HostGate, NO_HOSTS, type RefusedHosts } from "./hosts/call-hosts.ts";
+import type { Wrapper } from "./hooks.ts";
+import { CallHosts, HostGate, NO_HOSTS } from "./hosts/call-hosts.ts";
 import type { ReadyCall } from "./judge.ts";
 import { CachedRun } from "./results/cached-run.ts";
-import type { FreshResult, ResultCache } from "./results/result-cache.ts";
-import type { ToolOutputs } from "./outputs.ts";
-import { toolCallError, type Refusal } from "./refusals/refusal.ts";
-import { refusedResult } from "./refusals/refusal-details.ts";
+import type { ResultCache } from "./results/result-cache.ts";
+import { endRun, keep, type CallOutcome, type CallWarning } from "./outcome.ts";
+import type { Refusal } from "./refusals/refusal.ts";
 import { CallOutput } from "./programs/call-output.ts";
 import { type CallScope, type CallTemplate, toolContext } from "./scope.ts";
-import { StageClock, type Stages } from "./stage-clock.ts";
+import { StageClock } from "./stage-clock.ts";
 import { execute, type Executed } from "./stages/execution.ts";
-import { format, type Formatted } from "./stages/formatting.ts";
-import type { Validated } from "./stages/validation.ts";
 import { stageTrace } from "./events.ts";
-
-export type CallWarning = {
-  readonly detail: "slow_tool" | "events_left_out" | "hook_failed" | "output_not_kept";
-  readonly message: string;
-};
-
-type CallRecord = {
-  readonly stages: Stages;
-  readonly durationMs: number;
-  readonly warnings: readonly CallWarning[];
-  /** The length of the kept output, if the model reads only a part of it; null if the model reads all. */
-  readonly keptOutputBytes: number | null;
-  readonly files: readonly NotedFile[];
-  /** The hosts that it could not reach, and that a person may allow. */
-  readonly refusedHosts: RefusedHosts;
-};
-
-export type CallOutcome = CallRecord &
-  (
-    | {
-        readonly kind: "completed";
-        readonly output: string;
-        readonly details: Json;
-        /** The call whose result this is; null if the tool ran. */
-        readonly cachedFrom: string | null;
-        /** The result that identical calls may reuse once the end is stored; null if none may. */
-        readonly fresh: FreshResult | null;
-      }
-    | {
-        readonly kind: "refused";
-        readonly refusal: Refusal;
-        /** The result that hooks put in place of the usual text, for the model and for programs; null for none. */
-        readonly said: Omit<Formatted, "whole"> | null;
-        /** The output of its programs so far, as the model reads it; null if empty. */
-        readonly soFar: string | null;
-      }
-  );
 
 /** Runs a call whose EXECUTING is committed: the tool, its post hooks, the formatting. Never rejects. */
 export async function runCall(ready: ReadyCall, scope: CallScope, interrupt: AbortSignal): Promise<CallOutcome> {
@@ -116,53 +73,40 @@ async function runStages(ready: ReadyCall, scope: CallScope, interrupt: AbortSig
   const noted = used.files?.noted ?? [];
   // An interrupted or cancelled call asks no questions.
   const refusedHosts = used.hosts === null || isAborted(executed) ? NO_HOSTS : await used.hosts.refused();
-  const hooked = await throughPostHooks(
-    () => outcomeOf(executed, soFar, durationMs),
-    ready.confirmed.call,
-    scope,
-    AbortSignal.any([interrupt, owner.lost]),
-  );
-  const warnings = [...slow(tool.name, durationMs, template.slowToolMs), ...left(tool.name, leftOut.events), ...hooked.warnings];
-  const recordOf = ({ bytes, problems }: Kept): CallRecord => ({
-    stages: clock.stages,
+  const warnings = [...slow(tool.name, durationMs, template.slowToolMs), ...left(tool.name, leftOut.events)];
+  const answer = executed.ok ? executed.value.answer : undefined;
+  if (answer instanceof Later) {
+    const { bytes, problems } = await keep(services.outputs, ready.call.id, used.output, null);
+    const record = { stages: clock.stages, durationMs, files: noted, refusedHosts, keptOutputBytes: bytes };
+    return { kind: "later", dueMs: answer.dueMs ?? template.deferredTimeoutMs, ...record, warnings: [...warnings, ...problems] };
+  }
+  return endRun(scope, {
+    call: ready.confirmed.call,
+    callId: ready.call.id,
+    answer: executed.ok ? accepted(answer) : executed,
+    soFar,
     durationMs,
-    warnings: [...warnings, ...problems],
-    keptOutputBytes: bytes,
+    clock,
+    output: used.output,
+    warnings,
     files: noted,
     refusedHosts,
-  });
-  if (hooked.withheldBy !== null) {
-    const original = outcomeOf(executed, soFar, durationMs).output;
-    const kept = await keep(services.outputs, ready.call.id, used.output, original);
-    const message = `the hook ${hooked.withheldBy} failed or was interrupted, and the result is withheld: what the tool did has been done`;
-    const failed = { type: "execution_failed", stage: "execution", message, cause: {} } as const;
-    const refusal = !executed.ok && executed.refusal.type === "aborted" ? executed.refusal : failed;
-    return { kind: "refused", refusal, said: null, soFar: null, ...recordOf(kept) };
-  }
-  if (!executed.ok) {
-    const said = hooked.said === null ? null : format(hooked.said, tool.keeps);
-    const kept = await keep(services.outputs, ready.call.id, used.output, null);
-    return { kind: "refused", refusal: executed.refusal, said, soFar, ...recordOf(kept) };
-  }
-  const { whole, ...formatted } = clock.timed("formatting", () => format(hooked.said ?? executed.value.answer, tool.keeps));
-  const kept = await keep(services.outputs, ready.call.id, used.output, whole);
-  // Hosts are judged at each connection, and truncated output is read from its own call: neither is reused.
-  const mayBeKept = kept.bytes === null && kept.problems.length === 0 && used.hosts === null;
-  return {
-    kind: "completed",
-    ...formatted,
+    signal: AbortSignal.any([interrupt, owner.lost]),
     cachedFrom: cached?.from ?? null,
-    fresh: cached !== null && mayBeKept ? await cached.fresh(noted, interrupt) : null,
-    ...recordOf(kept),
-  };
+    // Hosts are judged at each connection: such a result is not reused.
+    fresh: cached === null || used.hosts !== null ? async () => null : async () => cached.fresh(noted, interrupt),
+  });
 }
 
 type UsedParts = { output: CallOutput | null; files: KnownFiles | null; hosts: CallHosts | null; waits: Waits | null };
 
-/** Reuses an earlier result of a cacheable tool. The cache is off while a shell of the agent may change files. */
+/**
+ * Reuses an earlier result of a cacheable tool. The cache is off while a shell of the agent, or a call whose result comes
+ * later, may change files.
+ */
 function cachedRun({ confirmed, values }: ReadyCall, scope: CallScope, files: () => KnownFiles): CachedRun | null {
   const { services, template, agent, results } = scope;
-  if (agent.shells.some(({ state }) => state === "RUNNING")) return null;
+  if (agent.shells.some(({ state }) => state === "RUNNING") || agent.calls.some(({ state }) => state === "WAITING")) return null;
   const permissions = agentPermissions(template, agent.permission, services);
   const workspace = guardedWorkspace(services, agent.workspace, permissions, values);
   return new CachedRun(confirmed.call, { cache: results, workspace, files });
@@ -197,15 +141,6 @@ function timeLimit(
   return timeoutMs ?? template.toolTimeoutMs;
 }
 
-function outcomeOf(executed: Result<Executed, Refusal>, soFar: string | null, durationMs: number): ToolOutcome {
-  if (executed.ok) {
-    const { output, details } = readToolResult(executed.value.answer) ?? format(executed.value.answer);
-    return { ok: true, output, details, durationMs, error: null };
-  }
-  const { type, message } = toolCallError(executed.refusal);
-  return { ok: false, ...refusedResult(executed.refusal, soFar), durationMs, error: { type, message } };
-}
-
 function slow(toolName: string, durationMs: number, limitMs: number): CallWarning[] {
   if (durationMs <= limitMs) return [];
   return [{ detail: "slow_tool", message: `${toolName} took ${Math.round(durationMs)} ms; the limit is ${limitMs}` }];
@@ -215,70 +150,4 @@ function left(toolName: string, events: number): CallWarning[] {
   if (events === 0) return [];
   const message = `${events} events that ${toolName} emitted were left out, since it did not wait for room: await emit()`;
   return [{ detail: "events_left_out", message }];
-}
-
-/**
- * The outcome after the post hooks; null if they leave it unchanged. Each sees the outcome of the one before it. A hook
- * that throws is reported and skipped, or withholds the outcome if it is configured to.
- */
-async function throughPostHooks(
-  ended: () => ToolOutcome,
-  call: Validated,
-  { agent: { createdBy }, template }: CallScope,
-  signal: AbortSignal,
-): Promise<{
-  readonly said: ToolResult | null;
-  readonly warnings: readonly CallWarning[];
-  /** The place of the failed or skipped hook that withholds the outcome; null for none. */
-  readonly withheldBy: string | null;
-}> {
-  const hooks = hooksFor("postToolUse", call.tool, template.hooks);
-  // An interrupted call waits for no hooks. The outcome is withheld, since they might have hidden parts of it.
-  const stoppedAt = (index: number): string | null =>
-    hooks.slice(index).find(({ run }) => typeof run !== "function" && run.ifItFails === "withhold")?.place ?? null;
-  if (hooks.length === 0 || signal.aborted) return { said: null, warnings: [], withheldBy: stoppedAt(0) };
-  const outcome = ended();
-  const warnings: CallWarning[] = [];
-  let said: ToolResult | null = null;
-  for (const [index, { place, run: entry }] of hooks.entries()) {
-    const { run, ifItFails = "keep" } = typeof entry === "function" ? { run: entry } : entry;
-    const shown = structuredClone(outcome);
-    try {
-      const hooked = hookCall(call, { createdBy, templateId: template.id });
-      const answer = readPostToolUseAnswer(await hookAnswer(() => run(hooked, shown), signal, place), resultOf(outcome));
-      if (answer.kind === "unreadable") throw new Error(answer.problem);
-      if (answer.kind === "nothing") continue;
-      said = answer.result;
-      Object.assign(outcome, answer.result);
-    } catch (error) {
-      if (signal.aborted) return { said, warnings, withheldBy: stoppedAt(index) };
-      warnings.push({ detail: "hook_failed", message: `the hook ${place} failed for ${call.tool.name}: ${messageOf(error)}` });
-      if (ifItFails === "withhold") return { said: null, warnings, withheldBy: place };
-    }
-  }
-  return { said, warnings, withheldBy: null };
-}
-
-function resultOf({ output, details }: ToolOutcome): ToolResult {
-  return { output, details };
-}
-
-type Kept = { readonly bytes: number | null; readonly problems: readonly CallWarning[] };
-
-/**
- * Keeps an output that the model reads only in part: the tool's answer, or otherwise its programs' output. A failure is
- * reported, and the model's part stays.
- */
-async function keep(outputs: ToolOutputs, callId: string, collected: CallOutput | null, whole: string | null): Promise<Kept> {
-  try {
-    const isPartial = await collected?.close();
-    const bytes =
-      whole !== null ? await outputs.keep(callId, whole) : isPartial === true ? await outputs.keepCollected(callId) : null;
-    return { bytes, problems: [] };
-  } catch (error) {
-    const message = `the whole output of call ${callId} could not be kept: ${messageOf(error)}`;
-    return { bytes: null, problems: [{ detail: "output_not_kept", message }] };
-  } finally {
-    if (collected?.isOnDisk === true) await outputs.discardCollected(callId).catch(() => {});
-  }
 }

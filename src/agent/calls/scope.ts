@@ -14,9 +14,12 @@ import type { Permission, PolicyBox } from "../policy/permission.ts";
 import type { Vocabulary } from "../policy/permission-source.ts";
 import type { RuleValues } from "../policy/rule-values.ts";
 import { storedRules } from "../policy/stored-rules.ts";
+import { DAY_MS } from "../../lib/time.ts";
+import { MOST_DEFERRED_MS } from "../tools/later.ts";
 import type { OwnCodeServices } from "../tools/own-code.ts";
 import type { TodoList } from "../tools/todo-list.ts";
-import { MAX_TIMEOUT_MS, type ToolContext } from "../tools/tool.ts";
+import { MAX_TIMEOUT_MS } from "../tools/tool.ts";
+import type { ToolContext } from "../tools/tool-context.ts";
 import type { AnsweringFolders } from "../workspace/answering-folders.ts";
 import type { RecentContents, KnownFiles } from "../workspace/known-files.ts";
 import type { ProcessGroups, ProgramLease } from "../workspace/process-groups.ts";
@@ -25,6 +28,7 @@ import type { Workspace } from "../workspace/workspace.ts";
 import type { CallingAgent } from "./call.ts";
 import type { CallHooks } from "./hooks.ts";
 import { type AskInBackground, HostGate, type CallHosts, ProgramHosts } from "./hosts/call-hosts.ts";
+import type { CallTokens } from "./call-tokens.ts";
 import type { LateResults } from "./late-results.ts";
 import type { ToolOutputs } from "./outputs.ts";
 import type { CallOutput } from "./programs/call-output.ts";
@@ -37,6 +41,8 @@ export const CALL_SETTINGS = {
   tools: withDefault(TEXTS, null),
   /** The time limit of a call, unless its tool or its agent says otherwise; in ms, up to an hour. 60,000 if omitted. */
   toolTimeoutMs: withDefault(milliseconds(MAX_TIMEOUT_MS), 60_000),
+  /** The time for a result that comes later, unless its tool says otherwise; in ms, up to 30 days. 86,400,000 if omitted. */
+  deferredTimeoutMs: withDefault(milliseconds(MOST_DEFERRED_MS), DAY_MS),
   /** A tool that runs longer, in ms, is reported as an ERROR of severity WARN. 30,000 if omitted. */
   slowToolMs: withDefault(COUNT, 30_000),
   /** The number of background shells that an agent may have running. 8 if omitted. */
@@ -90,6 +96,7 @@ export type CallServices = JudgeServices &
     readonly hostRules: RememberedHostRules;
     readonly askInBackground: AskInBackground;
     readonly shells: ServerShells;
+    readonly callTokens: Pick<CallTokens, "of">;
   };
 
 export type CallScope = {
@@ -184,6 +191,7 @@ export function toolContext(
       room ??= owner.room(ended).finally(() => (room = null));
       return room;
     },
+    completionToken: () => services.callTokens.of({ tenant: agent.tenant, callId }),
   });
 }
 

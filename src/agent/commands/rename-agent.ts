@@ -36,7 +36,8 @@ export type ArchiveAgent = { readonly agentId: string; readonly isArchived: bool
 
 /**
  * Archives an agent, or unarchives it. An archived agent accepts no messages and is listed only on request. Work under
- * way ends as usual, but background shells are ended. Without a change there is no event.
+ * way ends as usual, but background shells are ended, and a turn that only waits ends as interrupted. Without a change
+ * there is no event.
  */
 export async function archiveAgent(
   services: Pick<AgentServices, "sql" | "log" | "clock">,
@@ -49,6 +50,9 @@ export async function archiveAgent(
   const at = services.clock.now();
   const body = { kind: isArchived ? "AGENT_ARCHIVED" : "AGENT_UNARCHIVED", changedBy: actorRef(actor) } as const;
   const part = { agentId: id, createdBy, events: [{ at, body }] };
-  const outcome = await services.log.commit(actor.tenant, part, { archive: { at: isArchived ? at.toISOString() : null } });
+  const outcome = await services.log.commit(actor.tenant, part, {
+    wake: true,
+    archive: { at: isArchived ? at.toISOString() : null },
+  });
   return accepted({ id, position: outcome.outcome === "COMMITTED" ? outcome.position : null });
 }

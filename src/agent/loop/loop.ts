@@ -22,6 +22,7 @@ import { hookedAgent, type AgentView } from "./view.ts";
 type Configured = { readonly template: Template; readonly model: Model };
 
 const INTERRUPTED = "a person interrupted the turn";
+const ARCHIVED = "the agent was archived while it waited";
 
 /** The reason for which a loop ended: no work left, lease lost, or server closing. */
 export type Ending = "parked" | "lost" | "stopped";
@@ -130,6 +131,7 @@ export class Loop {
     if (!(await this.#showMessages(view, template))) return false;
     if (view.state === "READY") this.#isTakenOver = false;
     await this.#endShellsElsewhere(view);
+    this.#calls.noticeWaiting(view);
     const action = nextAction(view, activity, this.#bounds(template));
     if (action.kind === "park") return this.#park(view);
     if (view.knowsFiles) this.#files.begin(view);
@@ -199,7 +201,7 @@ export class Loop {
     if (this.owner.lost.aborted) return;
     const view = await this.owner.view();
     // Others may have changed the note while the calls ended.
-    const note = view.interruptNote ?? INTERRUPTED;
+    const note = view.interruptNote ?? (view.interruptAt === null ? ARCHIVED : INTERRUPTED);
     const modelNote = view.interruptNote === null ? null : `[The turn was interrupted: ${view.interruptNote}]`;
     if (view.state !== "READY")
       await sealTurn(this.#services, this.owner, view, { reason: "INTERRUPTED", note, modelNote, events: [] });

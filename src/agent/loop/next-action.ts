@@ -54,7 +54,7 @@ export function nextAction(view: AgentView, activity: Activity, bounds: Bounds):
 
   const isAnswering = view.lastMessageKind === "ASSISTANT" && view.calls.length > 0;
   if (isAnswering && view.calls.some((call) => !isFinal(call.state))) return nextOfCalls(view, activity, bounds);
-  if (isAnswering && view.waits.length > 0) return activity.runningCalls.size > 0 ? { kind: "wait" } : { kind: "park" };
+  if (isAnswering && view.waits.length > 0) return whileWaiting(view, activity);
   return view.stepsInTurn >= bounds.maxSteps ? { kind: "end turn", reason: "MAX_STEPS" } : { kind: "start step" };
 }
 
@@ -80,7 +80,13 @@ function nextOfCalls(view: AgentView, activity: Activity, bounds: Bounds): Actio
   const starting = new Set(startable(scheduled, bounds.toolConcurrency, isHeld));
   if (starting.size > 0) return { kind: "execute calls", calls: view.calls.filter((call) => starting.has(call.id)) };
   const isShellAwaited = isHeld && startable(scheduled, bounds.toolConcurrency).length > 0;
-  return activity.runningCalls.size > 0 || isShellAwaited ? { kind: "wait" } : { kind: "park" };
+  return isShellAwaited ? { kind: "wait" } : whileWaiting(view, activity);
+}
+
+/** An archived agent does not wait: its turn ends. */
+function whileWaiting({ isArchived }: AgentView, { runningCalls }: Activity): Action {
+  if (runningCalls.size > 0) return { kind: "wait" };
+  return isArchived ? { kind: "end turn", reason: "INTERRUPTED" } : { kind: "park" };
 }
 
 export function hasShellElsewhere({ shells }: AgentView, serverId: string): boolean {

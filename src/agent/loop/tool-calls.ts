@@ -4,7 +4,8 @@ import { CallCancelled } from "../calls/stages/execution.ts";
 import { hooksFor } from "../calls/hooks.ts";
 import { NO_HOSTS } from "../calls/hosts/call-hosts.ts";
 import { judgeCall, type ReadyCall } from "../calls/judge.ts";
-import { runCall, type CallOutcome } from "../calls/run.ts";
+import { runCall } from "../calls/run.ts";
+import type { EndedOutcome, LaterOutcome } from "../calls/outcome.ts";
 import { ResultCache } from "../calls/results/result-cache.ts";
 import type { CallScope } from "../calls/scope.ts";
 import type { Stages } from "../calls/stage-clock.ts";
@@ -12,7 +13,7 @@ import type { ToolPermit } from "../calls/slots.ts";
 import { mayAsk } from "../policy/judge.ts";
 import { storedRules, type StoredRules } from "../policy/stored-rules.ts";
 import { isSecretPath } from "../workspace/secret-files.ts";
-import { callsCancelled, type CancelledCall, callEnded, callsStarted } from "./commits/calls-run.ts";
+import { callsCancelled, type CancelledCall, callDeferred, callEnded, callsStarted } from "./commits/calls-run.ts";
 import { callRefused, callsJudged, type Unready } from "./commits/calls-judged.ts";
 import { moved } from "./commits/commit.ts";
 import type { Interrupt, WakeUp } from "./signals.ts";
@@ -40,6 +41,7 @@ export class ToolCalls {
   readonly #passed = new Map<string, Stages>();
   readonly #held = new Set<string>();
   readonly #repeatable = new Set<string>();
+  #waiting: readonly string[] = [];
   readonly #results: ResultCache;
   /** How often verdicts were discarded: judgements under way at that time are discarded too. */
   #timesDiscarded = 0;
@@ -98,6 +100,13 @@ export class ToolCalls {
   discardVerdicts(): void {
     for (const id of this.#ready.keys()) this.#discardVerdict(id);
     this.#timesDiscarded += 1;
+  }
+
+  /** Discards verdicts if a call that waited has ended: work elsewhere may have changed their basis (invariant 14). */
+  noticeWaiting({ calls }: Pick<AgentView, "calls">): void {
+    const waiting = calls.flatMap(({ id, state }) => (state === "WAITING" ? [id] : []));
+    if (this.#waiting.some((id) => !waiting.includes(id))) this.discardVerdicts();
+    this.#waiting = waiting;
   }
 
   #discardVerdict(callId: string): void {
@@ -248,7 +257,8 @@ export class ToolCalls {
     const scope = this.#callScope(view, template);
     const outcome = await runCall(ready, scope, AbortSignal.any([interrupt.signal, cancel])).finally(() => permit.release());
     if (owner.lost.aborted) return;
-    const end = (ended: CallOutcome, now = view): DeferredCommit => {
+    if (outcome.kind === "later") return this.#defer(call, outcome, view, template);
+    const end = (ended: EndedOutcome, now = view): DeferredCommit => {
       const facts = { call, outcome: ended, isLast: this.#running.size === 1, template };
       return { ...callEnded(owner.rebase(now), facts, this.#now()), onRefused };
     };
@@ -270,6 +280,19 @@ export class ToolCalls {
     if (outcome.kind === "completed" && outcome.fresh !== null) this.#results.keep(outcome.fresh);
   }
 
+  /** Stores that the result of a call comes later. */
+  async #defer(call: CallView, outcome: LaterOutcome, view: AgentView, template: Template): Promise<void> {
+    const { owner } = this.#scope;
+    // Until then its work may change what earlier results say.
+    this.#results.clear();
+    const defer = (now: AgentView): DeferredCommit => ({
+      ...callDeferred(owner.rebase(now), { call, outcome, template }, this.#now()),
+      onRefused: (problem) => Promise.reject(new Error(`a call that waits could not be stored: ${problem}`)),
+    });
+    if (outcome.refusedHosts.asked.length > 0) await this.#endAsking(call.id, defer);
+    else await owner.store(() => defer(view));
+  }
+
   /**
    * Stores the end of a call that asks for hosts, based on the present rows. If a background program has asked for the
    * same host meanwhile, the end is made again, to join that question.
@@ -280,7 +303,7 @@ export class ToolCalls {
       await owner.flush();
       if (owner.lost.aborted) return;
       const view = await owner.view();
-      const hasEnded = view.calls.some(({ id, state }) => id === callId && isFinal(state));
+      const hasEnded = view.calls.some(({ id, state }) => id === callId && (isFinal(state) || state === "WAITING"));
       if (owner.lost.aborted || hasEnded) return;
       await owner.store(() => end(view));
     }

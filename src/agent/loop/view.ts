@@ -27,6 +27,8 @@ export type AgentView = {
   readonly interruptNote: string | null;
   /** The turn to be retried; null for none. */
   readonly retryTurn: number | null;
+  /** True if it is archived: a turn that only waits ends. */
+  readonly isArchived: boolean;
   readonly leaseEpoch: number;
   readonly leaseOwner: string | null;
   readonly waiting: readonly string[];
@@ -61,7 +63,7 @@ const READ: Statement<{ view: AgentView }, [agentId: string]> = {
   name: "read_agent_view",
   text: `SELECT json_build_object('id', a.id, 'tenant', a.tenant, 'templateId', a.template_id, 'model', a.model, 'workspace', a.workspace, 'toolTimeoutMs', a.tool_timeout_ms, 'permission', a.permission, 'hooks', coalesce(a.hooks, '[]'::json),
     'createdBy', a.created_by, 'state', a.state, 'breakpoint', a.breakpoint, 'turn', a.turn, 'stepCount', a.step_count, 'transcriptLength', a.transcript_length,
-    'signal', a.signal, 'interruptAt', a.interrupt_at, 'interruptNote', a.interrupt_note, 'retryTurn', a.retry_turn, 'leaseEpoch', a.lease_epoch, 'leaseOwner', a.lease_owner,
+    'signal', a.signal, 'interruptAt', a.interrupt_at, 'interruptNote', a.interrupt_note, 'retryTurn', a.retry_turn, 'isArchived', a.archived_at IS NOT NULL, 'leaseEpoch', a.lease_epoch, 'leaseOwner', a.lease_owner,
     'waiting', (SELECT coalesce(json_agg(m.id ORDER BY m.arrival), '[]') FROM message m WHERE m.agent_id = a.id AND m.ordinal IS NULL AND m.withdrawn_at IS NULL),
     'lastStep', (SELECT json_build_object('step', s.step, 'turn', s.turn, 'state', s.state, 'stopReason', s.stop_reason, 'model', s.model) FROM step s WHERE s.agent_id = a.id AND s.step = a.step_count),
     'stepsInTurn', a.step_count - coalesce((SELECT s.step FROM step s WHERE s.agent_id = a.id AND s.turn < a.turn ORDER BY s.step DESC LIMIT 1), 0),

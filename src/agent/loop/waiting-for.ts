@@ -17,6 +17,8 @@ export type Standstill = {
   /** The owner's state: it answers; its lease has expired; a runnable agent has none; none is needed until a person acts. */
   readonly owner: "ANSWERS" | "RUN_OUT" | "NOBODY" | "NOT_NEEDED";
   readonly asked: readonly { readonly name: string; readonly kind: ApprovalKind }[];
+  /** The calls whose results come later, and when they fail without. */
+  readonly later: readonly { readonly name: string; readonly due: string }[];
   readonly isShellElsewhere: boolean;
   /** True if the newest event of the agent reports that its folder's file system hangs. */
   readonly isFolderHung: boolean;
@@ -41,6 +43,8 @@ const READ: Statement<{ standstill: Standstill | null }, [agentIds: readonly str
     'asked', (SELECT coalesce(json_agg(json_build_object('name', coalesce(t.name, p.host || ':' || p.port), 'kind', p.kind) ORDER BY p.requested_at), '[]') FROM approval p LEFT JOIN tool_call t ON t.id = p.tool_call_id
       WHERE p.agent_id = a.id AND p.state = 'PENDING' AND (t.id IS NOT NULL OR EXISTS (
         SELECT FROM host_request r JOIN tool_call c ON c.id = r.tool_call_id WHERE r.approval_id = p.id AND NOT r.in_background AND c.step = a.step_count))),
+    'later', (SELECT coalesce(json_agg(json_build_object('name', t.name, 'due', w.due) ORDER BY t.ordinal), '[]') FROM wait w JOIN tool_call t ON t.id = w.call_id
+      WHERE w.agent_id = a.id AND w.settled_at IS NULL AND w.kind = 'LATER'),
     'isShellElsewhere', EXISTS (SELECT FROM shell s WHERE s.agent_id = a.id AND NOT s.is_end_told AND s.state = 'RUNNING' AND s.server <> a.lease_owner),
     'isFolderHung', coalesce((SELECT e.payload->>'detail' = '${FOLDER_HUNG}' FROM (SELECT kind, payload, position FROM event WHERE agent_id = a.id ORDER BY position DESC LIMIT ${NEWEST}) e
       WHERE e.kind NOT IN (${OF_PEOPLE}) ORDER BY e.position DESC LIMIT 1), false),
@@ -72,7 +76,8 @@ export function waitingFor(now: Standstill, known: KnownNames): string | null {
   if (now.owner === "RUN_OUT") return "another server to continue it: the one that worked on it does not answer";
   if (now.isInterrupted) return "its turn to end: somebody interrupted it";
   if (now.isFolderHung) return "the file system of its folder to answer";
-  if (now.asked.length > 0 && now.executing.length === 0) return people(now.asked);
+  const awaited = [...people(now.asked), ...laterResults(now.later)];
+  if (awaited.length > 0 && now.executing.length === 0) return awaited.join(", and ");
   if (now.isShellElsewhere && now.executing.length === 0 && ["TOOL_PENDING", "POST_TOOL"].includes(now.breakpoint))
     return "a background shell on another server to end";
   return atBreakpoint(now);
@@ -86,13 +91,19 @@ function missingPart({ templateId, model, hooks, workspace }: Standstill, known:
   return isAllowedWorkspace(known, workspace) ? null : `a workspace root, or a data folder, around ${workspace}`;
 }
 
-function people(asked: Standstill["asked"]): string {
+function laterResults(later: Standstill["later"]): readonly string[] {
+  if (later.length === 0) return [];
+  const until = later.map(({ due }) => new Date(due).toISOString()).toSorted()[0] ?? "";
+  return [`the ${later.length === 1 ? "result" : "results"} of ${later.map(({ name }) => name).join(", ")}, until ${until}`];
+}
+
+function people(asked: Standstill["asked"]): readonly string[] {
   const decisions = asked.filter(({ kind }) => kind !== "OUTCOME_UNKNOWN").map(({ name }) => name);
   const outcomes = asked.filter(({ kind }) => kind === "OUTCOME_UNKNOWN").map(({ name }) => name);
   return [
     ...(decisions.length === 0 ? [] : [`a person to decide on ${decisions.join(", ")}`]),
     ...(outcomes.length === 0 ? [] : [`a person to say what came of ${outcomes.join(", ")}`]),
-  ].join(", and ");
+  ];
 }
 
 function atBreakpoint({ breakpoint, model, stepCount, executing, retryAt }: Standstill): string {

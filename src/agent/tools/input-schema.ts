@@ -1,6 +1,6 @@
 import { type ErrorObject, Ajv, type Options, type ValidateFunction } from "ajv";
 import addFormats from "ajv-formats";
-import { isJsonObject, type Json, type JsonObject } from "../../lib/json.ts";
+import { hasMoreParts, isJsonObject, type Json, type JsonObject } from "../../lib/json.ts";
 import { limitWords, messageOf } from "../../lib/text.ts";
 import { mapSubschemas } from "../models/tool-schema.ts";
 
@@ -92,6 +92,7 @@ export function compile<Input>(
   schema: JsonObject,
   problems: "all" | "first" = "all",
   isCheckedAgain = false,
+  field: "inputSchema" | "outputSchema" = "inputSchema",
 ): ValidateFunction<Input> {
   try {
     const read = isCheckedAgain ? withoutPatterns(schema) : schema;
@@ -100,13 +101,30 @@ export function compile<Input>(
     return withFormats({ ...(isCheckedAgain ? CHECKED_AGAIN : COMPILING), allErrors: problems === "all" }).compile<Input>(read);
   } catch (error) {
     throw new ToolDefinitionError(
-      `the inputSchema of tool ${name} is not a valid JSON Schema: ${error instanceof Error ? error.message : String(error)}`,
+      `the ${field} of tool ${name} is not a valid JSON Schema: ${error instanceof Error ? error.message : String(error)}`,
     );
   }
 }
 
 function withoutPatterns({ pattern: _pattern, ...schema }: JsonObject): JsonObject {
   return mapSubschemas(schema, withoutPatterns);
+}
+
+/** The largest value, in items and fields, whose problems are all listed: listing blocks other work. */
+export const LISTED_PARTS = 5_000;
+
+/** The problems of a result by a schema of results; none without a schema. Throws ToolDefinitionError for an invalid schema. */
+export function resultCheck(name: string, schema: object | null): (result: Json) => readonly ValidationIssue[] {
+  if (schema === null) return () => [];
+  const json = JSON.parse(JSON.stringify(schema)) as JsonObject;
+  const validateAll = compile<unknown>(name, json, "all", false, "outputSchema");
+  let validateFirst: ValidateFunction | null = null;
+  return (result) => {
+    const isLarge = hasMoreParts(result, LISTED_PARTS);
+    const validate = isLarge ? (validateFirst ??= compile(name, json, "first", false, "outputSchema")) : validateAll;
+    const value = structuredClone(result);
+    return validate(value) ? [] : issuesOf(validate.errors ?? [], value);
+  };
 }
 
 /** An invalid default would fail each call without that parameter. Throws ToolDefinitionError. */

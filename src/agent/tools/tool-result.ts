@@ -1,4 +1,5 @@
 import { isJsonObject, toJson, type Json } from "../../lib/json.ts";
+import type { Later } from "./later.ts";
 import type { KnownFiles } from "../workspace/known-files.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 
@@ -8,8 +9,8 @@ export type ToolResult = { readonly output: string; readonly details: Json };
 /** JSON as code writes it: undefined fields are omitted. */
 export type Details = string | number | boolean | null | undefined | readonly Details[] | { readonly [field: string]: Details };
 
-/** The answer of a tool's code: a text for the model, or a text with JSON for programs; null details if omitted. */
-export type ToolAnswer = string | { readonly output: string; readonly details?: Details };
+/** The answer of a tool's code: a text for the model, a text with JSON (null details if omitted), or `later()`. */
+export type ToolAnswer = Later | string | { readonly output: string; readonly details?: Details };
 
 export const RESULT_FORM = "its result is not { output: string, details: JSON }";
 

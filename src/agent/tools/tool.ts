@@ -1,14 +1,9 @@
 import { Type, type Static, type TObject, type TSchema } from "typebox";
 import type { JSONSchemaType, ValidateFunction } from "ajv";
-import type { TodoList } from "./todo-list.ts";
 import { formCheck } from "../../lib/form.ts";
-import { closed, milliseconds, ownCode, TEXT } from "../../lib/setting.ts";
+import { closed, milliseconds, ownCode, TEXT, TEXTS } from "../../lib/setting.ts";
 import { hasMoreParts, isJsonObject, type Json, type JsonObject } from "../../lib/json.ts";
-import type { GroupedProcess } from "../workspace/process-groups.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
-import type { KnownFiles } from "../workspace/known-files.ts";
-import type { Workspace } from "../workspace/workspace.ts";
-import type { FinishedProgram, StartOptions } from "./programs.ts";
 import {
   commandProblem,
   placeProblem,
@@ -19,7 +14,8 @@ import {
   type PathUse,
   cacheProblem,
 } from "./path-places.ts";
-import type { Shells } from "./bash/shells.ts";
+import { Later } from "./later.ts";
+import type { ToolContext } from "./tool-context.ts";
 import { hookList, listOf, postHooks, type ToolHooks } from "./tool-hooks.ts";
 import type { BoundPreview, PreviewContext, ToolPreview, ToolAnswer, ToolResult } from "./tool-result.ts";
 import {
@@ -28,6 +24,8 @@ import {
   type StandardSchema,
   checkDefaults,
   compile,
+  LISTED_PARTS,
+  resultCheck,
   schemaOf,
   ToolDefinitionError,
   issuesOf,
@@ -37,49 +35,9 @@ import {
 export const RISKS = ["LOW", "MEDIUM", "HIGH"] as const;
 export type Risk = (typeof RISKS)[number];
 
-export type ToolContext = {
-  readonly tenant: string;
-  readonly agentId: string;
-  /** The actor who created the agent, by their own id. */
-  readonly createdBy: string;
-  readonly templateId: string;
-  readonly callId: string;
-  /** The folder outside of which a tool must not read or write. */
-  readonly workspace: Workspace;
-  /** The files that the agent's calls have read and written; this call's notes are stored with its end. */
-  readonly files: KnownFiles;
-  /** Aborts at the timeout and when the turn is interrupted. Pass it on, or check it. */
-  readonly signal: AbortSignal;
-  readonly todos: TodoList;
-  /**
-   * Starts a program, without a shell, in the agent's sandbox. It and its descendants are killed when the call ends, or
-   * when the server dies. Its environment is that of a command of `bash_run` (docs/tools.md) with `env`, without the
-   * server's secrets. `folder` is a path in the workspace, the workspace itself if omitted. Rejects with PathRefused
-   * for a folder that the agent may not read.
-   */
-  start(file: string, args: readonly string[], options?: StartOptions): Promise<GroupedProcess>;
-  /**
-   * Reads a program's output until its end, in bounded memory, and kills its descendants. The first and the last 32 MB
-   * are kept with the call if the model does not read all. If the call ends first, its failure includes the output so
-   * far.
-   */
-  finish(program: GroupedProcess): Promise<FinishedProgram>;
-  readonly shells: Shells;
-  /**
-   * True if rules `network(host:…)` and people allow a connection at present: ask before each. Hosts without a rule are
-   * refused, and a person is asked when the call ends. Names are not resolved. Rejects if the database does not answer.
-   */
-  mayReach(host: string, port: number): Promise<boolean>;
-  /**
-   * Reports a TOOL_CUSTOM_EVENT. Resolves when there is room for more. A tool that does not wait loses events beyond
-   * its agent's share, and an ERROR of severity WARN reports their number.
-   */
-  emit(eventType: string, eventData: Json): Promise<void>;
-};
-
 export type BoundCall = {
   readonly input: JsonObject;
-  run(context: ToolContext): Promise<ToolResult>;
+  run(context: ToolContext): Promise<ToolResult | Later>;
   /** Null if the tool cannot say what a call would change. */
   readonly preview: BoundPreview | null;
 };
@@ -102,6 +60,10 @@ export type Tool = {
   /** The input places that hold command lines for a shell, as in `command` or `steps[].command`. */
   readonly commands: Readonly<Record<string, CommandUse>>;
   readonly risk: Risk;
+  /** The ids of the service actors who may give its results later. */
+  readonly completedBy: readonly string[];
+  /** The problems of a result that was given later; none if the tool has no `outputSchema`. */
+  readonly resultIssues: (result: Json) => readonly ValidationIssue[];
   /** The end of too long an output that the model reads. */
   readonly keeps: "head" | "tail";
   readonly hooks: ToolHooks;
@@ -149,6 +111,10 @@ export type ToolDefinition<Input, Schema = JSONSchemaType<Input>> = {
   readonly commands?: CommandPlaces<Input>;
   /** The risk that people who decide are told; LOW for read-only tools and MEDIUM for others if omitted. */
   readonly risk?: Risk;
+  /** The ids of service actors who may give results that come later (`completeToolCall`). None if omitted. */
+  readonly completedBy?: readonly string[];
+  /** The JSON Schema of results that come later: one of another form is refused, and the call still waits. Any if omitted. */
+  readonly outputSchema?: object;
   /**
    * The end of too long an output that the model reads: `tail` for commands, which report the important facts last.
    * `head` if omitted.
@@ -216,6 +182,8 @@ const problemsOf = formCheck(
       }),
     ),
     risk: Type.Optional(Type.Enum([...RISKS])),
+    completedBy: Type.Optional(TEXTS),
+    outputSchema: Type.Optional(Type.Unsafe({ type: "object" })),
     keeps: Type.Optional(Type.Enum(["head", "tail"])),
     hooks: Type.Optional(closed({ preToolUse: Type.Optional(hookList()), postToolUse: Type.Optional(postHooks()) })),
     preview: Type.Optional(ownCode()),
@@ -278,6 +246,8 @@ export function defineTool(definition: ToolDefinition<unknown, object>): Tool {
     paths,
     commands,
     risk: definition.risk ?? (readOnly ? "LOW" : "MEDIUM"),
+    completedBy: definition.completedBy ?? [],
+    resultIssues: resultCheck(name, definition.outputSchema ?? null),
     keeps,
     hooks: { preToolUse: listOf(definition.hooks?.preToolUse), postToolUse: listOf(definition.hooks?.postToolUse) },
     code: [run, preview].flatMap((own) => (own === undefined ? [] : [String(own)])),
@@ -304,12 +274,10 @@ export function defineTool(definition: ToolDefinition<unknown, object>): Tool {
   };
 }
 
-function resultOf(answer: ToolAnswer): ToolResult {
+function resultOf(answer: ToolAnswer): ToolResult | Later {
+  if (answer instanceof Later) return answer;
   return typeof answer === "string" ? { output: answer, details: null } : (answer as ToolResult);
 }
-
-/** The largest input, in items and fields, whose problems are all listed: listing blocks other work. */
-const LISTED_PARTS = 5_000;
 
 /** A parameter that may be omitted or null: some models write null for omitted ones. */
 export function optional<Schema extends TSchema>(schema: Schema) {

@@ -104,8 +104,9 @@ export const TENANT_PARTS: { readonly [Name in PartsOf<TenantChange>]: Part } = 
   configuration: json("rows"),
 };
 
+/** True if no start depends on others' commits, and no wait is settled. */
 function areOwn(transitions: readonly ToolCallTransition[]): boolean {
-  return transitions.every(({ by }) => by === undefined);
+  return transitions.every(({ by, from }) => by === undefined && from !== "WAITING");
 }
 
 function knownAfter(one: readonly KnownFileRow[], other: readonly KnownFileRow[]): readonly KnownFileRow[] {

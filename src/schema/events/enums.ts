@@ -30,6 +30,7 @@ export const EventKind = builder.enumType("EventKind", {
     THINK_CHUNK: "A piece of a block of thinking.",
     THINK_CHUNK_END: "A block of thinking is complete, or was aborted.",
     TOOL_START: "A tool call starts to run.",
+    TOOL_WAITING: "The result of a tool call comes later.",
     TOOL_END: "A tool call reached its final state.",
     TOOL_ERROR: "A tool call ended with an error.",
     DONE: "A turn ended.",

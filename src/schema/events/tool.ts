@@ -9,7 +9,7 @@ import { ToolCall, ToolCallError, ToolCallSnapshot } from "../tool-call.ts";
 import { eventType, TimelineEvent } from "./event.ts";
 
 const ToolEvent = builder
-  .interfaceRef<EventView<BodyOf<"TOOL_START" | "TOOL_END" | "TOOL_ERROR" | "TOOL_EXECUTED">>>("ToolEvent")
+  .interfaceRef<EventView<BodyOf<"TOOL_START" | "TOOL_WAITING" | "TOOL_END" | "TOOL_ERROR" | "TOOL_EXECUTED">>>("ToolEvent")
   .implement({
     description: "An event about a tool call.",
     interfaces: [TimelineEvent],
@@ -31,6 +31,18 @@ const ToolEvent = builder
 eventType("TOOL_START").implement({
   description: "A tool call starts to run. For a call that never runs, this event comes together with its TOOL_END.",
   interfaces: [TimelineEvent, ToolEvent],
+});
+
+eventType("TOOL_WAITING").implement({
+  description: "The result of a tool call comes later: the call is WAITING, and its place is free. TOOL_END follows.",
+  interfaces: [TimelineEvent, ToolEvent],
+  fields: (t) => ({
+    dueAt: t.field({
+      type: "DateTime",
+      description: "The time at which the call fails if it has no result.",
+      resolve: ({ body }) => new Date(body.dueAt),
+    }),
+  }),
 });
 
 eventType("TOOL_END").implement({

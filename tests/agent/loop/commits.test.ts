@@ -42,6 +42,7 @@ const NEW_AGENT: AgentView = {
   interruptAt: null,
   interruptNote: null,
   retryTurn: null,
+  isArchived: false,
   leaseEpoch: 1,
   leaseOwner: "here",
   waiting: [],

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
-import type { ToolContext } from "../../../src/agent/tools/tool.ts";
+import type { ToolContext } from "../../../src/agent/tools/tool-context.ts";
 import { isAlive } from "../../support/alive.ts";
 import { startTestApp, temporaryFolder } from "../../support/app.ts";
 import { connect, ofType } from "../../support/client.ts";

@@ -3,16 +3,18 @@ import { ENDED, aborted } from "../../../lib/aborted.ts";
 import { accepted, refused, type Result } from "../../../lib/result.ts";
 import { BUILTIN_TOOLS } from "../../tools/builtin.ts";
 import { currentOwnCode } from "../../tools/own-code.ts";
+import { Later } from "../../tools/later.ts";
 import { TimedOut } from "../../tools/timed-out.ts";
 import type { ToolResult } from "../../tools/tool-result.ts";
-import type { Tool, ToolContext } from "../../tools/tool.ts";
+import type { Tool } from "../../tools/tool.ts";
+import type { ToolContext } from "../../tools/tool-context.ts";
 import { failureOf, AroundFailed, hookCall, type Around, type HookAgent, type Wrapper } from "../hooks.ts";
 import type { Refusal } from "../refusals/refusal.ts";
 import type { Confirmed } from "./confirmation.ts";
 import type { Validated } from "./validation.ts";
 
 /** A call that ran, with the tool's answer in any form: tools are other people's code. */
-export type Executed = { readonly call: Validated; readonly answer: ToolResult | undefined };
+export type Executed = { readonly call: Validated; readonly answer: ToolResult | Later | undefined };
 
 export type ExecutionScope = {
   readonly around: readonly Wrapper[];
@@ -58,18 +60,28 @@ export async function execute(
   }
 }
 
+/** The placeholder that wrappers see for a later result. Their own answer is not used. */
+const LATER_RESULT: ToolResult = { output: "The result comes later.", details: null };
+
 async function run(
   call: Validated,
   context: ToolContext,
   { around, agent }: Pick<ExecutionScope, "around" | "agent">,
   stopReason: () => Refusal | null,
 ): Promise<Result<Executed, Refusal>> {
+  let deferred: Later | null = null;
   const wrapped = around.reduceRight<() => Promise<ToolResult>>(
     (next, wrapper) => roundOnce(wrapper, next, () => ({ ...hookCall(call, agent), signal: context.signal })),
-    () => call.bound.run(context),
+    async () => {
+      const answer = await call.bound.run(context);
+      if (!(answer instanceof Later)) return answer;
+      deferred = answer;
+      return LATER_RESULT;
+    },
   );
   try {
-    return accepted({ call, answer: await wrapped() });
+    const answer = await wrapped();
+    return accepted({ call, answer: deferred ?? answer });
   } catch (error) {
     if (error instanceof TimedOut) return refused(stopReason() ?? timedOut(error.afterMs, call.tool));
     if (stopReason() === null) logForAuthor(call.tool, error);

@@ -1,13 +1,13 @@
 import type { CancelRequest } from "../../../db/commit/change.ts";
-import { requestApproval, type ApprovalRequest } from "../../approvals/request.ts";
-import { type CallView, callStep, type CallFacts, type CallStep, sealCall } from "../../calls/call.ts";
+import { requestApproval, waitFor, type ApprovalRequest } from "../../approvals/request.ts";
+import { type CallView, callStep, type CallFacts, type CallStep, type Trail, sealCall } from "../../calls/call.ts";
 import { endEvents, startEvents, stageEvents, snapshot } from "../../calls/events.ts";
 import type { RefusedHosts } from "../../calls/hosts/call-hosts.ts";
 import { outputWith, unaskedLines } from "../../calls/hosts/host-lines.ts";
 import { judgedColumns, judgedFacts, type ReadyCall } from "../../calls/judge.ts";
 import { refusedResult, refusedStep } from "../../calls/refusals/refusal-details.ts";
 import { refusedFacts, refusedTrail, replacedFacts } from "../../calls/refusals/refusal.ts";
-import type { CallOutcome } from "../../calls/run.ts";
+import type { EndedOutcome, LaterOutcome } from "../../calls/outcome.ts";
 import { cancelledRefusal } from "../../calls/stages/execution.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { AgentView } from "../view.ts";
@@ -79,7 +79,7 @@ function begin(ready: ReadyCall, at: Date): CallStep {
 export type Ended = {
   /** The call as it stands while it runs. */
   readonly call: CallView;
-  readonly outcome: CallOutcome;
+  readonly outcome: EndedOutcome;
   /** True if no other call runs. */
   readonly isLast: boolean;
   readonly template: RecordTemplate;
@@ -106,6 +106,26 @@ export function callEnded(view: AgentView, { call, outcome, isLast, template }: 
   );
 }
 
+export type Deferred = Omit<Ended, "outcome" | "isLast"> & { readonly outcome: LaterOutcome };
+
+/** A tool has answered that its result comes later: the call waits, and its place is free. */
+export function callDeferred(view: AgentView, { call, outcome, template }: Deferred, at: Date): Commit {
+  const due = new Date(at.getTime() + outcome.dueMs);
+  const { stages, keptOutputBytes, files, refusedHosts } = outcome;
+  const step = callStep(call, "WAITING", at, { stages }, { keptOutputBytes });
+  const waits = [waitFor("LATER", view, { callId: call.id, ref: call.id, due })];
+  const known = { agentId: view.id, tenant: view.tenant, callId: call.id, at };
+  const deferred: Commit = {
+    change: { transitions: [step.transition], waits, knownFiles: files.map((file) => ({ ...file, ...known })) },
+    events: [...outcome.warnings.map(toolWarning), { kind: "TOOL_WAITING", call: snapshot(step.call), dueAt: due.toISOString() }],
+    after: compose(callsChanged([step.call]), waiting(waits), noted(files.length > 0)),
+  };
+  if (refusedHosts.asked.length === 0) return deferred;
+  const { questions, commit } = hostsAsked(view, call, refusedHosts.asked, template, at);
+  const hosts = callsChanged([{ ...step.call, hosts: questions }]);
+  return joinCommits(deferred, { ...commit, after: compose(commit.after, hosts) });
+}
+
 /** After calls have noted files, if any. */
 function noted(isAny: boolean): Reducer {
   return (view) => (isAny ? { ...view, knowsFiles: true } : view);
@@ -119,22 +139,22 @@ function withLines({ call, transition }: CallStep, hosts: RefusedHosts): CallSte
 }
 
 /** A tool that failed, or did not end in time, is told of by the kind of its refusal. One that was interrupted or cancelled did neither. */
-function failureOf({ name, error }: CallView, outcome: CallOutcome): readonly { detail: string; message: string }[] {
+function failureOf({ name, error }: CallView, outcome: EndedOutcome): readonly { detail: string; message: string }[] {
   if (outcome.kind !== "refused" || error === null || error.type === "aborted") return [];
   return [{ detail: error.type, message: `${name}: ${error.message}` }];
 }
 
-function stepOf(call: CallView, outcome: CallOutcome, at: Date): CallStep {
+export function stepOf(call: CallView, outcome: EndedOutcome, at: Date, trail?: Trail): CallStep {
   const { keptOutputBytes } = outcome;
   const common = { stages: outcome.stages, completedAt: at.toISOString(), durationMs: outcome.durationMs };
   if (outcome.kind === "refused") {
     const { refusal, said, soFar } = outcome;
     const { output, details } = said ?? refusedResult(refusal, soFar);
     const facts = { ...common, ...(said === null ? refusedFacts(refusal) : replacedFacts(refusal, said)), output };
-    return callStep(call, "FAILED", at, facts, { details, keptOutputBytes }, refusedTrail(refusal));
+    return callStep(call, "FAILED", at, facts, { details, keptOutputBytes }, trail ?? refusedTrail(refusal));
   }
   const { output, details, cachedFrom } = outcome;
-  return callStep(call, "COMPLETED", at, { ...common, output, cachedFrom }, { details, keptOutputBytes });
+  return callStep(call, "COMPLETED", at, { ...common, output, cachedFrom }, { details, keptOutputBytes }, trail);
 }
 
 export type CancelledCall = { readonly call: CallView; readonly request: CancelRequest };

@@ -3,7 +3,7 @@ import type { FileHandle } from "node:fs/promises";
 import { counted, byteLength } from "../../../lib/text.ts";
 import { stateOf, modifiedAt, type KnownFile, type SeenFile, KNOWN_PATH_BYTES } from "../../workspace/known-files.ts";
 import { EDITED_FILE_BYTES } from "../limits.ts";
-import type { ToolContext } from "../tool.ts";
+import type { ToolContext } from "../tool-context.ts";
 import { FileProblem, openFile } from "./file-problem.ts";
 import { decodeText } from "./text-content.ts";
 import { fileDiff } from "./unified-diff.ts";

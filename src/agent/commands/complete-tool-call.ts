@@ -1,0 +1,250 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { ToolCallState } from "../../db/generated/enums.ts";
+import type { Sql, Statement } from "../../db/sql.ts";
+import type { ActorRef } from "../../events/snapshots.ts";
+import { toJson, type Json } from "../../lib/json.ts";
+import { accepted, refused, type Result } from "../../lib/result.ts";
+import { byteLength } from "../../lib/text.ts";
+import { actorRef, maySee, type Actor, type CommandRefusal, type Outcome } from "../actors/actor.ts";
+import { answerOf, claimKey, keyedWrite, onceByKey, type KeyedRequest } from "../actors/idempotency.ts";
+import { requestersOf } from "../approvals/approval.ts";
+import { CALL_VIEW, isFinal, type CallView } from "../calls/call.ts";
+import type { CallOfTenant } from "../calls/call-tokens.ts";
+import { endEvents, stageEvents } from "../calls/events.ts";
+import { NO_HOSTS } from "../calls/hosts/call-hosts.ts";
+import { endRun, type EndedOutcome } from "../calls/outcome.ts";
+import { issueLines, type Refusal } from "../calls/refusals/refusal.ts";
+import { StageClock } from "../calls/stage-clock.ts";
+import { discover, validate, type Validated } from "../calls/stages/validation.ts";
+import { toolWarning } from "../loop/commits/calls-judged.ts";
+import { stepOf } from "../loop/commits/calls-run.ts";
+import { templateOf, type AgentServices, type Template } from "../loop/scope.ts";
+import { ownCodeOf, runOwnCode } from "../tools/own-code.ts";
+
+/** An actor, or the bearer of a call's own token, who may complete that call alone. */
+export type Completer =
+  { readonly kind: "actor"; readonly actor: Actor } | { readonly kind: "bearer"; readonly call: CallOfTenant };
+
+export type CompleteToolCall = {
+  readonly callId: string;
+  /** The result as JSON, or the words of an error. */
+  readonly answer: Result<Json, string>;
+  readonly idempotencyKey: string | null;
+};
+
+export type Completed = Outcome & { readonly agentId: string };
+
+/** The largest result, and the largest error, in bytes of JSON. */
+export const RESULT_BYTES = 1024 * 1024;
+
+/** The waits for a call whose tool has not answered yet that its result comes later, in ms: a worker may be that fast. */
+const UNTIL_WAITING_MS = [20, 50, 100, 200, 400, 800, 1_600];
+
+type FoundCall = {
+  readonly call: CallView;
+  readonly agentId: string;
+  readonly tenant: string;
+  readonly createdBy: string;
+  readonly templateId: string;
+  readonly hooks: readonly string[];
+  readonly requesters: readonly ActorRef[];
+};
+
+const FIND: Statement<{ found: FoundCall }, [callId: string, tenant: string]> = {
+  name: "find_call_to_complete",
+  text: `SELECT json_build_object('call', ${CALL_VIEW}, 'agentId', a.id, 'tenant', a.tenant, 'createdBy', a.created_by, 'templateId', a.template_id, 'hooks', coalesce(a.hooks, '[]'::json),
+      'requesters', (SELECT coalesce(jsonb_agg(DISTINCT q.who), '[]') FROM (${requestersOf("SELECT $1::text AS id")}) q)) AS found
+    FROM tool_call t JOIN agent a ON a.id = t.agent_id WHERE t.id = $1 AND t.tenant = $2`,
+};
+
+/**
+ * Gives the result of a call that waits for it: once, whoever is first. The call went through the gate before its tool
+ * handed it out; `postToolUse` hooks see the result now. A result of a wrong form is the sender's error, and the call
+ * still waits.
+ */
+export async function completeToolCall(
+  services: AgentServices,
+  completer: Completer,
+  request: CompleteToolCall,
+): Promise<Result<Completed, CommandRefusal>> {
+  const { callId, answer, idempotencyKey } = request;
+  const actor = completer.kind === "actor" ? completer.actor : bearerOf(completer.call);
+  const tooLarge = sizeProblem(answer);
+  if (tooLarge !== null) return refused(tooLarge);
+  const allowed = await findAllowed(services, completer, callId);
+  if (!allowed.ok) return allowed;
+  const body = answer.ok ? { callId, result: answer.value } : { callId, error: answer.refusal };
+  const keyed = { actor, operation: "completeToolCall", key: idempotencyKey, body };
+  const done = await onceByKey(services.sql, keyed, () => tryToComplete(services, keyed, request));
+  return done.ok ? accepted({ ...done.value, agentId: allowed.value.agentId }) : done;
+}
+
+/** The answer of a request from outside: a result or an error. Null is a result where there is no error; an absent one is none. */
+export function givenAnswer(input: {
+  readonly result?: unknown;
+  readonly error?: unknown;
+}): Result<CompleteToolCall["answer"], CommandRefusal> {
+  const { result, error } = input;
+  if (typeof error === "string" && (result === undefined || result === null)) return accepted(refused(error));
+  const json = result === undefined ? undefined : toJson(result);
+  if (json !== undefined && (error === undefined || error === null)) return accepted(accepted(json));
+  const message = "give either `result`, any JSON, or `error`, a text";
+  return refused({ code: "INVALID", field: ["result"], message });
+}
+
+/** The bearer of a token acts as the call itself. */
+function bearerOf({ tenant, callId }: CallOfTenant): Actor {
+  return { id: `call:${callId}`, kind: "SERVICE", tenant, roles: [], delegators: [] };
+}
+
+async function findAllowed(
+  { sql, tools }: Pick<AgentServices, "sql" | "tools">,
+  completer: Completer,
+  callId: string,
+): Promise<Result<FoundCall, CommandRefusal>> {
+  const tenant = completer.kind === "actor" ? completer.actor.tenant : completer.call.tenant;
+  const found = await read(sql, callId, tenant);
+  const missing = { code: "NOT_FOUND", field: ["callId"], message: "there is no such call: `toolCalls` lists them" } as const;
+  if (found === undefined) return refused(missing);
+  if (completer.kind === "bearer") return accepted(found);
+  const { actor } = completer;
+  const isNamed = actor.kind === "SERVICE" && tools.get(found.call.name)?.completedBy.includes(actor.id) === true;
+  const isRequester = found.requesters.some(({ id, kind }) => id === actor.id && kind === actor.kind);
+  if (isNamed || (isRequester && actor.roles.includes("user")) || actor.roles.includes("admin")) return accepted(found);
+  if (!maySee(actor, found)) return refused(missing);
+  const message =
+    "completing a call needs the person who asked for it (role user), the role admin, a service that its tool names (completedBy), or the call's own token";
+  return refused({ code: "FORBIDDEN", field: ["callId"], message });
+}
+
+async function read(sql: Sql, callId: string, tenant: string): Promise<FoundCall | undefined> {
+  const [row] = await sql.query(FIND, [callId, tenant]);
+  return row?.found;
+}
+
+async function tryToComplete(
+  services: AgentServices,
+  keyed: KeyedRequest,
+  { callId, answer, idempotencyKey }: CompleteToolCall,
+): Promise<Result<Outcome, CommandRefusal> | "KEY_USED"> {
+  const { tenant } = keyed.actor;
+  for (;;) {
+    const found = await untilWaiting(services.sql, callId, tenant);
+    const { state } = found.call;
+    if (isFinal(state)) return refused(ended(state));
+    if (state !== "WAITING") return refused(notWaiting(state));
+    const known = knownParts(services, found);
+    if (!known.ok) return known;
+    const { template, call } = known.value;
+    const issues = answer.ok ? call.tool.resultIssues(answer.value) : [];
+    if (issues.length > 0)
+      return refused({
+        code: "INVALID",
+        field: ["result"],
+        message: `the result does not fit: ${issueLines(issues).join("\n")}`,
+      });
+    const code = ownCodeOf(services, { id: found.agentId, tenant, createdBy: found.createdBy }, `the call ${callId}`, "TOOL");
+    const outcome = await runOwnCode(code, () => outcomeOf(services, found, { template, call, answer }));
+    const at = services.clock.now();
+    const step = stepOf(found.call, outcome, at, { note: "completed from elsewhere", by: actorRef(keyed.actor) });
+    const traced = template.trace ? stageEvents(callId, found.call.stages, outcome.stages) : [];
+    const events = [...outcome.warnings.map(toolWarning), ...traced, ...endEvents(step.call, template)];
+    const committed = await services.log.commit(
+      tenant,
+      { agentId: found.agentId, createdBy: found.createdBy, events: events.map((body) => ({ at, body })) },
+      { ...claimKey(keyed, callId, at), wake: true, transitions: [step.transition] },
+      idempotencyKey === null ? undefined : keyedWrite(keyed, at),
+    );
+    // Another was first: the row says who.
+    const done = answerOf(callId, committed, () => null);
+    if (done !== null) return done;
+  }
+}
+
+/** The call, once it waits or has ended; one that runs may be about to wait. */
+async function untilWaiting(sql: Sql, callId: string, tenant: string): Promise<FoundCall> {
+  for (const waitMs of [...UNTIL_WAITING_MS, null]) {
+    const found = await read(sql, callId, tenant);
+    if (found === undefined) throw new Error(`tool call ${callId} does not exist`);
+    if (found.call.state !== "EXECUTING" || waitMs === null) return found;
+    await delay(waitMs);
+  }
+  throw new Error("the last look answers");
+}
+
+type KnownParts = { readonly template: Template; readonly call: Validated };
+
+/** The template and the tool of the call: without them the hooks that guard its result are unknown. */
+function knownParts(
+  services: AgentServices,
+  { call, agentId, tenant, templateId, hooks }: FoundCall,
+): Result<KnownParts, CommandRefusal> {
+  const unavailable = (missing: string): Result<never, CommandRefusal> =>
+    refused({
+      code: "UNAVAILABLE",
+      field: null,
+      message: `${missing} of this call is not configured on this server: the call still waits, send the result again when it is`,
+    });
+  const template = templateOf(services, { templateId, hooks });
+  if ("missing" in template) return unavailable(template.missing);
+  const request = { tenant, agentId, callId: call.id, name: call.name, form: "json", input: call.effectiveInput } as const;
+  const found = discover(request, { all: services.tools, enabled: services.tools });
+  if (!found.ok) return unavailable(`the tool ${call.name}`);
+  const validated = validate(found.value);
+  return validated.ok ? accepted({ template, call: validated.value }) : unavailable(`the form of the tool ${call.name}`);
+}
+
+async function outcomeOf(
+  services: AgentServices,
+  { call: row, createdBy }: FoundCall,
+  { template, call, answer }: KnownParts & Pick<CompleteToolCall, "answer">,
+): Promise<EndedOutcome> {
+  const clock = new StageClock(row.stages, services, null);
+  const durationMs = Math.max(0, services.clock.now().getTime() - new Date(row.startedAt ?? services.clock.now()).getTime());
+  return endRun(
+    { services, agent: { createdBy }, template },
+    {
+      call,
+      callId: row.id,
+      answer: answer.ok ? accepted(resultOf(answer.value)) : refused(failed(answer.refusal)),
+      soFar: null,
+      durationMs,
+      clock,
+      output: null,
+      warnings: [],
+      files: [],
+      refusedHosts: NO_HOSTS,
+      signal: new AbortController().signal,
+      cachedFrom: null,
+      fresh: async () => null,
+    },
+  );
+}
+
+/** A text is read as it is, other JSON as its text. */
+function resultOf(result: Json): { readonly output: string; readonly details: Json } {
+  return typeof result === "string"
+    ? { output: result, details: null }
+    : { output: JSON.stringify(result, null, 2), details: result };
+}
+
+function failed(message: string): Refusal {
+  return { type: "execution_failed", stage: "execution", message, cause: {} };
+}
+
+function sizeProblem(answer: Result<Json, string>): CommandRefusal | null {
+  const [field, value] = answer.ok ? (["result", answer.value] as const) : (["error", answer.refusal] as const);
+  const bytes = byteLength(JSON.stringify(value));
+  if (bytes <= RESULT_BYTES) return null;
+  const message = `a result has at most ${RESULT_BYTES} bytes of JSON, not ${bytes}: give a summary, and where the whole is`;
+  return { code: "TOO_LARGE", field: [field], message };
+}
+
+function ended(state: ToolCallState): CommandRefusal {
+  return { code: "CALL_ENDED", field: ["callId"], message: `the call has ended, and is ${state}: it takes no result any more` };
+}
+
+function notWaiting(state: ToolCallState): CommandRefusal {
+  const message = `the call is ${state}: only a call in state WAITING takes a result, after its tool has answered \`later()\``;
+  return { code: "NOT_WAITING", field: ["callId"], message };
+}

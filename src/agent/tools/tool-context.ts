@@ -1,0 +1,52 @@
+import type { Json } from "../../lib/json.ts";
+import type { KnownFiles } from "../workspace/known-files.ts";
+import type { GroupedProcess } from "../workspace/process-groups.ts";
+import type { Workspace } from "../workspace/workspace.ts";
+import type { Shells } from "./bash/shells.ts";
+import type { FinishedProgram, StartOptions } from "./programs.ts";
+import type { TodoList } from "./todo-list.ts";
+
+export type ToolContext = {
+  readonly tenant: string;
+  readonly agentId: string;
+  /** The actor who created the agent, by their own id. */
+  readonly createdBy: string;
+  readonly templateId: string;
+  readonly callId: string;
+  /** The folder outside of which a tool must not read or write. */
+  readonly workspace: Workspace;
+  /** The files that the agent's calls have read and written; this call's notes are stored with its end. */
+  readonly files: KnownFiles;
+  /** Aborts at the timeout and when the turn is interrupted. Pass it on, or check it. */
+  readonly signal: AbortSignal;
+  readonly todos: TodoList;
+  /**
+   * Starts a program, without a shell, in the agent's sandbox. It and its descendants are killed when the call ends, or
+   * when the server dies. Its environment is that of a command of `bash_run` (docs/tools.md) with `env`, without the
+   * server's secrets. `folder` is a path in the workspace, the workspace itself if omitted. Rejects with PathRefused
+   * for a folder that the agent may not read.
+   */
+  start(file: string, args: readonly string[], options?: StartOptions): Promise<GroupedProcess>;
+  /**
+   * Reads a program's output until its end, in bounded memory, and kills its descendants. The first and the last 32 MB
+   * are kept with the call if the model does not read all. If the call ends first, its failure includes the output so
+   * far.
+   */
+  finish(program: GroupedProcess): Promise<FinishedProgram>;
+  readonly shells: Shells;
+  /**
+   * True if rules `network(host:…)` and people allow a connection at present: ask before each. Hosts without a rule are
+   * refused, and a person is asked when the call ends. Names are not resolved. Rejects if the database does not answer.
+   */
+  mayReach(host: string, port: number): Promise<boolean>;
+  /**
+   * Reports a TOOL_CUSTOM_EVENT. Resolves when there is room for more. A tool that does not wait loses events beyond
+   * its agent's share, and an ERROR of severity WARN reports their number.
+   */
+  emit(eventType: string, eventData: Json): Promise<void>;
+  /**
+   * The secret by which another service gives the result of this call, after `later()`: it is the same for each run of
+   * the call, and no other call's. `POST /tool-calls/result` takes it as a Bearer token (docs/tools.md).
+   */
+  completionToken(): string;
+};
