@@ -13,6 +13,7 @@ export const GROWING = [
   "image",
   "known_file",
   "message",
+  "notice",
   "shell",
   "step",
   "todo",
@@ -27,10 +28,10 @@ const NOW = new Set([
   "approval_one_pending",
   "audit_call_open",
   "delegation_not_ended",
-  "host_request_untold",
   "message_waiting",
+  "notice_untold",
   "shell_running",
-  "shell_untold",
+  "shell_running_of_agent",
 ]);
 
 /** A plan as PostgreSQL tells it. */

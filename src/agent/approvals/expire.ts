@@ -6,6 +6,7 @@ import { eachByTenant } from "../../events/by-tenant.ts";
 import { logIsWhole } from "../../events/newest-events.ts";
 import { endEvents, confirmationEnded, confirmedStages } from "../calls/events.ts";
 import { type CallStep, readCall, type CallView, sealCall } from "../calls/call.ts";
+import { answerTold } from "./hosts/answered-host.ts";
 import { closedEvent } from "./request.ts";
 import { refusedStep } from "../calls/refusals/refusal-details.ts";
 import type { ApprovalServices } from "./scope.ts";
@@ -63,6 +64,8 @@ export async function expireApproval(services: ApprovalServices, approval: Expir
   const end = await endOf(services, approval, expiredAt, at);
   if (end === null) return;
   const { agentId, createdBy, id } = approval;
+  const isCall = approval.toolCallId !== null;
+  const told = isCall ? {} : await answerTold(services.sql, id, { state: "EXPIRED", note: null }, at);
   const closed = closedEvent(id, approval.toolCallId, "EXPIRED", `no decision before ${expiredAt}`);
   await services.log.commit(
     approval.tenant,
@@ -71,6 +74,7 @@ export async function expireApproval(services: ApprovalServices, approval: Expir
       wake: true,
       approvalTransitions: [{ id, from: "PENDING", to: "EXPIRED", closedAt: at }],
       transitions: end.transitions,
+      ...told,
     },
   );
 }

@@ -162,7 +162,7 @@ type UsedParts = { output: CallOutput | null; files: KnownFiles | null; hosts: C
 /** Reuses an earlier result of a cacheable tool. The cache is off while a shell of the agent may change files. */
 function cachedRun({ confirmed, values }: ReadyCall, scope: CallScope, files: () => KnownFiles): CachedRun | null {
   const { services, template, agent, results } = scope;
-  if (agent.shells.some(({ state }) => state === "RUNNING")) return null;
+  if (agent.shells.length > 0) return null;
   const permissions = agentPermissions(template, agent.permission, services);
   const workspace = guardedWorkspace(services, agent.workspace, permissions, values);
   return new CachedRun(confirmed.call, { cache: results, workspace, files });

@@ -85,7 +85,7 @@ function nextOfCalls(view: AgentView, activity: Activity, bounds: Bounds): Actio
 }
 
 export function hasShellElsewhere({ shells }: AgentView, serverId: string): boolean {
-  return shells.some(({ state, server }) => state === "RUNNING" && server !== serverId);
+  return shells.some(({ server }) => server !== serverId);
 }
 
 function mayRun(call: CallView, { repeatableCalls }: Activity): boolean {

@@ -1,5 +1,5 @@
 import { storableJson } from "../../lib/json.ts";
-import type { KnownFileRow, OutsideChange, OwnerChange, TenantChange, ToolCallTransition } from "./change.ts";
+import type { KnownFileRow, NoticeRow, OutsideChange, OwnerChange, TenantChange, ToolCallTransition } from "./change.ts";
 
 const NAMES = new Map<string, string>();
 
@@ -68,8 +68,13 @@ export const OWNER_PARTS: { readonly [Name in keyof OwnerValues]: OwnerPart<Owne
   knownFiles: { ...json("rows"), join: knownAfter, isComposed: always },
   fileChanges: { ...json("rows"), join: lists, isComposed: none },
   shellStart: { ...json("row in it"), join: last, isComposed: never },
-  shellsTold: { ...json("none"), join: lists, isComposed: none },
-  toldHosts: { ...json("none"), join: last, isComposed: never },
+  notices: { ...json("rows"), join: noticesAfter, isComposed: none },
+  noticesTold: {
+    ...json("none"),
+    join: (one, other) => ({ step: other.step, ids: [...one.ids, ...other.ids] }),
+    isComposed: never,
+  },
+  noticesDropped: { ...json("none"), join: lists, isComposed: none },
 };
 
 export const OUTSIDE_PARTS: { readonly [Name in Exclude<PartsOf<OutsideChange>, PartsOf<OwnerChange>>]: Part } = {
@@ -89,6 +94,7 @@ export const OUTSIDE_PARTS: { readonly [Name in Exclude<PartsOf<OutsideChange>, 
   shellEnd: json("rows"),
   decision: json("rows"),
   expectDecisions: { sql: "int", keys: "none" },
+  expectHostRequests: json("none"),
   keepRule: json("rows"),
 };
 
@@ -113,6 +119,11 @@ function knownAfter(one: readonly KnownFileRow[], other: readonly KnownFileRow[]
     known.set(file.path, { ...file, isWhole: file.isWhole || (before?.isWhole === true && before.digest === file.digest) });
   }
   return [...known.values()];
+}
+
+function noticesAfter(one: readonly NoticeRow[], other: readonly NoticeRow[]): readonly NoticeRow[] {
+  const thing = ({ source, ref, toldAtStep }: NoticeRow): string => JSON.stringify([source, ref, toldAtStep]);
+  return [...new Map([...one, ...other].map((row) => [thing(row), row])).values()];
 }
 
 type BoundPart<Name> = {

@@ -68,7 +68,7 @@ export function askHost(
 }
 
 export function askedFor(agent: AskingAgent, callId: string, approvalId: string, inBackground: boolean): AskedFor {
-  return { approvalId, toolCallId: callId, inBackground, tenant: agent.tenant, agentId: agent.id, toldAt: null };
+  return { approvalId, toolCallId: callId, inBackground, tenant: agent.tenant, agentId: agent.id };
 }
 
 /** SHA-256 over the RFC 8785 form of everything that an ALLOW is bound to. */
@@ -100,7 +100,7 @@ const FIND: Statement<Asked, [agentId: string, callId: string, host: string, por
   text: `SELECT (SELECT p.id FROM approval p WHERE p.agent_id = $1 AND p.host = $3 AND p.port = $4 AND p.state = 'PENDING') AS open,
       coalesce(bool_or(p.host = $3 AND p.port = $4 AND p.state IN ('PENDING', 'ALLOWED', 'DENIED')), false) AS "hasAsked", count(*)::int AS hosts,
       (SELECT coalesce(json_agg(json_build_object('id', s.id, 'command', ${COMMAND_BEGINNING}) ORDER BY s.started_at, s.id), '[]')
-        FROM shell s WHERE s.agent_id = $1 AND NOT s.is_end_told AND s.state = 'RUNNING' AND s.call_id = $2) AS running
+        FROM shell s WHERE s.agent_id = $1 AND s.state = 'RUNNING' AND s.call_id = $2) AS running
     FROM host_request r JOIN approval p ON p.id = r.approval_id WHERE r.tool_call_id = $2 AND r.in_background`,
 };
 

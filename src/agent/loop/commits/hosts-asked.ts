@@ -51,5 +51,5 @@ export function waitsForHosts({ calls }: Pick<AgentView, "calls">): boolean {
 
 export function needsAfter({ calls, shells }: Pick<AgentView, "calls" | "shells">): { readonly needs?: number } {
   if (calls.every(({ hosts }) => hosts.length === 0)) return {};
-  return { needs: shells.some(({ state }) => state === "RUNNING") ? NEEDS.shells : NEEDS.nothing };
+  return { needs: shells.length > 0 ? NEEDS.shells : NEEDS.nothing };
 }

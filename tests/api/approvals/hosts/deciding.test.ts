@@ -46,7 +46,7 @@ it("who joins the question by a call of their own turn does not decide on it eit
   await app.database.sql.query(
     {
       name: "join",
-      text: `INSERT INTO host_request SELECT p.id, t.id, false, p.tenant, p.agent_id, null FROM approval p, tool_call t WHERE p.agent_id = $1 AND t.agent_id = $2`,
+      text: `INSERT INTO host_request SELECT p.id, t.id, false, p.tenant, p.agent_id FROM approval p, tool_call t WHERE p.agent_id = $1 AND t.agent_id = $2`,
     },
     [rowId, second.rowId],
   );
