@@ -1,16 +1,19 @@
 import { execFile, spawnSync } from "node:child_process";
 import { mkdir, rename, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import type { ModelEvent, ModelRequest } from "../../src/agent/models/model.ts";
 import { defineTool } from "../../src/agent/tools/tool.ts";
+import type { Sql } from "../../src/db/sql.ts";
 import { ForkAgentDocument } from "../generated/documents.ts";
 import { startTestApp, temporaryFolder, type TestApp, type TestAppOptions } from "../support/app.ts";
 import { connect, ofType, type TestClient } from "../support/client.ts";
 import { testDatabaseUrl } from "../support/database.ts";
 import { callsWith, playedModel, says } from "../support/models.ts";
 import { runUnwatching } from "../support/process.ts";
+import { aroundWrites } from "../support/writes.ts";
 
 type Made = readonly [name: string, input: object];
 
@@ -115,6 +118,39 @@ describe("FILE_CHANGED", () => {
     await client.turn(agent.id, "go");
     expect(notes).toEqual([[], [], [expect.stringMatching(noteOn("a\\.txt \\(removed\\)"))], [expect.anything()]]);
     expect(await knownFilesOf(client, agent.id)).toMatchObject([{ change: "REMOVED", changeToldAt: expect.any(String) }]);
+  });
+
+  it("is told by a step that begins while the commit of the find is under way", async () => {
+    const begun = Promise.withResolvers<void>();
+    const waits = defineTool<Record<string, never>>({
+      name: "waits",
+      description: "Ends when a change is about to be stored.",
+      readOnly: true,
+      inputSchema: { type: "object", required: [], properties: {} },
+      run: async () => {
+        await begun.promise;
+        return { output: "", details: null };
+      },
+    });
+    const slowly = (sql: Sql): Sql =>
+      aroundWrites(sql, async ({ change }, write) => {
+        if (change === null || !("notices" in change)) return write();
+        begun.resolve();
+        await delay(300);
+        return write();
+      });
+    const change = async ({ workspace: folder }: TestApp): Promise<Made> => {
+      await elsewhere(folder, "echo three > a.txt");
+      return ["waits", {}];
+    };
+    const { notes, client, workspace } = await serverWith([read("a.txt"), change, null], {
+      config: { tools: [waits] },
+      overrides: { sql: (sql, purpose) => (purpose === "commits" ? slowly(sql) : sql) },
+    });
+    await writeFile(join(workspace, "a.txt"), "one");
+    const agent = await client.createAgent();
+    await client.turn(agent.id, "go");
+    expect(notes).toEqual([[], [], [expect.stringMatching(noteOn("a\\.txt"))]]);
   });
 
   it("is not told if the agent has read the file again before the model is told", async () => {
