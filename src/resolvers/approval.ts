@@ -93,6 +93,16 @@ export async function approvalByRow(
   return id === null ? null : prisma.approval.findUnique({ ...selection, where: { id } });
 }
 
+/** Approvals by their row ids, in this order. */
+export async function approvalsByRows(
+  { prisma }: Context,
+  ids: readonly string[],
+  selection: ApprovalSelection,
+): Promise<Approval[]> {
+  if (ids.length === 0) return [];
+  return prisma.approval.findMany({ ...selection, where: { id: { in: [...ids] } }, orderBy: { id: "asc" } });
+}
+
 export type AskedHost = { readonly approvalId: string; readonly host: string; readonly port: number };
 
 const MOST_CALLS = 20;
@@ -104,7 +114,7 @@ export async function callsOfHost(
   selection: Pick<Prisma.ToolCallFindManyArgs, "include" | "select">,
 ): Promise<ToolCall[]> {
   const orderBy = [{ createdAt: "asc" }, { id: "asc" }] as Prisma.ToolCallOrderByWithRelationInput[];
-  return prisma.toolCall.findMany({ ...selection, where: { hostRequests: { some: { approvalId } } }, orderBy, take: MOST_CALLS });
+  return prisma.toolCall.findMany({ ...selection, where: { waits: { some: { ref: approvalId } } }, orderBy, take: MOST_CALLS });
 }
 
 type Decided = DecisionOutcome & { readonly position: number | null };

@@ -2,6 +2,7 @@ import DataLoader from "dataloader";
 import { readActorNames } from "../agent/actors/actor-names.ts";
 import { readApprovals, type FoundApproval } from "../agent/approvals/approval.ts";
 import { readCallsOfSteps, type StepOfAgent } from "../agent/calls/call.ts";
+import { readToldTimes, type FileOfAgent } from "../agent/calls/notices.ts";
 import { type AgentUsage, readUsage } from "../agent/loop/usage.ts";
 import { readStandstills, waitingFor, type KnownNames } from "../agent/loop/waiting-for.ts";
 import type { Sql } from "../db/sql.ts";
@@ -22,6 +23,7 @@ export class Loaders {
   #approvals: DataLoader<string, FoundApproval | null> | null = null;
   #callsOfSteps: DataLoader<StepOfAgent, ReadonlyMap<string, string>, string> | null = null;
   #openBlocks: DataLoader<string, readonly OpenBlock[]> | null = null;
+  #toldTimes: DataLoader<FileOfAgent, Date | null> | null = null;
   #usage: DataLoader<string, AgentUsage> | null = null;
   #waitingFor: DataLoader<string, string | null> | null = null;
 
@@ -38,6 +40,7 @@ export class Loaders {
     this.#approvals = null;
     this.#callsOfSteps = null;
     this.#openBlocks = null;
+    this.#toldTimes = null;
     this.#usage = null;
     this.#waitingFor = null;
   }
@@ -68,6 +71,11 @@ export class Loaders {
     return (this.#openBlocks ??= new DataLoader(async (agentIds) =>
       openBlocksAt(this.#reads, agentIds, (await this.#snapshot()).position),
     ));
+  }
+
+  /** When the model was told of the newest change of a file; null for one that it was not told of. */
+  get toldTimes(): DataLoader<FileOfAgent, Date | null> {
+    return (this.#toldTimes ??= new DataLoader((files) => readToldTimes(this.#reads, files)));
   }
 
   get usage(): DataLoader<string, AgentUsage> {

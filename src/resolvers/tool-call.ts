@@ -1,5 +1,5 @@
 import type { OutputPiece } from "../agent/calls/outputs.ts";
-import { completeToolCall as complete, givenAnswer } from "../agent/commands/complete-tool-call.ts";
+import { completeToolCall as complete } from "../agent/commands/complete-tool-call.ts";
 import { cancelToolCall as cancel } from "../agent/commands/turn.ts";
 import type { Prisma, Shell, ToolCall } from "../db/generated/client.ts";
 import { ROW_ID } from "../lib/global-id.ts";
@@ -24,10 +24,8 @@ type CompleteInput = {
 };
 
 export async function completeToolCall(context: Context, input: CompleteInput): Promise<Payload> {
-  const answer = givenAnswer(input);
-  if (!answer.ok) return payloadOf(context, answer);
   const callId = ROW_ID.test(input.callId) ? input.callId : "";
-  const request = { callId, answer: answer.value, idempotencyKey: input.idempotencyKey ?? null };
+  const request = { callId, given: input, idempotencyKey: input.idempotencyKey ?? null };
   const result = await complete(context.services, { kind: "actor", actor: context.actor }, request);
   if (result.ok) context.wake(result.value.agentId);
   return payloadOf(context, result);

@@ -63,10 +63,13 @@ export const KnownFile = builder.prismaObject("KnownFile", {
       select: { change: true },
       resolve: ({ change }) => FILE_CHANGE_KINDS.find((known) => known === change) ?? null,
     }),
-    changeToldAt: t.expose("changeToldAt", {
+    changeToldAt: t.field({
       type: "DateTime",
       nullable: true,
       description: "Time at which the model was told of `change`. Null if it has not been told yet.",
+      select: { agentId: true, path: true, change: true },
+      resolve: ({ agentId, path, change }, _args, { loaders }) =>
+        change === null ? null : loaders.toldTimes.load({ agentId, path }),
     }),
   }),
 });

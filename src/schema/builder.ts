@@ -172,8 +172,12 @@ export function connectionOf<Row extends object>(name: string, type: ObjectRef<(
   );
 }
 
-/** The Prisma selection that the operation needs for a connection's nodes. */
-export function nodesSelection(context: Context, info: GraphQLResolveInfo) {
-  const { select, include } = queryFromInfo({ context, info, paths: [["nodes"], ["edges", "node"]] });
+/** The Prisma selection that the operation needs for a connection's nodes, or for the entries of a list (no `paths`). */
+export function nodesSelection(
+  context: Context,
+  info: GraphQLResolveInfo,
+  paths: string[][] | null = [["nodes"], ["edges", "node"]],
+) {
+  const { select, include } = queryFromInfo({ context, info, ...(paths === null ? {} : { paths }) });
   return { ...(select === undefined ? {} : { select }), ...(include === undefined ? {} : { include }) };
 }

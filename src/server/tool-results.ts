@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { CommandRefusal, CommandRefusalCode } from "../agent/actors/actor.ts";
 import type { CallTokens } from "../agent/calls/call-tokens.ts";
-import { completeToolCall, givenAnswer, RESULT_BYTES, type CompleteToolCall } from "../agent/commands/complete-tool-call.ts";
+import { completeToolCall, RESULT_BYTES, type CompleteToolCall } from "../agent/commands/complete-tool-call.ts";
 import { accepted, refused, type Result } from "../lib/result.ts";
 import { isJsonObject } from "../lib/json.ts";
 import { bearerToken } from "./authenticate.ts";
@@ -27,9 +27,8 @@ const STATUS: { readonly [Code in CommandRefusalCode]?: number } = {
 };
 
 /**
- * Answers `POST /tool-calls/result`: the result of the call whose token comes as a Bearer header, as `{ result }` or
- * `{ error }`, with an `idempotencyKey` if wanted. The secret is in no URL, so that no log or link preview has it, and a
- * GET changes nothing.
+ * Answers `POST /tool-calls/result`: the result of the call whose token is the Bearer header. The body is `{ result }` or
+ * `{ error }`, with an optional `idempotencyKey`. No URL has the secret, so that logs do not, and a GET changes no call.
  */
 export async function answerToolResult(
   request: IncomingMessage,
@@ -82,8 +81,7 @@ function readRequest(callId: string, text: string): Result<CompleteToolCall, Ref
   const { idempotencyKey = null } = body;
   if (idempotencyKey !== null && typeof idempotencyKey !== "string")
     return problem(400, "BAD_REQUEST", "idempotencyKey must be a text");
-  const answer = givenAnswer(body);
-  return answer.ok ? accepted({ callId, answer: answer.value, idempotencyKey }) : refusedAs(answer.refusal);
+  return accepted({ callId, given: body, idempotencyKey });
 }
 
 /** The body as text; null if it is too large. */

@@ -1,16 +1,19 @@
 import { execFile, spawnSync } from "node:child_process";
 import { mkdir, rename, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import type { ModelEvent, ModelRequest } from "../../src/agent/models/model.ts";
 import { defineTool } from "../../src/agent/tools/tool.ts";
+import type { Sql } from "../../src/db/sql.ts";
 import { ForkAgentDocument } from "../generated/documents.ts";
 import { startTestApp, temporaryFolder, type TestApp, type TestAppOptions } from "../support/app.ts";
 import { connect, ofType, type TestClient } from "../support/client.ts";
 import { testDatabaseUrl } from "../support/database.ts";
 import { callsWith, playedModel, says } from "../support/models.ts";
 import { runUnwatching } from "../support/process.ts";
+import { aroundWrites } from "../support/writes.ts";
 
 type Made = readonly [name: string, input: object];
 
@@ -18,8 +21,9 @@ const read = (path: string): Made => ["fs_read", { path }];
 const write = (path: string, content: string): Made => ["fs_write", { path, content }];
 const LOOK: Made = ["fs_glob", { pattern: "nothing" }];
 
-/** The model's answer in one step: calls, or null where the turn ends, when something has happened. */
-type Step = Made | null | ((app: TestApp) => Promise<Made | null>);
+/** The model's answer in one step: a call, several, or null where the turn ends, when something has happened. */
+type Answer = Made | { readonly all: readonly Made[] } | null;
+type Step = Answer | ((app: TestApp) => Promise<Answer>);
 
 /** A server whose model does these things, a step each, and the notes on files that the model had read at each of them. */
 async function serverWith(steps: readonly Step[], options: TestAppOptions = {}) {
@@ -27,7 +31,7 @@ async function serverWith(steps: readonly Step[], options: TestAppOptions = {}) 
   const running: { app: TestApp | null } = { app: null };
   const players = steps.map((step) => (request: ModelRequest): AsyncIterable<ModelEvent> => {
     notes.push(notesOf(request));
-    return played(async () => (typeof step === "function" && running.app !== null ? step(running.app) : (step as Made | null)));
+    return played(async () => (typeof step === "function" && running.app !== null ? step(running.app) : (step as Answer)));
   });
   const app = await startTestApp({
     model: playedModel(...players),
@@ -38,9 +42,9 @@ async function serverWith(steps: readonly Step[], options: TestAppOptions = {}) 
   return { app, notes, client: connect(app.url), workspace: app.workspace };
 }
 
-async function* played(step: () => Promise<Made | null>): AsyncIterable<ModelEvent> {
+async function* played(step: () => Promise<Answer>): AsyncIterable<ModelEvent> {
   const made = await step();
-  yield* made === null ? says("Done.") : callsWith(made);
+  yield* made === null ? says("Done.") : callsWith(...("all" in made ? made.all : [made]));
 }
 
 /** The notes on changed files in what a model was given. */
@@ -94,6 +98,84 @@ describe("FILE_CHANGED", () => {
     expect(ofType(await client.events(agent.id), "FileChanged")).toHaveLength(1);
     await app.close();
     expect(app.services.fileWatches.size).toBe(0);
+  });
+
+  it("is told once, as it is by then, where a file changes twice before the model is told", async () => {
+    const { notes, client, workspace } = await serverWith([
+      read("a.txt"),
+      async ({ workspace: folder }) => {
+        await elsewhere(folder, "echo three > a.txt");
+        await client.until(agent.id, "FILE_CHANGED");
+        await elsewhere(folder, "rm a.txt");
+        await expect.poll(async () => ofType(await client.events(agent.id), "FileChanged").length).toBe(2);
+        return LOOK;
+      },
+      LOOK,
+      null,
+    ]);
+    await writeFile(join(workspace, "a.txt"), "one");
+    const agent = await client.createAgent();
+    await client.turn(agent.id, "go");
+    expect(notes).toEqual([[], [], [expect.stringMatching(noteOn("a\\.txt \\(removed\\)"))], [expect.anything()]]);
+    expect(await knownFilesOf(client, agent.id)).toMatchObject([{ change: "REMOVED", changeToldAt: expect.any(String) }]);
+  });
+
+  it("is told by a step that begins while the commit of the find is under way", async () => {
+    const begun = Promise.withResolvers<void>();
+    const waits = defineTool<Record<string, never>>({
+      name: "waits",
+      description: "Ends when a change is about to be stored.",
+      readOnly: true,
+      inputSchema: { type: "object", required: [], properties: {} },
+      run: async () => {
+        await begun.promise;
+        return { output: "", details: null };
+      },
+    });
+    const slowly = (sql: Sql): Sql =>
+      aroundWrites(sql, async ({ change }, write) => {
+        if (change === null || !("notices" in change)) return write();
+        begun.resolve();
+        await delay(300);
+        return write();
+      });
+    const change = async ({ workspace: folder }: TestApp): Promise<Made> => {
+      await elsewhere(folder, "echo three > a.txt");
+      return ["waits", {}];
+    };
+    const { notes, client, workspace } = await serverWith([read("a.txt"), change, null], {
+      config: { tools: [waits] },
+      overrides: { sql: (sql, purpose) => (purpose === "commits" ? slowly(sql) : sql) },
+    });
+    await writeFile(join(workspace, "a.txt"), "one");
+    const agent = await client.createAgent();
+    await client.turn(agent.id, "go");
+    expect(notes).toEqual([[], [], [expect.stringMatching(noteOn("a\\.txt"))]]);
+  });
+
+  it("is not told if the agent has read the file again before the model is told", async () => {
+    const changes = "echo two > a.txt; while [ ! -e told ]; do sleep 0.05; done";
+    const { app, notes, client, workspace } = await serverWith([
+      { all: [read("a.txt"), read("b.txt")] },
+      { all: [["bash_run", { command: `echo two > b.txt; ${changes}` }], read("a.txt")] },
+      LOOK,
+      null,
+    ]);
+    for (const name of ["a.txt", "b.txt"]) await writeFile(join(workspace, name), "one");
+    const agent = await client.createAgent();
+    await client.send(agent.id, "go");
+    const changed = async (): Promise<number> =>
+      ofType(await client.events(agent.id), "FileChanged").reduce((sum, { fileCount }) => sum + fileCount, 0);
+    await expect.poll(changed, { timeout: 5_000 }).toBe(2);
+    await writeFile(join(workspace, "told"), "");
+    await client.until(agent.id, "DONE");
+    expect(notes).toEqual([[], [], [expect.stringMatching(noteOn("b\\.txt"))], [expect.anything()]]);
+    expect(await knownFilesOf(client, agent.id)).toMatchObject([
+      { path: "a.txt", change: null, changeToldAt: null },
+      { path: "b.txt", change: "CHANGED", changeToldAt: expect.any(String) },
+    ]);
+    const rows = { name: "notices", text: "SELECT ref, told_at_step FROM notice" };
+    expect(await app.database.sql.query(rows, [])).toEqual([{ ref: "b.txt", told_at_step: 3 }]);
   });
 
   it("is not said of what the agent's own file tools write, nor of what is touched or changed back", async () => {

@@ -159,6 +159,7 @@ describe("every change of rights is an event of the tenant (invariant 15)", () =
     const policy = { eventsMs: 1, deltasMs: null, outputsMs: null };
     await applyRetention(app.database.sql, { policy, consumers: [] }, new AbortController().signal);
     expect(await ofTenant(as("ada"))).toEqual([]);
+    await setPolicyTime(app.database.sql, "statement_timestamp()");
     await as("ada").get(DelegateApprovalsDocument, { input });
     expect((await ofTenant(as("ada"))).map(({ seq }) => seq)).toEqual([3]);
   });

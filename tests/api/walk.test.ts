@@ -203,6 +203,7 @@ it("an approver steers no agent of others, and a user decides nothing, not even 
     "withdrawMessage",
     "interruptAgent",
     "cancelToolCall",
+    "completeToolCall",
     "retryTurn",
     "renameAgent",
     "archiveAgent",

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { notice } from "../../src/agent/calls/notices.ts";
 import type { OwnerChange } from "../../src/db/commit/change.ts";
 import {
   encodeChange,
@@ -20,6 +21,9 @@ function recordOf(name: string): Readonly<Record<string, string>> {
 
 const typesOf = (parts: Readonly<Record<string, Part>>): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(parts).map(([name, { sql }]) => [name, sql]));
+
+const noticeOf = (ref: string, text: string): NonNullable<OwnerChange["notices"]>[number] =>
+  notice({ id: "agent", tenant: "one" }, { source: "FILE", ref, text }, new Date(0));
 
 describe("the parts of a change", () => {
   it("are those that the SQL functions read, with their types", () => {
@@ -52,13 +56,22 @@ describe("the parts of a change", () => {
   it("of two changes become one: lists follow each other, the last word counts, and no part is lost", () => {
     const change = (path: string): OwnerChange => ({
       agent: { breakpoint: "PRE_MODEL" },
-      fileChanges: [{ path, callId: "call", change: "CHANGED", changeToldAt: null }],
-      shellsTold: [path],
+      fileChanges: [{ path, callId: "call", change: "CHANGED" }],
+      noticesTold: { step: 1, ids: [path] },
+      noticesDropped: [{ source: "FILE", ref: path }],
+      notices: [noticeOf("own", path), noticeOf(path, path)],
     });
     const joined = joinChanges([change("a"), { agent: { stepCount: 2 } }, change("b")]);
     expect(joined.agent).toEqual({ breakpoint: "PRE_MODEL", stepCount: 2 });
     expect(joined.fileChanges?.map(({ path }) => path)).toEqual(["a", "b"]);
-    expect(joined.shellsTold).toEqual(["a", "b"]);
+    expect(joined.noticesTold).toEqual({ step: 1, ids: ["a", "b"] });
+    expect(joined.noticesDropped?.map(({ ref }) => ref)).toEqual(["a", "b"]);
+    // Of two notices of one thing, the newer one is written.
+    expect(joined.notices?.map(({ ref, text }) => [ref, text])).toEqual([
+      ["own", "b"],
+      ["a", "a"],
+      ["b", "b"],
+    ]);
     expect(joinChanges([])).toEqual({});
   });
 
@@ -67,6 +80,8 @@ describe("the parts of a change", () => {
     expect(isComposable({ toldNote: "stop" })).toBe(false);
     expect(isComposable({ agent: { turn: 2 } })).toBe(false);
     expect(isComposable({ interruptEnd: { seen: "2026-01-01T00:00:00.000Z" } })).toBe(false);
-    expect(isComposable({ shellsTold: ["a"] })).toBe(false);
+    expect(isComposable({ noticesTold: { step: 1, ids: ["a"] } })).toBe(false);
+    expect(isComposable({ notices: [noticeOf("a", "a")] })).toBe(false);
+    expect(isComposable({ notices: [], noticesDropped: [] })).toBe(true);
   });
 });

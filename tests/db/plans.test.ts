@@ -38,12 +38,14 @@ const HISTORY = (agents: number): readonly string[] => [
     SELECT 'approval-' || a, 'anna', 'USER', 'one', 'ALLOW', now() FROM generate_series(1, ${agents}) a WHERE a % 100 <> 0`,
   `INSERT INTO known_file (agent_id, path, tenant, access, is_whole, digest, bytes, modified_at, stamp, call_id, at)
     SELECT 'agent-' || a, f || '.txt', 'one', 'READ', true, md5(f::text), 1, now(), '1 2 3', 'call-' || a || '-1', now() FROM generate_series(1, ${agents}) a, generate_series(1, 5) f`,
-  `INSERT INTO shell (id, tenant, agent_id, call_id, command, server, host, lease_until, state, end_reason, started_at, ended_at, is_end_told)
-    SELECT 'shell-' || a, 'one', 'agent-' || a, 'call-' || a || '-1', 'make', 's', 'h', NULL, 'ENDED', 'EXITED', now(), now(), true FROM generate_series(1, ${agents}) a`,
-  `INSERT INTO host_request (approval_id, tool_call_id, in_background, tenant, agent_id, told_at)
-    SELECT 'approval-' || a, 'call-' || a || '-2', true, 'one', 'agent-' || a, now() FROM generate_series(1, ${agents}) a`,
+  `INSERT INTO shell (id, tenant, agent_id, call_id, command, server, host, lease_until, state, end_reason, started_at, ended_at)
+    SELECT 'shell-' || a, 'one', 'agent-' || a, 'call-' || a || '-1', 'make', 's', 'h', NULL, 'ENDED', 'EXITED', now(), now() FROM generate_series(1, ${agents}) a`,
+  `INSERT INTO notice (id, tenant, agent_id, source, ref, text, at, told_at_step)
+    SELECT 'notice-' || a || '-' || f, 'one', 'agent-' || a, 'FILE', f || '.txt', f || '.txt', now(), 1 FROM generate_series(1, ${agents}) a, generate_series(1, 5) f`,
   `INSERT INTO wait (id, tenant, agent_id, call_id, kind, ref, due, settled_at)
     SELECT 'wait-' || a, 'one', 'agent-' || a, 'call-' || a || '-1', 'APPROVAL', 'approval-' || a, now() + a * interval '1 min', CASE WHEN a % 100 <> 0 THEN now() END FROM generate_series(1, ${agents}) a`,
+  `INSERT INTO wait (id, tenant, agent_id, call_id, kind, ref, settled_at)
+    SELECT 'host-' || a, 'one', 'agent-' || a, 'call-' || a || '-2', 'SHELL_HOST', 'approval-' || a, now() FROM generate_series(1, ${agents}) a`,
   `INSERT INTO todo (agent_id, id, tenant, place, title, status) SELECT 'agent-' || a, t::text, 'one', t, 't', 'pending' FROM generate_series(1, ${agents}) a, generate_series(1, 3) t`,
   `INSERT INTO actor (tenant, kind, id, name) SELECT 'one', 'USER', 'person-' || a, 'n' FROM generate_series(1, ${agents}) a`,
   `INSERT INTO delegation (id, tenant, from_id, from_kind, to_id, starts_at, ends_at, created_at, ended_at)

@@ -1,4 +1,5 @@
-import { shellStarted, filesChanged, NO_NEWS, type FileNews } from "../../src/agent/loop/commits/notes.ts";
+import { filesChanged, NO_NEWS, type FileNews } from "../../src/agent/loop/commits/files-changed.ts";
+import { shellStarted } from "../../src/agent/loop/commits/shell-started.ts";
 import { randomUUID } from "node:crypto";
 import type { OwnerChange } from "../../src/db/commit/change.ts";
 import type { AgentEventBody } from "../../src/events/event.ts";
@@ -64,11 +65,10 @@ function knownBy({ id, ordinal }: CallView, isWhole: boolean): readonly NotedFil
 }
 
 /** Two files of `knownBy` that something else has changed, if they are known by these calls. */
-const CHANGED_FILE = { callId: "call", digest: "same", bytes: 3, stamp: "1 2 3", isTold: false } as const;
-const FILE_NEWS: FileNews = {
-  changes: [{ file: { ...CHANGED_FILE, path: "shared/\ud800.txt", change: null }, change: "REMOVED", state: null }],
-  untold: [{ ...CHANGED_FILE, path: "own/0.txt", change: "CHANGED" }],
-};
+const CHANGED_FILE = { callId: "call", digest: "same", bytes: 3, stamp: "1 2 3", change: null } as const;
+const SHARED_REMOVED = { file: { ...CHANGED_FILE, path: "shared/\ud800.txt" }, change: "REMOVED", state: null } as const;
+const OWN_REMOVED = { file: { ...CHANGED_FILE, path: "own/0.txt" }, change: "REMOVED", state: null } as const;
+const FILE_NEWS: FileNews = { changes: [SHARED_REMOVED], known: ["own/0.txt"] };
 
 /** All commits that the owner of an agent may make of this view, those of every kind that fits its rows. */
 export function possibleCommits(view: AgentView): readonly PossibleCommit[] {
@@ -85,7 +85,7 @@ export function possibleCommits(view: AgentView): readonly PossibleCommit[] {
       AT,
     ),
   );
-  if (view.knowsFiles) may("files changed", () => filesChanged(FILE_NEWS));
+  if (view.knowsFiles) may("files changed", () => filesChanged(view, [SHARED_REMOVED, OWN_REMOVED], AT));
   const isOpen = view.lastStep?.state === "STARTED";
   if (isOpen) {
     for (const calls of [0, 1, 3])
@@ -110,7 +110,7 @@ let shellsStarted = 0;
 /** A shell that a call leaves running, started later than each one before it: a view has them in this order. */
 function shellStart(view: AgentView, call: CallView): NonNullable<OwnerChange["shellStart"]> {
   const { id: agentId, tenant } = view;
-  const ends = { endWanted: null, endReason: null, exitCode: null, signal: null, endedAt: null, isEndTold: false };
+  const ends = { endWanted: null, endReason: null, exitCode: null, signal: null, endedAt: null };
   const place = { id: randomUUID(), tenant, agentId, callId: call.id, command: "sleep 1", server: "here", host: "test" };
   const startedAt = new Date(AT.getTime() + (shellsStarted += 1));
   return { row: { ...place, ...ends, leaseUntil: null, state: "RUNNING", startedAt }, limit: 1_000, leaseMs: 15_000 };

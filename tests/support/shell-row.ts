@@ -18,8 +18,8 @@ export async function shellRow(
 ): Promise<StartedShell> {
   lastStarted = Math.max(Date.now(), lastStarted + 1);
   const shell = { id: randomUUIDv7(), tenant, agentId, createdBy, callId, command, startedAt: new Date(lastStarted) };
-  const text = `INSERT INTO shell (id, tenant, agent_id, call_id, command, server, host, state, started_at, is_end_told)
-    VALUES ($1, $2, $3, $4, $5, $6, 'test', 'RUNNING', $7, false)`;
+  const text = `INSERT INTO shell (id, tenant, agent_id, call_id, command, server, host, state, started_at)
+    VALUES ($1, $2, $3, $4, $5, $6, 'test', 'RUNNING', $7)`;
   await sql.query({ name: "insert_shell", text }, [shell.id, tenant, agentId, callId, shell.command, server, shell.startedAt]);
   return shell;
 }

@@ -69,7 +69,7 @@ const FIND: Statement<{ found: FoundApproval }, [ids: readonly string[], kinds: 
       'permission', a.permission, 'toolCallId', p.tool_call_id, 'host', p.host, 'port', p.port, 'kind', p.kind, 'state', p.state, 'inputHash', p.input_hash, 'quorum', coalesce(p.quorum, 1), 'expiresAt', p.expires_at, 'isOverdue', coalesce(p.expires_at <= policy_time(), false),
       'decisions', (SELECT coalesce(json_agg(json_build_object('actorId', d.actor_id, 'onBehalfOf', d.on_behalf_of, 'decision', d.decision, 'inputHash', d.input_hash) ORDER BY d.decided_at), '[]')
         FROM decision d WHERE d.approval_id = p.id),
-      'requesters', (SELECT coalesce(jsonb_agg(DISTINCT q.who), '[]') FROM (${requestersOf("SELECT p.tool_call_id AS id UNION ALL SELECT r.tool_call_id FROM host_request r WHERE r.approval_id = p.id")}
+      'requesters', (SELECT coalesce(jsonb_agg(DISTINCT q.who), '[]') FROM (${requestersOf("SELECT p.tool_call_id AS id UNION ALL SELECT r.call_id FROM wait r WHERE r.ref = p.id AND r.call_id IS NOT NULL")}
         UNION ALL SELECT jsonb_build_object('id', e.id, 'kind', e.kind) FROM approval o JOIN decision d ON d.approval_id = o.id CROSS JOIN LATERAL (VALUES (d.actor_id, d.actor_kind), (d.on_behalf_of, d.on_behalf_of_kind)) e (id, kind)
           WHERE o.tool_call_id = p.tool_call_id AND o.id <> p.id AND d.input IS NOT NULL AND e.id IS NOT NULL) q)) AS found
     FROM approval p JOIN agent a ON a.id = p.agent_id WHERE p.id = ANY ($1) AND p.kind::text = ANY ($2)`,

@@ -56,7 +56,7 @@ export function stateAfter({ approval, request: { decision } }: DecisionMade): {
   return { state: missing > 0 ? "PENDING" : STATE_AFTER[decision], missing };
 }
 
-function storedNote({ note }: DecideApproval): string | null {
+export function storedNote({ note }: DecideApproval): string | null {
   return note === null ? null : storable(note);
 }
 

@@ -4,6 +4,7 @@ import type { Statement } from "../../db/sql.ts";
 import type { AgentEventBody } from "../../events/event.ts";
 import { endEvents, confirmationEnded, confirmedStages } from "../calls/events.ts";
 import { type CallStep, readCall, type CallView, sealCall } from "../calls/call.ts";
+import { answerTold } from "./hosts/answered-host.ts";
 import { closedEvent } from "./request.ts";
 import { refusedStep } from "../calls/refusals/refusal-details.ts";
 import type { ApprovalServices } from "./scope.ts";
@@ -39,6 +40,8 @@ export async function expireApproval(services: ApprovalServices, approval: Expir
   const end = await endOf(services, approval, expiredAt, at);
   if (end === null) return;
   const { agentId, createdBy, id } = approval;
+  const isCall = approval.toolCallId !== null;
+  const told = isCall ? {} : await answerTold(services.sql, id, { state: "EXPIRED", note: null }, at);
   const closed = closedEvent(id, approval.toolCallId, "EXPIRED", `no decision before ${expiredAt}`);
   await services.log.commit(
     approval.tenant,
@@ -47,6 +50,7 @@ export async function expireApproval(services: ApprovalServices, approval: Expir
       wake: true,
       approvalTransitions: [{ id, from: "PENDING", to: "EXPIRED", closedAt: at }],
       transitions: end.transitions,
+      ...told,
     },
   );
 }

@@ -8,7 +8,7 @@ const READ_KEY: Statement<{ key: Uint8Array }, []> = {
 
 export type CallOfTenant = { readonly tenant: string; readonly callId: string };
 
-/** Marks what the text is: secret scanners and people know it by this. */
+/** Marks the text: secret scanners and people know it by this. */
 const PREFIX = "tpcall_";
 
 /**

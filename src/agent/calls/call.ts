@@ -8,7 +8,7 @@ import { hookVerdict } from "../policy/judge.ts";
 import type { Explanation } from "../policy/permission.ts";
 import { writtenFiles } from "../policy/rule-values.ts";
 import { HOSTS_OF_CALL, type HostQuestion } from "./hosts/host-question.ts";
-import type { ShellView } from "./shells/rows.ts";
+import type { RunningShellView } from "./shells/rows.ts";
 import type { Stages } from "./stage-clock.ts";
 
 export type ApprovalView = {
@@ -61,8 +61,8 @@ export type CallingAgent = {
   readonly permission: OwnPermission | null;
   readonly toolTimeoutMs: number | null;
   readonly turn: number;
-  /** Running background shells, and ended ones not yet reported to the model. */
-  readonly shells: readonly Pick<ShellView, "state">[];
+  /** The running background shells. */
+  readonly shells: readonly Pick<RunningShellView, "id">[];
   readonly calls: readonly Pick<CallView, "ordinal" | "state">[];
   readonly lastStep: { readonly stopReason: string | null } | null;
 };

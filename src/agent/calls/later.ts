@@ -6,7 +6,7 @@ import { CALL_VIEW, type CallView } from "./call.ts";
 import { endEvents } from "./events.ts";
 import { refusedStep } from "./refusals/refusal-details.ts";
 
-/** A call whose result comes later, with what its end needs to know of its agent. */
+/** A call whose result comes later, and its agent. */
 type LaterCall = {
   readonly call: CallView;
   readonly agentId: string;

@@ -106,7 +106,7 @@ type UsedParts = { output: CallOutput | null; files: KnownFiles | null; hosts: C
  */
 function cachedRun({ confirmed, values }: ReadyCall, scope: CallScope, files: () => KnownFiles): CachedRun | null {
   const { services, template, agent, results } = scope;
-  if (agent.shells.some(({ state }) => state === "RUNNING") || agent.calls.some(({ state }) => state === "WAITING")) return null;
+  if (agent.shells.length > 0 || agent.calls.some(({ state }) => state === "WAITING")) return null;
   const permissions = agentPermissions(template, agent.permission, services);
   const workspace = guardedWorkspace(services, agent.workspace, permissions, values);
   return new CachedRun(confirmed.call, { cache: results, workspace, files });

@@ -27,8 +27,8 @@ export type Completer =
 
 export type CompleteToolCall = {
   readonly callId: string;
-  /** The result as JSON, or the words of an error. */
-  readonly answer: Result<Json, string>;
+  /** A result, any JSON, or an error, a text. Null is a result where there is no error; an absent one is none. */
+  readonly given: { readonly result?: unknown; readonly error?: unknown };
   readonly idempotencyKey: string | null;
 };
 
@@ -67,29 +67,32 @@ export async function completeToolCall(
   completer: Completer,
   request: CompleteToolCall,
 ): Promise<Result<Completed, CommandRefusal>> {
-  const { callId, answer, idempotencyKey } = request;
+  const { callId, given, idempotencyKey } = request;
   const actor = completer.kind === "actor" ? completer.actor : bearerOf(completer.call);
-  const tooLarge = sizeProblem(answer);
-  if (tooLarge !== null) return refused(tooLarge);
   const allowed = await findAllowed(services, completer, callId);
   if (!allowed.ok) return allowed;
+  const read = readAnswer(given);
+  if (!read.ok) return read;
+  const answer = read.value;
   const body = answer.ok ? { callId, result: answer.value } : { callId, error: answer.refusal };
   const keyed = { actor, operation: "completeToolCall", key: idempotencyKey, body };
-  const done = await onceByKey(services.sql, keyed, () => tryToComplete(services, keyed, request));
+  const done = await onceByKey(services.sql, keyed, () => tryToComplete(services, keyed, callId, answer));
   return done.ok ? accepted({ ...done.value, agentId: allowed.value.agentId }) : done;
 }
 
-/** The answer of a request from outside: a result or an error. Null is a result where there is no error; an absent one is none. */
-export function givenAnswer(input: {
-  readonly result?: unknown;
-  readonly error?: unknown;
-}): Result<CompleteToolCall["answer"], CommandRefusal> {
-  const { result, error } = input;
-  if (typeof error === "string" && (result === undefined || result === null)) return accepted(refused(error));
+/** The result as JSON, or the words of an error. */
+type Answer = Result<Json, string>;
+
+function readAnswer({ result, error }: CompleteToolCall["given"]): Result<Answer, CommandRefusal> {
   const json = result === undefined ? undefined : toJson(result);
-  if (json !== undefined && (error === undefined || error === null)) return accepted(accepted(json));
-  const message = "give either `result`, any JSON, or `error`, a text";
-  return refused({ code: "INVALID", field: ["result"], message });
+  const isError = typeof error === "string" && (result === undefined || result === null);
+  if (!isError && (json === undefined || (error !== undefined && error !== null))) {
+    const message = "give either `result`, any JSON, or `error`, a text";
+    return refused({ code: "INVALID", field: ["result"], message });
+  }
+  const answer: Answer = isError ? refused(error) : accepted(json ?? null);
+  const tooLarge = sizeProblem(answer);
+  return tooLarge === null ? accepted(answer) : refused(tooLarge);
 }
 
 /** The bearer of a token acts as the call itself. */
@@ -125,7 +128,8 @@ async function read(sql: Sql, callId: string, tenant: string): Promise<FoundCall
 async function tryToComplete(
   services: AgentServices,
   keyed: KeyedRequest,
-  { callId, answer, idempotencyKey }: CompleteToolCall,
+  callId: string,
+  answer: Answer,
 ): Promise<Result<Outcome, CommandRefusal> | "KEY_USED"> {
   const { tenant } = keyed.actor;
   for (;;) {
@@ -153,7 +157,7 @@ async function tryToComplete(
       tenant,
       { agentId: found.agentId, createdBy: found.createdBy, events: events.map((body) => ({ at, body })) },
       { ...claimKey(keyed, callId, at), wake: true, transitions: [step.transition] },
-      idempotencyKey === null ? undefined : keyedWrite(keyed, at),
+      keyedWrite(keyed, at),
     );
     // Another was first: the row says who.
     const done = answerOf(callId, committed, () => null);
@@ -197,7 +201,7 @@ function knownParts(
 async function outcomeOf(
   services: AgentServices,
   { call: row, createdBy }: FoundCall,
-  { template, call, answer }: KnownParts & Pick<CompleteToolCall, "answer">,
+  { template, call, answer }: KnownParts & { readonly answer: Answer },
 ): Promise<EndedOutcome> {
   const clock = new StageClock(row.stages, services, null);
   const durationMs = Math.max(0, services.clock.now().getTime() - new Date(row.startedAt ?? services.clock.now()).getTime());
@@ -232,7 +236,7 @@ function failed(message: string): Refusal {
   return { type: "execution_failed", stage: "execution", message, cause: {} };
 }
 
-function sizeProblem(answer: Result<Json, string>): CommandRefusal | null {
+function sizeProblem(answer: Answer): CommandRefusal | null {
   const [field, value] = answer.ok ? (["result", answer.value] as const) : (["error", answer.refusal] as const);
   const bytes = byteLength(JSON.stringify(value));
   if (bytes <= RESULT_BYTES) return null;

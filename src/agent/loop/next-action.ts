@@ -90,7 +90,7 @@ function whileWaiting({ isArchived }: AgentView, { runningCalls }: Activity): Ac
 }
 
 export function hasShellElsewhere({ shells }: AgentView, serverId: string): boolean {
-  return shells.some(({ state, server }) => state === "RUNNING" && server !== serverId);
+  return shells.some(({ server }) => server !== serverId);
 }
 
 function mayRun(view: AgentView, { id, state }: CallView, { repeatableCalls }: Activity): boolean {

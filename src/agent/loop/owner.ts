@@ -9,7 +9,7 @@ import type { CallOwner } from "../calls/scope.ts";
 import type { ConversationOwner } from "../conversation/scope.ts";
 import type { AddedMessages } from "../conversation/transcript.ts";
 import { compose, identity, joinCommits, eventsOnly, type Commit, move } from "./commits/commit.ts";
-import { shellStarted } from "./commits/notes.ts";
+import { shellStarted } from "./commits/shell-started.ts";
 import { HeldLease } from "./held-lease.ts";
 import type { Lease, Term } from "./lease.ts";
 import { OwnerView } from "./owner-view.ts";

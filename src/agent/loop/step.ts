@@ -69,9 +69,11 @@ export class StepRunner {
     const model = this.#modelOf(before, template, first);
     this.#scope.transcript.readBy(model.name);
     const files = await this.#scope.files.look(before);
+    // A change that the watch has found may have been stored meanwhile.
+    const { notices } = await owner.view();
     // Another commit may have carried a deferred one and failed: a message that joined was withdrawn.
     if (!owner.holds(before)) return null;
-    const started = stepStarted(owner.rebase(before), { model: model.name, files }, this.#now());
+    const started = stepStarted(owner.rebase({ ...before, notices }), { model: model.name, files }, this.#now());
     const window = this.#earlyWindow(started, template);
     const committed = owner.commit(started);
     const view = started.after(before);

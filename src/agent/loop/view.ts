@@ -2,10 +2,11 @@ import type { AgentState, Breakpoint, MessageKind, StepState } from "../../db/ge
 import type { Sql, Statement } from "../../db/sql.ts";
 import type { OwnPermission } from "../policy/agent-policy.ts";
 import type { HookedAgent } from "../conversation/model-hooks.ts";
-import { SHELL_VIEWS, type ShellView } from "../calls/shells/rows.ts";
+import { RUNNING_SHELLS, type RunningShellView } from "../calls/shells/rows.ts";
 import { CALL_VIEW, type CallView } from "../calls/call.ts";
 import { OPEN_WAITS, type WaitView } from "../waits/wait.ts";
-import { OPEN_HOSTS, UNTOLD_HOSTS, type OpenHost, type UntoldHost } from "../calls/hosts/host-question.ts";
+import { OPEN_HOSTS, type OpenHost } from "../calls/hosts/host-question.ts";
+import { UNTOLD_NOTICES, type NoticeView } from "../calls/notices.ts";
 
 export type AgentView = {
   readonly id: string;
@@ -42,8 +43,8 @@ export type AgentView = {
   readonly stepsInTurn: number;
   readonly turnMessageIds: readonly string[];
   readonly lastMessageKind: MessageKind | null;
-  /** Running background shells, and ended ones not yet reported to the model, in order of their start. */
-  readonly shells: readonly ShellView[];
+  /** The running background shells, in order of their start. */
+  readonly shells: readonly RunningShellView[];
   /** True if it has read or written files; their rows are read separately. */
   readonly knowsFiles: boolean;
   /** The calls of the last step, in source order. */
@@ -52,7 +53,8 @@ export type AgentView = {
   readonly waits: readonly WaitView[];
   /** The open questions about hosts, by name and port: also those of earlier turns and background programs. */
   readonly openHosts: readonly OpenHost[];
-  readonly untoldHosts: readonly UntoldHost[];
+  /** The notices that the next step tells the model, in order of their ids. */
+  readonly notices: readonly NoticeView[];
 };
 
 export function hookedAgent({ id: agentId, tenant, createdBy, templateId }: AgentView): HookedAgent {
@@ -69,10 +71,10 @@ const READ: Statement<{ view: AgentView }, [agentId: string]> = {
     'stepsInTurn', a.step_count - coalesce((SELECT s.step FROM step s WHERE s.agent_id = a.id AND s.turn < a.turn ORDER BY s.step DESC LIMIT 1), 0),
     'turnMessageIds', (SELECT coalesce(json_agg(m.id ORDER BY m.ordinal), '[]') FROM message m WHERE m.agent_id = a.id AND m.turn = a.turn AND m.kind = 'USER' AND m.created_by IS NOT NULL),
     'lastMessageKind', (SELECT m.kind FROM message m WHERE m.agent_id = a.id AND m.ordinal = a.transcript_length - 1),
-    'shells', (SELECT ${SHELL_VIEWS} FROM shell s WHERE s.agent_id = a.id AND NOT s.is_end_told),
+    'shells', ${RUNNING_SHELLS},
     'calls', (SELECT coalesce(json_agg(${CALL_VIEW} ORDER BY t.ordinal), '[]') FROM tool_call t WHERE t.agent_id = a.id AND t.step = a.step_count),
     'knowsFiles', EXISTS (SELECT FROM known_file k WHERE k.agent_id = a.id),
-    'waits', ${OPEN_WAITS}, 'openHosts', ${OPEN_HOSTS}, 'untoldHosts', ${UNTOLD_HOSTS}
+    'waits', ${OPEN_WAITS}, 'openHosts', ${OPEN_HOSTS}, 'notices', ${UNTOLD_NOTICES}
   ) AS view FROM agent a WHERE a.id = $1`,
 };
 

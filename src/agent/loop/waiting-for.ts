@@ -41,11 +41,10 @@ const READ: Statement<{ standstill: Standstill | null }, [agentIds: readonly str
     'isTurnWanted', a.retry_turn IS NOT NULL OR EXISTS (SELECT FROM message m WHERE m.agent_id = a.id AND m.ordinal IS NULL AND m.withdrawn_at IS NULL),
     'owner', CASE WHEN a.lease_until < clock_timestamp() THEN 'RUN_OUT' WHEN a.lease_owner IS NOT NULL THEN 'ANSWERS' WHEN a.runnable_at IS NOT NULL THEN 'NOBODY' ELSE 'NOT_NEEDED' END,
     'asked', (SELECT coalesce(json_agg(json_build_object('name', coalesce(t.name, p.host || ':' || p.port), 'kind', p.kind) ORDER BY p.requested_at), '[]') FROM approval p LEFT JOIN tool_call t ON t.id = p.tool_call_id
-      WHERE p.agent_id = a.id AND p.state = 'PENDING' AND (t.id IS NOT NULL OR EXISTS (
-        SELECT FROM host_request r JOIN tool_call c ON c.id = r.tool_call_id WHERE r.approval_id = p.id AND NOT r.in_background AND c.step = a.step_count))),
+      WHERE p.agent_id = a.id AND p.state = 'PENDING' AND EXISTS (SELECT FROM wait w WHERE w.ref = p.id AND w.settled_at IS NULL AND w.kind IN ('APPROVAL', 'HOST'))),
     'later', (SELECT coalesce(json_agg(json_build_object('name', t.name, 'due', w.due) ORDER BY t.ordinal), '[]') FROM wait w JOIN tool_call t ON t.id = w.call_id
       WHERE w.agent_id = a.id AND w.settled_at IS NULL AND w.kind = 'LATER'),
-    'isShellElsewhere', EXISTS (SELECT FROM shell s WHERE s.agent_id = a.id AND NOT s.is_end_told AND s.state = 'RUNNING' AND s.server <> a.lease_owner),
+    'isShellElsewhere', EXISTS (SELECT FROM shell s WHERE s.agent_id = a.id AND s.state = 'RUNNING' AND s.server <> a.lease_owner),
     'isFolderHung', coalesce((SELECT e.payload->>'detail' = '${FOLDER_HUNG}' FROM (SELECT kind, payload, position FROM event WHERE agent_id = a.id ORDER BY position DESC LIMIT ${NEWEST}) e
       WHERE e.kind NOT IN (${OF_PEOPLE}) ORDER BY e.position DESC LIMIT 1), false),
     'retryAt', CASE WHEN a.breakpoint = 'PRE_MODEL' THEN (SELECT e.payload->>'retryAt' FROM (SELECT kind, payload FROM event WHERE agent_id = a.id ORDER BY position DESC LIMIT ${NEWEST}) e

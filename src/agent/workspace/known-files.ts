@@ -91,7 +91,6 @@ export type RememberedFile = Pick<KnownFileRow, "path" | "callId" | "digest" | "
   readonly bytes: number;
   /** The change by others since the call noted it, as FILE_CHANGED last reported; null for none. */
   readonly change: FileChangeKind | null;
-  readonly isTold: boolean;
 };
 
 /** The most files of an agent that are checked: those that its calls noted last. */
@@ -108,20 +107,19 @@ const READ_KNOWN: Statement<KnownFile, [agentId: string, path: string]> = {
 
 const READ_NEWEST: Statement<Omit<RememberedFile, "change"> & { change: string | null }, [agentId: string]> = {
   name: "read_newest_known_files",
-  text: `SELECT path, call_id AS "callId", digest, stamp, bytes::float8 AS bytes, change, change_told_at IS NOT NULL AS "isTold"
+  text: `SELECT path, call_id AS "callId", digest, stamp, bytes::float8 AS bytes, change
     FROM known_file WHERE agent_id = $1 ORDER BY at DESC LIMIT ${MOST_REMEMBERED}`,
 };
 
 export async function readNewestFiles(sql: Sql, agentId: string): Promise<readonly RememberedFile[]> {
   const rows = await sql.query(READ_NEWEST, [agentId]);
-  return rows.map(({ path, callId, digest, stamp, bytes, change, isTold }) => ({
+  return rows.map(({ path, callId, digest, stamp, bytes, change }) => ({
     path,
     callId,
     digest,
     stamp,
     bytes,
     change: fileChangeKind(change),
-    isTold,
   }));
 }
 

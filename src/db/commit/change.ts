@@ -86,9 +86,7 @@ export type ToolCallAudit = {
 };
 
 /** The row of a new tool call. */
-export type NewToolCall = Row<
-  Omit<Prisma.ToolCallUncheckedCreateInput, "approvals" | "hostRequests" | "waits" | "auditTrail">
-> & {
+export type NewToolCall = Row<Omit<Prisma.ToolCallUncheckedCreateInput, "approvals" | "waits" | "auditTrail">> & {
   readonly auditTrail: readonly ToolCallAudit[];
 };
 
@@ -101,16 +99,16 @@ export type ApprovalTransition = {
 };
 
 /** The row of a file that an agent knows, as the end of a call writes it: nothing has changed the file since. */
-export type KnownFileRow = Row<Omit<Prisma.KnownFileUncheckedCreateInput, "change" | "changeToldAt">>;
+export type KnownFileRow = Row<Omit<Prisma.KnownFileUncheckedCreateInput, "change">>;
 
-/**
- * A file that something else has changed since the call `callId` noted it, and when the model is told of that (ISO 8601). A file
- * that another call has noted since stays as it is.
- */
-export type FileChangeRow = Pick<KnownFileRow, "path" | "callId"> & {
-  readonly change: string;
-  readonly changeToldAt: string | null;
-};
+/** A file that something else has changed since the call `callId` noted it. A file that another call has noted since stays as it is. */
+export type FileChangeRow = Pick<KnownFileRow, "path" | "callId"> & { readonly change: string };
+
+/** The sources of notices, in the order in which a step tells them. */
+export const NOTICE_SOURCES = ["SHELL", "FILE", "HOST"] as const;
+export type NoticeSource = (typeof NOTICE_SOURCES)[number];
+
+export type NoticeRow = Row<Prisma.NoticeUncheckedCreateInput> & { readonly source: NoticeSource };
 
 /** The values of a column: JSON where Prisma takes JSON. */
 type Value<Input> = Prisma.InputJsonValue extends Input ? Json : Exclude<Input, undefined>;
@@ -128,8 +126,8 @@ type Transitions = {
 };
 
 /**
- * The kinds of waits: for a decision on a call, on a host that a call asked for, on a host that a background shell asked
- * for, for a later result, and for the end of a delegation.
+ * The kinds of waits. For decisions: on a call, on a host of a call, on a host of a background shell. For a later result,
+ * and for the end of a delegation.
  */
 export const WAIT_KINDS = ["APPROVAL", "HOST", "SHELL_HOST", "LATER", "DELEGATION"] as const;
 export type WaitKind = (typeof WAIT_KINDS)[number];
@@ -139,11 +137,14 @@ export type WaitRow = Row<Omit<Prisma.WaitUncheckedCreateInput, "kind">> & { rea
 /** The questions to people, and the waits. */
 type Questions = {
   /** Refused if the agent asks for the same already. */
-  readonly approvals?: readonly Row<Omit<Prisma.ApprovalUncheckedCreateInput, "decisions" | "hostRequests">>[];
+  readonly approvals?: readonly Row<Omit<Prisma.ApprovalUncheckedCreateInput, "decisions">>[];
   /** New waits. One that is there already stays. The transition of the approval or call that it refers to settles it. */
   readonly waits?: readonly WaitRow[];
-  /** The calls that would reach the hosts of approvals. One that is there already stays. */
-  readonly hostRequests?: readonly Row<Prisma.HostRequestUncheckedCreateInput>[];
+};
+
+type Notices = {
+  /** Notices for the next step. Each replaces an untold one of the same source and thing. */
+  readonly notices?: readonly NoticeRow[];
 };
 
 /** None of these parts. */
@@ -174,12 +175,12 @@ type OwnerParts = {
   readonly fileChanges?: readonly FileChangeRow[];
   /** A background shell, with its lease in ms. Refused if the agent has `limit` that run, was interrupted, or is archived. */
   readonly shellStart?: { readonly row: Row<Prisma.ShellUncheckedCreateInput>; readonly limit: number; readonly leaseMs: number };
-  /** The shells that ended, and of which the model is told that. */
-  readonly shellsTold?: readonly string[];
+  /** The notices that a step tells. */
+  readonly noticesTold?: { readonly step: number; readonly ids: readonly string[] };
+  /** Notices that are not told, and will not be. */
+  readonly noticesDropped?: readonly Pick<NoticeRow, "source" | "ref">[];
   /** With todos: the call that wrote them. The call keeps them, for forks. */
   readonly todosBy?: string;
-  /** The answers about hosts, by their approvals, that the model is told since programs in the background asked; at a time (ISO 8601). */
-  readonly toldHosts?: { readonly at: string; readonly approvalIds: readonly string[] };
 };
 
 type OutsideParts = {
@@ -187,7 +188,7 @@ type OutsideParts = {
   readonly createAgent?: Row<
     Omit<
       Prisma.AgentUncheckedCreateInput,
-      "steps" | "messages" | "toolCalls" | "approvals" | "todos" | "knownFiles" | "shells" | "waits"
+      "steps" | "messages" | "toolCalls" | "approvals" | "todos" | "knownFiles" | "shells" | "waits" | "notices"
     >
   >;
   /** With createAgent: the messages of another agent, up to this ordinal, are the first of the new one's. */
@@ -215,15 +216,14 @@ type OutsideParts = {
   /**
    * A background shell has ended: refused unless it runs on `server`; without a server, unless its lease has run out.
    */
-  readonly shellEnd?: Pick<
-    Row<Prisma.ShellUncheckedCreateInput>,
-    "id" | "endReason" | "exitCode" | "signal" | "endedAt" | "isEndTold"
-  > & {
+  readonly shellEnd?: Pick<Row<Prisma.ShellUncheckedCreateInput>, "id" | "endReason" | "exitCode" | "signal" | "endedAt"> & {
     readonly server: string | null;
   };
   readonly decision?: Row<Prisma.DecisionUncheckedCreateInput>;
   /** The decisions that the approval must have so far, with `decision`; none if omitted. */
   readonly expectDecisions?: number;
+  /** Refused unless this many programs in the background have asked with the approval. */
+  readonly expectAsking?: { readonly approvalId: string; readonly programs: number };
   /** With `decision`: the rule that it keeps for the agent. Refused if the same rule holds already. */
   readonly keepRule?: Row<Prisma.AllowRuleUncheckedCreateInput>;
 };
@@ -262,10 +262,10 @@ export type CancelRequest = {
 type Revocation = { readonly revokedAt: Date; readonly revokedBy: string; readonly revokedByKind: ActorKind };
 
 /** All that the owner of an agent may change in one commit, under its lease (invariant 4). Absent parts change nothing. */
-export type OwnerChange = Transitions & Questions & OwnerParts & Without<OutsideParts>;
+export type OwnerChange = Transitions & Questions & Notices & OwnerParts & Without<OutsideParts>;
 
 /** All that others may change of an agent in one commit: people by commands, and what nobody decided in time. */
-export type OutsideChange = Transitions & Questions & OutsideParts & Without<OwnerParts>;
+export type OutsideChange = Transitions & Questions & Notices & OutsideParts & Without<OwnerParts>;
 
 export const DONE_REASONS = ["COMPLETED", "INTERRUPTED", "ERROR", "MAX_STEPS"] as const;
 export type DoneReason = (typeof DONE_REASONS)[number];

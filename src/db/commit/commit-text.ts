@@ -173,7 +173,7 @@ function knownFilesText(parameters: Parameters): string {
     .map(columnName)
     .map((name) => `${name} = EXCLUDED.${name}`);
   return `${insertText("known_file", KNOWN_FILE, "many", parameters)}
-  ON CONFLICT (agent_id, path) DO UPDATE SET ${set.join(", ")}, change = NULL, change_told_at = NULL,
+  ON CONFLICT (agent_id, path) DO UPDATE SET ${set.join(", ")}, change = NULL,
     is_whole = EXCLUDED.is_whole OR known_file.is_whole AND known_file.digest = EXCLUDED.digest`;
 }
 

@@ -1,5 +1,5 @@
 import { storableJson } from "../../lib/json.ts";
-import type { KnownFileRow, OutsideChange, OwnerChange, TenantChange, ToolCallTransition } from "./change.ts";
+import type { KnownFileRow, NoticeRow, OutsideChange, OwnerChange, TenantChange, ToolCallTransition } from "./change.ts";
 
 const NAMES = new Map<string, string>();
 
@@ -61,7 +61,6 @@ export const OWNER_PARTS: { readonly [Name in keyof OwnerValues]: OwnerPart<Owne
   approvals: { ...json("rows"), join: lists, isComposed: none },
   approvalTransitions: { ...json("rows"), join: lists, isComposed: none },
   waits: { ...json("rows"), join: lists, isComposed: none },
-  hostRequests: { ...json("rows"), join: lists, isComposed: none },
   interruptEnd: { ...json("none"), join: last, isComposed: ({ seen }) => seen === null },
   toldNote: { sql: "text", keys: "none", join: last, isComposed: never },
   todos: { ...json("rows"), join: last, isComposed: never },
@@ -69,8 +68,13 @@ export const OWNER_PARTS: { readonly [Name in keyof OwnerValues]: OwnerPart<Owne
   knownFiles: { ...json("rows"), join: knownAfter, isComposed: always },
   fileChanges: { ...json("rows"), join: lists, isComposed: none },
   shellStart: { ...json("row in it"), join: last, isComposed: never },
-  shellsTold: { ...json("none"), join: lists, isComposed: none },
-  toldHosts: { ...json("none"), join: last, isComposed: never },
+  notices: { ...json("rows"), join: noticesAfter, isComposed: none },
+  noticesTold: {
+    ...json("none"),
+    join: (one, other) => ({ step: other.step, ids: [...one.ids, ...other.ids] }),
+    isComposed: never,
+  },
+  noticesDropped: { ...json("none"), join: lists, isComposed: none },
 };
 
 export const OUTSIDE_PARTS: { readonly [Name in Exclude<PartsOf<OutsideChange>, PartsOf<OwnerChange>>]: Part } = {
@@ -90,6 +94,7 @@ export const OUTSIDE_PARTS: { readonly [Name in Exclude<PartsOf<OutsideChange>, 
   shellEnd: json("rows"),
   decision: json("rows"),
   expectDecisions: { sql: "int", keys: "none" },
+  expectAsking: json("none"),
   keepRule: json("rows"),
 };
 
@@ -116,6 +121,11 @@ function knownAfter(one: readonly KnownFileRow[], other: readonly KnownFileRow[]
     known.set(file.path, { ...file, isWhole: file.isWhole || (before?.isWhole === true && before.digest === file.digest) });
   }
   return [...known.values()];
+}
+
+function noticesAfter(one: readonly NoticeRow[], other: readonly NoticeRow[]): readonly NoticeRow[] {
+  const thing = ({ source, ref, toldAtStep }: NoticeRow): string => JSON.stringify([source, ref, toldAtStep]);
+  return [...new Map([...one, ...other].map((row) => [thing(row), row])).values()];
 }
 
 type BoundPart<Name> = {

@@ -9,7 +9,7 @@
 -- p_retry:          an answer was lost: where the append has events, they are answered instead of being written again. A write
 --                   without events that starts a step is known by the step: at one epoch, nobody else writes it.
 --
--- Locks: the agent's row first; new images, by digest; its approvals, calls, their waits and shells, in the order of the change; the tenant's log, last.
+-- Locks: the agent's row first; new images, by digest; its approvals, calls, their waits, shells and notices, in the order of the change; the tenant's log, last.
 -- Errors: TP001 the lease is another's; TP002 a row is not in the state that the change starts from, or what it would
 -- start by no longer stands; TP003 the idempotency key was used before. Each of them changes nothing.
 -- Invariants 3 (rows and events in one transaction), 4 (fence), 5 (EXECUTING is committed before a tool starts),
@@ -46,7 +46,7 @@ DECLARE
 BEGIN
   SELECT * INTO v_change FROM json_to_record(p_change) AS c(
     "idempotencyKey" json, "createAgent" json, fork json, "expectSignal" int, "queueLimit" json, agent json, wake boolean, interrupt json, retry json, cancel json, rename json, archive json, withdraw json, received json, images json, joins json, messages json,
-    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "keepRule" json, "toolCalls" json, transitions json, approvals json, waits json, "hostRequests" json, "toldHosts" json, todos json, "todosBy" text, "knownFiles" json, "fileChanges" json, "interruptEnd" json, "toldNote" text, "shellStart" json, "shellsTold" json, "shellEnd" json);
+    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "keepRule" json, "toolCalls" json, transitions json, approvals json, waits json, "expectAsking" json, notices json, "noticesDropped" json, "noticesTold" json, todos json, "todosBy" text, "knownFiles" json, "fileChanges" json, "interruptEnd" json, "toldNote" text, "shellStart" json, "shellEnd" json);
 
   IF v_change."createAgent" IS NULL THEN
     -- A row that others hold for long keeps a connection for a moment only: the caller tries again without one.
@@ -115,8 +115,13 @@ BEGIN
     INSERT INTO known_file
     SELECT r.* FROM known_file k JOIN tool_call o ON o.id = k.call_id
       JOIN tool_call t ON t.agent_id = p_agent AND t.step = o.step AND t.ordinal = o.ordinal,
-      LATERAL json_populate_record(k, json_build_object('agent_id', p_agent, 'call_id', t.id, 'change', null, 'change_told_at', null)) r
+      LATERAL json_populate_record(k, json_build_object('agent_id', p_agent, 'call_id', t.id, 'change', null)) r
     WHERE k.agent_id = v_change.fork ->> 'from';
+    -- What the other's next step would tell, if the fork begins where the other stands. The copies keep the order of the ids.
+    INSERT INTO notice (id, tenant, agent_id, source, ref, text, at)
+    SELECT left(n.id, 15) || substr(gen_random_uuid()::text, 16), n.tenant, p_agent, n.source, n.ref, n.text, n.at
+    FROM agent o JOIN notice n ON n.agent_id = o.id AND n.told_at_step IS NULL AND n.source <> 'FILE'
+    WHERE o.id = v_change.fork ->> 'from' AND o.tenant = p_tenant AND o.transcript_length = (v_change.fork ->> 'at')::int + 1;
     UPDATE agent SET step_count = coalesce((SELECT max(step) FROM step WHERE agent_id = p_agent), 0),
                      turn = coalesce((SELECT max(turn) FROM message WHERE agent_id = p_agent), 0)
     WHERE id = p_agent;
@@ -361,36 +366,48 @@ BEGIN
   END IF;
 
   IF v_change.waits IS NOT NULL THEN
-    INSERT INTO wait SELECT * FROM json_populate_recordset(null::wait, v_change.waits) ON CONFLICT DO NOTHING;
-  END IF;
-
-  IF v_change."hostRequests" IS NOT NULL THEN
     -- A program that has ended asks for nothing: nobody would close its question. A question that was answered is joined by none.
     IF EXISTS (
-      SELECT FROM json_populate_recordset(null::host_request, v_change."hostRequests") r WHERE r.in_background
-        AND (NOT EXISTS (SELECT FROM shell s WHERE s.agent_id = p_agent AND NOT s.is_end_told AND s.state = 'RUNNING' AND s.call_id = r.tool_call_id)
-          OR NOT EXISTS (SELECT FROM approval p WHERE p.id = r.approval_id AND p.state = 'PENDING'))
+      SELECT FROM json_populate_recordset(null::wait, v_change.waits) w WHERE w.kind = 'SHELL_HOST'
+        AND (NOT EXISTS (SELECT FROM shell s WHERE s.agent_id = p_agent AND s.state = 'RUNNING' AND s.call_id = w.call_id)
+          OR NOT EXISTS (SELECT FROM approval p WHERE p.id = w.ref AND p.state = 'PENDING'))
     ) THEN
       RAISE EXCEPTION 'a program of agent %, or the question that it joins, is over', p_agent USING ERRCODE = 'TP002';
     END IF;
-    INSERT INTO host_request SELECT * FROM json_populate_recordset(null::host_request, v_change."hostRequests") ON CONFLICT DO NOTHING;
+    INSERT INTO wait SELECT * FROM json_populate_recordset(null::wait, v_change.waits) ON CONFLICT DO NOTHING;
   END IF;
 
-  IF v_change."toldHosts" IS NOT NULL THEN
-    UPDATE host_request SET told_at = (v_change."toldHosts" ->> 'at')::timestamptz
-    WHERE agent_id = p_agent AND in_background AND told_at IS NULL
-      AND approval_id IN (SELECT json_array_elements_text(v_change."toldHosts" -> 'approvalIds'));
+  -- The notice of an answer names the programs that asked: one that has joined since the caller looked is named, too.
+  IF v_change."expectAsking" IS NOT NULL AND (v_change."expectAsking" ->> 'programs')::int
+     <> (SELECT count(*) FROM wait WHERE ref = v_change."expectAsking" ->> 'approvalId' AND kind = 'SHELL_HOST') THEN
+    RAISE EXCEPTION 'another program has asked with approval %', v_change."expectAsking" ->> 'approvalId' USING ERRCODE = 'TP002';
+  END IF;
+
+  -- A newer notice of the same thing has an id of its own: a step that read the older one does not mark it as told.
+  IF v_change.notices IS NOT NULL THEN
+    INSERT INTO notice SELECT * FROM json_populate_recordset(null::notice, v_change.notices)
+    ON CONFLICT (agent_id, source, ref) WHERE told_at_step IS NULL DO UPDATE SET id = EXCLUDED.id, text = EXCLUDED.text, at = EXCLUDED.at;
+  END IF;
+
+  IF v_change."noticesDropped" IS NOT NULL THEN
+    DELETE FROM notice n USING json_to_recordset(v_change."noticesDropped") AS d(source text, ref text)
+    WHERE n.agent_id = p_agent AND n.source = d.source AND n.ref = d.ref AND n.told_at_step IS NULL;
+  END IF;
+
+  IF v_change."noticesTold" IS NOT NULL THEN
+    UPDATE notice SET told_at_step = (v_change."noticesTold" ->> 'step')::int
+    WHERE id IN (SELECT json_array_elements_text(v_change."noticesTold" -> 'ids')) AND agent_id IS NOT DISTINCT FROM p_agent AND told_at_step IS NULL;
   END IF;
 
   IF v_change."knownFiles" IS NOT NULL THEN
     INSERT INTO known_file AS k SELECT * FROM json_populate_recordset(null::known_file, v_change."knownFiles")
-    ON CONFLICT (agent_id, path) DO UPDATE SET ($(known_file_patch), is_whole, change, change_told_at) =
-      ROW($(EXCLUDED.known_file_patch), EXCLUDED.is_whole OR k.is_whole AND k.digest = EXCLUDED.digest, NULL, NULL);
+    ON CONFLICT (agent_id, path) DO UPDATE SET ($(known_file_patch), is_whole, change) =
+      ROW($(EXCLUDED.known_file_patch), EXCLUDED.is_whole OR k.is_whole AND k.digest = EXCLUDED.digest, NULL);
   END IF;
 
   IF v_change."fileChanges" IS NOT NULL THEN
-    UPDATE known_file k SET change = f.change, change_told_at = f.change_told_at
-    FROM json_to_recordset(v_change."fileChanges") AS f(path text, call_id text, change text, change_told_at timestamptz)
+    UPDATE known_file k SET change = f.change
+    FROM json_to_recordset(v_change."fileChanges") AS f(path text, call_id text, change text)
     WHERE k.agent_id = p_agent AND k.path = f.path AND k.call_id = f.call_id;
   END IF;
 
@@ -412,14 +429,9 @@ BEGIN
     UPDATE agent SET needs = greatest(needs, 1) WHERE id = p_agent;
   END IF;
 
-  IF v_change."shellsTold" IS NOT NULL THEN
-    UPDATE shell SET is_end_told = true
-    WHERE agent_id = p_agent AND id IN (SELECT json_array_elements_text(v_change."shellsTold"));
-  END IF;
-
   -- Its server ends a shell; without a server named, only one whose lease has run out ends.
   IF v_change."shellEnd" IS NOT NULL THEN
-    UPDATE shell s SET state = 'ENDED', lease_until = NULL, end_reason = e.end_reason, exit_code = e.exit_code, signal = e.signal, ended_at = e.ended_at, is_end_told = e.is_end_told
+    UPDATE shell s SET state = 'ENDED', lease_until = NULL, end_reason = e.end_reason, exit_code = e.exit_code, signal = e.signal, ended_at = e.ended_at
     FROM json_populate_record(null::shell, v_change."shellEnd") e
     WHERE s.id = e.id AND s.agent_id = p_agent AND s.state = 'RUNNING'
       AND CASE WHEN e.server IS NULL THEN s.lease_until < clock_timestamp() ELSE s.server = e.server END;
@@ -428,8 +440,8 @@ BEGIN
     END IF;
     -- A question that is closed with it is asked by nobody else.
     IF EXISTS (
-      SELECT FROM json_to_recordset(v_change."approvalTransitions") AS t(id text) JOIN host_request r ON r.approval_id = t.id
-      WHERE NOT r.in_background OR EXISTS (SELECT FROM shell s WHERE s.agent_id = p_agent AND NOT s.is_end_told AND s.state = 'RUNNING' AND s.call_id = r.tool_call_id)
+      SELECT FROM json_to_recordset(v_change."approvalTransitions") AS t(id text) JOIN wait w ON w.ref = t.id
+      WHERE w.kind = 'HOST' OR EXISTS (SELECT FROM shell s WHERE s.agent_id = p_agent AND s.state = 'RUNNING' AND s.call_id = w.call_id)
     ) THEN
       RAISE EXCEPTION 'another asks for a host that shell % has asked for', v_change."shellEnd" ->> 'id' USING ERRCODE = 'TP002';
     END IF;

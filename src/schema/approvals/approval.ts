@@ -5,7 +5,7 @@ import type { ApprovalSnapshot as Snapshot } from "../../events/snapshots.ts";
 import { visibleJson, visibleLine, visibleLines } from "../../lib/escape-hidden.ts";
 import { globalId } from "../../lib/global-id.ts";
 import type { Json } from "../../lib/json.ts";
-import { type AskedHost, approvals, callsOfHost, viewerCannotDecide } from "../../resolvers/approval.ts";
+import { type AskedHost, approvals, approvalsByRows, callsOfHost, viewerCannotDecide } from "../../resolvers/approval.ts";
 import { ActorRef } from "../actor.ts";
 import { builder, connectionOf, nodesSelection } from "../builder.ts";
 import { ApprovalDecision, ApprovalKind, ApprovalState, CannotDecideReason, Risk } from "../enums.ts";
@@ -298,14 +298,18 @@ builder.prismaObjectField(ToolCall, "approvals", (t) =>
       "Approvals about the call in order, at most 20. Then those about hosts that it, or a background program of it, wants to reach, at most 20.",
     select: (_args, _context, nestedSelection) => ({
       approvals: nestedSelection({ orderBy: { requestedAt: "asc" }, take: MOST_APPROVALS }),
-      hostRequests: {
-        select: { approval: nestedSelection() },
-        distinct: ["approvalId"],
-        orderBy: { approvalId: "asc" },
+      waits: {
+        where: { kind: { in: ["HOST", "SHELL_HOST"] } },
+        select: { ref: true },
+        distinct: ["ref"],
+        orderBy: { ref: "asc" },
         take: MOST_APPROVALS,
       },
     }),
-    resolve: ({ approvals, hostRequests }) => [...approvals, ...hostRequests.map(({ approval }) => approval)],
+    resolve: async ({ approvals, waits }, _args, context, info) => {
+      const hosts = waits.map(({ ref }) => ref);
+      return [...approvals, ...(await approvalsByRows(context, hosts, nodesSelection(context, info, null)))];
+    },
   }),
 );
 

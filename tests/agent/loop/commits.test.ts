@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { randomUUID, randomUUIDv7 } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { TRANSITIONS } from "../../../src/agent/calls/call.ts";
@@ -17,7 +17,10 @@ import { heldAgent } from "../../support/held-agent.ts";
 import { playedModel } from "../../support/models.ts";
 import { shellRow, withoutShell } from "../../support/shell-row.ts";
 import { commitEnd } from "../../../src/agent/calls/shells/ended.ts";
-import type { ShellView } from "../../../src/agent/calls/shells/rows.ts";
+import type { NoticeView } from "../../../src/agent/calls/notices.ts";
+import { answerTold } from "../../../src/agent/approvals/hosts/answered-host.ts";
+import { NO_NEWS } from "../../../src/agent/loop/commits/files-changed.ts";
+import { stepStarted } from "../../../src/agent/loop/commits/steps.ts";
 import { testServices } from "../../support/services.ts";
 
 /** The choices of a random run: which of the commits that are possible is made, and where messages arrive. */
@@ -55,7 +58,7 @@ const NEW_AGENT: AgentView = {
   calls: [],
   waits: [],
   openHosts: [],
-  untoldHosts: [],
+  notices: [],
 };
 
 /** One random run without a database: every commit that is made, with the view that it was made of. */
@@ -87,15 +90,17 @@ function chosen(view: AgentView, choice: number): PossibleCommit {
 
 /** After the first of its shells that run has ended, if one runs. */
 function withEndedShell(view: AgentView): AgentView {
-  const first = running(view);
-  const shells = view.shells.map((shell) =>
-    shell === first ? ({ ...shell, state: "ENDED", endReason: "EXITED", exitCode: 0 } as const) : shell,
-  );
-  return { ...view, shells };
+  const [first, ...shells] = view.shells;
+  return first === undefined
+    ? view
+    : withNotices({ ...view, shells }, { source: "SHELL", ref: first.id, text: `${first.id} has ended.` });
 }
 
-function running({ shells }: AgentView): ShellView | undefined {
-  return shells.find(({ state }) => state === "RUNNING");
+function withNotices(view: AgentView, ...news: readonly Omit<NoticeView, "id">[]): AgentView {
+  return {
+    ...view,
+    notices: [...view.notices, ...news.map(({ source, ref, text }) => ({ id: randomUUIDv7(), source, ref, text }))],
+  };
 }
 
 type HostAnswer = Parameters<typeof withAnswers>[1];
@@ -111,18 +116,15 @@ function withMessage(view: AgentView): AgentView {
 /** The list of a call's tool is committed by itself. */
 const MADE_ELSEWHERE = ["todos", "todosBy"];
 
-/** The view as it is when news waits for the model: shells that ended, answers about hosts, an interrupt with a note. */
+/** The view as it is when news waits for the model: notices, and an interrupt with a note. */
 function withNews(view: AgentView): AgentView {
-  const server = "here";
-  const ended = { state: "ENDED", endReason: "EXITED", exitCode: 0, signal: null } as const;
-  const answer = { approvalId: "a", host: "a.example", port: 443, state: "ALLOWED", note: null, callIds: [] } as const;
-  return {
-    ...view,
-    shells: [...view.shells, { id: "shell", callId: "call", command: "true", server, ...ended }],
-    untoldHosts: [answer],
-    interruptAt: "2026-01-01T00:00:00.000Z",
-    interruptNote: "stop",
-  };
+  return withNotices(
+    { ...view, interruptAt: "2026-01-01T00:00:00.000Z", interruptNote: "stop" },
+    { source: "SHELL", ref: "shell", text: "A shell has ended." },
+    { source: "FILE", ref: "own/0.txt", text: "own/0.txt" },
+    { source: "HOST", ref: "approval", text: "[The connection to a.example was refused.]" },
+    { source: "LATER", ref: "one", text: "What a later version tells." },
+  );
 }
 
 describe("the commits of an owner, in whatever order the rows allow", () => {
@@ -194,21 +196,51 @@ describe("the commits of an owner, in whatever order the rows allow", () => {
     );
   });
 
-  it("tell the model once of each shell that ended, and of none that runs", () => {
+  it("tell the model once of each notice, and of no shell that runs", () => {
+    let notices = 0;
     fc.assert(
       fc.property(RUN, (run) => {
         const told = new Set<string>();
         for (const { view, commit } of commitsOf(run)) {
-          for (const id of commit.change.shellsTold ?? []) {
-            expect(view.shells.find((shell) => shell.id === id)?.state).toBe("ENDED");
+          const { step = null, ids = [] } = commit.change.noticesTold ?? {};
+          if (ids.length > 0) expect(step).toBe(commit.change.stepStart?.step);
+          for (const id of ids) {
+            const notice = view.notices.find((each) => each.id === id);
             expect(told.has(id)).toBe(false);
-            expect(JSON.stringify(commit.change.messages)).toContain(id);
+            expect(JSON.stringify(commit.change.messages)).toContain(notice?.text);
             told.add(id);
+            notices += 1;
+            if (notice?.source === "SHELL") expect(view.shells.map((shell) => shell.id)).not.toContain(notice.ref);
           }
-          expect(commit.after(view).shells.filter(({ id }) => told.has(id))).toEqual([]);
+          expect(commit.after(view).notices.filter(({ id }) => told.has(id))).toEqual([]);
         }
       }),
+      { numRuns: 2_000 },
     );
+    expect(notices).toBeGreaterThan(0);
+  });
+
+  it("tell all at the beginning of a step, in one message of one text a source, and leave what only later versions know", () => {
+    const view = withNews({ ...NEW_AGENT, state: "WORKING", turn: 1 });
+    const { change, after } = stepStarted(view, { model: "test", files: NO_NEWS }, new Date());
+    expect(change.messages?.map(({ kind, content }) => [kind, content])).toEqual([
+      [
+        "USER",
+        [
+          { type: "text", text: "[A shell has ended.]" },
+          {
+            type: "text",
+            text: "[This file was changed since you last read or wrote it, and not by your file tools: own/0.txt. Read a file again before you rely on what you know of it.]",
+          },
+          {
+            type: "text",
+            text: "[Programs in the background tried to reach hosts.]\n[The connection to a.example was refused.]",
+          },
+        ],
+      ],
+    ]);
+    expect(after(view).notices.map(({ source }) => source)).toEqual(["LATER"]);
+    expect(after(view).transcriptLength).toBe(1);
   });
 
   it("ask for a host once while it is open, and let results join with an answer to each question of their calls", () => {
@@ -325,7 +357,7 @@ async function checkedRows(services: AgentServices, seen: Set<string>) {
     },
     /** The first of its shells that run ends, if one runs. */
     endShell: async (): Promise<void> => {
-      const shell = running(rows.view);
+      const [shell] = rows.view.shells;
       if (shell === undefined) return;
       const { tenant, createdBy } = rows.view;
       const row = { ...shell, tenant, agentId, createdBy, callId: "call", startedAt: new Date() };
@@ -345,14 +377,17 @@ async function checkedRows(services: AgentServices, seen: Set<string>) {
     },
     /** People answer all that is asked about hosts, or nobody does. */
     answer: async (to: HostAnswer): Promise<void> => {
-      const transitions = rows.view.openHosts.map(
-        ({ approvalId: id }) => ({ id, from: "PENDING", to, closedAt: new Date() }) as const,
-      );
-      const part = { agentId, createdBy: rows.view.createdBy, events: [] };
-      await log.commit(rows.view.tenant, part, { approvalTransitions: transitions });
+      const at = new Date();
+      for (const { approvalId: id } of rows.view.openHosts) {
+        const told = await answerTold(sql, id, { state: to, note: null }, at);
+        const part = { agentId, createdBy: rows.view.createdBy, events: [] };
+        const transition = { id, from: "PENDING", to, closedAt: at } as const;
+        const { outcome } = await log.commit(rows.view.tenant, part, { approvalTransitions: [transition], ...told });
+        expect(outcome).toBe("COMMITTED");
+      }
       const now = await read();
-      const { untoldHosts } = now;
-      expect(now).toEqual({ ...normal(withAnswers(rows.view, to)), untoldHosts });
+      const { notices } = now;
+      expect(now).toEqual({ ...normal(withAnswers(rows.view, to)), notices });
       rows.view = now;
     },
   };

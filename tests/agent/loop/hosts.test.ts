@@ -43,7 +43,7 @@ it("a call's end joins a question that a program opened while the end was writte
   const asked = await sql.query(
     {
       name: "asked",
-      text: "SELECT in_background, count(DISTINCT approval_id)::int AS approvals FROM host_request GROUP BY 1 ORDER BY 1",
+      text: "SELECT kind = 'SHELL_HOST' AS in_background, count(DISTINCT ref)::int AS approvals FROM wait WHERE kind IN ('HOST', 'SHELL_HOST') GROUP BY 1 ORDER BY 1",
     },
     [],
   );

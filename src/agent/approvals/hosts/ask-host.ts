@@ -21,8 +21,6 @@ export type HostRequest = {
   readonly question: HostQuestion;
 };
 
-export type AskedFor = NonNullable<OwnerChange["hostRequests"]>[number];
-
 export function askHost(
   agent: AskingAgent,
   { host, port }: Host,
@@ -68,10 +66,6 @@ export function askHost(
   };
 }
 
-export function askedFor(agent: AskingAgent, callId: string, approvalId: string, inBackground: boolean): AskedFor {
-  return { approvalId, toolCallId: callId, inBackground, tenant: agent.tenant, agentId: agent.id, toldAt: null };
-}
-
 /** SHA-256 over the RFC 8785 form of everything that an ALLOW is bound to. */
 function hostHash({ id, tenant }: AskingAgent, { host, port }: Host): string {
   const form = canonicalize({ agent: id, host, port, tenant }) ?? "";
@@ -101,8 +95,8 @@ const FIND: Statement<Asked, [agentId: string, callId: string, host: string, por
   text: `SELECT (SELECT p.id FROM approval p WHERE p.agent_id = $1 AND p.host = $3 AND p.port = $4 AND p.state = 'PENDING') AS open,
       coalesce(bool_or(p.host = $3 AND p.port = $4 AND p.state IN ('PENDING', 'ALLOWED', 'DENIED')), false) AS "hasAsked", count(*)::int AS hosts,
       (SELECT coalesce(json_agg(json_build_object('id', s.id, 'command', ${COMMAND_BEGINNING}) ORDER BY s.started_at, s.id), '[]')
-        FROM shell s WHERE s.agent_id = $1 AND NOT s.is_end_told AND s.state = 'RUNNING' AND s.call_id = $2) AS running
-    FROM host_request r JOIN approval p ON p.id = r.approval_id WHERE r.tool_call_id = $2 AND r.in_background`,
+        FROM shell s WHERE s.agent_id = $1 AND s.state = 'RUNNING' AND s.call_id = $2) AS running
+    FROM wait r JOIN approval p ON p.id = r.ref WHERE r.call_id = $2 AND r.kind = 'SHELL_HOST'`,
 };
 
 /** After this many conflicts, a question is an internal error. */
@@ -138,7 +132,6 @@ async function tryToAsk(
   if (asked.open !== null) {
     const change = {
       waits: [waitFor("SHELL_HOST", agent, { callId, ref: asked.open, due: null })],
-      hostRequests: [askedFor(agent, callId, asked.open, true)],
     };
     const { outcome } = await log.commit(agent.tenant, { ...part, events: [] }, change);
     return outcome === "COMMITTED" ? "asked" : "somebody was faster";
@@ -150,7 +143,6 @@ async function tryToAsk(
     {
       approvals: [row],
       waits: [waitFor("SHELL_HOST", agent, { callId, ref: row.id, due: row.expiresAt })],
-      hostRequests: [askedFor(agent, callId, row.id, true)],
     },
   );
   return outcome === "COMMITTED" ? "asked" : "somebody was faster";

@@ -3,14 +3,14 @@ import { randomUUIDv7 } from "node:crypto";
 import type { OutsideChange } from "../../../db/commit/change.ts";
 import type { Sql, Statement } from "../../../db/sql.ts";
 import { accepted, refused, type Result } from "../../../lib/result.ts";
-import { storable } from "../../../lib/text.ts";
 import type { CommandRefusal } from "../../actors/actor.ts";
 import { agentPermissions } from "../../policy/agent-policy.ts";
 import { judgeConnection } from "../../policy/judge.ts";
 import { hostRuleFor } from "../../policy/hosts/host-rule.ts";
 import type { FoundHost } from "../approval.ts";
-import { decisionPart, stateAfter, type DecisionCommit, type DecisionMade } from "../decided.ts";
+import { decisionPart, stateAfter, storedNote, type DecisionCommit, type DecisionMade } from "../decided.ts";
 import type { ApprovalServices } from "../scope.ts";
+import { answerTold } from "./answered-host.ts";
 
 export type HostDecided = DecisionMade & { readonly approval: FoundHost };
 
@@ -34,10 +34,12 @@ export async function decidedHost(
       field: ["decision"],
       message: `the permission denies this, whoever allows it: ${denied}`,
     });
-  if (stateAfter(made).state !== "ALLOWED") return accepted(decisionPart(made, null));
-  const { id, keepRule } = await ruleOf(services.sql, made);
+  const { state } = stateAfter(made);
+  if (state === "PENDING") return accepted(decisionPart(made, null));
+  const told = await answerTold(services.sql, made.approval.id, { state, note: storedNote(made.request) }, made.at);
+  const { id, keepRule } = state === "ALLOWED" ? await ruleOf(services.sql, made) : NO_RULE;
   const { change, events } = decisionPart(made, null, stateAfter(made), id);
-  return accepted({ change: { ...change, ...(keepRule === null ? {} : { keepRule }) }, events });
+  return accepted({ change: { ...change, ...told, ...(keepRule === null ? {} : { keepRule }) }, events });
 }
 
 function denial(services: ApprovalServices, { templateId, permission, host, port }: FoundHost): string | null {
@@ -47,6 +49,8 @@ function denial(services: ApprovalServices, { templateId, permission, host, port
   const { verdict, reason } = judgeConnection({ ...permissions, listedHosts: [], storedHosts: [] }, host, port);
   return verdict === "deny" ? reason : null;
 }
+
+const NO_RULE = { id: null, keepRule: null } as const;
 
 /** The rule that allows the host for the agent: an existing one, or a new one to store. */
 async function ruleOf(
@@ -58,6 +62,6 @@ async function ruleOf(
   const [kept] = await sql.query(FIND_KEPT, [tenant, templateId, agentId, rule]);
   if (kept !== undefined) return { id: kept.id, keepRule: null };
   const id = randomUUIDv7();
-  const note = request.note === null ? null : storable(request.note);
+  const note = storedNote(request);
   return { id, keepRule: newAllowRule({ id, tenant, templateId, agentId, rule, approvalId: approval.id, note }, actor, at) };
 }

@@ -2,12 +2,12 @@ import type { ApprovalTransition } from "../../../db/commit/change.ts";
 import type { Sql, Statement } from "../../../db/sql.ts";
 import type { AgentEventBody } from "../../../events/event.ts";
 
-/** Through the agent's shells that the model was not told about: few. */
+/** Through the agent's running shells: few. */
 const FIND: Statement<{ id: string }, [callId: string, shellId: string]> = {
   name: "find_hosts_of_ended_shell",
-  text: `SELECT p.id FROM host_request r JOIN approval p ON p.id = r.approval_id WHERE r.tool_call_id = $1 AND r.in_background AND p.state = 'PENDING'
-      AND NOT EXISTS (SELECT FROM host_request o WHERE o.approval_id = p.id AND (NOT o.in_background OR EXISTS (
-        SELECT FROM shell s WHERE s.agent_id = o.agent_id AND NOT s.is_end_told AND s.state = 'RUNNING' AND s.call_id = o.tool_call_id AND s.id <> $2)))
+  text: `SELECT p.id FROM wait r JOIN approval p ON p.id = r.ref WHERE r.call_id = $1 AND r.kind = 'SHELL_HOST' AND p.state = 'PENDING'
+      AND NOT EXISTS (SELECT FROM wait o WHERE o.ref = p.id AND (o.kind = 'HOST' OR EXISTS (
+        SELECT FROM shell s WHERE s.agent_id = o.agent_id AND s.state = 'RUNNING' AND s.call_id = o.call_id AND s.id <> $2)))
     ORDER BY p.id`,
 };
 

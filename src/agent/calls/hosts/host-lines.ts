@@ -2,7 +2,7 @@ import type { ApprovalState } from "../../../db/generated/enums.ts";
 import { hostText, type Host } from "../../policy/hosts/host-rule.ts";
 import type { RefusedHosts } from "./call-hosts.ts";
 import { shellNames, type ShellName } from "../shells/rows.ts";
-import type { HostQuestion, UntoldHost } from "./host-question.ts";
+import type { HostQuestion } from "./host-question.ts";
 
 export function outputWith(output: string, lines: readonly string[]): string {
   if (lines.length === 0) return output;
@@ -13,18 +13,8 @@ export function answerLine(question: HostQuestion): string | null {
   return askedLine(question, []);
 }
 
-export function answersNote(
-  questions: readonly UntoldHost[],
-  shells: readonly (ShellName & { readonly callId: string })[],
-): string {
-  const asking = ({ callIds }: UntoldHost): readonly ShellName[] => shells.filter(({ callId }) => callIds.includes(callId));
-  return [
-    "[Programs in the background tried to reach hosts.]",
-    ...questions.flatMap((question) => askedLine(question, asking(question)) ?? []),
-  ].join("\n");
-}
-
-function askedLine(question: HostQuestion, shells: readonly ShellName[]): string | null {
+/** The answer to a question that calls ask, or programs of the background shells `shells`; null while it is open. */
+export function askedLine(question: Omit<HostQuestion, "approvalId">, shells: readonly ShellName[]): string | null {
   const answer = answerOf(question.state, question.note);
   return answer === null ? null : refusedLine(question, answer, shells);
 }

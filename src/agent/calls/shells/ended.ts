@@ -1,9 +1,11 @@
 import type { Sql } from "../../../db/sql.ts";
 import type { EventLog } from "../../../events/log.ts";
 import { marked } from "../../../lib/text.ts";
+import { endWords } from "../../tools/bash/background-shells.ts";
 import type { ShellEnd } from "../../tools/bash/shells.ts";
 import { endedHosts, type EndedHosts } from "../hosts/ended-hosts.ts";
-import type { StartedShell } from "./rows.ts";
+import { notice } from "../notices.ts";
+import { commandBeginning, type StartedShell } from "./rows.ts";
 
 /** The longest command line in an event, in bytes: the row has the whole. */
 const COMMAND_BYTES = 2_000;
@@ -56,14 +58,16 @@ async function tryToEnd(
     durationMs,
   } as const;
   // For a killed shell, or one that never started, the call's result tells the model.
-  const isEndTold = endReason === "KILLED" || endReason === "NOT_STARTED";
+  const isTold = endReason === "KILLED" || endReason === "NOT_STARTED";
+  const text = `The background shell ${id} (${commandBeginning(command)}) has ended: ${endWords({ endReason, exitCode, signal })}. bash_logs has what it said, if it said anything.`;
   const { outcome } = await log.commit(
     tenant,
     { agentId, createdBy, events: [body, ...hosts.events].map((each) => ({ at, body: each })) },
     {
       wake: true,
       approvalTransitions: hosts.approvalTransitions,
-      shellEnd: { id, server, endReason, exitCode, signal, endedAt: at, isEndTold },
+      shellEnd: { id, server, endReason, exitCode, signal, endedAt: at },
+      notices: isTold ? [] : [notice({ id: agentId, tenant }, { source: "SHELL", ref: id, text }, at)],
     },
   );
   return outcome === "COMMITTED";

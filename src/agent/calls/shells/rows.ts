@@ -20,19 +20,20 @@ export function shellNames(shells: readonly ShellName[]): string {
   return `one of the background shells ${[first, ...others.slice(0, -1)].join(", ")} and ${others.at(-1)}`;
 }
 
-export type ShellView = ShellName & {
-  readonly callId: string;
+export type RunningShellView = ShellName & { readonly callId: string; readonly server: string };
+
+/** The running shells of an agent `a`, in the order of their start. */
+export const RUNNING_SHELLS = `(SELECT coalesce(json_agg(json_build_object('id', s.id, 'callId', s.call_id, 'command', ${COMMAND_BEGINNING}, 'server', s.server) ORDER BY s.started_at, s.id), '[]')
+    FROM shell s WHERE s.agent_id = a.id AND s.state = 'RUNNING')`;
+
+export type ShellRow = ShellName & {
   readonly state: ShellState;
   readonly server: string;
+  readonly host: string;
   readonly endReason: string | null;
   readonly exitCode: number | null;
   readonly signal: string | null;
 };
-
-/** The columns of a shell `s` as a ShellView, in the order of their start. */
-export const SHELL_VIEWS = `coalesce(json_agg(json_build_object('id', s.id, 'callId', s.call_id, 'command', ${COMMAND_BEGINNING}, 'state', s.state, 'server', s.server, 'endReason', s.end_reason, 'exitCode', s.exit_code, 'signal', s.signal) ORDER BY s.started_at, s.id), '[]')`;
-
-export type ShellRow = Omit<ShellView, "callId"> & { readonly host: string };
 
 const READ: Statement<ShellRow, [agentId: string, shellId: string]> = {
   name: "read_shell",
@@ -40,7 +41,7 @@ const READ: Statement<ShellRow, [agentId: string, shellId: string]> = {
 };
 const COUNT_RUNNING: Statement<{ running: number }, [agentId: string]> = {
   name: "count_running_shells",
-  text: "SELECT count(*)::int AS running FROM shell WHERE agent_id = $1 AND NOT is_end_told AND state = 'RUNNING'",
+  text: "SELECT count(*)::int AS running FROM shell WHERE agent_id = $1 AND state = 'RUNNING'",
 };
 const READ_WANTED_ENDS: Statement<{ id: string; endWanted: string | null }, [serverId: string, shellIds: readonly string[]]> = {
   name: "look_at_shells",
@@ -54,7 +55,7 @@ const RENEW: Statement<{ id: string }, [serverId: string, ttlMs: number, shellId
 const WANT_END: Statement<object, [agentId: string, serverId: string]> = {
   name: "want_end_of_shells",
   text: `UPDATE shell s SET end_wanted = 'TAKEN_OVER'
-    FROM (SELECT id FROM shell WHERE agent_id = $1 AND NOT is_end_told AND server <> $2 AND state = 'RUNNING' AND end_wanted IS NULL ORDER BY id FOR NO KEY UPDATE) other WHERE s.id = other.id`,
+    FROM (SELECT id FROM shell WHERE agent_id = $1 AND server <> $2 AND state = 'RUNNING' AND end_wanted IS NULL ORDER BY id FOR NO KEY UPDATE) other WHERE s.id = other.id`,
 };
 /** A shell `s` with an expired lease whose tenant's log accepts events. A partial index has only running shells. */
 export const IS_LOST = `s.state = 'RUNNING' AND s.lease_until < clock_timestamp() AND ${logIsWhole("s.tenant")}`;
@@ -124,7 +125,7 @@ export async function endShellLeases(sql: Sql): Promise<void> {
   await sql.query(END_LEASES, []);
 }
 
-export function stateOf({ id, command, state, endReason, exitCode, signal }: Omit<ShellView, "callId">): FoundShell {
+export function stateOf({ id, command, state, endReason, exitCode, signal }: ShellRow): FoundShell {
   if (state === "RUNNING") return { shellId: id, command, end: null };
   const known = SHELL_END_REASONS.find((reason) => reason === endReason) ?? "EXITED";
   return { shellId: id, command, end: { endReason: known, exitCode, signal } };

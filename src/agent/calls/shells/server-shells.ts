@@ -237,7 +237,6 @@ function rowOf(
     signal: null,
     startedAt,
     endedAt: null,
-    isEndTold: false,
   };
 }
 

@@ -1,11 +1,12 @@
 import { randomUUIDv7 } from "node:crypto";
-import type { AgentPatch, OwnerChange, WaitRow } from "../../../db/commit/change.ts";
+import type { AgentPatch, NoticeRow, OwnerChange, WaitRow } from "../../../db/commit/change.ts";
 import { joinChanges } from "../../../db/commit/parts.ts";
 import type { AgentEventBody } from "../../../events/event.ts";
 import { mapStrings } from "../../../lib/json.ts";
 import { storable, byteLength } from "../../../lib/text.ts";
 import type { CallView } from "../../calls/call.ts";
-import { answerLine, answersNote, outputWith } from "../../calls/hosts/host-lines.ts";
+import { answerLine, outputWith } from "../../calls/hosts/host-lines.ts";
+import type { NoticeView } from "../../calls/notices.ts";
 import type { Answer } from "../../conversation/answer.ts";
 import type { StoredBlock } from "../../conversation/images.ts";
 import type { AddedMessages } from "../../conversation/transcript.ts";
@@ -136,14 +137,10 @@ export function resultsMessage(view: AgentView, at: Date): AddedMessages {
   return [agentMessage(view, "TOOL_RESULTS", content, at)];
 }
 
-/** A note to the model with the answers about hosts that background programs asked for; none if there are none. */
-export function hostAnswersNote(view: AgentView, at: Date): AddedMessages {
-  return view.untoldHosts.length === 0 ? [] : [noteMessage(view, answersNote(view.untoldHosts, view.shells), at)];
-}
-
-/** A note of the server to the model. It has no sender, starts no turn and gets no answer. */
-export function noteMessage(view: AgentView, note: string, at: Date): AddedMessages[number] {
-  return agentMessage(view, "USER", [{ type: "text", text: note }], at);
+/** Notes of the server to the model, as one message. It has no sender, starts no turn and gets no answer. */
+export function noteMessage(view: AgentView, notes: readonly string[], at: Date): AddedMessages[number] {
+  const content = notes.map((text) => ({ type: "text", text }) as const);
+  return agentMessage(view, "USER", content, at);
 }
 
 export function answerMessage({ content }: Answer, view: AgentView, at: Date): AddedMessages {
@@ -156,6 +153,23 @@ export function added(messages: AddedMessages): Reducer {
     transcriptLength: view.transcriptLength + messages.length,
     lastMessageKind: messages.at(-1)?.kind ?? view.lastMessageKind,
   });
+}
+
+/** After a commit with new notices: each replaces an untold one of the same thing. */
+export function noticed(rows: readonly NoticeRow[]): Reducer {
+  if (rows.length === 0) return identity;
+  const added = rows.map(({ id, source, ref, text }): NoticeView => ({ id, source, ref, text }));
+  const replaced = new Set(added.map(thingOf));
+  return (view) => ({
+    ...view,
+    notices: [...view.notices.filter((notice) => !replaced.has(thingOf(notice))), ...added].toSorted((a, b) =>
+      a.id < b.id ? -1 : 1,
+    ),
+  });
+}
+
+function thingOf({ source, ref }: Pick<NoticeView, "source" | "ref">): string {
+  return `${source} ${ref}`;
 }
 
 /** The columns for a transcript of this length. Its newest safe point is the last message. */

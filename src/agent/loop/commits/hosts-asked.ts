@@ -1,4 +1,4 @@
-import { askedFor, askHost } from "../../approvals/hosts/ask-host.ts";
+import { askHost } from "../../approvals/hosts/ask-host.ts";
 import { waitFor } from "../../approvals/request.ts";
 import type { CallView } from "../../calls/call.ts";
 import type { HostQuestion, OpenHost } from "../../calls/hosts/host-question.ts";
@@ -30,7 +30,6 @@ export function hostsAsked(
       change: {
         approvals: requests.map(({ row }) => row),
         waits: rows,
-        hostRequests: questions.map(({ approvalId }) => askedFor(view, id, approvalId, false)),
         agent: { needs: NEEDS.hosts, ...(asked.length === 0 ? {} : { lastActivityAt: at }) },
       },
       events: requests.map(({ event }) => event),
@@ -51,5 +50,5 @@ function withQuestions(open: readonly OpenHost[], questions: readonly HostQuesti
 
 export function needsAfter({ calls, shells }: Pick<AgentView, "calls" | "shells">): { readonly needs?: number } {
   if (calls.every(({ hosts }) => hosts.length === 0)) return {};
-  return { needs: shells.some(({ state }) => state === "RUNNING") ? NEEDS.shells : NEEDS.nothing };
+  return { needs: shells.length > 0 ? NEEDS.shells : NEEDS.nothing };
 }

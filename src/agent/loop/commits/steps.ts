@@ -12,38 +12,32 @@ import {
   joinWaiting,
   resultsMessage,
   transcriptColumns,
-  hostAnswersNote,
   eventsOnly,
 } from "./commit.ts";
 import { needsAfter } from "./hosts-asked.ts";
-import { filesNote, type FileNews, shellsNote } from "./notes.ts";
+import { changedEvents, type FileNews } from "./files-changed.ts";
+import { noticesTold } from "./notices.ts";
 
 export type StepFacts = { readonly model: string; readonly files: FileNews };
 
-/** Starts a step. Appends, in this order: tool results, notes (shells, files, hosts), waiting messages. */
+/** Starts a step. Appends, in this order: tool results, notices, waiting messages. */
 export function stepStarted(view: AgentView, { model, files }: StepFacts, at: Date): Commit {
   const results = resultsMessage(view, at);
-  const ofShells = shellsNote(added(results)(view), at);
-  const ofFiles = filesNote(added([...results, ...ofShells.messages])(view), files, at);
-  const ofHosts = hostAnswersNote(added([...results, ...ofShells.messages, ...ofFiles.messages])(view), at);
-  const messages = [...results, ...ofShells.messages, ...ofFiles.messages, ...ofHosts];
+  const told = noticesTold(added(results)(view), files, at);
+  const messages = [...results, ...told.messages];
   const joins = joinWaiting(view, view.turn, view.transcriptLength + messages.length);
   const { patch, events, after: moved } = move(view, { state: "WORKING", breakpoint: "PRE_MODEL" });
-  const after = compose(moved, added(messages), ofShells.after, hostsTold, joined(joins), begun(model));
+  const after = compose(moved, added(messages), told.after, joined(joins), begun(model));
   const now = after(view);
   return {
     change: {
       agent: { ...patch, ...needsAfter(view), stepCount: now.stepCount, ...transcriptColumns(now.transcriptLength) },
       messages,
-      ...ofShells.change,
-      ...ofFiles.change,
-      ...(ofHosts.length === 0
-        ? {}
-        : { toldHosts: { at: at.toISOString(), approvalIds: view.untoldHosts.map(({ approvalId }) => approvalId) } }),
+      ...told.change,
       joins,
       stepStart: stepRow(now, model, at),
     },
-    events: [...resumed(view), ...ofFiles.events, ...events],
+    events: [...resumed(view), ...changedEvents(files.changes), ...events],
     after,
   };
 }
@@ -51,10 +45,6 @@ export function stepStarted(view: AgentView, { model, files }: StepFacts, at: Da
 function resumed({ lastStep }: AgentView): readonly AgentEventBody[] {
   const isPlanned = lastStep?.state === "ABORTED" && lastStep.stopReason === PLANNED_STOP;
   return isPlanned ? [{ kind: "AGENT_RESUMED", strategy: "PLANNED", sealed: [] }] : [];
-}
-
-function hostsTold(view: AgentView): AgentView {
-  return { ...view, untoldHosts: [] };
 }
 
 function begun(model: string): Reducer {

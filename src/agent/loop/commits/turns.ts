@@ -59,7 +59,7 @@ export function turnStarted(view: AgentView, at: Date): Commit {
 
 function lateNote(view: AgentView, at: Date): AddedMessages {
   if (view.interruptAt !== null || view.interruptNote === null) return [];
-  return [noteMessage(view, `[While the last turn ended, a person wanted to interrupt it: ${view.interruptNote}]`, at)];
+  return [noteMessage(view, [`[While the last turn ended, a person wanted to interrupt it: ${view.interruptNote}]`], at)];
 }
 
 /** The most messages that a DONE lists. If there are more, readers take them from their rows. */
@@ -75,7 +75,7 @@ export function turnEnded(
   at: Date,
 ): Commit {
   const results = resultsMessage(view, at);
-  const messages = note === null ? results : [...results, noteMessage(added(results)(view), note, at)];
+  const messages = note === null ? results : [...results, noteMessage(added(results)(view), [note], at)];
   const { patch, events, after } = move(view, { state: "READY", breakpoint: "READY" });
   const calm = interruptEnded(view);
   const messageIds = view.turnMessageIds.length > EVENT_MESSAGE_IDS ? null : view.turnMessageIds;

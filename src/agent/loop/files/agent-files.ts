@@ -8,7 +8,7 @@ import { checkFiles } from "../../workspace/changes/file-check.ts";
 import type { FileWatch, FilesByPath } from "../../workspace/changes/file-watches.ts";
 import { readNewestFiles, type RememberedFile } from "../../workspace/known-files.ts";
 import { eventsOnly } from "../commits/commit.ts";
-import { filesChanged, NO_NEWS, type FileNews } from "../commits/notes.ts";
+import { filesChanged, NO_NEWS, type FileNews } from "../commits/files-changed.ts";
 import type { Owner } from "../owner.ts";
 import type { AgentServices } from "../scope.ts";
 import type { AgentView } from "../view.ts";
@@ -60,18 +60,17 @@ export class AgentFiles {
     const files = rememberedFiles.of(this);
     if (files === null) return;
     for (const row of knownFiles) files.set(row.path, remembered(row));
-    for (const { path, callId, change, changeToldAt } of fileChanges) {
+    for (const { path, callId, change } of fileChanges) {
       const file = files.get(path);
       const kind = FILE_CHANGE_KINDS.find((known) => known === change);
-      if (file?.callId === callId && kind !== undefined)
-        files.set(path, { ...file, change: kind, isTold: changeToldAt !== null });
+      if (file?.callId === callId && kind !== undefined) files.set(path, { ...file, change: kind });
     }
     if (knownFiles.length === 0) return;
     rememberedFiles.keep(this, files);
     this.#watchMore(knownFiles.map(({ path }) => path));
   }
 
-  /** Checks all known files while no call of the agent runs. Returns new changes, and those that the model must be told. */
+  /** Checks all known files while no call of the agent runs. */
   async look({ workspace, knowsFiles }: Pick<AgentView, "workspace" | "knowsFiles">): Promise<FileNews> {
     if (knowsFiles) return this.#inTurn(() => this.#lookAtAll(workspace));
     const { rememberedFiles } = this.#services;
@@ -95,11 +94,12 @@ export class AgentFiles {
 
   async #lookAtAll(workspace: string): Promise<FileNews> {
     this.#hinted.clear();
-    const files = [...(await this.#withDeferred()).values()];
-    const { changes, untouched } = await checkFiles(workspace, files);
+    const files = await this.#withDeferred();
+    const { changes, untouched } = await checkFiles(workspace, [...files.values()]);
     this.#renew(untouched);
-    const changed = new Set(changes.map(({ file }) => file));
-    return { changes, untold: files.filter((file) => file.change !== null && !file.isTold && !changed.has(file)) };
+    const { notices } = await this.#scope.owner.view();
+    const known = notices.flatMap(({ source, ref }) => (source === "FILE" && files.get(ref)?.change === null ? [ref] : []));
+    return { changes, known };
   }
 
   async #startWatch(): Promise<void> {
@@ -147,7 +147,9 @@ export class AgentFiles {
     for (const change of changes) if (!isCurrent(change)) this.#hint(change.file.path);
     this.#renew(untouched);
     const current = changes.filter(isCurrent);
-    if (current.length > 0 && !this.#isClosed) await owner.commit(filesChanged({ changes: current, untold: [] }));
+    if (current.length === 0 || this.#isClosed) return;
+    const { agentId: id, tenant } = owner.lease;
+    await owner.commit(filesChanged({ id, tenant }, current, this.#services.clock.now()));
   }
 
   async #withDeferred(): Promise<FilesByPath> {
@@ -187,7 +189,7 @@ export class AgentFiles {
 }
 
 function remembered({ path, callId, digest, stamp, bytes }: KnownFileRow): RememberedFile {
-  return { path, callId, digest, stamp, bytes: Number(bytes), change: null, isTold: false };
+  return { path, callId, digest, stamp, bytes: Number(bytes), change: null };
 }
 
 function isSame(now: RememberedFile | undefined, seen: RememberedFile): boolean {

@@ -11,7 +11,7 @@ async function knownFile(root: string, path: string, content: string): Promise<R
   await writeFile(join(root, path), content);
   const state = toState(await lstat(join(root, path), { bigint: true }));
   const digest = createHash("sha256").update(content).digest("hex");
-  return { path, callId: "call", digest, stamp: stampOf(state), bytes: content.length, change: null, isTold: false };
+  return { path, callId: "call", digest, stamp: stampOf(state), bytes: content.length, change: null };
 }
 
 it("a look tells what is changed, removed and made again from what is only touched, and says each once", async () => {

@@ -8,15 +8,7 @@ it("the files that owners remember are counted as they grow, within one room: wh
   remembered.keep(one, files);
   const few = remembered.bytes;
   for (let number = 0; number < 1_000; number += 1)
-    files.set(`${number}`, {
-      path: `${number}`,
-      callId: "call",
-      digest: "",
-      stamp: "",
-      bytes: 1,
-      change: null,
-      isTold: false,
-    });
+    files.set(`${number}`, { path: `${number}`, callId: "call", digest: "", stamp: "", bytes: 1, change: null });
   remembered.keep(one, files);
   expect(remembered.bytes).toBeGreaterThan(few + 1_000 * 100);
   expect(remembered.of(one)).toBe(files);

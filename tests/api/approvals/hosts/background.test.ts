@@ -1,4 +1,8 @@
 import { expect, it, onTestFinished, vi } from "vitest";
+import type { Actor } from "../../../../src/agent/actors/actor.ts";
+import { readApprovals } from "../../../../src/agent/approvals/approval.ts";
+import { decideApproval } from "../../../../src/agent/approvals/decide.ts";
+import { expireApproval } from "../../../../src/agent/approvals/expire.ts";
 import { askInBackground } from "../../../../src/agent/approvals/hosts/ask-host.ts";
 import { HostGate, ProgramHosts, type AskInBackground } from "../../../../src/agent/calls/hosts/call-hosts.ts";
 import { StorageUnavailable } from "../../../../src/db/storage-error.ts";
@@ -99,7 +103,7 @@ it("a call that asks for the same host joins the program's question, and both ar
   expect(await notesTo(as("anna"), id)).toEqual([note]);
 });
 
-it("the note names all shells that the call started, and none that bash_kill has ended, of which the model knows", async () => {
+it("the note names all shells of the call when it was answered, and none that bash_kill had ended, of which the model knows", async () => {
   const { app, as } = await reachingOffice();
   const { id, started, shell, leave, end } = await withProgram(app, as("anna"));
   const other = await leave();
@@ -115,12 +119,14 @@ it("the note names all shells that the call started, and none that bash_kill has
   const header = "[Programs in the background tried to reach hosts.]";
   expect(await notesTo(as("anna"), id)).toEqual([`${header}\n${told}`]);
 
+  await askHosts(as("anna"), "reach b.example:443", 1, id);
   await started().mayReach("b.example", 443);
   const [second] = await openHosts(as("paul"));
-  await as("paul").decide({ approvalId: second?.id ?? "", decision: "DENY" });
   await end(shell, "KILLED");
   await end(other, "KILLED");
-  await as("anna").turn(id, "hello");
+  const { cursor } = await as("anna").agent(id);
+  await as("paul").decide({ approvalId: second?.id ?? "", decision: "DENY" });
+  await as("anna").until(id, "DONE", cursor);
   const untold = "[The connection to b.example:443 was refused. A person denied it.]";
   expect((await notesTo(as("anna"), id)).at(-1)).toBe(`${header}\n${untold}`);
 });
@@ -296,7 +302,7 @@ it("a program joins no question that was answered meanwhile", async () => {
   const acme = app.services.of("acme");
   const late = beforeCommit(
     app.database.sql,
-    (change) => "hostRequests" in change,
+    (change) => "waits" in change,
     async () => {
       await as("paul").decide({ approvalId: open?.id ?? "", decision: "DENY" });
     },
@@ -305,6 +311,63 @@ it("a program joins no question that was answered meanwhile", async () => {
   expect(asked).toBe("asked");
   expect((await openHosts(as("paul"))).map(({ id: each }) => each)).not.toContain(open?.id);
   expect(await openHosts(as("paul"))).toHaveLength(1);
+});
+
+/** The same agent with a second call that has ended, and a background shell of it. */
+async function withSecond({ services, database: { sql } }: TestApp, client: TestClient, id: string) {
+  await client.turn(id, "reach 10.0.0.1:80");
+  const calls = (await client.agent(id)).toolCalls.nodes;
+  const callId = calls.at(-1)?.callId ?? "";
+  const agent = { id: rowId("Agent", id), tenant: "acme", createdBy: "anna", templateId: "assistant" };
+  const shell = await shellRow(sql, { tenant: "acme", agentId: agent.id, createdBy: "anna", callId }, services.serverId);
+  return { shell, asks: () => askInBackground(services.of("acme"), { agent, callId }, { host: "a.example", port: 443 }) };
+}
+
+it("an answer is made again if another program joins the question meanwhile: the note names both", async () => {
+  const { app, as } = await reachingOffice();
+  const { id, started, shell } = await withProgram(app, as("anna"));
+  const second = await withSecond(app, as("anna"), id);
+  await started().mayReach("a.example", 443);
+  const [open] = await openHosts(as("paul"));
+  const acme = app.services.of("acme");
+  const late = beforeCommit(
+    app.database.sql,
+    (change) => "decision" in change,
+    async () => expect(await second.asks()).toBe("asked"),
+  );
+  const paul: Actor = { id: "paul", kind: "USER", tenant: "acme", roles: ["approver"], delegators: [] };
+  const approvalId = rowId("Approval", open?.id ?? "");
+  const denial = { approvalId, decision: "DENY", note: null, inputHash: null, input: null, result: null } as const;
+  expect(await decideApproval({ ...acme, log: new EventLog(late) }, paul, denial)).toMatchObject({ ok: true });
+  await as("anna").turn(id, "hello");
+  const shells = `the background shells ${shell.id} (sleep 300) and ${second.shell.id} (sleep 300)`;
+  expect(await notesTo(as("anna"), id)).toEqual([
+    `[Programs in the background tried to reach hosts.]\n[The connection of one of ${shells} to a.example:443 was refused. A person denied it.]`,
+  ]);
+});
+
+it("an expiry that a program comes before is made by the next sweep, and names the program, too", async () => {
+  const { app, as } = await reachingOffice();
+  const { id, started, shell } = await withProgram(app, as("anna"));
+  const second = await withSecond(app, as("anna"), id);
+  await started().mayReach("a.example", 443);
+  const [open] = await openHosts(as("paul"));
+  const acme = app.services.of("acme");
+  const found = await readApprovals(app.database.sql, [rowId("Approval", open?.id ?? "")]);
+  const late = beforeCommit(
+    app.database.sql,
+    (change) => "approvalTransitions" in change,
+    async () => expect(await second.asks()).toBe("asked"),
+  );
+  for (const approval of found) await expireApproval({ ...acme, log: new EventLog(late) }, approval, new Date());
+  expect(await openHosts(as("paul"))).toMatchObject([{ id: open?.id }]);
+  for (const approval of found) await expireApproval(acme, approval, new Date());
+  expect(await openHosts(as("paul"))).toEqual([]);
+  await as("anna").turn(id, "hello");
+  const shells = `the background shells ${shell.id} (sleep 300) and ${second.shell.id} (sleep 300)`;
+  expect(await notesTo(as("anna"), id)).toEqual([
+    `[Programs in the background tried to reach hosts.]\n[The connection of one of ${shells} to a.example:443 was refused. Nobody answered whether it may be reached.]`,
+  ]);
 });
 
 it("a program asks for 20 hosts at most", async () => {

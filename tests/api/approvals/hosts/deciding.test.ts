@@ -46,7 +46,7 @@ it("who joins the question by a call of their own turn does not decide on it eit
   await app.database.sql.query(
     {
       name: "join",
-      text: `INSERT INTO host_request SELECT p.id, t.id, false, p.tenant, p.agent_id, null FROM approval p, tool_call t WHERE p.agent_id = $1 AND t.agent_id = $2`,
+      text: `INSERT INTO wait (id, tenant, agent_id, call_id, kind, ref) SELECT gen_random_uuid(), p.tenant, p.agent_id, t.id, 'HOST', p.id FROM approval p, tool_call t WHERE p.agent_id = $1 AND t.agent_id = $2`,
     },
     [rowId, second.rowId],
   );
