@@ -1,5 +1,6 @@
 import type { CannotDecideReason as CannotDecide } from "../agent/approvals/approval.ts";
 import type { CommandRefusalCode, ROLES } from "../agent/actors/actor.ts";
+import type { ToolSource as Source } from "../agent/tools/tool.ts";
 import type * as stored from "../db/generated/enums.ts";
 import type {
   GateStage as Stage,
@@ -44,6 +45,15 @@ export const ToolCallState = builder.enumType("ToolCallState", {
     FAILED: "Final: the call could not run, was cancelled, or ended with an error.",
     DENIED: "Final: a rule, a hook or a person denied the call, or its approval expired.",
     SEALED: "Final: the call was closed without a result of its own, because its turn ended or its outcome is unknown.",
+  }),
+});
+
+export const ToolSource = builder.enumType("ToolSource", {
+  description: "Where a tool comes from.",
+  values: described<Source>({
+    BUILTIN: "The server.",
+    REGISTERED: "The configuration: a tool of the operator's own.",
+    CLIENT: "A client of a template's agents: a subscriber answers its calls.",
   }),
 });
 

@@ -16,7 +16,7 @@ import {
   type NamedModel,
 } from "../resolvers/template.ts";
 import { describedLower, builder } from "./builder.ts";
-import { Risk } from "./enums.ts";
+import { Risk, ToolSource } from "./enums.ts";
 
 export const Model = builder.objectRef<NamedModel>("Model").implement({
   description: "A configured model.",
@@ -45,6 +45,7 @@ export const Tool = builder.objectRef<ConfiguredTool>("Tool").implement({
         "True if an identical call reuses the earlier result, until the agent changes something or one of the files it depends on changes.",
     }),
     risk: t.expose("risk", { type: Risk, description: "Default risk of its calls." }),
+    source: t.expose("source", { type: ToolSource, description: "Where the tool comes from." }),
   }),
 });
 

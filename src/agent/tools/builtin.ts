@@ -18,4 +18,4 @@ export const BUILTIN_TOOLS: readonly Tool[] = [
   bashKill,
   todoRead,
   todoWrite,
-];
+].map((tool): Tool => ({ ...tool, source: "BUILTIN" }));

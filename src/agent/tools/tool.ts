@@ -42,9 +42,14 @@ export type BoundCall = {
   readonly preview: BoundPreview | null;
 };
 
+/** Where a tool comes from: the server, the configuration, or a client of a template's agents. */
+export const TOOL_SOURCES = ["BUILTIN", "REGISTERED", "CLIENT"] as const;
+export type ToolSource = (typeof TOOL_SOURCES)[number];
+
 /** A tool as the gate knows it. Made by `defineTool`. */
 export type Tool = {
   readonly name: string;
+  readonly source: ToolSource;
   readonly description: string;
   readonly inputSchema: JsonObject;
   /** True if it changes nothing: such calls run together, and without a question unless the template says otherwise. */
@@ -237,6 +242,7 @@ export function defineTool(definition: ToolDefinition<unknown, object>): Tool {
   if (problem !== null) throw new ToolDefinitionError(`tool ${name} cannot be cacheable: ${problem}`);
   return {
     name,
+    source: "REGISTERED",
     description,
     inputSchema,
     readOnly,

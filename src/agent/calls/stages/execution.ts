@@ -1,7 +1,6 @@
 import type { CancelRequest } from "../../../db/commit/change.ts";
 import { ENDED, aborted } from "../../../lib/aborted.ts";
 import { accepted, refused, type Result } from "../../../lib/result.ts";
-import { BUILTIN_TOOLS } from "../../tools/builtin.ts";
 import { currentOwnCode } from "../../tools/own-code.ts";
 import { Later } from "../../tools/later.ts";
 import { TimedOut } from "../../tools/timed-out.ts";
@@ -90,12 +89,10 @@ async function run(
 }
 
 /** Logs errors of custom tools and hooks. Errors of built-in tools are meant for the model. */
-function logForAuthor({ name }: Tool, error: unknown): void {
+function logForAuthor({ source }: Pick<Tool, "source">, error: unknown): void {
   if (error instanceof AroundFailed) currentOwnCode()?.threw(error.cause);
-  else if (!BUILTIN_NAMES.has(name)) currentOwnCode()?.threw(error);
+  else if (source !== "BUILTIN") currentOwnCode()?.threw(error);
 }
-
-const BUILTIN_NAMES: ReadonlySet<string> = new Set(BUILTIN_TOOLS.map(({ name }) => name));
 
 /** A wrapper around an execution. An error of the hook itself names the hook; an error of the execution is passed on. */
 function roundOnce(
