@@ -18,4 +18,8 @@ export const BUILTIN_TOOLS: readonly Tool[] = [
   bashKill,
   todoRead,
   todoWrite,
-].map((tool): Tool => ({ ...tool, source: "BUILTIN" }));
+].map(ofServer);
+
+function ofServer(tool: Tool): Tool {
+  return { ...tool, source: "BUILTIN" };
+}
