@@ -29,10 +29,15 @@ export async function simulation(url: string): Promise<Figure> {
     };
     const baseline = await seconds(() => readAll(sql));
     const value = await seconds(async () => {
-      const { examined } = await simulate({ reads: sql, tools, modes, templates: new Map() }, permission, calls, {
-        after: null,
-        most: MOST_CALLS,
-      });
+      const { examined } = await simulate(
+        { reads: sql, tools, modes, templates: new Map(), treeTemplate: () => undefined },
+        permission,
+        calls,
+        {
+          after: null,
+          most: MOST_CALLS,
+        },
+      );
       if (examined !== MOST_CALLS) throw new Error(`${examined} calls were examined`);
     });
     return { name: "simulate 100,000 calls", value, unit: "s", baseline, ratio: value / baseline };

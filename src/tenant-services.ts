@@ -36,6 +36,8 @@ export function servicesByTenant(
   const servicesOf = ({ toolLimits, ...own }: TenantSettings): AgentServices => ({
     ...shared,
     ...own,
+    hasModel: (name) => own.models.has(name) || models?.has(name) === true,
+    treeTemplate: (templateId) => own.templates.get(templateId),
     askInBackground: (program, host) => askInBackground({ ...shared, templates: own.templates }, program, host),
     models: new Map(
       [...own.models, ...(models ?? [])].map(([name, model]) => [name, measured(name, model, shared.meters, shared.logger)]),

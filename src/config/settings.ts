@@ -3,7 +3,7 @@ import { dirname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { TOOL_LIMIT_SETTINGS, type ToolLimits } from "../agent/calls/slots.ts";
 import { mayDecide } from "../agent/actors/actor.ts";
-import type { Hooks } from "../agent/loop/scope.ts";
+import type { Hooks } from "../agent/conversation/agent-template.ts";
 import { deadRules } from "../agent/policy/dead-rules.ts";
 import { BUILTIN_MODES, type CustomMode } from "../agent/policy/permission.ts";
 import { BUILTIN_TOOLS } from "../agent/tools/builtin.ts";

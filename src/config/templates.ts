@@ -1,10 +1,11 @@
 import { Type } from "typebox";
 import { APPROVAL_SETTINGS } from "../agent/approvals/scope.ts";
 import type { Around } from "../agent/calls/hooks.ts";
-import { CALL_SETTINGS } from "../agent/calls/scope.ts";
+import { CALL_SETTINGS, SUBAGENT_SETTINGS } from "../agent/calls/scope.ts";
 import type { MessagesChanged, PostModel, PreModel } from "../agent/conversation/model-hooks.ts";
 import { CONVERSATION_SETTINGS } from "../agent/conversation/scope.ts";
-import { TURN_SETTINGS, type Template, type Hooks } from "../agent/loop/scope.ts";
+import { TURN_SETTINGS, type Template } from "../agent/loop/scope.ts";
+import { type Hooks } from "../agent/conversation/agent-template.ts";
 import type { Model } from "../agent/models/model.ts";
 import type { Permission, CustomMode } from "../agent/policy/permission.ts";
 import {
@@ -76,6 +77,8 @@ export const TEMPLATE_SETTINGS = {
   permission: Type.Optional(closed(PERMISSION_SETTINGS)),
   /** The operator's code, run after the common hooks. None if omitted. */
   hooks: Type.Optional(closed(HOOK_SETTINGS)),
+  /** The agents that its agents may start with `task_run`. None, and no such tool, if omitted. */
+  subagents: Type.Optional(closed(SUBAGENT_SETTINGS)),
 };
 
 export type TemplateConfig = Written<typeof TEMPLATE_SETTINGS>;
@@ -88,20 +91,36 @@ export type TemplateSource = {
   readonly hooks: HooksConfig;
   readonly protect: readonly string[];
   readonly modelNames: readonly string[];
+  readonly templateNames: readonly string[];
   readonly vocabulary: Vocabulary;
 };
 
-export function templateOf({ path, id, place, config, hooks, protect, modelNames, vocabulary }: TemplateSource): Template {
+export function templateOf({
+  path,
+  id,
+  place,
+  config,
+  hooks,
+  protect,
+  modelNames,
+  templateNames,
+  vocabulary,
+}: TemplateSource): Template {
   const field = `${path}: ${place}`;
   const problems = new Problems();
   for (const role of ["model", "fallbackModel"] as const)
     problems.of(() => checkModel(`${field}.${role}`, config[role], modelNames));
   problems.of(() => checkTools(`${field}.tools`, config.tools, vocabulary.tools));
   const permission = problems.of(() => permissionOf(path, `${place}.permission`, config.permission ?? {}, vocabulary));
+  problems.of(() => checkSubagents(`${field}.subagents`, config.subagents, templateNames));
+  const override = config.subagents?.overrides?.permission;
+  if (override !== undefined)
+    problems.of(() => permissionOf(path, `${place}.subagents.overrides.permission`, override, vocabulary));
   const plain = complete(PLAIN_SETTINGS, config);
   return {
     id,
     ...plain,
+    subagents: config.subagents === undefined ? null : complete(SUBAGENT_SETTINGS, config.subagents),
     box: plain.sandbox === "none" ? null : { protectedPaths: protectedPaths(protect) },
     ...problems.none({ permission }),
     hooks: hooksOf(hooks, `${place}.hooks`, config.hooks ?? {}),
@@ -119,6 +138,14 @@ function permissionOf(path: string, place: string, source: PermissionSource, voc
 function checkModel(field: string, name: string | undefined, known: readonly string[]): void {
   if (name !== undefined && !known.includes(name))
     throw new ConfigurationError(`${field}: there is no model ${JSON.stringify(name)}: the models are ${known.join(", ")}`);
+}
+
+function checkSubagents(field: string, subagents: TemplateConfig["subagents"], known: readonly string[]): void {
+  const unknown = subagents?.templates.find((name) => !known.includes(name));
+  if (unknown !== undefined)
+    throw new ConfigurationError(
+      `${field}.templates: there is no template ${JSON.stringify(unknown)}: the templates are ${known.join(", ")}`,
+    );
 }
 
 function checkTools(field: string, names: readonly string[] | undefined, tools: ReadonlyMap<string, Tool>): void {
@@ -176,10 +203,11 @@ export async function offerOf(
   const models = new Map([...shared.models, ...(own?.models ?? [])]);
   // A problem of a model is reported once, not for each template that names it.
   const modelNames = [...new Set([...models.keys(), ...Object.keys(written.models)])];
+  const templateNames = [...Object.keys(templates), ...Object.keys(written.templates)];
   const vocabulary = { tools: known, modes };
   const made = (from: string, configs: Readonly<Record<string, TemplateConfig>>): (readonly [string, Template])[] =>
     Object.entries(configs).flatMap(([id, config]) => {
-      const source = { path, id, place: `${from}templates.${id}`, config, hooks, protect, modelNames, vocabulary };
+      const source = { path, id, place: `${from}templates.${id}`, config, hooks, protect, modelNames, templateNames, vocabulary };
       const template = problems.of(() => templateOf(source));
       return template === null ? [] : [[id, template]];
     });

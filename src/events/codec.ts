@@ -21,7 +21,7 @@ import {
   type TimelineEvent,
   type Channel,
 } from "./event.ts";
-import { FILE_CHANGE_KINDS, GATE_STAGES, SHELL_END_REASONS, TOOL_CALL_ERROR_TYPES } from "./snapshots.ts";
+import { CHILD_OUTCOMES, FILE_CHANGE_KINDS, GATE_STAGES, SHELL_END_REASONS, TOOL_CALL_ERROR_TYPES } from "./snapshots.ts";
 
 /** The largest payload of one event in bytes. */
 const EVENT_BYTES = 64 * 1024;
@@ -71,6 +71,7 @@ const VALUES: { readonly [Kind in EventKind]?: Values } = {
   TOOL_START: CALL,
   TOOL_WAITING: CALL,
   TOOL_END: CALL,
+  AGENT_RETURNED: valuesOf({ outcome: named(CHILD_OUTCOMES) }),
   TOOL_ERROR: CALL,
   TOOL_EXECUTED: CALL,
   DONE: valuesOf({ reason: named(DONE_REASONS) }),

@@ -2,6 +2,7 @@ import type { DoneReason } from "../db/commit/change.ts";
 import type { AgentState, ApprovalDecision, ApprovalState, Breakpoint } from "../db/generated/enums.ts";
 import type { Json } from "../lib/json.ts";
 import type {
+  ChildOutcome,
   ActorRef,
   ApprovalSnapshot,
   FileChangeSnapshot,
@@ -58,8 +59,24 @@ export type AgentEventBody =
       readonly aborted: boolean;
     }
   | { readonly kind: "TOOL_START"; readonly call: ToolCallSnapshot }
-  | { readonly kind: "TOOL_WAITING"; readonly call: ToolCallSnapshot; readonly dueAt: string }
+  | { readonly kind: "TOOL_WAITING"; readonly call: ToolCallSnapshot; readonly dueAt: string | null }
   | { readonly kind: "TOOL_END"; readonly call: ToolCallSnapshot }
+  | {
+      readonly kind: "AGENT_SPAWNED";
+      readonly callId: string;
+      readonly childId: string;
+      readonly templateId: string;
+      readonly description: string;
+      readonly isBackground: boolean;
+    }
+  | {
+      readonly kind: "AGENT_RETURNED";
+      readonly callId: string;
+      readonly childId: string;
+      readonly outcome: ChildOutcome;
+      /** The beginning of its answer. */
+      readonly text: string;
+    }
   | { readonly kind: "TOOL_ERROR"; readonly call: ToolCallSnapshot; readonly error: string }
   | {
       readonly kind: "DONE";
@@ -256,6 +273,8 @@ export const CHANNEL_OF: Readonly<Record<EventKind, Channel>> = {
   TOOL_START: "PROGRESS",
   TOOL_WAITING: "PROGRESS",
   TOOL_END: "PROGRESS",
+  AGENT_SPAWNED: "PROGRESS",
+  AGENT_RETURNED: "PROGRESS",
   TOOL_ERROR: "PROGRESS",
   DONE: "PROGRESS",
   PERMISSION_REQUIRED: "CONTROL",

@@ -119,7 +119,7 @@ export class EventLog {
     this.#listeners.add(listener);
   }
 
-  /** Calls the listener after a commit of this server with a wait that ends by its time. */
+  /** Calls the listener after a commit of this server that may have made a wait due, or given one a time. */
   onDue(listener: () => void): void {
     this.#dueListeners.add(listener);
   }
@@ -228,8 +228,12 @@ export class EventLog {
     return outcome;
   }
 
-  #rouse({ waits = [] }: OutsideChange | OwnerChange | TenantChange): void {
-    if (waits.some(({ due }) => due !== null)) this.#dueListeners.forEach((listener) => listener());
+  #rouse(change: OutsideChange | OwnerChange | TenantChange): void {
+    const isDue =
+      change.waits?.some(({ due }) => due !== null) ||
+      ("returns" in change && change.returns) ||
+      ("transitions" in change && change.transitions?.some(({ from }) => from === "WAITING"));
+    if (isDue ?? false) this.#dueListeners.forEach((listener) => listener());
   }
 
   async #commit(

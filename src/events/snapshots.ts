@@ -104,3 +104,7 @@ export const SHELL_END_REASONS = [
   "NOT_STARTED",
 ] as const;
 export type ShellEndReason = (typeof SHELL_END_REASONS)[number];
+
+/** How the first turn of a child ended. */
+export const CHILD_OUTCOMES = ["ok", "error", "interrupted"] as const;
+export type ChildOutcome = (typeof CHILD_OUTCOMES)[number];

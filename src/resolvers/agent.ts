@@ -48,6 +48,8 @@ export type AgentFilter = {
   readonly isArchived?: boolean | null | undefined;
   readonly idleSince?: Date | null | undefined;
   readonly title?: string | null | undefined;
+  readonly parentIds?: readonly string[] | null | undefined;
+  readonly rootsOnly?: boolean | null | undefined;
 };
 
 export type AgentOrder = {
@@ -83,8 +85,12 @@ function orderOf({ field, direction }: AgentOrder): Order<Agent> {
   };
 }
 
-function filtered({ states, templateIds, createdBy, isArchived, idleSince, title }: AgentFilter): Prisma.AgentWhereInput {
+function filtered(filter: AgentFilter): Prisma.AgentWhereInput {
+  const { states, templateIds, createdBy, isArchived, idleSince, title, parentIds } = filter;
+  const rootsOnly = filter.rootsOnly ?? !parentIds;
   return {
+    ...(rootsOnly ? { parentId: null } : {}),
+    ...(parentIds ? { AND: { parentId: { in: parentIds.map((id) => rowId("Agent", id)) } } } : {}),
     ...(states ? { state: { in: [...states] } } : {}),
     ...(templateIds ? { templateId: { in: namesIn(templateIds) } } : {}),
     ...(createdBy ? { createdBy: { in: actorIds(createdBy) } } : {}),
@@ -92,6 +98,24 @@ function filtered({ states, templateIds, createdBy, isArchived, idleSince, title
     ...(idleSince ? { lastActivityAt: { lte: idleSince } } : {}),
     ...(typeof title === "string" ? { title: { contains: literally(storable(title)), mode: "insensitive" } } : {}),
   };
+}
+
+/** The agent that a call started; null for none. The caller has checked the call's visibility. */
+export async function childOfCall({ prisma }: Context, callId: string, selection: AgentSelection): Promise<Agent | null> {
+  const wait = await prisma.wait.findFirst({
+    where: { callId, kind: { in: ["CHILD", "BACKGROUND_CHILD"] } },
+    select: { ref: true },
+  });
+  return wait === null ? null : prisma.agent.findUnique({ ...selection, where: { id: wait.ref } });
+}
+
+/** The most children of an agent that are listed with it. */
+export const MOST_CHILDREN = 64;
+
+/** The agents that an agent started, oldest first. The caller has checked its visibility. */
+export async function childrenOf({ prisma }: Context, parentId: string, selection: AgentSelection): Promise<Agent[]> {
+  const orderBy = [{ createdAt: "asc" }, { id: "asc" }] as Prisma.AgentOrderByWithRelationInput[];
+  return prisma.agent.findMany({ ...selection, where: { parentId }, orderBy, take: MOST_CHILDREN });
 }
 
 function literally(text: string): string {
@@ -120,9 +144,9 @@ export async function forkAgent(context: Context, request: ForkRequest): Promise
 }
 
 /** Ends an agent's turn, and tells the model the note. Of an idle agent only the background shells end. */
-export async function interruptAgent(context: Context, agentId: string, note: string | null): Promise<Payload> {
-  const result = await interrupt(context.services, context.actor, { agentId: rowId("Agent", agentId), note });
-  if (result.ok) context.wake(result.value.id);
+export async function interruptAgent(context: Context, agentId: string, note: string | null, tree: boolean): Promise<Payload> {
+  const result = await interrupt(context.services, context.actor, { agentId: rowId("Agent", agentId), note, tree });
+  if (result.ok) result.value.interrupted.forEach((id) => context.wake(id));
   return payloadOf(context, result);
 }
 
@@ -138,8 +162,8 @@ export async function renameAgent(context: Context, agentId: string, title: stri
 }
 
 /** Archives an agent, which ends its background shells, or unarchives it. */
-export async function archiveAgent(context: Context, agentId: string, isArchived: boolean): Promise<Payload> {
-  const request = { agentId: rowId("Agent", agentId), isArchived };
+export async function archiveAgent(context: Context, agentId: string, isArchived: boolean, tree: boolean): Promise<Payload> {
+  const request = { agentId: rowId("Agent", agentId), isArchived, tree };
   return payloadOf(context, await archive(context.services, context.actor, request));
 }
 

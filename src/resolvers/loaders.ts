@@ -3,7 +3,7 @@ import { readActorNames } from "../agent/actors/actor-names.ts";
 import { readApprovals, type FoundApproval } from "../agent/approvals/approval.ts";
 import { readCallsOfSteps, type StepOfAgent } from "../agent/calls/call.ts";
 import { readToldTimes, type FileOfAgent } from "../agent/calls/notices.ts";
-import { type AgentUsage, readUsage } from "../agent/loop/usage.ts";
+import { type AgentUsage, readTreeUsage, readUsage } from "../agent/loop/usage.ts";
 import { readStandstills, waitingFor, type KnownNames } from "../agent/loop/waiting-for.ts";
 import type { Sql } from "../db/sql.ts";
 import { openBlocksAt, type OpenBlock } from "../events/blocks.ts";
@@ -25,6 +25,7 @@ export class Loaders {
   #openBlocks: DataLoader<string, readonly OpenBlock[]> | null = null;
   #toldTimes: DataLoader<FileOfAgent, Date | null> | null = null;
   #usage: DataLoader<string, AgentUsage> | null = null;
+  #treeUsage: DataLoader<string, AgentUsage> | null = null;
   #waitingFor: DataLoader<string, string | null> | null = null;
 
   constructor({ reads, ...known }: KnownNames & { readonly reads: Sql }, tenant: string, snapshot: () => Promise<LogHead>) {
@@ -42,6 +43,7 @@ export class Loaders {
     this.#openBlocks = null;
     this.#toldTimes = null;
     this.#usage = null;
+    this.#treeUsage = null;
     this.#waitingFor = null;
   }
 
@@ -76,6 +78,10 @@ export class Loaders {
   /** When the model was told of the newest change of a file; null for one that it was not told of. */
   get toldTimes(): DataLoader<FileOfAgent, Date | null> {
     return (this.#toldTimes ??= new DataLoader((files) => readToldTimes(this.#reads, files)));
+  }
+
+  get treeUsage(): DataLoader<string, AgentUsage> {
+    return (this.#treeUsage ??= new DataLoader((agentIds) => readTreeUsage(this.#reads, agentIds)));
   }
 
   get usage(): DataLoader<string, AgentUsage> {

@@ -2,7 +2,7 @@ import { folderHung } from "../agent/workspace/answering-folders.ts";
 import { explainCall, type CallExplanation } from "../agent/calls/judge.ts";
 import { explainHost } from "../agent/calls/hosts/explain-host.ts";
 import { ISSUES, refusalText, type Refusal } from "../agent/calls/refusals/refusal.ts";
-import { templateOf } from "../agent/loop/scope.ts";
+import { templateOf } from "../agent/conversation/agent-template.ts";
 import type { OwnPermission } from "../agent/policy/agent-policy.ts";
 import { NETWORK } from "../agent/policy/hosts/host-rule.ts";
 import { readPermission, type PermissionSource } from "../agent/policy/permission-source.ts";
@@ -45,9 +45,10 @@ async function explained(context: Context, agentId: string, tool: string, input:
   const { prisma, actor, services } = context;
   const row = await prisma.agent.findUnique({ where: { id: agentId, AND: visibleAgents(actor) } });
   if (row === null) throw clientError("NOT_FOUND", "there is no such agent: list yours with `agents`");
-  const template = templateOf(services, { templateId: row.templateId, hooks: (row.hooks as readonly string[] | null) ?? [] });
-  if ("missing" in template) throw clientError("NOT_FOUND", `${template.missing} of this agent is not configured`);
   const permission = row.permission as OwnPermission | null;
+  const hooks = (row.hooks as readonly string[] | null) ?? [];
+  const template = templateOf(services, { templateId: row.templateId, hooks, permission });
+  if ("missing" in template) throw clientError("NOT_FOUND", `${template.missing} of this agent is not configured`);
   if (tool === NETWORK) {
     const host = await explainHost(services, { ...row, permission, template }, input);
     if (host.ok) return { explanation: host.value, problems: [] };

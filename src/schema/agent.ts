@@ -4,11 +4,22 @@ import type { OpenBlock as Open } from "../events/blocks.ts";
 import { DONE_REASONS } from "../db/commit/change.ts";
 import type { TodoItem as Item } from "../events/snapshots.ts";
 import { globalId } from "../lib/global-id.ts";
-import { agent, agents, snapshotCursor, type AgentOrder as Order, forkPointsOf, knownFilesOf } from "../resolvers/agent.ts";
+import {
+  agentByRow,
+  childOfCall,
+  childrenOf,
+  MOST_CHILDREN,
+  agent,
+  agents,
+  snapshotCursor,
+  type AgentOrder as Order,
+  forkPointsOf,
+  knownFilesOf,
+} from "../resolvers/agent.ts";
 import { pendingApprovalsOf } from "../resolvers/approval.ts";
 import { messagesOf } from "../resolvers/message.ts";
 import { templateNamed } from "../resolvers/template.ts";
-import { shellsOf, toolCallsOf } from "../resolvers/tool-call.ts";
+import { shellsOf, toolCallByRow, toolCallsOf } from "../resolvers/tool-call.ts";
 import { ActorRef } from "./actor.ts";
 import { Approval } from "./approvals/approval.ts";
 import { builder, connectionOf, nodesSelection, described } from "./builder.ts";
@@ -207,6 +218,36 @@ export const Agent = builder.prismaNode("Agent", {
       type: "DateTime",
       description: "Time of the latest message, approval request, decision or end of a turn.",
     }),
+    parent: t.prismaField({
+      type: "Agent",
+      nullable: true,
+      description: "Agent that started this one. Null if a person did.",
+      select: { parentId: true },
+      resolve: (query, { parentId }, _args, context) => agentByRow(context, parentId, query),
+    }),
+    parentCall: t.prismaField({
+      type: ToolCall,
+      nullable: true,
+      description: "Call by which the agent was started. Null if a person started it.",
+      select: { parentCallId: true },
+      resolve: (query, { parentCallId }, _args, context) =>
+        parentCallId === null ? null : toolCallByRow(context, parentCallId, query),
+    }),
+    depth: t.exposeInt("depth", { description: "Number of agents above this one. 0 if a person started it." }),
+    children: t.prismaField({
+      type: ["Agent"],
+      complexity: { multiplier: MOST_CHILDREN },
+      description: "Agents that this one started, oldest first, at most 64. `agents(filter: { parentIds })` pages through all.",
+      select: { id: true },
+      resolve: (query, { id }, _args, context) => childrenOf(context, id, query),
+    }),
+    treeUsage: t.field({
+      type: Usage,
+      complexity: 5,
+      description: "Tokens and cost of the agent and of all agents below it.",
+      select: { id: true },
+      resolve: (row, _args, { loaders }) => loaders.treeUsage.load(row.id),
+    }),
     archivedAt: t.expose("archivedAt", {
       type: "DateTime",
       nullable: true,
@@ -240,6 +281,10 @@ const AgentFilter = builder.inputType("AgentFilter", {
       description: "Agents whose `lastActivityAt` is this time or earlier.",
     }),
     title: t.string({ description: "Agents whose title contains this text. Case is ignored." }),
+    parentIds: t.idList({ description: "Agents that one of these agents started." }),
+    rootsOnly: t.boolean({
+      description: "True for agents that no other agent started, false for all. True if omitted, unless `parentIds` is given.",
+    }),
   }),
 });
 
@@ -272,4 +317,14 @@ builder.queryField("agents", (t) =>
     },
     connectionOf("Agent", Agent),
   ),
+);
+
+builder.prismaObjectField(ToolCall, "child", (t) =>
+  t.prismaField({
+    type: Agent,
+    nullable: true,
+    description: "Agent that the call started. Null for every other call.",
+    select: { id: true },
+    resolve: (query, { id }, _args, context) => childOfCall(context, id, query),
+  }),
 );

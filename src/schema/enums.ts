@@ -243,6 +243,7 @@ export const UserErrorCode = builder.enumType("UserErrorCode", {
     ALREADY_JOINED: "The message has already joined the conversation.",
     ALREADY_ENDED: "The call has already ended.",
     CALL_ENDED: "The call has ended, and takes no result: the message names its state.",
+    CHILDREN_WORK: "Agents that it started are at work: `tree` means them, too.",
     NOT_WAITING: "The call does not wait for a result from elsewhere, or not yet.",
     NOTHING_TO_RETRY: "The last turn did not end with ERROR or INTERRUPTED, or a turn is running.",
     IDEMPOTENCY_KEY_REUSED: "The idempotency key was used with another input.",

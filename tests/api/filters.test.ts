@@ -6,14 +6,14 @@ import { startTestApp } from "../support/app.ts";
 import { auditOfRows } from "../support/audit.ts";
 import { connect } from "../support/client.ts";
 
-/** Two of everything: ONE is what each condition asks for, TWO is otherwise in every respect. */
+/** Two of everything: ONE fits each condition, TWO is otherwise in every respect. TWO is a child of ONE. */
 const ONE = "00000000-0000-4000-8000-000000000001";
 const TWO = "00000000-0000-4000-8000-000000000002";
 
 const SET_UP = [
-  `INSERT INTO agent (id, tenant, title, template_id, model, workspace, state, breakpoint, created_by, created_by_kind, created_at, last_activity_at, archived_at)
-   VALUES ('${ONE}', 'local', 'Papers of May', 'assistant', 'm', '/tmp', 'PAUSED', 'AWAITING_APPROVAL', 'anna', 'USER', '2026-05-01', '2026-05-02', '2026-05-03'),
-          ('${TWO}', 'local', 'June', 'other', 'm', '/tmp', 'READY', 'READY', 'ben', 'USER', '2026-06-01', '2026-06-02', NULL)`,
+  `INSERT INTO agent (id, tenant, title, template_id, model, workspace, state, breakpoint, created_by, created_by_kind, created_at, last_activity_at, archived_at, parent_id)
+   VALUES ('${ONE}', 'local', 'Papers of May', 'assistant', 'm', '/tmp', 'PAUSED', 'AWAITING_APPROVAL', 'anna', 'USER', '2026-05-01', '2026-05-02', '2026-05-03', NULL),
+          ('${TWO}', 'local', 'June', 'other', 'm', '/tmp', 'READY', 'READY', 'ben', 'USER', '2026-06-01', '2026-06-02', NULL, '${ONE}')`,
   `INSERT INTO tool_call (id, tenant, agent_id, turn, step, ordinal, provider_id, name, state, attempt, requested_input, is_error, error, verdict, explanation, stages, audit_trail, duration_ms, created_at, updated_at)
    VALUES ('${ONE}', 'local', '${ONE}', 1, 1, 0, 'p', 'fs_write', 'FAILED', 1, '{}', true, '{"type":"timeout","stage":"execution","message":""}', 'ask', '{"decidedBy":"ask fs_write","place":"t.ask.0"}', '[]', '[]', 500, '2026-05-01', '2026-05-01'),
           ('${TWO}', 'local', '${TWO}', 1, 1, 0, 'p', 'fs_read', 'COMPLETED', 1, '{}', false, NULL, 'allow', '{"decidedBy":"allow fs_read","place":"t.allow.0"}', '[]', '[]', 5, '2026-06-01', '2026-06-01')`,
@@ -28,7 +28,7 @@ const MAY = '{ from: "2026-04-01T00:00:00Z", to: "2026-05-31T00:00:00Z" }';
 const PAUL = JSON.stringify(actorGlobalId({ id: "paul", kind: "USER" }));
 const AGENT = JSON.stringify(globalId("Agent", ONE));
 
-/** A value for each condition of a filter that ONE fits, and TWO does not. */
+/** A value for each condition of a filter that ONE fits, and TWO does not; for `parentIds`, one that only TWO fits. */
 const CONDITIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   AgentFilter: {
     states: "[PAUSED]",
@@ -37,6 +37,8 @@ const CONDITIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     isArchived: "true",
     idleSince: '"2026-05-31T00:00:00Z"',
     title: '"papers"',
+    rootsOnly: "true",
+    parentIds: `[${AGENT}]`,
   },
   ToolCallFilter: {
     created: MAY,
@@ -77,9 +79,11 @@ it("each condition of a filter leaves out what it does not fit", async () => {
   await auditOfRows(app.database.sql);
   const client = connect(app.url);
   const rows = async (filter: string, condition: string): Promise<readonly string[]> => {
-    // Without it, archived agents are left out.
-    const all = filter === "AgentFilter" && !condition.startsWith("isArchived") ? "isArchived: null, " : "";
-    const query = `{ found: ${FIELDS[filter] ?? ""}(filter: { ${all}${condition} }) { totalCount nodes { id } } }`;
+    // Without them, archived agents and children are left out.
+    const all = Object.entries(filter === "AgentFilter" ? { isArchived: "null", rootsOnly: "false" } : {})
+      .filter(([name]) => !condition.startsWith(name))
+      .map(([name, value]) => `${name}: ${value}, `);
+    const query = `{ found: ${FIELDS[filter] ?? ""}(filter: { ${all.join("")}${condition} }) { totalCount nodes { id } } }`;
     const { data, errors } = await client.post<{ found: { totalCount: number; nodes: { id: string }[] } }>({ query });
     expect(errors, query).toEqual([]);
     expect(data?.found.totalCount, query).toBe(data?.found.nodes.length);
@@ -90,7 +94,7 @@ it("each condition of a filter leaves out what it does not fit", async () => {
     expect(Object.keys(conditions).toSorted()).toEqual(isInputObjectType(type) ? Object.keys(type.getFields()).toSorted() : []);
     expect((await rows(filter, "")).toSorted()).toEqual([ONE, TWO]);
     for (const [name, value] of Object.entries(conditions))
-      expect(await rows(filter, `${name}: ${value}`), `${filter}.${name}`).toEqual([ONE]);
+      expect(await rows(filter, `${name}: ${value}`), `${filter}.${name}`).toEqual([name === "parentIds" ? TWO : ONE]);
   }
 });
 

@@ -66,7 +66,9 @@ describe("docs/configuration.md", () => {
   it("has an example whose template names every setting, with its default or with what its comment says", async () => {
     const code = await block("configuration", "ts", "export default defineConfig");
     const template = (valueOf(code) as TriplaneConfig).templates["assistant"];
-    expect(Object.keys(template ?? {}).toSorted()).toEqual([...Object.keys(PLAIN_SETTINGS), "permission"].toSorted());
+    expect(Object.keys(template ?? {}).toSorted()).toEqual(
+      [...Object.keys(PLAIN_SETTINGS), "permission", "subagents"].toSorted(),
+    );
     const defaults = complete(PLAIN_SETTINGS, { model: "claude", systemPrompt: "You are a careful assistant." });
     const { tools, fallbackModel, approvalExpiresMs, ...others } = defaults;
     expect([tools, fallbackModel, approvalExpiresMs]).toEqual([null, null, null]);

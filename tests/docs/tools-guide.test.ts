@@ -52,8 +52,23 @@ it("docs/tools.md names the details that each tool gives", async () => {
   const play = (step: (shellId: string) => MadeCall) => (request: ModelRequest) =>
     callsWith(step(/the background shell ([0-9a-f-]{36}) runs/.exec(JSON.stringify(request.messages))?.[1] ?? ""));
   const app = await startTestApp({
-    model: playedModel(...steps.map(play), () => says("Done.")),
-    template: { permission: { mode: "auto" } },
+    model: playedModel(
+      ...steps.map(play),
+      () => callsWith(["task_run", { description: "d", prompt: "p", agentTemplateId: "worker" }]),
+      () => says("The child's answer."),
+      () => says("Done."),
+    ),
+    config: {
+      templates: {
+        assistant: {
+          systemPrompt: "You are tested.",
+          model: "test",
+          permission: { mode: "auto" },
+          subagents: { templates: ["worker"] },
+        },
+        worker: { systemPrompt: "You work.", model: "test" },
+      },
+    },
   });
   const client = connect(app.url);
   const { id: agentId } = await client.createAgent();

@@ -29,7 +29,14 @@ const TOOL = ownTool("own", () => ({ output: "", details: null }));
 const TOOLS = new Map([[TOOL.name, TOOL]]);
 const AT = new Date("2026-01-01T00:00:00.000Z");
 const RECORD = { approvalQuorum: 1, approvalExpiresMs: 60_000, trace: false } as const;
-const OUTCOME = { stages: [passage("execution")], durationMs: 1.5, warnings: [], files: [], refusedHosts: NO_HOSTS } as const;
+const OUTCOME = {
+  stages: [passage("execution")],
+  durationMs: 1.5,
+  warnings: [],
+  files: [],
+  refusedHosts: NO_HOSTS,
+  child: null,
+} as const;
 const HOSTS = {
   asked: [
     { host: "a.example", port: 443 },

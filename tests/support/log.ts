@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { agentRow } from "../../src/agent/commands/agent-row.ts";
+import { agentRow } from "../../src/agent/calls/agent-row.ts";
 import type { Scope } from "../../src/events/cursor.ts";
 import { CHANNELS, type BodyOf, type EventDraft, type EventKind, type TimelineEvent } from "../../src/events/event.ts";
 import type { EventLog } from "../../src/events/log.ts";
@@ -34,6 +34,7 @@ export async function insertAgent(log: EventLog, tenant: string, createdBy = "an
         toolTimeoutMs: null,
         permission: null,
         title: null,
+        spawned: null,
         hooks: [],
         at: new Date(),
       }),

@@ -1,3 +1,4 @@
+import { ChildStarted } from "../../src/agent/tools/child.ts";
 import { Later } from "../../src/agent/tools/later.ts";
 import { createHash } from "node:crypto";
 import { createReadStream, lstatSync } from "node:fs";
@@ -45,6 +46,7 @@ export function contextIn(folder: string, more: Partial<ToolContext> = {}): Tool
     },
     mayReach: async () => false,
     completionToken: () => "token",
+    startChild: () => Promise.reject(new Error("no tool of files starts an agent")),
     ...more,
   };
 }
@@ -55,6 +57,6 @@ export async function runTool(folder: string, name: string, input: Json, more: P
   const bound = tool?.bind(input);
   if (!bound?.ok) throw new Error(JSON.stringify(bound?.refusal));
   const answer = await bound.value.run(contextIn(folder, more));
-  if (answer instanceof Later) throw new Error("no built-in tool answers later");
+  if (answer instanceof Later || answer instanceof ChildStarted) throw new Error("no built-in tool answers later");
   return answer;
 }

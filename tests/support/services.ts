@@ -69,6 +69,8 @@ export function testServices(
     templates: new Map([["assistant", { ...testTemplate(), ...template }]]),
     models: new Map([["test", model]]),
     modes: new Map(),
+    hasModel: () => true,
+    treeTemplate: () => ({ ...testTemplate(), ...template }),
     agentHooks: new Map(),
     agentLimit: 100,
     hasSeveralTenants: false,

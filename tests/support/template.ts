@@ -15,6 +15,7 @@ export function testTemplate(): Template {
     ...complete(APPROVAL_SETTINGS, { selfApproval: true }),
     permission: readPermission({}, "templates.assistant.permission", { tools: new Map(), modes: new Map() }).permission,
     box: null,
+    subagents: null,
     hooks: { preToolUse: [], postToolUse: [], around: [], preModel: [], postModel: [], messagesChanged: [] },
   };
 }

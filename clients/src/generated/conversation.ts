@@ -166,6 +166,8 @@ export type ConversationSubscription = { timeline: { cursor: string, caughtUp: b
       | { __typename: 'AgentCreated', cursor: string }
       | { __typename: 'AgentRenamed', cursor: string }
       | { __typename: 'AgentResumed', cursor: string }
+      | { __typename: 'AgentReturned', cursor: string }
+      | { __typename: 'AgentSpawned', cursor: string }
       | { __typename: 'AgentUnarchived', cursor: string }
       | { __typename: 'AllowRuleRevoked', cursor: string }
       | { __typename: 'AllowRuleStored', cursor: string }

@@ -55,12 +55,16 @@ const ANSWERED =
 
 /**
  * Those who asked for the calls that a query selects as `id`, as rows `who`: the senders of the messages that the calls'
- * turns answer.
+ * turns answer, and that the calls' turns do by which the agents above were started.
  */
 export function requestersOf(calls: string): string {
-  return `SELECT jsonb_build_object('id', m.created_by, 'kind', m.created_by_kind) AS who FROM (${calls}) c
-        JOIN tool_call t ON t.id = c.id JOIN message m ON m.agent_id = t.agent_id AND m.turn = (${ANSWERED}) AND m.kind = 'USER' AND m.created_by IS NOT NULL
-          AND (m.turn = t.turn OR (SELECT s.turn FROM step s WHERE s.agent_id = m.agent_id AND s.step = m.step) <= t.turn)`;
+  return `SELECT jsonb_build_object('id', m.created_by, 'kind', m.created_by_kind) AS who FROM (
+        WITH RECURSIVE asked (id) AS (SELECT id FROM (${calls}) given WHERE id IS NOT NULL
+          UNION SELECT u.parent_call_id FROM asked CROSS JOIN LATERAL (SELECT o.agent_id FROM tool_call o WHERE o.id = asked.id OFFSET 0) o
+            CROSS JOIN LATERAL (SELECT a.parent_call_id FROM agent a WHERE a.id = o.agent_id AND a.parent_call_id IS NOT NULL OFFSET 0) u) SELECT id FROM asked) c
+        CROSS JOIN LATERAL (SELECT t.agent_id, t.turn FROM tool_call t WHERE t.id = c.id OFFSET 0) t CROSS JOIN LATERAL (SELECT m.created_by, m.created_by_kind FROM message m
+          WHERE m.agent_id = t.agent_id AND m.turn = (${ANSWERED}) AND m.kind = 'USER' AND m.created_by IS NOT NULL AND m.created_by_kind <> 'SYSTEM'
+            AND (m.turn = t.turn OR (SELECT s.turn FROM step s WHERE s.agent_id = m.agent_id AND s.step = m.step) <= t.turn) OFFSET 0) m`;
 }
 
 const FIND: Statement<{ found: FoundApproval }, [ids: readonly string[], kinds: readonly string[]]> = {

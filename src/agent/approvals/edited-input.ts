@@ -6,7 +6,8 @@ import { inputHash } from "../calls/stages/confirmation.ts";
 import { issueLines, refusalText } from "../calls/refusals/refusal.ts";
 import type { Explanation } from "../policy/permission.ts";
 import { storedValues, type RuleValues } from "../policy/rule-values.ts";
-import { riskOf, dryRun, type DryRunAgent } from "../calls/judge.ts";
+import { dryRun, type DryRunAgent } from "../calls/judge.ts";
+import { riskOf } from "../calls/risk.ts";
 import type { Risk } from "../tools/tool.ts";
 import { folderHung } from "../workspace/answering-folders.ts";
 

@@ -227,7 +227,7 @@ function knownOfGit(first: ShellWord, rest: readonly ShellWord[]): Known | null 
   return knownInside([READERS_OF_GIT, WRITING_OF_GIT], first, rest.slice(index), { form: GIT, words: rest.slice(0, index) });
 }
 
-/** The row of a command that stands behind a program's name, which may have two words. */
+/** The row of a command after a program's name: of two words, or of one. */
 function knownInside(
   tables: readonly Readonly<Record<string, CommandForm>>[],
   first: ShellWord,

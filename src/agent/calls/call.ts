@@ -60,6 +60,10 @@ export type CallingAgent = {
   readonly workspace: string;
   readonly permission: OwnPermission | null;
   readonly toolTimeoutMs: number | null;
+  readonly model: string;
+  /** The number of agents above it, and the first of them; 0 and null for one that a person made. */
+  readonly depth: number;
+  readonly rootId: string | null;
   readonly turn: number;
   /** The running background shells. */
   readonly shells: readonly Pick<RunningShellView, "id">[];

@@ -136,3 +136,8 @@ export function stageTrace({ id: callId }: CallView, send: (event: AgentEventBod
     stageCompleted: (stage, durationMs) => send({ kind: "STAGE_COMPLETED", callId, stage, durationMs }),
   };
 }
+
+/** A warning to operators about a tool call. Alarms match `phase: TOOL` and the word in `detail`. */
+export function toolWarning({ detail, message }: { readonly detail: string; readonly message: string }): AgentEventBody {
+  return { kind: "ERROR", severity: "WARN", phase: "TOOL", message, detail };
+}

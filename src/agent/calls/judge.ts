@@ -11,14 +11,12 @@ import {
   mayReadAll,
   type OwnPermission,
 } from "../policy/agent-policy.ts";
-import { onlyReads } from "../policy/commands/secrets.ts";
 import type { Explanation, Policy } from "../policy/permission.ts";
-import { storedValues, type RuleValues, linesOf, writtenFiles } from "../policy/rule-values.ts";
+import { storedValues, type RuleValues } from "../policy/rule-values.ts";
 import { READS } from "../policy/rule.ts";
 import { type RulesToRead, storedRules } from "../policy/stored-rules.ts";
 import { ownCodeOf, runOwnCode } from "../tools/own-code.ts";
 import type { ToolResult } from "../tools/tool-result.ts";
-import { RISKS, type Risk, type Tool } from "../tools/tool.ts";
 import { knownFileRows } from "../workspace/known-files.ts";
 import { argumentsProblem } from "./arguments.ts";
 import { type CallingAgent, type CallView, explainedBy, hasRun, isFinal, type CallFacts } from "./call.ts";
@@ -242,14 +240,4 @@ export async function dryRun(
   const { rules } = await storedRules(services.sql, services.tools, { tenant, templateId: template.id, id: agentId });
   const policy = agentPolicy(template, permission, rules, services);
   return accepted(await judgeByPolicy(validated.value, { policy, workspace: agentWorkspace(services, workspace) }));
-}
-
-/** The tool's risk (LOW for command lines that only read), or that of a hook's `meta` if it is higher. */
-export function riskOf(tool: Pick<Tool, "risk">, values: RuleValues | null, meta: JsonObject | null): Risk {
-  const lines = linesOf(values ?? {});
-  const isReading = lines.length > 0 && onlyReads(lines) && writtenFiles(values).length === 0;
-  const risk = isReading ? "LOW" : tool.risk;
-  const given = meta?.["risk"];
-  const said = RISKS.find((known) => typeof given === "string" && known === given.toUpperCase()) ?? risk;
-  return RISKS.indexOf(said) > RISKS.indexOf(risk) ? said : risk;
 }

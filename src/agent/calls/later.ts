@@ -1,35 +1,110 @@
+import type { OutsideChange } from "../../db/commit/change.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
+import type { AgentEventBody } from "../../events/event.ts";
 import type { EventLog } from "../../events/log.ts";
-import type { Clock } from "../../lib/time.ts";
-import type { CallTemplate } from "./scope.ts";
-import { CALL_VIEW, type CallView } from "./call.ts";
-import { endEvents } from "./events.ts";
+import { refused, type Result } from "../../lib/result.ts";
+import type { OwnPermission } from "../policy/agent-policy.ts";
+import { ownCodeOf, runOwnCode, type OwnCodeServices } from "../tools/own-code.ts";
+import type { Tool } from "../tools/tool.ts";
+import type { ToolResult } from "../tools/tool-result.ts";
+import { CALL_VIEW, type CallView, type Trail } from "./call.ts";
+import { endEvents, stageEvents, toolWarning } from "./events.ts";
+import { NO_HOSTS } from "./hosts/call-hosts.ts";
+import { endRun, endStep } from "./outcome.ts";
 import { refusedStep } from "./refusals/refusal-details.ts";
+import type { Refusal } from "./refusals/refusal.ts";
+import type { CallServices, CallTemplate } from "./scope.ts";
+import { StageClock } from "./stage-clock.ts";
+import { discover, validate, type Validated } from "./stages/validation.ts";
 
 /** A call whose result comes later, and its agent. */
-type LaterCall = {
+export type LaterCall = {
   readonly call: CallView;
   readonly agentId: string;
   readonly tenant: string;
   readonly createdBy: string;
   readonly templateId: string;
+  readonly hooks: readonly string[];
+  readonly permission: OwnPermission | null;
 };
+
+/** The fields of a LaterCall, of a call `t` and its agent `a`. */
+export const LATER_FIELDS = `'call', ${CALL_VIEW}, 'agentId', a.id, 'tenant', a.tenant, 'createdBy', a.created_by, 'templateId', a.template_id,
+  'hooks', coalesce(a.hooks, '[]'::json), 'permission', a.permission`;
+
+/** The call with its tool, whose form it still fits; null if this server does not have it. */
+export function toolOfLater(tools: ReadonlyMap<string, Tool>, { call, agentId, tenant }: LaterCall): Validated | null {
+  const request = { tenant, agentId, callId: call.id, name: call.name, form: "json", input: call.effectiveInput } as const;
+  const found = discover(request, { all: tools, enabled: tools });
+  const validated = found.ok ? validate(found.value) : found;
+  return validated.ok ? validated.value : null;
+}
+
+export type LaterEnd = {
+  readonly template: CallTemplate;
+  readonly call: Validated;
+  readonly answer: Result<ToolResult, Refusal>;
+  readonly trail: Trail;
+};
+
+/** The commit that ends a waiting call with this answer, after its post hooks. Refused if another one ended it first. */
+export async function endOfLater(
+  services: Pick<CallServices, "outputs" | "meters"> & OwnCodeServices,
+  { call: row, agentId, tenant, createdBy }: LaterCall,
+  { template, call, answer, trail }: LaterEnd,
+): Promise<{ readonly change: OutsideChange; readonly events: readonly AgentEventBody[]; readonly at: Date }> {
+  const clock = new StageClock(row.stages, services, null);
+  const now = services.clock.now().getTime();
+  const durationMs = Math.max(0, now - new Date(row.startedAt ?? now).getTime());
+  const code = ownCodeOf(services, { id: agentId, tenant, createdBy }, `the call ${row.id} of ${row.name}`, "TOOL");
+  const outcome = await runOwnCode(code, () =>
+    endRun(
+      { services, agent: { createdBy }, template },
+      {
+        call,
+        callId: row.id,
+        answer,
+        soFar: null,
+        durationMs,
+        clock,
+        output: null,
+        warnings: [],
+        files: [],
+        refusedHosts: NO_HOSTS,
+        child: null,
+        signal: AbortSignal.timeout(template.toolTimeoutMs),
+        cachedFrom: null,
+        fresh: async () => null,
+      },
+    ),
+  );
+  const at = services.clock.now();
+  const step = endStep(row, outcome, at, trail);
+  const traced = template.trace ? stageEvents(row.id, row.stages, outcome.stages) : [];
+  return {
+    change: { wake: true, transitions: [step.transition] },
+    events: [...outcome.warnings.map(toolWarning), ...traced, ...endEvents(step.call, template)],
+    at,
+  };
+}
+
+export function failedElsewhere(message: string): Result<never, Refusal> {
+  return refused({ type: "execution_failed", stage: "execution", message, cause: {} });
+}
 
 const READ: Statement<{ later: LaterCall }, [callId: string]> = {
   name: "read_later_call",
-  text: `SELECT json_build_object('call', ${CALL_VIEW}, 'agentId', a.id, 'tenant', a.tenant, 'createdBy', a.created_by, 'templateId', a.template_id) AS later
-    FROM tool_call t JOIN agent a ON a.id = t.agent_id WHERE t.id = $1 AND t.state = 'WAITING'`,
+  text: `SELECT json_build_object(${LATER_FIELDS}) AS later FROM tool_call t JOIN agent a ON a.id = t.agent_id WHERE t.id = $1 AND t.state = 'WAITING'`,
 };
 
-type LaterServices = {
+type TimeOutServices = OwnCodeServices & {
   readonly sql: Sql;
   readonly log: EventLog;
-  readonly clock: Clock;
   readonly templates: ReadonlyMap<string, Pick<CallTemplate, "trace">>;
 };
 
 /** Ends a call whose result has not come in time, unless it came first. */
-export async function timeOutLater({ sql, log, clock, templates }: LaterServices, callId: string): Promise<void> {
+export async function timeOutLater({ sql, log, clock, templates }: TimeOutServices, callId: string): Promise<void> {
   const [found] = await sql.query(READ, [callId]);
   if (found === undefined) return;
   const { call, agentId, tenant, createdBy, templateId } = found.later;

@@ -3,12 +3,14 @@ import type { Result } from "../../lib/result.ts";
 import { messageOf } from "../../lib/text.ts";
 import { hookAnswer, type ToolOutcome } from "../tools/tool-hooks.ts";
 import { readToolResult, type ToolResult } from "../tools/tool-result.ts";
+import type { StartedChild } from "../tools/child.ts";
 import type { NotedFile } from "../workspace/known-files.ts";
 import { readPostToolUseAnswer, hookCall, hooksFor } from "./hooks.ts";
 import type { RefusedHosts } from "./hosts/call-hosts.ts";
 import type { ToolOutputs } from "./outputs.ts";
 import type { CallOutput } from "./programs/call-output.ts";
-import { toolCallError, type Refusal } from "./refusals/refusal.ts";
+import { callStep, type CallStep, type CallView, type Trail } from "./call.ts";
+import { refusedFacts, refusedTrail, replacedFacts, toolCallError, type Refusal } from "./refusals/refusal.ts";
 import { refusedResult } from "./refusals/refusal-details.ts";
 import type { FreshResult } from "./results/result-cache.ts";
 import type { CallScope } from "./scope.ts";
@@ -30,10 +32,12 @@ type CallRecord = {
   readonly files: readonly NotedFile[];
   /** The hosts that it could not reach, and that a person may allow. */
   readonly refusedHosts: RefusedHosts;
+  /** The child that it starts; null for none. */
+  readonly child: StartedChild | null;
 };
 
-/** The tool's result comes later, within `dueMs`. */
-export type LaterOutcome = CallRecord & { readonly kind: "later"; readonly dueMs: number };
+/** The tool's result comes later, within `dueMs`; null for that of a child, which has all the time it needs. */
+export type LaterOutcome = CallRecord & { readonly kind: "later"; readonly dueMs: number | null };
 
 export type CallOutcome = EndedOutcome | LaterOutcome;
 
@@ -59,7 +63,7 @@ export type EndedOutcome = CallRecord &
   );
 
 /** A call whose tool has answered, or whose answer was given later. */
-export type Ran = Pick<CallRecord, "durationMs" | "warnings" | "files" | "refusedHosts"> & {
+export type Ran = Pick<CallRecord, "durationMs" | "warnings" | "files" | "refusedHosts" | "child"> & {
   readonly call: Validated;
   readonly callId: string;
   /** The answer in any form: tools are other people's code. */
@@ -83,7 +87,7 @@ type EndScope = {
 
 /** The outcome of a call after its post hooks and the formatting. Never rejects. */
 export async function endRun({ services, agent, template }: EndScope, ran: Ran): Promise<EndedOutcome> {
-  const { call, callId, answer, soFar, durationMs, clock, output, files, refusedHosts } = ran;
+  const { call, callId, answer, soFar, durationMs, clock, output, files, refusedHosts, child } = ran;
   const { tool } = call;
   const hooked = await throughPostHooks(() => outcomeOf(answer, soFar, durationMs), call, { agent, template }, ran.signal);
   const warnings = [...ran.warnings, ...hooked.warnings];
@@ -94,6 +98,7 @@ export async function endRun({ services, agent, template }: EndScope, ran: Ran):
     keptOutputBytes: bytes,
     files,
     refusedHosts,
+    child,
   });
   if (hooked.withheldBy !== null) {
     const original = outcomeOf(answer, soFar, durationMs).output;
@@ -194,4 +199,18 @@ export async function keep(
   } finally {
     if (collected?.isOnDisk === true) await outputs.discardCollected(callId).catch(() => {});
   }
+}
+
+/** The step of a call to its end. */
+export function endStep(call: CallView, outcome: EndedOutcome, at: Date, trail?: Trail): CallStep {
+  const { keptOutputBytes } = outcome;
+  const common = { stages: outcome.stages, completedAt: at.toISOString(), durationMs: outcome.durationMs };
+  if (outcome.kind === "refused") {
+    const { refusal, said, soFar } = outcome;
+    const { output, details } = said ?? refusedResult(refusal, soFar);
+    const facts = { ...common, ...(said === null ? refusedFacts(refusal) : replacedFacts(refusal, said)), output };
+    return callStep(call, "FAILED", at, facts, { details, keptOutputBytes }, trail ?? refusedTrail(refusal));
+  }
+  const { output, details, cachedFrom } = outcome;
+  return callStep(call, "COMPLETED", at, { ...common, output, cachedFrom }, { details, keptOutputBytes }, trail);
 }

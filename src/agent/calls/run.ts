@@ -2,6 +2,7 @@ import { ENDED } from "../../lib/aborted.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { msSince } from "../../lib/time.ts";
 import { agentPermissions, guardedWorkspace } from "../policy/agent-policy.ts";
+import { ChildStarted, receiptOf } from "../tools/child.ts";
 import { Later } from "../tools/later.ts";
 import { ownCodeOf, runOwnCode } from "../tools/own-code.ts";
 import type { Tool } from "../tools/tool.ts";
@@ -75,15 +76,22 @@ async function runStages(ready: ReadyCall, scope: CallScope, interrupt: AbortSig
   const refusedHosts = used.hosts === null || isAborted(executed) ? NO_HOSTS : await used.hosts.refused();
   const warnings = [...slow(tool.name, durationMs, template.slowToolMs), ...left(tool.name, leftOut.events)];
   const answer = executed.ok ? executed.value.answer : undefined;
-  if (answer instanceof Later) {
+  const child = answer instanceof ChildStarted ? answer.child : null;
+  if (answer instanceof Later || child?.isBackground === false) {
     const { bytes, problems } = await keep(services.outputs, ready.call.id, used.output, null);
-    const record = { stages: clock.stages, durationMs, files: noted, refusedHosts, keptOutputBytes: bytes };
-    return { kind: "later", dueMs: answer.dueMs ?? template.deferredTimeoutMs, ...record, warnings: [...warnings, ...problems] };
+    const record = { stages: clock.stages, durationMs, files: noted, refusedHosts, keptOutputBytes: bytes, child };
+    return {
+      kind: "later",
+      dueMs: answer instanceof Later ? (answer.dueMs ?? template.deferredTimeoutMs) : null,
+      ...record,
+      warnings: [...warnings, ...problems],
+    };
   }
   return endRun(scope, {
     call: ready.confirmed.call,
     callId: ready.call.id,
-    answer: executed.ok ? accepted(answer) : executed,
+    answer: executed.ok ? accepted(answer instanceof ChildStarted ? receiptOf(answer.child) : answer) : executed,
+    child,
     soFar,
     durationMs,
     clock,

@@ -4,16 +4,16 @@ import type { Sql, Statement } from "../../db/sql.ts";
 import type { AgentEventBody } from "../../events/event.ts";
 import type { TodoItem } from "../../events/snapshots.ts";
 import { toJson, type Json } from "../../lib/json.ts";
-import { COUNT, milliseconds, TEXTS, withDefault, type Complete } from "../../lib/setting.ts";
+import { closed, COUNT, milliseconds, TEXT, TEXTS, withDefault, type Complete } from "../../lib/setting.ts";
 import { byteLength, headBytes } from "../../lib/text.ts";
 import type { Meters } from "../../telemetry/meters.ts";
-import { type ServerFolders, agentPermissions, agentPolicy, guardedWorkspace } from "../policy/agent-policy.ts";
+import { type PolicyWorld, type ServerFolders, agentPermissions, agentPolicy, guardedWorkspace } from "../policy/agent-policy.ts";
 import { coverRule } from "../policy/cover-rule.ts";
 import type { RememberedHostRules } from "../policy/hosts/remembered-host-rules.ts";
 import type { Permission, PolicyBox } from "../policy/permission.ts";
-import type { Vocabulary } from "../policy/permission-source.ts";
 import type { RuleValues } from "../policy/rule-values.ts";
 import { storedRules } from "../policy/stored-rules.ts";
+import { PERMISSION_SETTINGS } from "../policy/permission-source.ts";
 import { DAY_MS } from "../../lib/time.ts";
 import { MOST_DEFERRED_MS } from "../tools/later.ts";
 import type { OwnCodeServices } from "../tools/own-code.ts";
@@ -28,6 +28,7 @@ import type { Workspace } from "../workspace/workspace.ts";
 import type { CallingAgent } from "./call.ts";
 import type { CallHooks } from "./hooks.ts";
 import { type AskInBackground, HostGate, type CallHosts, ProgramHosts } from "./hosts/call-hosts.ts";
+import type { StartingChildren } from "./children.ts";
 import type { CallTokens } from "./call-tokens.ts";
 import type { LateResults } from "./late-results.ts";
 import type { ToolOutputs } from "./outputs.ts";
@@ -35,6 +36,27 @@ import type { CallOutput } from "./programs/call-output.ts";
 import { type ProgramServices, CallPrograms, type ProgramPlace } from "./programs/programs.ts";
 import type { RecentResults, ResultCache } from "./results/result-cache.ts";
 import type { ServerShells, ShellCall } from "./shells/server-shells.ts";
+
+export const SUBAGENT_SETTINGS = {
+  /** The names of the templates whose agents may be started. Must be given. */
+  templates: Type.Immutable(Type.Array(TEXT, { minItems: 1 })),
+  /** How many levels of agents may stand below, up to 8. 1 if omitted. */
+  depth: withDefault(Type.Integer({ minimum: 1, maximum: 8 }), 1),
+  /** How many agents that one agent has started may be at work concurrently. 5 if omitted. */
+  atOnce: withDefault(Type.Integer({ minimum: 1, maximum: 64 }), 5),
+  /** True if they begin with the model and the tool timeout of the agent that starts them. False if omitted. */
+  inheritConfig: withDefault(Type.Boolean(), false),
+  /** Their folder: that of the agent that starts them, or an empty one of their own. `parent` if omitted. */
+  workspace: withDefault(Type.Enum(["parent", "own"]), "parent"),
+  /** Settings of the agents that are started, in addition to those of their templates. None if omitted. */
+  overrides: withDefault(
+    closed({
+      /** A permission that tightens theirs. None if omitted. */
+      permission: Type.Optional(closed(PERMISSION_SETTINGS)),
+    }),
+    {},
+  ),
+};
 
 export const CALL_SETTINGS = {
   /** Names of the tools that its agents have. All if omitted. */
@@ -60,6 +82,8 @@ export const CALL_SETTINGS = {
 
 export type CallTemplate = Complete<typeof CALL_SETTINGS> & {
   readonly id: string;
+  /** The agents that its agents may start; null for none. */
+  readonly subagents: Complete<typeof SUBAGENT_SETTINGS> | null;
   readonly permission: Permission;
   /** The box in which its agents' programs run; null without one. */
   readonly box: PolicyBox | null;
@@ -81,7 +105,7 @@ export type CallOwner = {
   commitTodos(callId: string, todos: NonNullable<OwnerChange["todos"]>, event: AgentEventBody): Promise<boolean>;
 };
 
-export type JudgeServices = Vocabulary & ServerFolders & { readonly sql: Sql; readonly folders: AnsweringFolders };
+export type JudgeServices = PolicyWorld & ServerFolders & { readonly sql: Sql; readonly folders: AnsweringFolders };
 
 export type CallServices = JudgeServices &
   OwnCodeServices &
@@ -97,6 +121,8 @@ export type CallServices = JudgeServices &
     readonly askInBackground: AskInBackground;
     readonly shells: ServerShells;
     readonly callTokens: Pick<CallTokens, "of">;
+    /** True for the name of a configured model. */
+    readonly hasModel: (name: string) => boolean;
   };
 
 export type CallScope = {
@@ -105,6 +131,7 @@ export type CallScope = {
   readonly agent: CallingAgent;
   readonly owner: CallOwner;
   readonly results: ResultCache;
+  readonly children: StartingChildren;
 };
 
 /** The largest data of one TOOL_CUSTOM_EVENT, in bytes of JSON. */
@@ -126,7 +153,7 @@ export type RunningCall = {
 };
 
 export function toolContext(
-  { services, template, agent, owner }: CallScope,
+  { services, template, agent, owner, children }: CallScope,
   { callId, toolName, ended, leftOut, output, values, files, hosts, waits }: RunningCall,
 ): (signal: AbortSignal) => ToolContext {
   const workspace = guardedWorkspace(services, agent.workspace, agentPermissions(template, agent.permission, services), values);
@@ -191,12 +218,13 @@ export function toolContext(
       room ??= owner.room(ended).finally(() => (room = null));
       return room;
     },
+    startChild: (request) => children.start(services, agent, template.subagents, callId, request),
     completionToken: () => services.callTokens.of({ tenant: agent.tenant, callId }),
   });
 }
 
 function programPlace(
-  { services, template, agent }: Omit<CallScope, "owner" | "results">,
+  { services, template, agent }: Omit<CallScope, "owner" | "results" | "children">,
   workspace: Workspace,
 ): Omit<ProgramPlace, "mayReach" | "waits" | "lease"> {
   return {

@@ -8,18 +8,13 @@ import { byteLength } from "../../lib/text.ts";
 import { actorRef, maySee, type Actor, type CommandRefusal, type Outcome } from "../actors/actor.ts";
 import { answerOf, claimKey, keyedWrite, onceByKey, type KeyedRequest } from "../actors/idempotency.ts";
 import { requestersOf } from "../approvals/approval.ts";
-import { CALL_VIEW, isFinal, type CallView } from "../calls/call.ts";
+import { isFinal } from "../calls/call.ts";
 import type { CallOfTenant } from "../calls/call-tokens.ts";
-import { endEvents, stageEvents } from "../calls/events.ts";
-import { NO_HOSTS } from "../calls/hosts/call-hosts.ts";
-import { endRun, type EndedOutcome } from "../calls/outcome.ts";
-import { issueLines, type Refusal } from "../calls/refusals/refusal.ts";
-import { StageClock } from "../calls/stage-clock.ts";
-import { discover, validate, type Validated } from "../calls/stages/validation.ts";
-import { toolWarning } from "../loop/commits/calls-judged.ts";
-import { stepOf } from "../loop/commits/calls-run.ts";
-import { templateOf, type AgentServices, type Template } from "../loop/scope.ts";
-import { ownCodeOf, runOwnCode } from "../tools/own-code.ts";
+import { endOfLater, failedElsewhere, LATER_FIELDS, toolOfLater, type LaterCall } from "../calls/later.ts";
+import { issueLines } from "../calls/refusals/refusal.ts";
+import type { Validated } from "../calls/stages/validation.ts";
+import { templateOf } from "../conversation/agent-template.ts";
+import type { AgentServices, Template } from "../loop/scope.ts";
 
 /** An actor, or the bearer of a call's own token, who may complete that call alone. */
 export type Completer =
@@ -40,19 +35,11 @@ export const RESULT_BYTES = 1024 * 1024;
 /** The waits for a call whose tool has not answered yet that its result comes later, in ms: a worker may be that fast. */
 const UNTIL_WAITING_MS = [20, 50, 100, 200, 400, 800, 1_600];
 
-type FoundCall = {
-  readonly call: CallView;
-  readonly agentId: string;
-  readonly tenant: string;
-  readonly createdBy: string;
-  readonly templateId: string;
-  readonly hooks: readonly string[];
-  readonly requesters: readonly ActorRef[];
-};
+type FoundCall = LaterCall & { readonly requesters: readonly ActorRef[] };
 
 const FIND: Statement<{ found: FoundCall }, [callId: string, tenant: string]> = {
   name: "find_call_to_complete",
-  text: `SELECT json_build_object('call', ${CALL_VIEW}, 'agentId', a.id, 'tenant', a.tenant, 'createdBy', a.created_by, 'templateId', a.template_id, 'hooks', coalesce(a.hooks, '[]'::json),
+  text: `SELECT json_build_object(${LATER_FIELDS},
       'requesters', (SELECT coalesce(jsonb_agg(DISTINCT q.who), '[]') FROM (${requestersOf("SELECT $1::text AS id")}) q)) AS found
     FROM tool_call t JOIN agent a ON a.id = t.agent_id WHERE t.id = $1 AND t.tenant = $2`,
 };
@@ -139,24 +126,20 @@ async function tryToComplete(
     if (state !== "WAITING") return refused(notWaiting(state));
     const known = knownParts(services, found);
     if (!known.ok) return known;
-    const { template, call } = known.value;
-    const issues = answer.ok ? call.tool.resultIssues(answer.value) : [];
+    const issues = answer.ok ? known.value.call.tool.resultIssues(answer.value) : [];
     if (issues.length > 0)
       return refused({
         code: "INVALID",
         field: ["result"],
         message: `the result does not fit: ${issueLines(issues).join("\n")}`,
       });
-    const code = ownCodeOf(services, { id: found.agentId, tenant, createdBy: found.createdBy }, `the call ${callId}`, "TOOL");
-    const outcome = await runOwnCode(code, () => outcomeOf(services, found, { template, call, answer }));
-    const at = services.clock.now();
-    const step = stepOf(found.call, outcome, at, { note: "completed from elsewhere", by: actorRef(keyed.actor) });
-    const traced = template.trace ? stageEvents(callId, found.call.stages, outcome.stages) : [];
-    const events = [...outcome.warnings.map(toolWarning), ...traced, ...endEvents(step.call, template)];
+    const trail = { note: "completed from elsewhere", by: actorRef(keyed.actor) };
+    const given = answer.ok ? accepted(resultOf(answer.value)) : failedElsewhere(answer.refusal);
+    const { change, events, at } = await endOfLater(services, found, { ...known.value, answer: given, trail });
     const committed = await services.log.commit(
       tenant,
       { agentId: found.agentId, createdBy: found.createdBy, events: events.map((body) => ({ at, body })) },
-      { ...claimKey(keyed, callId, at), wake: true, transitions: [step.transition] },
+      { ...claimKey(keyed, callId, at), ...change },
       keyedWrite(keyed, at),
     );
     // Another was first: the row says who.
@@ -179,50 +162,17 @@ async function untilWaiting(sql: Sql, callId: string, tenant: string): Promise<F
 type KnownParts = { readonly template: Template; readonly call: Validated };
 
 /** The template and the tool of the call: without them the hooks that guard its result are unknown. */
-function knownParts(
-  services: AgentServices,
-  { call, agentId, tenant, templateId, hooks }: FoundCall,
-): Result<KnownParts, CommandRefusal> {
+function knownParts(services: AgentServices, found: FoundCall): Result<KnownParts, CommandRefusal> {
   const unavailable = (missing: string): Result<never, CommandRefusal> =>
     refused({
       code: "UNAVAILABLE",
       field: null,
       message: `${missing} of this call is not configured on this server: the call still waits, send the result again when it is`,
     });
-  const template = templateOf(services, { templateId, hooks });
+  const template = templateOf(services, found);
   if ("missing" in template) return unavailable(template.missing);
-  const request = { tenant, agentId, callId: call.id, name: call.name, form: "json", input: call.effectiveInput } as const;
-  const found = discover(request, { all: services.tools, enabled: services.tools });
-  if (!found.ok) return unavailable(`the tool ${call.name}`);
-  const validated = validate(found.value);
-  return validated.ok ? accepted({ template, call: validated.value }) : unavailable(`the form of the tool ${call.name}`);
-}
-
-async function outcomeOf(
-  services: AgentServices,
-  { call: row, createdBy }: FoundCall,
-  { template, call, answer }: KnownParts & { readonly answer: Answer },
-): Promise<EndedOutcome> {
-  const clock = new StageClock(row.stages, services, null);
-  const durationMs = Math.max(0, services.clock.now().getTime() - new Date(row.startedAt ?? services.clock.now()).getTime());
-  return endRun(
-    { services, agent: { createdBy }, template },
-    {
-      call,
-      callId: row.id,
-      answer: answer.ok ? accepted(resultOf(answer.value)) : refused(failed(answer.refusal)),
-      soFar: null,
-      durationMs,
-      clock,
-      output: null,
-      warnings: [],
-      files: [],
-      refusedHosts: NO_HOSTS,
-      signal: new AbortController().signal,
-      cachedFrom: null,
-      fresh: async () => null,
-    },
-  );
+  const call = toolOfLater(services.tools, found);
+  return call === null ? unavailable(`the tool ${found.call.name}`) : accepted({ template, call });
 }
 
 /** A text is read as it is, other JSON as its text. */
@@ -230,10 +180,6 @@ function resultOf(result: Json): { readonly output: string; readonly details: Js
   return typeof result === "string"
     ? { output: result, details: null }
     : { output: JSON.stringify(result, null, 2), details: result };
-}
-
-function failed(message: string): Refusal {
-  return { type: "execution_failed", stage: "execution", message, cause: {} };
 }
 
 function sizeProblem(answer: Answer): CommandRefusal | null {

@@ -9,7 +9,7 @@ import { missingAbility, type Actor, type Outcome, type CommandRefusal } from ".
 import type { OwnPermission } from "../policy/agent-policy.ts";
 import { readPermission } from "../policy/permission-source.ts";
 import type { AgentServices } from "../loop/scope.ts";
-import { agentRow, createdEvent, type NewAgent, readTitle } from "./agent-row.ts";
+import { agentRow, createdEvent, type NewAgent, readTitle } from "../calls/agent-row.ts";
 import { MAX_TIMEOUT_MS } from "../tools/tool.ts";
 import { folderHung } from "../workspace/answering-folders.ts";
 import { isInRoots } from "../workspace/roots.ts";
@@ -92,6 +92,7 @@ async function tryToCreate(
     permission: permission.value,
     hooks: request.hooks,
     title: title.value,
+    spawned: null,
     at,
   };
   const write = newWrite(id);

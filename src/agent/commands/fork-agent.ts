@@ -7,7 +7,7 @@ import { missingAbility, maySteer, type Actor, type Outcome, type CommandRefusal
 import { answerOf, claimKey, onceByKey, type KeyedRequest } from "../actors/idempotency.ts";
 import type { AgentServices } from "../loop/scope.ts";
 import type { OwnPermission } from "../policy/agent-policy.ts";
-import { agentRow, createdEvent, type NewAgent } from "./agent-row.ts";
+import { agentRow, createdEvent, type NewAgent } from "../calls/agent-row.ts";
 import { findAgent } from "./find-agent.ts";
 
 /** Ids are the rows'. */
@@ -82,7 +82,7 @@ async function tryToFork(
   const id = randomUUIDv7();
   const at = services.clock.now();
   const { templateId, model, workspace, toolTimeoutMs, permission, title, hooks } = parent;
-  const agent: NewAgent = { id, actor, templateId, model, workspace, toolTimeoutMs, permission, hooks, title, at };
+  const agent: NewAgent = { id, actor, templateId, model, workspace, toolTimeoutMs, permission, hooks, title, spawned: null, at };
   const outcome = await services.log.commit(
     actor.tenant,
     { agentId: id, createdBy: actor.id, events: [createdEvent(agent, found.value.id)] },

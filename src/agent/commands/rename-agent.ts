@@ -1,8 +1,10 @@
-import { accepted, type Result } from "../../lib/result.ts";
+import type { Statement } from "../../db/sql.ts";
+import { accepted, refused, type Result } from "../../lib/result.ts";
 import { actorRef, type Actor, type Outcome, type CommandRefusal } from "../actors/actor.ts";
 import type { AgentServices } from "../loop/scope.ts";
-import { readTitle } from "./agent-row.ts";
-import { findSteered } from "./find-agent.ts";
+import { readTitle } from "../calls/agent-row.ts";
+import { findSteered, type FoundAgent } from "./find-agent.ts";
+import { agentsBelow, interruptAgent } from "./turn.ts";
 
 /** Null removes the title. */
 export type RenameAgent = { readonly agentId: string; readonly title: string | null };
@@ -32,27 +34,56 @@ export async function renameAgent(
   throw new Error(`agent ${request.agentId} could not be renamed in ${TRIES} tries`);
 }
 
-export type ArchiveAgent = { readonly agentId: string; readonly isArchived: boolean };
+export type ArchiveAgent = {
+  readonly agentId: string;
+  readonly isArchived: boolean;
+  /** True to archive it although agents below it are at work. */
+  readonly tree: boolean;
+};
+
+const COUNT_WORKING: Statement<{ working: number }, [agentIds: readonly string[]]> = {
+  name: "count_working_agents",
+  text: "SELECT count(*)::int AS working FROM agent WHERE id = ANY ($1) AND state <> 'READY'",
+};
 
 /**
  * Archives an agent, or unarchives it. An archived agent accepts no messages and is listed only on request. Work under
- * way ends as usual, but background shells are ended, and a turn that only waits ends as interrupted. Without a change
- * there is no event.
+ * way ends as usual, but background shells are ended, and a turn that only waits ends as interrupted. Agents below it go
+ * with it. Without a change there is no event.
  */
 export async function archiveAgent(
-  services: Pick<AgentServices, "sql" | "log" | "clock">,
+  services: AgentServices,
   actor: Actor,
-  { agentId, isArchived }: ArchiveAgent,
+  { agentId, isArchived, tree }: ArchiveAgent,
 ): Promise<Result<Outcome, CommandRefusal>> {
   const found = await findSteered(services.sql, actor, agentId, "archiving");
   if (!found.ok) return found;
-  const { id, createdBy } = found.value;
-  const at = services.clock.now();
+  const below = await agentsBelow(services.sql, agentId);
+  const [row] = below.length === 0 ? [] : await services.sql.query(COUNT_WORKING, [below]);
+  const working = row?.working ?? 0;
+  if (isArchived && working > 0) {
+    const message = `${working} agents below it are at work: wait for them, or archive the tree with \`tree: true\``;
+    if (!tree) return refused({ code: "CHILDREN_WORK", field: ["agentId"], message });
+    await interruptAgent(services, actor, { agentId, note: "the tree is archived", tree: true });
+  }
+  const { createdBy } = found.value;
+  const own = await archiveOne(services, actor, { id: agentId, createdBy }, isArchived);
+  for (const id of below) await archiveOne(services, actor, { id, createdBy }, isArchived);
+  return accepted(own);
+}
+
+async function archiveOne(
+  { log, clock }: Pick<AgentServices, "log" | "clock">,
+  actor: Actor,
+  { id, createdBy }: Pick<FoundAgent, "id" | "createdBy">,
+  isArchived: boolean,
+): Promise<Outcome> {
+  const at = clock.now();
   const body = { kind: isArchived ? "AGENT_ARCHIVED" : "AGENT_UNARCHIVED", changedBy: actorRef(actor) } as const;
-  const part = { agentId: id, createdBy, events: [{ at, body }] };
-  const outcome = await services.log.commit(actor.tenant, part, {
-    wake: true,
-    archive: { at: isArchived ? at.toISOString() : null },
-  });
-  return accepted({ id, position: outcome.outcome === "COMMITTED" ? outcome.position : null });
+  const outcome = await log.commit(
+    actor.tenant,
+    { agentId: id, createdBy, events: [{ at, body }] },
+    { wake: true, archive: { at: isArchived ? at.toISOString() : null } },
+  );
+  return { id, position: outcome.outcome === "COMMITTED" ? outcome.position : null };
 }

@@ -10,21 +10,51 @@ import { isFinal } from "../calls/call.ts";
 import type { AgentServices } from "../loop/scope.ts";
 import { findSteered, findSteeredPart, ARCHIVED, type FoundAgent } from "./find-agent.ts";
 
-export type InterruptAgent = { readonly agentId: string; readonly note: string | null };
+export type InterruptAgent = {
+  readonly agentId: string;
+  readonly note: string | null;
+  /** True for all agents below it, too, also those that it left running in the background. */
+  readonly tree: boolean;
+};
 
-/** Requests the end of the running turn. An idle agent is unaffected, and its next message works. */
+const FIND_BELOW: Statement<{ id: string }, [agentId: string]> = {
+  name: "find_agents_below",
+  text: `WITH RECURSIVE below (id, depth) AS (SELECT id, depth FROM agent WHERE parent_id = $1 UNION ALL SELECT a.id, a.depth FROM below JOIN agent a ON a.parent_id = below.id)
+    SELECT id FROM below ORDER BY depth, id`,
+};
+
+/** The agents below another, those nearer to it first. */
+export async function agentsBelow(sql: Sql, agentId: string): Promise<readonly string[]> {
+  return (await sql.query(FIND_BELOW, [agentId])).map(({ id }) => id);
+}
+
+/**
+ * Requests the end of the running turn, with the children that it waits for. An idle agent is unaffected, and its next
+ * message works. The agents of a tree are interrupted one by one, the agent itself first: it starts no others meanwhile.
+ */
 export async function interruptAgent(
   services: AgentServices,
   actor: Actor,
-  { agentId, note }: InterruptAgent,
-): Promise<Result<Outcome, CommandRefusal>> {
+  { agentId, note, tree }: InterruptAgent,
+): Promise<Result<Outcome & { readonly interrupted: readonly string[] }, CommandRefusal>> {
   const found = await findSteered(services.sql, actor, agentId, "interrupting");
   if (!found.ok) return found;
   const tooLong = noteProblem(note);
   if (tooLong !== null) return refused(tooLong);
+  const own = await interruptOne(services, actor, found.value, note);
+  const below = tree ? await agentsBelow(services.sql, agentId) : [];
+  for (const id of below) await interruptOne(services, actor, { id, createdBy: found.value.createdBy }, note);
+  return accepted({ ...own, interrupted: [agentId, ...below] });
+}
+
+async function interruptOne(
+  services: AgentServices,
+  actor: Actor,
+  { id, createdBy }: Pick<FoundAgent, "id" | "createdBy">,
+  note: string | null,
+): Promise<Outcome> {
   const at = services.clock.now();
   const said = note === null ? null : storable(note);
-  const { id, createdBy } = found.value;
   const outcome = await services.log.commit(
     actor.tenant,
     {
@@ -36,10 +66,10 @@ export async function interruptAgent(
   );
   switch (outcome.outcome) {
     case "COMMITTED":
-      return accepted({ id, position: outcome.position });
+      return { id, position: outcome.position };
     // The turn has ended meanwhile.
     case "CONFLICT":
-      return accepted({ id, position: null });
+      return { id, position: null };
     case "KEY_USED":
       throw new Error("an interrupt has no idempotency key");
   }

@@ -11,9 +11,10 @@ import { parked, turnEnded } from "./commits/turns.ts";
 import { AgentFiles, FolderWait } from "./files/agent-files.ts";
 import { Interrupt, WakeUp } from "./signals.ts";
 import { release, releaseForLater, type Lease, type Term } from "./lease.ts";
-import { hasShellElsewhere, nextAction, type Action, type Activity, type Bounds } from "./next-action.ts";
+import { hasShellElsewhere, isTurnWanted, nextAction, type Action, type Activity, type Bounds } from "./next-action.ts";
 import { Owner } from "./owner.ts";
-import { type AgentServices, templateOf, type Missing, type Template } from "./scope.ts";
+import { type AgentServices, type Template } from "./scope.ts";
+import { templateOf, type Missing } from "../conversation/agent-template.ts";
 import { recover, sealTurn, startTurn } from "./turn.ts";
 import { StepRunner } from "./step.ts";
 import { ToolCalls } from "./tool-calls.ts";
@@ -218,7 +219,7 @@ export class Loop {
   }
 
   async #strand(view: AgentView, missing: string): Promise<boolean> {
-    if (view.state === "READY" && view.waiting.length === 0 && view.retryTurn === null) return this.#park(view);
+    if (view.state === "READY" && !isTurnWanted(view)) return this.#park(view);
     if (view.state === "READY") startTurn(this.owner, view, this.#services.clock.now());
     else {
       const message = `${missing} of this agent is not configured: add it to the configuration and start again`;

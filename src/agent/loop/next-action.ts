@@ -37,8 +37,7 @@ export type Action =
 
 /** Decides from the rows alone what an agent does next. First run, approval, crash and takeover are one path. */
 export function nextAction(view: AgentView, activity: Activity, bounds: Bounds): Action {
-  if (view.state === "READY")
-    return view.waiting.length > 0 || view.retryTurn !== null ? { kind: "start turn" } : { kind: "park" };
+  if (view.state === "READY") return isTurnWanted(view) ? { kind: "start turn" } : { kind: "park" };
 
   const unfinished = view.calls.filter(
     (call) => call.state === "EXECUTING" && !activity.runningCalls.has(call.id) && !activity.repeatableCalls.has(call.id),
@@ -56,6 +55,11 @@ export function nextAction(view: AgentView, activity: Activity, bounds: Bounds):
   if (isAnswering && view.calls.some((call) => !isFinal(call.state))) return nextOfCalls(view, activity, bounds);
   if (isAnswering && view.waits.length > 0) return whileWaiting(view, activity);
   return view.stepsInTurn >= bounds.maxSteps ? { kind: "end turn", reason: "MAX_STEPS" } : { kind: "start step" };
+}
+
+/** A message, a retry, or the end of a child in the background begins a turn. */
+export function isTurnWanted({ waiting, retryTurn, notices, isArchived }: AgentView): boolean {
+  return waiting.length > 0 || retryTurn !== null || (!isArchived && notices.some(({ source }) => source === "CHILD"));
 }
 
 function nextOfCalls(view: AgentView, activity: Activity, bounds: Bounds): Action {

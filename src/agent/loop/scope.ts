@@ -7,11 +7,10 @@ import { COUNT, TEXT, withDefault, type Complete } from "../../lib/setting.ts";
 import type { Version } from "../../telemetry/version.ts";
 import type { ActorNames } from "../actors/actor-names.ts";
 import type { ApprovalTemplate } from "../approvals/scope.ts";
-import type { CallHooks } from "../calls/hooks.ts";
 import type { CallTemplate, CallServices } from "../calls/scope.ts";
 import type { ToolSlots } from "../calls/slots.ts";
 import type { Images } from "../conversation/images.ts";
-import type { ModelHooks } from "../conversation/model-hooks.ts";
+import type { Hooks } from "../conversation/agent-template.ts";
 import type { RequestRoom, CancelledModelCalls } from "../conversation/request-room.ts";
 import type { ConversationTemplate } from "../conversation/scope.ts";
 import type { Transcripts } from "../conversation/transcript.ts";
@@ -19,8 +18,6 @@ import type { Model } from "../models/model.ts";
 import type { FileWatches, RememberedFiles } from "../workspace/changes/file-watches.ts";
 import type { WorkspaceFolders } from "../workspace/roots.ts";
 import type { KnownParts, LeaseTimes } from "./lease.ts";
-
-export type Hooks = CallHooks & ModelHooks;
 
 export const TURN_SETTINGS = {
   /** Name of one of the configured models. Must be given. */
@@ -38,40 +35,6 @@ export const TURN_SETTINGS = {
   unknownOutcome: withDefault(Type.Enum(["seal", "ask"]), "seal"),
 };
 
-export type Missing = { readonly missing: string };
-
-export type Configuration = {
-  readonly templates: ReadonlyMap<string, Template>;
-  readonly agentHooks: ReadonlyMap<string, Hooks>;
-};
-
-/** The template of an agent, with the agent's own hooks after the template's. */
-export function templateOf(
-  { templates, agentHooks }: Configuration,
-  { templateId, hooks }: { readonly templateId: string; readonly hooks: readonly string[] },
-): Template | Missing {
-  const template = templates.get(templateId);
-  if (template === undefined) return { missing: `the template ${templateId}` };
-  let all = template.hooks;
-  for (const own of hooks) {
-    const named = agentHooks.get(own);
-    if (named === undefined) return { missing: `the set of hooks ${own} (agentHooks)` };
-    all = joinHooks(all, named);
-  }
-  return { ...template, hooks: all };
-}
-
-function joinHooks(one: Hooks, other: Hooks): Hooks {
-  return {
-    preToolUse: [...one.preToolUse, ...other.preToolUse],
-    postToolUse: [...one.postToolUse, ...other.postToolUse],
-    around: [...one.around, ...other.around],
-    preModel: [...one.preModel, ...other.preModel],
-    postModel: [...one.postModel, ...other.postModel],
-    messagesChanged: [...one.messagesChanged, ...other.messagesChanged],
-  };
-}
-
 export type Template = CallTemplate &
   ApprovalTemplate &
   ConversationTemplate &
@@ -84,7 +47,7 @@ export type TenantServices = Pick<CallServices, "tools"> &
   };
 
 /** The services of a server that do not depend on the tenant. `slots` has the places of the whole server. */
-export type ServerServices = Omit<AgentServices, keyof TenantServices | "askInBackground"> & {
+export type ServerServices = Omit<AgentServices, keyof TenantServices | "askInBackground" | "treeTemplate" | "hasModel"> & {
   readonly of: (tenant: string) => AgentServices;
 };
 

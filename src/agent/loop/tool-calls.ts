@@ -7,6 +7,7 @@ import { judgeCall, type ReadyCall } from "../calls/judge.ts";
 import { runCall } from "../calls/run.ts";
 import type { EndedOutcome, LaterOutcome } from "../calls/outcome.ts";
 import { ResultCache } from "../calls/results/result-cache.ts";
+import { StartingChildren } from "../calls/children.ts";
 import type { CallScope } from "../calls/scope.ts";
 import type { Stages } from "../calls/stage-clock.ts";
 import type { ToolPermit } from "../calls/slots.ts";
@@ -42,6 +43,7 @@ export class ToolCalls {
   readonly #held = new Set<string>();
   readonly #repeatable = new Set<string>();
   #waiting: readonly string[] = [];
+  readonly #children = new StartingChildren();
   readonly #results: ResultCache;
   /** How often verdicts were discarded: judgements under way at that time are discarded too. */
   #timesDiscarded = 0;
@@ -244,6 +246,7 @@ export class ToolCalls {
     const cancelling = new AbortController();
     const ended = owner.guard(work(cancelling.signal)).finally(() => {
       this.#running.delete(callId);
+      this.#children.ended(callId);
       if (mayHaveChanged) this.discardVerdicts();
       this.#ready.delete(callId);
       wakeUp.wake();
@@ -270,7 +273,7 @@ export class ToolCalls {
         cause: {},
       } as const;
       const { stages, durationMs, warnings, keptOutputBytes } = outcome;
-      const nothing = { said: null, soFar: null, files: [], refusedHosts: NO_HOSTS } as const;
+      const nothing = { said: null, soFar: null, files: [], refusedHosts: NO_HOSTS, child: null } as const;
       await owner.commit(end({ ...nothing, kind: "refused", refusal, stages, durationMs, warnings, keptOutputBytes }));
       this.#results.clear();
     };
@@ -325,7 +328,14 @@ export class ToolCalls {
   }
 
   #callScope(view: AgentView, template: Template): CallScope {
-    return { services: this.#services, template, agent: view, owner: this.#scope.owner, results: this.#results };
+    return {
+      services: this.#services,
+      template,
+      agent: view,
+      owner: this.#scope.owner,
+      results: this.#results,
+      children: this.#children,
+    };
   }
 
   #stopSignal(): AbortSignal {

@@ -9,14 +9,18 @@ export type AgentUsage = TokenUsage & {
   readonly isEstimated: boolean;
 };
 
-/** Each step counts once: steps copied by a fork belong to the other agent. */
-const READ: Statement<TokenUsage & { costUsd: number | null; isEstimated: boolean }, [agentIds: readonly string[]]> = {
-  name: "read_usage",
-  text: `SELECT u.* FROM unnest($1::text[]) WITH ORDINALITY AS a(id, place) CROSS JOIN LATERAL (
-      SELECT coalesce(sum(s.input_tokens), 0)::float8 AS "inputTokens", coalesce(sum(s.output_tokens), 0)::float8 AS "outputTokens",
+const SUMS = `coalesce(sum(s.input_tokens), 0)::float8 AS "inputTokens", coalesce(sum(s.output_tokens), 0)::float8 AS "outputTokens",
         coalesce(sum(s.cache_read_tokens), 0)::float8 AS "cacheReadTokens", coalesce(sum(s.cache_write_tokens), 0)::float8 AS "cacheWriteTokens",
         CASE WHEN count(*) FILTER (WHERE s.input_tokens IS NOT NULL AND s.cost_usd IS NULL) = 0 THEN coalesce(sum(s.cost_usd), 0) END AS "costUsd",
-        coalesce(bool_or(s.output_is_estimated), false) AS "isEstimated"
+        coalesce(bool_or(s.output_is_estimated), false) AS "isEstimated"`;
+
+type Sums = TokenUsage & { costUsd: number | null; isEstimated: boolean };
+
+/** Each step counts once: steps copied by a fork belong to the other agent. */
+const READ: Statement<Sums, [agentIds: readonly string[]]> = {
+  name: "read_usage",
+  text: `SELECT u.* FROM unnest($1::text[]) WITH ORDINALITY AS a(id, place) CROSS JOIN LATERAL (
+      SELECT ${SUMS}
       FROM step s WHERE s.agent_id = a.id AND s.copied_from IS NULL
     ) u ORDER BY a.place`,
 };
@@ -24,5 +28,20 @@ const READ: Statement<TokenUsage & { costUsd: number | null; isEstimated: boolea
 /** The usage of agents, in the order of `agentIds`. */
 export async function readUsage(sql: Sql, agentIds: readonly string[]): Promise<readonly AgentUsage[]> {
   const rows = await sql.query(READ, [agentIds]);
+  return rows.map((row) => Object.assign(row, { totalTokens: totalTokens(row) }));
+}
+
+const READ_TREE: Statement<Sums, [agentIds: readonly string[]]> = {
+  name: "read_tree_usage",
+  text: `SELECT u.* FROM unnest($1::text[]) WITH ORDINALITY AS a(id, place) CROSS JOIN LATERAL (
+      WITH RECURSIVE tree (id) AS (SELECT a.id UNION ALL SELECT c.id FROM tree JOIN agent c ON c.parent_id = tree.id)
+      SELECT ${SUMS}
+      FROM step s WHERE s.agent_id IN (SELECT id FROM tree) AND s.copied_from IS NULL
+    ) u ORDER BY a.place`,
+};
+
+/** The usage of agents with all below them, in the order of `agentIds`. */
+export async function readTreeUsage(sql: Sql, agentIds: readonly string[]): Promise<readonly AgentUsage[]> {
+  const rows = await sql.query(READ_TREE, [agentIds]);
   return rows.map((row) => Object.assign(row, { totalTokens: totalTokens(row) }));
 }

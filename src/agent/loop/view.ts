@@ -18,6 +18,10 @@ export type AgentView = {
   readonly permission: OwnPermission | null;
   readonly hooks: readonly string[];
   readonly createdBy: string;
+  /** The agent that started it, how many are above it, and the first of them; null and 0 if a person made it. */
+  readonly parentId: string | null;
+  readonly depth: number;
+  readonly rootId: string | null;
   readonly state: AgentState;
   readonly breakpoint: Breakpoint;
   readonly turn: number;
@@ -64,7 +68,7 @@ export function hookedAgent({ id: agentId, tenant, createdBy, templateId }: Agen
 const READ: Statement<{ view: AgentView }, [agentId: string]> = {
   name: "read_agent_view",
   text: `SELECT json_build_object('id', a.id, 'tenant', a.tenant, 'templateId', a.template_id, 'model', a.model, 'workspace', a.workspace, 'toolTimeoutMs', a.tool_timeout_ms, 'permission', a.permission, 'hooks', coalesce(a.hooks, '[]'::json),
-    'createdBy', a.created_by, 'state', a.state, 'breakpoint', a.breakpoint, 'turn', a.turn, 'stepCount', a.step_count, 'transcriptLength', a.transcript_length,
+    'createdBy', a.created_by, 'parentId', a.parent_id, 'depth', a.depth, 'rootId', a.root_id, 'state', a.state, 'breakpoint', a.breakpoint, 'turn', a.turn, 'stepCount', a.step_count, 'transcriptLength', a.transcript_length,
     'signal', a.signal, 'interruptAt', a.interrupt_at, 'interruptNote', a.interrupt_note, 'retryTurn', a.retry_turn, 'isArchived', a.archived_at IS NOT NULL, 'leaseEpoch', a.lease_epoch, 'leaseOwner', a.lease_owner,
     'waiting', (SELECT coalesce(json_agg(m.id ORDER BY m.arrival), '[]') FROM message m WHERE m.agent_id = a.id AND m.ordinal IS NULL AND m.withdrawn_at IS NULL),
     'lastStep', (SELECT json_build_object('step', s.step, 'turn', s.turn, 'state', s.state, 'stopReason', s.stop_reason, 'model', s.model) FROM step s WHERE s.agent_id = a.id AND s.step = a.step_count),

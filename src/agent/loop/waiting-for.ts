@@ -19,6 +19,8 @@ export type Standstill = {
   readonly asked: readonly { readonly name: string; readonly kind: ApprovalKind }[];
   /** The calls whose results come later, and when they fail without. */
   readonly later: readonly { readonly name: string; readonly due: string }[];
+  /** The agents that it waits for. */
+  readonly children: readonly { readonly id: string; readonly title: string | null; readonly templateId: string }[];
   readonly isShellElsewhere: boolean;
   /** True if the newest event of the agent reports that its folder's file system hangs. */
   readonly isFolderHung: boolean;
@@ -38,12 +40,15 @@ const NEWEST = 20;
 const READ: Statement<{ standstill: Standstill | null }, [agentIds: readonly string[]]> = {
   name: "read_standstills",
   text: `SELECT CASE WHEN a.id IS NOT NULL THEN json_build_object('state', a.state, 'breakpoint', a.breakpoint, 'templateId', a.template_id, 'model', a.model, 'hooks', coalesce(a.hooks, '[]'), 'workspace', a.workspace, 'stepCount', a.step_count, 'isInterrupted', a.interrupt_at IS NOT NULL,
-    'isTurnWanted', a.retry_turn IS NOT NULL OR EXISTS (SELECT FROM message m WHERE m.agent_id = a.id AND m.ordinal IS NULL AND m.withdrawn_at IS NULL),
+    'isTurnWanted', a.retry_turn IS NOT NULL OR EXISTS (SELECT FROM message m WHERE m.agent_id = a.id AND m.ordinal IS NULL AND m.withdrawn_at IS NULL)
+      OR a.archived_at IS NULL AND EXISTS (SELECT FROM notice n WHERE n.agent_id = a.id AND n.source = 'CHILD' AND n.told_at_step IS NULL),
     'owner', CASE WHEN a.lease_until < clock_timestamp() THEN 'RUN_OUT' WHEN a.lease_owner IS NOT NULL THEN 'ANSWERS' WHEN a.runnable_at IS NOT NULL THEN 'NOBODY' ELSE 'NOT_NEEDED' END,
     'asked', (SELECT coalesce(json_agg(json_build_object('name', coalesce(t.name, p.host || ':' || p.port), 'kind', p.kind) ORDER BY p.requested_at), '[]') FROM approval p LEFT JOIN tool_call t ON t.id = p.tool_call_id
       WHERE p.agent_id = a.id AND p.state = 'PENDING' AND EXISTS (SELECT FROM wait w WHERE w.ref = p.id AND w.settled_at IS NULL AND w.kind IN ('APPROVAL', 'HOST'))),
     'later', (SELECT coalesce(json_agg(json_build_object('name', t.name, 'due', w.due) ORDER BY t.ordinal), '[]') FROM wait w JOIN tool_call t ON t.id = w.call_id
       WHERE w.agent_id = a.id AND w.settled_at IS NULL AND w.kind = 'LATER'),
+    'children', (SELECT coalesce(json_agg(json_build_object('id', c.id, 'title', c.title, 'templateId', c.template_id) ORDER BY t.ordinal), '[]') FROM wait w JOIN tool_call t ON t.id = w.call_id AND t.state = 'WAITING' JOIN agent c ON c.id = w.ref
+      WHERE w.agent_id = a.id AND w.settled_at IS NULL AND w.kind = 'CHILD'),
     'isShellElsewhere', EXISTS (SELECT FROM shell s WHERE s.agent_id = a.id AND s.state = 'RUNNING' AND s.server <> a.lease_owner),
     'isFolderHung', coalesce((SELECT e.payload->>'detail' = '${FOLDER_HUNG}' FROM (SELECT kind, payload, position FROM event WHERE agent_id = a.id ORDER BY position DESC LIMIT ${NEWEST}) e
       WHERE e.kind NOT IN (${OF_PEOPLE}) ORDER BY e.position DESC LIMIT 1), false),
@@ -75,7 +80,7 @@ export function waitingFor(now: Standstill, known: KnownNames): string | null {
   if (now.owner === "RUN_OUT") return "another server to continue it: the one that worked on it does not answer";
   if (now.isInterrupted) return "its turn to end: somebody interrupted it";
   if (now.isFolderHung) return "the file system of its folder to answer";
-  const awaited = [...people(now.asked), ...laterResults(now.later)];
+  const awaited = [...people(now.asked), ...laterResults(now.later), ...childrenToEnd(now.children)];
   if (awaited.length > 0 && now.executing.length === 0) return awaited.join(", and ");
   if (now.isShellElsewhere && now.executing.length === 0 && ["TOOL_PENDING", "POST_TOOL"].includes(now.breakpoint))
     return "a background shell on another server to end";
@@ -94,6 +99,12 @@ function laterResults(later: Standstill["later"]): readonly string[] {
   if (later.length === 0) return [];
   const until = later.map(({ due }) => new Date(due).toISOString()).toSorted()[0] ?? "";
   return [`the ${later.length === 1 ? "result" : "results"} of ${later.map(({ name }) => name).join(", ")}, until ${until}`];
+}
+
+function childrenToEnd(children: Standstill["children"]): readonly string[] {
+  if (children.length === 0) return [];
+  const names = children.map(({ id, title, templateId }) => `${title ?? templateId} (${id})`);
+  return [`${children.length === 1 ? "the agent" : "the agents"} ${names.join(", ")} to end`];
 }
 
 function people(asked: Standstill["asked"]): readonly string[] {

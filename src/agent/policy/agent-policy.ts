@@ -8,18 +8,46 @@ import { judgedFiles, type RuleValues, type RuleValue } from "./rule-values.ts";
 import { READS } from "./rule.ts";
 import type { RuleScope } from "./rule-text.ts";
 
-/** A permission block of one agent's own: it holds besides its template's, or, if an administrator said so, instead. */
-export type OwnPermission = { readonly scope: "TIGHTEN" | "REPLACE"; readonly source: PermissionSource };
+/**
+ * A permission block of one agent's own: it holds besides its template's, or, if an administrator said so, instead. Of an
+ * agent that another started, also the agents above it, the first of the tree first: their limits bind it.
+ */
+export type OwnPermission = {
+  readonly scope: "TIGHTEN" | "REPLACE";
+  readonly source: PermissionSource;
+  readonly ancestors?: readonly Ancestor[];
+};
 
-/** The permissions of an agent: its template's and its own. */
+/** An agent above another, with the sources of its permissions. Its template is read as it is configured at present. */
+export type Ancestor = {
+  readonly agentId: string;
+  readonly templateId: string;
+  readonly permission: { readonly scope: OwnPermission["scope"]; readonly source: PermissionSource } | null;
+};
+
+/** The parts of a template that bind agents below those of it. */
+export type TreeTemplate = {
+  readonly permission: Permission;
+  readonly box: PolicyBox | null;
+  readonly model: string;
+  readonly subagents: { readonly depth: number } | null;
+};
+
+/** The words of permissions, and the templates of ancestors as they are configured; undefined for an unknown one. */
+export type PolicyWorld = Vocabulary & { readonly treeTemplate: (templateId: string) => TreeTemplate | undefined };
+
+/** The permissions of an agent: its template's, its own, and the limits of its ancestors. */
 export function agentPermissions(
   template: { readonly permission: Permission },
   own: OwnPermission | null,
-  vocabulary: Vocabulary,
+  world: PolicyWorld,
 ): Permissions {
   if (own === null) return { permission: template.permission, bounds: [] };
-  const permission = ownPermission(own, vocabulary);
-  return own.scope === "REPLACE" ? { permission, bounds: [] } : { permission: template.permission, bounds: [permission] };
+  const limits = (own.ancestors ?? []).flatMap((ancestor) => boundsOf(ancestor, world));
+  const permission = ownPermission(own, world);
+  return own.scope === "REPLACE"
+    ? { permission, bounds: limits }
+    : { permission: template.permission, bounds: [permission, ...limits] };
 }
 
 /** The policy of an agent: its permissions, and the rules that people have stored, if its template's permission holds. */
@@ -27,29 +55,58 @@ export function agentPolicy(
   template: { readonly permission: Permission; readonly box: PolicyBox | null },
   own: OwnPermission | null,
   stored: readonly StoredRule[],
-  vocabulary: Vocabulary,
+  world: PolicyWorld,
 ): Policy {
   const rules = own?.scope === "REPLACE" ? [] : stored;
-  return { ...agentPermissions(template, own, vocabulary), stored: rules, box: template.box };
+  return { ...agentPermissions(template, own, world), stored: rules, box: boxOf(template, own, world) };
 }
 
-/** The bounds that an agent's permissions set for its descendants: their rules for the whole tree. */
-export function boundsOfDescendants({ permission, bounds }: Permissions): readonly Permission[] {
+/** Below an agent whose programs run in a box, everybody's do. */
+export function boxOf(
+  { box }: { readonly box: PolicyBox | null },
+  own: OwnPermission | null,
+  { treeTemplate }: Pick<PolicyWorld, "treeTemplate">,
+): PolicyBox | null {
+  if (box !== null) return box;
+  const boxes = (own?.ancestors ?? []).map(({ templateId }) => treeTemplate(templateId)?.box ?? null);
+  return boxes.find((each) => each !== null) ?? null;
+}
+
+/** The limits that an ancestor sets. A template that is no longer configured denies everything. */
+function boundsOf({ agentId, templateId, permission }: Ancestor, world: PolicyWorld): readonly Permission[] {
+  const template = world.treeTemplate(templateId);
+  if (template === undefined) {
+    const denied = readPermission({ mode: "deny" }, `the missing template ${templateId} of agent ${agentId}`, world).permission;
+    return boundsOfDescendants({ permission: denied, bounds: [] }, agentId);
+  }
+  return boundsOfDescendants(agentPermissions(template, permission, world), agentId);
+}
+
+/**
+ * The bounds that an agent's permissions set for its descendants: its mode with the rules that allow by it, and its deny
+ * and ask rules for the whole tree. Lists of tools bind only the agent itself.
+ */
+export function boundsOfDescendants({ permission, bounds }: Permissions, agentId: string): readonly Permission[] {
   const isOfTree = ({ scope }: { readonly scope: RuleScope }): boolean => scope === "tree";
-  return [permission, ...bounds].map(({ place, deny, ask, hosts }) => ({
-    place,
-    mode: { kind: "builtin", name: "auto" },
-    deny: deny.filter(isOfTree),
-    allow: [],
-    ask: ask.filter(isOfTree),
-    hosts: { deny: hosts.deny.filter(isOfTree), allow: [] },
+  const placed = <Each extends { readonly place: string }>(rules: readonly Each[]): readonly Each[] =>
+    rules.map((rule) => Object.assign({}, rule, { place: placeOf(rule.place, agentId) }));
+  const bound = (each: Permission): Permission => ({
+    ...each,
+    place: placeOf(each.place, agentId),
+    deny: placed(each.deny.filter(isOfTree)),
+    allow: placed(each.allow),
+    ask: placed(each.ask.filter(isOfTree)),
+    hosts: { deny: placed(each.hosts.deny.filter(isOfTree)), allow: [] },
     allowTools: null,
     denyTools: [],
-    autoAllowTools: [],
-    autoAllowInBox: [],
     requireApprovalTools: [],
-    readOnlyCommands: false,
-  }));
+  });
+  return [permission, ...bounds].map(bound);
+}
+
+/** The place of a limit of another agent, as explanations name it. */
+function placeOf(place: string, agentId: string): string {
+  return `${place} of the ancestor ${agentId}`;
 }
 
 /**

@@ -62,7 +62,8 @@ function ruleOf(source: string, place: string, tools: Tools): Rule {
   return {
     source,
     place,
-    scope: "own",
+    // A rule about a file or a command binds the children, too; a bare tool name is about the own tools of an agent.
+    scope: "tree",
     isForTool,
     conditions,
     deniedPath: conditions.length === 1 && only !== undefined ? deniedPathOf(only, able) : null,

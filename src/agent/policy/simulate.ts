@@ -3,10 +3,9 @@ import { readPiece } from "../../db/connections/reader-limits.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
 import { asListedNow } from "./commands/recorded-lines.ts";
 import { storedRules } from "./stored-rules.ts";
-import { agentPolicy, type OwnPermission } from "./agent-policy.ts";
+import { agentPolicy, type OwnPermission, type PolicyWorld } from "./agent-policy.ts";
 import { judge } from "./judge.ts";
 import { isStricter, type Explanation, type Permission, type Policy, type PolicyBox, type Verdict } from "./permission.ts";
-import type { Vocabulary } from "./permission-source.ts";
 import type { RuleValues } from "./rule-values.ts";
 
 /** Which recorded calls a proposed permission is asked about. Null conditions hold for all. */
@@ -50,7 +49,7 @@ const BATCH = 2_000;
 const EXAMPLES = 3;
 
 /** The services of a server by which a simulation is made: the connections for what people read, and what permissions speak of. */
-type SimulationServices = Vocabulary & {
+type SimulationServices = PolicyWorld & {
   readonly reads: Sql;
   readonly templates: ReadonlyMap<string, { readonly box: PolicyBox | null }>;
 };

@@ -3,6 +3,7 @@ import { bashRun } from "./bash/run.ts";
 import { fsRead } from "./fs/read.ts";
 import { fsGlob, fsGrep } from "./fs/search.ts";
 import { fsEdit, fsMultiEdit, fsWrite } from "./fs/write.ts";
+import { taskRun } from "./task.ts";
 import { todoRead, todoWrite } from "./todo.ts";
 import type { Tool } from "./tool.ts";
 
@@ -18,6 +19,7 @@ export const BUILTIN_TOOLS: readonly Tool[] = [
   bashKill,
   todoRead,
   todoWrite,
+  taskRun,
 ].map(ofServer);
 
 function ofServer(tool: Tool): Tool {

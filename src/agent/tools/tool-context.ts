@@ -2,6 +2,7 @@ import type { Json } from "../../lib/json.ts";
 import type { KnownFiles } from "../workspace/known-files.ts";
 import type { GroupedProcess } from "../workspace/process-groups.ts";
 import type { Workspace } from "../workspace/workspace.ts";
+import type { ChildRequest, StartedChild } from "./child.ts";
 import type { Shells } from "./bash/shells.ts";
 import type { FinishedProgram, StartOptions } from "./programs.ts";
 import type { TodoList } from "./todo-list.ts";
@@ -49,4 +50,6 @@ export type ToolContext = {
    * the call, and no other call's. `POST /tool-calls/result` takes it as a Bearer token (docs/tools.md).
    */
   completionToken(): string;
+  /** Starts another agent with the end of this call: for `task_run`. Rejects with advice if none may be started. */
+  startChild(request: ChildRequest): Promise<StartedChild>;
 };

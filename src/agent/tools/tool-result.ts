@@ -1,4 +1,5 @@
 import { isJsonObject, toJson, type Json } from "../../lib/json.ts";
+import type { ChildStarted } from "./child.ts";
 import type { Later } from "./later.ts";
 import type { KnownFiles } from "../workspace/known-files.ts";
 import type { Workspace } from "../workspace/workspace.ts";
@@ -10,7 +11,7 @@ export type ToolResult = { readonly output: string; readonly details: Json };
 export type Details = string | number | boolean | null | undefined | readonly Details[] | { readonly [field: string]: Details };
 
 /** The answer of a tool's code: a text for the model, a text with JSON (null details if omitted), or `later()`. */
-export type ToolAnswer = Later | string | { readonly output: string; readonly details?: Details };
+export type ToolAnswer = Later | ChildStarted | string | { readonly output: string; readonly details?: Details };
 
 export const RESULT_FORM = "its result is not { output: string, details: JSON }";
 

@@ -14,6 +14,7 @@ import {
   type PathUse,
   cacheProblem,
 } from "./path-places.ts";
+import { ChildStarted } from "./child.ts";
 import { Later } from "./later.ts";
 import type { ToolContext } from "./tool-context.ts";
 import { hookList, listOf, postHooks, type ToolHooks } from "./tool-hooks.ts";
@@ -37,7 +38,7 @@ export type Risk = (typeof RISKS)[number];
 
 export type BoundCall = {
   readonly input: JsonObject;
-  run(context: ToolContext): Promise<ToolResult | Later>;
+  run(context: ToolContext): Promise<ToolResult | Later | ChildStarted>;
   /** Null if the tool cannot say what a call would change. */
   readonly preview: BoundPreview | null;
 };
@@ -52,6 +53,8 @@ export type Tool = {
   readonly source: ToolSource;
   readonly description: string;
   readonly inputSchema: JsonObject;
+  /** Other names of its parameters, each with the name that stands in the schema. */
+  readonly aliases: Readonly<Record<string, string>>;
   /** True if it changes nothing: such calls run together, and without a question unless the template says otherwise. */
   readonly readOnly: boolean;
   /** True if a second run has no further effect: such a call is run again if its server stopped. */
@@ -92,6 +95,8 @@ export type ToolDefinition<Input, Schema = JSONSchemaType<Input>> = {
    * rejected, also in nested objects. Values are not converted: a text is no number.
    */
   readonly inputSchema: Schema;
+  /** Other names by which models may give parameters, each with the name in the schema. None if omitted. */
+  readonly aliases?: Readonly<Record<string, string>>;
   /** True if the tool changes nothing: its calls run together, and without a question unless the template says otherwise. */
   readonly readOnly: boolean;
   /** True if the same call may run twice: after a crash it is run again instead of closed. False if omitted. */
@@ -159,6 +164,7 @@ const problemsOf = formCheck(
     name: Type.String(),
     description: TEXT,
     inputSchema: Type.Unsafe({ type: "object" }),
+    aliases: Type.Optional(Type.Unsafe({ type: "object", additionalProperties: { type: "string" } })),
     readOnly: Type.Boolean(),
     idempotent: Type.Optional(Type.Boolean()),
     cacheable: Type.Optional(Type.Boolean()),
@@ -245,6 +251,7 @@ export function defineTool(definition: ToolDefinition<unknown, object>): Tool {
     source: "REGISTERED",
     description,
     inputSchema,
+    aliases: definition.aliases ?? {},
     readOnly,
     idempotent: definition.idempotent ?? false,
     cacheable,
@@ -280,8 +287,8 @@ export function defineTool(definition: ToolDefinition<unknown, object>): Tool {
   };
 }
 
-function resultOf(answer: ToolAnswer): ToolResult | Later {
-  if (answer instanceof Later) return answer;
+function resultOf(answer: ToolAnswer): ToolResult | Later | ChildStarted {
+  if (answer instanceof Later || answer instanceof ChildStarted) return answer;
   return typeof answer === "string" ? { output: answer, details: null } : (answer as ToolResult);
 }
 

@@ -10,6 +10,8 @@ export type DueWait = {
   readonly callId: string | null;
   readonly kind: WaitKind;
   readonly ref: string;
+  /** The time to which the claim has moved its `due`, as the database writes it: another one was set since. */
+  readonly due: string;
 };
 
 /** The most waits that one look claims. */
@@ -33,7 +35,7 @@ const CLAIM: Statement<DueWait, [kinds: readonly WaitKind[], busy: readonly stri
     ), claimed AS (
       SELECT id FROM wait WHERE id IN (SELECT id FROM overdue) AND settled_at IS NULL AND due <= policy_time() ORDER BY id FOR NO KEY UPDATE SKIP LOCKED
     ) UPDATE wait w SET due = policy_time() + interval '${CLAIM_MS} ms' FROM claimed c WHERE w.id = c.id
-    RETURNING w.id, w.tenant, w.agent_id AS "agentId", w.call_id AS "callId", w.kind, w.ref`,
+    RETURNING w.id, w.tenant, w.agent_id AS "agentId", w.call_id AS "callId", w.kind, w.ref, w.due::text`,
 };
 
 /** The nearest due of each tenant is the first of its part of the index. */

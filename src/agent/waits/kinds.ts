@@ -3,9 +3,12 @@ import { endDelegation } from "../approvals/delegate.ts";
 import { expireDue } from "../approvals/expire.ts";
 import type { ApprovalServices } from "../approvals/scope.ts";
 import { timeOutLater } from "../calls/later.ts";
+import { lookAtChild, type ChildServices } from "./child.ts";
 import type { DueWait } from "./due.ts";
 
-type EndDueKind = (services: ApprovalServices, wait: DueWait) => Promise<void>;
+export type EndDueServices = ApprovalServices & ChildServices;
+
+type EndDueKind = (services: EndDueServices, wait: DueWait) => Promise<void>;
 
 /** The end of a wait of each kind whose time has come. */
 const END_DUE: Readonly<Record<WaitKind, EndDueKind>> = {
@@ -13,9 +16,11 @@ const END_DUE: Readonly<Record<WaitKind, EndDueKind>> = {
   HOST: (services, { ref }) => expireDue(services, ref),
   SHELL_HOST: (services, { ref }) => expireDue(services, ref),
   LATER: (services, { ref }) => timeOutLater(services, ref),
+  CHILD: lookAtChild,
+  BACKGROUND_CHILD: lookAtChild,
   DELEGATION: (services, { ref }) => endDelegation(services, ref),
 };
 
-export function endDue(services: ApprovalServices, wait: DueWait): Promise<void> {
+export function endDue(services: EndDueServices, wait: DueWait): Promise<void> {
   return END_DUE[wait.kind](services, wait);
 }

@@ -4,15 +4,19 @@ import type { WaitKind } from "../../db/commit/change.ts";
 export type WaitView = { readonly callId: string; readonly kind: WaitKind; readonly ref: string };
 
 /** The waits that hold back results. The others are only times, or questions of programs that outlive their call. */
-const HOLDING: ReadonlySet<WaitKind> = new Set(["APPROVAL", "HOST", "LATER"]);
+const HOLDING: ReadonlySet<WaitKind> = new Set(["APPROVAL", "HOST", "LATER", "CHILD"]);
 
 export function isHolding(kind: WaitKind): boolean {
   return HOLDING.has(kind);
 }
 
-/** The open waits of an agent `a` that hold back results, as WaitViews in the order of `byCall`. */
+/**
+ * The open waits of an agent `a` that hold back results, as WaitViews in the order of `byCall`. The wait for a child stays
+ * open until the child has ended, also if its call did not wait so long.
+ */
 export const OPEN_WAITS = `(SELECT coalesce(json_agg(json_build_object('callId', w.call_id, 'kind', w.kind, 'ref', w.ref) ORDER BY w.call_id COLLATE "C", w.ref COLLATE "C"), '[]') FROM wait w
-    WHERE w.agent_id = a.id AND w.settled_at IS NULL AND w.kind = ANY ('{${[...HOLDING].join(",")}}'))`;
+    WHERE w.agent_id = a.id AND w.settled_at IS NULL AND w.kind = ANY ('{${[...HOLDING].join(",")}}')
+      AND (w.kind <> 'CHILD' OR EXISTS (SELECT FROM tool_call t WHERE t.id = w.call_id AND t.state = 'WAITING')))`;
 
 export function byCall(one: WaitView, other: WaitView): number {
   return compare(one.callId, other.callId) || compare(one.ref, other.ref);

@@ -105,7 +105,7 @@ export type KnownFileRow = Row<Omit<Prisma.KnownFileUncheckedCreateInput, "chang
 export type FileChangeRow = Pick<KnownFileRow, "path" | "callId"> & { readonly change: string };
 
 /** The sources of notices, in the order in which a step tells them. */
-export const NOTICE_SOURCES = ["SHELL", "FILE", "HOST"] as const;
+export const NOTICE_SOURCES = ["CHILD", "INTERRUPTED_CHILD", "SHELL", "FILE", "HOST"] as const;
 export type NoticeSource = (typeof NOTICE_SOURCES)[number];
 
 export type NoticeRow = Row<Prisma.NoticeUncheckedCreateInput> & { readonly source: NoticeSource };
@@ -127,9 +127,9 @@ type Transitions = {
 
 /**
  * The kinds of waits. For decisions: on a call, on a host of a call, on a host of a background shell. For a later result,
- * and for the end of a delegation.
+ * for a child that a call waits for or left running, and for the end of a delegation.
  */
-export const WAIT_KINDS = ["APPROVAL", "HOST", "SHELL_HOST", "LATER", "DELEGATION"] as const;
+export const WAIT_KINDS = ["APPROVAL", "HOST", "SHELL_HOST", "LATER", "CHILD", "BACKGROUND_CHILD", "DELEGATION"] as const;
 export type WaitKind = (typeof WAIT_KINDS)[number];
 
 export type WaitRow = Row<Omit<Prisma.WaitUncheckedCreateInput, "kind">> & { readonly kind: WaitKind };
@@ -167,6 +167,8 @@ type OwnerParts = {
   readonly interruptEnd?: { readonly seen: string | null };
   /** The note of an interrupt that the model is told of, or that nobody needs to be told of: what came since stays. */
   readonly toldNote?: string;
+  /** The agent is a child whose turn ends: the wait of its parent is due. */
+  readonly returns?: true;
   /** The agent's whole list. */
   readonly todos?: readonly Row<Prisma.TodoUncheckedCreateInput>[];
   /** The files that calls of the change have read or written, each once. */
@@ -219,6 +221,10 @@ type OutsideParts = {
   readonly shellEnd?: Pick<Row<Prisma.ShellUncheckedCreateInput>, "id" | "endReason" | "exitCode" | "signal" | "endedAt"> & {
     readonly server: string | null;
   };
+  /** The wait for a child needs no look before its turn ends, if its `due` is still that of the claim. */
+  readonly childAwaited?: { readonly ref: string; readonly due: string };
+  /** The wait for this child is over. Refused if it was before. */
+  readonly childSettled?: { readonly ref: string; readonly at: string };
   readonly decision?: Row<Prisma.DecisionUncheckedCreateInput>;
   /** The decisions that the approval must have so far, with `decision`; none if omitted. */
   readonly expectDecisions?: number;

@@ -46,7 +46,7 @@ DECLARE
 BEGIN
   SELECT * INTO v_change FROM json_to_record(p_change) AS c(
     "idempotencyKey" json, "createAgent" json, fork json, "expectSignal" int, "queueLimit" json, agent json, wake boolean, interrupt json, retry json, cancel json, rename json, archive json, withdraw json, received json, images json, joins json, messages json,
-    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "keepRule" json, "toolCalls" json, transitions json, approvals json, waits json, "expectAsking" json, notices json, "noticesDropped" json, "noticesTold" json, todos json, "todosBy" text, "knownFiles" json, "fileChanges" json, "interruptEnd" json, "toldNote" text, "shellStart" json, "shellEnd" json);
+    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "keepRule" json, "toolCalls" json, transitions json, approvals json, waits json, "expectAsking" json, notices json, "noticesDropped" json, "noticesTold" json, todos json, "todosBy" text, "knownFiles" json, "fileChanges" json, "interruptEnd" json, "toldNote" text, "shellStart" json, "shellEnd" json, returns boolean, "childAwaited" json, "childSettled" json);
 
   IF v_change."createAgent" IS NULL THEN
     -- A row that others hold for long keeps a connection for a moment only: the caller tries again without one.
@@ -352,7 +352,9 @@ BEGIN
       RAISE EXCEPTION 'tool call % is %, not %, or is cancelled', v_item.id, v_state, v_item."from" USING ERRCODE = 'TP002';
     END IF;
     IF v_item."from" = 'WAITING' THEN
-      UPDATE wait SET settled_at = (v_item."set" ->> 'updated_at')::timestamptz WHERE call_id = v_item.id AND kind <> 'HOST' AND settled_at IS NULL;
+      UPDATE wait SET settled_at = (v_item."set" ->> 'updated_at')::timestamptz WHERE call_id = v_item.id AND kind NOT IN ('HOST', 'CHILD') AND settled_at IS NULL;
+      -- A child that nobody waits for any more is ended by the look at its wait.
+      UPDATE wait SET due = policy_time() WHERE call_id = v_item.id AND kind = 'CHILD' AND settled_at IS NULL;
     END IF;
   END LOOP;
 
@@ -375,6 +377,24 @@ BEGIN
       RAISE EXCEPTION 'a program of agent %, or the question that it joins, is over', p_agent USING ERRCODE = 'TP002';
     END IF;
     INSERT INTO wait SELECT * FROM json_populate_recordset(null::wait, v_change.waits) ON CONFLICT DO NOTHING;
+  END IF;
+
+  IF v_change.returns THEN
+    UPDATE wait SET due = policy_time() WHERE ref = p_agent AND kind IN ('CHILD', 'BACKGROUND_CHILD') AND settled_at IS NULL;
+  END IF;
+
+  IF v_change."childAwaited" IS NOT NULL THEN
+    -- The child may have ended since the caller looked: then the wait is due again.
+    UPDATE wait SET due = NULL WHERE ref = v_change."childAwaited" ->> 'ref' AND kind IN ('CHILD', 'BACKGROUND_CHILD') AND settled_at IS NULL
+      AND due = (v_change."childAwaited" ->> 'due')::timestamptz;
+  END IF;
+
+  IF v_change."childSettled" IS NOT NULL THEN
+    UPDATE wait SET settled_at = (v_change."childSettled" ->> 'at')::timestamptz
+    WHERE ref = v_change."childSettled" ->> 'ref' AND kind IN ('CHILD', 'BACKGROUND_CHILD') AND settled_at IS NULL;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'the wait for child % is over', v_change."childSettled" ->> 'ref' USING ERRCODE = 'TP002';
+    END IF;
   END IF;
 
   -- The notice of an answer names the programs that asked: one that has joined since the caller looked is named, too.

@@ -113,6 +113,10 @@ const InterruptAgentInput = builder.inputType("InterruptAgentInput", {
   fields: (t) => ({
     agentId: t.id({ required: true, description: "`id` of the agent." }),
     note: t.string({ description: "Reason, at most 4,000 characters. The model reads it." }),
+    tree: t.boolean({
+      defaultValue: false,
+      description: "True to interrupt all agents below it as well, also those that it started in the background.",
+    }),
   }),
 });
 
@@ -120,9 +124,9 @@ builder.mutationField("interruptAgent", (t) =>
   t.field({
     type: agentPayload("InterruptAgentPayload"),
     description:
-      "Ends the agent's turn: the model call and running tools are aborted, and open calls are sealed. Background shells are stopped, even if the agent is idle. Otherwise an idle agent is unchanged.",
+      "Ends the agent's turn: the model call and running tools are aborted, and open calls are sealed. Background shells are stopped, even if the agent is idle. Agents that the turn waits for are interrupted, too. Otherwise an idle agent is unchanged.",
     args: { input: t.arg({ type: InterruptAgentInput, required: true, description: "Agent and reason." }) },
-    resolve: (_root, { input }, context) => interruptAgent(context, input.agentId, input.note ?? null),
+    resolve: (_root, { input }, context) => interruptAgent(context, input.agentId, input.note ?? null, input.tree ?? false),
   }),
 );
 
@@ -165,16 +169,22 @@ builder.mutationField("renameAgent", (t) =>
 
 const ArchiveAgentInput = builder.inputType("ArchiveAgentInput", {
   description: "Input of `archiveAgent`.",
-  fields: (t) => ({ agentId: t.id({ required: true, description: "`id` of the agent." }) }),
+  fields: (t) => ({
+    agentId: t.id({ required: true, description: "`id` of the agent." }),
+    tree: t.boolean({
+      defaultValue: false,
+      description: "True to archive it although agents below it are at work: they end as interrupted.",
+    }),
+  }),
 });
 
 builder.mutationField("archiveAgent", (t) =>
   t.field({
     type: agentPayload("ArchiveAgentPayload"),
     description:
-      "Archives an agent: it accepts no messages, and lists leave it out by default. Background shells are stopped; a running turn continues to its end. Archiving it again changes nothing.",
+      "Archives an agent: it accepts no messages, and lists leave it out by default. Background shells are stopped; a running turn continues to its end, but one that only waits ends. Agents below it are archived with it: CHILDREN_WORK if one is at work, unless `tree` is true. Archiving it again changes nothing.",
     args: { input: t.arg({ type: ArchiveAgentInput, required: true, description: "Agent to archive." }) },
-    resolve: (_root, { input }, context) => archiveAgent(context, input.agentId, true),
+    resolve: (_root, { input }, context) => archiveAgent(context, input.agentId, true, input.tree ?? false),
   }),
 );
 
@@ -188,6 +198,6 @@ builder.mutationField("unarchiveAgent", (t) =>
     type: agentPayload("UnarchiveAgentPayload"),
     description: "Restores an archived agent: it accepts messages again. If it is not archived, nothing changes.",
     args: { input: t.arg({ type: UnarchiveAgentInput, required: true, description: "Agent to restore." }) },
-    resolve: (_root, { input }, context) => archiveAgent(context, input.agentId, false),
+    resolve: (_root, { input }, context) => archiveAgent(context, input.agentId, false, false),
   }),
 );

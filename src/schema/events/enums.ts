@@ -7,7 +7,8 @@ import type {
   ResumeStrategy as Strategy,
 } from "../../events/event.ts";
 import type { ConfigurationChange } from "../../events/tenant-event.ts";
-import { builder, described } from "../builder.ts";
+import type { ChildOutcome as Outcome } from "../../events/snapshots.ts";
+import { builder, described, describedLower } from "../builder.ts";
 
 export const Channel = builder.enumType("Channel", {
   description: "A plane: a group of event kinds. Each kind belongs to one plane.",
@@ -15,6 +16,15 @@ export const Channel = builder.enumType("Channel", {
     PROGRESS: "Progress of the agent: messages, text, tool calls and ends of turns.",
     CONTROL: "Approvals and decisions.",
     MONITOR: "Events for operators, audit and BI, including those of the tenant itself.",
+  }),
+});
+
+export const ChildOutcome = builder.enumType("ChildOutcome", {
+  description: "How the task of an agent ended that another one started.",
+  values: describedLower<Outcome>({
+    ok: "It completed its task.",
+    error: "It ended with an error, or had no steps left.",
+    interrupted: "It was interrupted.",
   }),
 });
 
@@ -32,6 +42,8 @@ export const EventKind = builder.enumType("EventKind", {
     TOOL_START: "A tool call starts to run.",
     TOOL_WAITING: "The result of a tool call comes later.",
     TOOL_END: "A tool call reached its final state.",
+    AGENT_SPAWNED: "The agent started another one. Its events follow.",
+    AGENT_RETURNED: "An agent that this one started has ended its task.",
     TOOL_ERROR: "A tool call ended with an error.",
     DONE: "A turn ended.",
     PERMISSION_REQUIRED: "A person must decide.",

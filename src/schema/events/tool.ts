@@ -4,6 +4,8 @@ import type { EventView } from "../../resolvers/timeline.ts";
 import { toolCallByRow } from "../../resolvers/tool-call.ts";
 import { FileChangeKind } from "../agent-state.ts";
 import { builder } from "../builder.ts";
+import { globalId } from "../../lib/global-id.ts";
+import { ChildOutcome } from "./enums.ts";
 import { GateStage, ShellEndReason } from "../enums.ts";
 import { ToolCall, ToolCallError, ToolCallSnapshot } from "../tool-call.ts";
 import { eventType, TimelineEvent } from "./event.ts";
@@ -39,8 +41,9 @@ eventType("TOOL_WAITING").implement({
   fields: (t) => ({
     dueAt: t.field({
       type: "DateTime",
-      description: "The time at which the call fails if it has no result.",
-      resolve: ({ body }) => new Date(body.dueAt),
+      nullable: true,
+      description: "The time at which the call fails if it has no result. Null for one that waits for another agent.",
+      resolve: ({ body }) => (body.dueAt === null ? null : new Date(body.dueAt)),
     }),
   }),
 });
@@ -48,6 +51,38 @@ eventType("TOOL_WAITING").implement({
 eventType("TOOL_END").implement({
   description: "A tool call reached its final state. Every call has exactly one such event, whatever its outcome.",
   interfaces: [TimelineEvent, ToolEvent],
+});
+
+const ChildEvent = builder.interfaceRef<EventView<BodyOf<"AGENT_SPAWNED" | "AGENT_RETURNED">>>("ChildEvent").implement({
+  description: "An event about an agent that this agent started.",
+  interfaces: [TimelineEvent],
+  fields: (t) => ({
+    callId: t.id({
+      nullable: true,
+      description: "`callId` of the call that started it. Never null here.",
+      resolve: ({ body }) => body.callId,
+    }),
+    childId: t.id({ description: "`id` of the agent that was started.", resolve: ({ body }) => globalId("Agent", body.childId) }),
+  }),
+});
+
+eventType("AGENT_SPAWNED").implement({
+  description: "The agent started another one. Its events follow.",
+  interfaces: [TimelineEvent, ChildEvent],
+  fields: (t) => ({
+    templateId: t.id({ description: "Template of the agent that was started.", resolve: ({ body }) => body.templateId }),
+    description: t.string({ description: "Its task in a few words.", resolve: ({ body }) => body.description }),
+    isBackground: t.boolean({ description: "True if the call does not wait for it.", resolve: ({ body }) => body.isBackground }),
+  }),
+});
+
+eventType("AGENT_RETURNED").implement({
+  description: "An agent that this one started has ended its task: its result goes to the call, or to the next step.",
+  interfaces: [TimelineEvent, ChildEvent],
+  fields: (t) => ({
+    outcome: t.field({ type: ChildOutcome, description: "How it ended.", resolve: ({ body }) => body.outcome }),
+    answer: t.string({ description: "Beginning of its answer.", resolve: ({ body }) => body.text }),
+  }),
 });
 
 eventType("TOOL_ERROR").implement({

@@ -36,6 +36,9 @@ const NEW_AGENT: AgentView = {
   permission: null,
   hooks: [],
   createdBy: "anna",
+  parentId: null,
+  depth: 0,
+  rootId: null,
   state: "READY",
   breakpoint: "READY",
   turn: 0,
@@ -113,8 +116,8 @@ function withMessage(view: AgentView): AgentView {
   return { ...view, waiting: [...view.waiting, randomUUID()] };
 }
 
-/** The list of a call's tool is committed by itself. */
-const MADE_ELSEWHERE = ["todos", "todosBy"];
+/** The list of a call's tool is committed by itself, and only children return. */
+const MADE_ELSEWHERE = ["todos", "todosBy", "returns"];
 
 /** The view as it is when news waits for the model: notices, and an interrupt with a note. */
 function withNews(view: AgentView): AgentView {

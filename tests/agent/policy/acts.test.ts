@@ -270,16 +270,30 @@ it("is quick for many acts and many rules", () => {
 });
 
 describe("what a permission says of its agent's descendants", () => {
-  it("are the deny and ask rules of the agent's own permission, and none of its template's", () => {
+  it("is its mode, with what is allowed by it", () => {
+    const template = { permission: permissionOf({ mode: "approval", allow: ["copy"] }) };
+    const bounds = boundsOfDescendants({ permission: template.permission, bounds: [] }, "root");
+    const policy = { permission: permissionOf({ mode: "auto" }), bounds, stored: [], box: null };
+    const judged = judge(
+      { agentId: "a", name: "shell", readOnly: false, values: valuesOf(shell, { command: "make x" }) },
+      policy,
+    );
+    expect(judged).toMatchObject({ verdict: "ask", place: expect.stringContaining("of the ancestor root") });
+    expect(
+      judge({ agentId: "a", name: "copy", readOnly: false, values: valuesOf(copy, { from: ["a"], to: "b" }) }, policy).verdict,
+    ).toBe("allow");
+  });
+
+  it("are the deny and ask rules of the agent's own permission, and none of its template's lists of tools", () => {
     const template = { permission: permissionOf({ mode: "auto", deny: ["fs_write"] }) };
     const source = {
-      mode: "readonly",
+      mode: "auto",
       deny: ["fs_read(path:.env)", "network(host:example.com)"],
       ask: ["shell"],
       allow: ["fs_glob"],
     };
     const own = { scope: "TIGHTEN", source } as const;
-    const bounds = boundsOfDescendants(agentPermissions(template, own, VOCABULARY));
+    const bounds = boundsOfDescendants(agentPermissions(template, own, { ...VOCABULARY, treeTemplate: () => undefined }), "root");
     const policy = { permission: permissionOf({ mode: "auto" }), bounds };
     expect(judgeOpening(policy, [".env"], "read").verdict).toBe("deny");
     expect(judgeConnection({ ...policy, listedHosts: [], storedHosts: [] }, "example.com", 443).verdict).toBe("deny");

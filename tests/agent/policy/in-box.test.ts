@@ -6,7 +6,11 @@ import type { RuleValues } from "../../../src/agent/policy/rule-values.ts";
 import { BUILTIN_TOOLS } from "../../../src/agent/tools/builtin.ts";
 import { presets } from "../../../src/config/presets.ts";
 
-const VOCABULARY = { tools: new Map(BUILTIN_TOOLS.map((tool) => [tool.name, tool])), modes: new Map() };
+const VOCABULARY = {
+  tools: new Map(BUILTIN_TOOLS.map((tool) => [tool.name, tool])),
+  modes: new Map(),
+  treeTemplate: () => undefined,
+};
 
 /** The verdict on a call, and what decided it, with a box or without one. */
 function verdict(source: PermissionSource, name: string, sandbox: "none" | "required", values: RuleValues = {}): string {

@@ -113,6 +113,7 @@ describe("the schema of a tool's input", () => {
       fs_grep: "5439c3058e5f8530",
       todo_read: "d746974fa9afd5e9",
       todo_write: "87541429de16b69f",
+      task_run: "7f9d4facd57cda34",
     });
   });
 });
@@ -129,7 +130,7 @@ describe("the definition of a tool", () => {
     [{ run: undefined }, "tool t: the definition must have required property 'run'"],
     [
       { timeout: 5 },
-      'tool t: the definition has no field "timeout" (did you mean timeoutMs?): the fields are cacheable, commands',
+      'tool t: the definition has no field "timeout" (did you mean timeoutMs?): the fields are aliases, cacheable, commands',
     ],
     [{ timeoutMs: 0 }, "tool t: timeoutMs must be at least 1, not 0"],
     [{ paths: { n: "reed" } }, "tool t: paths.n must be one of read, write"],

@@ -146,6 +146,8 @@ export type InterruptAgentInput = {
   agentId: string | number;
   /** Reason, at most 4,000 characters. The model reads it. */
   note?: string | null | undefined;
+  /** True to interrupt all agents below it as well, also those that it started in the background. */
+  tree?: boolean | null | undefined;
 };
 
 /** A permission block, as in the configuration. See docs/permissions.md. */

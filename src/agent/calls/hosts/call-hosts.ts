@@ -1,9 +1,8 @@
-import { agentPermissions } from "../../policy/agent-policy.ts";
+import { agentPermissions, type PolicyWorld } from "../../policy/agent-policy.ts";
 import { type HostRule, byHost, hostText, readHost, type Host } from "../../policy/hosts/host-rule.ts";
 import type { RememberedHostRules } from "../../policy/hosts/remembered-host-rules.ts";
 import { judgeConnection } from "../../policy/judge.ts";
 import type { Permission } from "../../policy/permission.ts";
-import type { Vocabulary } from "../../policy/permission-source.ts";
 import type { CallingAgent } from "../call.ts";
 
 export type RefusedHosts = {
@@ -18,7 +17,7 @@ export const NO_HOSTS: RefusedHosts = { asked: [], allowedSince: [], leftOut: 0 
 export const MOST_HOSTS = 20;
 const MOST_COUNTED = 1_000;
 
-export type HostServices = Vocabulary & {
+export type HostServices = PolicyWorld & {
   readonly hostRules: RememberedHostRules;
   readonly listedHosts: readonly HostRule[] | null;
 };

@@ -2,6 +2,7 @@ import type { CancelRequest } from "../../../db/commit/change.ts";
 import { ENDED, aborted } from "../../../lib/aborted.ts";
 import { accepted, refused, type Result } from "../../../lib/result.ts";
 import { currentOwnCode } from "../../tools/own-code.ts";
+import { ChildStarted } from "../../tools/child.ts";
 import { Later } from "../../tools/later.ts";
 import { TimedOut } from "../../tools/timed-out.ts";
 import type { ToolResult } from "../../tools/tool-result.ts";
@@ -13,7 +14,7 @@ import type { Confirmed } from "./confirmation.ts";
 import type { Validated } from "./validation.ts";
 
 /** A call that ran, with the tool's answer in any form: tools are other people's code. */
-export type Executed = { readonly call: Validated; readonly answer: ToolResult | Later | undefined };
+export type Executed = { readonly call: Validated; readonly answer: ToolResult | Later | ChildStarted | undefined };
 
 export type ExecutionScope = {
   readonly around: readonly Wrapper[];
@@ -68,12 +69,12 @@ async function run(
   { around, agent }: Pick<ExecutionScope, "around" | "agent">,
   stopReason: () => Refusal | null,
 ): Promise<Result<Executed, Refusal>> {
-  let deferred: Later | null = null;
+  let deferred: Later | ChildStarted | null = null;
   const wrapped = around.reduceRight<() => Promise<ToolResult>>(
     (next, wrapper) => roundOnce(wrapper, next, () => ({ ...hookCall(call, agent), signal: context.signal })),
     async () => {
       const answer = await call.bound.run(context);
-      if (!(answer instanceof Later)) return answer;
+      if (!(answer instanceof Later || answer instanceof ChildStarted)) return answer;
       deferred = answer;
       return LATER_RESULT;
     },

@@ -1,4 +1,4 @@
-import { mapStrings, someString, type Json } from "../../../lib/json.ts";
+import { isJsonObject, mapStrings, someString, type Json } from "../../../lib/json.ts";
 import { accepted, refused, type Result } from "../../../lib/result.ts";
 import { byteLength } from "../../../lib/text.ts";
 import type { ValidationIssue } from "../../tools/input-schema.ts";
@@ -30,10 +30,17 @@ export function discover(request: Requested, toolbox: Toolbox): Result<Discovere
   });
 }
 
+/** Only agents that may start others have it. */
+const TASK_RUN = "task_run";
+
 /** The tools of the server, and those of them that a template's agents have. */
-export function toolboxOf(all: ReadonlyMap<string, Tool>, template: { readonly tools: readonly string[] | null }): Toolbox {
-  const names = template.tools;
-  return { all, enabled: names === null ? all : new Map([...all].filter(([name]) => names.includes(name))) };
+export function toolboxOf(
+  all: ReadonlyMap<string, Tool>,
+  template: { readonly tools: readonly string[] | null; readonly subagents: object | null },
+): Toolbox {
+  const { tools: names, subagents } = template;
+  const has = (name: string): boolean => (names?.includes(name) ?? true) && (name !== TASK_RUN || subagents !== null);
+  return { all, enabled: new Map([...all].filter(([name]) => has(name))) };
 }
 
 /** A call whose input fits its tool. `bound.input`, with defaults applied, is what is judged, shown, hashed and run. */
@@ -57,6 +64,17 @@ export function validate(discovered: Discovered): Result<Validated, Refusal> {
   if (bytes > INPUT_BYTES) return invalid([{ path: "/", message: `must not be larger than ${INPUT_BYTES} bytes`, value: bytes }]);
   if (someString(request.input, (text) => text.includes("\0")))
     return invalid([{ path: "/", message: "must not contain NUL", value: undefined }]);
-  const bound = tool.bind(mapStrings(request.input, (text) => text.toWellFormed()));
+  const bound = tool.bind(mapStrings(withoutAliases(request.input, tool), (text) => text.toWellFormed()));
   return bound.ok ? accepted({ ...discovered, bound: bound.value }) : invalid(bound.refusal);
+}
+
+/** The input with the names of the schema. An alias next to its name stays: it is refused as unknown. */
+function withoutAliases(input: Json, { aliases }: Pick<Tool, "aliases">): Json {
+  if (!isJsonObject(input) || Object.keys(input).every((name) => aliases[name] === undefined)) return input;
+  return Object.fromEntries(
+    Object.entries(input).map(([name, value]) => {
+      const main = aliases[name];
+      return [main === undefined || main in input ? name : main, value];
+    }),
+  );
 }

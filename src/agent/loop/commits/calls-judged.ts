@@ -3,8 +3,9 @@ import type { AgentEventBody } from "../../../events/event.ts";
 import { closedEvent, requestApproval, type ApprovalRequest } from "../../approvals/request.ts";
 import type { ApprovalTemplate } from "../../approvals/scope.ts";
 import { type CallView, hasRun, callStep, type CallFacts, type CallStep, sealCall } from "../../calls/call.ts";
-import { endEvents, stageEvents } from "../../calls/events.ts";
-import { judgedColumns, judgedFacts, type JudgedCall, type Judgement, type ReadyCall, riskOf } from "../../calls/judge.ts";
+import { endEvents, stageEvents, toolWarning } from "../../calls/events.ts";
+import { judgedColumns, judgedFacts, type JudgedCall, type Judgement, type ReadyCall } from "../../calls/judge.ts";
+import { riskOf } from "../../calls/risk.ts";
 import { refusedStep } from "../../calls/refusals/refusal-details.ts";
 import { refusalText, type Refusal } from "../../calls/refusals/refusal.ts";
 import type { Stages } from "../../calls/stage-clock.ts";
@@ -180,9 +181,4 @@ function workedMs(stages: Stages): number {
 
 function ended(at: Date, stages: Stages): CallFacts {
   return { completedAt: at.toISOString(), durationMs: workedMs(stages) };
-}
-
-/** A warning to operators about a tool call. Alarms match `phase: TOOL` and the word in `detail`. */
-export function toolWarning({ detail, message }: { readonly detail: string; readonly message: string }): AgentEventBody {
-  return { kind: "ERROR", severity: "WARN", phase: "TOOL", message, detail };
 }

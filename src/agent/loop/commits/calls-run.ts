@@ -1,17 +1,18 @@
-import type { CancelRequest } from "../../../db/commit/change.ts";
+import type { CancelRequest, WaitRow } from "../../../db/commit/change.ts";
+import type { AgentEventBody } from "../../../events/event.ts";
+import type { StartedChild } from "../../tools/child.ts";
 import { requestApproval, waitFor, type ApprovalRequest } from "../../approvals/request.ts";
-import { type CallView, callStep, type CallFacts, type CallStep, type Trail, sealCall } from "../../calls/call.ts";
-import { endEvents, startEvents, stageEvents, snapshot } from "../../calls/events.ts";
+import { type CallView, callStep, type CallFacts, type CallStep, sealCall } from "../../calls/call.ts";
+import { endEvents, startEvents, stageEvents, snapshot, toolWarning } from "../../calls/events.ts";
 import type { RefusedHosts } from "../../calls/hosts/call-hosts.ts";
 import { outputWith, unaskedLines } from "../../calls/hosts/host-lines.ts";
 import { judgedColumns, judgedFacts, type ReadyCall } from "../../calls/judge.ts";
-import { refusedResult, refusedStep } from "../../calls/refusals/refusal-details.ts";
-import { refusedFacts, refusedTrail, replacedFacts } from "../../calls/refusals/refusal.ts";
-import type { EndedOutcome, LaterOutcome } from "../../calls/outcome.ts";
+import { refusedStep } from "../../calls/refusals/refusal-details.ts";
+import { endStep, type EndedOutcome, type LaterOutcome } from "../../calls/outcome.ts";
 import { cancelledRefusal } from "../../calls/stages/execution.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { AgentView } from "../view.ts";
-import { type RecordTemplate, toolWarning } from "./calls-judged.ts";
+import type { RecordTemplate } from "./calls-judged.ts";
 import {
   callsChanged,
   compose,
@@ -21,7 +22,7 @@ import {
   type Commit,
   type Reducer,
   eventsOnly,
-  settled,
+  callsOver,
   waiting,
 } from "./commit.ts";
 import { hostsAsked } from "./hosts-asked.ts";
@@ -87,12 +88,16 @@ export type Ended = {
 
 /** A call that ran has ended. The hosts that it would have reached are asked for in the same commit. */
 export function callEnded(view: AgentView, { call, outcome, isLast, template }: Ended, at: Date): Commit {
-  const step = withLines(stepOf(call, outcome, at), outcome.refusedHosts);
+  const step = withLines(endStep(call, outcome, at), outcome.refusedHosts);
   const warnings = [...failureOf(step.call, outcome), ...outcome.warnings].map(toolWarning);
   const known = { agentId: view.id, tenant: view.tenant, callId: call.id, at };
   const ended: Commit = {
-    change: { transitions: [step.transition], knownFiles: outcome.files.map((file) => ({ ...file, ...known })) },
-    events: [...warnings, ...endEvents(step.call, template)],
+    change: {
+      transitions: [step.transition],
+      knownFiles: outcome.files.map((file) => ({ ...file, ...known })),
+      waits: outcome.child === null ? [] : [childWait(view, call, outcome.child, at)],
+    },
+    events: [...warnings, ...spawned(call, outcome.child), ...endEvents(step.call, template)],
     after: compose(callsChanged([step.call]), noted(outcome.files.length > 0)),
   };
   const last = isLast ? [moved(view, { breakpoint: "POST_TOOL" })] : [];
@@ -110,20 +115,37 @@ export type Deferred = Omit<Ended, "outcome" | "isLast"> & { readonly outcome: L
 
 /** A tool has answered that its result comes later: the call waits, and its place is free. */
 export function callDeferred(view: AgentView, { call, outcome, template }: Deferred, at: Date): Commit {
-  const due = new Date(at.getTime() + outcome.dueMs);
+  const due = outcome.dueMs === null ? null : new Date(at.getTime() + outcome.dueMs);
   const { stages, keptOutputBytes, files, refusedHosts } = outcome;
   const step = callStep(call, "WAITING", at, { stages }, { keptOutputBytes });
-  const waits = [waitFor("LATER", view, { callId: call.id, ref: call.id, due })];
+  const { child } = outcome;
+  const waits =
+    child === null ? [waitFor("LATER", view, { callId: call.id, ref: call.id, due })] : [childWait(view, call, child, at)];
   const known = { agentId: view.id, tenant: view.tenant, callId: call.id, at };
   const deferred: Commit = {
     change: { transitions: [step.transition], waits, knownFiles: files.map((file) => ({ ...file, ...known })) },
-    events: [...outcome.warnings.map(toolWarning), { kind: "TOOL_WAITING", call: snapshot(step.call), dueAt: due.toISOString() }],
+    events: [
+      ...outcome.warnings.map(toolWarning),
+      { kind: "TOOL_WAITING", call: snapshot(step.call), dueAt: due?.toISOString() ?? null },
+      ...spawned(call, child),
+    ],
     after: compose(callsChanged([step.call]), waiting(waits), noted(files.length > 0)),
   };
   if (refusedHosts.asked.length === 0) return deferred;
   const { questions, commit } = hostsAsked(view, call, refusedHosts.asked, template, at);
   const hosts = callsChanged([{ ...step.call, hosts: questions }]);
   return joinCommits(deferred, { ...commit, after: compose(commit.after, hosts) });
+}
+
+/** The wait for a child, due immediately: its look makes the child. */
+function childWait(view: AgentView, { id: callId }: CallView, { agentId: ref, isBackground }: StartedChild, at: Date): WaitRow {
+  return waitFor(isBackground ? "BACKGROUND_CHILD" : "CHILD", view, { callId, ref, due: at });
+}
+
+function spawned({ id: callId }: CallView, child: StartedChild | null): readonly AgentEventBody[] {
+  if (child === null) return [];
+  const { agentId: childId, templateId, description, isBackground } = child;
+  return [{ kind: "AGENT_SPAWNED", callId, childId, templateId, description, isBackground }];
 }
 
 /** After calls have noted files, if any. */
@@ -144,19 +166,6 @@ function failureOf({ name, error }: CallView, outcome: EndedOutcome): readonly {
   return [{ detail: error.type, message: `${name}: ${error.message}` }];
 }
 
-export function stepOf(call: CallView, outcome: EndedOutcome, at: Date, trail?: Trail): CallStep {
-  const { keptOutputBytes } = outcome;
-  const common = { stages: outcome.stages, completedAt: at.toISOString(), durationMs: outcome.durationMs };
-  if (outcome.kind === "refused") {
-    const { refusal, said, soFar } = outcome;
-    const { output, details } = said ?? refusedResult(refusal, soFar);
-    const facts = { ...common, ...(said === null ? refusedFacts(refusal) : replacedFacts(refusal, said)), output };
-    return callStep(call, "FAILED", at, facts, { details, keptOutputBytes }, trail ?? refusedTrail(refusal));
-  }
-  const { output, details, cachedFrom } = outcome;
-  return callStep(call, "COMPLETED", at, { ...common, output, cachedFrom }, { details, keptOutputBytes }, trail);
-}
-
 export type CancelledCall = { readonly call: CallView; readonly request: CancelRequest };
 
 export function callsCancelled(cancelled: readonly CancelledCall[], { trace }: { readonly trace: boolean }, at: Date): Commit {
@@ -165,7 +174,7 @@ export function callsCancelled(cancelled: readonly CancelledCall[], { trace }: {
   return joinCommits(questions, {
     change: { transitions: steps.map(({ transition }) => transition) },
     events: steps.flatMap(({ call }) => endEvents(call, { trace })),
-    after: compose(callsChanged(steps.map(({ call }) => call)), settled(steps.map(({ call }) => call.id))),
+    after: compose(callsChanged(steps.map(({ call }) => call)), callsOver(steps.map(({ call }) => call.id))),
   });
 }
 

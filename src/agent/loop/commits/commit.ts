@@ -85,7 +85,12 @@ export function waiting(rows: readonly WaitRow[]): Reducer {
   return (view) => (held.length === 0 ? view : { ...view, waits: [...view.waits, ...held].toSorted(byCall) });
 }
 
-/** After the waits for these approvals, or for the results of these calls, have been settled. */
+/** After these calls have ended otherwise: the results of others are not held back by them. */
+export function callsOver(callIds: readonly string[]): Reducer {
+  return (view) => ({ ...view, waits: view.waits.filter(({ kind, callId }) => kind === "HOST" || !callIds.includes(callId)) });
+}
+
+/** After the waits for these approvals have been settled. */
 export function settled(refs: readonly string[]): Reducer {
   return (view) => ({ ...view, waits: view.waits.filter(({ ref }) => !refs.includes(ref)) });
 }

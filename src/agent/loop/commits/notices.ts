@@ -10,10 +10,16 @@ const NAMED = { files: 20, bytes: 4 * 1024 };
 
 /** The text for the model, by the source of its notices. */
 const WORDING: Readonly<Record<NoticeSource, (notices: readonly NoticeView[]) => string>> = {
+  CHILD: childrenNote,
+  INTERRUPTED_CHILD: childrenNote,
   SHELL: (ends) => `[${ends.map(({ text }) => text).join("\n")}]`,
   FILE: filesNote,
   HOST: (answers) => ["[Programs in the background tried to reach hosts.]", ...answers.map(({ text }) => text)].join("\n"),
 };
+
+function childrenNote(ends: readonly NoticeView[]): string {
+  return `[${ends.map(({ text }) => text).join("\n\n")}]`;
+}
 
 function filesNote(changed: readonly NoticeView[]): string {
   const named = firstByPath(changed, ({ ref }) => ref, NAMED);

@@ -21,6 +21,7 @@ import {
   callsChanged,
   joinCommits,
   moved,
+  callsOver,
   settled,
 } from "./commit.ts";
 import { needsAfter } from "./hosts-asked.ts";
@@ -82,6 +83,7 @@ export function turnEnded(
   return {
     change: {
       ...calm.change,
+      ...(view.parentId === null ? {} : { returns: true }),
       messages,
       agent: {
         ...patch,
@@ -126,7 +128,7 @@ export function turnSealed(view: AgentView, { reason, note, modelNote, broken, e
     events: sealed.flatMap(({ call }) => endEvents(call, { trace })),
     after: compose(
       callsChanged(sealed.map(({ call }) => withQuestionSealed(call))),
-      settled(open.map(({ id }) => id)),
+      callsOver(open.map(({ id }) => id)),
       hostsClosed(staysOpen),
     ),
   };
@@ -188,6 +190,6 @@ export function parked(view: AgentView): Commit {
 
 /** The breakpoint of an agent that only waits: with an open question to people, that of approvals. */
 function breakpointOf({ waits }: AgentView): Breakpoint {
-  const isForResults = waits.length > 0 && waits.every(({ kind }) => kind === "LATER");
+  const isForResults = waits.length > 0 && waits.every(({ kind }) => kind === "LATER" || kind === "CHILD");
   return isForResults ? "TOOL_EXECUTING" : "AWAITING_APPROVAL";
 }

@@ -92,7 +92,7 @@ export function isHostRule(source: string): boolean {
  * network(host:"[2001:db8::1]:8080")       // an IPv6 address stands in brackets
  */
 export function parseHostRule(source: string, place: string): Result<HostRule, RuleProblem> {
-  const scope = "own";
+  const scope = "tree";
   const problem = (character: number, message: string): Result<never, RuleProblem> => refused({ character, message });
   if (source === NETWORK) return accepted({ source, place, scope, hosts: { kind: "every" }, port: null });
   const open = NETWORK.length;

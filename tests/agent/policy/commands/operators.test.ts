@@ -9,7 +9,11 @@ import { presets } from "../../../../src/config/presets.ts";
 import type { Sql } from "../../../../src/db/sql.ts";
 import { commandJudge, projectFolder, shell } from "../../../support/command-lines.ts";
 
-const VOCABULARY = { tools: new Map([...BUILTIN_TOOLS, shell].map((tool) => [tool.name, tool])), modes: new Map() };
+const VOCABULARY = {
+  tools: new Map([...BUILTIN_TOOLS, shell].map((tool) => [tool.name, tool])),
+  modes: new Map(),
+  treeTemplate: () => undefined,
+};
 const ruleOf = (pattern: string): string => `shell(command:${JSON.stringify(pattern)})`;
 
 describe("a rule of more than the words of one command", () => {

@@ -16,8 +16,13 @@ export type NewAgent = {
   readonly permission: OwnPermission | null;
   readonly hooks: readonly string[];
   readonly title: string | null;
+  /** Its place in a tree; null for the first of one. */
+  readonly spawned: Spawned | null;
   readonly at: Date;
 };
+
+/** The parent that starts an agent, and the call by which it does. `depth` is the agent's own. */
+export type Spawned = { readonly parentId: string; readonly callId: string; readonly rootId: string; readonly depth: number };
 
 /** A permission of more bytes is not in the event: the agent has it. */
 const EVENT_PERMISSION_BYTES = 16_384;
@@ -40,6 +45,7 @@ export function agentRow({
   permission,
   hooks,
   title,
+  spawned,
   at,
 }: NewAgent): NonNullable<OutsideChange["createAgent"]> {
   return {
@@ -66,6 +72,10 @@ export function agentRow({
     interruptNote: null,
     createdBy: actor.id,
     createdByKind: actor.kind,
+    parentId: spawned?.parentId ?? null,
+    parentCallId: spawned?.callId ?? null,
+    depth: spawned?.depth ?? 0,
+    rootId: spawned?.rootId ?? null,
     lineage: null,
     forkedAt: null,
     leaseOwner: null,
@@ -80,8 +90,8 @@ export function agentRow({
   };
 }
 
-function storedPermission({ scope, source }: OwnPermission): Json {
-  return { scope, source: JSON.parse(JSON.stringify(source)) as Json };
+function storedPermission(permission: OwnPermission): Json {
+  return JSON.parse(JSON.stringify(permission)) as Json;
 }
 
 /** The longest title of an agent, in characters. */

@@ -1,0 +1,86 @@
+import { randomUUIDv7 } from "node:crypto";
+import type { Sql, Statement } from "../../db/sql.ts";
+import type { ChildRequest, StartedChild } from "../tools/child.ts";
+import type { TreeTemplate } from "../policy/agent-policy.ts";
+import type { CallingAgent } from "./call.ts";
+
+/** The most agents of a tree that are at work concurrently, with its first, and the most levels below that, whatever templates say. */
+const TREE = { agents: 64, depth: 8 };
+
+type Open = { readonly own: readonly string[]; readonly ofTree: number };
+
+/** The open children of an agent, by their calls, and of its tree. */
+const COUNT: Statement<Open, [agentId: string, rootId: string]> = {
+  name: "count_open_children",
+  text: `SELECT coalesce(json_agg(w.call_id) FILTER (WHERE w.agent_id = $1), '[]') AS own, count(*)::int AS "ofTree"
+    FROM wait w JOIN agent a ON a.id = w.agent_id WHERE w.settled_at IS NULL AND w.kind IN ('CHILD', 'BACKGROUND_CHILD') AND (a.root_id = $2 OR a.id = $2)`,
+};
+
+/** The settings of a template that say which agents may be started. */
+export type Subagents = {
+  readonly templates: readonly string[];
+  readonly depth: number;
+  readonly atOnce: number;
+  readonly inheritConfig: boolean;
+};
+
+export type ChildServices = {
+  readonly sql: Sql;
+  readonly treeTemplate: (templateId: string) => TreeTemplate | undefined;
+  readonly hasModel: (name: string) => boolean;
+};
+
+/** The children that calls of one agent are starting, under one lease: they count before their rows are there. */
+export class StartingChildren {
+  readonly #calls = new Set<string>();
+
+  /** Checks a request for a child. Rejects with advice for the model if it may not be started. */
+  async start(
+    { sql, treeTemplate, hasModel }: ChildServices,
+    agent: CallingAgent,
+    subagents: Subagents | null,
+    callId: string,
+    { templateId, model, ...request }: ChildRequest,
+  ): Promise<StartedChild> {
+    if (subagents === null || !subagents.templates.includes(templateId))
+      throw new Error(
+        `there is no agent ${JSON.stringify(templateId)} to start: the agents are ${subagents?.templates.join(", ") ?? "none"}`,
+      );
+    const own = treeTemplate(templateId);
+    if (own === undefined) throw new Error(`the agent ${templateId} is not configured on this server`);
+    const chosen = model ?? (subagents.inheritConfig ? agent.model : own.model);
+    if (!hasModel(chosen)) throw new Error(`there is no model ${JSON.stringify(chosen)}: leave it out`);
+    const tooDeep = depthProblem(agent, subagents.depth, treeTemplate);
+    if (tooDeep !== null) throw new Error(tooDeep);
+    this.#calls.add(callId);
+    try {
+      const [open] = await sql.query(COUNT, [agent.id, agent.rootId ?? agent.id]);
+      if (open === undefined) throw new Error("an aggregate answers a row");
+      // Those that are being started are counted from the first on: of two that would be one too many, the later is refused.
+      const starting = [...this.#calls].filter((id) => !open.own.includes(id));
+      const before = starting.indexOf(callId);
+      if (open.own.length + before >= subagents.atOnce)
+        throw new Error(`${subagents.atOnce} agents that you have started are at work, which is the most: wait for one of them`);
+      if (1 + open.ofTree + before >= TREE.agents)
+        throw new Error(`${TREE.agents} agents of this task are at work, which is the most: do it without another one`);
+    } catch (error) {
+      this.#calls.delete(callId);
+      throw error;
+    }
+    return { ...request, agentId: randomUUIDv7(), templateId, model: chosen };
+  }
+
+  /** The call has ended, or waits: its child has its row, or is not started. */
+  ended(callId: string): void {
+    this.#calls.delete(callId);
+  }
+}
+
+/** Why no further level may stand below an agent; null if one may. Each agent above says how many may stand below it. */
+function depthProblem(agent: CallingAgent, own: number, treeTemplate: ChildServices["treeTemplate"]): string | null {
+  const depth = agent.depth + 1;
+  const ancestors = agent.permission?.ancestors ?? [];
+  const allowed = ancestors.map(({ templateId }, level) => level + (treeTemplate(templateId)?.subagents?.depth ?? 0));
+  if (depth <= Math.min(TREE.depth, agent.depth + own, ...allowed)) return null;
+  return `you are ${agent.depth} levels below the first agent, and no further level may stand below you: do it yourself`;
+}

@@ -1,0 +1,57 @@
+import type { CallHooks } from "../calls/hooks.ts";
+import type { CallTemplate } from "../calls/scope.ts";
+import type { OwnPermission } from "../policy/agent-policy.ts";
+import type { ModelHooks } from "./model-hooks.ts";
+
+export type Hooks = CallHooks & ModelHooks;
+
+export type Missing = { readonly missing: string };
+
+export type Configuration<Template> = {
+  readonly templates: ReadonlyMap<string, Template>;
+  readonly agentHooks: ReadonlyMap<string, Hooks>;
+};
+
+type HookedTemplate = Pick<CallTemplate, "box" | "sandbox"> & { readonly hooks: Hooks };
+
+/**
+ * The template of an agent, with the agent's own hooks after the template's. Below other agents, the hooks of those that
+ * tighten go first, and programs run in a box if theirs do.
+ */
+export function templateOf<Template extends HookedTemplate>(
+  { templates, agentHooks }: Configuration<Template>,
+  agent: { readonly templateId: string; readonly hooks: readonly string[]; readonly permission: OwnPermission | null },
+): Template | Missing {
+  const { templateId, hooks, permission } = agent;
+  const template = templates.get(templateId);
+  if (template === undefined) return { missing: `the template ${templateId}` };
+  const above = (permission?.ancestors ?? []).map((ancestor) => templates.get(ancestor.templateId));
+  const missing = above.indexOf(undefined);
+  if (missing >= 0) return { missing: `the template ${permission?.ancestors?.[missing]?.templateId ?? ""} of an ancestor` };
+  let all = template.hooks;
+  for (const ancestor of above) if (ancestor !== undefined) all = joinHooks(tightening(ancestor.hooks), all);
+  for (const own of hooks) {
+    const named = agentHooks.get(own);
+    if (named === undefined) return { missing: `the set of hooks ${own} (agentHooks)` };
+    all = joinHooks(all, named);
+  }
+  const boxed = [template, ...above].find((each) => each?.box !== null && each !== undefined) ?? template;
+  return { ...template, hooks: all, box: boxed.box, sandbox: boxed.sandbox };
+}
+
+/** The hooks of an ancestor that bind those below it: all before a call, and those after it that withhold what they redact. */
+function tightening({ preToolUse, postToolUse }: Hooks): Hooks {
+  const redacts = postToolUse.filter(({ run }) => typeof run !== "function" && run.ifItFails === "withhold");
+  return { preToolUse, postToolUse: redacts, around: [], preModel: [], postModel: [], messagesChanged: [] };
+}
+
+function joinHooks(one: Hooks, other: Hooks): Hooks {
+  return {
+    preToolUse: [...one.preToolUse, ...other.preToolUse],
+    postToolUse: [...one.postToolUse, ...other.postToolUse],
+    around: [...one.around, ...other.around],
+    preModel: [...one.preModel, ...other.preModel],
+    postModel: [...one.postModel, ...other.postModel],
+    messagesChanged: [...one.messagesChanged, ...other.messagesChanged],
+  };
+}

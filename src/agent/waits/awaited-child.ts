@@ -1,0 +1,54 @@
+import type { AgentState } from "../../db/generated/enums.ts";
+import type { Sql, Statement } from "../../db/sql.ts";
+import { LATER_FIELDS, type LaterCall } from "../calls/later.ts";
+
+type Parent = {
+  readonly createdByKind: "USER" | "SERVICE" | "SYSTEM";
+  readonly model: string;
+  readonly workspace: string;
+  readonly toolTimeoutMs: number | null;
+  readonly depth: number;
+  readonly rootId: string | null;
+  readonly isArchived: boolean;
+};
+
+export type Child = {
+  readonly state: AgentState;
+  readonly turn: number;
+  readonly doneReason: string | null;
+  readonly isInterrupted: boolean;
+  readonly templateId: string;
+  /** The text of its answers, the last one last. */
+  readonly texts: readonly string[];
+  /** The text of a model call that broke off at its end; null for none. */
+  readonly broken: string | null;
+  readonly permissionIds: readonly string[];
+  readonly usage: { readonly inputTokens: number; readonly outputTokens: number; readonly costUsd: number | null };
+};
+
+/** A wait for a child, with its call, its parent, and the child; null before that is made. */
+export type Awaited = LaterCall & { readonly parent: Parent; readonly child: Child | null };
+
+/** The newest events of a child that are searched for a text that broke off. */
+const NEWEST = 50;
+
+const READ: Statement<{ awaited: Awaited }, [waitId: string]> = {
+  name: "read_awaited_child",
+  text: `SELECT json_build_object(${LATER_FIELDS},
+      'parent', json_build_object('createdByKind', a.created_by_kind, 'model', a.model, 'workspace', a.workspace, 'toolTimeoutMs', a.tool_timeout_ms, 'depth', a.depth, 'rootId', a.root_id, 'isArchived', a.archived_at IS NOT NULL),
+      'child', (SELECT json_build_object('state', c.state, 'turn', c.turn, 'doneReason', c.done_reason, 'isInterrupted', c.interrupt_at IS NOT NULL, 'templateId', c.template_id,
+          'texts', (SELECT coalesce(json_agg(x.text ORDER BY x.ordinal), '[]') FROM (SELECT m.ordinal, string_agg(b ->> 'text', '') AS text FROM message m, json_array_elements(m.content) b
+            WHERE m.agent_id = c.id AND m.kind = 'ASSISTANT' AND m.turn = 1 AND b ->> 'type' = 'text' GROUP BY m.ordinal) x),
+          'broken', (SELECT e.payload ->> 'text' FROM (SELECT kind, payload, position FROM event WHERE agent_id = c.id ORDER BY position DESC LIMIT ${NEWEST}) e
+            WHERE e.kind = 'TEXT_CHUNK_END' AND e.payload ->> 'aborted' = 'true' ORDER BY e.position DESC LIMIT 1),
+          'permissionIds', (SELECT coalesce(json_agg(p.id ORDER BY p.requested_at), '[]') FROM approval p WHERE p.agent_id = c.id AND p.state = 'PENDING'),
+          'usage', (SELECT json_build_object('inputTokens', coalesce(sum(coalesce(s.input_tokens, 0) + coalesce(s.cache_read_tokens, 0) + coalesce(s.cache_write_tokens, 0)), 0), 'outputTokens', coalesce(sum(s.output_tokens), 0), 'costUsd', sum(s.cost_usd)) FROM step s WHERE s.agent_id = c.id))
+        FROM agent c WHERE c.id = w.ref)) AS awaited
+    FROM wait w JOIN tool_call t ON t.id = w.call_id JOIN agent a ON a.id = w.agent_id WHERE w.id = $1 AND w.settled_at IS NULL`,
+};
+
+/** The open wait with this id; null if it is settled. */
+export async function readAwaited(sql: Sql, waitId: string): Promise<Awaited | null> {
+  const [row] = await sql.query(READ, [waitId]);
+  return row?.awaited ?? null;
+}

@@ -1,0 +1,135 @@
+import type { AgentEventBody } from "../../events/event.ts";
+import type { ChildOutcome } from "../../events/snapshots.ts";
+import { accepted } from "../../lib/result.ts";
+import { headBytes, marked } from "../../lib/text.ts";
+import { isFinal } from "../calls/call.ts";
+import { endOfLater, toolOfLater } from "../calls/later.ts";
+import { notice } from "../calls/notices.ts";
+import type { CallServices } from "../calls/scope.ts";
+import { templateOf, type Configuration } from "../conversation/agent-template.ts";
+import type { Tool } from "../tools/tool.ts";
+import { readAwaited, type Awaited, type Child } from "./awaited-child.ts";
+import type { DueWait } from "./due.ts";
+import { makeChild, type ChildTemplate } from "./new-child.ts";
+
+export type ChildServices = Pick<CallServices, "outputs" | "meters" | "clock" | "logger" | "log" | "sql" | "ownWorkspaces"> &
+  Configuration<ChildTemplate> & { readonly tools: ReadonlyMap<string, Tool> };
+
+/**
+ * Looks at the wait for a child, and does the next thing between the two agents: makes the child, returns its end to the
+ * call or as a notice, or interrupts a child whose call has ended otherwise. Each is one commit, so that any server may
+ * look at any time.
+ */
+export async function lookAtChild(services: ChildServices, wait: DueWait): Promise<void> {
+  const awaited = await readAwaited(services.sql, wait.id);
+  if (awaited === null) return;
+  const isBackground = wait.kind === "BACKGROUND_CHILD";
+  const isWanted = isBackground || !isFinal(awaited.call.state);
+  const { child } = awaited;
+  if (child === null) return isWanted ? makeChild(services, wait, awaited) : settle(services, wait, awaited, []);
+  // A person may have begun another turn of it meanwhile.
+  const hasEnded = child.doneReason !== null && (child.state === "READY" || child.turn > 1);
+  if (hasEnded) return returnChild(services, wait, awaited, child, isBackground);
+  if (!isWanted && !child.isInterrupted) return interruptChild(services, wait, awaited);
+  await services.log.commit(
+    awaited.tenant,
+    { agentId: awaited.agentId, createdBy: awaited.createdBy, events: [] },
+    { childAwaited: { ref: wait.ref, due: wait.due } },
+  );
+}
+
+/** The longest answer of a child in the event of its return, in bytes. */
+const EVENT_TEXT_BYTES = 4 * 1024;
+
+async function returnChild(
+  services: ChildServices,
+  wait: DueWait,
+  awaited: Awaited,
+  child: Child,
+  isBackground: boolean,
+): Promise<void> {
+  const outcome = outcomeOf(child);
+  const text = textOf(child, outcome);
+  const returned: AgentEventBody = {
+    kind: "AGENT_RETURNED",
+    callId: awaited.call.id,
+    childId: wait.ref,
+    outcome,
+    text: marked(text, EVENT_TEXT_BYTES, "the agent has the whole"),
+  };
+  const told = {
+    source: outcome === "interrupted" ? "INTERRUPTED_CHILD" : "CHILD",
+    text: `The agent ${wait.ref} (${child.templateId}) has ended (${outcome}):
+${text}`,
+  } as const;
+  if (isBackground) return settle(services, wait, awaited, [returned], told);
+  if (isFinal(awaited.call.state)) return settle(services, wait, awaited, [returned]);
+  const template = templateOf(services, awaited);
+  const call = toolOfLater(services.tools, awaited);
+  if ("missing" in template || call === null)
+    throw new Error(`the parts of agent ${awaited.agentId}, to which a child returns, are not configured here`);
+  const { permissionIds, usage, templateId } = child;
+  const details = { status: outcome, agentId: wait.ref, template: templateId, text, permissionIds, usage };
+  const answer = accepted({
+    output: text === "" ? `The agent has ended (${outcome}), and said nothing.` : spoken(outcome, text),
+    details,
+  });
+  const { change, events, at } = await endOfLater(services, awaited, {
+    template,
+    call,
+    answer,
+    trail: { note: `the agent ${wait.ref} returned` },
+  });
+  await services.log.commit(
+    awaited.tenant,
+    { agentId: awaited.agentId, createdBy: awaited.createdBy, events: [returned, ...events].map((body) => ({ at, body })) },
+    { ...change, childSettled: { ref: wait.ref, at: at.toISOString() } },
+  );
+}
+
+/**
+ * Ends the wait. The end of a child in the background is told by a notice, which wakes an idle parent; that of an
+ * interrupted one waits for the next step, since somebody wanted quiet.
+ */
+async function settle(
+  { log, clock }: Pick<ChildServices, "log" | "clock">,
+  wait: DueWait,
+  { agentId, tenant, createdBy, parent }: Awaited,
+  events: readonly AgentEventBody[],
+  told: { readonly source: "CHILD" | "INTERRUPTED_CHILD"; readonly text: string } | null = null,
+): Promise<void> {
+  const at = clock.now();
+  const notices = told === null ? [] : [notice({ id: agentId, tenant }, { ...told, ref: wait.ref }, at)];
+  await log.commit(
+    tenant,
+    { agentId, createdBy, events: events.map((body) => ({ at, body })) },
+    { ...(parent.isArchived ? {} : { wake: true }), notices, childSettled: { ref: wait.ref, at: at.toISOString() } },
+  );
+}
+
+async function interruptChild({ log, clock }: ChildServices, wait: DueWait, { tenant, createdBy, call }: Awaited): Promise<void> {
+  const at = clock.now();
+  const note = `the call that started it has ended: ${call.state}`;
+  const requestedBy = { id: call.id, kind: "SYSTEM" } as const;
+  // If it has ended meanwhile, the commit is refused, and its end makes the wait due.
+  await log.commit(
+    tenant,
+    { agentId: wait.ref, createdBy, events: [{ at, body: { kind: "INTERRUPT_REQUESTED", requestedBy, note } }] },
+    { wake: true, interrupt: { at: at.toISOString(), note }, childAwaited: { ref: wait.ref, due: wait.due } },
+  );
+}
+
+function outcomeOf({ doneReason }: Child): ChildOutcome {
+  if (doneReason === "COMPLETED") return "ok";
+  return doneReason === "INTERRUPTED" ? "interrupted" : "error";
+}
+
+/** The answer of a child; of one that did not complete, all its text, with an answer that broke off. */
+function textOf({ texts, broken }: Child, outcome: ChildOutcome): string {
+  const all = outcome === "ok" ? texts.slice(-1) : [...texts, ...(broken === null ? [] : [broken])];
+  return headBytes(all.join("\n\n"), 512 * 1024);
+}
+
+function spoken(outcome: ChildOutcome, text: string): string {
+  return outcome === "ok" ? text : `[The agent did not complete its task (${outcome}). Until then it said:]\n${text}`;
+}

@@ -1,0 +1,119 @@
+import { mkdir, realpath } from "node:fs/promises";
+import { join } from "node:path";
+import { randomUUIDv7 } from "node:crypto";
+import type { AgentEventBody } from "../../events/event.ts";
+import { newWrite } from "../../events/write.ts";
+import { isJsonObject, type Json } from "../../lib/json.ts";
+import { byteLength, marked } from "../../lib/text.ts";
+import { agentRow, createdEvent, type NewAgent, type Spawned } from "../calls/agent-row.ts";
+import type { CallServices, CallTemplate } from "../calls/scope.ts";
+import { templateOf, type Configuration, type Hooks } from "../conversation/agent-template.ts";
+import type { Ancestor, OwnPermission } from "../policy/agent-policy.ts";
+import type { Awaited } from "./awaited-child.ts";
+import type { DueWait } from "./due.ts";
+
+export type ChildTemplate = CallTemplate & { readonly model: string; readonly hooks: Hooks };
+
+type Services = Pick<CallServices, "clock" | "log" | "ownWorkspaces"> & Configuration<ChildTemplate>;
+
+/** Makes the child that a call asked for, with its prompt as its first message. */
+export async function makeChild(services: Services, wait: DueWait, awaited: Awaited): Promise<void> {
+  const { tenant, createdBy, parent, call, agentId } = awaited;
+  const template = templateOf(services, awaited);
+  const request = readRequest(call.effectiveInput);
+  const own = services.templates.get(request.templateId);
+  const subagents = "missing" in template ? null : template.subagents;
+  if (own === undefined || subagents === null)
+    throw new Error(
+      `the template ${request.templateId}, or that of the agent ${agentId} which starts it, is not configured here`,
+    );
+  const at = services.clock.now();
+  const actor = { id: createdBy, kind: parent.createdByKind, tenant };
+  const spawned: Spawned = { parentId: agentId, callId: call.id, rootId: parent.rootId ?? agentId, depth: parent.depth + 1 };
+  const agent: NewAgent = {
+    id: wait.ref,
+    actor,
+    templateId: own.id,
+    model: request.model ?? (subagents.inheritConfig ? parent.model : own.model),
+    workspace: subagents.workspace === "own" ? await ownFolder(services, wait.ref) : parent.workspace,
+    toolTimeoutMs: subagents.inheritConfig ? parent.toolTimeoutMs : null,
+    permission: permissionOfChild(awaited, subagents.overrides?.permission ?? {}),
+    hooks: awaited.hooks,
+    title: marked(request.description, 200, "…"),
+    spawned,
+    at,
+  };
+  const messageId = randomUUIDv7();
+  const content = [{ type: "text", text: request.text } as const];
+  const sentBy = { id: agentId, kind: "SYSTEM" } as const;
+  const received: AgentEventBody = {
+    kind: "MESSAGE_RECEIVED",
+    messageId,
+    text: request.text.length > EVENT_TEXT_CHARACTERS ? null : request.text,
+    images: 0,
+    sentBy,
+  };
+  await services.log.commit(
+    tenant,
+    { agentId: wait.ref, createdBy, events: [createdEvent(agent, null), { at, body: received }] },
+    {
+      createAgent: agentRow(agent),
+      wake: true,
+      childAwaited: { ref: wait.ref, due: wait.due },
+      received: {
+        id: messageId,
+        tenant,
+        agentId: wait.ref,
+        kind: "USER",
+        content,
+        bytes: byteLength(JSON.stringify(content)),
+        ordinal: null,
+        turn: null,
+        step: null,
+        createdBy: sentBy.id,
+        createdByKind: sentBy.kind,
+        createdAt: at,
+        erasedAt: null,
+        withdrawnAt: null,
+      },
+    },
+    newWrite(wait.ref),
+  );
+}
+
+/** A longer text is not in its event, but read from its row. */
+const EVENT_TEXT_CHARACTERS = 16_000;
+
+type Request = {
+  readonly description: string;
+  readonly templateId: string;
+  readonly model: string | null;
+  readonly text: string;
+};
+
+/** The input of `task_run`, which was validated before the child was wanted. */
+function readRequest(input: Json): Request {
+  const fields = isJsonObject(input) ? input : {};
+  const text = (name: string): string => (typeof fields[name] === "string" ? fields[name] : "");
+  const { model } = fields;
+  const context = text("context");
+  return {
+    description: text("description"),
+    templateId: text("agentTemplateId"),
+    model: typeof model === "string" ? model : null,
+    text: context === "" ? text("prompt") : `${text("prompt")}\n\nContext:\n${context}`,
+  };
+}
+
+/** The limits of all above the child, and the permission that its parent's template sets for children. */
+function permissionOfChild({ agentId, templateId, permission }: Awaited, source: OwnPermission["source"]): OwnPermission {
+  const own = permission === null ? null : { scope: permission.scope, source: permission.source };
+  const parent: Ancestor = { agentId, templateId, permission: own };
+  return { scope: "TIGHTEN", source, ancestors: [...(permission?.ancestors ?? []), parent] };
+}
+
+async function ownFolder({ ownWorkspaces }: Pick<Services, "ownWorkspaces">, agentId: string): Promise<string> {
+  const own = join(ownWorkspaces, agentId);
+  await mkdir(own, { recursive: true });
+  return realpath(own);
+}
