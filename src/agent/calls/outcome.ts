@@ -1,3 +1,4 @@
+import type { CallWait } from "../../db/commit/change.ts";
 import type { Json } from "../../lib/json.ts";
 import type { Result } from "../../lib/result.ts";
 import { messageOf } from "../../lib/text.ts";
@@ -33,7 +34,7 @@ type CallRecord = {
 };
 
 /** The tool's result comes later, within `dueMs`. */
-export type LaterOutcome = CallRecord & { readonly kind: "later"; readonly dueMs: number };
+export type LaterOutcome = CallRecord & { readonly kind: "later"; readonly waitsFor: CallWait; readonly dueMs: number };
 
 export type CallOutcome = EndedOutcome | LaterOutcome;
 

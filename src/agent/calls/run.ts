@@ -78,7 +78,9 @@ async function runStages(ready: ReadyCall, scope: CallScope, interrupt: AbortSig
   if (answer instanceof Later) {
     const { bytes, problems } = await keep(services.outputs, ready.call.id, used.output, null);
     const record = { stages: clock.stages, durationMs, files: noted, refusedHosts, keptOutputBytes: bytes };
-    return { kind: "later", dueMs: answer.dueMs ?? template.deferredTimeoutMs, ...record, warnings: [...warnings, ...problems] };
+    const waitsFor = tool.source === "CLIENT" ? "CLIENT_TOOL" : "LATER";
+    const dueMs = answer.dueMs ?? template.deferredTimeoutMs;
+    return { kind: "later", waitsFor, dueMs, ...record, warnings: [...warnings, ...problems] };
   }
   return endRun(scope, {
     call: ready.confirmed.call,

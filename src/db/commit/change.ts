@@ -125,11 +125,15 @@ type Transitions = {
   readonly approvalTransitions?: readonly ApprovalTransition[];
 };
 
+/** The kinds of waits for the result of a call: from another program, or from a client of the agent. */
+export const CALL_WAITS = ["LATER", "CLIENT_TOOL"] as const;
+export type CallWait = (typeof CALL_WAITS)[number];
+
 /**
- * The kinds of waits. For decisions: on a call, on a host of a call, on a host of a background shell. For a later result,
- * and for the end of a delegation.
+ * The kinds of waits. For decisions: on a call, on a host of a call, on a host of a background shell. For the result of a
+ * call, and for the end of a delegation.
  */
-export const WAIT_KINDS = ["APPROVAL", "HOST", "SHELL_HOST", "LATER", "DELEGATION"] as const;
+export const WAIT_KINDS = ["APPROVAL", "HOST", "SHELL_HOST", ...CALL_WAITS, "DELEGATION"] as const;
 export type WaitKind = (typeof WAIT_KINDS)[number];
 
 export type WaitRow = Row<Omit<Prisma.WaitUncheckedCreateInput, "kind">> & { readonly kind: WaitKind };

@@ -30,10 +30,14 @@ export function discover(request: Requested, toolbox: Toolbox): Result<Discovere
   });
 }
 
-/** The tools of the server, and those of them that a template's agents have. */
-export function toolboxOf(all: ReadonlyMap<string, Tool>, template: { readonly tools: readonly string[] | null }): Toolbox {
-  const names = template.tools;
-  return { all, enabled: names === null ? all : new Map([...all].filter(([name]) => names.includes(name))) };
+/** The tools of the server, and those of them that a template's agents have. Client tools belong to their templates. */
+export function toolboxOf(
+  all: ReadonlyMap<string, Tool>,
+  { tools, clientTools }: { readonly tools: readonly string[] | null; readonly clientTools: Readonly<Record<string, object>> },
+): Toolbox {
+  const has = ({ name, source }: Tool): boolean =>
+    source === "CLIENT" ? Object.hasOwn(clientTools, name) : tools === null || tools.includes(name);
+  return { all, enabled: new Map([...all].filter(([, tool]) => has(tool))) };
 }
 
 /** A call whose input fits its tool. `bound.input`, with defaults applied, is what is judged, shown, hashed and run. */

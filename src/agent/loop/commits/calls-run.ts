@@ -111,13 +111,16 @@ export type Deferred = Omit<Ended, "outcome" | "isLast"> & { readonly outcome: L
 /** A tool has answered that its result comes later: the call waits, and its place is free. */
 export function callDeferred(view: AgentView, { call, outcome, template }: Deferred, at: Date): Commit {
   const due = new Date(at.getTime() + outcome.dueMs);
-  const { stages, keptOutputBytes, files, refusedHosts } = outcome;
+  const { stages, keptOutputBytes, files, refusedHosts, waitsFor } = outcome;
   const step = callStep(call, "WAITING", at, { stages }, { keptOutputBytes });
-  const waits = [waitFor("LATER", view, { callId: call.id, ref: call.id, due })];
+  const waits = [waitFor(waitsFor, view, { callId: call.id, ref: call.id, due })];
   const known = { agentId: view.id, tenant: view.tenant, callId: call.id, at };
   const deferred: Commit = {
     change: { transitions: [step.transition], waits, knownFiles: files.map((file) => ({ ...file, ...known })) },
-    events: [...outcome.warnings.map(toolWarning), { kind: "TOOL_WAITING", call: snapshot(step.call), dueAt: due.toISOString() }],
+    events: [
+      ...outcome.warnings.map(toolWarning),
+      { kind: "TOOL_WAITING", call: snapshot(step.call), waitsFor, dueAt: due.toISOString() },
+    ],
     after: compose(callsChanged([step.call]), waiting(waits), noted(files.length > 0)),
   };
   if (refusedHosts.asked.length === 0) return deferred;
