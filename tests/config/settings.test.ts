@@ -245,6 +245,7 @@ describe("settings", () => {
       "bash_kill",
       "todo_read",
       "todo_write",
+      "ask_user",
     ]);
   });
 });
