@@ -1,4 +1,4 @@
-import { defineConfig, presets, sandboxAvailable } from "triplane";
+import { defineConfig, presets, sandboxAvailable, Type } from "triplane";
 
 /** In a box an engineer works without asking; where there is none, it asks for all that changes something. */
 const isBoxed = sandboxAvailable();
@@ -16,6 +16,18 @@ export default defineConfig({
         "You are a careful software assistant. You work in one folder, with tools. Look before you answer, keep a todo list of what is to be done, and say briefly what you found and did.",
       // Reading runs at once; everything else is asked for, and you may answer yourself.
       selfApproval: true,
+      clientTools: {
+        // The person answers: in the chat, and in both React apps.
+        ask_user: {
+          description: "Asks the person one question, and returns the answer. Give options if the likely answers are known.",
+          inputSchema: Type.Object({
+            question: Type.String({ minLength: 1, maxLength: 2_000 }),
+            options: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: 10 })),
+          }),
+          outputSchema: { type: "string", minLength: 1, maxLength: 4_000 },
+          readOnly: true,
+        },
+      },
     },
     engineer: {
       model: "engineer",

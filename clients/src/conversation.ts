@@ -18,8 +18,15 @@ export type ConversationItem =
   | { readonly kind: "text"; readonly key: string; readonly text: string; readonly state: "streaming" | "kept" | "aborted" }
   /** What the model thinks, if the template exposes it. */
   | { readonly kind: "thinking"; readonly key: string; readonly text: string; readonly state: "streaming" | "kept" | "aborted" }
-  /** A call, with what its tool last reported of its own; null for nothing. */
-  | { readonly kind: "tool"; readonly key: string; readonly call: Call; readonly progress: Progress | null }
+  /** A call, with the last progress of its tool, and the question to clients; null for none. */
+  | {
+      readonly kind: "tool";
+      readonly key: string;
+      readonly call: Call;
+      readonly progress: Progress | null;
+      /** The whole input of a waiting call that a client answers (`completeToolCall`), and its deadline. */
+      readonly toAnswer: { readonly input: unknown; readonly dueAt: string | null } | null;
+    }
   | {
       readonly kind: "approval";
       readonly key: string;
@@ -98,7 +105,7 @@ function take(draft: Draft, event: WatchedEvent): void {
     case "ToolEnd": {
       const shown = draft.items[placeOf(draft, event.call.callId)];
       const progress = shown?.kind === "tool" ? shown.progress : null;
-      return put(draft, { kind: "tool", key: event.call.callId, call: event.call, progress });
+      return put(draft, { kind: "tool", key: event.call.callId, call: event.call, progress, toAnswer: toAnswerOf(event) });
     }
     case "ToolCustomEvent": {
       const { callId, eventType, eventData } = event;
@@ -159,6 +166,12 @@ function take(draft: Draft, event: WatchedEvent): void {
     default:
     // Kinds that a conversation does not show, and those of a newer server.
   }
+}
+
+/** Null unless a client is to answer the call of this event. */
+function toAnswerOf(event: EventOf<"ToolStart" | "ToolWaiting" | "ToolEnd">): { input: unknown; dueAt: string | null } | null {
+  if (event.__typename !== "ToolWaiting" || event.waitsFor !== "CLIENT_TOOL" || event.toolCall === null) return null;
+  return { input: event.toolCall.input, dueAt: event.dueAt };
 }
 
 /** After the end of a turn nothing of it can be decided. A program in the background may still ask for a host: if not, an event says so. */

@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 import type { ResumeStatus } from "../../clients/src/index.ts";
 import { changedFilesText, endedShellText } from "../../clients/src/workspace-news.ts";
 import { defaultUrl, describe, socketUrl, TerminalError } from "../demo/server.ts";
+import { answerIn, askedUser, askedUserText, type AskedUser, type WaitingCall } from "./asked-user.ts";
 import { Conversation, type Question } from "./conversation.ts";
 import { askedText, decisionText, elsewhereText, nameOf, questionText } from "../demo/operations.ts";
 import type { ChatEvent } from "./operations.ts";
@@ -17,9 +18,10 @@ const HELP = `npm run chat -- [options]
   --url URL         the server (http://127.0.0.1:PORT/graphql; PORT from the environment, else 4000)
   --token TOKEN     if the server asks for one
 
-Type a message and press Enter, also while the agent works. If it asks, press y or n.
+Type a message and press Enter, also while the agent works. If it asks for a permission, press y or n;
+if it asks you a question (ask_user), type the answer.
 Ctrl-C interrupts the agent; when it is idle, it ends the chat, as Ctrl-D does.
-Lines from a pipe go one after the other: a message when the agent is idle, y or n when it asks.`;
+Lines from a pipe go one after the other: a message when the agent is idle, y or n, or an answer, when it asks.`;
 
 /** A key counts as an answer when no other follows within so many ms: it may be the first of a message. */
 const KEY_MS = 250;
@@ -41,6 +43,8 @@ class Chat {
   readonly #overMeanwhile = new Set<string>();
   /** What is asked, oldest first: only the first of them stands on the screen. */
   readonly #questions = new Map<string, Question>();
+  /** The questions of `ask_user` that wait, by their calls, oldest first. */
+  readonly #asked = new Map<string, AskedUser>();
   readonly #tools = new Map<string, string>();
   #shown: string | null = null;
   /** Whether a key has just answered: what else of that line comes is no message. */
@@ -89,6 +93,7 @@ class Chat {
         },
         reasons,
       );
+    for (const call of this.#conversation.waiting) this.#askUser(call);
     this.#watch(since ?? agent.cursor).catch((error: unknown) => this.#ended.reject(error));
     this.#prompt();
     await this.#ended.promise;
@@ -129,9 +134,14 @@ class Chat {
         return screen.stopped("thinking");
       case "ToolStart":
         return screen.started(event.call.callId, `${event.call.name} ${event.call.inputPreview ?? ""}`);
+      case "ToolWaiting":
+        screen.stopped(event.call.callId);
+        if (event.toolCall !== null) this.#askUser(event.toolCall);
+        return;
       case "ToolEnd": {
         const { callId, name, inputPreview, state, durationMs, cachedFrom, error } = event.call;
         screen.stopped(callId);
+        this.#asked.delete(callId);
         const time = durationMs === null ? "" : ` in ${durationMs.toFixed(0)} ms`;
         const cached = cachedFrom === null ? "" : " (cached)";
         return screen.line(
@@ -174,6 +184,7 @@ class Chat {
         this.#isWorking = false;
         // A program in the background may still ask for a host: if not, an event says so.
         for (const [id, { kind }] of this.#questions) if (kind !== "NETWORK_HOST") this.#questions.delete(id);
+        this.#asked.clear();
         this.#shown = null;
         for (const id of event.messageIds) this.#over(id);
         if (event.reason !== "COMPLETED") screen.line(`(the turn ended: ${event.reason})`);
@@ -195,6 +206,15 @@ class Chat {
     if (cannotDecide.length > 0) this.#screen.line(elsewhereText(question.tool, question.reason, cannotDecide));
     else this.#questions.set(question.approvalId, question);
     this.#showQuestion();
+    this.#goOn();
+  }
+
+  /** Shows a question of the model to the person, once. */
+  #askUser(call: WaitingCall): void {
+    const asked = askedUser(call);
+    if (asked === null || this.#asked.has(asked.callId)) return;
+    this.#asked.set(asked.callId, asked);
+    this.#screen.line(askedUserText(asked));
     this.#goOn();
   }
 
@@ -239,6 +259,7 @@ class Chat {
     const answer = answerOf(text);
     if (question !== undefined && answer !== null) this.#do(() => this.#decide(question, answer));
     else if (text === "") this.#prompt();
+    else if (this.#nextAsked !== undefined) this.#do(() => this.#answerUser(text));
     else this.#do(() => this.#send(text));
   }
 
@@ -253,15 +274,19 @@ class Chat {
       if (answer === null)
         this.#ended.reject(new TerminalError(`${question.tool} waits for y or n, and the next line is: ${next}`));
       else this.#do(() => this.#decide(question, answer));
+    } else if (this.#nextAsked !== undefined && next !== undefined) {
+      this.#lines.shift();
+      if (next === "") this.#goOn();
+      else this.#do(() => this.#answerUser(next));
     } else if (question === undefined && next !== undefined && !this.#isWorking && this.#unanswered.size === 0) {
       this.#lines.shift();
       if (next === "") this.#goOn();
       else this.#do(() => this.#send(next));
     } else if (this.#hasInputEnded && next === undefined) {
-      if (question !== undefined)
+      if (question !== undefined || this.#nextAsked !== undefined)
         this.#ended.reject(
           new TerminalError(
-            `${question.tool} waits for an answer, and there is no more input: it can still be decided elsewhere`,
+            `${question?.tool ?? "ask_user"} waits for an answer, and there is no more input: it can still be ${question === undefined ? "answered" : "decided"} elsewhere`,
           ),
         );
       else if (this.#isCaughtUp && !this.#isWorking && this.#unanswered.size === 0) this.#ended.resolve();
@@ -295,6 +320,24 @@ class Chat {
       this.#ask(question, []);
       throw error;
     }
+  }
+
+  get #nextAsked(): AskedUser | undefined {
+    return this.#asked.values().next().value;
+  }
+
+  /** Answers the oldest question of the model to the person. */
+  async #answerUser(text: string): Promise<void> {
+    const asked = this.#nextAsked;
+    if (asked === undefined) return;
+    this.#asked.delete(asked.callId);
+    try {
+      await this.#conversation.answer(asked.callId, answerIn(asked, text));
+    } catch (error) {
+      this.#asked.set(asked.callId, asked);
+      throw error;
+    }
+    this.#goOn();
   }
 
   #interrupted(): void {

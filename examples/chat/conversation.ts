@@ -5,7 +5,8 @@ import { iterate, type ResumeStatus } from "../../clients/src/index.ts";
 import { overWebSocket } from "../../clients/src/websocket.ts";
 import { CREATE, DECIDE, decisionOf, SEND } from "../demo/operations.ts";
 import { begin, mutate, request, TerminalError, type Payload } from "../demo/server.ts";
-import { AGENT, CHAT, INTERRUPT, type ChatAgent, type ChatEvent } from "./operations.ts";
+import type { WaitingCall } from "./asked-user.ts";
+import { AGENT, CHAT, COMPLETE, INTERRUPT, type ChatAgent, type ChatEvent } from "./operations.ts";
 
 /** How often a query or mutation is tried again while the server is away. */
 const RETRIES = 3;
@@ -31,11 +32,14 @@ type Page = { readonly events: readonly ChatEvent[]; readonly caughtUp: boolean 
 /** One agent on one server, as a person talks with it. The connection may be lost in between. */
 export class Conversation {
   readonly agent: ChatAgent;
+  /** The calls that waited for their results when the conversation was opened. */
+  readonly waiting: readonly WaitingCall[];
   readonly #client: Client;
   readonly #server: Server;
 
-  private constructor(agent: ChatAgent, client: Client, server: Server) {
+  private constructor(agent: ChatAgent, waiting: readonly WaitingCall[], client: Client, server: Server) {
     this.agent = agent;
+    this.waiting = waiting;
     this.#client = client;
     this.#server = server;
   }
@@ -49,10 +53,11 @@ export class Conversation {
     const opening = createClient({ ...connection(server), retryAttempts: 0 });
     try {
       const agentId = "agentId" in chosen ? chosen.agentId : await create(opening, chosen);
-      const { agent } = await request<{ agent: ChatAgent | null }>(opening, AGENT, { id: agentId });
+      type Opened = { readonly agent: ChatAgent | null; readonly toolCalls: { readonly nodes: readonly WaitingCall[] } };
+      const { agent, toolCalls } = await request<Opened>(opening, AGENT, { id: agentId });
       if (agent === null) throw new TerminalError(`there is no agent ${agentId}: leave --agent out to begin with a new one`);
       const client = createClient({ ...connection(server), retryAttempts: RETRIES, shouldRetry: () => true });
-      return new Conversation(agent, client, server);
+      return new Conversation(agent, toolCalls.nodes, client, server);
     } finally {
       await opening.dispose();
     }
@@ -81,6 +86,15 @@ export class Conversation {
 
   async decide({ approvalId, kind, inputHash }: Question, isYes: boolean): Promise<void> {
     await mutate(this.#client, DECIDE, { approvalId, decision: decisionOf(kind, isYes), inputHash });
+  }
+
+  /** Gives the result of a call. One that has ended meanwhile is no error: the events tell its end. */
+  async answer(callId: string, result: string): Promise<void> {
+    type Refusals = readonly { readonly code: string; readonly message: string }[];
+    type Answered = { readonly completeToolCall: { readonly userErrors: Refusals } };
+    const { completeToolCall } = await request<Answered>(this.#client, COMPLETE, { input: { callId, result } });
+    const problems = completeToolCall.userErrors.filter(({ code }) => code !== "CALL_ENDED");
+    if (problems.length > 0) throw new TerminalError(problems.map(({ message }) => message).join("; "));
   }
 
   async interrupt(): Promise<void> {

@@ -1,10 +1,13 @@
 import type { ChangedFiles, EndedShell } from "../../clients/src/workspace-news.ts";
 import { ASKED, type Asked, type Call, type WatchedEvent } from "../demo/operations.ts";
 
+import type { WaitingCall } from "./asked-user.ts";
+
 /** The operations that the chat has beyond those of the demo. */
 
 export const AGENT = `
   query Agent($id: ID!) {
+    toolCalls(filter: { agentIds: [$id], states: [WAITING] }) { nodes { callId name state waitsFor input } }
     agent(id: $id) {
       id model workspace state cursor template { templateId }
       pendingApprovals { id kind inputHash reason ...Asked viewerCannotDecideReasons toolCall { name } subject { ... on NetworkHost { host port } } }
@@ -16,6 +19,12 @@ export const AGENT = `
 export const INTERRUPT = `
   mutation InterruptAgent($input: InterruptAgentInput!) {
     interruptAgent(input: $input) { agent { state } userErrors { message } }
+  }
+`;
+
+export const COMPLETE = `
+  mutation CompleteToolCall($input: CompleteToolCallInput!) {
+    completeToolCall(input: $input) { toolCall { state } userErrors { code message } }
   }
 `;
 
@@ -33,6 +42,7 @@ export const CHAT = `
         ... on TextChunkEnd { aborted }
         ... on ThinkChunk { delta }
         ... on ToolEvent { call { callId name state inputPreview durationMs cachedFrom error { message } } }
+        ... on ToolWaiting { toolCall { callId name state waitsFor input } }
         ... on PermissionRequired { request { approvalId kind inputHash reason host port call { name } } approval { state ...Asked viewerCannotDecideReasons } }
         ... on PermissionDecided { approvalId decision decidedBy { actorId name } note missingDecisions }
         ... on PermissionClosed { approvalId approvalState note }
@@ -103,6 +113,11 @@ export type ChatEvent =
       readonly approvalId: string;
       readonly approvalState: string;
       readonly note: string | null;
+    }
+  | {
+      readonly __typename: "ToolWaiting";
+      readonly call: Pick<Call, "name"> & { readonly callId: string };
+      readonly toolCall: WaitingCall | null;
     }
   | { readonly __typename: "ToolStart" | "ToolEnd"; readonly call: Call & { readonly callId: string } }
   | ({ readonly __typename: "FileChanged" } & ChangedFiles)

@@ -1,4 +1,4 @@
-import { defineConfig } from "triplane";
+import { defineConfig, Type } from "triplane";
 
 /**
  * The configuration of compose.yaml, to start from: one administrator, whose token's hash is in ADMIN_TOKEN_HASH, and agents that work
@@ -18,6 +18,13 @@ export default defineConfig({
       model: "claude",
       systemPrompt: "You are a careful assistant.",
       permission: { mode: "approval", allow: ["fs_read", "fs_glob", "fs_grep"] },
+      clientTools: {
+        ask_user: {
+          description: "Asks the person one question, and returns the answer.",
+          inputSchema: Type.Object({ question: Type.String(), options: Type.Optional(Type.Array(Type.String())) }),
+          readOnly: true,
+        },
+      },
     },
   },
   workspaceRoots: ["/srv/work"],

@@ -171,6 +171,9 @@ async function show(event: WatchedEvent, client: Client, options: Options): Prom
     case "ToolStart":
       console.log(`[${event.call.name}] ${event.call.inputPreview ?? ""}`);
       return;
+    case "ToolWaiting":
+      console.log(`[${event.call.name}] waits for an answer from elsewhere`);
+      return;
     case "ToolEnd":
       console.log(
         `[${event.call.name}] ${event.call.state} in ${(event.call.durationMs ?? 0).toFixed(1)} ms${event.call.cachedFrom === null ? "" : " (cached)"}${event.call.error === null ? "" : `: ${event.call.error.message}`}\n`,

@@ -94,7 +94,7 @@ export type Call = {
 export type WatchedEvent = { readonly seq: number; readonly kind: string; readonly channel: string } & (
   | { readonly __typename: "TextChunk"; readonly delta: string }
   | { readonly __typename: "TextChunkEnd"; readonly aborted: boolean }
-  | { readonly __typename: "ToolStart" | "ToolEnd" | "ToolError" | "ToolExecuted"; readonly call: Call }
+  | { readonly __typename: "ToolStart" | "ToolWaiting" | "ToolEnd" | "ToolError" | "ToolExecuted"; readonly call: Call }
   | {
       readonly __typename: "PermissionRequired";
       readonly request: AskedAbout & {

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import canonicalize from "canonicalize";
+import { readStandardSchema } from "../agent/tools/input-schema.ts";
 import type { Tool } from "../agent/tools/tool.ts";
 import type { Sql, Statement } from "../db/sql.ts";
 import type { EventLog } from "../events/log.ts";
@@ -88,6 +89,8 @@ function declared({
 /** The value as JSON: the operator's own code by its text. What a tool is bound by is Triplane's, and another text in a bundle. */
 function written(value: unknown): Json {
   const text = JSON.stringify(value, (key, part: unknown) => {
+    const standard = readStandardSchema(key, part);
+    if (standard !== null) return standard.schema;
     if (typeof part === "function") return key === "bind" ? undefined : String(part);
     if (part instanceof Map || part instanceof Set) return [...(part as Iterable<unknown>)];
     if (part instanceof RegExp) return String(part);

@@ -2,6 +2,7 @@ import { Type } from "typebox";
 import { APPROVAL_SETTINGS } from "../agent/approvals/scope.ts";
 import type { Around } from "../agent/calls/hooks.ts";
 import { CALL_SETTINGS, SUBAGENT_SETTINGS } from "../agent/calls/scope.ts";
+import { toolboxOf } from "../agent/calls/stages/validation.ts";
 import type { MessagesChanged, PostModel, PreModel } from "../agent/conversation/model-hooks.ts";
 import { CONVERSATION_SETTINGS } from "../agent/conversation/scope.ts";
 import { TURN_SETTINGS, type Template } from "../agent/loop/scope.ts";
@@ -18,6 +19,7 @@ import { type Placed, hookList, listOf, postHooks, type HookList, type PreToolUs
 import type { Tool } from "../agent/tools/tool.ts";
 import { protectedPaths } from "../agent/workspace/sandbox/protected-paths.ts";
 import { closed, complete, type Written, withDefault } from "../lib/setting.ts";
+import { withClientTools, type DeclaredClientTools } from "./client-tools.ts";
 import { ConfigurationError, Problems } from "./configuration-error.ts";
 import type { Environment } from "./environment.ts";
 import { modelsOf, type ModelConfig } from "./models.ts";
@@ -110,7 +112,12 @@ export function templateOf({
   const problems = new Problems();
   for (const role of ["model", "fallbackModel"] as const)
     problems.of(() => checkModel(`${field}.${role}`, config[role], modelNames));
-  problems.of(() => checkTools(`${field}.tools`, config.tools, vocabulary.tools));
+  const available = toolboxOf(vocabulary.tools, {
+    tools: null,
+    clientTools: config.clientTools ?? {},
+    subagents: config.subagents ?? null,
+  }).enabled;
+  problems.of(() => checkTools(`${field}.tools`, config.tools, available));
   const permission = problems.of(() => permissionOf(path, `${place}.permission`, config.permission ?? {}, vocabulary));
   problems.of(() => checkSubagents(`${field}.subagents`, config.subagents, templateNames));
   const override = config.subagents?.overrides?.permission;
@@ -195,8 +202,14 @@ export async function offerOf(
   const problems = new Problems();
   problems.of(() => refuseTaken(`${path}: ${place}templates`, Object.keys(written.templates), new Set(Object.keys(templates))));
   problems.of(() => refuseTaken(`${path}: ${place}models`, Object.keys(written.models), shared.models));
-  const tools = problems.of(() => toolsOf(`${path}: ${place}tools`, written.tools, shared.tools));
-  const known = tools ?? shared.tools;
+  const registered = problems.of(() => toolsOf(`${path}: ${place}tools`, written.tools, withoutClientTools(shared.tools)));
+  const declared = [...declaredIn("", templates), ...declaredIn(place, written.templates)];
+  const placeOf = (tool: Tool): string =>
+    tool.source === "BUILTIN"
+      ? `the built-in tool ${tool.name}`
+      : `the tool ${tool.name} of ${written.tools.includes(tool) ? place : ""}tools`;
+  const tools = problems.of(() => withClientTools(path, registered ?? shared.tools, declared, placeOf));
+  const known = tools ?? registered ?? shared.tools;
   const own = await problems.ofLater(() =>
     modelsOf(`${path}: ${place}models`, written.models, { folder, environment, onRead, tools: known }),
   );
@@ -214,6 +227,15 @@ export async function offerOf(
   const all = new Map([...made("", templates), ...made(place, written.templates)]);
   const whole = problems.none({ own, tools });
   return { templates: all, models, tools: whole.tools, notes: whole.own.notes };
+}
+
+/** Each offer declares the client tools of the common templates again, so that a clash names both places. */
+function withoutClientTools(tools: ReadonlyMap<string, Tool>): ReadonlyMap<string, Tool> {
+  return new Map([...tools].filter(([, { source }]) => source !== "CLIENT"));
+}
+
+function declaredIn(place: string, templates: Readonly<Record<string, TemplateConfig>>): readonly DeclaredClientTools[] {
+  return Object.entries(templates).map(([id, { clientTools = {} }]) => ({ place: `${place}templates.${id}`, clientTools }));
 }
 
 function toolsOf(field: string, own: readonly Tool[], shared: ReadonlyMap<string, Tool>): Map<string, Tool> {

@@ -1,6 +1,6 @@
 import { mapStrings, storableJsonText, type Json, type JsonObject } from "../lib/json.ts";
 import { byteLength, marked } from "../lib/text.ts";
-import { DONE_REASONS } from "../db/commit/change.ts";
+import { CALL_WAITS, DONE_REASONS } from "../db/commit/change.ts";
 import {
   ActorKind,
   AgentState,
@@ -69,7 +69,7 @@ const CHANGED_BY = valuesOf({ "changedBy.kind": ActorKind });
 /** The fields with values that a newer version may extend; absent and null are known. */
 const VALUES: { readonly [Kind in EventKind]?: Values } = {
   TOOL_START: CALL,
-  TOOL_WAITING: CALL,
+  TOOL_WAITING: [...CALL, ...valuesOf({ waitsFor: named(CALL_WAITS) })],
   TOOL_END: CALL,
   AGENT_RETURNED: valuesOf({ outcome: named(CHILD_OUTCOMES) }),
   TOOL_ERROR: CALL,

@@ -1,4 +1,4 @@
-import type { DoneReason } from "../db/commit/change.ts";
+import type { CallWait, DoneReason } from "../db/commit/change.ts";
 import type { AgentState, ApprovalDecision, ApprovalState, Breakpoint } from "../db/generated/enums.ts";
 import type { Json } from "../lib/json.ts";
 import type {
@@ -59,7 +59,7 @@ export type AgentEventBody =
       readonly aborted: boolean;
     }
   | { readonly kind: "TOOL_START"; readonly call: ToolCallSnapshot }
-  | { readonly kind: "TOOL_WAITING"; readonly call: ToolCallSnapshot; readonly dueAt: string | null }
+  | { readonly kind: "TOOL_WAITING"; readonly call: ToolCallSnapshot; readonly waitsFor: CallWait; readonly dueAt: string | null }
   | { readonly kind: "TOOL_END"; readonly call: ToolCallSnapshot }
   | {
       readonly kind: "AGENT_SPAWNED";

@@ -1,6 +1,7 @@
 import type { CannotDecideReason as CannotDecide } from "../agent/approvals/approval.ts";
 import type { CommandRefusalCode, ROLES } from "../agent/actors/actor.ts";
 import type { ToolSource as Source } from "../agent/tools/tool.ts";
+import type { CallWait as Wait } from "../db/commit/change.ts";
 import type * as stored from "../db/generated/enums.ts";
 import type {
   GateStage as Stage,
@@ -54,6 +55,15 @@ export const ToolSource = builder.enumType("ToolSource", {
     BUILTIN: "The server.",
     REGISTERED: "The configuration: a tool of the operator's own.",
     CLIENT: "A client of a template's agents: a subscriber answers its calls.",
+  }),
+});
+
+export const CallWait = builder.enumType("CallWait", {
+  description: "Where the result of a call in state WAITING comes from.",
+  values: described<Wait>({
+    LATER: "Another program: the tool has answered that its result comes later.",
+    CLIENT_TOOL: "A client of the agent: the tool is a client tool, and a subscriber answers with `completeToolCall`.",
+    CHILD: "Another agent, which the call has started.",
   }),
 });
 

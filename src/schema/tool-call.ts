@@ -1,19 +1,29 @@
 import { inputPreview } from "../agent/calls/events.ts";
-import { MOST_BYTES, type OutputPiece as Piece } from "../agent/calls/outputs.ts";
 import { isRetryable, recommendationsOf } from "../agent/calls/refusals/refusal-details.ts";
 import type { Trail } from "../agent/calls/call.ts";
 import type { Passage } from "../agent/calls/stage-clock.ts";
+import { CALL_WAITS, TIMED_WAITS } from "../db/commit/change.ts";
+import type { Prisma } from "../db/generated/client.ts";
 import type { Explanation } from "../agent/policy/permission.ts";
 import type { CallApproval, ToolCallError as Failure, ToolCallSnapshot as Snapshot } from "../events/snapshots.ts";
 import { globalId } from "../lib/global-id.ts";
 import type { Json } from "../lib/json.ts";
 import { toolCalls } from "../resolvers/tool-audit.ts";
-import { cachedCall, outputPiece, toolCall } from "../resolvers/tool-call.ts";
+import { cachedCall, toolCall } from "../resolvers/tool-call.ts";
 import { ActorRef } from "./actor.ts";
 import { builder, connectionOf, nodesSelection } from "./builder.ts";
-import { ApprovalDecision, ApprovalState, GateStage, PermissionVerdict, ToolCallErrorType, ToolCallState } from "./enums.ts";
+import {
+  ApprovalDecision,
+  ApprovalState,
+  CallWait,
+  GateStage,
+  PermissionVerdict,
+  ToolCallErrorType,
+  ToolCallState,
+} from "./enums.ts";
 import { ToolCallExplanation } from "./explained.ts";
 import { ToolCallFilter, ToolCallOrder } from "./inputs/tool-calls.ts";
+import { KeptOutput } from "./kept-output.ts";
 import { Tool } from "./template.ts";
 
 export const ToolCallError = builder.objectRef<Failure>("ToolCallError").implement({
@@ -139,38 +149,12 @@ const AuditEntry = builder.objectRef<AuditRecord>("AuditEntry").implement({
   }),
 });
 
-const OutputPiece = builder.objectRef<Piece>("OutputPiece").implement({
-  description: "A piece of a complete output.",
-  fields: (t) => ({
-    text: t.exposeString("text", { description: "Text of the piece. It never ends within a character." }),
-    nextOffset: t.exposeInt("nextOffset", {
-      nullable: true,
-      description: "Offset of the next piece in bytes. Null at the end of the output.",
-    }),
-  }),
-});
-
-const KeptOutput = builder.objectRef<{ readonly callId: string; readonly bytes: number }>("KeptOutput").implement({
-  description: "The complete output of a call of which the model read only a part. It is a file on the server that ran the call.",
-  fields: (t) => ({
-    bytes: t.exposeInt("bytes", { description: "Size of the file in bytes." }),
-    isWhole: t.boolean({
-      description: "False if the output exceeded 64 MB, so that the file has only a part of it.",
-      resolve: ({ bytes }) => bytes < MOST_BYTES,
-    }),
-    piece: t.field({
-      type: OutputPiece,
-      nullable: true,
-      complexity: 10,
-      description: "A piece of the output, at most 256 KB. Null if another server has the file, or if it was removed.",
-      args: {
-        offset: t.arg.int({ defaultValue: 0, description: "Offset in bytes, from 0." }),
-        bytes: t.arg.int({ defaultValue: 65_536, description: "Maximum size in bytes, 4 to 262,144." }),
-      },
-      resolve: ({ callId }, { offset, bytes }, context) => outputPiece(context, callId, offset ?? 0, bytes ?? 65_536),
-    }),
-  }),
-});
+/** The wait of a call for its result. */
+const OWN_WAIT = {
+  where: { kind: { in: [...CALL_WAITS] }, settledAt: null },
+  select: { kind: true, due: true },
+  take: 1,
+} satisfies Prisma.ToolCall$waitsArgs;
 
 export const ToolCall = builder.prismaNode("ToolCall", {
   id: { field: "id", description: "Relay id of the call." },
@@ -250,9 +234,17 @@ export const ToolCall = builder.prismaNode("ToolCall", {
     dueAt: t.field({
       type: "DateTime",
       nullable: true,
-      description: "The time at which a call in state WAITING fails if it has no result. Null in every other state.",
-      select: { waits: { where: { kind: "LATER", settledAt: null }, select: { due: true }, take: 1 } },
-      resolve: ({ waits }) => waits[0]?.due ?? null,
+      description:
+        "The time at which a call in state WAITING fails if it has no result. Null in every other state, and while another agent works for it.",
+      select: { waits: OWN_WAIT },
+      resolve: ({ waits }) => (TIMED_WAITS.some((kind) => kind === waits[0]?.kind) ? (waits[0]?.due ?? null) : null),
+    }),
+    waitsFor: t.field({
+      type: CallWait,
+      nullable: true,
+      description: "Where the result of a call in state WAITING comes from. Null in every other state.",
+      select: { waits: OWN_WAIT, state: true },
+      resolve: ({ waits, state }) => (state === "WAITING" ? (CALL_WAITS.find((kind) => kind === waits[0]?.kind) ?? null) : null),
     }),
     auditTrail: t.field({
       type: [AuditEntry],

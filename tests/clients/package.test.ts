@@ -15,6 +15,7 @@ const PROGRAM = `
 import { iterate, resume, ResumeError, type ResumeStatus, type TimelineView } from "@triplane/client";
 import { ResumeLink, possibleTypes, typePolicies } from "@triplane/client/apollo";
 import { useTimeline } from "@triplane/client/apollo/react";
+import { answerClientTools } from "@triplane/client/client-tools";
 import { CONVERSATION, conversation, type Conversation } from "@triplane/client/conversation";
 import { resumeSubscribe } from "@triplane/client/relay";
 import { overSse } from "@triplane/client/sse";
@@ -40,6 +41,13 @@ export function shown(): [Conversation, number, ResumeStatus | null] {
 }
 export const ended = (error: unknown): boolean => error instanceof ResumeError && error.code === "CURSOR_EXPIRED";
 export const items: Conversation["items"] = conversation(CONVERSATION.empty, { cursor: "1", caughtUp: true, outage: null, events: [] }).items;
+export const tools = answerClientTools({
+  handlers: { ask: async ({ question }: { question: string }, { signal }) => ({ question, isOver: signal.aborted }) },
+  complete: async ({ callId, idempotencyKey }) => [{ code: callId, message: idempotencyKey }],
+});
+const page: Parameters<typeof conversation>[1] = { cursor: "1", caughtUp: true, outage: null, events: [] };
+tools.take(page);
+tools.follow(CONVERSATION.empty);
 export { iterate, resume };
 
 // What a declaration of the package cannot find would be \`any\`, and fit everywhere.
@@ -49,8 +57,8 @@ export const typed: readonly [
   IsAny<typeof iterate>, IsAny<typeof resume>, IsAny<ResumeStatus>, IsAny<TimelineView<never, never>>, IsAny<ConstructorParameters<typeof ResumeLink>[0]>,
   IsAny<typeof possibleTypes>, IsAny<typeof typePolicies>, IsAny<Shown>, IsAny<Shown["view"]>, IsAny<Conversation["items"][number]>,
   IsAny<ReturnType<typeof resumeSubscribe>>, IsAny<ReturnType<typeof overSse>>, IsAny<typeof keys>, IsAny<ReturnType<typeof resumeExchange>>,
-  IsAny<ReturnType<typeof useUrqlTimeline>>, IsAny<ReturnType<typeof overWebSocket>>,
-] = [false, false, false, false, false, false, false, false, false, false, false, false, false, false, false, false];
+  IsAny<ReturnType<typeof useUrqlTimeline>>, IsAny<ReturnType<typeof overWebSocket>>, IsAny<typeof tools>,
+] = [false, false, false, false, false, false, false, false, false, false, false, false, false, false, false, false, false];
 `;
 
 it("the client package installs from its archive, type-checks, and runs in an empty project", { timeout: 60_000 }, async () => {
@@ -98,7 +106,7 @@ it("the client package installs from its archive, type-checks, and runs in an em
     exports: Record<string, unknown>;
   };
   const names = Object.keys(exports).map((path) => path.replace(".", "@triplane/client"));
-  expect(names).toHaveLength(10);
+  expect(names).toHaveLength(11);
   const main = `for (const name of ${JSON.stringify(names)}) console.log(Object.keys(await import(name)).length > 0)`;
   const { stdout } = await run(process.execPath, ["--input-type=module", "--eval", main], { cwd: folder });
   expect(stdout.trim().split("\n")).toEqual(names.map(() => "true"));

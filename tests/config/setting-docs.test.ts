@@ -7,6 +7,7 @@ import { CALL_SETTINGS } from "../../src/agent/calls/scope.ts";
 import { CONVERSATION_SETTINGS } from "../../src/agent/conversation/scope.ts";
 import { TURN_SETTINGS } from "../../src/agent/loop/scope.ts";
 import { PERMISSION_SETTINGS } from "../../src/agent/policy/permission-source.ts";
+import { CLIENT_TOOL_SETTINGS } from "../../src/agent/tools/client-tool.ts";
 import { CONFIG_SETTINGS } from "../../src/config/config.ts";
 import { HOOK_SETTINGS, TEMPLATE_SETTINGS } from "../../src/config/templates.ts";
 import {
@@ -27,6 +28,7 @@ const GROUPS = [
   ["agent/conversation/scope.ts", "CONVERSATION_SETTINGS", CONVERSATION_SETTINGS],
   ["agent/loop/scope.ts", "TURN_SETTINGS", TURN_SETTINGS],
   ["agent/calls/scope.ts", "CALL_SETTINGS", CALL_SETTINGS],
+  ["agent/tools/client-tool.ts", "CLIENT_TOOL_SETTINGS", CLIENT_TOOL_SETTINGS],
   ["agent/calls/slots.ts", "TOOL_LIMIT_SETTINGS", TOOL_LIMIT_SETTINGS],
   ["agent/approvals/scope.ts", "APPROVAL_SETTINGS", APPROVAL_SETTINGS],
   ["agent/policy/permission-source.ts", "PERMISSION_SETTINGS", PERMISSION_SETTINGS],

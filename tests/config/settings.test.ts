@@ -246,6 +246,7 @@ describe("settings", () => {
       "todo_read",
       "todo_write",
       "task_run",
+      "ask_user",
     ]);
   });
 });

@@ -13,7 +13,7 @@ import { BUILTIN_TOOLS } from "../../src/agent/tools/builtin.ts";
 import { defineTool, type Tool } from "../../src/agent/tools/tool.ts";
 import { presets, type TemplateConfig, type TriplaneConfig } from "../../src/triplane.ts";
 import { schema } from "../../src/schema/index.ts";
-import { ExplainPermissionDocument } from "../generated/documents.ts";
+import { ExplainPermissionDocument, TemplateToolsDocument } from "../generated/documents.ts";
 import { startTestApp } from "../support/app.ts";
 import { bashApp, type MadeCall } from "../support/bash.ts";
 import { hasNoBox } from "../support/box.ts";
@@ -86,6 +86,16 @@ describe("docs/configuration.md", () => {
 });
 
 describe("docs/tools.md", () => {
+  it("has a client tool that a configuration takes, and a query for the open calls that the schema knows", async () => {
+    const config = valueOf(await block("tools", "ts", "clientTools")) as TriplaneConfig;
+    const { model } = config.templates["assistant"] ?? {};
+    expect(model).toBe("demo");
+    const app = await startTestApp({ template: { clientTools: config.templates["assistant"]?.clientTools ?? {} } });
+    const { templates } = await connect(app.url).get(TemplateToolsDocument, {});
+    expect(templates[0]?.tools.at(-1)).toEqual({ name: "ask_user", source: "CLIENT", isReadOnly: true });
+    for (const operation of await blocks("tools", "graphql")) expect(validate(schema, parse(operation)), operation).toEqual([]);
+  });
+
   it("has a cacheable tool whose result is given again, and whose file counts", async () => {
     const tool = valueOf(await block("tools", "ts", "cacheable: true")) as Tool;
     const look: MadeCall = ["outline", { path: "a.md" }];

@@ -2,8 +2,8 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { defineTool } from "../../src/agent/tools/tool.ts";
-import { presets } from "../../src/triplane.ts";
-import { RetryTurnDocument, WithdrawMessageDocument } from "../generated/documents.ts";
+import { presets, type TemplateConfig } from "../../src/triplane.ts";
+import { CompleteToolCallDocument, RetryTurnDocument, WithdrawMessageDocument } from "../generated/documents.ts";
 import { startTestApp } from "../support/app.ts";
 import { assistantScript } from "../support/assistant.ts";
 import { makes } from "../support/bash.ts";
@@ -14,6 +14,12 @@ import { runAtTerminal, runFile } from "../support/process.ts";
 import { exampleWorkspace } from "../support/server-process.ts";
 import { ownTool } from "../support/tools.ts";
 import { beforeJoin } from "../support/writes.ts";
+
+/** The client tools of the assistant of the project's own configuration. */
+async function clientTools(): Promise<NonNullable<TemplateConfig["clientTools"]>> {
+  const { default: config } = await import("../../triplane.config.ts");
+  return config.templates["assistant"]?.clientTools ?? {};
+}
 
 describe("npm run chat", () => {
   it("talks with an agent: text as it comes, tools, approvals, and the past of an agent that is there", async () => {
@@ -209,6 +215,54 @@ describe("npm run chat", () => {
     expect(await open.exited).toBe(1);
     expect(open.output()).toContain("todo_write waits for an answer, and there is no more input");
   }, 60_000);
+
+  it("asks what the model asks, also if it is opened later, and takes a number for an option", async () => {
+    const server = await startTestApp({ script: await assistantScript(), template: { clientTools: await clientTools() } });
+    const chat = runFile("examples/chat/chat.ts", ["--url", server.url]);
+    const [, agent = ""] = /Agent (\S+) works in/.exec(await chat.says(/Agent (\S+) works in/)) ?? [];
+    chat.child.stdin?.write("ask me\n");
+    await chat.says("What shall I look at first?\n  1. the TODO comments\n  2. the README");
+    chat.child.stdin?.end();
+    expect(await chat.exited).toBe(1);
+    expect(chat.output()).toContain("ask_user waits for an answer, and there is no more input");
+
+    const later = runFile("examples/chat/chat.ts", ["--url", server.url, "--agent", agent]);
+    await later.says("What shall I look at first?");
+    later.child.stdin?.write("2\n");
+    await later.says("You said: the README");
+    later.child.stdin?.write("ask me\nthe tests\n");
+    await later.says("You said: the tests");
+    later.child.stdin?.end();
+    expect(await later.exited, later.output()).toBe(0);
+  }, 60_000);
+
+  it.skipIf(process.platform !== "linux")(
+    "takes a line at a terminal for the answer, and says so if another client was faster",
+    async () => {
+      const server = await startTestApp({ script: await assistantScript(), template: { clientTools: await clientTools() } });
+      const chat = runAtTerminal("examples/chat/chat.ts", ["--url", server.url]);
+      const [, agent = ""] = /Agent (\S+) works in/.exec(await chat.says(/Agent (\S+) works in/)) ?? [];
+      await chat.says("Type a message");
+      chat.child.stdin?.write("ask me\r");
+      await chat.says("ask_user: [a number, or another answer]");
+      chat.child.stdin?.write("y\r");
+      await chat.says("You said: y");
+      chat.child.stdin?.write("ask me\r");
+      await chat.says(/You said: y[\s\S]*ask_user: \[a number, or another answer\]/);
+      const client = connect(server.url);
+      const waiting = ofType(await client.events(agent), "ToolWaiting").at(-1);
+      const input = { callId: waiting?.call.callId ?? "", result: "from elsewhere" };
+      expect((await client.get(CompleteToolCallDocument, { input })).completeToolCall.userErrors).toEqual([]);
+      await chat.says("You said: from elsewhere");
+      // A line after that is a message again.
+      chat.child.stdin?.write("list the files\r");
+      // The prompt stands again: Ctrl-C ends the chat of an idle agent.
+      await chat.says(/These are the files[\s\S]*\n.*> /);
+      chat.child.stdin?.write("\u0003");
+      expect(await chat.exited).toBe(0);
+    },
+    60_000,
+  );
 
   it("goes on while the server is away: what cannot be done is said, and nothing ends", async () => {
     const app = await startTestApp();

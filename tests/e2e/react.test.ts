@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { expect, inject, it, onTestFinished, vi } from "vitest";
 import { build, preview } from "vite";
 import { presets } from "../../src/triplane.ts";
@@ -83,6 +83,50 @@ inBrowser(
   },
 );
 
+inBrowser(
+  "examples/%s: a question of the model to the person, still there after a reload and a killed server, answered by one of two tabs",
+  { timeout: 90_000 },
+  async (app) => {
+    const data = { TRIPLANE_DATA_DIR: await embeddedFolder() };
+    const server = await startServerProcess(data);
+    const { page, complaints } = await openPage();
+    const address = await serve(app, server.url);
+    await page.goto(address);
+    await send(page, "ask me");
+    const question = page.getByRole("form", { name: "Question" });
+    await question.getByText("What shall I look at first?").waitFor();
+    await screenshot(page, `${app}-question`);
+    await page.reload();
+    await question.waitFor();
+
+    const other = await browserOf(page).newPage();
+    await other.goto(address);
+    await other.getByText("Your agents").click();
+    await other.getByRole("list", { name: "Your agents" }).getByRole("button").first().click();
+    const elsewhere = other.getByRole("form", { name: "Question" });
+    await elsewhere.getByRole("button", { name: "the README" }).waitFor();
+
+    server.child.kill("SIGKILL");
+    await server.exited;
+    await page.getByText("connection lost, trying again").waitFor();
+    await startServerProcess({ ...data, PORT: new URL(server.url).port });
+    await page.getByRole("status").getByText("live, working").waitFor();
+    await other.getByRole("status").getByText("live, working").waitFor();
+
+    await question.getByLabel("Another answer").fill("the tests");
+    await question.getByRole("button", { name: "Answer" }).click();
+    for (const tab of [page, other]) {
+      await tab.getByText("You said: the tests").waitFor();
+      await expect.poll(() => tab.getByRole("form", { name: "Question" }).count()).toBe(0);
+    }
+    await send(page, "ask me");
+    await elsewhere.getByRole("button", { name: "the README" }).click();
+    for (const tab of [page, other]) await tab.getByText("You said: the README").waitFor();
+    expect(await page.getByRole("alert").count()).toBe(0);
+    expect(complaints).toEqual([]);
+  },
+);
+
 /** An engineer in a box: each message makes one call. */
 const ENGINEER: TestAppOptions = {
   template: { permission: { ...presets.readOnly, allow: ["bash_run(command:node fetch.mjs)"] } },
@@ -117,6 +161,13 @@ async function openEngineer(app: string, options: TestAppOptions) {
   const { page, complaints } = await openPage();
   await page.goto(await serve(app, server.url));
   return { page, complaints, server, folder, conversation: page.getByRole("list", { name: "Conversation" }) };
+}
+
+/** The browser of the page: another page of it has a storage of its own. */
+function browserOf(page: Page): Browser {
+  const browser = page.context().browser();
+  if (browser === null) throw new Error("the page has no browser");
+  return browser;
 }
 
 async function send(page: Page, text: string): Promise<void> {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ApprovalsDocument, type EventKind } from "../generated/documents.ts";
+import { ApprovalsDocument, CompleteToolCallDocument, WaitingCallsDocument, type EventKind } from "../generated/documents.ts";
 import { connect, ofType, textOf } from "../support/client.ts";
 import { testDatabaseUrl } from "../support/database.ts";
 import { temporaryFolder } from "../support/app.ts";
@@ -48,6 +48,36 @@ describe("a server that is killed and started again", () => {
     expect(textOf(await again.turn(agent.id, "What is on your todo list?"))).toContain("todo-3");
     second.child.kill("SIGTERM");
     expect(await second.exited).toBe(0);
+  }, 60_000);
+
+  it("still waits for a client, with the whole input, and takes one answer", async () => {
+    const env = { TRIPLANE_DATA_DIR: await embeddedFolder() };
+    const first = await startServerProcess(env);
+    const client = connect(first.url);
+    const agent = await client.createAgent();
+    await client.send(agent.id, "ask me");
+    const before = await client.until(agent.id, "TOOL_WAITING");
+    first.child.kill("SIGKILL");
+    await first.exited;
+    const second = await startServerProcess(env);
+    const again = connect(second.url);
+    const { toolCalls } = await again.get(WaitingCallsDocument, { agentId: agent.id });
+    const [call] = toolCalls.nodes;
+    expect(call).toMatchObject({
+      name: "ask_user",
+      waitsFor: "CLIENT_TOOL",
+      input: { question: "What shall I look at first?", options: ["the TODO comments", "the README"] },
+    });
+    const events = await again.events(agent.id);
+    expect(ofType(events, "ToolWaiting")).toEqual(ofType(before, "ToolWaiting"));
+    expect(ofType(events, "ToolEnd")).toEqual([]);
+    const complete = async (result: string) =>
+      (await again.get(CompleteToolCallDocument, { input: { callId: call?.callId ?? "", result } })).completeToolCall;
+    expect((await complete("the README")).userErrors).toEqual([]);
+    expect((await complete("the tests")).userErrors).toMatchObject([{ code: "CALL_ENDED" }]);
+    const rest = await again.until(agent.id, "DONE", before.at(-1)?.cursor);
+    expect(textOf(rest)).toContain("You said: the README");
+    expect(ofType(rest, "AgentResumed").flatMap(({ sealed }) => sealed)).toEqual([]);
   }, 60_000);
 
   it("goes on at once with an agent that it worked on, on the embedded database: nobody else can hold it", async () => {

@@ -48,7 +48,7 @@ const HOSTS = {
 } as const;
 const ONE_HOST = { ...HOSTS, asked: [{ host: "b.example", port: 443 }] } as const;
 
-const LATER = { kind: "later", dueMs: 60_000, keptOutputBytes: 7 } as const;
+const LATER = { kind: "later", waitsFor: "LATER", dueMs: 60_000, keptOutputBytes: 7 } as const;
 
 const BROKEN = {
   events: [],
@@ -224,6 +224,11 @@ function commitsOfCall(view: AgentView, call: CallView): readonly PossibleCommit
         {
           name: "call deferred",
           make: () => callDeferred(view, { call, outcome: { ...OUTCOME, ...LATER }, template: RECORD }, AT),
+        },
+        {
+          name: "call handed to a client",
+          make: () =>
+            callDeferred(view, { call, outcome: { ...OUTCOME, ...LATER, waitsFor: "CLIENT_TOOL" }, template: RECORD }, AT),
         },
         {
           name: "call deferred, hosts asked",

@@ -53,6 +53,15 @@ export type ApprovalState =
   /** The action has changed since the request: a newer approval replaces it. */
   | 'STALE';
 
+/** Where the result of a call in state WAITING comes from. */
+export type CallWait =
+  /** Another agent, which the call has started. */
+  | 'CHILD'
+  /** A client of the agent: the tool is a client tool, and a subscriber answers with `completeToolCall`. */
+  | 'CLIENT_TOOL'
+  /** Another program: the tool has answered that its result comes later. */
+  | 'LATER';
+
 /** Reason why a turn ended. */
 export type DoneReason =
   /** The model completed its answer. */
@@ -209,8 +218,8 @@ export type ConversationSubscription = { timeline: { cursor: string, caughtUp: b
       | { __typename: 'ToolError', cursor: string, call: { callId: string, name: string, state: ToolCallState, inputPreview: string | null, output: string | null, durationMs: number | null, cachedFrom: string | null } }
       | { __typename: 'ToolExecuted', cursor: string, call: { callId: string, name: string, state: ToolCallState, inputPreview: string | null, output: string | null, durationMs: number | null, cachedFrom: string | null } }
       | { __typename: 'ToolStart', cursor: string, call: { callId: string, name: string, state: ToolCallState, inputPreview: string | null, output: string | null, durationMs: number | null, cachedFrom: string | null } }
-      | { __typename: 'ToolWaiting', cursor: string, call: { callId: string, name: string, state: ToolCallState, inputPreview: string | null, output: string | null, durationMs: number | null, cachedFrom: string | null } }
+      | { __typename: 'ToolWaiting', waitsFor: CallWait, dueAt: string | null, cursor: string, call: { callId: string, name: string, state: ToolCallState, inputPreview: string | null, output: string | null, durationMs: number | null, cachedFrom: string | null }, toolCall: { input: unknown } | null }
       | { __typename: 'TurnRetryRequested', cursor: string }
     > } };
 
-export const CONVERSATION_DOCUMENT = "subscription Conversation($agentId:ID!$since:Cursor){timeline(agentIds:[$agentId]since:$since kinds:[MESSAGE_RECEIVED MESSAGE_WITHDRAWN TEXT_CHUNK_START TEXT_CHUNK TEXT_CHUNK_END THINK_CHUNK_START THINK_CHUNK THINK_CHUNK_END TOOL_START TOOL_WAITING TOOL_END TOOL_CUSTOM_EVENT PERMISSION_REQUIRED PERMISSION_DECIDED PERMISSION_CLOSED DONE STATE_CHANGED FILE_CHANGED SHELL_STARTED SHELL_ENDED ERROR TODO_CHANGED TOKEN_USAGE]){cursor caughtUp outage{since bufferedEvents}events{__typename cursor ...on MessageReceived{messageId text sentBy{actorId name}}...on MessageWithdrawn{messageId}...on BlockEvent{step block}...on ChunkEvent{delta}...on BlockEndEvent{text aborted}...on ToolEvent{call{callId name state inputPreview output durationMs cachedFrom}}...on ToolCustomEvent{callId eventType eventData}...on PermissionRequired{request{approvalId kind inputHash reason risk host port call{name}}approval{inputText}}...on PermissionDecided{approvalId decision decidedBy{actorId name}missingDecisions}...on PermissionClosed{approvalId approvalState}...on StateChanged{previousState state}...on FileChanged{fileCount files{path change}}...on ShellStarted{shellId command}...on ShellEnded{shellId command endReason exitCode signal}...on ErrorRaised{severity phase message detail retryAt}...on TodoChanged{todos{todoId title status assignee notes}}...on TokensUsed{totalTokens costUsd}...on Done{reason messageIds}}}}";
+export const CONVERSATION_DOCUMENT = "subscription Conversation($agentId:ID!$since:Cursor){timeline(agentIds:[$agentId]since:$since kinds:[MESSAGE_RECEIVED MESSAGE_WITHDRAWN TEXT_CHUNK_START TEXT_CHUNK TEXT_CHUNK_END THINK_CHUNK_START THINK_CHUNK THINK_CHUNK_END TOOL_START TOOL_WAITING TOOL_END TOOL_CUSTOM_EVENT PERMISSION_REQUIRED PERMISSION_DECIDED PERMISSION_CLOSED DONE STATE_CHANGED FILE_CHANGED SHELL_STARTED SHELL_ENDED ERROR TODO_CHANGED TOKEN_USAGE]){cursor caughtUp outage{since bufferedEvents}events{__typename cursor ...on MessageReceived{messageId text sentBy{actorId name}}...on MessageWithdrawn{messageId}...on BlockEvent{step block}...on ChunkEvent{delta}...on BlockEndEvent{text aborted}...on ToolEvent{call{callId name state inputPreview output durationMs cachedFrom}}...on ToolWaiting{waitsFor dueAt toolCall{input}}...on ToolCustomEvent{callId eventType eventData}...on PermissionRequired{request{approvalId kind inputHash reason risk host port call{name}}approval{inputText}}...on PermissionDecided{approvalId decision decidedBy{actorId name}missingDecisions}...on PermissionClosed{approvalId approvalState}...on StateChanged{previousState state}...on FileChanged{fileCount files{path change}}...on ShellStarted{shellId command}...on ShellEnded{shellId command endReason exitCode signal}...on ErrorRaised{severity phase message detail retryAt}...on TodoChanged{todos{todoId title status assignee notes}}...on TokensUsed{totalTokens costUsd}...on Done{reason messageIds}}}}";

@@ -4,9 +4,11 @@ import { useTimeline } from "@triplane/client/apollo/react";
 import {
   AgentDocument,
   AllowAlwaysDocument,
+  answerRefusals,
   askedIn,
   AskedDocument,
   BeginningDocument,
+  CompleteToolCallDocument,
   ConversationScreen,
   CreateAgentDocument,
   DecideApprovalDocument,
@@ -40,6 +42,7 @@ export function App(): ReactNode {
   const [send] = useMutation(SendMessageDocument);
   const [decide] = useMutation(DecideApprovalDocument);
   const [allowAlways] = useMutation(AllowAlwaysDocument);
+  const [completeCall] = useMutation(CompleteToolCallDocument);
   const [interrupt] = useMutation(InterruptAgentDocument);
 
   const show = (id: string): void => {
@@ -80,6 +83,10 @@ export function App(): ReactNode {
     const refusals = stored?.userErrors ?? NO_ANSWER;
     return refusals.length > 0 ? refusals : decideAs(approvalId, { decision: "ALLOW" }, inputHash);
   };
+  const answerAs = async (callId: string, result: string): Promise<Refusals> => {
+    const completed = (await completeCall({ variables: { input: { callId, result } } })).data?.completeToolCall;
+    return completed === undefined ? NO_ANSWER : answerRefusals(completed.userErrors);
+  };
   const look = async (approvalId: string): Promise<Asked> =>
     askedIn((await client.query({ query: AskedDocument, variables: { approvalId }, fetchPolicy: "no-cache" })).data);
   const propose = async (approvalId: string, rule: string | null): Promise<Proposal> => {
@@ -103,6 +110,7 @@ export function App(): ReactNode {
         decide: (approvalId, decision, inputHash) => void attempt(decideAs(approvalId, decision, inputHash)),
         propose,
         allowAlways: (approvalId, rule, inputHash) => void attempt(allowFromNowOn(approvalId, rule, inputHash)),
+        answer: (callId, result) => attempt(answerAs(callId, result)),
         interrupt: () =>
           void attempt(
             interrupt({ variables: { input: { agentId: agentId ?? "" } } }).then(

@@ -5,6 +5,11 @@ import type { ApprovalDecision } from "./generated/documents.ts";
 export type Decision =
   { readonly decision: Exclude<ApprovalDecision, "DONE"> } | { readonly decision: "DONE"; readonly result: string };
 
+/** The refusals of an answer. That another tab was faster is none: the conversation shows its answer. */
+export function answerRefusals<Refusal extends { readonly code: string }>(userErrors: readonly Refusal[]): readonly Refusal[] {
+  return userErrors.filter(({ code }) => code !== "CALL_ENDED");
+}
+
 /** The actions of a person. */
 export type Actions = {
   /** False if it could not be sent: the text comes back. The key is that of the draft: to send it again after a lost answer does it once, unless more was typed meanwhile. */
@@ -16,6 +21,8 @@ export type Actions = {
   readonly propose: (approvalId: string, rule: string | null) => Promise<Proposal>;
   /** Stores a rule for all agents of the template, and allows what is asked. */
   readonly allowAlways: (approvalId: string, rule: string, inputHash: string | null) => void;
+  /** Gives the result of a call that waits for a client. False if it could not be sent. */
+  readonly answer: (callId: string, result: string) => Promise<boolean>;
   readonly interrupt: () => void;
   readonly begin: () => void;
   /** Goes on with an agent of before. */

@@ -4,6 +4,7 @@ import type { Conversation, ConversationItem } from "@triplane/client/conversati
 import type { Actions } from "./actions.ts";
 import { Approval } from "./approval.tsx";
 import { AgentList, type OwnAgent } from "./agent-list.tsx";
+import { AskUser } from "./ask-user.tsx";
 import type { BeginningQuery } from "./generated/documents.ts";
 
 /** A conversation with an agent: it knows nothing of the GraphQL client. */
@@ -131,6 +132,8 @@ function Shown({
         </details>
       );
     case "tool":
+      if (item.toAnswer !== null && item.call.name === "ask_user")
+        return <AskUser input={item.toAnswer.input} answer={(text) => actions.answer(item.call.callId, text)} />;
       return (
         <details>
           <summary>

@@ -3,9 +3,11 @@ import { useTimeline } from "@triplane/client/urql/react";
 import {
   AgentDocument,
   AllowAlwaysDocument,
+  answerRefusals,
   askedIn,
   AskedDocument,
   BeginningDocument,
+  CompleteToolCallDocument,
   ConversationScreen,
   CreateAgentDocument,
   DecideApprovalDocument,
@@ -44,6 +46,7 @@ export function App(): ReactNode {
   const [, send] = useMutation(SendMessageDocument);
   const [, decide] = useMutation(DecideApprovalDocument);
   const [, allowAlways] = useMutation(AllowAlwaysDocument);
+  const [, completeCall] = useMutation(CompleteToolCallDocument);
   const [, interrupt] = useMutation(InterruptAgentDocument);
 
   const show = (id: string): void => {
@@ -106,6 +109,10 @@ export function App(): ReactNode {
         decide: (approvalId, decision, inputHash) => void decideAs(approvalId, decision, inputHash),
         propose,
         allowAlways: (approvalId, rule, inputHash) => void allowFromNowOn(approvalId, rule, inputHash),
+        answer: (callId, result) =>
+          attempt(completeCall({ input: { callId, result } }), ({ completeToolCall }) =>
+            answerRefusals(completeToolCall.userErrors),
+          ),
         interrupt: () =>
           void attempt(interrupt({ input: { agentId: agentId ?? "" } }), ({ interruptAgent }) => interruptAgent.userErrors),
         begin: () => {

@@ -1,3 +1,4 @@
+import type { CallWait } from "../../db/commit/change.ts";
 import type { Json } from "../../lib/json.ts";
 import type { Result } from "../../lib/result.ts";
 import { messageOf } from "../../lib/text.ts";
@@ -37,7 +38,7 @@ type CallRecord = {
 };
 
 /** The tool's result comes later, within `dueMs`; null for that of a child, which has all the time it needs. */
-export type LaterOutcome = CallRecord & { readonly kind: "later"; readonly dueMs: number | null };
+export type LaterOutcome = CallRecord & { readonly kind: "later"; readonly waitsFor: CallWait; readonly dueMs: number | null };
 
 export type CallOutcome = EndedOutcome | LaterOutcome;
 

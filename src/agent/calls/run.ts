@@ -77,15 +77,13 @@ async function runStages(ready: ReadyCall, scope: CallScope, interrupt: AbortSig
   const warnings = [...slow(tool.name, durationMs, template.slowToolMs), ...left(tool.name, leftOut.events)];
   const answer = executed.ok ? executed.value.answer : undefined;
   const child = answer instanceof ChildStarted ? answer.child : null;
-  if (answer instanceof Later || child?.isBackground === false) {
+  if (answer instanceof Later || (answer instanceof ChildStarted && !answer.child.isBackground)) {
     const { bytes, problems } = await keep(services.outputs, ready.call.id, used.output, null);
     const record = { stages: clock.stages, durationMs, files: noted, refusedHosts, keptOutputBytes: bytes, child };
-    return {
-      kind: "later",
-      dueMs: answer instanceof Later ? (answer.dueMs ?? template.deferredTimeoutMs) : null,
-      ...record,
-      warnings: [...warnings, ...problems],
-    };
+    const warned = { ...record, warnings: [...warnings, ...problems] };
+    if (answer instanceof ChildStarted) return { kind: "later", waitsFor: "CHILD", dueMs: null, ...warned };
+    const waitsFor = tool.source === "CLIENT" ? "CLIENT_TOOL" : "LATER";
+    return { kind: "later", waitsFor, dueMs: answer.dueMs ?? template.deferredTimeoutMs, ...warned };
   }
   return endRun(scope, {
     call: ready.confirmed.call,

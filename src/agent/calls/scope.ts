@@ -4,7 +4,7 @@ import type { Sql, Statement } from "../../db/sql.ts";
 import type { AgentEventBody } from "../../events/event.ts";
 import type { TodoItem } from "../../events/snapshots.ts";
 import { toJson, type Json } from "../../lib/json.ts";
-import { closed, COUNT, milliseconds, TEXT, TEXTS, withDefault, type Complete } from "../../lib/setting.ts";
+import { closed, COUNT, milliseconds, named, TEXT, TEXTS, withDefault, type Complete } from "../../lib/setting.ts";
 import { byteLength, headBytes } from "../../lib/text.ts";
 import type { Meters } from "../../telemetry/meters.ts";
 import { type PolicyWorld, type ServerFolders, agentPermissions, agentPolicy, guardedWorkspace } from "../policy/agent-policy.ts";
@@ -15,6 +15,7 @@ import type { RuleValues } from "../policy/rule-values.ts";
 import { storedRules } from "../policy/stored-rules.ts";
 import { PERMISSION_SETTINGS } from "../policy/permission-source.ts";
 import { DAY_MS } from "../../lib/time.ts";
+import { CLIENT_TOOL } from "../tools/client-tool.ts";
 import { MOST_DEFERRED_MS } from "../tools/later.ts";
 import type { OwnCodeServices } from "../tools/own-code.ts";
 import type { TodoList } from "../tools/todo-list.ts";
@@ -61,6 +62,11 @@ export const SUBAGENT_SETTINGS = {
 export const CALL_SETTINGS = {
   /** Names of the tools that its agents have. All if omitted. */
   tools: withDefault(TEXTS, null),
+  /**
+   * Tools that clients of its agents answer (`completeToolCall`), by name. Its agents have them in addition to `tools`;
+   * agents of other templates do not have them. None if omitted.
+   */
+  clientTools: withDefault(named(CLIENT_TOOL, 0), {}),
   /** The time limit of a call, unless its tool or its agent says otherwise; in ms, up to an hour. 60,000 if omitted. */
   toolTimeoutMs: withDefault(milliseconds(MAX_TIMEOUT_MS), 60_000),
   /** The time for a result that comes later, unless its tool says otherwise; in ms, up to 30 days. 86,400,000 if omitted. */

@@ -1,3 +1,4 @@
+import { TIMED_WAITS, type TimedWait } from "../../db/commit/change.ts";
 import type { AgentState, ApprovalKind, Breakpoint } from "../../db/generated/enums.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
 import { isAllowedWorkspace, type WorkspaceFolders } from "../workspace/roots.ts";
@@ -17,8 +18,8 @@ export type Standstill = {
   /** The owner's state: it answers; its lease has expired; a runnable agent has none; none is needed until a person acts. */
   readonly owner: "ANSWERS" | "RUN_OUT" | "NOBODY" | "NOT_NEEDED";
   readonly asked: readonly { readonly name: string; readonly kind: ApprovalKind }[];
-  /** The calls whose results come later, and when they fail without. */
-  readonly later: readonly { readonly name: string; readonly due: string }[];
+  /** The calls whose results come later, their sources, and when they fail without. */
+  readonly later: readonly { readonly name: string; readonly kind: TimedWait; readonly due: string }[];
   /** The agents that it waits for. */
   readonly children: readonly { readonly id: string; readonly title: string | null; readonly templateId: string }[];
   readonly isShellElsewhere: boolean;
@@ -45,8 +46,8 @@ const READ: Statement<{ standstill: Standstill | null }, [agentIds: readonly str
     'owner', CASE WHEN a.lease_until < clock_timestamp() THEN 'RUN_OUT' WHEN a.lease_owner IS NOT NULL THEN 'ANSWERS' WHEN a.runnable_at IS NOT NULL THEN 'NOBODY' ELSE 'NOT_NEEDED' END,
     'asked', (SELECT coalesce(json_agg(json_build_object('name', coalesce(t.name, p.host || ':' || p.port), 'kind', p.kind) ORDER BY p.requested_at), '[]') FROM approval p LEFT JOIN tool_call t ON t.id = p.tool_call_id
       WHERE p.agent_id = a.id AND p.state = 'PENDING' AND EXISTS (SELECT FROM wait w WHERE w.ref = p.id AND w.settled_at IS NULL AND w.kind IN ('APPROVAL', 'HOST'))),
-    'later', (SELECT coalesce(json_agg(json_build_object('name', t.name, 'due', w.due) ORDER BY t.ordinal), '[]') FROM wait w JOIN tool_call t ON t.id = w.call_id
-      WHERE w.agent_id = a.id AND w.settled_at IS NULL AND w.kind = 'LATER'),
+    'later', (SELECT coalesce(json_agg(json_build_object('name', t.name, 'kind', w.kind, 'due', w.due) ORDER BY t.ordinal), '[]') FROM wait w JOIN tool_call t ON t.id = w.call_id
+      WHERE w.agent_id = a.id AND w.settled_at IS NULL AND w.kind IN (${TIMED_WAITS.map((kind) => `'${kind}'`).join(", ")})),
     'children', (SELECT coalesce(json_agg(json_build_object('id', c.id, 'title', c.title, 'templateId', c.template_id) ORDER BY t.ordinal), '[]') FROM wait w JOIN tool_call t ON t.id = w.call_id AND t.state = 'WAITING' JOIN agent c ON c.id = w.ref
       WHERE w.agent_id = a.id AND w.settled_at IS NULL AND w.kind = 'CHILD'),
     'isShellElsewhere', EXISTS (SELECT FROM shell s WHERE s.agent_id = a.id AND s.state = 'RUNNING' AND s.server <> a.lease_owner),
@@ -96,9 +97,18 @@ function missingPart({ templateId, model, hooks, workspace }: Standstill, known:
 }
 
 function laterResults(later: Standstill["later"]): readonly string[] {
+  const results = later.filter(({ kind }) => kind === "LATER");
+  const answers = later.filter(({ kind }) => kind === "CLIENT_TOOL");
+  return [
+    ...awaitedOf(results, `the ${results.length === 1 ? "result" : "results"} of`),
+    ...awaitedOf(answers, `the ${answers.length === 1 ? "answer" : "answers"} of a client to`),
+  ];
+}
+
+function awaitedOf(later: Standstill["later"], what: string): readonly string[] {
   if (later.length === 0) return [];
   const until = later.map(({ due }) => new Date(due).toISOString()).toSorted()[0] ?? "";
-  return [`the ${later.length === 1 ? "result" : "results"} of ${later.map(({ name }) => name).join(", ")}, until ${until}`];
+  return [`${what} ${later.map(({ name }) => name).join(", ")}, until ${until}`];
 }
 
 function childrenToEnd(children: Standstill["children"]): readonly string[] {

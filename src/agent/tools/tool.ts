@@ -230,6 +230,11 @@ export function defineTool<Input = BySchema, Schema extends SchemaFor<Input> = S
   definition: ToolDefinition<InputFor<NoInfer<Input>, Schema>, Schema>,
 ): Tool;
 export function defineTool(definition: ToolDefinition<unknown, object>): Tool {
+  return toolOf(definition);
+}
+
+/** As `defineTool`, for a schema of any type. */
+export function toolOf(definition: ToolDefinition<unknown, object>): Tool {
   const { name, description, readOnly, timeoutMs = null, keeps = "head", preview, run } = definition;
   if (!NAME.test(name))
     throw new ToolDefinitionError(`a tool's name must be 1 to 64 letters, digits, _ or -, not ${JSON.stringify(name)}`);

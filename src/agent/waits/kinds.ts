@@ -16,6 +16,7 @@ const END_DUE: Readonly<Record<WaitKind, EndDueKind>> = {
   HOST: (services, { ref }) => expireDue(services, ref),
   SHELL_HOST: (services, { ref }) => expireDue(services, ref),
   LATER: (services, { ref }) => timeOutLater(services, ref),
+  CLIENT_TOOL: (services, { ref }) => timeOutLater(services, ref),
   CHILD: lookAtChild,
   BACKGROUND_CHILD: lookAtChild,
   DELEGATION: (services, { ref }) => endDelegation(services, ref),

@@ -1,10 +1,10 @@
-import type { WaitKind } from "../../db/commit/change.ts";
+import { CALL_WAITS, type WaitKind } from "../../db/commit/change.ts";
 
 /** An open wait that holds back the results of a call, and the row with its outcome: an approval, or the call itself. */
 export type WaitView = { readonly callId: string; readonly kind: WaitKind; readonly ref: string };
 
 /** The waits that hold back results. The others are only times, or questions of programs that outlive their call. */
-const HOLDING: ReadonlySet<WaitKind> = new Set(["APPROVAL", "HOST", "LATER", "CHILD"]);
+const HOLDING: ReadonlySet<WaitKind> = new Set(["APPROVAL", "HOST", ...CALL_WAITS]);
 
 export function isHolding(kind: WaitKind): boolean {
   return HOLDING.has(kind);

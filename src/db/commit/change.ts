@@ -125,11 +125,19 @@ type Transitions = {
   readonly approvalTransitions?: readonly ApprovalTransition[];
 };
 
+/** The kinds of waits for a result that has to come in time: from another program, or from a client of the agent. */
+export const TIMED_WAITS = ["LATER", "CLIENT_TOOL"] as const;
+export type TimedWait = (typeof TIMED_WAITS)[number];
+
+/** The kinds of waits for the result of a call: those in time, and that for an agent which the call has started. */
+export const CALL_WAITS = [...TIMED_WAITS, "CHILD"] as const;
+export type CallWait = (typeof CALL_WAITS)[number];
+
 /**
- * The kinds of waits. For decisions: on a call, on a host of a call, on a host of a background shell. For a later result,
- * for a child that a call waits for or left running, and for the end of a delegation.
+ * The kinds of waits. For decisions: on a call, on a host of a call, on a host of a background shell. For the result of a
+ * call, for a child that no call waits for, and for the end of a delegation.
  */
-export const WAIT_KINDS = ["APPROVAL", "HOST", "SHELL_HOST", "LATER", "CHILD", "BACKGROUND_CHILD", "DELEGATION"] as const;
+export const WAIT_KINDS = ["APPROVAL", "HOST", "SHELL_HOST", ...CALL_WAITS, "BACKGROUND_CHILD", "DELEGATION"] as const;
 export type WaitKind = (typeof WAIT_KINDS)[number];
 
 export type WaitRow = Row<Omit<Prisma.WaitUncheckedCreateInput, "kind">> & { readonly kind: WaitKind };

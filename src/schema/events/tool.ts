@@ -1,12 +1,10 @@
 import type { BodyOf, EventKind as Kind } from "../../events/event.ts";
-import type { FileChangeSnapshot as Snapshot } from "../../events/snapshots.ts";
 import type { EventView } from "../../resolvers/timeline.ts";
 import { toolCallByRow } from "../../resolvers/tool-call.ts";
-import { FileChangeKind } from "../agent-state.ts";
 import { builder } from "../builder.ts";
 import { globalId } from "../../lib/global-id.ts";
 import { ChildOutcome } from "./enums.ts";
-import { GateStage, ShellEndReason } from "../enums.ts";
+import { CallWait, GateStage, ShellEndReason } from "../enums.ts";
 import { ToolCall, ToolCallError, ToolCallSnapshot } from "../tool-call.ts";
 import { eventType, TimelineEvent } from "./event.ts";
 
@@ -39,6 +37,11 @@ eventType("TOOL_WAITING").implement({
   description: "The result of a tool call comes later: the call is WAITING, and its place is free. TOOL_END follows.",
   interfaces: [TimelineEvent, ToolEvent],
   fields: (t) => ({
+    waitsFor: t.field({
+      type: CallWait,
+      description: "Where the result comes from. With CLIENT_TOOL, clients read the whole input from `toolCall`.",
+      resolve: ({ body }) => body.waitsFor,
+    }),
     dueAt: t.field({
       type: "DateTime",
       nullable: true,
@@ -239,46 +242,6 @@ eventType("TOOL_CUSTOM_EVENT").implement({
       nullable: true,
       description: "Data of the event, defined by the tool.",
       resolve: ({ body }) => body.eventData,
-    }),
-  }),
-});
-
-const FileChangeSnapshot = builder.objectRef<Snapshot>("FileChangeSnapshot").implement({
-  description: "A changed file, as it was found.",
-  fields: (t) => ({
-    path: t.string({
-      nullable: true,
-      description: "Path relative to the workspace. Null if it was erased.",
-      resolve: ({ path }) => path,
-    }),
-    change: t.field({ type: FileChangeKind, description: "Kind of change.", resolve: ({ change }) => change }),
-    modifiedAt: t.field({
-      type: "DateTime",
-      nullable: true,
-      description: "Modification time of the file. Null if the file was removed.",
-      resolve: ({ modifiedAt }) => (modifiedAt === null ? null : new Date(modifiedAt)),
-    }),
-    bytes: t.float({
-      nullable: true,
-      description: "Size in bytes. Null if the file was removed.",
-      resolve: ({ bytes }) => bytes,
-    }),
-  }),
-});
-
-eventType("FILE_CHANGED").implement({
-  description:
-    "Files that the agent has read or written were changed by another program or person, or by a command that it ran. The model is told at its next step.",
-  interfaces: [TimelineEvent],
-  fields: (t) => ({
-    files: t.field({
-      type: [FileChangeSnapshot],
-      description: "Changed files, ordered by path, at most 50. Fewer if their paths are long.",
-      resolve: ({ body }) => body.files,
-    }),
-    fileCount: t.int({
-      description: "Number of changed files, including those not listed.",
-      resolve: ({ body }) => body.fileCount,
     }),
   }),
 });

@@ -83,6 +83,18 @@ export type CannotDecideReason =
   /** The viewer, or the actor who delegates to them, asked for it, and the template requires another person. */
   | 'SELF_APPROVAL';
 
+/** Input of `completeToolCall`: `result` or `error`. */
+export type CompleteToolCallInput = {
+  /** `callId` of the call. */
+  callId: string | number;
+  /** Error message, in place of a result: the call ends as FAILED. */
+  error?: string | null | undefined;
+  /** Key that makes a repeated request safe, at most 200 characters. */
+  idempotencyKey?: string | null | undefined;
+  /** Result, at most 1 MB of JSON. The model reads a text as it is, other JSON as its text. */
+  result?: unknown;
+};
+
 /** Input of `createAgent`. */
 export type CreateAgentInput = {
   /** Names of hooks in `agentHooks` of the configuration. They run after the template's hooks, and can only tighten permissions. */
@@ -204,6 +216,72 @@ export type SendMessageInput = {
   text: string;
 };
 
+/** State of a tool call. */
+export type ToolCallState =
+  /** A person must decide on the call, or report its outcome. */
+  | 'APPROVAL_REQUIRED'
+  /** A person allowed the call, and it has not started. */
+  | 'APPROVED'
+  /** Final: the call has its result. */
+  | 'COMPLETED'
+  /** Final: a rule, a hook or a person denied the call, or its approval expired. */
+  | 'DENIED'
+  /** The call is running, or was running when its server stopped. */
+  | 'EXECUTING'
+  /** Final: the call could not run, was cancelled, or ended with an error. */
+  | 'FAILED'
+  /** The model requested the call. */
+  | 'PENDING'
+  /** Final: the call was closed without a result of its own, because its turn ended or its outcome is unknown. */
+  | 'SEALED'
+  /** The tool has answered that the result comes later: `completeToolCall` gives it. */
+  | 'WAITING';
+
+/** Reason why a mutation failed. */
+export type UserErrorCode =
+  /** A different decision was made earlier, and stands. */
+  | 'ALREADY_DECIDED'
+  /** The call has already ended. */
+  | 'ALREADY_ENDED'
+  /** The message has already joined the conversation. */
+  | 'ALREADY_JOINED'
+  /** The agent is archived and accepts no messages. */
+  | 'ARCHIVED'
+  /** The call has ended, and takes no result: the message names its state. */
+  | 'CALL_ENDED'
+  /** Agents that it started are at work: `tree` means them, too. */
+  | 'CHILDREN_WORK'
+  /** The permission denies it, and no decision can override that. */
+  | 'DENIED_BY_POLICY'
+  /** The approval expired before a decision. */
+  | 'EXPIRED'
+  /** The viewer lacks the required role or right. */
+  | 'FORBIDDEN'
+  /** `inputHash` does not match the approval. Read the approval again. */
+  | 'HASH_MISMATCH'
+  /** The idempotency key was used with another input. */
+  | 'IDEMPOTENCY_KEY_REUSED'
+  /** Part of the input is invalid: see `field` and `message`. */
+  | 'INVALID'
+  /** The last turn did not end with ERROR or INTERRUPTED, or a turn is running. */
+  | 'NOTHING_TO_RETRY'
+  /** The object does not exist, or the viewer may not see it. */
+  | 'NOT_FOUND'
+  /** The call does not wait for a result from elsewhere, or not yet. */
+  | 'NOT_WAITING'
+  /** Too many messages are queued for the agent. Retry later. */
+  | 'QUEUE_FULL'
+  /** The turn ended: the decision is no longer needed. */
+  | 'SEALED'
+  /** The viewer, or the actor who delegates to them, asked for it and may not decide. */
+  | 'SELF_APPROVAL'
+  /** The action has changed: a newer approval replaces this one. */
+  | 'STALE'
+  /** Part of the input is too large, or a limit is reached. */
+  | 'TOO_LARGE'
+  /** The database did not answer, so the outcome is unknown. Send the decision again. */
+  | 'UNAVAILABLE';
+
 export type BeginningQueryVariables = Exact<{ [key: string]: never; }>;
 
 
@@ -243,6 +321,13 @@ export type DecideApprovalMutationVariables = Exact<{
 
 
 export type DecideApprovalMutation = { decideApproval: { approval: { id: string, state: ApprovalState } | null, userErrors: Array<{ message: string }> } };
+
+export type CompleteToolCallMutationVariables = Exact<{
+  input: CompleteToolCallInput;
+}>;
+
+
+export type CompleteToolCallMutation = { completeToolCall: { toolCall: { id: string, state: ToolCallState } | null, userErrors: Array<{ code: UserErrorCode, message: string }> } };
 
 export type InterruptAgentMutationVariables = Exact<{
   input: InterruptAgentInput;
@@ -292,6 +377,7 @@ export const AgentDocument = {"kind":"Document","definitions":[{"kind":"Operatio
 export const CreateAgentDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"mutation","name":{"kind":"Name","value":"CreateAgent"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"input"}},"type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"CreateAgentInput"}}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"createAgent"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"input"},"value":{"kind":"Variable","name":{"kind":"Name","value":"input"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"agent"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"state"}},{"kind":"Field","name":{"kind":"Name","value":"model"}},{"kind":"Field","name":{"kind":"Name","value":"workspace"}}]}},{"kind":"Field","name":{"kind":"Name","value":"userErrors"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"message"}}]}}]}}]}}]} as unknown as DocumentNode<CreateAgentMutation, CreateAgentMutationVariables>;
 export const SendMessageDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"mutation","name":{"kind":"Name","value":"SendMessage"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"input"}},"type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"SendMessageInput"}}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"sendMessage"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"input"},"value":{"kind":"Variable","name":{"kind":"Name","value":"input"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"message"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}}]}},{"kind":"Field","name":{"kind":"Name","value":"userErrors"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"message"}}]}}]}}]}}]} as unknown as DocumentNode<SendMessageMutation, SendMessageMutationVariables>;
 export const DecideApprovalDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"mutation","name":{"kind":"Name","value":"DecideApproval"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"input"}},"type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"DecideApprovalInput"}}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"decideApproval"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"input"},"value":{"kind":"Variable","name":{"kind":"Name","value":"input"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"approval"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"state"}}]}},{"kind":"Field","name":{"kind":"Name","value":"userErrors"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"message"}}]}}]}}]}}]} as unknown as DocumentNode<DecideApprovalMutation, DecideApprovalMutationVariables>;
+export const CompleteToolCallDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"mutation","name":{"kind":"Name","value":"CompleteToolCall"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"input"}},"type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"CompleteToolCallInput"}}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"completeToolCall"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"input"},"value":{"kind":"Variable","name":{"kind":"Name","value":"input"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"toolCall"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"state"}}]}},{"kind":"Field","name":{"kind":"Name","value":"userErrors"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"code"}},{"kind":"Field","name":{"kind":"Name","value":"message"}}]}}]}}]}}]} as unknown as DocumentNode<CompleteToolCallMutation, CompleteToolCallMutationVariables>;
 export const InterruptAgentDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"mutation","name":{"kind":"Name","value":"InterruptAgent"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"input"}},"type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"InterruptAgentInput"}}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"interruptAgent"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"input"},"value":{"kind":"Variable","name":{"kind":"Name","value":"input"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"agent"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"state"}}]}},{"kind":"Field","name":{"kind":"Name","value":"userErrors"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"message"}}]}}]}}]}}]} as unknown as DocumentNode<InterruptAgentMutation, InterruptAgentMutationVariables>;
 export const AskedDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"query","name":{"kind":"Name","value":"Asked"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"approvalId"}},"type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"ID"}}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"node"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"id"},"value":{"kind":"Variable","name":{"kind":"Name","value":"approvalId"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"InlineFragment","typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"Approval"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"input"}},{"kind":"Field","name":{"kind":"Name","value":"preview"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"files"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"path"}},{"kind":"Field","name":{"kind":"Name","value":"diff"}}]}},{"kind":"Field","name":{"kind":"Name","value":"problem"}}]}},{"kind":"Field","name":{"kind":"Name","value":"commandParts"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"parameter"}},{"kind":"Field","name":{"kind":"Name","value":"start"}},{"kind":"Field","name":{"kind":"Name","value":"end"}},{"kind":"Field","name":{"kind":"Name","value":"reason"}}]}},{"kind":"Field","name":{"kind":"Name","value":"subject"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"InlineFragment","typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"NetworkHost"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"toolCalls"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"name"}},{"kind":"Field","name":{"kind":"Name","value":"inputPreview"}}]}}]}}]}},{"kind":"Field","name":{"kind":"Name","value":"viewerCannotDecideReasons"}}]}}]}}]}}]} as unknown as DocumentNode<AskedQuery, AskedQueryVariables>;
 export const ProposalDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"query","name":{"kind":"Name","value":"Proposal"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"approvalId"}},"type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"ID"}}}},{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"rule"}},"type":{"kind":"NamedType","name":{"kind":"Name","value":"String"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"allowRuleProposal"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"approvalId"},"value":{"kind":"Variable","name":{"kind":"Name","value":"approvalId"}}},{"kind":"Argument","name":{"kind":"Name","value":"rule"},"value":{"kind":"Variable","name":{"kind":"Name","value":"rule"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"proposal"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"rule"}},{"kind":"Field","name":{"kind":"Name","value":"matching"}},{"kind":"Field","name":{"kind":"Name","value":"notMatching"}},{"kind":"Field","name":{"kind":"Name","value":"takesInAll"}},{"kind":"Field","name":{"kind":"Name","value":"past"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"examined"}},{"kind":"Field","name":{"kind":"Name","value":"matched"}},{"kind":"Field","name":{"kind":"Name","value":"asked"}},{"kind":"Field","name":{"kind":"Name","value":"denied"}}]}}]}},{"kind":"Field","name":{"kind":"Name","value":"problems"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"message"}}]}}]}}]}}]} as unknown as DocumentNode<ProposalQuery, ProposalQueryVariables>;

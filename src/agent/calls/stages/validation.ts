@@ -30,17 +30,22 @@ export function discover(request: Requested, toolbox: Toolbox): Result<Discovere
   });
 }
 
+export type ToolSettings = {
+  readonly tools: readonly string[] | null;
+  readonly clientTools: Readonly<Record<string, object>>;
+  readonly subagents: object | null;
+};
+
 /** Only agents that may start others have it. */
 const TASK_RUN = "task_run";
 
-/** The tools of the server, and those of them that a template's agents have. */
-export function toolboxOf(
-  all: ReadonlyMap<string, Tool>,
-  template: { readonly tools: readonly string[] | null; readonly subagents: object | null },
-): Toolbox {
-  const { tools: names, subagents } = template;
-  const has = (name: string): boolean => (names?.includes(name) ?? true) && (name !== TASK_RUN || subagents !== null);
-  return { all, enabled: new Map([...all].filter(([name]) => has(name))) };
+/** The tools of the server, and those of them that a template's agents have. Client tools belong to their templates. */
+export function toolboxOf(all: ReadonlyMap<string, Tool>, { tools, clientTools, subagents }: ToolSettings): Toolbox {
+  const has = ({ name, source }: Tool): boolean => {
+    if (source === "CLIENT") return Object.hasOwn(clientTools, name);
+    return (tools?.includes(name) ?? true) && (name !== TASK_RUN || subagents !== null);
+  };
+  return { all, enabled: new Map([...all].filter(([, tool]) => has(tool))) };
 }
 
 /** A call whose input fits its tool. `bound.input`, with defaults applied, is what is judged, shown, hashed and run. */

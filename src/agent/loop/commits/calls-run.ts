@@ -116,17 +116,16 @@ export type Deferred = Omit<Ended, "outcome" | "isLast"> & { readonly outcome: L
 /** A tool has answered that its result comes later: the call waits, and its place is free. */
 export function callDeferred(view: AgentView, { call, outcome, template }: Deferred, at: Date): Commit {
   const due = outcome.dueMs === null ? null : new Date(at.getTime() + outcome.dueMs);
-  const { stages, keptOutputBytes, files, refusedHosts } = outcome;
+  const { stages, keptOutputBytes, files, refusedHosts, waitsFor, child } = outcome;
   const step = callStep(call, "WAITING", at, { stages }, { keptOutputBytes });
-  const { child } = outcome;
   const waits =
-    child === null ? [waitFor("LATER", view, { callId: call.id, ref: call.id, due })] : [childWait(view, call, child, at)];
+    child === null ? [waitFor(waitsFor, view, { callId: call.id, ref: call.id, due })] : [childWait(view, call, child, at)];
   const known = { agentId: view.id, tenant: view.tenant, callId: call.id, at };
   const deferred: Commit = {
     change: { transitions: [step.transition], waits, knownFiles: files.map((file) => ({ ...file, ...known })) },
     events: [
       ...outcome.warnings.map(toolWarning),
-      { kind: "TOOL_WAITING", call: snapshot(step.call), dueAt: due?.toISOString() ?? null },
+      { kind: "TOOL_WAITING", call: snapshot(step.call), waitsFor, dueAt: due?.toISOString() ?? null },
       ...spawned(call, child),
     ],
     after: compose(callsChanged([step.call]), waiting(waits), noted(files.length > 0)),

@@ -1,4 +1,4 @@
-import type { DoneReason } from "../../../db/commit/change.ts";
+import { CALL_WAITS, type DoneReason, type WaitKind } from "../../../db/commit/change.ts";
 import type { Breakpoint } from "../../../db/generated/enums.ts";
 import type { AgentEventBody } from "../../../events/event.ts";
 import { closedEvent } from "../../approvals/request.ts";
@@ -188,8 +188,10 @@ export function parked(view: AgentView): Commit {
   };
 }
 
+const FOR_RESULTS: ReadonlySet<WaitKind> = new Set(CALL_WAITS);
+
 /** The breakpoint of an agent that only waits: with an open question to people, that of approvals. */
 function breakpointOf({ waits }: AgentView): Breakpoint {
-  const isForResults = waits.length > 0 && waits.every(({ kind }) => kind === "LATER" || kind === "CHILD");
+  const isForResults = waits.length > 0 && waits.every(({ kind }) => FOR_RESULTS.has(kind));
   return isForResults ? "TOOL_EXECUTING" : "AWAITING_APPROVAL";
 }
