@@ -1,5 +1,5 @@
 import type { AgentEventBody } from "../../events/event.ts";
-import { toolboxOf } from "../calls/stages/validation.ts";
+import { offered, toolboxOf } from "../calls/stages/validation.ts";
 import { callModel, waitToRetry, type ModelOutcome } from "../conversation/model-call.ts";
 import { beforeModel, type HookStep } from "../conversation/model-hooks.ts";
 import type { Observers } from "../conversation/observers.ts";
@@ -139,7 +139,7 @@ export class StepRunner {
       const code = ownCodeOf(this.#services, view, `a preModel hook of step ${view.stepCount}`, "MODEL");
       const messages = await runOwnCode(code, () => beforeModel(template.hooks.preModel, hookStep, read, signal));
       if (!messages.ok) return signal.aborted ? NOT_ASKED : { kind: "unasked", problem: messages.refusal };
-      const tools = [...toolboxOf(this.#services.tools, template).enabled.values()];
+      const tools = offered(toolboxOf(this.#services.tools, template));
       const { systemPrompt: system, exposeThinking } = template;
       const request = { system, messages: messages.value, tools, exposeThinking };
       const options = { ...template, takesEmpty: this.#troubleOf(view.turn).wasEmpty };
