@@ -37,7 +37,7 @@ import type { RecentResults, ResultCache } from "./results/result-cache.ts";
 import type { ServerShells, ShellCall } from "./shells/server-shells.ts";
 
 export const CALL_SETTINGS = {
-  /** Names of the tools that its agents have. All if omitted. */
+  /** Names of the tools that its agents have; `mcp__server__*` are all of an MCP server. All if omitted. */
   tools: withDefault(TEXTS, null),
   /** The time limit of a call, unless its tool or its agent says otherwise; in ms, up to an hour. 60,000 if omitted. */
   toolTimeoutMs: withDefault(milliseconds(MAX_TIMEOUT_MS), 60_000),
