@@ -12,6 +12,7 @@ import "./events/approval.ts";
 import "./events/block.ts";
 import "./approvals/delegation.ts";
 import "./events/event.ts";
+import "./events/manual.ts";
 import "./events/tool.ts";
 import "./message.ts";
 import "./permission.ts";
