@@ -107,7 +107,7 @@ DECLARE
 BEGIN
   SELECT * INTO v_change FROM json_to_record(p_change) AS c(
     "idempotencyKey" json, "createAgent" json, fork json, "expectSignal" int, "queueLimit" json, agent json, wake boolean, interrupt json, retry json, cancel json, rename json, archive json, withdraw json, received json, images json, joins json, messages json,
-    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "keepRule" json, "toolCalls" json, transitions json, approvals json, waits json, "expectAsking" json, notices json, "noticesDropped" json, "noticesTold" json, todos json, "todosBy" text, "knownFiles" json, "fileChanges" json, "interruptEnd" json, "toldNote" text, "shellStart" json, "shellEnd" json, returns boolean, "childAwaited" json, "childSettled" json);
+    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "keepRule" json, "toolCalls" json, transitions json, approvals json, waits json, "expectAsking" json, notices json, "noticesDropped" json, "noticesTold" json, manual json, "agentManual" json, todos json, "todosBy" text, "knownFiles" json, "fileChanges" json, "interruptEnd" json, "toldNote" text, "shellStart" json, "shellEnd" json, returns boolean, "childAwaited" json, "childSettled" json);
 
   IF v_change."createAgent" IS NULL THEN
     -- A row that others hold for long keeps a connection for a moment only: the caller tries again without one.
@@ -183,6 +183,11 @@ BEGIN
     SELECT left(n.id, 15) || substr(gen_random_uuid()::text, 16), n.tenant, p_agent, n.source, n.ref, n.text, n.at
     FROM agent o JOIN notice n ON n.agent_id = o.id AND n.told_at_step IS NULL AND n.source <> 'FILE'
     WHERE o.id = v_change.fork ->> 'from' AND o.tenant = p_tenant AND o.transcript_length = (v_change.fork ->> 'at')::int + 1;
+    -- A fork with steps has the manual of the other, with the sections that it was told in the messages that both share.
+    INSERT INTO agent_manual (agent_id, tenant, digest, told)
+    SELECT p_agent, m.tenant, m.digest, (SELECT coalesce(json_agg(s.section ORDER BY s.place), '[]')
+      FROM json_array_elements(m.told) WITH ORDINALITY AS s(section, place) WHERE (s.section ->> 'ordinal')::int <= (v_change.fork ->> 'at')::int)
+    FROM agent_manual m WHERE m.agent_id = v_change.fork ->> 'from' AND EXISTS (SELECT FROM step WHERE agent_id = p_agent);
     UPDATE agent SET step_count = coalesce((SELECT max(step) FROM step WHERE agent_id = p_agent), 0),
                      turn = coalesce((SELECT max(turn) FROM message WHERE agent_id = p_agent), 0)
     WHERE id = p_agent;
@@ -480,6 +485,16 @@ BEGIN
     WHERE id IN (SELECT json_array_elements_text(v_change."noticesTold" -> 'ids')) AND agent_id IS NOT DISTINCT FROM p_agent AND told_at_step IS NULL;
   END IF;
 
+  -- The text of a manual is stored once a tenant, whoever is given it first.
+  IF v_change.manual IS NOT NULL THEN
+    INSERT INTO manual SELECT * FROM json_populate_record(null::manual, v_change.manual) ON CONFLICT DO NOTHING;
+  END IF;
+
+  IF v_change."agentManual" IS NOT NULL THEN
+    INSERT INTO agent_manual SELECT * FROM json_populate_record(null::agent_manual, v_change."agentManual")
+    ON CONFLICT (agent_id) DO UPDATE SET told = EXCLUDED.told;
+  END IF;
+
   IF v_change."knownFiles" IS NOT NULL THEN
     INSERT INTO known_file AS k SELECT * FROM json_populate_recordset(null::known_file, v_change."knownFiles")
     ON CONFLICT (agent_id, path) DO UPDATE SET (access, digest, bytes, modified_at, stamp, call_id, at, is_whole, change) =
@@ -677,6 +692,8 @@ CREATE UNIQUE INDEX actor_pkey ON public.actor USING btree (tenant, kind, id);
 
 CREATE INDEX agent_leased ON public.agent USING btree (lease_owner) WHERE (lease_owner IS NOT NULL);
 
+CREATE UNIQUE INDEX agent_manual_pkey ON public.agent_manual USING btree (agent_id);
+
 CREATE INDEX agent_parent_id_idx ON public.agent USING btree (parent_id);
 
 CREATE UNIQUE INDEX agent_pkey ON public.agent USING btree (id);
@@ -778,6 +795,8 @@ CREATE UNIQUE INDEX image_pkey ON public.image USING btree (tenant, digest);
 CREATE UNIQUE INDEX known_configuration_pkey ON public.known_configuration USING btree (tenant);
 
 CREATE UNIQUE INDEX known_file_pkey ON public.known_file USING btree (agent_id, path);
+
+CREATE UNIQUE INDEX manual_pkey ON public.manual USING btree (tenant, digest);
 
 CREATE UNIQUE INDEX message_agent_id_ordinal_key ON public.message USING btree (agent_id, ordinal);
 

@@ -5,6 +5,7 @@ import { knownParts, type PartNames } from "./agent/loop/lease.ts";
 import type { AgentServices, ServerServices } from "./agent/loop/scope.ts";
 import { measured, MODEL_OUTCOMES } from "./agent/models/measured.ts";
 import type { Model } from "./agent/models/model.ts";
+import { ToolRegistry } from "./agent/tools/tool-registry.ts";
 import { allowedFolders } from "./agent/workspace/roots.ts";
 import type { Settings } from "./config/settings.ts";
 import type { Tenants, TenantSettings } from "./config/tenants.ts";
@@ -38,6 +39,7 @@ export function servicesByTenant(
     ...own,
     hasModel: (name) => own.models.has(name) || models?.has(name) === true,
     treeTemplate: (templateId) => own.templates.get(templateId),
+    tools: new ToolRegistry(own.tools.values()),
     askInBackground: (program, host) => askInBackground({ ...shared, templates: own.templates }, program, host),
     models: new Map(
       [...own.models, ...(models ?? [])].map(([name, model]) => [name, measured(name, model, shared.meters, shared.logger)]),

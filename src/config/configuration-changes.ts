@@ -72,6 +72,7 @@ function digests(prefix: string, parts: Readonly<Record<string, unknown>>): Conf
 function declared({
   name,
   description,
+  prompt,
   inputSchema,
   readOnly,
   idempotent,
@@ -81,8 +82,12 @@ function declared({
   commands,
   hooks,
 }: Tool): object {
-  // A tool that is not cacheable, or has no command lines, is declared without them: a new version alone changes no digest.
-  const more = { ...(cacheable && { cacheable }), ...(Object.keys(commands).length > 0 && { commands }) };
+  // A tool that is not cacheable, or has no command lines or prompt, is declared without them: a new version alone changes no digest.
+  const more = {
+    ...(prompt !== null && { prompt }),
+    ...(cacheable && { cacheable }),
+    ...(Object.keys(commands).length > 0 && { commands }),
+  };
   return { name, description, inputSchema, readOnly, idempotent, ...more, risk, paths, hooks };
 }
 

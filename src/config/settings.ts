@@ -23,6 +23,7 @@ import { checkForm, CONFIG_SETTINGS, type TriplaneConfig } from "./config.ts";
 import { closedFolders } from "./closed-folders.ts";
 import { configurationDigest, configurationParts, type ConfigurationParts } from "./configuration-changes.ts";
 import { trustedDocumentsOf } from "./documents.ts";
+import { absentToolNotes } from "./absent-tools.ts";
 import { ConfigurationError, Problems } from "./configuration-error.ts";
 import type { Environment } from "./environment.ts";
 import { agentHooksOf, offerOf } from "./templates.ts";
@@ -170,6 +171,7 @@ export async function makeSettings(
       ...plainHttpNotes(environment),
       ...ownFolderNotes(whole.tenants, environment),
       ...deadRuleNotes(whole.tenants),
+      ...absentToolNotes(whole.tenants),
       ...quorumNotes(whole.tenants, whole.authentication),
     ],
   };

@@ -17,6 +17,7 @@ import {
 } from "../agent/policy/permission-source.ts";
 import { type Placed, hookList, listOf, postHooks, type HookList, type PreToolUse } from "../agent/tools/tool-hooks.ts";
 import type { Tool } from "../agent/tools/tool.ts";
+import { isServerTool } from "../agent/tools/tool-registry.ts";
 import { protectedPaths } from "../agent/workspace/sandbox/protected-paths.ts";
 import { closed, complete, type Written, withDefault } from "../lib/setting.ts";
 import { withClientTools, type DeclaredClientTools } from "./client-tools.ts";
@@ -155,9 +156,12 @@ function checkSubagents(field: string, subagents: TemplateConfig["subagents"], k
     );
 }
 
+/** All tools of an MCP server. */
+const SERVER = /^mcp__[A-Za-z0-9_-]+__\*$/;
+
 function checkTools(field: string, names: readonly string[] | undefined, tools: ReadonlyMap<string, Tool>): void {
   for (const [index, name] of (names ?? []).entries()) {
-    if (!tools.has(name))
+    if (!tools.has(name) && !isServerTool(name) && !SERVER.test(name))
       throw new ConfigurationError(
         `${field}.${index}: there is no tool ${JSON.stringify(name)}: the tools are ${[...tools.keys()].join(", ")}`,
       );

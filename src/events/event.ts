@@ -209,6 +209,8 @@ export type AgentEventBody =
       /** The number of all. */
       readonly fileCount: number;
     }
+  /** The tools whose sections of the manual a notice tells the agent, by name. */
+  | { readonly kind: "TOOL_MANUAL_UPDATED"; readonly tools: readonly string[] }
   | {
       readonly kind: "EXECUTION_STARTED";
       readonly callId: string;
@@ -299,6 +301,7 @@ export const CHANNEL_OF: Readonly<Record<EventKind, Channel>> = {
   SHELL_STARTED: "MONITOR",
   SHELL_ENDED: "MONITOR",
   FILE_CHANGED: "MONITOR",
+  TOOL_MANUAL_UPDATED: "MONITOR",
   EXECUTION_STARTED: "MONITOR",
   STAGE_STARTED: "MONITOR",
   STAGE_COMPLETED: "MONITOR",

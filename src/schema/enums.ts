@@ -55,6 +55,7 @@ export const ToolSource = builder.enumType("ToolSource", {
     BUILTIN: "The server.",
     REGISTERED: "The configuration: a tool of the operator's own.",
     CLIENT: "A client of a template's agents: a subscriber answers its calls.",
+    MCP: "An MCP server.",
   }),
 });
 

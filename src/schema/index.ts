@@ -13,6 +13,7 @@ import "./events/block.ts";
 import "./approvals/delegation.ts";
 import "./events/event.ts";
 import "./events/file.ts";
+import "./events/manual.ts";
 import "./events/tool.ts";
 import "./message.ts";
 import "./permission.ts";

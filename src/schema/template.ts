@@ -46,6 +46,15 @@ export const Tool = builder.objectRef<ConfiguredTool>("Tool").implement({
     }),
     risk: t.expose("risk", { type: Risk, description: "Default risk of its calls." }),
     source: t.expose("source", { type: ToolSource, description: "Where the tool comes from." }),
+    server: t.exposeString("server", { nullable: true, description: "Name of its MCP server. Null for other tools." }),
+    prompt: t.exposeString("prompt", {
+      nullable: true,
+      description: "Its section of the tools manual, with which the system prompt of its agents ends. Null for none.",
+    }),
+    unavailable: t.exposeString("unavailable", {
+      nullable: true,
+      description: "Reason why it cannot be called at present. Null if it can.",
+    }),
   }),
 });
 
@@ -148,7 +157,7 @@ builder.node(Template, {
     }),
     tools: t.field({
       type: [Tool],
-      description: "Tools of the agents, each once.",
+      description: "Tools of the agents, each once, including unavailable ones.",
       resolve: ({ configured }, _args, context) => toolsOf(context, configured),
     }),
     permission: t.field({
@@ -194,7 +203,7 @@ builder.queryField("templates", (t) =>
 builder.queryField("tools", (t) =>
   t.field({
     type: [Tool],
-    description: "Tools available to the viewer's tenant: built-in ones and those of the configuration.",
+    description: "Tools of the viewer's tenant: built-in ones, those of the configuration and those of MCP servers.",
     resolve: (_root, _args, context) => tools(context),
   }),
 );

@@ -14,6 +14,7 @@ import { callRefused, callsJudged, type Unready } from "../../src/agent/loop/com
 import type { Commit } from "../../src/agent/loop/commits/commit.ts";
 import { stepAborted, stepStarted } from "../../src/agent/loop/commits/steps.ts";
 import { turnEnded, turnSealed, turnStarted } from "../../src/agent/loop/commits/turns.ts";
+import type { Section } from "../../src/agent/tools/manual.ts";
 import type { AgentView } from "../../src/agent/loop/view.ts";
 import type { Passage } from "../../src/agent/calls/stage-clock.ts";
 import type { GateStage } from "../../src/events/snapshots.ts";
@@ -77,6 +78,12 @@ const SHARED_REMOVED = { file: { ...CHANGED_FILE, path: "shared/\ud800.txt" }, c
 const OWN_REMOVED = { file: { ...CHANGED_FILE, path: "own/0.txt" }, change: "REMOVED", state: null } as const;
 const FILE_NEWS: FileNews = { changes: [SHARED_REMOVED], known: ["own/0.txt"] };
 
+/** The manual of a server whose tools change with each step. */
+function sectionsAt(step: number): readonly Section[] {
+  const section = (tool: string, text: string): Section => ({ tool, text, digest: text });
+  return [section("one", `one ${step % 3}`), ...(step % 2 === 0 ? [section("__proto__", "sometimes")] : [])];
+}
+
 /** All commits that the owner of an agent may make of this view, those of every kind that fits its rows. */
 export function possibleCommits(view: AgentView): readonly PossibleCommit[] {
   const possible: PossibleCommit[] = [];
@@ -104,8 +111,10 @@ export function possibleCommits(view: AgentView): readonly PossibleCommit[] {
   }
   const isFinal = ({ state }: CallView): boolean => ["COMPLETED", "FAILED", "DENIED", "SEALED"].includes(state);
   if (view.lastMessageKind !== "ASSISTANT" || (view.calls.every(isFinal) && view.waits.length === 0)) {
-    may("step started", () => stepStarted(view, { model: "test", files: NO_NEWS }, AT));
-    if (view.knowsFiles) may("step started, files changed", () => stepStarted(view, { model: "test", files: FILE_NEWS }, AT));
+    const facts = { model: "test", files: NO_NEWS, sections: [] };
+    may("step started", () => stepStarted(view, facts, AT));
+    may("step started with a manual", () => stepStarted(view, { ...facts, sections: sectionsAt(view.stepCount) }, AT));
+    if (view.knowsFiles) may("step started, files changed", () => stepStarted(view, { ...facts, files: FILE_NEWS }, AT));
     may("turn ended", () => turnEnded(view, { reason: "MAX_STEPS", note: null }, AT));
   }
   for (const call of view.calls) for (const commit of commitsOfCall(view, call)) possible.push(commit);

@@ -13,6 +13,7 @@ import { RequestRoom, CancelledModelCalls } from "../../src/agent/conversation/r
 import { Transcripts } from "../../src/agent/conversation/transcript.ts";
 import { ToolSlots } from "../../src/agent/calls/slots.ts";
 import type { Tool } from "../../src/agent/tools/tool.ts";
+import { ToolRegistry } from "../../src/agent/tools/tool-registry.ts";
 import { NO_SKEW } from "../../src/db/database-clock.ts";
 import type { Sql } from "../../src/db/sql.ts";
 import { Appender } from "../../src/events/appender.ts";
@@ -97,7 +98,7 @@ export function testServices(
     actorNames: new ActorNames(sql),
     callTokens: { of: ({ callId }) => `token of ${callId}` },
     closedFolders: [],
-    tools: new Map(tools.map((tool) => [tool.name, tool])),
+    tools: new ToolRegistry(tools),
     workspaceRoots: null,
     folder: "/tmp",
     defaultWorkspace: "/tmp",

@@ -1,3 +1,4 @@
+import { Type } from "typebox";
 import { defineTool, type Tool, type ToolDefinition } from "../../src/agent/tools/tool.ts";
 
 /** A tool without parameters that does what the test says. */
@@ -8,6 +9,18 @@ export function ownTool(name: string, run: ToolDefinition<Record<string, never>>
     readOnly,
     inputSchema: { type: "object", required: [], properties: {} },
     run,
+  });
+}
+
+/** A tool without parameters that has a section in the manual. */
+export function toolWithPrompt(name: string, prompt: string): Tool {
+  return defineTool({
+    name,
+    description: `The test's tool ${name}.`,
+    prompt,
+    readOnly: true,
+    inputSchema: Type.Object({}),
+    run: () => "done",
   });
 }
 

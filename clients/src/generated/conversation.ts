@@ -217,6 +217,7 @@ export type ConversationSubscription = { timeline: { cursor: string, caughtUp: b
       | { __typename: 'ToolEnd', cursor: string, call: { callId: string, name: string, state: ToolCallState, inputPreview: string | null, output: string | null, durationMs: number | null, cachedFrom: string | null } }
       | { __typename: 'ToolError', cursor: string, call: { callId: string, name: string, state: ToolCallState, inputPreview: string | null, output: string | null, durationMs: number | null, cachedFrom: string | null } }
       | { __typename: 'ToolExecuted', cursor: string, call: { callId: string, name: string, state: ToolCallState, inputPreview: string | null, output: string | null, durationMs: number | null, cachedFrom: string | null } }
+      | { __typename: 'ToolManualUpdated', cursor: string }
       | { __typename: 'ToolStart', cursor: string, call: { callId: string, name: string, state: ToolCallState, inputPreview: string | null, output: string | null, durationMs: number | null, cachedFrom: string | null } }
       | { __typename: 'ToolWaiting', waitsFor: CallWait, dueAt: string | null, cursor: string, call: { callId: string, name: string, state: ToolCallState, inputPreview: string | null, output: string | null, durationMs: number | null, cachedFrom: string | null }, toolCall: { input: unknown } | null }
       | { __typename: 'TurnRetryRequested', cursor: string }

@@ -60,7 +60,7 @@ export const SUBAGENT_SETTINGS = {
 };
 
 export const CALL_SETTINGS = {
-  /** Names of the tools that its agents have. All if omitted. */
+  /** Names of the tools that its agents have; `mcp__server__*` are all of an MCP server. All if omitted. */
   tools: withDefault(TEXTS, null),
   /**
    * Tools that clients of its agents answer (`completeToolCall`), by name. Its agents have them in addition to `tools`;

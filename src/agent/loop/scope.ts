@@ -15,6 +15,7 @@ import type { RequestRoom, CancelledModelCalls } from "../conversation/request-r
 import type { ConversationTemplate } from "../conversation/scope.ts";
 import type { Transcripts } from "../conversation/transcript.ts";
 import type { Model } from "../models/model.ts";
+import type { ToolRegistry } from "../tools/tool-registry.ts";
 import type { FileWatches, RememberedFiles } from "../workspace/changes/file-watches.ts";
 import type { WorkspaceFolders } from "../workspace/roots.ts";
 import type { KnownParts, LeaseTimes } from "./lease.ts";
@@ -40,11 +41,12 @@ export type Template = CallTemplate &
   ConversationTemplate &
   Complete<typeof TURN_SETTINGS> & { readonly hooks: Hooks };
 
-export type TenantServices = Pick<CallServices, "tools"> &
-  Pick<WorkspaceFolders, "workspaceRoots" | "defaultWorkspace"> & {
-    readonly templates: ReadonlyMap<string, Template>;
-    readonly models: ReadonlyMap<string, Model>;
-  };
+export type TenantServices = Pick<WorkspaceFolders, "workspaceRoots" | "defaultWorkspace"> & {
+  /** They come and go while the server runs. */
+  readonly tools: ToolRegistry;
+  readonly templates: ReadonlyMap<string, Template>;
+  readonly models: ReadonlyMap<string, Model>;
+};
 
 /** The services of a server that do not depend on the tenant. `slots` has the places of the whole server. */
 export type ServerServices = Omit<AgentServices, keyof TenantServices | "askInBackground" | "treeTemplate" | "hasModel"> & {

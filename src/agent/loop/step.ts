@@ -1,16 +1,18 @@
 import type { AgentEventBody } from "../../events/event.ts";
-import { toolboxOf } from "../calls/stages/validation.ts";
+import { offered, toolboxOf } from "../calls/stages/validation.ts";
 import { callModel, waitToRetry, type ModelOutcome } from "../conversation/model-call.ts";
 import { beforeModel, type HookStep } from "../conversation/model-hooks.ts";
 import type { Observers } from "../conversation/observers.ts";
 import type { Transcript, Window } from "../conversation/transcript.ts";
 import { totalTokens, type Model, NOTHING_SPENT, type Spending } from "../models/model.ts";
+import { sectionsOf, type Section } from "../tools/manual.ts";
 import { ownCodeOf, runOwnCode } from "../tools/own-code.ts";
 import { answered, warning } from "./commits/answered.ts";
 import { joinCommits, type Commit } from "./commits/commit.ts";
 import { stepAborted, stepStarted } from "./commits/steps.ts";
 import { turnEnded } from "./commits/turns.ts";
 import type { AgentFiles } from "./files/agent-files.ts";
+import { GivenManual } from "./given-manual.ts";
 import type { Interrupt, WakeUp } from "./signals.ts";
 import type { DeferredCommit, Owner } from "./owner.ts";
 import type { AgentServices, Template } from "./scope.ts";
@@ -37,7 +39,12 @@ type Trouble = {
   readonly wasEmpty: boolean;
 };
 
-type Step = { readonly view: AgentView; readonly template: Template; readonly model: Model };
+type Step = {
+  readonly view: AgentView;
+  readonly template: Template;
+  readonly model: Model;
+  readonly sections: readonly Section[];
+};
 
 type EarlyCall = { readonly window: Window; readonly isCommitted: Promise<boolean> };
 
@@ -47,12 +54,14 @@ export type StartedStep = { readonly answer: () => Promise<void> };
 export class StepRunner {
   readonly #services: AgentServices;
   readonly #scope: StepScope;
+  readonly #manual: GivenManual;
   #isStopping = false;
   #trouble: Trouble | null = null;
 
   constructor(services: AgentServices, scope: StepScope) {
     this.#services = services;
     this.#scope = scope;
+    this.#manual = new GivenManual(services.sql);
   }
 
   stop(): void {
@@ -73,12 +82,14 @@ export class StepRunner {
     const { notices } = await owner.view();
     // Another commit may have carried a deferred one and failed: a message that joined was withdrawn.
     if (!owner.holds(before)) return null;
-    const started = stepStarted(owner.rebase({ ...before, notices }), { model: model.name, files }, this.#now());
+    const sections = sectionsOf(offered(toolboxOf(this.#services.tools, template)));
+    const started = stepStarted(owner.rebase({ ...before, notices }), { model: model.name, files, sections }, this.#now());
     const window = this.#earlyWindow(started, template);
     const committed = owner.commit(started);
     const view = started.after(before);
-    if (window === null) return (await committed) ? { answer: () => this.#answer({ view, template, model }, null) } : null;
-    const answering = this.#answer({ view, template, model }, { window, isCommitted: isTrue(committed) });
+    if (window === null)
+      return (await committed) ? { answer: () => this.#answer({ view, template, model, sections }, null) } : null;
+    const answering = this.#answer({ view, template, model, sections }, { window, isCommitted: isTrue(committed) });
     // The failure is handled below, unless the commit failed.
     answering.catch(() => {});
     if (await committed) return { answer: () => answering };
@@ -126,7 +137,11 @@ export class StepRunner {
     }
   }
 
-  async #ask(hookStep: HookStep, { view, template, model }: Step, early: EarlyCall | null): Promise<ModelOutcome | Unasked> {
+  async #ask(
+    hookStep: HookStep,
+    { view, template, model, sections }: Step,
+    early: EarlyCall | null,
+  ): Promise<ModelOutcome | Unasked> {
     const { owner, transcript } = this.#scope;
     const isCommitted = early?.isCommitted ?? Promise.resolve(true);
     const interrupt = AbortSignal.any([this.#scope.interrupt.signal, abortedUnless(isCommitted)]);
@@ -139,8 +154,9 @@ export class StepRunner {
       const code = ownCodeOf(this.#services, view, `a preModel hook of step ${view.stepCount}`, "MODEL");
       const messages = await runOwnCode(code, () => beforeModel(template.hooks.preModel, hookStep, read, signal));
       if (!messages.ok) return signal.aborted ? NOT_ASKED : { kind: "unasked", problem: messages.refusal };
-      const tools = [...toolboxOf(this.#services.tools, template).enabled.values()];
-      const { systemPrompt: system, exposeThinking } = template;
+      const tools = offered(toolboxOf(this.#services.tools, template));
+      const system = await this.#manual.systemPrompt(template.systemPrompt, view, sections);
+      const { exposeThinking } = template;
       const request = { system, messages: messages.value, tools, exposeThinking };
       const options = { ...template, takesEmpty: this.#troubleOf(view.turn).wasEmpty };
       return await callModel(model, request, { number: view.stepCount, isCommitted }, owner, options, interrupt);

@@ -8,6 +8,7 @@ import { runCall } from "../calls/run.ts";
 import type { EndedOutcome, LaterOutcome } from "../calls/outcome.ts";
 import { ResultCache } from "../calls/results/result-cache.ts";
 import { StartingChildren } from "../calls/children.ts";
+import { toolboxOf } from "../calls/stages/validation.ts";
 import type { CallScope } from "../calls/scope.ts";
 import type { Stages } from "../calls/stage-clock.ts";
 import type { ToolPermit } from "../calls/slots.ts";
@@ -210,10 +211,14 @@ export class ToolCalls {
     return started;
   }
 
-  async #commitStart(starting: readonly StartingCall[], view: AgentView, { trace }: Template): Promise<readonly StartedCall[]> {
+  async #commitStart(starting: readonly StartingCall[], view: AgentView, template: Template): Promise<readonly StartedCall[]> {
     const { owner } = this.#scope;
-    const commit = callsStarted(owner.rebase(view), { ready: starting.map(({ ready }) => ready), trace }, this.#now());
-    if ((await owner.commit(commit)) && (await owner.awaitStartWindow())) {
+    // A tool that has gone or changed since: what was allowed is not what would run.
+    const { enabled } = toolboxOf(this.#services.tools, template);
+    const isPresent = starting.every(({ ready }) => enabled.get(ready.call.name) === ready.confirmed.call.tool);
+    const facts = { ready: starting.map(({ ready }) => ready), trace: template.trace };
+    const commit = callsStarted(owner.rebase(view), facts, this.#now());
+    if (isPresent && (await owner.commit(commit)) && (await owner.awaitStartWindow())) {
       const started = new Map(commit.after(view).calls.map((call) => [call.id, call]));
       for (const { ready } of starting) this.#passed.delete(ready.call.id);
       return starting.map((call) => ({ ...call, call: started.get(call.ready.call.id) ?? call.ready.call }));

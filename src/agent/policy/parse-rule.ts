@@ -4,6 +4,7 @@ import { commandPattern } from "../bash/command-pattern.ts";
 import { operatorProblem, withHeldQuotes, withReleasedQuotes } from "../bash/pattern-words.ts";
 import { parametersOf, speaksOf } from "../tools/path-places.ts";
 import type { Tool } from "../tools/tool.ts";
+import { isOfServerTools } from "../tools/tool-registry.ts";
 import { alternativesOf, bracketProblem, globMatcher, isPattern, textMatcher } from "../workspace/glob.ts";
 import { isWithin, type Condition, type DeniedPath, type PathPattern, type Rule } from "./rule.ts";
 import { NOT_CLOSED, NOT_QUOTED, patternOf, takesEverything, type RuleProblem } from "./rule-text.ts";
@@ -56,7 +57,8 @@ function ruleOf(source: string, place: string, tools: Tools): Rule {
   const repeated = parts.find((part, index) => parts.slice(0, index).some(({ parameter }) => parameter === part.parameter));
   if (repeated !== undefined) throw new Problem(repeated.offset, `${repeated.parameter} stands twice`);
   const able = spoken.filter((tool) => parts.every(({ parameter }) => hasParameter(tool, parameter)));
-  if (able.length === 0) throw new Problem(open + 1, `no tool that ${name} names has all of these parameters`);
+  if (able.length === 0 && spoken.length > 0)
+    throw new Problem(open + 1, `no tool that ${name} names has all of these parameters`);
   const conditions = parts.map((part) => conditionOf(part, able));
   const [only] = conditions;
   return {
@@ -70,13 +72,15 @@ function ruleOf(source: string, place: string, tools: Tools): Rule {
   };
 }
 
+/** None for tools of MCP servers that are not there yet: their parameters hold neither paths nor commands. */
 function toolsNamed(name: string, tools: Tools): readonly Tool[] {
   const wrong = /[^A-Za-z0-9_*?-]/.exec(name);
   if (name === "") throw new Problem(0, "expected the name of a tool");
   if (wrong !== null) throw new Problem(wrong.index, `a tool's name has no ${JSON.stringify(wrong[0])}`);
   const isNamed = textMatcher(name);
   const named = [...tools.values()].filter((tool) => isNamed(tool.name));
-  if (named.length === 0) throw new Problem(0, `there is no tool ${name}: the tools are ${[...tools.keys()].join(", ")}`);
+  if (named.length === 0 && !isOfServerTools(name))
+    throw new Problem(0, `there is no tool ${name}: the tools are ${[...tools.keys()].join(", ")}`);
   return named;
 }
 
@@ -112,7 +116,7 @@ function readCondition({ text, offset }: Written, spoken: readonly Tool[]): Cond
   const match = /^\s*([A-Za-z_$][\w$-]*(?:\[\]\.[A-Za-z_$][\w$-]*)?)\s*:\s*/.exec(text);
   const parameter = match?.[1];
   if (match === null || parameter === undefined) throw new Problem(begin, "expected parameter:pattern");
-  if (!spoken.some((tool) => hasParameter(tool, parameter))) {
+  if (spoken.length > 0 && !spoken.some((tool) => hasParameter(tool, parameter))) {
     const known = [...new Set(spoken.flatMap(parameterNames))];
     const names = spoken.length === 1 ? (spoken[0]?.name ?? "") : "the tools";
     throw new Problem(

@@ -2,6 +2,7 @@ import { Type } from "typebox";
 import type { Result } from "../../lib/result.ts";
 import { complete, TEXT, TEXTS, withDefault, type Written } from "../../lib/setting.ts";
 import type { Tool } from "../tools/tool.ts";
+import { isServerTool } from "../tools/tool-registry.ts";
 import { type HostRule, isHostRule, parseHostRule } from "./hosts/host-rule.ts";
 import { parseRule } from "./parse-rule.ts";
 import { BUILTIN_MODES, type BuiltinMode, type CustomMode, type Permission, type PermissionMode } from "./permission.ts";
@@ -100,7 +101,7 @@ export function readPermission(
     if (isHostRule(text)) problems.push({ field: ["ask", String(index)], message: HOSTS_ARE_ASKED });
   const names = (list: NameList): readonly string[] => {
     for (const [index, name] of (settings[list] ?? []).entries()) {
-      if (!tools.has(name))
+      if (!tools.has(name) && !isServerTool(name))
         problems.push({
           field: [list, String(index)],
           message: `there is no tool ${JSON.stringify(name)}: the tools are ${[...tools.keys()].join(", ")}`,

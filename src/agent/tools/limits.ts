@@ -10,3 +10,6 @@ export const SEARCHED_FILE_BYTES = 5 * 1024 * 1024;
 
 /** Files above this size are not edited: their text is held in memory, and compared. */
 export const EDITED_FILE_BYTES = 5 * 1024 * 1024;
+
+/** The longest section of a tool in the manual, in bytes of UTF-8. */
+export const PROMPT_BYTES = 8 * 1024;

@@ -4,6 +4,7 @@ import { formCheck } from "../../lib/form.ts";
 import { closed, milliseconds, ownCode, TEXT, TEXTS } from "../../lib/setting.ts";
 import { hasMoreParts, isJsonObject, type Json, type JsonObject } from "../../lib/json.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
+import { byteLength, storable } from "../../lib/text.ts";
 import {
   commandProblem,
   placeProblem,
@@ -16,6 +17,7 @@ import {
 } from "./path-places.ts";
 import { ChildStarted } from "./child.ts";
 import { Later } from "./later.ts";
+import { PROMPT_BYTES } from "./limits.ts";
 import type { ToolContext } from "./tool-context.ts";
 import { hookList, listOf, postHooks, type ToolHooks } from "./tool-hooks.ts";
 import type { BoundPreview, PreviewContext, ToolPreview, ToolAnswer, ToolResult } from "./tool-result.ts";
@@ -43,15 +45,21 @@ export type BoundCall = {
   readonly preview: BoundPreview | null;
 };
 
-/** Where a tool comes from: the server, the configuration, or a client of a template's agents. */
-export const TOOL_SOURCES = ["BUILTIN", "REGISTERED", "CLIENT"] as const;
+/** Where a tool comes from: the server, the configuration, a client of a template's agents, or an MCP server. */
+export const TOOL_SOURCES = ["BUILTIN", "REGISTERED", "CLIENT", "MCP"] as const;
 export type ToolSource = (typeof TOOL_SOURCES)[number];
 
 /** A tool as the gate knows it. Made by `defineTool`. */
 export type Tool = {
   readonly name: string;
   readonly source: ToolSource;
+  /** The name of its MCP server; null for other tools. */
+  readonly server: string | null;
+  /** The reason why it cannot be called at present; null if it can. */
+  readonly unavailable: string | null;
   readonly description: string;
+  /** Its section of the manual that the system prompt of its agents ends with; null for none. */
+  readonly prompt: string | null;
   readonly inputSchema: JsonObject;
   /** Other names of its parameters, each with the name that stands in the schema. */
   readonly aliases: Readonly<Record<string, string>>;
@@ -90,6 +98,8 @@ export type ToolDefinition<Input, Schema = JSONSchemaType<Input>> = {
   readonly name: string;
   /** What the tool does, and when to use it, in words for the model. */
   readonly description: string;
+  /** How to work with the tool, up to 8 KB: its section of the manual that the system prompt ends with. None if omitted. */
+  readonly prompt?: string;
   /**
    * The input's form: a `Type.Object`, an object of zod 4, or a plain JSON Schema of an object. Unknown properties are
    * rejected, also in nested objects. Values are not converted: a text is no number.
@@ -163,6 +173,7 @@ const problemsOf = formCheck(
   closed({
     name: Type.String(),
     description: TEXT,
+    prompt: Type.Optional(TEXT),
     inputSchema: Type.Unsafe({ type: "object" }),
     aliases: Type.Optional(Type.Unsafe({ type: "object", additionalProperties: { type: "string" } })),
     readOnly: Type.Boolean(),
@@ -235,12 +246,14 @@ export function defineTool(definition: ToolDefinition<unknown, object>): Tool {
 
 /** As `defineTool`, for a schema of any type. */
 export function toolOf(definition: ToolDefinition<unknown, object>): Tool {
-  const { name, description, readOnly, timeoutMs = null, keeps = "head", preview, run } = definition;
+  const { name, description, prompt = null, readOnly, timeoutMs = null, keeps = "head", preview, run } = definition;
   if (!NAME.test(name))
     throw new ToolDefinitionError(`a tool's name must be 1 to 64 letters, digits, _ or -, not ${JSON.stringify(name)}`);
   if (name === "network") throw new ToolDefinitionError(`no tool is named ${name}: rules about hosts begin with it`);
   const problems = problemsOf(definition);
   if (problems.length > 0) throw new ToolDefinitionError(`tool ${name}: ${problems.join("; ")}`);
+  if (prompt !== null && byteLength(storable(prompt)) > PROMPT_BYTES)
+    throw new ToolDefinitionError(`tool ${name}: prompt must not be larger than ${PROMPT_BYTES} bytes of UTF-8`);
   const standard = readStandardSchema(name, definition.inputSchema);
   const inputSchema = schemaOf(name, standard?.schema ?? definition.inputSchema);
   const validateAll = compile<unknown>(name, inputSchema, "all", standard !== null);
@@ -254,7 +267,10 @@ export function toolOf(definition: ToolDefinition<unknown, object>): Tool {
   return {
     name,
     source: "REGISTERED",
+    server: null,
+    unavailable: null,
     description,
+    prompt: prompt === null ? null : storable(prompt),
     inputSchema,
     aliases: definition.aliases ?? {},
     readOnly,

@@ -105,7 +105,7 @@ export type KnownFileRow = Row<Omit<Prisma.KnownFileUncheckedCreateInput, "chang
 export type FileChangeRow = Pick<KnownFileRow, "path" | "callId"> & { readonly change: string };
 
 /** The sources of notices, in the order in which a step tells them. */
-export const NOTICE_SOURCES = ["CHILD", "INTERRUPTED_CHILD", "SHELL", "FILE", "HOST"] as const;
+export const NOTICE_SOURCES = ["CHILD", "INTERRUPTED_CHILD", "SHELL", "FILE", "HOST", "TOOL"] as const;
 export type NoticeSource = (typeof NOTICE_SOURCES)[number];
 
 export type NoticeRow = Row<Prisma.NoticeUncheckedCreateInput> & { readonly source: NoticeSource };
@@ -189,6 +189,10 @@ type OwnerParts = {
   readonly noticesTold?: { readonly step: number; readonly ids: readonly string[] };
   /** Notices that are not told, and will not be. */
   readonly noticesDropped?: readonly Pick<NoticeRow, "source" | "ref">[];
+  /** The manual that the agent is given: it stays if the tenant has it already. */
+  readonly manual?: Row<Prisma.ManualUncheckedCreateInput>;
+  /** The digest of its first manual stays. */
+  readonly agentManual?: Row<Prisma.AgentManualUncheckedCreateInput>;
   /** With todos: the call that wrote them. The call keeps them, for forks. */
   readonly todosBy?: string;
 };
@@ -198,7 +202,7 @@ type OutsideParts = {
   readonly createAgent?: Row<
     Omit<
       Prisma.AgentUncheckedCreateInput,
-      "steps" | "messages" | "toolCalls" | "approvals" | "todos" | "knownFiles" | "shells" | "waits" | "notices"
+      "steps" | "messages" | "toolCalls" | "approvals" | "todos" | "knownFiles" | "shells" | "waits" | "notices" | "manual"
     >
   >;
   /** With createAgent: the messages of another agent, up to this ordinal, are the first of the new one's. */

@@ -76,6 +76,8 @@ export const OWNER_PARTS: { readonly [Name in keyof OwnerValues]: OwnerPart<Owne
     isComposed: never,
   },
   noticesDropped: { ...json("none"), join: lists, isComposed: none },
+  manual: { ...json("rows"), join: last, isComposed: never },
+  agentManual: { ...json("rows"), join: last, isComposed: never },
 };
 
 export const OUTSIDE_PARTS: { readonly [Name in Exclude<PartsOf<OutsideChange>, PartsOf<OwnerChange>>]: Part } = {

@@ -9,7 +9,7 @@
 -- p_retry:          an answer was lost: where the append has events, they are answered instead of being written again. A write
 --                   without events that starts a step is known by the step: at one epoch, nobody else writes it.
 --
--- Locks: the agent's row first; new images, by digest; its approvals, calls, their waits, shells and notices, in the order of the change; the tenant's log, last.
+-- Locks: the agent's row first; new images, by digest; its approvals, calls, their waits, shells and notices, in the order of the change; a new manual, by digest; the tenant's log, last.
 -- Errors: TP001 the lease is another's; TP002 a row is not in the state that the change starts from, or what it would
 -- start by no longer stands; TP003 the idempotency key was used before. Each of them changes nothing.
 -- Invariants 3 (rows and events in one transaction), 4 (fence), 5 (EXECUTING is committed before a tool starts),
@@ -46,7 +46,7 @@ DECLARE
 BEGIN
   SELECT * INTO v_change FROM json_to_record(p_change) AS c(
     "idempotencyKey" json, "createAgent" json, fork json, "expectSignal" int, "queueLimit" json, agent json, wake boolean, interrupt json, retry json, cancel json, rename json, archive json, withdraw json, received json, images json, joins json, messages json,
-    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "keepRule" json, "toolCalls" json, transitions json, approvals json, waits json, "expectAsking" json, notices json, "noticesDropped" json, "noticesTold" json, todos json, "todosBy" text, "knownFiles" json, "fileChanges" json, "interruptEnd" json, "toldNote" text, "shellStart" json, "shellEnd" json, returns boolean, "childAwaited" json, "childSettled" json);
+    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "keepRule" json, "toolCalls" json, transitions json, approvals json, waits json, "expectAsking" json, notices json, "noticesDropped" json, "noticesTold" json, manual json, "agentManual" json, todos json, "todosBy" text, "knownFiles" json, "fileChanges" json, "interruptEnd" json, "toldNote" text, "shellStart" json, "shellEnd" json, returns boolean, "childAwaited" json, "childSettled" json);
 
   IF v_change."createAgent" IS NULL THEN
     -- A row that others hold for long keeps a connection for a moment only: the caller tries again without one.
@@ -122,6 +122,11 @@ BEGIN
     SELECT left(n.id, 15) || substr(gen_random_uuid()::text, 16), n.tenant, p_agent, n.source, n.ref, n.text, n.at
     FROM agent o JOIN notice n ON n.agent_id = o.id AND n.told_at_step IS NULL AND n.source <> 'FILE'
     WHERE o.id = v_change.fork ->> 'from' AND o.tenant = p_tenant AND o.transcript_length = (v_change.fork ->> 'at')::int + 1;
+    -- A fork with steps has the manual of the other, with the sections that it was told in the messages that both share.
+    INSERT INTO agent_manual (agent_id, tenant, digest, told)
+    SELECT p_agent, m.tenant, m.digest, (SELECT coalesce(json_agg(s.section ORDER BY s.place), '[]')
+      FROM json_array_elements(m.told) WITH ORDINALITY AS s(section, place) WHERE (s.section ->> 'ordinal')::int <= (v_change.fork ->> 'at')::int)
+    FROM agent_manual m WHERE m.agent_id = v_change.fork ->> 'from' AND EXISTS (SELECT FROM step WHERE agent_id = p_agent);
     UPDATE agent SET step_count = coalesce((SELECT max(step) FROM step WHERE agent_id = p_agent), 0),
                      turn = coalesce((SELECT max(turn) FROM message WHERE agent_id = p_agent), 0)
     WHERE id = p_agent;
@@ -417,6 +422,16 @@ BEGIN
   IF v_change."noticesTold" IS NOT NULL THEN
     UPDATE notice SET told_at_step = (v_change."noticesTold" ->> 'step')::int
     WHERE id IN (SELECT json_array_elements_text(v_change."noticesTold" -> 'ids')) AND agent_id IS NOT DISTINCT FROM p_agent AND told_at_step IS NULL;
+  END IF;
+
+  -- The text of a manual is stored once a tenant, whoever is given it first.
+  IF v_change.manual IS NOT NULL THEN
+    INSERT INTO manual SELECT * FROM json_populate_record(null::manual, v_change.manual) ON CONFLICT DO NOTHING;
+  END IF;
+
+  IF v_change."agentManual" IS NOT NULL THEN
+    INSERT INTO agent_manual SELECT * FROM json_populate_record(null::agent_manual, v_change."agentManual")
+    ON CONFLICT (agent_id) DO UPDATE SET told = EXCLUDED.told;
   END IF;
 
   IF v_change."knownFiles" IS NOT NULL THEN

@@ -21,48 +21,13 @@ import type { NoticeView } from "../../../src/agent/calls/notices.ts";
 import { answerTold } from "../../../src/agent/approvals/hosts/answered-host.ts";
 import { NO_NEWS } from "../../../src/agent/loop/commits/files-changed.ts";
 import { stepStarted } from "../../../src/agent/loop/commits/steps.ts";
+import { newAgentView } from "../../support/agent-view.ts";
 import { testServices } from "../../support/services.ts";
 
 /** The choices of a random run: which of the commits that are possible is made, and where messages arrive. */
 const RUN = fc.array(fc.record({ choice: fc.nat(1_000), arrives: fc.nat(4) }), { minLength: 5, maxLength: 60 });
 
-const NEW_AGENT: AgentView = {
-  id: "agent",
-  tenant: "one",
-  templateId: "assistant",
-  model: "test",
-  workspace: "/tmp",
-  toolTimeoutMs: null,
-  permission: null,
-  hooks: [],
-  createdBy: "anna",
-  parentId: null,
-  depth: 0,
-  rootId: null,
-  state: "READY",
-  breakpoint: "READY",
-  turn: 0,
-  stepCount: 0,
-  transcriptLength: 0,
-  signal: 0,
-  interruptAt: null,
-  interruptNote: null,
-  retryTurn: null,
-  isArchived: false,
-  leaseEpoch: 1,
-  leaseOwner: "here",
-  waiting: [],
-  lastStep: null,
-  stepsInTurn: 0,
-  turnMessageIds: [],
-  lastMessageKind: null,
-  shells: [],
-  knowsFiles: false,
-  calls: [],
-  waits: [],
-  openHosts: [],
-  notices: [],
-};
+const NEW_AGENT = newAgentView();
 
 /** One random run without a database: every commit that is made, with the view that it was made of. */
 function commitsOf(run: readonly { choice: number; arrives: number }[]): { view: AgentView; commit: Commit }[] {
@@ -225,7 +190,7 @@ describe("the commits of an owner, in whatever order the rows allow", () => {
 
   it("tell all at the beginning of a step, in one message of one text a source, and leave what only later versions know", () => {
     const view = withNews({ ...NEW_AGENT, state: "WORKING", turn: 1 });
-    const { change, after } = stepStarted(view, { model: "test", files: NO_NEWS }, new Date());
+    const { change, after } = stepStarted(view, { model: "test", files: NO_NEWS, sections: [] }, new Date());
     expect(change.messages?.map(({ kind, content }) => [kind, content])).toEqual([
       [
         "USER",

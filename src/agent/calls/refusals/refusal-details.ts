@@ -45,8 +45,13 @@ function refusalDetails(refusal: Refusal): Json {
 function ownDetails(refusal: Refusal): JsonObject {
   switch (refusal.type) {
     case "not_found":
-    case "disabled":
       return { requestedTool: refusal.name, availableTools: refusal.available };
+    case "disabled":
+      return {
+        requestedTool: refusal.name,
+        availableTools: refusal.available,
+        ...(refusal.reason === null ? {} : { reason: refusal.reason }),
+      };
     case "incomplete":
       return { stopReason: refusal.stopReason };
     case "invalid_params":

@@ -9,7 +9,14 @@ import type { ValidationIssue } from "../../tools/input-schema.ts";
 
 export type Refusal =
   | { readonly type: "not_found"; readonly stage: "discovery"; readonly name: string; readonly available: readonly string[] }
-  | { readonly type: "disabled"; readonly stage: "discovery"; readonly name: string; readonly available: readonly string[] }
+  | {
+      readonly type: "disabled";
+      readonly stage: "discovery";
+      readonly name: string;
+      readonly available: readonly string[];
+      /** The reason why a tool of the agent cannot be called at present; null for a tool that it does not have. */
+      readonly reason: string | null;
+    }
   | { readonly type: "incomplete"; readonly stage: "discovery"; readonly stopReason: string }
   | {
       readonly type: "invalid_params";
@@ -65,6 +72,8 @@ export function refusalText(refusal: Refusal): string {
     case "not_found":
       return `There is no tool ${JSON.stringify(refusal.name)}. The tools are: ${refusal.available.join(", ")}.`;
     case "disabled":
+      if (refusal.reason !== null)
+        return `The tool ${refusal.name} is unavailable at present: ${refusal.reason}. The call was not run. Call again later, or continue without it. The tools are: ${refusal.available.join(", ")}.`;
       return `The tool ${refusal.name} is not available to you. The tools are: ${refusal.available.join(", ")}.`;
     case "incomplete":
       return `The call was not run: your answer ended early (${refusal.stopReason}), so that its arguments may be incomplete. Call again, with less in one answer.`;

@@ -14,20 +14,22 @@ export type Requested = { readonly tenant: string; readonly agentId: string; rea
 /** A call whose tool is known. */
 export type Discovered = { readonly request: Requested; readonly tool: Tool };
 
-/** All tools of the server, and which of them the agent has. */
+/** All tools of the server, and those of them that the agent has, whether they are available or not. */
 export type Toolbox = { readonly all: ReadonlyMap<string, Tool>; readonly enabled: ReadonlyMap<string, Tool> };
 
 /** Stage 1: is there such a tool, and does the agent have it? */
 export function discover(request: Requested, toolbox: Toolbox): Result<Discovered, Refusal> {
-  const tool = toolbox.enabled.get(request.name);
-  if (tool !== undefined) return accepted({ request, tool });
-  const available = [...toolbox.enabled.keys()];
-  return refused({
-    type: toolbox.all.has(request.name) ? "disabled" : "not_found",
-    stage: "discovery",
-    name: request.name,
-    available,
-  });
+  const { name } = request;
+  const tool = toolbox.enabled.get(name);
+  if (tool?.unavailable === null) return accepted({ request, tool });
+  const available = offered(toolbox).map((each) => each.name);
+  if (!toolbox.all.has(name)) return refused({ type: "not_found", stage: "discovery", name, available });
+  return refused({ type: "disabled", stage: "discovery", name, available, reason: tool?.unavailable ?? null });
+}
+
+/** The tools of an agent that its model is offered. */
+export function offered({ enabled }: Pick<Toolbox, "enabled">): readonly Tool[] {
+  return [...enabled.values()].filter(({ unavailable }) => unavailable === null);
 }
 
 export type ToolSettings = {
@@ -39,11 +41,15 @@ export type ToolSettings = {
 /** Only agents that may start others have it. */
 const TASK_RUN = "task_run";
 
-/** The tools of the server, and those of them that a template's agents have. Client tools belong to their templates. */
+/**
+ * The tools of the server, and those of them that a template's agents have: `mcp__server__*` are all of an MCP server.
+ * Client tools belong to their templates.
+ */
 export function toolboxOf(all: ReadonlyMap<string, Tool>, { tools, clientTools, subagents }: ToolSettings): Toolbox {
-  const has = ({ name, source }: Tool): boolean => {
+  const has = ({ name, server, source }: Tool): boolean => {
     if (source === "CLIENT") return Object.hasOwn(clientTools, name);
-    return (tools?.includes(name) ?? true) && (name !== TASK_RUN || subagents !== null);
+    if (name === TASK_RUN && subagents === null) return false;
+    return tools === null || tools.includes(name) || (server !== null && tools.includes(`mcp__${server}__*`));
   };
   return { all, enabled: new Map([...all].filter(([, tool]) => has(tool))) };
 }

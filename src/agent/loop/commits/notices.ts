@@ -1,4 +1,4 @@
-import { NOTICE_SOURCES, type NoticeSource, type OwnerChange } from "../../../db/commit/change.ts";
+import { NOTICE_SOURCES, type NoticeRow, type NoticeSource, type OwnerChange } from "../../../db/commit/change.ts";
 import type { NoticeView } from "../../calls/notices.ts";
 import type { AddedMessages } from "../../conversation/transcript.ts";
 import type { AgentView } from "../view.ts";
@@ -15,6 +15,8 @@ const WORDING: Readonly<Record<NoticeSource, (notices: readonly NoticeView[]) =>
   SHELL: (ends) => `[${ends.map(({ text }) => text).join("\n")}]`,
   FILE: filesNote,
   HOST: (answers) => ["[Programs in the background tried to reach hosts.]", ...answers.map(({ text }) => text)].join("\n"),
+  TOOL: (sections) =>
+    ["[The Tools Manual has changed: these sections hold from here on.]", ...sections.map(({ text }) => text)].join("\n\n"),
 };
 
 function childrenNote(ends: readonly NoticeView[]): string {
@@ -36,16 +38,20 @@ export type NoticesTold = {
   readonly after: Reducer;
 };
 
-/** Tells the model, with the step that starts, the untold notices and the changes of files that were found just before. */
-export function noticesTold(view: AgentView, { changes, known }: FileNews, at: Date): NoticesTold {
+/**
+ * Tells the model, with the step that starts, the untold notices and the changes of files that were found just before.
+ * `tools` are the changed sections of its manual.
+ */
+export function noticesTold(view: AgentView, { changes, known }: FileNews, tools: readonly NoticeRow[], at: Date): NoticesTold {
   const step = view.stepCount + 1;
   const found = fileNotices(view, changes, at, step);
+  const foundOf: Partial<Record<NoticeSource, readonly NoticeRow[]>> = { FILE: found, TOOL: tools };
   const outdated = new Set([...found.map(({ ref }) => ref), ...known]);
   const isDropped = ({ source, ref }: NoticeView): boolean => source === "FILE" && outdated.has(ref);
   const kept = view.notices.filter((notice) => !isDropped(notice));
   const told = NOTICE_SOURCES.map((source) => ({ source, notices: kept.filter((notice) => notice.source === source) }));
   const texts = told.flatMap(({ source, notices }) => {
-    const all = source === "FILE" ? [...notices, ...found] : notices;
+    const all = [...notices, ...(foundOf[source] ?? [])];
     return all.length === 0 ? [] : [WORDING[source](all)];
   });
   const ids = told.flatMap(({ notices }) => notices.map(({ id }) => id));
@@ -55,7 +61,7 @@ export function noticesTold(view: AgentView, { changes, known }: FileNews, at: D
     messages: texts.length === 0 ? [] : [noteMessage(view, texts, at)],
     change: {
       fileChanges: changeRows(changes),
-      notices: found,
+      notices: [...found, ...tools],
       ...(ids.length === 0 ? {} : { noticesTold: { step, ids } }),
       noticesDropped: dropped,
     },

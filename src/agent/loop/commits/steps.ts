@@ -1,6 +1,7 @@
 import type { OwnerChange, StepEnd } from "../../../db/commit/change.ts";
 import type { AgentEventBody } from "../../../events/event.ts";
 import { totalTokens, type TokenPrice, costOf, type Spending } from "../../models/model.ts";
+import type { Section } from "../../tools/manual.ts";
 import type { AgentView } from "../view.ts";
 import {
   compose,
@@ -16,28 +17,33 @@ import {
 } from "./commit.ts";
 import { needsAfter } from "./hosts-asked.ts";
 import { changedEvents, type FileNews } from "./files-changed.ts";
+import { manualNews } from "./manual.ts";
 import { noticesTold } from "./notices.ts";
 
-export type StepFacts = { readonly model: string; readonly files: FileNews };
+/** `sections` are those of the tools that the agent has. */
+export type StepFacts = { readonly model: string; readonly files: FileNews; readonly sections: readonly Section[] };
 
 /** Starts a step. Appends, in this order: tool results, notices, waiting messages. */
-export function stepStarted(view: AgentView, { model, files }: StepFacts, at: Date): Commit {
+export function stepStarted(view: AgentView, { model, files, sections }: StepFacts, at: Date): Commit {
   const results = resultsMessage(view, at);
-  const told = noticesTold(added(results)(view), files, at);
+  const shown = added(results)(view);
+  const manual = manualNews(shown, sections, shown.transcriptLength, at);
+  const told = noticesTold(shown, files, manual.notices, at);
   const messages = [...results, ...told.messages];
   const joins = joinWaiting(view, view.turn, view.transcriptLength + messages.length);
   const { patch, events, after: moved } = move(view, { state: "WORKING", breakpoint: "PRE_MODEL" });
-  const after = compose(moved, added(messages), told.after, joined(joins), begun(model));
+  const after = compose(moved, added(messages), told.after, manual.after, joined(joins), begun(model));
   const now = after(view);
   return {
     change: {
       agent: { ...patch, ...needsAfter(view), stepCount: now.stepCount, ...transcriptColumns(now.transcriptLength) },
       messages,
       ...told.change,
+      ...manual.change,
       joins,
       stepStart: stepRow(now, model, at),
     },
-    events: [...resumed(view), ...changedEvents(files.changes), ...events],
+    events: [...resumed(view), ...changedEvents(files.changes), ...manual.events, ...events],
     after,
   };
 }

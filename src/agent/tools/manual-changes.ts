@@ -1,0 +1,71 @@
+import { byteLength } from "../../lib/text.ts";
+import { sectionText, type Section } from "./manual.ts";
+
+/** A section that a notice told an agent. The digest is null if it ended; the ordinal is that of the message. */
+export type ToldSection = {
+  readonly tool: string;
+  readonly digest: string | null;
+  readonly step: number;
+  readonly ordinal: number;
+};
+
+/**
+ * The manual that an agent was given at its first step, with the digests of its sections by tool. The digest is null if
+ * there was none. `told` has the sections that it was told since, in order.
+ */
+export type ManualView = {
+  readonly digest: string | null;
+  readonly sections: Readonly<Record<string, string>>;
+  readonly told: readonly ToldSection[];
+};
+
+/** The most sections that one step tells, and the most bytes of their texts; at least one section. */
+const TOLD = { sections: 50, bytes: 32 * 1024 };
+
+/** The newest tellings of each tool that are remembered. */
+const REMEMBERED = 16;
+
+type ChangedSection = { readonly tool: string; readonly digest: string | null; readonly text: string };
+
+/**
+ * The sections that differ from those that the agent was told last, by tool. A section that the agent had before is
+ * told again after 1, 2, 4, 8 … steps since the last telling of its tool. So servers with different configurations that
+ * take turns tell less and less, and the last one tells its own all the same.
+ */
+export function changedSections(
+  { sections: digestsGiven, told }: ManualView,
+  sections: readonly Section[],
+  step: number,
+): readonly ChangedSection[] {
+  const given = new Map(Object.entries(digestsGiven));
+  const present = new Map(sections.map((section) => [section.tool, section]));
+  const tellings = Map.groupBy(told, ({ tool }) => tool);
+  const tools = [...new Set([...given.keys(), ...tellings.keys(), ...present.keys()])].toSorted();
+  const changed = tools.flatMap((tool): ChangedSection[] => {
+    const history = tellings.get(tool) ?? [];
+    const digests = [given.get(tool) ?? null, ...history.map(({ digest }) => digest)];
+    const section = present.get(tool);
+    const digest = section?.digest ?? null;
+    if (digest === digests.at(-1)) return [];
+    const returns = digests.filter((each, index) => digests.indexOf(each) < index).length;
+    if (digests.includes(digest) && step - (history.at(-1)?.step ?? 0) < 2 ** returns) return [];
+    return [{ tool, digest, text: section === undefined ? endedText(tool) : sectionText(section) }];
+  });
+  return within(changed);
+}
+
+function endedText(tool: string): string {
+  return sectionText({ tool, text: "This tool, or its section, is not there any more." });
+}
+
+function within(changed: readonly ChangedSection[]): readonly ChangedSection[] {
+  let bytes = 0;
+  return changed.slice(0, TOLD.sections).filter(({ text }, index) => (bytes += byteLength(text)) <= TOLD.bytes || index === 0);
+}
+
+/** The newest tellings of each tool, in order. */
+export function remembered(told: readonly ToldSection[]): readonly ToldSection[] {
+  const newest = [...Map.groupBy(told, ({ tool }) => tool).values()].flatMap((ofTool) => ofTool.slice(-REMEMBERED));
+  const kept = new Set(newest);
+  return told.filter((section) => kept.has(section));
+}

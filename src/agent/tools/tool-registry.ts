@@ -1,0 +1,121 @@
+import { headBytes, storable } from "../../lib/text.ts";
+import { ToolDefinitionError } from "./input-schema.ts";
+import type { Tool } from "./tool.ts";
+
+/** The longest reason why a tool is unavailable, in bytes. */
+const REASON_BYTES = 1_000;
+
+const SERVER_TOOL = /^mcp__[A-Za-z0-9_-]+__[A-Za-z0-9_-]+$/;
+const SERVER_TOOLS = /^mcp__[A-Za-z0-9_-]+__[A-Za-z0-9_*?-]+$/;
+
+/** True for the name of a tool of an MCP server, `mcp__server__tool`: a configuration may name it before it is there. */
+export function isServerTool(name: string): boolean {
+  return SERVER_TOOL.test(name);
+}
+
+/** True for such a name, or for a pattern of such names alone: `mcp__server__*`. */
+export function isOfServerTools(pattern: string): boolean {
+  return SERVER_TOOLS.test(pattern);
+}
+
+/**
+ * The present tools of a tenant, by name: those of the configuration and of MCP servers. The latter come and go while
+ * the server runs. A tool that is unavailable stays, with its reason.
+ */
+export class ToolRegistry implements ReadonlyMap<string, Tool> {
+  readonly #configured: readonly Tool[];
+  readonly #ofServers = new Map<string, readonly Tool[]>();
+  /** The reasons why tools and servers are unavailable, by their names. */
+  readonly #reasons = { tools: new Map<string, string>(), servers: new Map<string, string>() };
+  #present: ReadonlyMap<string, Tool>;
+
+  constructor(configured: Iterable<Tool>) {
+    this.#configured = [...configured];
+    this.#present = this.#made();
+  }
+
+  /**
+   * The tools that an MCP server has: they replace its earlier ones, and are available. Rules were read before they came,
+   * so they declare no paths and no commands. Throws ToolDefinitionError, without a change, if one does. The same holds
+   * for one that is not named `mcp__server__tool`, or is named as another.
+   */
+  set(server: string, tools: readonly Tool[]): void {
+    const names = new Set<string>();
+    for (const { name, paths, commands } of tools) {
+      if (!name.startsWith(`mcp__${server}__`) || !isServerTool(name))
+        throw new ToolDefinitionError(`a tool of the MCP server ${server} is named mcp__${server}__TOOL, not ${name}`);
+      const other = this.#present.get(name);
+      if (names.has(name) || (other !== undefined && other.server !== server))
+        throw new ToolDefinitionError(`two tools are named ${name}`);
+      if (Object.keys(paths).length + Object.keys(commands).length > 0)
+        throw new ToolDefinitionError(`the tool ${name} of an MCP server declares no paths and no commands`);
+      names.add(name);
+    }
+    this.#ofServers.set(
+      server,
+      tools.map((tool) => ({ ...tool, source: "MCP", server })),
+    );
+    this.#reasons.servers.delete(server);
+    this.#present = this.#made();
+  }
+
+  /** Makes the tools of an MCP server unavailable, with a reason that models and people read. Null: they are available. */
+  setServerUnavailable(server: string, reason: string | null): void {
+    this.#setReason(this.#reasons.servers, server, reason);
+  }
+
+  /** Makes one tool unavailable, with a reason that models and people read. Null: it is available. */
+  setUnavailable(tool: string, reason: string | null): void {
+    this.#setReason(this.#reasons.tools, tool, reason);
+  }
+
+  #setReason(reasons: Map<string, string>, name: string, reason: string | null): void {
+    if (reason === null) reasons.delete(name);
+    else reasons.set(name, headBytes(storable(reason), REASON_BYTES));
+    this.#present = this.#made();
+  }
+
+  #made(): ReadonlyMap<string, Tool> {
+    const all = [...this.#configured, ...[...this.#ofServers.values()].flat()];
+    return new Map(all.map((tool) => [tool.name, this.#withReason(tool)]));
+  }
+
+  /** An available tool stays the same object: verdicts that were based on it hold. */
+  #withReason(tool: Tool): Tool {
+    const { tools, servers } = this.#reasons;
+    const reason = tools.get(tool.name) ?? (tool.server === null ? undefined : servers.get(tool.server));
+    return reason === undefined ? tool : { ...tool, unavailable: reason };
+  }
+
+  get size(): number {
+    return this.#present.size;
+  }
+
+  get(name: string): Tool | undefined {
+    return this.#present.get(name);
+  }
+
+  has(name: string): boolean {
+    return this.#present.has(name);
+  }
+
+  keys(): MapIterator<string> {
+    return this.#present.keys();
+  }
+
+  values(): MapIterator<Tool> {
+    return this.#present.values();
+  }
+
+  entries(): MapIterator<[string, Tool]> {
+    return this.#present.entries();
+  }
+
+  forEach(visit: (tool: Tool, name: string, all: ReadonlyMap<string, Tool>) => void): void {
+    this.#present.forEach((tool, name) => visit(tool, name, this));
+  }
+
+  [Symbol.iterator](): MapIterator<[string, Tool]> {
+    return this.entries();
+  }
+}

@@ -1,0 +1,39 @@
+import type { Template } from "../agent/loop/scope.ts";
+import type { Permission } from "../agent/policy/permission.ts";
+import { isOfServerTools } from "../agent/tools/tool-registry.ts";
+import type { Tenants } from "./tenants.ts";
+
+type Named = { readonly place: string; readonly source: string; readonly name: string };
+
+/** Notes about tools of MCP servers that templates name, and that are not there at the start. */
+export function absentToolNotes({ everybody, named }: Tenants): readonly string[] {
+  const notes = [everybody, ...named.values()].flatMap(({ templates, tools }) =>
+    [...templates.values()]
+      .flatMap(namedBy)
+      .filter(({ name }) => isOfServerTools(name) && !tools.has(name))
+      .map(({ place, source, name }) => `${place}: ${source} has no effect yet: no tool is named ${name} at present.`),
+  );
+  return [...new Set(notes)];
+}
+
+function namedBy({ tools, permission }: Template): readonly Named[] {
+  const place = permission.place.replace(/\.permission$/, ".tools");
+  return [...listed(place, tools ?? []), ...namedByPermission(permission)];
+}
+
+function namedByPermission(permission: Permission): readonly Named[] {
+  const { place, deny, allow, ask } = permission;
+  const rules = [...deny, ...allow, ...ask].map((rule) => ({
+    place: rule.place,
+    source: rule.source,
+    name: rule.source.replace(/\(.*$/s, ""),
+  }));
+  const lists = (["allowTools", "denyTools", "autoAllowTools", "autoAllowInBox", "requireApprovalTools"] as const).flatMap(
+    (list) => listed(`${place}.${list}`, permission[list] ?? []),
+  );
+  return [...rules, ...lists];
+}
+
+function listed(place: string, names: readonly string[]): readonly Named[] {
+  return names.map((name, index) => ({ place: `${place}.${index}`, source: name, name }));
+}

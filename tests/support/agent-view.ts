@@ -1,0 +1,43 @@
+import type { AgentView } from "../../src/agent/loop/view.ts";
+
+/** The rows of a new agent, as its owner reads them. */
+export function newAgentView(): AgentView {
+  return {
+    id: "agent",
+    tenant: "one",
+    templateId: "assistant",
+    model: "test",
+    workspace: "/tmp",
+    toolTimeoutMs: null,
+    permission: null,
+    hooks: [],
+    createdBy: "anna",
+    parentId: null,
+    depth: 0,
+    rootId: null,
+    state: "READY",
+    breakpoint: "READY",
+    turn: 0,
+    stepCount: 0,
+    transcriptLength: 0,
+    signal: 0,
+    interruptAt: null,
+    interruptNote: null,
+    retryTurn: null,
+    isArchived: false,
+    leaseEpoch: 1,
+    leaseOwner: "here",
+    waiting: [],
+    lastStep: null,
+    stepsInTurn: 0,
+    turnMessageIds: [],
+    lastMessageKind: null,
+    shells: [],
+    knowsFiles: false,
+    calls: [],
+    waits: [],
+    openHosts: [],
+    notices: [],
+    manual: null,
+  };
+}
