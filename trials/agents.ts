@@ -4,11 +4,12 @@ import type { TrialRun } from "./trial.ts";
 /** An agent of a trial: its global id and the id of its row. */
 export type TrialAgent = { readonly id: string; readonly row: string };
 
-/** Creates an agent of the template `trial`. */
-export async function createAgent(url: string): Promise<TrialAgent> {
+/** Creates an agent, of the template `trial` if no other is named. */
+export async function createAgent(url: string, template = "trial"): Promise<TrialAgent> {
   const { createAgent: created } = await ask<{ createAgent: { agent: { id: string } } }>(
     url,
-    `mutation { createAgent(input: { templateId: "trial" }) { agent { id } } }`,
+    `mutation($template: ID!) { createAgent(input: { templateId: $template }) { agent { id } } }`,
+    { template },
   );
   const { id } = created.agent;
   return {

@@ -9,17 +9,21 @@ import { ask, start, type TrialProcess } from "../processes.ts";
 import { startProxy, throughProxy, type Proxy } from "../proxy.ts";
 import { trialInFolder, until, type TrialRun } from "../trial.ts";
 import { keepBusy } from "../turns.ts";
+import { floodDues } from "./dues.ts";
 import { median } from "../../tests/support/median.ts";
 
 /**
  * `npm run trial:neighbours`: 100 agents work without end on two servers, and beside them, one after the other, a chatty
  * tool, a reader with 20 statistics over many calls, some locked rows, a database that stalls for 3 s as they are let go,
- * and a stranger with documents of 4 MB (stranger.ts). No agent is resumed, no call sealed, no ERROR written, and an event
+ * a tenant with 10,000 waits that are due at once (dues.ts), and a stranger with documents of 4 MB (stranger.ts). No agent is resumed, no call sealed, no ERROR written, and an event
  * takes at most three times as long to a subscriber of the other server as it took alone, save in the stall. What it takes
  * alone is measured before each of them. A neighbour beside which it takes longer is measured in two more rounds, and the
- * medians count. With --planted locked rows are everybody's.
+ * medians count. Waits of the agents' tenant end at most 1 s after their time beside those of the other one. With --planted
+ * locked rows are everybody's, and tenants do not take turns: both must be detected.
  */
 const AGENTS = 100;
+/** The most that a wait may end late beside those of another tenant, in ms. */
+const MOST_LATE_MS = 1_000;
 
 /** A neighbour that disturbs: it begins at once, and ends with the signal. */
 type Neighbour = {
@@ -40,7 +44,7 @@ async function runNeighbours({ isShort, isPlanted, fail }: TrialRun, folder: str
     DATABASE_URL: throughProxy(postgres.url, proxy),
     TRIPLANE_CONFIG: fileURLToPath(new URL("neighbours.config.ts", import.meta.url)),
     TRIPLANE_DATA_DIR: folder,
-    ...(isPlanted ? { TRIAL_FAULT: "waits for all" } : {}),
+    ...(isPlanted ? { TRIAL_FAULT: "forgets others" } : {}),
   };
   const newServer = (): Promise<TrialProcess> => start("trials/neighbours/server.ts", SERVER_READY, env);
   const [one, two] = await Promise.all([newServer(), newServer()]);
@@ -60,6 +64,13 @@ async function runNeighbours({ isShort, isPlanted, fail }: TrialRun, folder: str
   const held = "SELECT count(*)::int AS n FROM agent WHERE lease_owner IS NOT NULL";
   await until("all agents work", async () => (await database.query<{ n: number }>(held)).rows[0]?.n === AGENTS, 20_000);
   const seconds = isShort ? 8 : 60;
+  const lateMs: number[] = [];
+  const dues: Neighbour = {
+    name: "waits of another tenant",
+    seconds: 10,
+    isMeasured: false,
+    disturb: async (signal) => void lateMs.push(await floodDues(postgres.url, one.said, signal)),
+  };
   const neighbours: readonly Neighbour[] = [
     { name: "a chatty tool", seconds: 0, isMeasured: true, disturb: (signal) => chat(two.said, signal) },
     {
@@ -75,6 +86,7 @@ async function runNeighbours({ isShort, isPlanted, fail }: TrialRun, folder: str
       disturb: (signal) => lockRows(postgres.url, signal),
     },
     { name: "a stall", seconds: 0, isMeasured: false, disturb: (signal) => stall(proxy, signal) },
+    dues,
     { name: "a stranger", seconds: 0, isMeasured: true, disturb: (signal) => sendDocuments([one.said, two.said], signal) },
   ];
   const alone: number[] = [];
@@ -97,18 +109,23 @@ async function runNeighbours({ isShort, isPlanted, fail }: TrialRun, folder: str
   };
   const isTooLong = ({ name }: Neighbour): boolean => median(beside.get(name) ?? []) > 3 * median(alone);
   const met = isPlanted ? neighbours.filter(({ name }) => name === "locked rows") : neighbours;
+  // The fault that is seen next ends the trial.
+  if (isPlanted && (await floodDues(postgres.url, one.said, AbortSignal.timeout(dues.seconds * 1_000))) <= MOST_LATE_MS)
+    return "tenants that do not take turns were not detected";
   for (const neighbour of met) await measure(neighbour);
   // The machine has other neighbours, for seconds: who took too long is measured in two more rounds, and the median counts.
-  for (const neighbour of met.filter((one) => one.isMeasured && isTooLong(one)))
+  for (const neighbour of met.filter((one) => (one === dues ? median(lateMs) > MOST_LATE_MS : one.isMeasured && isTooLong(one))))
     for (let round = 0; round < 2; round += 1) await measure(neighbour);
   for (const neighbour of met.filter((one) => one.isMeasured && isTooLong(one)))
     fail(
       `beside ${neighbour.name} p99 is ${inMs(beside.get(neighbour.name) ?? [])} in three rounds, and ${(3 * median(alone)).toFixed(0)} ms, three times what it is alone, is the most`,
     );
+  if (!isPlanted && median(lateMs) > MOST_LATE_MS)
+    fail(`beside ${dues.name} waits ended ${inMs(lateMs)} after their time in three rounds, and ${MOST_LATE_MS} ms is the most`);
   turns.stop();
   await database.end();
   const said = [["alone", alone] as const, ...beside].map(([name, p99s]) => `${name} ${inMs(p99s)}`);
-  return `${turns.ended} turns of ${AGENTS} agents; p99 of commit to the other server's subscriber: ${said.join("; ")}`;
+  return `${turns.ended} turns of ${AGENTS} agents; p99 of commit to the other server's subscriber: ${said.join("; ")}; beside ${dues.name} waits ended at most ${inMs(lateMs)} late`;
 }
 
 /** Times in words. */

@@ -1,11 +1,9 @@
 import { someString } from "../../lib/json.ts";
-import { type CallView, isFinal } from "../calls/call.ts";
+import type { CallView } from "../calls/call.ts";
 import { CallCancelled } from "../calls/stages/execution.ts";
 import { hooksFor } from "../calls/hooks.ts";
-import { NO_HOSTS } from "../calls/hosts/call-hosts.ts";
 import { judgeCall, type ReadyCall } from "../calls/judge.ts";
 import { runCall } from "../calls/run.ts";
-import type { EndedOutcome, LaterOutcome } from "../calls/outcome.ts";
 import { ResultCache } from "../calls/results/result-cache.ts";
 import { StartingChildren } from "../calls/children.ts";
 import { toolboxOf } from "../calls/stages/validation.ts";
@@ -15,11 +13,12 @@ import type { ToolPermit } from "../calls/slots.ts";
 import { mayAsk } from "../policy/judge.ts";
 import { storedRules, type StoredRules } from "../policy/stored-rules.ts";
 import { isSecretPath } from "../workspace/secret-files.ts";
-import { callsCancelled, type CancelledCall, callDeferred, callEnded, callsStarted } from "./commits/calls-run.ts";
+import { callsCancelled, type CancelledCall, callsStarted } from "./commits/calls-run.ts";
 import { callRefused, callsJudged, type Unready } from "./commits/calls-judged.ts";
 import { moved } from "./commits/commit.ts";
 import type { Interrupt, WakeUp } from "./signals.ts";
-import type { DeferredCommit, Owner } from "./owner.ts";
+import type { Owner } from "./owner.ts";
+import { CallOutcomes } from "./call-outcomes.ts";
 import type { AgentServices, Template } from "./scope.ts";
 import type { AgentView } from "./view.ts";
 
@@ -30,9 +29,6 @@ type StartedCall = StartingCall & { readonly call: CallView };
 type RunningCall = { readonly name: string; readonly ended: Promise<void>; readonly cancelling: AbortController };
 
 export type ToolCallScope = { readonly owner: Owner; readonly interrupt: Interrupt; readonly wakeUp: WakeUp };
-
-/** After this many conflicts with other questions of its agent, the end of a call is an internal error. */
-const ENDING_TRIES = 20;
 
 export class ToolCalls {
   readonly #services: AgentServices;
@@ -46,6 +42,7 @@ export class ToolCalls {
   #waiting: readonly string[] = [];
   readonly #children = new StartingChildren();
   readonly #results: ResultCache;
+  readonly #outcomes: CallOutcomes;
   /** How often verdicts were discarded: judgements under way at that time are discarded too. */
   #timesDiscarded = 0;
   readonly #stopping = new AbortController();
@@ -55,6 +52,7 @@ export class ToolCalls {
     this.#services = services;
     this.#scope = scope;
     this.#results = new ResultCache(services.results);
+    this.#outcomes = new CallOutcomes(services, { ...scope, results: this.#results });
   }
 
   get running(): ReadonlySet<string> {
@@ -261,61 +259,13 @@ export class ToolCalls {
 
   /** Runs a call and stores its end. A waiting loop commits it with its next action. */
   async #run({ ready, permit, call }: StartedCall, view: AgentView, template: Template, cancel: AbortSignal): Promise<void> {
-    const { owner, interrupt, wakeUp } = this.#scope;
+    const { owner, interrupt } = this.#scope;
     const scope = this.#callScope(view, template);
     const outcome = await runCall(ready, scope, AbortSignal.any([interrupt.signal, cancel])).finally(() => permit.release());
     if (owner.lost.aborted) return;
-    if (outcome.kind === "later") return this.#defer(call, outcome, view, template);
-    const end = (ended: EndedOutcome, now = view): DeferredCommit => {
-      const facts = { call, outcome: ended, isLast: this.#running.size === 1, template };
-      return { ...callEnded(owner.rebase(now), facts, this.#now()), onRefused };
-    };
-    const onRefused = async (problem: string): Promise<void> => {
-      const refusal = {
-        type: "execution_failed",
-        stage: "execution",
-        message: `the result could not be stored: ${problem}`,
-        cause: {},
-      } as const;
-      const { stages, durationMs, warnings, keptOutputBytes } = outcome;
-      const nothing = { said: null, soFar: null, files: [], refusedHosts: NO_HOSTS, child: null } as const;
-      await owner.commit(end({ ...nothing, kind: "refused", refusal, stages, durationMs, warnings, keptOutputBytes }));
-      this.#results.clear();
-    };
-    if (outcome.refusedHosts.asked.length > 0) await this.#endAsking(call.id, (now) => end(outcome, now));
-    else if (wakeUp.isAwaited) owner.defer(end(outcome));
-    else await owner.store(() => end(outcome));
-    if (outcome.kind === "completed" && outcome.fresh !== null) this.#results.keep(outcome.fresh);
-  }
-
-  /** Stores that the result of a call comes later. */
-  async #defer(call: CallView, outcome: LaterOutcome, view: AgentView, template: Template): Promise<void> {
-    const { owner } = this.#scope;
-    // Until then its work may change what earlier results say.
-    this.#results.clear();
-    const defer = (now: AgentView): DeferredCommit => ({
-      ...callDeferred(owner.rebase(now), { call, outcome, template }, this.#now()),
-      onRefused: (problem) => Promise.reject(new Error(`a call that waits could not be stored: ${problem}`)),
-    });
-    if (outcome.refusedHosts.asked.length > 0) await this.#endAsking(call.id, defer);
-    else await owner.store(() => defer(view));
-  }
-
-  /**
-   * Stores the end of a call that asks for hosts, based on the present rows. If a background program has asked for the
-   * same host meanwhile, the end is made again, to join that question.
-   */
-  async #endAsking(callId: string, end: (view: AgentView) => DeferredCommit): Promise<void> {
-    const { owner } = this.#scope;
-    for (let attempt = 0; attempt < ENDING_TRIES; attempt += 1) {
-      await owner.flush();
-      if (owner.lost.aborted) return;
-      const view = await owner.view();
-      const hasEnded = view.calls.some(({ id, state }) => id === callId && (isFinal(state) || state === "WAITING"));
-      if (owner.lost.aborted || hasEnded) return;
-      await owner.store(() => end(view));
-    }
-    throw new Error(`the end of call ${callId} could not be stored in ${ENDING_TRIES} tries`);
+    const ended = { call, view, template, isLast: () => this.#running.size === 1 };
+    if (outcome.kind === "later") await this.#outcomes.defer(ended, outcome);
+    else await this.#outcomes.store(ended, outcome);
   }
 
   // --- cancelling ---

@@ -5,11 +5,11 @@ import type { EventLog } from "../../events/log.ts";
 import { KeyedSemaphore } from "../../lib/keyed-semaphore.ts";
 import { withCause } from "../../lib/text.ts";
 import type { Logger } from "../../telemetry/log.ts";
-import { claimDue, msToNearestDue, type DueWait } from "./due.ts";
+import { claimDue, msToNearestDue, releaseDue, type DueWait } from "./due.ts";
 
 /** The longest sleep, in ms: other servers insert waits, too. */
 const POLL_MS = 1_000;
-/** The tenants whose waits are ended concurrently, and the ms after which the rest of a tenant's is left to a later claim. */
+/** The tenants whose waits are ended concurrently, and the ms after which the rest of a tenant's is due again. */
 const TENANTS = 4;
 const TENANT_MS = 1_000;
 
@@ -98,15 +98,22 @@ export class DueSleeper {
   }
 
   async #endEach(waits: readonly DueWait[]): Promise<void> {
+    const { sql, logger } = this.#services;
     const began = performance.now();
     // Calls that wait for one approval have a wait each.
-    for (const wait of new Map(waits.map((each) => [each.ref, each])).values()) {
-      if (performance.now() - began > TENANT_MS || this.#closing.signal.aborted) return;
+    const left = new Map(waits.map((each) => [each.ref, each]));
+    for (const [ref, wait] of left) {
+      if (performance.now() - began > TENANT_MS || this.#closing.signal.aborted) break;
+      left.delete(ref);
       try {
         await this.#end(wait);
       } catch (error) {
-        this.#services.logger.error(`the wait for ${wait.kind} ${wait.ref} could not be ended; trying again later`, error);
+        logger.error(`the wait for ${wait.kind} ${wait.ref} could not be ended; trying again later`, error);
       }
     }
+    const rest = waits.filter(({ ref }) => left.has(ref));
+    await releaseDue(sql, rest).catch((error: unknown) =>
+      logger.warn(`${rest.length} waits are due again only when their claim is over (${withCause(error)})`),
+    );
   }
 }

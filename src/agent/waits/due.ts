@@ -38,6 +38,14 @@ const CLAIM: Statement<DueWait, [kinds: readonly WaitKind[], busy: readonly stri
     RETURNING w.id, w.tenant, w.agent_id AS "agentId", w.call_id AS "callId", w.kind, w.ref, w.due::text`,
 };
 
+/** Gives claimed waits the due of their claim back. Those that another commit holds are being settled, or claimed. */
+const RELEASE: Statement<object, [ids: readonly string[]]> = {
+  name: "release_due",
+  text: `WITH left_over AS (
+      SELECT id FROM wait WHERE id = ANY ($1) AND settled_at IS NULL AND due > policy_time() ORDER BY id FOR NO KEY UPDATE SKIP LOCKED
+    ) UPDATE wait w SET due = w.due - interval '${CLAIM_MS} ms' FROM left_over l WHERE w.id = l.id`,
+};
+
 /** The nearest due of each tenant is the first of its part of the index. */
 const NEAREST: Statement<{ leftMs: number | null }, [kinds: readonly WaitKind[], busy: readonly string[]]> = {
   name: "nearest_due",
@@ -52,6 +60,11 @@ const NEAREST: Statement<{ leftMs: number | null }, [kinds: readonly WaitKind[],
 /** Claims at most CLAIMED waits whose time has come, none of the busy tenants. */
 export async function claimDue(sql: Sql, busy: readonly string[]): Promise<readonly DueWait[]> {
   return sql.query(CLAIM, [WAIT_KINDS, busy]);
+}
+
+/** Makes claimed waits due again, for whichever server claims them next. */
+export async function releaseDue(sql: Sql, waits: readonly DueWait[]): Promise<void> {
+  if (waits.length > 0) await sql.query(RELEASE, [waits.map(({ id }) => id)]);
 }
 
 /** The ms until the nearest due, 0 or less if it has come; null for none. */

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { expect, it, onTestFinished } from "vitest";
 import { claimDue, CLAIMED } from "../../../src/agent/waits/due.ts";
 import { DueSleeper, type EndDue } from "../../../src/agent/waits/due-sleeper.ts";
@@ -170,4 +171,33 @@ it("a tenant whose waits end slowly delays no other", async () => {
   const began = performance.now();
   await expect.poll(() => ended, { interval: 5 }).toEqual(["soon"]);
   expect(performance.now() - began).toBeLessThan(1_000);
+});
+
+it("waits of a tenant that one share of time does not end are due again at once, not only when their claim is over", async () => {
+  const { sql } = await testDatabase();
+  await insertWaits(sql, "slow", 3, -1_000);
+  const ended: string[] = [];
+  sleeper(sql, async ({ ref }) => {
+    if (ended.length === 0) await delay(1_100);
+    ended.push(ref);
+    await settle(sql, ref);
+  });
+  await expect.poll(() => ended.toSorted(), { timeout: 3_000 }).toEqual(["slow--1000-1", "slow--1000-2", "slow--1000-3"]);
+});
+
+it("a sleeper that closes gives back the waits that it has claimed", async () => {
+  const { sql } = await testDatabase();
+  await insertWaits(sql, "one", 3, -1_000);
+  const begun = Promise.withResolvers<void>();
+  const release = Promise.withResolvers<void>();
+  const { made } = sleeper(sql, async ({ ref }) => {
+    begun.resolve();
+    await release.promise;
+    await settle(sql, ref);
+  });
+  await begun.promise;
+  const closing = made.close();
+  release.resolve();
+  await closing;
+  expect(await claimDue(sql, [])).toHaveLength(2);
 });

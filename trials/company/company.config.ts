@@ -1,0 +1,75 @@
+import { defineConfig, defineTool, later, type Tool } from "triplane";
+import { EXPIRES_S, expiring, roundsOf, TEMPLATE, type Job, type PlannedCall, type PlannedTool } from "./plan.ts";
+import { passPoint } from "./points.ts";
+
+const { TRIAL_SEED = "1", TRIAL_ROUNDS = "1", TRIAL_QUEUE = "", TRIAL_FAULT } = process.env;
+const rounds = roundsOf(Number(TRIAL_SEED), Number(TRIAL_ROUNDS), TRIAL_FAULT !== undefined);
+
+const FORM = {
+  inputSchema: {
+    type: "object",
+    required: ["job", "way", "delayMs", "dueMs"],
+    properties: {
+      job: { type: "string" },
+      way: { type: "string" },
+      delayMs: { type: "number" },
+      dueMs: { type: "number" },
+    },
+  },
+  outputSchema: { type: "object", required: ["value"], properties: { value: { type: "string" } } },
+} as const;
+
+/** A tool that orders from the queue, which gives the result. Servers that take over a call order again, if they may. */
+function ordering(name: PlannedTool, mayRepeat: boolean): Tool {
+  return defineTool<Job>({
+    ...FORM,
+    name,
+    description: "Orders from the queue.",
+    readOnly: mayRepeat,
+    idempotent: mayRepeat,
+    run: async (job, { callId, completionToken, signal }) => {
+      passPoint("before the order leaves");
+      const body = JSON.stringify({ ...job, callId, token: completionToken() });
+      const response = await fetch(TRIAL_QUEUE, { method: "POST", body, signal });
+      if (!response.ok) throw new Error(`the queue answered ${response.status}`);
+      passPoint("between the order and WAITING");
+      return later(job.dueMs === 0 ? {} : { dueMs: job.dueMs });
+    },
+  });
+}
+
+/** A tool that waits: for a person, or for its time to be up. */
+function waiting(name: PlannedTool): Tool {
+  return defineTool<Job>({
+    ...FORM,
+    name,
+    description: "Waits.",
+    readOnly: true,
+    idempotent: true,
+    run: ({ dueMs }) => later(dueMs === 0 ? {} : { dueMs }),
+  });
+}
+
+const callOf = ({ tool, job, way, delayMs, dueMs }: PlannedCall) => ({ tool, input: { job, way, delayMs, dueMs } });
+const replies = rounds
+  .flatMap(({ agents, further }) => agents.concat(further))
+  .map(({ text, calls }) => ({ when: { user: `^${text}$` }, call: calls.map(callOf) }));
+
+const template = {
+  model: "scripted",
+  systemPrompt: "x",
+  selfApproval: true,
+  permission: { mode: "auto", requireApprovalTools: ["asks"] },
+} as const;
+
+/** Each message makes an agent call the tools of its plan, and say that it is done after their results. */
+export default defineConfig({
+  models: { scripted: { provider: "scripted", script: { replies: [...replies, { when: {}, say: ["Done."] }] } } },
+  tools: [ordering("orders", true), ordering("orders_once", false), waiting("person"), waiting("sleeps"), waiting("asks")],
+  templates: {
+    [TEMPLATE]: template,
+    ...Object.fromEntries(
+      EXPIRES_S.map((seconds) => [expiring(seconds), { ...template, approvalExpiresMs: seconds * 1_000 }] as const),
+    ),
+  },
+});

@@ -1,0 +1,250 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import pg from "pg";
+import { createAgent, unpaired, type TrialAgent } from "../agents.ts";
+import { Random } from "../hands/random.ts";
+import { checkGapless, startPostgres } from "../postgres.ts";
+import { ask, start, type TrialProcess } from "../processes.ts";
+import { trialInFolder, until, type TrialRun } from "../trial.ts";
+import { checkCall } from "./checks.ts";
+import { deathsOf, Fleet, TOKEN_BEGIN } from "./fleet.ts";
+import { Giving, type OpenCall } from "./giving.ts";
+import { roundsOf, type Job, type PlannedAgent, type Round } from "./plan.ts";
+import { POINTS } from "./points.ts";
+import type { QueueReport } from "./queue.ts";
+import { contradictions, readCalls, readEvents, readWaiting, tablesWith } from "./rows.ts";
+
+/**
+ * `npm run trial:company`: agents of three servers wait for a job queue that gives results in all ways (plan.ts), for people,
+ * and for their time to be up, while servers are killed around the order, the wait and the result (points.ts). Each call
+ * starts and ends once, the recorded result is the accepted one, all others are told the final state, waits end once and in
+ * time, and agents that only wait have no owner. With --planted a result is committed whatever the state of its call.
+ * TRIAL_SEED repeats a plan.
+ */
+const SERVERS = 3;
+/** The time between two messages, in ms: agents of all kinds work during the deaths. */
+const PACE_MS = 50;
+const FURTHER_MS = 200;
+const LOOK_MS = 200;
+const TURNS_MS = 60_000;
+
+await trialInFolder("company", runCompany);
+
+type World = {
+  readonly fleet: Fleet;
+  readonly queue: TrialProcess;
+  readonly database: pg.Client;
+  readonly people: Giving;
+  readonly fail: TrialRun["fail"];
+};
+
+/** An agent that was told to work. */
+type Working = PlannedAgent & { readonly agent: TrialAgent };
+
+async function runCompany({ isShort, isPlanted, fail }: TrialRun, folder: string): Promise<string> {
+  const seed = Number(process.env["TRIAL_SEED"] ?? Date.now() % 1_000_000);
+  const random = new Random(seed);
+  const rounds = roundsOf(seed, isShort ? 1 : 8, isPlanted);
+  const postgres = await startPostgres();
+  const queue = await start("trials/company/queue.ts", /http:\S+/, { TRIAL_SEED: String(seed) });
+  const env = {
+    DATABASE_URL: postgres.url,
+    TRIPLANE_CONFIG: fileURLToPath(new URL("company.config.ts", import.meta.url)),
+    TRIPLANE_DATA_DIR: folder,
+    TRIAL_SEED: String(seed),
+    TRIAL_ROUNDS: String(rounds.length),
+    TRIAL_QUEUE: queue.said,
+    ...(isPlanted ? { TRIAL_FAULT: "unconditional" } : {}),
+  };
+  const people = new Giving(seed);
+  const serve = (urls: readonly string[]): void => {
+    people.serve(urls);
+    queue.tell(`servers ${urls.join(" ")}`);
+  };
+  const fleet = new Fleet(env, serve, (error) => fail(String(error)));
+  const database = new pg.Client({ connectionString: postgres.url });
+  // A trial that breaks off ends the database first.
+  database.on("error", () => {});
+  await Promise.all([fleet.begin(isPlanted ? 2 : SERVERS), database.connect()]);
+  const world: World = { fleet, queue, database, people, fail };
+  const looking = look(world);
+  const told: Working[] = [];
+  for (const round of rounds) {
+    const deaths = isPlanted ? [] : deathsOf(random, isShort ? 6 : 12);
+    told.push(...(await work(world, round, deaths, random)));
+  }
+  await looking.stop();
+  const counts = await checkAll(world, told);
+  await checkGapless(postgres.url, fail);
+  await database.end();
+  return `seed ${seed}: ${told.length} agents, ${counts}`;
+}
+
+/** Looks at the rows all the time, and gives the calls for people to people. */
+function look({ database, people, fail }: World): { stop(): Promise<void> } {
+  const stopping = new AbortController();
+  const seen = new Set<string>();
+  const looking = (async () => {
+    while (!stopping.signal.aborted) {
+      for (const problem of await contradictions(database)) fail(problem);
+      for (const { id, input } of await readWaiting(database)) {
+        if (seen.has(id)) continue;
+        seen.add(id);
+        const call: OpenCall = { ...(input as Job), callId: id, token: null };
+        void people.give(call).catch((error: unknown) => fail(String(error)));
+      }
+      await delay(LOOK_MS, undefined, { signal: stopping.signal }).catch(() => {});
+    }
+  })();
+  // A trial that breaks off ends the database first.
+  looking.catch(() => {});
+  return {
+    stop: async () => {
+      stopping.abort();
+      await looking;
+    },
+  };
+}
+
+/** One round: agents work while servers die; then all turns end, those of patient agents last. */
+async function work(
+  world: World,
+  { agents, further }: Round,
+  deaths: ReturnType<typeof deathsOf>,
+  random: Random,
+): Promise<readonly Working[]> {
+  const { fleet, fail } = world;
+  const made: Working[] = [];
+  for (const planned of agents) made.push({ ...planned, agent: await createAgent(random.of(fleet.urls), planned.template) });
+  fleet.kill(deaths);
+  const told: Working[] = [];
+  for (const working of made) {
+    void tell(fleet, working, random).catch((error: unknown) => fail(String(error)));
+    told.push(working);
+    await delay(PACE_MS);
+  }
+  for (const planned of further) {
+    if (!fleet.isKilling) break;
+    await delay(FURTHER_MS);
+    // Without a server, or with one that dies meanwhile, nobody is told.
+    const agent = await createAgent(random.of([...fleet.urls, "http://127.0.0.1:1"]), planned.template).catch(() => null);
+    if (agent === null) continue;
+    const working = { ...planned, agent };
+    told.push(working);
+    void tell(fleet, working, random).catch((error: unknown) => fail(String(error)));
+  }
+  const isPatient = ({ calls }: Working): boolean => calls.some(({ way }) => way === "when released");
+  await ended(
+    world,
+    told.filter((working) => !isPatient(working)),
+  );
+  fleet.spare();
+  await checkOnlyWaiting(world, told.filter(isPatient));
+  world.queue.tell("release");
+  await ended(world, told);
+  return told;
+}
+
+/** Tells an agent to work, once, whichever server lives. */
+async function tell(fleet: Fleet, { agent: { id }, text }: Working, random: Random): Promise<void> {
+  const mutation =
+    "mutation($id: ID!, $text: String!, $key: String!) { sendMessage(input: { agentId: $id, text: $text, idempotencyKey: $key }) { cursor } }";
+  const deadline = performance.now() + TURNS_MS;
+  for (;;) {
+    try {
+      await ask(random.of(fleet.urls), mutation, { id, text, key: text });
+      return;
+    } catch (error) {
+      if (performance.now() > deadline) throw error;
+      await delay(200);
+    }
+  }
+}
+
+async function ended({ database, fail }: World, told: readonly Working[]): Promise<void> {
+  const open = async (): Promise<readonly { id: string; state: string; turn: number }[]> =>
+    (
+      await database.query<{ id: string; state: string; turn: number }>(
+        "SELECT id, state::text, turn FROM agent WHERE id = ANY ($1) AND (state <> 'READY' OR turn <> 1)",
+        [told.map(({ agent }) => agent.row)],
+      )
+    ).rows;
+  await until("all turns end", async () => (await open()).length === 0, TURNS_MS).catch(async (error: unknown) =>
+    fail(`${String(error)}: ${JSON.stringify((await open()).slice(0, 3))}`),
+  );
+}
+
+/** Agents that only wait have no owner, and no server is to continue them. */
+async function checkOnlyWaiting({ database, fail }: World, patient: readonly Working[]): Promise<void> {
+  const rows = patient.map(({ agent }) => agent.row);
+  const busy = async () =>
+    (
+      await database.query<{ id: string; waiting: number }>(
+        `SELECT a.id, a.state::text, a.lease_owner, a.runnable_at, (SELECT count(*)::int FROM tool_call t WHERE t.agent_id = a.id AND t.state = 'WAITING') AS waiting FROM agent a WHERE a.id = ANY ($1)
+         AND NOT (a.state = 'PAUSED' AND a.lease_owner IS NULL AND a.runnable_at IS NULL AND EXISTS (SELECT FROM tool_call t WHERE t.agent_id = a.id AND t.state = 'WAITING'))`,
+        [rows],
+      )
+    ).rows;
+  await until("agents that wait have no owner", async () => (await busy()).length === 0, 15_000).catch(async (error: unknown) =>
+    fail(`${String(error)}: ${JSON.stringify(await busy())}`),
+  );
+  // They stay so.
+  await delay(300);
+  for (const agent of await busy()) fail(`an agent that only waits does not rest: ${JSON.stringify(agent)}`);
+}
+
+async function checkAll({ fleet, queue, database, people, fail }: World, told: readonly Working[]): Promise<string> {
+  const report = async (): Promise<QueueReport> => (await (await fetch(queue.said)).json()) as QueueReport;
+  const planned = new Map(told.flatMap(({ calls }) => calls.map((call) => [call.job, call] as const)));
+  const { attempts, tokens } = await settledAttempts(report, people);
+  const given = Map.groupBy(attempts, ({ callId }) => callId);
+  const [rows, events] = [await readCalls(database), await readEvents(database)];
+  const byCall = Map.groupBy(events, ({ callId }) => callId);
+  const deaths = fleet.deaths.map(({ at }) => at);
+  const interruptions = [...deaths, ...fleet.returns];
+  const lateMs: number[] = [];
+  const states: Record<string, number> = {};
+  for (const row of rows) {
+    const call = planned.get(row.job);
+    if (call === undefined) throw new Error(`nobody planned the call ${row.job}`);
+    const record = { planned: call, row, events: byCall.get(row.id) ?? [], attempts: given.get(row.id) ?? [], interruptions };
+    const late = checkCall(record, fail);
+    if (late !== null) lateMs.push(late);
+    states[row.state] = (states[row.state] ?? 0) + 1;
+  }
+  if (rows.length !== planned.size) fail(`there are ${rows.length} calls, not ${planned.size}`);
+  const byAgent = Map.groupBy(events, ({ agentId }) => agentId);
+  for (const { agent } of told) {
+    const own = byAgent.get(agent.row) ?? [];
+    own.forEach(({ seq }, index) => {
+      if (seq !== index + 1) fail(`agent ${agent.row}: seq ${seq} is where ${index + 1} should be`);
+    });
+    const done = own.filter(({ kind }) => kind === "DONE").length;
+    if (done !== 1) fail(`agent ${agent.row} has ${done} DONE`);
+    const problem = await unpaired(fleet.urls[0] ?? "", agent);
+    if (problem !== null) fail(`agent ${agent.row}: ${problem}`);
+  }
+  for (const problem of await contradictions(database)) fail(problem);
+  const { rows: left } = await database.query<{ n: number }>("SELECT count(*)::int AS n FROM wait WHERE settled_at IS NULL");
+  if (left[0]?.n !== 0) fail(`${left[0]?.n} waits are open at the end`);
+  for (const table of await tablesWith(database, TOKEN_BEGIN)) fail(`a token is in the table ${table}`);
+  if (fleet.tokenInOutput !== null) fail(`a token is in the output of a server: ${fleet.tokenInOutput}`);
+  const points = POINTS.map((point) => [point, fleet.deaths.filter((death) => death.point === point).length] as const);
+  for (const [point, count] of points) if (count === 0 && deaths.length > 0) fail(`no server died ${point}`);
+  const outcomes: Record<string, number> = {};
+  for (const { outcome } of attempts) outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+  return (
+    `${rows.length} calls ${JSON.stringify(states)}, ${tokens} of them ordered; results ${JSON.stringify(outcomes)}; ` +
+    `${lateMs.length} waits ended by time, at most ${Math.max(0, ...lateMs).toFixed(0)} ms after their time, or after the last death; ` +
+    `${deaths.length} servers died ${JSON.stringify(Object.fromEntries(points))}; ${fleet.lines} lines of output`
+  );
+
+  /** The attempts of queue and people, once all results are given. */
+  async function settledAttempts(read: () => Promise<QueueReport>, byPeople: Giving) {
+    const isSettled = async (): Promise<boolean> => (await read()).open + byPeople.open === 0;
+    await until("all results are given", isSettled, TURNS_MS).catch((error: unknown) => fail(String(error)));
+    const latest = await read();
+    for (const problem of latest.problems) fail(problem);
+    return { attempts: [...latest.attempts, ...byPeople.attempts], tokens: latest.tokens };
+  }
+}

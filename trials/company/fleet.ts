@@ -1,0 +1,106 @@
+import { SERVER_READY } from "../run-server.ts";
+import { start, type TrialProcess } from "../processes.ts";
+import { PLACES, POINTS, type Place, type Point } from "./points.ts";
+import type { Random } from "../hands/random.ts";
+
+/** A death of a server: its point, the frequency with which the server comes to it, and its place in a commit. */
+type Death = { readonly point: Point; readonly left: number; readonly place: Place };
+type Life = { readonly process: TrialProcess; death: Death | null };
+
+/** The begin of each token: the trial looks for it in all output and rows. */
+export const TOKEN_BEGIN = "tpcall_";
+
+/** Deaths at all points, in the order of a call's life, and then at any. */
+export function deathsOf(random: Random, count: number): Death[] {
+  return Array.from({ length: count }, (_, index) => ({
+    point: POINTS[index] ?? random.of(POINTS),
+    left: 1 + random.number(4),
+    place: index === POINTS.indexOf("during the result's commit") ? "during" : random.of(PLACES),
+  }));
+}
+
+/** Servers that die at their points and are started again. */
+export class Fleet {
+  /** The times at which servers died, in ms since 1970, and their points. */
+  readonly deaths: { readonly at: number; readonly point: Point }[] = [];
+  /** The times at which a server lived again after all had died. */
+  readonly returns: number[] = [];
+  /** The text of a token in the output of servers, if there was one. */
+  tokenInOutput: string | null = null;
+  lines = 0;
+  readonly #env: Readonly<Record<string, string>>;
+  readonly #lives = new Set<Life>();
+  readonly #onChange: (urls: readonly string[]) => void;
+  readonly #onBroken: (error: unknown) => void;
+  #planned: Death[] = [];
+
+  constructor(
+    env: Readonly<Record<string, string>>,
+    onChange: (urls: readonly string[]) => void,
+    onBroken: (error: unknown) => void,
+  ) {
+    this.#env = env;
+    this.#onChange = onChange;
+    this.#onBroken = onBroken;
+  }
+
+  get urls(): readonly string[] {
+    return [...this.#lives].map(({ process }) => process.said);
+  }
+
+  /** True while servers are still to die. */
+  get isKilling(): boolean {
+    return this.#planned.length > 0 || [...this.#lives].some(({ death }) => death !== null);
+  }
+
+  async begin(count: number): Promise<void> {
+    await Promise.all(Array.from({ length: count }, () => this.#live()));
+  }
+
+  /** Gives each server its death, and those that are started in their place the next ones. */
+  kill(deaths: readonly Death[]): void {
+    this.#planned = [...deaths];
+    for (const life of this.#lives) this.#plan(life);
+  }
+
+  /** Lets all servers live. */
+  spare(): void {
+    this.#planned = [];
+    for (const life of this.#lives) {
+      life.death = null;
+      life.process.tell("live");
+    }
+  }
+
+  async #live(): Promise<void> {
+    const process = await start("trials/company/server.ts", SERVER_READY, this.#env, (line) => this.#hear(line));
+    const life: Life = { process, death: null };
+    if (this.#lives.size === 0 && this.deaths.length > 0) this.returns.push(Date.now());
+    this.#lives.add(life);
+    this.#plan(life);
+    this.#onChange(this.urls);
+    void process.exited.then((code) => this.#ended(life, code)).catch(this.#onBroken);
+  }
+
+  #plan(life: Life): void {
+    life.death = this.#planned.shift() ?? null;
+    if (life.death === null) return;
+    const { left, place, point } = life.death;
+    life.process.tell(`die ${left} ${place} ${point}`);
+  }
+
+  async #ended(life: Life, code: number | null): Promise<void> {
+    this.#lives.delete(life);
+    this.#onChange(this.urls);
+    // Ended with the trial.
+    if (code === 0) return;
+    if (code !== null || life.death === null) throw new Error(`a server ended with ${code}`);
+    this.deaths.push({ at: Date.now(), point: life.death.point });
+    await this.#live();
+  }
+
+  #hear(line: string): void {
+    this.lines += 1;
+    if (line.includes(TOKEN_BEGIN)) this.tokenInOutput ??= line.slice(0, 200);
+  }
+}

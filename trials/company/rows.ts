@@ -1,0 +1,82 @@
+import type pg from "pg";
+
+/** A call with the approval and the waits that it had. Times are in ms since 1970. */
+export type CallRow = {
+  readonly id: string;
+  readonly agentId: string;
+  readonly job: string;
+  readonly state: string;
+  readonly output: string | null;
+  readonly details: unknown;
+  readonly error: { readonly type: string; readonly message: string } | null;
+  /** The states that it went through. */
+  readonly passed: readonly string[];
+  readonly approvals: readonly { readonly state: string; readonly expiresAt: number; readonly closedAt: number }[];
+  readonly openWaits: number;
+};
+
+export type EventRow = {
+  readonly agentId: string;
+  readonly seq: number;
+  readonly kind: string;
+  readonly at: number;
+  readonly callId: string | null;
+  /** The state of the call that the event reports, or that of the approval. */
+  readonly state: string | null;
+  readonly errorType: string | null;
+  readonly dueAt: string | null;
+};
+
+const MS = (time: string): string => `(extract(epoch FROM ${time}) * 1000)::float8`;
+
+const CALLS = `SELECT t.id, t.agent_id AS "agentId", t.requested_input ->> 'job' AS job, t.state::text, t.output, t.details, t.error,
+    (SELECT coalesce(json_agg(p.entry ->> 'state' ORDER BY p.place), '[]') FROM jsonb_array_elements(t.audit_trail) WITH ORDINALITY p(entry, place)) AS passed,
+    (SELECT coalesce(json_agg(json_build_object('state', p.state, 'expiresAt', ${MS("p.expires_at")}, 'closedAt', ${MS("p.closed_at")})), '[]') FROM approval p WHERE p.tool_call_id = t.id) AS approvals,
+    (SELECT count(*)::int FROM wait w WHERE w.call_id = t.id AND w.settled_at IS NULL) AS "openWaits"
+  FROM tool_call t`;
+
+const EVENTS = `SELECT agent_id AS "agentId", seq, kind, ${MS("at")} AS at, coalesce(payload #>> '{call,callId}', payload ->> 'callId') AS "callId",
+    coalesce(payload #>> '{call,state}', payload ->> 'approvalState') AS state, payload #>> '{call,error,type}' AS "errorType", payload ->> 'dueAt' AS "dueAt"
+  FROM event WHERE agent_id IS NOT NULL ORDER BY agent_id, seq`;
+
+export async function readCalls(database: pg.Client): Promise<readonly CallRow[]> {
+  return (await database.query<CallRow>(CALLS)).rows;
+}
+
+export async function readEvents(database: pg.Client): Promise<readonly EventRow[]> {
+  return (await database.query<EventRow>(EVENTS)).rows;
+}
+
+/** The calls for people that wait. */
+export async function readWaiting(database: pg.Client): Promise<readonly { readonly id: string; readonly input: unknown }[]> {
+  const text = "SELECT id, requested_input AS input FROM tool_call WHERE state = 'WAITING' AND name = 'person'";
+  return (await database.query<{ id: string; input: unknown }>(text)).rows;
+}
+
+/** The waits and calls that contradict each other at this moment, in words. */
+export async function contradictions(database: pg.Client): Promise<readonly string[]> {
+  const { rows } = await database.query<{ problem: string }>(
+    `SELECT 'the call ' || t.id || ' is WAITING without an open wait' AS problem FROM tool_call t
+       WHERE t.state = 'WAITING' AND NOT EXISTS (SELECT FROM wait w WHERE w.ref = t.id AND w.kind = 'LATER' AND w.settled_at IS NULL AND w.due IS NOT NULL)
+     UNION ALL SELECT 'a wait is open for the call ' || t.id || ', which is ' || t.state FROM wait w JOIN tool_call t ON t.id = w.ref
+       WHERE w.settled_at IS NULL AND t.state <> 'WAITING'
+     UNION ALL SELECT 'a wait is open for the approval ' || p.id || ', which is ' || p.state FROM wait w JOIN approval p ON p.id = w.ref
+       WHERE w.settled_at IS NULL AND p.state <> 'PENDING'
+     UNION ALL SELECT 'the approval ' || p.id || ' is PENDING without an open wait' FROM approval p
+       WHERE p.state = 'PENDING' AND NOT EXISTS (SELECT FROM wait w WHERE w.ref = p.id AND w.settled_at IS NULL)`,
+  );
+  return rows.map(({ problem }) => problem);
+}
+
+/** The tables that have a text in one of their rows, whatever the column. */
+export async function tablesWith(database: pg.Client, text: string): Promise<readonly string[]> {
+  const { rows } = await database.query<{ name: string }>(
+    "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public' AND table_type = 'BASE TABLE'",
+  );
+  const found: string[] = [];
+  for (const { name } of rows) {
+    const { rowCount } = await database.query(`SELECT FROM "${name}" r WHERE r::text LIKE '%' || $1 || '%' LIMIT 1`, [text]);
+    if (rowCount !== 0) found.push(name);
+  }
+  return found;
+}
