@@ -54,8 +54,8 @@ const ANSWERED =
   "SELECT min(a.turn) FROM message a WHERE a.agent_id = t.agent_id AND a.turn >= t.turn AND a.kind = 'USER' AND a.created_by IS NOT NULL";
 
 /**
- * Those who asked for the calls that a query selects as `id`, as rows `who`: the senders of the messages that the calls'
- * turns answer, and that the calls' turns do by which the agents above were started.
+ * The requesters of the calls that a query selects as `id`, as rows `who`: the senders of the messages that their turns
+ * answer. For a child, also the requesters of the calls that started the agents above it.
  */
 export function requestersOf(calls: string): string {
   return `SELECT jsonb_build_object('id', m.created_by, 'kind', m.created_by_kind) AS who FROM (

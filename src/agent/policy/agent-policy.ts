@@ -83,8 +83,8 @@ function boundsOf({ agentId, templateId, permission }: Ancestor, world: PolicyWo
 }
 
 /**
- * The bounds that an agent's permissions set for its descendants: its mode with the rules that allow by it, and its deny
- * and ask rules for the whole tree. Lists of tools bind only the agent itself.
+ * The bounds that an agent's permissions set for its descendants: its mode, its allow rules, and its deny and ask rules
+ * for the whole tree. Lists of tools bind only the agent itself.
  */
 export function boundsOfDescendants({ permission, bounds }: Permissions, agentId: string): readonly Permission[] {
   const isOfTree = ({ scope }: { readonly scope: RuleScope }): boolean => scope === "tree";

@@ -16,9 +16,9 @@ export type ChildServices = Pick<CallServices, "outputs" | "meters" | "clock" | 
   Configuration<ChildTemplate> & { readonly tools: ReadonlyMap<string, Tool> };
 
 /**
- * Looks at the wait for a child, and does the next thing between the two agents: makes the child, returns its end to the
- * call or as a notice, or interrupts a child whose call has ended otherwise. Each is one commit, so that any server may
- * look at any time.
+ * Looks at the wait for a child, and does the next thing between the two agents. It makes the child, returns its end to
+ * the call or as a notice, or interrupts a child whose call has ended otherwise. Each is one commit: any server may look
+ * at any time.
  */
 export async function lookAtChild(services: ChildServices, wait: DueWait): Promise<void> {
   const awaited = await readAwaited(services.sql, wait.id);
@@ -88,8 +88,8 @@ ${text}`,
 }
 
 /**
- * Ends the wait. The end of a child in the background is told by a notice, which wakes an idle parent; that of an
- * interrupted one waits for the next step, since somebody wanted quiet.
+ * Ends the wait. A notice tells the end of a child in the background, and wakes an idle parent. That of an interrupted
+ * child waits for the next step: a person wanted quiet.
  */
 async function settle(
   { log, clock }: Pick<ChildServices, "log" | "clock">,
