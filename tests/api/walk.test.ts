@@ -80,7 +80,7 @@ async function everything() {
     until,
     time: "2020-01-01T00:00:00Z",
     first: 2,
-    "timeline.first": 40,
+    "timeline.first": 32,
     decision: "DENY",
     inputHash: asked?.request.inputHash ?? "",
     text: "mine",
