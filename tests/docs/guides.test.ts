@@ -5,6 +5,7 @@ import { runInThisContext } from "node:vm";
 import { parse, validate } from "graphql";
 import { describe, expect, it } from "vitest";
 import { Type } from "typebox";
+import type { Script } from "../../src/agent/models/script.ts";
 import { isHostRule, parseHostRule } from "../../src/agent/policy/hosts/host-rule.ts";
 import { parseRule } from "../../src/agent/policy/parse-rule.ts";
 import { complete } from "../../src/lib/setting.ts";
@@ -18,19 +19,21 @@ import { startTestApp } from "../support/app.ts";
 import { bashApp, type MadeCall } from "../support/bash.ts";
 import { hasNoBox } from "../support/box.ts";
 import { commandJudge, projectFolder } from "../support/command-lines.ts";
-import { connect } from "../support/client.ts";
+import { connect, ofType, textOf } from "../support/client.ts";
 import { callsWith, playedModel, says } from "../support/models.ts";
 
-type Guide = "permissions" | "approvals" | "configuration" | "hooks" | "tools";
+type Guide = "permissions" | "approvals" | "configuration" | "hooks" | "tools" | "sub-agents";
+
+type Language = "ts" | "graphql" | "json" | "";
 
 /** The code blocks of a guide in a language, in order. */
-async function blocks(guide: Guide, language: "ts" | "graphql" | ""): Promise<string[]> {
+async function blocks(guide: Guide, language: Language): Promise<string[]> {
   const text = await readFile(new URL(`../../docs/${guide}.md`, import.meta.url), "utf8");
   return [...text.matchAll(/^```(\w*)\n([^]*?)^```$/gm)].flatMap(([, found, code]) => (found === language ? [code ?? ""] : []));
 }
 
 /** The first block of a language that has this in it. */
-async function block(guide: Guide, language: "ts" | "graphql" | "", has: string): Promise<string> {
+async function block(guide: Guide, language: Language, has: string): Promise<string> {
   const found = (await blocks(guide, language)).find((code) => code.includes(has));
   if (found === undefined) throw new Error(`docs/${guide}.md has no block with ${has}`);
   return found;
@@ -107,6 +110,21 @@ describe("docs/tools.md", () => {
     expect(first).toMatchObject({ output: "# A\n## B", details: { headings: ["# A", "## B"] }, cachedFrom: null });
     expect(second).toMatchObject({ output: "# A\n## B", cachedFrom: { callId: first?.callId } });
     expect(fourth?.cachedFrom).toBeNull();
+  });
+});
+
+describe("docs/sub-agents.md", () => {
+  it("has templates and a script with which an agent starts another, and returns its answer", async () => {
+    const { templates } = valueOf(await block("sub-agents", "ts", "subagents")) as TriplaneConfig;
+    const script = JSON.parse(await block("sub-agents", "json", "task_run")) as Script;
+    const app = await startTestApp({ config: { templates, models: { main: { provider: "scripted", script } } } });
+    await writeFile(join(app.workspace, "a.md"), "");
+    await writeFile(join(app.workspace, "b.md"), "");
+    const client = connect(app.url);
+    const { id } = await client.createAgent({ templateId: "lead" });
+    const events = await client.turn(id, "Count them");
+    expect(ofType(events, "AgentReturned")).toMatchObject([{ outcome: "OK" }]);
+    expect(textOf(events)).toBe("My worker says: 2 files.");
   });
 });
 
