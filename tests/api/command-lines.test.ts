@@ -197,7 +197,7 @@ describe("always allow this command line", () => {
     };
     const answer = async (approvalId: string) => {
       await paul.decide({ approvalId, decision: "DENY" });
-      await as("anna").until(agent, "DONE");
+      await expect.poll(async () => (await as("anna").agent(agent)).state).toBe("READY");
     };
     const first = await asked("npm run build");
     expect(first.proposal).toEqual({
