@@ -3,6 +3,7 @@ import { APPROVAL_SETTINGS } from "../agent/approvals/scope.ts";
 import type { Around } from "../agent/calls/hooks.ts";
 import { CALL_SETTINGS, SUBAGENT_SETTINGS } from "../agent/calls/scope.ts";
 import { toolboxOf } from "../agent/calls/stages/validation.ts";
+import { TODO_SETTINGS } from "../agent/calls/todos.ts";
 import type { MessagesChanged, PostModel, PreModel } from "../agent/conversation/model-hooks.ts";
 import { CONVERSATION_SETTINGS } from "../agent/conversation/scope.ts";
 import { TURN_SETTINGS, type Template } from "../agent/loop/scope.ts";
@@ -128,6 +129,7 @@ export function templateOf({
   return {
     id,
     ...plain,
+    todo: complete(TODO_SETTINGS, plain.todo),
     subagents: config.subagents === undefined ? null : complete(SUBAGENT_SETTINGS, config.subagents),
     box: plain.sandbox === "none" ? null : { protectedPaths: protectedPaths(protect) },
     ...problems.none({ permission }),

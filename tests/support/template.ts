@@ -1,5 +1,6 @@
 import { APPROVAL_SETTINGS } from "../../src/agent/approvals/scope.ts";
 import { CALL_SETTINGS } from "../../src/agent/calls/scope.ts";
+import { TODO_SETTINGS } from "../../src/agent/calls/todos.ts";
 import { CONVERSATION_SETTINGS } from "../../src/agent/conversation/scope.ts";
 import { TURN_SETTINGS, type Template } from "../../src/agent/loop/scope.ts";
 import { readPermission } from "../../src/agent/policy/permission-source.ts";
@@ -16,6 +17,7 @@ export function testTemplate(): Template {
     permission: readPermission({}, "templates.assistant.permission", { tools: new Map(), modes: new Map() }).permission,
     box: null,
     subagents: null,
+    todo: complete(TODO_SETTINGS, {}),
     hooks: { preToolUse: [], postToolUse: [], around: [], preModel: [], postModel: [], messagesChanged: [] },
   };
 }
