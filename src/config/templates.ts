@@ -1,11 +1,13 @@
+import { isDeepStrictEqual } from "node:util";
 import { Type } from "typebox";
 import { APPROVAL_SETTINGS } from "../agent/approvals/scope.ts";
 import type { Around } from "../agent/calls/hooks.ts";
 import { CALL_SETTINGS, SUBAGENT_SETTINGS } from "../agent/calls/scope.ts";
 import { toolboxOf } from "../agent/calls/stages/validation.ts";
+import { TODO_SETTINGS } from "../agent/calls/todos.ts";
 import type { MessagesChanged, PostModel, PreModel } from "../agent/conversation/model-hooks.ts";
 import { CONVERSATION_SETTINGS } from "../agent/conversation/scope.ts";
-import { TURN_SETTINGS, type Template } from "../agent/loop/scope.ts";
+import { PROFILE_SETTINGS, TURN_SETTINGS, type Template } from "../agent/loop/scope.ts";
 import { type Hooks } from "../agent/conversation/agent-template.ts";
 import type { Model } from "../agent/models/model.ts";
 import type { Permission, CustomMode } from "../agent/policy/permission.ts";
@@ -19,7 +21,9 @@ import { type Placed, hookList, listOf, postHooks, type HookList, type PreToolUs
 import type { Tool } from "../agent/tools/tool.ts";
 import { isServerTool } from "../agent/tools/tool-registry.ts";
 import { protectedPaths } from "../agent/workspace/sandbox/protected-paths.ts";
+import { isNestedDeeper, MOST_LEVELS, toJson } from "../lib/json.ts";
 import { closed, complete, type Written, withDefault } from "../lib/setting.ts";
+import { byteLength } from "../lib/text.ts";
 import { withClientTools, type DeclaredClientTools } from "./client-tools.ts";
 import { ConfigurationError, Problems } from "./configuration-error.ts";
 import type { Environment } from "./environment.ts";
@@ -69,7 +73,13 @@ function placedHooks<Hook>(place: string, hooks: readonly Hook[]): readonly Plac
   return hooks.map((run, index) => ({ place: `${place}.${index}`, run }));
 }
 
-export const PLAIN_SETTINGS = { ...CONVERSATION_SETTINGS, ...TURN_SETTINGS, ...CALL_SETTINGS, ...APPROVAL_SETTINGS };
+export const PLAIN_SETTINGS = {
+  ...PROFILE_SETTINGS,
+  ...CONVERSATION_SETTINGS,
+  ...TURN_SETTINGS,
+  ...CALL_SETTINGS,
+  ...APPROVAL_SETTINGS,
+};
 
 export const TEMPLATE_SETTINGS = {
   ...PLAIN_SETTINGS,
@@ -113,6 +123,7 @@ export function templateOf({
   const problems = new Problems();
   for (const role of ["model", "fallbackModel"] as const)
     problems.of(() => checkModel(`${field}.${role}`, config[role], modelNames));
+  problems.of(() => checkMetadata(`${field}.metadata`, config.metadata));
   const available = toolboxOf(vocabulary.tools, {
     tools: null,
     clientTools: config.clientTools ?? {},
@@ -128,6 +139,7 @@ export function templateOf({
   return {
     id,
     ...plain,
+    todo: complete(TODO_SETTINGS, plain.todo),
     subagents: config.subagents === undefined ? null : complete(SUBAGENT_SETTINGS, config.subagents),
     box: plain.sandbox === "none" ? null : { protectedPaths: protectedPaths(protect) },
     ...problems.none({ permission }),
@@ -146,6 +158,19 @@ function permissionOf(path: string, place: string, source: PermissionSource, voc
 function checkModel(field: string, name: string | undefined, known: readonly string[]): void {
   if (name !== undefined && !known.includes(name))
     throw new ConfigurationError(`${field}: there is no model ${JSON.stringify(name)}: the models are ${known.join(", ")}`);
+}
+
+const METADATA_BYTES = 16 * 1024;
+
+/** Clients get it as JSON: it must be the same there. */
+function checkMetadata(field: string, metadata: unknown): void {
+  if (metadata === undefined) return;
+  const json = toJson(metadata);
+  if (json === undefined || !isDeepStrictEqual(json, metadata))
+    throw new ConfigurationError(`${field} must be JSON: texts, finite numbers, booleans, null, lists and plain objects`);
+  if (isNestedDeeper(json, MOST_LEVELS)) throw new ConfigurationError(`${field} must have at most ${MOST_LEVELS} levels`);
+  const bytes = byteLength(JSON.stringify(json));
+  if (bytes > METADATA_BYTES) throw new ConfigurationError(`${field} has ${bytes} bytes of JSON: at most ${METADATA_BYTES}`);
 }
 
 function checkSubagents(field: string, subagents: TemplateConfig["subagents"], known: readonly string[]): void {

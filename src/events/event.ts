@@ -8,11 +8,11 @@ import type {
   FileChangeSnapshot,
   GateStage,
   ShellEndReason,
-  TodoItem,
   ToolCallError,
   ToolCallSnapshot,
 } from "./snapshots.ts";
 import type { TenantEventBody } from "./tenant-event.ts";
+import type { TodoEvent } from "./todo-event.ts";
 
 export const CHANNELS = ["PROGRESS", "CONTROL", "MONITOR"] as const;
 
@@ -182,7 +182,7 @@ export type AgentEventBody =
       readonly lostCount: number;
       readonly error: string;
     }
-  | { readonly kind: "TODO_CHANGED"; readonly previousTodos: readonly TodoItem[]; readonly todos: readonly TodoItem[] }
+  | TodoEvent
   | {
       readonly kind: "SHELL_STARTED";
       readonly shellId: string;
@@ -301,6 +301,7 @@ export const CHANNEL_OF: Readonly<Record<EventKind, Channel>> = {
   SHELL_STARTED: "MONITOR",
   SHELL_ENDED: "MONITOR",
   FILE_CHANGED: "MONITOR",
+  TODO_REMINDER: "MONITOR",
   TOOL_MANUAL_UPDATED: "MONITOR",
   EXECUTION_STARTED: "MONITOR",
   STAGE_STARTED: "MONITOR",

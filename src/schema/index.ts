@@ -14,6 +14,7 @@ import "./approvals/delegation.ts";
 import "./events/event.ts";
 import "./events/file.ts";
 import "./events/manual.ts";
+import "./events/todo.ts";
 import "./events/tool.ts";
 import "./message.ts";
 import "./permission.ts";

@@ -140,8 +140,28 @@ builder.node(Template, {
     templateId: t.exposeID("templateId", { description: "Id in the configuration: pass it to `createAgent`." }),
     isConfigured: t.boolean({
       description:
-        "False if the template is no longer configured for the tenant. All other fields but the ids are then null or empty.",
+        "False if the template is no longer configured for the tenant. All other fields but the ids and the name are then null or empty.",
       resolve: ({ configured }) => configured !== null,
+    }),
+    name: t.string({
+      description: "Name for people. The template id if none is configured.",
+      resolve: ({ templateId, configured }) => configured?.name ?? templateId,
+    }),
+    description: t.string({
+      nullable: true,
+      description: "Purpose of the agents. Null if none is configured.",
+      resolve: ({ configured }) => configured?.description ?? null,
+    }),
+    version: t.string({
+      nullable: true,
+      description: "Name of this version in the configuration. Null if none is configured.",
+      resolve: ({ configured }) => configured?.version ?? null,
+    }),
+    metadata: t.field({
+      type: "JSON",
+      nullable: true,
+      description: "JSON of the configuration for programs, at most 16 KB. Null if the template is not configured.",
+      resolve: ({ configured }) => configured?.metadata ?? null,
     }),
     model: t.field({
       type: Model,

@@ -95,3 +95,13 @@ it.skipIf(hasNoBox)("a template whose programs run in boxes shows what they may 
   const { data } = await connect(app.url).post<{ templates: Shown[] }>({ query: TEMPLATES });
   expect(data?.templates[0]?.box?.protectedPaths).toEqual(expect.arrayContaining([".git/hooks", "deploy"]));
 });
+
+it("a template shows its name, description, version and metadata to everybody of its tenant", async () => {
+  const profile = { name: "Assistant", description: "Helps.", version: "7", metadata: { icon: "star", order: 1 } };
+  const query = "{ templates { templateId name description version metadata } }";
+  const shown = async (template: object) => (await connect((await startTestApp({ template })).url).post({ query })).data;
+  expect(await shown(profile)).toEqual({ templates: [{ templateId: "assistant", ...profile }] });
+  expect(await shown({})).toEqual({
+    templates: [{ templateId: "assistant", name: "assistant", description: null, version: null, metadata: {} }],
+  });
+});

@@ -1,19 +1,6 @@
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { readEnvironment } from "../../src/config/environment.ts";
-import { loadSettings } from "../../src/config/settings.ts";
 import type { TemplateConfig } from "../../src/triplane.ts";
-import { temporaryFolder } from "../support/app.ts";
-
-/** The settings with these parts of the template `t`. */
-async function settingsWith(template: Partial<TemplateConfig>, tenants: object = {}) {
-  const path = join(await temporaryFolder(), "triplane.config.ts");
-  const models = { m: { provider: "scripted", script: { replies: [{ when: {} }] } } };
-  const config = { models, templates: { t: { model: "m", systemPrompt: "x", ...template } }, tenants };
-  await writeFile(path, `export default ${JSON.stringify(config)}`);
-  return loadSettings(readEnvironment({ TRIPLANE_CONFIG: path }));
-}
+import { settingsWith } from "../support/template-settings.ts";
 
 const NOT_THERE = /at present\.$/;
 

@@ -5,7 +5,8 @@ import { APPROVAL_SETTINGS } from "../../src/agent/approvals/scope.ts";
 import { TOOL_LIMIT_SETTINGS } from "../../src/agent/calls/slots.ts";
 import { CALL_SETTINGS } from "../../src/agent/calls/scope.ts";
 import { CONVERSATION_SETTINGS } from "../../src/agent/conversation/scope.ts";
-import { TURN_SETTINGS } from "../../src/agent/loop/scope.ts";
+import { TODO_SETTINGS } from "../../src/agent/calls/todos.ts";
+import { PROFILE_SETTINGS, TURN_SETTINGS } from "../../src/agent/loop/scope.ts";
 import { PERMISSION_SETTINGS } from "../../src/agent/policy/permission-source.ts";
 import { CLIENT_TOOL_SETTINGS } from "../../src/agent/tools/client-tool.ts";
 import { CONFIG_SETTINGS } from "../../src/config/config.ts";
@@ -26,7 +27,9 @@ import { IDENTITY_SETTINGS } from "../../src/server/authenticate.ts";
 /** Each group of settings, its file, and the constant that it is. */
 const GROUPS = [
   ["agent/conversation/scope.ts", "CONVERSATION_SETTINGS", CONVERSATION_SETTINGS],
+  ["agent/loop/scope.ts", "PROFILE_SETTINGS", PROFILE_SETTINGS],
   ["agent/loop/scope.ts", "TURN_SETTINGS", TURN_SETTINGS],
+  ["agent/calls/todos.ts", "TODO_SETTINGS", TODO_SETTINGS],
   ["agent/calls/scope.ts", "CALL_SETTINGS", CALL_SETTINGS],
   ["agent/tools/client-tool.ts", "CLIENT_TOOL_SETTINGS", CLIENT_TOOL_SETTINGS],
   ["agent/calls/slots.ts", "TOOL_LIMIT_SETTINGS", TOOL_LIMIT_SETTINGS],

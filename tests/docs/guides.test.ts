@@ -73,8 +73,8 @@ describe("docs/configuration.md", () => {
       [...Object.keys(PLAIN_SETTINGS), "permission", "subagents"].toSorted(),
     );
     const defaults = complete(PLAIN_SETTINGS, { model: "claude", systemPrompt: "You are a careful assistant." });
-    const { tools, fallbackModel, approvalExpiresMs, ...others } = defaults;
-    expect([tools, fallbackModel, approvalExpiresMs]).toEqual([null, null, null]);
+    const { tools, fallbackModel, approvalExpiresMs, name, description, version, ...others } = defaults;
+    expect([tools, fallbackModel, approvalExpiresMs, name, description, version]).toEqual(Array.from({ length: 6 }, () => null));
     expect(template).toMatchObject(others);
   });
 

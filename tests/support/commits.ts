@@ -13,11 +13,13 @@ import { callDeferred, callEnded, callsStarted, callsCancelled, recovered } from
 import { callRefused, callsJudged, type Unready } from "../../src/agent/loop/commits/calls-judged.ts";
 import type { Commit } from "../../src/agent/loop/commits/commit.ts";
 import { stepAborted, stepStarted } from "../../src/agent/loop/commits/steps.ts";
+import { todosWritten } from "../../src/agent/loop/commits/todos.ts";
 import { turnEnded, turnSealed, turnStarted } from "../../src/agent/loop/commits/turns.ts";
 import type { Section } from "../../src/agent/tools/manual.ts";
 import type { AgentView } from "../../src/agent/loop/view.ts";
 import type { Passage } from "../../src/agent/calls/stage-clock.ts";
-import type { GateStage } from "../../src/events/snapshots.ts";
+import type { TodoWrite } from "../../src/agent/calls/todos.ts";
+import type { GateStage, TodoItem } from "../../src/events/snapshots.ts";
 import type { NotedFile } from "../../src/agent/workspace/known-files.ts";
 import { NO_TOKENS, spentOnBroken } from "../../src/agent/models/model.ts";
 import type { Explanation, Verdict } from "../../src/agent/policy/permission.ts";
@@ -48,6 +50,8 @@ const HOSTS = {
   leftOut: 2,
 } as const;
 const ONE_HOST = { ...HOSTS, asked: [{ host: "b.example", port: 443 }] } as const;
+
+const TODO = { id: "one", title: "one \0", status: "pending", assignee: null, notes: null } as const;
 
 const LATER = { kind: "later", waitsFor: "LATER", dueMs: 60_000, keptOutputBytes: 7 } as const;
 
@@ -111,14 +115,20 @@ export function possibleCommits(view: AgentView): readonly PossibleCommit[] {
   }
   const isFinal = ({ state }: CallView): boolean => ["COMPLETED", "FAILED", "DENIED", "SEALED"].includes(state);
   if (view.lastMessageKind !== "ASSISTANT" || (view.calls.every(isFinal) && view.waits.length === 0)) {
-    const facts = { model: "test", files: NO_NEWS, sections: [] };
+    const facts = { model: "test", files: NO_NEWS, sections: [], todos: null };
     may("step started", () => stepStarted(view, facts, AT));
     may("step started with a manual", () => stepStarted(view, { ...facts, sections: sectionsAt(view.stepCount) }, AT));
+    const todos = { todoReason: "INTERVAL", todos: [TODO] } as const;
+    may("step started with a reminder", () => stepStarted(view, { ...facts, todos }, AT));
     if (view.knowsFiles) may("step started, files changed", () => stepStarted(view, { ...facts, files: FILE_NEWS }, AT));
     may("turn ended", () => turnEnded(view, { reason: "MAX_STEPS", note: null }, AT));
   }
   for (const call of view.calls) for (const commit of commitsOfCall(view, call)) possible.push(commit);
   return possible;
+}
+
+function todosOf({ id: callId }: CallView, todos: readonly TodoItem[]): TodoWrite {
+  return { callId, previousTodos: [TODO], todos, remindWhenEmptied: true };
 }
 
 let shellsStarted = 0;
@@ -243,6 +253,8 @@ function commitsOfCall(view: AgentView, call: CallView): readonly PossibleCommit
           name: "call deferred, hosts asked",
           make: () => callDeferred(view, { call, outcome: { ...OUTCOME, ...LATER, refusedHosts: HOSTS }, template: RECORD }, AT),
         },
+        { name: "todos written", make: () => todosWritten(view, todosOf(call, [TODO]), AT) },
+        { name: "todos emptied", make: () => todosWritten(view, todosOf(call, []), AT) },
         { name: "shell started", make: () => shellStarted(shellStart(view, call), shellEvent(call)) },
         {
           name: "call completed, hosts asked",

@@ -1,7 +1,8 @@
 import { APPROVAL_SETTINGS } from "../../src/agent/approvals/scope.ts";
 import { CALL_SETTINGS } from "../../src/agent/calls/scope.ts";
+import { TODO_SETTINGS } from "../../src/agent/calls/todos.ts";
 import { CONVERSATION_SETTINGS } from "../../src/agent/conversation/scope.ts";
-import { TURN_SETTINGS, type Template } from "../../src/agent/loop/scope.ts";
+import { PROFILE_SETTINGS, TURN_SETTINGS, type Template } from "../../src/agent/loop/scope.ts";
 import { readPermission } from "../../src/agent/policy/permission-source.ts";
 import { complete } from "../../src/lib/setting.ts";
 
@@ -9,6 +10,7 @@ import { complete } from "../../src/lib/setting.ts";
 export function testTemplate(): Template {
   return {
     id: "assistant",
+    ...complete(PROFILE_SETTINGS, {}),
     ...complete(CONVERSATION_SETTINGS, { systemPrompt: "You are tested." }),
     ...complete(TURN_SETTINGS, { model: "test" }),
     ...complete(CALL_SETTINGS, {}),
@@ -16,6 +18,7 @@ export function testTemplate(): Template {
     permission: readPermission({}, "templates.assistant.permission", { tools: new Map(), modes: new Map() }).permission,
     box: null,
     subagents: null,
+    todo: complete(TODO_SETTINGS, {}),
     hooks: { preToolUse: [], postToolUse: [], around: [], preModel: [], postModel: [], messagesChanged: [] },
   };
 }

@@ -22,19 +22,38 @@ export type Values = Readonly<Record<string, unknown>>;
 /** Documents that together select every field below a root field, with the coordinates that each selects. */
 export type Walk = { readonly field: string; readonly text: string; readonly coordinates: ReadonlySet<string> };
 
-/** The documents of one query, so deep. An abstract type is walked by each of its types in turn: one document each. */
+/** A document with more tokens than this is made in parts: the server takes 3,000. */
+const MOST_TOKENS = 2_800;
+
+const TOKEN = /\.\.\.|"[^"]*"|[\w-]+|[^\s,]/g;
+
+/**
+ * The documents of one query, so deep. An abstract type is walked by each of its types in turn: one document each. One
+ * that is too large is made in parts, each with some of the fields of the root field's type.
+ */
 export function walksOf(field: GraphQLField<unknown, unknown>, values: Values, depth: number): Walk[] {
   const choices = Math.max(1, ...abstractTypesOf(field.type).map((type) => schema.getPossibleTypes(type).length));
-  return Array.from({ length: choices }, (_, choice) => {
+  return Array.from({ length: choices }, (_, choice) => choice).flatMap((choice) => inParts(field, values, { choice, depth }, 1));
+}
+
+function inParts(
+  field: GraphQLField<unknown, unknown>,
+  values: Values,
+  walk: Pick<Walking, "choice" | "depth">,
+  parts: number,
+): Walk[] {
+  const documents = Array.from({ length: parts }, (_, part) => {
     const coordinates = new Set<string>();
-    const text = `query { ${selected(field, values, { choice, depth, coordinates, within: [] })} }`;
+    const text = `query { ${selected(field, values, { ...walk, coordinates, within: [], part, parts })} }`;
     return { field: field.name, text, coordinates };
   });
+  const isSmall = documents.every(({ text }) => (text.match(TOKEN) ?? []).length <= MOST_TOKENS);
+  return isSmall ? documents : inParts(field, values, walk, parts * 2);
 }
 
 /** A mutation with an input that has every field of it for which there is a value, or that must be given; all of its payload, so deep. */
 export function mutationOf(field: GraphQLField<unknown, unknown>, values: Values, depth: number): string {
-  return `mutation { ${selected(field, values, { choice: 0, depth, coordinates: new Set(), within: [] })} }`;
+  return `mutation { ${selected(field, values, { choice: 0, depth, coordinates: new Set(), within: [], part: 0, parts: 1 })} }`;
 }
 
 type Walking = {
@@ -42,6 +61,9 @@ type Walking = {
   readonly depth: number;
   readonly coordinates: Set<string>;
   readonly within: readonly string[];
+  /** Of the fields of the root field's type, every `parts`-th from this one on. */
+  readonly part: number;
+  readonly parts: number;
 };
 
 function selected(field: GraphQLField<unknown, unknown>, values: Values, walking: Walking): string {
@@ -62,10 +84,12 @@ function selectionOf(type: GraphQLOutputType, values: Values, walking: Walking):
   return isObjectType(named) ? fieldsOf(named, values, walking) : "";
 }
 
-function fieldsOf(type: GraphQLObjectType, values: Values, { choice, depth, coordinates, within }: Walking): string {
+function fieldsOf(type: GraphQLObjectType, values: Values, walking: Walking): string {
+  const { depth, coordinates, within, part, parts } = walking;
   const isAgain = within.includes(type.name) || within.length >= depth;
-  const inner: Walking = { choice, depth, coordinates, within: [...within, type.name] };
-  const fields = Object.values(type.getFields()).filter((field) => {
+  const inner: Walking = { ...walking, within: [...within, type.name] };
+  const fields = Object.values(type.getFields()).filter((field, index) => {
+    if (within.length === 0 && index % parts !== part) return false;
     const isLeaf = isLeafType(getNamedType(field.type));
     return (isLeaf || !isAgain) && field.args.every((arg) => !isNonNullType(arg.type) || arg.name in values);
   });

@@ -211,6 +211,7 @@ export type ConversationSubscription = { timeline: { cursor: string, caughtUp: b
       | { __typename: 'ThinkChunkEnd', step: number, block: number, text: string | null, aborted: boolean, cursor: string }
       | { __typename: 'ThinkChunkStart', step: number, block: number, cursor: string }
       | { __typename: 'TodoChanged', cursor: string, todos: Array<{ todoId: string, title: string | null, status: TodoStatus, assignee: string | null, notes: string | null }> }
+      | { __typename: 'TodoReminder', cursor: string }
       | { __typename: 'TokensUsed', totalTokens: number, costUsd: number | null, cursor: string }
       | { __typename: 'ToolCancelRequested', cursor: string }
       | { __typename: 'ToolCustomEvent', callId: string | null, eventType: string, eventData: unknown, cursor: string }

@@ -1,8 +1,7 @@
 import { Type } from "typebox";
 import type { OwnerChange } from "../../db/commit/change.ts";
-import type { Sql, Statement } from "../../db/sql.ts";
+import type { Sql } from "../../db/sql.ts";
 import type { AgentEventBody } from "../../events/event.ts";
-import type { TodoItem } from "../../events/snapshots.ts";
 import { toJson, type Json } from "../../lib/json.ts";
 import { closed, COUNT, milliseconds, named, TEXT, TEXTS, withDefault, type Complete } from "../../lib/setting.ts";
 import { byteLength, headBytes } from "../../lib/text.ts";
@@ -18,7 +17,6 @@ import { DAY_MS } from "../../lib/time.ts";
 import { CLIENT_TOOL } from "../tools/client-tool.ts";
 import { MOST_DEFERRED_MS } from "../tools/later.ts";
 import type { OwnCodeServices } from "../tools/own-code.ts";
-import type { TodoList } from "../tools/todo-list.ts";
 import { MAX_TIMEOUT_MS } from "../tools/tool.ts";
 import type { ToolContext } from "../tools/tool-context.ts";
 import type { AnsweringFolders } from "../workspace/answering-folders.ts";
@@ -37,6 +35,7 @@ import type { CallOutput } from "./programs/call-output.ts";
 import { type ProgramServices, CallPrograms, type ProgramPlace } from "./programs/programs.ts";
 import type { RecentResults, ResultCache } from "./results/result-cache.ts";
 import type { ServerShells, ShellCall } from "./shells/server-shells.ts";
+import { TODO_SETTINGS, todoList, type TodoSettings, type TodoWrite } from "./todos.ts";
 
 export const SUBAGENT_SETTINGS = {
   /** The names of the templates whose agents may be started. Must be given. */
@@ -54,6 +53,8 @@ export const SUBAGENT_SETTINGS = {
     closed({
       /** A permission that tightens theirs. None if omitted. */
       permission: Type.Optional(closed(PERMISSION_SETTINGS)),
+      /** The reminders of todos; settings that it omits are those of their templates. None if omitted. */
+      todo: Type.Optional(closed(TODO_SETTINGS)),
     }),
     {},
   ),
@@ -77,6 +78,8 @@ export const CALL_SETTINGS = {
   backgroundShells: withDefault(COUNT, 8),
   /** The time limit of a background shell; in ms, up to a day. 3,600,000 if omitted. */
   backgroundShellMs: withDefault(milliseconds(24 * 60 * 60 * 1_000), 3_600_000),
+  /** The reminders of its agents' todo lists (docs/tools.md). If omitted, only one that the list was emptied. */
+  todo: withDefault(closed(TODO_SETTINGS), { reminderOnStart: false, remindIntervalSteps: null, remindWhenEmptied: true }),
   /** True if the pipeline's events (EXECUTION_STARTED, STAGE_STARTED …) are emitted for each call. False if omitted. */
   trace: withDefault(Type.Boolean(), false),
   /**
@@ -90,6 +93,7 @@ export type CallTemplate = Complete<typeof CALL_SETTINGS> & {
   readonly id: string;
   /** The agents that its agents may start; null for none. */
   readonly subagents: Complete<typeof SUBAGENT_SETTINGS> | null;
+  readonly todo: TodoSettings;
   readonly permission: Permission;
   /** The box in which its agents' programs run; null without one. */
   readonly box: PolicyBox | null;
@@ -108,7 +112,7 @@ export type CallOwner = {
   /** Stores the start of a background shell. False if it is refused, or if the lease is lost. */
   commitShell(start: NonNullable<OwnerChange["shellStart"]>, event: AgentEventBody): Promise<boolean>;
   /** Replaces the agent's todo list. False if the lease is lost. */
-  commitTodos(callId: string, todos: NonNullable<OwnerChange["todos"]>, event: AgentEventBody): Promise<boolean>;
+  commitTodos(write: TodoWrite): Promise<boolean>;
 };
 
 export type JudgeServices = PolicyWorld & ServerFolders & { readonly sql: Sql; readonly folders: AnsweringFolders };
@@ -208,7 +212,7 @@ export function toolContext(
       kill: (shellId) => services.shells.kill(agent.id, shellId),
     },
     mayReach,
-    todos: todoList(services.sql, agent, owner, { callId, ended }),
+    todos: todoList(services.sql, { agentId: agent.id, callId, ended, ...template.todo }, (write) => owner.commitTodos(write)),
     emit: (eventType, eventData) => {
       if (ended.aborted) return Promise.resolve();
       if (owner.isFull) leftOut.events += 1;
@@ -248,28 +252,4 @@ function customData(eventData: unknown): Json {
   const json = toJson(eventData) ?? null;
   const text = JSON.stringify(json);
   return byteLength(text) > CUSTOM_EVENT_BYTES ? { truncated: true, preview: headBytes(text, CUSTOM_EVENT_BYTES / 4) } : json;
-}
-
-const READ_TODOS: Statement<TodoItem, [agentId: string]> = {
-  name: "read_todos",
-  text: "SELECT id, title, status, assignee, notes FROM todo WHERE agent_id = $1 ORDER BY place",
-};
-
-function todoList(
-  sql: Sql,
-  agent: Pick<CallingAgent, "id" | "tenant">,
-  owner: CallOwner,
-  { callId, ended }: Pick<RunningCall, "callId" | "ended">,
-): TodoList {
-  const read = (): Promise<TodoItem[]> => sql.query(READ_TODOS, [agent.id]);
-  return {
-    read,
-    async write(todos) {
-      const previousTodos = await read();
-      if (ended.aborted) throw new Error("the call has ended: its result is dropped");
-      const rows = todos.map((item, place) => ({ ...item, place, agentId: agent.id, tenant: agent.tenant }));
-      const isCommitted = await owner.commitTodos(callId, rows, { kind: "TODO_CHANGED", previousTodos, todos });
-      if (!isCommitted) throw new Error("the list could not be saved: this server no longer holds the agent");
-    },
-  };
 }

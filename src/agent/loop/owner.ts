@@ -6,10 +6,12 @@ import type { OwnerOutcome } from "../../events/write.ts";
 import { Outbox, type WaitingOfAgent } from "../../events/outbox.ts";
 import { withCause } from "../../lib/text.ts";
 import type { CallOwner } from "../calls/scope.ts";
+import type { TodoWrite } from "../calls/todos.ts";
 import type { ConversationOwner } from "../conversation/scope.ts";
 import type { AddedMessages } from "../conversation/transcript.ts";
-import { compose, identity, joinCommits, eventsOnly, type Commit, move } from "./commits/commit.ts";
+import { compose, joinCommits, eventsOnly, type Commit, move } from "./commits/commit.ts";
 import { shellStarted } from "./commits/shell-started.ts";
+import { todosWritten } from "./commits/todos.ts";
 import { HeldLease } from "./held-lease.ts";
 import type { Lease, Term } from "./lease.ts";
 import { OwnerView } from "./owner-view.ts";
@@ -179,8 +181,9 @@ export class Owner implements CallOwner, ConversationOwner {
   }
 
   /** Replaces the agent's todo list. False if the lease is lost. */
-  commitTodos(callId: string, todos: NonNullable<OwnerChange["todos"]>, event: AgentEventBody): Promise<boolean> {
-    return this.commit({ change: { todos, todosBy: callId }, events: [event], after: identity });
+  commitTodos(write: TodoWrite): Promise<boolean> {
+    const { agentId: id, tenant } = this.lease;
+    return this.commit(todosWritten({ id, tenant }, write, this.#services.clock.now()));
   }
 
   /** Stores the start of a background shell. False if it is refused, or if the lease is lost. */

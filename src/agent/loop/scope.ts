@@ -3,6 +3,7 @@ import type { ClockSkew } from "../../db/database-clock.ts";
 import type { Sql } from "../../db/sql.ts";
 import type { Appender } from "../../events/appender.ts";
 import type { Bell } from "../../events/bell/bell.ts";
+import type { JsonObject } from "../../lib/json.ts";
 import { COUNT, TEXT, withDefault, type Complete } from "../../lib/setting.ts";
 import type { Version } from "../../telemetry/version.ts";
 import type { ActorNames } from "../actors/actor-names.ts";
@@ -19,6 +20,17 @@ import type { ToolRegistry } from "../tools/tool-registry.ts";
 import type { FileWatches, RememberedFiles } from "../workspace/changes/file-watches.ts";
 import type { WorkspaceFolders } from "../workspace/roots.ts";
 import type { KnownParts, LeaseTimes } from "./lease.ts";
+
+export const PROFILE_SETTINGS = {
+  /** The name that people read, up to 100 characters. The template's id if omitted. */
+  name: withDefault(Type.String({ minLength: 1, maxLength: 100, pattern: "\\S" }), null),
+  /** The purpose of its agents, for people and for agents that start them, up to 2,000 characters. None if omitted. */
+  description: withDefault(Type.String({ minLength: 1, maxLength: 2_000 }), null),
+  /** The operator's name of this version of the template, up to 100 characters. None if omitted. */
+  version: withDefault(Type.String({ minLength: 1, maxLength: 100 }), null),
+  /** JSON for programs and frontends, up to 16 KB: clients see it as it is. Empty if omitted. */
+  metadata: withDefault(Type.Unsafe<JsonObject>({ type: "object" }), {}),
+};
 
 export const TURN_SETTINGS = {
   /** Name of one of the configured models. Must be given. */
@@ -39,6 +51,7 @@ export const TURN_SETTINGS = {
 export type Template = CallTemplate &
   ApprovalTemplate &
   ConversationTemplate &
+  Complete<typeof PROFILE_SETTINGS> &
   Complete<typeof TURN_SETTINGS> & { readonly hooks: Hooks };
 
 export type TenantServices = Pick<WorkspaceFolders, "workspaceRoots" | "defaultWorkspace"> & {

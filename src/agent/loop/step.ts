@@ -1,5 +1,6 @@
 import type { AgentEventBody } from "../../events/event.ts";
 import { offered, toolboxOf } from "../calls/stages/validation.ts";
+import { dueReminder } from "../calls/todos.ts";
 import { callModel, waitToRetry, type ModelOutcome } from "../conversation/model-call.ts";
 import { beforeModel, type HookStep } from "../conversation/model-hooks.ts";
 import type { Observers } from "../conversation/observers.ts";
@@ -7,6 +8,7 @@ import type { Transcript, Window } from "../conversation/transcript.ts";
 import { totalTokens, type Model, NOTHING_SPENT, type Spending } from "../models/model.ts";
 import { sectionsOf, type Section } from "../tools/manual.ts";
 import { ownCodeOf, runOwnCode } from "../tools/own-code.ts";
+import { TODO_WRITE } from "../tools/todo.ts";
 import { answered, warning } from "./commits/answered.ts";
 import { joinCommits, type Commit } from "./commits/commit.ts";
 import { stepAborted, stepStarted } from "./commits/steps.ts";
@@ -78,12 +80,17 @@ export class StepRunner {
     const model = this.#modelOf(before, template, first);
     this.#scope.transcript.readBy(model.name);
     const files = await this.#scope.files.look(before);
+    const tools = offered(toolboxOf(this.#services.tools, template));
+    // Without the tool that changes the list a reminder asks for the impossible.
+    const hasList = tools.some(({ name }) => name === TODO_WRITE);
+    const todos = hasList ? await dueReminder(this.#services.sql, before, template.todo) : null;
     // A change that the watch has found may have been stored meanwhile.
     const { notices } = await owner.view();
     // Another commit may have carried a deferred one and failed: a message that joined was withdrawn.
     if (!owner.holds(before)) return null;
-    const sections = sectionsOf(offered(toolboxOf(this.#services.tools, template)));
-    const started = stepStarted(owner.rebase({ ...before, notices }), { model: model.name, files, sections }, this.#now());
+    const sections = sectionsOf(tools);
+    const facts = { model: model.name, files, sections, todos };
+    const started = stepStarted(owner.rebase({ ...before, notices }), facts, this.#now());
     const window = this.#earlyWindow(started, template);
     const committed = owner.commit(started);
     const view = started.after(before);

@@ -8,6 +8,8 @@ import { defineTool, optional } from "./tool.ts";
 /** The largest list in bytes of JSON: two of them fit into a TODO_CHANGED event. */
 const LIST_BYTES = 24 * 1024;
 
+export const TODO_WRITE = "todo_write";
+
 const ITEM = closed({
   id: Type.String({ minLength: 1, maxLength: 64, description: "Unique in the list." }),
   title: Type.String({ minLength: 1, maxLength: 500, pattern: "\\S" }),
@@ -25,14 +27,14 @@ export const todoRead = defineTool({
   async run(_input, { todos }) {
     const list = await todos.read();
     return {
-      output: list.length === 0 ? "The list is empty." : list.map(describe).join("\n"),
+      output: list.length === 0 ? "The list is empty." : list.map(describeTodo).join("\n"),
       details: { todos: list.map(toDetails) },
     };
   },
 });
 
 export const todoWrite = defineTool({
-  name: "todo_write",
+  name: TODO_WRITE,
   description: "Replaces your todo list. Give the whole list; at most one entry may be in_progress.",
   readOnly: false,
   inputSchema: closed({ todos: Type.Array(ITEM, { maxItems: 200 }) }),
@@ -50,7 +52,7 @@ export const todoWrite = defineTool({
       output:
         list.length === 0
           ? "The list is empty now."
-          : `Saved ${list.length} ${list.length === 1 ? "todo" : "todos"}:\n${list.map(describe).join("\n")}`,
+          : `Saved ${list.length} ${list.length === 1 ? "todo" : "todos"}:\n${list.map(describeTodo).join("\n")}`,
       details: { ok: true, count: list.length },
     };
   },
@@ -66,7 +68,7 @@ function check(list: readonly TodoItem[]): void {
     throw new Error(`the list is larger than ${LIST_BYTES / 1024} KB: shorten titles and notes, or drop what is completed`);
 }
 
-function describe(item: TodoItem): string {
+export function describeTodo(item: TodoItem): string {
   const box = { pending: "[ ]", in_progress: "[~]", completed: "[x]" }[item.status];
   return `${box} ${item.id}: ${item.title}${item.assignee === null ? "" : ` (${item.assignee})`}${item.notes === null ? "" : ` — ${item.notes}`}`;
 }

@@ -105,7 +105,7 @@ export type KnownFileRow = Row<Omit<Prisma.KnownFileUncheckedCreateInput, "chang
 export type FileChangeRow = Pick<KnownFileRow, "path" | "callId"> & { readonly change: string };
 
 /** The sources of notices, in the order in which a step tells them. */
-export const NOTICE_SOURCES = ["CHILD", "INTERRUPTED_CHILD", "SHELL", "FILE", "HOST", "TOOL"] as const;
+export const NOTICE_SOURCES = ["CHILD", "INTERRUPTED_CHILD", "SHELL", "FILE", "HOST", "TODO", "TOOL"] as const;
 export type NoticeSource = (typeof NOTICE_SOURCES)[number];
 
 export type NoticeRow = Row<Prisma.NoticeUncheckedCreateInput> & { readonly source: NoticeSource };

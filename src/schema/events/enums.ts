@@ -69,6 +69,7 @@ export const EventKind = builder.enumType("EventKind", {
     FILE_CHANGED: "Files known to the agent were changed by something other than its file tools.",
     TOOL_MANUAL_UPDATED: "The agent was told of changed sections of its tools manual.",
     TODO_CHANGED: "The todo list of the agent changed.",
+    TODO_REMINDER: "The agent is reminded of its todo list.",
     EXECUTION_STARTED: "A call enters the gate. EXECUTION and STAGE events exist only for templates with `trace`.",
     STAGE_STARTED: "A call enters a stage of the gate.",
     STAGE_COMPLETED: "A call completed a stage of the gate.",

@@ -81,8 +81,8 @@ function withMessage(view: AgentView): AgentView {
   return { ...view, waiting: [...view.waiting, randomUUID()] };
 }
 
-/** The list of a call's tool is committed by itself, and only children return. */
-const MADE_ELSEWHERE = ["todos", "todosBy", "returns"];
+/** Only children return. */
+const MADE_ELSEWHERE = ["returns"];
 
 /** The view as it is when news waits for the model: notices, and an interrupt with a note. */
 function withNews(view: AgentView): AgentView {
@@ -190,7 +190,7 @@ describe("the commits of an owner, in whatever order the rows allow", () => {
 
   it("tell all at the beginning of a step, in one message of one text a source, and leave what only later versions know", () => {
     const view = withNews({ ...NEW_AGENT, state: "WORKING", turn: 1 });
-    const { change, after } = stepStarted(view, { model: "test", files: NO_NEWS, sections: [] }, new Date());
+    const { change, after } = stepStarted(view, { model: "test", files: NO_NEWS, sections: [], todos: null }, new Date());
     expect(change.messages?.map(({ kind, content }) => [kind, content])).toEqual([
       [
         "USER",

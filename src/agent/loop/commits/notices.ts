@@ -15,6 +15,7 @@ const WORDING: Readonly<Record<NoticeSource, (notices: readonly NoticeView[]) =>
   SHELL: (ends) => `[${ends.map(({ text }) => text).join("\n")}]`,
   FILE: filesNote,
   HOST: (answers) => ["[Programs in the background tried to reach hosts.]", ...answers.map(({ text }) => text)].join("\n"),
+  TODO: (reminders) => `[${reminders.map(({ text }) => text).join("\n")}]`,
   TOOL: (sections) =>
     ["[The Tools Manual has changed: these sections hold from here on.]", ...sections.map(({ text }) => text)].join("\n\n"),
 };
@@ -40,18 +41,18 @@ export type NoticesTold = {
 
 /**
  * Tells the model, with the step that starts, the untold notices and the changes of files that were found just before.
- * `tools` are the changed sections of its manual.
+ * `made` are those of the step itself: changed sections of its manual, and a reminder of its todos.
  */
-export function noticesTold(view: AgentView, { changes, known }: FileNews, tools: readonly NoticeRow[], at: Date): NoticesTold {
+export function noticesTold(view: AgentView, { changes, known }: FileNews, made: readonly NoticeRow[], at: Date): NoticesTold {
   const step = view.stepCount + 1;
   const found = fileNotices(view, changes, at, step);
-  const foundOf: Partial<Record<NoticeSource, readonly NoticeRow[]>> = { FILE: found, TOOL: tools };
+  const own = [...found, ...made];
   const outdated = new Set([...found.map(({ ref }) => ref), ...known]);
   const isDropped = ({ source, ref }: NoticeView): boolean => source === "FILE" && outdated.has(ref);
   const kept = view.notices.filter((notice) => !isDropped(notice));
   const told = NOTICE_SOURCES.map((source) => ({ source, notices: kept.filter((notice) => notice.source === source) }));
   const texts = told.flatMap(({ source, notices }) => {
-    const all = [...notices, ...(foundOf[source] ?? [])];
+    const all = [...notices, ...own.filter((each) => each.source === source)];
     return all.length === 0 ? [] : [WORDING[source](all)];
   });
   const ids = told.flatMap(({ notices }) => notices.map(({ id }) => id));
@@ -61,7 +62,7 @@ export function noticesTold(view: AgentView, { changes, known }: FileNews, tools
     messages: texts.length === 0 ? [] : [noteMessage(view, texts, at)],
     change: {
       fileChanges: changeRows(changes),
-      notices: [...found, ...tools],
+      notices: own,
       ...(ids.length === 0 ? {} : { noticesTold: { step, ids } }),
       noticesDropped: dropped,
     },

@@ -1,6 +1,7 @@
 import type { OwnerChange, StepEnd } from "../../../db/commit/change.ts";
 import type { AgentEventBody } from "../../../events/event.ts";
 import { totalTokens, type TokenPrice, costOf, type Spending } from "../../models/model.ts";
+import type { TodoReminder } from "../../calls/todos.ts";
 import type { Section } from "../../tools/manual.ts";
 import type { AgentView } from "../view.ts";
 import {
@@ -19,16 +20,23 @@ import { needsAfter } from "./hosts-asked.ts";
 import { changedEvents, type FileNews } from "./files-changed.ts";
 import { manualNews } from "./manual.ts";
 import { noticesTold } from "./notices.ts";
+import { todosReminded } from "./todos.ts";
 
-/** `sections` are those of the tools that the agent has. */
-export type StepFacts = { readonly model: string; readonly files: FileNews; readonly sections: readonly Section[] };
+/** `sections` are those of the tools that the agent has. `todos` is the reminder that is due; null for none. */
+export type StepFacts = {
+  readonly model: string;
+  readonly files: FileNews;
+  readonly sections: readonly Section[];
+  readonly todos: TodoReminder | null;
+};
 
 /** Starts a step. Appends, in this order: tool results, notices, waiting messages. */
-export function stepStarted(view: AgentView, { model, files, sections }: StepFacts, at: Date): Commit {
+export function stepStarted(view: AgentView, { model, files, sections, todos }: StepFacts, at: Date): Commit {
   const results = resultsMessage(view, at);
   const shown = added(results)(view);
   const manual = manualNews(shown, sections, shown.transcriptLength, at);
-  const told = noticesTold(shown, files, manual.notices, at);
+  const reminded = todosReminded(shown, todos, at, view.stepCount + 1);
+  const told = noticesTold(shown, files, [...manual.notices, ...reminded.notices], at);
   const messages = [...results, ...told.messages];
   const joins = joinWaiting(view, view.turn, view.transcriptLength + messages.length);
   const { patch, events, after: moved } = move(view, { state: "WORKING", breakpoint: "PRE_MODEL" });
@@ -43,7 +51,7 @@ export function stepStarted(view: AgentView, { model, files, sections }: StepFac
       joins,
       stepStart: stepRow(now, model, at),
     },
-    events: [...resumed(view), ...changedEvents(files.changes), ...manual.events, ...events],
+    events: [...resumed(view), ...changedEvents(files.changes), ...manual.events, ...reminded.events, ...events],
     after,
   };
 }
