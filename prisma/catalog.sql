@@ -154,8 +154,8 @@ BEGIN
   -- and calls of its answers, and the todos as the last of those calls left them. Copies name the original: nothing has happened, or was paid for, twice.
   -- Each row is made once, beside its original: where a query answers it, its function would be called for each column.
   IF v_change.fork IS NOT NULL THEN
-    INSERT INTO message (id, tenant, agent_id, kind, content, bytes, ordinal, turn, step, created_by, created_by_kind, created_at, erased_at)
-    SELECT gen_random_uuid()::text, m.tenant, p_agent, m.kind, m.content, m.bytes, m.ordinal, m.turn, m.step, m.created_by, m.created_by_kind, m.created_at, m.erased_at
+    INSERT INTO message (id, tenant, agent_id, kind, content, bytes, ordinal, turn, step, created_by, created_by_kind, created_at, erased_at, reminder)
+    SELECT gen_random_uuid()::text, m.tenant, p_agent, m.kind, m.content, m.bytes, m.ordinal, m.turn, m.step, m.created_by, m.created_by_kind, m.created_at, m.erased_at, m.reminder
     FROM message m WHERE m.agent_id = v_change.fork ->> 'from' AND m.tenant = p_tenant AND m.ordinal <= (v_change.fork ->> 'at')::int;
     INSERT INTO step
     SELECT r.* FROM step s, LATERAL json_populate_record(s, json_build_object('agent_id', p_agent, 'copied_from', coalesce(s.copied_from, s.agent_id))) r
@@ -205,7 +205,7 @@ BEGIN
   END IF;
 
   IF v_change.interrupt IS NOT NULL THEN
-    v_is_idle := v_agent.state = 'READY' AND v_agent.retry_turn IS NULL AND NOT EXISTS (SELECT FROM message WHERE agent_id = p_agent AND ordinal IS NULL AND withdrawn_at IS NULL);
+    v_is_idle := v_agent.state = 'READY' AND v_agent.retry_turn IS NULL AND NOT EXISTS (SELECT FROM message m WHERE m.agent_id = p_agent AND m.ordinal IS NULL AND m.withdrawn_at IS NULL AND (m.reminder IS NULL OR (m.reminder ->> 'startsTurn')::boolean));
     IF v_is_idle AND NOT v_has_shells THEN
       RAISE EXCEPTION 'agent % has nothing to interrupt', p_agent USING ERRCODE = 'TP002';
     END IF;
@@ -223,7 +223,7 @@ BEGIN
   IF v_change."interruptEnd" IS NOT NULL THEN
     UPDATE agent a SET interrupt_at = NULL WHERE a.id = p_agent AND NOT EXISTS (
       SELECT FROM message m WHERE m.agent_id = p_agent AND m.ordinal IS NULL AND m.withdrawn_at IS NULL
-        AND m.created_at <= a.interrupt_at AND m.created_at > coalesce((v_change."interruptEnd" ->> 'seen')::timestamptz, '-infinity'));
+        AND (m.reminder IS NULL OR (m.reminder ->> 'startsTurn')::boolean) AND m.created_at <= a.interrupt_at AND m.created_at > coalesce((v_change."interruptEnd" ->> 'seen')::timestamptz, '-infinity'));
   END IF;
 
   -- A note that came since the owner looked is not told yet.
@@ -235,7 +235,7 @@ BEGIN
   -- A turn that begins answers again what it was asked to.
   IF v_agent.retry_turn < (v_change.agent ->> 'turn')::int THEN
     UPDATE message SET turn = (v_change.agent ->> 'turn')::int
-    WHERE agent_id = p_agent AND turn = v_agent.retry_turn AND kind = 'USER' AND created_by IS NOT NULL;
+    WHERE agent_id = p_agent AND turn = v_agent.retry_turn AND kind IN ('USER', 'REMINDER') AND created_by IS NOT NULL;
   END IF;
 
   IF v_change.retry IS NOT NULL THEN
@@ -299,7 +299,7 @@ BEGIN
     SELECT count(*) >= (v_change."queueLimit" ->> 'messages')::int
         OR coalesce(sum(octet_length(m.content::text) + i.bytes), 0) + (v_change."queueLimit" ->> 'added')::int > (v_change."queueLimit" ->> 'bytes')::int
     FROM message m, LATERAL (SELECT coalesce(sum((b -> 'source' ->> 'bytes')::int), 0) AS bytes FROM json_array_elements(m.content) b) i
-    WHERE m.agent_id = p_agent AND m.ordinal IS NULL AND m.withdrawn_at IS NULL
+    WHERE m.agent_id = p_agent AND m.ordinal IS NULL AND m.withdrawn_at IS NULL AND (m.kind = 'REMINDER') = (v_change.received ->> 'kind' = 'REMINDER')
   ) THEN
     RAISE EXCEPTION 'the queue of agent % is full', p_agent USING ERRCODE = 'TP002';
   END IF;

@@ -36,6 +36,8 @@ export type ConversationItem =
     }
   /** A command that goes on in the background, with how it ended; null while it runs. */
   | { readonly kind: "shell"; readonly key: string; readonly command: string; readonly end: string | null }
+  /** The agent is reminded of something. It answers no reminder. */
+  | { readonly kind: "reminder"; readonly key: string; readonly text: string; readonly by: string }
   /** Something else than the agent's file tools has changed files. */
   | { readonly kind: "files"; readonly key: string; readonly text: string }
   /** Something failed; `retryAt` says when it is tried again, null for never. */
@@ -77,6 +79,10 @@ function take(draft: Draft, event: WatchedEvent): void {
       put(draft, { kind: "message", key: event.messageId, text: event.text ?? "(erased)", by });
       draft.waiting = [...draft.waiting, event.messageId];
       return;
+    }
+    case "ReminderSent": {
+      const by = event.sentBy.name ?? event.sentBy.actorId;
+      return put(draft, { kind: "reminder", key: event.messageId, text: event.content ?? "(erased)", by });
     }
     case "MessageWithdrawn": {
       const place = placeOf(draft, event.messageId);

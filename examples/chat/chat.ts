@@ -166,6 +166,8 @@ class Chat {
       case "PermissionClosed":
         screen.line(`→ ${this.#tools.get(event.approvalId) ?? "the call"} ${event.approvalState.toLowerCase()}`);
         return this.#answered(event.approvalId);
+      case "ReminderSent":
+        return screen.line(`(reminder: ${event.content ?? "erased"})`);
       case "FileChanged":
         return screen.line(`(${changedFilesText(event)})`);
       case "ShellStarted":

@@ -37,6 +37,7 @@ export const CHAT = `
         __typename
         ... on TimelineEvent { seq kind channel }
         ... on MessageReceived { messageId text images }
+        ... on ReminderSent { content }
         ... on MessageWithdrawn { messageId withdrawnBy { actorId name } }
         ... on TextChunk { delta }
         ... on TextChunkEnd { aborted }
@@ -85,6 +86,7 @@ export type ChatEvent =
       readonly withdrawnBy: { readonly actorId: string; readonly name: string | null };
     }
   | { readonly __typename: "MessageReceived"; readonly messageId: string; readonly text: string | null; readonly images: number }
+  | { readonly __typename: "ReminderSent"; readonly content: string | null }
   | { readonly __typename: "ThinkChunkStart" | "ThinkChunkEnd" }
   | { readonly __typename: "ThinkChunk"; readonly delta: string }
   | {

@@ -21,7 +21,15 @@ import {
   type TimelineEvent,
   type Channel,
 } from "./event.ts";
-import { CHILD_OUTCOMES, FILE_CHANGE_KINDS, GATE_STAGES, SHELL_END_REASONS, TOOL_CALL_ERROR_TYPES } from "./snapshots.ts";
+import {
+  CHILD_OUTCOMES,
+  FILE_CHANGE_KINDS,
+  GATE_STAGES,
+  REMINDER_CATEGORIES,
+  REMINDER_PRIORITIES,
+  SHELL_END_REASONS,
+  TOOL_CALL_ERROR_TYPES,
+} from "./snapshots.ts";
 
 /** The largest payload of one event in bytes. */
 const EVENT_BYTES = 64 * 1024;
@@ -84,6 +92,7 @@ const VALUES: { readonly [Kind in EventKind]?: Values } = {
   STAGE_COMPLETED: valuesOf({ stage: named(GATE_STAGES) }),
   SHELL_ENDED: valuesOf({ endReason: named(SHELL_END_REASONS) }),
   FILE_CHANGED: valuesOf({ "files.change": named(FILE_CHANGE_KINDS) }),
+  REMINDER_SENT: valuesOf({ category: named(REMINDER_CATEGORIES), priority: named(REMINDER_PRIORITIES) }),
   EXECUTION_FAILED: EXECUTION_ENDED,
   EXECUTION_ABORTED: EXECUTION_ENDED,
   ALLOW_RULE_STORED: CHANGED_BY,

@@ -11,6 +11,7 @@ import type {
   ToolCallError,
   ToolCallSnapshot,
 } from "./snapshots.ts";
+import type { ReminderEventBody } from "./reminder-event.ts";
 import type { TenantEventBody } from "./tenant-event.ts";
 import type { TodoEvent } from "./todo-event.ts";
 
@@ -211,6 +212,7 @@ export type AgentEventBody =
     }
   /** The tools whose sections of the manual a notice tells the agent, by name. */
   | { readonly kind: "TOOL_MANUAL_UPDATED"; readonly tools: readonly string[] }
+  | ReminderEventBody
   | {
       readonly kind: "EXECUTION_STARTED";
       readonly callId: string;
@@ -303,6 +305,7 @@ export const CHANNEL_OF: Readonly<Record<EventKind, Channel>> = {
   FILE_CHANGED: "MONITOR",
   TODO_REMINDER: "MONITOR",
   TOOL_MANUAL_UPDATED: "MONITOR",
+  REMINDER_SENT: "MONITOR",
   EXECUTION_STARTED: "MONITOR",
   STAGE_STARTED: "MONITOR",
   STAGE_COMPLETED: "MONITOR",

@@ -6,6 +6,11 @@ export type ActorRef = { readonly id: string; readonly kind: ActorKind };
 
 export const SERVER: ActorRef = { id: "triplane", kind: "SYSTEM" };
 
+export const REMINDER_CATEGORIES = ["FILE", "TODO", "SECURITY", "PERFORMANCE", "GENERAL"] as const;
+export type ReminderCategory = (typeof REMINDER_CATEGORIES)[number];
+export const REMINDER_PRIORITIES = ["LOW", "MEDIUM", "HIGH"] as const;
+export type ReminderPriority = (typeof REMINDER_PRIORITIES)[number];
+
 export const GATE_STAGES = ["discovery", "validation", "permission", "confirmation", "execution", "formatting"] as const;
 export type GateStage = (typeof GATE_STAGES)[number];
 

@@ -1,9 +1,11 @@
 import { sendMessage as send, type SendMessage, withdrawMessage as withdraw } from "../agent/commands/messages.ts";
+import { remindAgent as remind, type RemindAgent } from "../agent/commands/reminders.ts";
 import { storedBlocks, type StoredBlock, type StoredImage } from "../agent/conversation/images.ts";
 import type { ImageType } from "../agent/models/model.ts";
 import type { Message, Prisma } from "../db/generated/client.ts";
 import { rowId } from "../lib/global-id.ts";
-import type { Json } from "../lib/json.ts";
+import { isJsonObject, type Json } from "../lib/json.ts";
+import { REMINDER_CATEGORIES, REMINDER_PRIORITIES, type ReminderCategory, type ReminderPriority } from "../events/snapshots.ts";
 import { connection, type Connection, type PageArguments, type Order } from "./connection.ts";
 import { type Context, payloadOf, type Payload } from "./context.ts";
 
@@ -13,6 +15,14 @@ type MessageSelection = Pick<Prisma.MessageFindUniqueArgs, "include" | "select">
 export async function sendMessage(context: Context, request: SendMessage): Promise<Payload> {
   const agentId = rowId("Agent", request.agentId);
   const result = await send(context.services, context.actor, { ...request, agentId });
+  if (result.ok) context.wake(agentId);
+  return payloadOf(context, result);
+}
+
+/** Adds a reminder to an agent's conversation, and wakes the agent. */
+export async function remindAgent(context: Context, request: RemindAgent): Promise<Payload> {
+  const agentId = rowId("Agent", request.agentId);
+  const result = await remind(context.services, context.actor, { ...request, agentId });
   if (result.ok) context.wake(agentId);
   return payloadOf(context, result);
 }
@@ -117,4 +127,20 @@ export function messageText({ content }: Pick<Message, "content">): string | nul
   return storedBlocks(content)
     .flatMap((block) => (block.type === "text" ? [block.text] : []))
     .join("\n");
+}
+
+export type ReminderDetails = {
+  readonly category: ReminderCategory;
+  readonly priority: ReminderPriority;
+  readonly startsTurn: boolean;
+};
+
+/** The details of a reminder as its row has them; null for none, or where a newer server wrote unknown values. */
+export function reminderDetails(stored: unknown): ReminderDetails | null {
+  if (!isJsonObject(stored)) return null;
+  const category = REMINDER_CATEGORIES.find((known) => known === stored["category"]);
+  const priority = REMINDER_PRIORITIES.find((known) => known === stored["priority"]);
+  return category === undefined || priority === undefined
+    ? null
+    : { category, priority, startsTurn: stored["startsTurn"] === true };
 }

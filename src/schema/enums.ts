@@ -5,6 +5,8 @@ import type { CallWait as Wait } from "../db/commit/change.ts";
 import type * as stored from "../db/generated/enums.ts";
 import type {
   GateStage as Stage,
+  ReminderCategory as Category,
+  ReminderPriority as Priority,
   ShellEndReason as EndReason,
   ShellState as Running,
   ToolCallErrorType as ErrorType,
@@ -189,7 +191,24 @@ export const MessageKind = builder.enumType("MessageKind", {
     USER: "A person or program, or a note of the server to the model.",
     ASSISTANT: "The model.",
     TOOL_RESULTS: "The results of the tool calls of an answer.",
+    REMINDER: "A person, a program, a tool or a schedule, with a reminder.",
   }),
+});
+
+export const ReminderCategory = builder.enumType("ReminderCategory", {
+  description: "Subject of a reminder.",
+  values: described<Category>({
+    FILE: "Files.",
+    TODO: "The todo list.",
+    SECURITY: "Security.",
+    PERFORMANCE: "Speed or cost.",
+    GENERAL: "Any other subject.",
+  }),
+});
+
+export const ReminderPriority = builder.enumType("ReminderPriority", {
+  description: "Importance of a reminder.",
+  values: described<Priority>({ LOW: "Low.", MEDIUM: "Medium.", HIGH: "High." }),
 });
 
 export const ImageType = builder.enumType("ImageType", {

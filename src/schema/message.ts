@@ -1,8 +1,15 @@
-import { messageBlocks, messageText, type BlockOf, type MessageBlock as Block } from "../resolvers/message.ts";
+import {
+  messageBlocks,
+  messageText,
+  reminderDetails,
+  type ReminderDetails as Details,
+  type BlockOf,
+  type MessageBlock as Block,
+} from "../resolvers/message.ts";
 import { toolCallOfBlock } from "../resolvers/tool-call.ts";
 import { ActorRef } from "./actor.ts";
 import { builder, connectionOf } from "./builder.ts";
-import { MessageKind, ImageType } from "./enums.ts";
+import { MessageKind, ImageType, ReminderCategory, ReminderPriority } from "./enums.ts";
 import { ToolCall } from "./tool-call.ts";
 
 export const Message = builder.prismaNode("Message", {
@@ -22,6 +29,13 @@ export const Message = builder.prismaNode("Message", {
       description: "Content in order, at most some hundreds of blocks. Null if it was erased.",
       select: { content: true, tenant: true, agentId: true, step: true, agent: { select: { templateId: true } } },
       resolve: (row, _args, context) => messageBlocks(context, row),
+    }),
+    reminder: t.field({
+      type: ReminderDetails,
+      nullable: true,
+      description: "Details of a reminder. Null for messages of other kinds.",
+      select: { reminder: true },
+      resolve: ({ reminder }) => reminderDetails(reminder),
     }),
     turn: t.exposeInt("turn", {
       nullable: true,
@@ -51,6 +65,15 @@ export const Message = builder.prismaNode("Message", {
       description: "Time at which it was withdrawn from the queue. Null if it was not withdrawn.",
     }),
     agent: t.relation("agent", { description: "Agent of the conversation." }),
+  }),
+});
+
+const ReminderDetails = builder.objectRef<Details>("ReminderDetails").implement({
+  description: "Details of a reminder.",
+  fields: (t) => ({
+    category: t.expose("category", { type: ReminderCategory, description: "Subject of the reminder." }),
+    priority: t.expose("priority", { type: ReminderPriority, description: "Importance of the reminder." }),
+    startsTurn: t.exposeBoolean("startsTurn", { description: "True if an idle agent begins a turn for it." }),
   }),
 });
 

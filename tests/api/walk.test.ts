@@ -205,6 +205,7 @@ it("an approver steers no agent of others, and a user decides nothing, not even 
     "cancelToolCall",
     "completeToolCall",
     "retryTurn",
+    "remindAgent",
     "renameAgent",
     "archiveAgent",
     "unarchiveAgent",

@@ -28,6 +28,7 @@ export function newAgentView(): AgentView {
     leaseEpoch: 1,
     leaseOwner: "here",
     waiting: [],
+    reminders: [],
     lastStep: null,
     stepsInTurn: 0,
     turnMessageIds: [],

@@ -133,7 +133,11 @@ function required(type: GraphQLInputType, values: Values): string {
   const named = getNamedType(type);
   if (isListType(getNullableType(type))) return `[${required(named, values)}]`;
   if (isEnumType(named)) return named.getValues()[0]?.name ?? "";
+  if (named.name === "Boolean") return "true";
+  if (named.name === "Int") return "1";
   if (!isInputObjectType(named)) return literal("x", type);
+  const [first] = Object.values(named.getFields());
+  if (named.isOneOf && first !== undefined) return `{ ${first.name}: ${required(first.type, values)} }`;
   const fields = Object.values(named.getFields()).flatMap(({ name, type: inner }) => {
     if (name in values) return [`${name}: ${literal(values[name], inner)}`];
     return isNonNullType(inner) ? [`${name}: ${required(inner, values)}`] : [];

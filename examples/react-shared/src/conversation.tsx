@@ -153,6 +153,12 @@ function Shown({
           <code>{item.command}</code> {item.end ?? "runs in the background"}
         </p>
       );
+    case "reminder":
+      return (
+        <p>
+          Reminder from {item.by}: {item.text}
+        </p>
+      );
     case "files":
       return <p>{item.text}</p>;
     case "error":

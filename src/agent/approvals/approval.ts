@@ -51,7 +51,7 @@ type FoundRow = {
  * one, with those that join there. A message keeps the step at which it first joined.
  */
 const ANSWERED =
-  "SELECT min(a.turn) FROM message a WHERE a.agent_id = t.agent_id AND a.turn >= t.turn AND a.kind = 'USER' AND a.created_by IS NOT NULL";
+  "SELECT min(a.turn) FROM message a WHERE a.agent_id = t.agent_id AND a.turn >= t.turn AND a.kind IN ('USER', 'REMINDER') AND a.created_by IS NOT NULL";
 
 /**
  * The requesters of the calls that a query selects as `id`, as rows `who`: the senders of the messages that their turns
@@ -63,7 +63,7 @@ export function requestersOf(calls: string): string {
           UNION SELECT u.parent_call_id FROM asked CROSS JOIN LATERAL (SELECT o.agent_id FROM tool_call o WHERE o.id = asked.id OFFSET 0) o
             CROSS JOIN LATERAL (SELECT a.parent_call_id FROM agent a WHERE a.id = o.agent_id AND a.parent_call_id IS NOT NULL OFFSET 0) u) SELECT id FROM asked) c
         CROSS JOIN LATERAL (SELECT t.agent_id, t.turn FROM tool_call t WHERE t.id = c.id OFFSET 0) t CROSS JOIN LATERAL (SELECT m.created_by, m.created_by_kind FROM message m
-          WHERE m.agent_id = t.agent_id AND m.turn = (${ANSWERED}) AND m.kind = 'USER' AND m.created_by IS NOT NULL AND m.created_by_kind <> 'SYSTEM'
+          WHERE m.agent_id = t.agent_id AND m.turn = (${ANSWERED}) AND m.kind IN ('USER', 'REMINDER') AND m.created_by IS NOT NULL AND m.created_by_kind <> 'SYSTEM'
             AND (m.turn = t.turn OR (SELECT s.turn FROM step s WHERE s.agent_id = m.agent_id AND s.step = m.step) <= t.turn) OFFSET 0) m`;
 }
 

@@ -100,6 +100,7 @@ async function tryToSend(
         createdAt: at,
         erasedAt: null,
         withdrawnAt: null,
+        reminder: null,
       },
     },
     newWrite(id),

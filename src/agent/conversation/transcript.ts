@@ -25,7 +25,7 @@ const MESSAGE_BYTES = 500;
 export type TranscriptMessage = {
   readonly ordinal: number;
   readonly kind: MessageKind;
-  /** False for what the server itself told the model as a user: no such note is a task. */
+  /** False for notes of the server, and for reminders that joined a turn: they are no tasks. */
   readonly isOfPerson: boolean;
   readonly content: readonly StoredBlock[];
   readonly bytes: number;
@@ -33,6 +33,10 @@ export type TranscriptMessage = {
 
 /** A message with its images. */
 type ReadMessage = { readonly kind: MessageKind; readonly content: readonly ContentBlock[] };
+
+/** True for a message `m` that gives the agent a task: one of a person, or the reminder with which a turn began. */
+const IS_TASK = `(m.created_by IS NOT NULL AND (m.kind <> 'REMINDER'
+    OR NOT EXISTS (SELECT FROM message p WHERE p.agent_id = m.agent_id AND p.ordinal = m.ordinal - 1 AND p.turn = m.turn)))`;
 
 /**
  * The newest person's message before the earliest cut, and what came after it; of that, the newest `$4` bytes, and at
@@ -42,9 +46,9 @@ type ReadMessage = { readonly kind: MessageKind; readonly content: readonly Cont
 const LOAD: Statement<TranscriptMessage, [agentId: string, earliest: number, length: number, bytes: number]> = {
   name: "load_transcript",
   text: `WITH range AS (
-      SELECT coalesce((SELECT max(ordinal) FROM message WHERE agent_id = $1 AND created_by IS NOT NULL AND ordinal <= $2), 0) AS first
+      SELECT coalesce((SELECT m.ordinal FROM message m WHERE m.agent_id = $1 AND ${IS_TASK} AND m.ordinal <= $2 ORDER BY m.ordinal DESC LIMIT 1), 0) AS first
     ), sized AS (
-      SELECT m.ordinal, m.kind, m.created_by IS NOT NULL AS is_of_person, sum(m.bytes) OVER (ORDER BY m.ordinal DESC) AS bytes
+      SELECT m.ordinal, m.kind, ${IS_TASK} AS is_of_person, sum(m.bytes) OVER (ORDER BY m.ordinal DESC) AS bytes
       FROM message m WHERE m.agent_id = $1 AND m.ordinal >= (SELECT first FROM range) AND m.ordinal < $3
     ), kept AS (
       SELECT least(
@@ -57,7 +61,7 @@ const LOAD: Statement<TranscriptMessage, [agentId: string, earliest: number, len
       SELECT max(ordinal) AS ordinal FROM sized WHERE is_of_person AND ordinal < (SELECT first FROM kept)
         AND NOT (SELECT s.is_of_person FROM sized s WHERE s.ordinal = (SELECT first FROM kept))
     )
-    SELECT ordinal, kind, created_by IS NOT NULL AS "isOfPerson", content, bytes FROM message
+    SELECT ordinal, kind, ${IS_TASK} AS "isOfPerson", content, bytes FROM message m
     WHERE agent_id = $1 AND ordinal >= (SELECT first FROM range) AND ordinal < $3
       AND (ordinal >= (SELECT first FROM kept) OR ordinal = (SELECT ordinal FROM asked))
     ORDER BY ordinal`,
@@ -312,9 +316,17 @@ export function modelMessages(messages: readonly ReadMessage[]): ModelMessage[] 
   const merged: { role: "user" | "assistant"; content: ContentBlock[] }[] = [];
   for (const { kind, content } of messages) {
     const role = kind === "ASSISTANT" ? "assistant" : "user";
+    const said = kind === "REMINDER" ? content.map(inMarks) : content;
     const last = merged.at(-1);
-    if (last?.role === role) last.content.push(...content);
-    else merged.push({ role, content: [...content] });
+    if (last?.role === role) last.content.push(...said);
+    else merged.push({ role, content: [...said] });
   }
   return merged;
+}
+
+/** A reminder as a model reads it. Marks within its text are escaped: it cannot end them, nor begin others. */
+function inMarks(block: ContentBlock): ContentBlock {
+  if (block.type !== "text") return block;
+  const text = block.text.replaceAll(/<(?=\s*\/?\s*system-reminder)/gi, "&lt;");
+  return { ...block, text: `<system-reminder>\n${text}\n</system-reminder>` };
 }

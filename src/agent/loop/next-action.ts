@@ -57,9 +57,10 @@ export function nextAction(view: AgentView, activity: Activity, bounds: Bounds):
   return view.stepsInTurn >= bounds.maxSteps ? { kind: "end turn", reason: "MAX_STEPS" } : { kind: "start step" };
 }
 
-/** A message, a retry, or the end of a child in the background begins a turn. */
-export function isTurnWanted({ waiting, retryTurn, notices, isArchived }: AgentView): boolean {
-  return waiting.length > 0 || retryTurn !== null || (!isArchived && notices.some(({ source }) => source === "CHILD"));
+/** A message, a retry, or the end of a child in the background begins a turn. A reminder does so only if it says so. */
+export function isTurnWanted({ waiting, reminders, retryTurn, notices, isArchived }: AgentView): boolean {
+  const joinsOnly = reminders.filter(({ startsTurn }) => !startsTurn).length;
+  return waiting.length > joinsOnly || retryTurn !== null || (!isArchived && notices.some(({ source }) => source === "CHILD"));
 }
 
 function nextOfCalls(view: AgentView, activity: Activity, bounds: Bounds): Action {

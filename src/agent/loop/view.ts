@@ -38,6 +38,8 @@ export type AgentView = {
   readonly leaseEpoch: number;
   readonly leaseOwner: string | null;
   readonly waiting: readonly string[];
+  /** Those of `waiting` that are reminders. */
+  readonly reminders: readonly { readonly id: string; readonly startsTurn: boolean }[];
   readonly lastStep: {
     readonly step: number;
     readonly turn: number;
@@ -74,6 +76,7 @@ const READ: Statement<{ view: AgentView }, [agentId: string]> = {
     'createdBy', a.created_by, 'parentId', a.parent_id, 'depth', a.depth, 'rootId', a.root_id, 'state', a.state, 'breakpoint', a.breakpoint, 'turn', a.turn, 'stepCount', a.step_count, 'transcriptLength', a.transcript_length,
     'signal', a.signal, 'interruptAt', a.interrupt_at, 'interruptNote', a.interrupt_note, 'retryTurn', a.retry_turn, 'isArchived', a.archived_at IS NOT NULL, 'leaseEpoch', a.lease_epoch, 'leaseOwner', a.lease_owner,
     'waiting', (SELECT coalesce(json_agg(m.id ORDER BY m.arrival), '[]') FROM message m WHERE m.agent_id = a.id AND m.ordinal IS NULL AND m.withdrawn_at IS NULL),
+    'reminders', (SELECT coalesce(json_agg(json_build_object('id', m.id, 'startsTurn', (m.reminder ->> 'startsTurn')::boolean) ORDER BY m.arrival), '[]') FROM message m WHERE m.agent_id = a.id AND m.ordinal IS NULL AND m.withdrawn_at IS NULL AND m.kind = 'REMINDER'),
     'lastStep', (SELECT json_build_object('step', s.step, 'turn', s.turn, 'state', s.state, 'stopReason', s.stop_reason, 'model', s.model) FROM step s WHERE s.agent_id = a.id AND s.step = a.step_count),
     'stepsInTurn', a.step_count - coalesce((SELECT s.step FROM step s WHERE s.agent_id = a.id AND s.turn < a.turn ORDER BY s.step DESC LIMIT 1), 0),
     'turnMessageIds', (SELECT coalesce(json_agg(m.id ORDER BY m.ordinal), '[]') FROM message m WHERE m.agent_id = a.id AND m.turn = a.turn AND m.kind = 'USER' AND m.created_by IS NOT NULL),

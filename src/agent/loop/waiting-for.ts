@@ -33,7 +33,7 @@ export type Standstill = {
 
 export const FOLDER_HUNG = "folder_hung";
 const OF_PEOPLE =
-  "'MESSAGE_RECEIVED', 'MESSAGE_WITHDRAWN', 'AGENT_RENAMED', 'PERMISSION_DECIDED', 'INTERRUPT_REQUESTED', 'TOOL_CANCEL_REQUESTED'";
+  "'MESSAGE_RECEIVED', 'MESSAGE_WITHDRAWN', 'REMINDER_SENT', 'AGENT_RENAMED', 'PERMISSION_DECIDED', 'INTERRUPT_REQUESTED', 'TOOL_CANCEL_REQUESTED'";
 
 /** The newest events of an agent that are searched for its wait for a model: people's events may follow it. */
 const NEWEST = 20;
@@ -41,7 +41,7 @@ const NEWEST = 20;
 const READ: Statement<{ standstill: Standstill | null }, [agentIds: readonly string[]]> = {
   name: "read_standstills",
   text: `SELECT CASE WHEN a.id IS NOT NULL THEN json_build_object('state', a.state, 'breakpoint', a.breakpoint, 'templateId', a.template_id, 'model', a.model, 'hooks', coalesce(a.hooks, '[]'), 'workspace', a.workspace, 'stepCount', a.step_count, 'isInterrupted', a.interrupt_at IS NOT NULL,
-    'isTurnWanted', a.retry_turn IS NOT NULL OR EXISTS (SELECT FROM message m WHERE m.agent_id = a.id AND m.ordinal IS NULL AND m.withdrawn_at IS NULL)
+    'isTurnWanted', a.retry_turn IS NOT NULL OR EXISTS (SELECT FROM message m WHERE m.agent_id = a.id AND m.ordinal IS NULL AND m.withdrawn_at IS NULL AND (m.reminder IS NULL OR (m.reminder ->> 'startsTurn')::boolean))
       OR a.archived_at IS NULL AND EXISTS (SELECT FROM notice n WHERE n.agent_id = a.id AND n.source = 'CHILD' AND n.told_at_step IS NULL),
     'owner', CASE WHEN a.lease_until < clock_timestamp() THEN 'RUN_OUT' WHEN a.lease_owner IS NOT NULL THEN 'ANSWERS' WHEN a.runnable_at IS NOT NULL THEN 'NOBODY' ELSE 'NOT_NEEDED' END,
     'asked', (SELECT coalesce(json_agg(json_build_object('name', coalesce(t.name, p.host || ':' || p.port), 'kind', p.kind) ORDER BY p.requested_at), '[]') FROM approval p LEFT JOIN tool_call t ON t.id = p.tool_call_id

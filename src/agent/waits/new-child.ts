@@ -75,6 +75,7 @@ export async function makeChild(services: Services, wait: DueWait, awaited: Awai
         createdAt: at,
         erasedAt: null,
         withdrawnAt: null,
+        reminder: null,
       },
     },
     newWrite(wait.ref),

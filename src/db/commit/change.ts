@@ -217,7 +217,7 @@ type OutsideParts = {
   readonly cancel?: { readonly id: string; readonly requested: CancelRequest };
   /** Takes a message back that waits; refused if it does not. */
   readonly withdraw?: { readonly id: string; readonly at: string };
-  /** The commit is refused if so many messages, or bytes with those `added`, wait for the agent already. */
+  /** The commit is refused if so many messages, or bytes with those `added`, wait for the agent already. Reminders count apart. */
   readonly queueLimit?: { readonly messages: number; readonly bytes: number; readonly added: number };
   /** Refused if the agent has another title than `from` by now. */
   readonly rename?: { readonly from: string | null; readonly to: string | null };

@@ -78,6 +78,7 @@ export const MESSAGE = {
   createdByKind: "actor_kind?",
   erasedAt: "timestamptz?",
   withdrawnAt: "timestamptz?",
+  reminder: "json?",
 } as const satisfies ColumnsOf<NonNullable<OwnerChange["messages"]>[number]>;
 
 export const TOOL_CALL_PATCH = {

@@ -68,6 +68,7 @@ export const EventKind = builder.enumType("EventKind", {
     SHELL_ENDED: "A background shell ended.",
     FILE_CHANGED: "Files known to the agent were changed by something other than its file tools.",
     TOOL_MANUAL_UPDATED: "The agent was told of changed sections of its tools manual.",
+    REMINDER_SENT: "A reminder was sent to the agent.",
     TODO_CHANGED: "The todo list of the agent changed.",
     TODO_REMINDER: "The agent is reminded of its todo list.",
     EXECUTION_STARTED: "A call enters the gate. EXECUTION and STAGE events exist only for templates with `trace`.",

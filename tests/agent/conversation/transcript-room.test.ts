@@ -56,7 +56,16 @@ const inline = (bytes: number, seed: number): SentImage => ({
 /** A message that an owner is about to commit. */
 function notCommitted(agentId: string, bytes: number): AddedMessages[number] {
   const content = [{ type: "text", text: "x".repeat(bytes) }];
-  const none = { arrival: null, turn: 1, step: 1, createdBy: null, createdByKind: null, erasedAt: null, withdrawnAt: null };
+  const none = {
+    arrival: null,
+    turn: 1,
+    step: 1,
+    createdBy: null,
+    createdByKind: null,
+    erasedAt: null,
+    withdrawnAt: null,
+    reminder: null,
+  };
   return {
     ...none,
     id: randomUUID(),

@@ -177,7 +177,7 @@ it("what is read late is not remembered in the place of what was committed meanw
 
 /** A message that an owner has committed, or is about to. */
 function message(kind: "ASSISTANT" | "TOOL_RESULTS", ordinal: number, content: Json): AddedMessages[number] {
-  const none = { arrival: null, createdBy: null, createdByKind: null, erasedAt: null, withdrawnAt: null };
+  const none = { arrival: null, createdBy: null, createdByKind: null, erasedAt: null, withdrawnAt: null, reminder: null };
   const own = { id: `message ${ordinal}`, tenant: "acme", agentId: "agent", turn: 1, step: 1, createdAt: new Date() };
   return { ...none, ...own, kind, ordinal, content, bytes: 10 };
 }

@@ -115,13 +115,18 @@ export function joinWaiting(view: AgentView, turn: number, ordinal: number): Joi
 
 export function joined(joins: Joins): Reducer {
   const ids = new Set(joins.map(({ id }) => id));
-  return (view) => ({
-    ...view,
-    transcriptLength: view.transcriptLength + joins.length,
-    turnMessageIds: [...view.turnMessageIds, ...ids],
-    waiting: view.waiting.filter((id) => !ids.has(id)),
-    lastMessageKind: joins.length > 0 ? "USER" : view.lastMessageKind,
-  });
+  return (view) => {
+    const reminders = new Set(view.reminders.map(({ id }) => id));
+    const last = joins.at(-1);
+    return {
+      ...view,
+      transcriptLength: view.transcriptLength + joins.length,
+      turnMessageIds: [...view.turnMessageIds, ...joins.flatMap(({ id }) => (reminders.has(id) ? [] : [id]))],
+      waiting: view.waiting.filter((id) => !ids.has(id)),
+      reminders: view.reminders.filter(({ id }) => !ids.has(id)),
+      lastMessageKind: last === undefined ? view.lastMessageKind : reminders.has(last.id) ? "REMINDER" : "USER",
+    };
+  };
 }
 
 /**
@@ -204,5 +209,6 @@ function agentMessage(
     createdAt: at,
     erasedAt: null,
     withdrawnAt: null,
+    reminder: null,
   };
 }
