@@ -8,6 +8,7 @@ export default defineConfig({
   models: {
     claude: { provider: "anthropic", model: "claude-sonnet-5-5", withoutKey: "examples/scripts/assistant.json" },
     engineer: { provider: "anthropic", model: "claude-sonnet-5-5", withoutKey: "examples/scripts/engineer.json" },
+    team: { provider: "anthropic", model: "claude-sonnet-5-5", withoutKey: "examples/scripts/team.json" },
   },
   templates: {
     assistant: {
@@ -36,6 +37,20 @@ export default defineConfig({
       sandbox: isBoxed ? "required" : "none",
       permission: isBoxed ? presets.workspace : presets.askAll,
       toolTimeoutMs: 600_000,
+      selfApproval: true,
+    },
+    // It only delegates: its workers read at once, and ask for everything else (docs/sub-agents.md).
+    lead: {
+      model: "team",
+      systemPrompt:
+        "You lead a team. Divide the work into independent parts, give each to a worker with all that it must know, and say briefly what came out.",
+      permission: { allowTools: ["task_run"] },
+      subagents: { templates: ["worker"] },
+      selfApproval: true,
+    },
+    worker: {
+      model: "team",
+      systemPrompt: "You do one task in one folder, with tools, and answer with its result in a few sentences.",
       selfApproval: true,
     },
   },

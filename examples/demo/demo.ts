@@ -12,16 +12,20 @@ import {
   askedText,
   CREATE,
   DECIDE,
+  INBOX,
   decisionOf,
   decisionText,
   elsewhereText,
+  returnedText,
+  startedText,
+  type InboxEvent,
   nameOf,
   questionText,
   SEND,
   WATCH,
   type WatchedEvent,
 } from "./operations.ts";
-import { begin, defaultUrl, describe, mutate, socketUrl, TerminalError, type Payload } from "./server.ts";
+import { begin, dataOf, defaultUrl, describe, mutate, socketUrl, TerminalError, type Payload, type Results } from "./server.ts";
 
 const HELP = `npm run demo -- [options]
   --url URL         the server (http://127.0.0.1:PORT/graphql; PORT from the environment, else 4000)
@@ -30,6 +34,7 @@ const HELP = `npm run demo -- [options]
   --workspace DIR   the folder in which the agent works (examples/workspace)
   --message TEXT    what to ask for
                     if none of these three is given, an engineer mends a copy of the example afterwards
+  --team            a lead and three workers prepare a copy of the example for its release
   --yes | --no      answer every approval
   --monitor         show the monitor plane too`;
 
@@ -37,8 +42,7 @@ type Options = {
   readonly url: string;
   readonly token: string | undefined;
   readonly task: Task;
-  /** True if nobody said what to show. */
-  readonly isWhole: boolean;
+  readonly shows: "task" | "task and engineer" | "team";
   readonly answer: "yes" | "no" | "ask";
   readonly showsMonitor: boolean;
 };
@@ -66,6 +70,7 @@ function readOptions(): Options | null {
       template: { type: "string" },
       workspace: { type: "string" },
       message: { type: "string" },
+      team: { type: "boolean", default: false },
       yes: { type: "boolean", default: false },
       no: { type: "boolean", default: false },
       monitor: { type: "boolean", default: false },
@@ -74,6 +79,8 @@ function readOptions(): Options | null {
   });
   if (values.help) return null;
   if (values.yes && values.no) throw new TerminalError("give --yes or --no, not both");
+  const isWhole = [values.template, values.workspace, values.message].every((value) => value === undefined);
+  if (values.team && !isWhole) throw new TerminalError("give --team without --template, --workspace and --message");
   const calledFrom = process.env["TRIPLANE_CALLED_FROM"] ?? process.cwd();
   return {
     url: socketUrl(values.url ?? defaultUrl()),
@@ -83,7 +90,7 @@ function readOptions(): Options | null {
       workspace: values.workspace === undefined ? EXAMPLE : resolve(calledFrom, values.workspace),
       message: values.message ?? "Find every TODO and make a todo for each.",
     },
-    isWhole: [values.template, values.workspace, values.message].every((value) => value === undefined),
+    shows: values.team ? "team" : isWhole ? "task and engineer" : "task",
     answer: values.yes ? "yes" : values.no ? "no" : "ask",
     showsMonitor: values.monitor,
   };
@@ -99,24 +106,32 @@ async function runDemo(options: Options): Promise<void> {
     connectionParams: options.token === undefined ? {} : { authorization: `Bearer ${options.token}` },
   });
   try {
+    if (options.shows === "team") {
+      await runOnCopy(client, { template: "lead", message: "Prepare the release." }, options);
+      return;
+    }
     const { templates } = await runTask(client, options.task, options);
-    if (options.isWhole && templates.includes("engineer")) await runEngineer(client, options);
+    if (options.shows === "task" || !templates.includes("engineer")) return;
+    console.log("\nAnother agent, an engineer, works on a copy of the example.\n");
+    await runOnCopy(client, { template: "engineer", message: "Mend the test that fails." }, options);
   } finally {
     await client.dispose();
   }
 }
 
-/** Lets an engineer mend a copy of the example, and run its tests. */
-async function runEngineer(client: Client, options: Options): Promise<void> {
+/** Lets an agent work on a copy of the example, which is removed afterwards. */
+async function runOnCopy(client: Client, task: Omit<Task, "workspace">, options: Options): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "triplane-demo-"));
   try {
     await cp(EXAMPLE, folder, { recursive: true });
-    console.log("\nAnother agent, an engineer, works on a copy of the example.\n");
-    await runTask(client, { template: "engineer", workspace: folder, message: "Mend the test that fails." }, options);
+    await runTask(client, { ...task, workspace: folder }, options);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
+
+type Watched = { readonly timeline: { readonly events: readonly WatchedEvent[] } };
+type Inbox = { readonly control: { readonly events: readonly InboxEvent[] } };
 
 /** Shows one agent at its work, until its turn is done. Gives the templates of the server. */
 async function runTask(client: Client, task: Task, options: Options): Promise<{ readonly templates: readonly string[] }> {
@@ -125,19 +140,44 @@ async function runTask(client: Client, task: Task, options: Options): Promise<{ 
   console.log(
     `You are ${who}.\nAgent ${agent.id} works in ${agent.workspace} with the model ${agent.model}.\n\n> ${task.message}\n`,
   );
-  const events = client.iterate<{ timeline: { events: WatchedEvent[] } }>({
+  const events = client.iterate<Watched>({
     query: WATCH,
     variables: { agentId: agent.id, since: cursor },
   });
+  const inbox = client.iterate<Inbox>({ query: INBOX, variables: { since: cursor } });
   await mutate(client, SEND, { agentId: agent.id, text: task.message, idempotencyKey: randomUUID() });
-  for await (const { data, errors } of events) {
-    if (errors) throw new TerminalError(errors.map((error) => error.message).join("; "));
-    for (const event of data?.timeline.events ?? []) {
-      await show(event, client, options);
-      if (event.__typename === "Done") return { templates };
+  try {
+    await Promise.race([showTurn(events, client, options), decideForChildren(inbox, agent.id, client, options)]);
+  } finally {
+    void inbox.return?.();
+  }
+  return { templates };
+}
+
+/** Shows the events of an agent, until its turn is done. */
+async function showTurn(pages: Results<Watched>, client: Client, options: Options): Promise<void> {
+  const children = new Map<string, string>();
+  for await (const { timeline } of dataOf(pages)) {
+    for (const event of timeline.events) {
+      if (event.__typename === "AgentSpawned") children.set(event.childId, event.description);
+      if (event.__typename === "AgentReturned") console.log(`${returnedText(children.get(event.childId) ?? "", event)}\n`);
+      else await show(event, client, options);
+      if (event.__typename === "Done") return;
     }
   }
   throw new TerminalError("the stream ended before the turn was done");
+}
+
+/** Asks in one inbox about all that the children of an agent ask for. Does not end. */
+async function decideForChildren(pages: Results<Inbox>, parentId: string, client: Client, options: Options): Promise<void> {
+  for await (const { control } of dataOf(pages)) {
+    for (const event of control.events) {
+      if (event.__typename !== "PermissionRequired" || event.agent?.parent?.id !== parentId) continue;
+      console.log(`The agent for "${event.agent.title ?? ""}" asks:`);
+      await decide(event, client, options);
+    }
+  }
+  throw new TerminalError("the inbox ended before the turn was done");
 }
 
 type Created = {
@@ -172,6 +212,8 @@ async function show(event: WatchedEvent, client: Client, options: Options): Prom
       console.log(`[${event.call.name}] ${event.call.inputPreview ?? ""}`);
       return;
     case "ToolWaiting":
+      // The beginning of a child is told by an event of its own.
+      if (event.waitsFor === "CHILD") return;
       console.log(`[${event.call.name}] waits for an answer from elsewhere`);
       return;
     case "ToolEnd":
@@ -181,6 +223,8 @@ async function show(event: WatchedEvent, client: Client, options: Options): Prom
       return;
     case "PermissionRequired":
       return decide(event, client, options);
+    case "AgentSpawned":
+      return console.log(startedText(event));
     case "Done":
       if (event.reason !== "COMPLETED") throw new TerminalError(`the turn ended with ${event.reason}`);
       console.log(`Done after ${event.step} ${event.step === 1 ? "step" : "steps"}.`);

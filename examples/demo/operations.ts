@@ -51,6 +51,7 @@ export const WATCH = `
         ... on TextChunk { delta }
         ... on TextChunkEnd { aborted }
         ... on ToolEvent { call { callId name state inputPreview durationMs cachedFrom error { message } } }
+        ... on ToolWaiting { waitsFor }
         ... on PermissionRequired { request { approvalId kind inputHash reason host port call { name } } approval { ...Asked viewerCannotDecideReasons } }
         ... on StateChanged { previousState state }
         ... on BreakpointChanged { previousBreakpoint breakpoint }
@@ -61,7 +62,23 @@ export const WATCH = `
         ... on ShellStarted { command }
         ... on ShellEnded { command endReason exitCode signal }
         ... on ErrorRaised { severity phase message }
+        ... on AgentSpawned { childId description templateId isBackground }
+        ... on AgentReturned { childId outcome answer }
         ... on Done { reason step }
+      }
+    }
+  }
+  ${ASKED}
+`;
+
+/** All that agents ask for, whichever they are. */
+export const INBOX = `
+  subscription Inbox($since: Cursor!) {
+    control(since: $since, kinds: [PERMISSION_REQUIRED]) {
+      events {
+        __typename
+        ... on TimelineEvent { seq kind channel agent { title parent { id } } }
+        ... on PermissionRequired { request { approvalId kind inputHash reason host port call { name } } approval { ...Asked viewerCannotDecideReasons } }
       }
     }
   }
@@ -90,11 +107,28 @@ export type Call = {
   readonly error: { readonly message: string | null } | null;
 };
 
+/** A child that a call has started. */
+export type StartedChild = {
+  readonly childId: string;
+  readonly description: string;
+  readonly templateId: string;
+  readonly isBackground: boolean;
+};
+
+/** The end of a child. */
+export type ReturnedChild = { readonly childId: string; readonly outcome: string; readonly answer: string };
+
+/** A question in the inbox, and the agent that asks. */
+export type InboxEvent = WatchedEvent & {
+  readonly agent: { readonly title: string | null; readonly parent: { readonly id: string } | null } | null;
+};
+
 /** What the demo reads of an event. */
 export type WatchedEvent = { readonly seq: number; readonly kind: string; readonly channel: string } & (
   | { readonly __typename: "TextChunk"; readonly delta: string }
   | { readonly __typename: "TextChunkEnd"; readonly aborted: boolean }
-  | { readonly __typename: "ToolStart" | "ToolWaiting" | "ToolEnd" | "ToolError" | "ToolExecuted"; readonly call: Call }
+  | { readonly __typename: "ToolStart" | "ToolEnd" | "ToolError" | "ToolExecuted"; readonly call: Call }
+  | { readonly __typename: "ToolWaiting"; readonly call: Call; readonly waitsFor: string }
   | {
       readonly __typename: "PermissionRequired";
       readonly request: AskedAbout & {
@@ -118,6 +152,8 @@ export type WatchedEvent = { readonly seq: number; readonly kind: string; readon
   | { readonly __typename: "ShellStarted"; readonly command: string | null }
   | ({ readonly __typename: "ShellEnded"; readonly command: string | null } & EndedShell)
   | { readonly __typename: "ErrorRaised"; readonly severity: string; readonly phase: string; readonly message: string }
+  | ({ readonly __typename: "AgentSpawned" } & StartedChild)
+  | ({ readonly __typename: "AgentReturned" } & ReturnedChild)
   | { readonly __typename: "Done"; readonly reason: string; readonly step: number }
   | { readonly __typename: "TextChunkStart" | "MessageReceived" | "PermissionDecided" | "PermissionClosed" | "AgentCreated" }
 );
@@ -133,6 +169,16 @@ export type Asked = {
 
 /** The call or the host that an approval is about. */
 export type AskedAbout = { readonly call: Pick<Call, "name"> | null; readonly host: string | null; readonly port: number | null };
+
+/** The beginning of a child, in words. */
+export function startedText({ description, templateId, isBackground }: StartedChild): string {
+  return `${description}: ${templateId} begins${isBackground ? " in the background" : ""}`;
+}
+
+/** The end of a child, in words. */
+export function returnedText(description: string, { outcome, answer }: ReturnedChild): string {
+  return `${description}: ${outcome === "OK" ? "done" : outcome.toLowerCase()}. ${answer}`;
+}
 
 /** The tool of the call that is asked about, or the host. */
 export function nameOf({ call, host, port }: AskedAbout): string {

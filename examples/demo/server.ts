@@ -18,12 +18,23 @@ export function defaultUrl(): string {
   return `http://127.0.0.1:${process.env["PORT"] ?? "4000"}/graphql`;
 }
 
+/** The results of an operation, as they come. */
+export type Results<Data> = AsyncIterable<{
+  readonly data?: Data | null | undefined;
+  readonly errors?: readonly { readonly message: string }[] | undefined;
+}>;
+
+/** The data of each result; its errors are thrown. */
+export async function* dataOf<Data>(results: Results<Data>): AsyncGenerator<Data, void> {
+  for await (const { data, errors } of results) {
+    if (errors) throw new TerminalError(errors.map((error) => error.message).join("; "));
+    if (data) yield data;
+  }
+}
+
 /** What the server answers to one query or mutation. */
 export async function request<Data>(client: Client, query: string, variables: Record<string, unknown>): Promise<Data> {
-  for await (const { data, errors } of client.iterate<Data>({ query, variables })) {
-    if (errors) throw new TerminalError(errors.map((error) => error.message).join("; "));
-    if (data) return data;
-  }
+  for await (const data of dataOf<Data>(client.iterate<Data>({ query, variables }))) return data;
   throw new TerminalError("the server answered nothing");
 }
 

@@ -231,7 +231,7 @@ describe("settings", () => {
 
   it("of the project's own configuration are accepted, and say that a script stands in for Claude", async () => {
     const settings = await loadSettings(readEnvironment({}));
-    expect([...settings.tenants.everybody.templates.keys()]).toEqual(["assistant", "engineer"]);
+    expect([...settings.tenants.everybody.templates.keys()]).toEqual(["assistant", "engineer", "lead", "worker"]);
     expect(settings.notes).toEqual([expect.stringContaining("ANTHROPIC_API_KEY is not set")]);
     expect([...settings.tenants.everybody.tools.keys()]).toEqual([
       "fs_read",

@@ -1,11 +1,12 @@
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { runFile } from "../support/process.ts";
-import { startTestApp } from "../support/app.ts";
+import { runAtTerminal, runFile } from "../support/process.ts";
+import { startTestApp, temporaryFolder } from "../support/app.ts";
 import { assistantScript } from "../support/assistant.ts";
+import { testDatabaseUrl } from "../support/database.ts";
 import { REACH, REACHING } from "../support/hosts.ts";
-import { exampleWorkspace } from "../support/server-process.ts";
+import { exampleWorkspace, startServerProcess } from "../support/server-process.ts";
 
 describe("npm run demo", () => {
   it("works through the example with --yes and --no, and its answer follows the files", async () => {
@@ -75,5 +76,50 @@ describe("npm run demo", () => {
       code: 1,
       output: expect.stringContaining("not a folder"),
     });
+  }, 60_000);
+});
+
+/** The configuration of the project, with its folders where a test may use them. */
+async function projectServer(): Promise<string> {
+  const { url } = await startServerProcess({ DATABASE_URL: await testDatabaseUrl(), TRIPLANE_DATA_DIR: await temporaryFolder() });
+  return url;
+}
+
+describe("npm run demo -- --team", () => {
+  it("shows a lead with three workers, and asks in one inbox about the one that writes", async () => {
+    const url = await projectServer();
+    const run = async (answer: string) => {
+      const demo = runFile("examples/demo/demo.ts", ["--url", url, "--team", answer]);
+      return { code: await demo.exited, output: demo.output() };
+    };
+    const allowed = await run("--yes");
+    expect(allowed.code, allowed.output).toBe(0);
+    for (const task of ["look for TODOs", "read the README", "write the notes"])
+      expect(allowed.output).toContain(`${task}: worker begins`);
+    expect(allowed.output).toContain('The agent for "write the notes" asks:\nMay fs_write run?');
+    expect(allowed.output).toContain("look for TODOs: done. There are 3 TODOs:\n  src/harbour.ts, line 4");
+    expect(allowed.output).toContain("read the README: done. The README begins with this title: Tide table");
+    expect(allowed.output).toContain("write the notes: done. The notes are written.");
+    expect(allowed.output).toContain("All three have answered.");
+    expect(allowed.output.match(/asks:\nMay/g)).toHaveLength(1);
+    const denied = await run("--no");
+    expect(denied.code, denied.output).toBe(0);
+    expect(denied.output).toContain("I could not write the notes");
+  }, 60_000);
+
+  it("lets the person at the terminal decide, and stops without one", async () => {
+    const url = await projectServer();
+    const demo = runAtTerminal("examples/demo/demo.ts", ["--url", url, "--team"]);
+    await demo.says("Allow? [y/n]");
+    demo.child.stdin?.write("y\n");
+    await demo.says("write the notes: done. The notes are written.");
+    expect(await demo.exited, demo.output()).toBe(0);
+    const unasked = runFile("examples/demo/demo.ts", ["--url", url, "--team"]);
+    unasked.child.stdin?.end();
+    expect(await unasked.exited).toBe(1);
+    expect(unasked.output()).toContain("give --yes or --no");
+    const both = runFile("examples/demo/demo.ts", ["--url", url, "--team", "--message", "x"]);
+    expect(await both.exited).toBe(1);
+    expect(both.output()).toContain("give --team without");
   }, 60_000);
 });

@@ -3,6 +3,9 @@ export type SeenChange = {
   readonly expectSignal?: number;
   readonly interrupt?: object;
   readonly received?: object;
+  readonly createAgent?: object;
+  readonly childAwaited?: object;
+  readonly childSettled?: object;
   readonly joins?: readonly object[];
   readonly stepStart?: object;
   readonly stepEnd?: { readonly state: string };

@@ -1,5 +1,16 @@
 import { defineConfig, defineTool, later, type Tool } from "triplane";
-import { EXPIRES_S, expiring, roundsOf, TEMPLATE, type Job, type PlannedCall, type PlannedTool } from "./plan.ts";
+import {
+  EXPIRES_S,
+  expiring,
+  LEAD,
+  roundsOf,
+  TEMPLATE,
+  treeOf,
+  type Job,
+  type PlannedCall,
+  type PlannedChild,
+  type PlannedTool,
+} from "./plan.ts";
 import { passPoint } from "./points.ts";
 
 const { TRIAL_SEED = "1", TRIAL_ROUNDS = "1", TRIAL_QUEUE = "", TRIAL_FAULT } = process.env;
@@ -51,9 +62,17 @@ function waiting(name: PlannedTool): Tool {
 }
 
 const callOf = ({ tool, job, way, delayMs, dueMs }: PlannedCall) => ({ tool, input: { job, way, delayMs, dueMs } });
+const startOf = ({ text, template: agentTemplateId, isBackground: background }: PlannedChild) => ({
+  tool: "task_run",
+  input: { description: text, prompt: text, agentTemplateId, background },
+});
 const replies = rounds
-  .flatMap(({ agents, further }) => agents.concat(further))
-  .map(({ text, calls }) => ({ when: { user: `^${text}$` }, call: calls.map(callOf) }));
+  .flatMap(({ agents, further }) => agents.concat(further).flatMap(treeOf))
+  .filter(({ calls, children }) => calls.length + children.length > 0)
+  .map(({ text, calls, children }) => ({
+    when: { user: `^${text}$` },
+    call: [...children.map(startOf), ...calls.map(callOf)],
+  }));
 
 const template = {
   model: "scripted",
@@ -68,6 +87,7 @@ export default defineConfig({
   tools: [ordering("orders", true), ordering("orders_once", false), waiting("person"), waiting("sleeps"), waiting("asks")],
   templates: {
     [TEMPLATE]: template,
+    [LEAD]: { ...template, subagents: { templates: [TEMPLATE, LEAD], depth: 2 } },
     ...Object.fromEntries(
       EXPIRES_S.map((seconds) => [expiring(seconds), { ...template, approvalExpiresMs: seconds * 1_000 }] as const),
     ),

@@ -9,21 +9,23 @@ import { trialInFolder, until, type TrialRun } from "../trial.ts";
 import { checkCall } from "./checks.ts";
 import { deathsOf, Fleet, TOKEN_BEGIN } from "./fleet.ts";
 import { Giving, type OpenCall } from "./giving.ts";
-import { roundsOf, type Job, type PlannedAgent, type Round } from "./plan.ts";
+import { checkFamily, readAgents } from "./families.ts";
+import { roundsOf, treeOf, type Job, type PlannedAgent, type Round } from "./plan.ts";
 import { POINTS } from "./points.ts";
 import type { QueueReport } from "./queue.ts";
 import { contradictions, readCalls, readEvents, readWaiting, tablesWith } from "./rows.ts";
 
 /**
  * `npm run trial:company`: agents of three servers wait for a job queue that gives results in all ways (plan.ts), for people,
- * and for their time to be up, while servers are killed around the order, the wait and the result (points.ts). Each call
- * starts and ends once, the recorded result is the accepted one, all others are told the final state, waits end once and in
- * time, and agents that only wait have no owner. With --planted a result is committed whatever the state of its call.
+ * for their time to be up, and for children, while servers are killed around the order, the wait, the result, and the
+ * beginning and the return of children (points.ts). Each call starts and ends once, the recorded result is the accepted one,
+ * all others are told the final state, waits end once and in time, and agents that only wait have no owner. Each child runs,
+ * returns and is told once (families.ts). With --planted a result is committed whatever the state of its call.
  * TRIAL_SEED repeats a plan.
  */
 const SERVERS = 3;
 /** The time between two messages, in ms: agents of all kinds work during the deaths. */
-const PACE_MS = 50;
+const PACE_MS = 30;
 const FURTHER_MS = 200;
 const LOOK_MS = 200;
 const TURNS_MS = 60_000;
@@ -70,7 +72,7 @@ async function runCompany({ isShort, isPlanted, fail }: TrialRun, folder: string
   const looking = look(world);
   const told: Working[] = [];
   for (const round of rounds) {
-    const deaths = isPlanted ? [] : deathsOf(random, isShort ? 6 : 12);
+    const deaths = isPlanted ? [] : deathsOf(random, isShort ? POINTS.length : 2 * POINTS.length);
     told.push(...(await work(world, round, deaths, random)));
   }
   await looking.stop();
@@ -133,7 +135,8 @@ async function work(
     told.push(working);
     void tell(fleet, working, random).catch((error: unknown) => fail(String(error)));
   }
-  const isPatient = ({ calls }: Working): boolean => calls.some(({ way }) => way === "when released");
+  const isPatient = (agent: PlannedAgent): boolean =>
+    treeOf(agent).some(({ calls }) => calls.some(({ way }) => way === "when released"));
   await ended(
     world,
     told.filter((working) => !isPatient(working)),
@@ -161,11 +164,14 @@ async function tell(fleet: Fleet, { agent: { id }, text }: Working, random: Rand
   }
 }
 
+/** Agents and all below them are at rest: their turns have ended, and each end of a child is told. */
 async function ended({ database, fail }: World, told: readonly Working[]): Promise<void> {
   const open = async (): Promise<readonly { id: string; state: string; turn: number }[]> =>
     (
       await database.query<{ id: string; state: string; turn: number }>(
-        "SELECT id, state::text, turn FROM agent WHERE id = ANY ($1) AND (state <> 'READY' OR turn <> 1)",
+        `SELECT id, state::text, turn FROM agent a WHERE (id = ANY ($1) OR root_id = ANY ($1)) AND (state <> 'READY' OR turn = 0
+           OR EXISTS (SELECT FROM wait w WHERE w.agent_id = a.id AND w.settled_at IS NULL)
+           OR EXISTS (SELECT FROM notice n WHERE n.agent_id = a.id AND n.source = 'CHILD' AND n.told_at_step IS NULL))`,
         [told.map(({ agent }) => agent.row)],
       )
     ).rows;
@@ -174,13 +180,13 @@ async function ended({ database, fail }: World, told: readonly Working[]): Promi
   );
 }
 
-/** Agents that only wait have no owner, and no server is to continue them. */
+/** Agents that only wait, for an order or for a child, have no owner, and no server is to continue them. */
 async function checkOnlyWaiting({ database, fail }: World, patient: readonly Working[]): Promise<void> {
   const rows = patient.map(({ agent }) => agent.row);
   const busy = async () =>
     (
       await database.query<{ id: string; waiting: number }>(
-        `SELECT a.id, a.state::text, a.lease_owner, a.runnable_at, (SELECT count(*)::int FROM tool_call t WHERE t.agent_id = a.id AND t.state = 'WAITING') AS waiting FROM agent a WHERE a.id = ANY ($1)
+        `SELECT a.id, a.state::text, a.lease_owner, a.runnable_at, (SELECT count(*)::int FROM tool_call t WHERE t.agent_id = a.id AND t.state = 'WAITING') AS waiting FROM agent a WHERE (a.id = ANY ($1) OR a.root_id = ANY ($1) AND a.done_reason IS NULL)
          AND NOT (a.state = 'PAUSED' AND a.lease_owner IS NULL AND a.runnable_at IS NULL AND EXISTS (SELECT FROM tool_call t WHERE t.agent_id = a.id AND t.state = 'WAITING'))`,
         [rows],
       )
@@ -195,16 +201,19 @@ async function checkOnlyWaiting({ database, fail }: World, patient: readonly Wor
 
 async function checkAll({ fleet, queue, database, people, fail }: World, told: readonly Working[]): Promise<string> {
   const report = async (): Promise<QueueReport> => (await (await fetch(queue.said)).json()) as QueueReport;
-  const planned = new Map(told.flatMap(({ calls }) => calls.map((call) => [call.job, call] as const)));
+  const trees = told.flatMap(treeOf);
+  const planned = new Map(trees.flatMap(({ calls }) => calls.map((call) => [call.job, call] as const)));
+  const started = new Set(trees.flatMap(({ children }) => children.map(({ text }) => text)));
   const { attempts, tokens } = await settledAttempts(report, people);
   const given = Map.groupBy(attempts, ({ callId }) => callId);
-  const [rows, events] = [await readCalls(database), await readEvents(database)];
+  const [rows, events, agents] = [await readCalls(database), await readEvents(database), await readAgents(database)];
   const byCall = Map.groupBy(events, ({ callId }) => callId);
   const deaths = fleet.deaths.map(({ at }) => at);
   const interruptions = [...deaths, ...fleet.returns];
   const lateMs: number[] = [];
   const states: Record<string, number> = {};
   for (const row of rows) {
+    if (started.has(row.job)) continue;
     const call = planned.get(row.job);
     if (call === undefined) throw new Error(`nobody planned the call ${row.job}`);
     const record = { planned: call, row, events: byCall.get(row.id) ?? [], attempts: given.get(row.id) ?? [], interruptions };
@@ -212,17 +221,21 @@ async function checkAll({ fleet, queue, database, people, fail }: World, told: r
     if (late !== null) lateMs.push(late);
     states[row.state] = (states[row.state] ?? 0) + 1;
   }
-  if (rows.length !== planned.size) fail(`there are ${rows.length} calls, not ${planned.size}`);
+  if (rows.length !== planned.size + started.size)
+    fail(`there are ${rows.length} calls, not ${planned.size} and ${started.size} that start children`);
   const byAgent = Map.groupBy(events, ({ agentId }) => agentId);
-  for (const { agent } of told) {
-    const own = byAgent.get(agent.row) ?? [];
-    own.forEach(({ seq }, index) => {
-      if (seq !== index + 1) fail(`agent ${agent.row}: seq ${seq} is where ${index + 1} should be`);
+  for (const { id: row } of agents) {
+    (byAgent.get(row) ?? []).forEach(({ seq }, index) => {
+      if (seq !== index + 1) fail(`agent ${row}: seq ${seq} is where ${index + 1} should be`);
     });
-    const done = own.filter(({ kind }) => kind === "DONE").length;
-    if (done !== 1) fail(`agent ${agent.row} has ${done} DONE`);
-    const problem = await unpaired(fleet.urls[0] ?? "", agent);
-    if (problem !== null) fail(`agent ${agent.row}: ${problem}`);
+    const problem = await unpaired(fleet.urls[0] ?? "", { id: Buffer.from(`Agent:${row}`).toString("base64"), row });
+    if (problem !== null) fail(`agent ${row}: ${problem}`);
+  }
+  let children = 0;
+  for (const working of told) {
+    const agent = agents.find(({ id }) => id === working.agent.row);
+    if (agent === undefined) throw new Error(`the agent ${working.text} has no row`);
+    children += checkFamily(working, agent, { agents, calls: rows, events }, fail);
   }
   for (const problem of await contradictions(database)) fail(problem);
   const { rows: left } = await database.query<{ n: number }>("SELECT count(*)::int AS n FROM wait WHERE settled_at IS NULL");
@@ -234,7 +247,7 @@ async function checkAll({ fleet, queue, database, people, fail }: World, told: r
   const outcomes: Record<string, number> = {};
   for (const { outcome } of attempts) outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
   return (
-    `${rows.length} calls ${JSON.stringify(states)}, ${tokens} of them ordered; results ${JSON.stringify(outcomes)}; ` +
+    `${children} children, ${rows.length} calls ${JSON.stringify(states)}, ${tokens} of them ordered; results ${JSON.stringify(outcomes)}; ` +
     `${lateMs.length} waits ended by time, at most ${Math.max(0, ...lateMs).toFixed(0)} ms after their time, or after the last death; ` +
     `${deaths.length} servers died ${JSON.stringify(Object.fromEntries(points))}; ${fleet.lines} lines of output`
   );

@@ -23,8 +23,16 @@ export type Job = { readonly job: string; readonly way: Way; readonly delayMs: n
 
 export type PlannedCall = Job & { readonly tool: PlannedTool };
 
-/** An agent that makes the calls in one answer to the message `text`. */
-export type PlannedAgent = { readonly text: string; readonly template: string; readonly calls: readonly PlannedCall[] };
+/** An agent that makes the calls, and starts the children, in one answer to the message `text`. */
+export type PlannedAgent = {
+  readonly text: string;
+  readonly template: string;
+  readonly calls: readonly PlannedCall[];
+  readonly children: readonly PlannedChild[];
+};
+
+/** An agent that another one starts with the prompt `text`. */
+export type PlannedChild = PlannedAgent & { readonly isBackground: boolean };
 
 /** The agents of one round. The further ones are told to work only while servers are still to be killed. */
 export type Round = { readonly agents: readonly PlannedAgent[]; readonly further: readonly PlannedAgent[] };
@@ -32,6 +40,8 @@ export type Round = { readonly agents: readonly PlannedAgent[]; readonly further
 /** Templates whose approvals expire after so many seconds. */
 export const EXPIRES_S = [1, 2, 3, 4, 5, 6, 7, 8] as const;
 export const TEMPLATE = "trial";
+/** The template of agents that start others. */
+export const LEAD = "lead";
 export const expiring = (seconds: number): string => `expires${seconds}`;
 
 const FURTHER = 150;
@@ -105,8 +115,38 @@ class Planner {
       ]),
     );
     const patient = times(4, () => this.#agent([this.#call("orders", "when released"), this.#sleep()]));
-    const agents = this.#shuffled([...queue, ...people, ...sleeping, ...asking, ...mixed, ...patient]);
-    return { agents, further: times(FURTHER, (index) => this.#ordering(index)) };
+    const agents = this.#shuffled([...queue, ...people, ...sleeping, ...asking, ...mixed, ...patient, ...this.#families()]);
+    const further = times(FURTHER, (index) =>
+      index % 3 === 2 ? this.#lead([this.#child([this.#call("orders", "in time")])]) : this.#ordering(index),
+    );
+    return { agents, further };
+  }
+
+  /** 20 parents with 60 descendants: 15 with children, and 5 with grandchildren. */
+  #families(): readonly PlannedAgent[] {
+    const flat = times(15, (index) => this.#lead(times(index < 10 ? 3 : 2, (place) => this.#member(index + place))));
+    const deep = times(5, (index) => {
+      const middle = this.#lead([this.#member(index), this.#member(index + 1)]);
+      return this.#lead([{ ...middle, isBackground: index % 2 === 1 }, this.#member(index + 2)]);
+    });
+    return [...flat, ...deep];
+  }
+
+  /** A child without children: some wait for an order, or for their time. Every third is in the background; the first waits for its release. */
+  #member(index: number): PlannedChild {
+    if (index === 0) return this.#child([this.#call("orders", "when released")]);
+    const isBackground = index % 3 === 0;
+    if (index % 4 === 1) return this.#child([this.#call("orders", "in time")], isBackground);
+    if (index % 4 === 2) return this.#child([this.#sleep(2_000)], isBackground);
+    return this.#child([], isBackground);
+  }
+
+  #child(calls: readonly Omit<PlannedCall, "job">[], isBackground = false): PlannedChild {
+    return { ...this.#agent(calls), isBackground };
+  }
+
+  #lead(children: readonly PlannedChild[]): PlannedAgent {
+    return { ...this.#agent([], LEAD), children };
   }
 
   #ordering(index: number): PlannedAgent {
@@ -117,8 +157,8 @@ class Planner {
     return this.#agent([this.#call("asks", "in time")], expiring(EXPIRES_S[index % EXPIRES_S.length] ?? 1));
   }
 
-  #sleep(): Omit<PlannedCall, "job"> {
-    return this.#call("sleeps", "in time", { dueMs: 1_000 + this.#random.number(7_000) });
+  #sleep(upToMs = 8_000): Omit<PlannedCall, "job"> {
+    return this.#call("sleeps", "in time", { dueMs: 1_000 + this.#random.number(upToMs - 1_000) });
   }
 
   #call(tool: PlannedTool, way: Way, more: Partial<PlannedCall> = {}): Omit<PlannedCall, "job"> {
@@ -129,13 +169,23 @@ class Planner {
   #agent(calls: readonly Omit<PlannedCall, "job">[], template = TEMPLATE): PlannedAgent {
     const name = `${this.#round}-${this.#agents}`;
     this.#agents += 1;
-    return { text: `work ${name}`, template, calls: calls.map((call, index) => ({ ...call, job: `${name}-${index}` })) };
+    return {
+      text: `work ${name}`,
+      template,
+      calls: calls.map((call, index) => ({ ...call, job: `${name}-${index}` })),
+      children: [],
+    };
   }
 
   #shuffled(agents: readonly PlannedAgent[]): readonly PlannedAgent[] {
     const placed = agents.map((agent) => ({ agent, place: this.#random.number(1_000_000) }));
     return placed.toSorted((one, other) => one.place - other.place).map(({ agent }) => agent);
   }
+}
+
+/** The agent, and all below it. */
+export function treeOf(agent: PlannedAgent): readonly PlannedAgent[] {
+  return [agent, ...agent.children.flatMap(treeOf)];
 }
 
 function times<Value>(count: number, make: (index: number) => Value): readonly Value[] {

@@ -9,6 +9,9 @@ export const POINTS = [
   "between WAITING and the result",
   "during the result's commit",
   "between the claim and the end of a wait",
+  "between the parent's commit and the child's row",
+  "between the child's end and the return",
+  "between the return and the parent's next step",
 ] as const;
 export type Point = (typeof POINTS)[number];
 
@@ -52,10 +55,15 @@ export function dying(sql: Sql): Sql {
   const around = aroundWrites(sql, async ({ isFenced, change }, write) => {
     if (change === null) return write();
     const isWaiting = isFenced && goesTo("WAITING", change);
+    const isReturn = change.childSettled !== undefined;
     if (isWaiting) passPoint("between the order and WAITING");
+    if (change.createAgent !== undefined && change.childAwaited !== undefined)
+      passPoint("between the parent's commit and the child's row");
+    if (isReturn) passPoint("between the child's end and the return");
     if (!isFenced && goesTo("COMPLETED", change) && isDeath("during the result's commit")) return dieAround(write);
     const rows = await write();
     if (isWaiting) passPoint("between WAITING and the result");
+    if (isReturn) passPoint("between the return and the parent's next step");
     return rows;
   });
   return {

@@ -10,6 +10,8 @@ export const taskRun = defineTool({
   description:
     "Starts another agent on a task of its own, and answers with its result. It sees `prompt` and `context`, not this conversation: say all that it needs, and the answer that you expect. Several calls in one answer run concurrently. With `background`, the answer is only a receipt: you are told when it has ended.",
   readOnly: true,
+  // A call that broke off has started none: the wait for the child is a part of its end.
+  idempotent: true,
   aliases: { subagent_type: "agentTemplateId", model_name: "model" },
   inputSchema: Type.Object({
     description: Type.String({ minLength: 1, maxLength: 200, description: "The task in a few words, for people." }),
