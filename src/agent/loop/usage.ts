@@ -31,12 +31,13 @@ export async function readUsage(sql: Sql, agentIds: readonly string[]): Promise<
   return rows.map((row) => Object.assign(row, { totalTokens: totalTokens(row) }));
 }
 
+/** The fences (OFFSET 0) keep a planner without statistics from reading all agents and steps. */
 const READ_TREE: Statement<Sums, [agentIds: readonly string[]]> = {
   name: "read_tree_usage",
   text: `SELECT u.* FROM unnest($1::text[]) WITH ORDINALITY AS a(id, place) CROSS JOIN LATERAL (
-      WITH RECURSIVE tree (id) AS (SELECT a.id UNION ALL SELECT c.id FROM tree JOIN agent c ON c.parent_id = tree.id)
+      WITH RECURSIVE tree (id) AS (SELECT a.id UNION ALL SELECT c.id FROM tree CROSS JOIN LATERAL (SELECT b.id FROM agent b WHERE b.parent_id = tree.id OFFSET 0) c)
       SELECT ${SUMS}
-      FROM step s WHERE s.agent_id IN (SELECT id FROM tree) AND s.copied_from IS NULL
+      FROM tree CROSS JOIN LATERAL (SELECT * FROM step own WHERE own.agent_id = tree.id AND own.copied_from IS NULL OFFSET 0) s
     ) u ORDER BY a.place`,
 };
 
