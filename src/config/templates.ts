@@ -1,4 +1,6 @@
+import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
+import canonicalize from "canonicalize";
 import { Type } from "typebox";
 import { APPROVAL_SETTINGS } from "../agent/approvals/scope.ts";
 import type { Around } from "../agent/calls/hooks.ts";
@@ -139,12 +141,25 @@ export function templateOf({
   return {
     id,
     ...plain,
+    digest: digestOf(config),
     todo: complete(TODO_SETTINGS, plain.todo),
     subagents: config.subagents === undefined ? null : complete(SUBAGENT_SETTINGS, config.subagents),
     box: plain.sandbox === "none" ? null : { protectedPaths: protectedPaths(protect) },
     ...problems.none({ permission }),
     hooks: hooksOf(hooks, `${place}.hooks`, config.hooks ?? {}),
   };
+}
+
+function digestOf({
+  hooks: _hooks,
+  name: _name,
+  description: _description,
+  metadata: _metadata,
+  ...data
+}: TemplateConfig): string {
+  return createHash("sha256")
+    .update(canonicalize(toJson(data)) ?? "")
+    .digest("hex");
 }
 
 function permissionOf(path: string, place: string, source: PermissionSource, vocabulary: Vocabulary): Permission {

@@ -6,14 +6,14 @@ import type {
   ActorRef,
   ApprovalSnapshot,
   FileChangeSnapshot,
-  GateStage,
   ShellEndReason,
-  ToolCallError,
+  TemplateVersionSnapshot,
   ToolCallSnapshot,
 } from "./snapshots.ts";
 import type { ReminderEventBody } from "./reminder-event.ts";
 import type { TenantEventBody } from "./tenant-event.ts";
 import type { TodoEvent } from "./todo-event.ts";
+import type { TraceEventBody } from "./trace-event.ts";
 
 export const CHANNELS = ["PROGRESS", "CONTROL", "MONITOR"] as const;
 
@@ -184,6 +184,7 @@ export type AgentEventBody =
       readonly error: string;
     }
   | TodoEvent
+  | { readonly kind: "TEMPLATE_CHANGED"; readonly from: TemplateVersionSnapshot; readonly to: TemplateVersionSnapshot }
   | {
       readonly kind: "SHELL_STARTED";
       readonly shellId: string;
@@ -213,40 +214,7 @@ export type AgentEventBody =
   /** The tools whose sections of the manual a notice tells the agent, by name. */
   | { readonly kind: "TOOL_MANUAL_UPDATED"; readonly tools: readonly string[] }
   | ReminderEventBody
-  | {
-      readonly kind: "EXECUTION_STARTED";
-      readonly callId: string;
-      readonly tool: string;
-      readonly inputPreview: string;
-      /** The input that the model gave; null if it does not fit into the event. */
-      readonly parameters: Json;
-    }
-  | { readonly kind: "STAGE_STARTED"; readonly callId: string; readonly stage: GateStage }
-  | { readonly kind: "STAGE_COMPLETED"; readonly callId: string; readonly stage: GateStage; readonly durationMs: number }
-  | {
-      readonly kind: "EXECUTION_COMPLETED";
-      readonly callId: string;
-      readonly tool: string;
-      readonly durationMs: number;
-      /** The part of the result that the model reads, cut at 4 KB. */
-      readonly result: string | null;
-    }
-  | {
-      readonly kind: "EXECUTION_FAILED";
-      readonly callId: string;
-      readonly tool: string;
-      readonly durationMs: number;
-      /** Why it has no result of its own. */
-      readonly error: ToolCallError;
-    }
-  | {
-      readonly kind: "EXECUTION_ABORTED";
-      readonly callId: string;
-      readonly tool: string;
-      readonly durationMs: number;
-      /** Why it has no result of its own. */
-      readonly error: ToolCallError;
-    }
+  | TraceEventBody
   | {
       readonly kind: "TOOL_CUSTOM_EVENT";
       readonly callId: string;
@@ -304,6 +272,7 @@ export const CHANNEL_OF: Readonly<Record<EventKind, Channel>> = {
   SHELL_ENDED: "MONITOR",
   FILE_CHANGED: "MONITOR",
   TODO_REMINDER: "MONITOR",
+  TEMPLATE_CHANGED: "MONITOR",
   TOOL_MANUAL_UPDATED: "MONITOR",
   REMINDER_SENT: "MONITOR",
   EXECUTION_STARTED: "MONITOR",

@@ -80,6 +80,9 @@ export type TodoItem = {
   readonly notes: string | null;
 };
 
+/** A version of a template: the digest of its data, in hex, and its name in the configuration. */
+export type TemplateVersionSnapshot = { readonly digest: string; readonly version: string | null };
+
 export const SHELL_STATES = ["RUNNING", "ENDED"] as const;
 export type ShellState = (typeof SHELL_STATES)[number];
 

@@ -2,7 +2,9 @@ import { toolboxOf } from "../agent/calls/stages/validation.ts";
 import { readsTenant } from "../agent/actors/actor.ts";
 import type { Template } from "../agent/loop/scope.ts";
 import type { Permission, PolicyBox } from "../agent/policy/permission.ts";
+import type { TemplateVersionSnapshot } from "../events/snapshots.ts";
 import type { Tool } from "../agent/tools/tool.ts";
+import { isJsonObject } from "../lib/json.ts";
 import type { Context } from "./context.ts";
 
 /** `configured` is null if the server does not have the template. */
@@ -15,6 +17,13 @@ export function templateNamed(
 
 export function templates(context: Context): { readonly templateId: string; readonly configured: Template | null }[] {
   return [...context.services.templates.keys()].map((id) => templateNamed(context, id));
+}
+
+/** The version in a row of an agent; null for none. */
+export function templateVersionOf(stored: unknown): TemplateVersionSnapshot | null {
+  if (!isJsonObject(stored)) return null;
+  const { digest, version } = stored;
+  return typeof digest === "string" ? { digest, version: typeof version === "string" ? version : null } : null;
 }
 
 export type ListedRule = { readonly list: "deny" | "allow" | "ask"; readonly rule: string; readonly place: string };

@@ -18,7 +18,7 @@ import {
 } from "../resolvers/agent.ts";
 import { pendingApprovalsOf } from "../resolvers/approval.ts";
 import { messagesOf } from "../resolvers/message.ts";
-import { templateNamed } from "../resolvers/template.ts";
+import { templateNamed, templateVersionOf } from "../resolvers/template.ts";
 import { shellsOf, toolCallByRow, toolCallsOf } from "../resolvers/tool-call.ts";
 import { ActorRef } from "./actor.ts";
 import { Approval } from "./approvals/approval.ts";
@@ -27,7 +27,7 @@ import { AgentState, Breakpoint, OrderDirection } from "./enums.ts";
 import { DoneReason } from "./events/enums.ts";
 import { KnownFile, KnownFileConnection, Shell, TodoItem } from "./agent-state.ts";
 import { Message, MessageConnection } from "./message.ts";
-import { Template } from "./template.ts";
+import { Template, TemplateVersion } from "./template.ts";
 import { ToolCall, ToolCallConnection } from "./tool-call.ts";
 
 const Usage = builder.objectRef<AgentUsage>("AgentUsage").implement({
@@ -84,6 +84,13 @@ export const Agent = builder.prismaNode("Agent", {
       description: "Template from which the agent was created.",
       select: { templateId: true },
       resolve: (row, _args, context) => templateNamed(context, row.templateId),
+    }),
+    templateVersion: t.field({
+      type: TemplateVersion,
+      nullable: true,
+      description: "Version of the template at the latest turn. Null before the first turn.",
+      select: { templateVersion: true },
+      resolve: ({ templateVersion }) => templateVersionOf(templateVersion),
     }),
     model: t.exposeString("model", { description: "Name of the configured model that the agent uses." }),
     workspace: t.exposeString("workspace", { description: "Path of the folder in which the agent works." }),

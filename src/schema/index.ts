@@ -17,6 +17,7 @@ import "./events/file.ts";
 import "./events/manual.ts";
 import "./events/todo.ts";
 import "./events/reminder.ts";
+import "./events/template.ts";
 import "./events/tool.ts";
 import "./message.ts";
 import "./permission.ts";

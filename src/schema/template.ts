@@ -15,6 +15,7 @@ import {
   type ListedRule,
   type NamedModel,
 } from "../resolvers/template.ts";
+import type { TemplateVersionSnapshot } from "../events/snapshots.ts";
 import { describedLower, builder } from "./builder.ts";
 import { Risk, ToolSource } from "./enums.ts";
 
@@ -54,6 +55,19 @@ export const Tool = builder.objectRef<ConfiguredTool>("Tool").implement({
     unavailable: t.exposeString("unavailable", {
       nullable: true,
       description: "Reason why it cannot be called at present. Null if it can.",
+    }),
+  }),
+});
+
+export const TemplateVersion = builder.objectRef<TemplateVersionSnapshot>("TemplateVersion").implement({
+  description: "Version of a template.",
+  fields: (t) => ({
+    digest: t.exposeString("digest", {
+      description: "SHA-256 of the template's data (prompt, model, limits, permission) and version name, in hex.",
+    }),
+    version: t.exposeString("version", {
+      nullable: true,
+      description: "Name in the configuration. Null if none was configured.",
     }),
   }),
 });
@@ -156,6 +170,11 @@ builder.node(Template, {
       nullable: true,
       description: "Name of this version in the configuration. Null if none is configured.",
       resolve: ({ configured }) => configured?.version ?? null,
+    }),
+    digest: t.string({
+      nullable: true,
+      description: "Digest of the present version. Null if the template is not configured.",
+      resolve: ({ configured }) => configured?.digest ?? null,
     }),
     metadata: t.field({
       type: "JSON",

@@ -231,6 +231,61 @@ describe("FILE_CHANGED", () => {
     expect(events.flatMap(({ files }) => files.map(({ path }) => path))).toEqual(["b.txt"]);
   });
 
+  it("is found by the next step alone, if the template has its files watched never", async () => {
+    const made = new Map<string, number>();
+    const watched = Promise.withResolvers<void>();
+    const players: Readonly<Record<string, readonly (() => Promise<Answer>)[]>> = {
+      unwatched: [
+        async () => read("a.txt"),
+        async () => {
+          await watched.promise;
+          await elsewhere(workspace, "echo changed > a.txt");
+          return LOOK;
+        },
+        async () => null,
+      ],
+      watched: [
+        async () => read("b.txt"),
+        async () => {
+          // The watch of an agent that was taken earlier would have begun before.
+          await expect.poll(() => app.services.fileWatches.size).toBeGreaterThan(0);
+          sizes.push(app.services.fileWatches.size);
+          watched.resolve();
+          return null;
+        },
+      ],
+    };
+    const sizes: number[] = [];
+    const model = {
+      ...playedModel(),
+      stream({ system }: ModelRequest) {
+        const nth = made.get(system) ?? 0;
+        made.set(system, nth + 1);
+        return played(players[system]?.[nth] ?? (async () => null));
+      },
+    };
+    const common = { model: "test", permission: { mode: "auto" } } as const;
+    const templates = {
+      assistant: { ...common, systemPrompt: "unwatched", watchFiles: "never" },
+      other: { ...common, systemPrompt: "watched" },
+    } as const;
+    const app = await startTestApp({ model, config: { templates } });
+    const { workspace } = app;
+    const client = connect(app.url);
+    for (const name of ["a.txt", "b.txt"]) await writeFile(join(workspace, name), "one");
+    const { id } = await client.createAgent();
+    const { id: other } = await client.createAgent({ templateId: "other" });
+    await client.send(id, "go");
+    await expect.poll(() => made.get("unwatched")).toBe(2);
+    await client.turn(other, "go");
+    await client.until(id, "DONE");
+    expect(sizes).toEqual([1]);
+    const events = await client.events(id);
+    expect(ofType(events, "FileChanged")).toHaveLength(1);
+    const kinds = events.map(({ kind }) => kind);
+    expect(kinds.lastIndexOf("TOOL_END")).toBeLessThan(kinds.indexOf("FILE_CHANGED"));
+  });
+
   it("is said of what a command of the agent's own changes, at once after it, and again only after the file was read again", async () => {
     const { notes, client, workspace } = await serverWith([
       read("a.txt"),

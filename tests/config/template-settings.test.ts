@@ -90,3 +90,7 @@ describe("the name, description, version and metadata of a template", () => {
     expect(() => madeTemplate({ metadata: metadata as JsonObject })).toThrow(/templates\.t\.metadata must be JSON/);
   });
 });
+
+it.each([null, [], {}, 1, "always", "x".repeat(100_000)])("watchFiles is not %#", async (watchFiles) => {
+  await expect(settingsWith({ watchFiles })).rejects.toThrow(/templates\.t\.watchFiles must be/);
+});

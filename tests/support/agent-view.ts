@@ -6,6 +6,7 @@ export function newAgentView(): AgentView {
     id: "agent",
     tenant: "one",
     templateId: "assistant",
+    templateVersion: null,
     model: "test",
     workspace: "/tmp",
     toolTimeoutMs: null,

@@ -93,7 +93,11 @@ export function possibleCommits(view: AgentView): readonly PossibleCommit[] {
   const possible: PossibleCommit[] = [];
   const may = (name: string, make: () => Commit): void => void possible.push({ name, make });
   if (view.state === "READY") {
-    if (view.waiting.length > 0) may("turn started", () => turnStarted(view, AT));
+    if (view.waiting.length > 0) {
+      may("turn started", () => turnStarted(view, null, AT));
+      const template = { digest: `data ${view.turn % 2}`, version: "one \0" };
+      may("turn started with another version", () => turnStarted(view, template, AT));
+    }
     return possible;
   }
   may("turn sealed", () =>

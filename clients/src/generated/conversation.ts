@@ -205,6 +205,7 @@ export type ConversationSubscription = { timeline: { cursor: string, caughtUp: b
       | { __typename: 'StateChanged', previousState: AgentState, state: AgentState, cursor: string }
       | { __typename: 'StepComplete', cursor: string }
       | { __typename: 'StorageFailure', cursor: string }
+      | { __typename: 'TemplateChanged', cursor: string }
       | { __typename: 'TextChunk', step: number, block: number, delta: string, cursor: string }
       | { __typename: 'TextChunkEnd', step: number, block: number, text: string | null, aborted: boolean, cursor: string }
       | { __typename: 'TextChunkStart', step: number, block: number, cursor: string }

@@ -53,6 +53,7 @@ export function agentRow({
     tenant: actor.tenant,
     title,
     templateId,
+    templateVersion: null,
     model,
     workspace,
     toolTimeoutMs,

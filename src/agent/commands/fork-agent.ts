@@ -1,4 +1,5 @@
 import { randomUUIDv7 } from "node:crypto";
+import type { TemplateVersion } from "../../db/commit/change.ts";
 import type { Statement, Sql } from "../../db/sql.ts";
 import { newWrite } from "../../events/write.ts";
 import { isInside } from "../../lib/path-inside.ts";
@@ -26,12 +27,13 @@ type Parent = {
   readonly permission: OwnPermission | null;
   readonly lineage: readonly string[] | null;
   readonly title: string | null;
+  readonly templateVersion: TemplateVersion | null;
   readonly hooks: readonly string[];
 };
 
 const READ_PARENT: Statement<Parent, [agentId: string]> = {
   name: "read_parent",
-  text: `SELECT template_id AS "templateId", model, workspace, tool_timeout_ms AS "toolTimeoutMs", permission, lineage, title, coalesce(hooks, '[]'::json) AS hooks FROM agent WHERE id = $1`,
+  text: `SELECT template_id AS "templateId", model, workspace, tool_timeout_ms AS "toolTimeoutMs", permission, lineage, title, template_version AS "templateVersion", coalesce(hooks, '[]'::json) AS hooks FROM agent WHERE id = $1`,
 };
 
 /** A fork works in the folder of its parent: a fork of an agent with its own folder would write in somebody else's. */
@@ -92,6 +94,8 @@ async function tryToFork(
         ...agentRow(agent),
         transcriptLength: point.index + 1,
         lastSfpIndex: point.index,
+        // It has the manual of the other.
+        templateVersion: parent.templateVersion === null ? null : { ...parent.templateVersion, sinceTurn: 0 },
         lineage: [...(parent.lineage ?? []), found.value.id],
         forkedAt: point.index,
       },

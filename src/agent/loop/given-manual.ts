@@ -7,7 +7,7 @@ const READ: Statement<Manual, [tenant: string, digest: string]> = {
   text: "SELECT digest, text FROM manual WHERE tenant = $1 AND digest = $2",
 };
 
-/** The manual that one agent was given at its first step. It is read once, unless its tools say the same at present. */
+/** The manual that one agent was given. It is read once, unless its tools say the same at present. */
 export class GivenManual {
   readonly #sql: Sql;
   #manual: Manual | null = null;

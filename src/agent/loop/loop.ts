@@ -135,7 +135,7 @@ export class Loop {
     this.#calls.noticeWaiting(view);
     const action = nextAction(view, activity, this.#bounds(template));
     if (action.kind === "park") return this.#park(view);
-    if (view.knowsFiles) this.#files.begin(view);
+    if (view.knowsFiles && template.watchFiles === "atWork") this.#files.begin(view);
     if (asksFolder(action, view) && !(await this.#folderWait.isOver(view, () => this.#wait(times)))) return false;
     await (action.kind === "wait" ? this.#wait(times) : this.#do(action, view, template, model));
     return false;
@@ -157,7 +157,7 @@ export class Loop {
   ): Promise<void> {
     switch (action.kind) {
       case "start turn":
-        return startTurn(this.owner, view, this.#services.clock.now());
+        return startTurn(this.owner, view, template, this.#services.clock.now());
       case "start step":
         return this.#startStep(view, template, model);
       case "judge calls":
@@ -220,7 +220,7 @@ export class Loop {
 
   async #strand(view: AgentView, missing: string): Promise<boolean> {
     if (view.state === "READY" && !isTurnWanted(view)) return this.#park(view);
-    if (view.state === "READY") startTurn(this.owner, view, this.#services.clock.now());
+    if (view.state === "READY") startTurn(this.owner, view, null, this.#services.clock.now());
     else {
       const message = `${missing} of this agent is not configured: add it to the configuration and start again`;
       const error: AgentEventBody = { kind: "ERROR", severity: "ERROR", phase: "LIFECYCLE", message, detail: null };

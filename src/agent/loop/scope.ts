@@ -46,13 +46,22 @@ export const TURN_SETTINGS = {
    * outcome is unknown; `ask` asks a person first: done (with a result), retry, or fail. `seal` if omitted.
    */
   unknownOutcome: withDefault(Type.Enum(["seal", "ask"]), "seal"),
+  /**
+   * The watch of the files that an agent knows: `atWork`, while a server holds the agent; or `never`. Each step looks for
+   * changes in either case. `atWork` if omitted.
+   */
+  watchFiles: withDefault(Type.Enum(["atWork", "never"]), "atWork"),
 };
 
 export type Template = CallTemplate &
   ApprovalTemplate &
   ConversationTemplate &
   Complete<typeof PROFILE_SETTINGS> &
-  Complete<typeof TURN_SETTINGS> & { readonly hooks: Hooks };
+  Complete<typeof TURN_SETTINGS> & {
+    readonly hooks: Hooks;
+    /** The SHA-256 of its data and the name of its version, in hex: without its code, name, description and metadata. */
+    readonly digest: string;
+  };
 
 export type TenantServices = Pick<WorkspaceFolders, "workspaceRoots" | "defaultWorkspace"> & {
   /** They come and go while the server runs. */

@@ -1,3 +1,4 @@
+import type { TemplateVersion } from "../../db/commit/change.ts";
 import type { AgentState, Breakpoint, MessageKind, StepState } from "../../db/generated/enums.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
 import type { OwnPermission } from "../policy/agent-policy.ts";
@@ -13,6 +14,8 @@ export type AgentView = {
   readonly id: string;
   readonly tenant: string;
   readonly templateId: string;
+  /** The version of the template at the last turn; null before the first. */
+  readonly templateVersion: TemplateVersion | null;
   readonly model: string;
   readonly workspace: string;
   readonly toolTimeoutMs: number | null;
@@ -72,7 +75,7 @@ export function hookedAgent({ id: agentId, tenant, createdBy, templateId }: Agen
 
 const READ: Statement<{ view: AgentView }, [agentId: string]> = {
   name: "read_agent_view",
-  text: `SELECT json_build_object('id', a.id, 'tenant', a.tenant, 'templateId', a.template_id, 'model', a.model, 'workspace', a.workspace, 'toolTimeoutMs', a.tool_timeout_ms, 'permission', a.permission, 'hooks', coalesce(a.hooks, '[]'::json),
+  text: `SELECT json_build_object('id', a.id, 'tenant', a.tenant, 'templateId', a.template_id, 'templateVersion', a.template_version, 'model', a.model, 'workspace', a.workspace, 'toolTimeoutMs', a.tool_timeout_ms, 'permission', a.permission, 'hooks', coalesce(a.hooks, '[]'::json),
     'createdBy', a.created_by, 'parentId', a.parent_id, 'depth', a.depth, 'rootId', a.root_id, 'state', a.state, 'breakpoint', a.breakpoint, 'turn', a.turn, 'stepCount', a.step_count, 'transcriptLength', a.transcript_length,
     'signal', a.signal, 'interruptAt', a.interrupt_at, 'interruptNote', a.interrupt_note, 'retryTurn', a.retry_turn, 'isArchived', a.archived_at IS NOT NULL, 'leaseEpoch', a.lease_epoch, 'leaseOwner', a.lease_owner,
     'waiting', (SELECT coalesce(json_agg(m.id ORDER BY m.arrival), '[]') FROM message m WHERE m.agent_id = a.id AND m.ordinal IS NULL AND m.withdrawn_at IS NULL),

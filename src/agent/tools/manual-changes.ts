@@ -10,8 +10,8 @@ export type ToldSection = {
 };
 
 /**
- * The manual that an agent was given at its first step, with the digests of its sections by tool. The digest is null if
- * there was none. `told` has the sections that it was told since, in order.
+ * The manual that an agent was given at the first step with a version of its template, with the digests of its sections
+ * by tool. The digest is null if there was none. `told` has the sections that it was told since, in order.
  */
 export type ManualView = {
   readonly digest: string | null;

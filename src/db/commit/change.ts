@@ -142,6 +142,16 @@ export type WaitKind = (typeof WAIT_KINDS)[number];
 
 export type WaitRow = Row<Omit<Prisma.WaitUncheckedCreateInput, "kind">> & { readonly kind: WaitKind };
 
+/**
+ * A version of a template: the digest of its data, in hex, and the name that the configuration gives it. `sinceTurn` is the
+ * agent's first turn with it; 0 for the version of a fork's original.
+ */
+export type TemplateVersion = {
+  readonly digest: string;
+  readonly version: string | null;
+  readonly sinceTurn: number;
+};
+
 /** The questions to people, and the waits. */
 type Questions = {
   /** Refused if the agent asks for the same already. */
@@ -191,8 +201,9 @@ type OwnerParts = {
   readonly noticesDropped?: readonly Pick<NoticeRow, "source" | "ref">[];
   /** The manual that the agent is given: it stays if the tenant has it already. */
   readonly manual?: Row<Prisma.ManualUncheckedCreateInput>;
-  /** The digest of its first manual stays. */
   readonly agentManual?: Row<Prisma.AgentManualUncheckedCreateInput>;
+  /** The version of its template with which a turn begins. */
+  readonly templateVersion?: TemplateVersion;
   /** With todos: the call that wrote them. The call keeps them, for forks. */
   readonly todosBy?: string;
 };

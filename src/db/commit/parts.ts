@@ -78,6 +78,7 @@ export const OWNER_PARTS: { readonly [Name in keyof OwnerValues]: OwnerPart<Owne
   noticesDropped: { ...json("none"), join: lists, isComposed: none },
   manual: { ...json("rows"), join: last, isComposed: never },
   agentManual: { ...json("rows"), join: last, isComposed: never },
+  templateVersion: { ...json("none"), join: last, isComposed: never },
 };
 
 export const OUTSIDE_PARTS: { readonly [Name in Exclude<PartsOf<OutsideChange>, PartsOf<OwnerChange>>]: Part } = {

@@ -46,7 +46,7 @@ DECLARE
 BEGIN
   SELECT * INTO v_change FROM json_to_record(p_change) AS c(
     "idempotencyKey" json, "createAgent" json, fork json, "expectSignal" int, "queueLimit" json, agent json, wake boolean, interrupt json, retry json, cancel json, rename json, archive json, withdraw json, received json, images json, joins json, messages json,
-    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "keepRule" json, "toolCalls" json, transitions json, approvals json, waits json, "expectAsking" json, notices json, "noticesDropped" json, "noticesTold" json, manual json, "agentManual" json, todos json, "todosBy" text, "knownFiles" json, "fileChanges" json, "interruptEnd" json, "toldNote" text, "shellStart" json, "shellEnd" json, returns boolean, "childAwaited" json, "childSettled" json);
+    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "keepRule" json, "toolCalls" json, transitions json, approvals json, waits json, "expectAsking" json, notices json, "noticesDropped" json, "noticesTold" json, manual json, "agentManual" json, "templateVersion" json, todos json, "todosBy" text, "knownFiles" json, "fileChanges" json, "interruptEnd" json, "toldNote" text, "shellStart" json, "shellEnd" json, returns boolean, "childAwaited" json, "childSettled" json);
 
   IF v_change."createAgent" IS NULL THEN
     -- A row that others hold for long keeps a connection for a moment only: the caller tries again without one.
@@ -431,7 +431,11 @@ BEGIN
 
   IF v_change."agentManual" IS NOT NULL THEN
     INSERT INTO agent_manual SELECT * FROM json_populate_record(null::agent_manual, v_change."agentManual")
-    ON CONFLICT (agent_id) DO UPDATE SET told = EXCLUDED.told;
+    ON CONFLICT (agent_id) DO UPDATE SET digest = EXCLUDED.digest, told = EXCLUDED.told;
+  END IF;
+
+  IF v_change."templateVersion" IS NOT NULL THEN
+    UPDATE agent SET template_version = v_change."templateVersion" WHERE id = p_agent;
   END IF;
 
   IF v_change."knownFiles" IS NOT NULL THEN

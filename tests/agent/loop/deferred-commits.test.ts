@@ -89,7 +89,7 @@ describe("what ends beside the loop, and is committed with what it does next", (
     const { services, hold, events } = await begun(playedModel(() => says("Hello.")));
     const { owner } = await hold();
     const found = await owner.view();
-    startTurn(owner, found, new Date());
+    startTurn(owner, found, null, new Date());
     const seen = await owner.view();
     expect(seen).toMatchObject({ turn: 1, waiting: [] });
     expect(owner.holds(seen)).toBe(true);

@@ -17,9 +17,12 @@ export type ManualNews = {
 
 const NO_NEWS: ManualNews = { notices: [], change: {}, events: [], after: identity };
 
-/** The manual that the first step of an agent gives it, or the changed sections. Their message has this ordinal. */
+/**
+ * The manual that the first step of an agent gives it, or the first step with another version of its template; otherwise
+ * the changed sections. Their message has this ordinal.
+ */
 export function manualNews(view: AgentView, sections: readonly Section[], ordinal: number, at: Date): ManualNews {
-  if (view.stepCount === 0 && view.manual === null) return manualGiven(view, sections);
+  if ((view.stepCount === 0 && view.manual === null) || isFirstOfVersion(view)) return manualGiven(view, sections);
   const step = view.stepCount + 1;
   const manual = view.manual ?? NO_MANUAL;
   const changed = changedSections(manual, sections, step);
@@ -33,9 +36,20 @@ export function manualNews(view: AgentView, sections: readonly Section[], ordina
   };
 }
 
+function isFirstOfVersion({ templateVersion, lastStep }: AgentView): boolean {
+  return templateVersion !== null && (lastStep?.turn ?? 0) < templateVersion.sinceTurn;
+}
+
 function manualGiven(view: AgentView, sections: readonly Section[]): ManualNews {
   const manual = manualOf(sections);
-  if (manual === null) return NO_NEWS;
+  if (manual === null)
+    return view.manual === null
+      ? NO_NEWS
+      : {
+          ...NO_NEWS,
+          change: { agentManual: { ...rowOf(view, null), told: [] } },
+          after: (now) => ({ ...now, manual: NO_MANUAL }),
+        };
   const { digest } = manual;
   const digests = Object.fromEntries(sections.map((section) => [section.tool, section.digest]));
   return {

@@ -1,6 +1,7 @@
 import { CALL_WAITS, type DoneReason, type WaitKind } from "../../../db/commit/change.ts";
 import type { Breakpoint } from "../../../db/generated/enums.ts";
 import type { AgentEventBody } from "../../../events/event.ts";
+import { storable } from "../../../lib/text.ts";
 import { closedEvent } from "../../approvals/request.ts";
 import { sealCall, isFinal, type CallView } from "../../calls/call.ts";
 import { endEvents } from "../../calls/events.ts";
@@ -10,6 +11,7 @@ import type { AgentView } from "../view.ts";
 import {
   compose,
   type Commit,
+  identity,
   move,
   added,
   joined,
@@ -29,9 +31,10 @@ import { stepAbortedIfOpen, type Aborted } from "./steps.ts";
 
 /**
  * Begins a turn: the waiting messages join the transcript. A retry also answers the messages of the turn before, which
- * are in the transcript already. The note of an interrupt that came too late for its turn precedes them.
+ * are in the transcript already. The note of an interrupt that came too late for its turn precedes them. `template` is the
+ * present one; null if it is not configured.
  */
-export function turnStarted(view: AgentView, at: Date): Commit {
+export function turnStarted(view: AgentView, template: PresentVersion | null, at: Date): Commit {
   const turn = view.turn + 1;
   const messages = lateNote(view, at);
   const joins = joinWaiting(view, turn, view.transcriptLength + messages.length);
@@ -39,9 +42,16 @@ export function turnStarted(view: AgentView, at: Date): Commit {
   const { patch, events, after } = move(view, { state: "WORKING" });
   const transcript = transcriptColumns(view.transcriptLength + messages.length + joins.length);
   const told = messages.length === 0 ? null : view.interruptNote;
+  const taken = template === null ? null : versionTaken(view, template, turn);
   return {
-    change: { agent: { ...patch, turn, ...transcript }, messages, joins, ...(told === null ? {} : { toldNote: told }) },
-    events,
+    change: {
+      agent: { ...patch, turn, ...transcript },
+      messages,
+      joins,
+      ...(told === null ? {} : { toldNote: told }),
+      ...taken?.change,
+    },
+    events: [...(taken?.events ?? []), ...events],
     after: compose(
       after,
       (now) => ({
@@ -54,8 +64,28 @@ export function turnStarted(view: AgentView, at: Date): Commit {
       }),
       added(messages),
       joined(joins),
+      taken?.after ?? identity,
     ),
   };
+}
+
+/** The data of a template, as an agent's turn begins with it. */
+export type PresentVersion = { readonly digest: string; readonly version: string | null };
+
+/** The turn begins with another version of the template than the last one; null if it does not. */
+function versionTaken({ templateVersion: from }: AgentView, { digest, version }: PresentVersion, turn: number): Commit | null {
+  if (from?.digest === digest) return null;
+  const to = { digest, version: version === null ? null : storable(version) };
+  const templateVersion = { ...to, sinceTurn: turn };
+  return {
+    change: { templateVersion },
+    events: from === null ? [] : [{ kind: "TEMPLATE_CHANGED", from: shown(from), to }],
+    after: (view) => ({ ...view, templateVersion }),
+  };
+}
+
+function shown({ digest, version }: PresentVersion): PresentVersion {
+  return { digest, version };
 }
 
 function lateNote(view: AgentView, at: Date): AddedMessages {
