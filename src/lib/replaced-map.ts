@@ -1,4 +1,4 @@
-/** A map whose entries are replaced all at once. Readers of earlier entries, iterators included, go on with those. */
+/** A map whose entries are replaced together. Iterators of earlier entries still give those. */
 export class ReplacedMap<Key, Value> implements ReadonlyMap<Key, Value> {
   #present: ReadonlyMap<Key, Value> = new Map();
 
