@@ -6,6 +6,7 @@ import {
   parse,
   print,
   printSchema,
+  separateOperations,
   stripIgnoredCharacters,
   isUnionType,
 } from "graphql";
@@ -28,19 +29,22 @@ export async function generatedFiles(): Promise<GeneratedFile[]> {
       path: "examples/react-shared/src/generated/documents.ts",
       content: await typedDocuments(printed, "examples/react-shared/*.graphql"),
     },
-    { path: "clients/src/generated/conversation.ts", content: await conversationDocument(printed) },
+    { path: "clients/src/generated/conversation.ts", content: await conversationDocuments(printed) },
     { path: "clients/src/generated/schema.ts", content: cacheFacts() },
     { path: "prisma/catalog.sql", content: await embeddedCatalog() },
   ];
 }
 
-/** The client package's own subscription: its text, without what a server ignores, and its types. */
-async function conversationDocument(schema: string): Promise<string> {
+/** The client package's own subscriptions: their texts, without what a server ignores, and their types. */
+async function conversationDocuments(schema: string): Promise<string> {
   const file = "clients/documents/conversation.graphql";
   const typed = await typedDocuments(schema, file, { onlyOperationTypes: true, documentMode: "string" });
   const [types = ""] = typed.split("export class TypedDocumentString");
-  const text = stripIgnoredCharacters(print(parse(await readFile(file, "utf8"))));
-  return `${types.replace(/^import .*\n/gm, "")}export const CONVERSATION_DOCUMENT = ${JSON.stringify(text)};\n`;
+  const texts = Object.entries(separateOperations(parse(await readFile(file, "utf8")))).map(
+    ([name, document]) =>
+      `export const ${name.toUpperCase()}_DOCUMENT = ${JSON.stringify(stripIgnoredCharacters(print(document)))};\n`,
+  );
+  return `${types.replace(/^import .*\n/gm, "")}${texts.join("")}`;
 }
 
 /** The facts of the contract that caches of clients need. */

@@ -1,11 +1,13 @@
-import { CONVERSATION_DOCUMENT, type ConversationSubscription } from "./generated/conversation.ts";
+import { spawnedChild, type Child } from "./child.ts";
+import { CONVERSATION_DOCUMENT, type ConversationPageFragment } from "./generated/conversation.ts";
 import type { TimelineView } from "./timeline-view.ts";
 import { changedFilesText, endedShellText } from "./workspace-news.ts";
 
+export type { Child } from "./child.ts";
 export type { ApprovalKind } from "./generated/conversation.ts";
 
 /** A page of the timeline, as CONVERSATION asks for it. */
-export type ConversationPage = ConversationSubscription["timeline"];
+export type ConversationPage = ConversationPageFragment;
 type WatchedEvent = ConversationPage["events"][number];
 type EventOf<Name extends WatchedEvent["__typename"]> = Extract<WatchedEvent, { readonly __typename: Name }>;
 type Call = EventOf<"ToolStart">["call"];
@@ -26,6 +28,8 @@ export type ConversationItem =
       readonly progress: Progress | null;
       /** The whole input of a waiting call that a client answers (`completeToolCall`), and its deadline. */
       readonly toAnswer: { readonly input: unknown; readonly dueAt: string | null } | null;
+      /** The agent that the call started; null for none. */
+      readonly child: Child | null;
     }
   | {
       readonly kind: "approval";
@@ -53,6 +57,8 @@ export type Conversation = {
   readonly isInTurn: boolean;
   /** The ids of messages that came after their turn began, in order: none has answered them yet. */
   readonly waiting: readonly string[];
+  /** The children that have not returned yet, in the order of their starts. */
+  readonly children: readonly Child[];
   /** The agent's todo list. */
   readonly todos: EventOf<"TodoChanged">["todos"];
   /** The tokens of the steps so far, and what they cost in US dollars; null if the model of one has no price. */
@@ -110,12 +116,25 @@ function take(draft: Draft, event: WatchedEvent): void {
     case "ToolWaiting":
     case "ToolEnd": {
       const shown = draft.items[placeOf(draft, event.call.callId)];
-      const progress = shown?.kind === "tool" ? shown.progress : null;
-      return put(draft, { kind: "tool", key: event.call.callId, call: event.call, progress, toAnswer: toAnswerOf(event) });
+      const { progress, child } = shown?.kind === "tool" ? shown : { progress: null, child: null };
+      const { callId: key } = event.call;
+      return put(draft, { kind: "tool", key, call: event.call, progress, toAnswer: toAnswerOf(event), child });
     }
     case "ToolCustomEvent": {
       const { callId, eventType, eventData } = event;
       return change(draft, callId, (item) => (item.kind === "tool" ? { ...item, progress: { eventType, eventData } } : item));
+    }
+    case "AgentSpawned": {
+      const child = spawnedChild(event);
+      draft.children = [...draft.children, child];
+      return change(draft, event.callId, (item) => (item.kind === "tool" ? { ...item, child } : item));
+    }
+    case "AgentReturned": {
+      const { childId, outcome, answer } = event;
+      draft.children = draft.children.filter(({ agentId }) => agentId !== childId);
+      return change(draft, event.callId, (item) =>
+        item.kind === "tool" && item.child !== null ? { ...item, child: { ...item.child, end: { outcome, answer } } } : item,
+      );
     }
     case "PermissionRequired":
       return put(draft, {
@@ -222,6 +241,7 @@ export const CONVERSATION: TimelineView<ConversationPage, Conversation> = {
     isWorking: false,
     isInTurn: false,
     waiting: [],
+    children: [],
     todos: [],
     usage: { totalTokens: 0, costUsd: 0 },
     caughtUp: false,

@@ -62,6 +62,15 @@ export type CallWait =
   /** Another program: the tool has answered that its result comes later. */
   | 'LATER';
 
+/** How the task of an agent ended that another one started. */
+export type ChildOutcome =
+  /** It ended with an error, or had no steps left. */
+  | 'ERROR'
+  /** It was interrupted. */
+  | 'INTERRUPTED'
+  /** It completed its task. */
+  | 'OK';
+
 /** Reason why a turn ended. */
 export type DoneReason =
   /** The model completed its answer. */
@@ -175,8 +184,8 @@ export type ConversationSubscription = { timeline: { cursor: string, caughtUp: b
       | { __typename: 'AgentCreated', cursor: string }
       | { __typename: 'AgentRenamed', cursor: string }
       | { __typename: 'AgentResumed', cursor: string }
-      | { __typename: 'AgentReturned', cursor: string }
-      | { __typename: 'AgentSpawned', cursor: string }
+      | { __typename: 'AgentReturned', callId: string | null, childId: string, outcome: ChildOutcome, answer: string, cursor: string }
+      | { __typename: 'AgentSpawned', callId: string | null, childId: string, templateId: string, description: string, isBackground: boolean, cursor: string }
       | { __typename: 'AgentUnarchived', cursor: string }
       | { __typename: 'AllowRuleRevoked', cursor: string }
       | { __typename: 'AllowRuleStored', cursor: string }
@@ -226,4 +235,123 @@ export type ConversationSubscription = { timeline: { cursor: string, caughtUp: b
       | { __typename: 'TurnRetryRequested', cursor: string }
     > } };
 
-export const CONVERSATION_DOCUMENT = "subscription Conversation($agentId:ID!$since:Cursor){timeline(agentIds:[$agentId]since:$since kinds:[MESSAGE_RECEIVED MESSAGE_WITHDRAWN REMINDER_SENT TEXT_CHUNK_START TEXT_CHUNK TEXT_CHUNK_END THINK_CHUNK_START THINK_CHUNK THINK_CHUNK_END TOOL_START TOOL_WAITING TOOL_END TOOL_CUSTOM_EVENT PERMISSION_REQUIRED PERMISSION_DECIDED PERMISSION_CLOSED DONE STATE_CHANGED FILE_CHANGED SHELL_STARTED SHELL_ENDED ERROR TODO_CHANGED TOKEN_USAGE]){cursor caughtUp outage{since bufferedEvents}events{__typename cursor ...on MessageReceived{messageId text sentBy{actorId name}}...on ReminderSent{messageId content sentBy{actorId name}}...on MessageWithdrawn{messageId}...on BlockEvent{step block}...on ChunkEvent{delta}...on BlockEndEvent{text aborted}...on ToolEvent{call{callId name state inputPreview output durationMs cachedFrom}}...on ToolWaiting{waitsFor dueAt toolCall{input}}...on ToolCustomEvent{callId eventType eventData}...on PermissionRequired{request{approvalId kind inputHash reason risk host port call{name}}approval{inputText}}...on PermissionDecided{approvalId decision decidedBy{actorId name}missingDecisions}...on PermissionClosed{approvalId approvalState}...on StateChanged{previousState state}...on FileChanged{fileCount files{path change}}...on ShellStarted{shellId command}...on ShellEnded{shellId command endReason exitCode signal}...on ErrorRaised{severity phase message detail retryAt}...on TodoChanged{todos{todoId title status assignee notes}}...on TokensUsed{totalTokens costUsd}...on Done{reason messageIds}}}}";
+export type ChildSubscriptionVariables = Exact<{
+  agentId: string | number;
+  since?: string | null | undefined;
+}>;
+
+
+export type ChildSubscription = { timeline: { cursor: string, caughtUp: boolean, outage: { since: string, bufferedEvents: number } | null, events: Array<
+      | { __typename: 'AgentArchived', cursor: string }
+      | { __typename: 'AgentCreated', cursor: string }
+      | { __typename: 'AgentRenamed', cursor: string }
+      | { __typename: 'AgentResumed', cursor: string }
+      | { __typename: 'AgentReturned', callId: string | null, childId: string, outcome: ChildOutcome, answer: string, cursor: string }
+      | { __typename: 'AgentSpawned', callId: string | null, childId: string, templateId: string, description: string, isBackground: boolean, cursor: string }
+      | { __typename: 'AgentUnarchived', cursor: string }
+      | { __typename: 'AllowRuleRevoked', cursor: string }
+      | { __typename: 'AllowRuleStored', cursor: string }
+      | { __typename: 'BreakpointChanged', cursor: string }
+      | { __typename: 'ConfigurationChanged', cursor: string }
+      | { __typename: 'DelegationEnded', cursor: string }
+      | { __typename: 'DelegationStarted', cursor: string }
+      | { __typename: 'Done', reason: DoneReason, messageIds: Array<string>, cursor: string }
+      | { __typename: 'ErrorRaised', severity: ErrorSeverity, phase: ErrorPhase, message: string | null, detail: string | null, retryAt: string | null, cursor: string }
+      | { __typename: 'ExecutionAborted', cursor: string }
+      | { __typename: 'ExecutionCompleted', cursor: string }
+      | { __typename: 'ExecutionFailed', cursor: string }
+      | { __typename: 'ExecutionStarted', cursor: string }
+      | { __typename: 'FileChanged', fileCount: number, cursor: string, files: Array<{ path: string | null, change: FileChangeKind }> }
+      | { __typename: 'InterruptRequested', cursor: string }
+      | { __typename: 'MessageReceived', messageId: string, text: string | null, cursor: string, sentBy: { actorId: string, name: string | null } }
+      | { __typename: 'MessageWithdrawn', messageId: string, cursor: string }
+      | { __typename: 'PermissionClosed', approvalId: string, approvalState: ApprovalState, cursor: string }
+      | { __typename: 'PermissionDecided', approvalId: string, decision: ApprovalDecision, missingDecisions: number, cursor: string, decidedBy: { actorId: string, name: string | null } }
+      | { __typename: 'PermissionRequired', cursor: string, request: { approvalId: string, kind: ApprovalKind, inputHash: string | null, reason: string | null, risk: Risk, host: string | null, port: number | null, call: { name: string } | null }, approval: { inputText: string | null } | null }
+      | { __typename: 'ReminderSent', messageId: string, content: string | null, cursor: string, sentBy: { actorId: string, name: string | null } }
+      | { __typename: 'ShellEnded', shellId: string, command: string | null, endReason: ShellEndReason, exitCode: number | null, signal: string | null, cursor: string }
+      | { __typename: 'ShellStarted', shellId: string, command: string | null, cursor: string }
+      | { __typename: 'StageCompleted', cursor: string }
+      | { __typename: 'StageStarted', cursor: string }
+      | { __typename: 'StateChanged', previousState: AgentState, state: AgentState, cursor: string }
+      | { __typename: 'StepComplete', cursor: string }
+      | { __typename: 'StorageFailure', cursor: string }
+      | { __typename: 'TemplateChanged', cursor: string }
+      | { __typename: 'TextChunk', step: number, block: number, delta: string, cursor: string }
+      | { __typename: 'TextChunkEnd', step: number, block: number, text: string | null, aborted: boolean, cursor: string }
+      | { __typename: 'TextChunkStart', step: number, block: number, cursor: string }
+      | { __typename: 'ThinkChunk', step: number, block: number, delta: string, cursor: string }
+      | { __typename: 'ThinkChunkEnd', step: number, block: number, text: string | null, aborted: boolean, cursor: string }
+      | { __typename: 'ThinkChunkStart', step: number, block: number, cursor: string }
+      | { __typename: 'TodoChanged', cursor: string, todos: Array<{ todoId: string, title: string | null, status: TodoStatus, assignee: string | null, notes: string | null }> }
+      | { __typename: 'TodoReminder', cursor: string }
+      | { __typename: 'TokensUsed', totalTokens: number, costUsd: number | null, cursor: string }
+      | { __typename: 'ToolCancelRequested', cursor: string }
+      | { __typename: 'ToolCustomEvent', callId: string | null, eventType: string, eventData: unknown, cursor: string }
+      | { __typename: 'ToolEnd', cursor: string, call: { callId: string, name: string, state: ToolCallState, inputPreview: string | null, output: string | null, durationMs: number | null, cachedFrom: string | null } }
+      | { __typename: 'ToolError', cursor: string, call: { callId: string, name: string, state: ToolCallState, inputPreview: string | null, output: string | null, durationMs: number | null, cachedFrom: string | null } }
+      | { __typename: 'ToolExecuted', cursor: string, call: { callId: string, name: string, state: ToolCallState, inputPreview: string | null, output: string | null, durationMs: number | null, cachedFrom: string | null } }
+      | { __typename: 'ToolManualUpdated', cursor: string }
+      | { __typename: 'ToolStart', cursor: string, call: { callId: string, name: string, state: ToolCallState, inputPreview: string | null, output: string | null, durationMs: number | null, cachedFrom: string | null } }
+      | { __typename: 'ToolWaiting', waitsFor: CallWait, dueAt: string | null, cursor: string, call: { callId: string, name: string, state: ToolCallState, inputPreview: string | null, output: string | null, durationMs: number | null, cachedFrom: string | null }, toolCall: { input: unknown } | null }
+      | { __typename: 'TurnRetryRequested', cursor: string }
+    > } };
+
+export type ConversationPageFragment = { cursor: string, caughtUp: boolean, outage: { since: string, bufferedEvents: number } | null, events: Array<
+    | { __typename: 'AgentArchived', cursor: string }
+    | { __typename: 'AgentCreated', cursor: string }
+    | { __typename: 'AgentRenamed', cursor: string }
+    | { __typename: 'AgentResumed', cursor: string }
+    | { __typename: 'AgentReturned', callId: string | null, childId: string, outcome: ChildOutcome, answer: string, cursor: string }
+    | { __typename: 'AgentSpawned', callId: string | null, childId: string, templateId: string, description: string, isBackground: boolean, cursor: string }
+    | { __typename: 'AgentUnarchived', cursor: string }
+    | { __typename: 'AllowRuleRevoked', cursor: string }
+    | { __typename: 'AllowRuleStored', cursor: string }
+    | { __typename: 'BreakpointChanged', cursor: string }
+    | { __typename: 'ConfigurationChanged', cursor: string }
+    | { __typename: 'DelegationEnded', cursor: string }
+    | { __typename: 'DelegationStarted', cursor: string }
+    | { __typename: 'Done', reason: DoneReason, messageIds: Array<string>, cursor: string }
+    | { __typename: 'ErrorRaised', severity: ErrorSeverity, phase: ErrorPhase, message: string | null, detail: string | null, retryAt: string | null, cursor: string }
+    | { __typename: 'ExecutionAborted', cursor: string }
+    | { __typename: 'ExecutionCompleted', cursor: string }
+    | { __typename: 'ExecutionFailed', cursor: string }
+    | { __typename: 'ExecutionStarted', cursor: string }
+    | { __typename: 'FileChanged', fileCount: number, cursor: string, files: Array<{ path: string | null, change: FileChangeKind }> }
+    | { __typename: 'InterruptRequested', cursor: string }
+    | { __typename: 'MessageReceived', messageId: string, text: string | null, cursor: string, sentBy: { actorId: string, name: string | null } }
+    | { __typename: 'MessageWithdrawn', messageId: string, cursor: string }
+    | { __typename: 'PermissionClosed', approvalId: string, approvalState: ApprovalState, cursor: string }
+    | { __typename: 'PermissionDecided', approvalId: string, decision: ApprovalDecision, missingDecisions: number, cursor: string, decidedBy: { actorId: string, name: string | null } }
+    | { __typename: 'PermissionRequired', cursor: string, request: { approvalId: string, kind: ApprovalKind, inputHash: string | null, reason: string | null, risk: Risk, host: string | null, port: number | null, call: { name: string } | null }, approval: { inputText: string | null } | null }
+    | { __typename: 'ReminderSent', messageId: string, content: string | null, cursor: string, sentBy: { actorId: string, name: string | null } }
+    | { __typename: 'ShellEnded', shellId: string, command: string | null, endReason: ShellEndReason, exitCode: number | null, signal: string | null, cursor: string }
+    | { __typename: 'ShellStarted', shellId: string, command: string | null, cursor: string }
+    | { __typename: 'StageCompleted', cursor: string }
+    | { __typename: 'StageStarted', cursor: string }
+    | { __typename: 'StateChanged', previousState: AgentState, state: AgentState, cursor: string }
+    | { __typename: 'StepComplete', cursor: string }
+    | { __typename: 'StorageFailure', cursor: string }
+    | { __typename: 'TemplateChanged', cursor: string }
+    | { __typename: 'TextChunk', step: number, block: number, delta: string, cursor: string }
+    | { __typename: 'TextChunkEnd', step: number, block: number, text: string | null, aborted: boolean, cursor: string }
+    | { __typename: 'TextChunkStart', step: number, block: number, cursor: string }
+    | { __typename: 'ThinkChunk', step: number, block: number, delta: string, cursor: string }
+    | { __typename: 'ThinkChunkEnd', step: number, block: number, text: string | null, aborted: boolean, cursor: string }
+    | { __typename: 'ThinkChunkStart', step: number, block: number, cursor: string }
+    | { __typename: 'TodoChanged', cursor: string, todos: Array<{ todoId: string, title: string | null, status: TodoStatus, assignee: string | null, notes: string | null }> }
+    | { __typename: 'TodoReminder', cursor: string }
+    | { __typename: 'TokensUsed', totalTokens: number, costUsd: number | null, cursor: string }
+    | { __typename: 'ToolCancelRequested', cursor: string }
+    | { __typename: 'ToolCustomEvent', callId: string | null, eventType: string, eventData: unknown, cursor: string }
+    | { __typename: 'ToolEnd', cursor: string, call: { callId: string, name: string, state: ToolCallState, inputPreview: string | null, output: string | null, durationMs: number | null, cachedFrom: string | null } }
+    | { __typename: 'ToolError', cursor: string, call: { callId: string, name: string, state: ToolCallState, inputPreview: string | null, output: string | null, durationMs: number | null, cachedFrom: string | null } }
+    | { __typename: 'ToolExecuted', cursor: string, call: { callId: string, name: string, state: ToolCallState, inputPreview: string | null, output: string | null, durationMs: number | null, cachedFrom: string | null } }
+    | { __typename: 'ToolManualUpdated', cursor: string }
+    | { __typename: 'ToolStart', cursor: string, call: { callId: string, name: string, state: ToolCallState, inputPreview: string | null, output: string | null, durationMs: number | null, cachedFrom: string | null } }
+    | { __typename: 'ToolWaiting', waitsFor: CallWait, dueAt: string | null, cursor: string, call: { callId: string, name: string, state: ToolCallState, inputPreview: string | null, output: string | null, durationMs: number | null, cachedFrom: string | null }, toolCall: { input: unknown } | null }
+    | { __typename: 'TurnRetryRequested', cursor: string }
+  > };
+
+export const CONVERSATION_DOCUMENT = "subscription Conversation($agentId:ID!$since:Cursor){timeline(agentIds:[$agentId]since:$since kinds:[MESSAGE_RECEIVED MESSAGE_WITHDRAWN REMINDER_SENT TEXT_CHUNK_START TEXT_CHUNK TEXT_CHUNK_END THINK_CHUNK_START THINK_CHUNK THINK_CHUNK_END TOOL_START TOOL_WAITING TOOL_END TOOL_CUSTOM_EVENT AGENT_SPAWNED AGENT_RETURNED PERMISSION_REQUIRED PERMISSION_DECIDED PERMISSION_CLOSED DONE STATE_CHANGED FILE_CHANGED SHELL_STARTED SHELL_ENDED ERROR TODO_CHANGED TOKEN_USAGE]){...ConversationPage}}fragment ConversationPage on TimelinePage{cursor caughtUp outage{since bufferedEvents}events{__typename cursor ...on MessageReceived{messageId text sentBy{actorId name}}...on ReminderSent{messageId content sentBy{actorId name}}...on MessageWithdrawn{messageId}...on BlockEvent{step block}...on ChunkEvent{delta}...on BlockEndEvent{text aborted}...on ToolEvent{call{callId name state inputPreview output durationMs cachedFrom}}...on ToolWaiting{waitsFor dueAt toolCall{input}}...on ToolCustomEvent{callId eventType eventData}...on ChildEvent{callId childId}...on AgentSpawned{templateId description isBackground}...on AgentReturned{outcome answer}...on PermissionRequired{request{approvalId kind inputHash reason risk host port call{name}}approval{inputText}}...on PermissionDecided{approvalId decision decidedBy{actorId name}missingDecisions}...on PermissionClosed{approvalId approvalState}...on StateChanged{previousState state}...on FileChanged{fileCount files{path change}}...on ShellStarted{shellId command}...on ShellEnded{shellId command endReason exitCode signal}...on ErrorRaised{severity phase message detail retryAt}...on TodoChanged{todos{todoId title status assignee notes}}...on TokensUsed{totalTokens costUsd}...on Done{reason messageIds}}}";
+export const CHILD_DOCUMENT = "subscription Child($agentId:ID!$since:Cursor){timeline(agentIds:[$agentId]since:$since kinds:[TOOL_START TOOL_WAITING TOOL_END AGENT_SPAWNED AGENT_RETURNED PERMISSION_REQUIRED PERMISSION_DECIDED PERMISSION_CLOSED DONE STATE_CHANGED]){...ConversationPage}}fragment ConversationPage on TimelinePage{cursor caughtUp outage{since bufferedEvents}events{__typename cursor ...on MessageReceived{messageId text sentBy{actorId name}}...on ReminderSent{messageId content sentBy{actorId name}}...on MessageWithdrawn{messageId}...on BlockEvent{step block}...on ChunkEvent{delta}...on BlockEndEvent{text aborted}...on ToolEvent{call{callId name state inputPreview output durationMs cachedFrom}}...on ToolWaiting{waitsFor dueAt toolCall{input}}...on ToolCustomEvent{callId eventType eventData}...on ChildEvent{callId childId}...on AgentSpawned{templateId description isBackground}...on AgentReturned{outcome answer}...on PermissionRequired{request{approvalId kind inputHash reason risk host port call{name}}approval{inputText}}...on PermissionDecided{approvalId decision decidedBy{actorId name}missingDecisions}...on PermissionClosed{approvalId approvalState}...on StateChanged{previousState state}...on FileChanged{fileCount files{path change}}...on ShellStarted{shellId command}...on ShellEnded{shellId command endReason exitCode signal}...on ErrorRaised{severity phase message detail retryAt}...on TodoChanged{todos{todoId title status assignee notes}}...on TokensUsed{totalTokens costUsd}...on Done{reason messageIds}}}";
