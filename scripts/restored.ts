@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { connectedServers, type ConnectedServer } from "../src/db/connected-servers.ts";
 import { openDatabase } from "../src/db/database.ts";
 import type { Statement } from "../src/db/sql.ts";
-import { POSITION } from "../src/events/log-page.ts";
+import { POSITION } from "../src/events/log-statements.ts";
 import { readEnvironment } from "../src/config/environment.ts";
 import { command } from "./command.ts";
 

@@ -1,6 +1,6 @@
 import type { Sql, Statement } from "../db/sql.ts";
 import type { EventKind, TimelineEvent } from "../events/event.ts";
-import { POSITION } from "../events/log-page.ts";
+import { POSITION } from "../events/log-statements.ts";
 
 export type Consumer = {
   /** Identifies its offset, and stays the same across restarts. */

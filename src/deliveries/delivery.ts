@@ -114,7 +114,7 @@ export class Delivery {
   /** Continues to read while the window has room, so that a failing event does not block the others. */
   async #deliverAll(): Promise<void> {
     const { kinds, concurrency } = this.#consumer;
-    const scope = { tenant: this.#tenant, agentIds: null, createdBy: null, channels: CHANNELS, kinds };
+    const scope = { tenant: this.#tenant, agentIds: null, withDescendants: false, createdBy: null, channels: CHANNELS, kinds };
     let isAtHead = false;
     while (!this.#stop.aborted) {
       if (this.#failure !== null) throw this.#failure;

@@ -45,6 +45,7 @@ export type EncodedEvent = {
 export type EventRow = {
   readonly agent_id: string | null;
   readonly created_by: string | null;
+  readonly ancestors: readonly string[] | null;
   readonly position: string | number | bigint;
   readonly seq: number;
   readonly at: Date;
@@ -134,6 +135,7 @@ function decodeEvent(tenant: string, row: EventRow): TimelineEvent {
     tenant,
     agentId: row.agent_id,
     createdBy: row.created_by,
+    ancestors: row.ancestors ?? [],
     position: Number(row.position),
     seq: row.seq,
     at: row.at,

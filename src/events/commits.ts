@@ -32,7 +32,7 @@ const COMMIT_AGENT: Statement<
   ]
 > = {
   name: "commit_change",
-  text: "SELECT base_seq, base_position, signal FROM commit_change($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+  text: "SELECT base_seq, base_position, signal, ancestors FROM commit_change($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
 };
 
 export type AgentCommitServices = Pick<TenantCommitServices, "tries" | "write"> & {
@@ -65,7 +65,7 @@ export async function commitAgent(
     if (place === undefined) throw new Error("commit_change answered no row");
     const base = Number(place.base_position);
     const events = part.events.map((event, index) =>
-      placedEvent(tenant, part, event, base + index + 1, place.base_seq + index + 1),
+      placedEvent(tenant, { ...part, ancestors: place.ancestors ?? [] }, event, base + index + 1, place.base_seq + index + 1),
     );
     services.announce(events);
     return { outcome: "COMMITTED", events, position: events.at(-1)?.position ?? null, signal: place.signal };
@@ -131,7 +131,7 @@ export type TenantCommitServices = {
 };
 
 /** Events without an agent: readers restricted to their own agents do not see them. */
-const OF_TENANT = { agentId: null, createdBy: null };
+const OF_TENANT = { agentId: null, createdBy: null, ancestors: [] };
 
 export async function commitTenant(
   { tries, write, announce }: TenantCommitServices,

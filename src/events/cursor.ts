@@ -87,6 +87,8 @@ export type Scope = {
   readonly tenant: string;
   /** Null for all agents, and for events of the tenant itself. */
   readonly agentIds: readonly string[] | null;
+  /** True if events of all agents below those count, too. */
+  readonly withDescendants: boolean;
   readonly createdBy: string | null;
   readonly channels: readonly Channel[];
   readonly kinds: readonly EventKind[] | null;
@@ -95,11 +97,17 @@ export type Scope = {
 export function inScope(scope: Scope, event: TimelineEvent): boolean {
   return (
     event.tenant === scope.tenant &&
-    (scope.agentIds === null || (event.agentId !== null && scope.agentIds.includes(event.agentId))) &&
+    isOfAgents(scope, event) &&
     (scope.createdBy === null || scope.createdBy === event.createdBy) &&
     scope.channels.includes(event.channel) &&
     (scope.kinds === null || scope.kinds.includes(event.body.kind))
   );
+}
+
+function isOfAgents({ agentIds, withDescendants }: Scope, { agentId, ancestors }: TimelineEvent): boolean {
+  if (agentIds === null) return true;
+  if (agentId === null) return false;
+  return agentIds.includes(agentId) || (withDescendants && ancestors.some((id) => agentIds.includes(id)));
 }
 
 const keys = new WeakMap<Scope, string>();
@@ -107,10 +115,11 @@ const keys = new WeakMap<Scope, string>();
 export function scopeKey(scope: Scope): string {
   const known = keys.get(scope);
   if (known !== undefined) return known;
-  const { tenant, agentIds, createdBy, channels, kinds } = scope;
+  const { tenant, agentIds, withDescendants, createdBy, channels, kinds } = scope;
   const key = JSON.stringify([
     tenant,
     agentIds === null ? null : [...agentIds].toSorted(),
+    withDescendants,
     createdBy,
     [...channels].toSorted(),
     kinds === null ? null : [...kinds].toSorted(),

@@ -305,6 +305,8 @@ export type TimelineEvent = {
   readonly agentId: string | null;
   /** The creator of the agent: what a reader who may only see their own agents is checked against. Null for an event of the tenant itself, which such a reader never sees. */
   readonly createdBy: string | null;
+  /** Ids of the agents above the agent, the first of its tree first. */
+  readonly ancestors: readonly string[];
   /** Place in the tenant's log, from 1, without gaps. */
   readonly position: number;
   /** Place among the events of the agent, or of the tenant itself, from 1, without gaps. */

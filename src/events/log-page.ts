@@ -1,7 +1,20 @@
-import type { Sql, Statement } from "../db/sql.ts";
+import type { Sql } from "../db/sql.ts";
 import { decodeKnownEvent, type EventRow } from "./codec.ts";
 import { type LogHead, inScope, type Scope } from "./cursor.ts";
 import type { TimelineEvent } from "./event.ts";
+import {
+  OPEN_ROWS,
+  openStatement,
+  PAGE,
+  pageStatement,
+  type PageRow,
+  pastStatement,
+  READ_AGENT,
+  READ_AGENT_PAST,
+  READ_HEAD,
+  READ_HEADS,
+  READ_PLACE_AT,
+} from "./log-statements.ts";
 
 /** A failover lost commits of a tenant's log. It is neither read nor written before an operator confirms it. */
 export class CommitsLost extends Error {
@@ -25,140 +38,15 @@ export type StorageOutage = { readonly since: Date; readonly bufferedEvents: num
 /** A page as it was read; `leftOut` counts rows with kinds of newer versions. */
 export type FoundPage = Omit<LogPage, "outage"> & { readonly leftOut: number };
 
-type HeadRow = { log_id: string; epoch: string; lost_at: Date | null; floor: string | number };
-type PageRow = Partial<EventRow> & HeadRow & { head: string | number; found?: string | number };
-
-const PAGE = { rows: 500, positions: 5_000, bytes: 256 * 1024 };
-
-const COLUMNS = "e.agent_id, e.position, e.seq, e.at, e.channel, e.kind, e.payload";
-/**
- * The last position of the log of a row `l` of tenant_log: that of its newest event, at least its floor.
- * `append_events` gives positions by the same rule.
- */
-export const POSITION = "greatest(l.floor, (SELECT max(h.position) FROM event h WHERE h.tenant = l.tenant))";
-const LOG = `SELECT l.tenant, coalesce(l.log_id, l.tenant) AS log_id, l.epoch, l.lost_at, l.floor, ${POSITION} AS position FROM tenant_log l WHERE l.tenant = $1`;
-/** Of a materialized `log`: otherwise the position would be computed for every row of the page. */
-const HEAD = "log.position AS head, log.log_id, log.epoch, log.lost_at, log.floor";
-const BEFORE = (size: string, direction: Direction): string => `sum(${size}) OVER (ORDER BY r.position ${direction}) - ${size}`;
-/**
- * The first rows, or the last for `DESC`, up to the page's bytes, each with the number of rows. Stored sizes are known
- * without reading payloads. Only payloads that may fit are read, and then counted as text.
- */
-const BOUNDED = (rows: string, direction: Direction): string =>
-  `SELECT * FROM (SELECT r.*, ${BEFORE("octet_length(r.payload)", direction)} AS before
-    FROM (SELECT r.agent_id, r.position, r.seq, r.at, r.channel, r.kind, r.found, r.payload::text AS payload
-      FROM (SELECT r.*, count(*) OVER () AS found, ${BEFORE("pg_column_size(r.payload)", direction)} AS stored FROM (${rows}) r) r
-      WHERE r.stored < ${PAGE.bytes}) r) r WHERE r.before < ${PAGE.bytes}`;
-type Direction = "ASC" | "DESC";
-type TenantValues = [
-  tenant: string,
-  after: number,
-  channels: readonly string[],
-  kinds: readonly string[] | null,
-  createdBy: string | null,
-  agentIds: readonly string[] | null,
-];
-const PAGE_OF = (rows: string, direction: Direction): string =>
-  `WITH log AS MATERIALIZED (${LOG}) SELECT ${HEAD}, e.*, a.created_by
-    FROM log LEFT JOIN LATERAL (${BOUNDED(rows, direction)}) e ON true
-    LEFT JOIN agent a ON a.id = e.agent_id ORDER BY e.position`;
-/** Events of approvals are few, and have their own index for readers of nothing else. */
-const CONTROL_ALONE = "AND e.channel = 'CONTROL'";
-const OF_TENANT = (places: string, direction: Direction, alone: typeof CONTROL_ALONE | "" = ""): string =>
-  PAGE_OF(
-    `SELECT ${COLUMNS} FROM event e WHERE e.tenant = $1 AND ${places} ${alone}
-        AND e.channel = ANY ($3) AND ($4::text[] IS NULL OR e.kind = ANY ($4))
-        AND ($5::text IS NULL OR e.agent_id IN (SELECT id FROM agent WHERE tenant = $1 AND created_by = $5))
-        AND ($6::text[] IS NULL OR e.agent_id = ANY ($6))
-      ORDER BY e.position ${direction} LIMIT ${PAGE.rows}`,
-    direction,
-  );
-/** The agent's rows are limited first and filtered afterwards, so that a read is bounded for every filter. */
-const OF_AGENT = (end: string, direction: Direction): string =>
-  PAGE_OF(
-    `SELECT ${COLUMNS} FROM event e
-      WHERE e.agent_id = $2 AND e.tenant = $1 AND e.position > $3 AND e.position <= ${end} ORDER BY e.position ${direction} LIMIT ${PAGE.rows}`,
-    direction,
-  );
-const NEXT_PLACES = `e.position > $2 AND e.position <= least(log.position, $2::bigint + ${PAGE.positions})`;
-const PAST_PLACES = `e.position > greatest($2, $7::bigint - ${PAGE.positions}) AND e.position <= $7`;
-const READ_TENANT: Statement<PageRow, TenantValues> = { name: "read_tenant", text: OF_TENANT(NEXT_PLACES, "ASC") };
-const READ_CONTROL: Statement<PageRow, TenantValues> = {
-  name: "read_control",
-  text: OF_TENANT(NEXT_PLACES, "ASC", CONTROL_ALONE),
-};
-const READ_TENANT_PAST: Statement<PageRow, [...TenantValues, upTo: number]> = {
-  name: "read_tenant_past",
-  text: OF_TENANT(PAST_PLACES, "DESC"),
-};
-const READ_CONTROL_PAST: Statement<PageRow, [...TenantValues, upTo: number]> = {
-  name: "read_control_past",
-  text: OF_TENANT(PAST_PLACES, "DESC", CONTROL_ALONE),
-};
-const READ_AGENT: Statement<PageRow, [tenant: string, agentId: string, after: number]> = {
-  name: "read_agent",
-  text: OF_AGENT("log.position", "ASC"),
-};
-const READ_AGENT_PAST: Statement<PageRow, [tenant: string, agentId: string, after: number, upTo: number]> = {
-  name: "read_agent_past",
-  text: OF_AGENT("$4", "DESC"),
-};
-/** The rows of a page of open requests: each may be as large as an event. */
-const OPEN_ROWS = 20;
-/** The next PERMISSION_REQUIRED events of open approvals, up to a moment, and the head, in one snapshot. */
-const READ_OPEN: Statement<
-  PageRow,
-  [tenant: string, agentIds: readonly string[] | null, createdBy: string | null, after: number, moment: number | null]
-> = {
-  name: "read_open",
-  text: `WITH log AS MATERIALIZED (${LOG}) SELECT ${HEAD}, e.*
-    FROM log LEFT JOIN LATERAL (SELECT ${COLUMNS}::text AS payload, a.created_by FROM approval p JOIN agent a ON a.id = p.agent_id
-      JOIN event e ON e.kind = 'PERMISSION_REQUIRED' AND e.payload #>> '{request,approvalId}' = p.id
-      WHERE p.tenant = $1 AND p.state = 'PENDING' AND ($2::text[] IS NULL OR p.agent_id = ANY ($2)) AND ($3::text IS NULL OR a.created_by = $3)
-        AND e.position > $4 AND ($5::bigint IS NULL OR e.position <= $5)
-      ORDER BY e.position LIMIT ${OPEN_ROWS}) e ON true ORDER BY e.position`,
-};
-const READ_HEAD: Statement<PageRow, [tenant: string]> = {
-  name: "read_head",
-  text: `WITH log AS MATERIALIZED (${LOG}) SELECT ${HEAD} FROM log`,
-};
-/**
- * The position before the first event at or after a time, found by bisection: events up to `low` are earlier, events
- * after `high` are not. A position without an event (removed by retention) is passed to the next one.
- */
-const READ_PLACE_AT: Statement<PageRow & { place: string | number }, [tenant: string, time: Date]> = {
-  name: "read_place_at",
-  text: `WITH RECURSIVE log AS MATERIALIZED (${LOG}), search(low, high) AS (
-      SELECT floor::bigint, position::bigint FROM log
-      UNION ALL
-      SELECT CASE WHEN e.at < $2 THEN e.position ELSE s.low END, CASE WHEN e.at < $2 THEN s.high ELSE (s.low + s.high) / 2 END
-      FROM search s LEFT JOIN LATERAL (SELECT e.position, e.at FROM event e
-        WHERE e.tenant = $1 AND e.position > (s.low + s.high) / 2 AND e.position <= s.high ORDER BY e.position LIMIT 1) e ON true
-      WHERE s.low < s.high
-    ) SELECT ${HEAD}, s.low AS place FROM log, search s WHERE s.low = s.high`,
-};
-const READ_HEADS: Statement<{ tenant: string; position: string }, [tenants: readonly string[]]> = {
-  name: "read_heads",
-  text: `SELECT l.tenant, ${POSITION} AS position FROM tenant_log l WHERE l.tenant = ANY ($1)`,
-};
-
 /**
  * The tenant's next events after `after`, or the agent's for a scope of one agent, filtered by channel and kind.
  * Bounded in rows, positions and bytes; one statement, one snapshot.
  */
 export async function readPage(sql: Sql, scope: Scope, after: number): Promise<FoundPage> {
   const { tenant, agentIds, createdBy, channels, kinds } = scope;
-  const [only] = agentIds ?? [];
-  if (only !== undefined && agentIds?.length === 1)
-    return foundPage(tenant, await sql.query(READ_AGENT, [tenant, only, after]), after, Infinity);
-  const rows = await sql.query(isControlAlone(scope) ? READ_CONTROL : READ_TENANT, [
-    tenant,
-    after,
-    channels,
-    kinds,
-    createdBy,
-    agentIds,
-  ]);
+  const only = onlyAgent(scope);
+  if (only !== null) return foundPage(tenant, await sql.query(READ_AGENT, [tenant, only, after]), after, Infinity);
+  const rows = await sql.query(pageStatement(scope), [tenant, after, channels, kinds, createdBy, agentIds]);
   return foundPage(scope.tenant, rows, after, PAGE.positions);
 }
 
@@ -197,21 +85,20 @@ export async function readPast(sql: Sql, { scope, after, upTo, most }: PastReque
 
 async function readPastPage(sql: Sql, scope: Scope, after: number, upTo: number): Promise<PastPage> {
   const { tenant, agentIds, createdBy, channels, kinds } = scope;
-  const [only] = agentIds ?? [];
-  if (only !== undefined && agentIds?.length === 1)
-    return pastPage(tenant, await sql.query(READ_AGENT_PAST, [tenant, only, after, upTo]), after);
-  const statement = isControlAlone(scope) ? READ_CONTROL_PAST : READ_TENANT_PAST;
-  const rows = await sql.query(statement, [tenant, after, channels, kinds, createdBy, agentIds, upTo]);
+  const only = onlyAgent(scope);
+  if (only !== null) return pastPage(tenant, await sql.query(READ_AGENT_PAST, [tenant, only, after, upTo]), after);
+  const rows = await sql.query(pastStatement(scope), [tenant, after, channels, kinds, createdBy, agentIds, upTo]);
   return pastPage(tenant, rows, Math.max(after, upTo - PAGE.positions));
 }
 
-function isControlAlone({ channels }: Scope): boolean {
-  return channels.every((channel) => channel === "CONTROL");
+/** The agent of a scope of one; null for every other scope. */
+function onlyAgent({ agentIds, withDescendants }: Scope): string | null {
+  return agentIds?.length === 1 && !withDescendants ? (agentIds[0] ?? null) : null;
 }
 
 /** The PERMISSION_REQUIRED events of open approvals after `after`, up to `moment` (null: the present), in order. */
 export async function readOpenPage(sql: Sql, scope: Scope, after: number, moment: number | null): Promise<FoundPage> {
-  const rows = await sql.query(READ_OPEN, [scope.tenant, scope.agentIds, scope.createdBy, after, moment]);
+  const rows = await sql.query(openStatement(scope), [scope.tenant, scope.agentIds, scope.createdBy, after, moment]);
   const head = headOf(scope.tenant, rows);
   const found = rows.filter(isEventRow);
   const covered = found.length < OPEN_ROWS ? (moment ?? head.position) : Number(found.at(-1)?.position ?? after);

@@ -51,9 +51,15 @@ const APPEND: Statement<
   ]
 > = {
   name: "append_events",
-  text: "SELECT agent, fenced, base_seq, base_position FROM append_events($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+  text: "SELECT agent, fenced, base_seq, base_position, ancestors FROM append_events($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
 };
-type Placement = { agent: string; fenced: boolean | null; base_seq: number; base_position: string | number };
+type Placement = {
+  agent: string;
+  fenced: boolean | null;
+  base_seq: number;
+  base_position: string | number;
+  ancestors: readonly string[] | null;
+};
 
 /**
  * The event log of all tenants: one durable sequence of events a tenant, gap-free and in commit order (invariants 1 to
@@ -179,7 +185,13 @@ export class EventLog {
       if (place === undefined || place.fenced === true) return { outcome: "FENCED" };
       if (place.fenced === null) return { outcome: "LOCKED" };
       const events = (encoded[number] ?? []).map((event, index) =>
-        placedEvent(tenant, part, event, position + index + 1, place.base_seq + index + 1),
+        placedEvent(
+          tenant,
+          { ...part, ancestors: place.ancestors ?? [] },
+          event,
+          position + index + 1,
+          place.base_seq + index + 1,
+        ),
       );
       position += events.length;
       return { outcome: "COMMITTED", events };

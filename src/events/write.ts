@@ -149,7 +149,7 @@ function timesOf(encoded: readonly EncodedEvent[]): readonly string[] {
 
 export function placedEvent(
   tenant: string,
-  part: Pick<TimelineEvent, "agentId" | "createdBy">,
+  part: Pick<TimelineEvent, "agentId" | "createdBy" | "ancestors">,
   encoded: EncodedEvent,
   position: number,
   seq: number,
@@ -158,6 +158,7 @@ export function placedEvent(
     tenant,
     agentId: part.agentId,
     createdBy: part.createdBy,
+    ancestors: part.ancestors,
     position,
     seq,
     at: encoded.at,

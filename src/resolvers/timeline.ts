@@ -42,6 +42,7 @@ export type TimelinePage = {
 
 export type TimelineArguments = {
   readonly agentIds?: readonly string[] | null | undefined;
+  readonly withDescendants?: boolean | null | undefined;
   readonly channels?: readonly Channel[] | null | undefined;
   readonly kinds?: readonly EventKind[] | null | undefined;
   readonly since?: string | null | undefined;
@@ -177,6 +178,8 @@ async function scopeOf(context: Context, args: TimelineArguments): Promise<Scope
   return {
     tenant: actor.tenant,
     agentIds: args.agentIds ? await visibleIds(context, args.agentIds) : null,
+    // Of all agents, those below are among them.
+    withDescendants: args.withDescendants === true && Boolean(args.agentIds),
     createdBy: visibleCreator(actor),
     channels: channels ? [...new Set(channels)] : CHANNELS,
     kinds: kinds ? [...new Set(kinds)] : null,

@@ -28,7 +28,7 @@ import { DEFAULT_PAGE, MAX_PAGE } from "../resolvers/connection.ts";
 /** Entries assumed for a list without a page size. */
 const USUAL_ENTRIES = 10;
 /** Events assumed for a page of a subscription; many have fewer. */
-const USUAL_EVENTS = 20;
+export const USUAL_EVENTS = 20;
 /** The price of a mutation without its payload: it writes, and may start an agent. */
 const MUTATION = 10;
 

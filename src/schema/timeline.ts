@@ -11,7 +11,8 @@ import {
 import { builder } from "./builder.ts";
 import { Channel, EventKind } from "./events/enums.ts";
 import { TimelineEvent } from "./events/event.ts";
-import { sizeOf } from "./price.ts";
+import { sizeOf, USUAL_EVENTS } from "./price.ts";
+import { MOST_CHILDREN } from "../resolvers/agent.ts";
 
 const StorageOutage = builder.objectRef<Outage>("StorageOutage").implement({
   description: "An outage of the database: events wait to be committed.",
@@ -48,6 +49,17 @@ const TimelinePage = builder.objectRef<Page>("TimelinePage").implement({
   }),
 });
 
+type TreeArguments = { readonly agentIds?: unknown; readonly agentId?: unknown; readonly withDescendants?: unknown };
+
+/** The price of the agents below those that are named: a page reads which there are. */
+function treesOf({ agentIds, agentId, withDescendants }: TreeArguments): number {
+  if (withDescendants !== true) return 0;
+  const named = Array.isArray(agentIds) ? agentIds.length : Number(typeof agentId === "string");
+  return named * MOST_CHILDREN;
+}
+
+const DESCENDANTS =
+  "True for the agents and all agents below them. A child's events come after the AGENT_SPAWNED of its parent. Without an agent it has no effect.";
 const SINCE = "Deliver every event after this cursor. If omitted, start with new events.";
 const KINDS = "Only these kinds. All kinds if omitted.";
 const UNTIL = "End the stream after the first event of one of these kinds. If omitted, it does not end.";
@@ -55,10 +67,11 @@ const UNTIL = "End the stream after the first event of one of these kinds. If om
 builder.queryField("timeline", (t) =>
   t.field({
     type: TimelinePage,
-    complexity: (sizes) => ({ field: 1, multiplier: sizeOf(sizes, MAX_EVENTS, MAX_EVENTS) }),
+    complexity: (args) => ({ field: 1 + treesOf(args), multiplier: sizeOf(args, MAX_EVENTS, MAX_EVENTS) }),
     description: "Events of one or more planes, by polling. Reads forwards from `since`, or backwards with `last` and `to`.",
     args: {
       agentIds: t.arg.idList({ description: "Only these agents, at most 100. If omitted, all agents that the viewer may see." }),
+      withDescendants: t.arg.boolean({ defaultValue: false, description: DESCENDANTS }),
       channels: t.arg({ type: [Channel], description: "Only these planes. All planes if omitted." }),
       kinds: t.arg({ type: [EventKind], description: KINDS }),
       since: t.arg({ type: "Cursor", description: "Only events after this cursor. The earliest event kept if omitted." }),
@@ -92,9 +105,11 @@ builder.queryField("cursorAt", (t) =>
 builder.subscriptionField("progress", (t) =>
   t.field({
     type: TimelinePage,
+    complexity: (args) => ({ field: 1 + treesOf(args), multiplier: USUAL_EVENTS }),
     description: "Events of the PROGRESS plane of one agent.",
     args: {
       agentId: t.arg.id({ required: true, description: "`id` of the agent." }),
+      withDescendants: t.arg.boolean({ defaultValue: false, description: DESCENDANTS }),
       since: t.arg({ type: "Cursor", description: SINCE }),
       kinds: t.arg({ type: [EventKind], description: KINDS }),
       until: t.arg({ type: [EventKind], description: UNTIL }),
@@ -107,9 +122,11 @@ builder.subscriptionField("progress", (t) =>
 builder.subscriptionField("control", (t) =>
   t.field({
     type: TimelinePage,
+    complexity: (args) => ({ field: 1 + treesOf(args), multiplier: USUAL_EVENTS }),
     description: "Events of the CONTROL plane: approvals and decisions. Without `since`, pending approvals are delivered first.",
     args: {
       agentId: t.arg.id({ description: "`id` of one agent. If omitted, all agents that the viewer may see." }),
+      withDescendants: t.arg.boolean({ defaultValue: false, description: DESCENDANTS }),
       since: t.arg({ type: "Cursor", description: SINCE }),
       kinds: t.arg({ type: [EventKind], description: KINDS }),
       until: t.arg({ type: [EventKind], description: UNTIL }),
@@ -122,9 +139,11 @@ builder.subscriptionField("control", (t) =>
 builder.subscriptionField("monitor", (t) =>
   t.field({
     type: TimelinePage,
+    complexity: (args) => ({ field: 1 + treesOf(args), multiplier: USUAL_EVENTS }),
     description: "Events of the MONITOR plane for operators, audit and BI, including those of the tenant itself.",
     args: {
       agentId: t.arg.id({ description: "`id` of one agent. If omitted, all agents that the viewer may see." }),
+      withDescendants: t.arg.boolean({ defaultValue: false, description: DESCENDANTS }),
       since: t.arg({ type: "Cursor", description: SINCE }),
       kinds: t.arg({ type: [EventKind], description: KINDS }),
       until: t.arg({ type: [EventKind], description: UNTIL }),
@@ -137,9 +156,11 @@ builder.subscriptionField("monitor", (t) =>
 builder.subscriptionField("timeline", (t) =>
   t.field({
     type: TimelinePage,
+    complexity: (args) => ({ field: 1 + treesOf(args), multiplier: USUAL_EVENTS }),
     description: "Events of several planes and agents, in one order.",
     args: {
       agentIds: t.arg.idList({ description: "Only these agents, at most 100. If omitted, all agents that the viewer may see." }),
+      withDescendants: t.arg.boolean({ defaultValue: false, description: DESCENDANTS }),
       channels: t.arg({ type: [Channel], description: "Only these planes. All planes if omitted." }),
       since: t.arg({ type: "Cursor", description: SINCE }),
       kinds: t.arg({ type: [EventKind], description: KINDS }),

@@ -1,83 +1,12 @@
 import { describe, expect, it } from "vitest";
-import {
-  AgentsDocument,
-  ArchiveAgentDocument,
-  DecideApprovalDocument,
-  InterruptAgentDocument,
-  TreeDocument,
-  type TreeQuery,
-} from "../generated/documents.ts";
-import type { ModelEvent, ModelRequest } from "../../src/agent/models/model.ts";
+import { AgentsDocument, ArchiveAgentDocument, DecideApprovalDocument, InterruptAgentDocument } from "../generated/documents.ts";
 import type { TemplateConfig } from "../../src/triplane.ts";
 import { ACTORS, PEOPLE } from "../support/office.ts";
 import { startTestApp } from "../support/app.ts";
 import { connect, ofType, textOf, type TestClient } from "../support/client.ts";
-import { callsWith, hangsAfter, says, type playedModel } from "../support/models.ts";
+import { callsWith, hangsAfter, says } from "../support/models.ts";
+import { lead, task, team, teamModel, treeOf, until, worker, type Player } from "../support/team.ts";
 import { ownTool } from "../support/tools.ts";
-
-type Player = (request: ModelRequest) => AsyncIterable<ModelEvent>;
-
-/** A model that answers each kind of agent, known by its system prompt, in the order of that kind's calls. */
-function teamModel(players: Readonly<Record<string, readonly Player[]>>): ReturnType<typeof playedModel> {
-  const calls: { request: ModelRequest; signal: AbortSignal }[] = [];
-  const made = new Map<string, number>();
-  return {
-    name: "played by the test",
-    price: null,
-    calls,
-    stream(request, signal) {
-      calls.push({ request, signal });
-      const own = players[request.system] ?? [];
-      const nth = made.get(request.system) ?? 0;
-      made.set(request.system, nth + 1);
-      const player = own[Math.min(nth, own.length - 1)];
-      if (player === undefined) throw new Error(`the test has no player for ${request.system}`);
-      return player(request);
-    },
-  };
-}
-
-const lead: Partial<TemplateConfig> = {
-  systemPrompt: "lead",
-  model: "test",
-  selfApproval: true,
-  subagents: { templates: ["worker"] },
-  permission: { mode: "auto" },
-};
-const worker: Partial<TemplateConfig> = { systemPrompt: "worker", model: "test", permission: { mode: "auto" } };
-
-const task = (input: object = {}): readonly [string, object] => [
-  "task_run",
-  { description: "count", prompt: "Count the files.", agentTemplateId: "worker", ...input },
-];
-
-/** A server with these templates, an agent of `assistant`, and a message that begins. */
-async function team(
-  players: Readonly<Record<string, readonly Player[]>>,
-  templates: Readonly<Record<string, Partial<TemplateConfig>>> = { assistant: lead, worker },
-  tools: Parameters<typeof startTestApp>[0] extends infer _ ? readonly ReturnType<typeof ownTool>[] : never = [],
-) {
-  const model = teamModel(players);
-  const app = await startTestApp({
-    model,
-    config: { templates: templates as Record<string, TemplateConfig>, tools: [...tools] },
-  });
-  const client = connect(app.url);
-  const agent = await client.createAgent();
-  await client.send(agent.id, "go");
-  return { app, client, agent, model };
-}
-
-const treeOf = async (client: TestClient, id: string) => {
-  const { agent } = await client.get(TreeDocument, { id });
-  if (agent === null) throw new Error("there is no such agent");
-  return agent;
-};
-
-async function until(client: TestClient, id: string, isSo: (tree: NonNullable<TreeQuery["agent"]>) => boolean) {
-  await expect.poll(async () => isSo(await treeOf(client, id)), { timeout: 10_000 }).toBe(true);
-  return treeOf(client, id);
-}
 
 describe("task_run", () => {
   it("starts a child that sees only its prompt, waits for it, and returns its answer", async () => {

@@ -8,7 +8,7 @@ import { overWebSocket } from "../../clients/src/websocket.ts";
 import { InterruptAgentDocument } from "../generated/documents.ts";
 import { connect, type TestClient } from "../support/client.ts";
 import { cuttingProxy } from "../support/cutting-proxy.ts";
-import { startTeam } from "../support/team.ts";
+import { startTeam } from "../support/scripted-team.ts";
 import { ownTool } from "../support/tools.ts";
 
 /** A page of a frontend without a framework: the conversation of an agent, and the tree below it. */

@@ -8,7 +8,7 @@ import { runFile } from "../support/process.ts";
 
 /** Statements of people and followers. They run on connections of their own, on which PostgreSQL plans as it likes. */
 const OF_READERS =
-  /^(read_((tenant|control|agent)(_past)?|(open|head|place|calls|usage|standstills|fork|judged).*)|count_fork_points|block_text|blocks_of_open_step)$/;
+  /^(read_((tenant|control|agent)(_past)?|(open|head|place|calls|usage|standstills|fork|judged|tree).*)|count_fork_points|block_text|blocks_of_open_step)$/;
 
 /** The state of the calls of agent `a`: those of one agent in fifty have failed. */
 const STATE = "CASE WHEN a % 50 = 0 THEN 'FAILED' ELSE 'COMPLETED' END::tool_call_state";
@@ -21,6 +21,8 @@ const HISTORY = (agents: number): readonly string[] => [
   `INSERT INTO tenant_log (tenant, epoch) VALUES ('one', 'e')`,
   `INSERT INTO agent (id, tenant, template_id, model, workspace, created_by, created_by_kind, created_at, last_activity_at, runnable_at, lease_owner, lease_until)
     SELECT 'agent-' || a, 'one', 'assistant', 'm', '/tmp', 'person-' || a % 100, 'USER', now() - a * interval '1 min', now(), CASE WHEN ${IS_AT_WORK} THEN now() END, CASE WHEN ${IS_AT_WORK} THEN 's' END, CASE WHEN ${IS_AT_WORK} THEN now() + interval '15 s' END FROM generate_series(1, ${agents}) a`,
+  `UPDATE agent SET parent_id = 'agent-' || (substr(id, 7)::int - 1), root_id = 'agent-' || (substr(id, 7)::int - 1), ancestors = ARRAY['agent-' || (substr(id, 7)::int - 1)], depth = 1
+    WHERE substr(id, 7)::int % 10 = 5`,
   `INSERT INTO event (tenant, position, agent_id, seq, append_id, channel, kind, payload, at)
     SELECT 'one', (a - 1) * 10 + e, 'agent-' || a, e, CASE WHEN e = 1 THEN gen_random_uuid() END, CASE WHEN e = 9 THEN 'CONTROL' ELSE 'PROGRESS' END, CASE WHEN e = 9 THEN 'PERMISSION_REQUIRED' ELSE 'TEXT_CHUNK' END,
       json_build_object('step', 1, 'block', 0, 'request', json_build_object('approvalId', 'approval-' || a)), now()
@@ -155,6 +157,8 @@ describe("the plans of statements", () => {
       { name: "read_agent_past", values: "('one', 'agent-1', 10, 410)" },
       { name: "read_tenant", values: "('one', 10, '{PROGRESS}', NULL, NULL, NULL)" },
       { name: "read_tenant_past", values: "('one', 10, '{PROGRESS}', NULL, NULL, NULL, 410)" },
+      { name: "read_tree", values: "('one', 10, '{PROGRESS}', NULL, NULL, '{agent-1}')" },
+      { name: "read_tree_past", values: "('one', 10, '{PROGRESS}', NULL, NULL, '{agent-1}', 410)" },
     ]) {
       const text = all.find((statement) => statement.name === name)?.text ?? "";
       await client.query(`PREPARE ${name} AS ${text}`);

@@ -31,6 +31,7 @@ const CLOSED: TimelineEvent = {
   tenant: "one",
   agentId: "agent",
   createdBy: "anna",
+  ancestors: [],
   position: 1,
   seq: 1,
   at: new Date(),

@@ -63,6 +63,10 @@ describe("the price of an operation", () => {
       1 + 7 * 5,
     ],
     ["subscription { timeline { events { cursor } } }", 21],
+    // The agents below each that is named, at most 64 at work.
+    ["{ timeline(agentIds: [1, 2], withDescendants: true, first: 7) { events { cursor } } }", 8 + 2 * 64],
+    ['subscription { control(agentId: "1", withDescendants: true) { events { cursor } } }', 21 + 64],
+    ["subscription { monitor(withDescendants: true) { events { cursor } } }", 21],
     ["{ toolCallStats { __typename } }", 500],
     ["{ toolCallStats { slowest { id agent { id } } } }", 500 + 10 + 10],
     ["{ toolCallStats { slowest(first: 100) { id agent { id } } } }", 500 + 100 + 100],

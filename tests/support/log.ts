@@ -9,7 +9,7 @@ export type RowAgent = { readonly agentId: string; readonly createdBy: string };
 
 /** The whole log of a tenant. */
 export function everything(tenant: string): Scope {
-  return { tenant, agentIds: null, createdBy: null, channels: CHANNELS, kinds: null };
+  return { tenant, agentIds: null, withDescendants: false, createdBy: null, channels: CHANNELS, kinds: null };
 }
 
 /** A text delta that says `delta`. */

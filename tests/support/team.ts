@@ -1,46 +1,77 @@
-import type { Script } from "../../src/agent/models/script.ts";
+import { expect } from "vitest";
+import { TreeDocument, type TreeQuery } from "../generated/documents.ts";
+import type { ModelEvent, ModelRequest } from "../../src/agent/models/model.ts";
 import type { TemplateConfig } from "../../src/triplane.ts";
-import { startTestApp, type TestApp, type TestAppOptions } from "./app.ts";
+import { startTestApp } from "./app.ts";
+import { connect, type TestClient } from "./client.ts";
+import { callsWith, says, type playedModel } from "./models.ts";
+import type { ownTool } from "./tools.ts";
 
-/** One task of a worker: its prompt is the description. */
-const taskOf = (description: string, more: object = {}) => ({
-  tool: "task_run",
-  input: { description, prompt: description, agentTemplateId: "worker", ...more },
-});
+export type Player = (request: ModelRequest) => AsyncIterable<ModelEvent>;
 
-const REPLIES: Script["replies"] = [
-  { when: { user: "^split the work$" }, call: [taskOf("look around"), taskOf("write a.txt"), taskOf("delegate b.txt")] },
-  { when: { user: "^write in the background$" }, call: [taskOf("write c.txt", { background: true })] },
-  { when: { user: "^fail and think$" }, call: [taskOf("fail"), taskOf("think")] },
-  {
-    when: { user: "^(?<count>start 60)$" },
-    call: Array.from({ length: 60 }, (_none, index) => taskOf(`write file-${index}.txt`)),
-  },
-  { when: { user: "^look around" }, say: ["There is a folder."] },
-  { when: { user: "^delegate (?<path>\\S+)" }, call: [taskOf("write {{path}}")] },
-  { when: { user: "^write (?<path>\\S+)" }, call: [{ tool: "fs_write", input: { path: "{{path}}", content: "text" } }] },
-  { when: { user: "^fail" }, say: ["I begin."], fail: "no such model" },
-  { when: { user: "^think" }, call: [{ tool: "think", input: {} }] },
-  { when: { result: "fs_write", isError: false }, say: ["It is written."] },
-  { when: { result: "task_run" }, say: ["A worker said: {{result}}"] },
-  { when: {}, say: ["All is done."] },
+/** A model that answers each kind of agent, known by its system prompt, in the order of that kind's calls. */
+export function teamModel(players: Readonly<Record<string, readonly Player[]>>): ReturnType<typeof playedModel> {
+  const calls: { request: ModelRequest; signal: AbortSignal }[] = [];
+  const made = new Map<string, number>();
+  return {
+    name: "played by the test",
+    price: null,
+    calls,
+    stream(request, signal) {
+      calls.push({ request, signal });
+      const own = players[request.system] ?? [];
+      const nth = made.get(request.system) ?? 0;
+      made.set(request.system, nth + 1);
+      const player = own[Math.min(nth, own.length - 1)];
+      if (player === undefined) throw new Error(`the test has no player for ${request.system}`);
+      return player(request);
+    },
+  };
+}
+
+/** A player that makes these calls in each turn, and then says "End.". */
+export function first(...calls: readonly (readonly [tool: string, input: object])[]): Player {
+  return ({ messages }) => (JSON.stringify(messages.at(-1)).includes("tool_result") ? says("End.") : callsWith(...calls));
+}
+
+export const lead: Partial<TemplateConfig> = {
+  systemPrompt: "lead",
+  model: "test",
+  selfApproval: true,
+  subagents: { templates: ["worker"] },
+  permission: { mode: "auto" },
+};
+export const worker: Partial<TemplateConfig> = { systemPrompt: "worker", model: "test", permission: { mode: "auto" } };
+
+export const task = (input: object = {}): readonly [string, object] => [
+  "task_run",
+  { description: "count", prompt: "Count the files.", agentTemplateId: "worker", ...input },
 ];
 
-const TEMPLATES: Readonly<Record<string, TemplateConfig>> = {
-  assistant: {
-    systemPrompt: "You lead.",
-    model: "test",
-    selfApproval: true,
-    permission: { mode: "auto" },
-    subagents: { templates: ["worker"], depth: 2, atOnce: 64 },
-  },
-  worker: { systemPrompt: "You work.", model: "test", selfApproval: true, subagents: { templates: ["worker"] } },
+/** A server with these templates, an agent of `assistant`, and a message that begins. */
+export async function team(
+  players: Readonly<Record<string, readonly Player[]>>,
+  templates: Readonly<Record<string, Partial<TemplateConfig>>> = { assistant: lead, worker },
+  tools: Parameters<typeof startTestApp>[0] extends infer _ ? readonly ReturnType<typeof ownTool>[] : never = [],
+) {
+  const model = teamModel(players);
+  const app = await startTestApp({
+    model,
+    config: { templates: templates as Record<string, TemplateConfig>, tools: [...tools] },
+  });
+  const client = connect(app.url);
+  const agent = await client.createAgent();
+  await client.send(agent.id, "go");
+  return { app, client, agent, model };
+}
+
+export const treeOf = async (client: TestClient, id: string) => {
+  const { agent } = await client.get(TreeDocument, { id });
+  if (agent === null) throw new Error("there is no such agent");
+  return agent;
 };
 
-/**
- * A server with a lead (`assistant`) and workers, which ask before they write. A worker that is to think calls the tool
- * `think`, which a test gives.
- */
-export function startTeam(options: TestAppOptions = {}): Promise<TestApp> {
-  return startTestApp({ ...options, script: { replies: REPLIES }, config: { templates: TEMPLATES, ...options.config } });
+export async function until(client: TestClient, id: string, isSo: (tree: NonNullable<TreeQuery["agent"]>) => boolean) {
+  await expect.poll(async () => isSo(await treeOf(client, id)), { timeout: 10_000 }).toBe(true);
+  return treeOf(client, id);
 }

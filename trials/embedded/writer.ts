@@ -13,7 +13,10 @@ const database = await openDatabase({ kind: "embedded", folder });
 const log = new EventLog(database.sql);
 await log.begin("trial");
 for (let after = 0; ;) {
-  const page = await log.read({ tenant: "trial", agentIds: null, createdBy: null, channels: CHANNELS, kinds: null }, after);
+  const page = await log.read(
+    { tenant: "trial", agentIds: null, withDescendants: false, createdBy: null, channels: CHANNELS, kinds: null },
+    after,
+  );
   for (const { position, body } of page.events)
     console.log(`has ${position} ${body.kind === "TEXT_CHUNK" ? body.delta : body.kind}`);
   if (page.covered === page.head.position) break;

@@ -23,7 +23,7 @@ const silent = { tell: () => {}, warn: () => {}, error: () => {} };
 const log = new EventLog(openPools({ url, connections: 2, version: TRIAL_VERSION }).reads);
 const tails = new Tails(log, new PostgresBell(url, TRIAL_VERSION, `reader ${process.pid}`, silent), silent);
 console.log("ready");
-const scope = { tenant: "trial", agentIds: null, createdBy: null, channels: CHANNELS, kinds: null };
+const scope = { tenant: "trial", agentIds: null, withDescendants: false, createdBy: null, channels: CHANNELS, kinds: null };
 const feeds = new Feeds(tails);
 const encoder: Encoder = {
   asks: null,

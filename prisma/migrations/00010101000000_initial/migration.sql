@@ -79,6 +79,7 @@ CREATE TABLE "agent" (
     "parent_call_id" TEXT,
     "depth" INTEGER NOT NULL DEFAULT 0,
     "root_id" TEXT,
+    "ancestors" TEXT[] DEFAULT ARRAY[]::TEXT[],
     "lineage" JSON,
     "forked_at" INTEGER,
 
@@ -686,7 +687,7 @@ INSERT INTO "signing_key" ("name", "key") VALUES
 -- Appends events of one or several agents of a tenant, in the order in which they are given.
 --
 -- Answers a row an agent: whether it was fenced, the seq before its first event, and the position before the first event
--- of its events. A fenced agent's events are not written; the others' are. `fenced` is null for an agent whose row another
+-- of its events, and the agents above it. A fenced agent's events are not written; the others' are. `fenced` is null for an agent whose row another
 -- transaction holds: its events were not written either, and may be appended again, with the same p_append. So a row that
 -- is locked for long concerns its agent only (invariant 13).
 --
@@ -716,7 +717,7 @@ CREATE OR REPLACE FUNCTION append_events(
   p_payloads text[],
   p_ats timestamptz[]
 )
-RETURNS TABLE (agent text, fenced boolean, base_seq int, base_position bigint)
+RETURNS TABLE (agent text, fenced boolean, base_seq int, base_position bigint, ancestors text[])
 LANGUAGE plpgsql VOLATILE
 AS $function$
 #variable_conflict use_column
@@ -734,7 +735,7 @@ BEGIN
 
   -- The usual case: one agent.
   IF cardinality(p_agents) = 1 AND NOT p_retry THEN
-    SELECT a.seq INTO base_seq FROM agent a
+    SELECT a.seq, a.ancestors INTO base_seq, ancestors FROM agent a
     WHERE a.id = p_agents[1] AND a.tenant = p_tenant AND (p_epochs[1] IS NULL OR (a.lease_epoch = p_epochs[1] AND a.lease_owner = p_owner))
     FOR NO KEY UPDATE SKIP LOCKED;
     agent := p_agents[1];
@@ -768,7 +769,7 @@ BEGIN
 
   IF p_retry AND EXISTS (SELECT FROM event e WHERE e.append_id = p_append AND e.agent_id = ANY (p_agents)) THEN
     RETURN QUERY
-      SELECT a.id, NULLIF(e.seq IS NULL, true), e.seq - 1, e.position - 1
+      SELECT a.id, NULLIF(e.seq IS NULL, true), e.seq - 1, e.position - 1, (SELECT g.ancestors FROM agent g WHERE g.id = a.id)
       FROM unnest(p_agents) AS a(id) LEFT JOIN event e ON e.append_id = p_append AND e.agent_id = a.id;
     RETURN;
   END IF;
@@ -797,7 +798,7 @@ BEGIN
   END IF;
 
   RETURN QUERY
-    SELECT p_agents[g.number], CASE WHEN b.number IS NOT NULL THEN false WHEN p_agents[g.number] = ANY (v_locked) THEN true END, b.seq, v_base
+    SELECT p_agents[g.number], CASE WHEN b.number IS NOT NULL THEN false WHEN p_agents[g.number] = ANY (v_locked) THEN true END, b.seq, v_base, (SELECT a.ancestors FROM agent a WHERE a.id = p_agents[g.number])
     FROM generate_subscripts(p_agents, 1) AS g(number) LEFT JOIN unnest(v_numbers, v_seqs) AS b(number, seq) ON b.number = g.number;
 END
 $function$;
@@ -833,7 +834,7 @@ CREATE OR REPLACE FUNCTION commit_change(
   p_payloads text[],
   p_ats timestamptz[]
 )
-RETURNS TABLE (agent text, fenced boolean, base_seq int, base_position bigint, signal int)
+RETURNS TABLE (agent text, fenced boolean, base_seq int, base_position bigint, signal int, ancestors text[])
 LANGUAGE plpgsql VOLATILE
 AS $function$
 #variable_conflict use_column
@@ -866,7 +867,7 @@ BEGIN
   END IF;
 
   IF p_retry AND EXISTS (SELECT FROM event e WHERE e.append_id = p_append AND e.agent_id = p_agent) THEN
-    RETURN QUERY SELECT e.agent_id, false, e.seq - 1, e.position - 1, v_signal FROM event e WHERE e.append_id = p_append AND e.agent_id = p_agent;
+    RETURN QUERY SELECT e.agent_id, false, e.seq - 1, e.position - 1, v_signal, (SELECT a.ancestors FROM agent a WHERE a.id = p_agent) FROM event e WHERE e.append_id = p_append AND e.agent_id = p_agent;
     RETURN;
   END IF;
 
@@ -875,7 +876,7 @@ BEGIN
   END IF;
 
   IF p_retry AND cardinality(p_kinds) = 0 AND EXISTS (SELECT FROM step s WHERE s.agent_id = p_agent AND s.step = (v_change."stepStart" ->> 'step')::int) THEN
-    RETURN QUERY SELECT p_agent, false, v_agent.seq, 0::bigint, v_signal;
+    RETURN QUERY SELECT p_agent, false, v_agent.seq, 0::bigint, v_signal, v_agent.ancestors;
     RETURN;
   END IF;
 
@@ -890,7 +891,7 @@ BEGIN
     INSERT INTO agent SELECT * FROM json_populate_record(null::agent, v_change."createAgent") ON CONFLICT (id) DO NOTHING;
     IF NOT FOUND THEN
       -- The first try of this append was still under way, and has committed by now.
-      RETURN QUERY SELECT e.agent_id, false, e.seq - 1, e.position - 1, v_signal FROM event e WHERE e.append_id = p_append AND e.agent_id = p_agent;
+      RETURN QUERY SELECT e.agent_id, false, e.seq - 1, e.position - 1, v_signal, (SELECT a.ancestors FROM agent a WHERE a.id = p_agent) FROM event e WHERE e.append_id = p_append AND e.agent_id = p_agent;
       RETURN;
     END IF;
   END IF;
@@ -1303,7 +1304,7 @@ BEGIN
   END IF;
 
   RETURN QUERY
-    SELECT a.agent, a.fenced, a.base_seq, a.base_position, v_signal
+    SELECT a.agent, a.fenced, a.base_seq, a.base_position, v_signal, a.ancestors
     -- The fence was compared above, under the same lock: a change that gives the lease back reports that, too.
     FROM append_events(p_tenant, p_append, false, NULL, ARRAY[p_agent], ARRAY[NULL::int], array_fill(1, ARRAY[cardinality(p_kinds)]), p_channels, p_kinds, p_payloads, p_ats) a;
 END

@@ -22,7 +22,14 @@ export type NewAgent = {
 };
 
 /** The parent that starts an agent, and the call by which it does. `depth` is the agent's own. */
-export type Spawned = { readonly parentId: string; readonly callId: string; readonly rootId: string; readonly depth: number };
+export type Spawned = {
+  readonly parentId: string;
+  readonly callId: string;
+  readonly rootId: string;
+  readonly depth: number;
+  /** All agents above, the first of the tree first. */
+  readonly ancestors: readonly string[];
+};
 
 /** A permission of more bytes is not in the event: the agent has it. */
 const EVENT_PERMISSION_BYTES = 16_384;
@@ -77,6 +84,7 @@ export function agentRow({
     parentCallId: spawned?.callId ?? null,
     depth: spawned?.depth ?? 0,
     rootId: spawned?.rootId ?? null,
+    ancestors: [...(spawned?.ancestors ?? [])],
     lineage: null,
     forkedAt: null,
     leaseOwner: null,

@@ -2,7 +2,10 @@ import type { AgentEventBody } from "../../events/event.ts";
 import type { ToolCallSnapshot } from "../../events/snapshots.ts";
 import { visibleLine } from "../../lib/escape-hidden.ts";
 import { marked, byteLength } from "../../lib/text.ts";
-import type { ApprovalView, CallView } from "./call.ts";
+import { callStep, type ApprovalView, type CallStep, type CallView, type Trail } from "./call.ts";
+import type { EndedOutcome } from "./outcome.ts";
+import { refusedResult } from "./refusals/refusal-details.ts";
+import { refusedFacts, refusedTrail, replacedFacts } from "./refusals/refusal.ts";
 import type { Passage, Stages, StageTrace } from "./stage-clock.ts";
 
 /** The most of a result that an event carries, in bytes; the whole is on the row. */
@@ -15,6 +18,20 @@ export function startEvents(call: CallView): AgentEventBody[] {
 
 /** Null for a template that is no longer configured, which traces nothing. */
 type Tracing = { readonly trace: boolean } | null | undefined;
+
+/** The step of a call to its end. */
+export function endStep(call: CallView, outcome: EndedOutcome, at: Date, trail?: Trail): CallStep {
+  const { keptOutputBytes } = outcome;
+  const common = { stages: outcome.stages, completedAt: at.toISOString(), durationMs: outcome.durationMs };
+  if (outcome.kind === "refused") {
+    const { refusal, said, soFar } = outcome;
+    const { output, details } = said ?? refusedResult(refusal, soFar);
+    const facts = { ...common, ...(said === null ? refusedFacts(refusal) : replacedFacts(refusal, said)), output };
+    return callStep(call, "FAILED", at, facts, { details, keptOutputBytes }, trail ?? refusedTrail(refusal));
+  }
+  const { output, details, cachedFrom } = outcome;
+  return callStep(call, "COMPLETED", at, { ...common, output, cachedFrom }, { details, keptOutputBytes }, trail);
+}
 
 /**
  * The events of a call's final state; TOOL_START is among them if the call never executed (invariant 6). For a

@@ -212,7 +212,9 @@ export function toolContext(
       kill: (shellId) => services.shells.kill(agent.id, shellId),
     },
     mayReach,
-    todos: todoList(services.sql, { agentId: agent.id, callId, ended, ...template.todo }, (write) => owner.commitTodos(write)),
+    get todos() {
+      return todoList(services.sql, { agentId: agent.id, callId, ended, ...template.todo }, (write) => owner.commitTodos(write));
+    },
     emit: (eventType, eventData) => {
       if (ended.aborted) return Promise.resolve();
       if (owner.isFull) leftOut.events += 1;

@@ -1,3 +1,4 @@
+import type { WakeUp } from "../../lib/signals.ts";
 import { type CallView, isFinal } from "../calls/call.ts";
 import { NO_HOSTS } from "../calls/hosts/call-hosts.ts";
 import type { EndedOutcome, LaterOutcome } from "../calls/outcome.ts";
@@ -5,7 +6,6 @@ import type { ResultCache } from "../calls/results/result-cache.ts";
 import { callDeferred, callEnded } from "./commits/calls-run.ts";
 import type { DeferredCommit, Owner } from "./owner.ts";
 import type { AgentServices, Template } from "./scope.ts";
-import type { WakeUp } from "./signals.ts";
 import type { AgentView } from "./view.ts";
 
 /** A call that has run, with the agent's rows from before its start. */

@@ -1,3 +1,4 @@
+import { Interrupt, WakeUp } from "../../lib/signals.ts";
 import type { CallView } from "../calls/call.ts";
 import { wantEndElsewhere } from "../calls/shells/rows.ts";
 import { shownProblem, StorageUnavailable } from "../../db/storage-error.ts";
@@ -9,7 +10,6 @@ import { isAllowedWorkspace } from "../workspace/roots.ts";
 import { eventsOnly } from "./commits/commit.ts";
 import { parked, turnEnded } from "./commits/turns.ts";
 import { AgentFiles, FolderWait } from "./files/agent-files.ts";
-import { Interrupt, WakeUp } from "./signals.ts";
 import { release, releaseForLater, type Lease, type Term } from "./lease.ts";
 import { hasShellElsewhere, isTurnWanted, nextAction, type Action, type Activity, type Bounds } from "./next-action.ts";
 import { Owner } from "./owner.ts";

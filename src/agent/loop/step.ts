@@ -1,3 +1,4 @@
+import type { Interrupt, WakeUp } from "../../lib/signals.ts";
 import type { AgentEventBody } from "../../events/event.ts";
 import { offered, toolboxOf } from "../calls/stages/validation.ts";
 import { dueReminder } from "../calls/todos.ts";
@@ -15,7 +16,6 @@ import { stepAborted, stepStarted } from "./commits/steps.ts";
 import { turnEnded } from "./commits/turns.ts";
 import type { AgentFiles } from "./files/agent-files.ts";
 import { GivenManual } from "./given-manual.ts";
-import type { Interrupt, WakeUp } from "./signals.ts";
 import type { DeferredCommit, Owner } from "./owner.ts";
 import type { AgentServices, Template } from "./scope.ts";
 import { hookedAgent, type AgentView } from "./view.ts";

@@ -1,4 +1,5 @@
 import { someString } from "../../lib/json.ts";
+import type { Interrupt, WakeUp } from "../../lib/signals.ts";
 import type { CallView } from "../calls/call.ts";
 import { CallCancelled } from "../calls/stages/execution.ts";
 import { hooksFor } from "../calls/hooks.ts";
@@ -16,7 +17,6 @@ import { isSecretPath } from "../workspace/secret-files.ts";
 import { callsCancelled, type CancelledCall, callsStarted } from "./commits/calls-run.ts";
 import { callRefused, callsJudged, type Unready } from "./commits/calls-judged.ts";
 import { moved } from "./commits/commit.ts";
-import type { Interrupt, WakeUp } from "./signals.ts";
 import type { Owner } from "./owner.ts";
 import { CallOutcomes } from "./call-outcomes.ts";
 import type { AgentServices, Template } from "./scope.ts";

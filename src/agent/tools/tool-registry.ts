@@ -1,3 +1,4 @@
+import { ReplacedMap } from "../../lib/replaced-map.ts";
 import { headBytes, storable } from "../../lib/text.ts";
 import { ToolDefinitionError } from "./input-schema.ts";
 import type { Tool } from "./tool.ts";
@@ -22,16 +23,16 @@ export function isOfServerTools(pattern: string): boolean {
  * The present tools of a tenant, by name: those of the configuration and of MCP servers. The latter come and go while
  * the server runs. A tool that is unavailable stays, with its reason.
  */
-export class ToolRegistry implements ReadonlyMap<string, Tool> {
+export class ToolRegistry extends ReplacedMap<string, Tool> {
   readonly #configured: readonly Tool[];
   readonly #ofServers = new Map<string, readonly Tool[]>();
   /** The reasons why tools and servers are unavailable, by their names. */
   readonly #reasons = { tools: new Map<string, string>(), servers: new Map<string, string>() };
-  #present: ReadonlyMap<string, Tool>;
 
   constructor(configured: Iterable<Tool>) {
+    super();
     this.#configured = [...configured];
-    this.#present = this.#made();
+    this.#replace();
   }
 
   /**
@@ -44,7 +45,7 @@ export class ToolRegistry implements ReadonlyMap<string, Tool> {
     for (const { name, paths, commands } of tools) {
       if (!name.startsWith(`mcp__${server}__`) || !isServerTool(name))
         throw new ToolDefinitionError(`a tool of the MCP server ${server} is named mcp__${server}__TOOL, not ${name}`);
-      const other = this.#present.get(name);
+      const other = this.get(name);
       if (names.has(name) || (other !== undefined && other.server !== server))
         throw new ToolDefinitionError(`two tools are named ${name}`);
       if (Object.keys(paths).length + Object.keys(commands).length > 0)
@@ -56,7 +57,7 @@ export class ToolRegistry implements ReadonlyMap<string, Tool> {
       tools.map((tool) => ({ ...tool, source: "MCP", server })),
     );
     this.#reasons.servers.delete(server);
-    this.#present = this.#made();
+    this.#replace();
   }
 
   /** Makes the tools of an MCP server unavailable, with a reason that models and people read. Null: they are available. */
@@ -72,12 +73,12 @@ export class ToolRegistry implements ReadonlyMap<string, Tool> {
   #setReason(reasons: Map<string, string>, name: string, reason: string | null): void {
     if (reason === null) reasons.delete(name);
     else reasons.set(name, headBytes(storable(reason), REASON_BYTES));
-    this.#present = this.#made();
+    this.#replace();
   }
 
-  #made(): ReadonlyMap<string, Tool> {
+  #replace(): void {
     const all = [...this.#configured, ...[...this.#ofServers.values()].flat()];
-    return new Map(all.map((tool) => [tool.name, this.#withReason(tool)]));
+    this.replace(new Map(all.map((tool) => [tool.name, this.#withReason(tool)])));
   }
 
   /** An available tool stays the same object: verdicts that were based on it hold. */
@@ -85,37 +86,5 @@ export class ToolRegistry implements ReadonlyMap<string, Tool> {
     const { tools, servers } = this.#reasons;
     const reason = tools.get(tool.name) ?? (tool.server === null ? undefined : servers.get(tool.server));
     return reason === undefined ? tool : { ...tool, unavailable: reason };
-  }
-
-  get size(): number {
-    return this.#present.size;
-  }
-
-  get(name: string): Tool | undefined {
-    return this.#present.get(name);
-  }
-
-  has(name: string): boolean {
-    return this.#present.has(name);
-  }
-
-  keys(): MapIterator<string> {
-    return this.#present.keys();
-  }
-
-  values(): MapIterator<Tool> {
-    return this.#present.values();
-  }
-
-  entries(): MapIterator<[string, Tool]> {
-    return this.#present.entries();
-  }
-
-  forEach(visit: (tool: Tool, name: string, all: ReadonlyMap<string, Tool>) => void): void {
-    this.#present.forEach((tool, name) => visit(tool, name, this));
-  }
-
-  [Symbol.iterator](): MapIterator<[string, Tool]> {
-    return this.entries();
   }
 }

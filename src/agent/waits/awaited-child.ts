@@ -9,6 +9,7 @@ type Parent = {
   readonly toolTimeoutMs: number | null;
   readonly depth: number;
   readonly rootId: string | null;
+  readonly ancestors: readonly string[];
   readonly isArchived: boolean;
 };
 
@@ -35,7 +36,7 @@ const NEWEST = 50;
 const READ: Statement<{ awaited: Awaited }, [waitId: string]> = {
   name: "read_awaited_child",
   text: `SELECT json_build_object(${LATER_FIELDS},
-      'parent', json_build_object('createdByKind', a.created_by_kind, 'model', a.model, 'workspace', a.workspace, 'toolTimeoutMs', a.tool_timeout_ms, 'depth', a.depth, 'rootId', a.root_id, 'isArchived', a.archived_at IS NOT NULL),
+      'parent', json_build_object('createdByKind', a.created_by_kind, 'model', a.model, 'workspace', a.workspace, 'toolTimeoutMs', a.tool_timeout_ms, 'depth', a.depth, 'rootId', a.root_id, 'ancestors', a.ancestors, 'isArchived', a.archived_at IS NOT NULL),
       'child', (SELECT json_build_object('state', c.state, 'turn', c.turn, 'doneReason', c.done_reason, 'isInterrupted', c.interrupt_at IS NOT NULL, 'templateId', c.template_id,
           'texts', (SELECT coalesce(json_agg(x.text ORDER BY x.ordinal), '[]') FROM (SELECT m.ordinal, string_agg(b ->> 'text', '') AS text FROM message m, json_array_elements(m.content) b
             WHERE m.agent_id = c.id AND m.kind = 'ASSISTANT' AND m.turn = 1 AND b ->> 'type' = 'text' GROUP BY m.ordinal) x),

@@ -29,7 +29,13 @@ export async function makeChild(services: Services, wait: DueWait, awaited: Awai
     );
   const at = services.clock.now();
   const actor = { id: createdBy, kind: parent.createdByKind, tenant };
-  const spawned: Spawned = { parentId: agentId, callId: call.id, rootId: parent.rootId ?? agentId, depth: parent.depth + 1 };
+  const spawned: Spawned = {
+    parentId: agentId,
+    callId: call.id,
+    rootId: parent.rootId ?? agentId,
+    depth: parent.depth + 1,
+    ancestors: [...parent.ancestors, agentId],
+  };
   const agent: NewAgent = {
     id: wait.ref,
     actor,

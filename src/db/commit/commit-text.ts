@@ -99,11 +99,11 @@ export function commitText(shape: Shape): string {
   const written = answers.length === 0 ? "0" : `coalesce(${answers.join(" + ")}, 0)`;
   return `WITH held AS (${held}),
 ${parts.map(({ name, text }) => `${name} AS (${text} RETURNING 1),\n`).join("")}place AS (
-  SELECT p.base_seq, p.base_position, held.signal FROM held, place_events($1, held.id, held.seq, ${parameters.next("bigint")}, ${written}) p),
+  SELECT p.base_seq, p.base_position, held.signal, held.ancestors FROM held, place_events($1, held.id, held.seq, ${parameters.next("bigint")}, ${written}) p),
 told AS (INSERT INTO event (tenant, position, agent_id, seq, append_id, channel, kind, payload, at)
   SELECT $1, place.base_position + e.number, $2, place.base_seq + e.number, CASE WHEN e.number = 1 THEN $5::uuid END, e.channel, e.kind, e.payload, e.at
   FROM place, unnest($6::text[], $7::text[], $8::json[], $9::timestamptz[]) WITH ORDINALITY AS e(channel, kind, payload, at, number))
-SELECT base_seq, base_position, signal FROM place`;
+SELECT base_seq, base_position, signal, ancestors FROM place`;
 }
 
 class Parameters {
@@ -135,7 +135,7 @@ function agentText(parameters: Parameters): string {
   return `UPDATE agent a SET ${set}
   WHERE a.id = $2 AND set_config('lock_timeout', '250ms', true) IS NOT NULL AND (a.tenant, a.lease_owner, a.lease_epoch) IS NOT DISTINCT FROM ($1, $3, $4::int)
     AND a.signal IS NOT DISTINCT FROM coalesce(${signal}, a.signal) AND (a.interrupt_at IS NULL OR NOT ${parameters.next("boolean")})
-  RETURNING a.id, a.seq, a.signal`;
+  RETURNING a.id, a.seq, a.signal, a.ancestors`;
 }
 
 function stepEndText(parameters: Parameters): string {

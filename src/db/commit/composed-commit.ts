@@ -17,7 +17,12 @@ import { commitText, mayBeNull, ownColumns, SHAPES, shapeName, type Count, type 
 import { isComposable } from "./parts.ts";
 
 /** The seq and the position before a commit's events, and how often the agent had been signalled. */
-export type CommitPlace = { base_seq: number; base_position: string | number; signal: number };
+export type CommitPlace = {
+  base_seq: number;
+  base_position: string | number;
+  signal: number;
+  ancestors: readonly string[] | null;
+};
 
 /**
  * The statement of a change, and its values. The common parameters precede them: tenant, agent, owner, epoch, write id,

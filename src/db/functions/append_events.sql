@@ -1,7 +1,7 @@
 -- Appends events of one or several agents of a tenant, in the order in which they are given.
 --
 -- Answers a row an agent: whether it was fenced, the seq before its first event, and the position before the first event
--- of its events. A fenced agent's events are not written; the others' are. `fenced` is null for an agent whose row another
+-- of its events, and the agents above it. A fenced agent's events are not written; the others' are. `fenced` is null for an agent whose row another
 -- transaction holds: its events were not written either, and may be appended again, with the same p_append. So a row that
 -- is locked for long concerns its agent only (invariant 13).
 --
@@ -31,7 +31,7 @@ CREATE OR REPLACE FUNCTION append_events(
   p_payloads text[],
   p_ats timestamptz[]
 )
-RETURNS TABLE (agent text, fenced boolean, base_seq int, base_position bigint)
+RETURNS TABLE (agent text, fenced boolean, base_seq int, base_position bigint, ancestors text[])
 LANGUAGE plpgsql VOLATILE
 AS $function$
 #variable_conflict use_column
@@ -49,7 +49,7 @@ BEGIN
 
   -- The usual case: one agent.
   IF cardinality(p_agents) = 1 AND NOT p_retry THEN
-    SELECT a.seq INTO base_seq FROM agent a
+    SELECT a.seq, a.ancestors INTO base_seq, ancestors FROM agent a
     WHERE a.id = p_agents[1] AND a.tenant = p_tenant AND (p_epochs[1] IS NULL OR (a.lease_epoch = p_epochs[1] AND a.lease_owner = p_owner))
     FOR NO KEY UPDATE SKIP LOCKED;
     agent := p_agents[1];
@@ -83,7 +83,7 @@ BEGIN
 
   IF p_retry AND EXISTS (SELECT FROM event e WHERE e.append_id = p_append AND e.agent_id = ANY (p_agents)) THEN
     RETURN QUERY
-      SELECT a.id, NULLIF(e.seq IS NULL, true), e.seq - 1, e.position - 1
+      SELECT a.id, NULLIF(e.seq IS NULL, true), e.seq - 1, e.position - 1, (SELECT g.ancestors FROM agent g WHERE g.id = a.id)
       FROM unnest(p_agents) AS a(id) LEFT JOIN event e ON e.append_id = p_append AND e.agent_id = a.id;
     RETURN;
   END IF;
@@ -112,7 +112,7 @@ BEGIN
   END IF;
 
   RETURN QUERY
-    SELECT p_agents[g.number], CASE WHEN b.number IS NOT NULL THEN false WHEN p_agents[g.number] = ANY (v_locked) THEN true END, b.seq, v_base
+    SELECT p_agents[g.number], CASE WHEN b.number IS NOT NULL THEN false WHEN p_agents[g.number] = ANY (v_locked) THEN true END, b.seq, v_base, (SELECT a.ancestors FROM agent a WHERE a.id = p_agents[g.number])
     FROM generate_subscripts(p_agents, 1) AS g(number) LEFT JOIN unnest(v_numbers, v_seqs) AS b(number, seq) ON b.number = g.number;
 END
 $function$;

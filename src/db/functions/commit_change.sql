@@ -27,7 +27,7 @@ CREATE OR REPLACE FUNCTION commit_change(
   p_payloads text[],
   p_ats timestamptz[]
 )
-RETURNS TABLE (agent text, fenced boolean, base_seq int, base_position bigint, signal int)
+RETURNS TABLE (agent text, fenced boolean, base_seq int, base_position bigint, signal int, ancestors text[])
 LANGUAGE plpgsql VOLATILE
 AS $function$
 #variable_conflict use_column
@@ -60,7 +60,7 @@ BEGIN
   END IF;
 
   IF p_retry AND EXISTS (SELECT FROM event e WHERE e.append_id = p_append AND e.agent_id = p_agent) THEN
-    RETURN QUERY SELECT e.agent_id, false, e.seq - 1, e.position - 1, v_signal FROM event e WHERE e.append_id = p_append AND e.agent_id = p_agent;
+    RETURN QUERY SELECT e.agent_id, false, e.seq - 1, e.position - 1, v_signal, (SELECT a.ancestors FROM agent a WHERE a.id = p_agent) FROM event e WHERE e.append_id = p_append AND e.agent_id = p_agent;
     RETURN;
   END IF;
 
@@ -69,7 +69,7 @@ BEGIN
   END IF;
 
   IF p_retry AND cardinality(p_kinds) = 0 AND EXISTS (SELECT FROM step s WHERE s.agent_id = p_agent AND s.step = (v_change."stepStart" ->> 'step')::int) THEN
-    RETURN QUERY SELECT p_agent, false, v_agent.seq, 0::bigint, v_signal;
+    RETURN QUERY SELECT p_agent, false, v_agent.seq, 0::bigint, v_signal, v_agent.ancestors;
     RETURN;
   END IF;
 
@@ -84,7 +84,7 @@ BEGIN
     INSERT INTO agent SELECT * FROM json_populate_record(null::agent, v_change."createAgent") ON CONFLICT (id) DO NOTHING;
     IF NOT FOUND THEN
       -- The first try of this append was still under way, and has committed by now.
-      RETURN QUERY SELECT e.agent_id, false, e.seq - 1, e.position - 1, v_signal FROM event e WHERE e.append_id = p_append AND e.agent_id = p_agent;
+      RETURN QUERY SELECT e.agent_id, false, e.seq - 1, e.position - 1, v_signal, (SELECT a.ancestors FROM agent a WHERE a.id = p_agent) FROM event e WHERE e.append_id = p_append AND e.agent_id = p_agent;
       RETURN;
     END IF;
   END IF;
@@ -497,7 +497,7 @@ BEGIN
   END IF;
 
   RETURN QUERY
-    SELECT a.agent, a.fenced, a.base_seq, a.base_position, v_signal
+    SELECT a.agent, a.fenced, a.base_seq, a.base_position, v_signal, a.ancestors
     -- The fence was compared above, under the same lock: a change that gives the lease back reports that, too.
     FROM append_events(p_tenant, p_append, false, NULL, ARRAY[p_agent], ARRAY[NULL::int], array_fill(1, ARRAY[cardinality(p_kinds)]), p_channels, p_kinds, p_payloads, p_ats) a;
 END

@@ -36,7 +36,7 @@ export class Tail {
   #events: TimelineEvent[] = [];
   #bytes = 0;
   readonly #ahead = new Map<number, readonly TimelineEvent[]>();
-  /** By owner of the events (an agent, a creator, or all), and by scope. */
+  /** By owner of the events (an agent, those below one, a creator, or all), and by scope. */
   readonly #waiters = new Map<string, Map<string, Group>>();
   #isClosed = false;
   readonly #reads = new Map<string, Promise<LogPage>>();
@@ -47,7 +47,14 @@ export class Tail {
     this.#budget = budget;
     this.#head = head;
     this.#floor = head.position;
-    this.#everything = { tenant: head.tenant, agentIds: null, createdBy: null, channels: CHANNELS, kinds: null };
+    this.#everything = {
+      tenant: head.tenant,
+      agentIds: null,
+      withDescendants: false,
+      createdBy: null,
+      channels: CHANNELS,
+      kinds: null,
+    };
   }
 
   get head(): LogHead {
@@ -225,13 +232,13 @@ export class Tail {
   #wake(events: readonly TimelineEvent[]): void {
     const found = new Map<Group, TimelineEvent[]>();
     for (const event of events) {
-      for (const whose of [`agent ${event.agentId}`, `creator ${event.createdBy}`, EVERYBODY]) {
+      for (const whose of ownersOf(event)) {
         const groups = this.#waiters.get(whose);
         for (const group of groups?.values() ?? []) {
           if (!inScope(group.scope, event)) continue;
           const own = found.get(group);
           if (own === undefined) found.set(group, [event]);
-          else own.push(event);
+          else if (own.at(-1) !== event) own.push(event);
         }
       }
     }
@@ -286,13 +293,19 @@ export class Tail {
 
 const EVERYBODY = "everybody";
 
+function ownersOf({ agentId, createdBy, ancestors }: TimelineEvent): readonly string[] {
+  return [`agent ${agentId}`, ...ancestors.map((id) => `below ${id}`), `creator ${createdBy}`, EVERYBODY];
+}
+
 const waiterKeys = new WeakMap<Scope, readonly string[]>();
 
 function waiterKeysOf(scope: Scope): readonly string[] {
   const known = waiterKeys.get(scope);
   if (known !== undefined) return known;
-  const { agentIds, createdBy } = scope;
-  const found = agentIds?.map((id) => `agent ${id}`) ?? [createdBy === null ? EVERYBODY : `creator ${createdBy}`];
+  const { agentIds, withDescendants, createdBy } = scope;
+  const found = agentIds?.flatMap((id) => (withDescendants ? [`agent ${id}`, `below ${id}`] : [`agent ${id}`])) ?? [
+    createdBy === null ? EVERYBODY : `creator ${createdBy}`,
+  ];
   waiterKeys.set(scope, found);
   return found;
 }

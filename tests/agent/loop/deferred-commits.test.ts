@@ -4,7 +4,7 @@ import { withdrawMessage } from "../../../src/agent/commands/messages.ts";
 import { Observers } from "../../../src/agent/conversation/observers.ts";
 import { eventsOnly } from "../../../src/agent/loop/commits/commit.ts";
 import { NO_NEWS } from "../../../src/agent/loop/commits/files-changed.ts";
-import { Interrupt, WakeUp } from "../../../src/agent/loop/signals.ts";
+import { Interrupt, WakeUp } from "../../../src/lib/signals.ts";
 import { StepRunner } from "../../../src/agent/loop/step.ts";
 import { startTurn } from "../../../src/agent/loop/turn.ts";
 import { ToolSlots, type ToolPermit } from "../../../src/agent/calls/slots.ts";

@@ -1,5 +1,5 @@
 import type { Sql, Statement } from "../../../db/sql.ts";
-import { POSITION } from "../../../events/log-page.ts";
+import { POSITION } from "../../../events/log-statements.ts";
 import { COLUMNS, COUNTED, FRESH_OR_ALL, OF_CALL, OPEN, ROWS_OF } from "./rows.ts";
 
 /**

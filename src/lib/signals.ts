@@ -23,7 +23,7 @@ export class WakeUp {
   }
 }
 
-/** The interrupt of an agent's turn: aborts present work; later work gets a new signal. */
+/** Aborts present work. Later work gets a new signal. */
 export class Interrupt {
   #controller = new AbortController();
 
