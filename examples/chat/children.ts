@@ -28,6 +28,7 @@ export class Children {
 
   /** The end of a child, in words. */
   returned(child: ReturnedChild): string {
-    return `(${returnedText(this.#paths.get(child.childId) ?? "an agent", child)})`;
+    const said = { ...child, answer: child.answer.trim() };
+    return `(${returnedText(this.#paths.get(child.childId) ?? "an agent", said)})`;
   }
 }
