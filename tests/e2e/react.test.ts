@@ -1,43 +1,15 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import type { Browser, Page } from "playwright-core";
-import { expect, inject, it, onTestFinished, vi } from "vitest";
-import { build, preview } from "vite";
+import { expect } from "vitest";
 import { presets } from "../../src/triplane.ts";
 import { startTestApp, type TestAppOptions } from "../support/app.ts";
 import { hasNoBox } from "../support/box.ts";
-import { chromiumPath, openPage, screenshot } from "../support/browser.ts";
+import { openPage, screenshot } from "../support/browser.ts";
 import { embeddedFolder } from "../support/embedded.ts";
+import { browserOf, inBrowser, send, serve, withChromium } from "../support/example-app.ts";
 import { loseLeases, SHORT_LEASES } from "../support/lost-leases.ts";
 import { startServerProcess } from "../support/server-process.ts";
 import { ownTool } from "../support/tools.ts";
-
-const builds = new Map<string, Promise<string>>();
-
-/** The folder of the app, built as its users would, once for all tests. */
-function built(app: string, root: string): Promise<string> {
-  const outDir = join(inject("runFolder"), app);
-  const building = builds.get(app) ?? build({ root, logLevel: "error", build: { outDir, emptyOutDir: true } }).then(() => outDir);
-  builds.set(app, building);
-  return building;
-}
-
-/** Serves the app before the server at `url`. */
-async function serve(app: string, url: string): Promise<string> {
-  const root = fileURLToPath(new URL(`../../examples/${app}`, import.meta.url));
-  const outDir = await built(app, root);
-  vi.stubEnv("TRIPLANE_URL", new URL(url).origin);
-  const server = await preview({ root, logLevel: "error", build: { outDir }, preview: { port: 0, host: "127.0.0.1" } });
-  onTestFinished(() => server.close());
-  const [address] = server.resolvedUrls?.local ?? [];
-  if (address === undefined) throw new Error("the app is not served");
-  return address;
-}
-
-// Continuous integration installs Chromium: there the tests always run.
-const withChromium = it.skipIf(chromiumPath === null && process.env["CI"] === undefined);
-const inBrowser = withChromium.for(["react-apollo", "react-urql"]);
 
 inBrowser(
   "examples/%s: send, stream, tools, a reload while an approval waits, approve, and a server that is killed and comes back",
@@ -161,18 +133,6 @@ async function openEngineer(app: string, options: TestAppOptions) {
   const { page, complaints } = await openPage();
   await page.goto(await serve(app, server.url));
   return { page, complaints, server, folder, conversation: page.getByRole("list", { name: "Conversation" }) };
-}
-
-/** The browser of the page: another page of it has a storage of its own. */
-function browserOf(page: Page): Browser {
-  const browser = page.context().browser();
-  if (browser === null) throw new Error("the page has no browser");
-  return browser;
-}
-
-async function send(page: Page, text: string): Promise<void> {
-  await page.getByLabel("Message").fill(text);
-  await page.getByRole("button", { name: "Send" }).click();
 }
 
 inBrowser(

@@ -1,6 +1,6 @@
 import { skipToken, useApolloClient, useMutation, useQuery } from "@apollo/client/react";
 import { useState, type ReactNode } from "react";
-import { useTimeline } from "@triplane/client/apollo/react";
+import { useTimeline, useTree } from "@triplane/client/apollo/react";
 import {
   AgentDocument,
   AllowAlwaysDocument,
@@ -34,6 +34,7 @@ export function App(): ReactNode {
   const [agentId, setAgentId] = useState(knownAgent);
   const [problem, setProblem] = useState<string | null>(null);
   const { view, status, error } = useTimeline(agentId);
+  const tree = useTree(view);
   const beginning = useQuery(BeginningDocument);
   const actorId = beginning.data?.viewer.actor.id;
   const agents = useQuery(OwnAgentsDocument, actorId === undefined ? skipToken : { variables: { actorId } });
@@ -97,13 +98,15 @@ export function App(): ReactNode {
 
   return (
     <ConversationScreen
-      title={`Triplane with Apollo Client${data?.agent ? `: ${data.agent.model}` : ""}`}
+      title="Triplane with Apollo Client"
       beginning={beginning.data ?? null}
       agents={agents.data?.agents.nodes ?? []}
       agentId={agentId}
+      agent={agentId === null ? null : (data?.agent ?? null)}
       view={view}
+      tree={tree}
       status={status}
-      problem={problem ?? error?.message ?? beginning.error?.message ?? agents.error?.message ?? null}
+      problem={problem ?? error?.message ?? tree.error?.message ?? beginning.error?.message ?? agents.error?.message ?? null}
       actions={{
         send: (text, templateId, idempotencyKey) => attempt(sendTo(text, templateId, idempotencyKey)),
         look,

@@ -51,10 +51,13 @@ type Look =
 /** A question to a person. It can be answered once what would change is shown. */
 export function Approval({
   item: { request, inputText, decision },
+  askedBy = [],
   actions,
   canStoreRules,
 }: {
   readonly item: ApprovalItem;
+  /** The agents below this one that lead to the one that asks; empty if the agent of the conversation asks. */
+  readonly askedBy?: readonly string[];
   readonly actions: Actions;
   readonly canStoreRules: boolean;
 }): ReactNode {
@@ -75,7 +78,8 @@ export function Approval({
     };
   }, [approvalId, isOpen, tries]);
   return (
-    <section aria-label="Approval">
+    <section aria-label={askedBy.length === 0 ? "Approval" : `Approval for ${askedBy.join(", ")}`}>
+      {askedBy.length === 0 ? null : <p className="path">{askedBy.join(" › ")}</p>}
       <p>
         <Question request={request} /> ({visible(request.reason ?? "why is no longer known")}, risk {request.risk})
       </p>

@@ -1,11 +1,14 @@
 import { useState, type ReactNode } from "react";
 import type { ResumeStatus } from "@triplane/client";
 import type { Conversation, ConversationItem } from "@triplane/client/conversation";
+import type { Tree } from "@triplane/client/tree";
 import type { Actions } from "./actions.ts";
 import { Approval } from "./approval.tsx";
 import { AgentList, type OwnAgent } from "./agent-list.tsx";
 import { AskUser } from "./ask-user.tsx";
+import { ChildCard, TreeApprovals } from "./children.tsx";
 import type { BeginningQuery } from "./generated/documents.ts";
+import { Above, useOpenedHeading, type Agent } from "./opened-agent.tsx";
 
 /** A conversation with an agent: it knows nothing of the GraphQL client. */
 export function ConversationScreen({
@@ -13,11 +16,14 @@ export function ConversationScreen({
   beginning,
   agents,
   agentId,
+  agent,
   view,
+  tree,
   status,
   problem,
   actions,
 }: {
+  /** The name of the app. */
   readonly title: string;
   /** Who asks, and what they can make agents of; null until the server has said it. */
   readonly beginning: BeginningQuery | null;
@@ -25,7 +31,11 @@ export function ConversationScreen({
   readonly agents: readonly OwnAgent[];
   /** The agent that is shown; null before there is one. */
   readonly agentId: string | null;
+  /** The same; null until the server has said it. */
+  readonly agent: Agent | null;
   readonly view: Conversation;
+  /** The agents at work below it. */
+  readonly tree: Tree;
   readonly status: ResumeStatus | null;
   readonly problem: string | null;
   readonly actions: Actions;
@@ -40,10 +50,14 @@ export function ConversationScreen({
     : (beginning?.viewer.abilities.find(({ action }) => action === "CREATE_AGENTS")?.reason ?? null);
   const canStoreRules = beginning?.viewer.abilities.some(({ action, isAllowed }) => action === "STORE_ALLOW_RULES" && isAllowed);
   const [isSending, setSending] = useState(false);
+  const heading = useOpenedHeading(agentId);
   return (
     <main>
       <header>
-        <h1>{title}</h1>
+        <h1 ref={heading} tabIndex={-1}>
+          {title}
+          {agent === null ? "" : `: ${agent.model}`}
+        </h1>
         <p>{beginning === null ? "" : viewerText(beginning.viewer)}</p>
         <p role="status">{hasAgent ? statusText(status, view) : "no agent yet"}</p>
         <button type="button" onClick={actions.begin}>
@@ -51,15 +65,17 @@ export function ConversationScreen({
         </button>
       </header>
       <AgentList agents={agents} shown={agentId} open={actions.open} />
+      {agent?.parent ? <Above agent={agent} parent={agent.parent} open={actions.open} /> : null}
       {problem === null && refusal === null ? null : <p role="alert">{problem ?? refusal}</p>}
       <Standing view={view} />
       <ol aria-label="Conversation">
         {view.items.map((item) => (
           <li key={item.key} className={item.kind}>
-            <Shown item={item} actions={actions} canStoreRules={canStoreRules ?? false} />
+            <Shown item={item} tree={tree} actions={actions} canStoreRules={canStoreRules ?? false} />
           </li>
         ))}
       </ol>
+      <TreeApprovals tree={tree} actions={actions} canStoreRules={canStoreRules ?? false} />
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -106,10 +122,12 @@ export function ConversationScreen({
 
 function Shown({
   item,
+  tree,
   actions,
   canStoreRules,
 }: {
   readonly item: ConversationItem;
+  readonly tree: Tree;
   readonly actions: Actions;
   readonly canStoreRules: boolean;
 }): ReactNode {
@@ -135,15 +153,18 @@ function Shown({
       if (item.toAnswer !== null && item.call.name === "ask_user")
         return <AskUser input={item.toAnswer.input} answer={(text) => actions.answer(item.call.callId, text)} />;
       return (
-        <details>
-          <summary>
-            <code>{item.call.name}</code> {item.call.inputPreview} <strong>{item.call.state}</strong>
-            {item.call.durationMs === null ? "" : ` in ${item.call.durationMs.toFixed(0)} ms`}
-            {item.call.cachedFrom === null ? "" : " (cached)"}
-            {item.progress === null || item.call.durationMs !== null ? "" : ` ${progressText(item.progress)}`}
-          </summary>
-          <pre>{item.call.output ?? ""}</pre>
-        </details>
+        <>
+          <details>
+            <summary>
+              <code>{item.call.name}</code> {item.call.inputPreview} <strong>{item.call.state}</strong>
+              {item.call.durationMs === null ? "" : ` in ${item.call.durationMs.toFixed(0)} ms`}
+              {item.call.cachedFrom === null ? "" : " (cached)"}
+              {item.progress === null || item.call.durationMs !== null ? "" : ` ${progressText(item.progress)}`}
+            </summary>
+            <pre>{item.call.output ?? ""}</pre>
+          </details>
+          {item.child === null ? null : <ChildCard child={item.child} tree={tree} open={actions.open} />}
+        </>
       );
     case "approval":
       return <Approval item={item} actions={actions} canStoreRules={canStoreRules} />;

@@ -1,5 +1,5 @@
 import { useState, type ReactNode } from "react";
-import { useTimeline } from "@triplane/client/urql/react";
+import { useTimeline, useTree } from "@triplane/client/urql/react";
 import {
   AgentDocument,
   AllowAlwaysDocument,
@@ -34,6 +34,7 @@ export function App(): ReactNode {
   const [agentId, setAgentId] = useState(knownAgent);
   const [problem, setProblem] = useState<string | null>(null);
   const { view, status, error } = useTimeline(agentId);
+  const tree = useTree(view);
   const [beginning] = useQuery({ query: BeginningDocument });
   const actorId = beginning.data?.viewer.actor.id;
   const [agents, readAgents] = useQuery({
@@ -96,13 +97,15 @@ export function App(): ReactNode {
 
   return (
     <ConversationScreen
-      title={`Triplane with urql${data?.agent ? `: ${data.agent.model}` : ""}`}
+      title="Triplane with urql"
       beginning={beginning.data ?? null}
       agents={agents.data?.agents.nodes ?? []}
       agentId={agentId}
+      agent={agentId === null ? null : (data?.agent ?? null)}
       view={view}
+      tree={tree}
       status={status}
-      problem={problem ?? error?.message ?? beginning.error?.message ?? agents.error?.message ?? null}
+      problem={problem ?? error?.message ?? tree.error?.message ?? beginning.error?.message ?? agents.error?.message ?? null}
       actions={{
         send: sendTo,
         look,
