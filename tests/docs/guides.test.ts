@@ -19,10 +19,11 @@ import { startTestApp } from "../support/app.ts";
 import { bashApp, type MadeCall } from "../support/bash.ts";
 import { hasNoBox } from "../support/box.ts";
 import { commandJudge, projectFolder } from "../support/command-lines.ts";
+import { setPolicyTime } from "../support/clock.ts";
 import { connect, ofType, textOf } from "../support/client.ts";
 import { callsWith, playedModel, says } from "../support/models.ts";
 
-type Guide = "permissions" | "approvals" | "configuration" | "hooks" | "tools" | "sub-agents";
+type Guide = "permissions" | "approvals" | "configuration" | "hooks" | "tools" | "sub-agents" | "schedules";
 
 type Language = "ts" | "graphql" | "json" | "";
 
@@ -70,7 +71,7 @@ describe("docs/configuration.md", () => {
     const code = await block("configuration", "ts", "export default defineConfig");
     const template = (valueOf(code) as TriplaneConfig).templates["assistant"];
     expect(Object.keys(template ?? {}).toSorted()).toEqual(
-      [...Object.keys(PLAIN_SETTINGS), "permission", "subagents"].toSorted(),
+      [...Object.keys(PLAIN_SETTINGS), "permission", "schedules", "subagents"].toSorted(),
     );
     const defaults = complete(PLAIN_SETTINGS, { model: "claude", systemPrompt: "You are a careful assistant." });
     const { tools, fallbackModel, approvalExpiresMs, name, description, version, ...others } = defaults;
@@ -125,6 +126,35 @@ describe("docs/sub-agents.md", () => {
     const events = await client.turn(id, "Count them");
     expect(ofType(events, "AgentReturned")).toMatchObject([{ outcome: "OK" }]);
     expect(textOf(events)).toBe("My worker says: 2 files.");
+  });
+});
+
+describe("docs/schedules.md", () => {
+  it("has operations that the schema knows, and a template whose schedule begins a turn", async () => {
+    for (const operation of await blocks("schedules", "graphql"))
+      expect(validate(schema, parse(operation)), operation).toEqual([]);
+    const { templates } = valueOf(await block("schedules", "ts", "schedules")) as TriplaneConfig;
+    const script = JSON.parse(await block("schedules", "json", "Look at the build")) as Script;
+    const app = await startTestApp({ config: { templates, models: { main: { provider: "scripted", script } } } });
+    const client = connect(app.url);
+    const { id } = await client.createAgent({ templateId: "watch" });
+    await setPolicyTime(app.database.sql, "statement_timestamp() + interval '1 hour'");
+    const events = await client.until(id, "DONE");
+    expect(ofType(events, "SchedulerTriggered")).toMatchObject([{ spec: "every 3600000 ms", missed: 0 }]);
+    expect(textOf(events)).toBe("The build is green.");
+  });
+
+  it("has operations that do what it says", async () => {
+    const app = await startTestApp();
+    const client = connect(app.url);
+    const { id } = await client.createAgent();
+    const [create = "", pause = ""] = await blocks("schedules", "graphql");
+    type Answer = Record<string, { schedule: { id: string; spec: string; pausedAt: string }; userErrors: readonly object[] }>;
+    const made = await client.post<Answer>({ query: create.replace("QWdlbnQ6…", id) });
+    const { schedule, userErrors } = made.data?.["createSchedule"] ?? {};
+    expect([schedule?.spec, userErrors]).toEqual(["0 9 * * 1-5 (Europe/Berlin)", []]);
+    const paused = await client.post<Answer>({ query: pause.replace("U2NoZWR1bGU6…", schedule?.id ?? "") });
+    expect(paused.data?.["pauseSchedule"]).toEqual({ schedule: { pausedAt: expect.any(String) }, userErrors: [] });
   });
 });
 

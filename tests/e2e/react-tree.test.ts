@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect } from "vitest";
 import { openPage, screenshot } from "../support/browser.ts";
 import { inBrowser, send, serve } from "../support/example-app.ts";
-import { startTeam } from "../support/team.ts";
+import { startTeam } from "../support/scripted-team.ts";
 import { ownTool } from "../support/tools.ts";
 
 inBrowser(
