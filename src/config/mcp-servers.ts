@@ -16,7 +16,7 @@ export const MCP_SERVER_SETTINGS = {
   command: withDefault(TEXT, null),
   /** The arguments of the program. None if omitted. */
   args: withDefault(TEXTS, []),
-  /** Environment variables of the program, besides PATH and HOME; it has no others. None if omitted. */
+  /** Environment variables of the program, in addition to PATH and HOME; it has no others. None if omitted. */
   env: withDefault(TEXTS_BY_NAME, {}),
   /** The folder of the program, relative to the configuration's folder. That folder if omitted. */
   cwd: withDefault(TEXT, null),
@@ -34,7 +34,7 @@ export const MCP_SERVER_SETTINGS = {
   include: withDefault(TEXTS, null),
   /** The server's own names of tools that are left out. None if omitted. */
   exclude: withDefault(TEXTS, []),
-  /** The server's own names of tools that change nothing. None if omitted. */
+  /** The server's own names of read-only tools. None if omitted. */
   readOnlyTools: withDefault(TEXTS, []),
   /** The time limit of a call, in ms, up to an hour. The template's `toolTimeoutMs` if omitted. */
   toolTimeoutMs: withDefault(milliseconds(MAX_TIMEOUT_MS), null),

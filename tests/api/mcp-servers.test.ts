@@ -1,47 +1,20 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { TriplaneConfig } from "../../src/triplane.ts";
-import { startTestApp, type TestAppOptions } from "../support/app.ts";
-import { connect } from "../support/client.ts";
-import { ownServer, QUICK, referenceServer } from "../support/mcp.ts";
-import { callsWith, playedModel, says } from "../support/models.ts";
-
-type Servers = NonNullable<TriplaneConfig["mcpServers"]>;
-
-/** A server whose model makes one call in each turn. */
-async function appWith(mcpServers: Servers, call: readonly [string, object], options: TestAppOptions = {}) {
-  const model = playedModel((request) =>
-    request.messages.at(-1)?.content.some(({ type }) => type === "tool_result") === true ? says("Done.") : callsWith(call),
-  );
-  const app = await startTestApp({
-    model,
-    template: { permission: { mode: "auto", allow: ["mcp__*__*"].slice(1) } },
-    ...options,
-    config: { mcpServers, ...options.config },
-    overrides: { mcpTimes: QUICK, ...options.overrides },
-  });
-  return { app, model, client: connect(app.url), tools: app.services.of("local").tools };
-}
-
-const ALLOWED = (server: string) => ({ permission: { mode: "auto", allow: [`mcp__${server}__*`] } }) as const;
-
-async function answerOf(client: ReturnType<typeof connect>) {
-  const { id } = await client.createAgent();
-  await client.turn(id, "go");
-  return (await client.agent(id)).toolCalls.nodes.at(-1);
-}
+import { temporaryFolder } from "../support/app.ts";
+import { ownServer, referenceServer } from "../support/mcp.ts";
+import { allowed, answerOf, appWith } from "../support/mcp-app.ts";
 
 describe("the reference servers of the registry", () => {
   it("filesystem: its tools have their schemas, and a call reads a file of its folder", async () => {
-    const folder = await import("../support/app.ts").then(({ temporaryFolder }) => temporaryFolder());
+    const folder = await temporaryFolder();
     await writeFile(join(folder, "note.txt"), "A note.\n");
     const path = join(folder, "note.txt");
     const { client, model } = await appWith(
       { files: referenceServer("filesystem", folder) },
       ["mcp__files__read_text_file", { path }],
       {
-        template: ALLOWED("files"),
+        template: allowed("files"),
       },
     );
     expect(await answerOf(client)).toMatchObject({ state: "COMPLETED", output: expect.stringContaining("A note.") });
@@ -51,7 +24,7 @@ describe("the reference servers of the registry", () => {
 
   it("everything: text, images and resources become a text, and progress an event", async () => {
     const { client, tools } = await appWith({ all: referenceServer("everything") }, ["mcp__all__get-tiny-image", {}], {
-      template: ALLOWED("all"),
+      template: allowed("all"),
     });
     expect([...tools.keys()].filter((name) => name.startsWith("mcp__all__"))).toContain("mcp__all__echo");
     expect(await answerOf(client)).toMatchObject({
@@ -66,7 +39,7 @@ describe("the process of a server", () => {
     const { client, app } = await appWith(
       { own: { ...ownServer("plain.mjs", JSON.stringify({ "tools/call": { echo: true } })), env: { TOKEN: "a-secret-token" } } },
       ["mcp__own__work", {}],
-      { template: ALLOWED("own") },
+      { template: allowed("own") },
     );
     const call = await answerOf(client);
     const { env, cwd } = JSON.parse(call?.output ?? "{}") as { env: Record<string, string>; cwd: string };
@@ -80,7 +53,7 @@ describe("the process of a server", () => {
   it("is started again after its end; a call during it fails, and says that its effect is unknown", async () => {
     const script = JSON.stringify({ "tools/call": ["exit"] });
     const { client, tools } = await appWith({ own: ownServer("plain.mjs", script) }, ["mcp__own__work", {}], {
-      template: ALLOWED("own"),
+      template: allowed("own"),
     });
     expect(await answerOf(client)).toMatchObject({
       state: "FAILED",
@@ -95,7 +68,7 @@ describe("the process of a server", () => {
   it("ends with its server's answer above 10 MB, which fails the call", async () => {
     const script = JSON.stringify({ "tools/call": [{ bytes: 100 * 1024 * 1024 }] });
     const { client } = await appWith({ own: ownServer("plain.mjs", script) }, ["mcp__own__work", {}], {
-      template: ALLOWED("own"),
+      template: allowed("own"),
     });
     expect(await answerOf(client)).toMatchObject({ state: "FAILED", error: { message: expect.stringContaining("larger than") } });
   });

@@ -122,6 +122,7 @@ export class McpConnection {
         onStderr: (line) => this.#log(line),
         onListChanged: () => this.#changed(),
         roots: () => this.#roots(),
+        signal: this.#closing.signal,
         connectMs: times.connectMs,
         now: () => clock.now().getTime(),
       });
@@ -203,8 +204,7 @@ export class McpConnection {
   }
 
   /**
-   * The workspace of the only agent that has a call under way: a server that several agents use is not told the folder of
-   * another one.
+   * The workspace of the only agent that has a call under way. With several agents, none is told.
    */
   #roots(): readonly string[] {
     const agents = new Set([...this.#calling].map(({ agentId }) => agentId));

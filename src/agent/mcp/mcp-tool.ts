@@ -19,8 +19,8 @@ export type CallTool = (
 ) => Promise<JsonObject>;
 
 /**
- * The tool of a server as the gate knows it. The operator says that it changes nothing (`readOnlyTools`); its own
- * annotations can only say that it does.
+ * The tool of a server as the gate knows it. The operator says that it is read-only (`readOnlyTools`); its own annotations can
+ * only say that it is not.
  */
 export function mcpTool({ name: server, readOnlyTools, toolTimeoutMs }: McpServer, listed: ListedTool, call: CallTool): Tool {
   const { name, ownName, description, inputSchema, outputSchema, annotations } = listed;

@@ -12,18 +12,41 @@ const MOST_CHARACTERS = 256 * 1024;
 
 const MOST_ISSUES = 50;
 
+/** The field of a schema that says why it replaces another one. */
+export const UNUSABLE = "x-triplane-problem";
+
 /** The reason why a schema from outside is not usable; null if it is. */
 export function schemaProblem(schema: unknown): string | null {
   if (!isJsonObject(schema)) return "is no object";
+  if (typeof schema[UNUSABLE] === "string") return schema[UNUSABLE];
   if (schema["type"] !== "object") return 'must have type "object"';
   if (isNestedDeeper(schema, MOST_LEVELS)) return `is nested more than ${MOST_LEVELS} levels deep`;
   const characters = JSON.stringify(schema).length;
-  return characters > MOST_CHARACTERS ? `has ${characters} characters: at most ${MOST_CHARACTERS}` : null;
+  if (characters > MOST_CHARACTERS) return `has ${characters} characters: at most ${MOST_CHARACTERS}`;
+  return isValid(schema) ? null : "is no valid JSON Schema";
 }
 
+/** By the schema of its dialect: servers of models refuse a whole request for one invalid schema. */
+function isValid(schema: JsonObject): boolean {
+  const { $schema: dialect, ...plain } = schema;
+  try {
+    const { name, make } = dialectOf(dialect);
+    const checking = checkers.get(name) ?? make(CHECKING);
+    checkers.set(name, checking);
+    return checking.validateSchema(plain) === true;
+  } catch {
+    return false;
+  }
+}
+
+/** The schema of a dialect is compiled once. */
+const checkers = new Map<string, Pick<Ajv, "validateSchema">>();
+
+const CHECKING = { strict: false, validateFormats: false, logger: false } as const;
+
 /**
- * The check of values by a schema from outside, in the form that models are given: without patterns, formats and bounds,
- * which its server checks itself. So its time is linear, whatever the schema says. If references or patterns of names
+ * The check of values by a schema from outside, in the form that models are given. Patterns, formats and bounds are left
+ * to its server. So its time is linear, whatever the schema says. If references or patterns of names
  * remain, or the schema does not compile, only the fields at the top are checked. `$schema` names the dialect, 2020-12 by
  * default.
  */
@@ -42,7 +65,7 @@ function compile(schema: JsonObject, allErrors: boolean): ValidateFunction {
   const { $schema: dialect, $id: _id, id: _oldId, ...sent } = toolSchema(schema);
   if (/"(?:\$(?:ref|dynamicRef|recursiveRef)|patternProperties)":/.test(JSON.stringify(sent))) return topOf(schema, options);
   try {
-    return ajvOf(dialect, options).compile(sent);
+    return dialectOf(dialect).make(options).compile(sent);
   } catch {
     return topOf(schema, options);
   }
@@ -57,9 +80,13 @@ const COMPILING = {
   validateSchema: false,
 } as const;
 
-function ajvOf(dialect: Json | undefined, options: Options): Pick<Ajv, "compile"> {
-  if (typeof dialect === "string" && /draft-0[3-7]/.test(dialect)) return new Ajv(options);
-  return typeof dialect === "string" && dialect.includes("2019-09") ? new Ajv2019(options) : new Ajv2020(options);
+type Dialect = { readonly name: string; readonly make: (options: Options) => Pick<Ajv, "compile" | "validateSchema"> };
+
+function dialectOf(written: Json | undefined): Dialect {
+  const said = typeof written === "string" ? written : "";
+  if (/draft-0[3-7]/.test(said)) return { name: "draft-07", make: (options) => new Ajv(options) };
+  if (said.includes("2019-09")) return { name: "2019-09", make: (options) => new Ajv2019(options) };
+  return { name: "2020-12", make: (options) => new Ajv2020(options) };
 }
 
 function topOf({ required }: JsonObject, options: Options): ValidateFunction {

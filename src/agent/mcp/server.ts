@@ -22,7 +22,7 @@ export type McpServer = {
   /** The server's own names of the only tools that are taken; null for all. */
   readonly include: readonly string[] | null;
   readonly exclude: readonly string[];
-  /** Tools that change nothing, as the operator says. */
+  /** Read-only tools, as the operator says. */
   readonly readOnlyTools: readonly string[];
   /** The time limit of a call, in ms; null for the template's. */
   readonly toolTimeoutMs: number | null;

@@ -1,12 +1,15 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import type { Client, StandardSchemaV1, Transport } from "@modelcontextprotocol/client";
+import { aborted } from "../../lib/aborted.ts";
 import { isJsonObject, type JsonObject } from "../../lib/json.ts";
 import { withCause } from "../../lib/text.ts";
 import { DAY_MS } from "../../lib/time.ts";
 import type { ProcessGroup } from "../workspace/process-groups.ts";
 import { httpTransport } from "./http-transport.ts";
+import { withLenientLists } from "./lenient-lists.ts";
 import type { ListedTool } from "./listed-tool.ts";
-import type { McpServer } from "./server.ts";
+import { MESSAGE_BYTES, type McpServer, type McpWay } from "./server.ts";
 import { StdioTransport } from "./stdio-transport.ts";
 
 /** The generation of the protocol that a server was found to speak, and when. */
@@ -21,12 +24,17 @@ const PROBE_MS = 5_000;
 /** The longest time of a timer, in ms: the call's own limit ends it. */
 const NO_LIMIT_MS = 2 ** 31 - 1;
 
+/** The time in which a server ends a session, in ms. */
+const END_MS = 1_000;
+
 export type SessionParts = {
   readonly start: () => Promise<ProcessGroup>;
   readonly onStderr: (line: string) => void;
   readonly onListChanged: () => void;
   /** The folders that the server may be told of. */
   readonly roots: () => readonly string[];
+  /** Ends the handshake. */
+  readonly signal: AbortSignal;
   /** The time for the handshake, in ms. */
   readonly connectMs: number;
   readonly now: () => number;
@@ -93,8 +101,13 @@ export class McpSession {
     return result;
   }
 
-  close(): Promise<void> {
-    return this.#client.close().catch(() => {});
+  /** Closes the connection. A session at an address is ended there first: some servers have only one. */
+  async close(): Promise<void> {
+    const { StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client");
+    const { transport } = this.#client;
+    if (transport instanceof StreamableHTTPClientTransport)
+      await Promise.race([transport.terminateSession().catch(() => {}), delay(END_MS, undefined, { ref: false })]);
+    await this.#client.close().catch(() => {});
   }
 }
 
@@ -160,17 +173,15 @@ class ProcessEnded extends Error {
 async function tryToOpen({ way }: McpServer, { kind, era }: Attempt, parts: SessionParts): Promise<McpSession> {
   const { Client } = await import("@modelcontextprotocol/client");
   const process = way.kind === "stdio" ? new StdioTransport(parts.start, parts.onStderr) : null;
-  const transport: Transport =
-    way.kind === "stdio" ? (process ?? raise("a process")) : await httpTransport(way, kind === "sse" ? "sse" : "http");
+  const transport = withLenientLists(await transportOf(way, process, kind));
   const client = new Client(
     { name: "triplane", version: "1" },
     {
       capabilities: { roots: {} },
       // Results are checked by `schema-check.ts`: the SDK refuses schemas of the older dialect.
       jsonSchemaValidator: { getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }) },
-      versionNegotiation: { mode: era, probe: { timeoutMs: Math.min(PROBE_MS, parts.connectMs) } },
+      versionNegotiation: { mode: era, probe: { timeoutMs: Math.min(PROBE_MS, parts.connectMs / 2) } },
       inputRequired: { autoFulfill: false },
-      listChanged: { tools: { autoRefresh: false, onChanged: () => parts.onListChanged() } },
     },
   );
   client.setRequestHandler("roots/list", () => ({ roots: parts.roots().map((root) => ({ uri: pathToFileURL(root).href })) }));
@@ -180,20 +191,23 @@ async function tryToOpen({ way }: McpServer, { kind, era }: Attempt, parts: Sess
     onclose: () => tellClosed(process?.end ?? fault),
     onerror: (error: Error) => {
       if (!isTooLarge(error)) return;
-      fault = "its message was too large, and the connection was closed";
+      fault = `its message was larger than ${MESSAGE_BYTES} bytes, and the connection was closed`;
       endQuietly(client);
     },
   });
-  const late = setTimeout(() => void transport.close().catch(() => {}), parts.connectMs);
+  const ending = AbortSignal.any([parts.signal, AbortSignal.timeout(parts.connectMs)]);
+  using stopped = aborted(ending, () => new Error(`it did not answer within ${parts.connectMs} ms`));
   try {
-    await refusedByHttp(() => client.connect(transport, { timeout: parts.connectMs }));
+    await refusedByHttp(() => Promise.race([client.connect(transport, { timeout: parts.connectMs }), stopped.promise]));
   } catch (error) {
     await transport.close().catch(() => {});
     throw process?.end == null ? error : new ProcessEnded(process.end, { cause: error });
-  } finally {
-    clearTimeout(late);
   }
   const found = client.getProtocolEra() === "modern" ? "modern" : "legacy";
+  client.setNotificationHandler("notifications/tools/list_changed", () => parts.onListChanged());
+  // The newer generation says so only to subscribers. Without an answer the list is read in its rhythm.
+  if (found === "modern" && client.getServerCapabilities()?.tools?.listChanged === true)
+    client.listen({ toolsListChanged: true }, { timeout: NO_LIMIT_MS }).catch(() => {});
   return new McpSession(client, { era: found, at: parts.now() }, closed);
 }
 
@@ -205,8 +219,10 @@ function endQuietly(client: Client): void {
   client.close().catch(() => {});
 }
 
-function raise(what: string): never {
-  throw new Error(`there is no ${what}`);
+async function transportOf(way: McpWay, process: StdioTransport | null, kind: Attempt["kind"]): Promise<Transport> {
+  if (process !== null) return process;
+  if (way.kind === "stdio") throw new Error("a command has a process");
+  return httpTransport(way, kind === "sse" ? "sse" : "http");
 }
 
 async function refusedByHttp<Answer>(work: () => Promise<Answer>): Promise<Answer> {

@@ -5,12 +5,12 @@ const MOST_CHARACTERS = 64;
 
 const DIGEST_CHARACTERS = 8;
 
-/** The longest name of a server, in characters: enough of a tool's name is left beside it. */
+/** The longest name of a server, in characters: a tool's name has room after it. */
 export const MOST_SERVER_CHARACTERS = 32;
 
 /**
- * The name of a server's tool for models and rules: `mcp__server__tool`. A name that they do not accept is shortened and
- * has the beginning of its own SHA-256 at its end, so that it stays the same whatever other tools the server has.
+ * The name of a server's tool for models and rules: `mcp__server__tool`. A name that they do not accept is shortened, and
+ * ends with the beginning of its SHA-256. So it does not depend on the server's other tools.
  */
 export function toolName(server: string, tool: string): string {
   const prefix = `mcp__${server}__`;

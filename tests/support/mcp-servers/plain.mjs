@@ -1,5 +1,6 @@
 // A server without the SDK: it answers each method as its first argument, JSON, says. A list is one answer after the other, the last one
 // again and again. Words in the place of an answer: "silent", "exit", and { "bytes": n } for an answer of that size.
+import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 
 const script = JSON.parse(process.argv[2] ?? "{}");
@@ -28,7 +29,10 @@ for await (const line of createInterface({ input: process.stdin })) {
   for (const notification of answer?.first ?? []) send(notification);
   if (answer === undefined) send({ id, error: { code: -32601, message: "unknown method" } });
   else if (answer.bytes !== undefined) send({ id, result: { content: [{ type: "text", text: "x".repeat(answer.bytes) }] } });
-  else if (answer.error !== undefined) send({ id, error: answer.error });
+  else if (answer.fork === true) {
+    const { pid } = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "ignore" });
+    send({ id, result: { content: [{ type: "text", text: String(pid) }] } });
+  } else if (answer.error !== undefined) send({ id, error: answer.error });
   else if (answer.echo !== undefined)
     send({ id, result: { content: [{ type: "text", text: JSON.stringify({ params, env: process.env, cwd: process.cwd() }) }] } });
   else send({ id, result: answer.result ?? answer });
