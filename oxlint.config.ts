@@ -20,6 +20,7 @@ const ROOMS = {
   approvals: "src/agent/approvals lets people decide",
   calls: "src/agent/calls judges and runs one tool call",
   policy: "src/agent/policy says what a call may do",
+  mcp: "src/agent/mcp reaches the tools of MCP servers",
   tools: "src/agent/tools is what agents can use",
   bash: "src/agent/bash reads command lines, and knows no rule",
   workspace: "src/agent/workspace is the boundary of files and programs",
@@ -39,7 +40,10 @@ const ARROW = Object.keys(ROOMS) as Room[];
 const AGENT_ROOMS: ReadonlySet<Room> = new Set(ARROW.slice(ARROW.indexOf("commands"), ARROW.indexOf("events")));
 
 /** The files beside the rooms, by the room that they belong to. */
-const FILES = { main: "main|exit|operator-error", app: "app|boxes|tenant-services|config|triplane|metrics|forgotten" } as const;
+const FILES = {
+  main: "main|exit|operator-error",
+  app: "app|boxes|mcp-servers|tenant-services|config|triplane|metrics|forgotten",
+} as const;
 
 /** Packages that only one place may import. */
 const PACKAGES: readonly { readonly packages: string; readonly room: Room; readonly instead: string }[] = [
@@ -50,6 +54,7 @@ const PACKAGES: readonly { readonly packages: string; readonly room: Room; reado
     instead: "transports stay in src/server: pass what you need in the context",
   },
   { packages: "@anthropic-ai/|openai", room: "models", instead: "go through the Model port of src/agent/models" },
+  { packages: "@modelcontextprotocol/", room: "mcp", instead: "go through the tools of src/agent/mcp" },
   { packages: "@prisma/|@electric-sql/|pglite-prisma-adapter", room: "db", instead: "use the Sql or PrismaReads of src/db" },
 ];
 

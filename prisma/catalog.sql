@@ -107,7 +107,7 @@ DECLARE
 BEGIN
   SELECT * INTO v_change FROM json_to_record(p_change) AS c(
     "idempotencyKey" json, "createAgent" json, fork json, "expectSignal" int, "queueLimit" json, agent json, wake boolean, interrupt json, retry json, cancel json, rename json, archive json, withdraw json, received json, images json, joins json, messages json,
-    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "keepRule" json, "toolCalls" json, transitions json, approvals json, waits json, "expectAsking" json, notices json, "noticesDropped" json, "noticesTold" json, manual json, "agentManual" json, "templateVersion" json, todos json, "todosBy" text, "knownFiles" json, "fileChanges" json, "interruptEnd" json, "toldNote" text, "shellStart" json, "shellEnd" json, returns boolean, "childAwaited" json, "childSettled" json);
+    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "keepRule" json, "toolCalls" json, transitions json, approvals json, waits json, "expectAsking" json, notices json, "noticesDropped" json, "noticesTold" json, manual json, "agentManual" json, "templateVersion" json, todos json, "todosBy" text, "knownFiles" json, "fileChanges" json, "interruptEnd" json, "toldNote" text, "shellStart" json, "shellEnd" json, returns boolean, "childAwaited" json, "childSettled" json, "schedulesMade" json, "mostSchedules" int, "schedulesMoved" json, "scheduleEnded" json);
 
   IF v_change."createAgent" IS NULL THEN
     -- A row that others hold for long keeps a connection for a moment only: the caller tries again without one.
@@ -289,6 +289,10 @@ BEGIN
       RAISE EXCEPTION 'agent % is archived or not already', p_agent USING ERRCODE = 'TP002';
     END IF;
     UPDATE agent SET archived_at = (v_change.archive ->> 'at')::timestamptz WHERE id = p_agent;
+    -- Nothing is sent to an archived agent. Once it is back, a look at each schedule finds its next time.
+    UPDATE schedule SET counts_after = policy_time() WHERE agent_id = p_agent AND v_change.archive ->> 'at' IS NULL;
+    UPDATE wait w SET due = CASE WHEN v_change.archive ->> 'at' IS NULL AND s.paused_at IS NULL THEN policy_time() END
+    FROM schedule s WHERE s.agent_id = p_agent AND w.ref = s.id AND w.kind = 'SCHEDULE';
   END IF;
 
   IF v_change.received IS NOT NULL AND v_agent.archived_at IS NOT NULL THEN
@@ -461,6 +465,31 @@ BEGIN
     IF NOT FOUND THEN
       RAISE EXCEPTION 'the wait for child % is over', v_change."childSettled" ->> 'ref' USING ERRCODE = 'TP002';
     END IF;
+  END IF;
+
+  IF v_change."schedulesMade" IS NOT NULL THEN
+    INSERT INTO schedule SELECT * FROM json_populate_recordset(null::schedule, v_change."schedulesMade");
+    IF v_agent.archived_at IS NOT NULL OR (SELECT count(*) FROM schedule WHERE agent_id = p_agent) > v_change."mostSchedules" THEN
+      RAISE EXCEPTION 'agent % may have no more schedules', p_agent USING ERRCODE = 'TP002';
+    END IF;
+  END IF;
+
+  FOR v_item IN SELECT * FROM json_to_recordset(v_change."schedulesMoved") AS m(id text, moves int, due timestamptz, "set" json) LOOP
+    UPDATE schedule s SET (next_at, next_step, owed, triggered, last_triggered_at, paused_at, moves) =
+      (SELECT r.next_at, r.next_step, r.owed, r.triggered, r.last_triggered_at, r.paused_at, s.moves + 1 FROM json_populate_record(s, v_item."set") r)
+    WHERE s.id = v_item.id AND s.agent_id = p_agent AND s.moves = v_item.moves;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'schedule % was changed by another', v_item.id USING ERRCODE = 'TP002';
+    END IF;
+    UPDATE wait SET due = CASE WHEN v_agent.archived_at IS NULL THEN v_item.due END WHERE ref = v_item.id AND kind = 'SCHEDULE';
+  END LOOP;
+
+  IF v_change."scheduleEnded" IS NOT NULL THEN
+    DELETE FROM schedule WHERE id = v_change."scheduleEnded" ->> 'id' AND agent_id = p_agent AND moves = (v_change."scheduleEnded" ->> 'moves')::int;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'schedule % was changed by another', v_change."scheduleEnded" ->> 'id' USING ERRCODE = 'TP002';
+    END IF;
+    DELETE FROM wait WHERE ref = v_change."scheduleEnded" ->> 'id' AND kind = 'SCHEDULE';
   END IF;
 
   -- The notice of an answer names the programs that asked: one that has joined since the caller looked is named, too.
@@ -819,6 +848,10 @@ CREATE UNIQUE INDEX notice_pkey ON public.notice USING btree (id);
 CREATE UNIQUE INDEX notice_untold ON public.notice USING btree (agent_id, source, ref) WHERE (told_at_step IS NULL);
 
 CREATE UNIQUE INDEX rule_version_pkey ON public.rule_version USING btree (tenant, agent_id);
+
+CREATE INDEX schedule_agent_id_idx ON public.schedule USING btree (agent_id);
+
+CREATE UNIQUE INDEX schedule_pkey ON public.schedule USING btree (id);
 
 CREATE INDEX shell_agent_id_started_at_id_idx ON public.shell USING btree (agent_id, started_at, id);
 

@@ -46,6 +46,7 @@ import { Readers } from "./events/reading/reader.ts";
 import { systemClock, type Clock } from "./lib/time.ts";
 import type { Version } from "./telemetry/version.ts";
 import { consoleLogger, type Logger } from "./telemetry/log.ts";
+import type { McpTimes } from "./agent/mcp/connection.ts";
 import type { Network } from "./agent/workspace/network/reach.ts";
 import { AnsweringFolders } from "./agent/workspace/answering-folders.ts";
 import { ProcessGroups, ALIVE_SHARE, TICK_SHARE } from "./agent/workspace/process-groups.ts";
@@ -68,6 +69,7 @@ import { reportConfigurationChanges } from "./config/configuration-changes.ts";
 import { boxOf, madeFolder } from "./boxes.ts";
 import { decidersOf, type Settings } from "./config/settings.ts";
 import { readVersion } from "./config/version.ts";
+import { openMcpServers } from "./mcp-servers.ts";
 import { partsOf, servicesByTenant } from "./tenant-services.ts";
 
 /** The parts that are put in the place of the application's, by tests. The process itself gives its logger, the id that is on its lines, and its version. */
@@ -93,6 +95,7 @@ export type Overrides = {
   readonly models?: ReadonlyMap<string, Model>;
   /** The way of programs of boxes to the internet. */
   readonly network?: Network;
+  readonly mcpTimes?: McpTimes;
   readonly lostLogLines?: () => number;
 };
 
@@ -247,6 +250,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     decidersOf: decidersOf(settings),
   };
   const services: ServerServices = { ...shared, of: servicesByTenant(shared, settings.tenants, overrides.models) };
+  const mcpServers = starting.use(openMcpServers(settings, services, overrides.mcpTimes));
 
   // Further listeners of the log, before this server's first events.
   const wake = (agent: AgentOfTenant): void => void detached(() => runner.wake(agent));
@@ -285,6 +289,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     // What a server that was killed has left behind does not run, and nobody shall read that it does.
     await closeLostShells(services);
   }
+  await mcpServers.firstTries;
   const runner = new Runner(services);
   starting.defer(() => runner.close());
   const unknownAgents = new UnknownAgents(services, overrides.unknownAgentsMs);

@@ -1,16 +1,22 @@
 import type { Template } from "../agent/loop/scope.ts";
 import type { Permission } from "../agent/policy/permission.ts";
 import { isOfServerTools } from "../agent/tools/tool-registry.ts";
+import type { TenantMcpServer } from "./mcp-servers.ts";
 import type { Tenants } from "./tenants.ts";
 
 type Named = { readonly place: string; readonly source: string; readonly name: string };
 
-/** Notes about tools of MCP servers that templates name, and that are not there at the start. */
-export function absentToolNotes({ everybody, named }: Tenants): readonly string[] {
-  const notes = [everybody, ...named.values()].flatMap(({ templates, tools }) =>
+/** Notes about tools of MCP servers that templates name, and that no configured server can have. */
+export function absentToolNotes({ everybody, named }: Tenants, servers: readonly TenantMcpServer[]): readonly string[] {
+  const offers = [[null, everybody] as const, ...named];
+  const notes = offers.flatMap(([offered, { templates, tools }]) =>
     [...templates.values()]
       .flatMap(namedBy)
       .filter(({ name }) => isOfServerTools(name) && !tools.has(name))
+      .filter(
+        ({ name }) =>
+          !servers.some(({ tenant, server }) => (tenant ?? offered) === offered && name.startsWith(`mcp__${server.name}__`)),
+      )
       .map(({ place, source, name }) => `${place}: ${source} has no effect yet: no tool is named ${name} at present.`),
   );
   return [...new Set(notes)];

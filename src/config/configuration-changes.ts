@@ -11,6 +11,7 @@ import type { Written } from "../lib/setting.ts";
 import type { Clock } from "../lib/time.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { TriplaneConfig } from "./config.ts";
+import type { McpServerConfig } from "./mcp-servers.ts";
 import type { TENANT_SETTINGS } from "./tenants.ts";
 
 /**
@@ -43,12 +44,27 @@ export function configurationParts(config: TriplaneConfig): (tenant: string) => 
 }
 
 /** What everybody is offered, or a tenant besides. Names of both are apart. */
-function offered({ templates, tools, workspaceRoots, defaultWorkspace }: Written<typeof TENANT_SETTINGS>): ConfigurationParts {
+function offered({
+  templates,
+  tools,
+  mcpServers,
+  workspaceRoots,
+  defaultWorkspace,
+}: Written<typeof TENANT_SETTINGS>): ConfigurationParts {
   return {
     ...digests("", { workspaceRoots, defaultWorkspace }),
     ...digests("templates.", templates ?? {}),
+    ...digests(
+      "mcpServers.",
+      Object.fromEntries(Object.entries(mcpServers ?? {}).map(([name, each]) => [name, withoutValues(each)])),
+    ),
     ...digests("tools.", Object.fromEntries((tools ?? []).map((tool) => [tool.name, declared(tool)]))),
   };
+}
+
+/** An MCP server without the values of its variables and headers: they are secrets, whose digest could be guessed. */
+function withoutValues({ env, headers, ...others }: McpServerConfig): object {
+  return { ...others, env: Object.keys(env ?? {}), headers: Object.keys(headers ?? {}) };
 }
 
 /** The beginning of a digest of a whole configuration: servers that were given the same have the same. */

@@ -26,6 +26,7 @@ import { trustedDocumentsOf } from "./documents.ts";
 import { absentToolNotes } from "./absent-tools.ts";
 import { ConfigurationError, Problems } from "./configuration-error.ts";
 import type { Environment } from "./environment.ts";
+import { mcpServersOf, type TenantMcpServer } from "./mcp-servers.ts";
 import { agentHooksOf, offerOf } from "./templates.ts";
 import { resolvePackageName } from "./version.ts";
 import { RETENTION_SETTINGS, retentionOf } from "./retention.ts";
@@ -58,6 +59,7 @@ export type Settings = {
   readonly sandbox: SandboxSettings;
   readonly available: Availability;
   readonly sandboxLines: readonly string[];
+  readonly mcpServers: readonly TenantMcpServer[];
   readonly digest: string;
   readonly partsOf: (tenant: string) => ConfigurationParts;
   readonly notes: readonly string[];
@@ -137,9 +139,10 @@ export async function makeSettings(
     ([name, webhook]) => problems.of(() => webhookOf(`${path}: webhooks.${name}`, name, webhook)) ?? [],
   );
   const retention = problems.of(() => retentionOf(complete(RETENTION_SETTINGS, config.retention)));
+  const mcp = problems.of(() => mcpServersOf(path, folder, config.mcpServers, config.tenants, process.env));
   const trusted = config.trustedDocuments === null ? null : resolve(folder, config.trustedDocuments);
   const documents = await problems.ofLater(() => trustedDocumentsOf(path, trusted, config.operations));
-  const whole = problems.none({ sandbox, everybodys, authentication, tenants, retention, documents });
+  const whole = problems.none({ sandbox, everybodys, authentication, tenants, retention, documents, mcp });
   return {
     environment,
     tenants: whole.tenants,
@@ -160,18 +163,20 @@ export async function makeSettings(
     sandbox: whole.sandbox,
     available,
     sandboxLines: sandboxLines(available, written),
+    mcpServers: whole.mcp.servers,
     digest: configurationDigest(written),
     partsOf: configurationParts(written),
     notes: [
       ...whole.everybodys.notes,
       ...whole.tenants.notes,
+      ...whole.mcp.notes,
       ...unboxedNotes(written),
       ...sharedFolderNotes(written),
       ...keyNotes(written, environment),
       ...plainHttpNotes(environment),
       ...ownFolderNotes(whole.tenants, environment),
       ...deadRuleNotes(whole.tenants),
-      ...absentToolNotes(whole.tenants),
+      ...absentToolNotes(whole.tenants, whole.mcp.servers),
       ...quorumNotes(whole.tenants, whole.authentication),
     ],
   };

@@ -5,6 +5,8 @@ import { Type } from "typebox";
 import { APPROVAL_SETTINGS } from "../agent/approvals/scope.ts";
 import type { Around } from "../agent/calls/hooks.ts";
 import { CALL_SETTINGS, SUBAGENT_SETTINGS } from "../agent/calls/scope.ts";
+import { MOST_SCHEDULES, type WantedSchedule } from "../agent/calls/schedules/schedule.ts";
+import { readSchedule, SCHEDULE_SETTINGS } from "../agent/calls/schedules/template-schedules.ts";
 import { toolboxOf } from "../agent/calls/stages/validation.ts";
 import { TODO_SETTINGS } from "../agent/calls/todos.ts";
 import type { MessagesChanged, PostModel, PreModel } from "../agent/conversation/model-hooks.ts";
@@ -94,6 +96,8 @@ export const TEMPLATE_SETTINGS = {
   hooks: Type.Optional(closed(HOOK_SETTINGS)),
   /** The agents that its agents may start with `task_run`. None, and no such tool, if omitted. */
   subagents: Type.Optional(closed(SUBAGENT_SETTINGS)),
+  /** The schedules with which its agents begin, up to 20 (docs/schedules.md). None if omitted. */
+  schedules: Type.Optional(Type.Immutable(Type.Array(closed(SCHEDULE_SETTINGS), { maxItems: MOST_SCHEDULES }))),
 };
 
 export type TemplateConfig = Written<typeof TEMPLATE_SETTINGS>;
@@ -134,6 +138,9 @@ export function templateOf({
   problems.of(() => checkTools(`${field}.tools`, config.tools, available));
   const permission = problems.of(() => permissionOf(path, `${place}.permission`, config.permission ?? {}, vocabulary));
   problems.of(() => checkSubagents(`${field}.subagents`, config.subagents, templateNames));
+  const schedules = (config.schedules ?? []).flatMap(
+    (schedule, index) => problems.of(() => scheduleOf(`${field}.schedules.${index}`, schedule)) ?? [],
+  );
   const override = config.subagents?.overrides?.permission;
   if (override !== undefined)
     problems.of(() => permissionOf(path, `${place}.subagents.overrides.permission`, override, vocabulary));
@@ -144,6 +151,7 @@ export function templateOf({
     digest: digestOf(config),
     todo: complete(TODO_SETTINGS, plain.todo),
     subagents: config.subagents === undefined ? null : complete(SUBAGENT_SETTINGS, config.subagents),
+    schedules,
     box: plain.sandbox === "none" ? null : { protectedPaths: protectedPaths(protect) },
     ...problems.none({ permission }),
     hooks: hooksOf(hooks, `${place}.hooks`, config.hooks ?? {}),
@@ -160,6 +168,12 @@ function digestOf({
   return createHash("sha256")
     .update(canonicalize(toJson(data)) ?? "")
     .digest("hex");
+}
+
+function scheduleOf(field: string, schedule: Written<typeof SCHEDULE_SETTINGS>): WantedSchedule {
+  const read = readSchedule(schedule, new Date());
+  if (read.ok) return read.value;
+  throw new ConfigurationError(`${[field, ...read.refusal.field].join(".")}: ${read.refusal.message}`);
 }
 
 function permissionOf(path: string, place: string, source: PermissionSource, vocabulary: Vocabulary): Permission {

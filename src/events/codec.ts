@@ -27,8 +27,10 @@ import {
   GATE_STAGES,
   REMINDER_CATEGORIES,
   REMINDER_PRIORITIES,
+  SCHEDULE_CHANGES,
   SHELL_END_REASONS,
   TOOL_CALL_ERROR_TYPES,
+  TRIGGER_KINDS,
 } from "./snapshots.ts";
 
 /** The largest payload of one event in bytes. */
@@ -94,6 +96,8 @@ const VALUES: { readonly [Kind in EventKind]?: Values } = {
   SHELL_ENDED: valuesOf({ endReason: named(SHELL_END_REASONS) }),
   FILE_CHANGED: valuesOf({ "files.change": named(FILE_CHANGE_KINDS) }),
   REMINDER_SENT: valuesOf({ category: named(REMINDER_CATEGORIES), priority: named(REMINDER_PRIORITIES) }),
+  SCHEDULER_TRIGGERED: valuesOf({ trigger: named(TRIGGER_KINDS) }),
+  SCHEDULE_CHANGED: valuesOf({ scheduleChange: named(SCHEDULE_CHANGES), "changedBy.kind": ActorKind }),
   EXECUTION_FAILED: EXECUTION_ENDED,
   EXECUTION_ABORTED: EXECUTION_ENDED,
   ALLOW_RULE_STORED: CHANGED_BY,

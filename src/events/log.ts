@@ -244,6 +244,8 @@ export class EventLog {
     const isDue =
       change.waits?.some(({ due }) => due !== null) ||
       ("returns" in change && change.returns) ||
+      "schedulesMoved" in change ||
+      ("archive" in change && change.archive.at === null) ||
       ("transitions" in change && change.transitions?.some(({ from }) => from === "WAITING"));
     if (isDue ?? false) this.#dueListeners.forEach((listener) => listener());
   }

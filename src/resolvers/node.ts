@@ -55,6 +55,8 @@ async function mayReadRow({ prisma, actor }: Context, type: NodeType, id: string
       );
     case "Message":
       return mayRead((await prisma.message.findUnique({ where: { id }, select: { kind: true, agent: { select } } }))?.agent);
+    case "Schedule":
+      return mayRead((await prisma.schedule.findUnique({ where: { id }, select: { agent: { select } } }))?.agent);
     case "ToolCall":
       return mayRead((await prisma.toolCall.findUnique({ where: { id }, select: { state: true, agent: { select } } }))?.agent);
     case "AllowRule": {

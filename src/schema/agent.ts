@@ -18,6 +18,7 @@ import {
 } from "../resolvers/agent.ts";
 import { pendingApprovalsOf } from "../resolvers/approval.ts";
 import { messagesOf } from "../resolvers/message.ts";
+import { schedulesOf } from "../resolvers/schedule.ts";
 import { templateNamed, templateVersionOf } from "../resolvers/template.ts";
 import { shellsOf, toolCallByRow, toolCallsOf } from "../resolvers/tool-call.ts";
 import { ActorRef } from "./actor.ts";
@@ -27,6 +28,7 @@ import { AgentState, Breakpoint, OrderDirection } from "./enums.ts";
 import { DoneReason } from "./events/enums.ts";
 import { KnownFile, KnownFileConnection, Shell, TodoItem } from "./agent-state.ts";
 import { Message, MessageConnection } from "./message.ts";
+import { Schedule } from "./schedule.ts";
 import { Template, TemplateVersion } from "./template.ts";
 import { ToolCall, ToolCallConnection } from "./tool-call.ts";
 
@@ -198,6 +200,12 @@ export const Agent = builder.prismaNode("Agent", {
       description: "Background shells, newest first, at most 100.",
       select: { id: true },
       resolve: (query, { id }, _args, context) => shellsOf(context, id, query),
+    }),
+    schedules: t.prismaField({
+      type: [Schedule],
+      description: "Schedules that send reminders to the agent, oldest first, at most 20.",
+      select: { id: true },
+      resolve: (query, { id }, _args, context) => schedulesOf(context, id, query),
     }),
     knownFiles: t.connection(
       {

@@ -27,6 +27,9 @@ export const LOG_EVENTS = {
   delivery_given_up: "error",
   origin_refused: "warn",
   token_refused: "warn",
+  mcp_server: "info",
+  mcp_server_away: "warn",
+  mcp_server_said: "info",
   removed: "info",
   closing: "info",
 } as const satisfies Readonly<Record<string, Level>>;
@@ -43,6 +46,7 @@ export type LogFields = {
       | "tool"
       | "template"
       | "model"
+      | "mcpServer"
       | "shell"
       | "consumer"
       | "rule"

@@ -55,7 +55,7 @@ async function callOf(client: TestClient, id: string) {
   return (await client.agent(id)).toolCalls.nodes.at(-1);
 }
 
-const AUTO = { template: { permission: { mode: "auto" } } } as const;
+const AUTO = { template: { permission: { mode: "auto", allow: ["mcp__gh__*"] } } } as const;
 
 describe("a call of a tool that is unavailable", () => {
   it("is refused with the reason, and with what to do; the tool works again when it is back", async () => {

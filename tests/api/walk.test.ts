@@ -56,8 +56,12 @@ async function everything() {
   const delegation = await as("paul").post<{ delegateApprovals: { delegation: { id: string } } }>({
     query: `mutation { delegateApprovals(input: { toActorId: "vera", until: "${until}" }) { delegation { id } } }`,
   });
+  const schedule = await as("anna").post<{ createSchedule: { schedule: { id: string } } }>({
+    query: `mutation { createSchedule(input: { agentId: "${agent.id}", text: "${SECRET}", trigger: { everySteps: 100 } }) { schedule { id } } }`,
+  });
   const ids = {
     agent: agent.id,
+    schedule: schedule.data?.createSchedule.schedule.id ?? "",
     approval: approvalId,
     message: messageId,
     call: globalId("ToolCall", asked?.request.call?.callId ?? ""),
@@ -75,6 +79,8 @@ async function everything() {
     callId: asked?.request.call?.callId ?? "",
     allowRuleId: ids.rule,
     delegationId: ids.delegation,
+    scheduleId: ids.schedule,
+    trigger: { everySteps: 5 },
     templateId: "assistant",
     toActorId: "ben",
     until,
@@ -206,6 +212,10 @@ it("an approver steers no agent of others, and a user decides nothing, not even 
     "completeToolCall",
     "retryTurn",
     "remindAgent",
+    "createSchedule",
+    "pauseSchedule",
+    "resumeSchedule",
+    "deleteSchedule",
     "renameAgent",
     "archiveAgent",
     "unarchiveAgent",

@@ -18,6 +18,7 @@ import {
   PRICE_SETTINGS,
   SCRIPTED_SETTINGS,
 } from "../../src/config/models.ts";
+import { MCP_SERVER_SETTINGS } from "../../src/config/mcp-servers.ts";
 import { RETENTION_SETTINGS } from "../../src/config/retention.ts";
 import { CONTROL_GROUP_SETTINGS, SANDBOX_SETTINGS } from "../../src/config/sandbox.ts";
 import { TENANT_SETTINGS } from "../../src/config/tenants.ts";
@@ -46,6 +47,7 @@ const GROUPS = [
   ["config/sandbox.ts", "SANDBOX_SETTINGS", SANDBOX_SETTINGS],
   ["config/webhooks.ts", "WEBHOOK_SETTINGS", WEBHOOK_SETTINGS],
   ["config/templates.ts", "TEMPLATE_SETTINGS", TEMPLATE_SETTINGS],
+  ["config/mcp-servers.ts", "MCP_SERVER_SETTINGS", MCP_SERVER_SETTINGS],
   ["config/tenants.ts", "TENANT_SETTINGS", TENANT_SETTINGS],
   ["config/config.ts", "CONFIG_SETTINGS", CONFIG_SETTINGS],
   ["server/authenticate.ts", "IDENTITY_SETTINGS", IDENTITY_SETTINGS],

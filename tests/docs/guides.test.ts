@@ -9,6 +9,7 @@ import type { Script } from "../../src/agent/models/script.ts";
 import { isHostRule, parseHostRule } from "../../src/agent/policy/hosts/host-rule.ts";
 import { parseRule } from "../../src/agent/policy/parse-rule.ts";
 import { complete } from "../../src/lib/setting.ts";
+import { mcpServersOf } from "../../src/config/mcp-servers.ts";
 import { PLAIN_SETTINGS } from "../../src/config/templates.ts";
 import { BUILTIN_TOOLS } from "../../src/agent/tools/builtin.ts";
 import { defineTool, type Tool } from "../../src/agent/tools/tool.ts";
@@ -19,10 +20,12 @@ import { startTestApp } from "../support/app.ts";
 import { bashApp, type MadeCall } from "../support/bash.ts";
 import { hasNoBox } from "../support/box.ts";
 import { commandJudge, projectFolder } from "../support/command-lines.ts";
+import { setPolicyTime } from "../support/clock.ts";
 import { connect, ofType, textOf } from "../support/client.ts";
+import { referenceServer } from "../support/mcp.ts";
 import { callsWith, playedModel, says } from "../support/models.ts";
 
-type Guide = "permissions" | "approvals" | "configuration" | "hooks" | "tools" | "sub-agents";
+type Guide = "permissions" | "approvals" | "configuration" | "hooks" | "tools" | "sub-agents" | "mcp" | "schedules";
 
 type Language = "ts" | "graphql" | "json" | "";
 
@@ -70,7 +73,7 @@ describe("docs/configuration.md", () => {
     const code = await block("configuration", "ts", "export default defineConfig");
     const template = (valueOf(code) as TriplaneConfig).templates["assistant"];
     expect(Object.keys(template ?? {}).toSorted()).toEqual(
-      [...Object.keys(PLAIN_SETTINGS), "permission", "subagents"].toSorted(),
+      [...Object.keys(PLAIN_SETTINGS), "permission", "schedules", "subagents"].toSorted(),
     );
     const defaults = complete(PLAIN_SETTINGS, { model: "claude", systemPrompt: "You are a careful assistant." });
     const { tools, fallbackModel, approvalExpiresMs, name, description, version, ...others } = defaults;
@@ -125,6 +128,70 @@ describe("docs/sub-agents.md", () => {
     const events = await client.turn(id, "Count them");
     expect(ofType(events, "AgentReturned")).toMatchObject([{ outcome: "OK" }]);
     expect(textOf(events)).toBe("My worker says: 2 files.");
+  });
+});
+
+describe("docs/schedules.md", () => {
+  it("has operations that the schema knows, and a template whose schedule begins a turn", async () => {
+    for (const operation of await blocks("schedules", "graphql"))
+      expect(validate(schema, parse(operation)), operation).toEqual([]);
+    const { templates } = valueOf(await block("schedules", "ts", "schedules")) as TriplaneConfig;
+    const script = JSON.parse(await block("schedules", "json", "Look at the build")) as Script;
+    const app = await startTestApp({ config: { templates, models: { main: { provider: "scripted", script } } } });
+    const client = connect(app.url);
+    const { id } = await client.createAgent({ templateId: "watch" });
+    await setPolicyTime(app.database.sql, "statement_timestamp() + interval '1 hour'");
+    const events = await client.until(id, "DONE");
+    expect(ofType(events, "SchedulerTriggered")).toMatchObject([{ spec: "every 3600000 ms", missed: 0 }]);
+    expect(textOf(events)).toBe("The build is green.");
+  });
+
+  it("has operations that do what it says", async () => {
+    const app = await startTestApp();
+    const client = connect(app.url);
+    const { id } = await client.createAgent();
+    const [create = "", pause = ""] = await blocks("schedules", "graphql");
+    type Answer = Record<string, { schedule: { id: string; spec: string; pausedAt: string }; userErrors: readonly object[] }>;
+    const made = await client.post<Answer>({ query: create.replace("QWdlbnQ6…", id) });
+    const { schedule, userErrors } = made.data?.["createSchedule"] ?? {};
+    expect([schedule?.spec, userErrors]).toEqual(["0 9 * * 1-5 (Europe/Berlin)", []]);
+    const paused = await client.post<Answer>({ query: pause.replace("U2NoZWR1bGU6…", schedule?.id ?? "") });
+    expect(paused.data?.["pauseSchedule"]).toEqual({ schedule: { pausedAt: expect.any(String) }, userErrors: [] });
+  });
+});
+
+describe("docs/mcp.md", () => {
+  it("has a server, a template and a script with which an agent lists a folder", async () => {
+    const { templates, mcpServers = {} } = valueOf(await block("mcp", "ts", "mcpServers")) as TriplaneConfig;
+    const script = JSON.parse(await block("mcp", "json", "mcp__files")) as Script;
+    const { files } = mcpServers;
+    const [, named, ...args] = files?.args ?? [];
+    const { devDependencies } = JSON.parse(await readFile(new URL("../../package.json", import.meta.url), "utf8")) as {
+      devDependencies: Record<string, string>;
+    };
+    const name = "@modelcontextprotocol/server-filesystem";
+    expect(named).toBe(`${name}@${devDependencies[name]}`);
+    const installed = { files: { ...files, ...referenceServer("filesystem", ...args) } };
+    const app = await startTestApp({
+      config: { templates, mcpServers: installed, models: { main: { provider: "scripted", script } } },
+    });
+    await writeFile(join(app.workspace, "a.md"), "");
+    const client = connect(app.url);
+    const { id } = await client.createAgent({ templateId: "clerk" });
+    expect(textOf(await client.turn(id, "What is there?"))).toContain("[FILE] a.md");
+  });
+
+  it("has a block of another product that is valid, with notes about what has no effect", async () => {
+    const { mcpServers } = JSON.parse(await block("mcp", "json", "autoApprove")) as Pick<TriplaneConfig, "mcpServers">;
+    const { servers, notes } = mcpServersOf("config", "/", mcpServers ?? {}, {}, {});
+    expect(servers.map(({ server: { name, way } }) => [name, way.kind])).toEqual([
+      ["github", "http"],
+      ["memory", "stdio"],
+    ]);
+    expect(notes).toEqual([
+      "mcpServers.memory.autoApprove has no effect here. Write allow rules in the permission of the template.",
+      expect.stringContaining("npx downloads @modelcontextprotocol/server-memory at each start in any version"),
+    ]);
   });
 });
 

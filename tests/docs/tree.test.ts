@@ -48,10 +48,10 @@ describe("the tree of src (CONTRIBUTING: one noun a file, small files)", () => {
     for (const [file, count] of files) expect(count, file).toBeLessThanOrEqual(350);
   });
 
-  it("loads what few servers need only when it is needed: the providers' SDKs and GraphiQL (ADR 22)", async () => {
+  it("loads what few servers need only when it is needed: the providers' SDKs, that of MCP, and GraphiQL (ADR 22)", async () => {
     for (const path of (await ownFiles()).keys())
       expect(await readFile(join(SRC, path), "utf8"), path).not.toMatch(
-        /^(?:import(?! type )[^;]*|export[^;]*) from "(?:openai|@anthropic-ai\/sdk|@graphql-yoga\/render-graphiql)/m,
+        /^(?:import(?! type )[^;]*|export[^;]*) from "(?:openai|@anthropic-ai\/sdk|@modelcontextprotocol\/client|@graphql-yoga\/render-graphiql)/m,
       );
   });
 });

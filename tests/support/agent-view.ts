@@ -30,6 +30,7 @@ export function newAgentView(): AgentView {
     leaseOwner: "here",
     waiting: [],
     reminders: [],
+    schedules: [],
     lastStep: null,
     stepsInTurn: 0,
     turnMessageIds: [],

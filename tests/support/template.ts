@@ -19,6 +19,7 @@ export function testTemplate(): Template {
     box: null,
     digest: "present",
     subagents: null,
+    schedules: [],
     todo: complete(TODO_SETTINGS, {}),
     hooks: { preToolUse: [], postToolUse: [], around: [], preModel: [], postModel: [], messagesChanged: [] },
   };

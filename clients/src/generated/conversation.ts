@@ -207,6 +207,8 @@ export type ConversationSubscription = { timeline: { cursor: string, caughtUp: b
       | { __typename: 'PermissionDecided', approvalId: string, decision: ApprovalDecision, missingDecisions: number, cursor: string, decidedBy: { actorId: string, name: string | null } }
       | { __typename: 'PermissionRequired', cursor: string, request: { approvalId: string, kind: ApprovalKind, inputHash: string | null, reason: string | null, risk: Risk, host: string | null, port: number | null, call: { name: string } | null }, approval: { inputText: string | null } | null }
       | { __typename: 'ReminderSent', messageId: string, content: string | null, cursor: string, sentBy: { actorId: string, name: string | null } }
+      | { __typename: 'ScheduleChanged', cursor: string }
+      | { __typename: 'SchedulerTriggered', cursor: string }
       | { __typename: 'ShellEnded', shellId: string, command: string | null, endReason: ShellEndReason, exitCode: number | null, signal: string | null, cursor: string }
       | { __typename: 'ShellStarted', shellId: string, command: string | null, cursor: string }
       | { __typename: 'StageCompleted', cursor: string }

@@ -66,6 +66,8 @@ export type TreeSubscription = { timeline: { cursor: string, caughtUp: boolean, 
       | { __typename: 'PermissionDecided', approvalId: string, missingDecisions: number, cursor: string, agent: { id: string } | null }
       | { __typename: 'PermissionRequired', cursor: string, request: { approvalId: string, kind: ApprovalKind, inputHash: string | null, reason: string | null, risk: Risk, host: string | null, port: number | null, call: { name: string } | null }, approval: { inputText: string | null } | null, agent: { id: string } | null }
       | { __typename: 'ReminderSent', cursor: string, agent: { id: string } | null }
+      | { __typename: 'ScheduleChanged', cursor: string, agent: { id: string } | null }
+      | { __typename: 'SchedulerTriggered', cursor: string, agent: { id: string } | null }
       | { __typename: 'ShellEnded', cursor: string, agent: { id: string } | null }
       | { __typename: 'ShellStarted', cursor: string, agent: { id: string } | null }
       | { __typename: 'StageCompleted', cursor: string, agent: { id: string } | null }

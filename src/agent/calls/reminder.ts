@@ -11,6 +11,8 @@ export type Reminder = {
   readonly category: ReminderCategory;
   readonly priority: ReminderPriority;
   readonly startsTurn: boolean;
+  /** The schedule that sends it, if one does. */
+  readonly scheduleId?: string;
 };
 
 /** The largest text of a reminder, in bytes of UTF-8: it fits into its event. */
@@ -31,14 +33,14 @@ export function reminderProblem(text: string): CommandRefusal | null {
 
 export type SentReminder = {
   readonly id: string;
-  readonly change: Pick<OutsideChange, "wake" | "queueLimit" | "received">;
+  readonly change: Required<Pick<OutsideChange, "wake" | "queueLimit" | "received">>;
   readonly event: AgentEventBody;
 };
 
 /** The parts of the commit by which a reminder waits for an agent: it joins at the next step, or starts the next turn. */
 export function reminderSent(
   agent: { readonly id: string; readonly tenant: string },
-  { text, category, priority, startsTurn }: Reminder,
+  { text, category, priority, startsTurn, scheduleId }: Reminder,
   sentBy: ActorRef,
   at: Date,
 ): SentReminder {
@@ -65,7 +67,7 @@ export function reminderSent(
         createdAt: at,
         erasedAt: null,
         withdrawnAt: null,
-        reminder: { category, priority, startsTurn },
+        reminder: { category, priority, startsTurn, ...(scheduleId === undefined ? {} : { scheduleId }) },
       },
     },
     event: { kind: "REMINDER_SENT", messageId: id, category, priority, content: text, startsTurn, sentBy },

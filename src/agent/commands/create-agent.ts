@@ -2,13 +2,15 @@ import { randomUUIDv7 } from "node:crypto";
 import { mkdir, realpath, rmdir, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { isInside } from "../../lib/path-inside.ts";
+import type { Statement } from "../../db/sql.ts";
 import { type OutsideOutcome, newWrite } from "../../events/write.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { headBytes, messageOf } from "../../lib/text.ts";
-import { missingAbility, type Actor, type Outcome, type CommandRefusal } from "../actors/actor.ts";
+import { actorRef, missingAbility, type Actor, type Outcome, type CommandRefusal } from "../actors/actor.ts";
 import type { OwnPermission } from "../policy/agent-policy.ts";
 import { readPermission } from "../policy/permission-source.ts";
-import type { AgentServices } from "../loop/scope.ts";
+import type { AgentServices, Template } from "../loop/scope.ts";
+import { schedulesMade, type MadeSchedules } from "../calls/schedules/schedule.ts";
 import { agentRow, createdEvent, type NewAgent, readTitle } from "../calls/agent-row.ts";
 import { MAX_TIMEOUT_MS } from "../tools/tool.ts";
 import { folderHung } from "../workspace/answering-folders.ts";
@@ -95,13 +97,14 @@ async function tryToCreate(
     spawned: null,
     at,
   };
+  const begun = await schedulesOf(services, agent, template);
   const write = newWrite(id);
   let outcome: OutsideOutcome | null = null;
   try {
     outcome = await services.log.commit(
       actor.tenant,
-      { agentId: id, createdBy: actor.id, events: [createdEvent(agent, null)] },
-      { ...claimKey(keyed, id, at), createAgent: agentRow(agent) },
+      { agentId: id, createdBy: actor.id, events: [createdEvent(agent, null), ...begun.events.map((body) => ({ at, body }))] },
+      { ...claimKey(keyed, id, at), createAgent: agentRow(agent), ...begun.change },
       write,
     );
   } finally {
@@ -111,6 +114,28 @@ async function tryToCreate(
   }
   return answerOf(id, outcome, (message) => {
     throw new Error(`an agent could not be created: ${message}`);
+  });
+}
+
+const READ_NOW: Statement<{ now: Date }, []> = { name: "read_policy_time", text: "SELECT policy_time() AS now" };
+
+/** The schedules of the template. The creator of the agent sends their reminders. */
+async function schedulesOf(
+  { sql }: AgentServices,
+  { id, actor, at }: NewAgent,
+  { schedules }: Template,
+): Promise<Pick<MadeSchedules, "change" | "events">> {
+  if (schedules.length === 0) return { change: {}, events: [] };
+  const [row] = await sql.query(READ_NOW, []);
+  const now = row?.now ?? at;
+  return schedulesMade(schedules, {
+    id,
+    tenant: actor.tenant,
+    stepCount: 0,
+    createdBy: actorRef(actor),
+    isOfTemplate: true,
+    now,
+    at,
   });
 }
 

@@ -236,9 +236,15 @@ export class Transcript {
   }
 }
 
-/** A message as its row has it on its way into the transcript. */
+/** A message as its row has it on its way into the transcript. A reminder that its owner adds joins a turn. */
 function messageOf({ ordinal, kind, createdBy, content, bytes }: AddedMessages[number]): TranscriptMessage {
-  return { ordinal: ordinal ?? 0, kind, isOfPerson: createdBy !== null, content: storedBlocks(content), bytes };
+  return {
+    ordinal: ordinal ?? 0,
+    kind,
+    isOfPerson: createdBy !== null && kind !== "REMINDER",
+    content: storedBlocks(content),
+    bytes,
+  };
 }
 
 /** The bytes of the images of a content in base64. */

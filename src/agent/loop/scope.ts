@@ -9,6 +9,7 @@ import type { Version } from "../../telemetry/version.ts";
 import type { ActorNames } from "../actors/actor-names.ts";
 import type { ApprovalTemplate } from "../approvals/scope.ts";
 import type { CallTemplate, CallServices } from "../calls/scope.ts";
+import type { WantedSchedule } from "../calls/schedules/schedule.ts";
 import type { ToolSlots } from "../calls/slots.ts";
 import type { Images } from "../conversation/images.ts";
 import type { Hooks } from "../conversation/agent-template.ts";
@@ -59,6 +60,8 @@ export type Template = CallTemplate &
   Complete<typeof PROFILE_SETTINGS> &
   Complete<typeof TURN_SETTINGS> & {
     readonly hooks: Hooks;
+    /** The schedules with which its agents begin. */
+    readonly schedules: readonly WantedSchedule[];
     /** The SHA-256 of its data and the name of its version, in hex: without its code, name, description and metadata. */
     readonly digest: string;
   };

@@ -9,6 +9,7 @@ import { OPEN_WAITS, type WaitView } from "../waits/wait.ts";
 import { OPEN_HOSTS, type OpenHost } from "../calls/hosts/host-question.ts";
 import type { ManualView } from "../tools/manual-changes.ts";
 import { UNTOLD_NOTICES, type NoticeView } from "../calls/notices.ts";
+import { STEP_SCHEDULES, type StepSchedule } from "../calls/schedules/step-schedules.ts";
 
 export type AgentView = {
   readonly id: string;
@@ -65,6 +66,8 @@ export type AgentView = {
   readonly openHosts: readonly OpenHost[];
   /** The notices that the next step tells the model, in order of their ids. */
   readonly notices: readonly NoticeView[];
+  /** The schedules that its steps trigger. */
+  readonly schedules: readonly StepSchedule[];
   /** Null if it was given no manual, and told of no section. */
   readonly manual: ManualView | null;
 };
@@ -87,7 +90,7 @@ const READ: Statement<{ view: AgentView }, [agentId: string]> = {
     'shells', ${RUNNING_SHELLS},
     'calls', (SELECT coalesce(json_agg(${CALL_VIEW} ORDER BY t.ordinal), '[]') FROM tool_call t WHERE t.agent_id = a.id AND t.step = a.step_count),
     'knowsFiles', EXISTS (SELECT FROM known_file k WHERE k.agent_id = a.id),
-    'waits', ${OPEN_WAITS}, 'openHosts', ${OPEN_HOSTS}, 'notices', ${UNTOLD_NOTICES},
+    'waits', ${OPEN_WAITS}, 'openHosts', ${OPEN_HOSTS}, 'notices', ${UNTOLD_NOTICES}, 'schedules', ${STEP_SCHEDULES},
     'manual', (SELECT json_build_object('digest', g.digest, 'sections', coalesce(m.sections, '{}'), 'told', g.told)
       FROM agent_manual g LEFT JOIN manual m ON m.tenant = g.tenant AND m.digest = g.digest WHERE g.agent_id = a.id)
   ) AS view FROM agent a WHERE a.id = $1`,

@@ -33,7 +33,7 @@ export type Standstill = {
 
 export const FOLDER_HUNG = "folder_hung";
 const OF_PEOPLE =
-  "'MESSAGE_RECEIVED', 'MESSAGE_WITHDRAWN', 'REMINDER_SENT', 'AGENT_RENAMED', 'PERMISSION_DECIDED', 'INTERRUPT_REQUESTED', 'TOOL_CANCEL_REQUESTED'";
+  "'MESSAGE_RECEIVED', 'MESSAGE_WITHDRAWN', 'REMINDER_SENT', 'SCHEDULER_TRIGGERED', 'SCHEDULE_CHANGED', 'AGENT_RENAMED', 'PERMISSION_DECIDED', 'INTERRUPT_REQUESTED', 'TOOL_CANCEL_REQUESTED'";
 
 /** The newest events of an agent that are searched for its wait for a model: people's events may follow it. */
 const NEWEST = 20;

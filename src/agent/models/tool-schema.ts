@@ -23,10 +23,30 @@ export function toolSchema(schema: JsonObject): JsonObject {
   const known = made.get(schema);
   if (known !== undefined) return known;
   const inlined = inlinedReferences(schema);
+  const whole = withoutAlternatives(plain(JSON.stringify(inlined).length > MOST_CHARACTERS ? schema : inlined));
   // Some servers reject an object without `properties`.
-  const sent = { properties: {}, ...plain(JSON.stringify(inlined).length > MOST_CHARACTERS ? schema : inlined) };
+  const sent = { properties: {}, ...whole };
   made.set(schema, sent);
   return sent;
+}
+
+const ALTERNATIVES = ["allOf", "anyOf", "oneOf"] as const;
+
+/**
+ * The schema without alternatives at its top, which some servers of models reject: with the fields of all of them. A field
+ * that two of them define differently may have any value.
+ */
+function withoutAlternatives(schema: JsonObject): JsonObject {
+  if (ALTERNATIVES.every((keyword) => schema[keyword] === undefined)) return schema;
+  const { allOf, anyOf, oneOf, if: _if, then, else: otherwise, not: _not, additionalProperties: _closed, ...own } = schema;
+  const parts = [...listed(allOf), ...listed(anyOf), ...listed(oneOf), then ?? null, otherwise ?? null].filter(isJsonObject);
+  const properties = new Map<string, Json>();
+  for (const part of [own, ...parts.map(withoutAlternatives)])
+    for (const [name, field] of Object.entries(isJsonObject(part["properties"]) ? part["properties"] : {})) {
+      const known = properties.get(name);
+      properties.set(name, known === undefined || JSON.stringify(known) === JSON.stringify(field) ? field : {});
+    }
+  return { ...own, properties: Object.fromEntries(properties) };
 }
 
 export function openSchema(schema: JsonObject): JsonObject {

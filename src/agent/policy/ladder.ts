@@ -1,5 +1,6 @@
 import { isPrivateAddress } from "../../lib/addresses.ts";
 import type { Trouble } from "../bash/command-line.ts";
+import { isServerTool } from "../tools/tool-registry.ts";
 import { protects } from "../workspace/sandbox/protected-paths.ts";
 import { isSecretPath } from "../workspace/secret-files.ts";
 import {
@@ -79,6 +80,7 @@ const LADDER: readonly Row[] = [
   row(["command", "unproven"], carriedByAnother),
   row(ACTS_OF_CALLS, requireApprovalTools),
   row(["use", "command"], readingCommands),
+  row(ACTS_OF_CALLS, serverTools),
   row(ACTS_OF_CALLS, modes),
   row(["open"], () => says("allow", "no rule", "built in", "no rule closes it")),
   row(["connect"], unnamedHosts),
@@ -305,6 +307,12 @@ function readsFreely(act: CallAct, scope: Scope): boolean {
     matches.writesItself(act.call) ||
     permission.ask.some((rule) => matches.asks(rule, act));
   return !isAsked && runsAsReading(scope, { ...act, command: act.whole });
+}
+
+/** Tools of MCP servers are asked about, whatever the mode allows. Those of a bound's agent are its own matter. */
+function serverTools({ call }: CallAct, scope: Scope): Said {
+  if (!isServerTool(call.name) || scope.isBound || scope.mode(call).verdict === "deny") return NOTHING;
+  return says("ask", "tools of MCP servers", "built in", `${call.name} is a tool of an MCP server, and no rule allows it`);
 }
 
 function modes(act: CallAct, scope: Scope): Said {

@@ -65,6 +65,11 @@ export class ToolRegistry extends ReplacedMap<string, Tool> {
     this.#setReason(this.#reasons.servers, server, reason);
   }
 
+  /** The reason why an MCP server's tools are unavailable; null if they are available. */
+  serverReason(server: string): string | null {
+    return this.#reasons.servers.get(server) ?? null;
+  }
+
   /** Makes one tool unavailable, with a reason that models and people read. Null: it is available. */
   setUnavailable(tool: string, reason: string | null): void {
     this.#setReason(this.#reasons.tools, tool, reason);

@@ -5,6 +5,7 @@ import type { ApprovalServices } from "../approvals/scope.ts";
 import { timeOutLater } from "../calls/later.ts";
 import { lookAtChild, type ChildServices } from "./child.ts";
 import type { DueWait } from "./due.ts";
+import { lookAtSchedule } from "./schedule.ts";
 
 export type EndDueServices = ApprovalServices & ChildServices;
 
@@ -20,6 +21,7 @@ const END_DUE: Readonly<Record<WaitKind, EndDueKind>> = {
   CHILD: lookAtChild,
   BACKGROUND_CHILD: lookAtChild,
   DELEGATION: (services, { ref }) => endDelegation(services, ref),
+  SCHEDULE: lookAtSchedule,
 };
 
 export function endDue(services: EndDueServices, wait: DueWait): Promise<void> {

@@ -135,9 +135,17 @@ export type CallWait = (typeof CALL_WAITS)[number];
 
 /**
  * The kinds of waits. For decisions: on a call, on a host of a call, on a host of a background shell. For the result of a
- * call, for a child that no call waits for, and for the end of a delegation.
+ * call, and for a child without a call that waits. For the end of a delegation, and the next time of a schedule.
  */
-export const WAIT_KINDS = ["APPROVAL", "HOST", "SHELL_HOST", ...CALL_WAITS, "BACKGROUND_CHILD", "DELEGATION"] as const;
+export const WAIT_KINDS = [
+  "APPROVAL",
+  "HOST",
+  "SHELL_HOST",
+  ...CALL_WAITS,
+  "BACKGROUND_CHILD",
+  "DELEGATION",
+  "SCHEDULE",
+] as const;
 export type WaitKind = (typeof WAIT_KINDS)[number];
 
 export type WaitRow = Row<Omit<Prisma.WaitUncheckedCreateInput, "kind">> & { readonly kind: WaitKind };
@@ -158,6 +166,22 @@ type Questions = {
   readonly approvals?: readonly Row<Omit<Prisma.ApprovalUncheckedCreateInput, "decisions">>[];
   /** New waits. One that is there already stays. The transition of the approval or call that it refers to settles it. */
   readonly waits?: readonly WaitRow[];
+};
+
+export type ScheduleRow = Row<Prisma.ScheduleUncheckedCreateInput>;
+
+/** A change of a schedule: refused if another has changed it since it had `moves`. `due`: the next look at it; null for none. */
+export type ScheduleMove = {
+  readonly id: string;
+  readonly moves: number;
+  readonly due: Date | null;
+  readonly set: Patch<
+    Pick<Prisma.ScheduleUncheckedCreateInput, "nextAt" | "nextStep" | "owed" | "triggered" | "lastTriggeredAt" | "pausedAt">
+  >;
+};
+
+type Schedules = {
+  readonly schedulesMoved?: readonly ScheduleMove[];
 };
 
 type Notices = {
@@ -213,7 +237,17 @@ type OutsideParts = {
   readonly createAgent?: Row<
     Omit<
       Prisma.AgentUncheckedCreateInput,
-      "steps" | "messages" | "toolCalls" | "approvals" | "todos" | "knownFiles" | "shells" | "waits" | "notices" | "manual"
+      | "steps"
+      | "messages"
+      | "toolCalls"
+      | "approvals"
+      | "todos"
+      | "knownFiles"
+      | "shells"
+      | "waits"
+      | "schedules"
+      | "notices"
+      | "manual"
     >
   >;
   /** With createAgent: the messages of another agent, up to this ordinal, are the first of the new one's. */
@@ -248,6 +282,11 @@ type OutsideParts = {
   readonly childAwaited?: { readonly ref: string; readonly due: string };
   /** The wait for this child is over. Refused if it was before. */
   readonly childSettled?: { readonly ref: string; readonly at: string };
+  /** New schedules. Refused if the agent is archived, or has more than `mostSchedules` with them. */
+  readonly schedulesMade?: readonly ScheduleRow[];
+  readonly mostSchedules?: number;
+  /** A schedule is over, and is removed. Refused if another has changed it since it had `moves`. */
+  readonly scheduleEnded?: Pick<ScheduleMove, "id" | "moves">;
   readonly decision?: Row<Prisma.DecisionUncheckedCreateInput>;
   /** The decisions that the approval must have so far, with `decision`; none if omitted. */
   readonly expectDecisions?: number;
@@ -291,10 +330,10 @@ export type CancelRequest = {
 type Revocation = { readonly revokedAt: Date; readonly revokedBy: string; readonly revokedByKind: ActorKind };
 
 /** All that the owner of an agent may change in one commit, under its lease (invariant 4). Absent parts change nothing. */
-export type OwnerChange = Transitions & Questions & Notices & OwnerParts & Without<OutsideParts>;
+export type OwnerChange = Transitions & Questions & Notices & Schedules & OwnerParts & Without<OutsideParts>;
 
 /** All that others may change of an agent in one commit: people by commands, and what nobody decided in time. */
-export type OutsideChange = Transitions & Questions & Notices & OutsideParts & Without<OwnerParts>;
+export type OutsideChange = Transitions & Questions & Notices & Schedules & OutsideParts & Without<OwnerParts>;
 
 export const DONE_REASONS = ["COMPLETED", "INTERRUPTED", "ERROR", "MAX_STEPS"] as const;
 export type DoneReason = (typeof DONE_REASONS)[number];

@@ -1,5 +1,13 @@
 import { storableJson } from "../../lib/json.ts";
-import type { KnownFileRow, NoticeRow, OutsideChange, OwnerChange, TenantChange, ToolCallTransition } from "./change.ts";
+import type {
+  KnownFileRow,
+  NoticeRow,
+  OutsideChange,
+  OwnerChange,
+  ScheduleMove,
+  TenantChange,
+  ToolCallTransition,
+} from "./change.ts";
 
 const NAMES = new Map<string, string>();
 
@@ -79,6 +87,7 @@ export const OWNER_PARTS: { readonly [Name in keyof OwnerValues]: OwnerPart<Owne
   manual: { ...json("rows"), join: last, isComposed: never },
   agentManual: { ...json("rows"), join: last, isComposed: never },
   templateVersion: { ...json("none"), join: last, isComposed: never },
+  schedulesMoved: { ...json("set in each"), join: lists, isComposed: none },
 };
 
 export const OUTSIDE_PARTS: { readonly [Name in Exclude<PartsOf<OutsideChange>, PartsOf<OwnerChange>>]: Part } = {
@@ -98,6 +107,9 @@ export const OUTSIDE_PARTS: { readonly [Name in Exclude<PartsOf<OutsideChange>, 
   shellEnd: json("rows"),
   childAwaited: json("none"),
   childSettled: json("none"),
+  schedulesMade: json("rows"),
+  mostSchedules: { sql: "int", keys: "none" },
+  scheduleEnded: json("none"),
   decision: json("rows"),
   expectDecisions: { sql: "int", keys: "none" },
   expectAsking: json("none"),
@@ -202,12 +214,14 @@ function encoded(name: string, part: unknown): unknown {
       return { ...start, row: toColumns(start.row) };
     }
     case "set in each":
-      return (part as readonly ToolCallTransition[]).map(withColumns);
+      return (part as readonly SetInEach[]).map(withColumns);
   }
 }
 
-function withColumns(transition: ToolCallTransition): object {
-  return { ...transition, set: toColumns(transition.set) };
+type SetInEach = ToolCallTransition | ScheduleMove;
+
+function withColumns(each: SetInEach): object {
+  return { ...each, set: toColumns(each.set) };
 }
 
 function toColumns(row: object): object {

@@ -32,6 +32,8 @@ export const EventKind = builder.enumType("EventKind", {
   description: "Kind of event. New kinds may be added: clients must ignore unknown ones.",
   values: described<Kind>({
     MESSAGE_RECEIVED: "A person or program sent a message.",
+    SCHEDULER_TRIGGERED: "A schedule sent its reminder.",
+    SCHEDULE_CHANGED: "A schedule was created, paused, resumed or deleted, or it is over.",
     MESSAGE_WITHDRAWN: "A queued message was withdrawn.",
     TEXT_CHUNK_START: "A block of text starts.",
     TEXT_CHUNK: "A piece of a block of text.",

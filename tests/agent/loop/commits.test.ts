@@ -84,6 +84,18 @@ function withMessage(view: AgentView): AgentView {
 /** Only children return. */
 const MADE_ELSEWHERE = ["returns"];
 
+/** A schedule that each step triggers. */
+const SCHEDULE: AgentView["schedules"][number] = {
+  id: "schedule",
+  text: "Look.",
+  everySteps: 1,
+  nextStep: 1,
+  triggered: 0,
+  moves: 0,
+  createdBy: "anna",
+  createdByKind: "USER",
+};
+
 /** The view as it is when news waits for the model: notices, and an interrupt with a note. */
 function withNews(view: AgentView): AgentView {
   return withNotices(
@@ -99,7 +111,7 @@ describe("the commits of an owner, in whatever order the rows allow", () => {
   it("make every part that a change of an owner may have: none is left out of what is tried here", () => {
     const made = fc.sample(RUN, { numRuns: 200, seed: 1 }).flatMap((run) =>
       commitsOf(run).flatMap(({ view, commit }) => {
-        const more = possibleCommits(withNews(view)).map(({ make }) => make());
+        const more = possibleCommits({ ...withNews(view), schedules: [SCHEDULE] }).map(({ make }) => make());
         return view.state === "READY" ? [commit, parked(view)].concat(more) : [commit].concat(more);
       }),
     );

@@ -353,6 +353,7 @@ export type AskedQuery = { node:
     | { id: string }
     | { id: string }
     | { id: string }
+    | { id: string }
    | null };
 
 export type ProposalQueryVariables = Exact<{

@@ -89,10 +89,10 @@ async function run(
   }
 }
 
-/** Logs errors of custom tools and hooks. Errors of built-in tools are meant for the model. */
+/** Logs errors of custom tools and hooks. Errors of built-in tools, and those of MCP servers, are meant for the model. */
 function logForAuthor({ source }: Pick<Tool, "source">, error: unknown): void {
   if (error instanceof AroundFailed) currentOwnCode()?.threw(error.cause);
-  else if (source !== "BUILTIN") currentOwnCode()?.threw(error);
+  else if (source !== "BUILTIN" && source !== "MCP") currentOwnCode()?.threw(error);
 }
 
 /** A wrapper around an execution. An error of the hook itself names the hook; an error of the execution is passed on. */

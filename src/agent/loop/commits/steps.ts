@@ -20,6 +20,7 @@ import { needsAfter } from "./hosts-asked.ts";
 import { changedEvents, type FileNews } from "./files-changed.ts";
 import { manualNews } from "./manual.ts";
 import { noticesTold } from "./notices.ts";
+import { schedulesTriggered } from "./schedules.ts";
 import { todosReminded } from "./todos.ts";
 
 /** `sections` are those of the tools that the agent has. `todos` is the reminder that is due; null for none. */
@@ -30,7 +31,7 @@ export type StepFacts = {
   readonly todos: TodoReminder | null;
 };
 
-/** Starts a step. Appends, in this order: tool results, notices, waiting messages. */
+/** Starts a step. Appends, in this order: tool results, notices, waiting messages, reminders of schedules. */
 export function stepStarted(view: AgentView, { model, files, sections, todos }: StepFacts, at: Date): Commit {
   const results = resultsMessage(view, at);
   const shown = added(results)(view);
@@ -39,19 +40,29 @@ export function stepStarted(view: AgentView, { model, files, sections, todos }: 
   const told = noticesTold(shown, files, [...manual.notices, ...reminded.notices], at);
   const messages = [...results, ...told.messages];
   const joins = joinWaiting(view, view.turn, view.transcriptLength + messages.length);
+  const triggered = schedulesTriggered(view, view.transcriptLength + messages.length + joins.length, at);
   const { patch, events, after: moved } = move(view, { state: "WORKING", breakpoint: "PRE_MODEL" });
-  const after = compose(moved, added(messages), told.after, manual.after, joined(joins), begun(model));
+  const joining = compose(joined(joins), added(triggered.messages), triggered.after);
+  const after = compose(moved, added(messages), told.after, manual.after, joining, begun(model));
   const now = after(view);
   return {
     change: {
       agent: { ...patch, ...needsAfter(view), stepCount: now.stepCount, ...transcriptColumns(now.transcriptLength) },
-      messages,
+      messages: [...messages, ...triggered.messages],
+      schedulesMoved: triggered.moves,
       ...told.change,
       ...manual.change,
       joins,
       stepStart: stepRow(now, model, at),
     },
-    events: [...resumed(view), ...changedEvents(files.changes), ...manual.events, ...reminded.events, ...events],
+    events: [
+      ...resumed(view),
+      ...changedEvents(files.changes),
+      ...manual.events,
+      ...reminded.events,
+      ...triggered.events,
+      ...events,
+    ],
     after,
   };
 }

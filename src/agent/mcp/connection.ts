@@ -1,0 +1,244 @@
+import { aborted } from "../../lib/aborted.ts";
+import { headBytes, withCause } from "../../lib/text.ts";
+import { growingWait, type Clock } from "../../lib/time.ts";
+import type { Logger } from "../../telemetry/log.ts";
+import type { Tool } from "../tools/tool.ts";
+import type { ToolRegistry } from "../tools/tool-registry.ts";
+import type { ProcessGroup } from "../workspace/process-groups.ts";
+import { plainText, type ListedTool } from "./listed-tool.ts";
+import { lostCall } from "./lost-call.ts";
+import { mcpTool, type CallTool } from "./mcp-tool.ts";
+import { withoutSecrets, type McpServer } from "./server.ts";
+import { HttpRefused, openSession, type McpSession, type Verdict } from "./session.ts";
+import { readTools } from "./tool-list.ts";
+
+/** In ms. `wait` resolves after a time, or when the signal aborts. */
+export type McpTimes = {
+  /** The first and the longest wait before a server is tried again. */
+  readonly firstMs: number;
+  readonly lastMs: number;
+  /** A connection that lasted so long did not fail at its start. */
+  readonly steadyMs: number;
+  readonly connectMs: number;
+  readonly listMs: number;
+  /** The time between two readings of the list; the shortest one if the server says that it changed. */
+  readonly againMs: number;
+  readonly changedMs: number;
+  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
+};
+
+export type ConnectionParts = {
+  readonly registries: readonly ToolRegistry[];
+  readonly start: () => Promise<ProcessGroup>;
+  readonly times: McpTimes;
+  readonly clock: Clock;
+  readonly logger: Logger;
+};
+
+/**
+ * The connection to one server, kept while this server runs: it connects, reads the tools, and begins again after a
+ * failure, each time later. Its tools are in the registries of the tenants that have it; while it is away they are
+ * unavailable, with the reason. A tool whose definition is the same stays the same object, so that verdicts hold.
+ */
+export class McpConnection {
+  readonly #server: McpServer;
+  readonly #parts: ConnectionParts;
+  readonly #closing = new AbortController();
+  readonly #calling = new Set<{ readonly agentId: string; readonly root: string }>();
+  #session: McpSession | null = null;
+  /** The next connection whose tools are read. */
+  #next = Promise.withResolvers<McpSession>();
+  #verdict: Verdict | null = null;
+  #tools: ReadonlyMap<string, { readonly listed: ListedTool; readonly tool: Tool }> = new Map();
+  #notes = "";
+  #changed: () => void = () => {};
+  #running: Promise<void> = Promise.resolve();
+  #tried: () => void = () => {};
+  /** Resolves after the first try to connect. */
+  readonly firstTry = new Promise<void>((resolve) => (this.#tried = resolve));
+
+  constructor(server: McpServer, parts: ConnectionParts) {
+    this.#server = server;
+    this.#parts = parts;
+  }
+
+  open(): void {
+    this.#running = this.#keep();
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    this.#changed();
+    await this.#session?.close();
+    await this.#running;
+  }
+
+  async #keep(): Promise<void> {
+    const { times, clock } = this.#parts;
+    let tries = 0;
+    while (!this.#isClosing) {
+      const since = clock.monotonicMs();
+      const reason = await this.#hold().catch((error: unknown) => this.#reasonOf(error));
+      if (this.#isClosing) return;
+      this.#away(reason);
+      tries = clock.monotonicMs() - since >= times.steadyMs ? 1 : tries + 1;
+      await times.wait(growingWait(tries, times.firstMs, times.lastMs), this.#closing.signal);
+    }
+  }
+
+  get #isClosing(): boolean {
+    return this.#closing.signal.aborted;
+  }
+
+  /** Holds one connection until it ends, and returns the reason. */
+  async #hold(): Promise<string> {
+    const { times } = this.#parts;
+    const session = await this.#opened();
+    let end: string | null = null;
+    const closed = session.closed.then((reason) => (end = reason));
+    try {
+      for (;;) {
+        const changed = new Promise<void>((resolve) => (this.#changed = resolve));
+        await this.#list(session);
+        const waiting = new AbortController();
+        // A server that always says that its list changed is not read without a pause.
+        const pause = times.wait(times.changedMs, waiting.signal).then(() => changed);
+        await Promise.race([closed, pause, times.wait(times.againMs, waiting.signal)]);
+        waiting.abort();
+        if (end !== null) return end;
+      }
+    } finally {
+      this.#session = null;
+      this.#next = Promise.withResolvers();
+      await session.close();
+    }
+  }
+
+  async #opened(): Promise<McpSession> {
+    const { start, times, clock } = this.#parts;
+    try {
+      const session = await openSession(this.#server, this.#verdict, {
+        start,
+        onStderr: (line) => this.#log(line),
+        onListChanged: () => this.#changed(),
+        roots: () => this.#roots(),
+        signal: this.#closing.signal,
+        connectMs: times.connectMs,
+        now: () => clock.now().getTime(),
+      });
+      if (this.#isClosing) await session.close();
+      this.#verdict = session.verdict;
+      return session;
+    } catch (error) {
+      this.#verdict = null;
+      throw error;
+    }
+  }
+
+  async #list(session: McpSession): Promise<void> {
+    const { tools: listed, notes } = await readTools(this.#server, session, this.#parts.times.listMs);
+    const before = this.#tools;
+    this.#tools = new Map(
+      listed.map((each) => {
+        const known = before.get(each.name);
+        return [
+          each.name,
+          known?.listed.digest === each.digest ? known : { listed: each, tool: mcpTool(this.#server, each, this.#call) },
+        ];
+      }),
+    );
+    const clashes = this.#parts.registries.flatMap((registry) => this.#publish(registry));
+    this.#tellNotes([...new Set([...notes, ...clashes])]);
+    this.#session = session;
+    this.#tried();
+    this.#next.resolve(session);
+  }
+
+  /** Returns notes about tools whose name another server's tool has. */
+  #publish(registry: ToolRegistry): readonly string[] {
+    const { name } = this.#server;
+    const all = [...this.#tools.values()].map(({ tool }) => tool);
+    const isTaken = (tool: Tool): boolean => (registry.get(tool.name) ?? tool).server !== name;
+    const isNew = registry.serverReason(name) !== null || all.some((tool) => registry.get(tool.name) !== tool);
+    const isLess = [...registry.values()].some((tool) => tool.server === name && !this.#tools.has(tool.name));
+    if (isNew || isLess)
+      registry.set(
+        name,
+        all.filter((tool) => !isTaken(tool)),
+      );
+    return all.filter(isTaken).map((tool) => `${tool.name} is the name of another tool: it is left out`);
+  }
+
+  #away(reason: string): void {
+    const { registries, logger } = this.#parts;
+    const said = `the MCP server ${this.#server.name} is not available: ${reason}`;
+    for (const registry of registries) registry.setServerUnavailable(this.#server.name, said);
+    logger.tell("mcp_server_away", said, { mcpServer: this.#server.name });
+    this.#tried();
+  }
+
+  #tellNotes(notes: readonly string[]): void {
+    const { logger } = this.#parts;
+    const { name } = this.#server;
+    const said = this.#plain(`${this.#verdict?.era ?? ""} ${this.#tools.size} ${notes.join("; ")}`);
+    if (said === this.#notes) return;
+    this.#notes = said;
+    logger.tell("mcp_server", `the MCP server ${name} has tools`, { mcpServer: name, count: this.#tools.size });
+    for (const note of notes) logger.warn(`the MCP server ${name}: ${this.#plain(note)}`, { mcpServer: name });
+  }
+
+  #log(line: string): void {
+    const { name } = this.#server;
+    this.#parts.logger.tell("mcp_server_said", `the process of the MCP server ${name} wrote a line`, {
+      mcpServer: name,
+      reason: this.#plain(line),
+    });
+  }
+
+  #reasonOf(error: unknown): string {
+    return this.#plain(error instanceof HttpRefused ? error.message : withCause(error));
+  }
+
+  #plain(text: string): string {
+    return headBytes(plainText(withoutSecrets(this.#server, text)), REASON_BYTES);
+  }
+
+  /**
+   * The workspace of the only agent that has a call under way. With several agents, none is told.
+   */
+  #roots(): readonly string[] {
+    const agents = new Set([...this.#calling].map(({ agentId }) => agentId));
+    const [calling] = this.#calling;
+    return calling === undefined || agents.size !== 1 ? [] : [calling.root];
+  }
+
+  readonly #call: CallTool = async (tool, args, by, told) => {
+    const { agentId, root, signal } = by;
+    const calling = { agentId, root };
+    this.#calling.add(calling);
+    const session = this.#session;
+    try {
+      if (session === null) throw new Error(`the MCP server ${this.#server.name} is not available at present`);
+      return await session.call(tool, args, signal, told).catch(async (error: unknown) => {
+        if (!(error instanceof HttpRefused && error.status === SESSION_GONE)) throw error;
+        // The server did not take the call: it knows the session no more.
+        if (this.#session === session) await session.close();
+        using stopped = aborted(signal);
+        const next = await Promise.race([this.#next.promise, stopped.promise]);
+        return next.call(tool, args, signal, told);
+      });
+    } catch (error) {
+      signal.throwIfAborted();
+      // The list is read at once: it shows if the server is away.
+      this.#changed();
+      throw lostCall(this.#server.name, error, session?.end ?? null, (text) => this.#plain(text));
+    } finally {
+      this.#calling.delete(calling);
+    }
+  };
+}
+
+const REASON_BYTES = 2_000;
+
+/** The status for a session that has ended at the server. */
+const SESSION_GONE = 404;

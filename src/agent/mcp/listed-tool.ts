@@ -1,0 +1,88 @@
+import { createHash } from "node:crypto";
+import canonicalize from "canonicalize";
+import { isJsonObject, isNestedDeeper, MOST_LEVELS, toJson, type Json, type JsonObject } from "../../lib/json.ts";
+import { accepted, refused, type Result } from "../../lib/result.ts";
+import { headBytes, storable } from "../../lib/text.ts";
+import { schemaProblem } from "./schema-check.ts";
+import { toolName } from "./tool-name.ts";
+
+/** The definition of a tool, as a server lists it. */
+export type ListedTool = {
+  /** The server's own name of it. */
+  readonly ownName: string;
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: JsonObject;
+  readonly outputSchema: JsonObject | null;
+  readonly annotations: JsonObject;
+  readonly definition: JsonObject;
+  /** The SHA-256 of the canonical definition (RFC 8785), in hex. */
+  readonly digest: string;
+};
+
+/** The longest description, in bytes. */
+const DESCRIPTION_BYTES = 10 * 1024;
+
+/** The largest definition, in characters of JSON. */
+const DEFINITION_CHARACTERS = 1024 * 1024;
+
+/** The fields of a definition by which people and models judge a tool. */
+const DEFINING = ["title", "description", "inputSchema", "outputSchema", "annotations"] as const;
+
+/** Reads an entry of a server's list; the refusal says why it is not usable. */
+export function readListedTool(server: string, value: unknown): Result<ListedTool, string> {
+  const entry = isJsonObject(value) ? value : {};
+  const { name: ownName, description, inputSchema, outputSchema, annotations, title } = entry;
+  if (typeof ownName !== "string" || ownName === "") return refused("a tool without a name");
+  const problem = schemaProblem(inputSchema);
+  if (problem !== null || !isJsonObject(inputSchema)) return refused(`${ownName}: its inputSchema ${problem}`);
+  const definition = definitionOf(server, entry);
+  if (isNestedDeeper(definition, MOST_LEVELS)) return refused(`${ownName}: its definition has too many levels`);
+  if (JSON.stringify(definition).length > DEFINITION_CHARACTERS) return refused(`${ownName}: its definition is too large`);
+  const described = typeof description === "string" && description.trim() !== "" ? description : title;
+  return accepted({
+    ownName,
+    name: toolName(server, ownName),
+    description: typeof described === "string" ? plainText(described) : `The tool ${plainText(ownName)} of ${server}.`,
+    inputSchema: withPlainDescriptions(inputSchema),
+    outputSchema: isJsonObject(outputSchema) && schemaProblem(outputSchema) === null ? outputSchema : null,
+    annotations: isJsonObject(annotations) ? annotations : {},
+    definition,
+    digest: createHash("sha256")
+      .update(canonicalize(definition) ?? "")
+      .digest("hex"),
+  });
+}
+
+function definitionOf(server: string, entry: JsonObject): JsonObject {
+  const given = DEFINING.flatMap((field) => {
+    const value = toJson(entry[field]);
+    return value === undefined ? [] : [[field, value] as const];
+  });
+  return { server, name: entry["name"] ?? null, ...Object.fromEntries(given) };
+}
+
+/**
+ * Characters that people do not see and models read: controls, formats, tags, private and unassigned ones. Lines and tabs
+ * stay.
+ */
+const INVISIBLE = /(?![\n\t])[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+
+/** A text from outside without invisible characters, within its bounds. */
+export function plainText(text: string, bytes = DESCRIPTION_BYTES): string {
+  return headBytes(storable(text).replaceAll(INVISIBLE, ""), bytes);
+}
+
+/** The schema with plain texts where models read words: descriptions and titles, but not fields of these names. */
+function withPlainDescriptions(schema: JsonObject): JsonObject {
+  const changed = (value: Json): Json => {
+    if (Array.isArray(value)) return value.map((item: Json) => changed(item));
+    return isJsonObject(value) ? withPlainDescriptions(value) : value;
+  };
+  return Object.fromEntries(
+    Object.entries(schema).map(([keyword, value]) => [
+      keyword,
+      (keyword === "description" || keyword === "title") && typeof value === "string" ? plainText(value) : changed(value),
+    ]),
+  );
+}

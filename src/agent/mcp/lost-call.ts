@@ -1,0 +1,25 @@
+import { withCause } from "../../lib/text.ts";
+import { HttpRefused } from "./session.ts";
+
+/** The codes of errors of the SDK after which it is unknown if the call had an effect. */
+const LOST = new Set(["CONNECTION_CLOSED", "REQUEST_TIMEOUT", "INVALID_RESULT", "UNSUPPORTED_RESULT_TYPE"]);
+
+/**
+ * The error of a call for the model. If the call may have had an effect, it says so. `end` is the reason why the
+ * connection closed, or null. `plain` makes texts from outside plain.
+ */
+export function lostCall(server: string, error: unknown, end: string | null, plain: (text: string) => string): Error {
+  const reason = plain(end ?? withCause(error));
+  if (!isLost(error)) return new Error(reason);
+  return new Error(
+    `the MCP server ${server} did not answer this call (${reason}): it is not known if the call had an effect, so look before you repeat it`,
+  );
+}
+
+function isLost(error: unknown): boolean {
+  if (error instanceof HttpRefused) return error.status >= 500;
+  if (!(error instanceof Error)) return true;
+  const code: unknown = "code" in error ? error.code : null;
+  // Numbers are the server's own answers (JSON-RPC).
+  return typeof code === "string" ? LOST.has(code) : typeof code !== "number" && error.name !== "Error";
+}

@@ -1,0 +1,80 @@
+import { isJsonObject, type JsonObject } from "../../lib/json.ts";
+import { accepted, refused } from "../../lib/result.ts";
+import type { Risk, Tool } from "../tools/tool.ts";
+import type { ToolContext } from "../tools/tool-context.ts";
+import { toolResultOf } from "./call-result.ts";
+import type { ListedTool } from "./listed-tool.ts";
+import { schemaCheck } from "./schema-check.ts";
+import type { McpServer } from "./server.ts";
+import type { CallProgress } from "./session.ts";
+
+export type CalledBy = { readonly agentId: string; readonly root: string; readonly signal: AbortSignal };
+
+/** Calls a tool of a server; `told` is called with its progress. */
+export type CallTool = (
+  tool: ListedTool,
+  args: JsonObject,
+  by: CalledBy,
+  told: (progress: CallProgress) => void,
+) => Promise<JsonObject>;
+
+/**
+ * The tool of a server as the gate knows it. The operator says that it is read-only (`readOnlyTools`); its own annotations can
+ * only say that it is not.
+ */
+export function mcpTool({ name: server, readOnlyTools, toolTimeoutMs }: McpServer, listed: ListedTool, call: CallTool): Tool {
+  const { name, ownName, description, inputSchema, outputSchema, annotations } = listed;
+  const isDestructive = annotations["destructiveHint"] === true;
+  const readOnly = readOnlyTools.includes(ownName) && annotations["readOnlyHint"] !== false && !isDestructive;
+  const check = schemaCheck(inputSchema);
+  const structureCheck = outputSchema === null ? null : schemaCheck(outputSchema);
+  return {
+    name,
+    source: "MCP",
+    server,
+    unavailable: null,
+    description,
+    prompt: null,
+    inputSchema,
+    aliases: {},
+    readOnly,
+    idempotent: false,
+    cacheable: false,
+    timeoutMs: toolTimeoutMs,
+    paths: {},
+    commands: {},
+    risk: riskOf(readOnly, isDestructive),
+    completedBy: [],
+    resultIssues: () => [],
+    keeps: "head",
+    hooks: { preToolUse: [], postToolUse: [] },
+    code: [],
+    bind(input) {
+      const issues = check(input);
+      if (issues.length > 0) return refused(issues);
+      if (!isJsonObject(input)) return refused([{ path: "/", message: "must be object", value: input }]);
+      const run = async (context: ToolContext) => {
+        const by = { agentId: context.agentId, root: context.workspace.root, signal: context.signal };
+        return toolResultOf(await call(listed, input, by, teller(context)), structureCheck);
+      };
+      return accepted({ input, run, preview: null });
+    },
+  };
+}
+
+function riskOf(readOnly: boolean, isDestructive: boolean): Risk {
+  if (isDestructive) return "HIGH";
+  return readOnly ? "LOW" : "MEDIUM";
+}
+
+/** Emits progress as events of the call; while there is no room for one, further ones are left out. */
+function teller({ emit }: ToolContext): (progress: CallProgress) => void {
+  let isWaiting = false;
+  return ({ progress, total = null, message = null }) => {
+    if (isWaiting) return;
+    isWaiting = true;
+    emit("mcp_progress", { progress, total, message })
+      .catch(() => {})
+      .finally(() => (isWaiting = false));
+  };
+}

@@ -1,0 +1,245 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { pathToFileURL } from "node:url";
+import type { Client, StandardSchemaV1, Transport } from "@modelcontextprotocol/client";
+import { aborted } from "../../lib/aborted.ts";
+import { isJsonObject, type JsonObject } from "../../lib/json.ts";
+import { withCause } from "../../lib/text.ts";
+import { DAY_MS } from "../../lib/time.ts";
+import type { ProcessGroup } from "../workspace/process-groups.ts";
+import { httpTransport } from "./http-transport.ts";
+import { withLenientLists } from "./lenient-lists.ts";
+import type { ListedTool } from "./listed-tool.ts";
+import { MESSAGE_BYTES, type McpServer, type McpWay } from "./server.ts";
+import { StdioTransport } from "./stdio-transport.ts";
+
+/** The generation of the protocol that a server was found to speak, and when. */
+export type Verdict = { readonly era: "modern" | "legacy"; readonly at: number };
+
+/** A legacy verdict would hold for ever: an upgraded server still answers the older handshake. */
+const VERDICT_MS = DAY_MS;
+
+/** The time in which a server answers whether it speaks the newer generation, in ms. Silent processes speak the older one. */
+const PROBE_MS = 5_000;
+
+/** The longest time of a timer, in ms: the call's own limit ends it. */
+const NO_LIMIT_MS = 2 ** 31 - 1;
+
+/** The time in which a server ends a session, in ms. */
+const END_MS = 1_000;
+
+export type SessionParts = {
+  readonly start: () => Promise<ProcessGroup>;
+  readonly onStderr: (line: string) => void;
+  readonly onListChanged: () => void;
+  /** The folders that the server may be told of. */
+  readonly roots: () => readonly string[];
+  /** Ends the handshake. */
+  readonly signal: AbortSignal;
+  /** The time for the handshake, in ms. */
+  readonly connectMs: number;
+  readonly now: () => number;
+};
+
+export type CallProgress = {
+  readonly progress: number;
+  readonly total?: number | undefined;
+  readonly message?: string | undefined;
+};
+
+/** The server answered with this status of HTTP. */
+export class HttpRefused extends Error {
+  override readonly name = "HttpRefused";
+  readonly status: number;
+
+  constructor(status: number, cause: unknown) {
+    super(
+      status === 401 || status === 403
+        ? `it answered ${status}: it does not accept the headers of its configuration`
+        : `it answered with the HTTP status ${status}`,
+      { cause },
+    );
+    this.status = status;
+  }
+}
+
+/** A connection to a server, from the handshake until it is closed. */
+export class McpSession {
+  readonly verdict: Verdict;
+  /** Resolves with the reason when the connection is closed. */
+  readonly closed: Promise<string>;
+  readonly #client: Client;
+  #end: string | null = null;
+
+  constructor(client: Client, verdict: Verdict, closed: Promise<string>) {
+    this.#client = client;
+    this.verdict = verdict;
+    this.closed = closed;
+    void closed.then((reason) => (this.#end = reason));
+  }
+
+  /** The reason why the connection is closed; null while it is open. */
+  get end(): string | null {
+    return this.#end;
+  }
+
+  /** A page of the tools, of any form. */
+  async page(cursor: string | null, timeoutMs: number): Promise<JsonObject> {
+    const params = cursor === null ? {} : { cursor };
+    return refusedByHttp(() => this.#client.request({ method: "tools/list", params }, ANY_OBJECT, { timeout: timeoutMs }));
+  }
+
+  async call(
+    { ownName, definition }: ListedTool,
+    args: JsonObject,
+    signal: AbortSignal,
+    onprogress: (progress: CallProgress) => void,
+  ): Promise<JsonObject> {
+    const toolDefinition = { name: ownName, inputSchema: definition["inputSchema"] } as never;
+    const options = { signal, onprogress, timeout: NO_LIMIT_MS, allowInputRequired: true, toolDefinition };
+    const result: unknown = await refusedByHttp(() => this.#client.callTool({ name: ownName, arguments: args }, options));
+    if (!isJsonObject(result)) throw new Error("its answer is no object");
+    return result;
+  }
+
+  /** Closes the connection. A session at an address is ended there first: some servers have only one. */
+  async close(): Promise<void> {
+    const { StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client");
+    const { transport } = this.#client;
+    if (transport instanceof StreamableHTTPClientTransport)
+      await Promise.race([transport.terminateSession().catch(() => {}), delay(END_MS, undefined, { ref: false })]);
+    await this.#client.close().catch(() => {});
+  }
+}
+
+const ANY_OBJECT: StandardSchemaV1<unknown, JsonObject> = {
+  "~standard": {
+    version: 1,
+    vendor: "triplane",
+    validate: (value) => (isJsonObject(value) ? { value } : { issues: [{ message: "it is no object" }] }),
+  },
+};
+
+type Attempt = { readonly kind: "stdio" | "http" | "sse"; readonly era: "auto" | "legacy" };
+
+/**
+ * Connects to a server. `known` spares the question for its generation while it is young. A process that ends at that
+ * question is started again for the older handshake. Rejects with the reason.
+ */
+export async function openSession(server: McpServer, known: Verdict | null, parts: SessionParts): Promise<McpSession> {
+  let failure: unknown = null;
+  for (const attempt of attemptsOf(server.way.kind, known, parts.now())) {
+    if (failure !== null && !isWorthAnother(failure)) break;
+    try {
+      return await tryToOpen(server, attempt, parts);
+    } catch (error) {
+      failure = error;
+    }
+  }
+  throw failure;
+}
+
+function attemptsOf(kind: McpServer["way"]["kind"], known: Verdict | null, now: number): readonly Attempt[] {
+  const isLegacy = known?.era === "legacy" && now - known.at < VERDICT_MS;
+  switch (kind) {
+    case "stdio":
+      return isLegacy
+        ? [{ kind, era: "legacy" }]
+        : [
+            { kind, era: "auto" },
+            { kind, era: "legacy" },
+          ];
+    case "sse":
+      return [{ kind, era: "legacy" }];
+    case "http":
+      return [{ kind, era: isLegacy ? "legacy" : "auto" }];
+    case "any":
+      return [
+        { kind: "http", era: isLegacy ? "legacy" : "auto" },
+        { kind: "sse", era: "legacy" },
+      ];
+  }
+}
+
+/** The process ended, perhaps since it did not understand the question; or the address knows another way. */
+function isWorthAnother(failure: unknown): boolean {
+  if (failure instanceof ProcessEnded) return true;
+  return failure instanceof HttpRefused && failure.status >= 400 && failure.status < 500 && ![401, 403].includes(failure.status);
+}
+
+class ProcessEnded extends Error {
+  override readonly name = "ProcessEnded";
+}
+
+async function tryToOpen({ way }: McpServer, { kind, era }: Attempt, parts: SessionParts): Promise<McpSession> {
+  const { Client } = await import("@modelcontextprotocol/client");
+  const process = way.kind === "stdio" ? new StdioTransport(parts.start, parts.onStderr) : null;
+  const transport = withLenientLists(await transportOf(way, process, kind));
+  const client = new Client(
+    { name: "triplane", version: "1" },
+    {
+      capabilities: { roots: {} },
+      // Results are checked by `schema-check.ts`: the SDK refuses schemas of the older dialect.
+      jsonSchemaValidator: { getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }) },
+      versionNegotiation: { mode: era, probe: { timeoutMs: Math.min(PROBE_MS, parts.connectMs / 2) } },
+      inputRequired: { autoFulfill: false },
+    },
+  );
+  client.setRequestHandler("roots/list", () => ({ roots: parts.roots().map((root) => ({ uri: pathToFileURL(root).href })) }));
+  let fault = "the connection was closed";
+  const { promise: closed, resolve: tellClosed } = Promise.withResolvers<string>();
+  Object.assign(client, {
+    onclose: () => tellClosed(process?.end ?? fault),
+    onerror: (error: Error) => {
+      if (!isTooLarge(error)) return;
+      fault = `its message was larger than ${MESSAGE_BYTES} bytes, and the connection was closed`;
+      endQuietly(client);
+    },
+  });
+  const ending = AbortSignal.any([parts.signal, AbortSignal.timeout(parts.connectMs)]);
+  using stopped = aborted(ending, () => new Error(`it did not answer within ${parts.connectMs} ms`));
+  try {
+    await refusedByHttp(() => Promise.race([client.connect(transport, { timeout: parts.connectMs }), stopped.promise]));
+  } catch (error) {
+    await transport.close().catch(() => {});
+    throw process?.end == null ? error : new ProcessEnded(process.end, { cause: error });
+  }
+  const found = client.getProtocolEra() === "modern" ? "modern" : "legacy";
+  client.setNotificationHandler("notifications/tools/list_changed", () => parts.onListChanged());
+  // The newer generation says so only to subscribers. Without an answer the list is read in its rhythm.
+  if (found === "modern" && client.getServerCapabilities()?.tools?.listChanged === true)
+    client.listen({ toolsListChanged: true }, { timeout: NO_LIMIT_MS }).catch(() => {});
+  return new McpSession(client, { era: found, at: parts.now() }, closed);
+}
+
+function isTooLarge(error: Error): boolean {
+  return /larger than \d+ bytes/.test(withCause(error));
+}
+
+function endQuietly(client: Client): void {
+  client.close().catch(() => {});
+}
+
+async function transportOf(way: McpWay, process: StdioTransport | null, kind: Attempt["kind"]): Promise<Transport> {
+  if (process !== null) return process;
+  if (way.kind === "stdio") throw new Error("a command has a process");
+  return httpTransport(way, kind === "sse" ? "sse" : "http");
+}
+
+async function refusedByHttp<Answer>(work: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await work();
+  } catch (error) {
+    const status = statusOf(error);
+    throw status === null ? error : new HttpRefused(status, error);
+  }
+}
+
+function statusOf(error: unknown): number | null {
+  for (let each: unknown = error, depth = 0; each instanceof Error && depth < 5; each = each.cause, depth += 1) {
+    if (each.name === "UnauthorizedError") return 401;
+    const data: unknown = "data" in each ? each.data : null;
+    const status: unknown = isJsonObject(data) ? data["status"] : "code" in each ? each.code : null;
+    if (typeof status === "number" && status >= 400 && status < 600) return status;
+  }
+  return null;
+}

@@ -1,0 +1,152 @@
+import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import type { ProcessGroup } from "../workspace/process-groups.ts";
+import { MESSAGE_BYTES } from "./server.ts";
+
+/** The time that a process has to end by itself after its input is closed, in ms. */
+const END_MS = 1_000;
+
+const NEWLINE = 0x0a;
+
+/**
+ * The messages of an MCP server's process, a line each. The process belongs to a group, which ends with this server. A
+ * line above MESSAGE_BYTES ends the process. The SDK knows a transport of this kind by `pid` and `stderr`.
+ */
+export class StdioTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: JSONRPCMessage) => void;
+  readonly stderr = null;
+  readonly #start: () => Promise<ProcessGroup>;
+  readonly #onStderr: (line: string) => void;
+  #group: ProcessGroup | null = null;
+  #pieces: Buffer[] = [];
+  #bytes = 0;
+  #ended: Promise<void> = Promise.resolve();
+  #end: string | null = null;
+
+  /** `onStderr` is called with each line that the process logs. */
+  constructor(start: () => Promise<ProcessGroup>, onStderr: (line: string) => void) {
+    this.#start = start;
+    this.#onStderr = onStderr;
+  }
+
+  get pid(): number | null {
+    return this.#group?.process.pid ?? null;
+  }
+
+  /** How the process ended, in words; null while it runs. */
+  get end(): string | null {
+    return this.#end;
+  }
+
+  async start(): Promise<void> {
+    const group = await this.#start();
+    this.#group = group;
+    const { process: child } = group;
+    child.stdout.on("data", (chunk: Buffer) => this.#read(chunk));
+    child.stdout.on("error", () => {});
+    readLines(child.stderr, this.#onStderr);
+    let exit = "";
+    child.once("exit", (code, signal) => {
+      exit =
+        signal === null
+          ? `its process ended with ${code ?? "an unknown code"}${meaning(code)}`
+          : `its process was ended by ${signal}`;
+    });
+    // After the end of its output, too: a last answer counts.
+    const closed = new Promise<void>((resolve) => {
+      child.once("close", () => resolve());
+      child.once("error", () => resolve());
+    });
+    this.#ended = closed.then(() => {
+      group.end();
+      this.#end ??= exit === "" ? "its process could not be started" : exit;
+      this.#pieces = [];
+      this.onclose?.();
+    });
+    // A descendant that holds the output open does not hide the end of the process.
+    void group.ended.then(() => setTimeout(() => child.stdout.destroy(), END_MS).unref());
+  }
+
+  #read(chunk: Buffer): void {
+    let from = 0;
+    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, from)) {
+      this.#keep(chunk.subarray(from, end));
+      const line = Buffer.concat(this.#pieces).toString("utf8").trim();
+      this.#pieces = [];
+      this.#bytes = 0;
+      from = end + 1;
+      if (line !== "" && this.#end === null) this.#message(line);
+    }
+    this.#keep(chunk.subarray(from));
+  }
+
+  #keep(piece: Buffer): void {
+    if (this.#end !== null) return;
+    this.#bytes += piece.length;
+    if (this.#bytes <= MESSAGE_BYTES) this.#pieces.push(piece);
+    else this.#stop(`its message was larger than ${MESSAGE_BYTES} bytes, and its process was ended`);
+  }
+
+  /** Lines that are no message, such as greetings, are left out: some servers print them. */
+  #message(line: string): void {
+    let message: unknown;
+    try {
+      message = JSON.parse(line);
+    } catch {
+      this.#onStderr(line);
+      return;
+    }
+    try {
+      if (isMessage(message)) this.onmessage?.(message);
+    } catch (error) {
+      this.onerror?.(error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+
+  #stop(reason: string): void {
+    this.#end = reason;
+    this.#pieces = [];
+    this.#group?.end();
+  }
+
+  send(message: JSONRPCMessage): Promise<void> {
+    const child = this.#group?.process;
+    if (child === undefined || this.#end !== null || !child.stdin.writable)
+      return Promise.reject(new Error("its process has ended"));
+    return new Promise((resolve, reject) => {
+      child.stdin.write(`${JSON.stringify(message)}\n`, (error) => (error == null ? resolve() : reject(error)));
+    });
+  }
+
+  async close(): Promise<void> {
+    const group = this.#group;
+    if (group === null) return;
+    group.process.stdin.end();
+    const timer = setTimeout(() => group.end(), END_MS);
+    await this.#ended;
+    clearTimeout(timer);
+  }
+}
+
+function isMessage(value: unknown): value is JSONRPCMessage {
+  return typeof value === "object" && value !== null && "jsonrpc" in value && value.jsonrpc === "2.0";
+}
+
+function meaning(code: number | null): string {
+  return code === 127 ? " (the command was not found)" : "";
+}
+
+/** The longest line of a log that is passed on, in characters. */
+const LINE_CHARACTERS = 1_000;
+
+function readLines(stream: NodeJS.ReadableStream, onLine: (line: string) => void): void {
+  let left = "";
+  stream.setEncoding("utf8");
+  stream.on("error", () => {});
+  stream.on("data", (text: string) => {
+    const lines = (left + text).split("\n");
+    left = (lines.pop() ?? "").slice(0, LINE_CHARACTERS);
+    for (const line of lines) if (line.trim() !== "") onLine(line.slice(0, LINE_CHARACTERS));
+  });
+}

@@ -1,0 +1,90 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import type { ServerServices } from "./agent/loop/scope.ts";
+import { McpConnection, type ConnectionParts, type McpTimes } from "./agent/mcp/connection.ts";
+import type { McpServer } from "./agent/mcp/server.ts";
+import { hostRuleAllows, readHost } from "./agent/policy/hosts/host-rule.ts";
+import { ProgramLease, type ProcessGroup } from "./agent/workspace/process-groups.ts";
+import { sandboxFor, type Program } from "./agent/workspace/sandbox/sandbox.ts";
+import type { Settings } from "./config/settings.ts";
+import { Deadline } from "./lib/time.ts";
+
+export const MCP_TIMES: McpTimes = {
+  firstMs: 1_000,
+  lastMs: 300_000,
+  steadyMs: 60_000,
+  connectMs: 60_000,
+  listMs: 30_000,
+  againMs: 60_000,
+  changedMs: 1_000,
+  wait: async (ms, signal) => {
+    await delay(ms, undefined, { signal, ref: false }).catch(() => {});
+  },
+};
+
+/** The time that a start waits for the first answers, in ms: an agent that continues then has their tools. */
+const START_MS = 5_000;
+
+/** The MCP servers of this server. */
+export type McpServers = AsyncDisposable & {
+  /** Resolves after the first try of each server, or after some seconds. */
+  readonly firstTries: Promise<void>;
+};
+
+/** Connects to the MCP servers, and keeps their tools in the registries of the tenants that have them. */
+export function openMcpServers(
+  { mcpServers, tenants, environment }: Pick<Settings, "mcpServers" | "tenants" | "environment">,
+  services: ServerServices,
+  times: McpTimes = MCP_TIMES,
+): McpServers {
+  const everybody = ["", ...tenants.named.keys()];
+  const connections = mcpServers.map(({ tenant, server }) => {
+    const registries = new Set((tenant === null ? everybody : [tenant]).map((each) => services.of(each).tools));
+    const home = join(environment.programsFolder, "mcp-homes", tenant ?? "", server.name);
+    const start: ConnectionParts["start"] = () => startProcess(server, { tenant: tenant ?? "", home }, services);
+    return new McpConnection(server, {
+      registries: [...registries],
+      start,
+      times,
+      clock: services.clock,
+      logger: services.logger,
+    });
+  });
+  for (const connection of connections) connection.open();
+  const tried = Promise.all(connections.map(({ firstTry }) => firstTry)).then(() => {});
+  const firstTries = connections.length === 0 ? tried : Promise.race([tried, delay(START_MS, undefined, { ref: false })]);
+  return {
+    firstTries,
+    [Symbol.asyncDispose]: async () => void (await Promise.all(connections.map((connection) => connection.close()))),
+  };
+}
+
+type Place = { readonly tenant: string; readonly home: string };
+
+async function startProcess({ way, name }: McpServer, { tenant, home }: Place, services: ServerServices): Promise<ProcessGroup> {
+  if (way.kind !== "stdio") throw new Error(`the MCP server ${name} has no process`);
+  const isBoxed = way.sandbox === "required";
+  if (isBoxed) await mkdir(home, { recursive: true, mode: 0o700 });
+  const { PATH = "/usr/local/bin:/usr/bin:/bin", HOME = "/" } = process.env;
+  const { listedHosts } = services;
+  const program: Program = {
+    argv: [way.command, ...way.args],
+    folder: way.cwd,
+    env: { PATH, HOME: isBoxed ? home : HOME, ...way.env },
+    workspace: way.cwd,
+    home: isBoxed ? home : way.cwd,
+    look: async () => ({ covered: [], repositories: [] }),
+    network:
+      listedHosts === null
+        ? null
+        : (host, port) => {
+            const known = readHost(host, port);
+            return known !== null && listedHosts.some((rule) => hostRuleAllows(rule, known));
+          },
+    isBackground: true,
+    lease: new ProgramLease(new Deadline(Infinity), { tenant, agent: "" }),
+    answering: (ending) => services.folders.answering(way.cwd, ending),
+  };
+  return sandboxFor(services.sandboxes, way).start(program, AbortSignal.timeout(MCP_TIMES.connectMs));
+}

@@ -1,0 +1,96 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { temporaryFolder } from "../support/app.ts";
+import { ownServer, referenceServer } from "../support/mcp.ts";
+import { allowed, answerOf, appWith } from "../support/mcp-app.ts";
+
+describe("the reference servers of the registry", () => {
+  it("filesystem: its tools have their schemas, and a call reads a file of its folder", async () => {
+    const folder = await temporaryFolder();
+    await writeFile(join(folder, "note.txt"), "A note.\n");
+    const path = join(folder, "note.txt");
+    const { client, model } = await appWith(
+      { files: referenceServer("filesystem", folder) },
+      ["mcp__files__read_text_file", { path }],
+      {
+        template: allowed("files"),
+      },
+    );
+    expect(await answerOf(client)).toMatchObject({ state: "COMPLETED", output: expect.stringContaining("A note.") });
+    const offered = model.calls[0]?.request.tools.find(({ name }) => name === "mcp__files__read_text_file");
+    expect(JSON.stringify(offered?.inputSchema)).toContain('"path"');
+  });
+
+  it("everything: text, images and resources become a text, and progress an event", async () => {
+    const { client, tools } = await appWith({ all: referenceServer("everything") }, ["mcp__all__get-tiny-image", {}], {
+      template: allowed("all"),
+    });
+    expect([...tools.keys()].filter((name) => name.startsWith("mcp__all__"))).toContain("mcp__all__echo");
+    expect(await answerOf(client)).toMatchObject({
+      state: "COMPLETED",
+      output: expect.stringMatching(/\[image image\/png, \d+ bytes\]/),
+    });
+  });
+});
+
+describe("the process of a server", () => {
+  it("has PATH, HOME and its own variables alone, and its folder", async () => {
+    const { client, app } = await appWith(
+      { own: { ...ownServer("plain.mjs", JSON.stringify({ "tools/call": { echo: true } })), env: { TOKEN: "a-secret-token" } } },
+      ["mcp__own__work", {}],
+      { template: allowed("own") },
+    );
+    const call = await answerOf(client);
+    const { env, cwd } = JSON.parse(call?.output ?? "{}") as { env: Record<string, string>; cwd: string };
+    expect(Object.keys(env).toSorted()).toEqual(expect.arrayContaining(["HOME", "PATH", "TOKEN"]));
+    expect(
+      Object.keys(env).filter((name) => !["HOME", "PATH", "TOKEN", "TMPDIR", "PWD", "OLDPWD", "SHLVL", "_"].includes(name)),
+    ).toEqual([]);
+    expect(cwd).toBe(app.workspace);
+  });
+
+  it("is started again after its end; a call during it fails, and says that its effect is unknown", async () => {
+    const script = JSON.stringify({ "tools/call": ["exit"] });
+    const { client, tools } = await appWith({ own: ownServer("plain.mjs", script) }, ["mcp__own__work", {}], {
+      template: allowed("own"),
+    });
+    expect(await answerOf(client)).toMatchObject({
+      state: "FAILED",
+      error: {
+        type: "EXECUTION_FAILED",
+        message: expect.stringMatching(/did not answer this call .*not known if the call had an effect/),
+      },
+    });
+    await expect.poll(() => tools.get("mcp__own__work")?.unavailable).toBeNull();
+  });
+
+  it("ends with its server's answer above 10 MB, which fails the call", async () => {
+    const script = JSON.stringify({ "tools/call": [{ bytes: 100 * 1024 * 1024 }] });
+    const { client } = await appWith({ own: ownServer("plain.mjs", script) }, ["mcp__own__work", {}], {
+      template: allowed("own"),
+    });
+    expect(await answerOf(client)).toMatchObject({ state: "FAILED", error: { message: expect.stringContaining("larger than") } });
+  });
+});
+
+describe("a server that is not there", () => {
+  it("leaves the configuration valid: its tools are unknown, and it is tried again", async () => {
+    const { client, tools } = await appWith({ gone: { command: "no-such-program-here" } }, ["mcp__gone__work", {}]);
+    expect(await answerOf(client)).toMatchObject({ state: "FAILED", error: { type: "NOT_FOUND" } });
+    expect(tools.serverReason("gone")).toContain("the command was not found");
+  });
+});
+
+describe("the gate", () => {
+  it("asks for a tool of a server in mode auto, unless a rule allows it", async () => {
+    const { client } = await appWith({ own: ownServer("plain.mjs") }, ["mcp__own__work", {}], {
+      template: { permission: { mode: "auto" } },
+    });
+    const { id } = await client.createAgent();
+    await client.send(id, "go");
+    await client.until(id, "PERMISSION_REQUIRED");
+    const [pending] = (await client.agent(id)).pendingApprovals;
+    expect(pending?.reason).toContain("mcp__own__work is a tool of an MCP server, and no rule allows it");
+  });
+});
