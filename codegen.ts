@@ -6,7 +6,6 @@ import {
   parse,
   print,
   printSchema,
-  separateOperations,
   stripIgnoredCharacters,
   isUnionType,
 } from "graphql";
@@ -29,22 +28,20 @@ export async function generatedFiles(): Promise<GeneratedFile[]> {
       path: "examples/react-shared/src/generated/documents.ts",
       content: await typedDocuments(printed, "examples/react-shared/*.graphql"),
     },
-    { path: "clients/src/generated/conversation.ts", content: await conversationDocuments(printed) },
+    { path: "clients/src/generated/conversation.ts", content: await clientDocument(printed, "conversation") },
+    { path: "clients/src/generated/tree.ts", content: await clientDocument(printed, "tree") },
     { path: "clients/src/generated/schema.ts", content: cacheFacts() },
     { path: "prisma/catalog.sql", content: await embeddedCatalog() },
   ];
 }
 
-/** The client package's own subscriptions: their texts, without what a server ignores, and their types. */
-async function conversationDocuments(schema: string): Promise<string> {
-  const file = "clients/documents/conversation.graphql";
+/** A subscription of the client package: its text, without what a server ignores, and its types. */
+async function clientDocument(schema: string, name: string): Promise<string> {
+  const file = `clients/documents/${name}.graphql`;
   const typed = await typedDocuments(schema, file, { onlyOperationTypes: true, documentMode: "string" });
   const [types = ""] = typed.split("export class TypedDocumentString");
-  const texts = Object.entries(separateOperations(parse(await readFile(file, "utf8")))).map(
-    ([name, document]) =>
-      `export const ${name.toUpperCase()}_DOCUMENT = ${JSON.stringify(stripIgnoredCharacters(print(document)))};\n`,
-  );
-  return `${types.replace(/^import .*\n/gm, "")}${texts.join("")}`;
+  const text = stripIgnoredCharacters(print(parse(await readFile(file, "utf8"))));
+  return `${types.replace(/^import .*\n/gm, "")}export const ${name.toUpperCase()}_DOCUMENT = ${JSON.stringify(text)};\n`;
 }
 
 /** The facts of the contract that caches of clients need. */

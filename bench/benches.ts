@@ -7,7 +7,7 @@ import { fanOut } from "./fan-out.ts";
 import { fanOutMany } from "./fan-out-many.ts";
 import { firstToken } from "./first-token.ts";
 import { gate } from "./gate.ts";
-import { idle } from "./idle.ts";
+import { idle, waiting } from "./idle.ts";
 import { machine } from "./machine.ts";
 import { refused } from "./refused.ts";
 import { replay } from "./replay.ts";
@@ -40,6 +40,7 @@ export const BENCHES: ReadonlyMap<string, Bench> = new Map([
   ["refused", onPostgres(refused)],
   ["tenant", onPostgres(tenant)],
   ["idle", onPostgres(idle)],
+  ["idle-waits", onPostgres(waiting)],
   ["audit", onPostgres(audit)],
   ["gate", onNothing(gate)],
   ["commands-parse", onNothing(commandsParse)],

@@ -28,6 +28,7 @@ export const TARGETS: readonly Target[] = [
   { name: "tenant, 250 commits/s, p99", of: "value", most: 50 },
   { name: "idle subscription", of: "value", most: 20 },
   { name: "parked agent", of: "value", most: 1 },
+  { name: "waiting agent", of: "value", most: 1 },
   { name: "gate mean", of: "value", most: 0.1 },
   { name: "gate p99", of: "value", most: 1 },
   { name: "command line", of: "value", most: 0.2 },

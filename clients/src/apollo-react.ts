@@ -1,10 +1,8 @@
 import { useApolloClient } from "@apollo/client/react";
-import type { ApolloClient } from "@apollo/client";
 import { parse, type DocumentNode } from "graphql";
 import { CONVERSATION, type Conversation, type ConversationPage } from "./conversation.ts";
-import { useFollowed, useFollowedTree, type Follow, type Timeline } from "./react.ts";
+import { useFollowed, type Timeline } from "./react.ts";
 import type { TimelineView } from "./timeline-view.ts";
-import type { Tree } from "./tree.ts";
 
 export type { Timeline } from "./react.ts";
 
@@ -19,19 +17,9 @@ export function useTimeline(
   view: TimelineView<never, unknown> | TimelineView<ConversationPage, Conversation> = CONVERSATION,
 ): Timeline<unknown> {
   const client = useApolloClient();
-  return useFollowed(agentId, view as TimelineView<never, unknown>, client, followWith(client));
-}
-
-/** The agents at work below the one whose conversation this is, and what they ask. */
-export function useTree(view: Conversation): Tree {
-  const client = useApolloClient();
-  return useFollowedTree(view, client, followWith(client));
-}
-
-function followWith<Page>(client: ApolloClient): Follow<Page> {
-  return (document, variables, listener) => {
+  return useFollowed(agentId, view as TimelineView<never, unknown>, client, (document, variables, listener) => {
     const subscription = client
-      .subscribe<Record<string, Page>>({
+      .subscribe<Record<string, never>>({
         query: parsed(document),
         variables,
         // Pages are events and no objects of the cache, and two that follow the same agent each need all pages.
@@ -46,7 +34,7 @@ function followWith<Page>(client: ApolloClient): Follow<Page> {
         error: (error: Error) => listener.failed(error),
       });
     return () => subscription.unsubscribe();
-  };
+  });
 }
 
 const documents = new Map<string, DocumentNode>();

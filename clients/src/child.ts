@@ -20,3 +20,7 @@ type Spawned = Omit<Child, "agentId" | "end"> & { readonly childId: string };
 export function spawnedChild({ childId: agentId, templateId, description, isBackground }: Spawned): Child {
   return { agentId, templateId, description, isBackground, end: null };
 }
+
+export function returnedChild(child: Child, end: NonNullable<Child["end"]>): Child {
+  return { ...child, end };
+}

@@ -1,5 +1,5 @@
-import { spawnedChild, type Child } from "./child.ts";
-import { CONVERSATION_DOCUMENT, type ConversationPageFragment } from "./generated/conversation.ts";
+import { returnedChild, spawnedChild, type Child } from "./child.ts";
+import { CONVERSATION_DOCUMENT, type ConversationSubscription } from "./generated/conversation.ts";
 import type { TimelineView } from "./timeline-view.ts";
 import { changedFilesText, endedShellText } from "./workspace-news.ts";
 
@@ -7,7 +7,7 @@ export type { Child } from "./child.ts";
 export type { ApprovalKind } from "./generated/conversation.ts";
 
 /** A page of the timeline, as CONVERSATION asks for it. */
-export type ConversationPage = ConversationPageFragment;
+export type ConversationPage = ConversationSubscription["timeline"];
 type WatchedEvent = ConversationPage["events"][number];
 type EventOf<Name extends WatchedEvent["__typename"]> = Extract<WatchedEvent, { readonly __typename: Name }>;
 type Call = EventOf<"ToolStart">["call"];
@@ -57,8 +57,6 @@ export type Conversation = {
   readonly isInTurn: boolean;
   /** The ids of messages that came after their turn began, in order: none has answered them yet. */
   readonly waiting: readonly string[];
-  /** The children that have not returned yet, in the order of their starts. */
-  readonly children: readonly Child[];
   /** The agent's todo list. */
   readonly todos: EventOf<"TodoChanged">["todos"];
   /** The tokens of the steps so far, and what they cost in US dollars; null if the model of one has no price. */
@@ -126,14 +124,12 @@ function take(draft: Draft, event: WatchedEvent): void {
     }
     case "AgentSpawned": {
       const child = spawnedChild(event);
-      draft.children = [...draft.children, child];
       return change(draft, event.callId, (item) => (item.kind === "tool" ? { ...item, child } : item));
     }
     case "AgentReturned": {
-      const { childId, outcome, answer } = event;
-      draft.children = draft.children.filter(({ agentId }) => agentId !== childId);
+      const { outcome, answer } = event;
       return change(draft, event.callId, (item) =>
-        item.kind === "tool" && item.child !== null ? { ...item, child: { ...item.child, end: { outcome, answer } } } : item,
+        item.kind === "tool" && item.child !== null ? { ...item, child: returnedChild(item.child, { outcome, answer }) } : item,
       );
     }
     case "PermissionRequired":
@@ -241,7 +237,6 @@ export const CONVERSATION: TimelineView<ConversationPage, Conversation> = {
     isWorking: false,
     isInTurn: false,
     waiting: [],
-    children: [],
     todos: [],
     usage: { totalTokens: 0, costUsd: 0 },
     caughtUp: false,

@@ -1,9 +1,7 @@
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
-import type { Conversation, ConversationPage } from "./conversation.ts";
+import { useEffect, useMemo, useState } from "react";
 import { isCursorCode, ResumeError } from "./errors.ts";
 import type { ResumeStatus } from "./resume.ts";
 import type { TimelineView } from "./timeline-view.ts";
-import { CHILD, EMPTY_TREE, followTree, type Tree, type TreeFollower } from "./tree.ts";
 
 /** The timeline of an agent as it stands now. */
 export type Timeline<View> = {
@@ -23,7 +21,7 @@ export type TimelineListener<Page> = {
 };
 
 /** Subscribes with a client; returns the end of it. */
-export type Follow<Page> = (
+type Follow<Page> = (
   document: string,
   variables: { readonly agentId: string; readonly since: string },
   listener: TimelineListener<Page>,
@@ -50,21 +48,6 @@ export function useFollowed<Page, View>(
     // `view` and `follow` may be other objects each time: the document and the client say if they would do something else.
   }, [meant]);
   return said.of === meant ? said.timeline : begun;
-}
-
-/** The tree hook of both clients: follows the children at work below the agent whose conversation this is. */
-export function useFollowedTree({ children }: Conversation, client: object, follow: Follow<ConversationPage>): Tree {
-  const [tree, say] = useState(EMPTY_TREE);
-  const follower = useRef<TreeFollower | null>(null);
-  // Before the browser paints: the tree of another agent is not shown for a moment.
-  useLayoutEffect(() => {
-    const own = followTree((agentId, tell) => followed(agentId, CHILD, follow, ({ view, error }) => tell(view, error)), say);
-    follower.current = own;
-    return own.close;
-    // `follow` may be another function each time: the client says if it would do something else.
-  }, [client]);
-  useLayoutEffect(() => follower.current?.take(children), [children, client]);
-  return tree;
 }
 
 function followed<Page, View>(

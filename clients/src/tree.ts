@@ -1,152 +1,109 @@
-import type { Child, ChildOutcome } from "./child.ts";
-import { CONVERSATION, conversation, type Conversation, type ConversationItem, type ConversationPage } from "./conversation.ts";
-import { CHILD_DOCUMENT } from "./generated/conversation.ts";
+import { returnedChild, spawnedChild, type Child, type ChildOutcome } from "./child.ts";
+import type { ConversationItem } from "./conversation.ts";
+import { TREE_DOCUMENT, type TreeSubscription } from "./generated/tree.ts";
 import type { TimelineView } from "./timeline-view.ts";
 
 type ApprovalItem = Extract<ConversationItem, { readonly kind: "approval" }>;
 
+/** A page of the timeline of a tree, as TREE asks for it. */
+export type TreePage = TreeSubscription["timeline"];
+type TreeEvent = TreePage["events"][number];
+
+/** The children from the first agent down to one of them, which is the last. */
+export type Path = readonly Child[];
+
 /** An open approval of a child. */
-export type ChildApproval = {
-  /** The children from the first agent down to the one that asks, which is the last. */
-  readonly path: readonly Child[];
-  readonly item: ApprovalItem;
-};
+export type ChildApproval = { readonly path: Path; readonly item: ApprovalItem };
 
-/** The agents at work below one. Children that have returned are not in it, nor what these started. */
+/** The agents below one, and what they ask. */
 export type Tree = {
-  /** By agent: its calls, approvals and children, without its texts. */
-  readonly conversations: ReadonlyMap<string, Conversation>;
-  /** The open approvals of all of them, by path. */
+  /** The path of each agent, by its id, in the order of their starts. */
+  readonly paths: ReadonlyMap<string, Path>;
+  /** The open approvals of all of them, oldest first. */
   readonly approvals: readonly ChildApproval[];
-  /** The reason why one of them is not followed after several attempts; null for none. */
-  readonly error: Error | null;
+  readonly caughtUp: boolean;
 };
 
-export const EMPTY_TREE: Tree = { conversations: new Map(), approvals: [], error: null };
+/** asks: it, or an agent below it, has an open approval. */
+export type ChildState = "working" | "asks" | Lowercase<ChildOutcome>;
 
-/** The calls, approvals and children of a child at work, as a conversation. */
-export const CHILD: TimelineView<ConversationPage, Conversation> = {
-  document: CHILD_DOCUMENT,
-  empty: CONVERSATION.empty,
-  after: conversation,
-};
-
-/** asks: it, or an agent below it, has an open approval. idle: its turn has ended, and nothing has returned. */
-export type ChildState = "working" | "asks" | "idle" | Lowercase<ChildOutcome>;
-
-export function childState({ agentId, end }: Child, { conversations, approvals }: Tree): ChildState {
-  if (end !== null) return lowercase(end.outcome);
-  if (approvals.some(({ path }) => path.some((child) => child.agentId === agentId))) return "asks";
-  const own = conversations.get(agentId);
-  return own === undefined || own.isWorking || !own.caughtUp ? "working" : "idle";
+export function childState({ agentId, end }: Child, { approvals }: Tree): ChildState {
+  if (end !== null) return OUTCOMES[end.outcome];
+  return approvals.some(({ path }) => path.some((child) => child.agentId === agentId)) ? "asks" : "working";
 }
 
-function lowercase(outcome: ChildOutcome): Lowercase<ChildOutcome> {
-  switch (outcome) {
-    case "OK":
-      return "ok";
-    case "ERROR":
-      return "error";
-    case "INTERRUPTED":
-      return "interrupted";
+const OUTCOMES = { OK: "ok", ERROR: "error", INTERRUPTED: "interrupted" } as const;
+
+/** The agents that one below has started, in order. */
+export function childrenOf(agentId: string, { paths }: Tree): readonly Child[] {
+  return [...paths.values()].flatMap((path) => (path.at(-2)?.agentId === agentId ? path.slice(-1) : []));
+}
+
+/** The tree after one more page. Pure: the same pages make the same tree, live or after a reload. */
+export function tree(before: Tree, { events, caughtUp }: TreePage): Tree {
+  const draft: Draft = { paths: new Map(before.paths), approvals: before.approvals };
+  for (const event of events) take(draft, event);
+  // A program in the background may still ask after the end of its agent.
+  const approvals = draft.approvals.map((asked) => ({ ...asked, path: pathOf(draft, asked.path) }));
+  return { ...draft, approvals, caughtUp };
+}
+
+type Draft = { readonly paths: Map<string, Path>; approvals: readonly ChildApproval[] };
+
+function pathOf({ paths }: Draft, path: Path): Path {
+  return paths.get(path.at(-1)?.agentId ?? "") ?? path;
+}
+
+function take(draft: Draft, event: TreeEvent): void {
+  const agentId = event.agent?.id ?? "";
+  switch (event.__typename) {
+    case "AgentSpawned": {
+      const child = spawnedChild(event);
+      draft.paths.set(child.agentId, [...(draft.paths.get(agentId) ?? []), child]);
+      return;
+    }
+    case "AgentReturned": {
+      const { childId, outcome, answer } = event;
+      for (const [id, path] of draft.paths)
+        if (path.some((child) => child.agentId === childId))
+          draft.paths.set(
+            id,
+            path.map((child) => (child.agentId === childId ? returnedChild(child, { outcome, answer }) : child)),
+          );
+      return;
+    }
+    case "PermissionRequired": {
+      const path = draft.paths.get(agentId);
+      // The first agent's own approvals are in its conversation.
+      if (path === undefined) return;
+      const { request, approval } = event;
+      const inputText = approval?.inputText ?? "";
+      const item = { kind: "approval", key: request.approvalId, request, inputText, decision: null } as const;
+      close(draft, (asked) => asked.item.key === item.key);
+      draft.approvals = [...draft.approvals, { path, item }];
+      return;
+    }
+    case "PermissionDecided":
+      // One that waits for others still can be decided.
+      if (event.missingDecisions === 0) close(draft, ({ item }) => item.key === event.approvalId);
+      return;
+    case "PermissionClosed":
+      return close(draft, ({ item }) => item.key === event.approvalId);
+    case "Done":
+      // A program in the background may still ask for a host.
+      return close(draft, ({ path, item }) => path.at(-1)?.agentId === agentId && item.request.kind !== "NETWORK_HOST");
+    default:
+    // Kinds of a newer server.
   }
 }
 
-/** Follows one child with the view CHILD: tells its conversation after each page, or why no more follow. Returns the end of it. */
-export type FollowChild = (agentId: string, tell: (own: Conversation, error: Error | null) => void) => () => void;
+function close(draft: Draft, isClosed: (asked: ChildApproval) => boolean): void {
+  draft.approvals = draft.approvals.filter((asked) => !isClosed(asked));
+}
 
-export type TreeFollower = {
-  /** Takes `Conversation.children` of the first agent, after each change. */
-  readonly take: (children: readonly Child[]) => void;
-  readonly close: () => void;
+/** The agents below one as a view: `useTimeline(agentId, TREE)`. */
+export const TREE: TimelineView<TreePage, Tree> = {
+  document: TREE_DOCUMENT,
+  empty: { paths: new Map(), approvals: [], caughtUp: false },
+  after: tree,
 };
-
-type Followed = { own: Conversation; failures: number; error: Error | null; end: () => void };
-
-/** Failures before one is told: at its start, a child may not be there yet. */
-const UNTOLD_FAILURES = 5;
-
-/** The wait before a child is followed again, in ms. */
-const waitMs = (failures: number): number => Math.min(50 * 2 ** failures, 10_000);
-
-/** Follows all children at work, and those below them: each from its start until it returns. */
-export function followTree(follow: FollowChild, tell: (tree: Tree) => void): TreeFollower {
-  let children: readonly Child[] = [];
-  const followed = new Map<string, Followed>();
-  const begin = (agentId: string): void => {
-    const child: Followed = { own: CHILD.empty, failures: 0, error: null, end: () => {} };
-    followed.set(agentId, child);
-    const isCurrent = (): boolean => followed.get(agentId) === child;
-    const start = (): void => {
-      let again: ReturnType<typeof setTimeout> | undefined;
-      const stop = follow(agentId, (own, error) => {
-        if (!isCurrent() || again !== undefined) return;
-        if (error !== null) {
-          again = setTimeout(() => {
-            stop();
-            start();
-          }, waitMs(child.failures));
-          child.failures += 1;
-          child.error = error;
-        } else if (own === child.own || own === CHILD.empty) return;
-        else Object.assign(child, { own, failures: 0, error: null });
-        look();
-      });
-      child.end = () => {
-        clearTimeout(again);
-        stop();
-      };
-    };
-    start();
-    // It may have returned while it was begun.
-    if (!isCurrent()) child.end();
-  };
-  const look = (): void => {
-    const paths = pathsOf(children, followed);
-    const atWork = new Set(paths.map((path) => path.at(-1)?.agentId ?? ""));
-    for (const [agentId, { end }] of followed) {
-      if (atWork.has(agentId)) continue;
-      followed.delete(agentId);
-      end();
-    }
-    for (const agentId of atWork) if (!followed.has(agentId)) begin(agentId);
-    tell(treeOf(paths, followed));
-  };
-  return {
-    take(next) {
-      children = next;
-      look();
-    },
-    close() {
-      const all = [...followed.values()];
-      followed.clear();
-      for (const { end } of all) end();
-    },
-  };
-}
-
-/** The path of each agent at work, those above first. */
-function pathsOf(
-  children: readonly Child[],
-  followed: ReadonlyMap<string, Followed>,
-  above: readonly Child[] = [],
-): readonly (readonly Child[])[] {
-  return children.flatMap((child) => {
-    const path = [...above, child];
-    return [path, ...pathsOf(followed.get(child.agentId)?.own.children ?? [], followed, path)];
-  });
-}
-
-function treeOf(paths: readonly (readonly Child[])[], followed: ReadonlyMap<string, Followed>): Tree {
-  const approvals = paths.flatMap((path) =>
-    (followed.get(path.at(-1)?.agentId ?? "")?.own.items ?? []).flatMap((item) =>
-      item.kind === "approval" && item.decision === null ? [{ path, item }] : [],
-    ),
-  );
-  const places = [...followed];
-  return {
-    conversations: new Map(places.map(([agentId, { own }]) => [agentId, own])),
-    approvals,
-    error: places.find(([, { failures, error }]) => error !== null && failures > UNTOLD_FAILURES)?.[1].error ?? null,
-  };
-}

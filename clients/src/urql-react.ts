@@ -1,9 +1,8 @@
 import { createRequest, type Client } from "@urql/core";
 import { useClient } from "urql";
 import { CONVERSATION, type Conversation, type ConversationPage } from "./conversation.ts";
-import { useFollowed, useFollowedTree, type Follow, type Timeline } from "./react.ts";
+import { useFollowed, type Timeline } from "./react.ts";
 import type { TimelineView } from "./timeline-view.ts";
-import type { Tree } from "./tree.ts";
 
 export type { Timeline } from "./react.ts";
 
@@ -20,22 +19,12 @@ export function useTimeline(
   view: TimelineView<never, unknown> | TimelineView<ConversationPage, Conversation> = CONVERSATION,
 ): Timeline<unknown> {
   const client: Client = useClient();
-  return useFollowed(agentId, view as TimelineView<never, unknown>, client, followWith(client));
-}
-
-/** The agents at work below the one whose conversation this is, and what they ask. */
-export function useTree(view: Conversation): Tree {
-  const client: Client = useClient();
-  return useFollowedTree(view, client, followWith(client));
-}
-
-function followWith<Page>(client: Client): Follow<Page> {
-  return (document, variables, listener) => {
+  return useFollowed(agentId, view as TimelineView<never, unknown>, client, (document, variables, listener) => {
     const request = createRequest(document, variables);
     followed += 1;
     // Two that follow the same agent each need all pages: requests of one key would share them.
     const own = { ...request, key: request.key + followed };
-    const operation = client.createRequestOperation<Record<string, Page>>("subscription", own, {
+    const operation = client.createRequestOperation<Record<string, never>>("subscription", own, {
       onResumeStatus: listener.status,
     });
     const { unsubscribe } = client.executeRequestOperation(operation).subscribe(({ data, error, hasNext }) => {
@@ -45,5 +34,5 @@ function followWith<Page>(client: Client): Follow<Page> {
       else if (data !== undefined && data !== null && hasNext) listener.data(data);
     });
     return unsubscribe;
-  };
+  });
 }

@@ -6,8 +6,9 @@ import { changedFilesText, endedShellText } from "../../clients/src/workspace-ne
 import { defaultUrl, describe, socketUrl, TerminalError } from "../demo/server.ts";
 import { answerIn, askedUser, askedUserText, type AskedUser, type WaitingCall } from "./asked-user.ts";
 import { Conversation, type Question } from "./conversation.ts";
+import { Children, type TreeEvent } from "./children.ts";
 import { askedText, decisionText, elsewhereText, nameOf, questionText } from "../demo/operations.ts";
-import type { ChatEvent } from "./operations.ts";
+import type { ApprovalEvent, ChatEvent } from "./operations.ts";
 import { Screen } from "./screen.ts";
 
 const HELP = `npm run chat -- [options]
@@ -46,6 +47,9 @@ class Chat {
   /** The questions of `ask_user` that wait, by their calls, oldest first. */
   readonly #asked = new Map<string, AskedUser>();
   readonly #tools = new Map<string, string>();
+  readonly #children = new Children();
+  /** One's own decisions that the log has not yet told back. */
+  readonly #deciding = new Set<string>();
   #shown: string | null = null;
   /** Whether a key has just answered: what else of that line comes is no message. */
   #hasKeyAnswered = false;
@@ -87,6 +91,8 @@ class Chat {
       this.#ask(
         {
           approvalId: id,
+          agentId: agent.id,
+          path: null,
           tool: nameOf({ host: null, port: null, ...asked.subject, call: toolCall }),
           ...asked,
           inputText: askedText(asked),
@@ -94,7 +100,8 @@ class Chat {
         reasons,
       );
     for (const call of this.#conversation.waiting) this.#askUser(call);
-    this.#watch(since ?? agent.cursor).catch((error: unknown) => this.#ended.reject(error));
+    for (const watching of [this.#watch(since ?? agent.cursor), this.#watchTree()])
+      watching.catch((error: unknown) => this.#ended.reject(error));
     this.#prompt();
     await this.#ended.promise;
   }
@@ -106,6 +113,33 @@ class Chat {
       this.#isCaughtUp = true;
       this.#goOn();
     }
+  }
+
+  async #watchTree(): Promise<void> {
+    let isNew = false;
+    for await (const { events, caughtUp } of this.#conversation.treePages()) {
+      for (const event of events) this.#takeOfTree(event, isNew);
+      isNew ||= caughtUp;
+    }
+  }
+
+  /** Tells of the agents below. Of the past only open questions are told. */
+  #takeOfTree(event: TreeEvent, isNew: boolean): void {
+    const agentId = event.agent?.id ?? "";
+    if (event.__typename === "AgentSpawned") {
+      const line = this.#children.started(event, agentId);
+      if (isNew) this.#screen.line(line);
+      return;
+    }
+    if (event.__typename === "AgentReturned") {
+      if (isNew) this.#screen.line(this.#children.returned(event));
+      return;
+    }
+    // The agent's own are told with its other events.
+    const path = this.#children.pathOf(agentId);
+    if (path === null) return;
+    if (event.__typename === "Done") this.#closeQuestions(agentId);
+    else if (event.__typename === "PermissionRequired" || isNew) this.#takeApproval(event, agentId, path);
   }
 
   #take(event: ChatEvent): void {
@@ -148,24 +182,10 @@ class Chat {
           `[${name}] ${inputPreview ?? ""} ${state}${time}${cached}${error === null ? "" : `: ${error.message ?? ""}`}`,
         );
       }
-      case "PermissionRequired": {
-        const { request, approval } = event;
-        const tool = nameOf(request);
-        this.#tools.set(request.approvalId, tool);
-        if (approval?.state === "PENDING")
-          this.#ask({ ...request, tool, inputText: askedText(approval) }, approval.viewerCannotDecideReasons);
-        return;
-      }
-      case "PermissionDecided": {
-        const who = event.decidedBy.name ?? event.decidedBy.actorId;
-        const tool = this.#tools.get(event.approvalId) ?? "the call";
-        screen.line(`→ ${tool} ${decisionText(event.decision)} by ${who}${event.note === null ? "" : `: ${event.note}`}`);
-        if (event.missingDecisions > 0) return screen.line(`(${event.missingDecisions} more must allow it)`);
-        return this.#answered(event.approvalId);
-      }
+      case "PermissionRequired":
+      case "PermissionDecided":
       case "PermissionClosed":
-        screen.line(`→ ${this.#tools.get(event.approvalId) ?? "the call"} ${event.approvalState.toLowerCase()}`);
-        return this.#answered(event.approvalId);
+        return this.#takeApproval(event, this.#conversation.agent.id, null);
       case "ReminderSent":
         return screen.line(`(reminder: ${event.content ?? "erased"})`);
       case "FileChanged":
@@ -184,10 +204,8 @@ class Chat {
       case "Done":
         this.#isInTurn = false;
         this.#isWorking = false;
-        // A program in the background may still ask for a host: if not, an event says so.
-        for (const [id, { kind }] of this.#questions) if (kind !== "NETWORK_HOST") this.#questions.delete(id);
+        this.#closeQuestions(this.#conversation.agent.id);
         this.#asked.clear();
-        this.#shown = null;
         for (const id of event.messageIds) this.#over(id);
         if (event.reason !== "COMPLETED") screen.line(`(the turn ended: ${event.reason})`);
         this.#goOn();
@@ -195,6 +213,39 @@ class Chat {
       default:
         return;
     }
+  }
+
+  #takeApproval(event: ApprovalEvent, agentId: string, path: string | null): void {
+    switch (event.__typename) {
+      case "PermissionRequired": {
+        const { request, approval } = event;
+        const tool = nameOf(request);
+        this.#tools.set(request.approvalId, tool);
+        if (approval?.state === "PENDING")
+          this.#ask({ ...request, agentId, path, tool, inputText: askedText(approval) }, approval.viewerCannotDecideReasons);
+        return;
+      }
+      case "PermissionDecided": {
+        const who = event.decidedBy.name ?? event.decidedBy.actorId;
+        const tool = this.#tools.get(event.approvalId) ?? "the call";
+        this.#screen.line(`→ ${tool} ${decisionText(event.decision)} by ${who}${event.note === null ? "" : `: ${event.note}`}`);
+        if (event.missingDecisions === 0) return this.#answered(event.approvalId);
+        this.#screen.line(`(${event.missingDecisions} more must allow it)`);
+        this.#deciding.delete(event.approvalId);
+        return this.#goOn();
+      }
+      case "PermissionClosed":
+        this.#screen.line(`→ ${this.#tools.get(event.approvalId) ?? "the call"} ${event.approvalState.toLowerCase()}`);
+        return this.#answered(event.approvalId);
+    }
+  }
+
+  /** The turn of an agent has ended: a program in the background may still ask for a host. If not, an event says so. */
+  #closeQuestions(agentId: string): void {
+    for (const { approvalId, kind, agentId: asking } of this.#questions.values())
+      if (asking === agentId && kind !== "NETWORK_HOST") this.#questions.delete(approvalId);
+    if (this.#shown !== null && !this.#questions.has(this.#shown)) this.#shown = null;
+    this.#showQuestion();
   }
 
   /** A message was answered, or taken back. */
@@ -225,7 +276,8 @@ class Chat {
     const [question] = this.#questions.values();
     if (question === undefined || this.#shown === question.approvalId) return;
     this.#shown = question.approvalId;
-    const asked = questionText(question.kind, question.tool);
+    const who = question.path === null ? "" : `${question.path} asks: `;
+    const asked = `${who}${questionText(question.kind, question.tool)}`;
     this.#screen.line(
       `${asked} (${question.reason ?? "why is no longer known"})\n${question.inputText}\n${question.tool}: [y/n]`,
     );
@@ -233,8 +285,10 @@ class Chat {
 
   #answered(approvalId: string): void {
     this.#questions.delete(approvalId);
+    this.#deciding.delete(approvalId);
     if (this.#shown === approvalId) this.#shown = null;
     this.#showQuestion();
+    this.#goOn();
   }
 
   /** A key alone answers what is asked. */
@@ -291,7 +345,7 @@ class Chat {
             `${question?.tool ?? "ask_user"} waits for an answer, and there is no more input: it can still be ${question === undefined ? "answered" : "decided"} elsewhere`,
           ),
         );
-      else if (this.#isCaughtUp && !this.#isWorking && this.#unanswered.size === 0) this.#ended.resolve();
+      else if (this.#isCaughtUp && !this.#isWorking && this.#unanswered.size + this.#deciding.size === 0) this.#ended.resolve();
     }
   }
 
@@ -315,9 +369,11 @@ class Chat {
 
   async #decide(question: Question, isAllowed: boolean): Promise<void> {
     this.#questions.delete(question.approvalId);
+    this.#deciding.add(question.approvalId);
     try {
       await this.#conversation.decide(question, isAllowed);
     } catch (error) {
+      this.#deciding.delete(question.approvalId);
       this.#shown = null;
       this.#ask(question, []);
       throw error;

@@ -6,7 +6,8 @@ import { overWebSocket } from "../../clients/src/websocket.ts";
 import { CREATE, DECIDE, decisionOf, SEND } from "../demo/operations.ts";
 import { begin, mutate, request, TerminalError, type Payload } from "../demo/server.ts";
 import type { WaitingCall } from "./asked-user.ts";
-import { AGENT, CHAT, COMPLETE, INTERRUPT, type ChatAgent, type ChatEvent } from "./operations.ts";
+import type { TreeEvent } from "./children.ts";
+import { AGENT, CHAT, CHILDREN, COMPLETE, INTERRUPT, type ChatAgent, type ChatEvent } from "./operations.ts";
 
 /** How often a query or mutation is tried again while the server is away. */
 const RETRIES = 3;
@@ -17,6 +18,10 @@ export type Server = { readonly url: string; readonly token: string | undefined 
 /** A question that the agent asks. */
 export type Question = {
   readonly approvalId: string;
+  /** The agent that asks. */
+  readonly agentId: string;
+  /** The tasks that lead to it; null for the agent of the chat. */
+  readonly path: string | null;
   /** TOOL_CALL: may it run? OUTCOME_UNKNOWN: it may have run; shall it run again? NETWORK_HOST: may it be reached? */
   readonly kind: string;
   readonly inputHash: string | null;
@@ -27,7 +32,7 @@ export type Question = {
 };
 
 /** The next events; `caughtUp` if they were the last for now. */
-type Page = { readonly events: readonly ChatEvent[]; readonly caughtUp: boolean };
+type Page<Event> = { readonly events: readonly Event[]; readonly caughtUp: boolean };
 
 /** One agent on one server, as a person talks with it. The connection may be lost in between. */
 export class Conversation {
@@ -64,11 +69,24 @@ export class Conversation {
   }
 
   /** Everything after `since`, for ever: a connection that is lost is opened again. */
-  async *pages(since: string, onStatus: (status: ResumeStatus) => void): AsyncGenerator<Page, void> {
+  pages(since: string, onStatus: (status: ResumeStatus) => void): AsyncGenerator<Page<ChatEvent>, void> {
+    return this.#follow(CHAT, since, onStatus);
+  }
+
+  /** All of the agents below, for ever. */
+  treePages(): AsyncGenerator<Page<TreeEvent>, void> {
+    return this.#follow(CHILDREN, "0", () => {});
+  }
+
+  async *#follow<Event>(
+    query: string,
+    since: string,
+    onStatus: (status: ResumeStatus) => void,
+  ): AsyncGenerator<Page<Event>, void> {
     const transport = overWebSocket(connection(this.#server));
     try {
-      const variables = { agentId: this.agent.id, since };
-      for await (const { data, errors } of iterate<{ timeline: Page }>(transport, { query: CHAT, variables }, { onStatus })) {
+      const request = { query, variables: { agentId: this.agent.id, since } };
+      for await (const { data, errors } of iterate<{ timeline: Page<Event> }>(transport, request, { onStatus })) {
         if (errors) throw new TerminalError(errors.map((error) => error.message).join("; "));
         if (data) yield data.timeline;
       }

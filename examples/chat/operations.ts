@@ -59,6 +59,29 @@ export const CHAT = `
   ${ASKED}
 `;
 
+/** The agents below, and what they ask: from the first event on, for their paths. */
+export const CHILDREN = `
+  subscription Children($agentId: ID!, $since: Cursor) {
+    timeline(
+      agentIds: [$agentId], withDescendants: true, since: $since,
+      kinds: [AGENT_SPAWNED, AGENT_RETURNED, PERMISSION_REQUIRED, PERMISSION_DECIDED, PERMISSION_CLOSED, DONE]
+    ) {
+      cursor
+      caughtUp
+      events {
+        __typename
+        agent { id }
+        ... on AgentSpawned { childId description templateId isBackground }
+        ... on AgentReturned { childId outcome answer }
+        ... on PermissionRequired { request { approvalId kind inputHash reason host port call { name } } approval { state ...Asked viewerCannotDecideReasons } }
+        ... on PermissionDecided { approvalId decision decidedBy { actorId name } note missingDecisions }
+        ... on PermissionClosed { approvalId approvalState note }
+      }
+    }
+  }
+  ${ASKED}
+`;
+
 /** What the chat reads of an agent. */
 export type ChatAgent = {
   readonly id: string;
@@ -78,17 +101,8 @@ export type ChatAgent = {
   })[];
 };
 
-/** What the chat reads of an event. */
-export type ChatEvent =
-  | {
-      readonly __typename: "MessageWithdrawn";
-      readonly messageId: string;
-      readonly withdrawnBy: { readonly actorId: string; readonly name: string | null };
-    }
-  | { readonly __typename: "MessageReceived"; readonly messageId: string; readonly text: string | null; readonly images: number }
-  | { readonly __typename: "ReminderSent"; readonly content: string | null }
-  | { readonly __typename: "ThinkChunkStart" | "ThinkChunkEnd" }
-  | { readonly __typename: "ThinkChunk"; readonly delta: string }
+/** What the chat reads of the course of an approval. */
+export type ApprovalEvent =
   | {
       readonly __typename: "PermissionRequired";
       readonly request: {
@@ -115,7 +129,20 @@ export type ChatEvent =
       readonly approvalId: string;
       readonly approvalState: string;
       readonly note: string | null;
+    };
+
+/** What the chat reads of an event. */
+export type ChatEvent =
+  | {
+      readonly __typename: "MessageWithdrawn";
+      readonly messageId: string;
+      readonly withdrawnBy: { readonly actorId: string; readonly name: string | null };
     }
+  | { readonly __typename: "MessageReceived"; readonly messageId: string; readonly text: string | null; readonly images: number }
+  | { readonly __typename: "ReminderSent"; readonly content: string | null }
+  | { readonly __typename: "ThinkChunkStart" | "ThinkChunkEnd" }
+  | { readonly __typename: "ThinkChunk"; readonly delta: string }
+  | ApprovalEvent
   | {
       readonly __typename: "ToolWaiting";
       readonly call: Pick<Call, "name"> & { readonly callId: string };

@@ -14,14 +14,14 @@ const ROOT = resolve(import.meta.dirname, "../..");
 const PROGRAM = `
 import { iterate, resume, ResumeError, type ResumeStatus, type TimelineView } from "@triplane/client";
 import { ResumeLink, possibleTypes, typePolicies } from "@triplane/client/apollo";
-import { useTimeline, useTree } from "@triplane/client/apollo/react";
+import { useTimeline } from "@triplane/client/apollo/react";
 import { answerClientTools } from "@triplane/client/client-tools";
 import { CONVERSATION, conversation, type Conversation } from "@triplane/client/conversation";
 import { resumeSubscribe } from "@triplane/client/relay";
 import { overSse } from "@triplane/client/sse";
-import { childState, followTree, type Tree } from "@triplane/client/tree";
+import { childState, childrenOf, TREE, type Tree } from "@triplane/client/tree";
 import { keys, resumeExchange } from "@triplane/client/urql";
-import { useTimeline as useUrqlTimeline, useTree as useUrqlTree } from "@triplane/client/urql/react";
+import { useTimeline as useUrqlTimeline } from "@triplane/client/urql/react";
 import { overWebSocket } from "@triplane/client/websocket";
 import { ApolloClient, InMemoryCache } from "@apollo/client";
 import { Network } from "relay-runtime";
@@ -41,11 +41,9 @@ export function shown(): [Conversation, number, ResumeStatus | null] {
   return [view, useUrqlTimeline(null, counted).view, status];
 }
 export function states(): [readonly string[], Tree] {
-  const { view } = useTimeline("id");
-  const tree = useTree(view);
-  return [view.children.map((child) => childState(child, tree)), useUrqlTree(view)];
+  const { view } = useTimeline("id", TREE);
+  return [childrenOf("id", view).map((child) => childState(child, view)), useUrqlTimeline("id", TREE).view];
 }
-export const closed: void = followTree((agentId, tell) => () => tell(CONVERSATION.empty, new Error(agentId)), () => {}).close();
 export const ended = (error: unknown): boolean => error instanceof ResumeError && error.code === "CURSOR_EXPIRED";
 export const items: Conversation["items"] = conversation(CONVERSATION.empty, { cursor: "1", caughtUp: true, outage: null, events: [] }).items;
 export const tools = answerClientTools({
@@ -65,7 +63,7 @@ export const typed: readonly [
   IsAny<typeof possibleTypes>, IsAny<typeof typePolicies>, IsAny<Shown>, IsAny<Shown["view"]>, IsAny<Conversation["items"][number]>,
   IsAny<ReturnType<typeof resumeSubscribe>>, IsAny<ReturnType<typeof overSse>>, IsAny<typeof keys>, IsAny<ReturnType<typeof resumeExchange>>,
   IsAny<ReturnType<typeof useUrqlTimeline>>, IsAny<ReturnType<typeof overWebSocket>>, IsAny<typeof tools>,
-  IsAny<Tree["approvals"][number]>, IsAny<ReturnType<typeof useUrqlTree>>, IsAny<Conversation["children"][number]>,
+  IsAny<Tree["approvals"][number]>, IsAny<ReturnType<typeof childrenOf>>, IsAny<ReturnType<typeof states>[0]>,
 ] = [false, false, false, false, false, false, false, false, false, false, false, false, false, false, false, false, false, false, false, false];
 `;
 

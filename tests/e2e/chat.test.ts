@@ -11,6 +11,7 @@ import { connect, ofType } from "../support/client.ts";
 import { cuttingProxy } from "../support/cutting-proxy.ts";
 import { calls, hangsAfter, playedModel, says } from "../support/models.ts";
 import { runAtTerminal, runFile } from "../support/process.ts";
+import { startTeam } from "../support/scripted-team.ts";
 import { exampleWorkspace } from "../support/server-process.ts";
 import { ownTool } from "../support/tools.ts";
 import { beforeJoin } from "../support/writes.ts";
@@ -44,6 +45,37 @@ describe("npm run chat", () => {
     expect(again.output()).not.toContain("May todo_write run?");
     again.child.stdin?.end();
     expect(await again.exited).toBe(0);
+  }, 60_000);
+
+  it("shows the agents that calls start, with their ends, and asks what they ask, by their tasks", async () => {
+    const app = await startTeam();
+    const chat = runFile("examples/chat/chat.ts", ["--url", app.url]);
+    const [, agent = ""] = /Agent (\S+) works in/.exec(await chat.says(/Agent (\S+) works in/)) ?? [];
+    chat.child.stdin?.write("split the work\n");
+    await chat.says("(look around: worker begins)");
+    await chat.says("(look around: done. There is a folder.)");
+    await chat.says("fs_write: [y/n]");
+    // Another chat with the same agent asks the same.
+    const other = runFile("examples/chat/chat.ts", ["--url", app.url, "--agent", agent]);
+    await other.says("fs_write: [y/n]");
+    other.child.kill("SIGTERM");
+    expect(other.output()).not.toContain("begins");
+    chat.child.stdin?.write("y\ny\n");
+    await chat.says("(write a.txt: done. It is written.)");
+    await chat.says("(delegate b.txt: done. A worker said: It is written.)");
+    for (const line of [
+      "(delegate b.txt › write b.txt: worker begins)",
+      "delegate b.txt › write b.txt asks: May fs_write run?",
+      "write a.txt asks: May fs_write run?",
+    ])
+      expect(chat.output()).toContain(line);
+
+    chat.child.stdin?.write("write in the background\n");
+    await chat.says("(write c.txt: worker begins in the background)");
+    await chat.says("write c.txt asks: May fs_write run?");
+    chat.child.stdin?.end("n\n");
+    await chat.says("→ fs_write denied by local");
+    expect(await chat.exited, chat.output()).toBe(0);
   }, 60_000);
 
   it("ends with its input if the last message is taken back before its turn begins", async () => {

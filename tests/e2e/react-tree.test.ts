@@ -33,8 +33,8 @@ inBrowser(
     await page.reload();
     const ofDeep = page.getByRole("region", { name: "Approval for delegate b.txt, write b.txt" });
     await ofDeep.getByRole("button", { name: "Allow", exact: true }).click();
-    await child("delegate b.txt").getByText("done", { exact: true }).waitFor();
-    await child("delegate b.txt").getByText("A worker said: It is written.").waitFor();
+    await child("delegate b.txt").getByText("done", { exact: true }).first().waitFor();
+    await child("delegate b.txt").getByText("A worker said: It is written.", { exact: true }).waitFor();
     await questions.getByText("1 question of other agents").waitFor();
 
     // By keyboard: open the child, read, decide there, and go back.
@@ -54,7 +54,7 @@ inBrowser(
     await page.keyboard.press("Enter");
     await conversation.getByText("A worker said:").last().waitFor();
     await page.getByRole("status").getByText("live", { exact: true }).waitFor();
-    expect(await conversation.locator("section.child .head strong").allInnerTexts()).toEqual(["done", "done", "done"]);
+    expect(await conversation.locator("section.child .head strong").allInnerTexts()).toEqual(["done", "done", "done", "done"]);
     expect(await page.getByRole("navigation", { name: "Agents above" }).count()).toBe(0);
     expect(complaints).toEqual([]);
   },

@@ -1,6 +1,7 @@
 import { skipToken, useApolloClient, useMutation, useQuery } from "@apollo/client/react";
 import { useState, type ReactNode } from "react";
-import { useTimeline, useTree } from "@triplane/client/apollo/react";
+import { useTimeline } from "@triplane/client/apollo/react";
+import { TREE } from "@triplane/client/tree";
 import {
   AgentDocument,
   AllowAlwaysDocument,
@@ -34,7 +35,7 @@ export function App(): ReactNode {
   const [agentId, setAgentId] = useState(knownAgent);
   const [problem, setProblem] = useState<string | null>(null);
   const { view, status, error } = useTimeline(agentId);
-  const tree = useTree(view);
+  const { view: tree, error: treeError } = useTimeline(agentId, TREE);
   const beginning = useQuery(BeginningDocument);
   const actorId = beginning.data?.viewer.actor.id;
   const agents = useQuery(OwnAgentsDocument, actorId === undefined ? skipToken : { variables: { actorId } });
@@ -106,7 +107,7 @@ export function App(): ReactNode {
       view={view}
       tree={tree}
       status={status}
-      problem={problem ?? error?.message ?? tree.error?.message ?? beginning.error?.message ?? agents.error?.message ?? null}
+      problem={problem ?? error?.message ?? treeError?.message ?? beginning.error?.message ?? agents.error?.message ?? null}
       actions={{
         send: (text, templateId, idempotencyKey) => attempt(sendTo(text, templateId, idempotencyKey)),
         look,

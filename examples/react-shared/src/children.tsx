@@ -1,14 +1,13 @@
 import type { ReactNode } from "react";
 import { visible } from "@triplane/client/command-lines";
-import type { Child, Conversation } from "@triplane/client/conversation";
-import { childState, type ChildState, type Tree } from "@triplane/client/tree";
+import type { Child } from "@triplane/client/conversation";
+import { childrenOf, childState, type ChildState, type Tree } from "@triplane/client/tree";
 import type { Actions } from "./actions.ts";
 import { Approval } from "./approval.tsx";
 
 const STATES: Readonly<Record<ChildState, string>> = {
   working: "works …",
   asks: "asks",
-  idle: "idle",
   ok: "done",
   error: "failed",
   interrupted: "interrupted",
@@ -26,7 +25,6 @@ export function ChildCard({
 }): ReactNode {
   const { agentId, templateId, isBackground, end } = child;
   const description = visible(child.description);
-  const own = tree.conversations.get(agentId);
   const state = childState(child, tree);
   return (
     <section className="child" aria-label={`Agent: ${description}`} data-state={state}>
@@ -39,27 +37,15 @@ export function ChildCard({
           Open
         </button>
       </div>
-      {own === undefined ? null : <RunningCall own={own} />}
       {end === null || end.answer === "" ? null : (
         <p className="answer" tabIndex={0}>
           {visible(end.answer)}
         </p>
       )}
-      {own?.children.map((below) => (
+      {childrenOf(agentId, tree).map((below) => (
         <ChildCard key={below.agentId} child={below} tree={tree} open={open} />
       ))}
     </section>
-  );
-}
-
-/** The newest call of a child, while it runs. */
-function RunningCall({ own: { items } }: { readonly own: Conversation }): ReactNode {
-  const last = items.findLast((item) => item.kind === "tool");
-  if (last?.kind !== "tool" || last.call.state !== "EXECUTING") return null;
-  return (
-    <p>
-      <code>{last.call.name}</code> {visible(last.call.inputPreview ?? "")}
-    </p>
   );
 }
 

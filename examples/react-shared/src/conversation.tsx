@@ -34,7 +34,7 @@ export function ConversationScreen({
   /** The same; null until the server has said it. */
   readonly agent: Agent | null;
   readonly view: Conversation;
-  /** The agents at work below it. */
+  /** The agents below it. */
   readonly tree: Tree;
   readonly status: ResumeStatus | null;
   readonly problem: string | null;

@@ -1,5 +1,6 @@
 import { useState, type ReactNode } from "react";
-import { useTimeline, useTree } from "@triplane/client/urql/react";
+import { useTimeline } from "@triplane/client/urql/react";
+import { TREE } from "@triplane/client/tree";
 import {
   AgentDocument,
   AllowAlwaysDocument,
@@ -34,7 +35,7 @@ export function App(): ReactNode {
   const [agentId, setAgentId] = useState(knownAgent);
   const [problem, setProblem] = useState<string | null>(null);
   const { view, status, error } = useTimeline(agentId);
-  const tree = useTree(view);
+  const { view: tree, error: treeError } = useTimeline(agentId, TREE);
   const [beginning] = useQuery({ query: BeginningDocument });
   const actorId = beginning.data?.viewer.actor.id;
   const [agents, readAgents] = useQuery({
@@ -105,7 +106,7 @@ export function App(): ReactNode {
       view={view}
       tree={tree}
       status={status}
-      problem={problem ?? error?.message ?? tree.error?.message ?? beginning.error?.message ?? agents.error?.message ?? null}
+      problem={problem ?? error?.message ?? treeError?.message ?? beginning.error?.message ?? agents.error?.message ?? null}
       actions={{
         send: sendTo,
         look,
