@@ -7,10 +7,12 @@ import { globalId } from "../../lib/global-id.ts";
 import type { Json } from "../../lib/json.ts";
 import { type AskedHost, approvals, approvalsByRows, callsOfHost, viewerCannotDecide } from "../../resolvers/approval.ts";
 import { ActorRef } from "../actor.ts";
+import { agentsInOrder, MOST_LEVELS } from "../../resolvers/agent.ts";
 import { builder, connectionOf, nodesSelection } from "../builder.ts";
 import { ApprovalDecision, ApprovalKind, ApprovalState, CannotDecideReason, Risk } from "../enums.ts";
 import { CommandPart } from "../explained.ts";
 import { TimeRangeInput } from "../inputs/tool-calls.ts";
+import { entries } from "../price.ts";
 import { ToolCall, ToolCallSnapshot } from "../tool-call.ts";
 
 export const ApprovalSnapshot = builder.objectRef<Snapshot>("ApprovalSnapshot").implement({
@@ -121,6 +123,13 @@ export const Approval = builder.prismaNode("Approval", {
       description: "Tool call that it is about. Null for other kinds of subject.",
     }),
     agent: t.relation("agent", { description: "Agent whose work needs the approval." }),
+    agentPath: t.prismaField({
+      type: ["Agent"],
+      complexity: entries(MOST_LEVELS),
+      description: "Agents from the first of the tree to the one whose work needs the approval. One if no agent started it.",
+      select: { agent: { select: { id: true, ancestors: true } } },
+      resolve: (query, { agent: { id, ancestors } }, _args, context) => agentsInOrder(context, [...ancestors, id], query),
+    }),
     input: t.expose("input", {
       type: "JSON",
       nullable: true,
