@@ -55,7 +55,9 @@ describe("an approval that a child asks for", () => {
       return data?.agents.nodes.map((agent) => agent.id) ?? [];
     };
     expect(await listed({})).toEqual([id]);
-    expect((await listed({ rootsOnly: false })).toSorted((one, other) => one.localeCompare(other))).toEqual([id, middle?.id ?? "", child].toSorted((one, other) => one.localeCompare(other)));
+    expect((await listed({ rootsOnly: false })).toSorted((one, other) => one.localeCompare(other))).toEqual(
+      [id, middle?.id ?? "", child].toSorted((one, other) => one.localeCompare(other)),
+    );
     expect(await listed({ parentIds: [id] })).toEqual([middle?.id]);
     expect(await listed({ parentIds: [id, middle?.id], rootsOnly: true })).toEqual([]);
   });

@@ -113,9 +113,9 @@ const NO_HOSTS: HostLists = { listedHosts: [], storedHosts: [] };
 
 function judgeActs(acts: readonly Act[], policy: Policy, hosts: HostLists, lines: readonly NamedLine[] = []): Explanation {
   const { permission, bounds, stored, box } = policy;
-  const first = explained(acts, scopeOf({ permission, stored, box, hosts, isBound: false }), lines);
+  const first = explained(acts, scopeOf({ permission, stored, box, hosts }), lines);
   return bounds
-    .map((bound) => explained(acts, scopeOf({ permission: bound, stored: [], box, hosts: NO_HOSTS, isBound: true }), lines))
+    .map((bound) => explained(acts, scopeOf({ permission: bound, stored: [], box, hosts }), lines))
     .reduce((one, other) => stricter(one, other, lines), first);
 }
 
