@@ -110,9 +110,6 @@ export async function childOfCall({ prisma }: Context, callId: string, selection
   return wait === null ? null : prisma.agent.findUnique({ ...selection, where: { id: wait.ref } });
 }
 
-/** The levels of a tree, with its first agent. */
-export const MOST_LEVELS = TREE.depth + 1;
-
 /** Agents by their row ids, in the order of these. The caller has checked their visibility. */
 export async function agentsInOrder({ prisma }: Context, ids: readonly string[], selection: AgentSelection): Promise<Agent[]> {
   const found = await prisma.agent.findMany({ ...selection, where: { id: { in: [...ids] } } });

@@ -242,6 +242,8 @@ export const Agent = builder.prismaNode("Agent", {
     }),
     spawnedBy: t.field({
       type: [ActorRef],
+      // Most trees have one person who asks.
+      complexity: { field: 1, multiplier: 1 },
       description:
         "Actors that asked for it, each once: senders of the messages that the turns of the agents above answer. Empty if a person started it.",
       select: { id: true, parentCallId: true },

@@ -5,13 +5,16 @@ import { visibleJson, visibleLine, visibleLines } from "../../lib/escape-hidden.
 import type { Json } from "../../lib/json.ts";
 import { type AskedHost, approvals, approvalsByRows, callsOfHost, viewerCannotDecide } from "../../resolvers/approval.ts";
 import { ActorRef } from "../actor.ts";
-import { agentsInOrder, MOST_LEVELS } from "../../resolvers/agent.ts";
+import { agentsInOrder } from "../../resolvers/agent.ts";
 import { builder, connectionOf, nodesSelection } from "../builder.ts";
 import { ApprovalDecision, ApprovalKind, ApprovalState, CannotDecideReason, Risk } from "../enums.ts";
 import { CommandPart } from "../explained.ts";
 import { TimeRangeInput } from "../inputs/tool-calls.ts";
 import { entries } from "../price.ts";
 import { ToolCall } from "../tool-call.ts";
+
+/** The agents from the first of a tree to one that asks, as most trees are; a few have up to 9. */
+const USUAL_LEVELS = 2;
 
 const NetworkHost = builder.objectRef<AskedHost>("NetworkHost").implement({
   description:
@@ -81,7 +84,7 @@ export const Approval = builder.prismaNode("Approval", {
     agent: t.relation("agent", { description: "Agent whose work needs the approval." }),
     agentPath: t.prismaField({
       type: ["Agent"],
-      complexity: entries(MOST_LEVELS),
+      complexity: entries(USUAL_LEVELS),
       description: "Agents from the first of the tree to the one whose work needs the approval, at most 9.",
       select: { agent: { select: { id: true, ancestors: true } } },
       resolve: (query, { agent: { id, ancestors } }, _args, context) => agentsInOrder(context, [...ancestors, id], query),
