@@ -2,6 +2,7 @@ import { createAgent as create, type CreateAgent } from "../agent/commands/creat
 import { forkAgent as fork, countForkPoints, readForkPoints, type ForkPoint } from "../agent/commands/fork-agent.ts";
 import { archiveAgent as archive, renameAgent as rename } from "../agent/commands/rename-agent.ts";
 import { interruptAgent as interrupt, retryTurn as retry } from "../agent/commands/turn.ts";
+import { TREE } from "../agent/calls/children.ts";
 import type { Agent, Prisma, KnownFile } from "../db/generated/client.ts";
 import type { AgentState } from "../db/generated/enums.ts";
 import { formatCursor } from "../events/cursor.ts";
@@ -109,8 +110,14 @@ export async function childOfCall({ prisma }: Context, callId: string, selection
   return wait === null ? null : prisma.agent.findUnique({ ...selection, where: { id: wait.ref } });
 }
 
+/** Agents by their row ids, in the order of these. The caller has checked their visibility. */
+export async function agentsInOrder({ prisma }: Context, ids: readonly string[], selection: AgentSelection): Promise<Agent[]> {
+  const found = await prisma.agent.findMany({ ...selection, where: { id: { in: [...ids] } } });
+  return ids.flatMap((id) => found.find((row) => row.id === id) ?? []);
+}
+
 /** The most children of an agent that are listed with it. */
-export const MOST_CHILDREN = 64;
+export const MOST_CHILDREN = TREE.agents;
 
 /** The agents that an agent started, oldest first. The caller has checked its visibility. */
 export async function childrenOf({ prisma }: Context, parentId: string, selection: AgentSelection): Promise<Agent[]> {

@@ -184,7 +184,7 @@ export async function viewerCannotDecide(
   id: string,
 ): Promise<readonly CannotDecideReason[]> {
   const found = await loaders.approvals.load(id);
-  return found === null ? ["CLOSED"] : cannotDecide(actor, found, services.templates.get(found.templateId));
+  return found === null ? ["CLOSED"] : cannotDecide(actor, found, services.templates);
 }
 
 export type DelegationFilter = { readonly isActive?: boolean | null | undefined };

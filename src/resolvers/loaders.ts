@@ -1,6 +1,6 @@
 import DataLoader from "dataloader";
 import { readActorNames } from "../agent/actors/actor-names.ts";
-import { readApprovals, type FoundApproval } from "../agent/approvals/approval.ts";
+import { readApprovals, readSpawners, type FoundApproval } from "../agent/approvals/approval.ts";
 import { readCallsOfSteps, type StepOfAgent } from "../agent/calls/call.ts";
 import { readToldTimes, type FileOfAgent } from "../agent/calls/notices.ts";
 import { type AgentUsage, readTreeUsage, readUsage } from "../agent/loop/usage.ts";
@@ -23,6 +23,7 @@ export class Loaders {
   #approvals: DataLoader<string, FoundApproval | null> | null = null;
   #callsOfSteps: DataLoader<StepOfAgent, ReadonlyMap<string, string>, string> | null = null;
   #openBlocks: DataLoader<string, readonly OpenBlock[]> | null = null;
+  #spawners: DataLoader<string, readonly ActorRef[]> | null = null;
   #toldTimes: DataLoader<FileOfAgent, Date | null> | null = null;
   #usage: DataLoader<string, AgentUsage> | null = null;
   #treeUsage: DataLoader<string, AgentUsage> | null = null;
@@ -41,6 +42,7 @@ export class Loaders {
     this.#approvals = null;
     this.#callsOfSteps = null;
     this.#openBlocks = null;
+    this.#spawners = null;
     this.#toldTimes = null;
     this.#usage = null;
     this.#treeUsage = null;
@@ -73,6 +75,11 @@ export class Loaders {
     return (this.#openBlocks ??= new DataLoader(async (agentIds) =>
       openBlocksAt(this.#reads, agentIds, (await this.#snapshot()).position),
     ));
+  }
+
+  /** By the agent's row id: who asked for the call that started it. */
+  get spawners(): DataLoader<string, readonly ActorRef[]> {
+    return (this.#spawners ??= new DataLoader((agentIds) => readSpawners(this.#reads, agentIds)));
   }
 
   /** When the model was told of the newest change of a file; null for one that it was not told of. */

@@ -248,6 +248,16 @@ export const Agent = builder.prismaNode("Agent", {
       resolve: (query, { parentCallId }, _args, context) =>
         parentCallId === null ? null : toolCallByRow(context, parentCallId, query),
     }),
+    spawnedBy: t.field({
+      type: [ActorRef],
+      // Most trees have one person who asks.
+      complexity: { field: 1, multiplier: 1 },
+      description:
+        "Actors that asked for it, each once: senders of the messages that the turns of the agents above answer. Empty if a person started it.",
+      select: { id: true, parentCallId: true },
+      resolve: async ({ id, parentCallId }, _args, { loaders }) =>
+        parentCallId === null ? [] : [...(await loaders.spawners.load(id))],
+    }),
     depth: t.exposeInt("depth", { description: "Number of agents above this one. 0 if a person started it." }),
     children: t.prismaField({
       type: ["Agent"],

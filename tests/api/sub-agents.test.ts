@@ -134,6 +134,36 @@ describe("task_run", () => {
     expect((await treeOf(client, agent.id)).state).toBe("READY");
   });
 
+  it("in the background ends without a break in its parent's answer, which knows of it with the next step", async () => {
+    const [childMayEnd, parentMayEnd] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const { client, agent, model } = await team({
+      lead: [
+        () => callsWith(task({ background: true })),
+        async function* () {
+          childMayEnd.resolve();
+          await parentMayEnd.promise;
+          yield* says("It runs.");
+        },
+        () => says("It found it."),
+      ],
+      worker: [
+        async function* () {
+          await childMayEnd.promise;
+          yield* says("Found it.");
+        },
+      ],
+    });
+    await expect.poll(async () => ofType(await client.events(agent.id), "AgentReturned").length, { timeout: 10_000 }).toBe(1);
+    const ofLead = model.calls.filter(({ request }) => request.system === "lead");
+    expect(ofLead).toHaveLength(2);
+    expect(ofLead[1]?.signal.aborted).toBe(false);
+    parentMayEnd.resolve();
+    await expect.poll(async () => ofType(await client.events(agent.id), "Done").length, { timeout: 10_000 }).toBe(2);
+    const events = await client.events(agent.id);
+    expect(textOf(events)).toBe("It runs.It found it.");
+    expect(ofType(events, "Done").map(({ reason }) => reason)).toEqual(["COMPLETED", "COMPLETED"]);
+  });
+
   it("returns what a child said until it failed or was interrupted", async () => {
     const { client, agent, model } = await team({
       lead: [() => callsWith(task()), () => says("Pity.")],

@@ -8,7 +8,7 @@ import { runFile } from "../support/process.ts";
 
 /** Statements of people and followers. They run on connections of their own, on which PostgreSQL plans as it likes. */
 const OF_READERS =
-  /^(read_((tenant|control|agent)(_past)?|(open|head|place|calls|usage|standstills|fork|judged|tree).*)|count_fork_points|block_text|blocks_of_open_step)$/;
+  /^(read_((tenant|control|agent)(_past)?|(open|head|place|calls|usage|standstills|fork|judged|tree|spawners).*)|count_fork_points|block_text|blocks_of_open_step)$/;
 
 /** The state of the calls of agent `a`: those of one agent in fifty have failed. */
 const STATE = "CASE WHEN a % 50 = 0 THEN 'FAILED' ELSE 'COMPLETED' END::tool_call_state";

@@ -7,6 +7,7 @@ import type { Sql, Statement } from "../../src/db/sql.ts";
 import type { Model, ModelRequest } from "../../src/agent/models/model.ts";
 import { bashRun } from "../../src/agent/tools/bash/run.ts";
 import { defineTool, type Tool } from "../../src/agent/tools/tool.ts";
+import { later } from "../../src/agent/tools/later.ts";
 import type { HookCall, PreToolUseAnswer } from "../../src/agent/tools/tool-hooks.ts";
 import { TOOLS, type AskedCall, type HookName, type Scenario } from "./gate-scenario.ts";
 import { callsWith, says } from "./models.ts";
@@ -31,10 +32,11 @@ type Committed = {
 
 /**
  * An effect of a tool: what it did, and what was committed of its call when it did it. A shell in the background takes effect
- * after its call; a call that was given the result of another took the effect of that one for its own.
+ * after its call; a call that was given the result of another took the effect of that one for its own. A client acts when a
+ * call is handed to it.
  */
 export type Effect = {
-  readonly kind: "run" | "background" | "given";
+  readonly kind: "run" | "background" | "given" | "client";
   readonly callId: string;
   readonly tool: string;
   readonly input: unknown;
@@ -61,7 +63,8 @@ const SHELLS: Statement<{ callId: string }, [agentId: string, name: string]> = {
     WHERE s.agent_id = $1 AND c.effective_input -> 'env' ->> 'NAME' = $2 ORDER BY s.started_at`,
 };
 
-const INPUT_SCHEMA = {
+/** The form of the input of the trial's tools, but the shell. */
+export const INPUT_SCHEMA = {
   type: "object",
   required: ["n", "hook"],
   properties: {
@@ -162,6 +165,26 @@ export class World {
     );
   }
 
+  /** A tool that acts, and whose result comes later from the bearer of the token that `onToken` gets. */
+  laterTool(name: string, onToken: (callId: string, token: string) => void): Tool {
+    return defineTool<{ n: number; hook: string }>({
+      name,
+      description: `The test's tool ${name}.`,
+      readOnly: false,
+      inputSchema: INPUT_SCHEMA,
+      run: async (input, { callId, completionToken }) => {
+        await this.#happen({ callId, tool: name, input, kind: "run" });
+        onToken(callId, completionToken());
+        return later();
+      },
+    });
+  }
+
+  /** A client of an agent acts on a call that was handed to it. */
+  async clientActs(callId: string, tool: string, input: unknown): Promise<void> {
+    await this.#happen({ callId, tool, input, kind: "client" });
+  }
+
   /** Looks at the calls of an agent that were given the results of others: each stands for the effect of the one that ran. */
   async lookAtGiven(agentRow: string): Promise<void> {
     for (const { id, cachedFrom } of (await this.sql?.query(GIVEN, [agentRow])) ?? []) {
@@ -198,6 +221,9 @@ export class World {
   }
 }
 
+/** The steps that a message asks for, also one in the marks of a reminder. */
+const STEPS = /^(?:<system-reminder>\n)?(\[\[.*\]\])(?:\n<\/system-reminder>)?$/s;
+
 /** Makes the calls of the steps that the newest message of the user names, one step after the other. */
 export const OBEDIENT: Model = {
   name: "obedient",
@@ -206,9 +232,9 @@ export const OBEDIENT: Model = {
     const texts = messages.map(({ role, content }) =>
       role === "user" ? content.find(({ type }) => type === "text") : undefined,
     );
-    const asked = texts.findLastIndex((block) => block?.type === "text" && block.text.startsWith("[["));
+    const asked = texts.findLastIndex((block) => block?.type === "text" && STEPS.test(block.text));
     const block = texts[asked];
-    const steps = block?.type === "text" ? (JSON.parse(block.text) as (readonly AskedCall[])[]) : [];
+    const steps = block?.type === "text" ? (JSON.parse(STEPS.exec(block.text)?.[1] ?? "[]") as (readonly AskedCall[])[]) : [];
     const made = messages
       .slice(asked)
       .filter(({ role, content }) => role === "assistant" && content.some(({ type }) => type === "tool_use"));
@@ -273,6 +299,7 @@ const STATES: Readonly<Record<Effect["kind"], readonly string[]>> = {
   run: ["EXECUTING"],
   background: ["EXECUTING", "COMPLETED", "FAILED", "SEALED"],
   given: ["COMPLETED"],
+  client: ["WAITING"],
 };
 
 /** The problems of an effect: it was not committed before as what it is, or nobody allowed it. */

@@ -848,7 +848,7 @@ $function$;
 -- p_retry:          an answer was lost: where the append has events, they are answered instead of being written again. A write
 --                   without events that starts a step is known by the step: at one epoch, nobody else writes it.
 --
--- Locks: the agent's row first; new images, by digest; its approvals, calls, their waits, schedules, shells and notices, in the order of the change; a new manual, by digest; the tenant's log, last.
+-- Locks: the agent's row first; of a new child, an advisory lock that stands for its tree; new images, by digest; its approvals, calls, their waits, schedules, shells and notices, in the order of the change; a new manual, by digest; the tenant's log, last.
 -- Errors: TP001 the lease is another's; TP002 a row is not in the state that the change starts from, or what it would
 -- start by no longer stands; TP003 the idempotency key was used before. Each of them changes nothing.
 -- Invariants 3 (rows and events in one transaction), 4 (fence), 5 (EXECUTING is committed before a tool starts),
@@ -884,7 +884,7 @@ DECLARE
   v_rules json;
 BEGIN
   SELECT * INTO v_change FROM json_to_record(p_change) AS c(
-    "idempotencyKey" json, "createAgent" json, fork json, "expectSignal" int, "queueLimit" json, agent json, wake boolean, interrupt json, retry json, cancel json, rename json, archive json, withdraw json, received json, images json, joins json, messages json,
+    "idempotencyKey" json, "createAgent" json, "treeLimit" json, fork json, "expectSignal" int, "queueLimit" json, agent json, wake boolean, interrupt json, retry json, cancel json, rename json, archive json, withdraw json, received json, images json, joins json, messages json,
     "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "keepRule" json, "toolCalls" json, transitions json, approvals json, waits json, "expectAsking" json, notices json, "noticesDropped" json, "noticesTold" json, manual json, "agentManual" json, "templateVersion" json, todos json, "todosBy" text, "knownFiles" json, "fileChanges" json, "interruptEnd" json, "toldNote" text, "shellStart" json, "shellEnd" json, returns boolean, "childAwaited" json, "childSettled" json, "schedulesMade" json, "mostSchedules" int, "schedulesMoved" json, "scheduleEnded" json);
 
   IF v_change."createAgent" IS NULL THEN
@@ -925,6 +925,15 @@ BEGIN
       -- The first try of this append was still under way, and has committed by now.
       RETURN QUERY SELECT e.agent_id, false, e.seq - 1, e.position - 1, v_signal, (SELECT a.ancestors FROM agent a WHERE a.id = p_agent) FROM event e WHERE e.append_id = p_append AND e.agent_id = p_agent;
       RETURN;
+    END IF;
+  END IF;
+
+  -- Two parents may start a child at the same time: those of one tree are made one after the other, each with its own count.
+  IF v_change."treeLimit" IS NOT NULL THEN
+    PERFORM pg_advisory_xact_lock(hashtextextended(v_change."treeLimit" ->> 'rootId', 7270736902));
+    IF 1 + (SELECT count(*) FROM agent c JOIN wait w ON w.ref = c.id AND w.kind IN ('CHILD', 'BACKGROUND_CHILD') AND w.settled_at IS NULL
+            WHERE c.root_id = v_change."treeLimit" ->> 'rootId') > (v_change."treeLimit" ->> 'agents')::int THEN
+      RAISE EXCEPTION 'the tree of agent % is full', v_change."treeLimit" ->> 'rootId' USING ERRCODE = 'TP002';
     END IF;
   END IF;
 

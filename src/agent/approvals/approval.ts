@@ -83,6 +83,17 @@ export async function readApprovals(sql: Sql, ids: readonly string[]): Promise<r
   return (await sql.query(FIND, [ids, Object.keys(ApprovalKind)])).map(({ found }) => found);
 }
 
+const READ_SPAWNERS: Statement<{ spawners: readonly ActorRef[] }, [agentIds: readonly string[]]> = {
+  name: "read_spawners",
+  text: `SELECT (SELECT coalesce(jsonb_agg(DISTINCT q.who), '[]') FROM (${requestersOf("SELECT g.parent_call_id AS id")}) q) AS spawners
+    FROM unnest($1::text[]) WITH ORDINALITY AS p(id, place) CROSS JOIN LATERAL (SELECT b.parent_call_id FROM agent b WHERE b.id = p.id OFFSET 0) g ORDER BY p.place`,
+};
+
+/** The requesters of the calls that started agents, in the order of the agents. All of them must be there. */
+export async function readSpawners(sql: Sql, agentIds: readonly string[]): Promise<readonly (readonly ActorRef[])[]> {
+  return (await sql.query(READ_SPAWNERS, [agentIds])).map(({ spawners }) => spawners);
+}
+
 /** The approval, if the actor may see it. Invisible approvals are reported as missing. */
 export async function findApproval(sql: Sql, actor: Actor, id: string): Promise<Result<FoundApproval, CommandRefusal>> {
   const [found] = await readApprovals(sql, [id]);
@@ -96,19 +107,34 @@ export async function findApproval(sql: Sql, actor: Actor, id: string): Promise<
 
 export type Authority = { readonly onBehalfOf: ActorRef | null };
 
+type SelfApproval = ReadonlyMap<string, { readonly selfApproval: boolean }>;
+
+/** True if requesters may decide themselves: the templates of the agent and of all above it allow that. */
+export function allowsSelfApproval(
+  templates: SelfApproval,
+  { templateId, permission }: Pick<FoundApproval, "templateId" | "permission">,
+): boolean {
+  const above = (permission?.ancestors ?? []).map((ancestor) => ancestor.templateId);
+  return [templateId, ...above].every((id) => templates.get(id)?.selfApproval === true);
+}
+
 /**
  * The name in which the actor may decide: their own, or that of a delegator. Requesters may not decide, nor delegate
- * the decision, unless the template allows it.
+ * the decision, unless the templates allow it. Only people decide the approvals of a child.
  */
-export function authorityOf(
-  actor: Actor,
-  { requesters, decisions }: FoundApproval,
-  template: { readonly selfApproval: boolean } | undefined,
-): Result<Authority, CommandRefusal> {
+export function authorityOf(actor: Actor, approval: FoundApproval, templates: SelfApproval): Result<Authority, CommandRefusal> {
+  const { requesters, decisions, permission } = approval;
   const missing = missingAbility(actor, "DECIDE");
   if (missing !== null) return refused(missing);
+  if (permission?.ancestors !== undefined && actor.kind !== "USER")
+    return refused({
+      code: "FORBIDDEN",
+      field: null,
+      message: "an agent that another started asks people: a person must decide",
+    });
+  const isOwnAllowed = allowsSelfApproval(templates, approval);
   const isDecider = mayDecide(actor);
-  const mayBe = (id: string): boolean => template?.selfApproval === true || !requesters.some((requester) => requester.id === id);
+  const mayBe = (id: string): boolean => isOwnAllowed || !requesters.some((requester) => requester.id === id);
   const hasDecided = (id: string): boolean => decisions.some(({ actorId, onBehalfOf }) => (onBehalfOf ?? actorId) === id);
   const allowed = actor.delegators.filter(({ id }) => mayBe(id));
   const delegator = allowed.find(({ id }) => !hasDecided(id)) ?? allowed[0];
@@ -135,15 +161,11 @@ export const CANNOT_DECIDE_REASONS = ["CLOSED", "EXPIRED", "NO_ROLE", "SELF_APPR
 export type CannotDecideReason = (typeof CANNOT_DECIDE_REASONS)[number];
 
 /** Every reason for which `decideApproval` would refuse the actor at present; none if they may decide. */
-export function cannotDecide(
-  actor: Actor,
-  approval: FoundApproval,
-  template: { readonly selfApproval: boolean } | undefined,
-): readonly CannotDecideReason[] {
+export function cannotDecide(actor: Actor, approval: FoundApproval, templates: SelfApproval): readonly CannotDecideReason[] {
   const reasons: CannotDecideReason[] = [];
   if (approval.state !== "PENDING") reasons.push("CLOSED");
   else if (approval.isOverdue) reasons.push("EXPIRED");
-  const authority = authorityOf(actor, approval, template);
+  const authority = authorityOf(actor, approval, templates);
   if (!authority.ok) reasons.push(authority.refusal.code === "SELF_APPROVAL" ? "SELF_APPROVAL" : "NO_ROLE");
   else if (earlierDecision(actor, approval, authority.value) !== undefined) reasons.push("ALREADY_DECIDED");
   return reasons;

@@ -3,6 +3,7 @@ import { storable } from "../../lib/text.ts";
 import type { Actor, CommandRefusal } from "../actors/actor.ts";
 import { readCall, type CallView } from "../calls/call.ts";
 import {
+  allowsSelfApproval,
   findApproval,
   type FoundApproval,
   type FoundCall,
@@ -46,7 +47,7 @@ async function tryToDecide(
   if (!found.ok) return found;
   const approval = found.value;
   const template = services.templates.get(approval.templateId);
-  const authority = authorityOf(actor, approval, template);
+  const authority = authorityOf(actor, approval, services.templates);
   if (!authority.ok) return authority;
   const problem = decisionProblem(request, approval);
   if (problem !== null) return refused(problem);
@@ -96,7 +97,7 @@ async function commitOf(
   if (call === null) return decidedHost(services, { ...made, approval });
   if (call.state !== "APPROVAL_REQUIRED") return "somebody was faster";
   const { actor, request, template } = made;
-  if (request.input !== null && edit !== null && template !== undefined && !template.selfApproval) {
+  if (request.input !== null && edit !== null && template !== undefined && !allowsSelfApproval(services.templates, approval)) {
     const asking = { ...made, approval, call, edit, template, deciders: services.decidersOf(actor.tenant) };
     return nobodyElse(asking) ?? accepted(editAsked(asking));
   }

@@ -5,7 +5,9 @@ import type { TreeTemplate } from "../policy/agent-policy.ts";
 import type { CallingAgent } from "./call.ts";
 
 /** The most agents of a tree that are at work concurrently, with its first, and the most levels below that, whatever templates say. */
-const TREE = { agents: 64, depth: 8 };
+export const TREE = { agents: 64, depth: 8 };
+
+export const FULL_TREE = `${TREE.agents} agents of this task are at work, which is the most: do it without another one`;
 
 type Open = { readonly own: readonly string[]; readonly ofTree: number };
 
@@ -61,8 +63,7 @@ export class StartingChildren {
       const before = starting.indexOf(callId);
       if (open.own.length + before >= subagents.atOnce)
         throw new Error(`${subagents.atOnce} agents that you have started are at work, which is the most: wait for one of them`);
-      if (1 + open.ofTree + before >= TREE.agents)
-        throw new Error(`${TREE.agents} agents of this task are at work, which is the most: do it without another one`);
+      if (1 + open.ofTree + before >= TREE.agents) throw new Error(FULL_TREE);
     } catch (error) {
       this.#calls.delete(callId);
       throw error;

@@ -1,6 +1,6 @@
 import type { CallHooks } from "../calls/hooks.ts";
 import { complete } from "../../lib/setting.ts";
-import type { CallTemplate } from "../calls/scope.ts";
+import type { ApprovalTemplate } from "../approvals/scope.ts";
 import { TODO_SETTINGS } from "../calls/todos.ts";
 import type { OwnPermission } from "../policy/agent-policy.ts";
 import type { ModelHooks } from "./model-hooks.ts";
@@ -14,11 +14,14 @@ export type Configuration<Template> = {
   readonly agentHooks: ReadonlyMap<string, Hooks>;
 };
 
-type HookedTemplate = Pick<CallTemplate, "box" | "sandbox" | "subagents" | "todo"> & { readonly hooks: Hooks };
+type HookedTemplate = Pick<ApprovalTemplate, "box" | "sandbox" | "subagents" | "todo" | "approvalQuorum"> & {
+  readonly hooks: Hooks;
+};
 
 /**
  * The template of an agent, with the agent's own hooks after the template's. Below other agents, the hooks of those that
- * tighten go first, and programs run in a box if theirs do. The agent directly above may override its reminders of todos.
+ * tighten go first, and programs run in a box if theirs do. The largest quorum holds. The agent directly above may
+ * override its reminders of todos.
  */
 export function templateOf<Template extends HookedTemplate>(
   { templates, agentHooks }: Configuration<Template>,
@@ -39,7 +42,8 @@ export function templateOf<Template extends HookedTemplate>(
   }
   const boxed = [template, ...above].find((each) => each?.box !== null && each !== undefined) ?? template;
   const todo = complete(TODO_SETTINGS, { ...template.todo, ...above.at(-1)?.subagents?.overrides.todo });
-  return { ...template, hooks: all, box: boxed.box, sandbox: boxed.sandbox, todo };
+  const approvalQuorum = Math.max(...[template, ...above].map((each) => each?.approvalQuorum ?? 1));
+  return { ...template, hooks: all, box: boxed.box, sandbox: boxed.sandbox, todo, approvalQuorum };
 }
 
 /** The hooks of an ancestor that bind those below it: all before a call, and those after it that withhold what they redact. */

@@ -43,7 +43,9 @@ export function agentPermissions(
   world: PolicyWorld,
 ): Permissions {
   if (own === null) return { permission: template.permission, bounds: [] };
-  const limits = (own.ancestors ?? []).flatMap((ancestor) => boundsOf(ancestor, world));
+  const limits = (own.ancestors ?? []).flatMap((ancestor, level, all) =>
+    boundsOf(ancestor, isBoxed(all.slice(0, level + 1), world), world),
+  );
   const permission = ownPermission(own, world);
   return own.scope === "REPLACE"
     ? { permission, bounds: limits }
@@ -72,21 +74,26 @@ export function boxOf(
   return boxes.find((each) => each !== null) ?? null;
 }
 
+/** True if the programs of the last of these agents run in a box: its template or one above requires that. */
+function isBoxed(ancestors: readonly Ancestor[], { treeTemplate }: PolicyWorld): boolean {
+  return ancestors.some(({ templateId }) => (treeTemplate(templateId)?.box ?? null) !== null);
+}
+
 /** The limits that an ancestor sets. A template that is no longer configured denies everything. */
-function boundsOf({ agentId, templateId, permission }: Ancestor, world: PolicyWorld): readonly Permission[] {
+function boundsOf({ agentId, templateId, permission }: Ancestor, inBox: boolean, world: PolicyWorld): readonly Permission[] {
   const template = world.treeTemplate(templateId);
   if (template === undefined) {
     const denied = readPermission({ mode: "deny" }, `the missing template ${templateId} of agent ${agentId}`, world).permission;
-    return boundsOfDescendants({ permission: denied, bounds: [] }, agentId);
+    return boundsOfDescendants({ permission: denied, bounds: [] }, agentId, inBox);
   }
-  return boundsOfDescendants(agentPermissions(template, permission, world), agentId);
+  return boundsOfDescendants(agentPermissions(template, permission, world), agentId, inBox);
 }
 
 /**
  * The bounds that an agent's permissions set for its descendants: its mode, its allow rules, and its deny and ask rules
- * for the whole tree. Lists of tools bind only the agent itself.
+ * for the whole tree. Lists of tools bind only the agent itself. If it is in a box, its unnamed hosts are asked about.
  */
-export function boundsOfDescendants({ permission, bounds }: Permissions, agentId: string): readonly Permission[] {
+export function boundsOfDescendants({ permission, bounds }: Permissions, agentId: string, inBox: boolean): readonly Permission[] {
   const isOfTree = ({ scope }: { readonly scope: RuleScope }): boolean => scope === "tree";
   const placed = <Each extends { readonly place: string }>(rules: readonly Each[]): readonly Each[] =>
     rules.map((rule) => Object.assign({}, rule, { place: placeOf(rule.place, agentId) }));
@@ -96,7 +103,11 @@ export function boundsOfDescendants({ permission, bounds }: Permissions, agentId
     deny: placed(each.deny.filter(isOfTree)),
     allow: placed(each.allow),
     ask: placed(each.ask.filter(isOfTree)),
-    hosts: { deny: placed(each.hosts.deny.filter(isOfTree)), allow: [] },
+    hosts: {
+      deny: placed(each.hosts.deny.filter(isOfTree)),
+      allow: placed(each.hosts.allow),
+      unnamed: inBox && each.hosts.unnamed !== null ? placeOf(each.hosts.unnamed, agentId) : null,
+    },
     allowTools: null,
     denyTools: [],
     requireApprovalTools: [],
@@ -120,7 +131,12 @@ function ownPermission({ scope, source }: OwnPermission, vocabulary: Vocabulary)
   const bind = <Each extends { readonly scope: RuleScope }>(rules: readonly Each[]): readonly Each[] =>
     rules.map((rule) => ({ ...rule, scope: "tree" }));
   const { deny, ask, hosts } = permission;
-  return { ...permission, deny: bind(deny), ask: bind(ask), hosts: { ...hosts, deny: bind(hosts.deny) } };
+  return {
+    ...permission,
+    deny: bind(deny),
+    ask: bind(ask),
+    hosts: { ...hosts, deny: bind(hosts.deny), unnamed: scope === "TIGHTEN" ? null : hosts.unnamed },
+  };
 }
 
 /** The folders and files of the server, of which agents may work in none but their own. */

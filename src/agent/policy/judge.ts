@@ -115,7 +115,7 @@ function judgeActs(acts: readonly Act[], policy: Policy, hosts: HostLists, lines
   const { permission, bounds, stored, box } = policy;
   const first = explained(acts, scopeOf({ permission, stored, box, hosts, isBound: false }), lines);
   return bounds
-    .map((bound) => explained(acts, scopeOf({ permission: bound, stored: [], box, hosts: NO_HOSTS, isBound: true }), lines))
+    .map((bound) => explained(acts, scopeOf({ permission: bound, stored: [], box, hosts, isBound: true }), lines))
     .reduce((one, other) => stricter(one, other, lines), first);
 }
 

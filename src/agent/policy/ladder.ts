@@ -30,7 +30,7 @@ import { marksCommand, type RuleMatches } from "./rules-of-acts.ts";
 
 /** All by which one permission judges an act. */
 export type Scope = CommandScope & {
-  /** True for a permission that holds besides another one: it says nothing of the hosts that it does not name. */
+  /** True for a permission that holds besides that of the agent itself. */
   readonly isBound: boolean;
   readonly hosts: HostLists;
   /** The verdict of the mode on a call: the same for all of its acts. */
@@ -322,10 +322,10 @@ function modes(act: CallAct, scope: Scope): Said {
   return says(verdict, `mode ${mode.name}`, `${place}.mode`, reason, null, parts);
 }
 
-function unnamedHosts({ host }: ActOf<"connect">, { isBound }: Scope): Said {
-  return isBound
+function unnamedHosts({ host }: ActOf<"connect">, { permission: { hosts } }: Scope): Said {
+  return hosts.unnamed === null
     ? says("allow", "no rule", "built in", "no rule closes it")
-    : says("ask", "hosts", "built in", `no rule allows ${hostText(host)}`);
+    : says("ask", "hosts", hosts.unnamed, `no rule allows ${hostText(host)}`);
 }
 
 /** The reason why the command of an act, or the unreadable part of its line, is not allowed. */

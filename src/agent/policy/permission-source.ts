@@ -121,7 +121,7 @@ export function readPermission(
     deny: rules("deny"),
     allow: rules("allow"),
     ask: rules("ask"),
-    hosts: { deny: hosts("deny"), allow: hosts("allow") },
+    hosts: { deny: hosts("deny"), allow: hosts("allow"), unnamed: "built in" },
     allowTools: settings.allowTools === null ? null : names("allowTools"),
     denyTools: names("denyTools"),
     autoAllowTools: names("autoAllowTools"),

@@ -76,8 +76,8 @@ export type Permission = {
   readonly deny: readonly Rule[];
   readonly allow: readonly Rule[];
   readonly ask: readonly Rule[];
-  /** The rules of its lists that speak of hosts. */
-  readonly hosts: { readonly deny: readonly HostRule[]; readonly allow: readonly HostRule[] };
+  /** The rules of its lists that speak of hosts. `unnamed`: the place that asks about hosts without a rule; null if none does. */
+  readonly hosts: { readonly deny: readonly HostRule[]; readonly allow: readonly HostRule[]; readonly unnamed: string | null };
   /** The only tools that are not denied; null for all. */
   readonly allowTools: readonly string[] | null;
   readonly denyTools: readonly string[];

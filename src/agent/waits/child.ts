@@ -3,7 +3,8 @@ import type { ChildOutcome } from "../../events/snapshots.ts";
 import { accepted } from "../../lib/result.ts";
 import { headBytes, marked } from "../../lib/text.ts";
 import { isFinal } from "../calls/call.ts";
-import { endOfLater, toolOfLater } from "../calls/later.ts";
+import { FULL_TREE } from "../calls/children.ts";
+import { endOfLater, failedElsewhere, toolOfLater, type LaterEnd } from "../calls/later.ts";
 import { notice } from "../calls/notices.ts";
 import type { CallServices } from "../calls/scope.ts";
 import { templateOf, type Configuration } from "../conversation/agent-template.ts";
@@ -26,7 +27,11 @@ export async function lookAtChild(services: ChildServices, wait: DueWait): Promi
   const isBackground = wait.kind === "BACKGROUND_CHILD";
   const isWanted = isBackground || !isFinal(awaited.call.state);
   const { child } = awaited;
-  if (child === null) return isWanted ? makeChild(services, wait, awaited) : settle(services, wait, awaited, []);
+  if (child === null) {
+    if (!isWanted) return settle(services, wait, awaited, []);
+    const isMade = await makeChild(services, wait, awaited);
+    return isMade ? undefined : refuseChild(services, wait, awaited, isBackground);
+  }
   // A person may have begun another turn of it meanwhile.
   const hasEnded = child.doneReason !== null && (child.state === "READY" || child.turn > 1);
   if (hasEnded) return returnChild(services, wait, awaited, child, isBackground);
@@ -64,16 +69,41 @@ ${text}`,
   } as const;
   if (isBackground) return settle(services, wait, awaited, [returned], told);
   if (isFinal(awaited.call.state)) return settle(services, wait, awaited, [returned]);
-  const template = templateOf(services, awaited);
-  const call = toolOfLater(services.tools, awaited);
-  if ("missing" in template || call === null)
-    throw new Error(`the parts of agent ${awaited.agentId}, to which a child returns, are not configured here`);
   const { permissionIds, usage, templateId } = child;
   const details = { status: outcome, agentId: wait.ref, template: templateId, text, permissionIds, usage };
   const answer = accepted({
     output: text === "" ? `The agent has ended (${outcome}), and said nothing.` : spoken(outcome, text),
     details,
   });
+  return endCall(services, wait, awaited, returned, answer);
+}
+
+/** The tree of the child was full when its row was to be made. */
+async function refuseChild(services: ChildServices, wait: DueWait, awaited: Awaited, isBackground: boolean): Promise<void> {
+  const returned: AgentEventBody = {
+    kind: "AGENT_RETURNED",
+    callId: awaited.call.id,
+    childId: wait.ref,
+    outcome: "error",
+    text: FULL_TREE,
+  };
+  const told = { source: "CHILD", text: `The agent ${wait.ref} has not started: ${FULL_TREE}` } as const;
+  if (isBackground) return settle(services, wait, awaited, [returned], told);
+  return endCall(services, wait, awaited, returned, failedElsewhere(FULL_TREE));
+}
+
+/** Ends the call that waits for a child, and its wait. */
+async function endCall(
+  services: ChildServices,
+  wait: DueWait,
+  awaited: Awaited,
+  returned: AgentEventBody,
+  answer: LaterEnd["answer"],
+): Promise<void> {
+  const template = templateOf(services, awaited);
+  const call = toolOfLater(services.tools, awaited);
+  if ("missing" in template || call === null)
+    throw new Error(`the parts of agent ${awaited.agentId}, to which a child returns, are not configured here`);
   const { change, events, at } = await endOfLater(services, awaited, {
     template,
     call,

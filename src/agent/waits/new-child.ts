@@ -6,18 +6,20 @@ import { newWrite } from "../../events/write.ts";
 import { isJsonObject, type Json } from "../../lib/json.ts";
 import { byteLength, marked } from "../../lib/text.ts";
 import { agentRow, createdEvent, type NewAgent, type Spawned } from "../calls/agent-row.ts";
-import type { CallServices, CallTemplate } from "../calls/scope.ts";
+import { TREE } from "../calls/children.ts";
+import type { ApprovalTemplate } from "../approvals/scope.ts";
+import type { CallServices } from "../calls/scope.ts";
 import { templateOf, type Configuration, type Hooks } from "../conversation/agent-template.ts";
 import type { Ancestor, OwnPermission } from "../policy/agent-policy.ts";
 import type { Awaited } from "./awaited-child.ts";
 import type { DueWait } from "./due.ts";
 
-export type ChildTemplate = CallTemplate & { readonly model: string; readonly hooks: Hooks };
+export type ChildTemplate = ApprovalTemplate & { readonly model: string; readonly hooks: Hooks };
 
 type Services = Pick<CallServices, "clock" | "log" | "ownWorkspaces"> & Configuration<ChildTemplate>;
 
-/** Makes the child that a call asked for, with its prompt as its first message. */
-export async function makeChild(services: Services, wait: DueWait, awaited: Awaited): Promise<void> {
+/** Makes the child that a call asked for, with its prompt as its first message. False if its tree is full. */
+export async function makeChild(services: Services, wait: DueWait, awaited: Awaited): Promise<boolean> {
   const { tenant, createdBy, parent, call, agentId } = awaited;
   const template = templateOf(services, awaited);
   const request = readRequest(call.effectiveInput);
@@ -59,11 +61,12 @@ export async function makeChild(services: Services, wait: DueWait, awaited: Awai
     images: 0,
     sentBy,
   };
-  await services.log.commit(
+  const { outcome } = await services.log.commit(
     tenant,
     { agentId: wait.ref, createdBy, events: [createdEvent(agent, null), { at, body: received }] },
     {
       createAgent: agentRow(agent),
+      treeLimit: { rootId: spawned.rootId, agents: TREE.agents },
       wake: true,
       childAwaited: { ref: wait.ref, due: wait.due },
       received: {
@@ -86,6 +89,7 @@ export async function makeChild(services: Services, wait: DueWait, awaited: Awai
     },
     newWrite(wait.ref),
   );
+  return outcome === "COMMITTED";
 }
 
 /** A longer text is not in its event, but read from its row. */

@@ -250,6 +250,8 @@ type OutsideParts = {
       | "manual"
     >
   >;
+  /** With createAgent: refused if more agents of the tree are at work then, with its first. */
+  readonly treeLimit?: { readonly rootId: string; readonly agents: number };
   /** With createAgent: the messages of another agent, up to this ordinal, are the first of the new one's. */
   readonly fork?: { readonly from: string; readonly at: number };
   /** Counts a signal and makes the agent runnable. */

@@ -93,6 +93,7 @@ export const OWNER_PARTS: { readonly [Name in keyof OwnerValues]: OwnerPart<Owne
 export const OUTSIDE_PARTS: { readonly [Name in Exclude<PartsOf<OutsideChange>, PartsOf<OwnerChange>>]: Part } = {
   idempotencyKey: json("rows"),
   createAgent: json("rows"),
+  treeLimit: json("none"),
   fork: json("none"),
   wake: { sql: "boolean", keys: "none" },
   interrupt: json("none"),

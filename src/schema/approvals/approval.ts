@@ -1,59 +1,20 @@
 import type { CallPreview } from "../../agent/calls/stages/preview.ts";
 import type { Explanation } from "../../agent/policy/permission.ts";
 import { reachedPaths, type ReachedPath as Reached } from "../../agent/policy/rule-values.ts";
-import type { ApprovalSnapshot as Snapshot } from "../../events/snapshots.ts";
 import { visibleJson, visibleLine, visibleLines } from "../../lib/escape-hidden.ts";
-import { globalId } from "../../lib/global-id.ts";
 import type { Json } from "../../lib/json.ts";
 import { type AskedHost, approvals, approvalsByRows, callsOfHost, viewerCannotDecide } from "../../resolvers/approval.ts";
 import { ActorRef } from "../actor.ts";
+import { agentsInOrder } from "../../resolvers/agent.ts";
 import { builder, connectionOf, nodesSelection } from "../builder.ts";
 import { ApprovalDecision, ApprovalKind, ApprovalState, CannotDecideReason, Risk } from "../enums.ts";
 import { CommandPart } from "../explained.ts";
 import { TimeRangeInput } from "../inputs/tool-calls.ts";
-import { ToolCall, ToolCallSnapshot } from "../tool-call.ts";
+import { entries } from "../price.ts";
+import { ToolCall } from "../tool-call.ts";
 
-export const ApprovalSnapshot = builder.objectRef<Snapshot>("ApprovalSnapshot").implement({
-  description:
-    "An approval at the time of its request. It is not a node: the current approval is available as `approval` next to it. The subject is in `call`, or in `host` and `port`; the other fields are null.",
-  fields: (t) => ({
-    approvalId: t.id({ description: "Id of the approval.", resolve: ({ approvalId }) => globalId("Approval", approvalId) }),
-    kind: t.expose("kind", { type: ApprovalKind, description: "Kind of question." }),
-    call: t.expose("call", {
-      type: ToolCallSnapshot,
-      nullable: true,
-      description: "Tool call that it is about. Null for other kinds of subject.",
-    }),
-    host: t.exposeString("host", {
-      nullable: true,
-      description: "Name or address of the host that it is about. Null for other kinds of subject.",
-    }),
-    port: t.exposeInt("port", { nullable: true, description: "Port of the host. Null for other kinds of subject." }),
-    inputHash: t.exposeString("inputHash", {
-      nullable: true,
-      description:
-        "Hash of the input. ALLOW and RETRY must return it, which binds the decision to this input. Null for kinds that do not need it.",
-    }),
-    reason: t.exposeString("reason", { nullable: true, description: "Reason why approval is needed. Null if it was erased." }),
-    risk: t.field({
-      type: Risk,
-      description: "Risk of the action.",
-      resolve: ({ risk }) => risk as (typeof Risk)["$inferType"],
-    }),
-    meta: t.field({
-      type: "JSON",
-      nullable: true,
-      description: "Data that hooks provided for the people who decide. Null if there is none.",
-      resolve: ({ meta }) => meta,
-    }),
-    quorum: t.exposeInt("quorum", { description: "Number of people who must allow it." }),
-    expiresAt: t.expose("expiresAt", {
-      type: "DateTime",
-      nullable: true,
-      description: "Time at which the approval expires. Null if it never expires.",
-    }),
-  }),
-});
+/** The agents from the first of a tree to one that asks, as most trees are; a few have up to 9. */
+const USUAL_LEVELS = 2;
 
 const NetworkHost = builder.objectRef<AskedHost>("NetworkHost").implement({
   description:
@@ -121,6 +82,13 @@ export const Approval = builder.prismaNode("Approval", {
       description: "Tool call that it is about. Null for other kinds of subject.",
     }),
     agent: t.relation("agent", { description: "Agent whose work needs the approval." }),
+    agentPath: t.prismaField({
+      type: ["Agent"],
+      complexity: entries(USUAL_LEVELS),
+      description: "Agents from the first of the tree to the one whose work needs the approval, at most 9.",
+      select: { agent: { select: { id: true, ancestors: true } } },
+      resolve: (query, { agent: { id, ancestors } }, _args, context) => agentsInOrder(context, [...ancestors, id], query),
+    }),
     input: t.expose("input", {
       type: "JSON",
       nullable: true,

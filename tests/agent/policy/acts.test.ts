@@ -272,7 +272,7 @@ it("is quick for many acts and many rules", () => {
 describe("what a permission says of its agent's descendants", () => {
   it("is its mode, with what is allowed by it", () => {
     const template = { permission: permissionOf({ mode: "approval", allow: ["copy"] }) };
-    const bounds = boundsOfDescendants({ permission: template.permission, bounds: [] }, "root");
+    const bounds = boundsOfDescendants({ permission: template.permission, bounds: [] }, "root", false);
     const policy = { permission: permissionOf({ mode: "auto" }), bounds, stored: [], box: null };
     const judged = judge(
       { agentId: "a", name: "shell", readOnly: false, values: valuesOf(shell, { command: "make x" }) },
@@ -293,7 +293,11 @@ describe("what a permission says of its agent's descendants", () => {
       allow: ["fs_glob"],
     };
     const own = { scope: "TIGHTEN", source } as const;
-    const bounds = boundsOfDescendants(agentPermissions(template, own, { ...VOCABULARY, treeTemplate: () => undefined }), "root");
+    const bounds = boundsOfDescendants(
+      agentPermissions(template, own, { ...VOCABULARY, treeTemplate: () => undefined }),
+      "root",
+      false,
+    );
     const policy = { permission: permissionOf({ mode: "auto" }), bounds };
     expect(judgeOpening(policy, [".env"], "read").verdict).toBe("deny");
     expect(judgeConnection({ ...policy, listedHosts: [], storedHosts: [] }, "example.com", 443).verdict).toBe("deny");

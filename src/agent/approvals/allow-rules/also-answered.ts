@@ -42,7 +42,7 @@ export async function alsoAnswered(services: ApprovalServices, actor: Actor, rul
   const found = new Map((await readApprovals(reads, pending)).map((approval) => [approval.id, approval]));
   const own = pending.flatMap((id) => {
     const approval = found.get(id);
-    const mayDecide = approval !== undefined && authorityOf(actor, approval, services.templates.get(templateId)).ok;
+    const mayDecide = approval !== undefined && authorityOf(actor, approval, services.templates).ok;
     return mayDecide ? [approval] : [];
   });
   const answered: string[] = [];

@@ -188,7 +188,7 @@ export async function allowAlways(
   const found = await findApproval(services.sql, actor, request.approvalId);
   if (!found.ok) return found;
   const template = services.templates.get(found.value.templateId);
-  const authority = authorityOf(actor, found.value, template);
+  const authority = authorityOf(actor, found.value, services.templates);
   if (!authority.ok) return authority;
   if (!mayDecide(actor))
     return refused({ code: "FORBIDDEN", field: null, message: "delegates may decide single calls, but not store rules" });

@@ -1,15 +1,22 @@
 import { describe, expect, it } from "vitest";
 import { readPermission, type PermissionSource } from "../../../../src/agent/policy/permission-source.ts";
+import type { Permission } from "../../../../src/agent/policy/permission.ts";
 import { judgeConnection, type HostPolicy } from "../../../../src/agent/policy/judge.ts";
 import { hostRuleFor, parseHostRule, parseListedHost } from "../../../../src/agent/policy/hosts/host-rule.ts";
 import { ownTool } from "../../../support/tools.ts";
 
 const VOCABULARY = { tools: new Map(), modes: new Map() };
 
+/** The bound of an agent's own permission: it says nothing of hosts that it does not name. */
+function boundOf(source: PermissionSource): Permission {
+  const { permission } = readPermission(source, "own", VOCABULARY);
+  return { ...permission, hosts: { ...permission.hosts, unnamed: null } };
+}
+
 function policyOf(source: PermissionSource, bound: PermissionSource | null = null, stored: readonly string[] = []): HostPolicy {
   return {
     permission: readPermission(source, "test", VOCABULARY).permission,
-    bounds: bound === null ? [] : [readPermission(bound, "own", VOCABULARY).permission],
+    bounds: bound === null ? [] : [boundOf(bound)],
     listedHosts: [],
     storedHosts: stored.map((rule) => {
       const parsed = parseHostRule(rule, "allowRules.1");
