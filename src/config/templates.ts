@@ -23,7 +23,7 @@ import { type Placed, hookList, listOf, postHooks, type HookList, type PreToolUs
 import type { Tool } from "../agent/tools/tool.ts";
 import { isServerTool } from "../agent/tools/tool-registry.ts";
 import { protectedPaths } from "../agent/workspace/sandbox/protected-paths.ts";
-import { isNestedDeeper, MOST_LEVELS, toJson } from "../lib/json.ts";
+import { isJsonObject, isNestedDeeper, MOST_LEVELS, toJson, type JsonObject } from "../lib/json.ts";
 import { closed, complete, type Written, withDefault } from "../lib/setting.ts";
 import { byteLength } from "../lib/text.ts";
 import { withClientTools, type DeclaredClientTools } from "./client-tools.ts";
@@ -138,10 +138,12 @@ export function templateOf({
   if (override !== undefined)
     problems.of(() => permissionOf(path, `${place}.subagents.overrides.permission`, override, vocabulary));
   const plain = complete(PLAIN_SETTINGS, config);
+  const data = dataOf(config);
   return {
     id,
     ...plain,
-    digest: digestOf(config),
+    data,
+    digest: digestOf(data),
     todo: complete(TODO_SETTINGS, plain.todo),
     subagents: config.subagents === undefined ? null : complete(SUBAGENT_SETTINGS, config.subagents),
     box: plain.sandbox === "none" ? null : { protectedPaths: protectedPaths(protect) },
@@ -150,15 +152,22 @@ export function templateOf({
   };
 }
 
-function digestOf({
+/** The data of a template: the parts of which a version consists. */
+function dataOf({
   hooks: _hooks,
   name: _name,
   description: _description,
   metadata: _metadata,
   ...data
-}: TemplateConfig): string {
+}: TemplateConfig): JsonObject {
+  const json = toJson(data);
+  if (!isJsonObject(json)) throw new Error("a template is an object");
+  return json;
+}
+
+function digestOf(data: JsonObject): string {
   return createHash("sha256")
-    .update(canonicalize(toJson(data)) ?? "")
+    .update(canonicalize(data) ?? "")
     .digest("hex");
 }
 

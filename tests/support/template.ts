@@ -17,6 +17,7 @@ export function testTemplate(): Template {
     ...complete(APPROVAL_SETTINGS, { selfApproval: true }),
     permission: readPermission({}, "templates.assistant.permission", { tools: new Map(), modes: new Map() }).permission,
     box: null,
+    data: {},
     digest: "present",
     subagents: null,
     todo: complete(TODO_SETTINGS, {}),

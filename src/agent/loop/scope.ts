@@ -59,6 +59,8 @@ export type Template = CallTemplate &
   Complete<typeof PROFILE_SETTINGS> &
   Complete<typeof TURN_SETTINGS> & {
     readonly hooks: Hooks;
+    /** Its settings as they are written, without its code, name, description and metadata. */
+    readonly data: JsonObject;
     /** The SHA-256 of its data and the name of its version, in hex: without its code, name, description and metadata. */
     readonly digest: string;
   };

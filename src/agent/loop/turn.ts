@@ -6,13 +6,13 @@ import { endOfBlock } from "../conversation/model-call.ts";
 import { NOTHING_SPENT, spentOnBroken } from "../models/model.ts";
 import { recovered } from "./commits/calls-run.ts";
 import type { Aborted } from "./commits/steps.ts";
-import { turnSealed, turnStarted, type PresentVersion } from "./commits/turns.ts";
+import { turnSealed, turnStarted, type TurnVersion } from "./commits/turns.ts";
 import type { Owner } from "./owner.ts";
 import type { AgentServices } from "./scope.ts";
 import type { AgentView } from "./view.ts";
 
 /** Begins a turn with the waiting messages, and with this template; null if it is not configured. It is committed with the turn's first action. */
-export function startTurn(owner: Owner, view: AgentView, template: PresentVersion | null, at: Date): void {
+export function startTurn(owner: Owner, view: AgentView, template: TurnVersion | null, at: Date): void {
   owner.defer({
     ...turnStarted(owner.rebase(view), template, at),
     onRefused: (problem) => Promise.reject(new Error(`a turn could not be started: ${problem}`)),
