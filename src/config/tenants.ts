@@ -12,7 +12,8 @@ import type { Authentication } from "../server/authenticate.ts";
 import { realFolder } from "./closed-folders.ts";
 import { ConfigurationError, Problems } from "./configuration-error.ts";
 import { MODEL } from "./models.ts";
-import { offerOf, type Offer, type OfferSource, TEMPLATE_SETTINGS } from "./templates.ts";
+import { TEMPLATE_SETTINGS } from "./template-settings.ts";
+import { offerOf, type Offer, type OfferSource } from "./templates.ts";
 
 export const TOOLS = Type.Unsafe<readonly Tool[]>({
   type: "array",
@@ -67,6 +68,7 @@ export async function tenantsOf(
   const common = given ?? { workspaceRoots: null, defaultWorkspace: null };
   const everybody: TenantSettings = {
     templates: shared.templates,
+    keptTemplate: shared.keptTemplate,
     models: shared.models,
     tools: shared.tools,
     ...common,

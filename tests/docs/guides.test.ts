@@ -9,7 +9,7 @@ import type { Script } from "../../src/agent/models/script.ts";
 import { isHostRule, parseHostRule } from "../../src/agent/policy/hosts/host-rule.ts";
 import { parseRule } from "../../src/agent/policy/parse-rule.ts";
 import { complete } from "../../src/lib/setting.ts";
-import { PLAIN_SETTINGS } from "../../src/config/templates.ts";
+import { PLAIN_SETTINGS } from "../../src/config/template-settings.ts";
 import { BUILTIN_TOOLS } from "../../src/agent/tools/builtin.ts";
 import { defineTool, type Tool } from "../../src/agent/tools/tool.ts";
 import { presets, type TemplateConfig, type TriplaneConfig } from "../../src/triplane.ts";

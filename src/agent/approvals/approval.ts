@@ -3,7 +3,7 @@ import type { Sql, Statement } from "../../db/sql.ts";
 import type { ActorRef } from "../../events/snapshots.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { maySee, type Actor, missingAbility, mayDecide, type CommandRefusal } from "../actors/actor.ts";
-import type { OwnPermission } from "../policy/agent-policy.ts";
+import type { OwnPermission, VersionOfAgent } from "../policy/own-permission.ts";
 
 export type DecisionRow = {
   readonly actorId: string;
@@ -29,6 +29,7 @@ type FoundRow = {
   readonly agentId: string;
   readonly createdBy: string;
   readonly templateId: string;
+  readonly templateVersion: VersionOfAgent;
   readonly workspace: string;
   readonly permission: OwnPermission | null;
   readonly state: ApprovalState;
@@ -69,7 +70,7 @@ export function requestersOf(calls: string): string {
 
 const FIND: Statement<{ found: FoundApproval }, [ids: readonly string[], kinds: readonly string[]]> = {
   name: "find_approvals",
-  text: `SELECT json_build_object('id', p.id, 'tenant', p.tenant, 'agentId', p.agent_id, 'createdBy', a.created_by, 'templateId', a.template_id, 'workspace', a.workspace,
+  text: `SELECT json_build_object('id', p.id, 'tenant', p.tenant, 'agentId', p.agent_id, 'createdBy', a.created_by, 'templateId', a.template_id, 'templateVersion', a.template_version, 'workspace', a.workspace,
       'permission', a.permission, 'toolCallId', p.tool_call_id, 'host', p.host, 'port', p.port, 'kind', p.kind, 'state', p.state, 'inputHash', p.input_hash, 'quorum', coalesce(p.quorum, 1), 'expiresAt', p.expires_at, 'isOverdue', coalesce(p.expires_at <= policy_time(), false),
       'decisions', (SELECT coalesce(json_agg(json_build_object('actorId', d.actor_id, 'onBehalfOf', d.on_behalf_of, 'decision', d.decision, 'inputHash', d.input_hash) ORDER BY d.decided_at), '[]')
         FROM decision d WHERE d.approval_id = p.id),

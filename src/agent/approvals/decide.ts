@@ -45,7 +45,8 @@ async function tryToDecide(
   const found = await findApproval(services.sql, actor, request.approvalId);
   if (!found.ok) return found;
   const approval = found.value;
-  const template = services.templates.get(approval.templateId);
+  const held = await services.heldTemplate(approval);
+  const template = "missing" in held ? undefined : held;
   const authority = authorityOf(actor, approval, template);
   if (!authority.ok) return authority;
   const problem = decisionProblem(request, approval);
@@ -111,10 +112,10 @@ async function editOf(
   { input }: DecideApproval,
 ): Promise<Result<EditedInput | null, CommandRefusal>> {
   if (input === null) return accepted(null);
-  const { agentId: id, tenant, workspace, permission, templateId } = approval;
-  const template = services.templates.get(templateId);
-  if (template === undefined) {
-    const message = `the template ${templateId} of this agent is not configured`;
+  const { agentId: id, tenant, workspace, permission } = approval;
+  const template = await services.heldTemplate(approval);
+  if ("missing" in template) {
+    const message = `${template.missing} of this agent is not configured`;
     return refused({ code: "NOT_FOUND", field: ["input"], message });
   }
   return checkEdit(services, { id, tenant, workspace, permission, template }, call, input);

@@ -28,13 +28,14 @@ export type EndOfTurn = {
 };
 
 export async function sealTurn(
-  { sql, clock, models, templates }: Pick<AgentServices, "sql" | "clock" | "models" | "templates">,
+  { sql, clock, models, heldTemplate }: Pick<AgentServices, "sql" | "clock" | "models" | "heldTemplate">,
   owner: Owner,
   view: AgentView,
   { reason, note, modelNote, events }: EndOfTurn,
 ): Promise<void> {
   const broken = await readBrokenCall({ sql, models }, view);
-  const trace = templates.get(view.templateId)?.trace ?? false;
+  const template = await heldTemplate(view);
+  const trace = "missing" in template ? false : template.trace;
   await owner.commit(turnSealed(owner.rebase(view), { reason, note, modelNote, broken, events, trace }, clock.now()));
 }
 
@@ -46,7 +47,7 @@ const MOST_RUNS = 3;
  * calls that may run again (idempotent tools); the others are asked about or sealed. Null if it could not be committed.
  */
 export async function recover(
-  { sql, clock, models, tools, templates }: Pick<AgentServices, "sql" | "clock" | "models" | "tools" | "templates">,
+  { sql, clock, models, tools, heldTemplate }: Pick<AgentServices, "sql" | "clock" | "models" | "tools" | "heldTemplate">,
   owner: Owner,
   view: AgentView,
   { unfinished, isTakenOver }: { readonly unfinished: readonly CallView[]; readonly isTakenOver: boolean },
@@ -54,7 +55,8 @@ export async function recover(
   const repeatable = unfinished.filter(({ name, attempt }) => tools.get(name)?.idempotent === true && attempt < MOST_RUNS);
   const unknown = unfinished.filter((call) => !repeatable.includes(call));
   const broken = await readBrokenCall({ sql, models }, view);
-  const template = templates.get(view.templateId) ?? null;
+  const held = await heldTemplate(view);
+  const template = "missing" in held ? null : held;
   const isCommitted = await owner.commit(
     recovered(owner.rebase(view), { unknown, broken, tools, template, isTakenOver }, clock.now()),
   );

@@ -2,84 +2,65 @@ import { dirname } from "node:path";
 import { isInside } from "../../lib/path-inside.ts";
 import { Workspace } from "../workspace/workspace.ts";
 import { judgeOpening, judge } from "./judge.ts";
+import type { PolicyTemplate, TreeTemplate } from "./held-template.ts";
+import { boundOfPresent } from "./kept-permission.ts";
+import type { Ancestor, OwnPermission } from "./own-permission.ts";
 import type { Permission, Permissions, Policy, PolicyBox, StoredRule } from "./permission.ts";
-import { readPermission, type PermissionSource, type Vocabulary } from "./permission-source.ts";
+import { readPermission, type Vocabulary } from "./permission-source.ts";
 import { judgedFiles, type RuleValues, type RuleValue } from "./rule-values.ts";
 import { READS } from "./rule.ts";
 import type { RuleScope } from "./rule-text.ts";
 
-/**
- * A permission block of one agent's own: it holds besides its template's, or, if an administrator said so, instead. Of an
- * agent that another started, also the agents above it, the first of the tree first: their limits bind it.
- */
-export type OwnPermission = {
-  readonly scope: "TIGHTEN" | "REPLACE";
-  readonly source: PermissionSource;
-  readonly ancestors?: readonly Ancestor[];
-};
-
-/** An agent above another, with the sources of its permissions. Its template is read as it is configured at present. */
-export type Ancestor = {
-  readonly agentId: string;
-  readonly templateId: string;
-  readonly permission: { readonly scope: OwnPermission["scope"]; readonly source: PermissionSource } | null;
-};
-
-/** The parts of a template that bind agents below those of it. */
-export type TreeTemplate = {
-  readonly permission: Permission;
-  readonly box: PolicyBox | null;
-  readonly model: string;
-  readonly subagents: { readonly depth: number } | null;
-};
-
-/** The words of permissions, and the templates of ancestors as they are configured; undefined for an unknown one. */
-export type PolicyWorld = Vocabulary & { readonly treeTemplate: (templateId: string) => TreeTemplate | undefined };
-
 /** The permissions of an agent: its template's, its own, and the limits of its ancestors. */
 export function agentPermissions(
-  template: { readonly permission: Permission },
+  template: Omit<PolicyTemplate, "box">,
   own: OwnPermission | null,
-  world: PolicyWorld,
+  vocabulary: Vocabulary,
 ): Permissions {
-  if (own === null) return { permission: template.permission, bounds: [] };
-  const limits = (own.ancestors ?? []).flatMap((ancestor) => boundsOf(ancestor, world));
-  const permission = ownPermission(own, world);
-  return own.scope === "REPLACE"
-    ? { permission, bounds: limits }
-    : { permission: template.permission, bounds: [permission, ...limits] };
+  return permissionsOf(template, own, [], vocabulary);
 }
 
 /** The policy of an agent: its permissions, and the rules that people have stored, if its template's permission holds. */
 export function agentPolicy(
-  template: { readonly permission: Permission; readonly box: PolicyBox | null },
+  template: PolicyTemplate,
   own: OwnPermission | null,
   stored: readonly StoredRule[],
-  world: PolicyWorld,
+  vocabulary: Vocabulary,
 ): Policy {
   const rules = own?.scope === "REPLACE" ? [] : stored;
-  return { ...agentPermissions(template, own, world), stored: rules, box: boxOf(template, own, world) };
+  return { ...permissionsOf(template, own, rules, vocabulary), stored: rules, box: boxOf(template) };
+}
+
+function permissionsOf(
+  { permission: given, presentPermission, above }: Omit<PolicyTemplate, "box">,
+  own: OwnPermission | null,
+  stored: readonly StoredRule[],
+  vocabulary: Vocabulary,
+): Permissions {
+  const limits = (own?.ancestors ?? []).flatMap((ancestor, level) => boundsOf(ancestor, above[level], vocabulary));
+  const [tightened] = own === null ? [] : [ownPermission(own, vocabulary)];
+  if (tightened !== undefined && own?.scope === "REPLACE") return { permission: tightened, bounds: limits };
+  const present = presentPermission === null ? [] : [boundOfPresent(given, presentPermission, stored)];
+  return { permission: given, bounds: [...present, ...(tightened === undefined ? [] : [tightened]), ...limits] };
 }
 
 /** Below an agent whose programs run in a box, everybody's do. */
-export function boxOf(
-  { box }: { readonly box: PolicyBox | null },
-  own: OwnPermission | null,
-  { treeTemplate }: Pick<PolicyWorld, "treeTemplate">,
-): PolicyBox | null {
-  if (box !== null) return box;
-  const boxes = (own?.ancestors ?? []).map(({ templateId }) => treeTemplate(templateId)?.box ?? null);
-  return boxes.find((each) => each !== null) ?? null;
+function boxOf({ box, above }: PolicyTemplate): PolicyBox | null {
+  return [box, ...above.map((each) => each.box)].find((each) => each !== null) ?? null;
 }
 
-/** The limits that an ancestor sets. A template that is no longer configured denies everything. */
-function boundsOf({ agentId, templateId, permission }: Ancestor, world: PolicyWorld): readonly Permission[] {
-  const template = world.treeTemplate(templateId);
+/** The limits that an ancestor sets. One whose template is unknown denies everything. */
+function boundsOf(
+  { agentId, templateId, permission }: Ancestor,
+  template: TreeTemplate | undefined,
+  vocabulary: Vocabulary,
+): readonly Permission[] {
   if (template === undefined) {
-    const denied = readPermission({ mode: "deny" }, `the missing template ${templateId} of agent ${agentId}`, world).permission;
+    const place = `the missing template ${templateId} of agent ${agentId}`;
+    const denied = readPermission({ mode: "deny" }, place, vocabulary).permission;
     return boundsOfDescendants({ permission: denied, bounds: [] }, agentId);
   }
-  return boundsOfDescendants(agentPermissions(template, permission, world), agentId);
+  return boundsOfDescendants(permissionsOf({ ...template, above: [] }, permission, [], vocabulary), agentId);
 }
 
 /**

@@ -12,7 +12,10 @@ import { readAwaited, type Awaited, type Child } from "./awaited-child.ts";
 import type { DueWait } from "./due.ts";
 import { makeChild, type ChildTemplate } from "./new-child.ts";
 
-export type ChildServices = Pick<CallServices, "outputs" | "meters" | "clock" | "logger" | "log" | "sql" | "ownWorkspaces"> &
+export type ChildServices = Pick<
+  CallServices,
+  "outputs" | "meters" | "clock" | "logger" | "log" | "sql" | "ownWorkspaces" | "modelOfTemplate"
+> &
   Configuration<ChildTemplate> & { readonly tools: ReadonlyMap<string, Tool> };
 
 /**
@@ -64,7 +67,7 @@ ${text}`,
   } as const;
   if (isBackground) return settle(services, wait, awaited, [returned], told);
   if (isFinal(awaited.call.state)) return settle(services, wait, awaited, [returned]);
-  const template = templateOf(services, awaited);
+  const template = await templateOf(services, awaited);
   const call = toolOfLater(services.tools, awaited);
   if ("missing" in template || call === null)
     throw new Error(`the parts of agent ${awaited.agentId}, to which a child returns, are not configured here`);

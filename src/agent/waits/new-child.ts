@@ -8,22 +8,22 @@ import { byteLength, marked } from "../../lib/text.ts";
 import { agentRow, createdEvent, type NewAgent, type Spawned } from "../calls/agent-row.ts";
 import type { CallServices, CallTemplate } from "../calls/scope.ts";
 import { templateOf, type Configuration, type Hooks } from "../conversation/agent-template.ts";
-import type { Ancestor, OwnPermission } from "../policy/agent-policy.ts";
+import type { Ancestor, OwnPermission } from "../policy/own-permission.ts";
 import type { Awaited } from "./awaited-child.ts";
 import type { DueWait } from "./due.ts";
 
 export type ChildTemplate = CallTemplate & { readonly model: string; readonly hooks: Hooks };
 
-type Services = Pick<CallServices, "clock" | "log" | "ownWorkspaces"> & Configuration<ChildTemplate>;
+type Services = Pick<CallServices, "clock" | "log" | "ownWorkspaces" | "modelOfTemplate"> & Configuration<ChildTemplate>;
 
 /** Makes the child that a call asked for, with its prompt as its first message. */
 export async function makeChild(services: Services, wait: DueWait, awaited: Awaited): Promise<void> {
   const { tenant, createdBy, parent, call, agentId } = awaited;
-  const template = templateOf(services, awaited);
+  const template = await templateOf(services, awaited);
   const request = readRequest(call.effectiveInput);
-  const own = services.templates.get(request.templateId);
+  const usualModel = services.modelOfTemplate(request.templateId);
   const subagents = "missing" in template ? null : template.subagents;
-  if (own === undefined || subagents === null)
+  if (usualModel === undefined || subagents === null)
     throw new Error(
       `the template ${request.templateId}, or that of the agent ${agentId} which starts it, is not configured here`,
     );
@@ -33,8 +33,8 @@ export async function makeChild(services: Services, wait: DueWait, awaited: Awai
   const agent: NewAgent = {
     id: wait.ref,
     actor,
-    templateId: own.id,
-    model: request.model ?? (subagents.inheritConfig ? parent.model : own.model),
+    templateId: request.templateId,
+    model: request.model ?? (subagents.inheritConfig ? parent.model : usualModel),
     workspace: subagents.workspace === "own" ? await ownFolder(services, wait.ref) : parent.workspace,
     toolTimeoutMs: subagents.inheritConfig ? parent.toolTimeoutMs : null,
     permission: permissionOfChild(awaited, subagents.overrides?.permission ?? {}),
@@ -107,9 +107,13 @@ function readRequest(input: Json): Request {
 }
 
 /** The limits of all above the child, and the permission that its parent's template sets for children. */
-function permissionOfChild({ agentId, templateId, permission }: Awaited, source: OwnPermission["source"]): OwnPermission {
+function permissionOfChild(
+  { agentId, templateId, templateVersion, permission }: Awaited,
+  source: OwnPermission["source"],
+): OwnPermission {
   const own = permission === null ? null : { scope: permission.scope, source: permission.source };
-  const parent: Ancestor = { agentId, templateId, permission: own };
+  const version = templateVersion === null ? null : { digest: templateVersion.digest };
+  const parent: Ancestor = { agentId, templateId, templateVersion: version, permission: own };
   return { scope: "TIGHTEN", source, ancestors: [...(permission?.ancestors ?? []), parent] };
 }
 
