@@ -98,7 +98,7 @@ export function templateOf({
   };
 }
 
-/** The data of a template: the parts of which a version consists. */
+/** The data of a version of a template. */
 function dataOf({
   hooks: _hooks,
   name: _name,

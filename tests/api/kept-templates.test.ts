@@ -2,8 +2,10 @@ import { describe, expect, it } from "vitest";
 import { ExplainPermissionDocument, ForkAgentDocument, SimulatePolicyDocument } from "../generated/documents.ts";
 import type { ModelEvent, ModelRequest } from "../../src/agent/models/model.ts";
 import type { TemplateConfig } from "../../src/triplane.ts";
-import { ofType, type PageEvent, type TestClient } from "../support/client.ts";
+import { connect, ofType, type PageEvent, type TestClient } from "../support/client.ts";
 import { callsWith, says } from "../support/models.ts";
+import { ACTORS, PEOPLE } from "../support/office.ts";
+import { ownTool } from "../support/tools.ts";
 import { place, versionOf } from "../support/template-versions.ts";
 
 const KEEP = { onTemplateChange: "keep" } as const;
@@ -166,9 +168,33 @@ describe("an agent whose template has onTemplateChange: keep", () => {
 });
 
 async function withBook() {
-  const { ownTool } = await import("../support/tools.ts");
   return { ...(await place()), tool: ownTool("book", () => ({ output: "", details: null }), false) };
 }
+
+describe("a template of one tenant", () => {
+  it("has versions of its own there, and says that its agents keep them", async () => {
+    const { start, systems } = await place();
+    const bookkeeper = (systemPrompt: string): TemplateConfig => ({ systemPrompt, model: "test", ...KEEP });
+    const at = async (systemPrompt: string) => {
+      const tenants = { acme: { templates: { bookkeeper: bookkeeper(systemPrompt) } } };
+      const { app } = await start({ systemPrompt: "First." }, { config: { ...ACTORS, tenants } });
+      return { app, client: connect(app.url, PEOPLE.ada.token) };
+    };
+    const first = await at("First.");
+    const { id } = await first.client.createAgent({ templateId: "bookkeeper" });
+    await first.client.turn(id, "go");
+    await first.app.close();
+    const { client } = await at("Second.");
+    await client.turn(id, "go on");
+    expect(systems()).toEqual(["First.", "First."]);
+    const query = "{ templates { templateId onTemplateChange } }";
+    const { data } = await client.post<{ templates: unknown }>({ query });
+    expect(data?.templates).toEqual([
+      { templateId: "assistant", onTemplateChange: "TAKE" },
+      { templateId: "bookkeeper", onTemplateChange: "KEEP" },
+    ]);
+  });
+});
 
 describe("the permission of a kept version", () => {
   it("keeps what it allows, and is bound by what the present one denies and asks about", async () => {
