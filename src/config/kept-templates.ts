@@ -35,6 +35,7 @@ export function keptTemplate({ protect, vocabulary }: KeptSource, present: Templ
   const grave = ofPermission.filter(isGrave);
   if (grave.length > 0) return unreadable(grave.map(({ field, message }) => `${["permission", ...field].join(".")}: ${message}`));
   const kept = completeTemplate(config);
+  const override = kept.subagents?.overrides.permission;
   const sandbox = present.sandbox === "required" ? present.sandbox : kept.sandbox;
   return {
     ...kept,
@@ -48,6 +49,7 @@ export function keptTemplate({ protect, vocabulary }: KeptSource, present: Templ
     permission,
     presentPermission: present.permission,
     hooks: present.hooks,
+    childPermissions: [...(override === undefined ? [] : [override]), ...present.childPermissions],
     above: [],
     sandbox,
     box: sandbox === "none" ? null : { protectedPaths: protectedPaths(protect) },

@@ -91,6 +91,7 @@ export function templateOf({
     data,
     digest: digestOf(data),
     presentPermission: null,
+    childPermissions: override === undefined ? [] : [override],
     above: [],
     box: plain.sandbox === "none" ? null : { protectedPaths: protectedPaths(protect) },
     ...problems.none({ permission }),

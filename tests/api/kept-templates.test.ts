@@ -256,6 +256,21 @@ describe("the permission of a kept version", () => {
     expect(decided.userErrors.map(({ code }) => code)).toEqual(["SELF_APPROVAL"]);
   });
 
+  it("tightens the agents below by the overrides of both versions", async () => {
+    const servers = await place(player);
+    const worker = { systemPrompt: "worker", model: "test", permission: { mode: "auto" } };
+    const lead = (permission: object) => ({
+      subagents: { templates: ["worker"], overrides: { permission } },
+      permission: { mode: "auto" },
+    });
+    const now = lead({ deny: ["fs_write"] });
+    const { id, client } = await restarted(servers, lead({ ask: ["fs_read"] }), now, { others: { worker } });
+    const [spawned] = ofType(await client.turn(id, "task"), "AgentSpawned");
+    const child = spawned?.childId ?? "";
+    expect(states(await client.events(child))).toEqual(["DENIED"]);
+    expect((await verdictOf(client, child, ["fs_read", { path: "a.txt" }]))[0]).toBe("ASK");
+  });
+
   it("binds the agents below, which have the present version of their own template", async () => {
     const servers = await place(player);
     const worker = { systemPrompt: "worker", model: "test", permission: { mode: "auto" } };

@@ -19,6 +19,7 @@ export function testTemplate(): Template {
     permission: readPermission({}, "templates.assistant.permission", { tools: new Map(), modes: new Map() }).permission,
     presentPermission: null,
     box: null,
+    childPermissions: [],
     above: [],
     data: {},
     digest: "present",

@@ -13,7 +13,7 @@ import type { Permission, PolicyBox } from "../policy/permission.ts";
 import type { TreeTemplate } from "../policy/held-template.ts";
 import type { RuleValues } from "../policy/rule-values.ts";
 import { storedRules } from "../policy/stored-rules.ts";
-import { PERMISSION_SETTINGS, type Vocabulary } from "../policy/permission-source.ts";
+import { PERMISSION_SETTINGS, type PermissionSource, type Vocabulary } from "../policy/permission-source.ts";
 import { DAY_MS } from "../../lib/time.ts";
 import { CLIENT_TOOL } from "../tools/client-tool.ts";
 import { MOST_DEFERRED_MS } from "../tools/later.ts";
@@ -109,6 +109,8 @@ export type CallTemplate = Complete<typeof CALL_SETTINGS> & {
   /** The box in which its agents' programs run; null without one. */
   readonly box: PolicyBox | null;
   readonly hooks: CallHooks;
+  /** The permissions that tighten those of the agents that its agents start. */
+  readonly childPermissions: readonly PermissionSource[];
   /** The templates of the agents above, the first of the tree first. */
   readonly above: readonly AboveTemplate[];
 };

@@ -38,10 +38,11 @@ function permissionsOf(
   vocabulary: Vocabulary,
 ): Permissions {
   const limits = (own?.ancestors ?? []).flatMap((ancestor, level) => boundsOf(ancestor, above[level], vocabulary));
-  const [tightened] = own === null ? [] : [ownPermission(own, vocabulary)];
-  if (tightened !== undefined && own?.scope === "REPLACE") return { permission: tightened, bounds: limits };
+  const blocks = own === null ? [] : [own.source, ...(own.more ?? [])].map((source) => ownPermission(own, source, vocabulary));
+  const [replaced] = own?.scope === "REPLACE" ? blocks : [];
+  if (replaced !== undefined) return { permission: replaced, bounds: limits };
   const present = presentPermission === null ? [] : [boundOfPresent(given, presentPermission, stored)];
-  return { permission: given, bounds: [...present, ...(tightened === undefined ? [] : [tightened]), ...limits] };
+  return { permission: given, bounds: [...present, ...blocks, ...limits] };
 }
 
 /** Below an agent whose programs run in a box, everybody's do. */
@@ -94,7 +95,11 @@ function placeOf(place: string, agentId: string): string {
  * A bound says nothing of what it does not name. What the configuration no longer knows denies everything. What it denies, and asks
  * about, holds for the agent's descendants, too.
  */
-function ownPermission({ scope, source }: OwnPermission, vocabulary: Vocabulary): Permission {
+function ownPermission(
+  { scope }: Pick<OwnPermission, "scope">,
+  source: OwnPermission["source"],
+  vocabulary: Vocabulary,
+): Permission {
   const mode = source.mode ?? (scope === "TIGHTEN" ? "auto" : "default");
   const { permission, problems } = readPermission({ ...source, mode }, "agent.permission", vocabulary);
   if (problems.length > 0) return { ...permission, mode: { kind: "builtin", name: "deny" } };

@@ -7,6 +7,8 @@ import type { PermissionSource } from "./permission-source.ts";
 export type OwnPermission = {
   readonly scope: "TIGHTEN" | "REPLACE";
   readonly source: PermissionSource;
+  /** Further blocks, each of which holds as well. */
+  readonly more?: readonly PermissionSource[];
   readonly ancestors?: readonly Ancestor[];
 };
 
@@ -17,7 +19,7 @@ export type Ancestor = {
   readonly agentId: string;
   readonly templateId: string;
   readonly templateVersion?: VersionOfAgent;
-  readonly permission: { readonly scope: OwnPermission["scope"]; readonly source: PermissionSource } | null;
+  readonly permission: Omit<OwnPermission, "ancestors"> | null;
 };
 
 /** The version of an agent's template at its latest turn; null before its first. */

@@ -22,11 +22,11 @@ export async function makeChild(services: Services, wait: DueWait, awaited: Awai
   const template = await templateOf(services, awaited);
   const request = readRequest(call.effectiveInput);
   const usualModel = services.modelOfTemplate(request.templateId);
-  const subagents = "missing" in template ? null : template.subagents;
-  if (usualModel === undefined || subagents === null)
+  if (usualModel === undefined || "missing" in template || template.subagents === null)
     throw new Error(
       `the template ${request.templateId}, or that of the agent ${agentId} which starts it, is not configured here`,
     );
+  const { subagents } = template;
   const at = services.clock.now();
   const actor = { id: createdBy, kind: parent.createdByKind, tenant };
   const spawned: Spawned = { parentId: agentId, callId: call.id, rootId: parent.rootId ?? agentId, depth: parent.depth + 1 };
@@ -37,7 +37,7 @@ export async function makeChild(services: Services, wait: DueWait, awaited: Awai
     model: request.model ?? (subagents.inheritConfig ? parent.model : usualModel),
     workspace: subagents.workspace === "own" ? await ownFolder(services, wait.ref) : parent.workspace,
     toolTimeoutMs: subagents.inheritConfig ? parent.toolTimeoutMs : null,
-    permission: permissionOfChild(awaited, subagents.overrides?.permission ?? {}),
+    permission: permissionOfChild(awaited, template.childPermissions),
     hooks: awaited.hooks,
     title: marked(request.description, 200, "…"),
     spawned,
@@ -106,15 +106,23 @@ function readRequest(input: Json): Request {
   };
 }
 
-/** The limits of all above the child, and the permission that its parent's template sets for children. */
+const NO_BLOCKS: OwnPermission = { scope: "TIGHTEN", source: {} };
+
+/** The limits of all above the child, and the permissions that its parent's template sets for children. */
 function permissionOfChild(
   { agentId, templateId, templateVersion, permission }: Awaited,
-  source: OwnPermission["source"],
+  [source = {}, ...more]: readonly OwnPermission["source"][],
 ): OwnPermission {
-  const own = permission === null ? null : { scope: permission.scope, source: permission.source };
+  const { ancestors = [], ...blocks } = permission ?? NO_BLOCKS;
+  const own = permission === null ? null : blocks;
   const version = templateVersion === null ? null : { digest: templateVersion.digest };
-  const parent: Ancestor = { agentId, templateId, templateVersion: version, permission: own };
-  return { scope: "TIGHTEN", source, ancestors: [...(permission?.ancestors ?? []), parent] };
+  const parent: Ancestor = {
+    agentId,
+    templateId,
+    templateVersion: version,
+    permission: own,
+  };
+  return { scope: "TIGHTEN", source, ...(more.length > 0 && { more }), ancestors: [...ancestors, parent] };
 }
 
 async function ownFolder({ ownWorkspaces }: Pick<Services, "ownWorkspaces">, agentId: string): Promise<string> {
