@@ -7,7 +7,7 @@ import type { PermissionSource } from "./permission-source.ts";
 export type OwnPermission = {
   readonly scope: "TIGHTEN" | "REPLACE";
   readonly source: PermissionSource;
-  /** Further blocks, each of which holds as well. */
+  /** Further blocks: all of them hold. */
   readonly more?: readonly PermissionSource[];
   readonly ancestors?: readonly Ancestor[];
 };
