@@ -30,7 +30,7 @@ export async function simulation(url: string): Promise<Figure> {
     const baseline = await seconds(() => readAll(sql));
     const value = await seconds(async () => {
       const { examined } = await simulate(
-        { reads: sql, tools, modes, templates: new Map(), treeTemplate: () => undefined },
+        { reads: sql, tools, modes, heldTemplate: async () => ({ missing: "the template" }) },
         permission,
         calls,
         {

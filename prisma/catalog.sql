@@ -107,7 +107,7 @@ DECLARE
 BEGIN
   SELECT * INTO v_change FROM json_to_record(p_change) AS c(
     "idempotencyKey" json, "createAgent" json, "treeLimit" json, fork json, "expectSignal" int, "queueLimit" json, agent json, wake boolean, interrupt json, retry json, cancel json, rename json, archive json, withdraw json, received json, images json, joins json, messages json,
-    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "keepRule" json, "toolCalls" json, transitions json, approvals json, waits json, "expectAsking" json, notices json, "noticesDropped" json, "noticesTold" json, manual json, "agentManual" json, "templateVersion" json, todos json, "todosBy" text, "knownFiles" json, "fileChanges" json, "interruptEnd" json, "toldNote" text, "shellStart" json, "shellEnd" json, returns boolean, "childAwaited" json, "childSettled" json, "schedulesMade" json, "mostSchedules" int, "schedulesMoved" json, "scheduleEnded" json);
+    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "keepRule" json, "toolCalls" json, transitions json, approvals json, waits json, "expectAsking" json, notices json, "noticesDropped" json, "noticesTold" json, manual json, "agentManual" json, "templateVersion" json, "versionData" json, todos json, "todosBy" text, "knownFiles" json, "fileChanges" json, "interruptEnd" json, "toldNote" text, "shellStart" json, "shellEnd" json, returns boolean, "childAwaited" json, "childSettled" json, "schedulesMade" json, "mostSchedules" int, "schedulesMoved" json, "scheduleEnded" json);
 
   IF v_change."createAgent" IS NULL THEN
     -- A row that others hold for long keeps a connection for a moment only: the caller tries again without one.
@@ -537,6 +537,14 @@ BEGIN
     UPDATE agent SET template_version = v_change."templateVersion" WHERE id = p_agent;
   END IF;
 
+  -- The data of a version is stored once a tenant. Its time keeps it from removal until this commit is seen.
+  IF v_change."versionData" IS NOT NULL THEN
+    INSERT INTO template_version (tenant, digest, data, taken_at)
+    SELECT d.tenant, d.digest, d.data, policy_time() FROM json_populate_record(null::template_version, v_change."versionData") d
+    WHERE NOT EXISTS (SELECT FROM template_version v WHERE v.tenant = d.tenant AND v.digest = d.digest AND v.taken_at > policy_time() - interval '1 hour')
+    ON CONFLICT (tenant, digest) DO UPDATE SET taken_at = EXCLUDED.taken_at;
+  END IF;
+
   IF v_change."knownFiles" IS NOT NULL THEN
     INSERT INTO known_file AS k SELECT * FROM json_populate_recordset(null::known_file, v_change."knownFiles")
     ON CONFLICT (agent_id, path) DO UPDATE SET (access, digest, bytes, modified_at, stamp, call_id, at, is_whole, change) =
@@ -736,6 +744,8 @@ CREATE INDEX agent_leased ON public.agent USING btree (lease_owner) WHERE (lease
 
 CREATE UNIQUE INDEX agent_manual_pkey ON public.agent_manual USING btree (agent_id);
 
+CREATE INDEX agent_of_version ON public.agent USING btree (tenant, ((template_version ->> 'digest'::text))) WHERE (template_version IS NOT NULL);
+
 CREATE INDEX agent_parent_id_idx ON public.agent USING btree (parent_id);
 
 CREATE UNIQUE INDEX agent_pkey ON public.agent USING btree (id);
@@ -873,6 +883,8 @@ CREATE INDEX shell_running_of_agent ON public.shell USING btree (agent_id) WHERE
 CREATE UNIQUE INDEX signing_key_pkey ON public.signing_key USING btree (name);
 
 CREATE UNIQUE INDEX step_pkey ON public.step USING btree (agent_id, step);
+
+CREATE UNIQUE INDEX template_version_pkey ON public.template_version USING btree (tenant, digest);
 
 CREATE UNIQUE INDEX tenant_log_pkey ON public.tenant_log USING btree (tenant);
 

@@ -3,6 +3,7 @@ import { askInBackground } from "./agent/approvals/hosts/ask-host.ts";
 import { ToolSlots } from "./agent/calls/slots.ts";
 import { knownParts, type PartNames } from "./agent/loop/lease.ts";
 import type { AgentServices, ServerServices } from "./agent/loop/scope.ts";
+import { TemplateVersions } from "./agent/loop/template-versions.ts";
 import { measured, MODEL_OUTCOMES } from "./agent/models/measured.ts";
 import type { Model } from "./agent/models/model.ts";
 import { ToolRegistry } from "./agent/tools/tool-registry.ts";
@@ -34,18 +35,23 @@ export function servicesByTenant(
   { everybody, named }: Tenants,
   models: ReadonlyMap<string, Model> | undefined,
 ): ServerServices["of"] {
-  const servicesOf = ({ toolLimits, ...own }: TenantSettings): AgentServices => ({
-    ...shared,
-    ...own,
-    hasModel: (name) => own.models.has(name) || models?.has(name) === true,
-    treeTemplate: (templateId) => own.templates.get(templateId),
-    tools: new ToolRegistry(own.tools.values()),
-    askInBackground: (program, host) => askInBackground({ ...shared, templates: own.templates }, program, host),
-    models: new Map(
-      [...own.models, ...(models ?? [])].map(([name, model]) => [name, measured(name, model, shared.meters, shared.logger)]),
-    ),
-    slots: toolLimits === null ? shared.slots : new ToolSlots(toolLimits, shared.slots),
-  });
+  const versions = new TemplateVersions(shared.sql);
+  const servicesOf = ({ toolLimits, keptTemplate, ...own }: TenantSettings): AgentServices => {
+    const heldTemplate = versions.of({ templates: own.templates, keptTemplate });
+    return {
+      ...shared,
+      ...own,
+      heldTemplate,
+      hasModel: (name) => own.models.has(name) || models?.has(name) === true,
+      modelOfTemplate: (templateId) => own.templates.get(templateId)?.model,
+      tools: new ToolRegistry(own.tools.values()),
+      askInBackground: (program, host) => askInBackground({ ...shared, heldTemplate }, program, host),
+      models: new Map(
+        [...own.models, ...(models ?? [])].map(([name, model]) => [name, measured(name, model, shared.meters, shared.logger)]),
+      ),
+      slots: toolLimits === null ? shared.slots : new ToolSlots(toolLimits, shared.slots),
+    };
+  };
   const others = servicesOf(everybody);
   const own = new Map([...named].map(([tenant, tenantSettings]) => [tenant, servicesOf(tenantSettings)]));
   beginMeters(shared.meters, [others, ...own.values()]);

@@ -4,9 +4,9 @@
  */
 export { defineConfig, type TriplaneConfig } from "./config/config.ts";
 export { presets } from "./config/presets.ts";
-export type { HooksConfig } from "./config/templates.ts";
+export type { HooksConfig } from "./config/template-settings.ts";
 export type { ModelConfig } from "./config/models.ts";
-export type { TemplateConfig } from "./config/templates.ts";
+export type { TemplateConfig } from "./config/template-settings.ts";
 export type { WebhookConfig } from "./config/webhooks.ts";
 export { Type } from "typebox";
 export { defineTool, optional, type Risk, type Tool, type ToolDefinition } from "./agent/tools/tool.ts";

@@ -5,7 +5,7 @@ import type { SandboxDemand } from "../agent/workspace/sandbox/sandbox.ts";
 import type { TriplaneConfig } from "./config.ts";
 import type { Environment } from "./environment.ts";
 import { presets } from "./presets.ts";
-import type { TemplateConfig } from "./templates.ts";
+import type { TemplateConfig } from "./template-settings.ts";
 
 type Named = { readonly name: string; readonly place: string; readonly template: TemplateConfig };
 

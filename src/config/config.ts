@@ -14,7 +14,7 @@ import { MCP_SERVER } from "./mcp-servers.ts";
 import { MODEL } from "./models.ts";
 import { RETENTION_SETTINGS } from "./retention.ts";
 import { SANDBOX_SETTINGS } from "./sandbox.ts";
-import { HOOK_SETTINGS, TEMPLATE_SETTINGS } from "./templates.ts";
+import { HOOK_SETTINGS, TEMPLATE_SETTINGS } from "./template-settings.ts";
 import { TENANT_SETTINGS, TOOLS } from "./tenants.ts";
 import { WEBHOOK_SETTINGS } from "./webhooks.ts";
 

@@ -1,58 +1,27 @@
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import canonicalize from "canonicalize";
-import { Type } from "typebox";
-import { APPROVAL_SETTINGS } from "../agent/approvals/scope.ts";
-import type { Around } from "../agent/calls/hooks.ts";
-import { CALL_SETTINGS, SUBAGENT_SETTINGS } from "../agent/calls/scope.ts";
-import { MOST_SCHEDULES, type WantedSchedule } from "../agent/calls/schedules/schedule.ts";
-import { readSchedule, SCHEDULE_SETTINGS } from "../agent/calls/schedules/template-schedules.ts";
+import type { WantedSchedule } from "../agent/calls/schedules/schedule.ts";
+import { readSchedule } from "../agent/calls/schedules/template-schedules.ts";
 import { toolboxOf } from "../agent/calls/stages/validation.ts";
-import { TODO_SETTINGS } from "../agent/calls/todos.ts";
-import type { MessagesChanged, PostModel, PreModel } from "../agent/conversation/model-hooks.ts";
-import { CONVERSATION_SETTINGS } from "../agent/conversation/scope.ts";
-import { PROFILE_SETTINGS, TURN_SETTINGS, type Template } from "../agent/loop/scope.ts";
+import type { ConfiguredTemplates } from "../agent/loop/template-versions.ts";
+import { type Template } from "../agent/loop/scope.ts";
 import { type Hooks } from "../agent/conversation/agent-template.ts";
 import type { Model } from "../agent/models/model.ts";
 import type { Permission, CustomMode } from "../agent/policy/permission.ts";
-import {
-  PERMISSION_SETTINGS,
-  readPermission,
-  type PermissionSource,
-  type Vocabulary,
-} from "../agent/policy/permission-source.ts";
-import { type Placed, hookList, listOf, postHooks, type HookList, type PreToolUse } from "../agent/tools/tool-hooks.ts";
+import { readPermission, type PermissionSource, type Vocabulary } from "../agent/policy/permission-source.ts";
+import { type Placed, listOf, type HookList } from "../agent/tools/tool-hooks.ts";
 import type { Tool } from "../agent/tools/tool.ts";
 import { isServerTool } from "../agent/tools/tool-registry.ts";
 import { protectedPaths } from "../agent/workspace/sandbox/protected-paths.ts";
-import { isNestedDeeper, MOST_LEVELS, toJson } from "../lib/json.ts";
-import { closed, complete, type Written, withDefault } from "../lib/setting.ts";
+import { isJsonObject, isNestedDeeper, MOST_LEVELS, toJson, type JsonObject } from "../lib/json.ts";
 import { byteLength } from "../lib/text.ts";
 import { withClientTools, type DeclaredClientTools } from "./client-tools.ts";
 import { ConfigurationError, Problems } from "./configuration-error.ts";
 import type { Environment } from "./environment.ts";
+import { keptTemplate } from "./kept-templates.ts";
+import { completeTemplate, type HooksConfig, type TemplateConfig } from "./template-settings.ts";
 import { modelsOf, type ModelConfig } from "./models.ts";
-
-/** The operator's code around tool calls and model calls: one function or a list of each kind. See docs/hooks.md. */
-export const HOOK_SETTINGS = {
-  /** Hooks before a call runs: each may ask, deny, answer in the tool's place, or give another input. None if omitted. */
-  preToolUse: withDefault(hookList<PreToolUse>(), []),
-  /**
-   * Hooks before a result is recorded: each may replace it. `{ run, ifItFails: "withhold" }` keeps the result from the
-   * model if the hook fails. None if omitted.
-   */
-  postToolUse: withDefault(postHooks(), []),
-  /** Hooks around the execution of a call. None if omitted. */
-  around: withDefault(hookList<Around>(), []),
-  /** Hooks that receive the messages for the model: each may replace them for this model call. None if omitted. */
-  preModel: withDefault(hookList<PreModel>(), []),
-  /** Hooks that receive each answer of a model after it is stored. None if omitted. */
-  postModel: withDefault(hookList<PostModel>(), []),
-  /** Hooks that receive the conversation each time it has grown. None if omitted. */
-  messagesChanged: withDefault(hookList<MessagesChanged>(), []),
-};
-
-export type HooksConfig = Written<typeof HOOK_SETTINGS>;
 
 export function hooksOf(all: HooksConfig, place: string, own: HooksConfig): Hooks {
   const placed = <Hook>(kind: keyof HooksConfig, ofAll: HookList<Hook> | undefined, ofOwn: HookList<Hook> | undefined) => [
@@ -76,31 +45,6 @@ export function agentHooksOf(written: Readonly<Record<string, HooksConfig>>): Re
 function placedHooks<Hook>(place: string, hooks: readonly Hook[]): readonly Placed<Hook>[] {
   return hooks.map((run, index) => ({ place: `${place}.${index}`, run }));
 }
-
-export const PLAIN_SETTINGS = {
-  ...PROFILE_SETTINGS,
-  ...CONVERSATION_SETTINGS,
-  ...TURN_SETTINGS,
-  ...CALL_SETTINGS,
-  ...APPROVAL_SETTINGS,
-};
-
-export const TEMPLATE_SETTINGS = {
-  ...PLAIN_SETTINGS,
-  /**
-   * The calls that run without a question, after one, or never. If omitted, read-only tools run and all others are
-   * asked about.
-   */
-  permission: Type.Optional(closed(PERMISSION_SETTINGS)),
-  /** The operator's code, run after the common hooks. None if omitted. */
-  hooks: Type.Optional(closed(HOOK_SETTINGS)),
-  /** The agents that its agents may start with `task_run`. None, and no such tool, if omitted. */
-  subagents: Type.Optional(closed(SUBAGENT_SETTINGS)),
-  /** The schedules with which its agents begin, up to 20 (docs/schedules.md). None if omitted. */
-  schedules: Type.Optional(Type.Immutable(Type.Array(closed(SCHEDULE_SETTINGS), { maxItems: MOST_SCHEDULES }))),
-};
-
-export type TemplateConfig = Written<typeof TEMPLATE_SETTINGS>;
 
 export type TemplateSource = {
   readonly path: string;
@@ -144,13 +88,16 @@ export function templateOf({
   const override = config.subagents?.overrides?.permission;
   if (override !== undefined)
     problems.of(() => permissionOf(path, `${place}.subagents.overrides.permission`, override, vocabulary));
-  const plain = complete(PLAIN_SETTINGS, config);
+  const plain = completeTemplate(config);
+  const data = dataOf(config);
   return {
     id,
     ...plain,
-    digest: digestOf(config),
-    todo: complete(TODO_SETTINGS, plain.todo),
-    subagents: config.subagents === undefined ? null : complete(SUBAGENT_SETTINGS, config.subagents),
+    data,
+    digest: digestOf(data),
+    presentPermission: null,
+    childPermissions: override === undefined ? [] : [override],
+    above: [],
     schedules,
     box: plain.sandbox === "none" ? null : { protectedPaths: protectedPaths(protect) },
     ...problems.none({ permission }),
@@ -158,19 +105,27 @@ export function templateOf({
   };
 }
 
-function digestOf({
+/** The data of a version of a template. */
+function dataOf({
   hooks: _hooks,
   name: _name,
   description: _description,
   metadata: _metadata,
+  onTemplateChange: _onTemplateChange,
   ...data
-}: TemplateConfig): string {
+}: TemplateConfig): JsonObject {
+  const json = toJson(data);
+  if (!isJsonObject(json)) throw new Error("a template is an object");
+  return json;
+}
+
+function digestOf(data: JsonObject): string {
   return createHash("sha256")
-    .update(canonicalize(toJson(data)) ?? "")
+    .update(canonicalize(data) ?? "")
     .digest("hex");
 }
 
-function scheduleOf(field: string, schedule: Written<typeof SCHEDULE_SETTINGS>): WantedSchedule {
+function scheduleOf(field: string, schedule: NonNullable<TemplateConfig["schedules"]>[number]): WantedSchedule {
   const read = readSchedule(schedule, new Date());
   if (read.ok) return read.value;
   throw new ConfigurationError(`${[field, ...read.refusal.field].join(".")}: ${read.refusal.message}`);
@@ -226,6 +181,7 @@ export type Offer = {
   readonly templates: ReadonlyMap<string, Template>;
   readonly models: ReadonlyMap<string, Model>;
   readonly tools: ReadonlyMap<string, Tool>;
+  readonly keptTemplate: ConfiguredTemplates["keptTemplate"];
 };
 
 type WrittenOffer = {
@@ -255,7 +211,7 @@ export async function offerOf(
   { path, folder, environment, onRead, hooks, modes, protect, templates }: OfferSource,
   place: string,
   written: WrittenOffer,
-  shared: Omit<Offer, "templates">,
+  shared: Pick<Offer, "models" | "tools">,
 ): Promise<Offer & { readonly notes: readonly string[] }> {
   const problems = new Problems();
   problems.of(() => refuseTaken(`${path}: ${place}templates`, Object.keys(written.templates), new Set(Object.keys(templates))));
@@ -284,7 +240,13 @@ export async function offerOf(
     });
   const all = new Map([...made("", templates), ...made(place, written.templates)]);
   const whole = problems.none({ own, tools });
-  return { templates: all, models, tools: whole.tools, notes: whole.own.notes };
+  return {
+    templates: all,
+    models,
+    tools: whole.tools,
+    keptTemplate: (present, version) => keptTemplate({ protect, vocabulary }, present, version),
+    notes: whole.own.notes,
+  };
 }
 
 /** Each offer declares the client tools of the common templates again, so that a clash names both places. */

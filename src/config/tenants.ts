@@ -13,7 +13,8 @@ import { realFolder } from "./closed-folders.ts";
 import { ConfigurationError, Problems } from "./configuration-error.ts";
 import { MCP_SERVER } from "./mcp-servers.ts";
 import { MODEL } from "./models.ts";
-import { offerOf, type Offer, type OfferSource, TEMPLATE_SETTINGS } from "./templates.ts";
+import { TEMPLATE_SETTINGS } from "./template-settings.ts";
+import { offerOf, type Offer, type OfferSource } from "./templates.ts";
 
 export const TOOLS = Type.Unsafe<readonly Tool[]>({
   type: "array",
@@ -70,6 +71,7 @@ export async function tenantsOf(
   const common = given ?? { workspaceRoots: null, defaultWorkspace: null };
   const everybody: TenantSettings = {
     templates: shared.templates,
+    keptTemplate: shared.keptTemplate,
     models: shared.models,
     tools: shared.tools,
     ...common,

@@ -184,7 +184,9 @@ export async function viewerCannotDecide(
   id: string,
 ): Promise<readonly CannotDecideReason[]> {
   const found = await loaders.approvals.load(id);
-  return found === null ? ["CLOSED"] : cannotDecide(actor, found, services.templates);
+  if (found === null) return ["CLOSED"];
+  const held = await services.heldTemplate(found);
+  return cannotDecide(actor, found, "missing" in held ? undefined : held);
 }
 
 export type DelegationFilter = { readonly isActive?: boolean | null | undefined };

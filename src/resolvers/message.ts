@@ -2,10 +2,11 @@ import { sendMessage as send, type SendMessage, withdrawMessage as withdraw } fr
 import { remindAgent as remind, type RemindAgent } from "../agent/commands/reminders.ts";
 import { storedBlocks, type StoredBlock, type StoredImage } from "../agent/conversation/images.ts";
 import type { ImageType } from "../agent/models/model.ts";
-import type { Message, Prisma } from "../db/generated/client.ts";
+import type { Agent, Message, Prisma } from "../db/generated/client.ts";
 import { rowId } from "../lib/global-id.ts";
 import { isJsonObject, type Json } from "../lib/json.ts";
 import { REMINDER_CATEGORIES, REMINDER_PRIORITIES, type ReminderCategory, type ReminderPriority } from "../events/snapshots.ts";
+import { versionedAgent } from "./template.ts";
 import { connection, type Connection, type PageArguments, type Order } from "./connection.ts";
 import { type Context, payloadOf, type Payload } from "./context.ts";
 
@@ -84,13 +85,14 @@ export type BlockOf<Type extends MessageBlock["type"]> = Extract<MessageBlock, {
 
 /** The columns of a message that its blocks are made of. */
 type BlocksRow = Pick<Message, "content" | "tenant" | "agentId" | "step"> & {
-  readonly agent: { readonly templateId: string };
+  readonly agent: Pick<Agent, "templateId" | "templateVersion">;
 };
 
 /** The blocks of a message; null where they were erased. What its model thought is left out if the template does not expose it. */
-export function messageBlocks(context: Context, row: BlocksRow): MessageBlock[] | null {
+export async function messageBlocks({ services }: Context, row: BlocksRow): Promise<MessageBlock[] | null> {
   if (row.content === null) return null;
-  const isExposed = context.services.templates.get(row.agent.templateId)?.exposeThinking === true;
+  const template = await services.heldTemplate(versionedAgent({ ...row.agent, tenant: row.tenant, permission: null }));
+  const isExposed = !("missing" in template) && template.exposeThinking;
   const blocks = storedBlocks(row.content).filter(
     (block) => block.type !== "thinking" || (isExposed && block.isRetained !== false),
   );

@@ -3,7 +3,6 @@ import { explainCall, type CallExplanation } from "../agent/calls/judge.ts";
 import { explainHost } from "../agent/calls/hosts/explain-host.ts";
 import { ISSUES, refusalText, type Refusal } from "../agent/calls/refusals/refusal.ts";
 import { templateOf } from "../agent/conversation/agent-template.ts";
-import type { OwnPermission } from "../agent/policy/agent-policy.ts";
 import { NETWORK } from "../agent/policy/hosts/host-rule.ts";
 import { readPermission, type PermissionSource } from "../agent/policy/permission-source.ts";
 import { MOST_CALLS, simulate, type CallCursor, type Simulation } from "../agent/policy/simulate.ts";
@@ -13,6 +12,7 @@ import { namesIn } from "./actor.ts";
 import { exactTime } from "../lib/time.ts";
 import { ROW_ID, rowId } from "../lib/global-id.ts";
 import type { ToolCallFilter } from "./tool-audit.ts";
+import { versionedAgent } from "./template.ts";
 import { toolCall } from "./tool-call.ts";
 
 export type ExplanationResult = { readonly explanation: CallExplanation | null; readonly problems: readonly UserError[] };
@@ -45,9 +45,10 @@ async function explained(context: Context, agentId: string, tool: string, input:
   const { prisma, actor, services } = context;
   const row = await prisma.agent.findUnique({ where: { id: agentId, AND: visibleAgents(actor) } });
   if (row === null) throw clientError("NOT_FOUND", "there is no such agent: list yours with `agents`");
-  const permission = row.permission as OwnPermission | null;
+  const agent = versionedAgent(row);
+  const { permission } = agent;
   const hooks = (row.hooks as readonly string[] | null) ?? [];
-  const template = templateOf(services, { templateId: row.templateId, hooks, permission });
+  const template = await templateOf(services, { ...agent, hooks });
   if ("missing" in template) throw clientError("NOT_FOUND", `${template.missing} of this agent is not configured`);
   if (tool === NETWORK) {
     const host = await explainHost(services, { ...row, permission, template }, input);

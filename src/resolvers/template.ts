@@ -1,5 +1,8 @@
 import { toolboxOf } from "../agent/calls/stages/validation.ts";
 import { readsTenant } from "../agent/actors/actor.ts";
+import type { OwnPermission } from "../agent/policy/own-permission.ts";
+import type { VersionedAgent } from "../agent/policy/held-template.ts";
+import type { Agent } from "../db/generated/client.ts";
 import type { Template } from "../agent/loop/scope.ts";
 import type { Permission, PolicyBox } from "../agent/policy/permission.ts";
 import type { TemplateVersionSnapshot } from "../events/snapshots.ts";
@@ -24,6 +27,21 @@ export function templateVersionOf(stored: unknown): TemplateVersionSnapshot | nu
   if (!isJsonObject(stored)) return null;
   const { digest, version } = stored;
   return typeof digest === "string" ? { digest, version: typeof version === "string" ? version : null } : null;
+}
+
+/** The facts by which the template of an agent is found, of its row. */
+export function versionedAgent({
+  tenant,
+  templateId,
+  templateVersion,
+  permission,
+}: Pick<Agent, "tenant" | "templateId" | "templateVersion" | "permission">): VersionedAgent {
+  return {
+    tenant,
+    templateId,
+    templateVersion: templateVersionOf(templateVersion),
+    permission: permission as OwnPermission | null,
+  };
 }
 
 export type ListedRule = { readonly list: "deny" | "allow" | "ask"; readonly rule: string; readonly place: string };

@@ -83,7 +83,8 @@ export const Agent = builder.prismaNode("Agent", {
     title: t.exposeString("title", { nullable: true, description: "Title for people. Null if none is set." }),
     template: t.field({
       type: Template,
-      description: "Template from which the agent was created.",
+      description:
+        "Template from which the agent was created, as it is configured at present. `templateVersion` names the version that the agent has.",
       select: { templateId: true },
       resolve: (row, _args, context) => templateNamed(context, row.templateId),
     }),

@@ -27,7 +27,13 @@ export const Message = builder.prismaNode("Message", {
       type: [MessageBlock],
       nullable: true,
       description: "Content in order, at most some hundreds of blocks. Null if it was erased.",
-      select: { content: true, tenant: true, agentId: true, step: true, agent: { select: { templateId: true } } },
+      select: {
+        content: true,
+        tenant: true,
+        agentId: true,
+        step: true,
+        agent: { select: { templateId: true, templateVersion: true } },
+      },
       resolve: (row, _args, context) => messageBlocks(context, row),
     }),
     reminder: t.field({

@@ -169,7 +169,7 @@ builder.queryField("simulatePolicy", (t) =>
     // One point for each hundred calls.
     complexity: (sizes) => ({ field: 500 + Math.ceil(sizeOf(sizes, MOST_CALLS, MOST_CALLS) / 100), multiplier: 1 }),
     description:
-      "Evaluates recorded calls, oldest first, with a proposed permission instead of that of their templates. Changes nothing. Stored rules, agents' own permissions and recorded hook verdicts still apply. TOO_BUSY if too many statistics of the tenant are being computed.",
+      "Evaluates recorded calls, oldest first, with a proposed permission instead of that of their templates. Agents that keep an earlier version are bound by both. Changes nothing. Stored rules, agents' own permissions and recorded hook verdicts still apply. TOO_BUSY if too many statistics of the tenant are being computed.",
     args: {
       permission: t.arg({ type: PermissionInput, required: true, description: "The proposed permission." }),
       filter: t.arg({ type: SimulationFilter, description: "Filter. All calls if omitted." }),

@@ -141,6 +141,14 @@ const TemplateBox = builder.objectRef<PolicyBox>("TemplateBox").implement({
   }),
 });
 
+const OnTemplateChange = builder.enumType("OnTemplateChange", {
+  description: "Version of a changed template with which later turns of an agent begin.",
+  values: describedLower<Configured["onTemplateChange"]>({
+    take: "The present version.",
+    keep: "The version of the agent's latest turn. The denials and questions of the present permission apply as well.",
+  }),
+});
+
 /** A template by its id. `configured` is null if the server does not have it. */
 export type NamedTemplate = { readonly templateId: string; readonly configured: Configured | null };
 
@@ -175,6 +183,12 @@ builder.node(Template, {
       nullable: true,
       description: "Digest of the present version. Null if the template is not configured.",
       resolve: ({ configured }) => configured?.digest ?? null,
+    }),
+    onTemplateChange: t.field({
+      type: OnTemplateChange,
+      nullable: true,
+      description: "Version of later turns of an agent. Null if the template is not configured.",
+      resolve: ({ configured }) => configured?.onTemplateChange ?? null,
     }),
     metadata: t.field({
       type: "JSON",

@@ -7,6 +7,7 @@ import type { Statement } from "../db/sql.ts";
 import { applyRetention, type KnownConsumer, type RetentionPolicy } from "../events/retention.ts";
 import { counted, withCause } from "../lib/text.ts";
 import { every } from "../lib/time.ts";
+import { VersionsSweep } from "./template-versions.ts";
 
 /** The time between two sweeps, in ms. */
 export const RETENTION_SWEEP_MS = 60 * 60 * 1_000;
@@ -247,6 +248,7 @@ export function startSweeps(
     new RetentionSweep(services, retention, consumers, retentionSweepMs),
     new HomesSweep(services, box),
     new KeysSweep(services),
+    new VersionsSweep(services),
     new AuditSweep(services, AUDIT_TIMES),
   ];
   return {

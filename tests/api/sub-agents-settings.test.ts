@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { CreateAgentDocument, ExplainPermissionDocument } from "../generated/documents.ts";
-import { boxOf } from "../../src/agent/policy/agent-policy.ts";
+import type { Template } from "../../src/agent/loop/scope.ts";
+import { agentPolicy } from "../../src/agent/policy/agent-policy.ts";
+import type { HeldTemplate } from "../../src/agent/policy/held-template.ts";
 import { templateOf } from "../../src/agent/conversation/agent-template.ts";
 import type { TemplateConfig } from "../../src/triplane.ts";
 import { startTestApp } from "../support/app.ts";
@@ -98,24 +100,29 @@ describe("the limits of an agent above", () => {
     expect(ofType(events, "ToolEnd")).toMatchObject([{ call: { state: "DENIED" } }]);
   });
 
-  it("are a box for all below a boxed agent, with its settings", () => {
+  it("are a box for all below a boxed agent, with its settings", async () => {
     const box = { protectedPaths: ["deploy"] };
     const boxed = { ...testTemplate(), id: "boxed", box, sandbox: "required" as const };
-    const templates = new Map([
-      ["boxed", boxed],
-      ["worker", { ...testTemplate(), id: "worker" }],
-    ]);
+    const plain = { ...testTemplate(), id: "worker" };
+    const named = (id: string) => (id === "boxed" ? boxed : plain);
     const above = (templateId: string) => ({ agentId: "a", templateId, permission: null });
     const agent = (...ancestors: string[]) => ({
+      tenant: "local",
       templateId: "worker",
+      templateVersion: null,
       hooks: [],
       permission: { scope: "TIGHTEN", source: {}, ancestors: ancestors.map(above) } as const,
     });
-    const configuration = { templates, agentHooks: new Map() };
-    expect(templateOf(configuration, agent("boxed", "worker"))).toMatchObject({ box, sandbox: "required" });
-    expect(templateOf(configuration, agent("worker"))).toMatchObject({ box: null });
-    const world = { treeTemplate: (id: string) => templates.get(id) };
-    expect(boxOf({ box: null }, agent("boxed", "worker").permission, world)).toEqual(box);
+    const heldTemplate: HeldTemplate<Template> = async ({ permission }) => ({
+      ...plain,
+      above: (permission?.ancestors ?? []).map(({ templateId }) => named(templateId)),
+    });
+    const configuration = { heldTemplate, agentHooks: new Map() };
+    expect(await templateOf(configuration, agent("boxed", "worker"))).toMatchObject({ box, sandbox: "required" });
+    expect(await templateOf(configuration, agent("worker"))).toMatchObject({ box: null });
+    const vocabulary = { tools: new Map(), modes: new Map() };
+    const below = { ...plain, above: [boxed, plain] };
+    expect(agentPolicy(below, agent("boxed", "worker").permission, [], vocabulary).box).toEqual(box);
   });
 });
 

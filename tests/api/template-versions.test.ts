@@ -1,39 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { ForkAgentDocument } from "../generated/documents.ts";
-import type { ModelEvent } from "../../src/agent/models/model.ts";
-import type { Tool } from "../../src/agent/tools/tool.ts";
 import type { TemplateConfig } from "../../src/triplane.ts";
-import { startTestApp, temporaryFolder, type TestApp, type TestAppOptions } from "../support/app.ts";
-import { connect, ofType, type TestClient } from "../support/client.ts";
-import { testDatabaseUrl } from "../support/database.ts";
-import { playedModel, says } from "../support/models.ts";
+import { ofType, type TestClient } from "../support/client.ts";
+import { says } from "../support/models.ts";
+import { place, versionOf, type Version } from "../support/template-versions.ts";
 import { toolWithPrompt } from "../support/tools.ts";
-
-type Options = { readonly tools?: readonly Tool[]; readonly overrides?: NonNullable<TestAppOptions["overrides"]> };
-type Version = { readonly digest: string; readonly version: string | null };
-
-/** A place for servers of one database, each with a template of its own, and all that their model was asked. */
-async function place(player: () => AsyncIterable<ModelEvent> = () => says("Done.")) {
-  const database = { kind: "postgres", url: await testDatabaseUrl(), connections: 3 } as const;
-  const workspace = await temporaryFolder();
-  const model = playedModel(player);
-  const start = async (
-    template: Partial<TemplateConfig>,
-    { tools = [], overrides = {} }: Options = {},
-  ): Promise<{ app: TestApp; client: TestClient }> => {
-    const config = { workspaceRoots: [workspace], defaultWorkspace: workspace, tools };
-    const app = await startTestApp({ database, model, template, overrides, config });
-    return { app, client: connect(app.url) };
-  };
-  const systems = () => model.calls.map(({ request }) => request.system);
-  return { start, systems };
-}
-
-async function versionOf(client: TestClient, id: string): Promise<Version | null> {
-  const query = "query ($id: ID!) { agent(id: $id) { templateVersion { digest version } } }";
-  const { data } = await client.post<{ agent: { templateVersion: Version | null } }>({ query, variables: { id } });
-  return data?.agent.templateVersion ?? null;
-}
 
 async function changesOf(client: TestClient, id: string) {
   return ofType(await client.events(id), "TemplateChanged").map(({ channel, from, to }) => [channel, from.version, to.version]);

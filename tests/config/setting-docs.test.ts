@@ -10,7 +10,7 @@ import { PROFILE_SETTINGS, TURN_SETTINGS } from "../../src/agent/loop/scope.ts";
 import { PERMISSION_SETTINGS } from "../../src/agent/policy/permission-source.ts";
 import { CLIENT_TOOL_SETTINGS } from "../../src/agent/tools/client-tool.ts";
 import { CONFIG_SETTINGS } from "../../src/config/config.ts";
-import { HOOK_SETTINGS, TEMPLATE_SETTINGS } from "../../src/config/templates.ts";
+import { HOOK_SETTINGS, TEMPLATE_SETTINGS } from "../../src/config/template-settings.ts";
 import {
   ANTHROPIC_SETTINGS,
   HOSTED_SETTINGS,
@@ -41,12 +41,12 @@ const GROUPS = [
   ["config/models.ts", "ANTHROPIC_SETTINGS", ANTHROPIC_SETTINGS],
   ["config/models.ts", "OPENAI_SETTINGS", OPENAI_SETTINGS],
   ["config/models.ts", "SCRIPTED_SETTINGS", SCRIPTED_SETTINGS],
-  ["config/templates.ts", "HOOK_SETTINGS", HOOK_SETTINGS],
+  ["config/template-settings.ts", "HOOK_SETTINGS", HOOK_SETTINGS],
   ["config/retention.ts", "RETENTION_SETTINGS", RETENTION_SETTINGS],
   ["config/sandbox.ts", "CONTROL_GROUP_SETTINGS", CONTROL_GROUP_SETTINGS],
   ["config/sandbox.ts", "SANDBOX_SETTINGS", SANDBOX_SETTINGS],
   ["config/webhooks.ts", "WEBHOOK_SETTINGS", WEBHOOK_SETTINGS],
-  ["config/templates.ts", "TEMPLATE_SETTINGS", TEMPLATE_SETTINGS],
+  ["config/template-settings.ts", "TEMPLATE_SETTINGS", TEMPLATE_SETTINGS],
   ["config/mcp-servers.ts", "MCP_SERVER_SETTINGS", MCP_SERVER_SETTINGS],
   ["config/tenants.ts", "TENANT_SETTINGS", TENANT_SETTINGS],
   ["config/config.ts", "CONFIG_SETTINGS", CONFIG_SETTINGS],

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { templateOf as madeOf, type TemplateConfig } from "../../src/config/templates.ts";
+import type { TemplateConfig } from "../../src/config/template-settings.ts";
+import { templateOf as madeOf } from "../../src/config/templates.ts";
 import type { Template } from "../../src/agent/loop/scope.ts";
 import type { JsonObject } from "../../src/lib/json.ts";
 import { settingsWith } from "../support/template-settings.ts";

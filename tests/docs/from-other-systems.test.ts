@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { PERMISSION_SETTINGS } from "../../src/agent/policy/permission-source.ts";
 import { BUILTIN_TOOLS } from "../../src/agent/tools/builtin.ts";
 import { CONFIG_SETTINGS } from "../../src/config/config.ts";
-import { HOOK_SETTINGS, TEMPLATE_SETTINGS } from "../../src/config/templates.ts";
+import { HOOK_SETTINGS, TEMPLATE_SETTINGS } from "../../src/config/template-settings.ts";
 import { schema } from "../../src/schema/index.ts";
 
 /** All names by which people speak of what there is here. */

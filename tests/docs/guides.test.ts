@@ -10,7 +10,7 @@ import { isHostRule, parseHostRule } from "../../src/agent/policy/hosts/host-rul
 import { parseRule } from "../../src/agent/policy/parse-rule.ts";
 import { complete } from "../../src/lib/setting.ts";
 import { mcpServersOf } from "../../src/config/mcp-servers.ts";
-import { PLAIN_SETTINGS } from "../../src/config/templates.ts";
+import { PLAIN_SETTINGS } from "../../src/config/template-settings.ts";
 import { BUILTIN_TOOLS } from "../../src/agent/tools/builtin.ts";
 import { defineTool, type Tool } from "../../src/agent/tools/tool.ts";
 import { presets, type TemplateConfig, type TriplaneConfig } from "../../src/triplane.ts";

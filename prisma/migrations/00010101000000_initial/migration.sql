@@ -441,6 +441,16 @@ CREATE TABLE "manual" (
 );
 
 -- CreateTable
+CREATE TABLE "template_version" (
+    "tenant" TEXT NOT NULL,
+    "digest" TEXT NOT NULL,
+    "data" JSON NOT NULL,
+    "taken_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "template_version_pkey" PRIMARY KEY ("tenant","digest")
+);
+
+-- CreateTable
 CREATE TABLE "agent_manual" (
     "agent_id" TEXT NOT NULL,
     "tenant" TEXT NOT NULL,
@@ -669,6 +679,9 @@ ALTER TABLE "image" ALTER COLUMN "data" SET STORAGE EXTERNAL;
 CREATE INDEX "agent_waiting" ON "agent" ("tenant", "runnable_at") WHERE "runnable_at" IS NOT NULL AND "lease_owner" IS NULL;
 CREATE INDEX "agent_leased" ON "agent" ("lease_owner") WHERE "lease_owner" IS NOT NULL;
 
+-- The agents of a version: its data is removed when there are none.
+CREATE INDEX "agent_of_version" ON "agent" ("tenant", ("template_version" ->> 'digest')) WHERE "template_version" IS NOT NULL;
+
 -- Messages of the agent itself, which are the most, have no arrival.
 CREATE UNIQUE INDEX "message_arrival" ON "message" ("agent_id", "arrival") WHERE "arrival" IS NOT NULL;
 CREATE INDEX "message_waiting" ON "message" ("agent_id", "arrival") WHERE "ordinal" IS NULL;
@@ -848,7 +861,7 @@ $function$;
 -- p_retry:          an answer was lost: where the append has events, they are answered instead of being written again. A write
 --                   without events that starts a step is known by the step: at one epoch, nobody else writes it.
 --
--- Locks: the agent's row first; of a new child, an advisory lock that stands for its tree; new images, by digest; its approvals, calls, their waits, schedules, shells and notices, in the order of the change; a new manual, by digest; the tenant's log, last.
+-- Locks: the agent's row first; of a new child, an advisory lock that stands for its tree; new images, by digest; its approvals, calls, their waits, schedules, shells and notices, in the order of the change; a new manual, by digest; a version of a template, by digest; the tenant's log, last.
 -- Errors: TP001 the lease is another's; TP002 a row is not in the state that the change starts from, or what it would
 -- start by no longer stands; TP003 the idempotency key was used before. Each of them changes nothing.
 -- Invariants 3 (rows and events in one transaction), 4 (fence), 5 (EXECUTING is committed before a tool starts),
@@ -885,7 +898,7 @@ DECLARE
 BEGIN
   SELECT * INTO v_change FROM json_to_record(p_change) AS c(
     "idempotencyKey" json, "createAgent" json, "treeLimit" json, fork json, "expectSignal" int, "queueLimit" json, agent json, wake boolean, interrupt json, retry json, cancel json, rename json, archive json, withdraw json, received json, images json, joins json, messages json,
-    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "keepRule" json, "toolCalls" json, transitions json, approvals json, waits json, "expectAsking" json, notices json, "noticesDropped" json, "noticesTold" json, manual json, "agentManual" json, "templateVersion" json, todos json, "todosBy" text, "knownFiles" json, "fileChanges" json, "interruptEnd" json, "toldNote" text, "shellStart" json, "shellEnd" json, returns boolean, "childAwaited" json, "childSettled" json, "schedulesMade" json, "mostSchedules" int, "schedulesMoved" json, "scheduleEnded" json);
+    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "keepRule" json, "toolCalls" json, transitions json, approvals json, waits json, "expectAsking" json, notices json, "noticesDropped" json, "noticesTold" json, manual json, "agentManual" json, "templateVersion" json, "versionData" json, todos json, "todosBy" text, "knownFiles" json, "fileChanges" json, "interruptEnd" json, "toldNote" text, "shellStart" json, "shellEnd" json, returns boolean, "childAwaited" json, "childSettled" json, "schedulesMade" json, "mostSchedules" int, "schedulesMoved" json, "scheduleEnded" json);
 
   IF v_change."createAgent" IS NULL THEN
     -- A row that others hold for long keeps a connection for a moment only: the caller tries again without one.
@@ -1313,6 +1326,14 @@ BEGIN
 
   IF v_change."templateVersion" IS NOT NULL THEN
     UPDATE agent SET template_version = v_change."templateVersion" WHERE id = p_agent;
+  END IF;
+
+  -- The data of a version is stored once a tenant. Its time keeps it from removal until this commit is seen.
+  IF v_change."versionData" IS NOT NULL THEN
+    INSERT INTO template_version (tenant, digest, data, taken_at)
+    SELECT d.tenant, d.digest, d.data, policy_time() FROM json_populate_record(null::template_version, v_change."versionData") d
+    WHERE NOT EXISTS (SELECT FROM template_version v WHERE v.tenant = d.tenant AND v.digest = d.digest AND v.taken_at > policy_time() - interval '1 hour')
+    ON CONFLICT (tenant, digest) DO UPDATE SET taken_at = EXCLUDED.taken_at;
   END IF;
 
   IF v_change."knownFiles" IS NOT NULL THEN

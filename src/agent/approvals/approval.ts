@@ -3,7 +3,7 @@ import type { Sql, Statement } from "../../db/sql.ts";
 import type { ActorRef } from "../../events/snapshots.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { maySee, type Actor, missingAbility, mayDecide, type CommandRefusal } from "../actors/actor.ts";
-import type { OwnPermission } from "../policy/agent-policy.ts";
+import type { OwnPermission, VersionOfAgent } from "../policy/own-permission.ts";
 
 export type DecisionRow = {
   readonly actorId: string;
@@ -29,6 +29,7 @@ type FoundRow = {
   readonly agentId: string;
   readonly createdBy: string;
   readonly templateId: string;
+  readonly templateVersion: VersionOfAgent;
   readonly workspace: string;
   readonly permission: OwnPermission | null;
   readonly state: ApprovalState;
@@ -69,7 +70,7 @@ export function requestersOf(calls: string): string {
 
 const FIND: Statement<{ found: FoundApproval }, [ids: readonly string[], kinds: readonly string[]]> = {
   name: "find_approvals",
-  text: `SELECT json_build_object('id', p.id, 'tenant', p.tenant, 'agentId', p.agent_id, 'createdBy', a.created_by, 'templateId', a.template_id, 'workspace', a.workspace,
+  text: `SELECT json_build_object('id', p.id, 'tenant', p.tenant, 'agentId', p.agent_id, 'createdBy', a.created_by, 'templateId', a.template_id, 'templateVersion', a.template_version, 'workspace', a.workspace,
       'permission', a.permission, 'toolCallId', p.tool_call_id, 'host', p.host, 'port', p.port, 'kind', p.kind, 'state', p.state, 'inputHash', p.input_hash, 'quorum', coalesce(p.quorum, 1), 'expiresAt', p.expires_at, 'isOverdue', coalesce(p.expires_at <= policy_time(), false),
       'decisions', (SELECT coalesce(json_agg(json_build_object('actorId', d.actor_id, 'onBehalfOf', d.on_behalf_of, 'decision', d.decision, 'inputHash', d.input_hash) ORDER BY d.decided_at), '[]')
         FROM decision d WHERE d.approval_id = p.id),
@@ -107,22 +108,19 @@ export async function findApproval(sql: Sql, actor: Actor, id: string): Promise<
 
 export type Authority = { readonly onBehalfOf: ActorRef | null };
 
-type SelfApproval = ReadonlyMap<string, { readonly selfApproval: boolean }>;
+/** The template of an agent that asks, with those of the agents above it. Undefined if one is not configured. */
+type SelfApproval = { readonly selfApproval: boolean; readonly above: readonly { readonly selfApproval: boolean }[] } | undefined;
 
 /** True if requesters may decide themselves: the templates of the agent and of all above it allow that. */
-export function allowsSelfApproval(
-  templates: SelfApproval,
-  { templateId, permission }: Pick<FoundApproval, "templateId" | "permission">,
-): boolean {
-  const above = (permission?.ancestors ?? []).map((ancestor) => ancestor.templateId);
-  return [templateId, ...above].every((id) => templates.get(id)?.selfApproval === true);
+export function allowsSelfApproval(template: SelfApproval): boolean {
+  return template !== undefined && [template, ...template.above].every(({ selfApproval }) => selfApproval);
 }
 
 /**
  * The name in which the actor may decide: their own, or that of a delegator. Requesters may not decide, nor delegate
  * the decision, unless the templates allow it. Only people decide the approvals of a child.
  */
-export function authorityOf(actor: Actor, approval: FoundApproval, templates: SelfApproval): Result<Authority, CommandRefusal> {
+export function authorityOf(actor: Actor, approval: FoundApproval, template: SelfApproval): Result<Authority, CommandRefusal> {
   const { requesters, decisions, permission } = approval;
   const missing = missingAbility(actor, "DECIDE");
   if (missing !== null) return refused(missing);
@@ -132,7 +130,7 @@ export function authorityOf(actor: Actor, approval: FoundApproval, templates: Se
       field: null,
       message: "an agent that another started asks people: a person must decide",
     });
-  const isOwnAllowed = allowsSelfApproval(templates, approval);
+  const isOwnAllowed = allowsSelfApproval(template);
   const isDecider = mayDecide(actor);
   const mayBe = (id: string): boolean => isOwnAllowed || !requesters.some((requester) => requester.id === id);
   const hasDecided = (id: string): boolean => decisions.some(({ actorId, onBehalfOf }) => (onBehalfOf ?? actorId) === id);
@@ -161,11 +159,11 @@ export const CANNOT_DECIDE_REASONS = ["CLOSED", "EXPIRED", "NO_ROLE", "SELF_APPR
 export type CannotDecideReason = (typeof CANNOT_DECIDE_REASONS)[number];
 
 /** Every reason for which `decideApproval` would refuse the actor at present; none if they may decide. */
-export function cannotDecide(actor: Actor, approval: FoundApproval, templates: SelfApproval): readonly CannotDecideReason[] {
+export function cannotDecide(actor: Actor, approval: FoundApproval, template: SelfApproval): readonly CannotDecideReason[] {
   const reasons: CannotDecideReason[] = [];
   if (approval.state !== "PENDING") reasons.push("CLOSED");
   else if (approval.isOverdue) reasons.push("EXPIRED");
-  const authority = authorityOf(actor, approval, templates);
+  const authority = authorityOf(actor, approval, template);
   if (!authority.ok) reasons.push(authority.refusal.code === "SELF_APPROVAL" ? "SELF_APPROVAL" : "NO_ROLE");
   else if (earlierDecision(actor, approval, authority.value) !== undefined) reasons.push("ALREADY_DECIDED");
   return reasons;

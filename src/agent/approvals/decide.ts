@@ -46,8 +46,9 @@ async function tryToDecide(
   const found = await findApproval(services.sql, actor, request.approvalId);
   if (!found.ok) return found;
   const approval = found.value;
-  const template = services.templates.get(approval.templateId);
-  const authority = authorityOf(actor, approval, services.templates);
+  const held = await services.heldTemplate(approval);
+  const template = "missing" in held ? undefined : held;
+  const authority = authorityOf(actor, approval, template);
   if (!authority.ok) return authority;
   const problem = decisionProblem(request, approval);
   if (problem !== null) return refused(problem);
@@ -97,7 +98,7 @@ async function commitOf(
   if (call === null) return decidedHost(services, { ...made, approval });
   if (call.state !== "APPROVAL_REQUIRED") return "somebody was faster";
   const { actor, request, template } = made;
-  if (request.input !== null && edit !== null && template !== undefined && !allowsSelfApproval(services.templates, approval)) {
+  if (request.input !== null && edit !== null && template !== undefined && !allowsSelfApproval(template)) {
     const asking = { ...made, approval, call, edit, template, deciders: services.decidersOf(actor.tenant) };
     return nobodyElse(asking) ?? accepted(editAsked(asking));
   }
@@ -112,10 +113,10 @@ async function editOf(
   { input }: DecideApproval,
 ): Promise<Result<EditedInput | null, CommandRefusal>> {
   if (input === null) return accepted(null);
-  const { agentId: id, tenant, workspace, permission, templateId } = approval;
-  const template = services.templates.get(templateId);
-  if (template === undefined) {
-    const message = `the template ${templateId} of this agent is not configured`;
+  const { agentId: id, tenant, workspace, permission } = approval;
+  const template = await services.heldTemplate(approval);
+  if ("missing" in template) {
+    const message = `${template.missing} of this agent is not configured`;
     return refused({ code: "NOT_FOUND", field: ["input"], message });
   }
   return checkEdit(services, { id, tenant, workspace, permission, template }, call, input);

@@ -4,6 +4,7 @@ import type { Statement } from "../../db/sql.ts";
 import type { AgentEventBody } from "../../events/event.ts";
 import { endEvents, confirmationEnded, confirmedStages } from "../calls/events.ts";
 import { type CallStep, readCall, type CallView, sealCall } from "../calls/call.ts";
+import type { OwnPermission, VersionOfAgent } from "../policy/own-permission.ts";
 import { answerTold } from "./hosts/answered-host.ts";
 import { closedEvent } from "./request.ts";
 import { refusedStep } from "../calls/refusals/refusal-details.ts";
@@ -15,13 +16,15 @@ type Expiring = {
   readonly agentId: string;
   readonly createdBy: string;
   readonly templateId: string;
+  readonly templateVersion: VersionOfAgent;
+  readonly permission: OwnPermission | null;
   readonly toolCallId: string | null;
   readonly expiresAt: string | null;
 };
 
 const FIND: Statement<{ expiring: Expiring }, [approvalId: string, kinds: readonly string[]]> = {
   name: "find_expired_approval",
-  text: `SELECT json_build_object('id', p.id, 'tenant', p.tenant, 'agentId', p.agent_id, 'createdBy', a.created_by, 'templateId', a.template_id, 'toolCallId', p.tool_call_id, 'expiresAt', p.expires_at) AS expiring
+  text: `SELECT json_build_object('id', p.id, 'tenant', p.tenant, 'agentId', p.agent_id, 'createdBy', a.created_by, 'templateId', a.template_id, 'templateVersion', a.template_version, 'permission', a.permission, 'toolCallId', p.tool_call_id, 'expiresAt', p.expires_at) AS expiring
     FROM approval p JOIN agent a ON a.id = p.agent_id WHERE p.id = $1 AND p.state = 'PENDING' AND p.expires_at <= policy_time() AND p.kind::text = ANY ($2)`,
 };
 
@@ -69,7 +72,8 @@ async function endOf(
     call.approval.kind === "OUTCOME_UNKNOWN"
       ? sealCall(expired, { note: `no outcome was reported before ${expiredAt}` }, at)
       : deny(expired, expiredAt, at);
-  const template = services.templates.get(approval.templateId);
+  const held = await services.heldTemplate(approval);
+  const template = "missing" in held ? undefined : held;
   const isTraced = template?.trace === true && call.approval.kind === "TOOL_CALL";
   const confirmed = isTraced ? confirmationEnded(step.call) : [];
   return { events: [...confirmed, ...endEvents(step.call, template)], transitions: [step.transition] };

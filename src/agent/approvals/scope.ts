@@ -3,6 +3,7 @@ import type { Sql } from "../../db/sql.ts";
 import { milliseconds, withDefault, type Complete } from "../../lib/setting.ts";
 import { DAY_MS } from "../../lib/time.ts";
 import type { JudgeServices, CallTemplate } from "../calls/scope.ts";
+import type { HeldTemplate } from "../policy/held-template.ts";
 import type { OwnCodeServices } from "../tools/own-code.ts";
 
 export const APPROVAL_SETTINGS = {
@@ -19,7 +20,7 @@ export type ApprovalTemplate = CallTemplate & Complete<typeof APPROVAL_SETTINGS>
 export type ApprovalServices = JudgeServices &
   OwnCodeServices & {
     readonly reads: Sql;
-    readonly templates: ReadonlyMap<string, ApprovalTemplate>;
+    readonly heldTemplate: HeldTemplate<ApprovalTemplate>;
     /** The ids of all who may decide in a tenant; null if the server does not know them. */
     readonly decidersOf: (tenant: string) => readonly string[] | null;
   };

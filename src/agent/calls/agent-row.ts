@@ -4,7 +4,7 @@ import type { Json } from "../../lib/json.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { byteLength, storable } from "../../lib/text.ts";
 import { actorRef, type Actor, type CommandRefusal } from "../actors/actor.ts";
-import type { OwnPermission } from "../policy/agent-policy.ts";
+import type { OwnPermission } from "../policy/own-permission.ts";
 
 export type NewAgent = {
   readonly id: string;

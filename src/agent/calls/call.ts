@@ -3,7 +3,7 @@ import type { ApprovalDecision, ApprovalKind, ApprovalState, ToolCallState } fro
 import type { Sql, Statement } from "../../db/sql.ts";
 import type { ActorRef, ToolCallError } from "../../events/snapshots.ts";
 import type { Json, JsonObject } from "../../lib/json.ts";
-import type { OwnPermission } from "../policy/agent-policy.ts";
+import type { OwnPermission, VersionOfAgent } from "../policy/own-permission.ts";
 import { hookVerdict } from "../policy/judge.ts";
 import type { Explanation } from "../policy/permission.ts";
 import { writtenFiles } from "../policy/rule-values.ts";
@@ -59,6 +59,7 @@ export type CallingAgent = {
   readonly createdBy: string;
   readonly workspace: string;
   readonly permission: OwnPermission | null;
+  readonly templateVersion: VersionOfAgent;
   readonly toolTimeoutMs: number | null;
   readonly model: string;
   /** The number of agents above it, and the first of them; 0 and null for one that a person made. */

@@ -1,7 +1,6 @@
 import { randomUUIDv7 } from "node:crypto";
 import type { Sql, Statement } from "../../db/sql.ts";
 import type { ChildRequest, StartedChild } from "../tools/child.ts";
-import type { TreeTemplate } from "../policy/agent-policy.ts";
 import type { CallingAgent } from "./call.ts";
 
 /** The most agents of a tree that are at work concurrently, with its first, and the most levels below that, whatever templates say. */
@@ -26,9 +25,15 @@ export type Subagents = {
   readonly inheritConfig: boolean;
 };
 
+/** The template of an agent that starts another, and those of the agents above it. */
+export type StartingTemplate = {
+  readonly subagents: Subagents | null;
+  readonly above: readonly { readonly subagents: Pick<Subagents, "depth"> | null }[];
+};
+
 export type ChildServices = {
   readonly sql: Sql;
-  readonly treeTemplate: (templateId: string) => TreeTemplate | undefined;
+  readonly modelOfTemplate: (templateId: string) => string | undefined;
   readonly hasModel: (name: string) => boolean;
 };
 
@@ -38,9 +43,9 @@ export class StartingChildren {
 
   /** Checks a request for a child. Rejects with advice for the model if it may not be started. */
   async start(
-    { sql, treeTemplate, hasModel }: ChildServices,
+    { sql, modelOfTemplate, hasModel }: ChildServices,
     agent: CallingAgent,
-    subagents: Subagents | null,
+    { subagents, above }: StartingTemplate,
     callId: string,
     { templateId, model, ...request }: ChildRequest,
   ): Promise<StartedChild> {
@@ -48,11 +53,11 @@ export class StartingChildren {
       throw new Error(
         `there is no agent ${JSON.stringify(templateId)} to start: the agents are ${subagents?.templates.join(", ") ?? "none"}`,
       );
-    const own = treeTemplate(templateId);
+    const own = modelOfTemplate(templateId);
     if (own === undefined) throw new Error(`the agent ${templateId} is not configured on this server`);
-    const chosen = model ?? (subagents.inheritConfig ? agent.model : own.model);
+    const chosen = model ?? (subagents.inheritConfig ? agent.model : own);
     if (!hasModel(chosen)) throw new Error(`there is no model ${JSON.stringify(chosen)}: leave it out`);
-    const tooDeep = depthProblem(agent, subagents.depth, treeTemplate);
+    const tooDeep = depthProblem(agent.depth, subagents.depth, above);
     if (tooDeep !== null) throw new Error(tooDeep);
     this.#calls.add(callId);
     try {
@@ -78,10 +83,8 @@ export class StartingChildren {
 }
 
 /** Why no further level may stand below an agent; null if one may. Each agent above says how many may stand below it. */
-function depthProblem(agent: CallingAgent, own: number, treeTemplate: ChildServices["treeTemplate"]): string | null {
-  const depth = agent.depth + 1;
-  const ancestors = agent.permission?.ancestors ?? [];
-  const allowed = ancestors.map(({ templateId }, level) => level + (treeTemplate(templateId)?.subagents?.depth ?? 0));
-  if (depth <= Math.min(TREE.depth, agent.depth + own, ...allowed)) return null;
-  return `you are ${agent.depth} levels below the first agent, and no further level may stand below you: do it yourself`;
+function depthProblem(level: number, own: number, above: StartingTemplate["above"]): string | null {
+  const allowed = above.map(({ subagents }, of) => of + (subagents?.depth ?? 0));
+  if (level + 1 <= Math.min(TREE.depth, level + own, ...allowed)) return null;
+  return `you are ${level} levels below the first agent, and no further level may stand below you: do it yourself`;
 }

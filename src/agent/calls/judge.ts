@@ -3,14 +3,8 @@ import type { Statement } from "../../db/sql.ts";
 import { shownProblem } from "../../db/storage-error.ts";
 import type { JsonObject, Json } from "../../lib/json.ts";
 import { accepted, type Result } from "../../lib/result.ts";
-import {
-  agentPermissions,
-  agentPolicy,
-  agentWorkspace,
-  guardedWorkspace,
-  mayReadAll,
-  type OwnPermission,
-} from "../policy/agent-policy.ts";
+import { agentPermissions, agentPolicy, agentWorkspace, guardedWorkspace, mayReadAll } from "../policy/agent-policy.ts";
+import type { OwnPermission } from "../policy/own-permission.ts";
 import type { Explanation, Policy } from "../policy/permission.ts";
 import { storedValues, type RuleValues } from "../policy/rule-values.ts";
 import { READS } from "../policy/rule.ts";

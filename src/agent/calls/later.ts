@@ -3,7 +3,8 @@ import type { Sql, Statement } from "../../db/sql.ts";
 import type { AgentEventBody } from "../../events/event.ts";
 import type { EventLog } from "../../events/log.ts";
 import { refused, type Result } from "../../lib/result.ts";
-import type { OwnPermission } from "../policy/agent-policy.ts";
+import type { OwnPermission, VersionOfAgent } from "../policy/own-permission.ts";
+import type { HeldTemplate } from "../policy/held-template.ts";
 import { ownCodeOf, runOwnCode, type OwnCodeServices } from "../tools/own-code.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { ToolResult } from "../tools/tool-result.ts";
@@ -24,12 +25,13 @@ export type LaterCall = {
   readonly tenant: string;
   readonly createdBy: string;
   readonly templateId: string;
+  readonly templateVersion: VersionOfAgent;
   readonly hooks: readonly string[];
   readonly permission: OwnPermission | null;
 };
 
 /** The fields of a LaterCall, of a call `t` and its agent `a`. */
-export const LATER_FIELDS = `'call', ${CALL_VIEW}, 'agentId', a.id, 'tenant', a.tenant, 'createdBy', a.created_by, 'templateId', a.template_id,
+export const LATER_FIELDS = `'call', ${CALL_VIEW}, 'agentId', a.id, 'tenant', a.tenant, 'createdBy', a.created_by, 'templateId', a.template_id, 'templateVersion', a.template_version,
   'hooks', coalesce(a.hooks, '[]'::json), 'permission', a.permission`;
 
 /** The call with its tool, whose form it still fits; null if this server does not have it. */
@@ -100,18 +102,19 @@ const READ: Statement<{ later: LaterCall }, [callId: string]> = {
 type TimeOutServices = OwnCodeServices & {
   readonly sql: Sql;
   readonly log: EventLog;
-  readonly templates: ReadonlyMap<string, Pick<CallTemplate, "trace">>;
+  readonly heldTemplate: HeldTemplate<Pick<CallTemplate, "trace">>;
 };
 
 /** Ends a call whose result has not come in time, unless it came first. */
-export async function timeOutLater({ sql, log, clock, templates }: TimeOutServices, callId: string): Promise<void> {
+export async function timeOutLater({ sql, log, clock, heldTemplate }: TimeOutServices, callId: string): Promise<void> {
   const [found] = await sql.query(READ, [callId]);
   if (found === undefined) return;
-  const { call, agentId, tenant, createdBy, templateId } = found.later;
+  const { call, agentId, tenant, createdBy } = found.later;
   const at = clock.now();
   const afterMs = at.getTime() - new Date(call.startedAt ?? at).getTime();
   const refusal = { type: "timeout", stage: "execution", afterMs, waitedSince: null, readOnly: false } as const;
   const step = refusedStep(call, refusal, at, { facts: { durationMs: afterMs } });
-  const events = endEvents(step.call, templates.get(templateId)).map((body) => ({ at, body }));
+  const template = await heldTemplate(found.later);
+  const events = endEvents(step.call, "missing" in template ? undefined : template).map((body) => ({ at, body }));
   await log.commit(tenant, { agentId, createdBy, events }, { wake: true, transitions: [step.transition] });
 }

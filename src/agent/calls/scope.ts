@@ -6,13 +6,14 @@ import { toJson, type Json } from "../../lib/json.ts";
 import { closed, COUNT, milliseconds, named, TEXT, TEXTS, withDefault, type Complete } from "../../lib/setting.ts";
 import { byteLength, headBytes } from "../../lib/text.ts";
 import type { Meters } from "../../telemetry/meters.ts";
-import { type PolicyWorld, type ServerFolders, agentPermissions, agentPolicy, guardedWorkspace } from "../policy/agent-policy.ts";
+import { type ServerFolders, agentPermissions, agentPolicy, guardedWorkspace } from "../policy/agent-policy.ts";
 import { coverRule } from "../policy/cover-rule.ts";
 import type { RememberedHostRules } from "../policy/hosts/remembered-host-rules.ts";
 import type { Permission, PolicyBox } from "../policy/permission.ts";
+import type { TreeTemplate } from "../policy/held-template.ts";
 import type { RuleValues } from "../policy/rule-values.ts";
 import { storedRules } from "../policy/stored-rules.ts";
-import { PERMISSION_SETTINGS } from "../policy/permission-source.ts";
+import { PERMISSION_SETTINGS, type PermissionSource, type Vocabulary } from "../policy/permission-source.ts";
 import { DAY_MS } from "../../lib/time.ts";
 import { CLIENT_TOOL } from "../tools/client-tool.ts";
 import { MOST_DEFERRED_MS } from "../tools/later.ts";
@@ -89,15 +90,31 @@ export const CALL_SETTINGS = {
   sandbox: withDefault(Type.Enum(["none", "required"]), "none"),
 };
 
+/** The parts of a template that bind agents below those of it. */
+export type AboveTemplate = TreeTemplate & {
+  readonly sandbox: "none" | "required";
+  readonly selfApproval: boolean;
+  readonly approvalQuorum: number;
+  /** The agents that its agents may start; null for none. */
+  readonly subagents: Complete<typeof SUBAGENT_SETTINGS> | null;
+  readonly hooks: CallHooks;
+};
+
 export type CallTemplate = Complete<typeof CALL_SETTINGS> & {
   readonly id: string;
   /** The agents that its agents may start; null for none. */
   readonly subagents: Complete<typeof SUBAGENT_SETTINGS> | null;
   readonly todo: TodoSettings;
   readonly permission: Permission;
+  /** For an agent that keeps an earlier version: the permission of the present one, which binds as well. Null otherwise. */
+  readonly presentPermission: Permission | null;
   /** The box in which its agents' programs run; null without one. */
   readonly box: PolicyBox | null;
   readonly hooks: CallHooks;
+  /** The permissions that tighten those of the agents that its agents start. */
+  readonly childPermissions: readonly PermissionSource[];
+  /** The templates of the agents above, the first of the tree first. */
+  readonly above: readonly AboveTemplate[];
 };
 
 export type CallOwner = {
@@ -115,7 +132,7 @@ export type CallOwner = {
   commitTodos(write: TodoWrite): Promise<boolean>;
 };
 
-export type JudgeServices = PolicyWorld & ServerFolders & { readonly sql: Sql; readonly folders: AnsweringFolders };
+export type JudgeServices = Vocabulary & ServerFolders & { readonly sql: Sql; readonly folders: AnsweringFolders };
 
 export type CallServices = JudgeServices &
   OwnCodeServices &
@@ -133,6 +150,8 @@ export type CallServices = JudgeServices &
     readonly callTokens: Pick<CallTokens, "of">;
     /** True for the name of a configured model. */
     readonly hasModel: (name: string) => boolean;
+    /** The model of a configured template. */
+    readonly modelOfTemplate: (templateId: string) => string | undefined;
   };
 
 export type CallScope = {
@@ -177,8 +196,8 @@ export function toolContext(
   const programs = (): CallPrograms =>
     (started ??= new CallPrograms(services, { ...place(mayReach), lease: owner.lease.programs }, ended, output()));
   const shellCall = (): ShellCall => {
-    const { id, tenant, createdBy } = agent;
-    const program = { agent: { id, tenant, createdBy, templateId: template.id }, callId };
+    const { id, tenant, createdBy, templateVersion, permission } = agent;
+    const program = { agent: { id, tenant, createdBy, templateId: template.id, templateVersion, permission }, callId };
     const outliving = new ProgramHosts(new HostGate(services, agent, template), program, services.askInBackground);
     return {
       ...place((host, port) => outliving.mayReach(host, port)),
@@ -230,7 +249,7 @@ export function toolContext(
       room ??= owner.room(ended).finally(() => (room = null));
       return room;
     },
-    startChild: (request) => children.start(services, agent, template.subagents, callId, request),
+    startChild: (request) => children.start(services, agent, template, callId, request),
     completionToken: () => services.callTokens.of({ tenant: agent.tenant, callId }),
   });
 }

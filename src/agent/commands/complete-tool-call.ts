@@ -124,7 +124,7 @@ async function tryToComplete(
     const { state } = found.call;
     if (isFinal(state)) return refused(ended(state));
     if (state !== "WAITING") return refused(notWaiting(state));
-    const known = knownParts(services, found);
+    const known = await knownParts(services, found);
     if (!known.ok) return known;
     const issues = answer.ok ? known.value.call.tool.resultIssues(answer.value) : [];
     if (issues.length > 0)
@@ -162,14 +162,14 @@ async function untilWaiting(sql: Sql, callId: string, tenant: string): Promise<F
 type KnownParts = { readonly template: Template; readonly call: Validated };
 
 /** The template and the tool of the call: without them the hooks that guard its result are unknown. */
-function knownParts(services: AgentServices, found: FoundCall): Result<KnownParts, CommandRefusal> {
+async function knownParts(services: AgentServices, found: FoundCall): Promise<Result<KnownParts, CommandRefusal>> {
   const unavailable = (missing: string): Result<never, CommandRefusal> =>
     refused({
       code: "UNAVAILABLE",
       field: null,
       message: `${missing} of this call is not configured on this server: the call still waits, send the result again when it is`,
     });
-  const template = templateOf(services, found);
+  const template = await templateOf(services, found);
   if ("missing" in template) return unavailable(template.missing);
   const call = toolOfLater(services.tools, found);
   return call === null ? unavailable(`the tool ${found.call.name}`) : accepted({ template, call });

@@ -7,7 +7,7 @@ import { type OutsideOutcome, newWrite } from "../../events/write.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { headBytes, messageOf } from "../../lib/text.ts";
 import { actorRef, missingAbility, type Actor, type Outcome, type CommandRefusal } from "../actors/actor.ts";
-import type { OwnPermission } from "../policy/agent-policy.ts";
+import type { OwnPermission } from "../policy/own-permission.ts";
 import { readPermission } from "../policy/permission-source.ts";
 import type { AgentServices, Template } from "../loop/scope.ts";
 import { schedulesMade, type MadeSchedules } from "../calls/schedules/schedule.ts";

@@ -7,7 +7,7 @@ import { refused, type Result } from "../../lib/result.ts";
 import { missingAbility, maySteer, type Actor, type Outcome, type CommandRefusal } from "../actors/actor.ts";
 import { answerOf, claimKey, onceByKey, type KeyedRequest } from "../actors/idempotency.ts";
 import type { AgentServices } from "../loop/scope.ts";
-import type { OwnPermission } from "../policy/agent-policy.ts";
+import type { OwnPermission } from "../policy/own-permission.ts";
 import { agentRow, createdEvent, type NewAgent } from "../calls/agent-row.ts";
 import { findAgent } from "./find-agent.ts";
 

@@ -2,19 +2,17 @@ import type { CallHooks } from "../calls/hooks.ts";
 import { complete } from "../../lib/setting.ts";
 import type { ApprovalTemplate } from "../approvals/scope.ts";
 import { TODO_SETTINGS } from "../calls/todos.ts";
-import type { OwnPermission } from "../policy/agent-policy.ts";
+import type { HeldTemplate, Missing, VersionedAgent } from "../policy/held-template.ts";
 import type { ModelHooks } from "./model-hooks.ts";
 
 export type Hooks = CallHooks & ModelHooks;
 
-export type Missing = { readonly missing: string };
-
 export type Configuration<Template> = {
-  readonly templates: ReadonlyMap<string, Template>;
+  readonly heldTemplate: HeldTemplate<Template>;
   readonly agentHooks: ReadonlyMap<string, Hooks>;
 };
 
-type HookedTemplate = Pick<ApprovalTemplate, "box" | "sandbox" | "subagents" | "todo" | "approvalQuorum"> & {
+type HookedTemplate = Pick<ApprovalTemplate, "box" | "sandbox" | "subagents" | "todo" | "approvalQuorum" | "above"> & {
   readonly hooks: Hooks;
 };
 
@@ -23,31 +21,28 @@ type HookedTemplate = Pick<ApprovalTemplate, "box" | "sandbox" | "subagents" | "
  * tighten go first, and programs run in a box if theirs do. The largest quorum holds. The agent directly above may
  * override its reminders of todos.
  */
-export function templateOf<Template extends HookedTemplate>(
-  { templates, agentHooks }: Configuration<Template>,
-  agent: { readonly templateId: string; readonly hooks: readonly string[]; readonly permission: OwnPermission | null },
-): Template | Missing {
-  const { templateId, hooks, permission } = agent;
-  const template = templates.get(templateId);
-  if (template === undefined) return { missing: `the template ${templateId}` };
-  const above = (permission?.ancestors ?? []).map((ancestor) => templates.get(ancestor.templateId));
-  const missing = above.indexOf(undefined);
-  if (missing >= 0) return { missing: `the template ${permission?.ancestors?.[missing]?.templateId ?? ""} of an ancestor` };
+export async function templateOf<Template extends HookedTemplate>(
+  { heldTemplate, agentHooks }: Configuration<Template>,
+  agent: VersionedAgent & { readonly hooks: readonly string[] },
+): Promise<Template | Missing> {
+  const template = await heldTemplate(agent);
+  if ("missing" in template) return template;
+  const { above } = template;
   let all = template.hooks;
-  for (const ancestor of above) if (ancestor !== undefined) all = joinHooks(tightening(ancestor.hooks), all);
-  for (const own of hooks) {
+  for (const ancestor of above) all = joinHooks(tightening(ancestor.hooks), all);
+  for (const own of agent.hooks) {
     const named = agentHooks.get(own);
     if (named === undefined) return { missing: `the set of hooks ${own} (agentHooks)` };
     all = joinHooks(all, named);
   }
-  const boxed = [template, ...above].find((each) => each?.box !== null && each !== undefined) ?? template;
+  const boxed = [template, ...above].find(({ box }) => box !== null) ?? template;
   const todo = complete(TODO_SETTINGS, { ...template.todo, ...above.at(-1)?.subagents?.overrides.todo });
-  const approvalQuorum = Math.max(...[template, ...above].map((each) => each?.approvalQuorum ?? 1));
+  const approvalQuorum = Math.max(...[template, ...above].map((each) => each.approvalQuorum));
   return { ...template, hooks: all, box: boxed.box, sandbox: boxed.sandbox, todo, approvalQuorum };
 }
 
 /** The hooks of an ancestor that bind those below it: all before a call, and those after it that withhold what they redact. */
-function tightening({ preToolUse, postToolUse }: Hooks): Hooks {
+function tightening({ preToolUse, postToolUse }: CallHooks): Hooks {
   const redacts = postToolUse.filter(({ run }) => typeof run !== "function" && run.ifItFails === "withhold");
   return { preToolUse, postToolUse: redacts, around: [], preModel: [], postModel: [], messagesChanged: [] };
 }

@@ -14,7 +14,8 @@ import { release, releaseForLater, type Lease, type Term } from "./lease.ts";
 import { hasShellElsewhere, isTurnWanted, nextAction, type Action, type Activity, type Bounds } from "./next-action.ts";
 import { Owner } from "./owner.ts";
 import { type AgentServices, type Template } from "./scope.ts";
-import { templateOf, type Missing } from "../conversation/agent-template.ts";
+import { templateOf } from "../conversation/agent-template.ts";
+import type { Missing } from "../policy/held-template.ts";
 import { recover, sealTurn, startTurn } from "./turn.ts";
 import { StepRunner } from "./step.ts";
 import { ToolCalls } from "./tool-calls.ts";
@@ -119,7 +120,7 @@ export class Loop {
       const view = await owner.view();
       // A release whose answer was lost counts as a lost lease as well.
       if (view.leaseEpoch !== owner.lease.epoch || view.leaseOwner !== this.#services.serverId) return "lost";
-      const configured = (this.#configured ??= this.#configure(view));
+      const configured = (this.#configured ??= await this.#configure(view));
       const isParked =
         "missing" in configured
           ? await this.#strand(view, configured.missing)
@@ -208,8 +209,8 @@ export class Loop {
       await sealTurn(this.#services, this.owner, view, { reason: "INTERRUPTED", note, modelNote, events: [] });
   }
 
-  #configure({ model: name, workspace, ...agent }: AgentView): Configured | Missing {
-    const template = templateOf(this.#services, agent);
+  async #configure({ model: name, workspace, ...agent }: AgentView): Promise<Configured | Missing> {
+    const template = await templateOf(this.#services, agent);
     if ("missing" in template) return template;
     const model = this.#services.models.get(name);
     if (model === undefined) return { missing: `the model ${name}` };

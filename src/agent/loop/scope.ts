@@ -17,6 +17,7 @@ import type { RequestRoom, CancelledModelCalls } from "../conversation/request-r
 import type { ConversationTemplate } from "../conversation/scope.ts";
 import type { Transcripts } from "../conversation/transcript.ts";
 import type { Model } from "../models/model.ts";
+import type { HeldTemplate } from "../policy/held-template.ts";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
 import type { FileWatches, RememberedFiles } from "../workspace/changes/file-watches.ts";
 import type { WorkspaceFolders } from "../workspace/roots.ts";
@@ -54,14 +55,25 @@ export const TURN_SETTINGS = {
   watchFiles: withDefault(Type.Enum(["atWork", "never"]), "atWork"),
 };
 
+export const VERSION_SETTINGS = {
+  /**
+   * The version of a changed template for its agents' later turns: `take` the present one, or `keep` that of the latest
+   * turn (docs/configuration.md). `take` if omitted.
+   */
+  onTemplateChange: withDefault(Type.Enum(["take", "keep"]), "take"),
+};
+
 export type Template = CallTemplate &
   ApprovalTemplate &
   ConversationTemplate &
   Complete<typeof PROFILE_SETTINGS> &
-  Complete<typeof TURN_SETTINGS> & {
+  Complete<typeof TURN_SETTINGS> &
+  Complete<typeof VERSION_SETTINGS> & {
     readonly hooks: Hooks;
     /** The schedules with which its agents begin. */
     readonly schedules: readonly WantedSchedule[];
+    /** Its settings as they are written, without its code, name, description and metadata. */
+    readonly data: JsonObject;
     /** The SHA-256 of its data and the name of its version, in hex: without its code, name, description and metadata. */
     readonly digest: string;
   };
@@ -69,12 +81,17 @@ export type Template = CallTemplate &
 export type TenantServices = Pick<WorkspaceFolders, "workspaceRoots" | "defaultWorkspace"> & {
   /** They come and go while the server runs. */
   readonly tools: ToolRegistry;
+  /** The present templates. Those of agents: `heldTemplate`. */
   readonly templates: ReadonlyMap<string, Template>;
+  readonly heldTemplate: HeldTemplate<Template>;
   readonly models: ReadonlyMap<string, Model>;
 };
 
 /** The services of a server that do not depend on the tenant. `slots` has the places of the whole server. */
-export type ServerServices = Omit<AgentServices, keyof TenantServices | "askInBackground" | "treeTemplate" | "hasModel"> & {
+export type ServerServices = Omit<
+  AgentServices,
+  keyof TenantServices | "askInBackground" | "modelOfTemplate" | "hasModel" | "heldTemplate"
+> & {
   readonly of: (tenant: string) => AgentServices;
 };
 

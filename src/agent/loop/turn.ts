@@ -6,13 +6,13 @@ import { endOfBlock } from "../conversation/model-call.ts";
 import { NOTHING_SPENT, spentOnBroken } from "../models/model.ts";
 import { recovered } from "./commits/calls-run.ts";
 import type { Aborted } from "./commits/steps.ts";
-import { turnSealed, turnStarted, type PresentVersion } from "./commits/turns.ts";
+import { turnSealed, turnStarted, type TurnVersion } from "./commits/turns.ts";
 import type { Owner } from "./owner.ts";
 import type { AgentServices } from "./scope.ts";
 import type { AgentView } from "./view.ts";
 
 /** Begins a turn with the waiting messages, and with this template; null if it is not configured. It is committed with the turn's first action. */
-export function startTurn(owner: Owner, view: AgentView, template: PresentVersion | null, at: Date): void {
+export function startTurn(owner: Owner, view: AgentView, template: TurnVersion | null, at: Date): void {
   owner.defer({
     ...turnStarted(owner.rebase(view), template, at),
     onRefused: (problem) => Promise.reject(new Error(`a turn could not be started: ${problem}`)),
@@ -28,13 +28,14 @@ export type EndOfTurn = {
 };
 
 export async function sealTurn(
-  { sql, clock, models, templates }: Pick<AgentServices, "sql" | "clock" | "models" | "templates">,
+  { sql, clock, models, heldTemplate }: Pick<AgentServices, "sql" | "clock" | "models" | "heldTemplate">,
   owner: Owner,
   view: AgentView,
   { reason, note, modelNote, events }: EndOfTurn,
 ): Promise<void> {
   const broken = await readBrokenCall({ sql, models }, view);
-  const trace = templates.get(view.templateId)?.trace ?? false;
+  const template = await heldTemplate(view);
+  const trace = "missing" in template ? false : template.trace;
   await owner.commit(turnSealed(owner.rebase(view), { reason, note, modelNote, broken, events, trace }, clock.now()));
 }
 
@@ -46,7 +47,7 @@ const MOST_RUNS = 3;
  * calls that may run again (idempotent tools); the others are asked about or sealed. Null if it could not be committed.
  */
 export async function recover(
-  { sql, clock, models, tools, templates }: Pick<AgentServices, "sql" | "clock" | "models" | "tools" | "templates">,
+  { sql, clock, models, tools, heldTemplate }: Pick<AgentServices, "sql" | "clock" | "models" | "tools" | "heldTemplate">,
   owner: Owner,
   view: AgentView,
   { unfinished, isTakenOver }: { readonly unfinished: readonly CallView[]; readonly isTakenOver: boolean },
@@ -54,7 +55,8 @@ export async function recover(
   const repeatable = unfinished.filter(({ name, attempt }) => tools.get(name)?.idempotent === true && attempt < MOST_RUNS);
   const unknown = unfinished.filter((call) => !repeatable.includes(call));
   const broken = await readBrokenCall({ sql, models }, view);
-  const template = templates.get(view.templateId) ?? null;
+  const held = await heldTemplate(view);
+  const template = "missing" in held ? null : held;
   const isCommitted = await owner.commit(
     recovered(owner.rebase(view), { unknown, broken, tools, template, isTakenOver }, clock.now()),
   );

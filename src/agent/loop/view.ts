@@ -1,7 +1,7 @@
 import type { TemplateVersion } from "../../db/commit/change.ts";
 import type { AgentState, Breakpoint, MessageKind, StepState } from "../../db/generated/enums.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
-import type { OwnPermission } from "../policy/agent-policy.ts";
+import type { OwnPermission } from "../policy/own-permission.ts";
 import type { HookedAgent } from "../conversation/model-hooks.ts";
 import { RUNNING_SHELLS, type RunningShellView } from "../calls/shells/rows.ts";
 import { CALL_VIEW, type CallView } from "../calls/call.ts";

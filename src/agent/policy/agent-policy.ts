@@ -2,91 +2,73 @@ import { dirname } from "node:path";
 import { isInside } from "../../lib/path-inside.ts";
 import { Workspace } from "../workspace/workspace.ts";
 import { judgeOpening, judge } from "./judge.ts";
+import type { PolicyTemplate, TreeTemplate } from "./held-template.ts";
+import { boundOfPresent } from "./kept-permission.ts";
+import type { Ancestor, OwnPermission } from "./own-permission.ts";
 import type { Permission, Permissions, Policy, PolicyBox, StoredRule } from "./permission.ts";
-import { readPermission, type PermissionSource, type Vocabulary } from "./permission-source.ts";
+import { readPermission, type Vocabulary } from "./permission-source.ts";
 import { judgedFiles, type RuleValues, type RuleValue } from "./rule-values.ts";
 import { READS } from "./rule.ts";
 import type { RuleScope } from "./rule-text.ts";
 
-/**
- * A permission block of one agent's own: it holds besides its template's, or, if an administrator said so, instead. Of an
- * agent that another started, also the agents above it, the first of the tree first: their limits bind it.
- */
-export type OwnPermission = {
-  readonly scope: "TIGHTEN" | "REPLACE";
-  readonly source: PermissionSource;
-  readonly ancestors?: readonly Ancestor[];
-};
-
-/** An agent above another, with the sources of its permissions. Its template is read as it is configured at present. */
-export type Ancestor = {
-  readonly agentId: string;
-  readonly templateId: string;
-  readonly permission: { readonly scope: OwnPermission["scope"]; readonly source: PermissionSource } | null;
-};
-
-/** The parts of a template that bind agents below those of it. */
-export type TreeTemplate = {
-  readonly permission: Permission;
-  readonly box: PolicyBox | null;
-  readonly model: string;
-  readonly subagents: { readonly depth: number } | null;
-};
-
-/** The words of permissions, and the templates of ancestors as they are configured; undefined for an unknown one. */
-export type PolicyWorld = Vocabulary & { readonly treeTemplate: (templateId: string) => TreeTemplate | undefined };
-
 /** The permissions of an agent: its template's, its own, and the limits of its ancestors. */
 export function agentPermissions(
-  template: { readonly permission: Permission },
+  template: Omit<PolicyTemplate, "box">,
   own: OwnPermission | null,
-  world: PolicyWorld,
+  vocabulary: Vocabulary,
 ): Permissions {
-  if (own === null) return { permission: template.permission, bounds: [] };
-  const limits = (own.ancestors ?? []).flatMap((ancestor, level, all) =>
-    boundsOf(ancestor, isBoxed(all.slice(0, level + 1), world), world),
-  );
-  const permission = ownPermission(own, world);
-  return own.scope === "REPLACE"
-    ? { permission, bounds: limits }
-    : { permission: template.permission, bounds: [permission, ...limits] };
+  return permissionsOf(template, own, [], vocabulary);
 }
 
 /** The policy of an agent: its permissions, and the rules that people have stored, if its template's permission holds. */
 export function agentPolicy(
-  template: { readonly permission: Permission; readonly box: PolicyBox | null },
+  template: PolicyTemplate,
   own: OwnPermission | null,
   stored: readonly StoredRule[],
-  world: PolicyWorld,
+  vocabulary: Vocabulary,
 ): Policy {
   const rules = own?.scope === "REPLACE" ? [] : stored;
-  return { ...agentPermissions(template, own, world), stored: rules, box: boxOf(template, own, world) };
+  return { ...permissionsOf(template, own, rules, vocabulary), stored: rules, box: boxOf(template) };
+}
+
+function permissionsOf(
+  { permission: given, presentPermission, above }: Omit<PolicyTemplate, "box">,
+  own: OwnPermission | null,
+  stored: readonly StoredRule[],
+  vocabulary: Vocabulary,
+): Permissions {
+  const limits = (own?.ancestors ?? []).flatMap((ancestor, level) =>
+    boundsOf(ancestor, { template: above[level], inBox: isBoxed(above.slice(0, level + 1)) }, vocabulary),
+  );
+  const blocks = own === null ? [] : [own.source, ...(own.more ?? [])].map((source) => ownPermission(own, source, vocabulary));
+  const [replaced] = own?.scope === "REPLACE" ? blocks : [];
+  if (replaced !== undefined) return { permission: replaced, bounds: limits };
+  const present = presentPermission === null ? [] : [boundOfPresent(given, presentPermission, stored)];
+  return { permission: given, bounds: [...present, ...blocks, ...limits] };
 }
 
 /** Below an agent whose programs run in a box, everybody's do. */
-export function boxOf(
-  { box }: { readonly box: PolicyBox | null },
-  own: OwnPermission | null,
-  { treeTemplate }: Pick<PolicyWorld, "treeTemplate">,
-): PolicyBox | null {
-  if (box !== null) return box;
-  const boxes = (own?.ancestors ?? []).map(({ templateId }) => treeTemplate(templateId)?.box ?? null);
-  return boxes.find((each) => each !== null) ?? null;
+function boxOf({ box, above }: PolicyTemplate): PolicyBox | null {
+  return [box, ...above.map((each) => each.box)].find((each) => each !== null) ?? null;
 }
 
 /** True if the programs of the last of these agents run in a box: its template or one above requires that. */
-function isBoxed(ancestors: readonly Ancestor[], { treeTemplate }: PolicyWorld): boolean {
-  return ancestors.some(({ templateId }) => (treeTemplate(templateId)?.box ?? null) !== null);
+function isBoxed(above: readonly TreeTemplate[]): boolean {
+  return above.some(({ box }) => box !== null);
 }
 
-/** The limits that an ancestor sets. A template that is no longer configured denies everything. */
-function boundsOf({ agentId, templateId, permission }: Ancestor, inBox: boolean, world: PolicyWorld): readonly Permission[] {
-  const template = world.treeTemplate(templateId);
+/** The limits that an ancestor sets, in a box or not. One whose template is unknown denies everything. */
+function boundsOf(
+  { agentId, templateId, permission }: Ancestor,
+  { template, inBox }: { readonly template: TreeTemplate | undefined; readonly inBox: boolean },
+  vocabulary: Vocabulary,
+): readonly Permission[] {
   if (template === undefined) {
-    const denied = readPermission({ mode: "deny" }, `the missing template ${templateId} of agent ${agentId}`, world).permission;
+    const place = `the missing template ${templateId} of agent ${agentId}`;
+    const denied = readPermission({ mode: "deny" }, place, vocabulary).permission;
     return boundsOfDescendants({ permission: denied, bounds: [] }, agentId, inBox);
   }
-  return boundsOfDescendants(agentPermissions(template, permission, world), agentId, inBox);
+  return boundsOfDescendants(permissionsOf({ ...template, above: [] }, permission, [], vocabulary), agentId, inBox);
 }
 
 /**
@@ -124,7 +106,11 @@ function placeOf(place: string, agentId: string): string {
  * A bound says nothing of what it does not name. What the configuration no longer knows denies everything. What it denies, and asks
  * about, holds for the agent's descendants, too.
  */
-function ownPermission({ scope, source }: OwnPermission, vocabulary: Vocabulary): Permission {
+function ownPermission(
+  { scope }: Pick<OwnPermission, "scope">,
+  source: OwnPermission["source"],
+  vocabulary: Vocabulary,
+): Permission {
   const mode = source.mode ?? (scope === "TIGHTEN" ? "auto" : "default");
   const { permission, problems } = readPermission({ ...source, mode }, "agent.permission", vocabulary);
   if (problems.length > 0) return { ...permission, mode: { kind: "builtin", name: "deny" } };

@@ -3,9 +3,12 @@ import { readPiece } from "../../db/connections/reader-limits.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
 import { asListedNow } from "./commands/recorded-lines.ts";
 import { storedRules } from "./stored-rules.ts";
-import { agentPolicy, type OwnPermission, type PolicyWorld } from "./agent-policy.ts";
+import { agentPolicy } from "./agent-policy.ts";
+import type { OwnPermission, VersionOfAgent } from "./own-permission.ts";
+import type { HeldTemplate, PolicyTemplate, VersionedAgent } from "./held-template.ts";
+import type { Vocabulary } from "./permission-source.ts";
 import { judge } from "./judge.ts";
-import { isStricter, type Explanation, type Permission, type Policy, type PolicyBox, type Verdict } from "./permission.ts";
+import { isStricter, type Explanation, type Permission, type Policy, type Verdict } from "./permission.ts";
 import type { RuleValues } from "./rule-values.ts";
 
 /** Which recorded calls a proposed permission is asked about. Null conditions hold for all. */
@@ -49,15 +52,16 @@ const BATCH = 2_000;
 const EXAMPLES = 3;
 
 /** The services of a server by which a simulation is made: the connections for what people read, and what permissions speak of. */
-type SimulationServices = PolicyWorld & {
+type SimulationServices = Vocabulary & {
   readonly reads: Sql;
-  readonly templates: ReadonlyMap<string, { readonly box: PolicyBox | null }>;
+  readonly heldTemplate: HeldTemplate<PolicyTemplate>;
 };
 
 type Row = {
   readonly id: string;
   readonly agentId: string;
   readonly templateId: string;
+  readonly templateVersion: VersionOfAgent;
   readonly permission: OwnPermission | null;
   readonly name: string;
   readonly values: RuleValues;
@@ -87,7 +91,7 @@ const READ: Statement<
   ]
 > = {
   name: "read_judged_calls",
-  text: `SELECT t.id, t.agent_id AS "agentId", a.template_id AS "templateId", a.permission, t.name, t.rule_values AS values, t.verdict, t.hook_verdict AS "hookVerdict", t.created_at AS "createdAt",
+  text: `SELECT t.id, t.agent_id AS "agentId", a.template_id AS "templateId", a.template_version AS "templateVersion", a.permission, t.name, t.rule_values AS values, t.verdict, t.hook_verdict AS "hookVerdict", t.created_at AS "createdAt",
       t.verdict IS NOT NULL AND t.rule_values IS NOT NULL AND ($4::text[] IS NULL OR a.template_id = ANY ($4)) AS "isWanted"
     FROM (SELECT id, agent_id, name, rule_values, verdict, hook_verdict, created_at FROM tool_call WHERE tenant = $1 AND ($2::text IS NULL OR agent_id IN (SELECT id FROM agent WHERE tenant = $1 AND created_by = $2)) AND ($3::text[] IS NULL OR agent_id = ANY ($3)) AND copied_from IS NULL AND ($5::text[] IS NULL OR name = ANY ($5))
         AND created_at >= coalesce($6::timestamptz, '-infinity') AND created_at < coalesce($7::timestamptz, 'infinity')
@@ -198,15 +202,23 @@ class Policies {
     this.#tenant = tenant;
   }
 
-  async of({ agentId, templateId, permission }: Row): Promise<Policy> {
-    const key = permission === null ? `template ${templateId}` : `agent ${agentId}`;
+  async of({ agentId, templateId, templateVersion, permission }: Row): Promise<Policy> {
+    const key = permission === null ? `template ${templateId} ${templateVersion?.digest ?? ""}` : `agent ${agentId}`;
     const known = this.#known.get(key);
     if (known !== undefined) return known;
-    const agent = { tenant: this.#tenant, templateId, id: null };
-    const { rules } = await storedRules(this.#services.reads, this.#services.tools, agent);
-    const box = this.#services.templates.get(templateId)?.box ?? null;
-    const policy = agentPolicy({ permission: this.#proposed, box }, permission, rules, this.#services);
+    const agent = { tenant: this.#tenant, templateId, templateVersion, permission };
+    const { rules } = await storedRules(this.#services.reads, this.#services.tools, { ...agent, id: null });
+    const policy = agentPolicy(await this.#templateOf(agent), permission, rules, this.#services);
     this.#known.set(key, policy);
     return policy;
+  }
+
+  /** An agent that keeps an earlier version is bound by the proposed permission, as it would be by its template's. */
+  async #templateOf(agent: VersionedAgent): Promise<PolicyTemplate> {
+    const held = await this.#services.heldTemplate(agent);
+    if ("missing" in held) return { permission: this.#proposed, presentPermission: null, box: null, above: [] };
+    return held.presentPermission === null
+      ? { ...held, permission: this.#proposed }
+      : { ...held, presentPermission: this.#proposed };
   }
 }

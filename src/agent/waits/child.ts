@@ -13,7 +13,10 @@ import { readAwaited, type Awaited, type Child } from "./awaited-child.ts";
 import type { DueWait } from "./due.ts";
 import { makeChild, type ChildTemplate } from "./new-child.ts";
 
-export type ChildServices = Pick<CallServices, "outputs" | "meters" | "clock" | "logger" | "log" | "sql" | "ownWorkspaces"> &
+export type ChildServices = Pick<
+  CallServices,
+  "outputs" | "meters" | "clock" | "logger" | "log" | "sql" | "ownWorkspaces" | "modelOfTemplate"
+> &
   Configuration<ChildTemplate> & { readonly tools: ReadonlyMap<string, Tool> };
 
 /**
@@ -100,7 +103,7 @@ async function endCall(
   returned: AgentEventBody,
   answer: LaterEnd["answer"],
 ): Promise<void> {
-  const template = templateOf(services, awaited);
+  const template = await templateOf(services, awaited);
   const call = toolOfLater(services.tools, awaited);
   if ("missing" in template || call === null)
     throw new Error(`the parts of agent ${awaited.agentId}, to which a child returns, are not configured here`);

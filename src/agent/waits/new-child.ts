@@ -10,25 +10,25 @@ import { TREE } from "../calls/children.ts";
 import type { ApprovalTemplate } from "../approvals/scope.ts";
 import type { CallServices } from "../calls/scope.ts";
 import { templateOf, type Configuration, type Hooks } from "../conversation/agent-template.ts";
-import type { Ancestor, OwnPermission } from "../policy/agent-policy.ts";
+import type { Ancestor, OwnPermission } from "../policy/own-permission.ts";
 import type { Awaited } from "./awaited-child.ts";
 import type { DueWait } from "./due.ts";
 
 export type ChildTemplate = ApprovalTemplate & { readonly model: string; readonly hooks: Hooks };
 
-type Services = Pick<CallServices, "clock" | "log" | "ownWorkspaces"> & Configuration<ChildTemplate>;
+type Services = Pick<CallServices, "clock" | "log" | "ownWorkspaces" | "modelOfTemplate"> & Configuration<ChildTemplate>;
 
 /** Makes the child that a call asked for, with its prompt as its first message. False if its tree is full. */
 export async function makeChild(services: Services, wait: DueWait, awaited: Awaited): Promise<boolean> {
   const { tenant, createdBy, parent, call, agentId } = awaited;
-  const template = templateOf(services, awaited);
+  const template = await templateOf(services, awaited);
   const request = readRequest(call.effectiveInput);
-  const own = services.templates.get(request.templateId);
-  const subagents = "missing" in template ? null : template.subagents;
-  if (own === undefined || subagents === null)
+  const usualModel = services.modelOfTemplate(request.templateId);
+  if (usualModel === undefined || "missing" in template || template.subagents === null)
     throw new Error(
       `the template ${request.templateId}, or that of the agent ${agentId} which starts it, is not configured here`,
     );
+  const { subagents } = template;
   const at = services.clock.now();
   const actor = { id: createdBy, kind: parent.createdByKind, tenant };
   const spawned: Spawned = {
@@ -41,11 +41,11 @@ export async function makeChild(services: Services, wait: DueWait, awaited: Awai
   const agent: NewAgent = {
     id: wait.ref,
     actor,
-    templateId: own.id,
-    model: request.model ?? (subagents.inheritConfig ? parent.model : own.model),
+    templateId: request.templateId,
+    model: request.model ?? (subagents.inheritConfig ? parent.model : usualModel),
     workspace: subagents.workspace === "own" ? await ownFolder(services, wait.ref) : parent.workspace,
     toolTimeoutMs: subagents.inheritConfig ? parent.toolTimeoutMs : null,
-    permission: permissionOfChild(awaited, subagents.overrides?.permission ?? {}),
+    permission: permissionOfChild(awaited, template.childPermissions),
     hooks: awaited.hooks,
     title: marked(request.description, 200, "…"),
     spawned,
@@ -116,11 +116,23 @@ function readRequest(input: Json): Request {
   };
 }
 
-/** The limits of all above the child, and the permission that its parent's template sets for children. */
-function permissionOfChild({ agentId, templateId, permission }: Awaited, source: OwnPermission["source"]): OwnPermission {
-  const own = permission === null ? null : { scope: permission.scope, source: permission.source };
-  const parent: Ancestor = { agentId, templateId, permission: own };
-  return { scope: "TIGHTEN", source, ancestors: [...(permission?.ancestors ?? []), parent] };
+const NO_BLOCKS: OwnPermission = { scope: "TIGHTEN", source: {} };
+
+/** The limits of all above the child, and the permissions that its parent's template sets for children. */
+function permissionOfChild(
+  { agentId, templateId, templateVersion, permission }: Awaited,
+  [source = {}, ...more]: readonly OwnPermission["source"][],
+): OwnPermission {
+  const { ancestors = [], ...blocks } = permission ?? NO_BLOCKS;
+  const own = permission === null ? null : blocks;
+  const version = templateVersion === null ? null : { digest: templateVersion.digest };
+  const parent: Ancestor = {
+    agentId,
+    templateId,
+    templateVersion: version,
+    permission: own,
+  };
+  return { scope: "TIGHTEN", source, ...(more.length > 0 && { more }), ancestors: [...ancestors, parent] };
 }
 
 async function ownFolder({ ownWorkspaces }: Pick<Services, "ownWorkspaces">, agentId: string): Promise<string> {

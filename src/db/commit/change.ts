@@ -228,6 +228,8 @@ type OwnerParts = {
   readonly agentManual?: Row<Prisma.AgentManualUncheckedCreateInput>;
   /** The version of its template with which a turn begins. */
   readonly templateVersion?: TemplateVersion;
+  /** The data of that version: it stays if the tenant has it already. */
+  readonly versionData?: Row<Omit<Prisma.TemplateVersionUncheckedCreateInput, "takenAt">>;
   /** With todos: the call that wrote them. The call keeps them, for forks. */
   readonly todosBy?: string;
 };

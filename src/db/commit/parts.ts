@@ -88,6 +88,7 @@ export const OWNER_PARTS: { readonly [Name in keyof OwnerValues]: OwnerPart<Owne
   agentManual: { ...json("rows"), join: last, isComposed: never },
   templateVersion: { ...json("none"), join: last, isComposed: never },
   schedulesMoved: { ...json("set in each"), join: lists, isComposed: none },
+  versionData: { ...json("rows"), join: last, isComposed: never },
 };
 
 export const OUTSIDE_PARTS: { readonly [Name in Exclude<PartsOf<OutsideChange>, PartsOf<OwnerChange>>]: Part } = {

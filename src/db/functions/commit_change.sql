@@ -9,7 +9,7 @@
 -- p_retry:          an answer was lost: where the append has events, they are answered instead of being written again. A write
 --                   without events that starts a step is known by the step: at one epoch, nobody else writes it.
 --
--- Locks: the agent's row first; of a new child, an advisory lock that stands for its tree; new images, by digest; its approvals, calls, their waits, schedules, shells and notices, in the order of the change; a new manual, by digest; the tenant's log, last.
+-- Locks: the agent's row first; of a new child, an advisory lock that stands for its tree; new images, by digest; its approvals, calls, their waits, schedules, shells and notices, in the order of the change; a new manual, by digest; a version of a template, by digest; the tenant's log, last.
 -- Errors: TP001 the lease is another's; TP002 a row is not in the state that the change starts from, or what it would
 -- start by no longer stands; TP003 the idempotency key was used before. Each of them changes nothing.
 -- Invariants 3 (rows and events in one transaction), 4 (fence), 5 (EXECUTING is committed before a tool starts),
@@ -46,7 +46,7 @@ DECLARE
 BEGIN
   SELECT * INTO v_change FROM json_to_record(p_change) AS c(
     "idempotencyKey" json, "createAgent" json, "treeLimit" json, fork json, "expectSignal" int, "queueLimit" json, agent json, wake boolean, interrupt json, retry json, cancel json, rename json, archive json, withdraw json, received json, images json, joins json, messages json,
-    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "keepRule" json, "toolCalls" json, transitions json, approvals json, waits json, "expectAsking" json, notices json, "noticesDropped" json, "noticesTold" json, manual json, "agentManual" json, "templateVersion" json, todos json, "todosBy" text, "knownFiles" json, "fileChanges" json, "interruptEnd" json, "toldNote" text, "shellStart" json, "shellEnd" json, returns boolean, "childAwaited" json, "childSettled" json, "schedulesMade" json, "mostSchedules" int, "schedulesMoved" json, "scheduleEnded" json);
+    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "keepRule" json, "toolCalls" json, transitions json, approvals json, waits json, "expectAsking" json, notices json, "noticesDropped" json, "noticesTold" json, manual json, "agentManual" json, "templateVersion" json, "versionData" json, todos json, "todosBy" text, "knownFiles" json, "fileChanges" json, "interruptEnd" json, "toldNote" text, "shellStart" json, "shellEnd" json, returns boolean, "childAwaited" json, "childSettled" json, "schedulesMade" json, "mostSchedules" int, "schedulesMoved" json, "scheduleEnded" json);
 
   IF v_change."createAgent" IS NULL THEN
     -- A row that others hold for long keeps a connection for a moment only: the caller tries again without one.
@@ -474,6 +474,14 @@ BEGIN
 
   IF v_change."templateVersion" IS NOT NULL THEN
     UPDATE agent SET template_version = v_change."templateVersion" WHERE id = p_agent;
+  END IF;
+
+  -- The data of a version is stored once a tenant. Its time keeps it from removal until this commit is seen.
+  IF v_change."versionData" IS NOT NULL THEN
+    INSERT INTO template_version (tenant, digest, data, taken_at)
+    SELECT d.tenant, d.digest, d.data, policy_time() FROM json_populate_record(null::template_version, v_change."versionData") d
+    WHERE NOT EXISTS (SELECT FROM template_version v WHERE v.tenant = d.tenant AND v.digest = d.digest AND v.taken_at > policy_time() - interval '1 hour')
+    ON CONFLICT (tenant, digest) DO UPDATE SET taken_at = EXCLUDED.taken_at;
   END IF;
 
   IF v_change."knownFiles" IS NOT NULL THEN

@@ -348,7 +348,10 @@ async function checkedRows(services: AgentServices, seen: Set<string>) {
     /** A program that its first call left asks for a host. */
     askInBackground: async (): Promise<void> => {
       const { id, tenant, createdBy, templateId, calls } = rows.view;
-      const program = { agent: { id, tenant, createdBy, templateId }, callId: calls[0]?.id ?? "" };
+      const program = {
+        agent: { id, tenant, createdBy, templateId, templateVersion: null, permission: null },
+        callId: calls[0]?.id ?? "",
+      };
       const shell = await shellRow(sql, { tenant, agentId: id, createdBy, callId: program.callId }, "here");
       expect(await askInBackground(services, program, { host: "d.example", port: 443 })).toBe("asked");
       await withoutShell(sql, shell);

@@ -10,6 +10,8 @@ import { testServices } from "../../support/services.ts";
 import { ownTool } from "../../support/tools.ts";
 import { beforeCommit } from "../../support/writes.ts";
 
+const PLAIN = { templateVersion: null, permission: null } as const;
+
 it("a call's end joins a question that a program opened while the end was written: one is open, and the call has ended", async () => {
   const { sql } = await testDatabase();
   const model = playedModel(
@@ -28,7 +30,7 @@ it("a call's end joins a question that a program opened while the end was writte
     ({ approvals }) => approvals !== undefined,
     async () => {
       const [call] = await sql.query<{ id: string }, []>({ name: "call", text: "SELECT id FROM tool_call" }, []);
-      const asking = { id: agent.agentId, tenant: "one", createdBy: "anna", templateId: "assistant" };
+      const asking = { id: agent.agentId, tenant: "one", createdBy: "anna", templateId: "assistant", ...PLAIN };
       const program = { agent: asking, callId: call?.id ?? "" };
       await shellRow(sql, { tenant: "one", agentId: agent.agentId, createdBy: "anna", callId: program.callId }, "here");
       expect(await askInBackground(services, program, { host: "a.example", port: 443 })).toBe("asked");

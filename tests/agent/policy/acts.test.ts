@@ -285,7 +285,7 @@ describe("what a permission says of its agent's descendants", () => {
   });
 
   it("are the deny and ask rules of the agent's own permission, and none of its template's lists of tools", () => {
-    const template = { permission: permissionOf({ mode: "auto", deny: ["fs_write"] }) };
+    const template = { permission: permissionOf({ mode: "auto", deny: ["fs_write"] }), presentPermission: null, above: [] };
     const source = {
       mode: "auto",
       deny: ["fs_read(path:.env)", "network(host:example.com)"],
@@ -293,11 +293,7 @@ describe("what a permission says of its agent's descendants", () => {
       allow: ["fs_glob"],
     };
     const own = { scope: "TIGHTEN", source } as const;
-    const bounds = boundsOfDescendants(
-      agentPermissions(template, own, { ...VOCABULARY, treeTemplate: () => undefined }),
-      "root",
-      false,
-    );
+    const bounds = boundsOfDescendants(agentPermissions(template, own, VOCABULARY), "root", false);
     const policy = { permission: permissionOf({ mode: "auto" }), bounds };
     expect(judgeOpening(policy, [".env"], "read").verdict).toBe("deny");
     expect(judgeConnection({ ...policy, listedHosts: [], storedHosts: [] }, "example.com", 443).verdict).toBe("deny");

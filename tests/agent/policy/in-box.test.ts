@@ -9,7 +9,6 @@ import { presets } from "../../../src/config/presets.ts";
 const VOCABULARY = {
   tools: new Map(BUILTIN_TOOLS.map((tool) => [tool.name, tool])),
   modes: new Map(),
-  treeTemplate: () => undefined,
 };
 
 /** The verdict on a call, and what decided it, with a box or without one. */
@@ -18,7 +17,12 @@ function verdict(source: PermissionSource, name: string, sandbox: "none" | "requ
   expect(problems).toEqual([]);
   const readOnly = VOCABULARY.tools.get(name)?.readOnly === true;
   const policy = agentPolicy(
-    { permission, box: sandbox === "required" ? { protectedPaths: [".git/hooks", "Makefile"] } : null },
+    {
+      permission,
+      presentPermission: null,
+      box: sandbox === "required" ? { protectedPaths: [".git/hooks", "Makefile"] } : null,
+      above: [],
+    },
     null,
     [],
     VOCABULARY,

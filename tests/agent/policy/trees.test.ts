@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { agentPolicy, type Ancestor, type OwnPermission, type PolicyWorld } from "../../../src/agent/policy/agent-policy.ts";
+import { agentPolicy } from "../../../src/agent/policy/agent-policy.ts";
+import type { Ancestor, OwnPermission } from "../../../src/agent/policy/own-permission.ts";
 import { judge, judgeConnection } from "../../../src/agent/policy/judge.ts";
 import { parseRule } from "../../../src/agent/policy/parse-rule.ts";
 import { type Policy, type PolicyBox, isStricter, type StoredRule, type Verdict } from "../../../src/agent/policy/permission.ts";
@@ -50,11 +51,9 @@ const level: fc.Arbitrary<Level> = fc.record({
 function policiesOf(levels: readonly Level[], box: PolicyBox | null, stored: readonly StoredRule[]): readonly Policy[] {
   const templates = levels.map(({ template }, index) => ({
     permission: readPermission(template, `templates.t${index}.permission`, VOCABULARY).permission,
+    presentPermission: null,
     box: index === 0 ? box : null,
-    model: "test",
-    subagents: null,
   }));
-  const world: PolicyWorld = { ...VOCABULARY, treeTemplate: (id) => templates[Number(id.slice(1))] };
   const ancestors: Ancestor[] = [];
   return levels.map(({ own }, index) => {
     const template = templates[index];
@@ -62,7 +61,8 @@ function policiesOf(levels: readonly Level[], box: PolicyBox | null, stored: rea
     const above = { ancestors: [...ancestors] };
     const permission = index === 0 ? own : { ...(own ?? ({ scope: "TIGHTEN", source: {} } as const)), ...above };
     ancestors.push({ agentId: `a${index}`, templateId: `t${index}`, permission: own });
-    return agentPolicy(template, permission, index === levels.length - 1 ? stored : [], world);
+    const held = { ...template, above: templates.slice(0, index) };
+    return agentPolicy(held, permission, index === levels.length - 1 ? stored : [], VOCABULARY);
   });
 }
 

@@ -40,44 +40,47 @@ export async function alsoAnswered(services: ApprovalServices, actor: Actor, rul
   const { rule: source, templateId, approvalId } = stored;
   const pending = (await reads.query(FIND_PENDING, [actor.tenant, templateId, approvalId])).map(({ id }) => id);
   const found = new Map((await readApprovals(reads, pending)).map((approval) => [approval.id, approval]));
-  const own = pending.flatMap((id) => {
+  const own: FoundApproval[] = [];
+  for (const id of pending) {
     const approval = found.get(id);
-    const mayDecide = approval !== undefined && authorityOf(actor, approval, services.templates).ok;
-    return mayDecide ? [approval] : [];
-  });
+    if (approval === undefined) continue;
+    const held = await services.heldTemplate(approval);
+    if (authorityOf(actor, approval, "missing" in held ? undefined : held).ok) own.push(approval);
+  }
   const answered: string[] = [];
   for (let at = 0; at < own.length && answered.length < MOST_TOLD; at += PIECE) {
     const piece = own.slice(at, at + PIECE);
     const isAnswered = isHostRule(source) ? answersHost(services, source) : await answersCall(services, source, piece);
-    answered.push(...piece.filter(isAnswered).map(({ id }) => id));
+    for (const approval of piece) if (await isAnswered(approval)) answered.push(approval.id);
     await setImmediate();
   }
   return answered.slice(0, MOST_TOLD);
 }
 
-function answersHost(services: ApprovalServices, source: string): (approval: FoundApproval) => boolean {
+function answersHost(services: ApprovalServices, source: string): (approval: FoundApproval) => Promise<boolean> {
   const rule = readHostRule(source);
-  return (approval) =>
+  return async (approval) =>
     rule.ok &&
     approval.kind === "NETWORK_HOST" &&
     hostRuleAllows(rule.value, approval) &&
-    whyStillClosed(services, approval, rule.value) === null;
+    (await whyStillClosed(services, approval, rule.value)) === null;
 }
 
 async function answersCall(
   services: ApprovalServices,
   source: string,
   approvals: readonly FoundApproval[],
-): Promise<(approval: FoundApproval) => boolean> {
+): Promise<(approval: FoundApproval) => Promise<boolean>> {
   const rule = parseRule(source, "rule", services.tools);
   const ids = approvals.map(({ id }) => id);
   const calls = await readPiece(() => callsOf(services.reads, ids));
-  return ({ id, kind }) => {
+  return async ({ id, kind }) => {
     const call = calls.get(id);
     if (!rule.ok || kind !== "TOOL_CALL" || call === undefined || call.values === null) return false;
     const { values } = call;
     return (
-      ruleMatches(rule.value, call.name, values, "covers") && whyStillAsked(services, { ...call, values }, rule.value) === null
+      ruleMatches(rule.value, call.name, values, "covers") &&
+      (await whyStillAsked(services, { ...call, values }, rule.value)) === null
     );
   };
 }

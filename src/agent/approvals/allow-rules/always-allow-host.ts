@@ -55,11 +55,11 @@ export async function proposeHostRule(services: ApprovalServices, approval: Foun
  * The rule to store for an approval's host: the given one, otherwise the narrowest. It must match the host and let the
  * agent reach it.
  */
-export function hostRuleToStore(
+export async function hostRuleToStore(
   services: ApprovalServices,
   approval: FoundHost,
   given: string | null,
-): Result<HostRule, CommandRefusal> {
+): Promise<Result<HostRule, CommandRefusal>> {
   const invalid = (message: string): Result<never, CommandRefusal> => refused({ code: "INVALID", field: ["rule"], message });
   const source = given ?? hostRuleFor(approval);
   if (!isHostRule(source)) return invalid(`the rule must name hosts, for example ${hostRuleFor(approval)}`);
@@ -67,13 +67,13 @@ export function hostRuleToStore(
   if (!rule.ok) return invalid(rule.refusal);
   if (!hostRuleAllows(rule.value, approval))
     return invalid(`the rule does not match ${hostText(approval)}, the host of this approval`);
-  const closed = whyStillClosed(services, approval, rule.value);
+  const closed = await whyStillClosed(services, approval, rule.value);
   return closed === null ? rule : invalid(`with this rule the agent still could not reach the host: ${closed}`);
 }
 
-export function whyStillClosed(services: ApprovalServices, approval: FoundHost, rule: HostRule): string | null {
-  const template = services.templates.get(approval.templateId);
-  if (template === undefined) return null;
+export async function whyStillClosed(services: ApprovalServices, approval: FoundHost, rule: HostRule): Promise<string | null> {
+  const template = await services.heldTemplate(approval);
+  if ("missing" in template) return null;
   const { permission, host, port } = approval;
   const storedHosts = permission?.scope === "REPLACE" ? [] : [{ ...rule, id: "proposal", createdBy: "a person" }];
   const permissions = agentPermissions(template, permission, services);

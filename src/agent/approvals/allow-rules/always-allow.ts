@@ -14,7 +14,8 @@ import {
   noteProblem,
   type CommandRefusal,
 } from "../../actors/actor.ts";
-import { agentPolicy, type OwnPermission } from "../../policy/agent-policy.ts";
+import { agentPolicy } from "../../policy/agent-policy.ts";
+import type { OwnPermission, VersionOfAgent } from "../../policy/own-permission.ts";
 import type { Verdict } from "../../policy/permission.ts";
 import { MOST_RULES, RULE_CHARACTERS } from "../../policy/permission-source.ts";
 import { judge } from "../../policy/judge.ts";
@@ -38,7 +39,7 @@ type StoredAllowRule = Omit<AllowAlways, "rule"> & {
 
 const FIND_CALLS: Statement<CallValues & { readonly approvalId: string }, [approvalIds: readonly string[]]> = {
   name: "find_call_values",
-  text: `SELECT p.id AS "approvalId", t.name, t.rule_values AS values, coalesce(t.effective_input, t.requested_input) AS input, t.hook_verdict AS "hookVerdict", a.id AS "agentId", a.tenant, a.template_id AS "templateId", a.permission FROM approval p
+  text: `SELECT p.id AS "approvalId", t.name, t.rule_values AS values, coalesce(t.effective_input, t.requested_input) AS input, t.hook_verdict AS "hookVerdict", a.id AS "agentId", a.tenant, a.template_id AS "templateId", a.template_version AS "templateVersion", a.permission FROM approval p
     JOIN tool_call t ON t.id = p.tool_call_id JOIN agent a ON a.id = t.agent_id WHERE p.id = ANY ($1)`,
 };
 /** The rule, if it is stored already, and the number of stored rules of its template. */
@@ -61,6 +62,7 @@ type CallValues = {
   readonly agentId: string;
   readonly tenant: string;
   readonly templateId: string;
+  readonly templateVersion: VersionOfAgent;
   readonly permission: OwnPermission | null;
 };
 
@@ -83,12 +85,12 @@ export async function proposeRuleTo(
   const tooLong = ruleProblem(given);
   if (tooLong !== null) return refused(tooLong);
   if (found.value.kind === "NETWORK_HOST") {
-    const rule = hostRuleToStore(services, found.value, given);
+    const rule = await hostRuleToStore(services, found.value, given);
     return rule.ok ? accepted(await proposeHostRule(services, found.value, rule.value)) : rule;
   }
   const call = await callOf(services.sql, approvalId);
   if (given === null) return proposeRule(services, call);
-  const checked = checkRule(services, call, given);
+  const checked = await checkRule(services, call, given);
   if (!checked.ok) return checked;
   const { rule, call: judged } = checked.value;
   return accepted(await proposal(rule, judged, await pastCalls(services, judged)));
@@ -112,7 +114,7 @@ async function proposeRule(services: ApprovalServices, call: CallValues | null):
   const rule = parseRule(source.value, "proposal", services.tools);
   if (!rule.ok || !ruleMatches(rule.value, call.name, judged.values, "covers"))
     return noRule({ reason: "the values of the call cannot be written as a pattern", byHand: true });
-  const stillAsked = whyStillAsked(services, judged, rule.value);
+  const stillAsked = await whyStillAsked(services, judged, rule.value);
   return stillAsked === null
     ? accepted(await proposal(rule.value, judged, past))
     : noRule({ reason: `the call would still need approval: ${stillAsked.reason}`, byHand: false }, stillAsked.remedy);
@@ -122,18 +124,17 @@ async function proposeRule(services: ApprovalServices, call: CallValues | null):
 type StillAsked = { readonly reason: string; readonly remedy: string | null };
 
 /** Why a call would be asked about, or denied, although a rule matches it; null if it would run. */
-export function whyStillAsked(
-  services: ApprovalServices,
-  { agentId, name, values, hookVerdict, templateId, permission }: JudgedValues,
-  rule: Rule,
-): StillAsked | null {
-  const template = services.templates.get(templateId);
-  if (template === undefined) return null;
+export async function whyStillAsked(services: ApprovalServices, judged: JudgedValues, rule: Rule): Promise<StillAsked | null> {
+  const { agentId, name, values, hookVerdict, permission } = judged;
+  const template = await services.heldTemplate(judged);
+  if ("missing" in template) return null;
   if (hookVerdict === "ask") return { reason: "a hook requires approval, whatever the rules say", remedy: null };
   const stored = { ...rule, id: "proposal", createdBy: "a person" };
   const call = { agentId, name, readOnly: services.tools.get(name)?.readOnly ?? false, values };
   const { verdict, reason } = judge(call, agentPolicy(template, permission, [stored], services));
   if (verdict === "allow") return null;
+  // Rules that are added now do not help an agent that keeps an earlier version.
+  if (template.presentPermission !== null) return { reason, remedy: null };
   const files = fileRules(values, services.tools);
   const allow = [...template.permission.allow, ...files];
   const opened = { ...template, permission: { ...template.permission, allow } };
@@ -142,11 +143,11 @@ export function whyStillAsked(
 }
 
 /** Accepts a person's rule if it names only the call's tool, matches the call, and would let it run. */
-function checkRule(
+async function checkRule(
   services: ApprovalServices,
   call: CallValues | null,
   source: string,
-): Result<{ readonly rule: Rule; readonly call: JudgedValues }, CommandRefusal> {
+): Promise<Result<{ readonly rule: Rule; readonly call: JudgedValues }, CommandRefusal>> {
   const invalid = (message: string): Result<never, CommandRefusal> => refused({ code: "INVALID", field: ["rule"], message });
   if (call === null || call.values === null) return invalid("the approval has no call that was checked against the permission");
   const rule = parseRule(source, "rule", services.tools);
@@ -156,7 +157,7 @@ function checkRule(
   if (!ruleMatches(rule.value, call.name, call.values, "covers"))
     return invalid("the rule does not match the call of this approval");
   const judged = { ...call, values: call.values };
-  const stillAsked = whyStillAsked(services, judged, rule.value);
+  const stillAsked = await whyStillAsked(services, judged, rule.value);
   if (stillAsked !== null)
     return invalid(`the call of this approval would still need approval: ${stillAsked.reason}${remedied(stillAsked.remedy)}`);
   return accepted({ rule: rule.value, call: judged });
@@ -187,8 +188,9 @@ export async function allowAlways(
 ): Promise<Result<Outcome, CommandRefusal>> {
   const found = await findApproval(services.sql, actor, request.approvalId);
   if (!found.ok) return found;
-  const template = services.templates.get(found.value.templateId);
-  const authority = authorityOf(actor, found.value, services.templates);
+  const held = await services.heldTemplate(found.value);
+  const template = "missing" in held ? undefined : held;
+  const authority = authorityOf(actor, found.value, template);
   if (!authority.ok) return authority;
   if (!mayDecide(actor))
     return refused({ code: "FORBIDDEN", field: null, message: "delegates may decide single calls, but not store rules" });
@@ -212,13 +214,13 @@ async function ruleToStore(
   request: AllowAlways,
 ): Promise<Result<string, CommandRefusal>> {
   if (approval.kind === "NETWORK_HOST") {
-    const rule = hostRuleToStore(services, approval, request.rule);
+    const rule = await hostRuleToStore(services, approval, request.rule);
     return rule.ok ? accepted(rule.value.source) : rule;
   }
   const call = await callOf(services.sql, request.approvalId);
   const proposed = request.rule === null ? await proposeRule(services, call) : accepted({ rule: request.rule });
   if (!proposed.ok) return proposed;
-  const checked = checkRule(services, call, proposed.value.rule);
+  const checked = await checkRule(services, call, proposed.value.rule);
   return checked.ok ? accepted(proposed.value.rule) : checked;
 }
 

@@ -9,6 +9,7 @@ import type { Clock } from "../../../lib/time.ts";
 import { MOST_HOSTS, type AskedInBackground, type ProgramOfCall } from "../../calls/hosts/call-hosts.ts";
 import type { HostQuestion } from "../../calls/hosts/host-question.ts";
 import { COMMAND_BEGINNING, shellNames, type ShellName } from "../../calls/shells/rows.ts";
+import type { HeldTemplate } from "../../policy/held-template.ts";
 import { hostText, USUAL_PORTS, type Host } from "../../policy/hosts/host-rule.ts";
 import { waitFor } from "../request.ts";
 import type { ApprovalTemplate } from "../scope.ts";
@@ -76,7 +77,7 @@ type AskingServices = {
   readonly sql: Sql;
   readonly log: EventLog;
   readonly clock: Clock;
-  readonly templates: ReadonlyMap<string, Pick<ApprovalTemplate, "approvalQuorum" | "approvalExpiresMs">>;
+  readonly heldTemplate: HeldTemplate<Pick<ApprovalTemplate, "approvalQuorum" | "approvalExpiresMs">>;
 };
 
 /**
@@ -116,7 +117,7 @@ export async function askInBackground(services: AskingServices, program: Program
 }
 
 async function tryToAsk(
-  { sql, log, clock, templates }: AskingServices,
+  { sql, log, clock, heldTemplate }: AskingServices,
   { agent, callId }: ProgramOfCall,
   host: Host,
 ): Promise<AskedInBackground | "somebody was faster"> {
@@ -125,8 +126,8 @@ async function tryToAsk(
   if (asked.running.length === 0) return "left out";
   if (asked.hasAsked) return "asked before";
   if (asked.hosts >= MOST_HOSTS) return "left out";
-  const template = templates.get(agent.templateId);
-  if (template === undefined) return "left out";
+  const template = await heldTemplate(agent);
+  if ("missing" in template) return "left out";
   const at = clock.now();
   const part = { agentId: agent.id, createdBy: agent.createdBy };
   if (asked.open !== null) {

@@ -27,7 +27,7 @@ export async function decidedHost(
   services: ApprovalServices,
   made: HostDecided,
 ): Promise<Result<DecisionCommit, CommandRefusal>> {
-  const denied = made.request.decision === "ALLOW" ? denial(services, made.approval) : null;
+  const denied = made.request.decision === "ALLOW" ? await denial(services, made.approval) : null;
   if (denied !== null)
     return refused({
       code: "DENIED_BY_POLICY",
@@ -42,9 +42,10 @@ export async function decidedHost(
   return accepted({ change: { ...change, ...told, ...(keepRule === null ? {} : { keepRule }) }, events });
 }
 
-function denial(services: ApprovalServices, { templateId, permission, host, port }: FoundHost): string | null {
-  const template = services.templates.get(templateId);
-  if (template === undefined) return null;
+async function denial(services: ApprovalServices, approval: FoundHost): Promise<string | null> {
+  const { permission, host, port } = approval;
+  const template = await services.heldTemplate(approval);
+  if ("missing" in template) return null;
   const permissions = agentPermissions(template, permission, services);
   const { verdict, reason } = judgeConnection({ ...permissions, listedHosts: [], storedHosts: [] }, host, port);
   return verdict === "deny" ? reason : null;

@@ -1,8 +1,9 @@
-import { agentPermissions, type PolicyWorld } from "../../policy/agent-policy.ts";
+import { agentPermissions } from "../../policy/agent-policy.ts";
+import type { PolicyTemplate, VersionedAgent } from "../../policy/held-template.ts";
+import type { Vocabulary } from "../../policy/permission-source.ts";
 import { type HostRule, byHost, hostText, readHost, type Host } from "../../policy/hosts/host-rule.ts";
 import type { RememberedHostRules } from "../../policy/hosts/remembered-host-rules.ts";
 import { judgeConnection } from "../../policy/judge.ts";
-import type { Permission } from "../../policy/permission.ts";
 import type { CallingAgent } from "../call.ts";
 
 export type RefusedHosts = {
@@ -17,11 +18,11 @@ export const NO_HOSTS: RefusedHosts = { asked: [], allowedSince: [], leftOut: 0 
 export const MOST_HOSTS = 20;
 const MOST_COUNTED = 1_000;
 
-export type HostServices = PolicyWorld & {
+export type HostServices = Vocabulary & {
   readonly hostRules: RememberedHostRules;
   readonly listedHosts: readonly HostRule[] | null;
 };
-type HostTemplate = { readonly id: string; readonly permission: Permission };
+type HostTemplate = Omit<PolicyTemplate, "box"> & { readonly id: string };
 type ReachingAgent = Pick<CallingAgent, "id" | "tenant" | "permission">;
 
 /** Decides which hosts an agent may reach, by its permission and the stored rules, at most a second old (invariant 14). */
@@ -85,7 +86,7 @@ export class CallHosts {
 }
 
 export type ProgramOfCall = {
-  readonly agent: Pick<CallingAgent, "id" | "tenant" | "createdBy"> & { readonly templateId: string };
+  readonly agent: VersionedAgent & Pick<CallingAgent, "id" | "createdBy">;
   readonly callId: string;
 };
 

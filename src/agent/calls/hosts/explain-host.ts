@@ -2,7 +2,7 @@ import { isJsonObject, type Json } from "../../../lib/json.ts";
 import { accepted, refused, type Result } from "../../../lib/result.ts";
 import { agentPermissions } from "../../policy/agent-policy.ts";
 import { judgeConnection } from "../../policy/judge.ts";
-import type { Permission } from "../../policy/permission.ts";
+import type { PolicyTemplate } from "../../policy/held-template.ts";
 import type { CallingAgent } from "../call.ts";
 import type { HostServices } from "./call-hosts.ts";
 import type { CallExplanation } from "../judge.ts";
@@ -13,7 +13,7 @@ export type ConnectionProblem = { readonly field: string; readonly message: stri
 export async function explainHost(
   services: HostServices,
   agent: Pick<CallingAgent, "id" | "tenant" | "permission"> & {
-    readonly template: { readonly id: string; readonly permission: Permission };
+    readonly template: Omit<PolicyTemplate, "box"> & { readonly id: string };
   },
   input: Json,
 ): Promise<Result<CallExplanation, ConnectionProblem>> {

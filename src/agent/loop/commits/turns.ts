@@ -1,6 +1,8 @@
-import { CALL_WAITS, type DoneReason, type WaitKind } from "../../../db/commit/change.ts";
+import { CALL_WAITS, type DoneReason, type TemplateVersion, type WaitKind } from "../../../db/commit/change.ts";
 import type { Breakpoint } from "../../../db/generated/enums.ts";
 import type { AgentEventBody } from "../../../events/event.ts";
+import type { TemplateVersionSnapshot } from "../../../events/snapshots.ts";
+import type { JsonObject } from "../../../lib/json.ts";
 import { storable } from "../../../lib/text.ts";
 import { closedEvent } from "../../approvals/request.ts";
 import { sealCall, isFinal, type CallView } from "../../calls/call.ts";
@@ -34,7 +36,7 @@ import { stepAbortedIfOpen, type Aborted } from "./steps.ts";
  * are in the transcript already. The note of an interrupt that came too late for its turn precedes them. `template` is the
  * present one; null if it is not configured.
  */
-export function turnStarted(view: AgentView, template: PresentVersion | null, at: Date): Commit {
+export function turnStarted(view: AgentView, template: TurnVersion | null, at: Date): Commit {
   const turn = view.turn + 1;
   const messages = lateNote(view, at);
   const joins = joinWaiting(view, turn, view.transcriptLength + messages.length);
@@ -69,22 +71,26 @@ export function turnStarted(view: AgentView, template: PresentVersion | null, at
   };
 }
 
-/** The data of a template, as an agent's turn begins with it. */
-export type PresentVersion = { readonly digest: string; readonly version: string | null };
+/** The version of a template with which a turn begins. */
+export type TurnVersion = { readonly digest: string; readonly version: string | null; readonly data: JsonObject };
 
 /** The turn begins with another version of the template than the last one; null if it does not. */
-function versionTaken({ templateVersion: from }: AgentView, { digest, version }: PresentVersion, turn: number): Commit | null {
+function versionTaken(
+  { tenant, templateVersion: from }: AgentView,
+  { digest, version, data }: TurnVersion,
+  turn: number,
+): Commit | null {
   if (from?.digest === digest) return null;
   const to = { digest, version: version === null ? null : storable(version) };
   const templateVersion = { ...to, sinceTurn: turn };
   return {
-    change: { templateVersion },
+    change: { templateVersion, versionData: { tenant, digest, data } },
     events: from === null ? [] : [{ kind: "TEMPLATE_CHANGED", from: shown(from), to }],
     after: (view) => ({ ...view, templateVersion }),
   };
 }
 
-function shown({ digest, version }: PresentVersion): PresentVersion {
+function shown({ digest, version }: TemplateVersion): TemplateVersionSnapshot {
   return { digest, version };
 }
 

@@ -12,7 +12,6 @@ import { commandJudge, projectFolder, shell } from "../../../support/command-lin
 const VOCABULARY = {
   tools: new Map([...BUILTIN_TOOLS, shell].map((tool) => [tool.name, tool])),
   modes: new Map(),
-  treeTemplate: () => undefined,
 };
 const ruleOf = (pattern: string): string => `shell(command:${JSON.stringify(pattern)})`;
 
@@ -56,7 +55,8 @@ describe("a rule of more than the words of one command", () => {
     const sql = { query: () => Promise.resolve([{ rules, ofTenant: 2, ofAgent: 0 }]) } as unknown as Sql;
     const stored = await storedRules(sql, VOCABULARY.tools, { tenant: "acme", templateId: "assistant", id: null });
     expect(stored.rules.map(({ id }) => id)).toEqual(["1"]);
-    const template = readPermission({ mode: "auto" }, "test", VOCABULARY);
+    const { permission } = readPermission({ mode: "auto" }, "test", VOCABULARY);
+    const template = { permission, presentPermission: null, above: [] };
     const own = { scope: "TIGHTEN", source: { deny: [ruleOf("ls; make *")] } } as const;
     expect(agentPermissions(template, own, VOCABULARY).bounds).toMatchObject([{ mode: { kind: "builtin", name: "deny" } }]);
   });

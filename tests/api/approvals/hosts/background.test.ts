@@ -20,12 +20,14 @@ import { ofType, type TestClient } from "../../../support/client.ts";
 import { askHosts, openHosts, reachingOffice, resultsOf } from "../../../support/hosts.ts";
 import { approvalOf } from "../../../support/office.ts";
 
+const PLAIN = { templateVersion: null, permission: null } as const;
+
 /** An agent with a call that has ended, and a program of the call's that goes on: a background shell. */
 async function withProgram({ services, database: { sql } }: TestApp, client: TestClient) {
   const { id } = await client.createAgent();
   await client.turn(id, "reach 10.0.0.1:80");
   const [call] = (await client.agent(id)).toolCalls.nodes;
-  const agent = { id: rowId("Agent", id), tenant: "acme", createdBy: "anna", templateId: "assistant", permission: null };
+  const agent = { id: rowId("Agent", id), tenant: "acme", createdBy: "anna", templateId: "assistant", ...PLAIN };
   const program = { agent, callId: call?.callId ?? "" };
   const acme = services.of("acme");
   const template = acme.templates.get("assistant");
@@ -318,7 +320,7 @@ async function withSecond({ services, database: { sql } }: TestApp, client: Test
   await client.turn(id, "reach 10.0.0.1:80");
   const calls = (await client.agent(id)).toolCalls.nodes;
   const callId = calls.at(-1)?.callId ?? "";
-  const agent = { id: rowId("Agent", id), tenant: "acme", createdBy: "anna", templateId: "assistant" };
+  const agent = { id: rowId("Agent", id), tenant: "acme", createdBy: "anna", templateId: "assistant", ...PLAIN };
   const shell = await shellRow(sql, { tenant: "acme", agentId: agent.id, createdBy: "anna", callId }, services.serverId);
   return { shell, asks: () => askInBackground(services.of("acme"), { agent, callId }, { host: "a.example", port: 443 }) };
 }

@@ -1,0 +1,71 @@
+import { expect, it, onTestFinished } from "vitest";
+import { NO_SKEW, type ClockSkew } from "../../src/db/database-clock.ts";
+import { VersionsSweep } from "../../src/sweeps/template-versions.ts";
+import { startTestApp } from "../support/app.ts";
+import { connect } from "../support/client.ts";
+import { silentLogger } from "../support/silent-logger.ts";
+import { place } from "../support/template-versions.ts";
+
+const READ = {
+  name: "versions",
+  text: "SELECT tenant, data ->> 'systemPrompt' AS prompt FROM template_version ORDER BY taken_at, prompt",
+};
+const AGE = { name: "age", text: "UPDATE template_version SET taken_at = taken_at - interval '2 days'" };
+type Stored = { readonly tenant: string; readonly prompt: string };
+
+it("the data of a version is stored once a tenant, and removed a day after no agent has it; nowhere where the clock is wrong", async () => {
+  const { start } = await place();
+  const first = await start({ systemPrompt: "First." });
+  const { client } = first;
+  const [one, other] = [await client.createAgent(), await client.createAgent()];
+  await client.turn(one.id, "go");
+  await client.turn(other.id, "go");
+  const forgotten = await client.createAgent();
+  await first.app.close();
+
+  const second = await start({ systemPrompt: "Second." });
+  const { sql } = second.app.database;
+  const prompts = async () => (await sql.query<Stored, []>(READ, [])).map(({ tenant, prompt }) => `${tenant}: ${prompt}`);
+  const state: { skew: ClockSkew } = { skew: NO_SKEW };
+  const sweep = new VersionsSweep({ sql, logger: silentLogger, clockSkew: () => state.skew });
+  onTestFinished(() => sweep.close());
+  const now = second.client;
+  await now.turn(one.id, "go on");
+  await now.turn(forgotten.id, "go");
+  expect(await prompts()).toEqual(["local: First.", "local: Second."]);
+  await sql.query(AGE, []);
+  expect(await sweep.tidy()).toBe(0);
+  await now.turn(other.id, "go on");
+  state.skew = { ms: 6_000, isLarge: true };
+  expect(await sweep.tidy()).toBe(0);
+  state.skew = NO_SKEW;
+  expect(await sweep.tidy()).toBe(1);
+  expect(await prompts()).toEqual(["local: Second."]);
+});
+
+it("a version that is taken again while it is removed stays", async () => {
+  const { database, ...app } = await startTestApp();
+  const { sql } = database;
+  const client = connect(app.url);
+  const { id } = await client.createAgent();
+  await client.turn(id, "go");
+  await sql.query(AGE, []);
+  const other = await client.createAgent();
+  // No agent has it any more, until the next turn takes it again.
+  await sql.query({ name: "let_go", text: "UPDATE agent SET template_version = NULL" }, []);
+  await client.turn(other.id, "go");
+  await sql.query({ name: "let_go", text: "UPDATE agent SET template_version = NULL" }, []);
+  const sweep = new VersionsSweep({ sql, logger: silentLogger, clockSkew: () => NO_SKEW });
+  onTestFinished(() => sweep.close());
+  expect(await sweep.tidy()).toBe(0);
+});
+
+it("many old versions go in several statements", async () => {
+  const { database } = await startTestApp();
+  const text = `INSERT INTO template_version (tenant, digest, data, taken_at)
+    SELECT 't' || i % 3, i::text, '{}', now() - interval '2 days' FROM generate_series(1, 2500) i`;
+  await database.sql.query({ name: "fill", text }, []);
+  const sweep = new VersionsSweep({ sql: database.sql, logger: silentLogger, clockSkew: () => NO_SKEW });
+  onTestFinished(() => sweep.close());
+  expect(await sweep.tidy()).toBe(2_500);
+});
