@@ -91,6 +91,6 @@ describe("the name, description, version and metadata of a template", () => {
   });
 });
 
-it.each([null, [], {}, 1, "always", "x".repeat(100_000)])("watchFiles is not %#", async (watchFiles) => {
+it.each([null, [], {}, 1, "sometimes", "x".repeat(100_000)])("watchFiles is not %#", async (watchFiles) => {
   await expect(settingsWith({ watchFiles })).rejects.toThrow(/templates\.t\.watchFiles must be/);
 });

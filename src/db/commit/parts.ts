@@ -87,6 +87,7 @@ export const OWNER_PARTS: { readonly [Name in keyof OwnerValues]: OwnerPart<Owne
   manual: { ...json("rows"), join: last, isComposed: never },
   agentManual: { ...json("rows"), join: last, isComposed: never },
   templateVersion: { ...json("none"), join: last, isComposed: never },
+  watch: { sql: "boolean", keys: "none", join: last, isComposed: never },
   schedulesMoved: { ...json("set in each"), join: lists, isComposed: none },
 };
 
@@ -107,6 +108,7 @@ export const OUTSIDE_PARTS: { readonly [Name in Exclude<PartsOf<OutsideChange>, 
   shellEnd: json("rows"),
   childAwaited: json("none"),
   childSettled: json("none"),
+  filesFound: json("none"),
   schedulesMade: json("rows"),
   mostSchedules: { sql: "int", keys: "none" },
   scheduleEnded: json("none"),

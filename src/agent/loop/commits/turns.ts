@@ -1,6 +1,7 @@
 import { CALL_WAITS, type DoneReason, type WaitKind } from "../../../db/commit/change.ts";
 import type { Breakpoint } from "../../../db/generated/enums.ts";
 import type { AgentEventBody } from "../../../events/event.ts";
+import type { TemplateVersionSnapshot } from "../../../events/snapshots.ts";
 import { storable } from "../../../lib/text.ts";
 import { closedEvent } from "../../approvals/request.ts";
 import { sealCall, isFinal, type CallView } from "../../calls/call.ts";
@@ -43,12 +44,14 @@ export function turnStarted(view: AgentView, template: PresentVersion | null, at
   const transcript = transcriptColumns(view.transcriptLength + messages.length + joins.length);
   const told = messages.length === 0 ? null : view.interruptNote;
   const taken = template === null ? null : versionTaken(view, template, turn);
+  const isWatched = view.isWatched || template?.watchFiles === "always";
   return {
     change: {
       agent: { ...patch, turn, ...transcript },
       messages,
       joins,
       ...(told === null ? {} : { toldNote: told }),
+      ...(isWatched ? { watch: true } : {}),
       ...taken?.change,
     },
     events: [...(taken?.events ?? []), ...events],
@@ -57,6 +60,7 @@ export function turnStarted(view: AgentView, template: PresentVersion | null, at
       (now) => ({
         ...now,
         turn,
+        isWatched,
         turnMessageIds: retried,
         retryTurn: null,
         stepsInTurn: 0,
@@ -70,7 +74,11 @@ export function turnStarted(view: AgentView, template: PresentVersion | null, at
 }
 
 /** The data of a template, as an agent's turn begins with it. */
-export type PresentVersion = { readonly digest: string; readonly version: string | null };
+export type PresentVersion = {
+  readonly digest: string;
+  readonly version: string | null;
+  readonly watchFiles: "atWork" | "always" | "never";
+};
 
 /** The turn begins with another version of the template than the last one; null if it does not. */
 function versionTaken({ templateVersion: from }: AgentView, { digest, version }: PresentVersion, turn: number): Commit | null {
@@ -84,7 +92,7 @@ function versionTaken({ templateVersion: from }: AgentView, { digest, version }:
   };
 }
 
-function shown({ digest, version }: PresentVersion): PresentVersion {
+function shown({ digest, version }: Pick<PresentVersion, "digest" | "version">): TemplateVersionSnapshot {
   return { digest, version };
 }
 
@@ -114,6 +122,7 @@ export function turnEnded(
     change: {
       ...calm.change,
       ...(view.parentId === null ? {} : { returns: true }),
+      ...(view.isWatched ? { watch: true } : {}),
       messages,
       agent: {
         ...patch,
