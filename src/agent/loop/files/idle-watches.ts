@@ -196,7 +196,12 @@ class IdleWatch {
       tenant,
       { agentId: id, createdBy, events: changedEvents(changes).map((body) => ({ at, body })) },
       {
-        filesFound: changeRows(changes).map(({ path, callId, change }) => ({ path, callId, change, before: before.get(path) ?? null })),
+        filesFound: changeRows(changes).map(({ path, callId, change }) => ({
+          path,
+          callId,
+          change,
+          before: before.get(path) ?? null,
+        })),
         notices: fileNotices({ id, tenant }, changes, at),
       },
     );
