@@ -239,7 +239,7 @@ export function startSweeps(
   services: ServerServices,
   { retention, retentionSweepMs, consumers, box, wake }: SweepSettings,
 ): { close(): Promise<void> } {
-  const idleWatches = new IdleWatches(services);
+  const idleWatches = new IdleWatches({ ...services, wake });
   const sweeps = [
     new DueSleeper(services, async (wait) => {
       const { agentId, tenant } = wait;

@@ -2,8 +2,15 @@ import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { expect, it } from "vitest";
-import { ArchiveAgentDocument, UnarchiveAgentDocument } from "../generated/documents.ts";
+import { describe, expect, it } from "vitest";
+import {
+  ArchiveAgentDocument,
+  CreateScheduleDocument,
+  DeleteScheduleDocument,
+  PauseScheduleDocument,
+  ResumeScheduleDocument,
+  UnarchiveAgentDocument,
+} from "../generated/documents.ts";
 import { startTestApp, type TestApp, type TestAppOptions } from "../support/app.ts";
 import { connect, ofType, type TestClient } from "../support/client.ts";
 import { testDatabaseUrl } from "../support/database.ts";
@@ -112,4 +119,94 @@ it("a template that watches no more ends the watch, and a listener may begin a t
   const later = await startTestApp({ database, model: reads("a.txt"), template: { ...TEMPLATE, watchFiles: "atWork" } });
   const waits = () => later.database.sql.query({ name: "", text: "SELECT id FROM wait" }, []);
   await expect.poll(waits, { timeout: 5_000 }).toEqual([]);
+});
+
+describe("a schedule of files", () => {
+  const create = async (client: TestClient, agentId: string, files: string) =>
+    (await client.get(CreateScheduleDocument, { input: { agentId, text: "Check them.", trigger: { files } } })).createSchedule;
+
+  /** The waits of watches that a server keeps. */
+  const kept = async ({ database }: TestApp) =>
+    (
+      await database.sql.query<{ kept: boolean }, []>(
+        { name: "", text: "SELECT due > policy_time() + interval '10 s' AS kept FROM wait WHERE kind = 'WATCH'" },
+        [],
+      )
+    ).map((row) => row.kept);
+
+  it("begins a turn of an idle agent when a file that its pattern matches changes, once for several, and once a minute", async () => {
+    const model = playedModel(() => says("Checked."));
+    const app = await startTestApp({ model });
+    const client = connect(app.url);
+    const agent = await client.createAgent();
+    await elsewhere(app.workspace, "mkdir -p src/deep node_modules && echo one > src/a.ts");
+    const { schedule, userErrors } = await create(client, agent.id, "src/**/*.ts");
+    expect(userErrors).toEqual([]);
+    expect(schedule).toMatchObject({ trigger: "FILES", spec: "files src/**/*.ts", nextAt: null, nextStep: null });
+    await expect.poll(() => kept(app), { timeout: 5_000 }).toEqual([true]);
+    await client.until(agent.id, "SCHEDULE_CHANGED");
+    await elsewhere(app.workspace, "echo two > src/b.md; echo two > node_modules/c.ts");
+    await expect
+      .poll(
+        async () => {
+          await elsewhere(app.workspace, "date +%N > src/a.ts; date +%N > src/deep/d.ts");
+          return ofType(await client.events(agent.id), "SchedulerTriggered").length;
+        },
+        { timeout: 5_000, interval: 500 },
+      )
+      .toBe(1);
+    const events = await client.until(agent.id, "DONE");
+    expect(ofType(events, "SchedulerTriggered")).toMatchObject([
+      { trigger: "FILES", spec: "files src/**/*.ts", dueAt: null, missed: 0 },
+    ]);
+    const [sent] = ofType(events, "ReminderSent");
+    expect(sent).toMatchObject({ category: "FILE", startsTurn: true, sentBy: { actorId: "local" } });
+    expect(sent?.content).toMatch(/^Check them\.\n\n\[Changed files: src\/(a|deep\/d)\.ts(, src\/deep\/d\.ts)?\]$/);
+
+    // The next change is within the minute: it waits.
+    await expect.poll(() => kept(app), { timeout: 5_000 }).toEqual([true]);
+    await expect.poll(async () => (await client.agent(agent.id)).state).toBe("READY");
+    await elsewhere(app.workspace, "echo four > src/a.ts");
+    await client.turn(agent.id, "go on");
+    expect(ofType(await client.events(agent.id), "SchedulerTriggered")).toHaveLength(1);
+    expect(model.calls).toHaveLength(2);
+  });
+
+  it("is watched no more when it is paused, and again when it is resumed", async () => {
+    const app = await startTestApp({ model: playedModel(() => says("Checked.")) });
+    const client = connect(app.url);
+    const agent = await client.createAgent();
+    const { schedule } = await create(client, agent.id, "*.txt");
+    const input = { scheduleId: schedule?.id ?? "" };
+    await expect.poll(() => kept(app), { timeout: 5_000 }).toEqual([true]);
+    await client.get(PauseScheduleDocument, { input });
+    await expect.poll(() => kept(app), { timeout: 5_000 }).toEqual([]);
+    expect((await client.get(ResumeScheduleDocument, { input })).resumeSchedule.userErrors).toEqual([]);
+    await expect.poll(() => kept(app), { timeout: 5_000 }).toEqual([true]);
+    await client.get(DeleteScheduleDocument, { input });
+    await expect.poll(() => kept(app), { timeout: 5_000 }).toEqual([]);
+  });
+
+  it("triggers once if two servers have the folder", async () => {
+    const database = { kind: "postgres", url: await testDatabaseUrl(), connections: 6 } as const;
+    const model = playedModel(() => says("Checked."));
+    const one = await startTestApp({ database, model });
+    await startTestApp({ database, model, config: { workspaceRoots: [one.workspace], defaultWorkspace: one.workspace } });
+    const client = connect(one.url);
+    const agent = await client.createAgent({ workspace: one.workspace });
+    await create(client, agent.id, "*.txt");
+    await expect.poll(() => kept(one), { timeout: 5_000 }).toEqual([true]);
+    const count = async () => ofType(await client.events(agent.id), "SchedulerTriggered").length;
+    await expect
+      .poll(
+        async () => {
+          await elsewhere(one.workspace, "date +%N > a.txt");
+          return count();
+        },
+        { timeout: 5_000, interval: 500 },
+      )
+      .toBe(1);
+    await client.until(agent.id, "DONE");
+    expect(await count()).toBe(1);
+  });
 });

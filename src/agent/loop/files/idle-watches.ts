@@ -3,9 +3,12 @@ import type { Statement } from "../../../db/sql.ts";
 import { withCause } from "../../../lib/text.ts";
 import type { DueWait } from "../../waits/due.ts";
 import { checkFiles } from "../../workspace/changes/file-check.ts";
+import type { WatchedPlaces } from "../../workspace/changes/glob-watch.ts";
 import type { FileWatch } from "../../workspace/changes/file-watches.ts";
 import { readNewestFiles } from "../../workspace/known-files.ts";
 import { changedEvents, changeRows, fileNotices } from "../commits/files-changed.ts";
+import type { AgentOfTenant } from "../lease.ts";
+import { FILE_SCHEDULES, FileTriggers, type FileSchedule } from "./file-triggers.ts";
 import type { ServerServices, TenantServices } from "../scope.ts";
 
 /** The time for which a server keeps a watch, and the pause between two renewals, in ms. */
@@ -24,11 +27,12 @@ type Idle = {
   readonly templateId: string;
   readonly workspace: string;
   readonly isIdle: boolean;
+  readonly schedules: readonly FileSchedule[];
 };
 
 const READ: Statement<Idle, [agentId: string]> = {
   name: "read_idle_agent",
-  text: `SELECT created_by AS "createdBy", template_id AS "templateId", workspace, state = 'READY' AND archived_at IS NULL AS "isIdle" FROM agent WHERE id = $1`,
+  text: `SELECT created_by AS "createdBy", template_id AS "templateId", workspace, state = 'READY' AND archived_at IS NULL AS "isIdle", ${FILE_SCHEDULES} AS schedules FROM agent a WHERE id = $1`,
 };
 /** Keeps watches whose `due` is still this server's. */
 const KEEP: Statement<{ id: string; due: string }, [ids: readonly string[], dues: readonly string[], ms: number]> = {
@@ -47,23 +51,26 @@ const END: Statement<object, [id: string, due: string]> = {
 
 type WatchServices = Pick<ServerServices, "sql" | "log" | "clock" | "logger" | "fileWatches" | "folders"> & {
   readonly of: (tenant: string) => Pick<TenantServices, "templates">;
+  readonly wake: (agent: AgentOfTenant) => Promise<void>;
 };
 
+type OwnServices = WatchServices & { readonly watchedPlaces: WatchedPlaces };
+
 /**
- * The idle agents whose files this server watches (`watchFiles: "always"`). The wait of the kind WATCH is the lease. It is
+ * The idle agents whose files this server watches: for `watchFiles: "always"`, and for schedules of files. The wait of the kind WATCH is the lease. It is
  * due when an agent's turn ends; one server claims it, and moves its `due` on as long as it watches. The beginning of a
  * turn, or another server's claim, changes `due`: then the watch ends with its next renewal. Until then a change that it
  * finds is refused, since the agent is held, or known already.
  */
 export class IdleWatches {
-  readonly #services: WatchServices;
+  readonly #services: OwnServices;
   readonly #watches = new Map<string, IdleWatch>();
   readonly #renewing: NodeJS.Timeout;
   #turn: Promise<void> = Promise.resolve();
   #isClosed = false;
 
   constructor(services: WatchServices) {
-    this.#services = services;
+    this.#services = { ...services, watchedPlaces: { taken: 0 } };
     this.#renewing = setInterval(() => (this.#turn = this.#turn.then(() => this.#renew())), RENEW_MS).unref();
   }
 
@@ -74,16 +81,20 @@ export class IdleWatches {
     const [agent] = agentId === null ? [] : await sql.query(READ, [agentId]);
     if (agent === undefined || agentId === null) return;
     const template = this.#services.of(tenant).templates.get(agent.templateId);
-    if (template?.watchFiles !== "always") return void (await sql.query(END, [id, due]));
+    const isWanted = template?.watchFiles === "always";
+    if (!isWanted && agent.schedules.length === 0) return void (await sql.query(END, [id, due]));
     if (!agent.isIdle) return void (await sql.query(REST, [id, due]));
-    const files = (await folders.answers(agent.workspace)) ? await readNewestFiles(sql, agentId) : [];
+    const files = isWanted && (await folders.answers(agent.workspace)) ? await readNewestFiles(sql, agentId) : [];
     const isHere = this.#watches.size < MOST_AGENTS && !this.#isClosed && (await isFolder(this.#services, agent.workspace));
     const [kept] = await sql.query(KEEP, [[id], [due], isHere ? LEASE_MS : ELSEWHERE_MS]);
     if (!isHere || kept === undefined) return;
     const { createdBy, workspace } = agent;
     const watch = new IdleWatch(this.#services, { id: agentId, tenant, createdBy, workspace }, kept.due);
     this.#watches.set(id, watch);
-    watch.begin(files.map(({ path }) => path));
+    watch.begin(
+      files.map(({ path }) => path),
+      agent.schedules,
+    );
   }
 
   /** Ends all watches. Other servers take them over. */
@@ -135,21 +146,24 @@ type WatchedAgent = { readonly id: string; readonly tenant: string; readonly cre
 class IdleWatch {
   /** The time of its wait, which this server has set. */
   due: string;
-  readonly #services: WatchServices;
+  readonly #services: OwnServices;
   readonly #agent: WatchedAgent;
   readonly #hinted = new Set<string>();
   #watch: FileWatch | null = null;
+  #triggers: FileTriggers | null = null;
   #settling: NodeJS.Timeout | null = null;
   #turn: Promise<void> = Promise.resolve();
   #isClosed = false;
 
-  constructor(services: WatchServices, agent: WatchedAgent, due: string) {
+  constructor(services: OwnServices, agent: WatchedAgent, due: string) {
     this.#services = services;
     this.#agent = agent;
     this.due = due;
   }
 
-  begin(names: readonly string[]): void {
+  begin(names: readonly string[], schedules: readonly FileSchedule[]): void {
+    if (schedules.length > 0)
+      this.#triggers = new FileTriggers(this.#services, { ...this.#agent, due: () => this.due }, schedules);
     this.#watch = this.#services.fileWatches.open(this.#agent.workspace, (name) => this.#hint(name, SETTLED_MS));
     for (const name of this.#watch.add(names)) this.#hint(name, SETTLED_MS);
   }
@@ -158,6 +172,7 @@ class IdleWatch {
     this.#isClosed = true;
     if (this.#settling !== null) clearTimeout(this.#settling);
     this.#watch?.close();
+    await this.#triggers?.close();
     await this.#turn;
   }
 
