@@ -107,7 +107,7 @@ DECLARE
 BEGIN
   SELECT * INTO v_change FROM json_to_record(p_change) AS c(
     "idempotencyKey" json, "createAgent" json, "treeLimit" json, fork json, "expectSignal" int, "queueLimit" json, agent json, wake boolean, interrupt json, retry json, cancel json, rename json, archive json, withdraw json, received json, images json, joins json, messages json,
-    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "keepRule" json, "toolCalls" json, transitions json, approvals json, waits json, "expectAsking" json, notices json, "noticesDropped" json, "noticesTold" json, manual json, "agentManual" json, "templateVersion" json, "versionData" json, todos json, "todosBy" text, "knownFiles" json, "fileChanges" json, "interruptEnd" json, "toldNote" text, "shellStart" json, "shellEnd" json, returns boolean, "childAwaited" json, "childSettled" json, "schedulesMade" json, "mostSchedules" int, "schedulesMoved" json, "scheduleEnded" json);
+    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "keepRule" json, "toolCalls" json, transitions json, approvals json, waits json, "expectAsking" json, notices json, "noticesDropped" json, "noticesTold" json, manual json, "agentManual" json, "templateVersion" json, "versionData" json, todos json, "todosBy" text, "knownFiles" json, "fileChanges" json, "interruptEnd" json, "toldNote" text, "shellStart" json, "shellEnd" json, returns boolean, "childAwaited" json, "childSettled" json, watch boolean, "filesFound" json, "schedulesMade" json, "mostSchedules" int, "schedulesMoved" json, "scheduleEnded" json);
 
   IF v_change."createAgent" IS NULL THEN
     -- A row that others hold for long keeps a connection for a moment only: the caller tries again without one.
@@ -302,6 +302,7 @@ BEGIN
     UPDATE schedule SET counts_after = policy_time() WHERE agent_id = p_agent AND v_change.archive ->> 'at' IS NULL;
     UPDATE wait w SET due = CASE WHEN v_change.archive ->> 'at' IS NULL AND s.paused_at IS NULL THEN policy_time() END
     FROM schedule s WHERE s.agent_id = p_agent AND w.ref = s.id AND w.kind = 'SCHEDULE';
+    UPDATE wait SET due = CASE WHEN v_change.archive ->> 'at' IS NULL AND v_agent.state = 'READY' THEN policy_time() END WHERE id = 'watch:' || p_agent;
   END IF;
 
   IF v_change.received IS NOT NULL AND v_agent.archived_at IS NOT NULL THEN
@@ -499,6 +500,22 @@ BEGIN
       RAISE EXCEPTION 'schedule % was changed by another', v_change."scheduleEnded" ->> 'id' USING ERRCODE = 'TP002';
     END IF;
     DELETE FROM wait WHERE ref = v_change."scheduleEnded" ->> 'id' AND kind = 'SCHEDULE';
+  END IF;
+
+  IF v_change.watch THEN
+    INSERT INTO wait AS w (id, tenant, agent_id, kind, ref, due)
+    SELECT 'watch:' || a.id, a.tenant, a.id, 'WATCH', a.id, CASE WHEN a.state = 'READY' AND a.archived_at IS NULL THEN policy_time() END FROM agent a WHERE a.id = p_agent
+    ON CONFLICT (id) DO UPDATE SET due = EXCLUDED.due;
+  END IF;
+
+  IF v_change."filesFound" IS NOT NULL THEN
+    UPDATE known_file k SET change = f.change
+    FROM json_to_recordset(v_change."filesFound") AS f(path text, "callId" text, "before" text, change text)
+    WHERE k.agent_id = p_agent AND k.path = f.path AND k.call_id = f."callId" AND k.change IS NOT DISTINCT FROM f."before" AND v_agent.lease_owner IS NULL;
+    GET DIAGNOSTICS v_written = ROW_COUNT;
+    IF v_written <> json_array_length(v_change."filesFound") THEN
+      RAISE EXCEPTION 'files of agent % are looked at by another', p_agent USING ERRCODE = 'TP002';
+    END IF;
   END IF;
 
   -- The notice of an answer names the programs that asked: one that has joined since the caller looked is named, too.

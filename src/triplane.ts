@@ -30,5 +30,6 @@ export type { PermissionSource } from "./agent/policy/permission-source.ts";
 export { PathRefused } from "./agent/workspace/workspace.ts";
 export { sandboxAvailable } from "./agent/workspace/sandbox/available.ts";
 export type { Workspace } from "./agent/workspace/workspace.ts";
+export type { Acted, ListenerInterrupt, ListenerMessage, ListenerReminder } from "./deliveries/listener-actions.ts";
 export type { ListenedEvent, Listener, ListenerActions, Listeners } from "./deliveries/listeners.ts";
 export { ToolDefinitionError } from "./agent/tools/input-schema.ts";

@@ -15,6 +15,7 @@ import { readHostRule } from "../agent/approvals/allow-rules/always-allow-host.t
 import { hostRuleAllows, isHostRule } from "../agent/policy/hosts/host-rule.ts";
 import { ruleMatches } from "../agent/policy/rule.ts";
 import { parseRule } from "../agent/policy/parse-rule.ts";
+import { agentActions, type AgentActions } from "./listener-actions.ts";
 import { hookAnswer } from "../agent/tools/tool-hooks.ts";
 import { ownCodeOf, runOwnCode } from "../agent/tools/own-code.ts";
 import type { AgentOfTenant } from "../agent/loop/lease.ts";
@@ -38,7 +39,7 @@ export type ListenerDecision = {
   readonly note?: string;
 };
 
-export type ListenerActions = {
+export type ListenerActions = AgentActions & {
   /** Returns `{ ok: true }`, or `{ ok: false, refusal: { code, field, message } }`. */
   decide(decision: ListenerDecision): Promise<Result<Decided, CommandRefusal>>;
   /**
@@ -79,6 +80,7 @@ export function listenerConsumers(
       const actions: ListenerActions = {
         decide: async (decision) => decide(services.of(event.tenant), wake, event.tenant, decision),
         matches: async (approvalId, rule) => matches(services.of(event.tenant), approvalId, rule),
+        ...agentActions(services.of(event.tenant), wake, { ...event, kind }),
       };
       const { agentId: id, tenant, createdBy } = event;
       const agent = id === null || createdBy === null ? null : { id, tenant, createdBy };

@@ -245,6 +245,7 @@ export class EventLog {
       change.waits?.some(({ due }) => due !== null) ||
       ("returns" in change && change.returns) ||
       "schedulesMoved" in change ||
+      "watch" in change ||
       ("archive" in change && change.archive.at === null) ||
       ("transitions" in change && change.transitions?.some(({ from }) => from === "WAITING"));
     if (isDue ?? false) this.#dueListeners.forEach((listener) => listener());

@@ -11,8 +11,8 @@ export type ReminderCategory = (typeof REMINDER_CATEGORIES)[number];
 export const REMINDER_PRIORITIES = ["LOW", "MEDIUM", "HIGH"] as const;
 export type ReminderPriority = (typeof REMINDER_PRIORITIES)[number];
 
-/** The triggers of schedules: steps of the agent, a time, an interval, or times of a wall clock. */
-export const TRIGGER_KINDS = ["STEPS", "TIME", "INTERVAL", "CRON"] as const;
+/** The triggers of schedules: steps of the agent, a time, an interval, times of a wall clock, or changed files. */
+export const TRIGGER_KINDS = ["STEPS", "TIME", "INTERVAL", "CRON", "FILES"] as const;
 export type TriggerKind = (typeof TRIGGER_KINDS)[number];
 
 export const SCHEDULE_CHANGES = ["CREATED", "PAUSED", "RESUMED", "DELETED", "ENDED"] as const;

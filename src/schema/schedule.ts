@@ -11,6 +11,7 @@ export const SchedulerTrigger = builder.enumType("SchedulerTrigger", {
     TIME: "A time.",
     INTERVAL: "Elapsed time.",
     CRON: "A wall clock in a time zone.",
+    FILES: "Changed files of the workspace, while the agent is idle.",
   }),
 });
 

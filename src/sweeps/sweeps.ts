@@ -3,6 +3,7 @@ import type { AgentOfTenant } from "../agent/loop/lease.ts";
 import type { ServerServices } from "../agent/loop/scope.ts";
 import { DueSleeper } from "../agent/waits/due-sleeper.ts";
 import { endDue } from "../agent/waits/kinds.ts";
+import { IdleWatches } from "../agent/loop/files/idle-watches.ts";
 import type { Statement } from "../db/sql.ts";
 import { applyRetention, type KnownConsumer, type RetentionPolicy } from "../events/retention.ts";
 import { counted, withCause } from "../lib/text.ts";
@@ -239,10 +240,11 @@ export function startSweeps(
   services: ServerServices,
   { retention, retentionSweepMs, consumers, box, wake }: SweepSettings,
 ): { close(): Promise<void> } {
+  const idleWatches = new IdleWatches({ ...services, wake });
   const sweeps = [
     new DueSleeper(services, async (wait) => {
       const { agentId, tenant } = wait;
-      await endDue(services.of(tenant), wait);
+      await endDue({ ...services.of(tenant), idleWatches }, wait);
       if (agentId !== null) await wake({ agentId, tenant });
     }),
     new RetentionSweep(services, retention, consumers, retentionSweepMs),
@@ -254,6 +256,7 @@ export function startSweeps(
   return {
     async close() {
       await Promise.all(sweeps.map((sweep) => sweep.close()));
+      await idleWatches.close();
     },
   };
 }

@@ -65,3 +65,43 @@ it("schedules trigger once each if two servers look at them", async () => {
   await expect.poll(async () => (await counted())[0]?.schedules, { timeout: 10_000 }).toBe(40);
   expect(await counted()).toEqual([{ events: 40, schedules: 40 }]);
 });
+
+it("a server that is slow after its claim sends nothing, since another one was first", async () => {
+  const database = { kind: "postgres", url: await testDatabaseUrl(), connections: 3 } as const;
+  const model = playedModel(() => says("Done."));
+  const held = Promise.withResolvers<void>();
+  const outcome = Promise.withResolvers<"written" | "refused">();
+  let isHeld = false;
+  const slow = await startTestApp({
+    model,
+    database,
+    overrides: {
+      sql: (sql) =>
+        aroundWrites(sql, async ({ kinds }, write) => {
+          if (!kinds.includes("SCHEDULER_TRIGGERED") || isHeld) return write();
+          isHeld = true;
+          await held.promise;
+          try {
+            const rows = await write();
+            outcome.resolve("written");
+            return rows;
+          } catch (error) {
+            outcome.resolve("refused");
+            throw error;
+          }
+        }),
+    },
+  });
+  const client = connect(slow.url);
+  const agent = await client.createAgent();
+  await client.get(CreateScheduleDocument, { input: { agentId: agent.id, text: "Look.", trigger: { everyMs: HOUR } } });
+  await setPolicyTime(slow.database.sql, ahead(HOUR));
+  await expect.poll(() => isHeld, { timeout: 5_000 }).toBe(true);
+  // The claim is over, and another server looks.
+  await setPolicyTime(slow.database.sql, ahead(HOUR + 10_000));
+  const other = await startTestApp({ model, database });
+  await connect(other.url).until(agent.id, "DONE");
+  held.resolve();
+  expect(await outcome.promise).toBe("refused");
+  expect(ofType(await client.events(agent.id), "ReminderSent")).toHaveLength(1);
+});

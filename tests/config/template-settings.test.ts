@@ -92,6 +92,32 @@ describe("the name, description, version and metadata of a template", () => {
   });
 });
 
-it.each([null, [], {}, 1, "always", "x".repeat(100_000)])("watchFiles is not %#", async (watchFiles) => {
+it.each([
+  {},
+  1,
+  "x",
+  [1],
+  [null],
+  [[]],
+  [{}],
+  [{ text: 1, trigger: {} }],
+  [{ text: "x" }],
+  [{ text: "x", trigger: null }],
+  [{ text: "x", trigger: [] }],
+  [{ text: "x", trigger: { everySteps: "1" } }],
+  [{ text: "x", trigger: { everySteps: 1e300 } }],
+  [{ text: "x", trigger: { everyMs: Number.MAX_SAFE_INTEGER } }],
+  [{ text: "x", trigger: { at: "2030-01-01T00:00:00Z" } }],
+  [{ text: "x", trigger: { everySteps: 1, cron: "* * * * *" } }],
+  [{ text: "x", trigger: { cron: { minute: 1 }, timeZone: "UTC" } }],
+  [{ text: "x", trigger: { files: "../*" } }],
+  [{ text: "x", trigger: { everySteps: 1 }, missed: "NEVER" }],
+  [{ text: "x".repeat(100_000), trigger: { everySteps: 1 } }],
+  Array.from({ length: 21 }, () => ({ text: "x", trigger: { everySteps: 1 } })),
+])("schedules are not %#", async (schedules) => {
+  await expect(settingsWith({ schedules })).rejects.toThrow(/templates\.t\.schedules/);
+});
+
+it.each([null, [], {}, 1, "sometimes", "x".repeat(100_000)])("watchFiles is not %#", async (watchFiles) => {
   await expect(settingsWith({ watchFiles })).rejects.toThrow(/templates\.t\.watchFiles must be/);
 });

@@ -135,7 +135,7 @@ describe("docs/schedules.md", () => {
   it("has operations that the schema knows, and a template whose schedule begins a turn", async () => {
     for (const operation of await blocks("schedules", "graphql"))
       expect(validate(schema, parse(operation)), operation).toEqual([]);
-    const { templates } = valueOf(await block("schedules", "ts", "schedules")) as TriplaneConfig;
+    const { templates } = valueOf(await block("schedules", "ts", "schedules: [")) as TriplaneConfig;
     const script = JSON.parse(await block("schedules", "json", "Look at the build")) as Script;
     const app = await startTestApp({ config: { templates, models: { main: { provider: "scripted", script } } } });
     const client = connect(app.url);
@@ -144,6 +144,16 @@ describe("docs/schedules.md", () => {
     const events = await client.until(id, "DONE");
     expect(ofType(events, "SchedulerTriggered")).toMatchObject([{ spec: "every 3600000 ms", missed: 0 }]);
     expect(textOf(events)).toBe("The build is green.");
+  });
+
+  it("has a listener that the configuration takes, and that reminds once for files of TypeScript", async () => {
+    const { on } = valueOf(await block("schedules", "ts", "FILE_CHANGED")) as TriplaneConfig;
+    const made: object[] = [];
+    const actions = { remind: async (reminder: object) => void made.push(reminder) };
+    const listener = on?.FILE_CHANGED as unknown as (event: object, given: typeof actions) => Promise<void>;
+    await listener({ files: [{ path: "a.md" }] }, actions);
+    await listener({ files: [{ path: "a.md" }, { path: "src/a.ts" }] }, actions);
+    expect(made).toMatchObject([{ as: "type-checker", category: "FILE" }]);
   });
 
   it("has operations that do what it says", async () => {

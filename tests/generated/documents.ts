@@ -653,7 +653,7 @@ export type ScheduleChange =
   /** It sends reminders again. */
   | 'RESUMED';
 
-/** Condition under which a schedule sends its reminder: exactly one of `everySteps`, `at`, `everyMs` and `cron`. */
+/** Condition under which a schedule sends its reminder: exactly one of `everySteps`, `at`, `everyMs`, `cron` and `files`. */
 export type ScheduleTriggerInput = {
   /** A time in the future. The schedule is over then. */
   at?: string | null | undefined;
@@ -663,6 +663,8 @@ export type ScheduleTriggerInput = {
   everyMs?: number | null | undefined;
   /** Number of steps (model calls) of the agent, from 1 to 1,000,000. It begins no turn. */
   everySteps?: number | null | undefined;
+  /** Glob pattern of files in the workspace, for example `src/**\/*.ts`. Changes count while the agent is idle, at most one reminder a minute. */
+  files?: string | null | undefined;
   /** IANA zone of `cron`, for example `Europe/Berlin`. Required with `cron` only. */
   timeZone?: string | null | undefined;
 };
@@ -671,6 +673,8 @@ export type ScheduleTriggerInput = {
 export type SchedulerTrigger =
   /** A wall clock in a time zone. */
   | 'CRON'
+  /** Changed files of the workspace, while the agent is idle. */
+  | 'FILES'
   /** Elapsed time. */
   | 'INTERVAL'
   /** A number of steps of the agent. */

@@ -31,6 +31,7 @@ export function newAgentView(): AgentView {
     waiting: [],
     reminders: [],
     schedules: [],
+    isWatched: false,
     lastStep: null,
     stepsInTurn: 0,
     turnMessageIds: [],

@@ -95,7 +95,12 @@ export function possibleCommits(view: AgentView): readonly PossibleCommit[] {
   if (view.state === "READY") {
     if (view.waiting.length > 0) {
       may("turn started", () => turnStarted(view, null, AT));
-      const template = { digest: `data ${view.turn % 2}`, version: "one \0", data: { systemPrompt: "Go. \0" } };
+      const template = {
+        digest: `data ${view.turn % 2}`,
+        version: "one \0",
+        data: { systemPrompt: "Go. \0" },
+        watchFiles: "always",
+      } as const;
       may("turn started with another version", () => turnStarted(view, template, AT));
     }
     return possible;

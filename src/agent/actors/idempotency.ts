@@ -33,10 +33,23 @@ export type KeyedRequest = {
   readonly operation: string;
   readonly key: string | null;
   readonly body: object;
+  /** True for a key of the server, whoever acts. */
+  readonly isOfServer?: true;
 };
 
-/** The owner of a key: a person and a program of one id are two. People have their id alone. */
-function ownerOf({ kind, id }: Actor): string {
+/** The key of what a listener does for one event. */
+export type DeliveryKey = { readonly operation: string; readonly key: string };
+
+/** The request of an operation, with the key of its actor; or with that of a delivered event, under which it is done once. */
+export function keyedRequest(request: KeyedRequest, delivery: DeliveryKey | null): KeyedRequest {
+  if (delivery === null) return request;
+  const { actor, operation, body } = request;
+  return { actor, ...delivery, body: { operation, by: actor.id, body }, isOfServer: true };
+}
+
+/** The owner of a key: a person and a program of one id are two. People have their id alone; the server has none. */
+function ownerOf({ actor: { kind, id }, isOfServer }: Pick<KeyedRequest, "actor" | "isOfServer">): string {
+  if (isOfServer === true) return "";
   return kind === "USER" ? id : JSON.stringify([kind, id]);
 }
 
@@ -45,7 +58,7 @@ function ownerOf({ kind, id }: Actor): string {
  * that id, else it is a `keyedWrite`: its event is found by it, and the key used again answers the place at which the log was then.
  */
 export function claimKey(
-  { actor, operation, key, body }: KeyedRequest,
+  { actor, operation, key, body, ...owner }: KeyedRequest,
   resultId: string,
   at: Date,
 ): Pick<OutsideChange, "idempotencyKey"> {
@@ -53,7 +66,7 @@ export function claimKey(
   return {
     idempotencyKey: {
       tenant: actor.tenant,
-      actorId: ownerOf(actor),
+      actorId: ownerOf({ actor, ...owner }),
       operation,
       key,
       bodyHash: bodyHash(body),
@@ -64,10 +77,10 @@ export function claimKey(
 }
 
 /** The write of a request that makes no row whose id it could have. Its id is that of its key, used at this time. */
-export function keyedWrite({ actor, operation, key }: KeyedRequest, at: Date): Write {
+export function keyedWrite({ actor, operation, key, ...owner }: KeyedRequest, at: Date): Write {
   if (key === null) return newWrite();
   const digest = createHash("sha256")
-    .update([actor.tenant, ownerOf(actor), operation, key, at.getTime()].join("\n"))
+    .update([actor.tenant, ownerOf({ actor, ...owner }), operation, key, at.getTime()].join("\n"))
     .digest("hex");
   return newWrite(digest.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-"));
 }
@@ -119,7 +132,7 @@ async function earlierResult(sql: Sql, request: KeyedRequest): Promise<Result<Ou
       message: `a key is a text of 1 to ${KEY_CHARACTERS} characters, for example a UUID`,
     });
   }
-  const [row] = await sql.query(FIND, [request.actor.tenant, ownerOf(request.actor), request.operation, request.key]);
+  const [row] = await sql.query(FIND, [request.actor.tenant, ownerOf(request), request.operation, request.key]);
   if (row === undefined) return accepted(null);
   if (row.bodyHash === bodyHash(request.body))
     return accepted({ id: row.resultId, position: await placeOf(sql, request.actor.tenant, row) });

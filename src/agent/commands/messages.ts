@@ -6,7 +6,7 @@ import { newWrite } from "../../events/write.ts";
 import { refused, type Result, accepted } from "../../lib/result.ts";
 import { byteLength, storable, messageOf } from "../../lib/text.ts";
 import { actorRef, type Actor, type Outcome, type CommandRefusal } from "../actors/actor.ts";
-import { answerOf, claimKey, onceByKey, type KeyedRequest } from "../actors/idempotency.ts";
+import { answerOf, claimKey, keyedRequest, onceByKey, type DeliveryKey, type KeyedRequest } from "../actors/idempotency.ts";
 import { storedImage } from "../conversation/images.ts";
 import type { AgentServices } from "../loop/scope.ts";
 import type { ImageType } from "../models/model.ts";
@@ -33,6 +33,7 @@ export async function sendMessage(
   services: AgentServices,
   actor: Actor,
   request: SendMessage,
+  delivery: DeliveryKey | null = null,
 ): Promise<Result<Outcome, CommandRefusal>> {
   const found = await findSteered(services.sql, actor, request.agentId, "sending to");
   if (!found.ok) return found;
@@ -41,7 +42,7 @@ export async function sendMessage(
   const problem = textProblem(text, images.length) ?? imagesProblem(images);
   if (problem !== null) return refused(problem);
   const body = images.length === 0 ? { agentId, text } : { agentId, text, images };
-  const keyed = { actor, operation: "sendMessage", key: request.idempotencyKey, body };
+  const keyed = keyedRequest({ actor, operation: "sendMessage", key: request.idempotencyKey, body }, delivery);
   return onceByKey(services.sql, keyed, () => tryToSend(services, found.value, { text, images }, keyed));
 }
 

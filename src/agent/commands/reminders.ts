@@ -2,7 +2,7 @@ import { newWrite } from "../../events/write.ts";
 import { refused, type Result } from "../../lib/result.ts";
 import { storable } from "../../lib/text.ts";
 import { actorRef, type Actor, type Outcome, type CommandRefusal } from "../actors/actor.ts";
-import { answerOf, claimKey, onceByKey, type KeyedRequest } from "../actors/idempotency.ts";
+import { answerOf, claimKey, keyedRequest, onceByKey, type DeliveryKey, type KeyedRequest } from "../actors/idempotency.ts";
 import { reminderProblem, reminderSent, WAITING_REMINDERS, type Reminder } from "../calls/reminder.ts";
 import type { AgentServices } from "../loop/scope.ts";
 import { ARCHIVED, findAgent, findSteered, type FoundAgent } from "./find-agent.ts";
@@ -15,13 +15,14 @@ export async function remindAgent(
   services: AgentServices,
   actor: Actor,
   { idempotencyKey: key, agentId, ...given }: RemindAgent,
+  delivery: DeliveryKey | null = null,
 ): Promise<Result<Outcome, CommandRefusal>> {
   const found = await findSteered(services.sql, actor, agentId, "reminding");
   if (!found.ok) return found;
   const reminder = { ...given, text: storable(given.text) };
   const problem = reminderProblem(reminder.text);
   if (problem !== null) return refused(problem);
-  const keyed = { actor, operation: "remindAgent", key, body: { agentId, ...reminder } };
+  const keyed = keyedRequest({ actor, operation: "remindAgent", key, body: { agentId, ...reminder } }, delivery);
   return onceByKey(services.sql, keyed, () => tryToRemind(services, found.value, reminder, keyed));
 }
 

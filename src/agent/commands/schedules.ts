@@ -89,8 +89,9 @@ const TOO_MANY: CommandRefusal = {
   message: `an agent has at most ${MOST_SCHEDULES} schedules: delete one of \`Agent.schedules\` first`,
 };
 
-/** The owner of a working agent reads its schedules of steps again. */
-function wakeFor({ kind }: Trigger): { readonly wake?: true } {
+/** The owner of a working agent reads its schedules again; the watch of an idle one begins again. */
+function wakeFor({ kind }: Trigger): { readonly wake?: true; readonly watch?: true } {
+  if (kind === "FILES") return { wake: true, watch: true };
   return kind === "STEPS" ? { wake: true } : {};
 }
 
@@ -137,7 +138,7 @@ export async function resumeSchedule(
     make: ({ moves, isPaused, stepCount, now }, trigger) => {
       if (!isPaused) return accepted(null);
       const next = firstOf(trigger, stepCount, now);
-      if (next.nextAt === null && next.nextStep === null)
+      if (trigger.kind !== "FILES" && next.nextAt === null && next.nextStep === null)
         return refused({
           code: "INVALID",
           field: ["scheduleId"],

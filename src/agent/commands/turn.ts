@@ -5,7 +5,15 @@ import type { AgentEvents } from "../../events/write.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { storable } from "../../lib/text.ts";
 import { actorRef, type Actor, type Outcome, noteProblem, type CommandRefusal } from "../actors/actor.ts";
-import { answerOf, claimKey, keyedWrite, onceByKey, type KeyedRequest } from "../actors/idempotency.ts";
+import {
+  answerOf,
+  claimKey,
+  keyedRequest,
+  keyedWrite,
+  onceByKey,
+  type DeliveryKey,
+  type KeyedRequest,
+} from "../actors/idempotency.ts";
 import { isFinal } from "../calls/call.ts";
 import type { AgentServices } from "../loop/scope.ts";
 import { findSteered, findSteeredPart, ARCHIVED, type FoundAgent } from "./find-agent.ts";
@@ -36,43 +44,47 @@ export async function interruptAgent(
   services: AgentServices,
   actor: Actor,
   { agentId, note, tree }: InterruptAgent,
+  delivery: DeliveryKey | null = null,
 ): Promise<Result<Outcome & { readonly interrupted: readonly string[] }, CommandRefusal>> {
   const found = await findSteered(services.sql, actor, agentId, "interrupting");
   if (!found.ok) return found;
   const tooLong = noteProblem(note);
   if (tooLong !== null) return refused(tooLong);
-  const own = await interruptOne(services, actor, found.value, note);
+  const keyed = keyedRequest({ actor, operation: "interruptAgent", key: null, body: { agentId, note } }, delivery);
+  const done = await onceByKey(services.sql, keyed, async () => interruptOne(services, found.value, note, keyed));
+  if (!done.ok) return done;
   const below = tree ? await agentsBelow(services.sql, agentId) : [];
-  for (const id of below) await interruptOne(services, actor, { id, createdBy: found.value.createdBy }, note);
-  return accepted({ ...own, interrupted: [agentId, ...below] });
+  for (const id of below) await interruptOne(services, { id, createdBy: found.value.createdBy }, note, unkeyed(actor));
+  return accepted({ ...done.value, interrupted: [agentId, ...below] });
 }
 
+function unkeyed(actor: Actor): KeyedRequest {
+  return { actor, operation: "interruptAgent", key: null, body: {} };
+}
+
+/** A key is used up also if the agent is idle: its request must not interrupt a later turn. */
 async function interruptOne(
-  services: AgentServices,
-  actor: Actor,
+  { log, clock }: Pick<AgentServices, "log" | "clock">,
   { id, createdBy }: Pick<FoundAgent, "id" | "createdBy">,
   note: string | null,
-): Promise<Outcome> {
-  const at = services.clock.now();
+  keyed: KeyedRequest,
+): Promise<Result<Outcome, never> | "KEY_USED"> {
+  const at = clock.now();
   const said = note === null ? null : storable(note);
-  const outcome = await services.log.commit(
+  const { actor } = keyed;
+  const key = claimKey(keyed, id, at);
+  const part = { agentId: id, createdBy };
+  const outcome = await log.commit(
     actor.tenant,
-    {
-      agentId: id,
-      createdBy,
-      events: [{ at, body: { kind: "INTERRUPT_REQUESTED", requestedBy: actorRef(actor), note: said } }],
-    },
-    { wake: true, interrupt: { at: at.toISOString(), ...(said === null ? {} : { note: said }) } },
+    { ...part, events: [{ at, body: { kind: "INTERRUPT_REQUESTED", requestedBy: actorRef(actor), note: said } }] },
+    { ...key, wake: true, interrupt: { at: at.toISOString(), ...(said === null ? {} : { note: said }) } },
+    keyedWrite(keyed, at),
   );
-  switch (outcome.outcome) {
-    case "COMMITTED":
-      return { id, position: outcome.position };
-    // The turn has ended meanwhile.
-    case "CONFLICT":
-      return { id, position: null };
-    case "KEY_USED":
-      throw new Error("an interrupt has no idempotency key");
-  }
+  // The turn has ended meanwhile.
+  return answerOf(id, outcome, async () => {
+    if (keyed.key === null) return accepted({ id, position: null });
+    return answerOf(id, await log.commit(actor.tenant, { ...part, events: [] }, key), () => accepted({ id, position: null }));
+  });
 }
 
 export type CancelToolCall = { readonly callId: string; readonly note: string | null };

@@ -136,7 +136,7 @@ export class Loop {
     this.#calls.noticeWaiting(view);
     const action = nextAction(view, activity, this.#bounds(template));
     if (action.kind === "park") return this.#park(view);
-    if (view.knowsFiles && template.watchFiles === "atWork") this.#files.begin(view);
+    if (view.knowsFiles && template.watchFiles !== "never") this.#files.begin(view);
     if (asksFolder(action, view) && !(await this.#folderWait.isOver(view, () => this.#wait(times)))) return false;
     await (action.kind === "wait" ? this.#wait(times) : this.#do(action, view, template, model));
     return false;

@@ -49,10 +49,10 @@ export const TURN_SETTINGS = {
    */
   unknownOutcome: withDefault(Type.Enum(["seal", "ask"]), "seal"),
   /**
-   * The watch of the files that an agent knows: `atWork`, while a server holds the agent; or `never`. Each step looks for
-   * changes in either case. `atWork` if omitted.
+   * The watch of the files that an agent knows: `atWork`, while a server holds the agent; `always`; or `never`. With
+   * `always` one server also watches while the agent is idle. Each step looks for changes in any case. `atWork` if omitted.
    */
-  watchFiles: withDefault(Type.Enum(["atWork", "never"]), "atWork"),
+  watchFiles: withDefault(Type.Enum(["atWork", "always", "never"]), "atWork"),
 };
 
 export const VERSION_SETTINGS = {

@@ -66,6 +66,8 @@ export type AgentView = {
   readonly openHosts: readonly OpenHost[];
   /** The notices that the next step tells the model, in order of their ids. */
   readonly notices: readonly NoticeView[];
+  /** True if a server watches its files while it is idle. */
+  readonly isWatched: boolean;
   /** The schedules that its steps trigger. */
   readonly schedules: readonly StepSchedule[];
   /** Null if it was given no manual, and told of no section. */
@@ -90,7 +92,7 @@ const READ: Statement<{ view: AgentView }, [agentId: string]> = {
     'shells', ${RUNNING_SHELLS},
     'calls', (SELECT coalesce(json_agg(${CALL_VIEW} ORDER BY t.ordinal), '[]') FROM tool_call t WHERE t.agent_id = a.id AND t.step = a.step_count),
     'knowsFiles', EXISTS (SELECT FROM known_file k WHERE k.agent_id = a.id),
-    'waits', ${OPEN_WAITS}, 'openHosts', ${OPEN_HOSTS}, 'notices', ${UNTOLD_NOTICES}, 'schedules', ${STEP_SCHEDULES},
+    'waits', ${OPEN_WAITS}, 'openHosts', ${OPEN_HOSTS}, 'notices', ${UNTOLD_NOTICES}, 'schedules', ${STEP_SCHEDULES}, 'isWatched', EXISTS (SELECT FROM wait w WHERE w.agent_id = a.id AND w.settled_at IS NULL AND w.kind = 'WATCH'),
     'manual', (SELECT json_build_object('digest', g.digest, 'sections', coalesce(m.sections, '{}'), 'told', g.told)
       FROM agent_manual g LEFT JOIN manual m ON m.tenant = g.tenant AND m.digest = g.digest WHERE g.agent_id = a.id)
   ) AS view FROM agent a WHERE a.id = $1`,

@@ -7,7 +7,10 @@ import { lookAtChild, type ChildServices } from "./child.ts";
 import type { DueWait } from "./due.ts";
 import { lookAtSchedule } from "./schedule.ts";
 
-export type EndDueServices = ApprovalServices & ChildServices;
+/** The watches of idle agents' files on this server. */
+export type IdleWatching = { look(wait: DueWait): Promise<void> };
+
+export type EndDueServices = ApprovalServices & ChildServices & { readonly idleWatches: IdleWatching };
 
 type EndDueKind = (services: EndDueServices, wait: DueWait) => Promise<void>;
 
@@ -22,6 +25,7 @@ const END_DUE: Readonly<Record<WaitKind, EndDueKind>> = {
   BACKGROUND_CHILD: lookAtChild,
   DELEGATION: (services, { ref }) => endDelegation(services, ref),
   SCHEDULE: lookAtSchedule,
+  WATCH: ({ idleWatches }, wait) => idleWatches.look(wait),
 };
 
 export function endDue(services: EndDueServices, wait: DueWait): Promise<void> {

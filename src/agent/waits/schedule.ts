@@ -57,7 +57,7 @@ const FIND: Statement<FoundRow, [id: string]> = {
 export async function lookAtSchedule(services: ScheduleServices, { ref }: DueWait): Promise<void> {
   const [row] = await services.sql.query(FIND, [ref]);
   const trigger = storedTrigger(row?.trigger);
-  if (row === undefined || trigger === null || trigger.kind === "STEPS") return;
+  if (row === undefined || trigger === null || trigger.kind === "STEPS" || trigger.kind === "FILES") return;
   const looked = lookAt({ ...row, trigger, policy: row.missed }, row.now);
   if (looked.reminder === null) return moveOn(services, row, trigger, looked);
   const { reminder } = looked;

@@ -135,7 +135,8 @@ export type CallWait = (typeof CALL_WAITS)[number];
 
 /**
  * The kinds of waits. For decisions: on a call, on a host of a call, on a host of a background shell. For the result of a
- * call, and for a child without a call that waits. For the end of a delegation, and the next time of a schedule.
+ * call, and for a child without a call that waits. For the end of a delegation, the next
+ * time of a schedule, and the watch of an idle agent's files.
  */
 export const WAIT_KINDS = [
   "APPROVAL",
@@ -145,6 +146,7 @@ export const WAIT_KINDS = [
   "BACKGROUND_CHILD",
   "DELEGATION",
   "SCHEDULE",
+  "WATCH",
 ] as const;
 export type WaitKind = (typeof WAIT_KINDS)[number];
 
@@ -181,6 +183,8 @@ export type ScheduleMove = {
 };
 
 type Schedules = {
+  /** A server watches the agent's files while it is idle: the wait is due if the commit leaves it so. */
+  readonly watch?: true;
   readonly schedulesMoved?: readonly ScheduleMove[];
 };
 
@@ -286,6 +290,11 @@ type OutsideParts = {
   readonly childAwaited?: { readonly ref: string; readonly due: string };
   /** The wait for this child is over. Refused if it was before. */
   readonly childSettled?: { readonly ref: string; readonly at: string };
+  /**
+   * Changes by others of files of an agent that no server holds. Refused if one does, or if a file is not as it was found:
+   * with that change by others, noted by that call.
+   */
+  readonly filesFound?: readonly (FileChangeRow & { readonly before: string | null })[];
   /** New schedules. Refused if the agent is archived, or has more than `mostSchedules` with them. */
   readonly schedulesMade?: readonly ScheduleRow[];
   readonly mostSchedules?: number;

@@ -4,7 +4,8 @@ import { payloadType } from "../payload.ts";
 import { MissedPolicy, Schedule } from "../schedule.ts";
 
 const ScheduleTriggerInput = builder.inputType("ScheduleTriggerInput", {
-  description: "Condition under which a schedule sends its reminder: exactly one of `everySteps`, `at`, `everyMs` and `cron`.",
+  description:
+    "Condition under which a schedule sends its reminder: exactly one of `everySteps`, `at`, `everyMs`, `cron` and `files`.",
   fields: (t) => ({
     everySteps: t.int({ description: "Number of steps (model calls) of the agent, from 1 to 1,000,000. It begins no turn." }),
     at: t.field({ type: "DateTime", description: "A time in the future. The schedule is over then." }),
@@ -13,6 +14,10 @@ const ScheduleTriggerInput = builder.inputType("ScheduleTriggerInput", {
     }),
     cron: t.string({
       description: "Times of a wall clock as five fields: minute, hour, day, month and weekday, for example `0 9 * * 1-5`.",
+    }),
+    files: t.string({
+      description:
+        "Glob pattern of files in the workspace, for example `src/**/*.ts`. Changes count while the agent is idle, at most one reminder a minute.",
     }),
     timeZone: t.string({ description: "IANA zone of `cron`, for example `Europe/Berlin`. Required with `cron` only." }),
   }),

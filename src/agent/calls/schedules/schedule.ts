@@ -26,7 +26,7 @@ export type ScheduledAgent = {
 
 export type MadeSchedules = {
   readonly ids: readonly string[];
-  readonly change: Pick<OutsideChange, "schedulesMade" | "mostSchedules" | "waits">;
+  readonly change: Pick<OutsideChange, "schedulesMade" | "mostSchedules" | "waits" | "watch">;
   readonly events: readonly AgentEventBody[];
 };
 
@@ -43,7 +43,10 @@ export function schedulesMade(wanted: readonly WantedSchedule[], agent: Schedule
   });
   return {
     ids,
-    change: rows.length === 0 ? {} : { schedulesMade: rows, mostSchedules: MOST_SCHEDULES, waits },
+    change:
+      rows.length === 0
+        ? {}
+        : { schedulesMade: rows, mostSchedules: MOST_SCHEDULES, waits, ...(wanted.some(isOfFiles) ? { watch: true } : {}) },
     events: wanted.map(({ trigger }, index) => ({
       kind: "SCHEDULE_CHANGED",
       taskId: ids[index] ?? "",
@@ -52,6 +55,10 @@ export function schedulesMade(wanted: readonly WantedSchedule[], agent: Schedule
       changedBy: agent.createdBy,
     })),
   };
+}
+
+function isOfFiles({ trigger }: Pick<WantedSchedule, "trigger">): boolean {
+  return trigger.kind === "FILES";
 }
 
 function rowOf(
@@ -86,6 +93,7 @@ export function firstOf(
   stepCount: number,
   now: Date,
 ): { readonly nextAt: Date | null; readonly nextStep: number | null } {
+  if (trigger.kind === "FILES") return { nextAt: null, nextStep: null };
   if (trigger.kind === "STEPS") return { nextAt: null, nextStep: stepCount + trigger.everySteps };
   return { nextAt: timeAfter(trigger, now, now), nextStep: null };
 }

@@ -13,6 +13,8 @@ const TRIGGER_SETTINGS = {
   everyMs: Type.Optional(Type.Integer()),
   /** Times of a wall clock, as five fields. None if omitted. */
   cron: Type.Optional(TEXT),
+  /** A glob pattern of files in the workspace. None if omitted. */
+  files: Type.Optional(TEXT),
   /** The IANA zone of `cron`, which requires it. None if omitted. */
   timeZone: Type.Optional(TEXT),
 };
@@ -20,7 +22,7 @@ const TRIGGER_SETTINGS = {
 export const SCHEDULE_SETTINGS = {
   /** The text of the reminders, up to 8 KB. Must be given. */
   text: TEXT,
-  /** The condition under which it sends a reminder: one of `everySteps`, `everyMs` and `cron`. Must be given. */
+  /** The condition under which it sends a reminder: one of `everySteps`, `everyMs`, `cron` and `files`. Must be given. */
   trigger: closed(TRIGGER_SETTINGS),
   /** The policy for missed times: `SKIP`, `ONCE` or `ALL` (docs/schedules.md). `ONCE` if omitted. */
   missed: withDefault(Type.Enum([...MISSED_POLICIES]), "ONCE"),

@@ -1,17 +1,19 @@
 import { Cron } from "croner";
 import { isJsonObject, type JsonObject } from "../../../lib/json.ts";
 import { accepted, refused, type Result } from "../../../lib/result.ts";
-import { headBytes } from "../../../lib/text.ts";
+import { headBytes, messageOf } from "../../../lib/text.ts";
 import { readTime } from "../../../lib/time.ts";
+import { alternativesOf, bracketProblem } from "../../workspace/glob.ts";
 
-/** The condition under which a schedule sends its reminder. `at` is in ISO 8601; `timeZone` is the name of an IANA zone. */
+/** The condition under which a schedule sends its reminder. `at` is in ISO 8601; `timeZone` is the name of an IANA zone; `files` is a glob pattern. */
 export type Trigger =
   | { readonly kind: "STEPS"; readonly everySteps: number }
   | { readonly kind: "TIME"; readonly at: string }
   | { readonly kind: "INTERVAL"; readonly everyMs: number }
-  | { readonly kind: "CRON"; readonly cron: string; readonly timeZone: string };
+  | { readonly kind: "CRON"; readonly cron: string; readonly timeZone: string }
+  | { readonly kind: "FILES"; readonly files: string };
 
-export type TimeTrigger = Exclude<Trigger, { readonly kind: "STEPS" }>;
+export type TimeTrigger = Exclude<Trigger, { readonly kind: "STEPS" | "FILES" }>;
 
 /** A trigger as it is given: one of its ways, and a zone for `cron`. */
 export type GivenTrigger = {
@@ -20,6 +22,7 @@ export type GivenTrigger = {
   readonly everyMs?: number | null | undefined;
   readonly cron?: string | null | undefined;
   readonly timeZone?: string | null | undefined;
+  readonly files?: string | null | undefined;
 };
 
 /** The least and the longest interval, in ms; the most steps; the latest time; the longest expression. */
@@ -27,13 +30,14 @@ export const INTERVAL_MS = { least: 60_000, most: 366 * 24 * 60 * 60 * 1_000 };
 const MOST_STEPS = 1_000_000;
 const LATEST = Date.parse("2200-01-01T00:00:00.000Z");
 const CRON_CHARACTERS = 100;
+const PATTERN_CHARACTERS = 200;
 /** The most of a wrong value that a refusal repeats, in bytes. */
 const SHOWN_BYTES = 100;
 
 /** The field of a given trigger that is wrong; null for the whole. */
 export type TriggerProblem = { readonly field: keyof GivenTrigger | null; readonly message: string };
 
-const WAYS = ["everySteps", "at", "everyMs", "cron"] as const;
+const WAYS = ["everySteps", "at", "everyMs", "cron", "files"] as const;
 
 /** The trigger, if it is a possible one whose first time is later than `now`. */
 export function readTrigger(given: GivenTrigger, now: Date): Result<Trigger, TriggerProblem> {
@@ -51,7 +55,23 @@ export function readTrigger(given: GivenTrigger, now: Date): Result<Trigger, Tri
       return readInterval(given.everyMs ?? 0);
     case "cron":
       return readCron(given.cron ?? "", given.timeZone ?? null, now);
+    case "files":
+      return readFiles(given.files ?? "");
   }
+}
+
+function readFiles(files: string): Result<Trigger, TriggerProblem> {
+  const isRelative = files !== "" && !files.startsWith("/") && !files.split("/").includes("..");
+  if (!isRelative || files.length > PATTERN_CHARACTERS || /[\0\p{Surrogate}]/u.test(files))
+    return problem("files", `${shown(files)} must be a glob pattern of paths in the workspace, such as \`src/*.ts\``);
+  const bracket = bracketProblem(files);
+  if (bracket !== null) return problem("files", `${shown(files)} cannot be read: ${bracket}`);
+  try {
+    alternativesOf(files);
+  } catch (error) {
+    return problem("files", `${shown(files)} cannot be read: ${messageOf(error)}`);
+  }
+  return accepted({ kind: "FILES", files });
 }
 
 function isGiven(value: unknown): boolean {
@@ -126,6 +146,8 @@ export function specOf(trigger: Trigger): string {
       return `every ${trigger.everyMs} ms`;
     case "CRON":
       return `${trigger.cron} (${trigger.timeZone})`;
+    case "FILES":
+      return `files ${trigger.files}`;
   }
 }
 
@@ -138,6 +160,8 @@ export function storedTrigger(stored: unknown): Trigger | null {
   const at = textIn(stored, "at");
   const cron = textIn(stored, "cron");
   const timeZone = textIn(stored, "timeZone");
+  const files = textIn(stored, "files");
+  if (kind === "FILES" && files !== null) return { kind, files };
   if (kind === "STEPS" && steps !== null) return { kind, everySteps: steps };
   if (kind === "TIME" && at !== null && readTime(at) !== null) return { kind, at };
   if (kind === "INTERVAL" && ms !== null) return { kind, everyMs: ms };

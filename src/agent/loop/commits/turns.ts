@@ -45,12 +45,14 @@ export function turnStarted(view: AgentView, template: TurnVersion | null, at: D
   const transcript = transcriptColumns(view.transcriptLength + messages.length + joins.length);
   const told = messages.length === 0 ? null : view.interruptNote;
   const taken = template === null ? null : versionTaken(view, template, turn);
+  const isWatched = view.isWatched || template?.watchFiles === "always";
   return {
     change: {
       agent: { ...patch, turn, ...transcript },
       messages,
       joins,
       ...(told === null ? {} : { toldNote: told }),
+      ...(isWatched ? { watch: true } : {}),
       ...taken?.change,
     },
     events: [...(taken?.events ?? []), ...events],
@@ -59,6 +61,7 @@ export function turnStarted(view: AgentView, template: TurnVersion | null, at: D
       (now) => ({
         ...now,
         turn,
+        isWatched,
         turnMessageIds: retried,
         retryTurn: null,
         stepsInTurn: 0,
@@ -72,7 +75,12 @@ export function turnStarted(view: AgentView, template: TurnVersion | null, at: D
 }
 
 /** The version of a template with which a turn begins. */
-export type TurnVersion = { readonly digest: string; readonly version: string | null; readonly data: JsonObject };
+export type TurnVersion = {
+  readonly digest: string;
+  readonly version: string | null;
+  readonly data: JsonObject;
+  readonly watchFiles: "atWork" | "always" | "never";
+};
 
 /** The turn begins with another version of the template than the last one; null if it does not. */
 function versionTaken(
@@ -120,6 +128,7 @@ export function turnEnded(
     change: {
       ...calm.change,
       ...(view.parentId === null ? {} : { returns: true }),
+      ...(view.isWatched ? { watch: true } : {}),
       messages,
       agent: {
         ...patch,

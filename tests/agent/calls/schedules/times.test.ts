@@ -36,6 +36,7 @@ describe("cron by the wall clock of a zone", () => {
     // Lord Howe's clocks go on by half an hour only: from 2:00 to 2:30.
     ["Australia/Lord_Howe", "15 2 * * *", "2026-10-03T12:00:00Z", ["2026-10-03T15:30Z", "2026-10-04T15:15Z"]],
     ["Australia/Lord_Howe", "30 2 * * *", "2026-10-03T12:00:00Z", ["2026-10-03T15:30Z", "2026-10-04T15:30Z"]],
+    ["America/New_York", "0 2 * * *", "2026-03-07T12:00:00Z", ["2026-03-08T07:00Z", "2026-03-09T06:00Z"]],
     // Clocks go back: the time that exists twice is its first one.
     ["Europe/Berlin", "30 2 * * *", "2026-10-24T12:00:00Z", ["2026-10-25T00:30Z", "2026-10-26T01:30Z", "2026-10-27T01:30Z"]],
     ["America/New_York", "30 1 * * *", "2026-10-31T12:00:00Z", ["2026-11-01T05:30Z", "2026-11-02T06:30Z"]],
@@ -211,6 +212,14 @@ describe("a trigger that is given", () => {
     [{ cron: "2030-01-01T00:00:00", timeZone: "UTC" }, "cron"],
     [{ cron: "@reboot", timeZone: "UTC" }, "cron"],
     [{ cron: `${"0".repeat(100)} * * * *`, timeZone: "UTC" }, "cron"],
+    [{ cron: "0 0 31 2,4,6,9,11 *", timeZone: "UTC" }, "cron"],
+    [{ files: "" }, "files"],
+    [{ files: "/etc/*" }, "files"],
+    [{ files: "../*.ts" }, "files"],
+    [{ files: "[a" }, "files"],
+    [{ files: "a\0b" }, "files"],
+    [{ files: "x".repeat(201) }, "files"],
+    [{ files: "{a,b}".repeat(30) }, "files"],
     [{ cron: "0 9 * * *", timeZone: "Mars/Base" }, "timeZone"],
     [{ cron: "0 9 * * *", timeZone: "" }, "timeZone"],
     [{ cron: "0 9 * * *", timeZone: "+05:30" }, "timeZone"],
@@ -231,6 +240,7 @@ describe("a trigger that is given", () => {
           fc.constant(null),
         ),
         timeZone: fc.oneof(zone, fc.string(), fc.constant(null)),
+        files: fc.oneof(fc.string(), fc.constantFrom("**/*.ts", "{a,b}/*", "[", "../x", "/etc/*"), fc.constant(null)),
       },
       { requiredKeys: [] },
     );
@@ -242,7 +252,8 @@ describe("a trigger that is given", () => {
           return;
         }
         expect(storedTrigger(JSON.parse(JSON.stringify(read.value)))).toEqual(read.value);
-        if (read.value.kind !== "STEPS") expect(timeAfter(read.value, NOW, NOW)?.getTime()).toBeGreaterThan(NOW.getTime());
+        if (read.value.kind !== "STEPS" && read.value.kind !== "FILES")
+          expect(timeAfter(read.value, NOW, NOW)?.getTime()).toBeGreaterThan(NOW.getTime());
       }),
     );
   });
@@ -255,7 +266,7 @@ describe("a trigger that is given", () => {
     fc.assert(
       fc.property(odd, (each) => {
         const read = storedTrigger(each);
-        expect(read === null || read.kind === "STEPS" || read.kind === "TIME").toBe(true);
+        expect(read === null || typeof read.kind === "string").toBe(true);
       }),
     );
     expect(storedTrigger({ kind: "TIDE" })).toBeNull();
