@@ -41,6 +41,7 @@ export function mcpTool({ name: server, readOnlyTools, toolTimeoutMs }: McpServe
     idempotent: false,
     cacheable: false,
     timeoutMs: toolTimeoutMs,
+    definition: { text: listed.canonical, digest: listed.digest },
     paths: {},
     commands: {},
     risk: riskOf(readOnly, isDestructive),
