@@ -1,8 +1,9 @@
-import { writeFile } from "node:fs/promises";
+import { copyFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../support/app.ts";
-import { ownServer, referenceServer } from "../support/mcp.ts";
+import { hasNoBox } from "../support/box.ts";
+import { ownServer, QUICK, referenceServer } from "../support/mcp.ts";
 import { allowed, answerOf, appWith } from "../support/mcp-app.ts";
 
 describe("the reference servers of the registry", () => {
@@ -71,6 +72,24 @@ describe("the process of a server", () => {
       template: allowed("own"),
     });
     expect(await answerOf(client)).toMatchObject({ state: "FAILED", error: { message: expect.stringContaining("larger than") } });
+  });
+});
+
+describe.skipIf(hasNoBox)("a process in a box", () => {
+  it("answers, and does not see the files of the machine outside of its folder", async () => {
+    const outside = await temporaryFolder();
+    await writeFile(join(outside, "secret.txt"), "A secret.");
+    const script = JSON.stringify({ "tools/call": { read: join(outside, "secret.txt") } });
+    const served = ownServer("plain.mjs", script);
+    const folder = await temporaryFolder();
+    const file = join(folder, "server.mjs");
+    await copyFile(served.args[0] ?? "", file);
+    const own = { command: "node", args: [file, script], cwd: folder, sandbox: "required" } as const;
+    const { client } = await appWith({ own }, ["mcp__own__work", {}], {
+      template: allowed("own"),
+      overrides: { mcpTimes: { ...QUICK, connectMs: 20_000 } },
+    });
+    expect(await answerOf(client)).toMatchObject({ state: "COMPLETED", output: expect.stringContaining("ENOENT") });
   });
 });
 
