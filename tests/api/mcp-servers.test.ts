@@ -1,7 +1,8 @@
 import { copyFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { temporaryFolder } from "../support/app.ts";
+import { tokenActor } from "../support/actors.ts";
+import { startTestApp, temporaryFolder } from "../support/app.ts";
 import { hasNoBox } from "../support/box.ts";
 import { ownServer, QUICK, referenceServer } from "../support/mcp.ts";
 import { allowed, answerOf, appWith } from "../support/mcp-app.ts";
@@ -90,6 +91,24 @@ describe.skipIf(hasNoBox)("a process in a box", () => {
       overrides: { mcpTimes: { ...QUICK, connectMs: 20_000 } },
     });
     expect(await answerOf(client)).toMatchObject({ state: "COMPLETED", output: expect.stringContaining("ENOENT") });
+  });
+});
+
+describe("the servers of a tenant", () => {
+  it("are its own: other tenants have only the common ones", async () => {
+    const server = ownServer("plain.mjs");
+    const actors = [tokenActor("anna", ["user"], "acme"), tokenActor("otto", ["user"], "other")];
+    const app = await startTestApp({
+      config: {
+        actors: actors.map(({ actor }) => actor),
+        mcpServers: { common: server },
+        tenants: { acme: { mcpServers: { own: server } }, other: {} },
+      },
+      overrides: { mcpTimes: QUICK },
+    });
+    const namesOf = (tenant: string) => [...app.services.of(tenant).tools.keys()].filter((name) => name.startsWith("mcp__"));
+    expect(namesOf("acme")).toEqual(["mcp__common__work", "mcp__own__work"]);
+    expect(namesOf("other")).toEqual(["mcp__common__work"]);
   });
 });
 

@@ -81,7 +81,9 @@ export class ToolRegistry implements ReadonlyMap<string, Tool> {
   }
 
   #made(): ReadonlyMap<string, Tool> {
-    const all = [...this.#configured, ...[...this.#ofServers.values()].flat()];
+    // In the order of names, whichever server came first: requests that begin with the same tools share a prompt cache.
+    const ofServers = [...this.#ofServers.values()].flat().toSorted((one, other) => (one.name < other.name ? -1 : 1));
+    const all = [...this.#configured, ...ofServers];
     return new Map(all.map((tool) => [tool.name, this.#withReason(tool)]));
   }
 

@@ -83,7 +83,7 @@ export async function judgeByPolicy(
     values = await withUsedRepositories(values, workspace, policy.box !== null, time);
   }
   const { name, readOnly } = tool;
-  const changed = await definitionChange(tool, request.tenant);
+  const changed = tool.definition === null ? null : await definitionChange(tool, request.tenant);
   const explanation = judge({ agentId: request.agentId, name, readOnly, values, ...(changed !== null && { changed }) }, policy);
   return { call, values, explanation: withAdvice(explanation, values, policy) };
 }
