@@ -71,7 +71,9 @@ describe("the definition of an MCP server's tool", () => {
     expect((await accept(change?.digest ?? "")).userErrors).toEqual([]);
     expect(await made(client)).toEqual({ state: "COMPLETED", reason: null });
     const { events } = (await client.get(PollTimelineDocument, { kinds: ["TOOL_ACCEPTED"] })).timeline;
-    expect(events).toMatchObject([{ kind: "TOOL_ACCEPTED", acceptedTool: "mcp__gh__list", mcpServer: "gh", acceptedDigest: change?.digest }]);
+    expect(events).toMatchObject([
+      { kind: "TOOL_ACCEPTED", acceptedTool: "mcp__gh__list", mcpServer: "gh", acceptedDigest: change?.digest },
+    ]);
     expect(events[0]?.cursor).toBe(accepted.cursor);
   });
 
