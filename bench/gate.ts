@@ -56,6 +56,7 @@ async function measure(folder: string): Promise<Figure[]> {
           hooks: { preToolUse: [] },
           agent: { createdBy: "bench", templateId: "bench" },
           workspace,
+          definitionChange: async () => null,
           signal,
         })
       : validated;

@@ -644,7 +644,7 @@ BEGIN
   END IF;
 
   SELECT * INTO v_change FROM json_to_record(p_change) AS c(
-    "idempotencyKey" json, "storeAllowRule" json, "mostAllowRules" int, "revokeAllowRule" json, "startDelegation" json, waits json, "endDelegation" json, configuration json);
+    "idempotencyKey" json, "storeAllowRule" json, "mostAllowRules" int, "revokeAllowRule" json, "startDelegation" json, waits json, "endDelegation" json, configuration json, "acceptTool" json);
 
   IF v_change."idempotencyKey" IS NOT NULL THEN
     INSERT INTO idempotency_key SELECT * FROM json_populate_record(null::idempotency_key, v_change."idempotencyKey") ON CONFLICT DO NOTHING;
@@ -668,6 +668,16 @@ BEGIN
     RETURNING coalesce(a.agent_id, '') INTO v_rules_of;
     IF NOT FOUND THEN
       RAISE EXCEPTION 'there is no such rule, or it was revoked' USING ERRCODE = 'TP002';
+    END IF;
+  END IF;
+
+  IF v_change."acceptTool" IS NOT NULL THEN
+    INSERT INTO tool_pin AS t SELECT * FROM json_populate_record(null::tool_pin, v_change."acceptTool")
+    ON CONFLICT (tenant, server, tool) DO UPDATE SET (digest, definition, pinned_at, pinned_by, pinned_by_kind) =
+      (EXCLUDED.digest, EXCLUDED.definition, EXCLUDED.pinned_at, EXCLUDED.pinned_by, EXCLUDED.pinned_by_kind)
+    WHERE t.digest <> EXCLUDED.digest;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'the definition is accepted already' USING ERRCODE = 'TP002';
     END IF;
   END IF;
 
@@ -914,6 +924,8 @@ CREATE UNIQUE INDEX tool_call_pkey ON public.tool_call USING btree (id);
 CREATE INDEX tool_call_tenant_created_at_id_idx ON public.tool_call USING btree (tenant, created_at, id);
 
 CREATE INDEX tool_call_tenant_name_created_at_idx ON public.tool_call USING btree (tenant, name, created_at);
+
+CREATE UNIQUE INDEX tool_pin_pkey ON public.tool_pin USING btree (tenant, server, tool);
 
 CREATE INDEX wait_call_id_idx ON public.wait USING btree (call_id);
 

@@ -19,6 +19,7 @@ const EXTERNAL = [
   /^@electric-sql\/pglite/,
   /^@prisma\/client\/runtime\/query_compiler/,
   "@anthropic-ai/sdk",
+  "@modelcontextprotocol/client",
   "openai",
   "@graphql-yoga/render-graphiql",
 ];

@@ -13,6 +13,14 @@ export type AllowRuleSnapshot = {
   readonly createdAt: string;
 };
 
+/** A tool of an MCP server, and the digests of its definitions: the one that held before, or null, and the accepted one. */
+export type AcceptedTool = {
+  readonly tool: string;
+  readonly server: string;
+  readonly previousDigest: string | null;
+  readonly digest: string;
+};
+
 /** Times are ISO 8601. */
 export type DelegationSnapshot = {
   readonly delegationId: string;
@@ -38,6 +46,7 @@ export type TenantEventBody =
   | { readonly kind: "ALLOW_RULE_REVOKED"; readonly rule: AllowRuleSnapshot; readonly changedBy: ActorRef }
   | { readonly kind: "DELEGATION_STARTED"; readonly grant: DelegationSnapshot; readonly changedBy: ActorRef }
   | { readonly kind: "DELEGATION_ENDED"; readonly grant: DelegationSnapshot; readonly changedBy: ActorRef }
+  | (AcceptedTool & { readonly kind: "TOOL_ACCEPTED"; readonly changedBy: ActorRef })
   | {
       readonly kind: "CONFIGURATION_CHANGED";
       readonly previousDigest: string;

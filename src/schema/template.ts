@@ -1,6 +1,7 @@
 import type { Template as Configured } from "../agent/loop/scope.ts";
 import type { Tool as ConfiguredTool } from "../agent/tools/tool.ts";
 import type { Permission, PolicyBox } from "../agent/policy/permission.ts";
+import { changeOfTool, type DefinitionChange } from "../resolvers/tool-pin.ts";
 import {
   boxOf,
   hooksOf,
@@ -24,6 +25,24 @@ export const Model = builder.objectRef<NamedModel>("Model").implement({
   fields: (t) => ({
     name: t.exposeString("name", { description: "Name in the configuration: pass it to `createAgent`." }),
     displayName: t.exposeString("displayName", { description: "Provider and model." }),
+  }),
+});
+
+const ToolChange = builder.objectRef<DefinitionChange>("ToolChange").implement({
+  description: "Difference between the definition of an MCP server's tool and the accepted one.",
+  fields: (t) => ({
+    reason: t.exposeString("reason", { description: "Reason, as approvals say it." }),
+    accepted: t.exposeString("accepted", {
+      nullable: true,
+      description: "Accepted definition, as canonical JSON (RFC 8785). Null for a tool that is new.",
+    }),
+    acceptedAt: t.expose("acceptedAt", {
+      type: "DateTime",
+      nullable: true,
+      description: "Time at which it was accepted. Null for a tool that is new.",
+    }),
+    present: t.exposeString("present", { description: "Present definition, as canonical JSON." }),
+    digest: t.exposeString("digest", { description: "SHA-256 of the present definition, in hex: pass it to `acceptTool`." }),
   }),
 });
 
@@ -51,6 +70,13 @@ export const Tool = builder.objectRef<ConfiguredTool>("Tool").implement({
     prompt: t.exposeString("prompt", {
       nullable: true,
       description: "Its section of the tools manual, with which the system prompt of its agents ends. Null for none.",
+    }),
+    change: t.field({
+      type: ToolChange,
+      nullable: true,
+      description:
+        "Difference from the definition that administrators accepted: until one accepts it, every call needs approval. Null without a difference, and for viewers who are not administrators.",
+      resolve: (tool, _args, context) => changeOfTool(context, tool),
     }),
     unavailable: t.exposeString("unavailable", {
       nullable: true,

@@ -28,7 +28,7 @@ export const MOST = {
   characters: 100 * 1024,
   tokens: 3_000,
   aliases: 100,
-  comparisons: 26_000,
+  comparisons: 30_000,
   spread: 10_000,
   introspections: 2,
 };

@@ -61,6 +61,51 @@ describe("a server at an address", () => {
     expect([...tools.keys()].filter((name) => name.startsWith("mcp__"))).toEqual(["mcp__new__add"]);
   });
 
+  it("of the newer generation is told the folder of the agent, and refused other input", async () => {
+    const answered: unknown[] = [];
+    const asked = (method: string) => ({
+      resultType: "input_required",
+      inputRequests: { one: { method, params: {} } },
+      requestState: "state",
+    });
+    const modern = await httpServer(({ method, params }) => {
+      if (method === "server/discover")
+        return {
+          result: {
+            resultType: "complete",
+            supportedVersions: ["2026-07-28"],
+            capabilities: { tools: {} },
+            ttlMs: 0,
+            cacheScope: "private",
+          },
+        };
+      if (method === "tools/list")
+        return {
+          result: {
+            resultType: "complete",
+            tools: ["work", "ask"].map((name) => ({ name, inputSchema: { type: "object" } })),
+            ttlMs: 0,
+            cacheScope: "private",
+          },
+        };
+      if (method !== "tools/call") return null;
+      if (params["name"] === "ask") return { result: asked("elicitation/create") };
+      if (params["inputResponses"] === undefined) return { result: asked("roots/list") };
+      answered.push([params["inputResponses"], params["requestState"]]);
+      return { result: { resultType: "complete", content: [{ type: "text", text: "done" }] } };
+    });
+    const { app, client } = await appWith({ own: { url: modern.url } }, WORK, { template: allowed("own") });
+    expect(await answerOf(client)).toMatchObject({ state: "COMPLETED", output: "done" });
+    expect(answered).toEqual([[{ one: { roots: [{ uri: `file://${app.workspace}` }] } }, "state"]]);
+    const other = await appWith({ own: { url: modern.url } }, ["mcp__own__ask", {}], { template: allowed("own") });
+    expect(await answerOf(other.client)).toMatchObject({
+      state: "FAILED",
+      error: {
+        message: expect.stringContaining("it asks for input (elicitation/create), which people and models cannot give it here"),
+      },
+    });
+  });
+
   it("is sent the headers; one that answers 401 is unavailable, with the reason and without them", async () => {
     const secret = "Bearer a-very-secret-token";
     const { url, arrived } = await httpServer(() => (response) => void response.writeHead(401).end(secret));

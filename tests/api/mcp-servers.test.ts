@@ -1,8 +1,10 @@
-import { writeFile } from "node:fs/promises";
+import { copyFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { temporaryFolder } from "../support/app.ts";
-import { ownServer, referenceServer } from "../support/mcp.ts";
+import { tokenActor } from "../support/actors.ts";
+import { startTestApp, temporaryFolder } from "../support/app.ts";
+import { hasNoBox } from "../support/box.ts";
+import { ownServer, QUICK, referenceServer } from "../support/mcp.ts";
 import { allowed, answerOf, appWith } from "../support/mcp-app.ts";
 
 describe("the reference servers of the registry", () => {
@@ -71,6 +73,42 @@ describe("the process of a server", () => {
       template: allowed("own"),
     });
     expect(await answerOf(client)).toMatchObject({ state: "FAILED", error: { message: expect.stringContaining("larger than") } });
+  });
+});
+
+describe.skipIf(hasNoBox)("a process in a box", () => {
+  it("answers, and does not see the files of the machine outside of its folder", async () => {
+    const outside = await temporaryFolder();
+    await writeFile(join(outside, "secret.txt"), "A secret.");
+    const script = JSON.stringify({ "tools/call": { read: join(outside, "secret.txt") } });
+    const served = ownServer("plain.mjs", script);
+    const folder = await temporaryFolder();
+    const file = join(folder, "server.mjs");
+    await copyFile(served.args[0] ?? "", file);
+    const own = { command: "node", args: [file, script], cwd: folder, sandbox: "required" } as const;
+    const { client } = await appWith({ own }, ["mcp__own__work", {}], {
+      template: allowed("own"),
+      overrides: { mcpTimes: { ...QUICK, connectMs: 20_000 } },
+    });
+    expect(await answerOf(client)).toMatchObject({ state: "COMPLETED", output: expect.stringContaining("ENOENT") });
+  });
+});
+
+describe("the servers of a tenant", () => {
+  it("are its own: other tenants have only the common ones", async () => {
+    const server = ownServer("plain.mjs");
+    const actors = [tokenActor("anna", ["user"], "acme"), tokenActor("otto", ["user"], "other")];
+    const app = await startTestApp({
+      config: {
+        actors: actors.map(({ actor }) => actor),
+        mcpServers: { common: server },
+        tenants: { acme: { mcpServers: { own: server } }, other: {} },
+      },
+      overrides: { mcpTimes: QUICK },
+    });
+    const namesOf = (tenant: string) => [...app.services.of(tenant).tools.keys()].filter((name) => name.startsWith("mcp__"));
+    expect(namesOf("acme")).toEqual(["mcp__common__work", "mcp__own__work"]);
+    expect(namesOf("other")).toEqual(["mcp__common__work"]);
   });
 });
 

@@ -221,7 +221,7 @@ it("an approver steers no agent of others, and a user decides nothing, not even 
     "unarchiveAgent",
     "forkAgent",
   ];
-  const decide = ["decideApproval", "allowAlways", "revokeAllowRule", "delegateApprovals", "revokeDelegation"];
+  const decide = ["decideApproval", "allowAlways", "revokeAllowRule", "delegateApprovals", "revokeDelegation", "acceptTool"];
   const others = ["createAgent", "decideApprovals"];
   // Whoever adds a mutation says here whose it is.
   expect([...mutations.keys()].toSorted()).toEqual([...steer, ...decide, ...others].toSorted());

@@ -76,6 +76,6 @@ export function commandJudge(
       tool: shell,
     });
     if (!validated.ok) throw new Error(JSON.stringify(validated));
-    return (await judgeByPolicy(validated.value, { policy, workspace })).explanation;
+    return (await judgeByPolicy(validated.value, { policy, workspace, definitionChange: async () => null })).explanation;
   };
 }

@@ -87,7 +87,10 @@ async function judgeIn({ kind, workspace: root }: Fixture, folder: string, { isP
     } as const;
     const validated = validate({ request, tool: bashRun });
     if (!validated.ok) return false;
-    return (await judgeByPolicy(validated.value, { policy, workspace })).explanation.verdict === "allow";
+    return (
+      (await judgeByPolicy(validated.value, { policy, workspace, definitionChange: async () => null })).explanation.verdict ===
+      "allow"
+    );
   };
 }
 

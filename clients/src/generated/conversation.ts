@@ -226,6 +226,7 @@ export type ConversationSubscription = { timeline: { cursor: string, caughtUp: b
       | { __typename: 'TodoChanged', cursor: string, todos: Array<{ todoId: string, title: string | null, status: TodoStatus, assignee: string | null, notes: string | null }> }
       | { __typename: 'TodoReminder', cursor: string }
       | { __typename: 'TokensUsed', totalTokens: number, costUsd: number | null, cursor: string }
+      | { __typename: 'ToolAccepted', cursor: string }
       | { __typename: 'ToolCancelRequested', cursor: string }
       | { __typename: 'ToolCustomEvent', callId: string | null, eventType: string, eventData: unknown, cursor: string }
       | { __typename: 'ToolEnd', cursor: string, call: { callId: string, name: string, state: ToolCallState, inputPreview: string | null, output: string | null, durationMs: number | null, cachedFrom: string | null } }

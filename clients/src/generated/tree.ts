@@ -85,6 +85,7 @@ export type TreeSubscription = { timeline: { cursor: string, caughtUp: boolean, 
       | { __typename: 'TodoChanged', cursor: string, agent: { id: string } | null }
       | { __typename: 'TodoReminder', cursor: string, agent: { id: string } | null }
       | { __typename: 'TokensUsed', cursor: string, agent: { id: string } | null }
+      | { __typename: 'ToolAccepted', cursor: string, agent: { id: string } | null }
       | { __typename: 'ToolCancelRequested', cursor: string, agent: { id: string } | null }
       | { __typename: 'ToolCustomEvent', cursor: string, agent: { id: string } | null }
       | { __typename: 'ToolEnd', cursor: string, agent: { id: string } | null }

@@ -307,6 +307,20 @@ CREATE TABLE "allow_rule" (
 );
 
 -- CreateTable
+CREATE TABLE "tool_pin" (
+    "tenant" TEXT NOT NULL,
+    "server" TEXT NOT NULL,
+    "tool" TEXT NOT NULL,
+    "digest" TEXT NOT NULL,
+    "definition" TEXT NOT NULL,
+    "pinned_at" TIMESTAMPTZ(3) NOT NULL,
+    "pinned_by" TEXT,
+    "pinned_by_kind" "actor_kind",
+
+    CONSTRAINT "tool_pin_pkey" PRIMARY KEY ("tenant","server","tool")
+);
+
+-- CreateTable
 CREATE TABLE "rule_version" (
     "tenant" TEXT NOT NULL,
     "agent_id" TEXT NOT NULL,
@@ -1457,7 +1471,7 @@ BEGIN
   END IF;
 
   SELECT * INTO v_change FROM json_to_record(p_change) AS c(
-    "idempotencyKey" json, "storeAllowRule" json, "mostAllowRules" int, "revokeAllowRule" json, "startDelegation" json, waits json, "endDelegation" json, configuration json);
+    "idempotencyKey" json, "storeAllowRule" json, "mostAllowRules" int, "revokeAllowRule" json, "startDelegation" json, waits json, "endDelegation" json, configuration json, "acceptTool" json);
 
   IF v_change."idempotencyKey" IS NOT NULL THEN
     INSERT INTO idempotency_key SELECT * FROM json_populate_record(null::idempotency_key, v_change."idempotencyKey") ON CONFLICT DO NOTHING;
@@ -1481,6 +1495,16 @@ BEGIN
     RETURNING coalesce(a.agent_id, '') INTO v_rules_of;
     IF NOT FOUND THEN
       RAISE EXCEPTION 'there is no such rule, or it was revoked' USING ERRCODE = 'TP002';
+    END IF;
+  END IF;
+
+  IF v_change."acceptTool" IS NOT NULL THEN
+    INSERT INTO tool_pin AS t SELECT * FROM json_populate_record(null::tool_pin, v_change."acceptTool")
+    ON CONFLICT (tenant, server, tool) DO UPDATE SET (digest, definition, pinned_at, pinned_by, pinned_by_kind) =
+      (EXCLUDED.digest, EXCLUDED.definition, EXCLUDED.pinned_at, EXCLUDED.pinned_by, EXCLUDED.pinned_by_kind)
+    WHERE t.digest <> EXCLUDED.digest;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'the definition is accepted already' USING ERRCODE = 'TP002';
     END IF;
   END IF;
 

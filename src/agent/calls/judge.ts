@@ -9,6 +9,7 @@ import type { Explanation, Policy } from "../policy/permission.ts";
 import { storedValues, type RuleValues } from "../policy/rule-values.ts";
 import { READS } from "../policy/rule.ts";
 import { type RulesToRead, storedRules } from "../policy/stored-rules.ts";
+import { definitionChange } from "../mcp/pins.ts";
 import { ownCodeOf, runOwnCode } from "../tools/own-code.ts";
 import type { ToolResult } from "../tools/tool-result.ts";
 import { knownFileRows } from "../workspace/known-files.ts";
@@ -100,6 +101,7 @@ async function judgeStages(call: CallView, scope: CallScope, stored: RulesToRead
     hooks: template.hooks,
     agent: { createdBy: agent.createdBy, templateId: template.id },
     workspace: agentWorkspace(services, agent.workspace),
+    definitionChange: (tool, tenant) => definitionChange(services, tool, tenant),
     signal: stop,
   }).finally(end);
   const { call: permittedCall, values, explanation } = permitted.ok ? permitted.value : permitted.refusal;
@@ -233,5 +235,11 @@ export async function dryRun(
   if (!validated.ok) return validated;
   const { rules } = await storedRules(services.sql, services.tools, { tenant, templateId: template.id, id: agentId });
   const policy = agentPolicy(template, permission, rules, services);
-  return accepted(await judgeByPolicy(validated.value, { policy, workspace: agentWorkspace(services, workspace) }));
+  return accepted(
+    await judgeByPolicy(validated.value, {
+      policy,
+      workspace: agentWorkspace(services, workspace),
+      definitionChange: (tool, tenant) => definitionChange(services, tool, tenant),
+    }),
+  );
 }

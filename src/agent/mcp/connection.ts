@@ -6,8 +6,9 @@ import type { Tool } from "../tools/tool.ts";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
 import type { ProcessGroup } from "../workspace/process-groups.ts";
 import { plainText, type ListedTool } from "./listed-tool.ts";
+import type { CallTool } from "./call.ts";
 import { lostCall } from "./lost-call.ts";
-import { mcpTool, type CallTool } from "./mcp-tool.ts";
+import { mcpTool } from "./mcp-tool.ts";
 import { withoutSecrets, type McpServer } from "./server.ts";
 import { HttpRefused, openSession, type McpSession, type Verdict } from "./session.ts";
 import { readTools } from "./tool-list.ts";
@@ -219,13 +220,13 @@ export class McpConnection {
     const session = this.#session;
     try {
       if (session === null) throw new Error(`the MCP server ${this.#server.name} is not available at present`);
-      return await session.call(tool, args, signal, told).catch(async (error: unknown) => {
+      return await session.call(tool, args, by, told).catch(async (error: unknown) => {
         if (!(error instanceof HttpRefused && error.status === SESSION_GONE)) throw error;
         // The server did not take the call: it knows the session no more.
         if (this.#session === session) await session.close();
         using stopped = aborted(signal);
         const next = await Promise.race([this.#next.promise, stopped.promise]);
-        return next.call(tool, args, signal, told);
+        return next.call(tool, args, by, told);
       });
     } catch (error) {
       signal.throwIfAborted();

@@ -16,7 +16,9 @@ export type ListedTool = {
   readonly outputSchema: JsonObject | null;
   readonly annotations: JsonObject;
   readonly definition: JsonObject;
-  /** The SHA-256 of the canonical definition (RFC 8785), in hex. */
+  /** The definition in its canonical form (RFC 8785). */
+  readonly canonical: string;
+  /** The SHA-256 of the canonical definition, in hex. */
   readonly digest: string;
 };
 
@@ -39,6 +41,7 @@ export function readListedTool(server: string, value: unknown): Result<ListedToo
   const definition = definitionOf(server, entry);
   if (isNestedDeeper(definition, MOST_LEVELS)) return refused(`${ownName}: its definition has too many levels`);
   if (JSON.stringify(definition).length > DEFINITION_CHARACTERS) return refused(`${ownName}: its definition is too large`);
+  const canonical = storable(canonicalize(definition) ?? "");
   const described = typeof description === "string" && description.trim() !== "" ? description : title;
   return accepted({
     ownName,
@@ -48,9 +51,8 @@ export function readListedTool(server: string, value: unknown): Result<ListedToo
     outputSchema: isJsonObject(outputSchema) && schemaProblem(outputSchema) === null ? outputSchema : null,
     annotations: isJsonObject(annotations) ? annotations : {},
     definition,
-    digest: createHash("sha256")
-      .update(canonicalize(definition) ?? "")
-      .digest("hex"),
+    canonical,
+    digest: createHash("sha256").update(canonical).digest("hex"),
   });
 }
 

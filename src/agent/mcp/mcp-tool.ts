@@ -1,22 +1,12 @@
-import { isJsonObject, type JsonObject } from "../../lib/json.ts";
+import { isJsonObject } from "../../lib/json.ts";
 import { accepted, refused } from "../../lib/result.ts";
 import type { Risk, Tool } from "../tools/tool.ts";
 import type { ToolContext } from "../tools/tool-context.ts";
+import type { CallProgress, CallTool } from "./call.ts";
 import { toolResultOf } from "./call-result.ts";
 import type { ListedTool } from "./listed-tool.ts";
 import { schemaCheck } from "./schema-check.ts";
 import type { McpServer } from "./server.ts";
-import type { CallProgress } from "./session.ts";
-
-export type CalledBy = { readonly agentId: string; readonly root: string; readonly signal: AbortSignal };
-
-/** Calls a tool of a server; `told` is called with its progress. */
-export type CallTool = (
-  tool: ListedTool,
-  args: JsonObject,
-  by: CalledBy,
-  told: (progress: CallProgress) => void,
-) => Promise<JsonObject>;
 
 /**
  * The tool of a server as the gate knows it. The operator says that it is read-only (`readOnlyTools`); its own annotations can
@@ -41,6 +31,7 @@ export function mcpTool({ name: server, readOnlyTools, toolTimeoutMs }: McpServe
     idempotent: false,
     cacheable: false,
     timeoutMs: toolTimeoutMs,
+    definition: { text: listed.canonical, digest: listed.digest },
     paths: {},
     commands: {},
     risk: riskOf(readOnly, isDestructive),

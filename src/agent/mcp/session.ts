@@ -6,6 +6,7 @@ import { isJsonObject, type JsonObject } from "../../lib/json.ts";
 import { withCause } from "../../lib/text.ts";
 import { DAY_MS } from "../../lib/time.ts";
 import type { ProcessGroup } from "../workspace/process-groups.ts";
+import type { CalledBy, CallProgress } from "./call.ts";
 import { httpTransport } from "./http-transport.ts";
 import { withLenientLists } from "./lenient-lists.ts";
 import type { ListedTool } from "./listed-tool.ts";
@@ -38,12 +39,6 @@ export type SessionParts = {
   /** The time for the handshake, in ms. */
   readonly connectMs: number;
   readonly now: () => number;
-};
-
-export type CallProgress = {
-  readonly progress: number;
-  readonly total?: number | undefined;
-  readonly message?: string | undefined;
 };
 
 /** The server answered with this status of HTTP. */
@@ -91,14 +86,20 @@ export class McpSession {
   async call(
     { ownName, definition }: ListedTool,
     args: JsonObject,
-    signal: AbortSignal,
+    { root, signal }: Pick<CalledBy, "root" | "signal">,
     onprogress: (progress: CallProgress) => void,
   ): Promise<JsonObject> {
     const toolDefinition = { name: ownName, inputSchema: definition["inputSchema"] } as never;
     const options = { signal, onprogress, timeout: NO_LIMIT_MS, allowInputRequired: true, toolDefinition };
-    const result: unknown = await refusedByHttp(() => this.#client.callTool({ name: ownName, arguments: args }, options));
-    if (!isJsonObject(result)) throw new Error("its answer is no object");
-    return result;
+    let answers: object = {};
+    for (let rounds = 0; rounds < MOST_ROUNDS; rounds += 1) {
+      const params = { name: ownName, arguments: args, ...answers };
+      const result: unknown = await refusedByHttp(() => this.#client.callTool(params, options));
+      if (!isJsonObject(result)) throw new Error("its answer is no object");
+      if (result["resultType"] !== "input_required") return result;
+      answers = answersTo(result, root);
+    }
+    throw new Error(`it asked for more input ${MOST_ROUNDS} times`);
   }
 
   /** Closes the connection. A session at an address is ended there first: some servers have only one. */
@@ -109,6 +110,25 @@ export class McpSession {
       await Promise.race([transport.terminateSession().catch(() => {}), delay(END_MS, undefined, { ref: false })]);
     await this.#client.close().catch(() => {});
   }
+}
+
+const MOST_ROUNDS = 8;
+
+/** The answers to questions of a server about the call: only the folder of the agent is told. Throws for other questions. */
+function answersTo({ inputRequests, requestState }: JsonObject, root: string): object {
+  const asked = Object.entries(isJsonObject(inputRequests) ? inputRequests : {});
+  const other = asked.find(([, request]) => !isJsonObject(request) || request["method"] !== "roots/list");
+  if (other !== undefined) {
+    const method = isJsonObject(other[1]) ? other[1]["method"] : null;
+    throw new Error(
+      `it asks for input (${typeof method === "string" ? method : "unknown"}), which people and models cannot give it here`,
+    );
+  }
+  const roots = { roots: [{ uri: pathToFileURL(root).href }] };
+  return {
+    ...(asked.length > 0 && { inputResponses: Object.fromEntries(asked.map(([key]) => [key, roots])) }),
+    ...(requestState !== undefined && { requestState }),
+  };
 }
 
 const ANY_OBJECT: StandardSchemaV1<unknown, JsonObject> = {

@@ -1,5 +1,6 @@
 import { isJsonObject } from "../../lib/json.ts";
 import { counted } from "../../lib/text.ts";
+import { headerProblem } from "./header-fields.ts";
 import { readListedTool, type ListedTool } from "./listed-tool.ts";
 import type { McpServer } from "./server.ts";
 import type { McpSession } from "./session.ts";
@@ -16,7 +17,7 @@ const MOST_NOTES = 20;
 
 /** Reads a server's list of tools. Tools that are not usable are left out, each with a note. */
 export async function readTools(
-  { name, include, exclude }: McpServer,
+  { name, way, include, exclude }: McpServer,
   session: Pick<McpSession, "page">,
   timeoutMs: number,
 ): Promise<ToolList> {
@@ -31,7 +32,9 @@ export async function readTools(
       const ownName = isJsonObject(entry) && typeof entry["name"] === "string" ? entry["name"] : "";
       if (exclude.includes(ownName) || (include !== null && !include.includes(ownName))) continue;
       const tool = readListedTool(name, entry);
+      const header = tool.ok && way.kind !== "stdio" ? headerProblem(tool.value.inputSchema) : null;
       if (!tool.ok) notes.push(`${tool.refusal}: it is left out`);
+      else if (header !== null) notes.push(`${ownName}: its inputSchema ${header}: it is left out`);
       else if (found.has(tool.value.name)) notes.push(`two tools are named ${tool.value.name}: the first one is taken`);
       else if (found.size === MOST_TOOLS)
         return listOf(found, [...notes, `it has more than ${counted(MOST_TOOLS, "tool")}: the first are taken`]);

@@ -67,6 +67,7 @@ const LADDER: readonly Row[] = [
   row(ACTS_OF_CALLS, denyTools),
   row(ACTS_OF_CALLS, allowTools),
   row([...ACTS_OF_CALLS, "connect"], modeThatForbids),
+  row(ACTS_OF_CALLS, changedTools),
   row(["command", "unproven"], heldBackParts),
   row(["file", "search"], namedBesideCommands),
   row([...ACTS_OF_CALLS, "connect"], allowRules),
@@ -307,6 +308,12 @@ function readsFreely(act: CallAct, scope: Scope): boolean {
     matches.writesItself(act.call) ||
     permission.ask.some((rule) => matches.asks(rule, act));
   return !isAsked && runsAsReading(scope, { ...act, command: act.whole });
+}
+
+/** A tool whose definition is not the accepted one is asked about, whatever allows it. */
+function changedTools({ call }: CallAct, scope: Scope): Said {
+  if (call.changed === undefined || scope.mode(call).verdict === "deny") return NOTHING;
+  return says("ask", "changed definitions", "built in", call.changed);
 }
 
 /** Tools of MCP servers are asked about, whatever the mode allows. Those of a bound's agent are its own matter. */

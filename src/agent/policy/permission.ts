@@ -50,6 +50,8 @@ export type PolicyCall = {
   readonly name: string;
   readonly readOnly: boolean;
   readonly values: RuleValues;
+  /** The reason why allow rules do not hold for a tool of an MCP server: its definition is not the accepted one. Absent if they hold. */
+  readonly changed?: string;
 };
 
 /** The operator's own mode: decides what no list decides. One that throws denies. */

@@ -82,7 +82,9 @@ export class ToolRegistry extends ReplacedMap<string, Tool> {
   }
 
   #replace(): void {
-    const all = [...this.#configured, ...[...this.#ofServers.values()].flat()];
+    // In the order of names, whichever server came first: requests that begin with the same tools share a prompt cache.
+    const ofServers = [...this.#ofServers.values()].flat().toSorted((one, other) => (one.name < other.name ? -1 : 1));
+    const all = [...this.#configured, ...ofServers];
     this.replace(new Map(all.map((tool) => [tool.name, this.#withReason(tool)])));
   }
 

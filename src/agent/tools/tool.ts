@@ -5,16 +5,8 @@ import { closed, milliseconds, ownCode, TEXT, TEXTS } from "../../lib/setting.ts
 import { hasMoreParts, isJsonObject, type Json, type JsonObject } from "../../lib/json.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { byteLength, storable } from "../../lib/text.ts";
-import {
-  commandProblem,
-  placeProblem,
-  placeUnlike,
-  type CommandPlaces,
-  type CommandUse,
-  type PathPlaces,
-  type PathUse,
-  cacheProblem,
-} from "./path-places.ts";
+import { placeUnlike, type CommandPlaces, type CommandUse, type PathPlaces, type PathUse, cacheProblem } from "./path-places.ts";
+import { commandsOf, pathsOf } from "./declared-places.ts";
 import { ChildStarted } from "./child.ts";
 import { Later } from "./later.ts";
 import { PROMPT_BYTES } from "./limits.ts";
@@ -71,6 +63,8 @@ export type Tool = {
   readonly cacheable: boolean;
   /** The time limit of a call, in ms; null for the agent's. */
   readonly timeoutMs: number | null;
+  /** Its canonical definition by an MCP server (RFC 8785), with its SHA-256 in hex; null for other tools. */
+  readonly definition: { readonly text: string; readonly digest: string } | null;
   /** The input places that hold paths, as in `path` or `edits[].path`: permission rules apply to the resolved files. */
   readonly paths: Readonly<Record<string, PathUse>>;
   /** The input places that hold command lines for a shell, as in `command` or `steps[].command`. */
@@ -277,6 +271,7 @@ export function toolOf(definition: ToolDefinition<unknown, object>): Tool {
     idempotent: definition.idempotent ?? false,
     cacheable,
     timeoutMs,
+    definition: null,
     paths,
     commands,
     risk: definition.risk ?? (readOnly ? "LOW" : "MEDIUM"),
@@ -316,35 +311,4 @@ function resultOf(answer: ToolAnswer): ToolResult | Later | ChildStarted {
 /** A parameter that may be omitted or null: some models write null for omitted ones. */
 export function optional<Schema extends TSchema>(schema: Schema) {
   return Type.Optional(Type.Unsafe<Static<Schema> | null>({ ...schema, nullable: true }));
-}
-
-function pathsOf(
-  name: string,
-  schema: JsonObject,
-  declared: Readonly<Record<string, PathUse | undefined>>,
-): Readonly<Record<string, PathUse>> {
-  return Object.fromEntries(
-    Object.entries(declared).flatMap(([place, use]) => {
-      if (use === undefined) return [];
-      const problem = placeProblem(schema, place, use);
-      if (problem !== null) throw new ToolDefinitionError(`the paths of tool ${name} ${problem}`);
-      return [[place, use] as const];
-    }),
-  );
-}
-
-function commandsOf(
-  name: string,
-  schema: JsonObject,
-  declared: CommandPlaces<Record<string, unknown>>,
-): Readonly<Record<string, CommandUse>> {
-  return Object.fromEntries(
-    declared.map((each) => {
-      const { place, folderIn = null, environmentIn = null } = typeof each === "string" ? { place: each } : each;
-      const use = { folderIn, environmentIn };
-      const problem = commandProblem(schema, place, use);
-      if (problem !== null) throw new ToolDefinitionError(`the commands of tool ${name} ${problem}`);
-      return [place, use] as const;
-    }),
-  );
 }

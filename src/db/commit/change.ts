@@ -323,6 +323,8 @@ export type TenantChange = {
   readonly waits?: readonly WaitRow[];
   /** Refused if it has ended before. Nobody revoked one whose time is up. */
   readonly endDelegation?: { readonly id: string; readonly endedAt: Date } & (Revocation | object);
+  /** The definition of an MCP server's tool that holds from now on. Refused if it holds already. */
+  readonly acceptTool?: Row<Prisma.ToolPinUncheckedCreateInput>;
   /** Refused if another configuration than the previous one is known by now. */
   readonly configuration?: {
     readonly previousDigest: string;

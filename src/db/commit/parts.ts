@@ -129,6 +129,7 @@ export const TENANT_PARTS: { readonly [Name in PartsOf<TenantChange>]: Part } = 
   waits: json("rows"),
   endDelegation: json("rows"),
   configuration: json("rows"),
+  acceptTool: json("rows"),
 };
 
 /** True if no start depends on others' commits, and no wait is settled. */

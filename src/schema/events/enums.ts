@@ -85,6 +85,7 @@ export const EventKind = builder.enumType("EventKind", {
     ALLOW_RULE_REVOKED: "Tenant event: a stored rule was revoked.",
     DELEGATION_STARTED: "Tenant event: a delegation started.",
     DELEGATION_ENDED: "Tenant event: a delegation was revoked, or its time ended.",
+    TOOL_ACCEPTED: "Tenant event: an administrator accepted the definition of an MCP server's tool.",
     CONFIGURATION_CHANGED:
       "Tenant event: a server started with a configuration that grants other rights than the last known one.",
   }),

@@ -127,6 +127,21 @@ eventType("DELEGATION_ENDED").implement({
   interfaces: [TimelineEvent, TenantEvent, DelegationEvent],
 });
 
+eventType("TOOL_ACCEPTED").implement({
+  description: "An administrator accepted the definition of an MCP server's tool: allow rules apply to it again.",
+  interfaces: [TimelineEvent, TenantEvent],
+  fields: (t) => ({
+    acceptedTool: t.string({ description: "Name of the tool.", resolve: ({ body }) => body.tool }),
+    mcpServer: t.string({ description: "Name of its MCP server.", resolve: ({ body }) => body.server }),
+    acceptedBefore: t.string({
+      nullable: true,
+      description: "SHA-256 of the definition that was accepted before. Null for a tool that was new.",
+      resolve: ({ body }) => body.previousDigest,
+    }),
+    acceptedDigest: t.string({ description: "SHA-256 of the accepted definition.", resolve: ({ body }) => body.digest }),
+  }),
+});
+
 const ConfigurationChange = builder.objectRef<Change>("ConfigurationChange").implement({
   description: "A part of the configuration that differs from the last known one.",
   fields: (t) => ({

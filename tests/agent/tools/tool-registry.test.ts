@@ -16,7 +16,7 @@ describe("a registry", () => {
     const tools = new ToolRegistry([plain]);
     tools.set("gh", [list, find]);
     tools.set("hub", [toolWithPrompt("mcp__hub__list", "Others.")]);
-    expect([...tools.keys()]).toEqual(["plain", "mcp__gh__list", "mcp__gh__find", "mcp__hub__list"]);
+    expect([...tools.keys()]).toEqual(["plain", "mcp__gh__find", "mcp__gh__list", "mcp__hub__list"]);
     expect(tools.get("mcp__gh__list")).toMatchObject({ source: "MCP", server: "gh", unavailable: null });
     expect(tools.get("plain")).toBe(plain);
     expect([tools.size, tools.has("mcp__gh__none"), [...tools].length, [...tools.values()].length]).toEqual([4, false, 4, 4]);
@@ -94,8 +94,8 @@ describe("a template that names `mcp__server__*`", () => {
     expect([...toolboxOf(tools, named).enabled.keys()]).toEqual(["mcp__gh__list"]);
     expect([...toolboxOf(tools, { ...settings, tools: null }).enabled.keys()]).toEqual([
       "plain",
-      "mcp__gh__list",
       "mcp__gh__hub__list",
+      "mcp__gh__list",
     ]);
   });
 });

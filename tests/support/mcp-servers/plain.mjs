@@ -1,6 +1,7 @@
 // A server without the SDK: it answers each method as its first argument, JSON, says. A list is one answer after the other, the last one
 // again and again. Words in the place of an answer: "silent", "exit", and { "bytes": n } for an answer of that size.
 import { spawn } from "node:child_process";
+import { readFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
 
 const script = JSON.parse(process.argv[2] ?? "{}");
@@ -32,6 +33,9 @@ for await (const line of createInterface({ input: process.stdin })) {
   else if (answer.fork === true) {
     const { pid } = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "ignore" });
     send({ id, result: { content: [{ type: "text", text: String(pid) }] } });
+  } else if (answer.read !== undefined) {
+    const text = await readFile(answer.read, "utf8").catch(({ code }) => code);
+    send({ id, result: { content: [{ type: "text", text }] } });
   } else if (answer.error !== undefined) send({ id, error: answer.error });
   else if (answer.echo !== undefined)
     send({ id, result: { content: [{ type: "text", text: JSON.stringify({ params, env: process.env, cwd: process.cwd() }) }] } });

@@ -4,6 +4,7 @@ import { messageOf } from "../../../lib/text.ts";
 import { hookCall, hooksFor, type CallHooks, type HookAgent, readPreToolUseAnswer, type PreToolUseSaid } from "../hooks.ts";
 import { hookAnswer } from "../../tools/tool-hooks.ts";
 import type { ToolResult } from "../../tools/tool-result.ts";
+import type { Tool } from "../../tools/tool.ts";
 import { PathRefused, type Workspace } from "../../workspace/workspace.ts";
 import { boxAdvice } from "../../workspace/sandbox/available.ts";
 import { withFolderContents } from "../../policy/commands/folder-content.ts";
@@ -26,6 +27,8 @@ export type PermissionScope = {
   readonly hooks: Pick<CallHooks, "preToolUse">;
   readonly agent: HookAgent;
   readonly workspace: Workspace;
+  /** The reason why the definition of a tool is not the accepted one; null if it is. */
+  readonly definitionChange: (tool: Tool, tenant: string) => Promise<string | null>;
   readonly signal: AbortSignal;
 };
 
@@ -55,7 +58,7 @@ async function judgeByRules(call: Validated, scope: PermissionScope): Promise<Ju
 
 export async function judgeByPolicy(
   call: Validated,
-  { policy, workspace }: Pick<PermissionScope, "policy" | "workspace">,
+  { policy, workspace, definitionChange }: Pick<PermissionScope, "policy" | "workspace" | "definitionChange">,
 ): Promise<Judged> {
   const { request, tool, bound } = call;
   let values: RuleValues;
@@ -80,7 +83,8 @@ export async function judgeByPolicy(
     values = await withUsedRepositories(values, workspace, policy.box !== null, time);
   }
   const { name, readOnly } = tool;
-  const explanation = judge({ agentId: request.agentId, name, readOnly, values }, policy);
+  const changed = tool.definition === null ? null : await definitionChange(tool, request.tenant);
+  const explanation = judge({ agentId: request.agentId, name, readOnly, values, ...(changed !== null && { changed }) }, policy);
   return { call, values, explanation: withAdvice(explanation, values, policy) };
 }
 

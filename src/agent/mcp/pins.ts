@@ -1,0 +1,60 @@
+import type { Sql, Statement } from "../../db/sql.ts";
+import type { Tool } from "../tools/tool.ts";
+
+/** The definition of a tool that is accepted in a tenant. */
+export type Pin = { readonly tool: string; readonly digest: string; readonly definition: string; readonly pinnedAt: Date };
+
+const READ: Statement<Pin, [tenant: string, server: string]> = {
+  name: "read_tool_pins",
+  text: `SELECT tool, digest, definition, pinned_at AS "pinnedAt" FROM tool_pin WHERE tenant = $1 AND server = $2`,
+};
+const PIN_FIRST: Statement<
+  object,
+  [tenant: string, server: string, tools: readonly string[], digests: readonly string[], definitions: readonly string[]]
+> = {
+  name: "pin_first_tools",
+  text: `INSERT INTO tool_pin (tenant, server, tool, digest, definition, pinned_at)
+    SELECT $1, $2, t.tool, t.digest, t.definition, now() FROM unnest($3::text[], $4::text[], $5::text[]) AS t(tool, digest, definition)
+    WHERE NOT EXISTS (SELECT FROM tool_pin WHERE tenant = $1 AND server = $2) ON CONFLICT DO NOTHING`,
+};
+
+type PinServices = { readonly sql: Pick<Sql, "query">; readonly tools: ReadonlyMap<string, Tool> };
+
+/** The accepted definitions of a server's tools, by their names. */
+export async function pinsOf(sql: Pick<Sql, "query">, tenant: string, server: string): Promise<ReadonlyMap<string, Pin>> {
+  const pins = await sql.query(READ, [tenant, server]);
+  return new Map(pins.map((pin) => [pin.tool, pin]));
+}
+
+/**
+ * The reason why an MCP server's tool has another definition than its tenant accepted; null if it has the accepted one, and
+ * for other tools. The definitions that a server's tools have at the first call of one of them count as accepted.
+ */
+export async function definitionChange({ sql, tools }: PinServices, tool: Tool, tenant: string): Promise<string | null> {
+  const { server, definition } = tool;
+  if (server === null || definition === null) return null;
+  let pins = await pinsOf(sql, tenant, server);
+  if (pins.size === 0) {
+    const present = [...tools.values()].flatMap((each) =>
+      each.server === server && each.definition !== null ? [{ name: each.name, ...each.definition }] : [],
+    );
+    const names = present.map(({ name }) => name);
+    const digests = present.map(({ digest }) => digest);
+    const texts = present.map(({ text }) => text);
+    await sql.query(PIN_FIRST, [tenant, server, names, digests, texts]);
+    pins = await pinsOf(sql, tenant, server);
+  }
+  return changeOf(tool.name, server, definition.digest, pins);
+}
+
+/** The same, for known pins. */
+export function changeOf(name: string, server: string, digest: string, pins: ReadonlyMap<string, Pin>): string | null {
+  if (pins.size === 0) return null;
+  const pin = pins.get(name);
+  if (pin?.digest === digest) return null;
+  const what =
+    pin === undefined
+      ? `${name} has come since the tools of the MCP server ${server} were accepted`
+      : `the definition of ${name} is another one than the accepted one of ${pin.pinnedAt.toISOString()}`;
+  return `${what}, so allow rules do not hold until an administrator accepts it (acceptTool)`;
+}
