@@ -2,6 +2,7 @@ import { builder } from "./builder.ts";
 import "./builder.ts";
 import "./actor.ts";
 import "./agent.ts";
+import "./agents.ts";
 import "./approvals/accept-tool.ts";
 import "./approvals/allow-always.ts";
 import "./approvals/allow-rule.ts";

@@ -14,6 +14,8 @@ export type CallRecord = {
   readonly row: CallRow;
   readonly events: readonly EventRow[];
   readonly attempts: readonly Attempt[];
+  /** How often the MCP server ran the call. */
+  readonly measured: number;
   /** The times at which servers died, and those at which one lived again after all had died, in ms since 1970. */
   readonly interruptions: readonly number[];
 };
@@ -27,7 +29,8 @@ export function checkCall(record: CallRecord, fail: Fail): number | null {
     fail(`the call ${planned.job} of ${planned.tool} (${planned.way}), which is ${row.state}: ${problem}`);
   checkEvents(record, failCall);
   checkState(record, failCall);
-  checkAttempts(record, failCall);
+  if (planned.tool === "measures") checkMeasured(record, failCall);
+  else checkAttempts(record, failCall);
   if (row.openWaits > 0) failCall(`${row.openWaits} waits are open`);
   return checkTime(record, failCall);
 }
@@ -67,6 +70,12 @@ function checkState({ planned, row, interruptions }: CallRecord, fail: Fail): vo
   const end = [row.state, ...(row.error === null ? [] : [row.error.type])].join(" ");
   if (!endsOf(planned).includes(end))
     fail(`it should be ${endsOf(planned).join(" or ")}, not ${end} after ${row.passed.join(", ")}`);
+}
+
+/** The MCP server ran a call once if it has a result, and at most once if its outcome is unknown. */
+function checkMeasured({ planned, row, measured }: CallRecord, fail: Fail): void {
+  if (measured > 1 || (row.state === "COMPLETED" && measured === 0)) fail(`the MCP server ran it ${measured} times`);
+  if (row.state === "COMPLETED" && row.output?.includes(`measured ${planned.job}`) !== true) fail(`its output is ${row.output}`);
 }
 
 /** The recorded result is one that was accepted, or one whose answer was lost; all others were refused. */
@@ -114,6 +123,24 @@ function isRecorded({ state, details, error }: CallRow, given: string): boolean 
 
 function recordedOf({ details, error }: CallRow): string {
   return JSON.stringify(error ?? details);
+}
+
+/** Checks that a schedule sent its reminder once, at its time, and that one turn read it. */
+export function checkReminded(
+  { text, events, interruptions }: Pick<CallRecord, "events" | "interruptions"> & { readonly text: string },
+  fail: Fail,
+): void {
+  const of = (kind: string): readonly EventRow[] => events.filter((event) => event.kind === kind);
+  const failAgent = (problem: string): void => fail(`the agent that a schedule reminds of ${text}: ${problem}`);
+  for (const kind of ["SCHEDULER_TRIGGERED", "REMINDER_SENT", "DONE"])
+    if (of(kind).length !== 1) failAgent(`it has ${of(kind).length} ${kind}`);
+  const [triggered] = of("SCHEDULER_TRIGGERED");
+  if (triggered === undefined) return;
+  const due = Date.parse(triggered.dueAt ?? "");
+  if (triggered.at < due - EARLY_MS) failAgent(`it was reminded ${due - triggered.at} ms before the time`);
+  const since = Math.max(due, ...interruptions.filter((at) => at < triggered.at));
+  if (!(triggered.at - since <= LATE_MS))
+    failAgent(`it was reminded ${triggered.at - due} ms after the time, ${triggered.at - since} ms after the last interruption`);
 }
 
 /** A wait ends at its time: not before, and at most LATE_MS after the time, or after the last death of a server, or the return of one, meanwhile. */

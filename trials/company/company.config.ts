@@ -1,4 +1,4 @@
-import { defineConfig, defineTool, later, type Tool } from "triplane";
+import { defineConfig, defineTool, later, type Around, type Tool } from "triplane";
 import {
   EXPIRES_S,
   expiring,
@@ -61,7 +61,10 @@ function waiting(name: PlannedTool): Tool {
   });
 }
 
-const callOf = ({ tool, job, way, delayMs, dueMs }: PlannedCall) => ({ tool, input: { job, way, delayMs, dueMs } });
+const callOf = ({ tool, job, way, delayMs, dueMs }: PlannedCall) => ({
+  tool: tool === "measures" ? "mcp__queue__measures" : tool,
+  input: { job, way, delayMs, dueMs },
+});
 const startOf = ({ text, template: agentTemplateId, isBackground: background }: PlannedChild) => ({
   tool: "task_run",
   input: { description: text, prompt: text, agentTemplateId, background },
@@ -74,16 +77,27 @@ const replies = rounds
     call: [...children.map(startOf), ...calls.map(callOf)],
   }));
 
+/** Deaths around the calls of the MCP server, while they run. */
+const dyingAround: Around = async ({ name }, next) => {
+  if (name !== "mcp__queue__measures") return next();
+  passPoint("before a call leaves for an MCP server");
+  const answer = await next();
+  passPoint("between the answer of an MCP server and the end of its call");
+  return answer;
+};
+
 const template = {
   model: "scripted",
   systemPrompt: "x",
   selfApproval: true,
-  permission: { mode: "auto", requireApprovalTools: ["asks"] },
+  permission: { mode: "auto", allow: ["mcp__queue__*"], requireApprovalTools: ["asks"] },
+  hooks: { around: [dyingAround] },
 } as const;
 
 /** Each message makes an agent call the tools of its plan, and say that it is done after their results. */
 export default defineConfig({
   models: { scripted: { provider: "scripted", script: { replies: [...replies, { when: {}, say: ["Done."] }] } } },
+  mcpServers: { queue: { url: new URL("mcp", TRIAL_QUEUE).href, transport: "http" } },
   tools: [ordering("orders", true), ordering("orders_once", false), waiting("person"), waiting("sleeps"), waiting("asks")],
   templates: {
     [TEMPLATE]: template,

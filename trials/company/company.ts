@@ -6,7 +6,7 @@ import { Random } from "../hands/random.ts";
 import { checkGapless, startPostgres } from "../postgres.ts";
 import { ask, start, type TrialProcess } from "../processes.ts";
 import { trialInFolder, until, type TrialRun } from "../trial.ts";
-import { checkCall } from "./checks.ts";
+import { checkCall, checkReminded } from "./checks.ts";
 import { deathsOf, Fleet, TOKEN_BEGIN } from "./fleet.ts";
 import { Giving, type OpenCall } from "./giving.ts";
 import { checkFamily, readAgents } from "./families.ts";
@@ -17,10 +17,11 @@ import { contradictions, readCalls, readEvents, readWaiting, tablesWith } from "
 
 /**
  * `npm run trial:company`: agents of three servers wait for a job queue that gives results in all ways (plan.ts), for people,
- * for their time to be up, and for children, while servers are killed around the order, the wait, the result, and the
- * beginning and the return of children (points.ts). Each call starts and ends once, the recorded result is the accepted one,
- * all others are told the final state, waits end once and in time, and agents that only wait have no owner. Each child runs,
- * returns and is told once (families.ts). With --planted a result is committed whatever the state of its call.
+ * for their time to be up, for children, for an MCP server, and for schedules, while servers are killed around the order, the
+ * wait, the result, the beginning and the return of children, the calls of the MCP server, and the reminders of schedules
+ * (points.ts). Each call starts and ends once, the recorded result is the accepted one, all others are told the final state,
+ * waits end once and in time, and agents that only wait have no owner. Each child runs, returns and is told once
+ * (families.ts). The MCP server runs no call twice, and each schedule sends one reminder. With --planted a result is committed whatever the state of its call.
  * TRIAL_SEED repeats a plan.
  */
 const SERVERS = 3;
@@ -29,6 +30,15 @@ const PACE_MS = 30;
 const FURTHER_MS = 200;
 const LOOK_MS = 200;
 const TURNS_MS = 60_000;
+
+const SEND =
+  "mutation($id: ID!, $text: String!, $key: String!) { sendMessage(input: { agentId: $id, text: $text, idempotencyKey: $key }) { cursor } }";
+const SCHEDULE =
+  "mutation($id: ID!, $text: String!, $key: String!, $at: DateTime!) { createSchedule(input: { agentId: $id, text: $text, trigger: { at: $at }, idempotencyKey: $key }) { schedule { id } userErrors { code message } } }";
+
+type Scheduled = {
+  readonly createSchedule: { readonly userErrors: readonly { readonly code: string; readonly message: string }[] };
+};
 
 await trialInFolder("company", runCompany);
 
@@ -148,20 +158,26 @@ async function work(
   return told;
 }
 
-/** Tells an agent to work, once, whichever server lives. */
-async function tell(fleet: Fleet, { agent: { id }, text }: Working, random: Random): Promise<void> {
-  const mutation =
-    "mutation($id: ID!, $text: String!, $key: String!) { sendMessage(input: { agentId: $id, text: $text, idempotencyKey: $key }) { cursor } }";
+/** Tells an agent to work, once, whichever server lives: at once, or by a schedule. */
+async function tell(fleet: Fleet, { agent: { id }, text, remindedAfterMs }: Working, random: Random): Promise<void> {
   const deadline = performance.now() + TURNS_MS;
   for (;;) {
     try {
-      await ask(random.of(fleet.urls), mutation, { id, text, key: text });
+      if (remindedAfterMs === null) await ask(random.of(fleet.urls), SEND, { id, text, key: text });
+      else await schedule(random.of(fleet.urls), { id, text, afterMs: remindedAfterMs });
       return;
     } catch (error) {
       if (performance.now() > deadline) throw error;
       await delay(200);
     }
   }
+}
+
+/** Makes a schedule, once: a key that was used with another time says that there is one. */
+async function schedule(url: string, { id, text, afterMs }: { id: string; text: string; afterMs: number }): Promise<void> {
+  const at = new Date(Date.now() + afterMs).toISOString();
+  const { createSchedule } = await ask<Scheduled>(url, SCHEDULE, { id, text, key: text, at });
+  for (const { code, message } of createSchedule.userErrors) if (code !== "IDEMPOTENCY_KEY_REUSED") throw new Error(message);
 }
 
 /** Agents and all below them are at rest: their turns have ended, and each end of a child is told. */
@@ -204,7 +220,7 @@ async function checkAll({ fleet, queue, database, people, fail }: World, told: r
   const trees = told.flatMap(treeOf);
   const planned = new Map(trees.flatMap(({ calls }) => calls.map((call) => [call.job, call] as const)));
   const started = new Set(trees.flatMap(({ children }) => children.map(({ text }) => text)));
-  const { attempts, tokens } = await settledAttempts(report, people);
+  const { attempts, tokens, measured } = await settledAttempts(report, people);
   const given = Map.groupBy(attempts, ({ callId }) => callId);
   const [rows, events, agents] = [await readCalls(database), await readEvents(database), await readAgents(database)];
   const byCall = Map.groupBy(events, ({ callId }) => callId);
@@ -216,7 +232,14 @@ async function checkAll({ fleet, queue, database, people, fail }: World, told: r
     if (started.has(row.job)) continue;
     const call = planned.get(row.job);
     if (call === undefined) throw new Error(`nobody planned the call ${row.job}`);
-    const record = { planned: call, row, events: byCall.get(row.id) ?? [], attempts: given.get(row.id) ?? [], interruptions };
+    const record = {
+      planned: call,
+      row,
+      events: byCall.get(row.id) ?? [],
+      attempts: given.get(row.id) ?? [],
+      measured: measured[row.job] ?? 0,
+      interruptions,
+    };
     const late = checkCall(record, fail);
     if (late !== null) lateMs.push(late);
     states[row.state] = (states[row.state] ?? 0) + 1;
@@ -231,11 +254,14 @@ async function checkAll({ fleet, queue, database, people, fail }: World, told: r
     const problem = await unpaired(fleet.urls[0] ?? "", { id: Buffer.from(`Agent:${row}`).toString("base64"), row });
     if (problem !== null) fail(`agent ${row}: ${problem}`);
   }
-  let children = 0;
+  let [children, reminders] = [0, 0];
   for (const working of told) {
     const agent = agents.find(({ id }) => id === working.agent.row);
     if (agent === undefined) throw new Error(`the agent ${working.text} has no row`);
     children += checkFamily(working, agent, { agents, calls: rows, events }, fail);
+    if (working.remindedAfterMs === null) continue;
+    reminders += 1;
+    checkReminded({ text: working.text, events: byAgent.get(agent.id) ?? [], interruptions }, fail);
   }
   for (const problem of await contradictions(database)) fail(problem);
   const { rows: left } = await database.query<{ n: number }>("SELECT count(*)::int AS n FROM wait WHERE settled_at IS NULL");
@@ -247,7 +273,7 @@ async function checkAll({ fleet, queue, database, people, fail }: World, told: r
   const outcomes: Record<string, number> = {};
   for (const { outcome } of attempts) outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
   return (
-    `${children} children, ${rows.length} calls ${JSON.stringify(states)}, ${tokens} of them ordered; results ${JSON.stringify(outcomes)}; ` +
+    `${children} children, ${reminders} reminders, ${Object.keys(measured).length} calls of the MCP server, ${rows.length} calls ${JSON.stringify(states)}, ${tokens} of them ordered; results ${JSON.stringify(outcomes)}; ` +
     `${lateMs.length} waits ended by time, at most ${Math.max(0, ...lateMs).toFixed(0)} ms after their time, or after the last death; ` +
     `${deaths.length} servers died ${JSON.stringify(Object.fromEntries(points))}; ${fleet.lines} lines of output`
   );
@@ -258,6 +284,6 @@ async function checkAll({ fleet, queue, database, people, fail }: World, told: r
     await until("all results are given", isSettled, TURNS_MS).catch((error: unknown) => fail(String(error)));
     const latest = await read();
     for (const problem of latest.problems) fail(problem);
-    return { attempts: [...latest.attempts, ...byPeople.attempts], tokens: latest.tokens };
+    return { attempts: [...latest.attempts, ...byPeople.attempts], tokens: latest.tokens, measured: latest.measured };
   }
 }

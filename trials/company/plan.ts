@@ -15,17 +15,24 @@ export const WAYS = [
 ] as const;
 export type Way = (typeof WAYS)[number];
 
-/** The tools of the trial: two that order from the queue, one for people, and two whose waits end by their time. */
-export type PlannedTool = "orders" | "orders_once" | "person" | "sleeps" | "asks";
+/**
+ * The tools of the trial: two that order from the queue, one for people, two whose waits end by their time, and one of an
+ * MCP server.
+ */
+export type PlannedTool = "orders" | "orders_once" | "person" | "sleeps" | "asks" | "measures";
 
 /** The input of a planned call. `job` is its name in the trial; `dueMs` is 0 for the time of the template. */
 export type Job = { readonly job: string; readonly way: Way; readonly delayMs: number; readonly dueMs: number };
 
 export type PlannedCall = Job & { readonly tool: PlannedTool };
 
-/** An agent that makes the calls, and starts the children, in one answer to the message `text`. */
+/**
+ * An agent that makes the calls, and starts the children, in one answer to the message `text`. With `remindedAfterMs`, a
+ * schedule sends the text after so many ms; the agent makes no calls then.
+ */
 export type PlannedAgent = {
   readonly text: string;
+  readonly remindedAfterMs: number | null;
   readonly template: string;
   readonly calls: readonly PlannedCall[];
   readonly children: readonly PlannedChild[];
@@ -112,14 +119,39 @@ class Planner {
         this.#sleep(),
         this.#call("person", "in time"),
         this.#call("orders", "too late"),
+        this.#call("measures", "in time"),
       ]),
     );
     const patient = times(4, () => this.#agent([this.#call("orders", "when released"), this.#sleep()]));
-    const agents = this.#shuffled([...queue, ...people, ...sleeping, ...asking, ...mixed, ...patient, ...this.#families()]);
-    const further = times(FURTHER, (index) =>
-      index % 3 === 2 ? this.#lead([this.#child([this.#call("orders", "in time")])]) : this.#ordering(index),
-    );
+    const measuring = times(20, () => this.#measuring());
+    const reminded = times(10, () => this.#reminded(2_000 + this.#random.number(6_000)));
+    const waiting = [...queue, ...people, ...sleeping, ...asking, ...mixed, ...patient, ...measuring, ...reminded];
+    const agents = this.#shuffled([...waiting, ...this.#families()]);
+    const further = times(FURTHER, (index) => this.#further(index));
     return { agents, further };
+  }
+
+  /** Agents of all kinds around whose work servers die. */
+  #further(index: number): PlannedAgent {
+    switch (index % 6) {
+      case 2:
+      case 5:
+        return this.#lead([this.#child([this.#call("orders", "in time")])]);
+      case 3:
+        return this.#measuring();
+      case 4:
+        return this.#reminded(500);
+      default:
+        return this.#ordering(index);
+    }
+  }
+
+  #measuring(): PlannedAgent {
+    return this.#agent([this.#call("measures", "in time")]);
+  }
+
+  #reminded(remindedAfterMs: number): PlannedAgent {
+    return { ...this.#agent([]), remindedAfterMs };
   }
 
   /** 20 parents with 60 descendants: 15 with children, and 5 with grandchildren. */
@@ -171,6 +203,7 @@ class Planner {
     this.#agents += 1;
     return {
       text: `work ${name}`,
+      remindedAfterMs: null,
       template,
       calls: calls.map((call, index) => ({ ...call, job: `${name}-${index}` })),
       children: [],

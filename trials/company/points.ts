@@ -12,6 +12,9 @@ export const POINTS = [
   "between the parent's commit and the child's row",
   "between the child's end and the return",
   "between the return and the parent's next step",
+  "before a call leaves for an MCP server",
+  "between the answer of an MCP server and the end of its call",
+  "between the reminder of a schedule and its turn",
 ] as const;
 export type Point = (typeof POINTS)[number];
 
@@ -52,7 +55,7 @@ export function passPoint(point: Point): void {
 
 /** The database, with deaths around commits. */
 export function dying(sql: Sql): Sql {
-  const around = aroundWrites(sql, async ({ isFenced, change }, write) => {
+  const around = aroundWrites(sql, async ({ isFenced, change, kinds }, write) => {
     if (change === null) return write();
     const isWaiting = isFenced && goesTo("WAITING", change);
     const isReturn = change.childSettled !== undefined;
@@ -64,6 +67,7 @@ export function dying(sql: Sql): Sql {
     const rows = await write();
     if (isWaiting) passPoint("between WAITING and the result");
     if (isReturn) passPoint("between the return and the parent's next step");
+    if (kinds.includes("SCHEDULER_TRIGGERED")) passPoint("between the reminder of a schedule and its turn");
     return rows;
   });
   return {

@@ -1,15 +1,16 @@
 import { once } from "node:events";
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { TOKEN_BEGIN } from "./fleet.ts";
+import { Measures } from "./measures.ts";
 import { Giving, type Attempt, type OpenCall } from "./giving.ts";
 
 /**
  * The job queue of trial:company: takes orders over HTTP, remembers their tokens, and gives each result in the way of its
- * job. A GET answers a QueueReport. The lines `servers URL …` and `release` come on its stdin.
+ * job. A GET answers a QueueReport. At `/mcp` it is an MCP server. The lines `servers URL …` and `release` come on its stdin.
  */
 export type QueueReport = {
   readonly attempts: readonly Attempt[];
@@ -18,12 +19,15 @@ export type QueueReport = {
   readonly tokens: number;
   /** The calls whose results are still being given. */
   readonly open: number;
+  /** How often the MCP server ran a job, by its name. */
+  readonly measured: Readonly<Record<string, number>>;
 };
 
 /** The time that it takes to take an order, in ms: an early result is given meanwhile. */
 const TAKES_MS = 150;
 
 const giving = new Giving(Number(process.env["TRIAL_SEED"] ?? 1));
+const measures = new Measures();
 const tokens = new Map<string, string>();
 const problems: string[] = [];
 let orders = 0;
@@ -41,11 +45,19 @@ async function take(call: OpenCall & { readonly token: string }): Promise<void> 
 }
 
 function report(): QueueReport {
-  return { attempts: giving.attempts, orders, problems, tokens: tokens.size, open: giving.open };
+  return { attempts: giving.attempts, orders, problems, tokens: tokens.size, open: giving.open, measured: measures.counts };
+}
+
+async function speak(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  if (request.method !== "POST") return void response.writeHead(405).end();
+  const answer = await measures.answer(await text(request));
+  if (answer === null) response.writeHead(202).end();
+  else response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(answer));
 }
 
 const server = createServer((request, response) => {
   void (async () => {
+    if (request.url === "/mcp") return speak(request, response);
     if (request.method === "POST") await take(JSON.parse(await text(request)) as OpenCall & { token: string });
     response.end(request.method === "POST" ? "{}" : JSON.stringify(report()));
   })().catch(() => response.destroy());
