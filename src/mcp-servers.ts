@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { ServerServices } from "./agent/loop/scope.ts";
 import { McpConnection, type ConnectionParts, type McpTimes } from "./agent/mcp/connection.ts";
+import { knownTools } from "./agent/mcp/pins.ts";
 import type { McpServer } from "./agent/mcp/server.ts";
 import { hostRuleAllows, readHost } from "./agent/policy/hosts/host-rule.ts";
 import { ProgramLease, type ProcessGroup } from "./agent/workspace/process-groups.ts";
@@ -43,13 +44,9 @@ export function openMcpServers(
     const registries = new Set((tenant === null ? everybody : [tenant]).map((each) => services.of(each).tools));
     const home = join(environment.programsFolder, "mcp-homes", tenant ?? "", server.name);
     const start: ConnectionParts["start"] = () => startProcess(server, { tenant: tenant ?? "", home }, services);
-    return new McpConnection(server, {
-      registries: [...registries],
-      start,
-      times,
-      clock: services.clock,
-      logger: services.logger,
-    });
+    const known: ConnectionParts["known"] = () => knownTools(services.sql, server, tenant);
+    const { clock, logger } = services;
+    return new McpConnection(server, { registries: [...registries], start, known, times, clock, logger });
   });
   for (const connection of connections) connection.open();
   const tried = Promise.all(connections.map(({ firstTry }) => firstTry)).then(() => {});

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { tokenActor } from "../support/actors.ts";
 import { startTestApp, temporaryFolder } from "../support/app.ts";
 import { hasNoBox } from "../support/box.ts";
+import { testDatabaseUrl } from "../support/database.ts";
 import { ownServer, QUICK, referenceServer } from "../support/mcp.ts";
 import { allowed, answerOf, appWith } from "../support/mcp-app.ts";
 
@@ -117,6 +118,26 @@ describe("a server that is not there", () => {
     const { client, tools } = await appWith({ gone: { command: "no-such-program-here" } }, ["mcp__gone__work", {}]);
     expect(await answerOf(client)).toMatchObject({ state: "FAILED", error: { type: "NOT_FOUND" } });
     expect(tools.serverReason("gone")).toContain("the command was not found");
+  });
+});
+
+describe("a server that is away at the start of another server of Triplane", () => {
+  it("has the tools that it had before, unavailable with the reason", async () => {
+    const database = { kind: "postgres", url: await testDatabaseUrl(), connections: 3 } as const;
+    const first = await appWith({ own: ownServer("plain.mjs") }, ["mcp__own__work", {}], { template: allowed("own"), database });
+    expect(await answerOf(first.client)).toMatchObject({ state: "COMPLETED" });
+    await first.app.close();
+    const second = await appWith({ own: { command: "no-such-program" } }, ["mcp__own__work", {}], {
+      template: allowed("own"),
+      database,
+    });
+    expect(await answerOf(second.client)).toMatchObject({
+      state: "FAILED",
+      error: {
+        type: "DISABLED",
+        message: expect.stringContaining("the MCP server own is not available: its process ended with 127"),
+      },
+    });
   });
 });
 

@@ -31,10 +31,14 @@ export type McpTimes = {
 export type ConnectionParts = {
   readonly registries: readonly ToolRegistry[];
   readonly start: () => Promise<ProcessGroup>;
+  /** The tools that the server had before, for one that is away at the start. */
+  readonly known: () => Promise<readonly ListedTool[]>;
   readonly times: McpTimes;
   readonly clock: Clock;
   readonly logger: Logger;
 };
+
+type ServedTool = { readonly listed: ListedTool; readonly tool: Tool };
 
 /**
  * The connection to one server, kept while this server runs: it connects, reads the tools, and begins again after a
@@ -50,7 +54,7 @@ export class McpConnection {
   /** The next connection whose tools are read. */
   #next = Promise.withResolvers<McpSession>();
   #verdict: Verdict | null = null;
-  #tools: ReadonlyMap<string, { readonly listed: ListedTool; readonly tool: Tool }> = new Map();
+  #tools: ReadonlyMap<string, ServedTool> = new Map();
   #notes = "";
   #changed: () => void = () => {};
   #running: Promise<void> = Promise.resolve();
@@ -81,7 +85,7 @@ export class McpConnection {
       const since = clock.monotonicMs();
       const reason = await this.#hold().catch((error: unknown) => this.#reasonOf(error));
       if (this.#isClosing) return;
-      this.#away(reason);
+      await this.#away(reason);
       tries = clock.monotonicMs() - since >= times.steadyMs ? 1 : tries + 1;
       await times.wait(growingWait(tries, times.firstMs, times.lastMs), this.#closing.signal);
     }
@@ -138,21 +142,23 @@ export class McpConnection {
 
   async #list(session: McpSession): Promise<void> {
     const { tools: listed, notes } = await readTools(this.#server, session, this.#parts.times.listMs);
-    const before = this.#tools;
-    this.#tools = new Map(
-      listed.map((each) => {
-        const known = before.get(each.name);
-        return [
-          each.name,
-          known?.listed.digest === each.digest ? known : { listed: each, tool: mcpTool(this.#server, each, this.#call) },
-        ];
-      }),
-    );
+    this.#tools = this.#toolsOf(listed);
     const clashes = this.#parts.registries.flatMap((registry) => this.#publish(registry));
     this.#tellNotes([...new Set([...notes, ...clashes])]);
     this.#session = session;
     this.#tried();
     this.#next.resolve(session);
+  }
+
+  #toolsOf(listed: readonly ListedTool[]): ReadonlyMap<string, ServedTool> {
+    const before = this.#tools;
+    return new Map(
+      listed.map((each) => {
+        const known = before.get(each.name);
+        const isSame = known?.listed.digest === each.digest;
+        return [each.name, isSame ? known : { listed: each, tool: mcpTool(this.#server, each, this.#call) }];
+      }),
+    );
   }
 
   /** Returns notes about tools whose name another server's tool has. */
@@ -170,8 +176,12 @@ export class McpConnection {
     return all.filter(isTaken).map((tool) => `${tool.name} is the name of another tool: it is left out`);
   }
 
-  #away(reason: string): void {
-    const { registries, logger } = this.#parts;
+  async #away(reason: string): Promise<void> {
+    const { registries, logger, known } = this.#parts;
+    if (this.#tools.size === 0) {
+      this.#tools = this.#toolsOf(await known().catch(() => []));
+      for (const registry of registries) this.#publish(registry);
+    }
     const said = `the MCP server ${this.#server.name} is not available: ${reason}`;
     for (const registry of registries) registry.setServerUnavailable(this.#server.name, said);
     logger.tell("mcp_server_away", said, { mcpServer: this.#server.name });

@@ -1,5 +1,7 @@
 import type { Sql, Statement } from "../../db/sql.ts";
 import type { Tool } from "../tools/tool.ts";
+import { readListedTool, type ListedTool } from "./listed-tool.ts";
+import type { McpServer } from "./server.ts";
 
 /** The definition of a tool that is accepted in a tenant. */
 export type Pin = { readonly tool: string; readonly digest: string; readonly definition: string; readonly pinnedAt: Date };
@@ -17,6 +19,26 @@ const PIN_FIRST: Statement<
     SELECT $1, $2, t.tool, t.digest, t.definition, now() FROM unnest($3::text[], $4::text[], $5::text[]) AS t(tool, digest, definition)
     WHERE NOT EXISTS (SELECT FROM tool_pin WHERE tenant = $1 AND server = $2) ON CONFLICT DO NOTHING`,
 };
+
+/** Of a server that all tenants have, the newest of each tool. */
+const READ_KNOWN: Statement<{ definition: string }, [server: string, tenant: string | null]> = {
+  name: "read_known_definitions",
+  text: `SELECT DISTINCT ON (tool) definition FROM tool_pin WHERE server = $1 AND ($2::text IS NULL OR tenant = $2) ORDER BY tool, pinned_at DESC`,
+};
+
+/** The definitions of a server's tools that were accepted before; of all tenants if `tenant` is null. */
+export async function knownTools(
+  sql: Pick<Sql, "query">,
+  { name, include, exclude }: McpServer,
+  tenant: string | null,
+): Promise<readonly ListedTool[]> {
+  const known = await sql.query(READ_KNOWN, [name, tenant]);
+  return known.flatMap(({ definition }) => {
+    const tool = readListedTool(name, JSON.parse(definition));
+    if (!tool.ok || exclude.includes(tool.value.ownName)) return [];
+    return include === null || include.includes(tool.value.ownName) ? [tool.value] : [];
+  });
+}
 
 type PinServices = { readonly sql: Pick<Sql, "query">; readonly tools: ReadonlyMap<string, Tool> };
 

@@ -32,6 +32,7 @@ async function waitsOf(tries: number, lasts: (attempt: number) => number): Promi
   };
   const connection = new McpConnection(SERVER, {
     registries: [new ToolRegistry([])],
+    known: async () => [],
     start: async () => {
       attempts += 1;
       now += lasts(attempts);

@@ -23,6 +23,7 @@ const connection = new McpConnection(
   { name: SERVER, way: { kind: "http", url, headers: {} }, include: null, exclude: [], readOnlyTools: [], toolTimeoutMs: null },
   {
     registries: [registry],
+    known: async () => [],
     start: () => Promise.reject(new Error("there is no process")),
     times: { ...MCP_TIMES, connectMs: 10_000 },
     clock: systemClock,
