@@ -1,6 +1,6 @@
 import type { Template } from "../agent/loop/scope.ts";
 import type { Permission } from "../agent/policy/permission.ts";
-import { isOfServerTools } from "../agent/tools/tool-registry.ts";
+import { isOfServerTools } from "../agent/tools/tool.ts";
 import type { TenantMcpServer } from "./mcp-servers.ts";
 import type { Tenants } from "./tenants.ts";
 

@@ -12,7 +12,7 @@ import type { Permission, CustomMode } from "../agent/policy/permission.ts";
 import { readPermission, type PermissionSource, type Vocabulary } from "../agent/policy/permission-source.ts";
 import { type Placed, listOf, type HookList } from "../agent/tools/tool-hooks.ts";
 import type { Tool } from "../agent/tools/tool.ts";
-import { isServerTool } from "../agent/tools/tool-registry.ts";
+import { isServerTool } from "../agent/tools/tool.ts";
 import { protectedPaths } from "../agent/workspace/sandbox/protected-paths.ts";
 import { isJsonObject, isNestedDeeper, MOST_LEVELS, toJson, type JsonObject } from "../lib/json.ts";
 import { byteLength } from "../lib/text.ts";

@@ -1,4 +1,4 @@
-import type { TenantChange } from "../db/commit/change.ts";
+import type { TenantChange } from "../db/commit/tenant-change.ts";
 import type { CommitPlace, ComposedCommit } from "../db/commit/composed-commit.ts";
 import { encodeChange } from "../db/commit/parts.ts";
 import type { Statement } from "../db/sql.ts";

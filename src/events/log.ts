@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { OutsideChange, OwnerChange, TenantChange } from "../db/commit/change.ts";
+import type { OutsideChange, OwnerChange } from "../db/commit/change.ts";
+import type { TenantChange } from "../db/commit/tenant-change.ts";
 import { encodeChange } from "../db/commit/parts.ts";
 import { composeCommit } from "../db/commit/composed-commit.ts";
 import type { Sql, Statement } from "../db/sql.ts";

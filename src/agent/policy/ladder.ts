@@ -1,6 +1,6 @@
 import { isPrivateAddress } from "../../lib/addresses.ts";
 import type { Trouble } from "../bash/command-line.ts";
-import { isServerTool } from "../tools/tool-registry.ts";
+import { isServerTool } from "../tools/tool.ts";
 import { protects } from "../workspace/sandbox/protected-paths.ts";
 import { isSecretPath } from "../workspace/secret-files.ts";
 import {

@@ -4,7 +4,7 @@ import { commandPattern } from "../bash/command-pattern.ts";
 import { operatorProblem, withHeldQuotes, withReleasedQuotes } from "../bash/pattern-words.ts";
 import { parametersOf, speaksOf } from "../tools/path-places.ts";
 import type { Tool } from "../tools/tool.ts";
-import { isOfServerTools } from "../tools/tool-registry.ts";
+import { isOfServerTools } from "../tools/tool.ts";
 import { alternativesOf, bracketProblem, globMatcher, isPattern, textMatcher } from "../workspace/glob.ts";
 import { isWithin, type Condition, type DeniedPath, type PathPattern, type Rule } from "./rule.ts";
 import { NOT_CLOSED, NOT_QUOTED, patternOf, takesEverything, type RuleProblem } from "./rule-text.ts";

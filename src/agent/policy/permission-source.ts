@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import type { Result } from "../../lib/result.ts";
 import { complete, TEXT, TEXTS, withDefault, type Written } from "../../lib/setting.ts";
 import type { Tool } from "../tools/tool.ts";
-import { isServerTool } from "../tools/tool-registry.ts";
+import { isServerTool } from "../tools/tool.ts";
 import { type HostRule, isHostRule, parseHostRule } from "./hosts/host-rule.ts";
 import { parseRule } from "./parse-rule.ts";
 import { BUILTIN_MODES, type BuiltinMode, type CustomMode, type Permission, type PermissionMode } from "./permission.ts";

@@ -1,23 +1,10 @@
 import { ReplacedMap } from "../../lib/replaced-map.ts";
 import { headBytes, storable } from "../../lib/text.ts";
 import { ToolDefinitionError } from "./input-schema.ts";
-import type { Tool } from "./tool.ts";
+import { isServerTool, type Tool } from "./tool.ts";
 
 /** The longest reason why a tool is unavailable, in bytes. */
 const REASON_BYTES = 1_000;
-
-const SERVER_TOOL = /^mcp__[A-Za-z0-9_-]+__[A-Za-z0-9_-]+$/;
-const SERVER_TOOLS = /^mcp__[A-Za-z0-9_-]+__[A-Za-z0-9_*?-]+$/;
-
-/** True for the name of a tool of an MCP server, `mcp__server__tool`: a configuration may name it before it is there. */
-export function isServerTool(name: string): boolean {
-  return SERVER_TOOL.test(name);
-}
-
-/** True for such a name, or for a pattern of such names alone: `mcp__server__*`. */
-export function isOfServerTools(pattern: string): boolean {
-  return SERVER_TOOLS.test(pattern);
-}
 
 /**
  * The present tools of a tenant, by name: those of the configuration and of MCP servers. The latter come and go while

@@ -312,3 +312,16 @@ function resultOf(answer: ToolAnswer): ToolResult | Later | ChildStarted {
 export function optional<Schema extends TSchema>(schema: Schema) {
   return Type.Optional(Type.Unsafe<Static<Schema> | null>({ ...schema, nullable: true }));
 }
+
+const SERVER_TOOL = /^mcp__[A-Za-z0-9_-]+__[A-Za-z0-9_-]+$/;
+const SERVER_TOOLS = /^mcp__[A-Za-z0-9_-]+__[A-Za-z0-9_*?-]+$/;
+
+/** True for the name of a tool of an MCP server, `mcp__server__tool`: a configuration may name it before it is there. */
+export function isServerTool(name: string): boolean {
+  return SERVER_TOOL.test(name);
+}
+
+/** True for such a name, or for a pattern of such names alone: `mcp__server__*`. */
+export function isOfServerTools(pattern: string): boolean {
+  return SERVER_TOOLS.test(pattern);
+}

@@ -114,7 +114,7 @@ export type NoticeRow = Row<Prisma.NoticeUncheckedCreateInput> & { readonly sour
 type Value<Input> = Prisma.InputJsonValue extends Input ? Json : Exclude<Input, undefined>;
 
 /** A row for insertion: every column is given, since the database takes an absent one as null. */
-type Row<Input> = { readonly [Column in keyof Input]-?: Value<Input[Column]> };
+export type Row<Input> = { readonly [Column in keyof Input]-?: Value<Input[Column]> };
 
 /** Columns to set. Absent columns keep their value. */
 type Patch<Input> = { readonly [Column in keyof Input]?: Value<Input[Column]> };
@@ -309,40 +309,12 @@ type OutsideParts = {
   readonly keepRule?: Row<Prisma.AllowRuleUncheckedCreateInput>;
 };
 
-/** All that may change of a tenant besides its agents, in one commit with the events that report it. Each part is refused if its row is not as it expects. */
-export type TenantChange = {
-  readonly idempotencyKey?: Row<Prisma.IdempotencyKeyUncheckedCreateInput>;
-  /** Refused if the same rule holds already. */
-  readonly storeAllowRule?: Row<Prisma.AllowRuleUncheckedCreateInput>;
-  /** With `storeAllowRule`: the most rules that may hold for its template then. Refused if there are more. */
-  readonly mostAllowRules?: number;
-  /** Refused if the rule was revoked before. */
-  readonly revokeAllowRule?: { readonly id: string } & Revocation;
-  readonly startDelegation?: Row<Prisma.DelegationUncheckedCreateInput>;
-  /** With `startDelegation`: the wait for its end. */
-  readonly waits?: readonly WaitRow[];
-  /** Refused if it has ended before. Nobody revoked one whose time is up. */
-  readonly endDelegation?: { readonly id: string; readonly endedAt: Date } & (Revocation | object);
-  /** The definition of an MCP server's tool that holds from now on. Refused if it holds already. */
-  readonly acceptTool?: Row<Prisma.ToolPinUncheckedCreateInput>;
-  /** Refused if another configuration than the previous one is known by now. */
-  readonly configuration?: {
-    readonly previousDigest: string;
-    readonly digest: string;
-    readonly parts: Json;
-    readonly knownAt: Date;
-  };
-};
-
 /** A person's wish that a call ends: who said it, why, and when (ISO 8601). */
 export type CancelRequest = {
   readonly by: { readonly id: string; readonly kind: ActorKind };
   readonly note: string | null;
   readonly at: string;
 };
-
-/** The actor who took something back, and when. */
-type Revocation = { readonly revokedAt: Date; readonly revokedBy: string; readonly revokedByKind: ActorKind };
 
 /** All that the owner of an agent may change in one commit, under its lease (invariant 4). Absent parts change nothing. */
 export type OwnerChange = Transitions & Questions & Notices & Schedules & OwnerParts & Without<OutsideParts>;

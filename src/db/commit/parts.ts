@@ -1,13 +1,6 @@
 import { storableJson } from "../../lib/json.ts";
-import type {
-  KnownFileRow,
-  NoticeRow,
-  OutsideChange,
-  OwnerChange,
-  ScheduleMove,
-  TenantChange,
-  ToolCallTransition,
-} from "./change.ts";
+import type { KnownFileRow, NoticeRow, OutsideChange, OwnerChange, ScheduleMove, ToolCallTransition } from "./change.ts";
+import type { TenantChange } from "./tenant-change.ts";
 
 const NAMES = new Map<string, string>();
 

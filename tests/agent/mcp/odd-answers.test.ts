@@ -6,7 +6,7 @@ import { mcpTool } from "../../../src/agent/mcp/mcp-tool.ts";
 import { schemaCheck } from "../../../src/agent/mcp/schema-check.ts";
 import type { McpServer } from "../../../src/agent/mcp/server.ts";
 import { readTools } from "../../../src/agent/mcp/tool-list.ts";
-import { isServerTool } from "../../../src/agent/tools/tool-registry.ts";
+import { isServerTool } from "../../../src/agent/tools/tool.ts";
 import type { Json, JsonObject } from "../../../src/lib/json.ts";
 
 const SERVER: McpServer = {

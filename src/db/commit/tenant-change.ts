@@ -1,0 +1,32 @@
+import type { Json } from "../../lib/json.ts";
+import type { Prisma } from "../generated/client.ts";
+import type { ActorKind } from "../generated/enums.ts";
+import type { Row, WaitRow } from "./change.ts";
+
+/** The actor who took something back, and when. */
+type Revocation = { readonly revokedAt: Date; readonly revokedBy: string; readonly revokedByKind: ActorKind };
+
+/** All that may change of a tenant in one commit, its agents excepted, with the events that report it. Each part is refused if its row is not as it expects. */
+export type TenantChange = {
+  readonly idempotencyKey?: Row<Prisma.IdempotencyKeyUncheckedCreateInput>;
+  /** Refused if the same rule holds already. */
+  readonly storeAllowRule?: Row<Prisma.AllowRuleUncheckedCreateInput>;
+  /** With `storeAllowRule`: the most rules that may hold for its template then. Refused if there are more. */
+  readonly mostAllowRules?: number;
+  /** Refused if the rule was revoked before. */
+  readonly revokeAllowRule?: { readonly id: string } & Revocation;
+  readonly startDelegation?: Row<Prisma.DelegationUncheckedCreateInput>;
+  /** With `startDelegation`: the wait for its end. */
+  readonly waits?: readonly WaitRow[];
+  /** Refused if it has ended before. Nobody revoked one whose time is up. */
+  readonly endDelegation?: { readonly id: string; readonly endedAt: Date } & (Revocation | object);
+  /** The definition of an MCP server's tool that holds from now on. Refused if it holds already. */
+  readonly acceptTool?: Row<Prisma.ToolPinUncheckedCreateInput>;
+  /** Refused if another configuration than the previous one is known by now. */
+  readonly configuration?: {
+    readonly previousDigest: string;
+    readonly digest: string;
+    readonly parts: Json;
+    readonly knownAt: Date;
+  };
+};
