@@ -86,7 +86,7 @@ async function everything() {
     until,
     time: "2020-01-01T00:00:00Z",
     first: 2,
-    "timeline.first": 32,
+    "timeline.first": 24,
     decision: "DENY",
     inputHash: asked?.request.inputHash ?? "",
     text: "mine",

@@ -29,31 +29,41 @@ const TOKEN = /\.\.\.|"[^"]*"|[\w-]+|[^\s,]/g;
 
 /**
  * The documents of one query, so deep. An abstract type is walked by each of its types in turn: one document each. One
- * that is too large is made in parts, each with some of the fields of the root field's type.
+ * that is too large is made in parts, each with some of the fields of the root field's type, or of the types below it.
  */
 export function walksOf(field: GraphQLField<unknown, unknown>, values: Values, depth: number): Walk[] {
   const choices = Math.max(1, ...abstractTypesOf(field.type).map((type) => schema.getPossibleTypes(type).length));
-  return Array.from({ length: choices }, (_, choice) => choice).flatMap((choice) => inParts(field, values, { choice, depth }, 1));
+  return Array.from({ length: choices }, (_, choice) => choice).flatMap((choice) =>
+    inParts(field, values, { choice, depth }, []),
+  );
 }
+
+/** Of the fields of the types of one level, every `of`-th from the place `first` on. */
+type Part = { readonly first: number; readonly of: number };
+
+/** More than the fields of any type. */
+const MOST_FIELDS = 64;
 
 function inParts(
   field: GraphQLField<unknown, unknown>,
   values: Values,
   walk: Pick<Walking, "choice" | "depth">,
-  parts: number,
+  parts: readonly Part[],
 ): Walk[] {
-  const documents = Array.from({ length: parts }, (_, part) => {
-    const coordinates = new Set<string>();
-    const text = `query { ${selected(field, values, { ...walk, coordinates, within: [], part, parts })} }`;
-    return { field: field.name, text, coordinates };
-  });
-  const isSmall = documents.every(({ text }) => (text.match(TOKEN) ?? []).length <= MOST_TOKENS);
-  return isSmall ? documents : inParts(field, values, walk, parts * 2);
+  const coordinates = new Set<string>();
+  const text = `query { ${selected(field, values, { ...walk, coordinates, within: [], parts })} }`;
+  if ((text.match(TOKEN) ?? []).length <= MOST_TOKENS) return [{ field: field.name, text, coordinates }];
+  const { first, of } = parts.at(-1) ?? { first: 0, of: 1 };
+  const halves =
+    of < MOST_FIELDS
+      ? [first, first + of].map((half) => [...parts.slice(0, -1), { first: half, of: of * 2 }])
+      : [0, 1].map((half) => [...parts, { first: half, of: 2 }]);
+  return halves.flatMap((half) => inParts(field, values, walk, half));
 }
 
 /** A mutation with an input that has every field of it for which there is a value, or that must be given; all of its payload, so deep. */
 export function mutationOf(field: GraphQLField<unknown, unknown>, values: Values, depth: number): string {
-  return `mutation { ${selected(field, values, { choice: 0, depth, coordinates: new Set(), within: [], part: 0, parts: 1 })} }`;
+  return `mutation { ${selected(field, values, { choice: 0, depth, coordinates: new Set(), within: [], parts: [] })} }`;
 }
 
 type Walking = {
@@ -61,9 +71,8 @@ type Walking = {
   readonly depth: number;
   readonly coordinates: Set<string>;
   readonly within: readonly string[];
-  /** Of the fields of the root field's type, every `parts`-th from this one on. */
-  readonly part: number;
-  readonly parts: number;
+  /** The fields of the upper levels that are selected; all of those of the others. */
+  readonly parts: readonly Part[];
 };
 
 function selected(field: GraphQLField<unknown, unknown>, values: Values, walking: Walking): string {
@@ -85,11 +94,12 @@ function selectionOf(type: GraphQLOutputType, values: Values, walking: Walking):
 }
 
 function fieldsOf(type: GraphQLObjectType, values: Values, walking: Walking): string {
-  const { depth, coordinates, within, part, parts } = walking;
+  const { depth, coordinates, within, parts } = walking;
+  const { first, of } = parts[within.length] ?? { first: 0, of: 1 };
   const isAgain = within.includes(type.name) || within.length >= depth;
   const inner: Walking = { ...walking, within: [...within, type.name] };
   const fields = Object.values(type.getFields()).filter((field, index) => {
-    if (within.length === 0 && index % parts !== part) return false;
+    if (index % of !== first) return false;
     const isLeaf = isLeafType(getNamedType(field.type));
     return (isLeaf || !isAgain) && field.args.every((arg) => !isNonNullType(arg.type) || arg.name in values);
   });
