@@ -1,5 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { AgentsDocument, ArchiveAgentDocument, DecideApprovalDocument, InterruptAgentDocument } from "../generated/documents.ts";
+import {
+  AgentsDocument,
+  ArchiveAgentDocument,
+  CompleteToolCallDocument,
+  DecideApprovalDocument,
+  InterruptAgentDocument,
+} from "../generated/documents.ts";
 import type { TemplateConfig } from "../../src/triplane.ts";
 import { ACTORS, PEOPLE } from "../support/office.ts";
 import { startTestApp } from "../support/app.ts";
@@ -36,6 +42,27 @@ describe("task_run", () => {
     ]);
     expect(tree.treeUsage.totalTokens).toBe(tree.usage.totalTokens + 2);
     expect((await client.get(AgentsDocument, {})).agents.nodes.map(({ id }) => id)).toEqual([agent.id]);
+  });
+
+  it("has the result of its child alone: nobody completes it from elsewhere", async () => {
+    const hang = Promise.withResolvers<void>();
+    const { client, agent } = await team({
+      lead: [() => callsWith(task()), () => says("It says three.")],
+      worker: [
+        async function* () {
+          await hang.promise;
+          yield* says("Three files.");
+        },
+      ],
+    });
+    const [waiting] = ofType(await client.until(agent.id, "TOOL_WAITING"), "ToolWaiting");
+    expect(waiting?.waitsFor).toBe("CHILD");
+    const callId = waiting?.call.callId ?? "";
+    const { completeToolCall } = await client.get(CompleteToolCallDocument, { input: { callId, result: "all passed" } });
+    expect(completeToolCall.userErrors).toMatchObject([{ code: "FORBIDDEN", message: expect.stringContaining("interrupt it") }]);
+    hang.resolve();
+    const [returned] = ofType(await client.until(agent.id, "DONE"), "AgentReturned");
+    expect(returned).toMatchObject({ outcome: "OK", answer: "Three files." });
   });
 
   it("takes the names of other systems, and is told of an agent, a model or a level that there is not", async () => {

@@ -35,12 +35,13 @@ export const RESULT_BYTES = 1024 * 1024;
 /** The waits for a call whose tool has not answered yet that its result comes later, in ms: a worker may be that fast. */
 const UNTIL_WAITING_MS = [20, 50, 100, 200, 400, 800, 1_600];
 
-type FoundCall = LaterCall & { readonly requesters: readonly ActorRef[] };
+type FoundCall = LaterCall & { readonly requesters: readonly ActorRef[]; readonly waitsForChild: boolean };
 
 const FIND: Statement<{ found: FoundCall }, [callId: string, tenant: string]> = {
   name: "find_call_to_complete",
   text: `SELECT json_build_object(${LATER_FIELDS},
-      'requesters', (SELECT coalesce(jsonb_agg(DISTINCT q.who), '[]') FROM (${requestersOf("SELECT $1::text AS id")}) q)) AS found
+      'requesters', (SELECT coalesce(jsonb_agg(DISTINCT q.who), '[]') FROM (${requestersOf("SELECT $1::text AS id")}) q),
+      'waitsForChild', EXISTS (SELECT FROM wait w WHERE w.call_id = t.id AND w.kind = 'CHILD' AND w.settled_at IS NULL)) AS found
     FROM tool_call t JOIN agent a ON a.id = t.agent_id WHERE t.id = $1 AND t.tenant = $2`,
 };
 
@@ -124,6 +125,7 @@ async function tryToComplete(
     const { state } = found.call;
     if (isFinal(state)) return refused(ended(state));
     if (state !== "WAITING") return refused(notWaiting(state));
+    if (found.waitsForChild) return refused(WAITS_FOR_CHILD);
     const known = await knownParts(services, found);
     if (!known.ok) return known;
     const issues = answer.ok ? known.value.call.tool.resultIssues(answer.value) : [];
@@ -193,6 +195,13 @@ function sizeProblem(answer: Answer): CommandRefusal | null {
 function ended(state: ToolCallState): CommandRefusal {
   return { code: "CALL_ENDED", field: ["callId"], message: `the call has ended, and is ${state}: it takes no result any more` };
 }
+
+const WAITS_FOR_CHILD: CommandRefusal = {
+  code: "FORBIDDEN",
+  field: ["callId"],
+  message:
+    "the call waits for the agent that it started, whose end completes it: decide on that agent's approvals, or interrupt it",
+};
 
 function notWaiting(state: ToolCallState): CommandRefusal {
   const message = `the call is ${state}: only a call in state WAITING takes a result, after its tool has answered \`later()\``;
