@@ -94,7 +94,7 @@ export class StdioTransport implements Transport {
     try {
       message = JSON.parse(line);
     } catch {
-      this.#onStderr(line);
+      this.#onStderr(line.slice(0, LINE_CHARACTERS));
       return;
     }
     try {
@@ -137,8 +137,8 @@ function meaning(code: number | null): string {
   return code === 127 ? " (the command was not found)" : "";
 }
 
-/** The longest line of a log that is passed on, in characters. */
-const LINE_CHARACTERS = 1_000;
+/** The longest line of a log that is passed on, in characters. Secrets are hidden in it before it is cut for the log. */
+const LINE_CHARACTERS = 64 * 1024;
 
 function readLines(stream: NodeJS.ReadableStream, onLine: (line: string) => void): void {
   let left = "";
