@@ -124,7 +124,7 @@ describe("remindAgent", () => {
         return userErrors.map(({ code }) => code);
       }),
     );
-    expect(codes.filter((each) => each.length === 0)).toHaveLength(50);
+    expect(codes.filter((each) => each.length === 0)).toHaveLength(40);
     expect(new Set(codes.flat())).toEqual(new Set(["QUEUE_FULL"]));
     const message = await client.get(SendMessageDocument, { input: { agentId: agent.id, text: "a message" } });
     expect(message.sendMessage.userErrors).toEqual([]);

@@ -48,7 +48,7 @@ async function tryToRemind(
     return refused({
       code: "QUEUE_FULL",
       field: null,
-      message: `${WAITING_REMINDERS} reminders wait for the agent: send again when it has taken them`,
+      message: `too many reminders wait for the agent (${WAITING_REMINDERS} at most, some places only for those that begin a turn): send again when it has taken them`,
     });
   });
 }

@@ -202,7 +202,7 @@ export class McpConnection {
     const { name } = this.#server;
     this.#parts.logger.tell("mcp_server_said", `the process of the MCP server ${name} wrote a line`, {
       mcpServer: name,
-      reason: this.#plain(line),
+      reason: this.#plain(line).slice(0, LINE_CHARACTERS),
     });
   }
 
@@ -250,6 +250,9 @@ export class McpConnection {
 }
 
 const REASON_BYTES = 2_000;
+
+/** The longest line of a process in the log, in characters. */
+const LINE_CHARACTERS = 1_000;
 
 /** The status for a session that has ended at the server. */
 const SESSION_GONE = 404;

@@ -257,8 +257,10 @@ async function refusedByHttp<Answer>(work: () => Promise<Answer>): Promise<Answe
 function statusOf(error: unknown): number | null {
   for (let each: unknown = error, depth = 0; each instanceof Error && depth < 5; each = each.cause, depth += 1) {
     if (each.name === "UnauthorizedError") return 401;
+    const code: unknown = "code" in each ? each.code : null;
     const data: unknown = "data" in each ? each.data : null;
-    const status: unknown = isJsonObject(data) ? data["status"] : "code" in each ? each.code : null;
+    // An error with a number and data is the server's own answer (JSON-RPC), whatever its number looks like.
+    const status: unknown = typeof code === "number" && "data" in each ? null : isJsonObject(data) ? data["status"] : code;
     if (typeof status === "number" && status >= 400 && status < 600) return status;
   }
   return null;

@@ -5,6 +5,9 @@ import { MESSAGE_BYTES } from "./server.ts";
 /** The time that a process has to end by itself after its input is closed, in ms. */
 const END_MS = 1_000;
 
+/** The most bytes that wait for a process when its own questions are answered: it may ask without end, and read nothing. */
+const UNREAD_BYTES = 256 * 1024;
+
 const NEWLINE = 0x0a;
 
 /**
@@ -94,7 +97,7 @@ export class StdioTransport implements Transport {
     try {
       message = JSON.parse(line);
     } catch {
-      this.#onStderr(line);
+      this.#onStderr(line.slice(0, LINE_CHARACTERS));
       return;
     }
     try {
@@ -114,6 +117,10 @@ export class StdioTransport implements Transport {
     const child = this.#group?.process;
     if (child === undefined || this.#end !== null || !child.stdin.writable)
       return Promise.reject(new Error("its process has ended"));
+    if (!("method" in message) && child.stdin.writableLength > UNREAD_BYTES) {
+      this.#stop("it does not read what it is sent, and its process was ended");
+      return Promise.reject(new Error("its process has ended"));
+    }
     return new Promise((resolve, reject) => {
       child.stdin.write(`${JSON.stringify(message)}\n`, (error) => (error == null ? resolve() : reject(error)));
     });
@@ -137,8 +144,8 @@ function meaning(code: number | null): string {
   return code === 127 ? " (the command was not found)" : "";
 }
 
-/** The longest line of a log that is passed on, in characters. */
-const LINE_CHARACTERS = 1_000;
+/** The longest line of a log that is passed on, in characters. Secrets are hidden in it before it is cut for the log. */
+const LINE_CHARACTERS = 64 * 1024;
 
 function readLines(stream: NodeJS.ReadableStream, onLine: (line: string) => void): void {
   let left = "";

@@ -13,6 +13,9 @@ const MOST_PAGES = 64;
 /** The most tools of a server. */
 const MOST_TOOLS = 500;
 
+/** The most characters of the definitions of a server's tools: they stay in memory, and each call compares their pins. */
+const MOST_CHARACTERS = 8 * 1024 * 1024;
+
 const MOST_NOTES = 20;
 
 /** Reads a server's list of tools. Tools that are not usable are left out, each with a note. */
@@ -25,6 +28,7 @@ export async function readTools(
   const found = new Map<string, ListedTool>();
   let cursor: string | null = null;
   let pages = 0;
+  let characters = 0;
   do {
     const page = await session.page(cursor, timeoutMs);
     if (!Array.isArray(page["tools"])) throw new Error("its list of tools has an unknown form");
@@ -38,7 +42,12 @@ export async function readTools(
       else if (found.has(tool.value.name)) notes.push(`two tools are named ${tool.value.name}: the first one is taken`);
       else if (found.size === MOST_TOOLS)
         return listOf(found, [...notes, `it has more than ${counted(MOST_TOOLS, "tool")}: the first are taken`]);
-      else found.set(tool.value.name, tool.value);
+      else if (characters + tool.value.canonical.length > MOST_CHARACTERS)
+        return listOf(found, [...notes, `its definitions have more than ${MOST_CHARACTERS} characters: the first are taken`]);
+      else {
+        found.set(tool.value.name, tool.value);
+        characters += tool.value.canonical.length;
+      }
     }
     const next: unknown = page["nextCursor"];
     cursor = typeof next === "string" && next !== "" ? next : null;

@@ -150,6 +150,7 @@ function conditionOf(part: ConditionText, tools: readonly Tool[]): Condition {
   return {
     parameter,
     isText: compiled(offset, () => textMatcher(pattern)),
+    isOfSome: isPattern(pattern) && !/^\*+$/.test(pattern),
     path: hasPath ? pathPattern(part) : null,
     command: hasCommand ? compiled(offset, () => commandPattern(commandsOf(part))) : null,
   };

@@ -8,6 +8,8 @@ import { namesOf, valuesOf, type RuleValue, type RuleValues } from "./rule-value
 export type Condition = {
   readonly parameter: string;
   readonly isText: (text: string) => boolean;
+  /** True for a pattern that takes in some texts: those that step out of a folder (`..`) may lead out of what it names. */
+  readonly isOfSome: boolean;
   /** The demand on a path; null if its tools have none there. */
   readonly path: PathPattern | null;
   /** The demand on a command line; null if its tools have none there. */
@@ -74,9 +76,12 @@ function listHolds(condition: Condition, list: readonly RuleValue[], extent: Ext
   return list.length > 0 && (extent === "covers" ? list.every(test) : list.some(test));
 }
 
+/** A text that may be a path or an address with a step out of a folder. Of texts nobody knows if they are one. */
+const STEPS_OUT = /(?:^|[\\/])(?:\.|%2e){2}(?=[\\/?#]|$)/i;
+
 /** True if a condition holds for one value. */
-export function valueHolds({ isText, path, command }: Condition, value: RuleValue, extent: Extent): boolean {
-  if (value.kind === "text") return isText(value.text);
+export function valueHolds({ isText, isOfSome, path, command }: Condition, value: RuleValue, extent: Extent): boolean {
+  if (value.kind === "text") return isText(value.text) && !(extent === "covers" && isOfSome && STEPS_OUT.test(value.text));
   if (value.kind === "command") return command !== null && lineHolds(command, value.line, extent);
   if (path === null) return false;
   const names = namesOf(value);

@@ -41,7 +41,8 @@ export class ToolRegistry extends ReplacedMap<string, Tool> {
     }
     this.#ofServers.set(
       server,
-      tools.map((tool) => ({ ...tool, source: "MCP", server })),
+      // The same object as before, if nothing has changed: verdicts that were based on it hold.
+      tools.map((tool) => (tool.source === "MCP" && tool.server === server ? tool : { ...tool, source: "MCP", server })),
     );
     this.#reasons.servers.delete(server);
     this.#replace();

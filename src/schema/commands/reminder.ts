@@ -49,7 +49,7 @@ builder.mutationField("remindAgent", (t) =>
   t.field({
     type: RemindAgentPayload,
     description:
-      "Sends a reminder to an agent. It joins the conversation at the next step, and needs no answer: no DONE lists it. Its sender counts as a requester of the turn that reads it. ARCHIVED if the agent is archived. QUEUE_FULL if 50 reminders are queued for it.",
+      "Sends a reminder to an agent. It joins the conversation at the next step, and needs no answer: no DONE lists it. Its sender counts as a requester of the turn that reads it. ARCHIVED if the agent is archived. QUEUE_FULL if 50 reminders are queued for it, or 40 and this one begins no turn.",
     args: { input: t.arg({ type: RemindAgentInput, required: true, description: "Agent and reminder." }) },
     resolve: (_root, { input }, context) => remindAgent(context, { ...input, idempotencyKey: input.idempotencyKey ?? null }),
   }),

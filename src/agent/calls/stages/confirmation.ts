@@ -50,12 +50,13 @@ export function confirm(
 
 /**
  * SHA-256 over the RFC 8785 form of everything that decides what would run. An approval is bound to it: when any part
- * differs at dispatch, the approval is stale.
+ * differs at dispatch, the approval is stale. The definition is that of an MCP server's tool.
  */
 export function inputHash({ request, tool, bound }: Validated, workspace: string): string {
   const members = {
     agent: canonical(request.agentId),
     call: canonical(request.callId),
+    ...(tool.definition !== null && { definition: canonical(tool.definition.digest) }),
     input: canonical(bound.input),
     schema: schemaForm(tool),
     tenant: canonical(request.tenant),

@@ -1,0 +1,29 @@
+import { describe, expect, it } from "vitest";
+import { CreateScheduleDocument, RemindAgentDocument } from "../generated/documents.ts";
+import { startTestApp } from "../support/app.ts";
+import { connect, ofType } from "../support/client.ts";
+import { setPolicyTime } from "../support/clock.ts";
+import { playedModel, says } from "../support/models.ts";
+
+describe("reminders that begin no turn", () => {
+  it("leave room for a schedule, which does: it triggers, and they join its turn", async () => {
+    const app = await startTestApp({ model: playedModel(() => says("Done.")) });
+    const client = connect(app.url);
+    const { id: agentId } = await client.createAgent();
+    const schedule = await client.get(CreateScheduleDocument, {
+      input: { agentId, text: "Look.", trigger: { everyMs: 60_000 } },
+    });
+    expect(schedule.createSchedule.userErrors).toEqual([]);
+    const codes = new Set<string>();
+    for (let n = 0; n < 60; n += 1) {
+      const { userErrors } = (await client.get(RemindAgentDocument, { input: { agentId, text: `note ${n}` } })).remindAgent;
+      for (const { code } of userErrors) codes.add(code);
+    }
+    expect([...codes]).toEqual(["QUEUE_FULL"]);
+    for (const minutes of [1, 3, 5]) {
+      await setPolicyTime(app.database.sql, `statement_timestamp() + interval '${minutes * 60_000 + 5_000} ms'`);
+      await new Promise((resolve) => setTimeout(resolve, 2_000));
+    }
+    expect(ofType(await client.events(agentId), "SchedulerTriggered").length).toBeGreaterThan(0);
+  }, 40_000);
+});

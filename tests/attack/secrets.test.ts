@@ -1,0 +1,44 @@
+import { describe, expect, it, onTestFinished } from "vitest";
+import { McpConnection } from "../../src/agent/mcp/connection.ts";
+import type { McpServer } from "../../src/agent/mcp/server.ts";
+import { StdioTransport } from "../../src/agent/mcp/stdio-transport.ts";
+import { ToolRegistry } from "../../src/agent/tools/tool-registry.ts";
+import type { ProcessGroup } from "../../src/agent/workspace/process-groups.ts";
+import type { Logger } from "../../src/telemetry/log.ts";
+import { spawn } from "node:child_process";
+import { QUICK } from "../support/mcp.ts";
+
+const SECRET = "sk-live-0123456789abcdefghijklmnop";
+
+async function said(line: string, args: readonly string[] = []): Promise<string> {
+  const server: McpServer = {
+    name: "own",
+    way: { kind: "stdio", command: "x", args, env: { TOKEN: SECRET }, cwd: "/", sandbox: "none" },
+    include: null, exclude: [], readOnlyTools: [], toolTimeoutMs: null,
+  };
+  const lines: string[] = [];
+  const logger: Logger = { tell: (_e, _m, fields) => void lines.push(JSON.stringify(fields)), warn: () => {}, error: () => {} };
+  const connection = new McpConnection(server, {
+    registries: [new ToolRegistry([])],
+    known: async () => [],
+    start: async () => {
+      const process = spawn("node", ["-e", `console.error(${JSON.stringify(line)}); setTimeout(() => {}, 300)`]);
+      const ended = new Promise<void>((resolve) => process.once("close", () => resolve()));
+      return { process, ended, end: () => process.kill() } as unknown as ProcessGroup;
+    },
+    times: QUICK,
+    clock: { now: () => new Date(), monotonicMs: () => performance.now() },
+    logger,
+  });
+  onTestFinished(() => connection.close());
+  connection.open();
+  await expect.poll(() => lines.some((each) => each.includes("mcpServer") && each.includes("reason"))).toBe(true);
+  return lines.join("\n");
+}
+
+describe("the log of a server's process", () => {
+  it("does not have a secret, nor most of one where a long line is cut", async () => {
+    expect(await said(`TOKEN=${SECRET}`)).not.toContain("sk-live");
+    expect(await said(`${"x".repeat(980)}TOKEN=${SECRET}`)).not.toContain("sk-live");
+  });
+});
