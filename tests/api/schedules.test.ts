@@ -347,7 +347,7 @@ describe("an agent with a schedule", () => {
     await create(client, { agentId: agent.id, text: "Look.", trigger: { at } });
     await client.send(agent.id, "hold");
     await client.until(agent.id, "TOOL_START");
-    const remind = `mutation { remindAgent(input: { agentId: "${agent.id}", text: "x" }) { userErrors { code } } }`;
+    const remind = `mutation { remindAgent(input: { agentId: "${agent.id}", text: "x", startsTurn: true }) { userErrors { code } } }`;
     for (let n = 0; n < 50; n += 1) await client.post({ query: remind });
     await pass(HOUR);
     // A look has found the queue full, and looks again in a minute.
