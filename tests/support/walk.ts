@@ -54,11 +54,18 @@ function inParts(
   const text = `query { ${selected(field, values, { ...walk, coordinates, within: [], parts })} }`;
   if ((text.match(TOKEN) ?? []).length <= MOST_TOKENS) return [{ field: field.name, text, coordinates }];
   const { first, of } = parts.at(-1) ?? { first: 0, of: 1 };
-  const halves =
-    of < MOST_FIELDS
-      ? [first, first + of].map((half) => [...parts.slice(0, -1), { first: half, of: of * 2 }])
-      : [0, 1].map((half) => [...parts, { first: half, of: 2 }]);
-  return halves.flatMap((half) => inParts(field, values, walk, half));
+  const isSplit = of >= MOST_FIELDS;
+  const upper = isSplit ? parts : parts.slice(0, -1);
+  const halves: readonly Part[] = isSplit
+    ? [
+        { first: 0, of: 2 },
+        { first: 1, of: 2 },
+      ]
+    : [
+        { first, of: of * 2 },
+        { first: first + of, of: of * 2 },
+      ];
+  return halves.flatMap((half) => inParts(field, values, walk, [...upper, half]));
 }
 
 /** A mutation with an input that has every field of it for which there is a value, or that must be given; all of its payload, so deep. */

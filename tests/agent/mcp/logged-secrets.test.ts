@@ -1,20 +1,22 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import { McpConnection } from "../../src/agent/mcp/connection.ts";
-import type { McpServer } from "../../src/agent/mcp/server.ts";
-import { StdioTransport } from "../../src/agent/mcp/stdio-transport.ts";
-import { ToolRegistry } from "../../src/agent/tools/tool-registry.ts";
-import type { ProcessGroup } from "../../src/agent/workspace/process-groups.ts";
-import type { Logger } from "../../src/telemetry/log.ts";
+import { McpConnection } from "../../../src/agent/mcp/connection.ts";
+import type { McpServer } from "../../../src/agent/mcp/server.ts";
+import { ToolRegistry } from "../../../src/agent/tools/tool-registry.ts";
+import type { ProcessGroup } from "../../../src/agent/workspace/process-groups.ts";
+import type { Logger } from "../../../src/telemetry/log.ts";
 import { spawn } from "node:child_process";
-import { QUICK } from "../support/mcp.ts";
+import { QUICK } from "../../support/mcp.ts";
 
 const SECRET = "sk-live-0123456789abcdefghijklmnop";
 
-async function said(line: string, args: readonly string[] = []): Promise<string> {
+async function said(line: string): Promise<string> {
   const server: McpServer = {
     name: "own",
-    way: { kind: "stdio", command: "x", args, env: { TOKEN: SECRET }, cwd: "/", sandbox: "none" },
-    include: null, exclude: [], readOnlyTools: [], toolTimeoutMs: null,
+    way: { kind: "stdio", command: "x", args: [], env: { TOKEN: SECRET }, cwd: "/", sandbox: "none" },
+    include: null,
+    exclude: [],
+    readOnlyTools: [],
+    toolTimeoutMs: null,
   };
   const lines: string[] = [];
   const logger: Logger = { tell: (_e, _m, fields) => void lines.push(JSON.stringify(fields)), warn: () => {}, error: () => {} };

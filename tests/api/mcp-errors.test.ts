@@ -2,7 +2,8 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../support/app.ts";
-import { ownServer } from "../support/mcp.ts";
+import { httpServer } from "../support/mcp-http.ts";
+import { ownServer, QUICK } from "../support/mcp.ts";
 import { allowed, answerOf, appWith } from "../support/mcp-app.ts";
 
 describe("an error of a server (JSON-RPC) that looks like a status of HTTP", () => {
@@ -17,5 +18,20 @@ describe("an error of a server (JSON-RPC) that looks like a status of HTTP", () 
     const answer = await answerOf(client);
     expect(await readFile(file, "utf8")).toBe("called\n");
     expect(answer).toMatchObject({ state: "FAILED", error: { message: expect.stringContaining("no such issue") } });
+  });
+});
+
+describe("a tool whose definition is the same in the next list", () => {
+  it("stays the same object, by which verdicts know that they hold", async () => {
+    const server = await httpServer(() => null);
+    const { tools } = await appWith({ own: { url: server.url } }, ["mcp__own__work", {}], {
+      overrides: { mcpTimes: { ...QUICK, againMs: 20 } },
+    });
+    await expect.poll(() => tools.get("mcp__own__work")).toBeDefined();
+    const before = tools.get("mcp__own__work");
+    const lists = () => server.arrived.filter(({ method }) => method === "tools/list").length;
+    const times = lists();
+    await expect.poll(lists).toBeGreaterThan(times + 2);
+    expect(tools.get("mcp__own__work")).toBe(before);
   });
 });
