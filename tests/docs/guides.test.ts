@@ -133,6 +133,22 @@ describe("docs/tools.md", () => {
     expect(ofType(events, "ToolEnd")).toMatchObject([{ call: { state: "COMPLETED" } }]);
   });
 
+  it("has a tool that reminds its agent, once, with its next step", async () => {
+    const deploy = valueOf(await block("tools", "ts", "context.remind")) as Tool;
+    const model = playedModel(
+      () => callsWith(["deploy", { branch: "main" }]),
+      () => says("Done."),
+    );
+    const app = await startTestApp({ model, template: { permission: { mode: "auto" } }, config: { tools: [deploy] } });
+    const client = connect(app.url);
+    const { id } = await client.createAgent();
+    const events = await client.turn(id, "Deploy");
+    expect(ofType(events, "ReminderSent")).toMatchObject([{ priority: "HIGH", startsTurn: false, sentBy: { kind: "SYSTEM" } }]);
+    const [, after] = model.calls.map(({ request }) => JSON.stringify(request.messages));
+    expect(after?.split("One deployment is left for today.")).toHaveLength(2);
+    expect(after).toContain("deployed: main");
+  });
+
   it("has a cacheable tool whose result is given again, and whose file counts", async () => {
     const tool = valueOf(await block("tools", "ts", "cacheable: true")) as Tool;
     const look: MadeCall = ["outline", { path: "a.md" }];
