@@ -60,7 +60,7 @@ export type ToolContext = {
    */
   completionToken(): string;
   /**
-   * Sends a reminder to the call's own agent, which reads it with its next step. It starts no turn, and makes nobody a
+   * Sends a reminder to the call's own agent, which reads it with its next step. It starts no turn, and adds no
    * requester. The same reminder of one call is sent once, also if the call runs again. Rejects for a text that is
    * empty or larger than 8 KB, if 50 reminders wait, and when the call has ended.
    */
