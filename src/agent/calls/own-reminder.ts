@@ -15,8 +15,8 @@ export type OwnReminderServices = { readonly sql: Sql; readonly log: EventLog; r
 type RemindingCall = { readonly agentId: string; readonly tenant: string; readonly createdBy: string; readonly callId: string };
 
 /**
- * Sends a reminder of a call to the call's own agent, the same one once a call. It starts no turn, and its sender is the
- * call, a part of the system: the requesters of the turn stay those who asked for it. Rejects if it may not be sent.
+ * Sends a reminder of a call to the call's own agent, the same one once a call. It starts no turn. Its sender is the
+ * call, of kind SYSTEM, which is no requester of the turn. Rejects if it may not be sent.
  */
 export async function remindOwnAgent(
   { sql, log, clock }: OwnReminderServices,
