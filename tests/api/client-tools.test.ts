@@ -281,6 +281,9 @@ describe("a client tool", () => {
     await anna.get(ArchiveAgentDocument, { input: { agentId: agent.id } });
     await anna.until(agent.id, "DONE");
     expect(await codesOf(anna, { callId: call?.callId ?? "", result: { answer: "x" } })).toEqual(["CALL_ENDED"]);
+    const sealed = await callOf(anna, call?.callId ?? "");
+    expect(sealed).toMatchObject({ state: "SEALED", details: { error: expect.stringContaining("It only reads") } });
+    expect(sealed?.output).not.toContain("unknown");
   });
 
   it("waits on, if a server has another configuration, until one with the tool takes the answer", async () => {

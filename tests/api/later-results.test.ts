@@ -182,7 +182,13 @@ describe("a tool that answers later", () => {
     const [callId = ""] = await waitingCalls(anna, agent.id, 1);
     await clock.passHours(25, [app.services]);
     await anna.until(agent.id, "DONE");
-    expect(await callOf(anna, callId)).toMatchObject({ state: "FAILED", error: { type: "TIMEOUT" }, dueAt: null });
+    expect(await callOf(anna, callId)).toMatchObject({
+      state: "FAILED",
+      output: "No result came within 86400000 ms. It only reads: nothing has changed.",
+      error: { type: "TIMEOUT" },
+      details: { afterMs: 24 * 60 * 60 * 1_000 },
+      dueAt: null,
+    });
     expect(await complete(anna, { callId, result: 1 })).toMatchObject({
       toolCall: null,
       userErrors: [{ code: "CALL_ENDED", message: expect.stringContaining("FAILED") }],
@@ -195,12 +201,21 @@ describe("a tool that answers later", () => {
 
   it("has the time that it asks for, a part of a second as well as 30 days, which is not over at once", async () => {
     const tokens: Tokens = new Map();
-    const tools = [laterTool("soon", tokens, { dueMs: 150 }), laterTool("month", tokens, { dueMs: 30 * 24 * 60 * 60 * 1_000 })];
-    const { anna, agent } = await waitingOffice(["month", "soon"], { tools });
+    const tools = [
+      laterTool("soon", tokens, { dueMs: 150, readOnly: false }),
+      laterTool("month", tokens, { dueMs: 30 * 24 * 60 * 60 * 1_000 }),
+    ];
+    const { anna, agent } = await waitingOffice(["soon", "month"], {
+      tools,
+      template: { permission: { mode: "auto" } },
+    });
     await waitingCalls(anna, agent.id, 2);
     const names = new Map(ofType(await anna.events(agent.id), "ToolWaiting").map(({ call }) => [call.name, call.callId]));
     const [month = "", soon = ""] = [names.get("month"), names.get("soon")];
     await expect.poll(async () => (await callOf(anna, soon))?.state).toBe("FAILED");
+    expect((await callOf(anna, soon))?.output).toBe(
+      "No result came within 150 ms. Its effects are unknown: check before you repeat it.",
+    );
     expect((await callOf(anna, month))?.state).toBe("WAITING");
   });
 

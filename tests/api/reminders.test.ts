@@ -14,8 +14,8 @@ import type { ModelEvent } from "../../src/agent/models/model.ts";
 import { NEIGHBOURS } from "../support/actors.ts";
 import { startTestApp } from "../support/app.ts";
 import { connect, ofType, type TestClient } from "../support/client.ts";
-import { approvalOf, ask, office } from "../support/office.ts";
-import { calls, hangsAfter, playedModel, says } from "../support/models.ts";
+import { ACTORS, approvalOf, ask, office } from "../support/office.ts";
+import { calls, callsWith, hangsAfter, playedModel, says } from "../support/models.ts";
 import { ownTool } from "../support/tools.ts";
 
 const remind = async (client: TestClient, input: RemindAgentInput) =>
@@ -162,6 +162,57 @@ describe("remindAgent", () => {
     const decision = { approvalId, decision: "ALLOW", inputHash } as const;
     expect((await as("ada").decide(decision)).userErrors).toMatchObject([{ code: "SELF_APPROVAL" }]);
     expect((await as("paul").decide(decision)).userErrors).toEqual([]);
+  });
+});
+
+describe("context.remind", () => {
+  it("makes nobody a requester, and lets nobody decide on what they asked for", async () => {
+    const reminds = ownTool("reminds", async (_input, { remind: tell }) => {
+      await tell({ text: "Write carefully." });
+      return "told";
+    });
+    const model = playedModel(
+      () => calls("reminds"),
+      () => callsWith(["fs_write", { path: "a.txt", content: "text" }]),
+      () => says("Done."),
+    );
+    const { as } = await office({}, { model, config: { ...ACTORS, tools: [reminds] } });
+    const { approvalId, inputHash } = await ask(as("ada"), "go");
+    expect(JSON.stringify(model.calls[1]?.request.messages)).toContain("Write carefully.");
+    expect((await approvalOf(as("ada"), approvalId)).requestedBy).toMatchObject([{ actorId: "ada" }]);
+    const decision = { approvalId, decision: "ALLOW", inputHash } as const;
+    expect((await as("ada").decide(decision)).userErrors).toMatchObject([{ code: "SELF_APPROVAL" }]);
+    expect((await as("paul").decide(decision)).userErrors).toEqual([]);
+  });
+
+  it("is sent once a call and text, is bounded, and ends with the call", async () => {
+    const problems: unknown[] = [];
+    const ended = Promise.withResolvers<() => Promise<void>>();
+    const reminds = ownTool("reminds", async (_input, { remind: tell }) => {
+      const attempt = async (text: string) => tell({ text }).catch((error: unknown) => problems.push(String(error)));
+      await attempt("");
+      await attempt("x".repeat(8 * 1024 + 1));
+      for (let count = 0; count < 3; count += 1) await attempt("again");
+      for (let count = 0; count < 51; count += 1) await attempt(`reminder ${count}`);
+      ended.resolve(() => tell({ text: "too late" }));
+      return "told";
+    });
+    const model = playedModel(
+      () => calls("reminds"),
+      () => says("Done."),
+    );
+    const client = connect((await startTestApp({ model, config: { tools: [reminds] } })).url);
+    const agent = await client.createAgent();
+    const events = await client.turn(agent.id, "go");
+    const texts = ofType(events, "ReminderSent").map(({ content }) => content);
+    expect(texts).toEqual(["again", ...Array.from({ length: 49 }, (_, index) => `reminder ${index}`)]);
+    expect(problems).toEqual([
+      expect.stringContaining("empty"),
+      expect.stringContaining("8193 bytes"),
+      expect.stringContaining("50 reminders wait"),
+      expect.stringContaining("50 reminders wait"),
+    ]);
+    await expect((await ended.promise)()).rejects.toThrow("the call has ended");
   });
 });
 

@@ -204,9 +204,33 @@ describe("task_run", () => {
     expect(ofType(events, "AgentReturned")).toMatchObject([{ outcome: "INTERRUPTED" }]);
     const told = JSON.stringify(model.calls.at(-1)?.request.messages);
     expect(told).toContain("did not complete its task (interrupted)");
+    expect(told).toContain("enough");
     expect(told).toContain("I have found two so far");
     expect(textOf(events)).toBe("Pity.");
   });
+
+  it.each([[false], [true]])(
+    "returns the note of the interrupt of a child that said nothing (background: %s)",
+    async (background) => {
+      const { client, agent, model } = await team({
+        lead: [() => callsWith(task({ background })), () => says("I see."), () => says("Pity.")],
+        worker: [() => hangsAfter("")],
+      });
+      const { children } = await until(client, agent.id, (tree) => tree.children.some(({ state }) => state === "WORKING"));
+      const childId = children[0]?.id ?? "";
+      if (background) await client.until(agent.id, "DONE");
+      await expect.poll(() => model.calls.some(({ request }) => request.system === "worker")).toBe(true);
+      await client.get(InterruptAgentDocument, { input: { agentId: childId, note: "enough" } });
+      await expect.poll(async () => ofType(await client.events(agent.id), "AgentReturned").length).toBe(1);
+      if (background) await client.send(agent.id, "well?");
+      await expect.poll(() => model.calls.filter(({ request }) => request.system === "lead").length).toBe(background ? 3 : 2);
+      const told = model.calls
+        .at(-1)
+        ?.request.messages.map((message) => JSON.stringify(message))
+        .join("\n");
+      expect(told).toMatch(/has ended \(interrupted\), and said nothing\. [^\n]*enough/);
+    },
+  );
 
   it("an interrupt of the parent ends the children that it waits for, down to the last; one of the tree also those in the background", async () => {
     const middle = { ...lead, systemPrompt: "middle", subagents: { templates: ["worker"] } };

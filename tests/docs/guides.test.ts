@@ -12,6 +12,7 @@ import { complete } from "../../src/lib/setting.ts";
 import { mcpServersOf } from "../../src/config/mcp-servers.ts";
 import { PLAIN_SETTINGS } from "../../src/config/template-settings.ts";
 import { BUILTIN_TOOLS } from "../../src/agent/tools/builtin.ts";
+import { later } from "../../src/agent/tools/later.ts";
 import { defineTool, type Tool } from "../../src/agent/tools/tool.ts";
 import { presets, type TemplateConfig, type TriplaneConfig } from "../../src/triplane.ts";
 import { schema } from "../../src/schema/index.ts";
@@ -24,10 +25,11 @@ import { setPolicyTime } from "../support/clock.ts";
 import { connect, ofType, textOf } from "../support/client.ts";
 import { referenceServer } from "../support/mcp.ts";
 import { callsWith, playedModel, says } from "../support/models.ts";
+import { ownTool } from "../support/tools.ts";
 
 type Guide = "permissions" | "approvals" | "configuration" | "hooks" | "tools" | "sub-agents" | "mcp" | "schedules";
 
-type Language = "ts" | "graphql" | "json" | "";
+type Language = "ts" | "graphql" | "json" | "bash" | "";
 
 /** The code blocks of a guide in a language, in order. */
 async function blocks(guide: Guide, language: Language): Promise<string[]> {
@@ -100,6 +102,51 @@ describe("docs/tools.md", () => {
     const { templates } = await connect(app.url).get(TemplateToolsDocument, {});
     expect(templates[0]?.tools.at(-1)).toEqual({ name: "ask_user", source: "CLIENT", isReadOnly: true });
     for (const operation of await blocks("tools", "graphql")) expect(validate(schema, parse(operation)), operation).toEqual([]);
+  });
+
+  it("has a request that gives the result of a call that waits", async () => {
+    const command = await block("tools", "bash", "/tool-calls/result");
+    const waiting = Promise.withResolvers<string>();
+    const report = ownTool("report", (_input, { completionToken }) => {
+      waiting.resolve(completionToken());
+      return later();
+    });
+    const app = await startTestApp({
+      model: playedModel(
+        () => callsWith(["report", {}]),
+        () => says("Done."),
+      ),
+      config: { tools: [report] },
+    });
+    const client = connect(app.url);
+    const agent = await client.createAgent();
+    await client.send(agent.id, "go");
+    const token = await waiting.promise;
+    const headers = [...command.matchAll(/-H ["']([\w-]+): ([^"']+)["']/g)].map(([, name = "", value = ""]): [string, string] => [
+      name,
+      value.replace("$TOKEN", token),
+    ]);
+    const [, path = "", body = ""] = /localhost:4000(\S+)[^]* -d '([^']+)'/.exec(command) ?? [];
+    const response = await fetch(new URL(path, app.url), { method: "POST", headers, body });
+    expect(await response.json()).toEqual({ callId: expect.any(String) });
+    const events = await client.until(agent.id, "DONE");
+    expect(ofType(events, "ToolEnd")).toMatchObject([{ call: { state: "COMPLETED" } }]);
+  });
+
+  it("has a tool that reminds its agent, once, with its next step", async () => {
+    const deploy = valueOf(await block("tools", "ts", "context.remind")) as Tool;
+    const model = playedModel(
+      () => callsWith(["deploy", { branch: "main" }]),
+      () => says("Done."),
+    );
+    const app = await startTestApp({ model, template: { permission: { mode: "auto" } }, config: { tools: [deploy] } });
+    const client = connect(app.url);
+    const { id } = await client.createAgent();
+    const events = await client.turn(id, "Deploy");
+    expect(ofType(events, "ReminderSent")).toMatchObject([{ priority: "HIGH", startsTurn: false, sentBy: { kind: "SYSTEM" } }]);
+    const [, after] = model.calls.map(({ request }) => JSON.stringify(request.messages));
+    expect(after?.split("One deployment is left for today.")).toHaveLength(2);
+    expect(after).toContain("deployed: main");
   });
 
   it("has a cacheable tool whose result is given again, and whose file counts", async () => {

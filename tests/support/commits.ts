@@ -108,7 +108,7 @@ export function possibleCommits(view: AgentView): readonly PossibleCommit[] {
   may("turn sealed", () =>
     turnSealed(
       view,
-      { reason: "INTERRUPTED", note: "stop \0", modelNote: "stopped \0", broken: BROKEN, events: [], trace: false },
+      { reason: "INTERRUPTED", note: "stop \0", modelNote: "stopped \0", broken: BROKEN, events: [], trace: false, tools: TOOLS },
       AT,
     ),
   );

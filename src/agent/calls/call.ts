@@ -207,10 +207,23 @@ const ADVICE: Readonly<Record<string, { readonly error: string; readonly recomme
   },
 };
 
-function sealedResult(call: CallView, note: string): { readonly facts: CallFacts; readonly details: JsonObject } {
+const BEGUN_READ_ONLY: Readonly<Record<string, string>> = {
+  WAITING: "The call waited for its result from elsewhere. It only reads: nothing has changed.",
+  EXECUTING: "The call was running when it broke off. It only reads: nothing has changed.",
+};
+
+function adviceOf(status: string, readOnly: boolean): (typeof ADVICE)[string] | undefined {
+  const error = readOnly ? BEGUN_READ_ONLY[status] : undefined;
+  return error === undefined ? ADVICE[status] : { error, recommendations: ["Call the tool again if it is still wanted."] };
+}
+
+function sealedResult(
+  call: CallView,
+  { note, readOnly = false }: Sealed,
+): { readonly facts: CallFacts; readonly details: JsonObject } {
   const isOutcomeUnknown = call.state === "APPROVAL_REQUIRED" && call.approval?.kind === "OUTCOME_UNKNOWN";
   const status = isOutcomeUnknown ? "EXECUTING" : call.state;
-  const advice = ADVICE[status];
+  const advice = adviceOf(status, readOnly);
   if (advice === undefined) throw new Error(`a call in state ${call.state} has its result`);
   // A call that had not begun has written no file.
   const hasStarted = status === "EXECUTING" || status === "WAITING";
@@ -237,7 +250,10 @@ function sealedResult(call: CallView, note: string): { readonly facts: CallFacts
   return { facts: { output: JSON.stringify(payload), isError: true, error }, details: payload };
 }
 
-export function sealCall(call: CallView, trail: Trail & { readonly note: string }, at: Date): CallStep {
-  const { facts, details } = sealedResult(call, trail.note);
+/** `readOnly`: of its tool, false if omitted. */
+export type Sealed = { readonly note: string; readonly readOnly?: boolean };
+
+export function sealCall(call: CallView, { readOnly, ...trail }: Trail & Sealed, at: Date): CallStep {
+  const { facts, details } = sealedResult(call, { note: trail.note, ...(readOnly === undefined ? {} : { readOnly }) });
   return callStep(call, "SEALED", at, { ...facts, completedAt: at.toISOString() }, { details }, trail);
 }

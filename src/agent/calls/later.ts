@@ -94,26 +94,37 @@ export function failedElsewhere(message: string): Result<never, Refusal> {
   return refused({ type: "execution_failed", stage: "execution", message, cause: {} });
 }
 
-const READ: Statement<{ later: LaterCall }, [callId: string]> = {
+type FoundLater = {
+  readonly later: LaterCall;
+  /** The time that it was given for its result, in ms; null if that cannot be read. The `due` of its wait has moved by now. */
+  readonly dueMs: number | null;
+};
+
+const READ: Statement<FoundLater, [callId: string]> = {
   name: "read_later_call",
-  text: `SELECT json_build_object(${LATER_FIELDS}) AS later FROM tool_call t JOIN agent a ON a.id = t.agent_id WHERE t.id = $1 AND t.state = 'WAITING'`,
+  text: `SELECT json_build_object(${LATER_FIELDS}) AS later,
+      (SELECT round(extract(epoch FROM (e.payload ->> 'dueAt')::timestamptz - (x ->> 'timestamp')::timestamptz) * 1000)::float8 FROM event e, jsonb_array_elements(t.audit_trail) x
+        WHERE e.agent_id = a.id AND e.kind = 'TOOL_WAITING' AND e.payload #>> '{call,callId}' = t.id AND x ->> 'state' = 'WAITING' ORDER BY e.position DESC LIMIT 1) AS "dueMs"
+    FROM tool_call t JOIN agent a ON a.id = t.agent_id WHERE t.id = $1 AND t.state = 'WAITING'`,
 };
 
 type TimeOutServices = OwnCodeServices & {
   readonly sql: Sql;
   readonly log: EventLog;
   readonly heldTemplate: HeldTemplate<Pick<CallTemplate, "trace">>;
+  readonly tools: ReadonlyMap<string, Tool>;
 };
 
 /** Ends a call whose result has not come in time, unless it came first. */
-export async function timeOutLater({ sql, log, clock, heldTemplate }: TimeOutServices, callId: string): Promise<void> {
+export async function timeOutLater({ sql, log, clock, heldTemplate, tools }: TimeOutServices, callId: string): Promise<void> {
   const [found] = await sql.query(READ, [callId]);
   if (found === undefined) return;
   const { call, agentId, tenant, createdBy } = found.later;
   const at = clock.now();
-  const afterMs = at.getTime() - new Date(call.startedAt ?? at).getTime();
-  const refusal = { type: "timeout", stage: "execution", afterMs, waitedSince: null, readOnly: false } as const;
-  const step = refusedStep(call, refusal, at, { facts: { durationMs: afterMs } });
+  const durationMs = Math.max(0, at.getTime() - new Date(call.startedAt ?? at).getTime());
+  const readOnly = tools.get(call.name)?.readOnly === true;
+  const refusal = { type: "no_result", stage: "execution", dueMs: found.dueMs ?? durationMs, readOnly } as const;
+  const step = refusedStep(call, refusal, at, { facts: { durationMs } });
   const template = await heldTemplate(found.later);
   const events = endEvents(step.call, "missing" in template ? undefined : template).map((body) => ({ at, body }));
   await log.commit(tenant, { agentId, createdBy, events }, { wake: true, transitions: [step.transition] });

@@ -31,6 +31,7 @@ import { type AskInBackground, HostGate, type CallHosts, ProgramHosts } from "./
 import type { StartingChildren } from "./children.ts";
 import type { CallTokens } from "./call-tokens.ts";
 import type { LateResults } from "./late-results.ts";
+import { remindOwnAgent } from "./own-reminder.ts";
 import type { ToolOutputs } from "./outputs.ts";
 import type { CallOutput } from "./programs/call-output.ts";
 import { type ProgramServices, CallPrograms, type ProgramPlace } from "./programs/programs.ts";
@@ -122,6 +123,8 @@ export type CallOwner = {
   /** Aborts when the lease is lost: from then on a call has no effects. */
   readonly lost: AbortSignal;
   readonly isFull: boolean;
+  /** Lets the next action read the agent's rows again: another commit than the owner's has changed them. */
+  invalidate(): void;
   send(body: AgentEventBody): void;
   room(signal: AbortSignal): Promise<void>;
   /** Stores deferred commits. False if a replacement was stored. */
@@ -248,6 +251,12 @@ export function toolContext(
       if (!owner.isFull) return Promise.resolve();
       room ??= owner.room(ended).finally(() => (room = null));
       return room;
+    },
+    remind: async (reminder) => {
+      if (ended.aborted) throw new Error("the call has ended: its tool sends no reminder any more");
+      const { id: agentId, tenant, createdBy } = agent;
+      await remindOwnAgent(services, { agentId, tenant, createdBy, callId }, reminder);
+      owner.invalidate();
     },
     startChild: (request) => children.start(services, agent, template, callId, request),
     completionToken: () => services.callTokens.of({ tenant: agent.tenant, callId }),

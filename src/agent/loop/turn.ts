@@ -28,7 +28,7 @@ export type EndOfTurn = {
 };
 
 export async function sealTurn(
-  { sql, clock, models, heldTemplate }: Pick<AgentServices, "sql" | "clock" | "models" | "heldTemplate">,
+  { sql, clock, models, tools, heldTemplate }: Pick<AgentServices, "sql" | "clock" | "models" | "tools" | "heldTemplate">,
   owner: Owner,
   view: AgentView,
   { reason, note, modelNote, events }: EndOfTurn,
@@ -36,7 +36,7 @@ export async function sealTurn(
   const broken = await readBrokenCall({ sql, models }, view);
   const template = await heldTemplate(view);
   const trace = "missing" in template ? false : template.trace;
-  await owner.commit(turnSealed(owner.rebase(view), { reason, note, modelNote, broken, events, trace }, clock.now()));
+  await owner.commit(turnSealed(owner.rebase(view), { reason, note, modelNote, broken, events, trace, tools }, clock.now()));
 }
 
 /** After this many runs the outcome of a call counts as unknown: it may be the cause that its servers stop. */

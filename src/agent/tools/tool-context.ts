@@ -1,3 +1,4 @@
+import type { ReminderCategory, ReminderPriority } from "../../events/snapshots.ts";
 import type { Json } from "../../lib/json.ts";
 import type { KnownFiles } from "../workspace/known-files.ts";
 import type { GroupedProcess } from "../workspace/process-groups.ts";
@@ -6,6 +7,14 @@ import type { ChildRequest, StartedChild } from "./child.ts";
 import type { Shells } from "./bash/shells.ts";
 import type { FinishedProgram, StartOptions } from "./programs.ts";
 import type { TodoList } from "./todo-list.ts";
+
+export type ToolReminder = {
+  readonly text: string;
+  /** GENERAL if omitted. */
+  readonly category?: ReminderCategory;
+  /** MEDIUM if omitted. */
+  readonly priority?: ReminderPriority;
+};
 
 export type ToolContext = {
   readonly tenant: string;
@@ -50,6 +59,12 @@ export type ToolContext = {
    * the call, and no other call's. `POST /tool-calls/result` takes it as a Bearer token (docs/tools.md).
    */
   completionToken(): string;
-  /** Starts another agent with the end of this call: for `task_run`. Rejects with advice if none may be started. */
+  /**
+   * Sends a reminder to the call's own agent, which reads it with its next step. It starts no turn, and adds no
+   * requester. The same reminder of one call is sent once, also if the call runs again. Rejects for a text that is
+   * empty or larger than 8 KB, if 50 reminders wait, and when the call has ended.
+   */
+  remind(reminder: ToolReminder): Promise<void>;
+  /** Internal: starts another agent with the end of this call, for `task_run`. Rejects with advice if none may be started. */
   startChild(request: ChildRequest): Promise<StartedChild>;
 };

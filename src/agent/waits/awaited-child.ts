@@ -23,6 +23,8 @@ export type Child = {
   readonly texts: readonly string[];
   /** The text of a model call that broke off at its end; null for none. */
   readonly broken: string | null;
+  /** The newest note of the interrupt that ended its first turn; null for none. */
+  readonly interruptNote: string | null;
   readonly permissionIds: readonly string[];
   readonly usage: { readonly inputTokens: number; readonly outputTokens: number; readonly costUsd: number | null };
 };
@@ -42,6 +44,8 @@ const READ: Statement<{ awaited: Awaited }, [waitId: string]> = {
             WHERE m.agent_id = c.id AND m.kind = 'ASSISTANT' AND m.turn = 1 AND b ->> 'type' = 'text' GROUP BY m.ordinal) x),
           'broken', (SELECT e.payload ->> 'text' FROM (SELECT kind, payload, position FROM event WHERE agent_id = c.id ORDER BY position DESC LIMIT ${NEWEST}) e
             WHERE e.kind = 'TEXT_CHUNK_END' AND e.payload ->> 'aborted' = 'true' ORDER BY e.position DESC LIMIT 1),
+          'interruptNote', (SELECT e.payload ->> 'note' FROM event e WHERE e.agent_id = c.id AND e.kind = 'INTERRUPT_REQUESTED' AND e.payload ->> 'note' IS NOT NULL AND c.done_reason = 'INTERRUPTED'
+            AND e.position < (SELECT d.position FROM event d WHERE d.agent_id = c.id AND d.kind = 'DONE' ORDER BY d.position LIMIT 1) ORDER BY e.position DESC LIMIT 1),
           'permissionIds', (SELECT coalesce(json_agg(p.id ORDER BY p.requested_at), '[]') FROM approval p WHERE p.agent_id = c.id AND p.state = 'PENDING'),
           'usage', (SELECT json_build_object('inputTokens', coalesce(sum(coalesce(s.input_tokens, 0) + coalesce(s.cache_read_tokens, 0) + coalesce(s.cache_write_tokens, 0)), 0), 'outputTokens', coalesce(sum(s.output_tokens), 0), 'costUsd', sum(s.cost_usd)) FROM step s WHERE s.agent_id = c.id))
         FROM agent c WHERE c.id = w.ref)) AS awaited

@@ -67,15 +67,14 @@ async function returnChild(
   };
   const told = {
     source: outcome === "interrupted" ? "INTERRUPTED_CHILD" : "CHILD",
-    text: `The agent ${wait.ref} (${child.templateId}) has ended (${outcome}):
-${text}`,
+    text: toldInBackground(`The agent ${wait.ref} (${child.templateId})`, child, outcome, text),
   } as const;
   if (isBackground) return settle(services, wait, awaited, [returned], told);
   if (isFinal(awaited.call.state)) return settle(services, wait, awaited, [returned]);
   const { permissionIds, usage, templateId } = child;
   const details = { status: outcome, agentId: wait.ref, template: templateId, text, permissionIds, usage };
   const answer = accepted({
-    output: text === "" ? `The agent has ended (${outcome}), and said nothing.` : spoken(outcome, text),
+    output: spoken(child, outcome, text),
     details,
   });
   return endCall(services, wait, awaited, returned, answer);
@@ -163,6 +162,24 @@ function textOf({ texts, broken }: Child, outcome: ChildOutcome): string {
   return headBytes(all.join("\n\n"), 512 * 1024);
 }
 
-function spoken(outcome: ChildOutcome, text: string): string {
-  return outcome === "ok" ? text : `[The agent did not complete its task (${outcome}). Until then it said:]\n${text}`;
+/** The answer as the parent reads it as the result of its call. */
+function spoken(child: Child, outcome: ChildOutcome, text: string): string {
+  if (text === "") return endedSilently("The agent", child, outcome);
+  if (outcome === "ok") return text;
+  return `[The agent did not complete its task (${outcome}).${reasonOf(child, outcome)}\nUntil then it said:]\n${text}`;
+}
+
+function toldInBackground(who: string, child: Child, outcome: ChildOutcome, text: string): string {
+  if (text === "") return endedSilently(who, child, outcome);
+  const reason = reasonOf(child, outcome);
+  return `${who} has ended (${outcome})${reason === "" ? "" : `.${reason}\nUntil then it said`}:\n${text}`;
+}
+
+function endedSilently(who: string, child: Child, outcome: ChildOutcome): string {
+  return `${who} has ended (${outcome}), and said nothing.${reasonOf(child, outcome)}`;
+}
+
+/** The note of the interrupt that ended the child, as a sentence behind others; empty for none. */
+function reasonOf({ interruptNote }: Child, outcome: ChildOutcome): string {
+  return outcome === "interrupted" && interruptNote !== null ? ` The interrupt was noted: ${interruptNote}` : "";
 }

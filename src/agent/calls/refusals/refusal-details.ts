@@ -74,6 +74,8 @@ function ownDetails(refusal: Refusal): JsonObject {
       return { waitedMs: refusal.waitedMs };
     case "execution_failed":
       return refusal.cause;
+    case "no_result":
+      return { afterMs: refusal.dueMs };
     case "timeout":
       return { afterMs: refusal.afterMs, ...(refusal.waitedSince === null ? {} : { waitedSince: refusal.waitedSince }) };
   }

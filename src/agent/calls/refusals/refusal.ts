@@ -1,4 +1,4 @@
-import type { ToolCallError } from "../../../events/snapshots.ts";
+import type { ToolCallError, ToolCallErrorType } from "../../../events/snapshots.ts";
 import type { CancelRequest } from "../../../db/commit/change.ts";
 import type { Json, JsonObject } from "../../../lib/json.ts";
 import { marked } from "../../../lib/text.ts";
@@ -54,6 +54,8 @@ export type Refusal =
       readonly waitedSince: string | null;
       readonly readOnly: boolean;
     }
+  /** The result of a call that waits did not come in its time, which was `dueMs`. */
+  | { readonly type: "no_result"; readonly stage: "execution"; readonly dueMs: number; readonly readOnly: boolean }
   | { readonly type: "aborted"; readonly stage: "execution"; readonly note: string | null; readonly readOnly: boolean }
   | {
       readonly type: "cancelled";
@@ -102,6 +104,8 @@ export function refusalText(refusal: Refusal): string {
       if (refusal.waitedSince !== null)
         return `The tool did not end within ${refusal.afterMs} ms: it waited to start a program, which did not run, since ${refusal.waitedSince}.`;
       return `The tool did not end within ${refusal.afterMs} ms and was stopped. ${effects(refusal)}`;
+    case "no_result":
+      return `No result came within ${refusal.dueMs} ms. ${effects(refusal)}`;
     case "aborted":
       return `The call was interrupted${refusal.note === null ? "" : `: ${refusal.note}`}. ${effects(refusal)}`;
     case "cancelled":
@@ -126,6 +130,7 @@ export function refusedState(refusal: Refusal): "DENIED" | "FAILED" {
     case "tool_busy":
     case "execution_failed":
     case "timeout":
+    case "no_result":
     case "aborted":
     case "cancelled":
       return "FAILED";
@@ -133,12 +138,18 @@ export function refusedState(refusal: Refusal): "DENIED" | "FAILED" {
 }
 
 export function refusedTrail(refusal: Refusal): Trail {
-  return refusal.type === "cancelled" ? { note: refusal.note ?? "cancelled", by: refusal.by } : { note: refusal.type };
+  return refusal.type === "cancelled"
+    ? { note: refusal.note ?? "cancelled", by: refusal.by }
+    : { note: refusal.type === "no_result" ? errorTypeOf(refusal) : refusal.type };
+}
+
+function errorTypeOf({ type }: Refusal): ToolCallErrorType {
+  if (type === "incomplete" || type === "cancelled") return "aborted";
+  return type === "no_result" ? "timeout" : type;
 }
 
 export function toolCallError(refusal: Refusal): ToolCallError {
-  const type = refusal.type === "incomplete" || refusal.type === "cancelled" ? "aborted" : refusal.type;
-  return { type, stage: refusal.stage, message: shownMessage(refusalText(refusal)) };
+  return { type: errorTypeOf(refusal), stage: refusal.stage, message: shownMessage(refusalText(refusal)) };
 }
 
 function shownMessage(text: string): string {

@@ -9,6 +9,7 @@ import { sealCall, isFinal, type CallView } from "../../calls/call.ts";
 import { endEvents } from "../../calls/events.ts";
 import type { HostQuestion, OpenHost } from "../../calls/hosts/host-question.ts";
 import type { AddedMessages } from "../../conversation/transcript.ts";
+import type { Tool } from "../../tools/tool.ts";
 import type { AgentView } from "../view.ts";
 import {
   compose,
@@ -154,19 +155,24 @@ export type Sealing = {
   readonly broken: Aborted;
   readonly events: readonly AgentEventBody[];
   readonly trace: boolean;
+  readonly tools: ReadonlyMap<string, Pick<Tool, "readOnly">>;
 };
 
 /**
  * Ends a turn with all unfinished work: calls are sealed, questions closed, the model call aborted. Questions of
  * background shells stay open while the shells run, unless an interrupt ends those.
  */
-export function turnSealed(view: AgentView, { reason, note, modelNote, broken, events, trace }: Sealing, at: Date): Commit {
+export function turnSealed(
+  view: AgentView,
+  { reason, note, modelNote, broken, events, trace, tools }: Sealing,
+  at: Date,
+): Commit {
   const open = view.calls.filter((call) => !isFinal(call.state));
   const staysOpen = ({ isOfShells }: OpenHost): boolean => isOfShells && reason !== "INTERRUPTED";
   const closed = view.openHosts.filter((host) => !staysOpen(host));
   const hosts = closed.map(({ approvalId }) => ({ id: approvalId, callId: null }));
   const questions = questionsSealed([...openQuestions(open), ...hosts], note, at);
-  const sealed = open.map((call) => sealCall(call, { note }, at));
+  const sealed = open.map((call) => sealCall(call, { note, readOnly: tools.get(call.name)?.readOnly === true }, at));
   const aborted = stepAbortedIfOpen(view, { ...broken, events: [...broken.events, ...events] }, at);
   const calls: Commit = {
     change: { transitions: sealed.map(({ transition }) => transition) },
