@@ -6,6 +6,7 @@ import { startTestApp, temporaryFolder } from "../support/app.ts";
 import { hasNoBox } from "../support/box.ts";
 import { testDatabaseUrl } from "../support/database.ts";
 import { ownServer, QUICK, referenceServer } from "../support/mcp.ts";
+import { metric } from "../support/metrics.ts";
 import { allowed, answerOf, appWith } from "../support/mcp-app.ts";
 
 describe("the reference servers of the registry", () => {
@@ -114,10 +115,29 @@ describe("the servers of a tenant", () => {
 });
 
 describe("a server that is not there", () => {
-  it("leaves the configuration valid: its tools are unknown, and it is tried again", async () => {
-    const { client, tools } = await appWith({ gone: { command: "no-such-program-here" } }, ["mcp__gone__work", {}]);
-    expect(await answerOf(client)).toMatchObject({ state: "FAILED", error: { type: "NOT_FOUND" } });
+  const gone = { gone: { command: "no-such-program-here" } };
+
+  it("leaves the configuration valid: a call of any tool of it is refused with the reason, and it is tried again", async () => {
+    const { client, tools, app } = await appWith(gone, ["mcp__gone__work", {}], { template: { tools: ["mcp__gone__*"] } });
+    expect(await answerOf(client)).toMatchObject({
+      state: "FAILED",
+      error: {
+        type: "DISABLED",
+        message: expect.stringMatching(
+          /^The tool mcp__gone__work is unavailable at present: the MCP server gone is not available: .*the command was not found.*There are no tools\.$/s,
+        ),
+      },
+    });
     expect(tools.serverReason("gone")).toContain("the command was not found");
+    // The model invents such names: no series is named so.
+    expect(await metric(app.url, "triplane_tool_calls_total", { tool: "unknown", outcome: "disabled" })).toBe(1);
+  });
+
+  it("is not told to an agent that has none of its tools", async () => {
+    const { client } = await appWith(gone, ["mcp__gone__work", {}], { template: { tools: [] } });
+    expect(await answerOf(client)).toMatchObject({
+      error: { type: "NOT_FOUND", message: 'There is no tool "mcp__gone__work". There are no tools.' },
+    });
   });
 });
 
