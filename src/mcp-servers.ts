@@ -12,6 +12,7 @@ import type { Settings } from "./config/settings.ts";
 import { Deadline } from "./lib/time.ts";
 
 export const MCP_TIMES: McpTimes = {
+  startMs: 5_000,
   firstMs: 1_000,
   lastMs: 300_000,
   steadyMs: 60_000,
@@ -23,9 +24,6 @@ export const MCP_TIMES: McpTimes = {
     await delay(ms, undefined, { signal, ref: false }).catch(() => {});
   },
 };
-
-/** The time that a start waits for the first answers, in ms: an agent that continues then has their tools. */
-const START_MS = 5_000;
 
 /** The MCP servers of this server. */
 export type McpServers = AsyncDisposable & {
@@ -49,12 +47,30 @@ export function openMcpServers(
     return new McpConnection(server, { registries: [...registries], start, known, times, clock, logger });
   });
   for (const connection of connections) connection.open();
-  const tried = Promise.all(connections.map(({ firstTry }) => firstTry)).then(() => {});
-  const firstTries = connections.length === 0 ? tried : Promise.race([tried, delay(START_MS, undefined, { ref: false })]);
+  const ending = new AbortController();
   return {
-    firstTries,
-    [Symbol.asyncDispose]: async () => void (await Promise.all(connections.map((connection) => connection.close()))),
+    firstTries: triedFirst(connections, { services, times, ending }),
+    [Symbol.asyncDispose]: async () => {
+      ending.abort();
+      await Promise.all(connections.map((connection) => connection.close()));
+    },
   };
+}
+
+type Start = { readonly services: ServerServices; readonly times: McpTimes; readonly ending: AbortController };
+
+/**
+ * Resolves after the first try of each connection. When the time of the start is over first, the log names those without
+ * an answer.
+ */
+async function triedFirst(connections: readonly McpConnection[], { services, times, ending }: Start): Promise<void> {
+  const silent = new Set(connections);
+  for (const connection of connections) void connection.firstTry.then(() => silent.delete(connection));
+  void Promise.all(connections.map(({ firstTry }) => firstTry)).then(() => ending.abort());
+  if (connections.length > 0) await times.wait(times.startMs, ending.signal);
+  if (ending.signal.aborted || silent.size === 0) return;
+  const names = [...silent].map(({ name }) => name).join(", ");
+  services.logger.tell("mcp_server_away", `MCP servers have not answered yet: ${names}`, { count: silent.size });
 }
 
 type Place = { readonly tenant: string; readonly home: string };

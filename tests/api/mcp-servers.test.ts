@@ -1,6 +1,7 @@
 import { copyFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import type { Logger } from "../../src/telemetry/log.ts";
 import { tokenActor } from "../support/actors.ts";
 import { startTestApp, temporaryFolder } from "../support/app.ts";
 import { hasNoBox } from "../support/box.ts";
@@ -8,6 +9,7 @@ import { testDatabaseUrl } from "../support/database.ts";
 import { ownServer, QUICK, referenceServer } from "../support/mcp.ts";
 import { metric } from "../support/metrics.ts";
 import { allowed, answerOf, appWith } from "../support/mcp-app.ts";
+import { silentLogger } from "../support/silent-logger.ts";
 
 describe("the reference servers of the registry", () => {
   it("filesystem: its tools have their schemas, and a call reads a file of its folder", async () => {
@@ -137,6 +139,23 @@ describe("a server that is not there", () => {
     const { client } = await appWith(gone, ["mcp__gone__work", {}], { template: { tools: [] } });
     expect(await answerOf(client)).toMatchObject({
       error: { type: "NOT_FOUND", message: 'There is no tool "mcp__gone__work". There are no tools.' },
+    });
+  });
+});
+
+describe("a server that is silent", () => {
+  it("is named in the log when the start waits no longer, and a call of its tools is told so", async () => {
+    const told: string[] = [];
+    const logger: Logger = {
+      ...silentLogger,
+      tell: (event, message) => void (event === "mcp_server_away" && told.push(message)),
+    };
+    const { client } = await appWith({ slow: { command: "sleep", args: ["600"] } }, ["mcp__slow__work", {}], {
+      overrides: { logger, mcpTimes: { ...QUICK, startMs: 20 } },
+    });
+    expect(told).toEqual(["MCP servers have not answered yet: slow"]);
+    expect(await answerOf(client)).toMatchObject({
+      error: { type: "DISABLED", message: expect.stringContaining("the MCP server slow has not answered yet") },
     });
   });
 });
