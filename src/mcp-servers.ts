@@ -6,6 +6,7 @@ import { McpConnection, type ConnectionParts, type McpTimes } from "./agent/mcp/
 import { knownTools } from "./agent/mcp/pins.ts";
 import type { McpServer } from "./agent/mcp/server.ts";
 import { hostRuleAllows, readHost } from "./agent/policy/hosts/host-rule.ts";
+import { programPath } from "./agent/workspace/program-path.ts";
 import { ProgramLease, type ProcessGroup } from "./agent/workspace/process-groups.ts";
 import { sandboxFor, type Program } from "./agent/workspace/sandbox/sandbox.ts";
 import type { Settings } from "./config/settings.ts";
@@ -79,12 +80,12 @@ async function startProcess({ way, name }: McpServer, { tenant, home }: Place, s
   if (way.kind !== "stdio") throw new Error(`the MCP server ${name} has no process`);
   const isBoxed = way.sandbox === "required";
   if (isBoxed) await mkdir(home, { recursive: true, mode: 0o700 });
-  const { PATH = "/usr/local/bin:/usr/bin:/bin", HOME = "/" } = process.env;
+  const { HOME = "/" } = process.env;
   const { listedHosts } = services;
   const program: Program = {
     argv: [way.command, ...way.args],
     folder: way.cwd,
-    env: { PATH, HOME: isBoxed ? home : HOME, ...way.env },
+    env: { PATH: programPath(), HOME: isBoxed ? home : HOME, ...way.env },
     workspace: way.cwd,
     home: isBoxed ? home : way.cwd,
     look: async () => ({ covered: [], repositories: [] }),

@@ -1,5 +1,5 @@
 import { copyFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Logger } from "../../src/telemetry/log.ts";
 import { tokenActor } from "../support/actors.ts";
@@ -54,6 +54,10 @@ describe("the process of a server", () => {
       Object.keys(env).filter((name) => !["HOME", "PATH", "TOKEN", "TMPDIR", "PWD", "OLDPWD", "SHLVL", "_"].includes(name)),
     ).toEqual([]);
     expect(cwd).toBe(app.workspace);
+    // Tests are run by npm, too.
+    const path = (env["PATH"] ?? "").split(delimiter);
+    expect(path.filter((folder) => /node_modules[\\/]\.bin$|node-gyp-bin$/.test(folder))).toEqual([]);
+    expect(path.at(-1)).toBe(dirname(process.execPath));
   });
 
   it("is started again after its end; a call during it fails, and says that its effect is unknown", async () => {
