@@ -47,6 +47,7 @@ describe("tools of MCP servers that a configuration names before they are there"
     ["a name of another form", { tools: ["mcp_gh_list"] }, /templates\.t\.tools\.0: there is no tool "mcp_gh_list"/],
     ["a server without a tool", { tools: ["mcp__gh"] }, /templates\.t\.tools\.0: there is no tool "mcp__gh"/],
     ["a pattern of other tools", { tools: ["fs_*"] }, /templates\.t\.tools\.0: there is no tool "fs_\*"/],
+    ["those of all servers", { tools: ["mcp__*"] }, /no tool "mcp__\*": .*\. All tools of an MCP server are mcp__SERVER__\*$/],
     ["a part of a server's tools", { tools: ["mcp__gh__l*"] }, /templates\.t\.tools\.0: there is no tool "mcp__gh__l\*"/],
     ["a pattern in a list", { permission: { denyTools: ["mcp__gh__*"] } }, /denyTools\.0: there is no tool "mcp__gh__\*"/],
     ["a rule for a name of another form", { permission: { deny: ["mcp__*"] } }, /there is no tool mcp__\*/],
