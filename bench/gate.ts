@@ -47,7 +47,7 @@ async function measure(folder: string): Promise<Figure[]> {
       input: { path: index % 10 === 0 ? "config/.env" : path, offset: 1, limit: 10 },
     };
     const started = performance.now();
-    const discovered = discover(request, { all: tools, enabled: tools });
+    const discovered = discover(request, { all: tools, enabled: tools, has: () => true }, { serverReason: () => null });
     const validated = discovered.ok ? validate(discovered.value) : discovered;
     const permitted = validated.ok
       ? await permit(validated.value, {

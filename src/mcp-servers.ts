@@ -6,12 +6,14 @@ import { McpConnection, type ConnectionParts, type McpTimes } from "./agent/mcp/
 import { knownTools } from "./agent/mcp/pins.ts";
 import type { McpServer } from "./agent/mcp/server.ts";
 import { hostRuleAllows, readHost } from "./agent/policy/hosts/host-rule.ts";
+import { programPath } from "./agent/workspace/program-path.ts";
 import { ProgramLease, type ProcessGroup } from "./agent/workspace/process-groups.ts";
 import { sandboxFor, type Program } from "./agent/workspace/sandbox/sandbox.ts";
 import type { Settings } from "./config/settings.ts";
 import { Deadline } from "./lib/time.ts";
 
 export const MCP_TIMES: McpTimes = {
+  startMs: 5_000,
   firstMs: 1_000,
   lastMs: 300_000,
   steadyMs: 60_000,
@@ -23,9 +25,6 @@ export const MCP_TIMES: McpTimes = {
     await delay(ms, undefined, { signal, ref: false }).catch(() => {});
   },
 };
-
-/** The time that a start waits for the first answers, in ms: an agent that continues then has their tools. */
-const START_MS = 5_000;
 
 /** The MCP servers of this server. */
 export type McpServers = AsyncDisposable & {
@@ -49,12 +48,30 @@ export function openMcpServers(
     return new McpConnection(server, { registries: [...registries], start, known, times, clock, logger });
   });
   for (const connection of connections) connection.open();
-  const tried = Promise.all(connections.map(({ firstTry }) => firstTry)).then(() => {});
-  const firstTries = connections.length === 0 ? tried : Promise.race([tried, delay(START_MS, undefined, { ref: false })]);
+  const ending = new AbortController();
   return {
-    firstTries,
-    [Symbol.asyncDispose]: async () => void (await Promise.all(connections.map((connection) => connection.close()))),
+    firstTries: triedFirst(connections, { services, times, ending }),
+    [Symbol.asyncDispose]: async () => {
+      ending.abort();
+      await Promise.all(connections.map((connection) => connection.close()));
+    },
   };
+}
+
+type Start = { readonly services: ServerServices; readonly times: McpTimes; readonly ending: AbortController };
+
+/**
+ * Resolves after the first try of each connection. When the time of the start is over first, the log names those without
+ * an answer.
+ */
+async function triedFirst(connections: readonly McpConnection[], { services, times, ending }: Start): Promise<void> {
+  const silent = new Set(connections);
+  for (const connection of connections) void connection.firstTry.then(() => silent.delete(connection));
+  void Promise.all(connections.map(({ firstTry }) => firstTry)).then(() => ending.abort());
+  if (connections.length > 0) await times.wait(times.startMs, ending.signal);
+  if (ending.signal.aborted || silent.size === 0) return;
+  const names = [...silent].map(({ name }) => name).join(", ");
+  services.logger.tell("mcp_server_away", `MCP servers have not answered yet: ${names}`, { count: silent.size });
 }
 
 type Place = { readonly tenant: string; readonly home: string };
@@ -63,12 +80,12 @@ async function startProcess({ way, name }: McpServer, { tenant, home }: Place, s
   if (way.kind !== "stdio") throw new Error(`the MCP server ${name} has no process`);
   const isBoxed = way.sandbox === "required";
   if (isBoxed) await mkdir(home, { recursive: true, mode: 0o700 });
-  const { PATH = "/usr/local/bin:/usr/bin:/bin", HOME = "/" } = process.env;
+  const { HOME = "/" } = process.env;
   const { listedHosts } = services;
   const program: Program = {
     argv: [way.command, ...way.args],
     folder: way.cwd,
-    env: { PATH, HOME: isBoxed ? home : HOME, ...way.env },
+    env: { PATH: programPath(), HOME: isBoxed ? home : HOME, ...way.env },
     workspace: way.cwd,
     home: isBoxed ? home : way.cwd,
     look: async () => ({ covered: [], repositories: [] }),

@@ -10,7 +10,7 @@ import { TOKEN_ACTOR_SETTINGS, TOKEN_HASH, type Authenticate } from "../server/a
 import { RATE_LIMIT_SETTINGS } from "../server/rate-limits.ts";
 import { OPERATIONS, type RoleOperations } from "../server/trusted-documents.ts";
 import { ConfigurationError } from "./configuration-error.ts";
-import { MCP_SERVER } from "./mcp-servers.ts";
+import { MCP_SERVERS } from "./mcp-servers.ts";
 import { MODEL } from "./models.ts";
 import { RETENTION_SETTINGS } from "./retention.ts";
 import { SANDBOX_SETTINGS } from "./sandbox.ts";
@@ -32,7 +32,7 @@ export const CONFIG_SETTINGS = {
   /** The operator's own tools, made by `defineTool`. None if omitted. */
   tools: withDefault(TOOLS, []),
   /** Servers of the Model Context Protocol whose tools agents may have, by name (docs/mcp.md). None if omitted. */
-  mcpServers: withDefault(named(MCP_SERVER, 0), {}),
+  mcpServers: withDefault(MCP_SERVERS, {}),
   /** The operator's own permission modes, by name: a mode decides calls without a rule or list. None if omitted. */
   permissionModes: withDefault(
     Type.Unsafe<Readonly<Record<string, CustomMode>>>({ type: "object", additionalProperties: { isFunction: true } }),

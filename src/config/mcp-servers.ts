@@ -3,12 +3,14 @@ import { Type } from "typebox";
 import { MAX_TIMEOUT_MS } from "../agent/tools/tool.ts";
 import type { McpServer, McpWay } from "../agent/mcp/server.ts";
 import { MOST_SERVER_CHARACTERS } from "../agent/mcp/tool-name.ts";
-import { complete, milliseconds, TEXT, TEXTS, withDefault, type Complete, type Written } from "../lib/setting.ts";
+import { complete, milliseconds, named, TEXT, TEXTS, withDefault, type Complete, type Written } from "../lib/setting.ts";
 import { ConfigurationError, Problems } from "./configuration-error.ts";
 import { downloadNote } from "./downloaded-commands.ts";
 import { expanded } from "./mcp-variables.ts";
 
 const TEXTS_BY_NAME = Type.Unsafe<Readonly<Record<string, string>>>({ type: "object", additionalProperties: { type: "string" } });
+
+const TRANSPORTS = ["stdio", "http", "sse", "streamable-http", "streamableHttp"] as const;
 
 /** An MCP server: a command (stdio) or an address (http). Blocks `mcpServers` of other products are taken as they are. */
 export const MCP_SERVER_SETTINGS = {
@@ -29,7 +31,7 @@ export const MCP_SERVER_SETTINGS = {
   /** Headers of each request, such as `Authorization`. None if omitted. */
   headers: withDefault(TEXTS_BY_NAME, {}),
   /** The protocol at the address: `http` (Streamable HTTP), or the older `sse`. If omitted, the first that answers. */
-  transport: withDefault(Type.Enum(["stdio", "http", "sse", "streamable-http", "streamableHttp"]), null),
+  transport: withDefault(Type.Enum([...TRANSPORTS]), null),
   /** The server's own names of the only tools that are taken. All if omitted. */
   include: withDefault(TEXTS, null),
   /** The server's own names of tools that are left out. None if omitted. */
@@ -44,6 +46,9 @@ export const MCP_SERVER_SETTINGS = {
 
 /** Further fields are accepted: other products have their own. */
 export const MCP_SERVER = Type.Unsafe<McpServerConfig>(Type.Object(MCP_SERVER_SETTINGS, { additionalProperties: true }));
+
+/** Their names are checked with the rest of each entry, and have a form of their own. */
+export const MCP_SERVERS = named(MCP_SERVER, 0, Type.String());
 
 export type McpServerConfig = Written<typeof MCP_SERVER_SETTINGS> & { readonly [field: string]: unknown };
 
@@ -107,20 +112,28 @@ function serverOf({ path, folder, field, name, variables, notes }: Reading, conf
   const at = `${path}: ${field}`;
   if (!/^[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*$/.test(name) || name.length > MOST_SERVER_CHARACTERS)
     refuse(at, `must be named by 1 to ${MOST_SERVER_CHARACTERS} letters, digits and -, with single _ between them: rename it`);
+  if (name === "mcpServers" && !("command" in config) && Object.values(config).some((each) => typeof each === "object"))
+    refuse(at, "is a whole block: write its servers directly in mcpServers");
   const { written, unknown } = withoutAliases(config);
+  const { transport: given } = written;
+  if (typeof given === "string" && !TRANSPORTS.some((each) => each === given))
+    refuse(
+      `${at}.${"transport" in config ? "transport" : "type"}`,
+      `is ${JSON.stringify(given)}, which is not supported: it must be one of ${TRANSPORTS.join(", ")}`,
+    );
   for (const each of unknown) notes.push(`${field}.${each} has no effect here.${adviceOn(each)}`);
   const expand = (place: string, text: string): string => expanded(`${at}.${place}`, text, variables);
   const settings = complete(MCP_SERVER_SETTINGS, written);
   const note = settings.command === null ? null : downloadNote(settings.command, settings.args);
   if (note !== null) notes.push(`${field}: ${note}`);
   const { include, exclude, readOnlyTools, toolTimeoutMs } = settings;
-  return { name, way: wayOf(at, folder, settings, expand), include, exclude, readOnlyTools, toolTimeoutMs };
+  return { name, way: wayOf(at, folder, { ...settings, unknown }, expand), include, exclude, readOnlyTools, toolTimeoutMs };
 }
 
-type Settings = Complete<typeof MCP_SERVER_SETTINGS>;
+type Settings = Complete<typeof MCP_SERVER_SETTINGS> & { readonly unknown: readonly string[] };
 
 function wayOf(at: string, folder: string, settings: Settings, expand: (place: string, text: string) => string): McpWay {
-  const { command, url, args, env, cwd, sandbox, headers, transport } = settings;
+  const { command, url, args, env, cwd, sandbox, headers, transport, unknown } = settings;
   const expandAll = (place: string, values: Readonly<Record<string, string>>): Record<string, string> =>
     Object.fromEntries(Object.entries(values).map(([name, value]) => [name, expand(`${place}.${name}`, value)]));
   if (command !== null && url !== null) refuse(at, "has a command and a url: leave out one of them");
@@ -136,7 +149,10 @@ function wayOf(at: string, folder: string, settings: Settings, expand: (place: s
       sandbox,
     };
   }
-  if (url === null) return refuse(at, "has neither a command nor a url: give one of them");
+  if (url === null) {
+    const others = unknown.length === 0 ? "" : ` (no setting: ${unknown.join(", ")})`;
+    return refuse(at, `has neither a command nor a url: give one of them${others}`);
+  }
   if (transport === "stdio") refuse(`${at}.transport`, "is stdio, and a url needs http or sse: leave it out");
   return {
     kind: kindOf(transport),

@@ -7,6 +7,7 @@ import type { Model, TokenPrice } from "../agent/models/model.ts";
 import { openAiModel } from "../agent/models/openai.ts";
 import { parseScript, type Script } from "../agent/models/script.ts";
 import { scriptedModel } from "../agent/models/scripted.ts";
+import { isServerTool } from "../agent/tools/tool.ts";
 import { closed, complete, COUNT, TEXT, withDefault, type Written } from "../lib/setting.ts";
 import { messageOf } from "../lib/text.ts";
 import { ConfigurationError, Problems } from "./configuration-error.ts";
@@ -178,10 +179,10 @@ async function scripted(
   return made(script, parseScript(path, text));
 }
 
-/** A note for each result that the script waits for in vain, since no tool has the name. */
+/** A note for each result that the script waits for in vain, since no tool has the name. Those of MCP servers come later. */
 function unheard(field: string, { replies }: Script, tools: ModelSource["tools"]): readonly string[] {
   const names = new Set(replies.flatMap(({ when, find }) => [when.result ?? [], find?.result ?? []].flat()));
   return [...names]
-    .filter((name) => !tools.has(name))
+    .filter((name) => !tools.has(name) && !isServerTool(name))
     .map((name) => `${field}: the script waits for a result of ${name}, and no tool is named so`);
 }

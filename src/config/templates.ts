@@ -172,7 +172,7 @@ function checkTools(field: string, names: readonly string[] | undefined, tools: 
   for (const [index, name] of (names ?? []).entries()) {
     if (!tools.has(name) && !isServerTool(name) && !SERVER.test(name))
       throw new ConfigurationError(
-        `${field}.${index}: there is no tool ${JSON.stringify(name)}: the tools are ${[...tools.keys()].join(", ")}`,
+        `${field}.${index}: there is no tool ${JSON.stringify(name)}: the tools are ${[...tools.keys()].join(", ")}${name.startsWith("mcp__") ? ". All tools of an MCP server are mcp__SERVER__*" : ""}`,
       );
   }
 }

@@ -11,7 +11,7 @@ import { messageOf } from "../lib/text.ts";
 import type { Authentication } from "../server/authenticate.ts";
 import { realFolder } from "./closed-folders.ts";
 import { ConfigurationError, Problems } from "./configuration-error.ts";
-import { MCP_SERVER } from "./mcp-servers.ts";
+import { MCP_SERVERS } from "./mcp-servers.ts";
 import { MODEL } from "./models.ts";
 import { TEMPLATE_SETTINGS } from "./template-settings.ts";
 import { offerOf, type Offer, type OfferSource } from "./templates.ts";
@@ -37,7 +37,7 @@ export const TENANT_SETTINGS = {
   /** Tools of the tenant, also for templates without a list of tools. None if omitted. */
   tools: withDefault(TOOLS, []),
   /** MCP servers of the tenant, by name (docs/mcp.md). None if omitted. */
-  mcpServers: withDefault(named(MCP_SERVER, 0), {}),
+  mcpServers: withDefault(MCP_SERVERS, {}),
   /**
    * The limits of tool calls for the tenant's agents together on one server, within the server's. The server's if
    * omitted, also single ones.

@@ -1,3 +1,4 @@
+import { isServerTool } from "../agent/tools/tool.ts";
 import type { TimelineEvent } from "../events/event.ts";
 import type { EventLog } from "../events/log.ts";
 import { TOOL_CALL_ERROR_TYPES, type ToolCallSnapshot } from "../events/snapshots.ts";
@@ -76,8 +77,10 @@ function count({ at, body }: TimelineEvent, meters: Meters): void {
     case "TOOL_EXECUTED": {
       const { call } = body;
       const hasRun = call.startedAt !== null && call.cachedFrom === null && call.durationMs !== null;
-      // A name that no tool has was invented by the model.
-      const tool = call.error?.type === "not_found" ? null : call.name;
+      // A name that no tool has was invented by the model. So may one of an MCP server that is away.
+      const { type = null } = call.error ?? {};
+      const isInvented = type === "not_found" || (type === "disabled" && isServerTool(call.name));
+      const tool = isInvented ? null : call.name;
       return meters.toolCalled(tool, outcomeOf(call), hasRun ? (call.durationMs ?? 0) / 1_000 : null);
     }
     case "DONE":

@@ -1,8 +1,10 @@
 import { acceptTool as accept, type AcceptTool } from "../agent/approvals/accept-tool.ts";
 import { changeOf, pinsOf, type Pin } from "../agent/mcp/pins.ts";
 import type { Tool } from "../agent/tools/tool.ts";
+import { visibleLine } from "../lib/escape-hidden.ts";
 import { payloadOf, type Context, type Payload } from "./context.ts";
 
+/** The definitions are JSON without invisible characters. */
 export type DefinitionChange = {
   readonly reason: string;
   readonly accepted: string | null;
@@ -25,12 +27,12 @@ export async function changeOfTool(
   const reading = read.get(server) ?? pinsOf(services.reads, tenant, server);
   read.set(server, reading);
   const pins = await reading;
-  const { text: present, digest } = definition;
+  const { text, digest } = definition;
   const reason = changeOf(name, server, digest, pins);
+  if (reason === null) return null;
   const pin = pins.get(name);
-  return reason === null
-    ? null
-    : { reason, accepted: pin?.definition ?? null, acceptedAt: pin?.pinnedAt ?? null, present, digest };
+  const accepted = pin === undefined ? null : visibleLine(pin.definition);
+  return { reason, accepted, acceptedAt: pin?.pinnedAt ?? null, present: visibleLine(text), digest };
 }
 
 export async function acceptTool(context: Context, request: AcceptTool): Promise<Payload> {

@@ -109,7 +109,7 @@ export const ToolCallErrorType = builder.enumType("ToolCallErrorType", {
   description: "Reason why a call was refused or failed.",
   values: describedLower<ErrorType>({
     not_found: "No tool has this name.",
-    disabled: "The agent does not have this tool.",
+    disabled: "The agent does not have this tool, or it is unavailable at present.",
     invalid_params: "The arguments do not match the input schema of the tool.",
     permission_denied: "A rule, a list, the mode or a hook denied the call.",
     user_rejected: "A person denied the call.",

@@ -34,14 +34,15 @@ const ToolChange = builder.objectRef<DefinitionChange>("ToolChange").implement({
     reason: t.exposeString("reason", { description: "Reason, as approvals say it." }),
     accepted: t.exposeString("accepted", {
       nullable: true,
-      description: "Accepted definition, as canonical JSON (RFC 8785). Null for a tool that is new.",
+      description:
+        "Accepted definition, as canonical JSON (RFC 8785) whose invisible characters are escaped. Null for a tool that is new.",
     }),
     acceptedAt: t.expose("acceptedAt", {
       type: "DateTime",
       nullable: true,
       description: "Time at which it was accepted. Null for a tool that is new.",
     }),
-    present: t.exposeString("present", { description: "Present definition, as canonical JSON." }),
+    present: t.exposeString("present", { description: "Present definition, in the same form." }),
     digest: t.exposeString("digest", { description: "SHA-256 of the present definition, in hex: pass it to `acceptTool`." }),
   }),
 });

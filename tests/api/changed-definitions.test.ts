@@ -77,6 +77,17 @@ describe("the definition of an MCP server's tool", () => {
     expect(events[0]?.cursor).toBe(accepted.cursor);
   });
 
+  it("is shown without invisible characters, as JSON of the same value", async () => {
+    const { tools, client } = await appWith("mcp__gh__list");
+    tools.set("gh", [tool("list", "Looks.\u200b")]);
+    await made(client);
+    tools.set("gh", [tool("list", "Looks.\u202e")]);
+    const change = await changeOf(client, "mcp__gh__list");
+    expect(change?.accepted).toContain(String.raw`"Looks.\u200b"`);
+    expect(change?.present).toContain(String.raw`"Looks.\u202e"`);
+    expect(JSON.parse(change?.present ?? "{}")).toMatchObject({ description: "Looks.\u202e" });
+  });
+
   it("of a renamed tool, and of one that a rule's pattern takes in, is asked about; a deny rule still denies", async () => {
     const { tools, client } = await appWith("mcp__gh__list");
     tools.set("gh", [tool("list", "Lists.")]);

@@ -1,12 +1,15 @@
 import { copyFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
+import type { Logger } from "../../src/telemetry/log.ts";
 import { tokenActor } from "../support/actors.ts";
 import { startTestApp, temporaryFolder } from "../support/app.ts";
 import { hasNoBox } from "../support/box.ts";
 import { testDatabaseUrl } from "../support/database.ts";
 import { ownServer, QUICK, referenceServer } from "../support/mcp.ts";
+import { metric } from "../support/metrics.ts";
 import { allowed, answerOf, appWith } from "../support/mcp-app.ts";
+import { silentLogger } from "../support/silent-logger.ts";
 
 describe("the reference servers of the registry", () => {
   it("filesystem: its tools have their schemas, and a call reads a file of its folder", async () => {
@@ -51,6 +54,10 @@ describe("the process of a server", () => {
       Object.keys(env).filter((name) => !["HOME", "PATH", "TOKEN", "TMPDIR", "PWD", "OLDPWD", "SHLVL", "_"].includes(name)),
     ).toEqual([]);
     expect(cwd).toBe(app.workspace);
+    // Tests are run by npm, too.
+    const path = (env["PATH"] ?? "").split(delimiter);
+    expect(path.filter((folder) => /node_modules[\\/]\.bin$|node-gyp-bin$/.test(folder))).toEqual([]);
+    expect(path.at(-1)).toBe(dirname(process.execPath));
   });
 
   it("is started again after its end; a call during it fails, and says that its effect is unknown", async () => {
@@ -114,10 +121,46 @@ describe("the servers of a tenant", () => {
 });
 
 describe("a server that is not there", () => {
-  it("leaves the configuration valid: its tools are unknown, and it is tried again", async () => {
-    const { client, tools } = await appWith({ gone: { command: "no-such-program-here" } }, ["mcp__gone__work", {}]);
-    expect(await answerOf(client)).toMatchObject({ state: "FAILED", error: { type: "NOT_FOUND" } });
+  const gone = { gone: { command: "no-such-program-here" } };
+
+  it("leaves the configuration valid: a call of any tool of it is refused with the reason, and it is tried again", async () => {
+    const { client, tools, app } = await appWith(gone, ["mcp__gone__work", {}], { template: { tools: ["mcp__gone__*"] } });
+    expect(await answerOf(client)).toMatchObject({
+      state: "FAILED",
+      error: {
+        type: "DISABLED",
+        message: expect.stringMatching(
+          /^The tool mcp__gone__work is unavailable at present: the MCP server gone is not available: .*the command was not found.*There are no tools\.$/s,
+        ),
+      },
+    });
     expect(tools.serverReason("gone")).toContain("the command was not found");
+    // The model invents such names: no series is named so.
+    expect(await metric(app.url, "triplane_tool_calls_total", { tool: "unknown", outcome: "disabled" })).toBe(1);
+  });
+
+  it("is not told to an agent that has none of its tools", async () => {
+    const { client } = await appWith(gone, ["mcp__gone__work", {}], { template: { tools: [] } });
+    expect(await answerOf(client)).toMatchObject({
+      error: { type: "NOT_FOUND", message: 'There is no tool "mcp__gone__work". There are no tools.' },
+    });
+  });
+});
+
+describe("a server that is silent", () => {
+  it("is named in the log when the start waits no longer, and a call of its tools is told so", async () => {
+    const told: string[] = [];
+    const logger: Logger = {
+      ...silentLogger,
+      tell: (event, message) => void (event === "mcp_server_away" && told.push(message)),
+    };
+    const { client } = await appWith({ slow: { command: "sleep", args: ["600"] } }, ["mcp__slow__work", {}], {
+      overrides: { logger, mcpTimes: { ...QUICK, startMs: 20 } },
+    });
+    expect(told).toEqual(["MCP servers have not answered yet: slow"]);
+    expect(await answerOf(client)).toMatchObject({
+      error: { type: "DISABLED", message: expect.stringContaining("the MCP server slow has not answered yet") },
+    });
   });
 });
 

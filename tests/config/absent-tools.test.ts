@@ -35,10 +35,19 @@ describe("tools of MCP servers that a configuration names before they are there"
     expect(notes.filter((note) => NOT_THERE.test(note))).toHaveLength(1);
   });
 
+  it("may be in the script of a model", async () => {
+    const heard = (result: string) => ({ when: { result }, say: ["Done."] });
+    const { notes } = await settingsWith({}, {}, [heard("mcp__gh__list"), heard("fs_raed"), { when: {} }]);
+    expect(notes.filter((note) => note.includes("waits for a result"))).toEqual([
+      expect.stringContaining("the script waits for a result of fs_raed, and no tool is named so"),
+    ]);
+  });
+
   it.each<[string, Partial<TemplateConfig>, RegExp]>([
     ["a name of another form", { tools: ["mcp_gh_list"] }, /templates\.t\.tools\.0: there is no tool "mcp_gh_list"/],
     ["a server without a tool", { tools: ["mcp__gh"] }, /templates\.t\.tools\.0: there is no tool "mcp__gh"/],
     ["a pattern of other tools", { tools: ["fs_*"] }, /templates\.t\.tools\.0: there is no tool "fs_\*"/],
+    ["those of all servers", { tools: ["mcp__*"] }, /no tool "mcp__\*": .*\. All tools of an MCP server are mcp__SERVER__\*$/],
     ["a part of a server's tools", { tools: ["mcp__gh__l*"] }, /templates\.t\.tools\.0: there is no tool "mcp__gh__l\*"/],
     ["a pattern in a list", { permission: { denyTools: ["mcp__gh__*"] } }, /denyTools\.0: there is no tool "mcp__gh__\*"/],
     ["a rule for a name of another form", { permission: { deny: ["mcp__*"] } }, /there is no tool mcp__\*/],

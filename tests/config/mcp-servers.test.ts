@@ -29,6 +29,13 @@ describe("the entry of an MCP server", () => {
 
   it.each([
     ["neither", {}, /mcpServers\.it has neither a command nor a url/],
+    ["a misspelled field", { comand: "x" }, /it has neither a command nor a url: give one of them \(no setting: comand\)$/],
+    [
+      "an unknown type",
+      { type: "websocket", url: "ws://a.example" },
+      /it\.type is "websocket", which is not supported: .*http, sse/,
+    ],
+    ["an unknown type of an http address", { type: "ws", url: "http://a.example" }, /it\.type is "ws", which is not supported/],
     ["both", { command: "x", url: "http://a.example" }, /has a command and a url/],
     ["an address of another kind", { url: "file:///etc/passwd" }, /it\.url must be an http or https URL/],
     ["a password in the address", { url: "http://a:b@c.example" }, /must not have a name or password/],
@@ -46,6 +53,12 @@ describe("the entry of an MCP server", () => {
 
   it.each(["a__b", "a_", "_a", "a b", "a".repeat(33), "a.b"])("is not named %s", (name) => {
     expect(() => read({ [name]: { command: "x" } })).toThrow(/must be named by 1 to 32/);
+  });
+
+  it("is not a whole block of another product", () => {
+    const block = { mcpServers: { files: { command: "x" } } };
+    expect(() => read(block)).toThrow(/mcpServers\.mcpServers is a whole block: write its servers directly in mcpServers/);
+    expect(read({ mcpServers: { command: "x" } }).servers).toHaveLength(1);
   });
 
   it("is left out if it is disabled; at most 16 are processes; a tenant's is not named as a common one", () => {

@@ -79,6 +79,11 @@ describe("settings that cannot work say what to do", () => {
       /permissionModes\.auto is named as a built-in mode is .*rename it/,
     ],
     [
+      "an MCP server with a space in its name",
+      'export default { models: { m: { provider: "scripted", script: { replies: [{ when: {} }] } } }, templates: { t: { model: "m", systemPrompt: "x" } }, mcpServers: { "git hub": { command: "x" } } }',
+      /mcpServers\.git hub must be named by 1 to 32 letters, digits and -, with single _ between them/,
+    ],
+    [
       "a script with a wrong field",
       'export default { models: { m: { provider: "scripted", script: { replies: [{ wehn: {} }] } } }, templates: { t: { model: "m", systemPrompt: "x" } } }',
       /models\.m: .*replies\.0 has no field "wehn" \(did you mean when\?\): the fields are call, fail, find, say, stop, think, when/,

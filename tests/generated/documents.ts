@@ -776,7 +776,7 @@ export type ToolCallErrorType =
   | 'ABORTED'
   /** The approval expired before a person decided. */
   | 'APPROVAL_EXPIRED'
-  /** The agent does not have this tool. */
+  /** The agent does not have this tool, or it is unavailable at present. */
   | 'DISABLED'
   /** The tool failed. */
   | 'EXECUTION_FAILED'

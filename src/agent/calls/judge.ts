@@ -85,7 +85,8 @@ async function judgeStages(call: CallView, scope: CallScope, stored: RulesToRead
 
   const stopReason = agent.lastStep?.stopReason ?? "unknown";
   if (stopReason !== "tool_use") return refuse({ type: "incomplete", stage: "discovery", stopReason });
-  const discovered = clock.timed("discovery", () => discover(requested(call, agent), toolboxOf(services.tools, template)));
+  const { tools } = services;
+  const discovered = clock.timed("discovery", () => discover(requested(call, agent), toolboxOf(tools, template), tools));
   if (!discovered.ok) return refuse(discovered.refusal);
 
   const validated = clock.timed("validation", () => validate(discovered.value));
@@ -229,7 +230,8 @@ export async function dryRun(
   { id: agentId, tenant, workspace, permission, template }: DryRunAgent,
   call: UnmadeCall,
 ): Promise<Result<Judged, Refusal>> {
-  const discovered = discover({ tenant, agentId, form: "json", ...call }, toolboxOf(services.tools, template));
+  const { tools } = services;
+  const discovered = discover({ tenant, agentId, form: "json", ...call }, toolboxOf(tools, template), tools);
   if (!discovered.ok) return discovered;
   const validated = validate(discovered.value);
   if (!validated.ok) return validated;

@@ -37,7 +37,7 @@ export const LATER_FIELDS = `'call', ${CALL_VIEW}, 'agentId', a.id, 'tenant', a.
 /** The call with its tool, whose form it still fits; null if this server does not have it. */
 export function toolOfLater(tools: ReadonlyMap<string, Tool>, { call, agentId, tenant }: LaterCall): Validated | null {
   const request = { tenant, agentId, callId: call.id, name: call.name, form: "json", input: call.effectiveInput } as const;
-  const found = discover(request, { all: tools, enabled: tools });
+  const found = discover(request, { all: tools, enabled: tools, has: () => true }, { serverReason: () => null });
   const validated = found.ok ? validate(found.value) : found;
   return validated.ok ? validated.value : null;
 }

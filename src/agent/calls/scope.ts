@@ -18,6 +18,7 @@ import { DAY_MS } from "../../lib/time.ts";
 import { CLIENT_TOOL } from "../tools/client-tool.ts";
 import { MOST_DEFERRED_MS } from "../tools/later.ts";
 import type { OwnCodeServices } from "../tools/own-code.ts";
+import type { ToolRegistry } from "../tools/tool-registry.ts";
 import { MAX_TIMEOUT_MS } from "../tools/tool.ts";
 import type { ToolContext } from "../tools/tool-context.ts";
 import type { AnsweringFolders } from "../workspace/answering-folders.ts";
@@ -135,7 +136,8 @@ export type CallOwner = {
   commitTodos(write: TodoWrite): Promise<boolean>;
 };
 
-export type JudgeServices = Vocabulary & ServerFolders & { readonly sql: Sql; readonly folders: AnsweringFolders };
+export type JudgeServices = Vocabulary &
+  ServerFolders & { readonly sql: Sql; readonly folders: AnsweringFolders; readonly tools: Pick<ToolRegistry, "serverReason"> };
 
 export type CallServices = JudgeServices &
   OwnCodeServices &

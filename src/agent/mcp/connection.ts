@@ -15,6 +15,8 @@ import { readTools } from "./tool-list.ts";
 
 /** In ms. `wait` resolves after a time, or when the signal aborts. */
 export type McpTimes = {
+  /** The time that a start waits for the first answers: an agent that continues then has their tools. */
+  readonly startMs: number;
   /** The first and the longest wait before a server is tried again. */
   readonly firstMs: number;
   readonly lastMs: number;
@@ -67,7 +69,14 @@ export class McpConnection {
     this.#parts = parts;
   }
 
+  get name(): string {
+    return this.#server.name;
+  }
+
   open(): void {
+    const { name } = this.#server;
+    for (const registry of this.#parts.registries)
+      registry.setServerUnavailable(name, `the MCP server ${name} has not answered yet`);
     this.#running = this.#keep();
   }
 

@@ -321,6 +321,11 @@ export function isServerTool(name: string): boolean {
   return SERVER_TOOL.test(name);
 }
 
+/** The name of the MCP server in the name of a tool; null for tools of no server. */
+export function serverIn(name: string): string | null {
+  return isServerTool(name) ? (/^mcp__(.+?)__/.exec(name)?.[1] ?? null) : null;
+}
+
 /** True for such a name, or for a pattern of such names alone: `mcp__server__*`. */
 export function isOfServerTools(pattern: string): boolean {
   return SERVER_TOOLS.test(pattern);

@@ -1,4 +1,4 @@
-import { delimiter, dirname, relative, resolve } from "node:path";
+import { dirname, relative, resolve } from "node:path";
 import { isInside } from "../../../lib/path-inside.ts";
 import { msSince } from "../../../lib/time.ts";
 import type { HostRule } from "../../policy/hosts/host-rule.ts";
@@ -6,6 +6,7 @@ import { presentFolder, type FinishedProgram, type StartOptions } from "../../to
 import type { AnsweringFolders } from "../../workspace/answering-folders.ts";
 import type { Homes } from "../../workspace/homes.ts";
 import type { GroupedProcess, ProcessGroup, ProgramLease } from "../../workspace/process-groups.ts";
+import { programPath } from "../../workspace/program-path.ts";
 import type { CoveredPaths, CoverRule, FoundInWorkspace } from "../../workspace/sandbox/covered-paths.ts";
 import type { Program, Sandbox, Waits } from "../../workspace/sandbox/sandbox.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
@@ -31,8 +32,6 @@ export type ProgramPlace = {
   readonly waits: Waits;
   readonly lease: ProgramLease;
 };
-
-const OF_NPM = /[\\/](node_modules[\\/]\.bin|node-gyp-bin)$/;
 
 /**
  * Settings of git for programs. Git obeys a bare repository's configuration only if the command names its folder. It
@@ -77,20 +76,14 @@ export async function startProgram(
   return { ...group, ended: group.ended.then(({ notes }) => ({ notes: [...said, ...notes] })) };
 }
 
-/**
- * The environment variables that a program needs, without possible secrets (invariant 11). Its Node is the server's own
- * if the machine has no other, or if a sandbox hides the other. Folders that npm puts first for its scripts are left
- * out: they have the server's programs.
- */
+/** The environment variables that a program needs, without possible secrets (invariant 11). */
 export function programEnvironment(): Record<string, string> {
   const names = ["LANG", "TZ"];
-  const folders = (process.env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin").split(delimiter);
-  const path = [...folders.filter((folder) => !OF_NPM.test(folder)), dirname(process.execPath)].join(delimiter);
   const others = names.flatMap((name): readonly [string, string][] => {
     const value = process.env[name];
     return value === undefined ? [] : [[name, value]];
   });
-  return { PATH: path, ...OF_GIT, ...Object.fromEntries(others) };
+  return { PATH: programPath(), ...OF_GIT, ...Object.fromEntries(others) };
 }
 
 /** The programs of one call. They and their descendants are killed when the call ends. */

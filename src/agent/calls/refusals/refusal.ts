@@ -72,11 +72,11 @@ export const ISSUES = 20;
 export function refusalText(refusal: Refusal): string {
   switch (refusal.type) {
     case "not_found":
-      return `There is no tool ${JSON.stringify(refusal.name)}. The tools are: ${refusal.available.join(", ")}.`;
+      return `There is no tool ${JSON.stringify(refusal.name)}. ${toolsAre(refusal)}`;
     case "disabled":
       if (refusal.reason !== null)
-        return `The tool ${refusal.name} is unavailable at present: ${refusal.reason}. The call was not run. Call again later, or continue without it. The tools are: ${refusal.available.join(", ")}.`;
-      return `The tool ${refusal.name} is not available to you. The tools are: ${refusal.available.join(", ")}.`;
+        return `The tool ${refusal.name} is unavailable at present: ${refusal.reason}. The call was not run. Call again later, or continue without it. ${toolsAre(refusal)}`;
+      return `The tool ${refusal.name} is not available to you. ${toolsAre(refusal)}`;
     case "incomplete":
       return `The call was not run: your answer ended early (${refusal.stopReason}), so that its arguments may be incomplete. Call again, with less in one answer.`;
     case "invalid_params":
@@ -111,6 +111,10 @@ export function refusalText(refusal: Refusal): string {
     case "cancelled":
       return `A person cancelled the call${refusal.note === null ? "" : `: ${refusal.note}`}. ${refusal.stage === "execution" ? "It had begun, and its effects are unknown: check before you repeat it." : "It was not run: do not repeat it, ask what to do instead, or continue without it."}`;
   }
+}
+
+function toolsAre({ available }: { readonly available: readonly string[] }): string {
+  return available.length === 0 ? "There are no tools." : `The tools are: ${available.join(", ")}.`;
 }
 
 function effects({ readOnly }: { readonly readOnly: boolean }): string {

@@ -3,7 +3,8 @@ import { accepted, refused, type Result } from "../../../lib/result.ts";
 import { byteLength } from "../../../lib/text.ts";
 import type { ValidationIssue } from "../../tools/input-schema.ts";
 import { INPUT_BYTES } from "../../tools/limits.ts";
-import type { BoundCall, Tool } from "../../tools/tool.ts";
+import { serverIn, type BoundCall, type Tool } from "../../tools/tool.ts";
+import type { ToolRegistry } from "../../tools/tool-registry.ts";
 import type { Refusal } from "../refusals/refusal.ts";
 
 /** A call as the model asked for it. `input` is the parsed arguments, or `text` what is no usable JSON, with the reason. */
@@ -15,16 +16,34 @@ export type Requested = { readonly tenant: string; readonly agentId: string; rea
 export type Discovered = { readonly request: Requested; readonly tool: Tool };
 
 /** All tools of the server, and those of them that the agent has, whether they are available or not. */
-export type Toolbox = { readonly all: ReadonlyMap<string, Tool>; readonly enabled: ReadonlyMap<string, Tool> };
+export type Toolbox = {
+  readonly all: ReadonlyMap<string, Tool>;
+  readonly enabled: ReadonlyMap<string, Tool>;
+  /** True for a tool that the agent has if it is there. */
+  readonly has: (tool: Pick<Tool, "name" | "server" | "source">) => boolean;
+};
 
-/** Stage 1: is there such a tool, and does the agent have it? */
-export function discover(request: Requested, toolbox: Toolbox): Result<Discovered, Refusal> {
+/** The reasons why MCP servers are away. */
+type ServerReasons = Pick<ToolRegistry, "serverReason">;
+
+/**
+ * Stage 1: is there such a tool, and does the agent have it? A tool that is not known, of an MCP server that is away,
+ * counts as unavailable.
+ */
+export function discover(request: Requested, toolbox: Toolbox, reasons: ServerReasons): Result<Discovered, Refusal> {
   const { name } = request;
   const tool = toolbox.enabled.get(name);
   if (tool?.unavailable === null) return accepted({ request, tool });
   const available = offered(toolbox).map((each) => each.name);
-  if (!toolbox.all.has(name)) return refused({ type: "not_found", stage: "discovery", name, available });
-  return refused({ type: "disabled", stage: "discovery", name, available, reason: tool?.unavailable ?? null });
+  const isKnown = toolbox.all.has(name);
+  const reason = isKnown ? (tool?.unavailable ?? null) : awayReason(name, toolbox, reasons);
+  if (!isKnown && reason === null) return refused({ type: "not_found", stage: "discovery", name, available });
+  return refused({ type: "disabled", stage: "discovery", name, available, reason });
+}
+
+function awayReason(name: string, { has }: Toolbox, reasons: ServerReasons): string | null {
+  const server = serverIn(name);
+  return server !== null && has({ name, server, source: "MCP" }) ? reasons.serverReason(server) : null;
 }
 
 /** The tools of an agent that its model is offered. */
@@ -46,12 +65,12 @@ const TASK_RUN = "task_run";
  * Client tools belong to their templates.
  */
 export function toolboxOf(all: ReadonlyMap<string, Tool>, { tools, clientTools, subagents }: ToolSettings): Toolbox {
-  const has = ({ name, server, source }: Tool): boolean => {
+  const has: Toolbox["has"] = ({ name, server, source }) => {
     if (source === "CLIENT") return Object.hasOwn(clientTools, name);
     if (name === TASK_RUN && subagents === null) return false;
     return tools === null || tools.includes(name) || (server !== null && tools.includes(`mcp__${server}__*`));
   };
-  return { all, enabled: new Map([...all].filter(([, tool]) => has(tool))) };
+  return { all, enabled: new Map([...all].filter(([, tool]) => has(tool))), has };
 }
 
 /** A call whose input fits its tool. `bound.input`, with defaults applied, is what is judged, shown, hashed and run. */
