@@ -113,7 +113,10 @@ describe("a server at an address", () => {
     expect(arrived[0]?.http.headers.authorization).toBe(secret);
     expect(tools.serverReason("own")).toContain("it answered 401: it does not accept the headers of its configuration");
     expect(tools.serverReason("own")).not.toContain("secret-token");
-    expect(await answerOf(client)).toMatchObject({ state: "FAILED", error: { type: "NOT_FOUND" } });
+    expect(await answerOf(client)).toMatchObject({
+      state: "FAILED",
+      error: { type: "DISABLED", message: expect.stringContaining("401") },
+    });
   });
 
   it("that has forgotten the session is asked for a new one, and takes the call once", async () => {

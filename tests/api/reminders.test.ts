@@ -193,7 +193,7 @@ describe("context.remind", () => {
       await attempt("");
       await attempt("x".repeat(8 * 1024 + 1));
       for (let count = 0; count < 3; count += 1) await attempt("again");
-      for (let count = 0; count < 51; count += 1) await attempt(`reminder ${count}`);
+      for (let count = 0; count < 41; count += 1) await attempt(`reminder ${count}`);
       ended.resolve(() => tell({ text: "too late" }));
       return "told";
     });
@@ -205,12 +205,12 @@ describe("context.remind", () => {
     const agent = await client.createAgent();
     const events = await client.turn(agent.id, "go");
     const texts = ofType(events, "ReminderSent").map(({ content }) => content);
-    expect(texts).toEqual(["again", ...Array.from({ length: 49 }, (_, index) => `reminder ${index}`)]);
+    expect(texts).toEqual(["again", ...Array.from({ length: 39 }, (_, index) => `reminder ${index}`)]);
     expect(problems).toEqual([
       expect.stringContaining("empty"),
       expect.stringContaining("8193 bytes"),
-      expect.stringContaining("50 reminders wait"),
-      expect.stringContaining("50 reminders wait"),
+      expect.stringContaining("40 reminders wait"),
+      expect.stringContaining("40 reminders wait"),
     ]);
     await expect((await ended.promise)()).rejects.toThrow("the call has ended");
   });

@@ -8,7 +8,7 @@ import type { Clock } from "../../lib/time.ts";
 import { actorRef, type Actor } from "../actors/actor.ts";
 import { answerOf, claimKey, keyedRequest, onceByKey } from "../actors/idempotency.ts";
 import type { ToolReminder } from "../tools/tool-context.ts";
-import { reminderProblem, reminderSent, WAITING_REMINDERS, type Reminder } from "./reminder.ts";
+import { reminderProblem, reminderSent, PASSIVE_REMINDERS, type Reminder } from "./reminder.ts";
 
 export type OwnReminderServices = { readonly sql: Sql; readonly log: EventLog; readonly clock: Clock };
 
@@ -45,7 +45,7 @@ export async function remindOwnAgent(
       refused({
         code: "QUEUE_FULL",
         field: null,
-        message: `the agent is archived, or ${WAITING_REMINDERS} reminders wait for it: send again with a later step`,
+        message: `the agent is archived, or ${PASSIVE_REMINDERS} reminders wait for it: send again with a later step`,
       } as const),
     );
   });

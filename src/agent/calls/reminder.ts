@@ -21,8 +21,8 @@ export const REMINDER_BYTES = 8 * 1024;
 /** The most reminders that may wait for an agent. They do not count among its messages. */
 export const WAITING_REMINDERS = 50;
 
-/** The room among them for reminders that begin a turn, and so empty the queue of an idle agent. */
-const ROOM_TO_START = 10;
+/** The same of reminders that begin no turn: they leave room for those that do. */
+export const PASSIVE_REMINDERS = 40;
 
 export function reminderProblem(text: string): CommandRefusal | null {
   if (text.trim() === "") return { code: "INVALID", field: ["text"], message: "the text is empty: say something" };
@@ -54,7 +54,11 @@ export function reminderSent(
     id,
     change: {
       wake: true,
-      queueLimit: { messages: startsTurn ? WAITING_REMINDERS : WAITING_REMINDERS - ROOM_TO_START, bytes: WAITING_REMINDERS * REMINDER_BYTES * 8, added: bytes },
+      queueLimit: {
+        messages: startsTurn ? WAITING_REMINDERS : PASSIVE_REMINDERS,
+        bytes: WAITING_REMINDERS * REMINDER_BYTES * 8,
+        added: bytes,
+      },
       received: {
         id,
         tenant: agent.tenant,

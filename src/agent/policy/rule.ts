@@ -8,7 +8,7 @@ import { namesOf, valuesOf, type RuleValue, type RuleValues } from "./rule-value
 export type Condition = {
   readonly parameter: string;
   readonly isText: (text: string) => boolean;
-  /** True for a pattern that takes in some texts: those that step out of a folder (`..`) may lead out of what it names. */
+  /** True for a pattern of some texts: those that step out of a folder (`..`) may lead out of the folder that it names. */
   readonly isOfSome: boolean;
   /** The demand on a path; null if its tools have none there. */
   readonly path: PathPattern | null;
@@ -76,7 +76,7 @@ function listHolds(condition: Condition, list: readonly RuleValue[], extent: Ext
   return list.length > 0 && (extent === "covers" ? list.every(test) : list.some(test));
 }
 
-/** A text that may be a path or an address with a step out of a folder. Of texts nobody knows if they are one. */
+/** A text that may be a path, or an address, with a step out of a folder. */
 const STEPS_OUT = /(?:^|[\\/])(?:\.|%2e){2}(?=[\\/?#]|$)/i;
 
 /** True if a condition holds for one value. */

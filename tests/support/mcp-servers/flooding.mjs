@@ -13,7 +13,9 @@ lines.on("line", (line) => {
     let n = 0;
     const flood = () => {
       for (;;) {
-        const many = Array.from({ length: 500 }, () => JSON.stringify({ jsonrpc: "2.0", id: `p${(n += 1)}`, method: "ping" })).join("\n");
+        const many = Array.from({ length: 500 }, () =>
+          JSON.stringify({ jsonrpc: "2.0", id: `p${(n += 1)}`, method: "ping" }),
+        ).join("\n");
         if (!process.stdout.write(`${many}\n`)) return void process.stdout.once("drain", flood);
       }
     };
