@@ -56,8 +56,8 @@ const ANSWERED =
 
 /**
  * The requesters of the calls that a query selects as `id`, as rows `who`: the senders of the messages that their turns
- * answer. For a child, also the requesters of the calls that started the agents above it. A turn that is told of the end of
- * a child in the background may have begun by it: those of the child's call are its requesters, and of its retries.
+ * answer. For a child, those of the calls that started the agents above it as well. The end of a child in
+ * the background may begin a turn: those of the child's call are requesters of it and of its retries.
  */
 export function requestersOf(calls: string): string {
   return `SELECT jsonb_build_object('id', m.created_by, 'kind', m.created_by_kind) AS who FROM (
