@@ -38,8 +38,8 @@ const NEXT: readonly { readonly file: string; readonly before: string; readonly 
   { file: "src/agent/loop/lease.ts", before: "const KNOWN_NEEDS = NEEDS.hosts;", after: "const KNOWN_NEEDS = 3;" },
   {
     file: "src/agent/loop/commits/turns.ts",
-    before: "change: { agent: { ...patch, turn,",
-    after: "change: { agent: { ...patch, needs: 3, turn,",
+    before: "agent: { ...patch, turn,",
+    after: "agent: { ...patch, needs: 3, turn,",
   },
   {
     file: "src/agent/loop/commits/turns.ts",
