@@ -26,8 +26,8 @@ import { contradictions, readCalls, readEvents, readWaiting, tablesWith } from "
  */
 const SERVERS = 3;
 /** The time between two messages, in ms: agents of all kinds work during the deaths. */
-const PACE_MS = 30;
-const FURTHER_MS = 200;
+const PACE_MS = 20;
+const FURTHER_MS = 100;
 const LOOK_MS = 200;
 const TURNS_MS = 60_000;
 

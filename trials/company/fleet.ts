@@ -15,7 +15,7 @@ export function deathsOf(random: Random, count: number): Death[] {
   return Array.from({ length: count }, (_, index) => ({
     point: POINTS[index] ?? random.of(POINTS),
     // The places after the first eight are rare.
-    left: index < 8 ? 1 + random.number(4) : 1,
+    left: index < 8 ? 1 + random.number(3) : 1,
     place: index === POINTS.indexOf("during the result's commit") ? "during" : random.of(PLACES),
   }));
 }

@@ -45,7 +45,7 @@ export type PlannedChild = PlannedAgent & { readonly isBackground: boolean };
 export type Round = { readonly agents: readonly PlannedAgent[]; readonly further: readonly PlannedAgent[] };
 
 /** Templates whose approvals expire after so many seconds. */
-export const EXPIRES_S = [1, 2, 3, 4, 5, 6, 7, 8] as const;
+export const EXPIRES_S = [1, 2, 3, 4, 5] as const;
 export const TEMPLATE = "trial";
 /** The template of agents that start others. */
 export const LEAD = "lead";
@@ -124,7 +124,7 @@ class Planner {
     );
     const patient = times(4, () => this.#agent([this.#call("orders", "when released"), this.#sleep()]));
     const measuring = times(20, () => this.#measuring());
-    const reminded = times(10, () => this.#reminded(2_000 + this.#random.number(6_000)));
+    const reminded = times(10, () => this.#reminded(1_000 + this.#random.number(4_000)));
     const waiting = [...queue, ...people, ...sleeping, ...asking, ...mixed, ...patient, ...measuring, ...reminded];
     const agents = this.#shuffled([...waiting, ...this.#families()]);
     const further = times(FURTHER, (index) => this.#further(index));
@@ -189,7 +189,7 @@ class Planner {
     return this.#agent([this.#call("asks", "in time")], expiring(EXPIRES_S[index % EXPIRES_S.length] ?? 1));
   }
 
-  #sleep(upToMs = 8_000): Omit<PlannedCall, "job"> {
+  #sleep(upToMs = 5_000): Omit<PlannedCall, "job"> {
     return this.#call("sleeps", "in time", { dueMs: 1_000 + this.#random.number(upToMs - 1_000) });
   }
 
