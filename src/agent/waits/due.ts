@@ -38,11 +38,15 @@ const CLAIM: Statement<DueWait, [kinds: readonly WaitKind[], busy: readonly stri
     RETURNING w.id, w.tenant, w.agent_id AS "agentId", w.call_id AS "callId", w.kind, w.ref, w.due::text`,
 };
 
-/** Gives claimed waits the due of their claim back. Those that another commit holds are being settled, or claimed. */
-const RELEASE: Statement<object, [ids: readonly string[]]> = {
+/**
+ * Gives claimed waits the due of their claim back. Those that another commit holds are being settled, or claimed; one that
+ * has another due by now keeps that.
+ */
+const RELEASE: Statement<object, [ids: readonly string[], dues: readonly string[]]> = {
   name: "release_due",
   text: `WITH left_over AS (
-      SELECT id FROM wait WHERE id = ANY ($1) AND settled_at IS NULL AND due > policy_time() ORDER BY id FOR NO KEY UPDATE SKIP LOCKED
+      SELECT w.id FROM unnest($1::text[], $2::text[]) AS c(id, due) JOIN wait w ON w.id = c.id
+      WHERE w.settled_at IS NULL AND w.due = c.due::timestamptz AND w.due > policy_time() ORDER BY w.id FOR NO KEY UPDATE OF w SKIP LOCKED
     ) UPDATE wait w SET due = w.due - interval '${CLAIM_MS} ms' FROM left_over l WHERE w.id = l.id`,
 };
 
@@ -64,7 +68,8 @@ export async function claimDue(sql: Sql, busy: readonly string[]): Promise<reado
 
 /** Makes claimed waits due again, for whichever server claims them next. */
 export async function releaseDue(sql: Sql, waits: readonly DueWait[]): Promise<void> {
-  if (waits.length > 0) await sql.query(RELEASE, [waits.map(({ id }) => id)]);
+  if (waits.length === 0) return;
+  await sql.query(RELEASE, [waits.map(({ id }) => id), waits.map(({ due }) => due)]);
 }
 
 /** The ms until the nearest due, 0 or less if it has come; null for none. */
