@@ -1,4 +1,4 @@
-import { resolve } from "node:path";
+import { isAbsolute, resolve } from "node:path";
 import { Type } from "typebox";
 import { MAX_TIMEOUT_MS } from "../agent/tools/tool.ts";
 import type { McpServer, McpWay } from "../agent/mcp/server.ts";
@@ -122,12 +122,16 @@ function serverOf({ path, folder, field, name, variables, notes }: Reading, conf
       `is ${JSON.stringify(given)}, which is not supported: it must be one of ${TRANSPORTS.join(", ")}`,
     );
   for (const each of unknown) notes.push(`${field}.${each} has no effect here.${adviceOn(each)}`);
-  const expand = (place: string, text: string): string => expanded(`${at}.${place}`, text, variables);
+  const used: string[] = [];
+  const expand = (place: string, text: string): string => expanded(`${at}.${place}`, text, variables, used);
   const settings = complete(MCP_SERVER_SETTINGS, written);
   const note = settings.command === null ? null : downloadNote(settings.command, settings.args);
   if (note !== null) notes.push(`${field}: ${note}`);
   const { include, exclude, readOnlyTools, toolTimeoutMs } = settings;
-  return { name, way: wayOf(at, folder, { ...settings, unknown }, expand), include, exclude, readOnlyTools, toolTimeoutMs };
+  const way = wayOf(at, folder, { ...settings, unknown }, expand);
+  // Paths are in ordinary messages, and are no secrets.
+  const variableValues = used.filter((value) => !isAbsolute(value));
+  return { name, way, variableValues, include, exclude, readOnlyTools, toolTimeoutMs };
 }
 
 type Settings = Complete<typeof MCP_SERVER_SETTINGS> & { readonly unknown: readonly string[] };

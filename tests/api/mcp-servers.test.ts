@@ -28,6 +28,17 @@ describe("the reference servers of the registry", () => {
     expect(JSON.stringify(offered?.inputSchema)).toContain('"path"');
   });
 
+  it("everything: a tool that lists the environment shows no token of the configuration", async () => {
+    const env = { API_TOKEN: "sk-live-0123456789abcdef", MODE: "production" };
+    const { client } = await appWith({ all: { ...referenceServer("everything"), env } }, ["mcp__all__get-env", {}], {
+      template: allowed("all"),
+    });
+    const call = await answerOf(client);
+    expect(call?.output).toContain('"API_TOKEN": "[hidden]"');
+    expect(call?.output).toContain('"MODE": "production"');
+    expect(JSON.stringify(call)).not.toContain("sk-live");
+  });
+
   it("everything: text, images and resources become a text, and progress an event", async () => {
     const { client, tools } = await appWith({ all: referenceServer("everything") }, ["mcp__all__get-tiny-image", {}], {
       template: allowed("all"),

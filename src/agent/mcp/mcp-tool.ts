@@ -6,13 +6,14 @@ import type { CallProgress, CallTool } from "./call.ts";
 import { toolResultOf } from "./call-result.ts";
 import type { ListedTool } from "./listed-tool.ts";
 import { schemaCheck } from "./schema-check.ts";
-import type { McpServer } from "./server.ts";
+import { withoutTokens, type McpServer } from "./server.ts";
 
 /**
  * The tool of a server as the gate knows it. The operator says that it is read-only (`readOnlyTools`); its own annotations can
  * only say that it is not.
  */
-export function mcpTool({ name: server, readOnlyTools, toolTimeoutMs }: McpServer, listed: ListedTool, call: CallTool): Tool {
+export function mcpTool(configured: McpServer, listed: ListedTool, call: CallTool): Tool {
+  const { name: server, readOnlyTools, toolTimeoutMs } = configured;
   const { name, ownName, description, inputSchema, outputSchema, annotations } = listed;
   const isDestructive = annotations["destructiveHint"] === true;
   const readOnly = readOnlyTools.includes(ownName) && annotations["readOnlyHint"] !== false && !isDestructive;
@@ -46,7 +47,8 @@ export function mcpTool({ name: server, readOnlyTools, toolTimeoutMs }: McpServe
       if (!isJsonObject(input)) return refused([{ path: "/", message: "must be object", value: input }]);
       const run = async (context: ToolContext) => {
         const by = { agentId: context.agentId, root: context.workspace.root, signal: context.signal };
-        return toolResultOf(await call(listed, input, by, teller(context)), structureCheck);
+        const result = await call(listed, input, by, teller(context));
+        return toolResultOf(withoutTokens(configured, result), structureCheck);
       };
       return accepted({ input, run, preview: null });
     },

@@ -8,6 +8,7 @@ import { silentLogger } from "../../support/silent-logger.ts";
 const SERVER: McpServer = {
   name: "own",
   way: { kind: "stdio", command: "x", args: [], env: {}, cwd: "/", sandbox: "none" },
+  variableValues: [],
   include: null,
   exclude: [],
   readOnlyTools: [],

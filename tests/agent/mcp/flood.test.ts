@@ -13,6 +13,7 @@ describe("a server that asks without end and reads no answer", () => {
     const server: McpServer = {
       name: "own",
       way: { kind: "stdio", command: "x", args: [], env: {}, cwd: "/", sandbox: "none" },
+      variableValues: [],
       include: null,
       exclude: [],
       readOnlyTools: [],

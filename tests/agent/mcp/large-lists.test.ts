@@ -7,6 +7,7 @@ import type { McpServer } from "../../../src/agent/mcp/server.ts";
 const SERVER: McpServer = {
   name: "own",
   way: { kind: "http", url: "http://a.example", headers: {} },
+  variableValues: [],
   include: null,
   exclude: [],
   readOnlyTools: [],

@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { McpConnection } from "../../../src/agent/mcp/connection.ts";
-import type { McpServer } from "../../../src/agent/mcp/server.ts";
+import { withoutSecrets, type McpServer } from "../../../src/agent/mcp/server.ts";
+import { mcpServersOf } from "../../../src/config/mcp-servers.ts";
 import { ToolRegistry } from "../../../src/agent/tools/tool-registry.ts";
 import type { ProcessGroup } from "../../../src/agent/workspace/process-groups.ts";
 import type { Logger } from "../../../src/telemetry/log.ts";
@@ -13,6 +14,7 @@ async function said(line: string): Promise<string> {
   const server: McpServer = {
     name: "own",
     way: { kind: "stdio", command: "x", args: [], env: { TOKEN: SECRET }, cwd: "/", sandbox: "none" },
+    variableValues: [],
     include: null,
     exclude: [],
     readOnlyTools: [],
@@ -37,6 +39,22 @@ async function said(line: string): Promise<string> {
   await expect.poll(() => lines.some((each) => each.includes("mcpServer") && each.includes("reason"))).toBe(true);
   return lines.join("\n");
 }
+
+describe("a secret that a variable puts into the arguments or the path of an address", () => {
+  it("is hidden in texts of the server", () => {
+    const configs = {
+      base: { command: "supabase-mcp", args: ["--access-token", "${TOKEN}", "${HOME}/work"] },
+      zap: { url: "https://mcp.example.com/s/${TOKEN}/mcp" },
+    };
+    const variables = { TOKEN: "sbp_0123456789abcdef", HOME: "/home/somebody" };
+    const { servers } = mcpServersOf("c", "/", configs, {}, variables);
+    expect(servers).toHaveLength(2);
+    for (const { server } of servers)
+      expect(withoutSecrets(server, "bad token sbp_0123456789abcdef in /home/somebody")).toBe(
+        "bad token [hidden] in /home/somebody",
+      );
+  });
+});
 
 describe("the log of a server's process", () => {
   it("does not have a secret, nor most of one where a long line is cut", async () => {

@@ -12,6 +12,7 @@ import type { Json, JsonObject } from "../../../src/lib/json.ts";
 const SERVER: McpServer = {
   name: "own",
   way: { kind: "http", url: "http://a.example", headers: {} },
+  variableValues: [],
   include: null,
   exclude: [],
   readOnlyTools: ["work"],

@@ -20,7 +20,15 @@ const told = (...line: unknown[]): void => console.error(...line);
 
 const registry = new ToolRegistry([]);
 const connection = new McpConnection(
-  { name: SERVER, way: { kind: "http", url, headers: {} }, include: null, exclude: [], readOnlyTools: [], toolTimeoutMs: null },
+  {
+    name: SERVER,
+    way: { kind: "http", url, headers: {} },
+    variableValues: [],
+    include: null,
+    exclude: [],
+    readOnlyTools: [],
+    toolTimeoutMs: null,
+  },
   {
     registries: [registry],
     known: async () => [],
