@@ -55,7 +55,7 @@ describe("an allow rule about a path of an MCP server's tool", () => {
       { own: ownServer("plain.mjs", JSON.stringify({ "tools/list": list })) },
       ["mcp__own__read", {}],
       {
-        template: { permission: { mode: "auto", allow: ["mcp__own__read(path:/work/**)"] } },
+        template: { permission: { mode: "auto", allow: ["mcp__own__read(path:/data/**)"] } },
       },
     );
     await expect.poll(() => tools.get("mcp__own__read")).toBeDefined();
@@ -63,8 +63,8 @@ describe("an allow rule about a path of an MCP server's tool", () => {
     const verdict = async (path: string) =>
       (await client.get(ExplainPermissionDocument, { agentId: id, tool: "mcp__own__read", input: { path } })).explainPermission
         .explanation?.verdict;
-    expect(await verdict("/work/a.txt")).toBe("ALLOW");
-    for (const path of ["/work/../etc/passwd", "/work/a/..", "/work/..\\x", "/work/%2E%2e/etc/passwd"])
+    expect(await verdict("/data/a.txt")).toBe("ALLOW");
+    for (const path of ["/data/../etc/passwd", "/data/a/..", "/data/..\\x", "/data/%2E%2e/etc/passwd"])
       expect(await verdict(path)).toBe("ASK");
   });
 });

@@ -9,7 +9,7 @@ import { OPEN_WAITS, type WaitView } from "../waits/wait.ts";
 import { OPEN_HOSTS, type OpenHost } from "../calls/hosts/host-question.ts";
 import type { ManualView } from "../tools/manual-changes.ts";
 import { UNTOLD_NOTICES, type NoticeView } from "../calls/notices.ts";
-import { STEP_SCHEDULES, type StepSchedule } from "../calls/schedules/step-schedules.ts";
+import { STEP_SCHEDULES, type StepSchedule } from "../calls/schedules/schedule.ts";
 
 export type AgentView = {
   readonly id: string;

@@ -3,7 +3,6 @@ import { isInside } from "../../lib/path-inside.ts";
 import { Workspace } from "../workspace/workspace.ts";
 import { judgeOpening, judge } from "./judge.ts";
 import type { PolicyTemplate, TreeTemplate } from "./held-template.ts";
-import { boundOfPresent } from "./kept-permission.ts";
 import type { Ancestor, OwnPermission } from "./own-permission.ts";
 import type { Permission, Permissions, Policy, PolicyBox, StoredRule } from "./permission.ts";
 import { readPermission, type Vocabulary } from "./permission-source.ts";
@@ -45,6 +44,16 @@ function permissionsOf(
   if (replaced !== undefined) return { permission: replaced, bounds: limits };
   const present = presentPermission === null ? [] : [boundOfPresent(given, presentPermission, stored)];
   return { permission: given, bounds: [...present, ...blocks, ...limits] };
+}
+
+/**
+ * The permission of the present version of a template, as it binds an agent that keeps an earlier version. Its rules and
+ * lists deny and ask as they do for other agents; its mode binds only if it is another than the kept one. It says nothing
+ * of hosts that it does not name.
+ */
+function boundOfPresent(kept: Permission, present: Permission, stored: readonly StoredRule[]): Permission {
+  const mode = present.mode.name === kept.mode.name ? ({ kind: "builtin", name: "auto" } as const) : present.mode;
+  return { ...present, mode, allow: [...present.allow, ...stored], hosts: { ...present.hosts, unnamed: null } };
 }
 
 /** Below an agent whose programs run in a box, everybody's do. */

@@ -2,7 +2,7 @@ import type { ScheduleMove } from "../../../db/commit/change.ts";
 import type { AgentEventBody } from "../../../events/event.ts";
 import { reminderSent } from "../../calls/reminder.ts";
 import { specOf } from "../../calls/schedules/trigger.ts";
-import type { StepSchedule } from "../../calls/schedules/step-schedules.ts";
+import type { StepSchedule } from "../../calls/schedules/schedule.ts";
 import type { AddedMessages } from "../../conversation/transcript.ts";
 import type { AgentView } from "../view.ts";
 import type { Reducer } from "./commit.ts";
