@@ -6,9 +6,16 @@ import type { McpServer } from "./server.ts";
 /** The definition of a tool that is accepted in a tenant. */
 export type Pin = { readonly tool: string; readonly digest: string; readonly definition: string; readonly pinnedAt: Date };
 
+type PinnedDigest = Omit<Pin, "definition">;
+
 const READ: Statement<Pin, [tenant: string, server: string]> = {
   name: "read_tool_pins",
   text: `SELECT tool, digest, definition, pinned_at AS "pinnedAt" FROM tool_pin WHERE tenant = $1 AND server = $2`,
+};
+/** Without the definitions, which may be several MB: the gate compares digests at each call. */
+const READ_DIGESTS: Statement<PinnedDigest, [tenant: string, server: string]> = {
+  name: "read_pinned_digests",
+  text: `SELECT tool, digest, pinned_at AS "pinnedAt" FROM tool_pin WHERE tenant = $1 AND server = $2`,
 };
 const PIN_FIRST: Statement<
   object,
@@ -44,7 +51,10 @@ type PinServices = { readonly sql: Pick<Sql, "query">; readonly tools: ReadonlyM
 
 /** The accepted definitions of a server's tools, by their names. */
 export async function pinsOf(sql: Pick<Sql, "query">, tenant: string, server: string): Promise<ReadonlyMap<string, Pin>> {
-  const pins = await sql.query(READ, [tenant, server]);
+  return byTool(await sql.query(READ, [tenant, server]));
+}
+
+function byTool<Each extends PinnedDigest>(pins: readonly Each[]): ReadonlyMap<string, Each> {
   return new Map(pins.map((pin) => [pin.tool, pin]));
 }
 
@@ -55,8 +65,8 @@ export async function pinsOf(sql: Pick<Sql, "query">, tenant: string, server: st
 export async function definitionChange({ sql, tools }: PinServices, tool: Tool, tenant: string): Promise<string | null> {
   const { server, definition } = tool;
   if (server === null || definition === null) return null;
-  let pins = await pinsOf(sql, tenant, server);
-  if (pins.size === 0) {
+  let pins = await sql.query(READ_DIGESTS, [tenant, server]);
+  if (pins.length === 0) {
     const present = [...tools.values()].flatMap((each) =>
       each.server === server && each.definition !== null ? [{ name: each.name, ...each.definition }] : [],
     );
@@ -64,13 +74,13 @@ export async function definitionChange({ sql, tools }: PinServices, tool: Tool, 
     const digests = present.map(({ digest }) => digest);
     const texts = present.map(({ text }) => text);
     await sql.query(PIN_FIRST, [tenant, server, names, digests, texts]);
-    pins = await pinsOf(sql, tenant, server);
+    pins = await sql.query(READ_DIGESTS, [tenant, server]);
   }
-  return changeOf(tool.name, server, definition.digest, pins);
+  return changeOf(tool.name, server, definition.digest, byTool(pins));
 }
 
 /** The same, for known pins. */
-export function changeOf(name: string, server: string, digest: string, pins: ReadonlyMap<string, Pin>): string | null {
+export function changeOf(name: string, server: string, digest: string, pins: ReadonlyMap<string, PinnedDigest>): string | null {
   if (pins.size === 0) return null;
   const pin = pins.get(name);
   if (pin?.digest === digest) return null;
