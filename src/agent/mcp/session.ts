@@ -10,6 +10,7 @@ import type { CalledBy, CallProgress } from "./call.ts";
 import { httpTransport } from "./http-transport.ts";
 import { withLenientLists } from "./lenient-lists.ts";
 import type { ListedTool } from "./listed-tool.ts";
+import { infoText, type McpTransport, type ServerInfo } from "./server-state.ts";
 import { MESSAGE_BYTES, type McpServer, type McpWay } from "./server.ts";
 import { StdioTransport } from "./stdio-transport.ts";
 
@@ -62,12 +63,14 @@ export class McpSession {
   readonly verdict: Verdict;
   /** Resolves with the reason when the connection is closed. */
   readonly closed: Promise<string>;
+  readonly info: ServerInfo;
   readonly #client: Client;
   #end: string | null = null;
 
-  constructor(client: Client, verdict: Verdict, closed: Promise<string>) {
+  constructor(client: Client, verdict: Verdict, info: ServerInfo, closed: Promise<string>) {
     this.#client = client;
     this.verdict = verdict;
+    this.info = info;
     this.closed = closed;
     void closed.then((reason) => (this.#end = reason));
   }
@@ -228,8 +231,21 @@ async function tryToOpen({ way }: McpServer, { kind, era }: Attempt, parts: Sess
   // The newer generation says so only to subscribers. Without an answer the list is read in its rhythm.
   if (found === "modern" && client.getServerCapabilities()?.tools?.listChanged === true)
     client.listen({ toolsListChanged: true }, { timeout: NO_LIMIT_MS }).catch(() => {});
-  return new McpSession(client, { era: found, at: parts.now() }, closed);
+  return new McpSession(client, { era: found, at: parts.now() }, infoOf(client, kind), closed);
 }
+
+function infoOf(client: Client, kind: Attempt["kind"]): ServerInfo {
+  const { name, version } = client.getServerVersion() ?? {};
+  return {
+    transport: TRANSPORTS[kind],
+    generation: client.getProtocolEra() === "modern" ? "MODERN" : "LEGACY",
+    protocolVersion: infoText(client.getNegotiatedProtocolVersion()),
+    name: infoText(name),
+    version: infoText(version),
+  };
+}
+
+const TRANSPORTS = { stdio: "STDIO", http: "HTTP", sse: "SSE" } as const satisfies Record<Attempt["kind"], McpTransport>;
 
 function isTooLarge(error: Error): boolean {
   return /larger than \d+ bytes/.test(withCause(error));

@@ -32,6 +32,7 @@ async function waitsOf(tries: number, lasts: (attempt: number) => number): Promi
     },
   };
   const connection = new McpConnection(SERVER, {
+    isCommon: true,
     registries: [new ToolRegistry([])],
     known: async () => [],
     start: async () => {

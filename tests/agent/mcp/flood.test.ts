@@ -25,6 +25,7 @@ describe("a server that asks without end and reads no answer", () => {
     child.stdin.on("error", () => {});
     const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
     const connection = new McpConnection(server, {
+      isCommon: true,
       registries: [registry],
       known: async () => [],
       start: async () => ({ process: child, ended, end: () => child.kill("SIGKILL") }) as unknown as ProcessGroup,

@@ -23,6 +23,7 @@ async function said(line: string): Promise<string> {
   const lines: string[] = [];
   const logger: Logger = { tell: (_e, _m, fields) => void lines.push(JSON.stringify(fields)), warn: () => {}, error: () => {} };
   const connection = new McpConnection(server, {
+    isCommon: true,
     registries: [new ToolRegistry([])],
     known: async () => [],
     start: async () => {

@@ -30,6 +30,7 @@ const connection = new McpConnection(
     toolTimeoutMs: null,
   },
   {
+    isCommon: true,
     registries: [registry],
     known: async () => [],
     start: () => Promise.reject(new Error("there is no process")),
