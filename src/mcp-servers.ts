@@ -6,6 +6,8 @@ import { McpConnection, type ConnectionParts, type McpTimes } from "./agent/mcp/
 import { knownTools } from "./agent/mcp/pins.ts";
 import { disabledServer, type ServerState } from "./agent/mcp/server-state.ts";
 import type { McpServer } from "./agent/mcp/server.ts";
+import { VERDICT_MS } from "./agent/mcp/session.ts";
+import { storedVerdict } from "./agent/mcp/verdicts.ts";
 import { hostRuleAllows, readHost } from "./agent/policy/hosts/host-rule.ts";
 import { programPath } from "./agent/workspace/program-path.ts";
 import { ProgramLease, type ProcessGroup } from "./agent/workspace/process-groups.ts";
@@ -53,9 +55,10 @@ export function openMcpServers(
     const home = join(environment.programsFolder, "mcp-homes", tenant ?? "", server.name);
     const start: ConnectionParts["start"] = () => startProcess(server, { tenant: tenant ?? "", home }, services);
     const known: ConnectionParts["known"] = () => knownTools(services.sql, server, tenant);
+    const verdict = storedVerdict(services.sql, server, tenant, VERDICT_MS);
     const { clock, logger } = services;
     const isCommon = tenant === null;
-    const connection = new McpConnection(server, { isCommon, registries, start, known, times, clock, logger });
+    const connection = new McpConnection(server, { isCommon, registries, start, known, verdict, times, clock, logger });
     for (const each of having(tenant)) each.mcpServers.set(server.name, connection);
     return connection;
   });

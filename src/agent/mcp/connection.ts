@@ -11,8 +11,9 @@ import { lostCall } from "./lost-call.ts";
 import { mcpTool } from "./mcp-tool.ts";
 import { transportOf, type McpTransport, type ServedServer, type ServerState } from "./server-state.ts";
 import { withoutSecrets, type McpServer } from "./server.ts";
-import { HttpRefused, openSession, type McpSession, type Verdict } from "./session.ts";
+import { HttpRefused, openSession, sparesQuestion, type McpSession } from "./session.ts";
 import { readTools } from "./tool-list.ts";
+import type { StoredVerdict, Verdict } from "./verdicts.ts";
 
 /** In ms. `wait` resolves after a time, or when the signal aborts. */
 export type McpTimes = {
@@ -38,6 +39,7 @@ export type ConnectionParts = {
   readonly start: () => Promise<ProcessGroup>;
   /** The tools that the server had before, for one that is away at the start. */
   readonly known: () => Promise<readonly ListedTool[]>;
+  readonly verdict: StoredVerdict;
   readonly times: McpTimes;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -151,8 +153,10 @@ export class McpConnection implements ServedServer {
   }
 
   async #opened(): Promise<McpSession> {
-    const { start, times, clock } = this.#parts;
+    const { start, times, clock, verdict } = this.#parts;
     try {
+      this.#verdict ??= await verdict.read();
+      const isSpared = sparesQuestion(this.#verdict, clock.now().getTime());
       const session = await openSession(this.#server, this.#verdict, {
         start,
         onStderr: (line) => this.#log(line),
@@ -163,10 +167,14 @@ export class McpConnection implements ServedServer {
         now: () => clock.now().getTime(),
       });
       if (this.#isClosing) await session.close();
-      this.#verdict = session.verdict;
+      if (!isSpared) {
+        this.#verdict = session.verdict;
+        await verdict.write(session.verdict);
+      }
       return session;
     } catch (error) {
       this.#verdict = null;
+      await verdict.forget();
       throw error;
     }
   }

@@ -13,12 +13,10 @@ import type { ListedTool } from "./listed-tool.ts";
 import { infoText, type McpTransport, type ServerInfo } from "./server-state.ts";
 import { MESSAGE_BYTES, type McpServer, type McpWay } from "./server.ts";
 import { StdioTransport } from "./stdio-transport.ts";
-
-/** The generation of the protocol that a server was found to speak, and when. */
-export type Verdict = { readonly era: "modern" | "legacy"; readonly at: number };
+import type { Verdict } from "./verdicts.ts";
 
 /** A legacy verdict would hold for ever: an upgraded server still answers the older handshake. */
-const VERDICT_MS = DAY_MS;
+export const VERDICT_MS = DAY_MS;
 
 /** The time in which a server answers whether it speaks the newer generation, in ms. Silent processes speak the older one. */
 const PROBE_MS = 5_000;
@@ -161,8 +159,13 @@ export async function openSession(server: McpServer, known: Verdict | null, part
   throw failure;
 }
 
+/** True for a young verdict on the older generation. */
+export function sparesQuestion(known: Verdict | null, now: number): boolean {
+  return known?.era === "legacy" && now - known.at < VERDICT_MS;
+}
+
 function attemptsOf(kind: McpServer["way"]["kind"], known: Verdict | null, now: number): readonly Attempt[] {
-  const isLegacy = known?.era === "legacy" && now - known.at < VERDICT_MS;
+  const isLegacy = sparesQuestion(known, now);
   switch (kind) {
     case "stdio":
       return isLegacy
