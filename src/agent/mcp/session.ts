@@ -7,7 +7,7 @@ import { withCause } from "../../lib/text.ts";
 import { DAY_MS } from "../../lib/time.ts";
 import type { ProcessGroup } from "../workspace/process-groups.ts";
 import type { CalledBy, CallProgress } from "./call.ts";
-import { httpTransport } from "./http-transport.ts";
+import { ANSWERS_NOT_TAKEN, httpTransport } from "./http-transport.ts";
 import { withLenientLists } from "./lenient-lists.ts";
 import type { ListedTool } from "./listed-tool.ts";
 import { infoText, type McpTransport, type ServerInfo } from "./server-state.ts";
@@ -216,8 +216,9 @@ async function tryToOpen({ way }: McpServer, { kind, era }: Attempt, parts: Sess
   Object.assign(client, {
     onclose: () => tellClosed(process?.end ?? fault),
     onerror: (error: Error) => {
-      if (!isTooLarge(error)) return;
-      fault = `its message was larger than ${MESSAGE_BYTES} bytes, and the connection was closed`;
+      const broken = faultOf(error);
+      if (broken === null) return;
+      fault = `${broken}, and the connection was closed`;
       endQuietly(client);
     },
   });
@@ -250,8 +251,11 @@ function infoOf(client: Client, kind: Attempt["kind"]): ServerInfo {
 
 const TRANSPORTS = { stdio: "STDIO", http: "HTTP", sse: "SSE" } as const satisfies Record<Attempt["kind"], McpTransport>;
 
-function isTooLarge(error: Error): boolean {
-  return /larger than \d+ bytes/.test(withCause(error));
+/** The fault for which a connection is closed; null for others. The SDK wraps the errors of its transports. */
+function faultOf(error: Error): string | null {
+  const said = withCause(error);
+  if (/larger than \d+ bytes/.test(said)) return `its message was larger than ${MESSAGE_BYTES} bytes`;
+  return said.includes(ANSWERS_NOT_TAKEN) ? ANSWERS_NOT_TAKEN : null;
 }
 
 function endQuietly(client: Client): void {

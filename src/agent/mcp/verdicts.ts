@@ -35,8 +35,8 @@ const FORGET: Statement<object, [tenant: string, server: string]> = {
 };
 
 /**
- * The row with the verdict on a server. `validMs` is the age at which rows are removed. A database that is away costs a
- * question to the server, and nothing else: reads answer null, and writes do nothing.
+ * The row with the verdict on a server. `validMs` is the age at which rows are removed. While the database is
+ * away, reads answer null and writes have no effect.
  */
 export function storedVerdict(sql: Pick<Sql, "query">, server: McpServer, tenant: string | null, validMs: number): StoredVerdict {
   const key = [tenant ?? EVERYBODY, server.name] as const;
