@@ -209,6 +209,20 @@ describe("a server that does not answer questions for tasks", () => {
   }, 60_000);
 });
 
+it.each(["tüsk/1", "a\nb: c", "x".repeat(1_000), "../../etc", " "])(
+  "a task with the odd id %j is asked for by it",
+  async (taskId) => {
+    const { url, arrived } = await taskServer("newer", ({ method, params }) => {
+      if (method === "tools/call") return startedAs("newer", { taskId });
+      if (method !== "tasks/get") return null;
+      return params["taskId"] === taskId ? COMPLETED : seenAs("newer", {});
+    });
+    const { client } = await appWith({ own: { url, transport: "http" } }, WORK, { template: allowed("own") });
+    expect(await answerOf(client)).toMatchObject({ state: "COMPLETED", output: "found" });
+    expect(countOf(arrived, "tasks/get")).toBe(1);
+  },
+);
+
 it("a task of the reference server of the registry gives its result", async () => {
   const call = ["mcp__all__simulate-research-query", { topic: "rivers" }] as const;
   const { client } = await appWith({ all: referenceServer("everything") }, call, { template: allowed("all") });
