@@ -128,7 +128,7 @@ async function answer(
   using stopped = aborted(closing);
   const seen = await Promise.race([tasks.look(taskId), stopped.promise.catch(() => AWAY)]);
   if (seen.kind === "away") return moveOn(services, wait, closing.aborted ? 0 : AWAY_MS);
-  const waitedMs = services.clock.now().getTime() - new Date(since ?? Date.now()).getTime();
+  const waitedMs = since === null ? 0 : services.clock.now().getTime() - new Date(since).getTime();
   if (seen.kind === "working") {
     if (seen.ttlMs === null || waitedMs <= seen.ttlMs + seen.pollMs) return moveOn(services, wait, seen.pollMs);
     const isEnded = await end(services, wait, later, lost(`its time of ${seen.ttlMs} ms is over`));
