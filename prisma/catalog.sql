@@ -877,6 +877,8 @@ CREATE UNIQUE INDEX known_file_pkey ON public.known_file USING btree (agent_id, 
 
 CREATE UNIQUE INDEX manual_pkey ON public.manual USING btree (tenant, digest);
 
+CREATE UNIQUE INDEX mcp_verdict_pkey ON public.mcp_verdict USING btree (tenant, server);
+
 CREATE UNIQUE INDEX message_agent_id_ordinal_key ON public.message USING btree (agent_id, ordinal);
 
 CREATE UNIQUE INDEX message_arrival ON public.message USING btree (agent_id, arrival) WHERE (arrival IS NOT NULL);

@@ -265,7 +265,6 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   // The figures, which count from now on.
   const slowReaders = new SlowReaders(overrides.readerTimes ?? READER_TIMES);
   const readers = new Readers();
-  const { unknownRows, connections } = database;
   serverMetrics(registry, {
     ...services,
     tails,
@@ -274,8 +273,9 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     readers,
     startedAt,
     digest: settings.digest,
-    unknownRows,
-    connections,
+    unknownRows: database.unknownRows,
+    connections: database.connections,
+    mcpServers: mcpServers.count,
     lostLogLines: overrides.lostLogLines ?? (() => 0),
     agentsHeld: () => runner.size,
     agentsUnknown: () => unknownAgents.count,

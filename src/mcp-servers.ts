@@ -4,7 +4,10 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { ServerServices } from "./agent/loop/scope.ts";
 import { McpConnection, type ConnectionParts, type McpTimes } from "./agent/mcp/connection.ts";
 import { knownTools } from "./agent/mcp/pins.ts";
+import { disabledServer, type ServerState } from "./agent/mcp/server-state.ts";
 import type { McpServer } from "./agent/mcp/server.ts";
+import { VERDICT_MS } from "./agent/mcp/session.ts";
+import { storedVerdict } from "./agent/mcp/verdicts.ts";
 import { hostRuleAllows, readHost } from "./agent/policy/hosts/host-rule.ts";
 import { programPath } from "./agent/workspace/program-path.ts";
 import { ProgramLease, type ProcessGroup } from "./agent/workspace/process-groups.ts";
@@ -30,26 +33,45 @@ export const MCP_TIMES: McpTimes = {
 export type McpServers = AsyncDisposable & {
   /** Resolves after the first try of each server, or after some seconds. */
   readonly firstTries: Promise<void>;
+  /** The number of servers in each state. */
+  readonly count: () => Readonly<Record<ServerState["kind"], number>>;
 };
 
 /** Connects to the MCP servers, and keeps their tools in the registries of the tenants that have them. */
 export function openMcpServers(
-  { mcpServers, tenants, environment }: Pick<Settings, "mcpServers" | "tenants" | "environment">,
+  {
+    mcpServers,
+    disabledMcpServers,
+    tenants,
+    environment,
+  }: Pick<Settings, "mcpServers" | "disabledMcpServers" | "tenants" | "environment">,
   services: ServerServices,
   times: McpTimes = MCP_TIMES,
 ): McpServers {
   const everybody = ["", ...tenants.named.keys()];
+  const having = (tenant: string | null) => [...new Set((tenant === null ? everybody : [tenant]).map(services.of))];
   const connections = mcpServers.map(({ tenant, server }) => {
-    const registries = new Set((tenant === null ? everybody : [tenant]).map((each) => services.of(each).tools));
+    const registries = having(tenant).map(({ tools }) => tools);
     const home = join(environment.programsFolder, "mcp-homes", tenant ?? "", server.name);
     const start: ConnectionParts["start"] = () => startProcess(server, { tenant: tenant ?? "", home }, services);
     const known: ConnectionParts["known"] = () => knownTools(services.sql, server, tenant);
+    const verdict = storedVerdict(services.sql, server, tenant, VERDICT_MS);
     const { clock, logger } = services;
-    return new McpConnection(server, { registries: [...registries], start, known, times, clock, logger });
+    const isCommon = tenant === null;
+    const connection = new McpConnection(server, { isCommon, registries, start, known, verdict, times, clock, logger });
+    for (const each of having(tenant)) each.mcpServers.set(server.name, connection);
+    return connection;
   });
+  for (const { tenant, server } of disabledMcpServers)
+    for (const each of having(tenant)) each.mcpServers.set(server.name, disabledServer(server, tenant === null));
   for (const connection of connections) connection.open();
   const ending = new AbortController();
   return {
+    count: () => {
+      const counts = { DISABLED: disabledMcpServers.length, STARTING: 0, CONNECTED: 0, AWAY: 0 };
+      for (const { state } of connections) counts[state.kind] += 1;
+      return counts;
+    },
     firstTries: triedFirst(connections, { services, times, ending }),
     [Symbol.asyncDispose]: async () => {
       ending.abort();

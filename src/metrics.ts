@@ -47,6 +47,8 @@ export type MetricSources = {
   readonly agentsHeld: () => number;
   readonly agentsUnknown: () => number;
   readonly unknownRows: () => number;
+  /** The number of MCP servers in each state. */
+  readonly mcpServers: () => Readonly<Record<string, number>>;
 };
 
 /** The validity of a metric of the database, and the time limit of its query, in ms. */
@@ -140,6 +142,9 @@ export function serverMetrics(registry: Registry, sources: MetricSources): void 
   gauge("triplane_subscriptions", "Streams that are followed.", () => feeds.readers);
   gauge("triplane_feeds", "Feeds, each of which reads and encodes pages once for all of its streams.", () => feeds.size);
   counter("triplane_slow_readers_closed_total", "Connections that were closed since nobody read them.", () => slowReaders.closed);
+  gauges("triplane_mcp_servers", "Configured MCP servers, by the state of their connection.", ["state"], () =>
+    Object.entries(sources.mcpServers()).map(([state, count]) => [{ state: state.toLowerCase() }, count]),
+  );
   gauge("triplane_tools_running", "Tool calls that run.", () => slots.load.running);
   gauge("triplane_tools_waiting", "Tool calls that wait for a place.", () => slots.load.waiting);
   counter(

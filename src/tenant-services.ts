@@ -45,6 +45,7 @@ export function servicesByTenant(
       hasModel: (name) => own.models.has(name) || models?.has(name) === true,
       modelOfTemplate: (templateId) => own.templates.get(templateId)?.model,
       tools: new ToolRegistry(own.tools.values()),
+      mcpServers: new Map(),
       askInBackground: (program, host) => askInBackground({ ...shared, heldTemplate }, program, host),
       models: new Map(
         [...own.models, ...(models ?? [])].map(([name, model]) => [name, measured(name, model, shared.meters, shared.logger)]),

@@ -66,6 +66,13 @@ const ALIASES: Readonly<Record<string, keyof typeof MCP_SERVER_SETTINGS>> = {
 /** The servers of a tenant; of everybody if `tenant` is null. */
 export type TenantMcpServer = { readonly tenant: string | null; readonly server: McpServer };
 
+export type McpServersRead = {
+  readonly servers: readonly TenantMcpServer[];
+  /** Those that are left out. */
+  readonly disabled: readonly TenantMcpServer[];
+  readonly notes: readonly string[];
+};
+
 const MOST_PROCESSES = 16;
 
 /**
@@ -78,15 +85,17 @@ export function mcpServersOf(
   common: McpServerConfigs,
   tenants: Readonly<Record<string, { readonly mcpServers?: McpServerConfigs | undefined }>>,
   variables: NodeJS.ProcessEnv,
-): { readonly servers: readonly TenantMcpServer[]; readonly notes: readonly string[] } {
+): McpServersRead {
   const problems = new Problems();
   const notes: string[] = [];
+  const disabled: TenantMcpServer[] = [];
   const read = (tenant: string | null, place: string, configs: McpServerConfigs): readonly TenantMcpServer[] =>
     Object.entries(configs).flatMap(([name, config]) => {
       const field = `${place}mcpServers.${name}`;
       const server = problems.of(() => serverOf({ path, folder, field, name, variables, notes }, config));
       if (tenant !== null && Object.hasOwn(common, name))
         problems.of(() => refuse(`${path}: ${field}`, "is named as one that is everybody's: rename it"));
+      if (server !== null && config.disabled === true) disabled.push({ tenant, server });
       return server === null || config.disabled === true ? [] : [{ tenant, server }];
     });
   const servers = [
@@ -96,7 +105,7 @@ export function mcpServersOf(
   const processes = servers.filter(({ server }) => server.way.kind === "stdio").length;
   if (processes > MOST_PROCESSES)
     problems.of(() => refuse(`${path}: mcpServers`, `start ${processes} processes: at most ${MOST_PROCESSES}`));
-  return problems.none({ servers, notes });
+  return problems.none({ servers, disabled, notes });
 }
 
 type Reading = {

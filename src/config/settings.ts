@@ -60,6 +60,8 @@ export type Settings = {
   readonly available: Availability;
   readonly sandboxLines: readonly string[];
   readonly mcpServers: readonly TenantMcpServer[];
+  /** MCP servers that are left out. */
+  readonly disabledMcpServers: readonly TenantMcpServer[];
   readonly digest: string;
   readonly partsOf: (tenant: string) => ConfigurationParts;
   readonly notes: readonly string[];
@@ -164,6 +166,7 @@ export async function makeSettings(
     available,
     sandboxLines: sandboxLines(available, written),
     mcpServers: whole.mcp.servers,
+    disabledMcpServers: whole.mcp.disabled,
     digest: configurationDigest(written),
     partsOf: configurationParts(written),
     notes: [

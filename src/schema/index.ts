@@ -23,6 +23,7 @@ import "./events/reminder.ts";
 import "./events/schedule.ts";
 import "./events/template.ts";
 import "./events/tool.ts";
+import "./mcp-server.ts";
 import "./message.ts";
 import "./permission.ts";
 import "./schedule.ts";

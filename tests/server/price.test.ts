@@ -71,6 +71,7 @@ describe("the price of an operation", () => {
     ["{ toolCallStats { slowest { id agent { id } } } }", 500 + 10 + 10],
     ["{ toolCallStats { slowest(first: 100) { id agent { id } } } }", 500 + 100 + 100],
     ["{ templates { templateId } }", 10],
+    ["{ mcpServers { name state reason } }", 10],
     ["{ agents(first: 3) { nodes { todos { title } } } }", 1 + 3 * (1 + 10)],
     ["{ __schema { types { name } } }", 1_001],
     ['mutation { archiveAgent(input: { agentId: "1" }) { agent { id } cursor } }', 11],

@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { setTimeout as delay } from "node:timers/promises";
 import { MCP_TIMES } from "../../src/mcp-servers.ts";
 import type { McpTimes } from "../../src/agent/mcp/connection.ts";
+import type { StoredVerdict } from "../../src/agent/mcp/verdicts.ts";
 
 const require = createRequire(import.meta.url);
 
@@ -28,3 +29,6 @@ export const QUICK: McpTimes = {
     await delay(ms, undefined, { signal, ref: false }).catch(() => {});
   },
 };
+
+/** No row with the generation that a server speaks. */
+export const NO_VERDICT: StoredVerdict = { read: async () => null, write: async () => {}, forget: async () => {} };

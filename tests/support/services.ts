@@ -100,6 +100,7 @@ export function testServices(
     callTokens: { of: ({ callId }) => `token of ${callId}` },
     closedFolders: [],
     tools: new ToolRegistry(tools),
+    mcpServers: new Map(),
     workspaceRoots: null,
     folder: "/tmp",
     defaultWorkspace: "/tmp",

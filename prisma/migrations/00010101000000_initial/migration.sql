@@ -321,6 +321,17 @@ CREATE TABLE "tool_pin" (
 );
 
 -- CreateTable
+CREATE TABLE "mcp_verdict" (
+    "tenant" TEXT NOT NULL,
+    "server" TEXT NOT NULL,
+    "settings" TEXT NOT NULL,
+    "era" TEXT NOT NULL,
+    "found_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "mcp_verdict_pkey" PRIMARY KEY ("tenant","server")
+);
+
+-- CreateTable
 CREATE TABLE "rule_version" (
     "tenant" TEXT NOT NULL,
     "agent_id" TEXT NOT NULL,

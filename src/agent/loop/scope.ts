@@ -16,6 +16,7 @@ import type { Hooks } from "../conversation/agent-template.ts";
 import type { RequestRoom, CancelledModelCalls } from "../conversation/request-room.ts";
 import type { ConversationTemplate } from "../conversation/scope.ts";
 import type { Transcripts } from "../conversation/transcript.ts";
+import type { ServedServer } from "../mcp/server-state.ts";
 import type { Model } from "../models/model.ts";
 import type { HeldTemplate } from "../policy/held-template.ts";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
@@ -81,6 +82,8 @@ export type Template = CallTemplate &
 export type TenantServices = Pick<WorkspaceFolders, "workspaceRoots" | "defaultWorkspace"> & {
   /** They come and go while the server runs. */
   readonly tools: ToolRegistry;
+  /** The MCP servers of the tenant by name, as this server sees them. */
+  readonly mcpServers: Map<string, ServedServer>;
   /** The present templates. Those of agents: `heldTemplate`. */
   readonly templates: ReadonlyMap<string, Template>;
   readonly heldTemplate: HeldTemplate<Template>;

@@ -9,9 +9,11 @@ import { plainText, type ListedTool } from "./listed-tool.ts";
 import type { CallTool } from "./call.ts";
 import { lostCall } from "./lost-call.ts";
 import { mcpTool } from "./mcp-tool.ts";
+import { transportOf, type McpTransport, type ServedServer, type ServerState } from "./server-state.ts";
 import { withoutSecrets, type McpServer } from "./server.ts";
-import { HttpRefused, openSession, type McpSession, type Verdict } from "./session.ts";
+import { HttpRefused, openSession, sparesQuestion, type McpSession } from "./session.ts";
 import { readTools } from "./tool-list.ts";
+import type { StoredVerdict, Verdict } from "./verdicts.ts";
 
 /** In ms. `wait` resolves after a time, or when the signal aborts. */
 export type McpTimes = {
@@ -31,10 +33,13 @@ export type McpTimes = {
 };
 
 export type ConnectionParts = {
+  /** True for a server of all tenants. */
+  readonly isCommon: boolean;
   readonly registries: readonly ToolRegistry[];
   readonly start: () => Promise<ProcessGroup>;
   /** The tools that the server had before, for one that is away at the start. */
   readonly known: () => Promise<readonly ListedTool[]>;
+  readonly verdict: StoredVerdict;
   readonly times: McpTimes;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -47,7 +52,7 @@ type ServedTool = { readonly listed: ListedTool; readonly tool: Tool };
  * failure, each time later. Its tools are in the registries of the tenants that have it; while it is away they are
  * unavailable, with the reason. A tool whose definition is the same stays the same object, so that verdicts hold.
  */
-export class McpConnection {
+export class McpConnection implements ServedServer {
   readonly #server: McpServer;
   readonly #parts: ConnectionParts;
   readonly #closing = new AbortController();
@@ -58,6 +63,7 @@ export class McpConnection {
   #verdict: Verdict | null = null;
   #tools: ReadonlyMap<string, ServedTool> = new Map();
   #notes = "";
+  #state: ServerState;
   #changed: () => void = () => {};
   #running: Promise<void> = Promise.resolve();
   #tried: () => void = () => {};
@@ -67,10 +73,27 @@ export class McpConnection {
   constructor(server: McpServer, parts: ConnectionParts) {
     this.#server = server;
     this.#parts = parts;
+    this.#state = { kind: "STARTING", since: parts.clock.now() };
   }
 
   get name(): string {
     return this.#server.name;
+  }
+
+  get isCommon(): boolean {
+    return this.#parts.isCommon;
+  }
+
+  get transport(): McpTransport | null {
+    return this.#state.kind === "CONNECTED" ? this.#state.info.transport : transportOf(this.#server);
+  }
+
+  get state(): ServerState {
+    return this.#state;
+  }
+
+  get toolCount(): number {
+    return this.#tools.size;
   }
 
   open(): void {
@@ -94,9 +117,10 @@ export class McpConnection {
       const since = clock.monotonicMs();
       const reason = await this.#hold().catch((error: unknown) => this.#reasonOf(error));
       if (this.#isClosing) return;
-      await this.#away(reason);
       tries = clock.monotonicMs() - since >= times.steadyMs ? 1 : tries + 1;
-      await times.wait(growingWait(tries, times.firstMs, times.lastMs), this.#closing.signal);
+      const waitMs = growingWait(tries, times.firstMs, times.lastMs);
+      await this.#away(reason, waitMs);
+      await times.wait(waitMs, this.#closing.signal);
     }
   }
 
@@ -129,8 +153,10 @@ export class McpConnection {
   }
 
   async #opened(): Promise<McpSession> {
-    const { start, times, clock } = this.#parts;
+    const { start, times, clock, verdict } = this.#parts;
     try {
+      this.#verdict ??= await verdict.read();
+      const isSpared = sparesQuestion(this.#verdict, clock.now().getTime());
       const session = await openSession(this.#server, this.#verdict, {
         start,
         onStderr: (line) => this.#log(line),
@@ -141,10 +167,14 @@ export class McpConnection {
         now: () => clock.now().getTime(),
       });
       if (this.#isClosing) await session.close();
-      this.#verdict = session.verdict;
+      if (!isSpared) {
+        this.#verdict = session.verdict;
+        await verdict.write(session.verdict);
+      }
       return session;
     } catch (error) {
       this.#verdict = null;
+      await verdict.forget();
       throw error;
     }
   }
@@ -155,6 +185,7 @@ export class McpConnection {
     const clashes = this.#parts.registries.flatMap((registry) => this.#publish(registry));
     this.#tellNotes([...new Set([...notes, ...clashes])]);
     this.#session = session;
+    if (this.#state.kind !== "CONNECTED") this.#state = { kind: "CONNECTED", since: this.#parts.clock.now(), info: session.info };
     this.#tried();
     this.#next.resolve(session);
   }
@@ -185,8 +216,11 @@ export class McpConnection {
     return all.filter(isTaken).map((tool) => `${tool.name} is the name of another tool: it is left out`);
   }
 
-  async #away(reason: string): Promise<void> {
-    const { registries, logger, known } = this.#parts;
+  async #away(reason: string, waitMs: number): Promise<void> {
+    const { registries, logger, known, clock } = this.#parts;
+    const now = clock.now();
+    const since = this.#state.kind === "AWAY" ? this.#state.since : now;
+    this.#state = { kind: "AWAY", since, reason, nextTryAt: new Date(now.getTime() + waitMs) };
     if (this.#tools.size === 0) {
       this.#tools = this.#toolsOf(await known().catch(() => []));
       for (const registry of registries) this.#publish(registry);

@@ -1,5 +1,6 @@
 import type { FetchLike, Transport } from "@modelcontextprotocol/client";
 import { Agent, fetch } from "undici";
+import { isJsonObject } from "../../lib/json.ts";
 import { MESSAGE_BYTES, type McpWay } from "./server.ts";
 
 type HttpWay = Extract<McpWay, { readonly kind: "http" | "sse" | "any" }>;
@@ -13,29 +14,63 @@ export class MessageTooLarge extends Error {
   }
 }
 
+export const ANSWERS_NOT_TAKEN = "it asks, and does not take the answers";
+
+/** A server asks, and does not take the answers: its connection is closed. */
+class AnswersNotTaken extends Error {
+  override readonly name = "AnswersNotTaken";
+
+  constructor() {
+    super(ANSWERS_NOT_TAKEN);
+  }
+}
+
 /** Calls may take an hour without a byte: their own time limit ends them. */
 const patient = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
 
 /** The transport for a server's address. `kind` is the way that is tried. */
 export async function httpTransport({ url, headers }: HttpWay, kind: "http" | "sse"): Promise<Transport> {
   const { SSEClientTransport, StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client");
-  const options = { requestInit: { headers }, fetch: boundedFetch };
+  const options = { requestInit: { headers }, fetch: boundedFetch(kind) };
   return kind === "sse"
     ? new SSEClientTransport(new URL(url), options)
     : new StreamableHTTPClientTransport(new URL(url), options);
 }
 
-/** As `fetch`, but a message above MESSAGE_BYTES ends its answer with an error. */
-const boundedFetch: FetchLike = async (url, init) => {
-  const request = { ...init, dispatcher: patient } as Parameters<typeof fetch>[1];
-  const response = (await fetch(url, request)) as unknown as Response;
-  if (response.body === null) return response;
-  const isStream = (response.headers.get("content-type") ?? "").startsWith("text/event-stream");
-  const { status, statusText } = response;
-  const plain = new Response(response.body.pipeThrough(bounded(isStream)), { status, statusText, headers: response.headers });
-  // The SDK resolves relative addresses, and checks redirects, by the address of the answer.
-  return Object.defineProperty(plain, "url", { value: response.url });
-};
+/** The most answers to a server's own questions that it has not taken yet. */
+const UNTAKEN_ANSWERS = 64;
+
+/**
+ * As `fetch`, for one connection. A message above MESSAGE_BYTES ends its answer with an error. Our answers to questions
+ * of the server have no body to read: a server that sends one is not listened to. A server that takes no answers, and asks
+ * on, is refused.
+ */
+function boundedFetch(kind: "http" | "sse"): FetchLike {
+  let untaken = 0;
+  return async (url, init) => {
+    const request = { ...init, dispatcher: patient } as Parameters<typeof fetch>[1];
+    const isAnswer = init?.method === "POST" && !asks(init.body);
+    if (isAnswer && untaken >= UNTAKEN_ANSWERS) throw new AnswersNotTaken();
+    if (isAnswer) untaken += 1;
+    const response = (await fetch(url, request).finally(() => {
+      if (isAnswer) untaken -= 1;
+    })) as unknown as Response;
+    const { status, statusText, headers, body } = response;
+    if (body === null) return response;
+    const isUnread = isAnswer || (kind === "sse" && init?.method === "POST");
+    if (isUnread) await body.cancel().catch(() => {});
+    const isStream = status === 200 && (headers.get("content-type") ?? "").startsWith("text/event-stream");
+    const plain = new Response(isUnread ? null : body.pipeThrough(bounded(isStream)), { status, statusText, headers });
+    // The SDK resolves relative addresses, and checks redirects, by the address of the answer.
+    return Object.defineProperty(plain, "url", { value: response.url });
+  };
+}
+
+/** True for a body with a request, which has a method and an id. */
+function asks(body: unknown): boolean {
+  const message: unknown = typeof body === "string" ? JSON.parse(body) : null;
+  return isJsonObject(message) && "method" in message && "id" in message;
+}
 
 /** Counts the bytes of each event of a stream of events, which ends at an empty line; of other answers all bytes. */
 function bounded(isStream: boolean): TransformStream<Uint8Array, Uint8Array> {

@@ -7,17 +7,16 @@ import { withCause } from "../../lib/text.ts";
 import { DAY_MS } from "../../lib/time.ts";
 import type { ProcessGroup } from "../workspace/process-groups.ts";
 import type { CalledBy, CallProgress } from "./call.ts";
-import { httpTransport } from "./http-transport.ts";
+import { ANSWERS_NOT_TAKEN, httpTransport } from "./http-transport.ts";
 import { withLenientLists } from "./lenient-lists.ts";
 import type { ListedTool } from "./listed-tool.ts";
+import { infoText, type McpTransport, type ServerInfo } from "./server-state.ts";
 import { MESSAGE_BYTES, type McpServer, type McpWay } from "./server.ts";
 import { StdioTransport } from "./stdio-transport.ts";
-
-/** The generation of the protocol that a server was found to speak, and when. */
-export type Verdict = { readonly era: "modern" | "legacy"; readonly at: number };
+import type { Verdict } from "./verdicts.ts";
 
 /** A legacy verdict would hold for ever: an upgraded server still answers the older handshake. */
-const VERDICT_MS = DAY_MS;
+export const VERDICT_MS = DAY_MS;
 
 /** The time in which a server answers whether it speaks the newer generation, in ms. Silent processes speak the older one. */
 const PROBE_MS = 5_000;
@@ -62,12 +61,14 @@ export class McpSession {
   readonly verdict: Verdict;
   /** Resolves with the reason when the connection is closed. */
   readonly closed: Promise<string>;
+  readonly info: ServerInfo;
   readonly #client: Client;
   #end: string | null = null;
 
-  constructor(client: Client, verdict: Verdict, closed: Promise<string>) {
+  constructor(client: Client, verdict: Verdict, info: ServerInfo, closed: Promise<string>) {
     this.#client = client;
     this.verdict = verdict;
+    this.info = info;
     this.closed = closed;
     void closed.then((reason) => (this.#end = reason));
   }
@@ -158,8 +159,13 @@ export async function openSession(server: McpServer, known: Verdict | null, part
   throw failure;
 }
 
+/** True for a young verdict on the older generation. */
+export function sparesQuestion(known: Verdict | null, now: number): boolean {
+  return known?.era === "legacy" && now - known.at < VERDICT_MS;
+}
+
 function attemptsOf(kind: McpServer["way"]["kind"], known: Verdict | null, now: number): readonly Attempt[] {
-  const isLegacy = known?.era === "legacy" && now - known.at < VERDICT_MS;
+  const isLegacy = sparesQuestion(known, now);
   switch (kind) {
     case "stdio":
       return isLegacy
@@ -210,8 +216,9 @@ async function tryToOpen({ way }: McpServer, { kind, era }: Attempt, parts: Sess
   Object.assign(client, {
     onclose: () => tellClosed(process?.end ?? fault),
     onerror: (error: Error) => {
-      if (!isTooLarge(error)) return;
-      fault = `its message was larger than ${MESSAGE_BYTES} bytes, and the connection was closed`;
+      const broken = faultOf(error);
+      if (broken === null) return;
+      fault = `${broken}, and the connection was closed`;
       endQuietly(client);
     },
   });
@@ -228,11 +235,27 @@ async function tryToOpen({ way }: McpServer, { kind, era }: Attempt, parts: Sess
   // The newer generation says so only to subscribers. Without an answer the list is read in its rhythm.
   if (found === "modern" && client.getServerCapabilities()?.tools?.listChanged === true)
     client.listen({ toolsListChanged: true }, { timeout: NO_LIMIT_MS }).catch(() => {});
-  return new McpSession(client, { era: found, at: parts.now() }, closed);
+  return new McpSession(client, { era: found, at: parts.now() }, infoOf(client, kind), closed);
 }
 
-function isTooLarge(error: Error): boolean {
-  return /larger than \d+ bytes/.test(withCause(error));
+function infoOf(client: Client, kind: Attempt["kind"]): ServerInfo {
+  const { name, version } = client.getServerVersion() ?? {};
+  return {
+    transport: TRANSPORTS[kind],
+    generation: client.getProtocolEra() === "modern" ? "MODERN" : "LEGACY",
+    protocolVersion: infoText(client.getNegotiatedProtocolVersion()),
+    name: infoText(name),
+    version: infoText(version),
+  };
+}
+
+const TRANSPORTS = { stdio: "STDIO", http: "HTTP", sse: "SSE" } as const satisfies Record<Attempt["kind"], McpTransport>;
+
+/** The fault for which a connection is closed; null for others. The SDK wraps the errors of its transports. */
+function faultOf(error: Error): string | null {
+  const said = withCause(error);
+  if (/larger than \d+ bytes/.test(said)) return `its message was larger than ${MESSAGE_BYTES} bytes`;
+  return said.includes(ANSWERS_NOT_TAKEN) ? ANSWERS_NOT_TAKEN : null;
 }
 
 function endQuietly(client: Client): void {

@@ -6,7 +6,7 @@ import { ToolRegistry } from "../../../src/agent/tools/tool-registry.ts";
 import type { ProcessGroup } from "../../../src/agent/workspace/process-groups.ts";
 import type { Logger } from "../../../src/telemetry/log.ts";
 import { spawn } from "node:child_process";
-import { QUICK } from "../../support/mcp.ts";
+import { NO_VERDICT, QUICK } from "../../support/mcp.ts";
 
 const SECRET = "sk-live-0123456789abcdefghijklmnop";
 
@@ -23,8 +23,10 @@ async function said(line: string): Promise<string> {
   const lines: string[] = [];
   const logger: Logger = { tell: (_e, _m, fields) => void lines.push(JSON.stringify(fields)), warn: () => {}, error: () => {} };
   const connection = new McpConnection(server, {
+    isCommon: true,
     registries: [new ToolRegistry([])],
     known: async () => [],
+    verdict: NO_VERDICT,
     start: async () => {
       const process = spawn("node", ["-e", `console.error(${JSON.stringify(line)}); setTimeout(() => {}, 300)`]);
       const ended = new Promise<void>((resolve) => process.once("close", () => resolve()));

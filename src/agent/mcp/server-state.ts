@@ -1,0 +1,56 @@
+import { plainText } from "./listed-tool.ts";
+import type { McpServer } from "./server.ts";
+
+/** The transport of a connection. */
+export type McpTransport = "STDIO" | "HTTP" | "SSE";
+
+/** The description that a connected server gives of itself, in plain and short texts. */
+export type ServerInfo = {
+  readonly transport: McpTransport;
+  readonly generation: "MODERN" | "LEGACY";
+  readonly protocolVersion: string | null;
+  readonly name: string | null;
+  readonly version: string | null;
+};
+
+/** The state of a server's connection, with the time since which it has it. */
+export type ServerState =
+  | { readonly kind: "DISABLED" }
+  | { readonly kind: "STARTING"; readonly since: Date }
+  | { readonly kind: "CONNECTED"; readonly since: Date; readonly info: ServerInfo }
+  | { readonly kind: "AWAY"; readonly since: Date; readonly reason: string; readonly nextTryAt: Date };
+
+/** A configured MCP server as its tenants see it: without addresses, commands and other settings. */
+export type ServedServer = {
+  readonly name: string;
+  readonly isCommon: boolean;
+  readonly transport: McpTransport | null;
+  readonly state: ServerState;
+  /** The number of its tools, available or not. */
+  readonly toolCount: number;
+};
+
+const INFO_BYTES = 200;
+
+/** A text of that description; null for another value. */
+export function infoText(value: unknown): string | null {
+  return typeof value === "string" && value !== "" ? plainText(value, INFO_BYTES) : null;
+}
+
+/** The transport that the settings name; null for an address whose transport is found by trying. */
+export function transportOf({ way }: Pick<McpServer, "way">): McpTransport | null {
+  switch (way.kind) {
+    case "stdio":
+      return "STDIO";
+    case "http":
+      return "HTTP";
+    case "sse":
+      return "SSE";
+    case "any":
+      return null;
+  }
+}
+
+export function disabledServer(server: McpServer, isCommon: boolean): ServedServer {
+  return { name: server.name, isCommon, transport: transportOf(server), state: { kind: "DISABLED" }, toolCount: 0 };
+}

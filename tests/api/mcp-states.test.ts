@@ -1,0 +1,130 @@
+import { describe, expect, it } from "vitest";
+import { tokenActor } from "../support/actors.ts";
+import { startTestApp } from "../support/app.ts";
+import { connect } from "../support/client.ts";
+import { ownServer, QUICK } from "../support/mcp.ts";
+import { appWith } from "../support/mcp-app.ts";
+import { httpServer } from "../support/mcp-http.ts";
+import { metric } from "../support/metrics.ts";
+
+const QUERY = `{ mcpServers {
+  name isCommon transport state reason since nextTryAt toolCount info { generation protocolVersion name version }
+} }`;
+
+type Shown = {
+  readonly name: string;
+  readonly isCommon: boolean;
+  readonly transport: string | null;
+  readonly state: string;
+  readonly reason: string | null;
+  readonly since: string | null;
+  readonly nextTryAt: string | null;
+  readonly toolCount: number;
+  readonly info: Record<string, string | null> | null;
+};
+
+async function serversOf(client: ReturnType<typeof connect>): Promise<readonly Shown[]> {
+  return (await client.post<{ mcpServers: Shown[] }>({ query: QUERY })).data?.mcpServers ?? [];
+}
+
+const NO_CALL = ["mcp__own__work", {}] as const;
+
+describe("mcpServers", () => {
+  it("shows a connected server with its protocol, and one that is left out", async () => {
+    const { client, app } = await appWith({ own: ownServer("plain.mjs"), out: { command: "x", disabled: true } }, NO_CALL);
+    expect(await serversOf(client)).toEqual(
+      [
+        {
+          name: "out",
+          isCommon: true,
+          transport: "STDIO",
+          state: "DISABLED",
+          reason: null,
+          since: null,
+          nextTryAt: null,
+          toolCount: 0,
+          info: null,
+        },
+        {
+          name: "own",
+          isCommon: true,
+          transport: "STDIO",
+          state: "CONNECTED",
+          reason: null,
+          since: expect.any(String),
+          nextTryAt: null,
+          toolCount: 1,
+          info: { generation: "LEGACY", protocolVersion: "2025-06-18", name: "plain", version: "1" },
+        },
+      ].toSorted((one, other) => (one.name < other.name ? -1 : 1)),
+    );
+    expect(await metric(app.url, "triplane_mcp_servers", { state: "connected" })).toBe(1);
+    expect(await metric(app.url, "triplane_mcp_servers", { state: "disabled" })).toBe(1);
+  });
+
+  it("says why a server is away, since when, and when it is tried again; no secret is in it", async () => {
+    const { url } = await httpServer(() => (response) => response.writeHead(401).end());
+    const away = { url: `${url}?key=secret-of-the-address`, headers: { Authorization: "Bearer secret-of-the-header" } };
+    const { client } = await appWith({ away }, NO_CALL, {
+      overrides: { mcpTimes: { ...QUICK, firstMs: 300_000, lastMs: 300_000 } },
+    });
+    const [shown] = await serversOf(client);
+    expect(shown).toMatchObject({
+      transport: null,
+      state: "AWAY",
+      reason: expect.stringContaining("does not accept the headers"),
+      info: null,
+    });
+    const waitMs = new Date(shown?.nextTryAt ?? 0).getTime() - new Date(shown?.since ?? 0).getTime();
+    expect(waitMs).toBeGreaterThan(200_000);
+    expect(waitMs).toBeLessThanOrEqual(360_000);
+    expect(JSON.stringify(shown)).not.toMatch(/secret-of|127\.0\.0\.1/);
+  });
+
+  it("keeps the time since which a server is away over further tries, until it answers", async () => {
+    let isUp = false;
+    const { url, arrived } = await httpServer(() => (isUp ? null : (response) => response.writeHead(503).end()));
+    const { client } = await appWith({ own: { url, transport: "http" } }, NO_CALL);
+    const [first] = await serversOf(client);
+    const before = arrived.length;
+    await expect.poll(() => arrived.length).toBeGreaterThan(before + 4);
+    expect((await serversOf(client))[0]).toMatchObject({ state: "AWAY", since: first?.since });
+    isUp = true;
+    await expect
+      .poll(async () => (await serversOf(client))[0])
+      .toMatchObject({ state: "CONNECTED", transport: "HTTP", toolCount: 1 });
+  });
+
+  it("shows what a server says of itself without invisible characters, and cut", async () => {
+    const serverInfo = { name: `a\u200Bb${"x".repeat(10_000)}`, version: "1\u0007\u202E2" };
+    const initialize = { protocolVersion: "2025-06-18", capabilities: { tools: {} }, serverInfo };
+    const { client } = await appWith({ own: ownServer("plain.mjs", JSON.stringify({ initialize })) }, NO_CALL);
+    const info = (await serversOf(client))[0]?.info;
+    expect(info?.["name"]).toMatch(/^abx+$/);
+    expect(info?.["name"]?.length).toBeLessThanOrEqual(200);
+    expect(info?.["version"]).toBe("12");
+  });
+
+  it("shows a tenant its own servers and the common ones, and none of another (invariant 12)", async () => {
+    const actors = [tokenActor("anna", ["user"], "acme"), tokenActor("otto", ["user"], "other")];
+    const app = await startTestApp({
+      config: {
+        actors: actors.map(({ actor }) => actor),
+        mcpServers: { common: ownServer("plain.mjs") },
+        tenants: {
+          acme: { mcpServers: { own: ownServer("plain.mjs"), out: { url: "http://a.example", disabled: true } } },
+          other: {},
+        },
+      },
+      overrides: { mcpTimes: QUICK },
+    });
+    const namesOf = async (who: string) =>
+      (await serversOf(connect(app.url, `${who}-token`))).map(({ name, isCommon }) => [name, isCommon]);
+    expect(await namesOf("anna")).toEqual([
+      ["common", true],
+      ["out", false],
+      ["own", false],
+    ]);
+    expect(await namesOf("otto")).toEqual([["common", true]]);
+  });
+});
