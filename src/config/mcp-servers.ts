@@ -63,13 +63,16 @@ const ALIASES: Readonly<Record<string, keyof typeof MCP_SERVER_SETTINGS>> = {
   excludeTools: "exclude",
 };
 
+/** The name of a server of a tenant; of everybody if `tenant` is null. */
+export type TenantServerName = { readonly tenant: string | null; readonly name: string };
+
 /** The servers of a tenant; of everybody if `tenant` is null. */
 export type TenantMcpServer = { readonly tenant: string | null; readonly server: McpServer };
 
 const MOST_PROCESSES = 16;
 
 /**
- * The MCP servers of everybody and of single tenants, with notes for the operator. Throws ConfigurationError with the
+ * The MCP servers of everybody and of single tenants, with notes for the operator, and the names of disabled ones. Throws ConfigurationError with the
  * place of each problem.
  */
 export function mcpServersOf(
@@ -78,8 +81,13 @@ export function mcpServersOf(
   common: McpServerConfigs,
   tenants: Readonly<Record<string, { readonly mcpServers?: McpServerConfigs | undefined }>>,
   variables: NodeJS.ProcessEnv,
-): { readonly servers: readonly TenantMcpServer[]; readonly notes: readonly string[] } {
+): {
+  readonly servers: readonly TenantMcpServer[];
+  readonly disabled: readonly TenantServerName[];
+  readonly notes: readonly string[];
+} {
   const problems = new Problems();
+  const disabled: TenantServerName[] = [];
   const notes: string[] = [];
   const read = (tenant: string | null, place: string, configs: McpServerConfigs): readonly TenantMcpServer[] =>
     Object.entries(configs).flatMap(([name, config]) => {
@@ -87,6 +95,7 @@ export function mcpServersOf(
       const server = problems.of(() => serverOf({ path, folder, field, name, variables, notes }, config));
       if (tenant !== null && Object.hasOwn(common, name))
         problems.of(() => refuse(`${path}: ${field}`, "is named as one that is everybody's: rename it"));
+      if (config.disabled === true) disabled.push({ tenant, name });
       return server === null || config.disabled === true ? [] : [{ tenant, server }];
     });
   const servers = [
@@ -96,7 +105,7 @@ export function mcpServersOf(
   const processes = servers.filter(({ server }) => server.way.kind === "stdio").length;
   if (processes > MOST_PROCESSES)
     problems.of(() => refuse(`${path}: mcpServers`, `start ${processes} processes: at most ${MOST_PROCESSES}`));
-  return problems.none({ servers, notes });
+  return problems.none({ servers, disabled, notes });
 }
 
 type Reading = {
