@@ -76,8 +76,8 @@ export type McpServersRead = {
 const MOST_PROCESSES = 16;
 
 /**
- * The MCP servers of everybody and of single tenants, with notes for the operator. Throws ConfigurationError with the
- * place of each problem.
+ * The MCP servers of everybody and of single tenants, with notes for the operator. Throws ConfigurationError with the place
+ * of each problem.
  */
 export function mcpServersOf(
   path: string,

@@ -56,7 +56,6 @@ export class McpConnection implements ServedServer {
   readonly #server: McpServer;
   readonly #parts: ConnectionParts;
   readonly #closing = new AbortController();
-  readonly #calling = new Set<{ readonly agentId: string; readonly root: string }>();
   #session: McpSession | null = null;
   /** The next connection whose tools are read. */
   #next = Promise.withResolvers<McpSession>();
@@ -161,7 +160,6 @@ export class McpConnection implements ServedServer {
         start,
         onStderr: (line) => this.#log(line),
         onListChanged: () => this.#changed(),
-        roots: () => this.#roots(),
         signal: this.#closing.signal,
         connectMs: times.connectMs,
         now: () => clock.now().getTime(),
@@ -257,19 +255,8 @@ export class McpConnection implements ServedServer {
     return headBytes(plainText(withoutSecrets(this.#server, text)), REASON_BYTES);
   }
 
-  /**
-   * The workspace of the only agent that has a call under way. With several agents, none is told.
-   */
-  #roots(): readonly string[] {
-    const agents = new Set([...this.#calling].map(({ agentId }) => agentId));
-    const [calling] = this.#calling;
-    return calling === undefined || agents.size !== 1 ? [] : [calling.root];
-  }
-
   readonly #call: CallTool = async (tool, args, by, told) => {
-    const { agentId, root, signal } = by;
-    const calling = { agentId, root };
-    this.#calling.add(calling);
+    const { signal } = by;
     const session = this.#session;
     try {
       if (session === null) throw new Error(`the MCP server ${this.#server.name} is not available at present`);
@@ -286,8 +273,6 @@ export class McpConnection implements ServedServer {
       // The list is read at once: it shows if the server is away.
       this.#changed();
       throw lostCall(this.#server.name, error, session?.end ?? null, (text) => this.#plain(text));
-    } finally {
-      this.#calling.delete(calling);
     }
   };
 }

@@ -13,6 +13,7 @@ import type { ListedTool } from "./listed-tool.ts";
 import { infoText, type McpTransport, type ServerInfo } from "./server-state.ts";
 import { MESSAGE_BYTES, type McpServer, type McpWay } from "./server.ts";
 import { StdioTransport } from "./stdio-transport.ts";
+import { ToldFolder } from "./told-folder.ts";
 import type { Verdict } from "./verdicts.ts";
 
 /** A legacy verdict would hold for ever: an upgraded server still answers the older handshake. */
@@ -27,12 +28,16 @@ const NO_LIMIT_MS = 2 ** 31 - 1;
 /** The time in which a server ends a session, in ms. */
 const END_MS = 1_000;
 
+/** The time in which a server asks for its roots after it was told that they changed, in ms. */
+const ASK_MS = 1_000;
+
+/** The time in which a server takes in its roots, in ms: it does not say when it has. */
+const TAKE_MS = 100;
+
 export type SessionParts = {
   readonly start: () => Promise<ProcessGroup>;
   readonly onStderr: (line: string) => void;
   readonly onListChanged: () => void;
-  /** The folders that the server may be told of. */
-  readonly roots: () => readonly string[];
   /** Ends the handshake. */
   readonly signal: AbortSignal;
   /** The time for the handshake, in ms. */
@@ -63,10 +68,12 @@ export class McpSession {
   readonly closed: Promise<string>;
   readonly info: ServerInfo;
   readonly #client: Client;
+  readonly #folder: ToldFolder;
   #end: string | null = null;
 
-  constructor(client: Client, verdict: Verdict, info: ServerInfo, closed: Promise<string>) {
+  constructor(client: Client, folder: ToldFolder, verdict: Verdict, info: ServerInfo, closed: Promise<string>) {
     this.#client = client;
+    this.#folder = folder;
     this.verdict = verdict;
     this.info = info;
     this.closed = closed;
@@ -84,7 +91,16 @@ export class McpSession {
     return refusedByHttp(() => this.#client.request({ method: "tools/list", params }, ANY_OBJECT, { timeout: timeoutMs }));
   }
 
-  async call(
+  call(
+    tool: ListedTool,
+    args: JsonObject,
+    by: Pick<CalledBy, "root" | "signal">,
+    onprogress: (progress: CallProgress) => void,
+  ): Promise<JsonObject> {
+    return this.#folder.during(by.root, by.signal, () => this.#call(tool, args, by, onprogress));
+  }
+
+  async #call(
     { ownName, definition }: ListedTool,
     args: JsonObject,
     { root, signal }: Pick<CalledBy, "root" | "signal">,
@@ -125,7 +141,7 @@ function answersTo({ inputRequests, requestState }: JsonObject, root: string): o
       `it asks for input (${typeof method === "string" ? method : "unknown"}), which people and models cannot give it here`,
     );
   }
-  const roots = { roots: [{ uri: pathToFileURL(root).href }] };
+  const roots = rootsOf(root);
   return {
     ...(asked.length > 0 && { inputResponses: Object.fromEntries(asked.map(([key]) => [key, roots])) }),
     ...(requestState !== undefined && { requestState }),
@@ -203,14 +219,14 @@ async function tryToOpen({ way }: McpServer, { kind, era }: Attempt, parts: Sess
   const client = new Client(
     { name: "triplane", version: "1" },
     {
-      capabilities: { roots: {} },
+      capabilities: { roots: { listChanged: true } },
       // Results are checked by `schema-check.ts`: the SDK refuses schemas of the older dialect.
       jsonSchemaValidator: { getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }) },
       versionNegotiation: { mode: era, probe: { timeoutMs: Math.min(PROBE_MS, parts.connectMs / 2) } },
       inputRequired: { autoFulfill: false },
     },
   );
-  client.setRequestHandler("roots/list", () => ({ roots: parts.roots().map((root) => ({ uri: pathToFileURL(root).href })) }));
+  const folder = toldFolder(client);
   let fault = "the connection was closed";
   const { promise: closed, resolve: tellClosed } = Promise.withResolvers<string>();
   Object.assign(client, {
@@ -235,7 +251,31 @@ async function tryToOpen({ way }: McpServer, { kind, era }: Attempt, parts: Sess
   // The newer generation says so only to subscribers. Without an answer the list is read in its rhythm.
   if (found === "modern" && client.getServerCapabilities()?.tools?.listChanged === true)
     client.listen({ toolsListChanged: true }, { timeout: NO_LIMIT_MS }).catch(() => {});
-  return new McpSession(client, { era: found, at: parts.now() }, infoOf(client, kind), closed);
+  return new McpSession(client, folder, { era: found, at: parts.now() }, infoOf(client, kind), closed);
+}
+
+/** Answers the questions of a server for its roots. */
+function toldFolder(client: Client): ToldFolder {
+  let onAsked = (): void => {};
+  const folder = new ToldFolder({
+    tell: async () => {
+      const asked = new Promise<true>((resolve) => (onAsked = () => resolve(true)));
+      await client.sendRootsListChanged();
+      if (!(await Promise.race([asked, delay(ASK_MS, false, { ref: false })]))) return false;
+      await client.ping({ timeout: ASK_MS }).catch(() => {});
+      await delay(TAKE_MS, undefined, { ref: false });
+      return true;
+    },
+  });
+  client.setRequestHandler("roots/list", () => {
+    onAsked();
+    return rootsOf(folder.asked());
+  });
+  return folder;
+}
+
+function rootsOf(folder: string | null): { readonly roots: { readonly uri: string }[] } {
+  return { roots: folder === null ? [] : [{ uri: pathToFileURL(folder).href }] };
 }
 
 function infoOf(client: Client, kind: Attempt["kind"]): ServerInfo {
