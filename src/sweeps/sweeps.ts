@@ -1,6 +1,7 @@
 import { auditsBehind, foldAudit } from "../agent/calls/audit/fold.ts";
 import type { AgentOfTenant } from "../agent/loop/lease.ts";
 import type { ServerServices } from "../agent/loop/scope.ts";
+import { McpTasks } from "../agent/waits/mcp-task.ts";
 import { DueSleeper } from "../agent/waits/due-sleeper.ts";
 import { endDue } from "../agent/waits/kinds.ts";
 import { IdleWatches } from "../agent/loop/files/idle-watches.ts";
@@ -241,10 +242,11 @@ export function startSweeps(
   { retention, retentionSweepMs, consumers, box, wake }: SweepSettings,
 ): { close(): Promise<void> } {
   const idleWatches = new IdleWatches({ ...services, wake });
+  const mcpTasks = new McpTasks(wake);
   const sweeps = [
     new DueSleeper(services, async (wait) => {
       const { agentId, tenant } = wait;
-      await endDue({ ...services.of(tenant), idleWatches }, wait);
+      await endDue({ ...services.of(tenant), idleWatches, mcpTasks }, wait);
       if (agentId !== null) await wake({ agentId, tenant });
     }),
     new RetentionSweep(services, retention, consumers, retentionSweepMs),
@@ -257,6 +259,7 @@ export function startSweeps(
     async close() {
       await Promise.all(sweeps.map((sweep) => sweep.close()));
       await idleWatches.close();
+      await mcpTasks.close();
     },
   };
 }

@@ -53,7 +53,7 @@ const ONE_HOST = { ...HOSTS, asked: [{ host: "b.example", port: 443 }] } as cons
 
 const TODO = { id: "one", title: "one \0", status: "pending", assignee: null, notes: null } as const;
 
-const LATER = { kind: "later", waitsFor: "LATER", dueMs: 60_000, keptOutputBytes: 7 } as const;
+const LATER = { kind: "later", waitsFor: "LATER", task: null, dueMs: 60_000, keptOutputBytes: 7 } as const;
 
 const BROKEN = {
   events: [],

@@ -5,7 +5,7 @@ export type SeenChange = {
   readonly received?: object;
   readonly createAgent?: object;
   readonly childAwaited?: object;
-  readonly childSettled?: object;
+  readonly waitSettled?: object;
   readonly joins?: readonly object[];
   readonly stepStart?: object;
   readonly stepEnd?: { readonly state: string };

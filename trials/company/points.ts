@@ -58,7 +58,7 @@ export function dying(sql: Sql): Sql {
   const around = aroundWrites(sql, async ({ isFenced, change, kinds }, write) => {
     if (change === null) return write();
     const isWaiting = isFenced && goesTo("WAITING", change);
-    const isReturn = change.childSettled !== undefined;
+    const isReturn = change.waitSettled !== undefined;
     if (isWaiting) passPoint("between the order and WAITING");
     if (change.createAgent !== undefined && change.childAwaited !== undefined)
       passPoint("between the parent's commit and the child's row");

@@ -1,6 +1,7 @@
 import type { CallWait } from "../../db/commit/change.ts";
 import type { Json } from "../../lib/json.ts";
 import type { StartedChild } from "../tools/child.ts";
+import type { StartedTask } from "../tools/later.ts";
 import type { NotedFile } from "../workspace/known-files.ts";
 import type { RefusedHosts } from "./hosts/call-hosts.ts";
 import type { Refusal } from "./refusals/refusal.ts";
@@ -27,7 +28,13 @@ export type CallRecord = {
 };
 
 /** The tool's result comes later, within `dueMs`; null for that of a child, which has all the time it needs. */
-export type LaterOutcome = CallRecord & { readonly kind: "later"; readonly waitsFor: CallWait; readonly dueMs: number | null };
+export type LaterOutcome = CallRecord & {
+  readonly kind: "later";
+  readonly waitsFor: CallWait;
+  readonly dueMs: number | null;
+  /** The task of an MCP server whose end is the result; null for none. */
+  readonly task: StartedTask | null;
+};
 
 export type CallOutcome = EndedOutcome | LaterOutcome;
 

@@ -88,9 +88,9 @@ async function runStages(ready: ReadyCall, scope: CallScope, interrupt: AbortSig
     const { bytes, problems } = await keep(services.outputs, ready.call.id, used.output, null);
     const record = { stages: clock.stages, durationMs, files: noted, refusedHosts, keptOutputBytes: bytes, child };
     const warned = { ...record, warnings: [...warnings, ...problems] };
-    if (answer instanceof ChildStarted) return { kind: "later", waitsFor: "CHILD", dueMs: null, ...warned };
+    if (answer instanceof ChildStarted) return { kind: "later", waitsFor: "CHILD", dueMs: null, task: null, ...warned };
     const waitsFor = tool.source === "CLIENT" ? "CLIENT_TOOL" : "LATER";
-    return { kind: "later", waitsFor, dueMs: answer.dueMs ?? template.deferredTimeoutMs, ...warned };
+    return { kind: "later", waitsFor, dueMs: answer.dueMs ?? template.deferredTimeoutMs, task: answer.task, ...warned };
   }
   return endRun(scope, {
     call: ready.confirmed.call,

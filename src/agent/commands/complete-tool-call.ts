@@ -35,13 +35,18 @@ export const RESULT_BYTES = 1024 * 1024;
 /** The waits for a call whose tool has not answered yet that its result comes later, in ms: a worker may be that fast. */
 const UNTIL_WAITING_MS = [20, 50, 100, 200, 400, 800, 1_600];
 
-type FoundCall = LaterCall & { readonly requesters: readonly ActorRef[]; readonly waitsForChild: boolean };
+type FoundCall = LaterCall & {
+  readonly requesters: readonly ActorRef[];
+  readonly waitsForChild: boolean;
+  readonly waitsForTask: boolean;
+};
 
 const FIND: Statement<{ found: FoundCall }, [callId: string, tenant: string]> = {
   name: "find_call_to_complete",
   text: `SELECT json_build_object(${LATER_FIELDS},
       'requesters', (SELECT coalesce(jsonb_agg(DISTINCT q.who), '[]') FROM (${requestersOf("SELECT $1::text AS id")}) q),
-      'waitsForChild', EXISTS (SELECT FROM wait w WHERE w.call_id = t.id AND w.kind = 'CHILD' AND w.settled_at IS NULL)) AS found
+      'waitsForChild', EXISTS (SELECT FROM wait w WHERE w.call_id = t.id AND w.kind = 'CHILD' AND w.settled_at IS NULL),
+      'waitsForTask', EXISTS (SELECT FROM wait w WHERE w.call_id = t.id AND w.kind = 'MCP_TASK' AND w.settled_at IS NULL)) AS found
     FROM tool_call t JOIN agent a ON a.id = t.agent_id WHERE t.id = $1 AND t.tenant = $2`,
 };
 
@@ -126,6 +131,7 @@ async function tryToComplete(
     if (isFinal(state)) return refused(ended(state));
     if (state !== "WAITING") return refused(notWaiting(state));
     if (found.waitsForChild) return refused(WAITS_FOR_CHILD);
+    if (found.waitsForTask) return refused(WAITS_FOR_TASK);
     const known = await knownParts(services, found);
     if (!known.ok) return known;
     const issues = answer.ok ? known.value.call.tool.resultIssues(answer.value) : [];
@@ -201,6 +207,12 @@ const WAITS_FOR_CHILD: CommandRefusal = {
   field: ["callId"],
   message:
     "the call waits for the agent that it started, whose end completes it: decide on that agent's approvals, or interrupt it",
+};
+
+const WAITS_FOR_TASK: CommandRefusal = {
+  code: "FORBIDDEN",
+  field: ["callId"],
+  message: "the call waits for a task of its MCP server, whose end completes it: cancel the call if its result is not wanted",
 };
 
 function notWaiting(state: ToolCallState): CommandRefusal {

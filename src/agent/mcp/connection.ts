@@ -8,10 +8,12 @@ import type { ProcessGroup } from "../workspace/process-groups.ts";
 import { plainText, type ListedTool } from "./listed-tool.ts";
 import type { CallTool } from "./call.ts";
 import { lostCall } from "./lost-call.ts";
-import { mcpTool } from "./mcp-tool.ts";
+import { mcpTool, structureCheckOf } from "./mcp-tool.ts";
 import { transportOf, type McpTransport, type ServedServer, type ServerState } from "./server-state.ts";
 import { withoutSecrets, type McpServer } from "./server.ts";
 import { HttpRefused, openSession, sparesQuestion, type McpSession } from "./session.ts";
+import { taskServer } from "./task-server.ts";
+import type { TaskServer } from "./tasks.ts";
 import { readTools } from "./tool-list.ts";
 import type { StoredVerdict, Verdict } from "./verdicts.ts";
 
@@ -73,6 +75,13 @@ export class McpConnection implements ServedServer {
     this.#server = server;
     this.#parts = parts;
     this.#state = { kind: "STARTING", since: parts.clock.now() };
+    this.tasks = taskServer({
+      server,
+      session: () => this.#session,
+      structureCheck: (tool) => structureCheckOf(this.#tools.get(tool)?.listed.outputSchema ?? null),
+      plain: (text) => this.#plain(text),
+      onAway: () => this.#changed(),
+    });
   }
 
   get name(): string {
@@ -90,6 +99,8 @@ export class McpConnection implements ServedServer {
   get state(): ServerState {
     return this.#state;
   }
+
+  readonly tasks: TaskServer;
 
   get toolCount(): number {
     return this.#tools.size;
@@ -193,7 +204,7 @@ export class McpConnection implements ServedServer {
     return new Map(
       listed.map((each) => {
         const known = before.get(each.name);
-        const isSame = known?.listed.digest === each.digest;
+        const isSame = known?.listed.digest === each.digest && known.listed.needsTask === each.needsTask;
         return [each.name, isSame ? known : { listed: each, tool: mcpTool(this.#server, each, this.#call) }];
       }),
     );

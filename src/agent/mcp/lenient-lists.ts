@@ -1,10 +1,11 @@
 import type { Transport } from "@modelcontextprotocol/client";
 import { isJsonObject, type JsonObject } from "../../lib/json.ts";
 import { schemaProblem, UNUSABLE } from "./schema-check.ts";
+import { keepTask } from "./tasks.ts";
 
 /**
  * Replaces tools of an invalid form in the lists of the newer generation: the SDK refuses such a list for one of them. The
- * schema of a replaced tool has the problem (UNUSABLE), with which it is left out.
+ * schema of a replaced tool has the problem (UNUSABLE), with which it is left out. Tasks in results are kept, too.
  */
 export function withLenientLists(transport: Transport): Transport {
   type Receiver = Transport["onmessage"];
@@ -17,7 +18,10 @@ export function withLenientLists(transport: Transport): Transport {
         given === undefined
           ? undefined
           : (message, extra) => {
-              if (isJsonObject(message)) repair(message);
+              if (isJsonObject(message)) {
+                repair(message);
+                keepTask(message);
+              }
               given(message, extra);
             };
     },

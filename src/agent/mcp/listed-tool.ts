@@ -15,6 +15,8 @@ export type ListedTool = {
   readonly inputSchema: JsonObject;
   readonly outputSchema: JsonObject | null;
   readonly annotations: JsonObject;
+  /** True if it is only called as a task (`execution.taskSupport`, older generation). */
+  readonly needsTask: boolean;
   readonly definition: JsonObject;
   /** The definition in its canonical form (RFC 8785). */
   readonly canonical: string;
@@ -34,7 +36,7 @@ const DEFINING = ["title", "description", "inputSchema", "outputSchema", "annota
 /** Reads an entry of a server's list; the refusal says why it is not usable. */
 export function readListedTool(server: string, value: unknown): Result<ListedTool, string> {
   const entry = isJsonObject(value) ? value : {};
-  const { name: ownName, description, inputSchema, outputSchema, annotations, title } = entry;
+  const { name: ownName, description, inputSchema, outputSchema, annotations, title, execution } = entry;
   if (typeof ownName !== "string" || ownName === "") return refused("a tool without a name");
   const problem = schemaProblem(inputSchema);
   if (problem !== null || !isJsonObject(inputSchema)) return refused(`${ownName}: its inputSchema ${problem}`);
@@ -50,6 +52,7 @@ export function readListedTool(server: string, value: unknown): Result<ListedToo
     inputSchema: withPlainDescriptions(inputSchema),
     outputSchema: isJsonObject(outputSchema) && schemaProblem(outputSchema) === null ? outputSchema : null,
     annotations: isJsonObject(annotations) ? annotations : {},
+    needsTask: isJsonObject(execution) && execution["taskSupport"] === "required",
     definition,
     canonical,
     digest: createHash("sha256").update(canonical).digest("hex"),

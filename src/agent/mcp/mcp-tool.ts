@@ -1,12 +1,14 @@
-import { isJsonObject } from "../../lib/json.ts";
+import { isJsonObject, type JsonObject } from "../../lib/json.ts";
 import { accepted, refused } from "../../lib/result.ts";
+import { Later } from "../tools/later.ts";
 import type { Risk, Tool } from "../tools/tool.ts";
 import type { ToolContext } from "../tools/tool-context.ts";
 import type { CallProgress, CallTool } from "./call.ts";
 import { toolResultOf } from "./call-result.ts";
 import type { ListedTool } from "./listed-tool.ts";
-import { schemaCheck } from "./schema-check.ts";
+import { schemaCheck, type SchemaCheck } from "./schema-check.ts";
 import { withoutTokens, type McpServer } from "./server.ts";
+import { startedTask } from "./tasks.ts";
 
 /**
  * The tool of a server as the gate knows it. The operator says that it is read-only (`readOnlyTools`); its own annotations can
@@ -18,7 +20,7 @@ export function mcpTool(configured: McpServer, listed: ListedTool, call: CallToo
   const isDestructive = annotations["destructiveHint"] === true;
   const readOnly = readOnlyTools.includes(ownName) && annotations["readOnlyHint"] !== false && !isDestructive;
   const check = schemaCheck(inputSchema);
-  const structureCheck = outputSchema === null ? null : schemaCheck(outputSchema);
+  const structureCheck = structureCheckOf(outputSchema);
   return {
     name,
     source: "MCP",
@@ -48,11 +50,18 @@ export function mcpTool(configured: McpServer, listed: ListedTool, call: CallToo
       const run = async (context: ToolContext) => {
         const by = { agentId: context.agentId, root: context.workspace.root, signal: context.signal };
         const result = await call(listed, input, by, teller(context));
+        const task = startedTask(result);
+        if (task !== null) return new Later(null, task);
         return toolResultOf(withoutTokens(configured, result), structureCheck);
       };
       return accepted({ input, run, preview: null });
     },
   };
+}
+
+/** The check of a structured content; null without a schema. */
+export function structureCheckOf(outputSchema: JsonObject | null): SchemaCheck | null {
+  return outputSchema === null ? null : schemaCheck(outputSchema);
 }
 
 function riskOf(readOnly: boolean, isDestructive: boolean): Risk {

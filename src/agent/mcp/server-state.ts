@@ -1,5 +1,6 @@
 import { plainText } from "./listed-tool.ts";
 import type { McpServer } from "./server.ts";
+import type { TaskServer } from "./tasks.ts";
 
 /** The transport of a connection. */
 export type McpTransport = "STDIO" | "HTTP" | "SSE";
@@ -28,6 +29,8 @@ export type ServedServer = {
   readonly state: ServerState;
   /** The number of its tools, available or not. */
   readonly toolCount: number;
+  /** Null for one that is left out. */
+  readonly tasks: TaskServer | null;
 };
 
 const INFO_BYTES = 200;
@@ -52,5 +55,5 @@ export function transportOf({ way }: Pick<McpServer, "way">): McpTransport | nul
 }
 
 export function disabledServer(server: McpServer, isCommon: boolean): ServedServer {
-  return { name: server.name, isCommon, transport: transportOf(server), state: { kind: "DISABLED" }, toolCount: 0 };
+  return { name: server.name, isCommon, transport: transportOf(server), state: { kind: "DISABLED" }, toolCount: 0, tasks: null };
 }

@@ -13,6 +13,7 @@ import type { ListedTool } from "./listed-tool.ts";
 import { infoText, type McpTransport, type ServerInfo } from "./server-state.ts";
 import { MESSAGE_BYTES, type McpServer, type McpWay } from "./server.ts";
 import { StdioTransport } from "./stdio-transport.ts";
+import { TASKS_EXTENSION } from "./tasks.ts";
 import { ToldFolder } from "./told-folder.ts";
 import type { Verdict } from "./verdicts.ts";
 
@@ -88,7 +89,21 @@ export class McpSession {
   /** A page of the tools, of any form. */
   async page(cursor: string | null, timeoutMs: number): Promise<JsonObject> {
     const params = cursor === null ? {} : { cursor };
-    return refusedByHttp(() => this.#client.request({ method: "tools/list", params }, ANY_OBJECT, { timeout: timeoutMs }));
+    return this.request("tools/list", params, timeoutMs);
+  }
+
+  /** The answer to a question, of any form. */
+  async request(method: string, params: JsonObject, timeoutMs: number): Promise<JsonObject> {
+    return refusedByHttp(() => this.#client.request({ method, params }, ANY_OBJECT, { timeout: timeoutMs }));
+  }
+
+  /** True for a tool that has to be called as a task, of the older generation: servers of the newer one decide themselves. */
+  #isTask({ needsTask }: ListedTool): boolean {
+    return (
+      needsTask &&
+      this.verdict.era === "legacy" &&
+      this.#client.getServerCapabilities()?.tasks?.requests?.tools?.call !== undefined
+    );
   }
 
   call(
@@ -101,16 +116,18 @@ export class McpSession {
   }
 
   async #call(
-    { ownName, definition }: ListedTool,
+    tool: ListedTool,
     args: JsonObject,
     { root, signal }: Pick<CalledBy, "root" | "signal">,
     onprogress: (progress: CallProgress) => void,
   ): Promise<JsonObject> {
+    const { ownName, definition } = tool;
+    const asTask = this.#isTask(tool) ? { task: { ttl: TASK_MS } } : {};
     const toolDefinition = { name: ownName, inputSchema: definition["inputSchema"] } as never;
     const options = { signal, onprogress, timeout: NO_LIMIT_MS, allowInputRequired: true, toolDefinition };
     let answers: object = {};
     for (let rounds = 0; rounds < MOST_ROUNDS; rounds += 1) {
-      const params = { name: ownName, arguments: args, ...answers };
+      const params = { name: ownName, arguments: args, ...asTask, ...answers };
       const result: unknown = await refusedByHttp(() => this.#client.callTool(params, options));
       if (!isJsonObject(result)) throw new Error("its answer is no object");
       if (result["resultType"] !== "input_required") return result;
@@ -128,6 +145,9 @@ export class McpSession {
     await this.#client.close().catch(() => {});
   }
 }
+
+/** The time for which a server is asked to keep a task, in ms. */
+const TASK_MS = DAY_MS;
 
 const MOST_ROUNDS = 8;
 
@@ -219,7 +239,7 @@ async function tryToOpen({ way }: McpServer, { kind, era }: Attempt, parts: Sess
   const client = new Client(
     { name: "triplane", version: "1" },
     {
-      capabilities: { roots: { listChanged: true } },
+      capabilities: { roots: { listChanged: true }, extensions: { [TASKS_EXTENSION]: {} } },
       // Results are checked by `schema-check.ts`: the SDK refuses schemas of the older dialect.
       jsonSchemaValidator: { getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }) },
       versionNegotiation: { mode: era, probe: { timeoutMs: Math.min(PROBE_MS, parts.connectMs / 2) } },

@@ -3,13 +3,19 @@ import { DAY_MS } from "../../lib/time.ts";
 /** The longest time that a result may take, in ms: 30 days. */
 export const MOST_DEFERRED_MS = 30 * DAY_MS;
 
+/** A task of an MCP server: its id there, and the time until the first question for it, in ms. */
+export type StartedTask = { readonly taskId: string; readonly pollMs: number };
+
 /** The answer of a tool whose result comes later. Made by `later`. */
 export class Later {
   /** The time for the result, in ms; null for the template's `deferredTimeoutMs`. */
   readonly dueMs: number | null;
+  /** The task whose end is the result; null if others give it. */
+  readonly task: StartedTask | null;
 
-  constructor(dueMs: number | null) {
+  constructor(dueMs: number | null, task: StartedTask | null = null) {
     this.dueMs = dueMs;
+    this.task = task;
   }
 }
 

@@ -115,7 +115,7 @@ async function endCall(
   await services.log.commit(
     awaited.tenant,
     { agentId: awaited.agentId, createdBy: awaited.createdBy, events: [returned, ...events].map((body) => ({ at, body })) },
-    { ...change, childSettled: { ref: wait.ref, at: at.toISOString() } },
+    { ...change, waitSettled: { ref: wait.ref, at: at.toISOString() } },
   );
 }
 
@@ -135,7 +135,7 @@ async function settle(
   await log.commit(
     tenant,
     { agentId, createdBy, events: events.map((body) => ({ at, body })) },
-    { ...(parent.isArchived ? {} : { wake: true }), notices, childSettled: { ref: wait.ref, at: at.toISOString() } },
+    { ...(parent.isArchived ? {} : { wake: true }), notices, waitSettled: { ref: wait.ref, at: at.toISOString() } },
   );
 }
 

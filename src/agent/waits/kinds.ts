@@ -3,14 +3,16 @@ import { endDelegation } from "../approvals/delegate.ts";
 import { expireDue } from "../approvals/expire.ts";
 import type { ApprovalServices } from "../approvals/scope.ts";
 import { timeOutLater } from "../calls/later.ts";
-import { lookAtChild, type ChildServices } from "./child.ts";
+import { lookAtChild } from "./child.ts";
 import type { DueWait } from "./due.ts";
+import type { McpTasks, TaskServices } from "./mcp-task.ts";
 import { lookAtSchedule } from "./schedule.ts";
 
 /** The watches of idle agents' files on this server. */
 export type IdleWatching = { look(wait: DueWait): Promise<void> };
 
-export type EndDueServices = ApprovalServices & ChildServices & { readonly idleWatches: IdleWatching };
+export type EndDueServices = ApprovalServices &
+  TaskServices & { readonly idleWatches: IdleWatching; readonly mcpTasks: Pick<McpTasks, "look"> };
 
 type EndDueKind = (services: EndDueServices, wait: DueWait) => Promise<void>;
 
@@ -22,6 +24,7 @@ const END_DUE: Readonly<Record<WaitKind, EndDueKind>> = {
   LATER: (services, { ref }) => timeOutLater(services, ref),
   CLIENT_TOOL: (services, { ref }) => timeOutLater(services, ref),
   CHILD: lookAtChild,
+  MCP_TASK: (services, wait) => services.mcpTasks.look(services, wait),
   BACKGROUND_CHILD: lookAtChild,
   DELEGATION: (services, { ref }) => endDelegation(services, ref),
   SCHEDULE: lookAtSchedule,

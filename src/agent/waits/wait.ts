@@ -18,6 +18,16 @@ export const OPEN_WAITS = `(SELECT coalesce(json_agg(json_build_object('callId',
     WHERE w.agent_id = a.id AND w.settled_at IS NULL AND w.kind = ANY ('{${[...HOLDING].join(",")}}')
       AND (w.kind <> 'CHILD' OR EXISTS (SELECT FROM tool_call t WHERE t.id = w.call_id AND t.state = 'WAITING')))`;
 
+/** The `ref` of a wait for the task of an MCP server: servers may use one id for two tasks. */
+export function taskRef(callId: string, taskId: string): string {
+  return `${callId}:${taskId}`;
+}
+
+/** The id of the task in the `ref` of its wait. */
+export function taskIdOf(ref: string, callId: string): string {
+  return ref.slice(callId.length + 1);
+}
+
 export function byCall(one: WaitView, other: WaitView): number {
   return compare(one.callId, other.callId) || compare(one.ref, other.ref);
 }

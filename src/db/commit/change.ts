@@ -135,7 +135,7 @@ export type CallWait = (typeof CALL_WAITS)[number];
 
 /**
  * The kinds of waits. For decisions: on a call, on a host of a call, on a host of a background shell. For the result of a
- * call, and for a child without a call that waits. For the end of a delegation, the next
+ * call, for the task of an MCP server that makes it, and for a child without a call that waits. For the end of a delegation, the next
  * time of a schedule, and the watch of an idle agent's files.
  */
 export const WAIT_KINDS = [
@@ -143,6 +143,7 @@ export const WAIT_KINDS = [
   "HOST",
   "SHELL_HOST",
   ...CALL_WAITS,
+  "MCP_TASK",
   "BACKGROUND_CHILD",
   "DELEGATION",
   "SCHEDULE",
@@ -288,8 +289,8 @@ type OutsideParts = {
   };
   /** The wait for a child needs no look before its turn ends, if its `due` is still that of the claim. */
   readonly childAwaited?: { readonly ref: string; readonly due: string };
-  /** The wait for this child is over. Refused if it was before. */
-  readonly childSettled?: { readonly ref: string; readonly at: string };
+  /** The wait for this child, or for this task of an MCP server, is over. Refused if it was before. */
+  readonly waitSettled?: { readonly ref: string; readonly at: string };
   /**
    * Changes by others of files of an agent that no server holds. Refused if one does, or if a file is not as it was found:
    * with that change by others, noted by that call.

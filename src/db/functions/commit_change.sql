@@ -46,7 +46,7 @@ DECLARE
 BEGIN
   SELECT * INTO v_change FROM json_to_record(p_change) AS c(
     "idempotencyKey" json, "createAgent" json, "treeLimit" json, fork json, "expectSignal" int, "queueLimit" json, agent json, wake boolean, interrupt json, retry json, cancel json, rename json, archive json, withdraw json, received json, images json, joins json, messages json,
-    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "keepRule" json, "toolCalls" json, transitions json, approvals json, waits json, "expectAsking" json, notices json, "noticesDropped" json, "noticesTold" json, manual json, "agentManual" json, "templateVersion" json, "versionData" json, todos json, "todosBy" text, "knownFiles" json, "fileChanges" json, "interruptEnd" json, "toldNote" text, "shellStart" json, "shellEnd" json, returns boolean, "childAwaited" json, "childSettled" json, watch boolean, "filesFound" json, "schedulesMade" json, "mostSchedules" int, "schedulesMoved" json, "scheduleEnded" json);
+    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "keepRule" json, "toolCalls" json, transitions json, approvals json, waits json, "expectAsking" json, notices json, "noticesDropped" json, "noticesTold" json, manual json, "agentManual" json, "templateVersion" json, "versionData" json, todos json, "todosBy" text, "knownFiles" json, "fileChanges" json, "interruptEnd" json, "toldNote" text, "shellStart" json, "shellEnd" json, returns boolean, "childAwaited" json, "waitSettled" json, watch boolean, "filesFound" json, "schedulesMade" json, "mostSchedules" int, "schedulesMoved" json, "scheduleEnded" json);
 
   IF v_change."createAgent" IS NULL THEN
     -- A row that others hold for long keeps a connection for a moment only: the caller tries again without one.
@@ -371,9 +371,9 @@ BEGIN
       RAISE EXCEPTION 'tool call % is %, not %, or is cancelled', v_item.id, v_state, v_item."from" USING ERRCODE = 'TP002';
     END IF;
     IF v_item."from" = 'WAITING' THEN
-      UPDATE wait SET settled_at = (v_item."set" ->> 'updated_at')::timestamptz WHERE call_id = v_item.id AND kind NOT IN ('HOST', 'CHILD') AND settled_at IS NULL;
-      -- A child that nobody waits for any more is ended by the look at its wait.
-      UPDATE wait SET due = policy_time() WHERE call_id = v_item.id AND kind = 'CHILD' AND settled_at IS NULL;
+      UPDATE wait SET settled_at = (v_item."set" ->> 'updated_at')::timestamptz WHERE call_id = v_item.id AND kind NOT IN ('HOST', 'CHILD', 'MCP_TASK') AND settled_at IS NULL;
+      -- A child or task that nobody waits for any more is ended by the look at its wait.
+      UPDATE wait SET due = policy_time() WHERE call_id = v_item.id AND kind IN ('CHILD', 'MCP_TASK') AND settled_at IS NULL;
     END IF;
   END LOOP;
 
@@ -408,11 +408,11 @@ BEGIN
       AND due = (v_change."childAwaited" ->> 'due')::timestamptz;
   END IF;
 
-  IF v_change."childSettled" IS NOT NULL THEN
-    UPDATE wait SET settled_at = (v_change."childSettled" ->> 'at')::timestamptz
-    WHERE ref = v_change."childSettled" ->> 'ref' AND kind IN ('CHILD', 'BACKGROUND_CHILD') AND settled_at IS NULL;
+  IF v_change."waitSettled" IS NOT NULL THEN
+    UPDATE wait SET settled_at = (v_change."waitSettled" ->> 'at')::timestamptz
+    WHERE ref = v_change."waitSettled" ->> 'ref' AND kind IN ('CHILD', 'BACKGROUND_CHILD', 'MCP_TASK') AND settled_at IS NULL;
     IF NOT FOUND THEN
-      RAISE EXCEPTION 'the wait for child % is over', v_change."childSettled" ->> 'ref' USING ERRCODE = 'TP002';
+      RAISE EXCEPTION 'the wait for % is over', v_change."waitSettled" ->> 'ref' USING ERRCODE = 'TP002';
     END IF;
   END IF;
 

@@ -27,6 +27,8 @@ function sleeper(sql: Sql, end: EndDue, changes: Partial<ConstructorParameters<t
   return { services, made };
 }
 
+const NO_LOOK = { look: async (): Promise<void> => {} };
+
 const settle = (sql: Sql, ref: string) =>
   sql.query({ name: "settle_wait", text: "UPDATE wait SET settled_at = policy_time() WHERE ref = $1" }, [ref]);
 
@@ -52,7 +54,7 @@ it("nothing of people's expires on a machine whose clock is not the database's: 
     looks += 1;
     return { ms: looks % 2 === 0 ? 6_000 : -6_000, isLarge };
   };
-  sleeper(sql, (wait) => endDue({ ...services, idleWatches: { look: async () => {} } }, wait), { clockSkew });
+  sleeper(sql, (wait) => endDue({ ...services, idleWatches: NO_LOOK, mcpTasks: NO_LOOK }, wait), { clockSkew });
   await expect.poll(() => looks, { timeout: 5_000 }).toBeGreaterThan(2);
   expect(await states()).toEqual([{ state: "PENDING" }]);
   isLarge = false;

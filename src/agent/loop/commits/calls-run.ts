@@ -1,6 +1,7 @@
 import type { CancelRequest, WaitRow } from "../../../db/commit/change.ts";
 import type { AgentEventBody } from "../../../events/event.ts";
 import type { StartedChild } from "../../tools/child.ts";
+import type { StartedTask } from "../../tools/later.ts";
 import { requestApproval, waitFor, type ApprovalRequest } from "../../approvals/request.ts";
 import { type CallView, callStep, type CallFacts, type CallStep, sealCall } from "../../calls/call.ts";
 import { endEvents, endStep, startEvents, stageEvents, snapshot, toolWarning } from "../../calls/events.ts";
@@ -11,6 +12,7 @@ import { refusedStep } from "../../calls/refusals/refusal-details.ts";
 import type { EndedOutcome, LaterOutcome } from "../../calls/outcome.ts";
 import { cancelledRefusal } from "../../calls/stages/execution.ts";
 import type { Tool } from "../../tools/tool.ts";
+import { taskRef } from "../../waits/wait.ts";
 import type { AgentView } from "../view.ts";
 import type { RecordTemplate } from "./calls-judged.ts";
 import {
@@ -116,10 +118,12 @@ export type Deferred = Omit<Ended, "outcome" | "isLast"> & { readonly outcome: L
 /** A tool has answered that its result comes later: the call waits, and its place is free. */
 export function callDeferred(view: AgentView, { call, outcome, template }: Deferred, at: Date): Commit {
   const due = outcome.dueMs === null ? null : new Date(at.getTime() + outcome.dueMs);
-  const { stages, keptOutputBytes, files, refusedHosts, waitsFor, child } = outcome;
+  const { stages, keptOutputBytes, files, refusedHosts, waitsFor, child, task } = outcome;
   const step = callStep(call, "WAITING", at, { stages }, { keptOutputBytes });
   const waits =
-    child === null ? [waitFor(waitsFor, view, { callId: call.id, ref: call.id, due })] : [childWait(view, call, child, at)];
+    child === null
+      ? [waitFor(waitsFor, view, { callId: call.id, ref: call.id, due }), ...taskWaits(view, call, task, at)]
+      : [childWait(view, call, child, at)];
   const known = { agentId: view.id, tenant: view.tenant, callId: call.id, at };
   const deferred: Commit = {
     change: { transitions: [step.transition], waits, knownFiles: files.map((file) => ({ ...file, ...known })) },
@@ -139,6 +143,13 @@ export function callDeferred(view: AgentView, { call, outcome, template }: Defer
 /** The wait for a child, due immediately: its look makes the child. */
 function childWait(view: AgentView, { id: callId }: CallView, { agentId: ref, isBackground }: StartedChild, at: Date): WaitRow {
   return waitFor(isBackground ? "BACKGROUND_CHILD" : "CHILD", view, { callId, ref, due: at });
+}
+
+/** The wait for the task of an MCP server, due when it is to be asked for. */
+function taskWaits(view: AgentView, { id: callId }: CallView, task: StartedTask | null, at: Date): readonly WaitRow[] {
+  if (task === null) return [];
+  const due = new Date(at.getTime() + task.pollMs);
+  return [waitFor("MCP_TASK", view, { callId, ref: taskRef(callId, task.taskId), due })];
 }
 
 function spawned({ id: callId }: CallView, child: StartedChild | null): readonly AgentEventBody[] {

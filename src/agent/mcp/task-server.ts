@@ -1,0 +1,94 @@
+import { withCause } from "../../lib/text.ts";
+import { toolResultOf } from "./call-result.ts";
+import type { SchemaCheck } from "./schema-check.ts";
+import { withoutTokens, type McpServer } from "./server.ts";
+import type { McpSession } from "./session.ts";
+import { readTask, type SeenTask, type TaskServer } from "./tasks.ts";
+
+/** The times in which a server answers a question for a task, and has to give its result; in ms. */
+export const ASK_MS = 20_000;
+const RESULT_MS = 60_000;
+
+type TaskParts = {
+  readonly server: McpServer;
+  readonly session: () => McpSession | null;
+  readonly structureCheck: (tool: string) => SchemaCheck | null;
+  /** Makes texts from outside plain. */
+  readonly plain: (text: string) => string;
+  /** Called if the server could not be asked. */
+  readonly onAway: () => void;
+};
+
+export function taskServer({ server, session, structureCheck, plain, onAway }: TaskParts): TaskServer {
+  return {
+    look: async (taskId) => {
+      const current = session();
+      if (current === null) return { kind: "away" };
+      try {
+        return await lookAt(current, taskId, plain);
+      } catch (error) {
+        const lost = lostReason(error);
+        if (lost === null) onAway();
+        return lost === null ? { kind: "away" } : { kind: "lost", reason: plain(lost) };
+      }
+    },
+    cancel: async (taskId) => {
+      await session()?.request("tasks/cancel", { taskId }, ASK_MS);
+    },
+    read: (tool, result) => toolResultOf(withoutTokens(server, result), structureCheck(tool)),
+  };
+}
+
+async function lookAt(session: McpSession, taskId: string, plain: (text: string) => string): Promise<SeenTask> {
+  const state = readTask(await session.request("tasks/get", { taskId }, ASK_MS));
+  switch (state.kind) {
+    case "working":
+      return state;
+    case "completed":
+      return { kind: "completed", result: state.result ?? (await session.request("tasks/result", { taskId }, RESULT_MS)) };
+    case "failed":
+      // The older generation gives the error of a tool as a result.
+      return session.verdict.era === "legacy" ? failure(session, taskId, state.reason, plain) : failed(state.reason, plain);
+    case "cancelled":
+    case "input_required":
+      return { kind: state.kind, reason: plain(state.reason ?? "") };
+    case "unreadable":
+      return { kind: "lost", reason: "it answered without a valid form" };
+  }
+}
+
+async function failure(
+  session: McpSession,
+  taskId: string,
+  reason: string | null,
+  plain: (text: string) => string,
+): Promise<SeenTask> {
+  try {
+    const result = await session.request("tasks/result", { taskId }, RESULT_MS);
+    return result["isError"] === true ? { kind: "completed", result } : failed(reason, plain);
+  } catch (error) {
+    if (codeOf(error) === null) throw error;
+    return failed(withCause(error), plain);
+  }
+}
+
+function failed(reason: string | null, plain: (text: string) => string): SeenTask {
+  return { kind: "failed", reason: plain(reason ?? "") };
+}
+
+/** The codes of JSON-RPC by which servers say that they do not know a task, or no tasks. */
+const UNKNOWN_TASK = new Set([-32_602, -32_601, -32_002, -32_001]);
+
+/** The reason why the outcome of a task is unknown for good; null if its server may be asked again. */
+function lostReason(error: unknown): string | null {
+  const code = codeOf(error);
+  const said = withCause(error);
+  if (code !== null) return UNKNOWN_TASK.has(code) || /not found|unknown task|expired/i.test(said) ? said : null;
+  const name: unknown = error instanceof Error && "code" in error ? error.code : null;
+  return name === "INVALID_RESULT" || name === "UNSUPPORTED_RESULT_TYPE" ? "it answered without a valid form" : null;
+}
+
+/** The code of a server's own answer; null for other errors. */
+function codeOf(error: unknown): number | null {
+  return error instanceof Error && "code" in error && typeof error.code === "number" && "data" in error ? error.code : null;
+}

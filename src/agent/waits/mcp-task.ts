@@ -1,0 +1,193 @@
+import type { Statement } from "../../db/sql.ts";
+import { accepted, type Result } from "../../lib/result.ts";
+import { withCause } from "../../lib/text.ts";
+import { isFinal } from "../calls/call.ts";
+import { endOfLater, failedElsewhere, LATER_FIELDS, toolOfLater, type LaterCall } from "../calls/later.ts";
+import type { Refusal } from "../calls/refusals/refusal.ts";
+import { templateOf } from "../conversation/agent-template.ts";
+import { ToolReportedError } from "../mcp/call-result.ts";
+import type { ServedServer } from "../mcp/server-state.ts";
+import { ASK_MS } from "../mcp/task-server.ts";
+import type { SeenTask, TaskServer } from "../mcp/tasks.ts";
+import { serverIn } from "../tools/tool.ts";
+import type { ToolResult } from "../tools/tool-result.ts";
+import type { ChildServices } from "./child.ts";
+import type { DueWait } from "./due.ts";
+import { taskIdOf } from "./wait.ts";
+
+type Wake = (agent: { readonly agentId: string; readonly tenant: string }) => Promise<void>;
+
+export type TaskServices = ChildServices & { readonly mcpServers: ReadonlyMap<string, ServedServer> };
+
+/** For so long a wait is left to the server that asks for its task, in ms; then another one may ask. */
+const CLAIM_MS = 2 * ASK_MS;
+
+/** The pause before a server that is away is asked again, in ms. */
+const AWAY_MS = 5_000;
+
+/** The questions to one MCP server at a time. Further ones wait until their claim is over. */
+const MOST_QUESTIONS = 8;
+
+type Found = {
+  readonly later: LaterCall;
+  /** The time since which the call waits (ISO 8601). */
+  readonly since: string | null;
+};
+
+const READ: Statement<Found, [waitId: string]> = {
+  name: "read_mcp_task",
+  text: `SELECT json_build_object(${LATER_FIELDS}) AS later,
+      (SELECT x ->> 'timestamp' FROM jsonb_array_elements(t.audit_trail) x WHERE x ->> 'state' = 'WAITING' ORDER BY x ->> 'timestamp' DESC LIMIT 1) AS since
+    FROM wait w JOIN tool_call t ON t.id = w.call_id JOIN agent a ON a.id = w.agent_id WHERE w.id = $1 AND w.settled_at IS NULL`,
+};
+
+/** Moves the due of a wait on, unless another commit has moved it. */
+const MOVE: Statement<{ due: string }, [id: string, due: string, ms: number]> = {
+  name: "move_mcp_task",
+  text: `UPDATE wait SET due = policy_time() + make_interval(secs => $3::float8 / 1000)
+    WHERE id = $1 AND settled_at IS NULL AND due = $2::timestamptz RETURNING due::text`,
+};
+
+const SETTLE: Statement<{ id: string }, [id: string]> = {
+  name: "settle_mcp_task",
+  text: "UPDATE wait SET settled_at = policy_time() WHERE id = $1 AND settled_at IS NULL RETURNING id",
+};
+
+/**
+ * The questions of this server for tasks of MCP servers. They run beside the ends of other waits: a server that does not
+ * answer delays no other wait. A wait whose server of Triplane dies is due again when its claim is over.
+ */
+export class McpTasks {
+  readonly #asking = new Map<string, Set<string>>();
+  readonly #running = new Set<Promise<void>>();
+  readonly #wake: Wake;
+
+  /** `wake` lets an agent continue here. */
+  constructor(wake: Wake) {
+    this.#wake = wake;
+  }
+
+  /** Asks for a task whose time has come. Of a call that has ended otherwise, the task is cancelled, once. */
+  async look(services: TaskServices, wait: DueWait): Promise<void> {
+    const { callId, tenant } = wait;
+    const [found] = await services.sql.query(READ, [wait.id]);
+    if (found === undefined || callId === null) return;
+    const server = serverIn(found.later.call.name) ?? "";
+    const key = `${wait.tenant}/${server}`;
+    const asking = this.#asking.get(key) ?? new Set();
+    this.#asking.set(key, asking);
+    if (asking.has(wait.id) || asking.size >= MOST_QUESTIONS) return;
+    const [moved] = await services.sql.query(MOVE, [wait.id, wait.due, CLAIM_MS]);
+    if (moved === undefined) return;
+    const tasks = services.mcpServers.get(server)?.tasks ?? null;
+    asking.add(wait.id);
+    const mine = { ...wait, due: moved.due };
+    const { agentId } = found.later;
+    const running = answer(services, mine, found, tasks, taskIdOf(wait.ref, callId))
+      .then((isEnded) => (isEnded ? this.#wake({ agentId, tenant }) : undefined))
+      .catch((error: unknown) =>
+        services.logger.warn(`a task of the MCP server ${server} is asked for again (${withCause(error)})`),
+      )
+      .finally(() => {
+        asking.delete(wait.id);
+        if (asking.size === 0) this.#asking.delete(key);
+        this.#running.delete(running);
+      });
+    this.#running.add(running);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#running);
+  }
+}
+
+/** True if it has ended the call. */
+async function answer(
+  services: TaskServices,
+  wait: DueWait,
+  { later, since }: Found,
+  tasks: TaskServer | null,
+  taskId: string,
+): Promise<boolean> {
+  if (isFinal(later.call.state)) {
+    // Settled first: a task is cancelled once.
+    const [settled] = await services.sql.query(SETTLE, [wait.id]);
+    if (settled !== undefined) await cancel(tasks, taskId);
+    return false;
+  }
+  const seen = tasks === null ? ({ kind: "away" } as const) : await tasks.look(taskId);
+  if (tasks === null || seen.kind === "away") return moveOn(services, wait, AWAY_MS);
+  const waitedMs = services.clock.now().getTime() - new Date(since ?? Date.now()).getTime();
+  if (seen.kind === "working") {
+    if (seen.ttlMs === null || waitedMs <= seen.ttlMs + seen.pollMs) return moveOn(services, wait, seen.pollMs);
+    const isEnded = await end(services, wait, later, lost(`its time of ${seen.ttlMs} ms is over`));
+    if (isEnded) await cancel(tasks, taskId);
+    return isEnded;
+  }
+  const isEnded = await end(services, wait, later, resultOf(tasks, later.call.name, seen));
+  if (isEnded && seen.kind === "input_required") await cancel(tasks, taskId);
+  return isEnded;
+}
+
+async function moveOn({ sql }: Pick<TaskServices, "sql">, wait: DueWait, ms: number): Promise<false> {
+  await sql.query(MOVE, [wait.id, wait.due, ms]);
+  return false;
+}
+
+async function cancel(tasks: TaskServer | null, taskId: string): Promise<void> {
+  await tasks?.cancel(taskId).catch(() => {});
+}
+
+type EndedTask = Exclude<SeenTask, { readonly kind: "working" | "away" }>;
+
+function resultOf(tasks: TaskServer, tool: string, seen: EndedTask): Result<ToolResult, Refusal> {
+  switch (seen.kind) {
+    case "completed":
+      try {
+        return accepted(tasks.read(tool, seen.result));
+      } catch (error) {
+        if (error instanceof ToolReportedError) return failedElsewhere(error.message);
+        throw error;
+      }
+    case "failed":
+      return failedElsewhere(`the task of the MCP server failed${because(seen.reason)}`);
+    case "cancelled":
+      return failedElsewhere(`the MCP server has cancelled the task${because(seen.reason)}`);
+    case "input_required":
+      return failedElsewhere(
+        `the task of the MCP server asks for input, which people and models cannot give it here${because(seen.reason)}`,
+      );
+    case "lost":
+      return lost(seen.reason);
+  }
+}
+
+function because(reason: string): string {
+  return reason === "" ? "" : `: ${reason}`;
+}
+
+function lost(reason: string): Result<never, Refusal> {
+  return failedElsewhere(
+    `the outcome of the task at the MCP server is lost (${reason}): it is not known if the call had an effect, so look before you repeat it`,
+  );
+}
+
+/** Ends the call, and its wait. False if another commit has ended it. */
+async function end(
+  services: TaskServices,
+  wait: DueWait,
+  later: LaterCall,
+  given: Result<ToolResult, Refusal>,
+): Promise<boolean> {
+  const template = await templateOf(services, later);
+  const call = toolOfLater(services.tools, later);
+  if ("missing" in template || call === null) return moveOn(services, wait, AWAY_MS);
+  const trail = { note: "the task of the MCP server has ended" };
+  const { change, events, at } = await endOfLater(services, later, { template, call, answer: given, trail });
+  const { outcome } = await services.log.commit(
+    later.tenant,
+    { agentId: later.agentId, createdBy: later.createdBy, events: events.map((body) => ({ at, body })) },
+    { ...change, waitSettled: { ref: wait.ref, at: at.toISOString() } },
+  );
+  return outcome === "COMMITTED";
+}
