@@ -9,8 +9,17 @@ const FILES_SERVER = "node_modules/@modelcontextprotocol/server-filesystem/dist/
 
 /** All built-in tools: agents with a list of their own do not have those of MCP servers. */
 const BUILTIN = [
-  ...["fs_read", "fs_glob", "fs_grep", "fs_write", "fs_edit", "fs_multi_edit"],
-  ...["bash_run", "bash_logs", "bash_kill", "todo_read", "todo_write"],
+  "fs_read",
+  "fs_glob",
+  "fs_grep",
+  "fs_write",
+  "fs_edit",
+  "fs_multi_edit",
+  "bash_run",
+  "bash_logs",
+  "bash_kill",
+  "todo_read",
+  "todo_write",
 ];
 
 export default defineConfig({
@@ -25,6 +34,7 @@ export default defineConfig({
     files: {
       command: "node",
       args: [FILES_SERVER],
+      roots: "told",
       disabled: !existsSync(new URL(FILES_SERVER, import.meta.url)),
       include: ["list_directory", "read_text_file", "write_file"],
       readOnlyTools: ["list_directory", "read_text_file"],

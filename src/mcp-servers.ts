@@ -2,7 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { ServerServices } from "./agent/loop/scope.ts";
-import { McpConnection, type ConnectionParts, type McpTimes } from "./agent/mcp/connection.ts";
+import { McpConnection, type ConnectionParts, type McpTimes, type RegistryOfTenants } from "./agent/mcp/connection.ts";
 import { knownTools } from "./agent/mcp/pins.ts";
 import type { McpServer } from "./agent/mcp/server.ts";
 import { hostRuleAllows, readHost } from "./agent/policy/hosts/host-rule.ts";
@@ -38,14 +38,22 @@ export function openMcpServers(
   services: ServerServices,
   times: McpTimes = MCP_TIMES,
 ): McpServers {
-  const everybody = ["", ...tenants.named.keys()];
+  const named = [...tenants.named.keys()];
   const connections = mcpServers.map(({ tenant, server }) => {
-    const registries = new Set((tenant === null ? everybody : [tenant]).map((each) => services.of(each).tools));
+    const ownOf = (each: string): RegistryOfTenants => ({
+      registry: services.of(each).tools,
+      known: () => knownTools(services.sql, server, { kind: "tenant", tenant: each }),
+    });
+    // Tenants without settings have one registry.
+    const others: RegistryOfTenants = {
+      registry: services.of("").tools,
+      known: () => knownTools(services.sql, server, { kind: "others", named }),
+    };
+    const registries = tenant === null ? [others, ...named.map(ownOf)] : [ownOf(tenant)];
     const home = join(environment.programsFolder, "mcp-homes", tenant ?? "", server.name);
     const start: ConnectionParts["start"] = () => startProcess(server, { tenant: tenant ?? "", home }, services);
-    const known: ConnectionParts["known"] = () => knownTools(services.sql, server, tenant);
     const { clock, logger } = services;
-    return new McpConnection(server, { registries: [...registries], start, known, times, clock, logger });
+    return new McpConnection(server, { registries, start, times, clock, logger });
   });
   for (const connection of connections) connection.open();
   const ending = new AbortController();

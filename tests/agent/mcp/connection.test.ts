@@ -12,6 +12,7 @@ const SERVER: McpServer = {
   include: null,
   exclude: [],
   readOnlyTools: [],
+  roots: "asked",
   toolTimeoutMs: null,
 };
 
@@ -32,8 +33,7 @@ async function waitsOf(tries: number, lasts: (attempt: number) => number): Promi
     },
   };
   const connection = new McpConnection(SERVER, {
-    registries: [new ToolRegistry([])],
-    known: async () => [],
+    registries: [{ registry: new ToolRegistry([]), known: async () => [] }],
     start: async () => {
       attempts += 1;
       now += lasts(attempts);

@@ -17,6 +17,7 @@ describe("a server that asks without end and reads no answer", () => {
       include: null,
       exclude: [],
       readOnlyTools: [],
+      roots: "asked",
       toolTimeoutMs: null,
     };
     const { command, args } = ownServer("flooding.mjs");
@@ -25,8 +26,7 @@ describe("a server that asks without end and reads no answer", () => {
     child.stdin.on("error", () => {});
     const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
     const connection = new McpConnection(server, {
-      registries: [registry],
-      known: async () => [],
+      registries: [{ registry, known: async () => [] }],
       start: async () => ({ process: child, ended, end: () => child.kill("SIGKILL") }) as unknown as ProcessGroup,
       times: { ...MCP_TIMES, firstMs: 60_000, lastMs: 60_000 },
       clock: { now: () => new Date(), monotonicMs: () => performance.now() },

@@ -18,13 +18,13 @@ async function said(line: string): Promise<string> {
     include: null,
     exclude: [],
     readOnlyTools: [],
+    roots: "asked",
     toolTimeoutMs: null,
   };
   const lines: string[] = [];
   const logger: Logger = { tell: (_e, _m, fields) => void lines.push(JSON.stringify(fields)), warn: () => {}, error: () => {} };
   const connection = new McpConnection(server, {
-    registries: [new ToolRegistry([])],
-    known: async () => [],
+    registries: [{ registry: new ToolRegistry([]), known: async () => [] }],
     start: async () => {
       const process = spawn("node", ["-e", `console.error(${JSON.stringify(line)}); setTimeout(() => {}, 300)`]);
       const ended = new Promise<void>((resolve) => process.once("close", () => resolve()));

@@ -27,11 +27,11 @@ const connection = new McpConnection(
     include: null,
     exclude: [],
     readOnlyTools: [],
+    roots: "asked",
     toolTimeoutMs: null,
   },
   {
-    registries: [registry],
-    known: async () => [],
+    registries: [{ registry, known: async () => [] }],
     start: () => Promise.reject(new Error("there is no process")),
     times: { ...MCP_TIMES, connectMs: 10_000 },
     clock: systemClock,
