@@ -34,6 +34,7 @@ export default defineConfig({
     files: {
       command: "node",
       args: [FILES_SERVER],
+      roots: "told",
       disabled: !existsSync(new URL(FILES_SERVER, import.meta.url)),
       include: ["list_directory", "read_text_file", "write_file"],
       readOnlyTools: ["list_directory", "read_text_file"],

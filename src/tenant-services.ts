@@ -35,7 +35,7 @@ export function servicesByTenant(
   { everybody, named }: Tenants,
   models: ReadonlyMap<string, Model> | undefined,
 ): ServerServices["of"] {
-  const versions = new TemplateVersions(shared.sql);
+  const versions = new TemplateVersions(shared.sql, shared.logger);
   const servicesOf = ({ toolLimits, keptTemplate, ...own }: TenantSettings): AgentServices => {
     const heldTemplate = versions.of({ templates: own.templates, keptTemplate });
     return {

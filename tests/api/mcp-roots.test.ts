@@ -8,7 +8,7 @@ import { allowed, appWith } from "../support/mcp-app.ts";
 it("the filesystem server works in the folder of each agent, also of several at once", async () => {
   const folder = await temporaryFolder();
   const { client } = await appWith(
-    { files: referenceServer("filesystem") },
+    { files: { ...referenceServer("filesystem"), roots: "told" } },
     ["mcp__files__write_file", { path: "note.txt", content: "A note.\n" }],
     { template: allowed("files"), config: { workspaceRoots: [folder] } },
   );

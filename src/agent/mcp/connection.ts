@@ -34,13 +34,14 @@ export type McpTimes = {
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
 };
 
+/** The tools of tenants, and those that they knew of the server before: shown until it answers. */
+export type RegistryOfTenants = { readonly registry: ToolRegistry; readonly known: () => Promise<readonly ListedTool[]> };
+
 export type ConnectionParts = {
   /** True for a server of all tenants. */
   readonly isCommon: boolean;
-  readonly registries: readonly ToolRegistry[];
+  readonly registries: readonly RegistryOfTenants[];
   readonly start: () => Promise<ProcessGroup>;
-  /** The tools that the server had before, for one that is away at the start. */
-  readonly known: () => Promise<readonly ListedTool[]>;
   readonly verdict: StoredVerdict;
   readonly times: McpTimes;
   readonly clock: Clock;
@@ -108,8 +109,8 @@ export class McpConnection implements ServedServer {
 
   open(): void {
     const { name } = this.#server;
-    for (const registry of this.#parts.registries)
-      registry.setServerUnavailable(name, `the MCP server ${name} has not answered yet`);
+    this.#unavailable(`the MCP server ${name} has not answered yet`);
+    void this.#showKnown();
     this.#running = this.#keep();
   }
 
@@ -191,7 +192,7 @@ export class McpConnection implements ServedServer {
   async #list(session: McpSession): Promise<void> {
     const { tools: listed, notes } = await readTools(this.#server, session, this.#parts.times.listMs);
     this.#tools = this.#toolsOf(listed);
-    const clashes = this.#parts.registries.flatMap((registry) => this.#publish(registry));
+    const clashes = this.#parts.registries.flatMap(({ registry }) => this.#publish(registry, this.#tools));
     this.#tellNotes([...new Set([...notes, ...clashes])]);
     this.#session = session;
     if (this.#state.kind !== "CONNECTED") this.#state = { kind: "CONNECTED", since: this.#parts.clock.now(), info: session.info };
@@ -211,12 +212,12 @@ export class McpConnection implements ServedServer {
   }
 
   /** Returns notes about tools whose name another server's tool has. */
-  #publish(registry: ToolRegistry): readonly string[] {
+  #publish(registry: ToolRegistry, tools: ReadonlyMap<string, ServedTool>): readonly string[] {
     const { name } = this.#server;
-    const all = [...this.#tools.values()].map(({ tool }) => tool);
+    const all = [...tools.values()].map(({ tool }) => tool);
     const isTaken = (tool: Tool): boolean => (registry.get(tool.name) ?? tool).server !== name;
     const isNew = registry.serverReason(name) !== null || all.some((tool) => registry.get(tool.name) !== tool);
-    const isLess = [...registry.values()].some((tool) => tool.server === name && !this.#tools.has(tool.name));
+    const isLess = [...registry.values()].some((tool) => tool.server === name && !tools.has(tool.name));
     if (isNew || isLess)
       registry.set(
         name,
@@ -226,18 +227,30 @@ export class McpConnection implements ServedServer {
   }
 
   async #away(reason: string, waitMs: number): Promise<void> {
-    const { registries, logger, known, clock } = this.#parts;
-    const now = clock.now();
+    const now = this.#parts.clock.now();
     const since = this.#state.kind === "AWAY" ? this.#state.since : now;
     this.#state = { kind: "AWAY", since, reason, nextTryAt: new Date(now.getTime() + waitMs) };
-    if (this.#tools.size === 0) {
-      this.#tools = this.#toolsOf(await known().catch(() => []));
-      for (const registry of registries) this.#publish(registry);
-    }
+    await this.#showKnown();
     const said = `the MCP server ${this.#server.name} is not available: ${reason}`;
-    for (const registry of registries) registry.setServerUnavailable(this.#server.name, said);
-    logger.tell("mcp_server_away", said, { mcpServer: this.#server.name });
+    this.#unavailable(said);
+    this.#parts.logger.tell("mcp_server_away", said, { mcpServer: this.#server.name });
     this.#tried();
+  }
+
+  #unavailable(reason: string): void {
+    for (const { registry } of this.#parts.registries) registry.setServerUnavailable(this.#server.name, reason);
+  }
+
+  /** Shows the tools that each tenant accepted before, until the server has answered once. */
+  async #showKnown(): Promise<void> {
+    const { name } = this.#server;
+    for (const { registry, known } of this.#parts.registries) {
+      const listed = this.#tools.size === 0 ? await known().catch(() => []) : [];
+      const reason = registry.serverReason(name);
+      if (this.#tools.size > 0 || reason === null || listed.length === 0) continue;
+      this.#publish(registry, this.#toolsOf(listed));
+      registry.setServerUnavailable(name, reason);
+    }
   }
 
   #tellNotes(notes: readonly string[]): void {

@@ -232,7 +232,7 @@ class ProcessEnded extends Error {
   override readonly name = "ProcessEnded";
 }
 
-async function tryToOpen({ way }: McpServer, { kind, era }: Attempt, parts: SessionParts): Promise<McpSession> {
+async function tryToOpen({ way, roots }: McpServer, { kind, era }: Attempt, parts: SessionParts): Promise<McpSession> {
   const { Client } = await import("@modelcontextprotocol/client");
   const process = way.kind === "stdio" ? new StdioTransport(parts.start, parts.onStderr) : null;
   const transport = withLenientLists(await transportOf(way, process, kind));
@@ -246,7 +246,7 @@ async function tryToOpen({ way }: McpServer, { kind, era }: Attempt, parts: Sess
       inputRequired: { autoFulfill: false },
     },
   );
-  const folder = toldFolder(client);
+  const folder = toldFolder(client, roots === "told");
   let fault = "the connection was closed";
   const { promise: closed, resolve: tellClosed } = Promise.withResolvers<string>();
   Object.assign(client, {
@@ -275,9 +275,10 @@ async function tryToOpen({ way }: McpServer, { kind, era }: Attempt, parts: Sess
 }
 
 /** Answers the questions of a server for its roots. */
-function toldFolder(client: Client): ToldFolder {
+function toldFolder(client: Client, isTold: boolean): ToldFolder {
   let onAsked = (): void => {};
   const folder = new ToldFolder({
+    isTold,
     tell: async () => {
       const asked = new Promise<true>((resolve) => (onAsked = () => resolve(true)));
       await client.sendRootsListChanged();

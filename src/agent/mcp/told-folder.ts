@@ -1,17 +1,21 @@
 import { aborted } from "../../lib/aborted.ts";
 
-/** `tell` tells the server that its roots have changed. It resolves with false if the server does not ask for them then. */
-export type ToldFolderParts = { readonly tell: () => Promise<boolean> };
+export type ToldFolderParts = {
+  /** True: the server is told of another folder before a call in it. */
+  readonly isTold: boolean;
+  /** Tells the server that its roots have changed. Resolves with false if it does not ask for them then. */
+  readonly tell: () => Promise<boolean>;
+};
 
 type Waiting = { readonly folder: string; readonly enter: () => void };
 
 /**
  * The folder that a server was told of, in answer to its question for roots. A server of the older generation asks for no
- * single call, and keeps the answer. So once it has asked, calls in one folder run concurrently, and those in another one
- * wait until these have ended. Then the server is told anew.
+ * single call, and keeps the answer. So if it is told and has asked once, calls in one folder run concurrently, and those
+ * in another one wait until these have ended. Then the server is told anew.
  */
 export class ToldFolder {
-  readonly #tell: ToldFolderParts["tell"];
+  readonly #parts: ToldFolderParts;
   /** The folders of the calls under way. */
   readonly #running: string[] = [];
   readonly #waiting: Waiting[] = [];
@@ -20,14 +24,14 @@ export class ToldFolder {
   #keepsFolder = false;
   #isDeaf = false;
 
-  constructor({ tell }: ToldFolderParts) {
-    this.#tell = tell;
+  constructor(parts: ToldFolderParts) {
+    this.#parts = parts;
   }
 
   /** The answer to the server's question: the folder of all calls under way; null if there is none, or there are several. */
   asked(): string | null {
     const [folder = null, ...others] = new Set(this.#running);
-    this.#keepsFolder = !this.#isDeaf;
+    this.#keepsFolder = this.#parts.isTold && !this.#isDeaf;
     this.#folder = others.length === 0 ? folder : null;
     return this.#folder;
   }
@@ -79,7 +83,7 @@ export class ToldFolder {
     const before = this.#telling.catch(() => {});
     this.#telling = before.then(async () => {
       if (this.#folder === folder || !this.#keepsFolder) return;
-      this.#isDeaf = !(await this.#tell());
+      this.#isDeaf = !(await this.#parts.tell());
       if (!this.#isDeaf) return;
       this.#keepsFolder = false;
       this.#admit();

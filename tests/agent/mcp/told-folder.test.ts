@@ -4,9 +4,10 @@ import { ToldFolder } from "../../../src/agent/mcp/told-folder.ts";
 const NEVER = new AbortController().signal;
 
 /** A server that asks again when it is told that its roots have changed, unless it is deaf, with calls that end when they are told to. */
-function world({ isDeaf = false } = {}) {
+function world({ isDeaf = false, isTold = true } = {}) {
   const told: (string | null)[] = [];
   const folder: ToldFolder = new ToldFolder({
+    isTold,
     tell: async () => {
       if (!isDeaf) told.push(folder.asked());
       return !isDeaf;
@@ -68,6 +69,14 @@ describe("a server that keeps its roots", () => {
     expect([...running]).toEqual(["/a1", "/b1"]);
     expect(folder.asked()).toBeNull();
   });
+});
+
+it("a server that is only told when it asks has calls in different folders at once", async () => {
+  const { folder, told, call, running } = world({ isTold: false });
+  folder.asked();
+  const calls = [call("/a1"), call("/b1")] as const;
+  await Promise.all(calls.map(({ begun }) => begun));
+  expect([told, [...running]]).toEqual([[], ["/a1", "/b1"]]);
 });
 
 it("a server that never asks has calls in all folders at once, and its first question is answered by the only one", async () => {

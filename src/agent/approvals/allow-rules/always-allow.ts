@@ -14,6 +14,7 @@ import {
   noteProblem,
   type CommandRefusal,
 } from "../../actors/actor.ts";
+import { definitionChange } from "../../mcp/pins.ts";
 import { agentPolicy } from "../../policy/agent-policy.ts";
 import type { OwnPermission, VersionOfAgent } from "../../policy/own-permission.ts";
 import type { Verdict } from "../../policy/permission.ts";
@@ -129,8 +130,11 @@ export async function whyStillAsked(services: ApprovalServices, judged: JudgedVa
   const template = await services.heldTemplate(judged);
   if ("missing" in template) return null;
   if (hookVerdict === "ask") return { reason: "a hook requires approval, whatever the rules say", remedy: null };
+  const tool = services.tools.get(name);
+  const changed = tool === undefined ? null : await definitionChange(services, tool, judged.tenant);
+  if (changed !== null) return { reason: changed, remedy: null };
   const stored = { ...rule, id: "proposal", createdBy: "a person" };
-  const call = { agentId, name, readOnly: services.tools.get(name)?.readOnly ?? false, values };
+  const call = { agentId, name, readOnly: tool?.readOnly ?? false, values };
   const { verdict, reason } = judge(call, agentPolicy(template, permission, [stored], services));
   if (verdict === "allow") return null;
   // Rules that are added now do not help an agent that keeps an earlier version.
