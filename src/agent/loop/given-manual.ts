@@ -1,11 +1,16 @@
 import type { Sql, Statement } from "../../db/sql.ts";
-import { manualOf, type Manual, type Section } from "../tools/manual.ts";
+import type { Manual } from "../tools/manual.ts";
+import { manualFor, type PresentTools } from "./commits/manual.ts";
 import type { AgentView } from "./view.ts";
 
 const READ: Statement<Manual, [tenant: string, digest: string]> = {
   name: "read_manual",
-  text: "SELECT digest, text FROM manual WHERE tenant = $1 AND digest = $2",
+  text: "SELECT digest, text, tools FROM manual WHERE tenant = $1 AND digest = $2",
 };
+
+type Given = Pick<Manual, "text" | "tools">;
+
+const NOTHING: Given = { text: "", tools: null };
 
 /** The manual that one agent was given. It is read once, unless its tools say the same at present. */
 export class GivenManual {
@@ -16,15 +21,13 @@ export class GivenManual {
     this.#sql = sql;
   }
 
-  /** The system prompt of a request: that of the template, and the manual. `sections` are those of its tools at present. */
-  async systemPrompt(ofTemplate: string, view: AgentView, sections: readonly Section[]): Promise<string> {
+  async of(view: AgentView, present: PresentTools): Promise<Given> {
     const digest = view.manual?.digest ?? null;
-    if (digest === null) return ofTemplate;
-    if (this.#manual?.digest !== digest) {
-      const present = manualOf(sections);
-      this.#manual = present?.digest === digest ? present : await this.#read(view.tenant, digest);
-    }
-    return `${ofTemplate}\n\n${this.#manual.text}`;
+    if (digest === null) return NOTHING;
+    if (this.#manual?.digest === digest) return this.#manual;
+    const now = manualFor(present);
+    this.#manual = now?.digest === digest ? now : await this.#read(view.tenant, digest);
+    return this.#manual;
   }
 
   async #read(tenant: string, digest: string): Promise<Manual> {
