@@ -24,17 +24,17 @@ const EXACT: ReadonlySet<string> = new Set([
  * the refusal names the keyword.
  */
 export function plainSchema(root: JsonObject): Result<JsonObject, string> {
-  let hidden: string | null = null;
+  const hidden = new Set<string>();
   const plain = (schema: JsonObject): JsonObject => {
     const entries = Object.entries(mapSubschemas(schema, plain)).map(([keyword, value]): [string, Json] => {
       if (!holdsSchemas(keyword) && !EXACT.has(keyword)) return [plainText(keyword), mapStrings(value, plainText)];
-      if (holdsSchemas(keyword) ? !hasPlainNames(value) : someString(value, (text) => !isPlain(text))) hidden ??= keyword;
+      if (holdsSchemas(keyword) ? !hasPlainNames(value) : someString(value, (text) => !isPlain(text))) hidden.add(keyword);
       return [keyword, value];
     });
     return Object.fromEntries(entries);
   };
   const made = plain(root);
-  return hidden === null ? accepted(made) : refused(`has characters that people do not see, in ${hidden}`);
+  return hidden.size === 0 ? accepted(made) : refused(`has characters that people do not see, in ${[...hidden].join(", ")}`);
 }
 
 function hasPlainNames(value: Json): boolean {
