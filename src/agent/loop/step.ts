@@ -15,7 +15,6 @@ import type { PresentTools } from "./commits/manual.ts";
 import { stepAborted, stepStarted } from "./commits/steps.ts";
 import { turnEnded } from "./commits/turns.ts";
 import type { AgentFiles } from "./files/agent-files.ts";
-import { GivenManual } from "./given-manual.ts";
 import type { DeferredCommit, Owner } from "./owner.ts";
 import type { AgentServices, Template } from "./scope.ts";
 import { hookedAgent, type AgentView } from "./view.ts";
@@ -56,14 +55,12 @@ export type StartedStep = { readonly answer: () => Promise<void> };
 export class StepRunner {
   readonly #services: AgentServices;
   readonly #scope: StepScope;
-  readonly #manual: GivenManual;
   #isStopping = false;
   #trouble: Trouble | null = null;
 
   constructor(services: AgentServices, scope: StepScope) {
     this.#services = services;
     this.#scope = scope;
-    this.#manual = new GivenManual(services.sql);
   }
 
   stop(): void {
@@ -161,7 +158,7 @@ export class StepRunner {
       const code = ownCodeOf(this.#services, view, `a preModel hook of step ${view.stepCount}`, "MODEL");
       const messages = await runOwnCode(code, () => beforeModel(template.hooks.preModel, hookStep, read, signal));
       if (!messages.ok) return signal.aborted ? NOT_ASKED : { kind: "unasked", problem: messages.refusal };
-      const given = await this.#manual.of(view, present);
+      const given = await this.#services.manuals.of(view, present);
       const system = given.text === "" ? template.systemPrompt : `${template.systemPrompt}\n\n${given.text}`;
       const tools = given.tools ?? offered(toolboxOf(this.#services.tools, template));
       const { exposeThinking } = template;

@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import type { Sql, Statement } from "../../db/sql.ts";
 import type { Manual } from "../tools/manual.ts";
 import { manualFor, type PresentTools } from "./commits/manual.ts";
@@ -8,26 +9,32 @@ const READ: Statement<Manual, [tenant: string, digest: string]> = {
   text: "SELECT digest, text, tools FROM manual WHERE tenant = $1 AND digest = $2",
 };
 
+/** The memory for manuals, in characters of their JSON. */
+const MEMORY = 32 * 1024 * 1024;
+
 type Given = Pick<Manual, "text" | "tools">;
 
 const NOTHING: Given = { text: "", tools: null };
 
-/** The manual that one agent was given. It is read once, unless its tools say the same at present. */
-export class GivenManual {
+/** The manuals that agents of this server were given. Each is read once, unless the present tools say the same. */
+export class Manuals {
   readonly #sql: Sql;
-  #manual: Manual | null = null;
+  readonly #known = new LRUCache<string, Manual>({ maxSize: MEMORY });
 
   constructor(sql: Sql) {
     this.#sql = sql;
   }
 
-  async of(view: AgentView, present: PresentTools): Promise<Given> {
-    const digest = view.manual?.digest ?? null;
+  async of({ tenant, manual }: Pick<AgentView, "tenant" | "manual">, present: PresentTools): Promise<Given> {
+    const digest = manual?.digest ?? null;
     if (digest === null) return NOTHING;
-    if (this.#manual?.digest === digest) return this.#manual;
+    const key = JSON.stringify([tenant, digest]);
+    const known = this.#known.get(key);
+    if (known !== undefined) return known;
     const now = manualFor(present);
-    this.#manual = now?.digest === digest ? now : await this.#read(view.tenant, digest);
-    return this.#manual;
+    const found = now?.digest === digest ? now : await this.#read(tenant, digest);
+    this.#known.set(key, found, { size: JSON.stringify(found).length });
+    return found;
   }
 
   async #read(tenant: string, digest: string): Promise<Manual> {
