@@ -461,6 +461,7 @@ CREATE TABLE "manual" (
     "digest" TEXT NOT NULL,
     "text" TEXT NOT NULL,
     "sections" JSON NOT NULL,
+    "tools" JSON,
 
     CONSTRAINT "manual_pkey" PRIMARY KEY ("tenant","digest")
 );

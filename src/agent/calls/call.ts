@@ -70,6 +70,7 @@ export type CallingAgent = {
   readonly shells: readonly Pick<RunningShellView, "id">[];
   readonly calls: readonly Pick<CallView, "ordinal" | "state">[];
   readonly lastStep: { readonly stopReason: string | null } | null;
+  readonly manual: { readonly fixesTools: boolean } | null;
 };
 
 export const CALL_VIEW = `json_build_object('id', t.id, 'ordinal', t.ordinal, 'providerId', t.provider_id, 'name', t.name, 'state', t.state, 'attempt', t.attempt,

@@ -86,7 +86,8 @@ async function judgeStages(call: CallView, scope: CallScope, stored: RulesToRead
   const stopReason = agent.lastStep?.stopReason ?? "unknown";
   if (stopReason !== "tool_use") return refuse({ type: "incomplete", stage: "discovery", stopReason });
   const { tools } = services;
-  const discovered = clock.timed("discovery", () => discover(requested(call, agent), toolboxOf(tools, template), tools));
+  const toolbox = { ...toolboxOf(tools, template), hasBridge: agent.manual?.fixesTools === true };
+  const discovered = clock.timed("discovery", () => discover(requested(call, agent), toolbox, tools));
   if (!discovered.ok) return refuse(discovered.refusal);
 
   const validated = clock.timed("validation", () => validate(discovered.value));
