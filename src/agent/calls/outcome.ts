@@ -1,5 +1,6 @@
 import type { CallWait } from "../../db/commit/change.ts";
 import type { Json } from "../../lib/json.ts";
+import type { NeedsInput } from "../tools/question.ts";
 import type { StartedChild } from "../tools/child.ts";
 import type { NotedFile } from "../workspace/known-files.ts";
 import type { RefusedHosts } from "./hosts/call-hosts.ts";
@@ -29,7 +30,10 @@ export type CallRecord = {
 /** The tool's result comes later, within `dueMs`; null for that of a child, which has all the time it needs. */
 export type LaterOutcome = CallRecord & { readonly kind: "later"; readonly waitsFor: CallWait; readonly dueMs: number | null };
 
-export type CallOutcome = EndedOutcome | LaterOutcome;
+/** The tool needs input of a person: the call waits for that, and then runs again. */
+export type AskingOutcome = CallRecord & { readonly kind: "asks"; readonly asked: NeedsInput };
+
+export type CallOutcome = EndedOutcome | LaterOutcome | AskingOutcome;
 
 export type EndedOutcome = CallRecord &
   (

@@ -1,15 +1,18 @@
 import { aborted } from "../../lib/aborted.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../lib/json.ts";
 import { headBytes, withCause } from "../../lib/text.ts";
 import { growingWait, type Clock } from "../../lib/time.ts";
 import type { Logger } from "../../telemetry/log.ts";
+import type { InputAnswer } from "../tools/question.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
 import type { ProcessGroup } from "../workspace/process-groups.ts";
 import { plainText, type ListedTool } from "./listed-tool.ts";
-import type { CallTool } from "./call.ts";
+import type { CalledBy, CallTool } from "./call.ts";
+import { QuestionRefused, readQuestion } from "./elicitation.ts";
 import { lostCall } from "./lost-call.ts";
 import { mcpTool } from "./mcp-tool.ts";
-import { withoutSecrets, type McpServer } from "./server.ts";
+import { withoutSecrets, withoutTokens, type McpServer } from "./server.ts";
 import { HttpRefused, openSession, type McpSession, type Verdict } from "./session.ts";
 import { readTools } from "./tool-list.ts";
 
@@ -51,7 +54,8 @@ export class McpConnection {
   readonly #server: McpServer;
   readonly #parts: ConnectionParts;
   readonly #closing = new AbortController();
-  readonly #calling = new Set<{ readonly agentId: string; readonly root: string }>();
+  readonly #calling = new Set<CalledBy>();
+  #asked = 0;
   #session: McpSession | null = null;
   /** The next connection whose tools are read. */
   #next = Promise.withResolvers<McpSession>();
@@ -136,6 +140,7 @@ export class McpConnection {
         onStderr: (line) => this.#log(line),
         onListChanged: () => this.#changed(),
         roots: () => this.#roots(),
+        answerTo: (params, withdrawn) => this.#answerTo(params, withdrawn),
         signal: this.#closing.signal,
         connectMs: times.connectMs,
         now: () => clock.now().getTime(),
@@ -232,20 +237,41 @@ export class McpConnection {
     return calling === undefined || agents.size !== 1 ? [] : [calling.root];
   }
 
+  /**
+   * Asks a person for a server of the older generation, whose question names no call: it is that of the only agent that has
+   * a call under way.
+   */
+  async #answerTo(params: Json | undefined, withdrawn: AbortSignal): Promise<InputAnswer> {
+    const { name } = this.#server;
+    const given = isJsonObject(params) ? withoutTokens(this.#server, params) : params;
+    const question = readQuestion(name, given);
+    const [calling, ...others] = [...this.#calling].toReversed();
+    if (calling === undefined) throw new QuestionRefused("no call is under way: nobody is asked");
+    if (others.some(({ agentId }) => agentId !== calling.agentId))
+      throw new QuestionRefused("several agents have calls under way, and the question names none: nobody is asked");
+    if (this.#asked >= MOST_ASKED) throw new QuestionRefused(`${MOST_ASKED} questions are open already: nobody is asked`);
+    this.#asked += 1;
+    try {
+      return await calling.askPerson(question, withdrawn);
+    } finally {
+      this.#asked -= 1;
+    }
+  }
+
   readonly #call: CallTool = async (tool, args, by, told) => {
-    const { agentId, root, signal } = by;
-    const calling = { agentId, root };
-    this.#calling.add(calling);
+    const { signal } = by;
+    const server = { name: this.#server.name, plain: (answer: JsonObject) => withoutTokens(this.#server, answer) };
+    this.#calling.add(by);
     const session = this.#session;
     try {
       if (session === null) throw new Error(`the MCP server ${this.#server.name} is not available at present`);
-      return await session.call(tool, args, by, told).catch(async (error: unknown) => {
+      return await session.call(tool, args, by, told, server).catch(async (error: unknown) => {
         if (!(error instanceof HttpRefused && error.status === SESSION_GONE)) throw error;
         // The server did not take the call: it knows the session no more.
         if (this.#session === session) await session.close();
         using stopped = aborted(signal);
         const next = await Promise.race([this.#next.promise, stopped.promise]);
-        return next.call(tool, args, by, told);
+        return next.call(tool, args, by, told, server);
       });
     } catch (error) {
       signal.throwIfAborted();
@@ -253,10 +279,13 @@ export class McpConnection {
       this.#changed();
       throw lostCall(this.#server.name, error, session?.end ?? null, (text) => this.#plain(text));
     } finally {
-      this.#calling.delete(calling);
+      this.#calling.delete(by);
     }
   };
 }
+
+/** The most open questions of a server of the older generation: each holds a call and its memory. */
+const MOST_ASKED = 16;
 
 const REASON_BYTES = 2_000;
 

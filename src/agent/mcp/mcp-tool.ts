@@ -1,6 +1,7 @@
 import { isJsonObject } from "../../lib/json.ts";
 import { accepted, refused } from "../../lib/result.ts";
 import type { Risk, Tool } from "../tools/tool.ts";
+import { NeedsInput } from "../tools/question.ts";
 import type { ToolContext } from "../tools/tool-context.ts";
 import type { CallProgress, CallTool } from "./call.ts";
 import { toolResultOf } from "./call-result.ts";
@@ -46,9 +47,9 @@ export function mcpTool(configured: McpServer, listed: ListedTool, call: CallToo
       if (issues.length > 0) return refused(issues);
       if (!isJsonObject(input)) return refused([{ path: "/", message: "must be object", value: input }]);
       const run = async (context: ToolContext) => {
-        const by = { agentId: context.agentId, root: context.workspace.root, signal: context.signal };
-        const result = await call(listed, input, by, teller(context));
-        return toolResultOf(withoutTokens(configured, result), structureCheck);
+        const { agentId, workspace, signal, answered, askPerson } = context;
+        const result = await call(listed, input, { agentId, root: workspace.root, signal, answered, askPerson }, teller(context));
+        return result instanceof NeedsInput ? result : toolResultOf(withoutTokens(configured, result), structureCheck);
       };
       return accepted({ input, run, preview: null });
     },

@@ -2,11 +2,13 @@ import { setTimeout as delay } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import type { Client, StandardSchemaV1, Transport } from "@modelcontextprotocol/client";
 import { aborted } from "../../lib/aborted.ts";
-import { isJsonObject, type JsonObject } from "../../lib/json.ts";
+import { isJsonObject, toJson, type Json, type JsonObject } from "../../lib/json.ts";
 import { withCause } from "../../lib/text.ts";
 import { DAY_MS } from "../../lib/time.ts";
 import type { ProcessGroup } from "../workspace/process-groups.ts";
+import { NeedsInput, type InputAnswer } from "../tools/question.ts";
 import type { CalledBy, CallProgress } from "./call.ts";
+import { answersOf, continued, elicited, furtherInput, NO_ROUNDS, type Rounds, withAnswer } from "./input-rounds.ts";
 import { httpTransport } from "./http-transport.ts";
 import { withLenientLists } from "./lenient-lists.ts";
 import type { ListedTool } from "./listed-tool.ts";
@@ -34,6 +36,8 @@ export type SessionParts = {
   readonly onListChanged: () => void;
   /** The folders that the server may be told of. */
   readonly roots: () => readonly string[];
+  /** Answers a question of the server to a person. Rejects with the reason why nobody is asked. */
+  readonly answerTo: (params: Json | undefined, withdrawn: AbortSignal) => Promise<InputAnswer>;
   /** Ends the handshake. */
   readonly signal: AbortSignal;
   /** The time for the handshake, in ms. */
@@ -56,6 +60,9 @@ export class HttpRefused extends Error {
     this.status = status;
   }
 }
+
+/** The server of a call. `plain` removes its secrets from an answer. */
+export type AskingServer = { readonly name: string; readonly plain: (answer: JsonObject) => JsonObject };
 
 /** A connection to a server, from the handshake until it is closed. */
 export class McpSession {
@@ -86,20 +93,22 @@ export class McpSession {
   async call(
     { ownName, definition }: ListedTool,
     args: JsonObject,
-    { root, signal }: Pick<CalledBy, "root" | "signal">,
+    { root, signal, answered }: Pick<CalledBy, "root" | "signal" | "answered">,
     onprogress: (progress: CallProgress) => void,
-  ): Promise<JsonObject> {
+    server: AskingServer,
+  ): Promise<JsonObject | NeedsInput> {
     const toolDefinition = { name: ownName, inputSchema: definition["inputSchema"] } as never;
     const options = { signal, onprogress, timeout: NO_LIMIT_MS, allowInputRequired: true, toolDefinition };
-    let answers: object = {};
-    for (let rounds = 0; rounds < MOST_ROUNDS; rounds += 1) {
-      const params = { name: ownName, arguments: args, ...answers };
+    let rounds: Rounds = answered === null ? NO_ROUNDS : withAnswer(continued(answered.continuation), answered.answer);
+    for (;;) {
+      const [next] = rounds.questions;
+      if (next !== undefined) return new NeedsInput(next.question, rounds);
+      const params = { name: ownName, arguments: args, ...answersOf(rounds) };
       const result: unknown = await refusedByHttp(() => this.#client.callTool(params, options));
       if (!isJsonObject(result)) throw new Error("its answer is no object");
       if (result["resultType"] !== "input_required") return result;
-      answers = answersTo(result, root);
+      rounds = furtherInput(rounds, server.plain(result), { server: server.name, root });
     }
-    throw new Error(`it asked for more input ${MOST_ROUNDS} times`);
   }
 
   /** Closes the connection. A session at an address is ended there first: some servers have only one. */
@@ -110,25 +119,6 @@ export class McpSession {
       await Promise.race([transport.terminateSession().catch(() => {}), delay(END_MS, undefined, { ref: false })]);
     await this.#client.close().catch(() => {});
   }
-}
-
-const MOST_ROUNDS = 8;
-
-/** The answers to questions of a server about the call: only the folder of the agent is told. Throws for other questions. */
-function answersTo({ inputRequests, requestState }: JsonObject, root: string): object {
-  const asked = Object.entries(isJsonObject(inputRequests) ? inputRequests : {});
-  const other = asked.find(([, request]) => !isJsonObject(request) || request["method"] !== "roots/list");
-  if (other !== undefined) {
-    const method = isJsonObject(other[1]) ? other[1]["method"] : null;
-    throw new Error(
-      `it asks for input (${typeof method === "string" ? method : "unknown"}), which people and models cannot give it here`,
-    );
-  }
-  const roots = { roots: [{ uri: pathToFileURL(root).href }] };
-  return {
-    ...(asked.length > 0 && { inputResponses: Object.fromEntries(asked.map(([key]) => [key, roots])) }),
-    ...(requestState !== undefined && { requestState }),
-  };
 }
 
 const ANY_OBJECT: StandardSchemaV1<unknown, JsonObject> = {
@@ -197,7 +187,7 @@ async function tryToOpen({ way }: McpServer, { kind, era }: Attempt, parts: Sess
   const client = new Client(
     { name: "triplane", version: "1" },
     {
-      capabilities: { roots: {} },
+      capabilities: { roots: {}, elicitation: { form: {} } },
       // Results are checked by `schema-check.ts`: the SDK refuses schemas of the older dialect.
       jsonSchemaValidator: { getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }) },
       versionNegotiation: { mode: era, probe: { timeoutMs: Math.min(PROBE_MS, parts.connectMs / 2) } },
@@ -205,6 +195,9 @@ async function tryToOpen({ way }: McpServer, { kind, era }: Attempt, parts: Sess
     },
   );
   client.setRequestHandler("roots/list", () => ({ roots: parts.roots().map((root) => ({ uri: pathToFileURL(root).href })) }));
+  client.setRequestHandler("elicitation/create", async ({ params }, { mcpReq }) =>
+    elicited(await parts.answerTo(toJson(params), mcpReq.signal)),
+  );
   let fault = "the connection was closed";
   const { promise: closed, resolve: tellClosed } = Promise.withResolvers<string>();
   Object.assign(client, {
