@@ -67,7 +67,7 @@ async function endOf(
   if (approval.toolCallId === null) return { events: [], transitions: [] };
   const call = await readCall(services.sql, approval.toolCallId);
   if (call.approval?.id !== approval.id) return null;
-  // The call of a question continues: its tool is told that nobody answered.
+  // The call of a question continues: its tool is told that no answer came.
   if (call.approval.kind === "TOOL_INPUT") return { events: [], transitions: [] };
   if (call.state !== "APPROVAL_REQUIRED") return null;
   const expired = { ...call, approval: { ...call.approval, state: "EXPIRED" } } as const;

@@ -27,7 +27,7 @@ export class HeldPlace {
     this.#permit = permit;
   }
 
-  /** Gives the place back until `work` has ended. If there is none then, the call goes on without. */
+  /** Gives the place back until `work` has ended. If there is none then, the call continues without. */
   async without<Value>(work: () => Promise<Value>): Promise<Value> {
     if (this.#permit === null) return work();
     this.#permit.release();

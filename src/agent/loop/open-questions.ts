@@ -105,7 +105,7 @@ export class OpenQuestions {
     });
   }
 
-  /** Commits on the present rows, until nobody else was faster. `make` returns null if there is nothing to do. */
+  /** Commits on the present rows, again after each conflict. `make` returns null if no commit is needed. */
   async #commit(make: (view: AgentView) => Promise<Parameters<Owner["commit"]>[0] | null>): Promise<void> {
     const owner = this.#owner;
     for (let attempt = 0; attempt < TRIES; attempt += 1) {

@@ -238,7 +238,7 @@ export class McpConnection {
   }
 
   /**
-   * Asks a person for a server of the older generation, whose question names no call: it is that of the only agent that has
+   * Asks a person for a server of the older generation. Its question names no call, so it is that of the only agent with
    * a call under way.
    */
   async #answerTo(params: Json | undefined, withdrawn: AbortSignal): Promise<InputAnswer> {

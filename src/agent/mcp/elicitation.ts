@@ -20,7 +20,7 @@ const VALUE_CHARACTERS = 500;
 /** The largest question, in characters of JSON. */
 const QUESTION_CHARACTERS = 64 * 1024;
 
-/** Keywords that say nothing of values. */
+/** Keywords that do not restrict values. */
 const NOTES = ["title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment"];
 
 const FORM_KEYWORDS = new Set(["type", "properties", "required", "additionalProperties", "$schema", "$id", ...NOTES]);

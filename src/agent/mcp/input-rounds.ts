@@ -6,7 +6,7 @@ import type { InputAnswer } from "../tools/question.ts";
 import { readQuestion } from "./elicitation.ts";
 
 /**
- * A call of the newer generation between its rounds: the server keeps nothing, so any server of Triplane continues it.
+ * A call of the newer generation between its rounds: the server keeps no state, so any server of Triplane continues it.
  * `questions` are open, `answers` are those that the next round takes along.
  */
 export type Rounds = {
@@ -27,7 +27,7 @@ const MOST_QUESTIONS = 8;
 /** The largest state that a server gives the client to keep, in bytes. */
 const STATE_BYTES = 64 * 1024;
 
-/** The next round after an answer `input_required`. The folder of the agent is told at once; people answer the questions. */
+/** The next round after an answer `input_required`. The folder of the agent is an immediate answer; people answer the questions. */
 export function furtherInput(
   { sent }: Rounds,
   { inputRequests, requestState }: JsonObject,
@@ -35,7 +35,7 @@ export function furtherInput(
 ): Rounds {
   if (sent + 1 >= MOST_ROUNDS) throw new Error(`it asked for more input ${MOST_ROUNDS} times`);
   const asked = Object.entries(isJsonObject(inputRequests) ? inputRequests : {});
-  if (asked.length > MOST_QUESTIONS) throw new Error(`it asks for more than ${MOST_QUESTIONS} inputs at once`);
+  if (asked.length > MOST_QUESTIONS) throw new Error(`it asks for more than ${MOST_QUESTIONS} inputs in one round`);
   const questions: { key: string; question: ToolQuestion }[] = [];
   const answers: [string, Json][] = [];
   for (const [key, request] of asked) {

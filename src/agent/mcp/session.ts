@@ -36,7 +36,7 @@ export type SessionParts = {
   readonly onListChanged: () => void;
   /** The folders that the server may be told of. */
   readonly roots: () => readonly string[];
-  /** Answers a question of the server to a person. Rejects with the reason why nobody is asked. */
+  /** Answers a question of the server to a person. Rejects with the reason if it is not asked. */
   readonly answerTo: (params: Json | undefined, withdrawn: AbortSignal) => Promise<InputAnswer>;
   /** Ends the handshake. */
   readonly signal: AbortSignal;

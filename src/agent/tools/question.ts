@@ -5,7 +5,7 @@ import type { Json, JsonObject } from "../../lib/json.ts";
 export type InputAnswer =
   | { readonly action: "accept"; readonly values: JsonObject }
   | { readonly action: "decline" }
-  /** Nobody answered in time, or the question was closed. */
+  /** No answer came in time, or the question was closed. */
   | { readonly action: "cancel" };
 
 /** The answer with which a call continues, and the tool's own notes from before the question. */

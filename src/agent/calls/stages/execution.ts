@@ -50,7 +50,7 @@ export class TimeLimit {
     return this.#pausedMs;
   }
 
-  /** Stops the time while `work` runs. Of several works at once, the first one stops it alone. */
+  /** Stops the time while `work` runs. Of several concurrent works, only the first one stops it. */
   async pausedFor<Value>(work: () => Promise<Value>): Promise<Value> {
     if (this.#timer === undefined) return work();
     this.#stop();
