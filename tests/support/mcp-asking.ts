@@ -1,3 +1,7 @@
+import { AskedInputsDocument, type DecideApprovalInput } from "../generated/documents.ts";
+import type { TestAppOptions } from "./app.ts";
+import type { TestClient } from "./client.ts";
+import { allowed, appWith } from "./mcp-app.ts";
 import { httpServer } from "./mcp-http.ts";
 
 /** A form with a field of each kind. */
@@ -52,4 +56,36 @@ export async function roundsServer(round: (sent: Record<string, unknown>, count:
     };
   });
   return { ...server, rounds };
+}
+
+const WORK = ["mcp__own__work", {}] as const;
+
+/** An agent whose call asks, with the question in the inbox. */
+export async function asked(url: string, options: TestAppOptions = {}) {
+  return askedBy({ own: { url } }, WORK, options);
+}
+
+export async function askedBy(
+  servers: Parameters<typeof appWith>[0],
+  call: readonly [string, object],
+  options: TestAppOptions = {},
+) {
+  const started = await appWith(servers, call, { template: { ...allowed("own"), selfApproval: true }, ...options });
+  const { client } = started;
+  const { id, cursor } = await client.createAgent();
+  await client.send(id, "go");
+  await client.until(id, "PERMISSION_REQUIRED", cursor);
+  return { ...started, id, cursor, question: await openQuestion(client, id) };
+}
+
+export async function inputsOf(client: TestClient, id: string) {
+  return (await client.get(AskedInputsDocument, { agentIds: [id] })).approvals.nodes;
+}
+
+export async function openQuestion(client: TestClient, id: string) {
+  const open = (await inputsOf(client, id)).find(({ state }) => state === "PENDING");
+  if (open === undefined) throw new Error("no question is open");
+  const answer = (given: Partial<DecideApprovalInput>) =>
+    client.decide({ approvalId: open.id, decision: "ALLOW", inputHash: open.inputHash, ...given });
+  return { ...open, answer };
 }

@@ -7,6 +7,8 @@ import { valueProblem } from "../tools/input-form.ts";
 /** A question of a server that is not asked, with the reason. */
 export class QuestionRefused extends Error {
   override readonly name = "Error";
+  /** The code of JSON-RPC for invalid parameters. */
+  readonly code = -32_602;
 }
 
 const MOST_FIELDS = 50;

@@ -181,7 +181,7 @@ class ProcessEnded extends Error {
 }
 
 async function tryToOpen({ way }: McpServer, { kind, era }: Attempt, parts: SessionParts): Promise<McpSession> {
-  const { Client } = await import("@modelcontextprotocol/client");
+  const { Client, ProtocolError, ProtocolErrorCode } = await import("@modelcontextprotocol/client");
   const process = way.kind === "stdio" ? new StdioTransport(parts.start, parts.onStderr) : null;
   const transport = withLenientLists(await transportOf(way, process, kind));
   const client = new Client(
@@ -195,9 +195,11 @@ async function tryToOpen({ way }: McpServer, { kind, era }: Attempt, parts: Sess
     },
   );
   client.setRequestHandler("roots/list", () => ({ roots: parts.roots().map((root) => ({ uri: pathToFileURL(root).href })) }));
-  client.setRequestHandler("elicitation/create", async ({ params }, { mcpReq }) =>
-    elicited(await parts.answerTo(toJson(params), mcpReq.signal)),
-  );
+  // The SDK's own handler removes keywords of a form before it is read.
+  client.fallbackRequestHandler = async ({ method, params }, { mcpReq }) => {
+    if (method !== "elicitation/create") throw new ProtocolError(ProtocolErrorCode.MethodNotFound, "Method not found");
+    return elicited(await parts.answerTo(toJson(params), mcpReq.signal));
+  };
   let fault = "the connection was closed";
   const { promise: closed, resolve: tellClosed } = Promise.withResolvers<string>();
   Object.assign(client, {
