@@ -15,7 +15,8 @@ function ask(method, params) {
   return { id, answer: new Promise((resolve) => open.set(id, resolve)) };
 }
 
-async function work({ ask: questions = [], withdraw, sampling }) {
+async function work({ ask: questions = [], withdraw, sampling, exitAfterMs }) {
+  if (exitAfterMs !== undefined) setTimeout(() => process.exit(3), exitAfterMs);
   const answers = [];
   if (sampling) answers.push(await ask("sampling/createMessage", { messages: [], maxTokens: 1 }).answer);
   for (const params of [questions].flat()) {
