@@ -2,12 +2,14 @@ import { setTimeout as delay } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import type { Client, StandardSchemaV1, Transport } from "@modelcontextprotocol/client";
 import { aborted } from "../../lib/aborted.ts";
-import { isJsonObject, type JsonObject } from "../../lib/json.ts";
+import { isJsonObject, toJson, type Json, type JsonObject } from "../../lib/json.ts";
 import { withCause } from "../../lib/text.ts";
 import { DAY_MS } from "../../lib/time.ts";
 import type { ProcessGroup } from "../workspace/process-groups.ts";
+import { NeedsInput, type InputAnswer } from "../tools/question.ts";
 import type { CalledBy, CallProgress } from "./call.ts";
 import { ANSWERS_NOT_TAKEN, httpTransport } from "./http-transport.ts";
+import { answersOf, continued, elicited, furtherInput, NO_ROUNDS, type Rounds, withAnswer } from "./input-rounds.ts";
 import { withLenientLists } from "./lenient-lists.ts";
 import type { ListedTool } from "./listed-tool.ts";
 import { infoText, type McpTransport, type ServerInfo } from "./server-state.ts";
@@ -39,6 +41,8 @@ export type SessionParts = {
   readonly start: () => Promise<ProcessGroup>;
   readonly onStderr: (line: string) => void;
   readonly onListChanged: () => void;
+  /** Answers a question of the server to a person. Rejects with the reason if it is not asked. */
+  readonly answerTo: (params: Json | undefined, withdrawn: AbortSignal) => Promise<InputAnswer>;
   /** Ends the handshake. */
   readonly signal: AbortSignal;
   /** The time for the handshake, in ms. */
@@ -62,12 +66,17 @@ export class HttpRefused extends Error {
   }
 }
 
+/** The server of a call. `plain` removes its secrets from an answer. */
+export type AskingServer = { readonly name: string; readonly plain: (answer: JsonObject) => JsonObject };
+
 /** A connection to a server, from the handshake until it is closed. */
 export class McpSession {
   readonly verdict: Verdict;
   /** Resolves with the reason when the connection is closed. */
   readonly closed: Promise<string>;
   readonly info: ServerInfo;
+  /** The calls under way. */
+  readonly calling = new Set<CalledBy>();
   readonly #client: Client;
   readonly #folder: ToldFolder;
   #end: string | null = null;
@@ -109,31 +118,37 @@ export class McpSession {
   call(
     tool: ListedTool,
     args: JsonObject,
-    by: Pick<CalledBy, "root" | "signal">,
+    by: CalledBy,
     onprogress: (progress: CallProgress) => void,
-  ): Promise<JsonObject> {
-    return this.#folder.during(by.root, by.signal, () => this.#call(tool, args, by, onprogress));
+    server: AskingServer,
+  ): Promise<JsonObject | NeedsInput> {
+    return this.#folder.during(by.root, by.signal, async () => {
+      this.calling.add(by);
+      return this.#call(tool, args, by, onprogress, server).finally(() => this.calling.delete(by));
+    });
   }
 
   async #call(
     tool: ListedTool,
     args: JsonObject,
-    { root, signal }: Pick<CalledBy, "root" | "signal">,
+    { root, signal, answered }: Pick<CalledBy, "root" | "signal" | "answered">,
     onprogress: (progress: CallProgress) => void,
-  ): Promise<JsonObject> {
+    server: AskingServer,
+  ): Promise<JsonObject | NeedsInput> {
     const { ownName, definition } = tool;
     const asTask = this.#isTask(tool) ? { task: { ttl: TASK_MS } } : {};
     const toolDefinition = { name: ownName, inputSchema: definition["inputSchema"] } as never;
     const options = { signal, onprogress, timeout: NO_LIMIT_MS, allowInputRequired: true, toolDefinition };
-    let answers: object = {};
-    for (let rounds = 0; rounds < MOST_ROUNDS; rounds += 1) {
-      const params = { name: ownName, arguments: args, ...asTask, ...answers };
+    let rounds: Rounds = answered === null ? NO_ROUNDS : withAnswer(continued(answered.continuation), answered.answer);
+    for (;;) {
+      const [next] = rounds.questions;
+      if (next !== undefined) return new NeedsInput(next.question, rounds);
+      const params = { name: ownName, arguments: args, ...asTask, ...answersOf(rounds) };
       const result: unknown = await refusedByHttp(() => this.#client.callTool(params, options));
       if (!isJsonObject(result)) throw new Error("its answer is no object");
       if (result["resultType"] !== "input_required") return result;
-      answers = answersTo(result, root);
+      rounds = furtherInput(rounds, server.plain(result), { server: server.name, root });
     }
-    throw new Error(`it asked for more input ${MOST_ROUNDS} times`);
   }
 
   /** Closes the connection. A session at an address is ended there first: some servers have only one. */
@@ -148,25 +163,6 @@ export class McpSession {
 
 /** The time for which a server is asked to keep a task, in ms. */
 const TASK_MS = DAY_MS;
-
-const MOST_ROUNDS = 8;
-
-/** The answers to questions of a server about the call: only the folder of the agent is told. Throws for other questions. */
-function answersTo({ inputRequests, requestState }: JsonObject, root: string): object {
-  const asked = Object.entries(isJsonObject(inputRequests) ? inputRequests : {});
-  const other = asked.find(([, request]) => !isJsonObject(request) || request["method"] !== "roots/list");
-  if (other !== undefined) {
-    const method = isJsonObject(other[1]) ? other[1]["method"] : null;
-    throw new Error(
-      `it asks for input (${typeof method === "string" ? method : "unknown"}), which people and models cannot give it here`,
-    );
-  }
-  const roots = rootsOf(root);
-  return {
-    ...(asked.length > 0 && { inputResponses: Object.fromEntries(asked.map(([key]) => [key, roots])) }),
-    ...(requestState !== undefined && { requestState }),
-  };
-}
 
 const ANY_OBJECT: StandardSchemaV1<unknown, JsonObject> = {
   "~standard": {
@@ -233,13 +229,13 @@ class ProcessEnded extends Error {
 }
 
 async function tryToOpen({ way, roots }: McpServer, { kind, era }: Attempt, parts: SessionParts): Promise<McpSession> {
-  const { Client } = await import("@modelcontextprotocol/client");
+  const { Client, ProtocolError, ProtocolErrorCode } = await import("@modelcontextprotocol/client");
   const process = way.kind === "stdio" ? new StdioTransport(parts.start, parts.onStderr) : null;
   const transport = withLenientLists(await transportOf(way, process, kind));
   const client = new Client(
     { name: "triplane", version: "1" },
     {
-      capabilities: { roots: { listChanged: true }, extensions: { [TASKS_EXTENSION]: {} } },
+      capabilities: { roots: { listChanged: true }, elicitation: { form: {} }, extensions: { [TASKS_EXTENSION]: {} } },
       // Results are checked by `schema-check.ts`: the SDK refuses schemas of the older dialect.
       jsonSchemaValidator: { getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }) },
       versionNegotiation: { mode: era, probe: { timeoutMs: Math.min(PROBE_MS, parts.connectMs / 2) } },
@@ -247,6 +243,11 @@ async function tryToOpen({ way, roots }: McpServer, { kind, era }: Attempt, part
     },
   );
   const folder = toldFolder(client, roots === "told");
+  // The SDK's own handler removes keywords of a form before it is read.
+  client.fallbackRequestHandler = async ({ method, params }, { mcpReq }) => {
+    if (method !== "elicitation/create") throw new ProtocolError(ProtocolErrorCode.MethodNotFound, "Method not found");
+    return elicited(await parts.answerTo(toJson(params), mcpReq.signal));
+  };
   let fault = "the connection was closed";
   const { promise: closed, resolve: tellClosed } = Promise.withResolvers<string>();
   Object.assign(client, {

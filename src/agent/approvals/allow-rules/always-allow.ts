@@ -89,7 +89,7 @@ export async function proposeRuleTo(
     const rule = await hostRuleToStore(services, found.value, given);
     return rule.ok ? accepted(await proposeHostRule(services, found.value, rule.value)) : rule;
   }
-  const call = await callOf(services.sql, approvalId);
+  const call = found.value.kind === "TOOL_INPUT" ? null : await callOf(services.sql, approvalId);
   if (given === null) return proposeRule(services, call);
   const checked = await checkRule(services, call, given);
   if (!checked.ok) return checked;
@@ -221,7 +221,7 @@ async function ruleToStore(
     const rule = await hostRuleToStore(services, approval, request.rule);
     return rule.ok ? accepted(rule.value.source) : rule;
   }
-  const call = await callOf(services.sql, request.approvalId);
+  const call = approval.kind === "TOOL_INPUT" ? null : await callOf(services.sql, request.approvalId);
   const proposed = request.rule === null ? await proposeRule(services, call) : accepted({ rule: request.rule });
   if (!proposed.ok) return proposed;
   const checked = await checkRule(services, call, proposed.value.rule);
