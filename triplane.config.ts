@@ -1,7 +1,26 @@
+import { existsSync } from "node:fs";
 import { defineConfig, presets, sandboxAvailable, Type } from "triplane";
 
 /** In a box an engineer works without asking; where there is none, it asks for all that changes something. */
 const isBoxed = sandboxAvailable();
+
+/** An MCP server of the registry. An install for production does not have it. */
+const FILES_SERVER = "node_modules/@modelcontextprotocol/server-filesystem/dist/index.js";
+
+/** All built-in tools: agents with a list of their own do not have those of MCP servers. */
+const BUILTIN = [
+  "fs_read",
+  "fs_glob",
+  "fs_grep",
+  "fs_write",
+  "fs_edit",
+  "fs_multi_edit",
+  "bash_run",
+  "bash_logs",
+  "bash_kill",
+  "todo_read",
+  "todo_write",
+];
 
 export default defineConfig({
   defaultWorkspace: "examples/workspace",
@@ -10,11 +29,23 @@ export default defineConfig({
     engineer: { provider: "anthropic", model: "claude-sonnet-5-5", withoutKey: "examples/scripts/engineer.json" },
     team: { provider: "anthropic", model: "claude-sonnet-5-5", withoutKey: "examples/scripts/team.json" },
   },
+  mcpServers: {
+    // It works in the folder of the agent that calls (docs/mcp.md).
+    files: {
+      command: "node",
+      args: [FILES_SERVER],
+      roots: "told",
+      disabled: !existsSync(new URL(FILES_SERVER, import.meta.url)),
+      include: ["list_directory", "read_text_file", "write_file"],
+      readOnlyTools: ["list_directory", "read_text_file"],
+    },
+  },
   templates: {
     assistant: {
       model: "claude",
       systemPrompt:
         "You are a careful software assistant. You work in one folder, with tools. Look before you answer, keep a todo list of what is to be done, and say briefly what you found and did.",
+      tools: BUILTIN,
       // Reading runs at once; everything else is asked for, and you may answer yourself.
       selfApproval: true,
       clientTools: {
@@ -34,6 +65,7 @@ export default defineConfig({
       model: "engineer",
       systemPrompt:
         "You are a careful software engineer. You work in one folder: read before you change, change as little as is needed, run the tests, and say briefly what you did.",
+      tools: BUILTIN,
       sandbox: isBoxed ? "required" : "none",
       permission: isBoxed ? presets.workspace : presets.askAll,
       toolTimeoutMs: 600_000,
@@ -44,13 +76,15 @@ export default defineConfig({
       model: "team",
       systemPrompt:
         "You lead a team. Divide the work into independent parts, give each to a worker with all that it must know, and say briefly what came out.",
-      permission: { allowTools: ["task_run"] },
+      tools: ["task_run"],
       subagents: { templates: ["worker"] },
       selfApproval: true,
     },
     worker: {
       model: "team",
       systemPrompt: "You do one task in one folder, with tools, and answer with its result in a few sentences.",
+      tools: [...BUILTIN, "mcp__files__*"],
+      permission: { allow: ["mcp__files__list_directory", "mcp__files__read_text_file(path:*.md)"] },
       selfApproval: true,
     },
   },

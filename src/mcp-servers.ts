@@ -2,7 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { ServerServices } from "./agent/loop/scope.ts";
-import { McpConnection, type ConnectionParts, type McpTimes } from "./agent/mcp/connection.ts";
+import { McpConnection, type ConnectionParts, type McpTimes, type RegistryOfTenants } from "./agent/mcp/connection.ts";
 import { knownTools } from "./agent/mcp/pins.ts";
 import { disabledServer, type ServerState } from "./agent/mcp/server-state.ts";
 import type { McpServer } from "./agent/mcp/server.ts";
@@ -48,17 +48,25 @@ export function openMcpServers(
   services: ServerServices,
   times: McpTimes = MCP_TIMES,
 ): McpServers {
-  const everybody = ["", ...tenants.named.keys()];
-  const having = (tenant: string | null) => [...new Set((tenant === null ? everybody : [tenant]).map(services.of))];
+  const named = [...tenants.named.keys()];
+  const having = (tenant: string | null) => (tenant === null ? ["", ...named] : [tenant]).map(services.of);
   const connections = mcpServers.map(({ tenant, server }) => {
-    const registries = having(tenant).map(({ tools }) => tools);
+    const ownOf = (each: string): RegistryOfTenants => ({
+      registry: services.of(each).tools,
+      known: () => knownTools(services.sql, server, { kind: "tenant", tenant: each }),
+    });
+    // Tenants without settings have one registry.
+    const others: RegistryOfTenants = {
+      registry: services.of("").tools,
+      known: () => knownTools(services.sql, server, { kind: "others", named }),
+    };
+    const isCommon = tenant === null;
+    const registries = isCommon ? [others, ...named.map(ownOf)] : [ownOf(tenant)];
     const home = join(environment.programsFolder, "mcp-homes", tenant ?? "", server.name);
     const start: ConnectionParts["start"] = () => startProcess(server, { tenant: tenant ?? "", home }, services);
-    const known: ConnectionParts["known"] = () => knownTools(services.sql, server, tenant);
     const verdict = storedVerdict(services.sql, server, tenant, VERDICT_MS);
     const { clock, logger } = services;
-    const isCommon = tenant === null;
-    const connection = new McpConnection(server, { isCommon, registries, start, known, verdict, times, clock, logger });
+    const connection = new McpConnection(server, { isCommon, registries, start, verdict, times, clock, logger });
     for (const each of having(tenant)) each.mcpServers.set(server.name, connection);
     return connection;
   });

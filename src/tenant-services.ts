@@ -3,6 +3,7 @@ import { askInBackground } from "./agent/approvals/hosts/ask-host.ts";
 import { ToolSlots } from "./agent/calls/slots.ts";
 import { knownParts, type PartNames } from "./agent/loop/lease.ts";
 import type { AgentServices, ServerServices } from "./agent/loop/scope.ts";
+import { Manuals } from "./agent/loop/manuals.ts";
 import { TemplateVersions } from "./agent/loop/template-versions.ts";
 import { measured, MODEL_OUTCOMES } from "./agent/models/measured.ts";
 import type { Model } from "./agent/models/model.ts";
@@ -35,13 +36,15 @@ export function servicesByTenant(
   { everybody, named }: Tenants,
   models: ReadonlyMap<string, Model> | undefined,
 ): ServerServices["of"] {
-  const versions = new TemplateVersions(shared.sql);
+  const versions = new TemplateVersions(shared.sql, shared.logger);
+  const manuals = new Manuals(shared.sql);
   const servicesOf = ({ toolLimits, keptTemplate, ...own }: TenantSettings): AgentServices => {
     const heldTemplate = versions.of({ templates: own.templates, keptTemplate });
     return {
       ...shared,
       ...own,
       heldTemplate,
+      manuals,
       hasModel: (name) => own.models.has(name) || models?.has(name) === true,
       modelOfTemplate: (templateId) => own.templates.get(templateId)?.model,
       tools: new ToolRegistry(own.tools.values()),

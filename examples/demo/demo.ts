@@ -16,12 +16,14 @@ import {
   decisionOf,
   decisionText,
   elsewhereText,
+  endedText,
   returnedText,
   startedText,
   type InboxEvent,
   nameOf,
   questionText,
   SEND,
+  type TreeEvent,
   WATCH,
   type WatchedEvent,
 } from "./operations.ts";
@@ -34,7 +36,7 @@ const HELP = `npm run demo -- [options]
   --workspace DIR   the folder in which the agent works (examples/workspace)
   --message TEXT    what to ask for
                     if none of these three is given, an engineer mends a copy of the example afterwards
-  --team            a lead and three workers prepare a copy of the example for its release
+  --team            a lead and three workers, with an MCP server, prepare a copy of the example for its release
   --yes | --no      answer every approval
   --monitor         show the monitor plane too`;
 
@@ -130,7 +132,7 @@ async function runOnCopy(client: Client, task: Omit<Task, "workspace">, options:
   }
 }
 
-type Watched = { readonly timeline: { readonly events: readonly WatchedEvent[] } };
+type Watched = { readonly timeline: { readonly events: readonly TreeEvent[] } };
 type Inbox = { readonly control: { readonly events: readonly InboxEvent[] } };
 
 /** Shows one agent at its work, until its turn is done. Gives the templates of the server. */
@@ -147,18 +149,23 @@ async function runTask(client: Client, task: Task, options: Options): Promise<{ 
   const inbox = client.iterate<Inbox>({ query: INBOX, variables: { since: cursor } });
   await mutate(client, SEND, { agentId: agent.id, text: task.message, idempotencyKey: randomUUID() });
   try {
-    await Promise.race([showTurn(events, client, options), decideForChildren(inbox, agent.id, client, options)]);
+    await Promise.race([showTurn(events, agent.id, client, options), decideForChildren(inbox, agent.id, client, options)]);
   } finally {
     void inbox.return?.();
   }
   return { templates };
 }
 
-/** Shows the events of an agent, until its turn is done. */
-async function showTurn(pages: Results<Watched>, client: Client, options: Options): Promise<void> {
+/** Shows the events of an agent and the calls of its children, until its turn is done. */
+async function showTurn(pages: Results<Watched>, agentId: string, client: Client, options: Options): Promise<void> {
   const children = new Map<string, string>();
   for await (const { timeline } of dataOf(pages)) {
     for (const event of timeline.events) {
+      if (event.agent?.id !== agentId) {
+        const child = children.get(event.agent?.id ?? "");
+        if (event.__typename === "ToolEnd" && child !== undefined) console.log(`${child}: ${endedText(event.call)}`);
+        continue;
+      }
       if (event.__typename === "AgentSpawned") children.set(event.childId, event.description);
       if (event.__typename === "AgentReturned") console.log(`${returnedText(children.get(event.childId) ?? "", event)}\n`);
       else await show(event, client, options);
@@ -217,10 +224,7 @@ async function show(event: WatchedEvent, client: Client, options: Options): Prom
       console.log(`[${event.call.name}] waits for an answer from elsewhere`);
       return;
     case "ToolEnd":
-      console.log(
-        `[${event.call.name}] ${event.call.state} in ${(event.call.durationMs ?? 0).toFixed(1)} ms${event.call.cachedFrom === null ? "" : " (cached)"}${event.call.error === null ? "" : `: ${event.call.error.message}`}\n`,
-      );
-      return;
+      return console.log(`${endedText(event.call)}\n`);
     case "PermissionRequired":
       return decide(event, client, options);
     case "AgentSpawned":

@@ -44,10 +44,10 @@ export const ASKED = `
 
 export const WATCH = `
   subscription Watch($agentId: ID!, $since: Cursor!) {
-    timeline(agentIds: [$agentId], since: $since, until: DONE) {
+    timeline(agentIds: [$agentId], since: $since, withDescendants: true) {
       events {
         __typename
-        ... on TimelineEvent { seq kind channel }
+        ... on TimelineEvent { seq kind channel agent { id } }
         ... on TextChunk { delta }
         ... on TextChunkEnd { aborted }
         ... on ToolEvent { call { callId name state inputPreview durationMs cachedFrom error { message } } }
@@ -123,6 +123,9 @@ export type InboxEvent = WatchedEvent & {
   readonly agent: { readonly title: string | null; readonly parent: { readonly id: string } | null } | null;
 };
 
+/** An event of an agent, or of one below it. */
+export type TreeEvent = WatchedEvent & { readonly agent: { readonly id: string } | null };
+
 /** What the demo reads of an event. */
 export type WatchedEvent = { readonly seq: number; readonly kind: string; readonly channel: string } & (
   | { readonly __typename: "TextChunk"; readonly delta: string }
@@ -170,6 +173,11 @@ export type Asked = {
 /** The call or the host that an approval is about. */
 export type AskedAbout = { readonly call: Pick<Call, "name"> | null; readonly host: string | null; readonly port: number | null };
 
+/** The end of a call, in words. */
+export function endedText({ name, state, durationMs, cachedFrom, error }: Call): string {
+  return `[${name}] ${state} in ${(durationMs ?? 0).toFixed(1)} ms${cachedFrom === null ? "" : " (cached)"}${error === null ? "" : `: ${error.message}`}`;
+}
+
 /** The beginning of a child, in words. */
 export function startedText({ description, templateId, isBackground }: StartedChild): string {
   return `${description}: ${templateId} begins${isBackground ? " in the background" : ""}`;
@@ -192,6 +200,8 @@ export function questionText(kind: string, name: string): string {
       return `Shall ${name} run again?`;
     case "NETWORK_HOST":
       return `May ${name} be reached?`;
+    case "TOOL_INPUT":
+      return `Which values does ${name} get?`;
     default:
       return `May ${name} run?`;
   }

@@ -1,13 +1,14 @@
 import type { Template } from "../agent/loop/scope.ts";
 import type { Permission } from "../agent/policy/permission.ts";
 import { isOfServerTools } from "../agent/tools/tool.ts";
-import type { TenantMcpServer } from "./mcp-servers.ts";
+import type { McpServersRead } from "./mcp-servers.ts";
 import type { Tenants } from "./tenants.ts";
 
 type Named = { readonly place: string; readonly source: string; readonly name: string };
 
-/** Notes about tools of MCP servers that templates name, and that no configured server can have. */
-export function absentToolNotes({ everybody, named }: Tenants, servers: readonly TenantMcpServer[]): readonly string[] {
+/** Notes about tools of MCP servers that templates name, and that no configured server can have. A disabled one is left out on purpose. */
+export function absentToolNotes({ everybody, named }: Tenants, { servers, disabled }: McpServersRead): readonly string[] {
+  const configured = [...servers, ...disabled];
   const offers = [[null, everybody] as const, ...named];
   const notes = offers.flatMap(([offered, { templates, tools }]) =>
     [...templates.values()]
@@ -15,7 +16,7 @@ export function absentToolNotes({ everybody, named }: Tenants, servers: readonly
       .filter(({ name }) => isOfServerTools(name) && !tools.has(name))
       .filter(
         ({ name }) =>
-          !servers.some(({ tenant, server }) => (tenant ?? offered) === offered && name.startsWith(`mcp__${server.name}__`)),
+          !configured.some(({ tenant, server }) => (tenant ?? offered) === offered && name.startsWith(`mcp__${server.name}__`)),
       )
       .map(({ place, source, name }) => `${place}: ${source} has no effect yet: no tool is named ${name} at present.`),
   );

@@ -18,9 +18,15 @@ const problemsOf = formCheck(Type.Object({ ...SETTINGS }), "the version");
 
 /**
  * An earlier version of a template: its data as it was stored, with the present code. Of the present settings, those that
- * tighten hold as well. Missing if this server cannot hold to the stored permission.
+ * tighten hold as well. Missing if this server cannot hold to the stored permission. `onNote` is called with each rule of a
+ * tool that is not there.
  */
-export function keptTemplate({ protect, vocabulary }: KeptSource, present: Template, version: StoredVersion): Template | Missing {
+export function keptTemplate(
+  { protect, vocabulary }: KeptSource,
+  present: Template,
+  version: StoredVersion,
+  onNote: (note: string) => void,
+): Template | Missing {
   const { digest } = version;
   const short = digest.slice(0, 12);
   const unreadable = (problems: readonly string[]): Missing => ({
@@ -31,7 +37,10 @@ export function keptTemplate({ protect, vocabulary }: KeptSource, present: Templ
   if (problems.length > 0) return unreadable(problems);
   const config = data as TemplateConfig;
   const place = `templates.${present.id}@${short}.permission`;
-  const { permission, problems: ofPermission } = readPermission(config.permission ?? {}, place, vocabulary);
+  const { permission, problems: ofPermission } = readPermission(config.permission ?? {}, place, {
+    ...vocabulary,
+    onAbsent: (rule, at) => onNote(`${at}: ${rule} names no tool that is there: no call fits it`),
+  });
   const grave = ofPermission.filter(isGrave);
   if (grave.length > 0) return unreadable(grave.map(({ field, message }) => `${["permission", ...field].join(".")}: ${message}`));
   const kept = completeTemplate(config);
@@ -69,7 +78,7 @@ function knownSettings(data: unknown): Readonly<Record<string, unknown>> {
   return isJsonObject(data) ? Object.fromEntries(Object.entries(data).filter(([name]) => Object.hasOwn(SETTINGS, name))) : {};
 }
 
-/** An unknown tool that a list or an allow rule names cannot be called: only limits must be understood. */
+/** Only limits must be understood. */
 function isGrave({ field: [list] }: PermissionProblem): boolean {
   return list === undefined || list === "deny" || list === "ask" || list === "mode";
 }

@@ -38,6 +38,8 @@ export const MCP_SERVER_SETTINGS = {
   exclude: withDefault(TEXTS, []),
   /** The server's own names of read-only tools. None if omitted. */
   readOnlyTools: withDefault(TEXTS, []),
+  /** `told`: the server is told the folder of the agent before each call in another folder. `asked`, only when it asks by itself, if omitted. */
+  roots: withDefault(Type.Enum(["asked", "told"]), "asked"),
   /** The time limit of a call, in ms, up to an hour. The template's `toolTimeoutMs` if omitted. */
   toolTimeoutMs: withDefault(milliseconds(MAX_TIMEOUT_MS), null),
   /** True for a server that is left out. False if omitted. */
@@ -76,8 +78,8 @@ export type McpServersRead = {
 const MOST_PROCESSES = 16;
 
 /**
- * The MCP servers of everybody and of single tenants, with notes for the operator. Throws ConfigurationError with the
- * place of each problem.
+ * The MCP servers of everybody and of single tenants, with notes for the operator. Throws ConfigurationError with the place
+ * of each problem.
  */
 export function mcpServersOf(
   path: string,
@@ -136,11 +138,11 @@ function serverOf({ path, folder, field, name, variables, notes }: Reading, conf
   const settings = complete(MCP_SERVER_SETTINGS, written);
   const note = settings.command === null ? null : downloadNote(settings.command, settings.args);
   if (note !== null) notes.push(`${field}: ${note}`);
-  const { include, exclude, readOnlyTools, toolTimeoutMs } = settings;
+  const { include, exclude, readOnlyTools, roots, toolTimeoutMs } = settings;
   const way = wayOf(at, folder, { ...settings, unknown }, expand);
   // Paths are in ordinary messages, and are no secrets.
   const variableValues = used.filter((value) => !isAbsolute(value));
-  return { name, way, variableValues, include, exclude, readOnlyTools, toolTimeoutMs };
+  return { name, way, variableValues, include, exclude, readOnlyTools, roots, toolTimeoutMs };
 }
 
 type Settings = Complete<typeof MCP_SERVER_SETTINGS> & { readonly unknown: readonly string[] };

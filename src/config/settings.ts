@@ -179,7 +179,7 @@ export async function makeSettings(
       ...plainHttpNotes(environment),
       ...ownFolderNotes(whole.tenants, environment),
       ...deadRuleNotes(whole.tenants),
-      ...absentToolNotes(whole.tenants, whole.mcp.servers),
+      ...absentToolNotes(whole.tenants, whole.mcp),
       ...quorumNotes(whole.tenants, whole.authentication),
     ],
   };

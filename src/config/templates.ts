@@ -244,7 +244,7 @@ export async function offerOf(
     templates: all,
     models,
     tools: whole.tools,
-    keptTemplate: (present, version) => keptTemplate({ protect, vocabulary }, present, version),
+    keptTemplate: (present, version, onNote) => keptTemplate({ protect, vocabulary }, present, version, onNote),
     notes: whole.own.notes,
   };
 }

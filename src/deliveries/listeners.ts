@@ -36,6 +36,8 @@ export type ListenerDecision = {
   readonly decision: Extract<ApprovalDecision, "ALLOW" | "DENY">;
   readonly inputHash?: string | null;
   readonly input?: Json;
+  /** With ALLOW of a TOOL_INPUT: the values of its form, by field. */
+  readonly values?: Json;
   readonly note?: string;
 };
 
@@ -114,11 +116,19 @@ async function decide(
   services: AgentServices,
   wake: (agent: AgentOfTenant) => void,
   tenant: string,
-  { as, approvalId, decision, inputHash, input, note }: ListenerDecision,
+  { as, approvalId, decision, inputHash, input, values, note }: ListenerDecision,
 ): Promise<Result<Decided, CommandRefusal>> {
   if (as.trim() === "") throw new Error("a listener decides under a name: give `as`");
   const actor: Actor = { id: as, kind: "SERVICE", tenant, roles: ["approver"], delegators: [] };
-  const request = { approvalId, decision, inputHash: inputHash ?? null, input: input ?? null, note: note ?? null, result: null };
+  const request = {
+    approvalId,
+    decision,
+    inputHash: inputHash ?? null,
+    input: input ?? null,
+    values: values ?? null,
+    note: note ?? null,
+    result: null,
+  };
   const decided = await decideApproval(services, actor, request);
   if (decided.ok) wake({ agentId: decided.value.agentId, tenant });
   return decided;

@@ -1,5 +1,6 @@
 import type { ActorKind, ApprovalDecision, ApprovalKind, ApprovalState, ToolCallState } from "../db/generated/enums.ts";
 import type { JsonObject } from "../lib/json.ts";
+import type { ToolQuestion } from "./tool-question.ts";
 
 /** The actor of a change: a person, a service, an agent or the server. */
 export type ActorRef = { readonly id: string; readonly kind: ActorKind };
@@ -77,6 +78,8 @@ export type ApprovalSnapshot = {
   readonly meta: JsonObject | null;
   readonly quorum: number;
   readonly expiresAt: string | null;
+  /** The question of a tool to people; other kinds have none. */
+  readonly question?: ToolQuestion;
 };
 
 export type TodoItem = {

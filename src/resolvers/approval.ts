@@ -1,4 +1,4 @@
-import { readsTenant } from "../agent/actors/actor.ts";
+import { eachProblem, readsTenant } from "../agent/actors/actor.ts";
 import { cannotDecide, type CannotDecideReason } from "../agent/approvals/approval.ts";
 import { decideApproval as decide } from "../agent/approvals/decide.ts";
 import type { DecideApproval } from "../agent/approvals/decision.ts";
@@ -124,7 +124,7 @@ async function decided(context: Context, request: DecideApproval): Promise<Decid
   const result = await decide(context.services, context.actor, { ...request, approvalId });
   if (!result.ok) {
     const { refusal } = result;
-    return { rowId: refusal.code === "NOT_FOUND" ? null : approvalId, position: null, userErrors: [refusal] };
+    return { rowId: refusal.code === "NOT_FOUND" ? null : approvalId, position: null, userErrors: eachProblem(refusal) };
   }
   context.wake(result.value.agentId);
   return { rowId: approvalId, position: result.value.position, userErrors: [] };

@@ -1,5 +1,6 @@
 import { sendMessage as send, type SendMessage, withdrawMessage as withdraw } from "../agent/commands/messages.ts";
 import { remindAgent as remind, type RemindAgent } from "../agent/commands/reminders.ts";
+import { throughBridge } from "../agent/calls/stages/validation.ts";
 import { storedBlocks, type StoredBlock, type StoredImage } from "../agent/conversation/images.ts";
 import type { ImageType } from "../agent/models/model.ts";
 import type { Agent, Message, Prisma } from "../db/generated/client.ts";
@@ -107,8 +108,11 @@ function shown({ tenant, agentId, step }: BlocksRow, block: StoredBlock): Messag
       return { type: "thinking", text: block.thinking };
     case "image":
       return shownImage(tenant, block.source);
-    case "tool_use":
-      return { type: "tool_use", call: { agentId, step, providerId: block.id }, name: block.name, input: block.input };
+    case "tool_use": {
+      // As the call itself names its tool, whichever way the model wrote it.
+      const { name, input } = throughBridge(block) ?? block;
+      return { type: "tool_use", call: { agentId, step, providerId: block.id }, name, input };
+    }
     case "tool_result":
       return {
         type: "tool_result",

@@ -1,3 +1,4 @@
+import type { FORM_FIELD_KINDS, FormFormat as Format } from "../events/tool-question.ts";
 import type { CannotDecideReason as CannotDecide } from "../agent/approvals/approval.ts";
 import type { CommandRefusalCode, ROLES } from "../agent/actors/actor.ts";
 import type { ToolSource as Source } from "../agent/tools/tool.ts";
@@ -141,7 +142,30 @@ export const ApprovalKind = builder.enumType("ApprovalKind", {
     OUTCOME_UNKNOWN: "What was the outcome of this call? Its server stopped while it ran.",
     BUDGET: "May the agent exceed its budget? Reserved: no server creates such approvals yet.",
     NETWORK_HOST: "May the agent connect to this host?",
+    TOOL_INPUT: "Which values does a tool of an MCP server get that asks for them? Its form is in `subject`.",
   }),
+});
+
+export const FormFieldKind = builder.enumType("FormFieldKind", {
+  description: "Kind of value that a field of a form takes.",
+  values: described<(typeof FORM_FIELD_KINDS)[number]>({
+    TEXT: "A text.",
+    NUMBER: "A number.",
+    INTEGER: "A whole number.",
+    BOOLEAN: "true or false.",
+    CHOICE: "The value of one of the options.",
+    CHOICES: "A list of values of options, each once.",
+  }),
+});
+
+export const FormFormat = builder.enumType("FormFormat", {
+  description: "Format of a text in a form.",
+  values: {
+    EMAIL: { value: "email", description: "An email address, such as `anna@example.com`." },
+    URI: { value: "uri", description: "A URI with its scheme, such as `https://example.com`." },
+    DATE: { value: "date", description: "A date, such as `2026-01-31`." },
+    DATE_TIME: { value: "date-time", description: "A time with its zone, such as `2026-01-31T12:00:00Z`." },
+  } satisfies Record<string, { readonly value: Format; readonly description: string }>,
 });
 
 export const ApprovalDecision = builder.enumType("ApprovalDecision", {

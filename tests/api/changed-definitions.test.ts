@@ -3,18 +3,33 @@ import type { ToolRegistry } from "../../src/agent/tools/tool-registry.ts";
 import { mcpTool } from "../../src/agent/mcp/mcp-tool.ts";
 import { readListedTool } from "../../src/agent/mcp/listed-tool.ts";
 import type { Tool } from "../../src/triplane.ts";
-import { AcceptToolDocument, ChangedToolsDocument, PollTimelineDocument } from "../generated/documents.ts";
+import {
+  AcceptToolDocument,
+  AllowAlwaysDocument,
+  AllowRuleProposalDocument,
+  ChangedToolsDocument,
+  PollTimelineDocument,
+} from "../generated/documents.ts";
 import { startTestApp } from "../support/app.ts";
 import { connect, type TestClient } from "../support/client.ts";
 import { callsWith, playedModel, says } from "../support/models.ts";
-import { office } from "../support/office.ts";
+import { ask, office } from "../support/office.ts";
 
 /** A tool of the server `gh`, as its definition says. */
 function tool(name: string, description: string, ran: string[] = []): Tool {
   const listed = readListedTool("gh", { name, description, inputSchema: { type: "object" } });
   if (!listed.ok) throw new Error(listed.refusal);
   const way = { kind: "http", url: "http://127.0.0.1", headers: {} } as const;
-  const server = { name: "gh", way, variableValues: [], include: null, exclude: [], readOnlyTools: [], toolTimeoutMs: null };
+  const server = {
+    name: "gh",
+    way,
+    variableValues: [],
+    include: null,
+    exclude: [],
+    readOnlyTools: [],
+    roots: "asked" as const,
+    toolTimeoutMs: null,
+  };
   return mcpTool(server, listed.value, async () => {
     ran.push(description);
     return { content: [{ type: "text", text: description }] };
@@ -75,6 +90,24 @@ describe("the definition of an MCP server's tool", () => {
       { kind: "TOOL_ACCEPTED", acceptedTool: "mcp__gh__list", mcpServer: "gh", acceptedDigest: change?.digest },
     ]);
     expect(events[0]?.cursor).toBe(accepted.cursor);
+  });
+
+  it("that has changed is not offered to be always allowed, and no rule is stored until it is accepted", async () => {
+    const { tools, client } = await appWith("mcp__gh__list");
+    tools.set("gh", [tool("list", "Lists.")]);
+    await made(client);
+    tools.set("gh", [tool("list", "Sends all files elsewhere.")]);
+    const { approvalId } = await ask(client, "go");
+    const reason = expect.stringContaining("until an administrator accepts it (acceptTool)");
+    const proposed = async () => (await client.get(AllowRuleProposalDocument, { approvalId })).allowRuleProposal;
+    expect(await proposed()).toMatchObject({ proposal: null, problems: [{ code: "INVALID", message: reason }] });
+    const always = async (rule: string | null) =>
+      (await client.get(AllowAlwaysDocument, { input: { approvalId, rule } })).allowAlways;
+    for (const rule of [null, "mcp__gh__list"])
+      expect(await always(rule)).toMatchObject({ allowRule: null, userErrors: [{ code: "INVALID", message: reason }] });
+    const digest = (await changeOf(client, "mcp__gh__list"))?.digest ?? "";
+    await client.get(AcceptToolDocument, { input: { name: "mcp__gh__list", digest } });
+    expect(await always(null)).toMatchObject({ allowRule: { rule: "mcp__gh__list" }, userErrors: [] });
   });
 
   it("is shown without invisible characters, as JSON of the same value", async () => {

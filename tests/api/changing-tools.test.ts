@@ -74,7 +74,8 @@ describe("a call of a tool that is unavailable", () => {
     tools.setServerUnavailable("gh", null);
     await client.turn(id, "go on");
     expect(await callOf(client, id)).toMatchObject({ state: "COMPLETED", output: "created by the first" });
-    expect(model.calls.at(-1)?.request.tools.map(({ name }) => name)).toContain(NAME);
+    const note = expect.objectContaining({ type: "text", text: expect.stringContaining(`#### ${NAME}`) });
+    expect(model.calls.at(-2)?.request.messages.at(-1)?.content).toContainEqual(note);
   });
 });
 

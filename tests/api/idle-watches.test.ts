@@ -121,6 +121,27 @@ it("a template that watches no more ends the watch, and a listener may begin a t
   await expect.poll(waits, { timeout: 5_000 }).toEqual([]);
 });
 
+it("a server that does not have the template leaves the watch to those that have it", async () => {
+  const database = { kind: "postgres", url: await testDatabaseUrl(), connections: 3 } as const;
+  const { app: one } = await idle({ database });
+  await expect.poll(() => watched(one), { timeout: 5_000 }).toBe(2);
+  const folders = { workspaceRoots: [one.workspace], defaultWorkspace: one.workspace };
+  const templates = { another: { model: "test", systemPrompt: "x" } };
+  const other = await startTestApp({ database, model: reads("a.txt"), config: { ...folders, templates } });
+  const { sql } = other.database;
+  await one.close();
+  // The other one has looked at it, and looks again in 10 s.
+  const left = {
+    name: "",
+    text: "SELECT due BETWEEN policy_time() + interval '7 s' AND policy_time() + interval '10 s' AS \"isLeft\" FROM wait",
+  };
+  await expect.poll(() => sql.query(left, []), { timeout: 5_000 }).toEqual([{ isLeft: true }]);
+  const third = await startTestApp({ database, model: reads("a.txt"), template: TEMPLATE, config: folders });
+  await other.close();
+  await third.database.sql.query({ name: "", text: "UPDATE wait SET due = policy_time()" }, []);
+  await expect.poll(() => watched(third), { timeout: 5_000 }).toBe(2);
+});
+
 describe("a schedule of files", () => {
   const create = async (client: TestClient, agentId: string, files: string) =>
     (await client.get(CreateScheduleDocument, { input: { agentId, text: "Check them.", trigger: { files } } })).createSchedule;

@@ -97,26 +97,22 @@ describe("the system prompt of an agent's requests", () => {
 });
 
 describe("a tool that comes or goes while the server runs", () => {
-  it("is told at the next step, to an agent that began without a manual too", async () => {
+  it("is told at the next step, to an agent that began without a manual too; it stays in the list when it goes", async () => {
     const { start, systems, model } = await place();
     const { app, client } = await start([]);
+    const { tools } = app.services.of("local");
+    tools.setServerUnavailable("gh", "it has not answered yet");
     const { id } = await client.createAgent();
     await client.turn(id, "go");
-    const { tools } = app.services.of("local");
     tools.set("gh", [toolWithPrompt("mcp__gh__list", "Lists.")]);
     await client.turn(id, "go on");
     tools.setServerUnavailable("gh", "it does not answer");
     await client.turn(id, "and on");
     expect(systems()).toEqual(Array.from({ length: 3 }, () => "You are tested."));
-    const [came, gone] = [
-      "#### mcp__gh__list\n\nLists.",
-      "#### mcp__gh__list\n\nThis tool, or its section, is not there any more.",
-    ];
-    expect(model.calls.map(({ request }) => notesOf(request))).toEqual([[], [came], [came, gone]]);
-    const offered = model.calls.map(({ request }) => request.tools.some(({ name }) => name === "mcp__gh__list"));
-    expect(offered).toEqual([false, true, false]);
+    const came = expect.stringMatching(/^#### mcp__gh__list\n\nCall it with call_tool: [^\n]+\n\n\{[^\n]+\}\n\nLists\.$/);
+    expect(model.calls.map(({ request }) => notesOf(request))).toEqual([[], [came], [came]]);
     const updated = ofType(await client.events(id), "ToolManualUpdated");
-    expect(updated).toMatchObject([{ channel: "MONITOR", tools: ["mcp__gh__list"] }, { tools: ["mcp__gh__list"] }]);
+    expect(updated).toMatchObject([{ channel: "MONITOR", tools: ["mcp__gh__list"] }]);
   });
 
   it("is told once when owners die before the model answers", async () => {
@@ -127,6 +123,7 @@ describe("a tool that comes or goes while the server runs", () => {
     let calls = 0;
     const { start, model } = await place(() => ((calls += 1) === 2 ? hangs() : says("Done.")));
     const { app, client } = await start([], { overrides: { leaseTimes: { ttlMs: 1_500, renewMs: 100, startMs: 1_000 } } });
+    app.services.of("local").tools.setServerUnavailable("gh", "it has not answered yet");
     const { id } = await client.createAgent();
     await client.turn(id, "go");
     app.services.of("local").tools.set("gh", [toolWithPrompt("mcp__gh__list", "Lists.")]);
@@ -144,6 +141,7 @@ describe("a tool that comes or goes while the server runs", () => {
   it("is told again to a fork from an earlier message, and not to one that has read of it; both have the same system prompt", async () => {
     const { start, systems, model } = await place();
     const { app, client } = await start([toolWithPrompt("a_tool", "Use a.")]);
+    app.services.of("local").tools.setServerUnavailable("gh", "it has not answered yet");
     const { id } = await client.createAgent();
     await client.turn(id, "go");
     const early = (await client.agent(id)).messages.nodes.at(-1)?.id;

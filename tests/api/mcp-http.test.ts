@@ -89,7 +89,7 @@ describe("a server at an address", () => {
           },
         };
       if (method !== "tools/call") return null;
-      if (params["name"] === "ask") return { result: asked("elicitation/create") };
+      if (params["name"] === "ask") return { result: asked("sampling/createMessage") };
       if (params["inputResponses"] === undefined) return { result: asked("roots/list") };
       answered.push([params["inputResponses"], params["requestState"]]);
       return { result: { resultType: "complete", content: [{ type: "text", text: "done" }] } };
@@ -101,7 +101,9 @@ describe("a server at an address", () => {
     expect(await answerOf(other.client)).toMatchObject({
       state: "FAILED",
       error: {
-        message: expect.stringContaining("it asks for input (elicitation/create), which people and models cannot give it here"),
+        message: expect.stringContaining(
+          "it asks for input (sampling/createMessage), which people and models cannot give it here",
+        ),
       },
     });
   });

@@ -16,7 +16,16 @@ function tool(description: string): Tool {
   const listed = readListedTool("gh", { name: "list", description, inputSchema: { type: "object" } });
   if (!listed.ok) throw new Error(listed.refusal);
   const way = { kind: "http", url: "http://127.0.0.1", headers: {} } as const;
-  const server = { name: "gh", way, variableValues: [], include: null, exclude: [], readOnlyTools: [], toolTimeoutMs: null };
+  const server = {
+    name: "gh",
+    way,
+    variableValues: [],
+    include: null,
+    exclude: [],
+    readOnlyTools: [],
+    roots: "asked" as const,
+    toolTimeoutMs: null,
+  };
   return mcpTool(server, listed.value, async () => {
     ran.push(description);
     return { content: [{ type: "text", text: description }] };

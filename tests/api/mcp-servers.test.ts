@@ -1,6 +1,7 @@
 import { copyFile, writeFile } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { definitionChange } from "../../src/agent/mcp/pins.ts";
 import type { Logger } from "../../src/telemetry/log.ts";
 import { tokenActor } from "../support/actors.ts";
 import { startTestApp, temporaryFolder } from "../support/app.ts";
@@ -192,6 +193,46 @@ describe("a server that is away at the start of another server of Triplane", () 
         message: expect.stringContaining("the MCP server own is not available: its process ended with 127"),
       },
     });
+  });
+});
+
+describe("the tools that a silent server had before", () => {
+  const database = async () => ({ kind: "postgres", url: await testDatabaseUrl(), connections: 3 }) as const;
+  const silent = { command: "sleep", args: ["600"] };
+  const atOnce = { mcpTimes: { ...QUICK, startMs: 20 } };
+
+  it("are there from the start, unavailable since it has not answered yet", async () => {
+    const same = await database();
+    const first = await appWith({ own: ownServer("plain.mjs") }, ["mcp__own__work", {}], {
+      template: allowed("own"),
+      database: same,
+    });
+    await answerOf(first.client);
+    await first.app.close();
+    const { tools } = await appWith({ own: silent }, ["mcp__own__work", {}], { database: same, overrides: atOnce });
+    await expect.poll(() => tools.get("mcp__own__work")?.unavailable).toBe("the MCP server own has not answered yet");
+  });
+
+  it("are known to the tenant alone that accepted them, also if the server is everybody's now", async () => {
+    const tenants = ["acme", "other"];
+    const actors = tenants.map((tenant) => tokenActor(`anna-${tenant}`, ["user"], tenant).actor);
+    const same = await database();
+    const first = await startTestApp({
+      database: same,
+      config: { actors, tenants: { acme: { mcpServers: { own: ownServer("plain.mjs") } }, other: {} } },
+      overrides: { mcpTimes: QUICK },
+    });
+    const { sql, tools } = first.services.of("acme");
+    for (const tool of tools.values()) await definitionChange({ sql, tools }, tool, "acme");
+    await first.close();
+    const second = await startTestApp({
+      database: same,
+      config: { actors, mcpServers: { own: silent }, tenants: { acme: {}, other: {} } },
+      overrides: atOnce,
+    });
+    const has = (tenant: string) => second.services.of(tenant).tools.has("mcp__own__work");
+    await expect.poll(() => has("acme")).toBe(true);
+    expect(["other", "a tenant without settings"].filter(has)).toEqual([]);
   });
 });
 

@@ -81,7 +81,7 @@ describe("the generation that a server was found to speak", () => {
   });
 
   it("has a digest of the settings without their secrets", () => {
-    const server = { name: "own", include: null, exclude: [], readOnlyTools: [], toolTimeoutMs: null } as const;
+    const server = { name: "own", include: null, exclude: [], readOnlyTools: [], toolTimeoutMs: null, roots: "asked" } as const;
     const withKey = (key: string) =>
       settingsDigest({
         ...server,

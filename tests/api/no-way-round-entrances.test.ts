@@ -11,8 +11,11 @@ import { INPUT_SCHEMA, obedience, OBEDIENT, World, type Effect } from "../suppor
 const AUTO = { mode: "auto", deny: [], allow: [], ask: [] } as const;
 const ASKS = { ...AUTO, mode: "approval" } as const;
 
-/** The ways by which calls come about that no person's message asks for, or whose results come from elsewhere. */
-const ENTRANCES = ["child", "child in the background", "grandchild", "reminder", "later", "client"] as const;
+/**
+ * The ways by which calls come about that no person's message asks for, whose results come from elsewhere, or that the model
+ * writes as calls of another tool.
+ */
+const ENTRANCES = ["child", "child in the background", "grandchild", "reminder", "later", "client", "bridge"] as const;
 type Entrance = (typeof ENTRANCES)[number];
 const TREES = new Set<Entrance>(["child", "child in the background", "grandchild"]);
 
@@ -27,7 +30,7 @@ type Life = {
 
 type Made = readonly (readonly { readonly tool: string; readonly input: object }[])[];
 
-it("no way round the gate by children, reminders, later results and clients: each effect has a verdict from before it", async () => {
+it("no way round the gate by children, reminders, later results, clients and call_tool: each effect has a verdict from before it", async () => {
   const world = await World.open();
   onTestFinished(() => world.close());
   const templates = [AUTO, ASKS, ...fc.sample(permissions, 4)].map(({ mode, deny, allow, ask }): TemplateConfig => ({
@@ -60,6 +63,8 @@ it("no way round the gate by children, reminders, later results and clients: eac
     },
   });
   world.sql = app.database.sql;
+  // Agents that may be given tools later have the bridge.
+  app.services.of("local").tools.setServerUnavailable("gh", "it is away");
   const client = connect(app.url);
   /** The agents of each entrance. */
   const reached = new Map<string, Entrance>();
@@ -117,6 +122,8 @@ it("no way round the gate by children, reminders, later results and clients: eac
     if (entrance === "later") return [[{ tool: "posts", input: first }]];
     if (entrance === "client") return [[{ tool: "acts", input: first }]];
     if (entrance === "reminder") return JSON.parse(world.asks(steps)) as Made;
+    if (entrance === "bridge")
+      return (JSON.parse(world.asks(steps)) as Made).map((calls) => calls.map((call) => ({ tool: "call_tool", input: call })));
     const start = (agentTemplateId: string, prompt: string, background = false): Made => [
       [{ tool: "task_run", input: { description: "work", prompt, agentTemplateId, background } }],
     ];

@@ -35,6 +35,12 @@ describe("tools of MCP servers that a configuration names before they are there"
     expect(notes.filter((note) => NOT_THERE.test(note))).toHaveLength(1);
   });
 
+  it("are not noted for a server that is disabled: it is left out on purpose", async () => {
+    const templates = { u: { model: "m", systemPrompt: "x", tools: ["mcp__gh__*", "mcp__other__*"] } };
+    const { notes } = await settingsWith({}, { acme: { templates, mcpServers: { gh: { command: "x", disabled: true } } } });
+    expect(notes.filter((note) => NOT_THERE.test(note))).toEqual([expect.stringContaining("mcp__other__*")]);
+  });
+
   it("may be in the script of a model", async () => {
     const heard = (result: string) => ({ when: { result }, say: ["Done."] });
     const { notes } = await settingsWith({}, {}, [heard("mcp__gh__list"), heard("fs_raed"), { when: {} }]);

@@ -4,6 +4,7 @@ import type { TemplateConfig } from "../../src/config/template-settings.ts";
 import { templateOf } from "../../src/config/templates.ts";
 import { BUILTIN_TOOLS } from "../../src/agent/tools/builtin.ts";
 import type { Template } from "../../src/agent/loop/scope.ts";
+import { deniesPath } from "../../src/agent/policy/rule.ts";
 import type { Json } from "../../src/lib/json.ts";
 
 const VOCABULARY = { tools: new Map(BUILTIN_TOOLS.map((tool) => [tool.name, tool])), modes: new Map() };
@@ -23,9 +24,9 @@ function presentOf(config: Partial<TemplateConfig>): Template {
   });
 }
 
-function kept(data: Json, now: Partial<TemplateConfig> = {}) {
+function kept(data: Json, now: Partial<TemplateConfig> = {}, notes: string[] = []) {
   const source = { protect: ["Makefile"], vocabulary: VOCABULARY };
-  return keptTemplate(source, presentOf(now), { digest: "0123456789abcdef", data });
+  return keptTemplate(source, presentOf(now), { digest: "0123456789abcdef", data }, (note) => void notes.push(note));
 }
 
 describe("a kept version of a template", () => {
@@ -68,10 +69,25 @@ describe("a kept version of a template", () => {
     expect(kept(data)).toEqual({ missing: expect.stringContaining("the version 0123456789ab of the template assistant") });
   });
 
+  it("notes rules of tools that are not there, and keeps the paths closed that they may name", () => {
+    const deny = ["gone", "gone_*(path:secrets)", "gone(to:../x)", "gone(a:1, b:2)", "fs_read(path:.env)"];
+    const notes: string[] = [];
+    const template = kept({ ...WRITTEN, permission: { deny, ask: ["gone(amount:*)"] } }, {}, notes);
+    if ("missing" in template) throw new Error(template.missing);
+    expect(template.permission.deny.map(({ source }) => source)).toEqual(deny);
+    const closed = template.permission.deny.filter((rule) => deniesPath(rule, ["secrets/key"], "read"));
+    expect(closed.map(({ source }) => source)).toEqual(["gone_*(path:secrets)"]);
+    const place = "templates.assistant@0123456789ab.permission";
+    expect(notes).toEqual([
+      ...deny.slice(0, 4).map((rule, index) => `${place}.deny.${index}: ${rule} names no tool that is there: no call fits it`),
+      `${place}.ask.0: gone(amount:*) names no tool that is there: no call fits it`,
+    ]);
+  });
+
   it("ignores settings of other releases, and allow rules and lists of unknown tools", () => {
     const permission = { mode: "approval", allow: ["gone"], denyTools: ["gone"], allowTools: ["gone", "fs_read"] };
     expect(kept({ ...WRITTEN, later: true, permission })).toMatchObject({
-      permission: { allow: [], denyTools: ["gone"], mode: { name: "approval" } },
+      permission: { allow: [{ source: "gone" }], denyTools: ["gone"], mode: { name: "approval" } },
     });
   });
 });

@@ -96,10 +96,14 @@ describe("npm run demo -- --team", () => {
     expect(allowed.code, allowed.output).toBe(0);
     for (const task of ["look for TODOs", "read the README", "write the notes"])
       expect(allowed.output).toContain(`${task}: worker begins`);
-    expect(allowed.output).toContain('The agent for "write the notes" asks:\nMay fs_write run?');
+    expect(allowed.output).toContain('The agent for "write the notes" asks:\nMay mcp__files__write_file run?');
+    expect(allowed.output).toContain("The times of the harbour are shown in UTC.");
+    expect(allowed.output).toMatch(/look for TODOs: \[fs_grep\] COMPLETED in [\d.]+ ms/);
+    expect(allowed.output).toMatch(/read the README: \[mcp__files__read_text_file\] COMPLETED in [\d.]+ ms/);
+    expect(allowed.output).toMatch(/write the notes: \[mcp__files__write_file\] COMPLETED in [\d.]+ ms/);
     expect(allowed.output).toContain("look for TODOs: done. There are 3 TODOs:\n  src/harbour.ts, line 4");
     expect(allowed.output).toContain("read the README: done. The README begins with this title: Tide table");
-    expect(allowed.output).toContain("write the notes: done. The notes are written.");
+    expect(allowed.output).toContain("write the notes: done. The notes are written. The folder has NOTES.md README.md");
     expect(allowed.output).toContain("All three have answered.");
     expect(allowed.output.match(/asks:\nMay/g)).toHaveLength(1);
     const denied = await run("--no");

@@ -15,7 +15,7 @@ import type { Commit } from "../../src/agent/loop/commits/commit.ts";
 import { stepAborted, stepStarted } from "../../src/agent/loop/commits/steps.ts";
 import { todosWritten } from "../../src/agent/loop/commits/todos.ts";
 import { turnEnded, turnSealed, turnStarted } from "../../src/agent/loop/commits/turns.ts";
-import type { Section } from "../../src/agent/tools/manual.ts";
+import type { PresentTools } from "../../src/agent/loop/commits/manual.ts";
 import type { AgentView } from "../../src/agent/loop/view.ts";
 import type { Passage } from "../../src/agent/calls/stage-clock.ts";
 import type { TodoWrite } from "../../src/agent/calls/todos.ts";
@@ -23,7 +23,7 @@ import type { GateStage, TodoItem } from "../../src/events/snapshots.ts";
 import type { NotedFile } from "../../src/agent/workspace/known-files.ts";
 import { NO_TOKENS, spentOnBroken } from "../../src/agent/models/model.ts";
 import type { Explanation, Verdict } from "../../src/agent/policy/permission.ts";
-import { ownTool } from "./tools.ts";
+import { ownTool, toolWithPrompt } from "./tools.ts";
 
 /** A commit that an owner may make of a view, and its name. */
 export type PossibleCommit = { readonly name: string; readonly make: () => Commit };
@@ -82,10 +82,10 @@ const SHARED_REMOVED = { file: { ...CHANGED_FILE, path: "shared/\ud800.txt" }, c
 const OWN_REMOVED = { file: { ...CHANGED_FILE, path: "own/0.txt" }, change: "REMOVED", state: null } as const;
 const FILE_NEWS: FileNews = { changes: [SHARED_REMOVED], known: ["own/0.txt"] };
 
-/** The manual of a server whose tools change with each step. */
-function sectionsAt(step: number): readonly Section[] {
-  const section = (tool: string, text: string): Section => ({ tool, text, digest: text });
-  return [section("one", `one ${step % 3}`), ...(step % 2 === 0 ? [section("__proto__", "sometimes")] : [])];
+/** The tools of a server that change with each step. */
+function toolsAt(step: number, mayComeLater: boolean): PresentTools {
+  const one = toolWithPrompt("one", `one ${step % 3}`);
+  return { tools: [one, ...(step % 2 === 0 ? [toolWithPrompt("__proto__", "sometimes")] : [])], mayComeLater };
 }
 
 /** All commits that the owner of an agent may make of this view, those of every kind that fits its rows. */
@@ -124,9 +124,12 @@ export function possibleCommits(view: AgentView): readonly PossibleCommit[] {
   }
   const isFinal = ({ state }: CallView): boolean => ["COMPLETED", "FAILED", "DENIED", "SEALED"].includes(state);
   if (view.lastMessageKind !== "ASSISTANT" || (view.calls.every(isFinal) && view.waits.length === 0)) {
-    const facts = { model: "test", files: NO_NEWS, sections: [], todos: null };
+    const facts = { model: "test", files: NO_NEWS, present: { tools: [], mayComeLater: false }, todos: null };
     may("step started", () => stepStarted(view, facts, AT));
-    may("step started with a manual", () => stepStarted(view, { ...facts, sections: sectionsAt(view.stepCount) }, AT));
+    for (const mayComeLater of [false, true])
+      may(`step started with a manual${mayComeLater ? " and a fixed list of tools" : ""}`, () =>
+        stepStarted(view, { ...facts, present: toolsAt(view.stepCount, mayComeLater) }, AT),
+      );
     const todos = { todoReason: "INTERVAL", todos: [TODO] } as const;
     may("step started with a reminder", () => stepStarted(view, { ...facts, todos }, AT));
     if (view.knowsFiles) may("step started, files changed", () => stepStarted(view, { ...facts, files: FILE_NEWS }, AT));

@@ -1,4 +1,5 @@
 import { ChildStarted } from "../../src/agent/tools/child.ts";
+import { NeedsInput } from "../../src/agent/tools/question.ts";
 import { Later } from "../../src/agent/tools/later.ts";
 import { createHash } from "node:crypto";
 import { createReadStream, lstatSync } from "node:fs";
@@ -48,6 +49,8 @@ export function contextIn(folder: string, more: Partial<ToolContext> = {}): Tool
     completionToken: () => "token",
     remind: async () => {},
     startChild: () => Promise.reject(new Error("no tool of files starts an agent")),
+    answered: null,
+    askPerson: () => Promise.reject(new Error("no tool of files asks a person")),
     ...more,
   };
 }
@@ -58,6 +61,7 @@ export async function runTool(folder: string, name: string, input: Json, more: P
   const bound = tool?.bind(input);
   if (!bound?.ok) throw new Error(JSON.stringify(bound?.refusal));
   const answer = await bound.value.run(contextIn(folder, more));
-  if (answer instanceof Later || answer instanceof ChildStarted) throw new Error("no built-in tool answers later");
+  if (answer instanceof Later || answer instanceof ChildStarted || answer instanceof NeedsInput)
+    throw new Error("no built-in tool answers later");
   return answer;
 }

@@ -1,6 +1,7 @@
 import { Registry } from "prom-client";
 import { Meters } from "../../src/telemetry/meters.ts";
 import { ActorNames } from "../../src/agent/actors/actor-names.ts";
+import { Manuals } from "../../src/agent/loop/manuals.ts";
 import { Images } from "../../src/agent/conversation/images.ts";
 import { LateResults } from "../../src/agent/calls/late-results.ts";
 import { RememberedHostRules } from "../../src/agent/policy/hosts/remembered-host-rules.ts";
@@ -82,6 +83,7 @@ export function testServices(
     cancelledModelCalls: new CancelledModelCalls(silentLogger),
     images,
     transcripts: new Transcripts(images),
+    manuals: new Manuals(sql),
     rememberedFiles: new RememberedFiles(),
     fileWatches: new FileWatches(silentLogger),
     requests: new RequestRoom(),

@@ -34,7 +34,9 @@ export type ApprovalKind =
   /** What was the outcome of this call? Its server stopped while it ran. */
   | 'OUTCOME_UNKNOWN'
   /** May this call run? */
-  | 'TOOL_CALL';
+  | 'TOOL_CALL'
+  /** Which values does a tool of an MCP server get that asks for them? Its form is in `subject`. */
+  | 'TOOL_INPUT';
 
 /** State of an approval. */
 export type ApprovalState =

@@ -33,6 +33,7 @@ const ANSWERS: Readonly<Record<ApprovalKind, Answers>> = {
     widest: null,
   },
   BUDGET: { choices: [], widest: null },
+  TOOL_INPUT: { choices: [{ decision: "DENY", label: "Decline" }], widest: null },
   NETWORK_HOST: {
     choices: [
       { decision: "ALLOW", label: "Allow for this agent" },
@@ -111,6 +112,12 @@ function Question({ request: { kind, call, host, port } }: Pick<ApprovalItem, "r
       return (
         <>
           What came of <code>{call?.name}</code>?
+        </>
+      );
+    case "TOOL_INPUT":
+      return (
+        <>
+          Which values does <code>{call?.name}</code> get?
         </>
       );
     case "NETWORK_HOST":

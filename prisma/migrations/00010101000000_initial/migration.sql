@@ -10,7 +10,7 @@ CREATE TYPE "breakpoint" AS ENUM ('READY', 'PRE_MODEL', 'STREAMING_MODEL', 'TOOL
 CREATE TYPE "tool_call_state" AS ENUM ('PENDING', 'APPROVAL_REQUIRED', 'APPROVED', 'EXECUTING', 'WAITING', 'COMPLETED', 'FAILED', 'DENIED', 'SEALED');
 
 -- CreateEnum
-CREATE TYPE "approval_kind" AS ENUM ('TOOL_CALL', 'OUTCOME_UNKNOWN', 'BUDGET', 'NETWORK_HOST');
+CREATE TYPE "approval_kind" AS ENUM ('TOOL_CALL', 'OUTCOME_UNKNOWN', 'BUDGET', 'NETWORK_HOST', 'TOOL_INPUT');
 
 -- CreateEnum
 CREATE TYPE "approval_state" AS ENUM ('PENDING', 'ALLOWED', 'DENIED', 'RESOLVED', 'EXPIRED', 'SEALED', 'STALE');
@@ -208,6 +208,8 @@ CREATE TABLE "approval" (
     "expires_at" TIMESTAMPTZ(3),
     "closed_at" TIMESTAMPTZ(3),
     "erased_at" TIMESTAMPTZ(3),
+    "question" JSON,
+    "continuation" JSON,
 
     CONSTRAINT "approval_pkey" PRIMARY KEY ("id")
 );
@@ -461,6 +463,7 @@ CREATE TABLE "manual" (
     "digest" TEXT NOT NULL,
     "text" TEXT NOT NULL,
     "sections" JSON NOT NULL,
+    "tools" JSON,
 
     CONSTRAINT "manual_pkey" PRIMARY KEY ("tenant","digest")
 );

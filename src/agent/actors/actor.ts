@@ -144,7 +144,14 @@ export type CommandRefusal = {
   readonly code: CommandRefusalCode;
   readonly field: readonly string[] | null;
   readonly message: string;
+  /** Further problems of the same input. None if omitted. */
+  readonly others?: readonly CommandRefusal[];
 };
+
+/** All problems of a refusal, one by one. */
+export function eachProblem(refusal: CommandRefusal): readonly CommandRefusal[] {
+  return [refusal, ...(refusal.others ?? [])];
+}
 
 const NOTE_CHARACTERS = 4_000;
 

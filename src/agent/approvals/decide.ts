@@ -1,3 +1,5 @@
+import canonicalize from "canonicalize";
+import type { JsonObject } from "../../lib/json.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { storable } from "../../lib/text.ts";
 import type { Actor, CommandRefusal } from "../actors/actor.ts";
@@ -8,6 +10,7 @@ import {
   type FoundApproval,
   type FoundCall,
   type FoundHost,
+  type FoundInput,
   authorityOf,
   earlierDecision,
   type DecisionRow,
@@ -16,6 +19,7 @@ import { decided, type Decision, type DecisionCommit, editAsked, nobodyElse } fr
 import { decisionProblem, type Decided, type DecideApproval } from "./decision.ts";
 import { checkEdit, type EditedInput } from "./edited-input.ts";
 import { expireApproval } from "./expire.ts";
+import { decidedInput, givenValues } from "./input/decided-input.ts";
 import { decidedHost } from "./hosts/decided-host.ts";
 import type { ApprovalServices, ApprovalTemplate } from "./scope.ts";
 
@@ -54,7 +58,7 @@ async function tryToDecide(
   if (problem !== null) return refused(problem);
 
   const asked = await readAsked(services, approval, request);
-  if (approval.state !== "PENDING") return answerClosed(approval, request, asked.edit, asked.call?.output ?? null);
+  if (approval.state !== "PENDING") return answerClosed(asked, request);
   const earlier = earlierDecision(actor, approval, authority.value);
   if (earlier !== undefined) return answerRepeated(approval, request, earlier);
   const at = services.clock.now();
@@ -64,7 +68,7 @@ async function tryToDecide(
   }
   if (!asked.edit.ok) return asked.edit;
   const made = { actor, authority: authority.value, request, at, template };
-  const commit = await commitOf(services, asked, asked.edit.value, made);
+  const commit = await commitOf(services, asked, made);
   if (commit === "somebody was faster") return commit;
   if (!commit.ok) return commit;
   const { change, events } = commit.value;
@@ -76,26 +80,43 @@ async function tryToDecide(
 }
 
 type Asked =
-  | { readonly approval: FoundCall; readonly call: CallView; readonly edit: Result<EditedInput | null, CommandRefusal> }
-  | { readonly approval: FoundHost; readonly call: null; readonly edit: Result<null, never> };
+  | {
+      readonly of: "call";
+      readonly approval: FoundCall;
+      readonly call: CallView;
+      readonly edit: Result<EditedInput | null, CommandRefusal>;
+    }
+  | {
+      readonly of: "input";
+      readonly approval: FoundInput;
+      readonly call: CallView;
+      readonly edit: Result<JsonObject | null, CommandRefusal>;
+    }
+  | { readonly of: "host"; readonly approval: FoundHost; readonly call: null; readonly edit: Result<null, never> };
 
 async function readAsked(services: ApprovalServices, approval: FoundApproval, request: DecideApproval): Promise<Asked> {
-  if (approval.kind === "NETWORK_HOST") return { approval, call: null, edit: accepted(null) };
+  if (approval.kind === "NETWORK_HOST") return { of: "host", approval, call: null, edit: accepted(null) };
   const call = await readCall(services.sql, approval.toolCallId);
+  if (approval.kind === "TOOL_INPUT") return { of: "input", approval, call, edit: givenValues(approval, request) };
   const edit = await editOf(services, approval, call, request);
   // An input equal to the requested one is no edit.
   const isSame = edit.ok && edit.value?.inputHash === approval.inputHash;
-  return { approval, call, edit: isSame ? accepted(null) : edit };
+  return { of: "call", approval, call, edit: isSame ? accepted(null) : edit };
 }
 
 async function commitOf(
   services: ApprovalServices,
   asked: Asked,
-  edit: EditedInput | null,
   made: Omit<Decision, "approval" | "call" | "edit" | "template"> & { readonly template: ApprovalTemplate | undefined },
 ): Promise<Result<DecisionCommit, CommandRefusal> | "somebody was faster"> {
+  if (asked.of === "host") return decidedHost(services, { ...made, approval: asked.approval });
+  if (!asked.edit.ok) return asked.edit;
+  if (asked.of === "input") {
+    const commit = decidedInput({ ...made, approval: asked.approval }, asked.call, asked.edit.value);
+    return commit === null ? "somebody was faster" : accepted(commit);
+  }
   const { approval, call } = asked;
-  if (call === null) return decidedHost(services, { ...made, approval });
+  const edit = asked.edit.value;
   if (call.state !== "APPROVAL_REQUIRED") return "somebody was faster";
   const { actor, request, template } = made;
   if (request.input !== null && edit !== null && template !== undefined && !allowsSelfApproval(template)) {
@@ -108,7 +129,7 @@ async function commitOf(
 /** The edited input; null if none is given. It is validated, and not denied by the agent's policy. */
 async function editOf(
   services: ApprovalServices,
-  approval: FoundApproval,
+  approval: FoundCall,
   call: CallView,
   { input }: DecideApproval,
 ): Promise<Result<EditedInput | null, CommandRefusal>> {
@@ -136,21 +157,24 @@ function answerRepeated(
   });
 }
 
-function answerClosed(
-  approval: FoundApproval,
-  { decision, result }: DecideApproval,
-  edit: Result<EditedInput | null, CommandRefusal>,
-  output: CallView["output"],
-): Result<Decided, CommandRefusal> {
+/** True if the decision gives the input, or the values, that were allowed. */
+function isAllowedInput({ of, edit, approval: { decisions } }: Asked): boolean {
+  if (!edit.ok) return false;
+  if (of === "input") return canonicalize(edit.value) === canonicalize(decisions.at(-1)?.values ?? null);
+  const allowed = decisions.find(({ inputHash }) => inputHash !== null)?.inputHash ?? null;
+  return (of === "call" ? (edit.value?.inputHash ?? null) : null) === allowed;
+}
+
+function answerClosed(asked: Asked, { decision, result }: DecideApproval): Result<Decided, CommandRefusal> {
+  const { approval, call } = asked;
   switch (approval.state) {
     case "ALLOWED":
     case "DENIED":
     case "RESOLVED": {
       const allowedHash = approval.decisions.find(({ inputHash }) => inputHash !== null)?.inputHash ?? null;
-      const isSameInput = edit.ok && (edit.value?.inputHash ?? null) === allowedHash;
-      const isSameResult = decision !== "DONE" || output === storable(result ?? "");
+      const isSameResult = decision !== "DONE" || call?.output === storable(result ?? "");
       const isSame =
-        (approval.state === "ALLOWED" && decision === "ALLOW" && isSameInput) ||
+        (approval.state === "ALLOWED" && decision === "ALLOW" && isAllowedInput(asked)) ||
         (approval.state === "DENIED" && decision === "DENY") ||
         (approval.state === "RESOLVED" && approval.decisions.at(-1)?.decision === decision && isSameResult);
       if (isSame) return accepted({ id: approval.id, position: null, agentId: approval.agentId });
@@ -168,7 +192,12 @@ function answerClosed(
       });
     case "STALE":
       // A repeated decision by the person whose edited input the newer approval is about.
-      if (edit.ok && edit.value !== null && approval.decisions.at(-1)?.inputHash === edit.value.inputHash)
+      if (
+        asked.of === "call" &&
+        asked.edit.ok &&
+        asked.edit.value !== null &&
+        approval.decisions.at(-1)?.inputHash === asked.edit.value.inputHash
+      )
         return accepted({ id: approval.id, position: null, agentId: approval.agentId });
       return refused({
         code: "STALE",
@@ -179,9 +208,15 @@ function answerClosed(
       return refused({
         code: "EXPIRED",
         field: ["approvalId"],
-        message: `the approval has expired, and ${approval.kind === "NETWORK_HOST" ? "the host stays closed" : "the call did not run"}: the agent may ask again`,
+        message: `the approval has expired, and ${AFTER_EXPIRY[asked.of]}: the agent may ask again`,
       });
     case "PENDING":
       throw new Error("a pending approval is not closed");
   }
 }
+
+const AFTER_EXPIRY = {
+  call: "the call did not run",
+  input: "the call went on without an answer",
+  host: "the host stays closed",
+} as const;

@@ -2,6 +2,7 @@ import type { ApprovalTransition, OutsideChange } from "../../db/commit/change.t
 import type { ApprovalDecision, ApprovalState } from "../../db/generated/enums.ts";
 import type { AgentEventBody } from "../../events/event.ts";
 import { refused, type Result } from "../../lib/result.ts";
+import type { JsonObject } from "../../lib/json.ts";
 import { storable } from "../../lib/text.ts";
 import { actorRef, type Actor, type CommandRefusal } from "../actors/actor.ts";
 import { type ApprovalView, type CallView, explainedBy, isFinal, callStep, type CallStep } from "../calls/call.ts";
@@ -64,11 +65,11 @@ type After = { readonly state: Exclude<ApprovalState, "EXPIRED" | "SEALED">; rea
 
 /**
  * The common part of decision commits: its row, the approval's next state, and its event. `edit` is the person's input
- * in place of the requested one.
+ * in place of the requested one, or the values of a form, which have no hash.
  */
 export function decisionPart(
   made: DecisionMade,
-  edit: EditedInput | null,
+  edit: { readonly input: JsonObject; readonly inputHash: string | null } | null,
   { state, missing }: After = stateAfter(made),
   allowRuleId: string | null = null,
 ): DecisionCommit {
@@ -208,6 +209,8 @@ export function editAsked(made: EditAsked): DecisionCommit {
       meta: null,
       preview: null,
       quorum: approval.quorum,
+      question: null,
+      continuation: null,
       at,
     },
     template,

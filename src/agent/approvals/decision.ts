@@ -11,6 +11,8 @@ export type DecideApproval = {
   readonly inputHash: string | null;
   /** The input to run in place of the requested one; null for the requested one. */
   readonly input: Json | null;
+  /** With ALLOW of a TOOL_INPUT: the values of its form, by field. */
+  readonly values: Json | null;
   /** With DONE: the call's result, for the model. */
   readonly result: string | null;
 };
@@ -57,7 +59,7 @@ export function settleOutcome(
 
 /** The problem with a decision, whatever the approval's state; null if there is none. */
 export function decisionProblem(
-  { decision, inputHash, input, note, result }: DecideApproval,
+  { decision, inputHash, input, values, note, result }: DecideApproval,
   approval: FoundApproval,
 ): CommandRefusal | null {
   const tooLong = noteProblem(note);
@@ -95,6 +97,20 @@ export function decisionProblem(
       code: "HASH_MISMATCH",
       field: ["inputHash"],
       message: "`inputHash` does not match this approval: read the approval again, then decide",
+    };
+  if (values === null && decision === "ALLOW" && approval.kind === "TOOL_INPUT")
+    return {
+      code: "INVALID",
+      field: ["values"],
+      message: "ALLOW needs the `values` of the form: an empty object for its defaults. DENY declines the question",
+    };
+  if (values !== null && (decision !== "ALLOW" || approval.kind !== "TOOL_INPUT"))
+    return { code: "INVALID", field: ["values"], message: "`values` is allowed only with ALLOW of a TOOL_INPUT" };
+  if (input !== null && approval.kind === "TOOL_INPUT")
+    return {
+      code: "INVALID",
+      field: ["input"],
+      message: "the call has begun, and its input stands: give the answer in `values`",
     };
   if (input !== null && approval.kind === "NETWORK_HOST")
     return {

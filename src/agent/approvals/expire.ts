@@ -36,7 +36,7 @@ export async function expireDue(services: ApprovalServices, approvalId: string):
 
 /**
  * Expires one approval and denies its call, with a separate refusal. A call that has run with an unknown outcome is
- * sealed. A host stays closed. Does nothing if a decision came first.
+ * sealed. A host stays closed, and a call whose tool asked for input continues without. Does nothing if a decision came first.
  */
 export async function expireApproval(services: ApprovalServices, approval: Expiring, at: Date): Promise<void> {
   const expiredAt = new Date(approval.expiresAt ?? at).toISOString();
@@ -66,7 +66,10 @@ async function endOf(
 ): Promise<{ readonly events: readonly AgentEventBody[]; readonly transitions: readonly ToolCallTransition[] } | null> {
   if (approval.toolCallId === null) return { events: [], transitions: [] };
   const call = await readCall(services.sql, approval.toolCallId);
-  if (call.state !== "APPROVAL_REQUIRED" || call.approval?.id !== approval.id) return null;
+  if (call.approval?.id !== approval.id) return null;
+  // The call of a question continues: its tool is told that no answer came.
+  if (call.approval.kind === "TOOL_INPUT") return { events: [], transitions: [] };
+  if (call.state !== "APPROVAL_REQUIRED") return null;
   const expired = { ...call, approval: { ...call.approval, state: "EXPIRED" } } as const;
   const step =
     call.approval.kind === "OUTCOME_UNKNOWN"

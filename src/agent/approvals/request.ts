@@ -2,6 +2,7 @@ import { randomUUIDv7 } from "node:crypto";
 import type { OwnerChange, WaitKind, WaitRow } from "../../db/commit/change.ts";
 import type { ApprovalKind, ApprovalState } from "../../db/generated/enums.ts";
 import type { AgentEventBody } from "../../events/event.ts";
+import type { ToolQuestion } from "../../events/tool-question.ts";
 import type { Json, JsonObject } from "../../lib/json.ts";
 import type { CallingAgent, CallView } from "../calls/call.ts";
 import { snapshot } from "../calls/events.ts";
@@ -18,6 +19,9 @@ export type Asking = {
   readonly meta: JsonObject | null;
   readonly preview: CallPreview | null;
   readonly quorum: number;
+  /** The question of a tool to people; null for other kinds. */
+  readonly question: ToolQuestion | null;
+  readonly continuation: Json;
   readonly at: Date;
 };
 
@@ -30,7 +34,7 @@ export type ApprovalRequest = {
 
 export function requestApproval(
   agent: Pick<CallingAgent, "id" | "tenant">,
-  { kind, call, input, inputHash, reason, risk, meta, preview, quorum, at }: Asking,
+  { kind, call, input, inputHash, reason, risk, meta, preview, quorum, question, continuation, at }: Asking,
   { approvalExpiresMs }: Pick<ApprovalTemplate, "approvalExpiresMs">,
 ): ApprovalRequest {
   const id = randomUUIDv7();
@@ -53,6 +57,8 @@ export function requestApproval(
       risk,
       meta,
       preview,
+      question,
+      continuation,
       quorum,
       requestedAt: at,
       expiresAt,
@@ -73,6 +79,7 @@ export function requestApproval(
         meta,
         quorum,
         expiresAt: expiresAt?.toISOString() ?? null,
+        ...(question === null ? {} : { question }),
       },
     },
     call: asked,

@@ -70,6 +70,7 @@ export type CallingAgent = {
   readonly shells: readonly Pick<RunningShellView, "id">[];
   readonly calls: readonly Pick<CallView, "ordinal" | "state">[];
   readonly lastStep: { readonly stopReason: string | null } | null;
+  readonly manual: { readonly fixesTools: boolean } | null;
 };
 
 export const CALL_VIEW = `json_build_object('id', t.id, 'ordinal', t.ordinal, 'providerId', t.provider_id, 'name', t.name, 'state', t.state, 'attempt', t.attempt,
@@ -77,7 +78,7 @@ export const CALL_VIEW = `json_build_object('id', t.id, 'ordinal', t.ordinal, 'p
   'startedAt', t.started_at, 'completedAt', t.completed_at, 'durationMs', t.duration_ms, 'cachedFrom', t.cached_from, 'cancelRequested', t.cancel_requested, 'hosts', ${HOSTS_OF_CALL},
   'approval', (SELECT json_build_object('id', p.id, 'kind', p.kind, 'state', p.state, 'inputHash', coalesce(d.input_hash, p.input_hash), 'isEdited', d.input_hash IS NOT NULL, 'decision', CASE WHEN p.state <> 'PENDING' THEN d.decision END,
       'decidedBy', CASE WHEN d.actor_id IS NOT NULL AND p.state <> 'PENDING' THEN json_build_object('id', d.actor_id, 'kind', d.actor_kind) END, 'decidedAt', CASE WHEN p.state <> 'PENDING' THEN d.decided_at END, 'note', CASE WHEN p.state <> 'PENDING' THEN d.note END)
-    FROM approval p LEFT JOIN decision d ON d.approval_id = p.id WHERE p.tool_call_id = t.id ORDER BY p.state = 'PENDING' DESC, p.kind = 'OUTCOME_UNKNOWN' DESC, p.requested_at DESC, d.decided_at DESC LIMIT 1))`;
+    FROM approval p LEFT JOIN decision d ON d.approval_id = p.id WHERE p.tool_call_id = t.id ORDER BY p.state = 'PENDING' DESC, (p.kind IN ('OUTCOME_UNKNOWN', 'TOOL_INPUT')) DESC, p.requested_at DESC, d.decided_at DESC LIMIT 1))`;
 
 const READ_CALL: Statement<{ view: CallView }, [callId: string]> = {
   name: "read_call",
@@ -134,6 +135,11 @@ export function hasRun(state: ToolCallState): boolean {
 
 export function isToRetry({ state, approval }: CallView): boolean {
   return state === "APPROVAL_REQUIRED" && approval?.state === "RESOLVED" && approval.decision === "RETRY";
+}
+
+/** True if its tool asked a person, and the question is closed: the call continues where it was. */
+export function isInputAnswered({ state, approval }: CallView): boolean {
+  return state === "APPROVAL_REQUIRED" && approval?.kind === "TOOL_INPUT" && approval.state !== "PENDING";
 }
 
 export type CallFacts = Partial<
@@ -221,8 +227,9 @@ function sealedResult(
   call: CallView,
   { note, readOnly = false }: Sealed,
 ): { readonly facts: CallFacts; readonly details: JsonObject } {
-  const isOutcomeUnknown = call.state === "APPROVAL_REQUIRED" && call.approval?.kind === "OUTCOME_UNKNOWN";
-  const status = isOutcomeUnknown ? "EXECUTING" : call.state;
+  const { kind = "TOOL_CALL" } = call.approval ?? {};
+  const hasBegun = call.state === "APPROVAL_REQUIRED" && (kind === "OUTCOME_UNKNOWN" || kind === "TOOL_INPUT");
+  const status = hasBegun ? "EXECUTING" : call.state;
   const advice = adviceOf(status, readOnly);
   if (advice === undefined) throw new Error(`a call in state ${call.state} has its result`);
   // A call that had not begun has written no file.

@@ -14,7 +14,7 @@ import { ownCodeOf, runOwnCode } from "../tools/own-code.ts";
 import type { ToolResult } from "../tools/tool-result.ts";
 import { knownFileRows } from "../workspace/known-files.ts";
 import { argumentsProblem } from "./arguments.ts";
-import { type CallingAgent, type CallView, explainedBy, hasRun, isFinal, type CallFacts } from "./call.ts";
+import { type CallingAgent, type CallView, explainedBy, hasRun, isFinal, isInputAnswered, type CallFacts } from "./call.ts";
 import { hooksFor } from "./hooks.ts";
 import type { Refusal } from "./refusals/refusal.ts";
 import type { CallScope, JudgeServices, CallTemplate } from "./scope.ts";
@@ -86,7 +86,8 @@ async function judgeStages(call: CallView, scope: CallScope, stored: RulesToRead
   const stopReason = agent.lastStep?.stopReason ?? "unknown";
   if (stopReason !== "tool_use") return refuse({ type: "incomplete", stage: "discovery", stopReason });
   const { tools } = services;
-  const discovered = clock.timed("discovery", () => discover(requested(call, agent), toolboxOf(tools, template), tools));
+  const toolbox = { ...toolboxOf(tools, template), hasBridge: agent.manual?.fixesTools === true };
+  const discovered = clock.timed("discovery", () => discover(requested(call, agent), toolbox, tools));
   if (!discovered.ok) return refuse(discovered.refusal);
 
   const validated = clock.timed("validation", () => validate(discovered.value));
@@ -174,7 +175,10 @@ function requested(call: CallView, agent: CallingAgent): Requested {
     : { ...common, form: "json", input };
 }
 
-function allowanceOf({ approval, ruleValues }: CallView): Allowance | null {
+function allowanceOf(call: CallView): Allowance | null {
+  const { approval, ruleValues, inputHash } = call;
+  // The call began with this input, and its tool has asked for more since.
+  if (isInputAnswered(call) && inputHash !== null) return { approvalId: null, inputHash, values: ruleValues };
   const isAllowed = approval?.state === "ALLOWED" || (approval?.state === "RESOLVED" && approval.decision === "RETRY");
   return approval !== null && isAllowed ? { approvalId: approval.id, inputHash: approval.inputHash, values: ruleValues } : null;
 }

@@ -1,5 +1,6 @@
 import type { CallWait } from "../../db/commit/change.ts";
 import type { Json } from "../../lib/json.ts";
+import type { NeedsInput } from "../tools/question.ts";
 import type { StartedChild } from "../tools/child.ts";
 import type { StartedTask } from "../tools/later.ts";
 import type { NotedFile } from "../workspace/known-files.ts";
@@ -36,7 +37,10 @@ export type LaterOutcome = CallRecord & {
   readonly task: StartedTask | null;
 };
 
-export type CallOutcome = EndedOutcome | LaterOutcome;
+/** The tool needs input of a person: the call waits for that, and then runs again. */
+export type AskingOutcome = CallRecord & { readonly kind: "asks"; readonly asked: NeedsInput };
+
+export type CallOutcome = EndedOutcome | LaterOutcome | AskingOutcome;
 
 export type EndedOutcome = CallRecord &
   (

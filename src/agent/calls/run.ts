@@ -4,6 +4,7 @@ import { messageOf } from "../../lib/text.ts";
 import { msSince } from "../../lib/time.ts";
 import { agentPermissions, guardedWorkspace } from "../policy/agent-policy.ts";
 import { ChildStarted, receiptOf } from "../tools/child.ts";
+import { NeedsInput } from "../tools/question.ts";
 import { Later } from "../tools/later.ts";
 import { ownCodeOf, runOwnCode } from "../tools/own-code.ts";
 import type { Tool } from "../tools/tool.ts";
@@ -11,7 +12,7 @@ import { hookAnswer, type ToolOutcome } from "../tools/tool-hooks.ts";
 import { readToolResult, type ToolResult } from "../tools/tool-result.ts";
 import { knownFileRows, KnownFiles } from "../workspace/known-files.ts";
 import { Waits } from "../workspace/sandbox/sandbox.ts";
-import type { CallingAgent } from "./call.ts";
+import { isInputAnswered, type CallingAgent } from "./call.ts";
 import { readPostToolUseAnswer, hookCall, hooksFor, type Wrapper } from "./hooks.ts";
 import { CallHosts, HostGate, NO_HOSTS } from "./hosts/call-hosts.ts";
 import type { ReadyCall } from "./judge.ts";
@@ -20,11 +21,12 @@ import type { CallOutcome, CallRecord, CallWarning, EndedOutcome } from "./outco
 import { refusedResult } from "./refusals/refusal-details.ts";
 import { toolCallError, type Refusal } from "./refusals/refusal.ts";
 import type { ToolOutputs } from "./outputs.ts";
+import { answeredInput } from "./asked-input.ts";
 import type { FreshResult, ResultCache } from "./results/result-cache.ts";
 import { CallOutput } from "./programs/call-output.ts";
 import { type CallScope, type CallTemplate, toolContext } from "./scope.ts";
 import { StageClock } from "./stage-clock.ts";
-import { execute, type Executed } from "./stages/execution.ts";
+import { execute, TimeLimit, type Executed } from "./stages/execution.ts";
 import { format } from "./stages/formatting.ts";
 import type { Validated } from "./stages/validation.ts";
 import { stageTrace } from "./events.ts";
@@ -37,7 +39,7 @@ export async function runCall(ready: ReadyCall, scope: CallScope, interrupt: Abo
 }
 
 async function runStages(ready: ReadyCall, scope: CallScope, interrupt: AbortSignal): Promise<CallOutcome> {
-  const { services, template, agent, owner } = scope;
+  const { services, template, agent, owner, questions } = scope;
   const clock = new StageClock(
     ready.stages,
     services,
@@ -54,8 +56,10 @@ async function runStages(ready: ReadyCall, scope: CallScope, interrupt: AbortSig
   const cached = tool.cacheable ? cachedRun(ready, scope, files) : null;
   const started = performance.now();
   const end = clock.begin("execution");
+  const answered = isInputAnswered(ready.call) ? await answeredInput(services.sql, ready.call) : null;
+  const limit = new TimeLimit(timeLimit(tool, agent, template));
   const ran = await execute(ready.confirmed, {
-    timeoutMs: timeLimit(tool, agent, template),
+    limit,
     interrupt,
     around: around(tool, template, scope.results, cached),
     agent: { createdBy: agent.createdBy, templateId: template.id },
@@ -70,13 +74,18 @@ async function runStages(ready: ReadyCall, scope: CallScope, interrupt: AbortSig
       files,
       hosts,
       waits,
+      answered,
+      askPerson: (question, withdrawn) =>
+        limit.pausedFor(() => questions.ask(ready.call.id, question, AbortSignal.any([withdrawn, ending.signal]))),
     }),
   });
   const executed = withWait(ran, used.waits?.reason ?? null);
   const soFar = executed.ok ? null : (used.output?.soFar ?? null);
   ending.abort(ENDED);
-  end();
-  const durationMs = msSince(started);
+  end(limit.pausedMs);
+  // A question that the tool did not wait for is closed before the call ends.
+  await questions.settled(ready.call.id);
+  const durationMs = msSince(started) - limit.pausedMs;
   // Files that a tool notes after its call has ended are dropped.
   const noted = used.files?.noted ?? [];
   // An interrupted or cancelled call asks no questions.
@@ -84,10 +93,11 @@ async function runStages(ready: ReadyCall, scope: CallScope, interrupt: AbortSig
   const warnings = [...slow(tool.name, durationMs, template.slowToolMs), ...left(tool.name, leftOut.events)];
   const answer = executed.ok ? executed.value.answer : undefined;
   const child = answer instanceof ChildStarted ? answer.child : null;
-  if (answer instanceof Later || (answer instanceof ChildStarted && !answer.child.isBackground)) {
+  if (answer instanceof Later || answer instanceof NeedsInput || (answer instanceof ChildStarted && !answer.child.isBackground)) {
     const { bytes, problems } = await keep(services.outputs, ready.call.id, used.output, null);
     const record = { stages: clock.stages, durationMs, files: noted, refusedHosts, keptOutputBytes: bytes, child };
     const warned = { ...record, warnings: [...warnings, ...problems] };
+    if (answer instanceof NeedsInput) return { kind: "asks", asked: answer, ...warned };
     if (answer instanceof ChildStarted) return { kind: "later", waitsFor: "CHILD", dueMs: null, task: null, ...warned };
     const waitsFor = tool.source === "CLIENT" ? "CLIENT_TOOL" : "LATER";
     return { kind: "later", waitsFor, dueMs: answer.dueMs ?? template.deferredTimeoutMs, task: answer.task, ...warned };

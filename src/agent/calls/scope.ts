@@ -30,6 +30,7 @@ import type { CallingAgent } from "./call.ts";
 import type { CallHooks } from "./hooks.ts";
 import { type AskInBackground, HostGate, type CallHosts, ProgramHosts } from "./hosts/call-hosts.ts";
 import type { StartingChildren } from "./children.ts";
+import type { CallQuestions } from "./asked-input.ts";
 import type { CallTokens } from "./call-tokens.ts";
 import type { LateResults } from "./late-results.ts";
 import { remindOwnAgent } from "./own-reminder.ts";
@@ -166,6 +167,7 @@ export type CallScope = {
   readonly owner: CallOwner;
   readonly results: ResultCache;
   readonly children: StartingChildren;
+  readonly questions: CallQuestions;
 };
 
 /** The largest data of one TOOL_CUSTOM_EVENT, in bytes of JSON. */
@@ -184,11 +186,13 @@ export type RunningCall = {
   readonly files: () => KnownFiles;
   readonly hosts: () => CallHosts;
   readonly waits: () => Waits;
+  readonly answered: ToolContext["answered"];
+  readonly askPerson: ToolContext["askPerson"];
 };
 
 export function toolContext(
   { services, template, agent, owner, children }: CallScope,
-  { callId, toolName, ended, leftOut, output, values, files, hosts, waits }: RunningCall,
+  { callId, toolName, ended, leftOut, output, values, files, hosts, waits, answered, askPerson }: RunningCall,
 ): (signal: AbortSignal) => ToolContext {
   const workspace = guardedWorkspace(services, agent.workspace, agentPermissions(template, agent.permission, services), values);
   const place = (mayReach: ProgramPlace["mayReach"]): Omit<ProgramPlace, "lease"> => ({
@@ -261,12 +265,14 @@ export function toolContext(
       owner.invalidate();
     },
     startChild: (request) => children.start(services, agent, template, callId, request),
+    answered,
+    askPerson,
     completionToken: () => services.callTokens.of({ tenant: agent.tenant, callId }),
   });
 }
 
 function programPlace(
-  { services, template, agent }: Omit<CallScope, "owner" | "results" | "children">,
+  { services, template, agent }: Omit<CallScope, "owner" | "results" | "children" | "questions">,
   workspace: Workspace,
 ): Omit<ProgramPlace, "mayReach" | "waits" | "lease"> {
   return {

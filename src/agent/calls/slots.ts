@@ -16,6 +16,38 @@ export type ToolLimits = Complete<typeof TOOL_LIMIT_SETTINGS>;
 
 export type ToolPermit = { release(): void };
 
+/** The place of a running call, without which it is while a person is asked. */
+export class HeldPlace {
+  readonly #slots: Pick<ToolSlots, "take">;
+  readonly #over = new AbortController();
+  #permit: ToolPermit | null;
+
+  constructor(slots: Pick<ToolSlots, "take">, permit: ToolPermit) {
+    this.#slots = slots;
+    this.#permit = permit;
+  }
+
+  /** Gives the place back until `work` has ended. If there is none then, the call continues without. */
+  async without<Value>(work: () => Promise<Value>): Promise<Value> {
+    if (this.#permit === null) return work();
+    this.#permit.release();
+    this.#permit = null;
+    try {
+      return await work();
+    } finally {
+      const permit = await this.#slots.take(this.#over.signal);
+      if (this.#over.signal.aborted) permit?.release();
+      else this.#permit = permit;
+    }
+  }
+
+  release(): void {
+    this.#over.abort();
+    this.#permit?.release();
+    this.#permit = null;
+  }
+}
+
 /**
  * The places for running tools of a server, or of a tenant on it. A call takes one of the tenant, then one of the
  * server. All wait for the server in one queue, in order of arrival. The server's limit counts waiting calls without a

@@ -50,13 +50,13 @@ export class StageClock {
     }
   }
 
-  /** Begins a stage; what is returned ends it. */
-  begin(stage: GateStage): () => void {
+  /** Begins a stage; what is returned ends it. `exceptMs` does not count. */
+  begin(stage: GateStage): (exceptMs?: number) => void {
     this.#trace?.stageStarted(stage);
     const startedAt = this.#clock.now().getTime();
     const started = performance.now();
-    return () => {
-      const durationMs = msSince(started);
+    return (exceptMs = 0) => {
+      const durationMs = Math.max(0, msSince(started) - exceptMs);
       this.#stages.push({ stage, startedAt, durationMs });
       this.#meters.stagePassed(stage, durationMs / 1_000);
       this.#trace?.stageCompleted(stage, durationMs);

@@ -1,8 +1,9 @@
 import type { WakeUp } from "../../lib/signals.ts";
 import { type CallView, isFinal } from "../calls/call.ts";
 import { NO_HOSTS } from "../calls/hosts/call-hosts.ts";
-import type { EndedOutcome, LaterOutcome } from "../calls/outcome.ts";
+import type { AskingOutcome, EndedOutcome, LaterOutcome } from "../calls/outcome.ts";
 import type { ResultCache } from "../calls/results/result-cache.ts";
+import { callAsks } from "./commits/input-asked.ts";
 import { callDeferred, callEnded } from "./commits/calls-run.ts";
 import type { DeferredCommit, Owner } from "./owner.ts";
 import type { AgentServices, Template } from "./scope.ts";
@@ -70,6 +71,17 @@ export class CallOutcomes {
     else await owner.store(() => defer(view));
   }
 
+  /** Stores that a call waits for the answer to a question of its tool. */
+  async ask({ call, view, template }: RanCall, outcome: AskingOutcome): Promise<void> {
+    const { owner } = this.#scope;
+    const ask = (now: AgentView): DeferredCommit => ({
+      ...callAsks(owner.rebase(now), { call, outcome, template }, this.#clock.now()),
+      onRefused: (problem) => Promise.reject(new Error(`a question of a call could not be stored: ${problem}`)),
+    });
+    if (outcome.refusedHosts.asked.length > 0) await this.#endAsking(call.id, ask);
+    else await owner.store(() => ask(view));
+  }
+
   /**
    * Stores the end of a call that asks for hosts, based on the present rows. If a background program has asked for the
    * same host meanwhile, the end is made again, to join that question.
@@ -80,7 +92,9 @@ export class CallOutcomes {
       await owner.flush();
       if (owner.lost.aborted) return;
       const view = await owner.view();
-      const hasEnded = view.calls.some(({ id, state }) => id === callId && (isFinal(state) || state === "WAITING"));
+      const hasEnded = view.calls.some(
+        ({ id, state }) => id === callId && (isFinal(state) || state === "WAITING" || state === "APPROVAL_REQUIRED"),
+      );
       if (owner.lost.aborted || hasEnded) return;
       await owner.store(() => end(view));
     }

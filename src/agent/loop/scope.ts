@@ -23,6 +23,7 @@ import type { ToolRegistry } from "../tools/tool-registry.ts";
 import type { FileWatches, RememberedFiles } from "../workspace/changes/file-watches.ts";
 import type { WorkspaceFolders } from "../workspace/roots.ts";
 import type { KnownParts, LeaseTimes } from "./lease.ts";
+import type { Manuals } from "./manuals.ts";
 
 export const PROFILE_SETTINGS = {
   /** The name that people read, up to 100 characters. The template's id if omitted. */
@@ -93,7 +94,7 @@ export type TenantServices = Pick<WorkspaceFolders, "workspaceRoots" | "defaultW
 /** The services of a server that do not depend on the tenant. `slots` has the places of the whole server. */
 export type ServerServices = Omit<
   AgentServices,
-  keyof TenantServices | "askInBackground" | "modelOfTemplate" | "hasModel" | "heldTemplate"
+  keyof TenantServices | "askInBackground" | "modelOfTemplate" | "hasModel" | "heldTemplate" | "manuals"
 > & {
   readonly of: (tenant: string) => AgentServices;
 };
@@ -127,6 +128,7 @@ export type AgentServices = CallServices &
     readonly slots: ToolSlots;
     readonly images: Images;
     readonly transcripts: Transcripts;
+    readonly manuals: Manuals;
     readonly rememberedFiles: RememberedFiles;
     readonly fileWatches: FileWatches;
     readonly requests: RequestRoom;

@@ -1,21 +1,20 @@
 import type { Interrupt, WakeUp } from "../../lib/signals.ts";
 import type { AgentEventBody } from "../../events/event.ts";
-import { offered, toolboxOf } from "../calls/stages/validation.ts";
+import { mayComeLater, offered, toolboxOf } from "../calls/stages/validation.ts";
 import { dueReminder } from "../calls/todos.ts";
 import { callModel, waitToRetry, type ModelOutcome } from "../conversation/model-call.ts";
 import { beforeModel, type HookStep } from "../conversation/model-hooks.ts";
 import type { Observers } from "../conversation/observers.ts";
 import type { Transcript, Window } from "../conversation/transcript.ts";
 import { totalTokens, type Model, NOTHING_SPENT, type Spending } from "../models/model.ts";
-import { sectionsOf, type Section } from "../tools/manual.ts";
 import { ownCodeOf, runOwnCode } from "../tools/own-code.ts";
 import { TODO_WRITE } from "../tools/todo.ts";
 import { answered, warning } from "./commits/answered.ts";
 import { joinCommits, type Commit } from "./commits/commit.ts";
+import type { PresentTools } from "./commits/manual.ts";
 import { stepAborted, stepStarted } from "./commits/steps.ts";
 import { turnEnded } from "./commits/turns.ts";
 import type { AgentFiles } from "./files/agent-files.ts";
-import { GivenManual } from "./given-manual.ts";
 import type { DeferredCommit, Owner } from "./owner.ts";
 import type { AgentServices, Template } from "./scope.ts";
 import { hookedAgent, type AgentView } from "./view.ts";
@@ -45,7 +44,7 @@ type Step = {
   readonly view: AgentView;
   readonly template: Template;
   readonly model: Model;
-  readonly sections: readonly Section[];
+  readonly present: PresentTools;
 };
 
 type EarlyCall = { readonly window: Window; readonly isCommitted: Promise<boolean> };
@@ -56,14 +55,12 @@ export type StartedStep = { readonly answer: () => Promise<void> };
 export class StepRunner {
   readonly #services: AgentServices;
   readonly #scope: StepScope;
-  readonly #manual: GivenManual;
   #isStopping = false;
   #trouble: Trouble | null = null;
 
   constructor(services: AgentServices, scope: StepScope) {
     this.#services = services;
     this.#scope = scope;
-    this.#manual = new GivenManual(services.sql);
   }
 
   stop(): void {
@@ -88,15 +85,15 @@ export class StepRunner {
     const { notices } = await owner.view();
     // Another commit may have carried a deferred one and failed: a message that joined was withdrawn.
     if (!owner.holds(before)) return null;
-    const sections = sectionsOf(tools);
-    const facts = { model: model.name, files, sections, todos };
+    const present = { tools, mayComeLater: mayComeLater(template, this.#services.tools) };
+    const facts = { model: model.name, files, present, todos };
     const started = stepStarted(owner.rebase({ ...before, notices }), facts, this.#now());
     const window = this.#earlyWindow(started, template);
     const committed = owner.commit(started);
     const view = started.after(before);
     if (window === null)
-      return (await committed) ? { answer: () => this.#answer({ view, template, model, sections }, null) } : null;
-    const answering = this.#answer({ view, template, model, sections }, { window, isCommitted: isTrue(committed) });
+      return (await committed) ? { answer: () => this.#answer({ view, template, model, present }, null) } : null;
+    const answering = this.#answer({ view, template, model, present }, { window, isCommitted: isTrue(committed) });
     // The failure is handled below, unless the commit failed.
     answering.catch(() => {});
     if (await committed) return { answer: () => answering };
@@ -146,7 +143,7 @@ export class StepRunner {
 
   async #ask(
     hookStep: HookStep,
-    { view, template, model, sections }: Step,
+    { view, template, model, present }: Step,
     early: EarlyCall | null,
   ): Promise<ModelOutcome | Unasked> {
     const { owner, transcript } = this.#scope;
@@ -161,8 +158,9 @@ export class StepRunner {
       const code = ownCodeOf(this.#services, view, `a preModel hook of step ${view.stepCount}`, "MODEL");
       const messages = await runOwnCode(code, () => beforeModel(template.hooks.preModel, hookStep, read, signal));
       if (!messages.ok) return signal.aborted ? NOT_ASKED : { kind: "unasked", problem: messages.refusal };
-      const tools = offered(toolboxOf(this.#services.tools, template));
-      const system = await this.#manual.systemPrompt(template.systemPrompt, view, sections);
+      const given = await this.#services.manuals.of(view, present);
+      const system = given.text === "" ? template.systemPrompt : `${template.systemPrompt}\n\n${given.text}`;
+      const tools = given.tools ?? offered(toolboxOf(this.#services.tools, template));
       const { exposeThinking } = template;
       const request = { system, messages: messages.value, tools, exposeThinking };
       const options = { ...template, takesEmpty: this.#troubleOf(view.turn).wasEmpty };

@@ -2,6 +2,7 @@ import { LRUCache } from "lru-cache";
 import type { Sql, Statement } from "../../db/sql.ts";
 import type { Json } from "../../lib/json.ts";
 import { byteLength } from "../../lib/text.ts";
+import type { Logger } from "../../telemetry/log.ts";
 import type { HeldTemplate, Missing, VersionedAgent } from "../policy/held-template.ts";
 import type { VersionOfAgent } from "../policy/own-permission.ts";
 import type { Template } from "./scope.ts";
@@ -12,7 +13,7 @@ export type StoredVersion = { readonly digest: string; readonly data: Json };
 /** The templates of a tenant, and earlier versions of them with the present code. */
 export type ConfiguredTemplates = {
   readonly templates: ReadonlyMap<string, Template>;
-  readonly keptTemplate: (present: Template, version: StoredVersion) => Template | Missing;
+  readonly keptTemplate: (present: Template, version: StoredVersion, onNote: (note: string) => void) => Template | Missing;
 };
 
 type Row = { readonly data: Json };
@@ -31,10 +32,12 @@ const MEMORY = 32 * 1024 * 1024;
  */
 export class TemplateVersions {
   readonly #sql: Sql;
+  readonly #logger: Pick<Logger, "warn">;
   readonly #kept = new LRUCache<string, { readonly template: Template | Missing }>({ maxSize: MEMORY });
 
-  constructor(sql: Sql) {
+  constructor(sql: Sql, logger: Pick<Logger, "warn">) {
     this.#sql = sql;
+    this.#logger = logger;
   }
 
   /** For the agents of tenants with these templates. */
@@ -66,7 +69,7 @@ export class TemplateVersions {
     if (known !== undefined) return known.template;
     const [row] = await this.#sql.query(READ, [tenant, digest]);
     if (row === undefined) return present;
-    const template = keptTemplate(present, { digest, data: row.data });
+    const template = keptTemplate(present, { digest, data: row.data }, (note) => this.#logger.warn(note, { tenant }));
     this.#kept.set(key, { template }, { size: byteLength(JSON.stringify(row.data)) + key.length });
     return template;
   }

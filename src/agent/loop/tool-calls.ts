@@ -10,13 +10,14 @@ import { StartingChildren } from "../calls/children.ts";
 import { toolboxOf } from "../calls/stages/validation.ts";
 import type { CallScope } from "../calls/scope.ts";
 import type { Stages } from "../calls/stage-clock.ts";
-import type { ToolPermit } from "../calls/slots.ts";
+import { HeldPlace, type ToolPermit } from "../calls/slots.ts";
 import { mayAsk } from "../policy/judge.ts";
 import { storedRules, type StoredRules } from "../policy/stored-rules.ts";
 import { isSecretPath } from "../workspace/secret-files.ts";
 import { callsCancelled, type CancelledCall, callsStarted } from "./commits/calls-run.ts";
 import { callRefused, callsJudged, type Unready } from "./commits/calls-judged.ts";
 import { moved } from "./commits/commit.ts";
+import { OpenQuestions } from "./open-questions.ts";
 import type { Owner } from "./owner.ts";
 import { CallOutcomes } from "./call-outcomes.ts";
 import type { AgentServices, Template } from "./scope.ts";
@@ -43,6 +44,8 @@ export class ToolCalls {
   readonly #children = new StartingChildren();
   readonly #results: ResultCache;
   readonly #outcomes: CallOutcomes;
+  /** Null until a call asks. */
+  #questions: OpenQuestions | null = null;
   /** How often verdicts were discarded: judgements under way at that time are discarded too. */
   #timesDiscarded = 0;
   readonly #stopping = new AbortController();
@@ -103,8 +106,12 @@ export class ToolCalls {
     this.#timesDiscarded += 1;
   }
 
-  /** Discards verdicts if a call that waited has ended: work elsewhere may have changed their basis (invariant 14). */
+  /**
+   * Gives running calls the answers of people. Discards verdicts if a call that waited has ended: work elsewhere may have
+   * changed their basis (invariant 14).
+   */
   noticeWaiting({ calls }: Pick<AgentView, "calls">): void {
+    this.#questions?.notice({ calls });
     const waiting = calls.flatMap(({ id, state }) => (state === "WAITING" ? [id] : []));
     if (this.#waiting.some((id) => !waiting.includes(id))) this.discardVerdicts();
     this.#waiting = waiting;
@@ -260,11 +267,13 @@ export class ToolCalls {
   /** Runs a call and stores its end. A waiting loop commits it with its next action. */
   async #run({ ready, permit, call }: StartedCall, view: AgentView, template: Template, cancel: AbortSignal): Promise<void> {
     const { owner, interrupt } = this.#scope;
-    const scope = this.#callScope(view, template);
-    const outcome = await runCall(ready, scope, AbortSignal.any([interrupt.signal, cancel])).finally(() => permit.release());
+    const place = new HeldPlace(this.#services.slots, permit);
+    const scope = this.#callScope(view, template, place);
+    const outcome = await runCall(ready, scope, AbortSignal.any([interrupt.signal, cancel])).finally(() => place.release());
     if (owner.lost.aborted) return;
     const ended = { call, view, template, isLast: () => this.#running.size === 1 };
     if (outcome.kind === "later") await this.#outcomes.defer(ended, outcome);
+    else if (outcome.kind === "asks") await this.#outcomes.ask(ended, outcome);
     else await this.#outcomes.store(ended, outcome);
   }
 
@@ -282,7 +291,7 @@ export class ToolCalls {
     if (waiting.length > 0) await this.#scope.owner.commit(callsCancelled(waiting, { trace }, this.#now()));
   }
 
-  #callScope(view: AgentView, template: Template): CallScope {
+  #callScope(view: AgentView, template: Template, place: HeldPlace | null = null): CallScope {
     return {
       services: this.#services,
       template,
@@ -290,6 +299,14 @@ export class ToolCalls {
       owner: this.#scope.owner,
       results: this.#results,
       children: this.#children,
+      questions: {
+        ask: (callId, question, withdrawn) => {
+          const questions = (this.#questions ??= new OpenQuestions(this.#services, this.#scope.owner));
+          const ask = () => questions.ask({ callId, question, template }, withdrawn);
+          return place === null ? ask() : place.without(ask);
+        },
+        settled: async (callId) => this.#questions?.settled(callId),
+      },
     };
   }
 

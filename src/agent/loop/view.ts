@@ -93,7 +93,7 @@ const READ: Statement<{ view: AgentView }, [agentId: string]> = {
     'calls', (SELECT coalesce(json_agg(${CALL_VIEW} ORDER BY t.ordinal), '[]') FROM tool_call t WHERE t.agent_id = a.id AND t.step = a.step_count),
     'knowsFiles', EXISTS (SELECT FROM known_file k WHERE k.agent_id = a.id),
     'waits', ${OPEN_WAITS}, 'openHosts', ${OPEN_HOSTS}, 'notices', ${UNTOLD_NOTICES}, 'schedules', ${STEP_SCHEDULES}, 'isWatched', EXISTS (SELECT FROM wait w WHERE w.agent_id = a.id AND w.settled_at IS NULL AND w.kind = 'WATCH'),
-    'manual', (SELECT json_build_object('digest', g.digest, 'sections', coalesce(m.sections, '{}'), 'told', g.told)
+    'manual', (SELECT json_build_object('digest', g.digest, 'sections', coalesce(m.sections, '{}'), 'fixesTools', m.tools IS NOT NULL, 'told', g.told)
       FROM agent_manual g LEFT JOIN manual m ON m.tenant = g.tenant AND m.digest = g.digest WHERE g.agent_id = a.id)
   ) AS view FROM agent a WHERE a.id = $1`,
 };

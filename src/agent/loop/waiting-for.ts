@@ -82,7 +82,9 @@ export function waitingFor(now: Standstill, known: KnownNames): string | null {
   if (now.isInterrupted) return "its turn to end: somebody interrupted it";
   if (now.isFolderHung) return "the file system of its folder to answer";
   const awaited = [...people(now.asked), ...laterResults(now.later), ...childrenToEnd(now.children)];
-  if (awaited.length > 0 && now.executing.length === 0) return awaited.join(", and ");
+  // A tool that asks while it runs waits for a person, too.
+  const isAsking = now.asked.some(({ kind, name }) => kind === "TOOL_INPUT" && now.executing.some((call) => call.name === name));
+  if (awaited.length > 0 && (now.executing.length === 0 || isAsking)) return awaited.join(", and ");
   if (now.isShellElsewhere && now.executing.length === 0 && ["TOOL_PENDING", "POST_TOOL"].includes(now.breakpoint))
     return "a background shell on another server to end";
   return atBreakpoint(now);
@@ -118,10 +120,12 @@ function childrenToEnd(children: Standstill["children"]): readonly string[] {
 }
 
 function people(asked: Standstill["asked"]): readonly string[] {
-  const decisions = asked.filter(({ kind }) => kind !== "OUTCOME_UNKNOWN").map(({ name }) => name);
+  const decisions = asked.filter(({ kind }) => kind !== "OUTCOME_UNKNOWN" && kind !== "TOOL_INPUT").map(({ name }) => name);
+  const inputs = asked.filter(({ kind }) => kind === "TOOL_INPUT").map(({ name }) => name);
   const outcomes = asked.filter(({ kind }) => kind === "OUTCOME_UNKNOWN").map(({ name }) => name);
   return [
     ...(decisions.length === 0 ? [] : [`a person to decide on ${decisions.join(", ")}`]),
+    ...(inputs.length === 0 ? [] : [`a person to give ${inputs.join(", ")} its input`]),
     ...(outcomes.length === 0 ? [] : [`a person to say what came of ${outcomes.join(", ")}`]),
   ];
 }

@@ -1,16 +1,20 @@
 import { aborted } from "../../lib/aborted.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../lib/json.ts";
 import { headBytes, withCause } from "../../lib/text.ts";
 import { growingWait, type Clock } from "../../lib/time.ts";
 import type { Logger } from "../../telemetry/log.ts";
+import type { InputAnswer } from "../tools/question.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
 import type { ProcessGroup } from "../workspace/process-groups.ts";
-import { plainText, type ListedTool } from "./listed-tool.ts";
 import type { CallTool } from "./call.ts";
+import { QuestionRefused, readQuestion } from "./elicitation.ts";
+import type { ListedTool } from "./listed-tool.ts";
 import { lostCall } from "./lost-call.ts";
 import { mcpTool, structureCheckOf } from "./mcp-tool.ts";
+import { plainText } from "./plain-text.ts";
 import { transportOf, type McpTransport, type ServedServer, type ServerState } from "./server-state.ts";
-import { withoutSecrets, type McpServer } from "./server.ts";
+import { withoutSecrets, withoutTokens, type McpServer } from "./server.ts";
 import { HttpRefused, openSession, sparesQuestion, type McpSession } from "./session.ts";
 import { taskServer } from "./task-server.ts";
 import type { TaskServer } from "./tasks.ts";
@@ -34,13 +38,14 @@ export type McpTimes = {
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
 };
 
+/** The tools of tenants, and those that they knew of the server before: shown until it answers. */
+export type RegistryOfTenants = { readonly registry: ToolRegistry; readonly known: () => Promise<readonly ListedTool[]> };
+
 export type ConnectionParts = {
   /** True for a server of all tenants. */
   readonly isCommon: boolean;
-  readonly registries: readonly ToolRegistry[];
+  readonly registries: readonly RegistryOfTenants[];
   readonly start: () => Promise<ProcessGroup>;
-  /** The tools that the server had before, for one that is away at the start. */
-  readonly known: () => Promise<readonly ListedTool[]>;
   readonly verdict: StoredVerdict;
   readonly times: McpTimes;
   readonly clock: Clock;
@@ -58,7 +63,7 @@ export class McpConnection implements ServedServer {
   readonly #server: McpServer;
   readonly #parts: ConnectionParts;
   readonly #closing = new AbortController();
-  readonly #calling = new Set<{ readonly agentId: string; readonly root: string }>();
+  #asked = 0;
   #session: McpSession | null = null;
   /** The next connection whose tools are read. */
   #next = Promise.withResolvers<McpSession>();
@@ -109,8 +114,8 @@ export class McpConnection implements ServedServer {
 
   open(): void {
     const { name } = this.#server;
-    for (const registry of this.#parts.registries)
-      registry.setServerUnavailable(name, `the MCP server ${name} has not answered yet`);
+    this.#unavailable(`the MCP server ${name} has not answered yet`);
+    void this.#showKnown();
     this.#running = this.#keep();
   }
 
@@ -172,7 +177,7 @@ export class McpConnection implements ServedServer {
         start,
         onStderr: (line) => this.#log(line),
         onListChanged: () => this.#changed(),
-        roots: () => this.#roots(),
+        answerTo: (params, withdrawn) => this.#answerTo(params, withdrawn),
         signal: this.#closing.signal,
         connectMs: times.connectMs,
         now: () => clock.now().getTime(),
@@ -193,7 +198,7 @@ export class McpConnection implements ServedServer {
   async #list(session: McpSession): Promise<void> {
     const { tools: listed, notes } = await readTools(this.#server, session, this.#parts.times.listMs);
     this.#tools = this.#toolsOf(listed);
-    const clashes = this.#parts.registries.flatMap((registry) => this.#publish(registry));
+    const clashes = this.#parts.registries.flatMap(({ registry }) => this.#publish(registry, this.#tools));
     this.#tellNotes([...new Set([...notes, ...clashes])]);
     this.#session = session;
     if (this.#state.kind !== "CONNECTED") this.#state = { kind: "CONNECTED", since: this.#parts.clock.now(), info: session.info };
@@ -213,12 +218,12 @@ export class McpConnection implements ServedServer {
   }
 
   /** Returns notes about tools whose name another server's tool has. */
-  #publish(registry: ToolRegistry): readonly string[] {
+  #publish(registry: ToolRegistry, tools: ReadonlyMap<string, ServedTool>): readonly string[] {
     const { name } = this.#server;
-    const all = [...this.#tools.values()].map(({ tool }) => tool);
+    const all = [...tools.values()].map(({ tool }) => tool);
     const isTaken = (tool: Tool): boolean => (registry.get(tool.name) ?? tool).server !== name;
     const isNew = registry.serverReason(name) !== null || all.some((tool) => registry.get(tool.name) !== tool);
-    const isLess = [...registry.values()].some((tool) => tool.server === name && !this.#tools.has(tool.name));
+    const isLess = [...registry.values()].some((tool) => tool.server === name && !tools.has(tool.name));
     if (isNew || isLess)
       registry.set(
         name,
@@ -228,18 +233,30 @@ export class McpConnection implements ServedServer {
   }
 
   async #away(reason: string, waitMs: number): Promise<void> {
-    const { registries, logger, known, clock } = this.#parts;
-    const now = clock.now();
+    const now = this.#parts.clock.now();
     const since = this.#state.kind === "AWAY" ? this.#state.since : now;
     this.#state = { kind: "AWAY", since, reason, nextTryAt: new Date(now.getTime() + waitMs) };
-    if (this.#tools.size === 0) {
-      this.#tools = this.#toolsOf(await known().catch(() => []));
-      for (const registry of registries) this.#publish(registry);
-    }
+    await this.#showKnown();
     const said = `the MCP server ${this.#server.name} is not available: ${reason}`;
-    for (const registry of registries) registry.setServerUnavailable(this.#server.name, said);
-    logger.tell("mcp_server_away", said, { mcpServer: this.#server.name });
+    this.#unavailable(said);
+    this.#parts.logger.tell("mcp_server_away", said, { mcpServer: this.#server.name });
     this.#tried();
+  }
+
+  #unavailable(reason: string): void {
+    for (const { registry } of this.#parts.registries) registry.setServerUnavailable(this.#server.name, reason);
+  }
+
+  /** Shows the tools that each tenant accepted before, until the server has answered once. */
+  async #showKnown(): Promise<void> {
+    const { name } = this.#server;
+    for (const { registry, known } of this.#parts.registries) {
+      const listed = this.#tools.size === 0 ? await known().catch(() => []) : [];
+      const reason = registry.serverReason(name);
+      if (this.#tools.size > 0 || reason === null || listed.length === 0) continue;
+      this.#publish(registry, this.#toolsOf(listed));
+      registry.setServerUnavailable(name, reason);
+    }
   }
 
   #tellNotes(notes: readonly string[]): void {
@@ -269,39 +286,51 @@ export class McpConnection implements ServedServer {
   }
 
   /**
-   * The workspace of the only agent that has a call under way. With several agents, none is told.
+   * Asks a person for a server of the older generation. Its question names no call, so it is that of the only agent with
+   * a call under way.
    */
-  #roots(): readonly string[] {
-    const agents = new Set([...this.#calling].map(({ agentId }) => agentId));
-    const [calling] = this.#calling;
-    return calling === undefined || agents.size !== 1 ? [] : [calling.root];
+  async #answerTo(params: Json | undefined, withdrawn: AbortSignal): Promise<InputAnswer> {
+    const { name } = this.#server;
+    const given = isJsonObject(params) ? withoutTokens(this.#server, params) : params;
+    const question = readQuestion(name, given);
+    const [calling, ...others] = [...(this.#session?.calling ?? [])].toReversed();
+    if (calling === undefined) throw new QuestionRefused("no call is under way: nobody is asked");
+    if (others.some(({ agentId }) => agentId !== calling.agentId))
+      throw new QuestionRefused("several agents have calls under way, and the question names none: nobody is asked");
+    if (this.#asked >= MOST_ASKED) throw new QuestionRefused(`${MOST_ASKED} questions are open already: nobody is asked`);
+    this.#asked += 1;
+    try {
+      return await calling.askPerson(question, withdrawn);
+    } finally {
+      this.#asked -= 1;
+    }
   }
 
   readonly #call: CallTool = async (tool, args, by, told) => {
-    const { agentId, root, signal } = by;
-    const calling = { agentId, root };
-    this.#calling.add(calling);
+    const { signal } = by;
+    const server = { name: this.#server.name, plain: (answer: JsonObject) => withoutTokens(this.#server, answer) };
     const session = this.#session;
     try {
       if (session === null) throw new Error(`the MCP server ${this.#server.name} is not available at present`);
-      return await session.call(tool, args, by, told).catch(async (error: unknown) => {
+      return await session.call(tool, args, by, told, server).catch(async (error: unknown) => {
         if (!(error instanceof HttpRefused && error.status === SESSION_GONE)) throw error;
         // The server did not take the call: it knows the session no more.
         if (this.#session === session) await session.close();
         using stopped = aborted(signal);
         const next = await Promise.race([this.#next.promise, stopped.promise]);
-        return next.call(tool, args, by, told);
+        return next.call(tool, args, by, told, server);
       });
     } catch (error) {
       signal.throwIfAborted();
       // The list is read at once: it shows if the server is away.
       this.#changed();
       throw lostCall(this.#server.name, error, session?.end ?? null, (text) => this.#plain(text));
-    } finally {
-      this.#calling.delete(calling);
     }
   };
 }
+
+/** The most open questions of a server of the older generation: each holds a call and its memory. */
+const MOST_ASKED = 16;
 
 const REASON_BYTES = 2_000;
 

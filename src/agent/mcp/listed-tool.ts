@@ -1,8 +1,10 @@
 import { createHash } from "node:crypto";
 import canonicalize from "canonicalize";
-import { isJsonObject, isNestedDeeper, MOST_LEVELS, toJson, type Json, type JsonObject } from "../../lib/json.ts";
+import { isJsonObject, isNestedDeeper, MOST_LEVELS, toJson, type JsonObject } from "../../lib/json.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
-import { headBytes, storable } from "../../lib/text.ts";
+import { storable } from "../../lib/text.ts";
+import { plainSchema } from "./plain-schema.ts";
+import { plainText } from "./plain-text.ts";
 import { schemaProblem } from "./schema-check.ts";
 import { toolName } from "./tool-name.ts";
 
@@ -24,9 +26,6 @@ export type ListedTool = {
   readonly digest: string;
 };
 
-/** The longest description, in bytes. */
-const DESCRIPTION_BYTES = 10 * 1024;
-
 /** The largest definition, in characters of JSON. */
 const DEFINITION_CHARACTERS = 1024 * 1024;
 
@@ -40,6 +39,8 @@ export function readListedTool(server: string, value: unknown): Result<ListedToo
   if (typeof ownName !== "string" || ownName === "") return refused("a tool without a name");
   const problem = schemaProblem(inputSchema);
   if (problem !== null || !isJsonObject(inputSchema)) return refused(`${ownName}: its inputSchema ${problem}`);
+  const plain = plainSchema(inputSchema);
+  if (!plain.ok) return refused(`${ownName}: its inputSchema ${plain.refusal}`);
   const definition = definitionOf(server, entry);
   if (isNestedDeeper(definition, MOST_LEVELS)) return refused(`${ownName}: its definition has too many levels`);
   if (JSON.stringify(definition).length > DEFINITION_CHARACTERS) return refused(`${ownName}: its definition is too large`);
@@ -49,7 +50,7 @@ export function readListedTool(server: string, value: unknown): Result<ListedToo
     ownName,
     name: toolName(server, ownName),
     description: typeof described === "string" ? plainText(described) : `The tool ${plainText(ownName)} of ${server}.`,
-    inputSchema: withPlainDescriptions(inputSchema),
+    inputSchema: plain.value,
     outputSchema: isJsonObject(outputSchema) && schemaProblem(outputSchema) === null ? outputSchema : null,
     annotations: isJsonObject(annotations) ? annotations : {},
     needsTask: isJsonObject(execution) && execution["taskSupport"] === "required",
@@ -65,29 +66,4 @@ function definitionOf(server: string, entry: JsonObject): JsonObject {
     return value === undefined ? [] : [[field, value] as const];
   });
   return { server, name: entry["name"] ?? null, ...Object.fromEntries(given) };
-}
-
-/**
- * Characters that people do not see and models read: controls, formats, tags, private and unassigned ones. Lines and tabs
- * stay.
- */
-const INVISIBLE = /(?![\n\t])[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
-
-/** A text from outside without invisible characters, within its bounds. */
-export function plainText(text: string, bytes = DESCRIPTION_BYTES): string {
-  return headBytes(storable(text).replaceAll(INVISIBLE, ""), bytes);
-}
-
-/** The schema with plain texts where models read words: descriptions and titles, but not fields of these names. */
-function withPlainDescriptions(schema: JsonObject): JsonObject {
-  const changed = (value: Json): Json => {
-    if (Array.isArray(value)) return value.map((item: Json) => changed(item));
-    return isJsonObject(value) ? withPlainDescriptions(value) : value;
-  };
-  return Object.fromEntries(
-    Object.entries(schema).map(([keyword, value]) => [
-      keyword,
-      (keyword === "description" || keyword === "title") && typeof value === "string" ? plainText(value) : changed(value),
-    ]),
-  );
 }

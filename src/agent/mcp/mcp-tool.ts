@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject } from "../../lib/json.ts";
 import { accepted, refused } from "../../lib/result.ts";
 import { Later } from "../tools/later.ts";
 import type { Risk, Tool } from "../tools/tool.ts";
+import { NeedsInput } from "../tools/question.ts";
 import type { ToolContext } from "../tools/tool-context.ts";
 import type { CallProgress, CallTool } from "./call.ts";
 import { toolResultOf } from "./call-result.ts";
@@ -48,11 +49,11 @@ export function mcpTool(configured: McpServer, listed: ListedTool, call: CallToo
       if (issues.length > 0) return refused(issues);
       if (!isJsonObject(input)) return refused([{ path: "/", message: "must be object", value: input }]);
       const run = async (context: ToolContext) => {
-        const by = { agentId: context.agentId, root: context.workspace.root, signal: context.signal };
-        const result = await call(listed, input, by, teller(context));
+        const { agentId, workspace, signal, answered, askPerson } = context;
+        const result = await call(listed, input, { agentId, root: workspace.root, signal, answered, askPerson }, teller(context));
+        if (result instanceof NeedsInput) return result;
         const task = startedTask(result);
-        if (task !== null) return new Later(null, task);
-        return toolResultOf(withoutTokens(configured, result), structureCheck);
+        return task === null ? toolResultOf(withoutTokens(configured, result), structureCheck) : new Later(null, task);
       };
       return accepted({ input, run, preview: null });
     },

@@ -1,4 +1,5 @@
-import { plainText } from "./listed-tool.ts";
+import { headBytes } from "../../lib/text.ts";
+import { plainText } from "./plain-text.ts";
 import type { McpServer } from "./server.ts";
 import type { TaskServer } from "./tasks.ts";
 
@@ -37,7 +38,7 @@ const INFO_BYTES = 200;
 
 /** A text of that description; null for another value. */
 export function infoText(value: unknown): string | null {
-  return typeof value === "string" && value !== "" ? plainText(value, INFO_BYTES) : null;
+  return typeof value === "string" && value !== "" ? headBytes(plainText(value), INFO_BYTES) : null;
 }
 
 /** The transport that the settings name; null for an address whose transport is found by trying. */

@@ -28,6 +28,8 @@ export type McpServer = {
   readonly exclude: readonly string[];
   /** Read-only tools, as the operator says. */
   readonly readOnlyTools: readonly string[];
+  /** `told`: it is told the folder of the agent before a call in another one; `asked`: only when it asks by itself. */
+  readonly roots: "asked" | "told";
   /** The time limit of a call, in ms; null for the template's. */
   readonly toolTimeoutMs: number | null;
 };

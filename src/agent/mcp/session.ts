@@ -2,18 +2,21 @@ import { setTimeout as delay } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import type { Client, StandardSchemaV1, Transport } from "@modelcontextprotocol/client";
 import { aborted } from "../../lib/aborted.ts";
-import { isJsonObject, type JsonObject } from "../../lib/json.ts";
+import { isJsonObject, toJson, type Json, type JsonObject } from "../../lib/json.ts";
 import { withCause } from "../../lib/text.ts";
 import { DAY_MS } from "../../lib/time.ts";
 import type { ProcessGroup } from "../workspace/process-groups.ts";
+import { NeedsInput, type InputAnswer } from "../tools/question.ts";
 import type { CalledBy, CallProgress } from "./call.ts";
 import { ANSWERS_NOT_TAKEN, httpTransport } from "./http-transport.ts";
+import { answersOf, continued, elicited, furtherInput, NO_ROUNDS, type Rounds, withAnswer } from "./input-rounds.ts";
 import { withLenientLists } from "./lenient-lists.ts";
 import type { ListedTool } from "./listed-tool.ts";
 import { infoText, type McpTransport, type ServerInfo } from "./server-state.ts";
 import { MESSAGE_BYTES, type McpServer, type McpWay } from "./server.ts";
 import { StdioTransport } from "./stdio-transport.ts";
 import { TASKS_EXTENSION } from "./tasks.ts";
+import { ToldFolder } from "./told-folder.ts";
 import type { Verdict } from "./verdicts.ts";
 
 /** A legacy verdict would hold for ever: an upgraded server still answers the older handshake. */
@@ -28,12 +31,18 @@ const NO_LIMIT_MS = 2 ** 31 - 1;
 /** The time in which a server ends a session, in ms. */
 const END_MS = 1_000;
 
+/** The time in which a server asks for its roots after it was told that they changed, in ms. */
+const ASK_MS = 1_000;
+
+/** The time in which a server takes in its roots, in ms: it does not say when it has. */
+const TAKE_MS = 100;
+
 export type SessionParts = {
   readonly start: () => Promise<ProcessGroup>;
   readonly onStderr: (line: string) => void;
   readonly onListChanged: () => void;
-  /** The folders that the server may be told of. */
-  readonly roots: () => readonly string[];
+  /** Answers a question of the server to a person. Rejects with the reason if it is not asked. */
+  readonly answerTo: (params: Json | undefined, withdrawn: AbortSignal) => Promise<InputAnswer>;
   /** Ends the handshake. */
   readonly signal: AbortSignal;
   /** The time for the handshake, in ms. */
@@ -57,17 +66,24 @@ export class HttpRefused extends Error {
   }
 }
 
+/** The server of a call. `plain` removes its secrets from an answer. */
+export type AskingServer = { readonly name: string; readonly plain: (answer: JsonObject) => JsonObject };
+
 /** A connection to a server, from the handshake until it is closed. */
 export class McpSession {
   readonly verdict: Verdict;
   /** Resolves with the reason when the connection is closed. */
   readonly closed: Promise<string>;
   readonly info: ServerInfo;
+  /** The calls under way. */
+  readonly calling = new Set<CalledBy>();
   readonly #client: Client;
+  readonly #folder: ToldFolder;
   #end: string | null = null;
 
-  constructor(client: Client, verdict: Verdict, info: ServerInfo, closed: Promise<string>) {
+  constructor(client: Client, folder: ToldFolder, verdict: Verdict, info: ServerInfo, closed: Promise<string>) {
     this.#client = client;
+    this.#folder = folder;
     this.verdict = verdict;
     this.info = info;
     this.closed = closed;
@@ -99,25 +115,40 @@ export class McpSession {
     );
   }
 
-  async call(
+  call(
     tool: ListedTool,
     args: JsonObject,
-    { root, signal }: Pick<CalledBy, "root" | "signal">,
+    by: CalledBy,
     onprogress: (progress: CallProgress) => void,
-  ): Promise<JsonObject> {
+    server: AskingServer,
+  ): Promise<JsonObject | NeedsInput> {
+    return this.#folder.during(by.root, by.signal, async () => {
+      this.calling.add(by);
+      return this.#call(tool, args, by, onprogress, server).finally(() => this.calling.delete(by));
+    });
+  }
+
+  async #call(
+    tool: ListedTool,
+    args: JsonObject,
+    { root, signal, answered }: Pick<CalledBy, "root" | "signal" | "answered">,
+    onprogress: (progress: CallProgress) => void,
+    server: AskingServer,
+  ): Promise<JsonObject | NeedsInput> {
     const { ownName, definition } = tool;
     const asTask = this.#isTask(tool) ? { task: { ttl: TASK_MS } } : {};
     const toolDefinition = { name: ownName, inputSchema: definition["inputSchema"] } as never;
     const options = { signal, onprogress, timeout: NO_LIMIT_MS, allowInputRequired: true, toolDefinition };
-    let answers: object = {};
-    for (let rounds = 0; rounds < MOST_ROUNDS; rounds += 1) {
-      const params = { name: ownName, arguments: args, ...asTask, ...answers };
+    let rounds: Rounds = answered === null ? NO_ROUNDS : withAnswer(continued(answered.continuation), answered.answer);
+    for (;;) {
+      const [next] = rounds.questions;
+      if (next !== undefined) return new NeedsInput(next.question, rounds);
+      const params = { name: ownName, arguments: args, ...asTask, ...answersOf(rounds) };
       const result: unknown = await refusedByHttp(() => this.#client.callTool(params, options));
       if (!isJsonObject(result)) throw new Error("its answer is no object");
       if (result["resultType"] !== "input_required") return result;
-      answers = answersTo(result, root);
+      rounds = furtherInput(rounds, server.plain(result), { server: server.name, root });
     }
-    throw new Error(`it asked for more input ${MOST_ROUNDS} times`);
   }
 
   /** Closes the connection. A session at an address is ended there first: some servers have only one. */
@@ -132,25 +163,6 @@ export class McpSession {
 
 /** The time for which a server is asked to keep a task, in ms. */
 const TASK_MS = DAY_MS;
-
-const MOST_ROUNDS = 8;
-
-/** The answers to questions of a server about the call: only the folder of the agent is told. Throws for other questions. */
-function answersTo({ inputRequests, requestState }: JsonObject, root: string): object {
-  const asked = Object.entries(isJsonObject(inputRequests) ? inputRequests : {});
-  const other = asked.find(([, request]) => !isJsonObject(request) || request["method"] !== "roots/list");
-  if (other !== undefined) {
-    const method = isJsonObject(other[1]) ? other[1]["method"] : null;
-    throw new Error(
-      `it asks for input (${typeof method === "string" ? method : "unknown"}), which people and models cannot give it here`,
-    );
-  }
-  const roots = { roots: [{ uri: pathToFileURL(root).href }] };
-  return {
-    ...(asked.length > 0 && { inputResponses: Object.fromEntries(asked.map(([key]) => [key, roots])) }),
-    ...(requestState !== undefined && { requestState }),
-  };
-}
 
 const ANY_OBJECT: StandardSchemaV1<unknown, JsonObject> = {
   "~standard": {
@@ -216,21 +228,26 @@ class ProcessEnded extends Error {
   override readonly name = "ProcessEnded";
 }
 
-async function tryToOpen({ way }: McpServer, { kind, era }: Attempt, parts: SessionParts): Promise<McpSession> {
-  const { Client } = await import("@modelcontextprotocol/client");
+async function tryToOpen({ way, roots }: McpServer, { kind, era }: Attempt, parts: SessionParts): Promise<McpSession> {
+  const { Client, ProtocolError, ProtocolErrorCode } = await import("@modelcontextprotocol/client");
   const process = way.kind === "stdio" ? new StdioTransport(parts.start, parts.onStderr) : null;
   const transport = withLenientLists(await transportOf(way, process, kind));
   const client = new Client(
     { name: "triplane", version: "1" },
     {
-      capabilities: { roots: {}, extensions: { [TASKS_EXTENSION]: {} } },
+      capabilities: { roots: { listChanged: true }, elicitation: { form: {} }, extensions: { [TASKS_EXTENSION]: {} } },
       // Results are checked by `schema-check.ts`: the SDK refuses schemas of the older dialect.
       jsonSchemaValidator: { getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }) },
       versionNegotiation: { mode: era, probe: { timeoutMs: Math.min(PROBE_MS, parts.connectMs / 2) } },
       inputRequired: { autoFulfill: false },
     },
   );
-  client.setRequestHandler("roots/list", () => ({ roots: parts.roots().map((root) => ({ uri: pathToFileURL(root).href })) }));
+  const folder = toldFolder(client, roots === "told");
+  // The SDK's own handler removes keywords of a form before it is read.
+  client.fallbackRequestHandler = async ({ method, params }, { mcpReq }) => {
+    if (method !== "elicitation/create") throw new ProtocolError(ProtocolErrorCode.MethodNotFound, "Method not found");
+    return elicited(await parts.answerTo(toJson(params), mcpReq.signal));
+  };
   let fault = "the connection was closed";
   const { promise: closed, resolve: tellClosed } = Promise.withResolvers<string>();
   Object.assign(client, {
@@ -255,7 +272,32 @@ async function tryToOpen({ way }: McpServer, { kind, era }: Attempt, parts: Sess
   // The newer generation says so only to subscribers. Without an answer the list is read in its rhythm.
   if (found === "modern" && client.getServerCapabilities()?.tools?.listChanged === true)
     client.listen({ toolsListChanged: true }, { timeout: NO_LIMIT_MS }).catch(() => {});
-  return new McpSession(client, { era: found, at: parts.now() }, infoOf(client, kind), closed);
+  return new McpSession(client, folder, { era: found, at: parts.now() }, infoOf(client, kind), closed);
+}
+
+/** Answers the questions of a server for its roots. */
+function toldFolder(client: Client, isTold: boolean): ToldFolder {
+  let onAsked = (): void => {};
+  const folder = new ToldFolder({
+    isTold,
+    tell: async () => {
+      const asked = new Promise<true>((resolve) => (onAsked = () => resolve(true)));
+      await client.sendRootsListChanged();
+      if (!(await Promise.race([asked, delay(ASK_MS, false, { ref: false })]))) return false;
+      await client.ping({ timeout: ASK_MS }).catch(() => {});
+      await delay(TAKE_MS, undefined, { ref: false });
+      return true;
+    },
+  });
+  client.setRequestHandler("roots/list", () => {
+    onAsked();
+    return rootsOf(folder.asked());
+  });
+  return folder;
+}
+
+function rootsOf(folder: string | null): { readonly roots: { readonly uri: string }[] } {
+  return { roots: folder === null ? [] : [{ uri: pathToFileURL(folder).href }] };
 }
 
 function infoOf(client: Client, kind: Attempt["kind"]): ServerInfo {

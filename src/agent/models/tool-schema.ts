@@ -155,6 +155,11 @@ const NAMED_SCHEMAS: ReadonlySet<string> = new Set([
   "properties",
 ]);
 
+/** True for keywords whose values are schemas, lists of schemas, or schemas by name. */
+export function holdsSchemas(keyword: string): boolean {
+  return SCHEMA.has(keyword) || SCHEMAS.has(keyword) || NAMED_SCHEMAS.has(keyword);
+}
+
 export function mapSubschemas(schema: JsonObject, change: (schema: JsonObject) => JsonObject): JsonObject {
   const changed = Object.entries(schema).map(([keyword, value]) => [keyword, changedValue(keyword, value, change)] as const);
   return Object.fromEntries(changed);

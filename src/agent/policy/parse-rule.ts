@@ -14,6 +14,12 @@ import { usesOf } from "./rule-values.ts";
 type Tools = ReadonlyMap<string, Tool>;
 
 /**
+ * Is told of a rule whose tools are not there, which is accepted then. A path that its only condition may name stays
+ * closed for all tools. Without it such a rule is refused.
+ */
+export type OnAbsent = (rule: string, place: string) => void;
+
+/**
  * A rule of the form `Tool`, `Tool(*)` or `Tool(parameter:pattern, other:"pattern")`; the tool's name may be a pattern
  * as well. The pattern of a path is read as in a .gitignore: without a slash it names files and folders anywhere, with
  * one it starts at the workspace's root, and a folder stands for all that lies in it.
@@ -25,9 +31,14 @@ type Tools = ReadonlyMap<string, Tool>;
  * fs_write(path:"/a, b.txt")               // a quoted pattern may hold commas and spaces
  * bash_run(command:npm run *)              // command lines that run nothing but npm run
  */
-export function parseRule(source: string, place: string, tools: Tools): Result<Rule, RuleProblem> {
+export function parseRule(
+  source: string,
+  place: string,
+  tools: Tools,
+  onAbsent: OnAbsent | null = null,
+): Result<Rule, RuleProblem> {
   try {
-    return accepted(ruleOf(source, place, tools));
+    return accepted(ruleOf(source, place, tools, onAbsent));
   } catch (error) {
     if (error instanceof Problem) return refused({ character: error.offset + 1, message: error.message });
     throw error;
@@ -43,10 +54,12 @@ class Problem extends Error {
   }
 }
 
-function ruleOf(source: string, place: string, tools: Tools): Rule {
+function ruleOf(source: string, place: string, tools: Tools, onAbsent: OnAbsent | null): Rule {
   const open = source.indexOf("(");
   const name = open < 0 ? source : source.slice(0, open);
-  const spoken = toolsNamed(name, tools);
+  const spoken = toolsNamed(name, tools, onAbsent !== null);
+  const isAbsent = spoken.length === 0 && !isOfServerTools(name);
+  if (isAbsent) onAbsent?.(source, place);
   const isForTool = textMatcher(name);
   if (open < 0) return { source, place, scope: "own", isForTool, conditions: [], deniedPath: null };
   if (!source.endsWith(")")) throw new Problem(source.length, NOT_CLOSED);
@@ -68,18 +81,18 @@ function ruleOf(source: string, place: string, tools: Tools): Rule {
     scope: "tree",
     isForTool,
     conditions,
-    deniedPath: conditions.length === 1 && only !== undefined ? deniedPathOf(only, able) : null,
+    deniedPath: conditions.length === 1 && only !== undefined ? (isAbsent ? closedPath(parts) : deniedPathOf(only, able)) : null,
   };
 }
 
 /** None for tools of MCP servers that are not there yet: their parameters hold neither paths nor commands. */
-function toolsNamed(name: string, tools: Tools): readonly Tool[] {
+function toolsNamed(name: string, tools: Tools, mayBeAbsent: boolean): readonly Tool[] {
   const wrong = /[^A-Za-z0-9_*?-]/.exec(name);
   if (name === "") throw new Problem(0, "expected the name of a tool");
   if (wrong !== null) throw new Problem(wrong.index, `a tool's name has no ${JSON.stringify(wrong[0])}`);
   const isNamed = textMatcher(name);
   const named = [...tools.values()].filter((tool) => isNamed(tool.name));
-  if (named.length === 0 && !isOfServerTools(name))
+  if (named.length === 0 && !mayBeAbsent && !isOfServerTools(name))
     throw new Problem(0, `there is no tool ${name}: the tools are ${[...tools.keys()].join(", ")}`);
   return named;
 }
@@ -174,6 +187,18 @@ function deniedPathOf({ parameter, path }: Condition, tools: readonly Tool[]): D
     closes: uses.every((use) => use === "write") ? "writing" : "everything",
     mayWrite: uses.includes("write"),
   };
+}
+
+/** The path that a condition on a tool that is not there may name; null if it can name none. */
+function closedPath([part]: readonly ConditionText[]): DeniedPath | null {
+  if (part === undefined) return null;
+  try {
+    const { isMatch, isNamed } = pathPattern(part);
+    return { isMatch, isNamed, closes: "everything", mayWrite: false };
+  } catch (error) {
+    if (error instanceof Problem) return null;
+    throw error;
+  }
 }
 
 function pathPattern({ pattern, offset }: ConditionText): PathPattern {

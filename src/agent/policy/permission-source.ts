@@ -4,7 +4,7 @@ import { complete, TEXT, TEXTS, withDefault, type Written } from "../../lib/sett
 import type { Tool } from "../tools/tool.ts";
 import { isServerTool } from "../tools/tool.ts";
 import { type HostRule, isHostRule, parseHostRule } from "./hosts/host-rule.ts";
-import { parseRule } from "./parse-rule.ts";
+import { parseRule, type OnAbsent } from "./parse-rule.ts";
 import { BUILTIN_MODES, type BuiltinMode, type CustomMode, type Permission, type PermissionMode } from "./permission.ts";
 import type { Rule } from "./rule.ts";
 import type { RuleProblem } from "./rule-text.ts";
@@ -55,6 +55,8 @@ const HOSTS_ARE_ASKED = "a host that no rule in deny or allow names is asked for
 export type Vocabulary = {
   readonly tools: ReadonlyMap<string, Tool>;
   readonly modes: ReadonlyMap<string, CustomMode>;
+  /** Given: rules of tools that are not there are accepted. */
+  readonly onAbsent?: OnAbsent;
 };
 
 /** The permission that a block stands for, with everything that is wrong with it: `problems` is empty if nothing is. */
@@ -65,7 +67,7 @@ export function readPermission(
 ): { readonly permission: Permission; readonly problems: readonly PermissionProblem[] } {
   const settings = complete(PERMISSION_SETTINGS, source);
   const problems: PermissionProblem[] = [];
-  const { tools, modes } = vocabulary;
+  const { tools, modes, onAbsent = null } = vocabulary;
   const written = settings.deny.length + settings.allow.length + settings.ask.length;
   if (written > MOST_RULES)
     problems.push({ field: [], message: `${written} rules are too many: a block has at most ${MOST_RULES}` });
@@ -94,7 +96,7 @@ export function readPermission(
     read(
       list,
       (text) => !isHostRule(text),
-      (text, at) => parseRule(text, at, tools),
+      (text, at) => parseRule(text, at, tools, onAbsent),
     );
   const hosts = (list: "deny" | "allow"): HostRule[] => read(list, isHostRule, parseHostRule);
   for (const [index, text] of settings.ask.entries())

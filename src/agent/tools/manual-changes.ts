@@ -1,5 +1,10 @@
 import { byteLength } from "../../lib/text.ts";
-import { sectionText, type Section } from "./manual.ts";
+import { lateSection } from "./late-section.ts";
+import { definitionDigest, sectionText, type Section } from "./manual.ts";
+import type { Tool } from "./tool.ts";
+
+/** The beginning of a message that tells changed sections. */
+export const MANUAL_CHANGED = "[The Tools Manual has changed: these sections hold from here on.]";
 
 /** A section that a notice told an agent. The digest is null if it ended; the ordinal is that of the message. */
 export type ToldSection = {
@@ -12,10 +17,14 @@ export type ToldSection = {
 /**
  * The manual that an agent was given at the first step with a version of its template, with the digests of its sections
  * by tool. The digest is null if there was none. `told` has the sections that it was told since, in order.
+ *
+ * If it fixes the tools as well, the requests of the agent offer the tools of then. The sections are the definitions of the tools
+ * then, of all of them.
  */
 export type ManualView = {
   readonly digest: string | null;
   readonly sections: Readonly<Record<string, string>>;
+  readonly fixesTools: boolean;
   readonly told: readonly ToldSection[];
 };
 
@@ -52,6 +61,28 @@ export function changedSections(
     return [{ tool, digest, text: section === undefined ? endedText(tool) : sectionText(section) }];
   });
   return within(changed);
+}
+
+/**
+ * The definitions, by tool, that an agent with a fixed list of tools does not know. None is told twice. The next one of the
+ * same tool is told after 1, 2, 4, 8 … steps, since a server may change it all the time. A tool that goes is not told: its
+ * calls are refused with the reason.
+ */
+export function changedDefinitions(
+  { sections: digestsGiven, told }: ManualView,
+  tools: readonly Tool[],
+  step: number,
+): readonly ChangedSection[] {
+  const given = new Map(Object.entries(digestsGiven));
+  const tellings = Map.groupBy(told, ({ tool }) => tool);
+  const changed = tools.filter((tool) => {
+    const history = tellings.get(tool.name) ?? [];
+    const digest = definitionDigest(tool);
+    if (given.get(tool.name) === digest || history.some((each) => each.digest === digest)) return false;
+    return step - (history.at(-1)?.step ?? 0) >= 2 ** (history.length - 1);
+  });
+  const first = changed.toSorted((one, other) => (one.name < other.name ? -1 : 1)).slice(0, TOLD.sections);
+  return within(first.map((tool) => ({ tool: tool.name, digest: definitionDigest(tool), text: lateSection(tool) })));
 }
 
 function endedText(tool: string): string {

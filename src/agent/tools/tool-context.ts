@@ -1,10 +1,12 @@
 import type { ReminderCategory, ReminderPriority } from "../../events/snapshots.ts";
+import type { ToolQuestion } from "../../events/tool-question.ts";
 import type { Json } from "../../lib/json.ts";
 import type { KnownFiles } from "../workspace/known-files.ts";
 import type { GroupedProcess } from "../workspace/process-groups.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import type { ChildRequest, StartedChild } from "./child.ts";
 import type { Shells } from "./bash/shells.ts";
+import type { Answered, InputAnswer } from "./question.ts";
 import type { FinishedProgram, StartOptions } from "./programs.ts";
 import type { TodoList } from "./todo-list.ts";
 
@@ -67,4 +69,11 @@ export type ToolContext = {
   remind(reminder: ToolReminder): Promise<void>;
   /** Internal: starts another agent with the end of this call, for `task_run`. Rejects with advice if none may be started. */
   startChild(request: ChildRequest): Promise<StartedChild>;
+  /** Internal, for tools of MCP servers: the answer with which this run continues; null for the first run of a call. */
+  readonly answered: Answered | null;
+  /**
+   * Internal, for tools of MCP servers: asks a person while the call runs, without its time limit. The question is closed
+   * when `withdrawn` aborts. Rejects if the call has an open question already.
+   */
+  askPerson(question: ToolQuestion, withdrawn: AbortSignal): Promise<InputAnswer>;
 };

@@ -13,6 +13,7 @@ const REASON_BYTES = 1_000;
 export class ToolRegistry extends ReplacedMap<string, Tool> {
   readonly #configured: readonly Tool[];
   readonly #ofServers = new Map<string, readonly Tool[]>();
+  #hasServers = false;
   /** The reasons why tools and servers are unavailable, by their names. */
   readonly #reasons = { tools: new Map<string, string>(), servers: new Map<string, string>() };
 
@@ -20,6 +21,11 @@ export class ToolRegistry extends ReplacedMap<string, Tool> {
     super();
     this.#configured = [...configured];
     this.#replace();
+  }
+
+  /** True if the tenant has MCP servers, whether they have answered or not. */
+  get hasServers(): boolean {
+    return this.#hasServers;
   }
 
   /**
@@ -45,11 +51,13 @@ export class ToolRegistry extends ReplacedMap<string, Tool> {
       tools.map((tool) => (tool.source === "MCP" && tool.server === server ? tool : { ...tool, source: "MCP", server })),
     );
     this.#reasons.servers.delete(server);
+    this.#hasServers = true;
     this.#replace();
   }
 
   /** Makes the tools of an MCP server unavailable, with a reason that models and people read. Null: they are available. */
   setServerUnavailable(server: string, reason: string | null): void {
+    this.#hasServers = true;
     this.#setReason(this.#reasons.servers, server, reason);
   }
 

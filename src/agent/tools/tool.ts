@@ -8,6 +8,7 @@ import { byteLength, storable } from "../../lib/text.ts";
 import { placeUnlike, type CommandPlaces, type CommandUse, type PathPlaces, type PathUse, cacheProblem } from "./path-places.ts";
 import { commandsOf, pathsOf } from "./declared-places.ts";
 import { ChildStarted } from "./child.ts";
+import type { NeedsInput } from "./question.ts";
 import { Later } from "./later.ts";
 import { PROMPT_BYTES } from "./limits.ts";
 import type { ToolContext } from "./tool-context.ts";
@@ -32,7 +33,7 @@ export type Risk = (typeof RISKS)[number];
 
 export type BoundCall = {
   readonly input: JsonObject;
-  run(context: ToolContext): Promise<ToolResult | Later | ChildStarted>;
+  run(context: ToolContext): Promise<ToolResult | Later | ChildStarted | NeedsInput>;
   /** Null if the tool cannot say what a call would change. */
   readonly preview: BoundPreview | null;
 };
@@ -162,6 +163,9 @@ export const MAX_TIMEOUT_MS = 60 * 60 * 1_000;
 
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 
+/** The name of the tool by which agents call tools that came later (`bridge.ts`). */
+export const BRIDGE = "call_tool";
+
 /** The form of a definition, which equals its types: types are not checked at run time. */
 const problemsOf = formCheck(
   closed({
@@ -244,6 +248,7 @@ export function toolOf(definition: ToolDefinition<unknown, object>): Tool {
   if (!NAME.test(name))
     throw new ToolDefinitionError(`a tool's name must be 1 to 64 letters, digits, _ or -, not ${JSON.stringify(name)}`);
   if (name === "network") throw new ToolDefinitionError(`no tool is named ${name}: rules about hosts begin with it`);
+  if (name === BRIDGE) throw new ToolDefinitionError(`no tool is named ${name}: by it agents call tools that came later`);
   const problems = problemsOf(definition);
   if (problems.length > 0) throw new ToolDefinitionError(`tool ${name}: ${problems.join("; ")}`);
   if (prompt !== null && byteLength(storable(prompt)) > PROMPT_BYTES)

@@ -3,10 +3,11 @@ import { globalId } from "../../lib/global-id.ts";
 import { builder } from "../builder.ts";
 import { ApprovalKind, Risk } from "../enums.ts";
 import { ToolCallSnapshot } from "../tool-call.ts";
+import { ToolQuestion } from "./tool-question.ts";
 
 export const ApprovalSnapshot = builder.objectRef<Snapshot>("ApprovalSnapshot").implement({
   description:
-    "An approval at the time of its request. It is not a node: the current approval is available as `approval` next to it. The subject is in `call`, or in `host` and `port`; the other fields are null.",
+    "An approval at the time of its request. It is not a node: the current approval is available as `approval` next to it. The subject is in `call`, in `call` with `question`, or in `host` and `port`; the other fields are null.",
   fields: (t) => ({
     approvalId: t.id({ description: "Id of the approval.", resolve: ({ approvalId }) => globalId("Approval", approvalId) }),
     kind: t.expose("kind", { type: ApprovalKind, description: "Kind of question." }),
@@ -20,6 +21,12 @@ export const ApprovalSnapshot = builder.objectRef<Snapshot>("ApprovalSnapshot").
       description: "Name or address of the host that it is about. Null for other kinds of subject.",
     }),
     port: t.exposeInt("port", { nullable: true, description: "Port of the host. Null for other kinds of subject." }),
+    question: t.field({
+      type: ToolQuestion,
+      nullable: true,
+      description: "Question of a tool, with its form. Null for other kinds of subject.",
+      resolve: ({ question = null }) => question,
+    }),
     inputHash: t.exposeString("inputHash", {
       nullable: true,
       description:

@@ -35,7 +35,8 @@ builder.prismaObject("Decision", {
     input: t.expose("input", {
       type: "JSON",
       nullable: true,
-      description: "Input that was allowed instead of the requested one. Null if the decision did not change it.",
+      description:
+        "Input that was allowed instead of the requested one, or the values of a form. Null if the decision did not change it.",
     }),
     decidedAt: t.expose("decidedAt", { type: "DateTime", description: "Time of the decision." }),
     erasedAt: t.field({
@@ -55,7 +56,8 @@ const DecideApprovalInput = builder.inputType("DecideApprovalInput", {
     decision: t.field({
       type: ApprovalDecision,
       required: true,
-      description: "The decision. ALLOW and DENY, or DONE, RETRY and FAIL for an OUTCOME_UNKNOWN.",
+      description:
+        "The decision. ALLOW and DENY, or DONE, RETRY and FAIL for an OUTCOME_UNKNOWN. DENY of a TOOL_INPUT declines its question.",
     }),
     note: t.string({ description: "Reason, at most 4,000 characters. The model reads the note of a denial." }),
     inputHash: t.string({
@@ -65,6 +67,11 @@ const DecideApprovalInput = builder.inputType("DecideApprovalInput", {
     result: t.string({
       description:
         "Result of the call for the model to read. Required for DONE, and only allowed there. At most 16,000 characters.",
+    }),
+    values: t.field({
+      type: "JSON",
+      description:
+        'Values of the form by field, with ALLOW of a TOOL_INPUT: an object, such as `{ "city": "Bonn" }`. A field that is left out has its default; null leaves an optional field empty. Each wrong field is an error of its own with the path `["values", FIELD]`.',
     }),
     input: t.field({
       type: "JSON",
@@ -137,6 +144,14 @@ builder.mutationField("decideApprovals", (t) =>
 );
 
 function requestOf(given: (typeof DecideApprovalInput)["$inferInput"]): DecideApproval {
-  const { approvalId, decision, note, inputHash, input, result } = given;
-  return { approvalId, decision, note: note ?? null, inputHash: inputHash ?? null, input: input ?? null, result: result ?? null };
+  const { approvalId, decision, note, inputHash, input, values, result } = given;
+  return {
+    approvalId,
+    decision,
+    note: note ?? null,
+    inputHash: inputHash ?? null,
+    input: input ?? null,
+    values: values ?? null,
+    result: result ?? null,
+  };
 }

@@ -1,21 +1,26 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { manualNews } from "../../../src/agent/loop/commits/manual.ts";
+import { manualNews, type PresentTools } from "../../../src/agent/loop/commits/manual.ts";
 import { changedSections, type ManualView } from "../../../src/agent/tools/manual-changes.ts";
-import { sectionsOf, type Section } from "../../../src/agent/tools/manual.ts";
+import { sectionsOf } from "../../../src/agent/tools/manual.ts";
+import type { Tool } from "../../../src/agent/tools/tool.ts";
 import { newAgentView } from "../../support/agent-view.ts";
 import { toolWithPrompt } from "../../support/tools.ts";
 
 const AT = new Date(0);
 
-function sections(texts: Readonly<Record<string, string>>): readonly Section[] {
-  return sectionsOf(Object.entries(texts).map(([tool, text]) => toolWithPrompt(tool, text)));
+function toolsWith(prompts: Readonly<Record<string, string>>): readonly Tool[] {
+  return Object.entries(prompts).map(([tool, text]) => toolWithPrompt(tool, text));
 }
 
 /** Takes a step on each of these servers in turn, and says which tools each one told. */
-function steps(servers: readonly (readonly Section[])[]): { told: (readonly string[])[]; manual: ManualView | null } {
+function steps(
+  servers: readonly (readonly Tool[])[],
+  mayComeLater: (step: number) => boolean = () => false,
+): { told: (readonly string[])[]; manual: ManualView | null } {
   let view = newAgentView();
-  const told = servers.map((present) => {
+  const told = servers.map((tools, step) => {
+    const present: PresentTools = { tools, mayComeLater: mayComeLater(step) };
     const news = manualNews(view, present, view.transcriptLength, AT);
     view = { ...news.after(view), stepCount: view.stepCount + 1 };
     expect(news.events).toEqual(
@@ -28,28 +33,28 @@ function steps(servers: readonly (readonly Section[])[]): { told: (readonly stri
 
 describe("the sections that a step tells", () => {
   it("are those that came, changed or went since the manual, each once", () => {
-    const before = sections({ goes: "1", changes: "1", stays: "1" });
-    const after = sections({ changes: "2", comes: "1", stays: "1" });
+    const before = toolsWith({ goes: "1", changes: "1", stays: "1" });
+    const after = toolsWith({ changes: "2", comes: "1", stays: "1" });
     expect(steps([before, before, after, after, after]).told).toEqual([[], [], ["changes", "comes", "goes"], [], []]);
   });
 
   it("are told in a text with the tool's section, or that it is not there any more", () => {
-    const manual: ManualView = { digest: "d", sections: { goes: "x" }, told: [] };
-    expect(changedSections(manual, sections({ comes: "How to." }), 2).map(({ text }) => text)).toEqual([
+    const manual: ManualView = { digest: "d", sections: { goes: "x" }, fixesTools: false, told: [] };
+    expect(changedSections(manual, sectionsOf(toolsWith({ comes: "How to." })), 2).map(({ text }) => text)).toEqual([
       "#### comes\n\nHow to.",
       "#### goes\n\nThis tool, or its section, is not there any more.",
     ]);
   });
 
   it("are all told in the end where they are too many for one step, the first by name first", () => {
-    const many = sections(Object.fromEntries(Array.from({ length: 10 }, (_, index) => [`t${index}`, "x".repeat(8_000)])));
+    const many = toolsWith(Object.fromEntries(Array.from({ length: 10 }, (_, index) => [`t${index}`, "x".repeat(8_000)])));
     const { told } = steps([[], many, many, many, many]);
-    expect(told.flat()).toEqual(many.map(({ tool }) => tool));
+    expect(told.flat()).toEqual(many.map(({ name }) => name));
     expect(told.map(({ length }) => length)).toEqual([0, 4, 4, 2, 0]);
   });
 
   it("are told less and less by two servers that take turns, and those of the last server are known in the end", () => {
-    const [one, other] = [sections({ a: "1", b: "1" }), sections({ a: "2" })];
+    const [one, other] = [toolsWith({ a: "1", b: "1" }), toolsWith({ a: "2" })];
     const turns = fc.array(fc.boolean(), { minLength: 1, maxLength: 300 });
     fc.assert(
       fc.property(turns, fc.boolean(), (taken, last) => {
@@ -62,14 +67,14 @@ describe("the sections that a step tells", () => {
         for (const tool of ["a", "b"]) {
           const newest = manual?.told.findLast((each) => each.tool === tool);
           const known = newest === undefined ? (manual?.sections[tool] ?? null) : newest.digest;
-          expect(known).toBe(present(last).find((section) => section.tool === tool)?.digest ?? null);
+          expect(known).toBe(sectionsOf(present(last)).find((section) => section.tool === tool)?.digest ?? null);
         }
       }),
     );
   });
 
   it("are new ones at once, however often others were told", () => {
-    const texts = Array.from({ length: 40 }, (_, index) => sections({ a: String(index) }));
+    const texts = Array.from({ length: 40 }, (_, index) => toolsWith({ a: String(index) }));
     expect(steps(texts).told.slice(1)).toEqual(texts.slice(1).map(() => ["a"]));
   });
 });

@@ -13,6 +13,7 @@ const SERVER: McpServer = {
   include: null,
   exclude: [],
   readOnlyTools: [],
+  roots: "asked",
   toolTimeoutMs: null,
 };
 
@@ -34,8 +35,7 @@ async function waitsOf(tries: number, lasts: (attempt: number) => number): Promi
   };
   const connection = new McpConnection(SERVER, {
     isCommon: true,
-    registries: [new ToolRegistry([])],
-    known: async () => [],
+    registries: [{ registry: new ToolRegistry([]), known: async () => [] }],
     verdict: NO_VERDICT,
     start: async () => {
       attempts += 1;

@@ -17,6 +17,7 @@ describe("a server that asks without end and reads no answer", () => {
       include: null,
       exclude: [],
       readOnlyTools: [],
+      roots: "asked",
       toolTimeoutMs: null,
     };
     const { command, args } = ownServer("flooding.mjs");
@@ -26,8 +27,7 @@ describe("a server that asks without end and reads no answer", () => {
     const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
     const connection = new McpConnection(server, {
       isCommon: true,
-      registries: [registry],
-      known: async () => [],
+      registries: [{ registry, known: async () => [] }],
       verdict: NO_VERDICT,
       start: async () => ({ process: child, ended, end: () => child.kill("SIGKILL") }) as unknown as ProcessGroup,
       times: { ...MCP_TIMES, firstMs: 60_000, lastMs: 60_000 },

@@ -11,6 +11,7 @@ const SERVER: McpServer = {
   include: null,
   exclude: [],
   readOnlyTools: [],
+  roots: "asked",
   toolTimeoutMs: null,
 };
 

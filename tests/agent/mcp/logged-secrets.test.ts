@@ -18,14 +18,14 @@ async function said(line: string): Promise<string> {
     include: null,
     exclude: [],
     readOnlyTools: [],
+    roots: "asked",
     toolTimeoutMs: null,
   };
   const lines: string[] = [];
   const logger: Logger = { tell: (_e, _m, fields) => void lines.push(JSON.stringify(fields)), warn: () => {}, error: () => {} };
   const connection = new McpConnection(server, {
     isCommon: true,
-    registries: [new ToolRegistry([])],
-    known: async () => [],
+    registries: [{ registry: new ToolRegistry([]), known: async () => [] }],
     verdict: NO_VERDICT,
     start: async () => {
       const process = spawn("node", ["-e", `console.error(${JSON.stringify(line)}); setTimeout(() => {}, 300)`]);

@@ -16,6 +16,7 @@ const SERVER: McpServer = {
   include: null,
   exclude: [],
   readOnlyTools: ["work"],
+  roots: "asked",
   toolTimeoutMs: null,
 };
 

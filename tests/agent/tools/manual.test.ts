@@ -50,15 +50,17 @@ describe("the prompt of a tool", () => {
 describe("a manual", () => {
   it("has a section for each tool with a prompt, in the order of names", () => {
     const sections = sectionsOf([toolWithPrompt("b", "Use b\n- well."), ownTool("c", () => ""), toolWithPrompt("a", "Use a.")]);
-    expect(manualOf(sections)?.text).toBe("### Tools Manual\n\n#### a\n\nUse a.\n\n#### b\n\nUse b\n- well.");
+    expect(manualOf(sections, null)?.text).toBe("### Tools Manual\n\n#### a\n\nUse a.\n\n#### b\n\nUse b\n- well.");
   });
 
   it("is null without such a tool", () => {
-    expect(manualOf(sectionsOf([ownTool("c", () => "")]))).toBeNull();
+    expect(manualOf(sectionsOf([ownTool("c", () => "")]), null)).toBeNull();
   });
 
   it("has one digest for the same sections, whatever objects they come from", () => {
-    const [one, same, other] = ["Use a.", "Use a.", "Use a!"].map((text) => manualOf(sectionsOf([toolWithPrompt("a", text)])));
+    const [one, same, other] = ["Use a.", "Use a.", "Use a!"].map((text) =>
+      manualOf(sectionsOf([toolWithPrompt("a", text)]), null),
+    );
     expect(one).toEqual(same);
     expect(one?.digest).not.toBe(other?.digest);
   });

@@ -3,6 +3,10 @@
  * arguments of MCP_CONFORMANCE_CONTEXT, or with some that fit the schema.
  */
 import { McpConnection } from "../../../src/agent/mcp/connection.ts";
+import type { FormField, ToolQuestion } from "../../../src/events/tool-question.ts";
+import { formValues } from "../../../src/agent/tools/input-form.ts";
+import { NeedsInput, type InputAnswer } from "../../../src/agent/tools/question.ts";
+import type { BoundCall } from "../../../src/agent/tools/tool.ts";
 import type { ToolContext } from "../../../src/agent/tools/tool-context.ts";
 import { ToolRegistry } from "../../../src/agent/tools/tool-registry.ts";
 import { Workspace } from "../../../src/agent/workspace/workspace.ts";
@@ -28,12 +32,12 @@ const connection = new McpConnection(
     include: null,
     exclude: [],
     readOnlyTools: [],
+    roots: "asked",
     toolTimeoutMs: null,
   },
   {
     isCommon: true,
-    registries: [registry],
-    known: async () => [],
+    registries: [{ registry, known: async () => [] }],
     verdict: NO_VERDICT,
     start: () => Promise.reject(new Error("there is no process")),
     times: { ...MCP_TIMES, connectMs: 10_000 },
@@ -63,13 +67,45 @@ for (const { name, arguments: input } of calls) {
     workspace: new Workspace(process.cwd(), () => null, []),
     signal: AbortSignal.timeout(15_000),
     emit: () => Promise.resolve(),
+    answered: null,
+    askPerson: async (question) => acceptedBy(question),
   } as Partial<ToolContext> as ToolContext;
-  await bound.value.run(context).then(
+  await runAnswered(bound.value, context).then(
     (result) => told("called", name, result),
     (error: unknown) => told("failed", name, error),
   );
 }
 await connection.close();
+
+/** Runs a tool until it has its result: each question is answered with the defaults of its form. */
+async function runAnswered(call: BoundCall, context: ToolContext): Promise<unknown> {
+  const answer = await call.run(context);
+  if (!(answer instanceof NeedsInput)) return answer;
+  const { question, continuation } = answer;
+  return runAnswered(call, { ...context, answered: { answer: acceptedBy(question), continuation } });
+}
+
+function acceptedBy({ fields }: ToolQuestion): InputAnswer {
+  const needed = fields.filter((field) => field.isRequired && field.default === null);
+  const values = formValues(fields, Object.fromEntries(needed.map((field) => [field.name, valueOfField(field)])));
+  return values.ok ? { action: "accept", values: values.value } : { action: "decline" };
+}
+
+function valueOfField(field: FormField): Json {
+  switch (field.kind) {
+    case "TEXT":
+      return "text";
+    case "NUMBER":
+    case "INTEGER":
+      return field.minimum ?? 1;
+    case "BOOLEAN":
+      return true;
+    case "CHOICE":
+      return field.options[0]?.value ?? "";
+    case "CHOICES":
+      return field.options.slice(0, field.minItems ?? 0).map(({ value }) => value);
+  }
+}
 
 function example(schema: JsonObject): JsonObject {
   const { properties, required } = schema;

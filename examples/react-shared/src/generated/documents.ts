@@ -121,7 +121,7 @@ export type CreateAgentInput = {
 export type DecideApprovalInput = {
   /** `id` of the approval. */
   approvalId: string | number;
-  /** The decision. ALLOW and DENY, or DONE, RETRY and FAIL for an OUTCOME_UNKNOWN. */
+  /** The decision. ALLOW and DENY, or DONE, RETRY and FAIL for an OUTCOME_UNKNOWN. DENY of a TOOL_INPUT declines its question. */
   decision: ApprovalDecision;
   /** Another input to run, with ALLOW of a TOOL_CALL. It is validated and checked against the permission: DENIED_BY_POLICY if a rule denies it. INVALID if several people must allow the call. Without self-approval, a new approval asks another person about it. */
   input?: unknown;
@@ -131,6 +131,8 @@ export type DecideApprovalInput = {
   note?: string | null | undefined;
   /** Result of the call for the model to read. Required for DONE, and only allowed there. At most 16,000 characters. */
   result?: string | null | undefined;
+  /** Values of the form by field, with ALLOW of a TOOL_INPUT: an object, such as `{ "city": "Bonn" }`. A field that is left out has its default; null leaves an optional field empty. Each wrong field is an error of its own with the path `["values", FIELD]`. */
+  values?: unknown;
 };
 
 /** An image for the model. */

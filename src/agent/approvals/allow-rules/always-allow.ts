@@ -14,6 +14,7 @@ import {
   noteProblem,
   type CommandRefusal,
 } from "../../actors/actor.ts";
+import { definitionChange } from "../../mcp/pins.ts";
 import { agentPolicy } from "../../policy/agent-policy.ts";
 import type { OwnPermission, VersionOfAgent } from "../../policy/own-permission.ts";
 import type { Verdict } from "../../policy/permission.ts";
@@ -88,7 +89,7 @@ export async function proposeRuleTo(
     const rule = await hostRuleToStore(services, found.value, given);
     return rule.ok ? accepted(await proposeHostRule(services, found.value, rule.value)) : rule;
   }
-  const call = await callOf(services.sql, approvalId);
+  const call = found.value.kind === "TOOL_INPUT" ? null : await callOf(services.sql, approvalId);
   if (given === null) return proposeRule(services, call);
   const checked = await checkRule(services, call, given);
   if (!checked.ok) return checked;
@@ -129,8 +130,11 @@ export async function whyStillAsked(services: ApprovalServices, judged: JudgedVa
   const template = await services.heldTemplate(judged);
   if ("missing" in template) return null;
   if (hookVerdict === "ask") return { reason: "a hook requires approval, whatever the rules say", remedy: null };
+  const tool = services.tools.get(name);
+  const changed = tool === undefined ? null : await definitionChange(services, tool, judged.tenant);
+  if (changed !== null) return { reason: changed, remedy: null };
   const stored = { ...rule, id: "proposal", createdBy: "a person" };
-  const call = { agentId, name, readOnly: services.tools.get(name)?.readOnly ?? false, values };
+  const call = { agentId, name, readOnly: tool?.readOnly ?? false, values };
   const { verdict, reason } = judge(call, agentPolicy(template, permission, [stored], services));
   if (verdict === "allow") return null;
   // Rules that are added now do not help an agent that keeps an earlier version.
@@ -217,7 +221,7 @@ async function ruleToStore(
     const rule = await hostRuleToStore(services, approval, request.rule);
     return rule.ok ? accepted(rule.value.source) : rule;
   }
-  const call = await callOf(services.sql, request.approvalId);
+  const call = approval.kind === "TOOL_INPUT" ? null : await callOf(services.sql, request.approvalId);
   const proposed = request.rule === null ? await proposeRule(services, call) : accepted({ rule: request.rule });
   if (!proposed.ok) return proposed;
   const checked = await checkRule(services, call, proposed.value.rule);

@@ -54,6 +54,8 @@ export function askHost(
       state: "PENDING",
       input: { host, port },
       preview: null,
+      question: null,
+      continuation: null,
       requestedAt: at,
       expiresAt,
       closedAt: null,

@@ -16,9 +16,10 @@ export type Confirmed = { readonly call: Validated; readonly inputHash: string; 
 
 /**
  * A person's ALLOW, bound to the hash of the input that they allowed, and to the files that its paths led to then: null
- * if a server that did not record them asked.
+ * if a server that did not record them asked. `approvalId` is null if the call has begun, and continues with the answer to
+ * a question of its tool.
  */
-export type Allowance = { readonly approvalId: string; readonly inputHash: string; readonly values: Json };
+export type Allowance = { readonly approvalId: string | null; readonly inputHash: string; readonly values: Json };
 
 /** Why a call cannot run yet: nobody was asked, or what was allowed is not what would run now. */
 export type Unconfirmed = { readonly inputHash: string; readonly reason: string };
@@ -45,7 +46,7 @@ export function confirm(
     return refused({ inputHash: hash, reason: `what was allowed has changed since: ${permitted.reason}` });
   if (values !== null && canonicalize(values) !== canonicalize(storedValues(permitted.values ?? {})))
     return refused({ inputHash: hash, reason: `the paths of what was allowed now lead elsewhere: ${permitted.reason}` });
-  return accepted({ call, inputHash: hash, by: { approvalId, inputHash: hash } });
+  return accepted({ call, inputHash: hash, by: approvalId === null ? null : { approvalId, inputHash: hash } });
 }
 
 /**

@@ -4,6 +4,7 @@ import { accepted, refused, type Result } from "../../../lib/result.ts";
 import { currentOwnCode } from "../../tools/own-code.ts";
 import { ChildStarted } from "../../tools/child.ts";
 import { Later } from "../../tools/later.ts";
+import { NeedsInput } from "../../tools/question.ts";
 import { TimedOut } from "../../tools/timed-out.ts";
 import type { ToolResult } from "../../tools/tool-result.ts";
 import type { Tool } from "../../tools/tool.ts";
@@ -14,17 +15,72 @@ import type { Confirmed } from "./confirmation.ts";
 import type { Validated } from "./validation.ts";
 
 /** A call that ran, with the tool's answer in any form: tools are other people's code. */
-export type Executed = { readonly call: Validated; readonly answer: ToolResult | Later | ChildStarted | undefined };
+export type Executed = { readonly call: Validated; readonly answer: ToolResult | Later | ChildStarted | NeedsInput | undefined };
 
 export type ExecutionScope = {
   readonly around: readonly Wrapper[];
   readonly agent: HookAgent;
-  readonly timeoutMs: number;
+  readonly limit: TimeLimit;
   readonly interrupt: AbortSignal;
   /** Called if the tool answers after its call had ended: its result is dropped. */
   readonly onLate: () => void;
   readonly context: (signal: AbortSignal) => ToolContext;
 };
+
+/** The time limit of a call, in ms. It does not run while a person is asked. */
+export class TimeLimit {
+  readonly ms: number;
+  readonly #up = new AbortController();
+  #timer: NodeJS.Timeout | undefined;
+  #usedMs = 0;
+  #pausedMs = 0;
+  #since = performance.now();
+
+  constructor(ms: number) {
+    this.ms = ms;
+    this.#run();
+  }
+
+  get signal(): AbortSignal {
+    return this.#up.signal;
+  }
+
+  /** The time for which it did not run, in ms. */
+  get pausedMs(): number {
+    return this.#pausedMs;
+  }
+
+  /** Stops the time while `work` runs. Of several concurrent works, only the first one stops it. */
+  async pausedFor<Value>(work: () => Promise<Value>): Promise<Value> {
+    if (this.#timer === undefined) return work();
+    this.#stop();
+    const since = performance.now();
+    this.#usedMs += since - this.#since;
+    try {
+      return await work();
+    } finally {
+      this.#pausedMs += performance.now() - since;
+      if (!this.#up.signal.aborted) this.#run();
+    }
+  }
+
+  end(): void {
+    this.#stop();
+    // Releases the signals of others that are joined with it, and live as long as the lease.
+    this.#up.abort(ENDED);
+  }
+
+  #run(): void {
+    this.#since = performance.now();
+    const up = (): void => this.#up.abort(new Error(`the tool's time of ${this.ms} ms is up`));
+    this.#timer = setTimeout(up, Math.max(0, this.ms - this.#usedMs));
+  }
+
+  #stop(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+}
 
 /**
  * Stage 5: runs the tool. A timeout or an interrupt ends it immediately, even if the tool never returns; a late result
@@ -32,12 +88,10 @@ export type ExecutionScope = {
  */
 export async function execute(
   { call }: Confirmed,
-  { timeoutMs, interrupt, onLate, around, agent, context }: ExecutionScope,
+  { limit, interrupt, onLate, around, agent, context }: ExecutionScope,
 ): Promise<Result<Executed, Refusal>> {
-  const timeout = new AbortController();
-  const timer = setTimeout(() => timeout.abort(new Error(`the tool's time of ${timeoutMs} ms is up`)), timeoutMs);
-  const signal = AbortSignal.any([timeout.signal, interrupt]);
-  const stopReason = (): Refusal | null => (signal.aborted ? reasonOf(interrupt, timeoutMs, call.tool) : null);
+  const signal = AbortSignal.any([limit.signal, interrupt]);
+  const stopReason = (): Refusal | null => (signal.aborted ? reasonOf(interrupt, limit.ms, call.tool) : null);
   using stopped = aborted(signal);
   let hasEnded = false;
   try {
@@ -51,12 +105,10 @@ export async function execute(
     return await Promise.race([stopped.promise, running.then(noteLate)]);
   } catch (error) {
     if (!signal.aborted) throw error;
-    return refused(reasonOf(interrupt, timeoutMs, call.tool));
+    return refused(reasonOf(interrupt, limit.ms, call.tool));
   } finally {
     hasEnded = true;
-    clearTimeout(timer);
-    // Releases the interrupt's signal, which lives as long as the lease.
-    timeout.abort(ENDED);
+    limit.end();
   }
 }
 
@@ -69,12 +121,12 @@ async function run(
   { around, agent }: Pick<ExecutionScope, "around" | "agent">,
   stopReason: () => Refusal | null,
 ): Promise<Result<Executed, Refusal>> {
-  let deferred: Later | ChildStarted | null = null;
+  let deferred: Later | ChildStarted | NeedsInput | null = null;
   const wrapped = around.reduceRight<() => Promise<ToolResult>>(
     (next, wrapper) => roundOnce(wrapper, next, () => ({ ...hookCall(call, agent), signal: context.signal })),
     async () => {
       const answer = await call.bound.run(context);
-      if (!(answer instanceof Later || answer instanceof ChildStarted)) return answer;
+      if (!(answer instanceof Later || answer instanceof ChildStarted || answer instanceof NeedsInput)) return answer;
       deferred = answer;
       return LATER_RESULT;
     },

@@ -1,9 +1,10 @@
 import { isJsonObject, mapStrings, someString, type Json } from "../../../lib/json.ts";
 import { accepted, refused, type Result } from "../../../lib/result.ts";
-import { byteLength } from "../../../lib/text.ts";
+import { byteLength, storable } from "../../../lib/text.ts";
+import { BRIDGE_FORM, BRIDGE_TOOL } from "../../tools/bridge.ts";
 import type { ValidationIssue } from "../../tools/input-schema.ts";
 import { INPUT_BYTES } from "../../tools/limits.ts";
-import { serverIn, type BoundCall, type Tool } from "../../tools/tool.ts";
+import { BRIDGE, isOfServerTools, serverIn, type BoundCall, type Tool } from "../../tools/tool.ts";
 import type { ToolRegistry } from "../../tools/tool-registry.ts";
 import type { Refusal } from "../refusals/refusal.ts";
 
@@ -21,6 +22,8 @@ export type Toolbox = {
   readonly enabled: ReadonlyMap<string, Tool>;
   /** True for a tool that the agent has if it is there. */
   readonly has: (tool: Pick<Tool, "name" | "server" | "source">) => boolean;
+  /** True for an agent whose list of tools is fixed: it calls later ones by the bridge. */
+  readonly hasBridge?: boolean;
 };
 
 /** The reasons why MCP servers are away. */
@@ -32,7 +35,7 @@ type ServerReasons = Pick<ToolRegistry, "serverReason">;
  */
 export function discover(request: Requested, toolbox: Toolbox, reasons: ServerReasons): Result<Discovered, Refusal> {
   const { name } = request;
-  const tool = toolbox.enabled.get(name);
+  const tool = name === BRIDGE && toolbox.hasBridge === true ? BRIDGE_TOOL : toolbox.enabled.get(name);
   if (tool?.unavailable === null) return accepted({ request, tool });
   const available = offered(toolbox).map((each) => each.name);
   const isKnown = toolbox.all.has(name);
@@ -73,6 +76,23 @@ export function toolboxOf(all: ReadonlyMap<string, Tool>, { tools, clientTools, 
   return { all, enabled: new Map([...all].filter(([, tool]) => has(tool))), has };
 }
 
+/** True if an agent may be given tools later: those of MCP servers come and go. */
+export function mayComeLater({ tools }: Pick<ToolSettings, "tools">, { hasServers }: Pick<ToolRegistry, "hasServers">): boolean {
+  return tools === null ? hasServers : tools.some(isOfServerTools);
+}
+
+/** A call as a model asks for it. */
+type AskedCall = { readonly name: string; readonly input: Json };
+
+/** The call for which one by the bridge stands: that of the tool that it names. Null for other calls, and for one of a wrong form. */
+export function throughBridge({ name, input }: AskedCall): AskedCall | null {
+  const bound = name === BRIDGE ? BRIDGE_FORM.bind(withoutAliases(input, BRIDGE_FORM)) : null;
+  if (bound?.ok !== true) return null;
+  const { tool, input: inner } = bound.value.input;
+  if (typeof tool !== "string" || tool === BRIDGE) return null;
+  return { name: storable(tool), input: isJsonObject(inner) ? inner : {} };
+}
+
 /** A call whose input fits its tool. `bound.input`, with defaults applied, is what is judged, shown, hashed and run. */
 export type Validated = Discovered & { readonly bound: BoundCall };
 
@@ -100,10 +120,10 @@ export function validate(discovered: Discovered): Result<Validated, Refusal> {
 
 /** The input with the names of the schema. An alias next to its name stays: it is refused as unknown. */
 function withoutAliases(input: Json, { aliases }: Pick<Tool, "aliases">): Json {
-  if (!isJsonObject(input) || Object.keys(input).every((name) => aliases[name] === undefined)) return input;
+  if (!isJsonObject(input) || !Object.keys(input).some((name) => Object.hasOwn(aliases, name))) return input;
   return Object.fromEntries(
     Object.entries(input).map(([name, value]) => {
-      const main = aliases[name];
+      const main = Object.hasOwn(aliases, name) ? aliases[name] : undefined;
       return [main === undefined || main in input ? name : main, value];
     }),
   );

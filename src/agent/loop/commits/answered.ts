@@ -3,7 +3,8 @@ import type { OwnerChange } from "../../../db/commit/change.ts";
 import type { AgentEventBody } from "../../../events/event.ts";
 import type { CallView } from "../../calls/call.ts";
 import { executionStarted } from "../../calls/events.ts";
-import { isEmpty, type Answer } from "../../conversation/answer.ts";
+import { throughBridge } from "../../calls/stages/validation.ts";
+import { isEmpty, type Answer, type AnsweredCall } from "../../conversation/answer.ts";
 import type { Model, Spending } from "../../models/model.ts";
 import type { AgentView } from "../view.ts";
 import { asStored, compose, identity, joinCommits, type Commit, type Reducer, move, added, answerMessage } from "./commit.ts";
@@ -85,42 +86,50 @@ function completed(stopReason: string, calls: NewCalls): Reducer {
 }
 
 function newCalls({ calls }: Answer, view: AgentView, at: Date): NewCalls {
-  return calls.map((call, ordinal) => ({
-    id: randomUUIDv7(),
-    tenant: view.tenant,
-    agentId: view.id,
-    turn: view.turn,
-    step: view.stepCount,
-    ordinal,
-    providerId: call.providerId,
-    name: call.name,
-    state: "PENDING",
-    attempt: 0,
-    requestedInput: call.requestedInput,
-    effectiveInput: null,
-    ruleValues: null,
-    inputHash: null,
-    output: null,
-    details: null,
-    keptOutputBytes: null,
-    error: null,
-    isError: false,
-    explanation: null,
-    verdict: null,
-    hookVerdict: null,
-    stages: [],
-    auditTrail: [{ state: "PENDING", timestamp: at.toISOString() }],
-    startedAt: null,
-    completedAt: null,
-    durationMs: null,
-    createdAt: at,
-    updatedAt: at,
-    cancelRequested: null,
-    copiedFrom: null,
-    cachedFrom: null,
-    todos: null,
-    erasedAt: null,
-  }));
+  return calls
+    .map((call) => asMeant(call, view))
+    .map((call, ordinal) => ({
+      id: randomUUIDv7(),
+      tenant: view.tenant,
+      agentId: view.id,
+      turn: view.turn,
+      step: view.stepCount,
+      ordinal,
+      providerId: call.providerId,
+      name: call.name,
+      state: "PENDING",
+      attempt: 0,
+      requestedInput: call.requestedInput,
+      effectiveInput: null,
+      ruleValues: null,
+      inputHash: null,
+      output: null,
+      details: null,
+      keptOutputBytes: null,
+      error: null,
+      isError: false,
+      explanation: null,
+      verdict: null,
+      hookVerdict: null,
+      stages: [],
+      auditTrail: [{ state: "PENDING", timestamp: at.toISOString() }],
+      startedAt: null,
+      completedAt: null,
+      durationMs: null,
+      createdAt: at,
+      updatedAt: at,
+      cancelRequested: null,
+      copiedFrom: null,
+      cachedFrom: null,
+      todos: null,
+      erasedAt: null,
+    }));
+}
+
+/** The call that is judged, recorded and shown: one by the bridge is that of the tool that it names. Its message stays as the model wrote it. */
+function asMeant(call: AnsweredCall, { manual }: AgentView): AnsweredCall {
+  const meant = manual?.fixesTools === true ? throughBridge({ name: call.name, input: call.requestedInput }) : null;
+  return meant === null ? call : { ...call, name: meant.name, requestedInput: meant.input };
 }
 
 function pendingCall({ id, ordinal, providerId, name, state, attempt, requestedInput }: NewCalls[number]): CallView {

@@ -100,7 +100,7 @@ export function callEnded(view: AgentView, { call, outcome, isLast, template }: 
       waits: outcome.child === null ? [] : [childWait(view, call, outcome.child, at)],
     },
     events: [...warnings, ...spawned(call, outcome.child), ...endEvents(step.call, template)],
-    after: compose(callsChanged([step.call]), noted(outcome.files.length > 0)),
+    after: compose(ranCallChanged(step.call), noted(outcome.files.length > 0)),
   };
   const last = isLast ? [moved(view, { breakpoint: "POST_TOOL" })] : [];
   const { asked } = outcome.refusedHosts;
@@ -138,6 +138,11 @@ export function callDeferred(view: AgentView, { call, outcome, template }: Defer
   const { questions, commit } = hostsAsked(view, call, refusedHosts.asked, template, at);
   const hosts = callsChanged([{ ...step.call, hosts: questions }]);
   return joinCommits(deferred, { ...commit, after: compose(commit.after, hosts) });
+}
+
+/** After a call has run: questions that its tool asked meanwhile stand on its row. */
+function ranCallChanged(call: CallView): Reducer {
+  return (view) => callsChanged([{ ...call, approval: view.calls.find(({ id }) => id === call.id)?.approval ?? null }])(view);
 }
 
 /** The wait for a child, due immediately: its look makes the child. */
@@ -216,13 +221,14 @@ export type Left = {
  */
 export function recovered(view: AgentView, { unknown, broken, tools, template, isTakenOver }: Left, at: Date): Commit {
   const aborted = stepAbortedIfOpen(view, broken, at);
+  const questions = questionsSealed(openQuestions(unknown), NOTE, at);
   const isAsked = template?.unknownOutcome === "ask";
   const asked = isAsked ? unknown.map((call) => ask(view, call, tools.get(call.name)?.risk ?? "MEDIUM", template, at)) : [];
   const behind = isAsked ? [] : changesBehind(view, unknown, tools);
   const sealed = isAsked
     ? []
     : [
-        ...unknown.map((call) => sealCall(call, { note: NOTE }, at)),
+        ...unknown.map((call) => sealCall(withQuestionSealed(call), { note: NOTE }, at)),
         ...behind.map((call) => sealCall(call, { note: NOTE_BEHIND }, at)),
       ];
   const calls: Commit = {
@@ -243,7 +249,7 @@ export function recovered(view: AgentView, { unknown, broken, tools, template, i
     strategy: asked.length > 0 ? "MANUAL" : isTakenOver || sealed.length > 0 ? "CRASH" : "PLANNED",
     sealed: sealed.map(({ call }) => snapshot(call)),
   });
-  return joinCommits(aborted, calls, resumed);
+  return joinCommits(aborted, questions, calls, resumed);
 }
 
 function changesBehind(view: AgentView, unknown: readonly CallView[], tools: Left["tools"]): readonly CallView[] {
@@ -277,6 +283,8 @@ function ask(
       meta: null,
       preview: null,
       quorum: template.approvalQuorum,
+      question: null,
+      continuation: null,
       at,
     },
     template,

@@ -1,12 +1,22 @@
 import type { NoticeRow, OwnerChange } from "../../../db/commit/change.ts";
 import type { AgentEventBody } from "../../../events/event.ts";
+import { toJson } from "../../../lib/json.ts";
 import { notice } from "../../calls/notices.ts";
-import { changedSections, remembered, type ManualView } from "../../tools/manual-changes.ts";
-import { manualOf, type Section } from "../../tools/manual.ts";
+import { offeredList } from "../../tools/bridge.ts";
+import { changedDefinitions, changedSections, remembered, type ManualView } from "../../tools/manual-changes.ts";
+import { definitionDigest, manualOf, sectionsOf, type Manual } from "../../tools/manual.ts";
+import type { Tool } from "../../tools/tool.ts";
 import type { AgentView } from "../view.ts";
 import { identity, type Reducer } from "./commit.ts";
 
-const NO_MANUAL: ManualView = { digest: null, sections: {}, told: [] };
+const NO_MANUAL: ManualView = { digest: null, sections: {}, fixesTools: false, told: [] };
+
+/** The tools that an agent can call at present. */
+export type PresentTools = {
+  readonly tools: readonly Tool[];
+  /** True if others may come later, so that the list is fixed. */
+  readonly mayComeLater: boolean;
+};
 
 export type ManualNews = {
   readonly notices: readonly NoticeRow[];
@@ -19,13 +29,17 @@ const NO_NEWS: ManualNews = { notices: [], change: {}, events: [], after: identi
 
 /**
  * The manual that the first step of an agent gives it, or the first step with another version of its template; otherwise
- * the changed sections. Their message has this ordinal.
+ * the changed sections. Their message has this ordinal. An agent that may be given tools later, and whose list is not fixed, is
+ * given its manual as well.
  */
-export function manualNews(view: AgentView, sections: readonly Section[], ordinal: number, at: Date): ManualNews {
-  if ((view.stepCount === 0 && view.manual === null) || isFirstOfVersion(view)) return manualGiven(view, sections);
-  const step = view.stepCount + 1;
+export function manualNews(view: AgentView, present: PresentTools, ordinal: number, at: Date): ManualNews {
   const manual = view.manual ?? NO_MANUAL;
-  const changed = changedSections(manual, sections, step);
+  const isFirst = (view.stepCount === 0 && view.manual === null) || isFirstOfVersion(view);
+  if (isFirst || (present.mayComeLater && !manual.fixesTools)) return manualGiven(view, present);
+  const step = view.stepCount + 1;
+  const changed = manual.fixesTools
+    ? changedDefinitions(manual, present.tools, step)
+    : changedSections(manual, sectionsOf(present.tools), step);
   if (changed.length === 0) return NO_NEWS;
   const told = remembered([...manual.told, ...changed.map(({ tool, digest }) => ({ tool, digest, step, ordinal }))]);
   return {
@@ -40,8 +54,13 @@ function isFirstOfVersion({ templateVersion, lastStep }: AgentView): boolean {
   return templateVersion !== null && (lastStep?.turn ?? 0) < templateVersion.sinceTurn;
 }
 
-function manualGiven(view: AgentView, sections: readonly Section[]): ManualNews {
-  const manual = manualOf(sections);
+/** The manual for an agent whose first step it is. */
+export function manualFor({ tools, mayComeLater }: PresentTools): Manual | null {
+  return manualOf(sectionsOf(tools), mayComeLater ? offeredList(tools) : null);
+}
+
+function manualGiven(view: AgentView, present: PresentTools): ManualNews {
+  const manual = manualFor(present);
   if (manual === null)
     return view.manual === null
       ? NO_NEWS
@@ -51,14 +70,17 @@ function manualGiven(view: AgentView, sections: readonly Section[]): ManualNews 
           after: (now) => ({ ...now, manual: NO_MANUAL }),
         };
   const { digest } = manual;
-  const digests = Object.fromEntries(sections.map((section) => [section.tool, section.digest]));
+  const fixesTools = manual.tools !== null;
+  const digests = fixesTools
+    ? Object.fromEntries(present.tools.map((tool) => [tool.name, definitionDigest(tool)]))
+    : Object.fromEntries(sectionsOf(present.tools).map((section) => [section.tool, section.digest]));
   return {
     ...NO_NEWS,
     change: {
-      manual: { ...manual, tenant: view.tenant, sections: digests },
+      manual: { ...manual, tools: toJson(manual.tools) ?? null, tenant: view.tenant, sections: digests },
       agentManual: { ...rowOf(view, digest), told: [] },
     },
-    after: (now) => ({ ...now, manual: { digest, sections: digests, told: [] } }),
+    after: (now) => ({ ...now, manual: { digest, sections: digests, fixesTools, told: [] } }),
   };
 }
 

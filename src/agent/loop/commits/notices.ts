@@ -1,6 +1,7 @@
 import { NOTICE_SOURCES, type NoticeRow, type NoticeSource, type OwnerChange } from "../../../db/commit/change.ts";
 import type { NoticeView } from "../../calls/notices.ts";
 import type { AddedMessages } from "../../conversation/transcript.ts";
+import { MANUAL_CHANGED } from "../../tools/manual-changes.ts";
 import type { AgentView } from "../view.ts";
 import { noteMessage, type Reducer } from "./commit.ts";
 import { changeRows, fileNotices, firstByPath, type FileNews } from "./files-changed.ts";
@@ -16,8 +17,7 @@ const WORDING: Readonly<Record<NoticeSource, (notices: readonly NoticeView[]) =>
   FILE: filesNote,
   HOST: (answers) => ["[Programs in the background tried to reach hosts.]", ...answers.map(({ text }) => text)].join("\n"),
   TODO: (reminders) => `[${reminders.map(({ text }) => text).join("\n")}]`,
-  TOOL: (sections) =>
-    ["[The Tools Manual has changed: these sections hold from here on.]", ...sections.map(({ text }) => text)].join("\n\n"),
+  TOOL: (sections) => [MANUAL_CHANGED, ...sections.map(({ text }) => text)].join("\n\n"),
 };
 
 function childrenNote(ends: readonly NoticeView[]): string {

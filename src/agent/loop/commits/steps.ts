@@ -2,7 +2,6 @@ import type { OwnerChange, StepEnd } from "../../../db/commit/change.ts";
 import type { AgentEventBody } from "../../../events/event.ts";
 import { totalTokens, type TokenPrice, costOf, type Spending } from "../../models/model.ts";
 import type { TodoReminder } from "../../calls/todos.ts";
-import type { Section } from "../../tools/manual.ts";
 import type { AgentView } from "../view.ts";
 import {
   compose,
@@ -18,24 +17,24 @@ import {
 } from "./commit.ts";
 import { needsAfter } from "./hosts-asked.ts";
 import { changedEvents, type FileNews } from "./files-changed.ts";
-import { manualNews } from "./manual.ts";
+import { manualNews, type PresentTools } from "./manual.ts";
 import { noticesTold } from "./notices.ts";
 import { schedulesTriggered } from "./schedules.ts";
 import { todosReminded } from "./todos.ts";
 
-/** `sections` are those of the tools that the agent has. `todos` is the reminder that is due; null for none. */
+/** `todos` is the reminder that is due; null for none. */
 export type StepFacts = {
   readonly model: string;
   readonly files: FileNews;
-  readonly sections: readonly Section[];
+  readonly present: PresentTools;
   readonly todos: TodoReminder | null;
 };
 
 /** Starts a step. Appends, in this order: tool results, notices, waiting messages, reminders of schedules. */
-export function stepStarted(view: AgentView, { model, files, sections, todos }: StepFacts, at: Date): Commit {
+export function stepStarted(view: AgentView, { model, files, present, todos }: StepFacts, at: Date): Commit {
   const results = resultsMessage(view, at);
   const shown = added(results)(view);
-  const manual = manualNews(shown, sections, shown.transcriptLength, at);
+  const manual = manualNews(shown, present, shown.transcriptLength, at);
   const reminded = todosReminded(shown, todos, at, view.stepCount + 1);
   const told = noticesTold(shown, files, [...manual.notices, ...reminded.notices], at);
   const messages = [...results, ...told.messages];

@@ -82,10 +82,12 @@ export class IdleWatches {
     if (agent === undefined || agentId === null) return;
     const template = this.#services.of(tenant).templates.get(agent.templateId);
     const isWanted = template?.watchFiles === "always";
-    if (!isWanted && agent.schedules.length === 0) return void (await sql.query(END, [id, due]));
+    // A server that does not have the template leaves the watch to the others.
+    if (template !== undefined && !isWanted && agent.schedules.length === 0) return void (await sql.query(END, [id, due]));
     if (!agent.isIdle) return void (await sql.query(REST, [id, due]));
     const files = isWanted && (await folders.answers(agent.workspace)) ? await readNewestFiles(sql, agentId) : [];
-    const isHere = this.#watches.size < MOST_AGENTS && !this.#isClosed && (await isFolder(this.#services, agent.workspace));
+    const hasPlace = template !== undefined && this.#watches.size < MOST_AGENTS && !this.#isClosed;
+    const isHere = hasPlace && (await isFolder(this.#services, agent.workspace));
     const [kept] = await sql.query(KEEP, [[id], [due], isHere ? LEASE_MS : ELSEWHERE_MS]);
     if (!isHere || kept === undefined) return;
     const { createdBy, workspace } = agent;

@@ -1,0 +1,39 @@
+import type { ApprovalDecision } from "../../db/generated/enums.ts";
+import type { Sql, Statement } from "../../db/sql.ts";
+import type { ToolQuestion } from "../../events/tool-question.ts";
+import type { Json, JsonObject } from "../../lib/json.ts";
+import type { Answered, InputAnswer } from "../tools/question.ts";
+import type { CallView } from "./call.ts";
+
+/** Asks people for a tool that runs. A call has one open question at most. */
+export type CallQuestions = {
+  /** Resolves with the answer. The question is closed when `withdrawn` aborts. Rejects if another one of the call is open. */
+  ask(callId: string, question: ToolQuestion, withdrawn: AbortSignal): Promise<InputAnswer>;
+  /** Resolves when no question of the call is open. Never rejects. */
+  settled(callId: string): Promise<void>;
+};
+
+type Row = { readonly decision: ApprovalDecision | null; readonly values: Json; readonly continuation: Json };
+
+const READ: Statement<Row, [approvalId: string]> = {
+  name: "read_input_answer",
+  text: "SELECT d.decision, d.input AS values, p.continuation FROM approval p LEFT JOIN decision d ON d.approval_id = p.id WHERE p.id = $1 ORDER BY d.decided_at DESC LIMIT 1",
+};
+
+/** The answer to a closed question, and the notes that its tool kept. */
+export async function readAnswer(sql: Sql, approvalId: string): Promise<Answered> {
+  const [row] = await sql.query(READ, [approvalId]);
+  if (row === undefined) throw new Error(`the question ${approvalId} does not exist`);
+  return { answer: answerOf(row), continuation: row.continuation };
+}
+
+/** Values are stored as objects that fit their form. */
+function answerOf({ decision, values }: Row): InputAnswer {
+  if (decision === "ALLOW") return { action: "accept", values: values as JsonObject };
+  return { action: decision === "DENY" ? "decline" : "cancel" };
+}
+
+/** The answer with which a call continues that waited for it. */
+export async function answeredInput(sql: Sql, { approval }: CallView): Promise<Answered | null> {
+  return approval === null ? null : readAnswer(sql, approval.id);
+}

@@ -1,0 +1,93 @@
+import { aborted } from "../../lib/aborted.ts";
+
+export type ToldFolderParts = {
+  /** True: the server is told of another folder before a call in it. */
+  readonly isTold: boolean;
+  /** Tells the server that its roots have changed. Resolves with false if it does not ask for them then. */
+  readonly tell: () => Promise<boolean>;
+};
+
+type Waiting = { readonly folder: string; readonly enter: () => void };
+
+/**
+ * The folder that a server was told of, in answer to its question for roots. A server of the older generation asks for no
+ * single call, and keeps the answer. So if it is told and has asked once, calls in one folder run concurrently, and those
+ * in another one wait until these have ended. Then the server is told anew.
+ */
+export class ToldFolder {
+  readonly #parts: ToldFolderParts;
+  /** The folders of the calls under way. */
+  readonly #running: string[] = [];
+  readonly #waiting: Waiting[] = [];
+  #folder: string | null = null;
+  #telling: Promise<void> = Promise.resolve();
+  #keepsFolder = false;
+  #isDeaf = false;
+
+  constructor(parts: ToldFolderParts) {
+    this.#parts = parts;
+  }
+
+  /** The answer to the server's question: the folder of all calls under way; null if there is none, or there are several. */
+  asked(): string | null {
+    const [folder = null, ...others] = new Set(this.#running);
+    this.#keepsFolder = this.#parts.isTold && !this.#isDeaf;
+    this.#folder = others.length === 0 ? folder : null;
+    return this.#folder;
+  }
+
+  /** Does the work of a call in a folder, when the server knows the folder. */
+  async during<Result>(folder: string, signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
+    await this.#enter(folder, signal);
+    try {
+      if (this.#keepsFolder) await this.#toldOf(folder);
+      signal.throwIfAborted();
+      return await work();
+    } finally {
+      this.#running.splice(this.#running.indexOf(folder), 1);
+      this.#admit();
+    }
+  }
+
+  async #enter(folder: string, signal: AbortSignal): Promise<void> {
+    if (this.#waiting.length === 0 && this.#mayEnter(folder)) return void this.#running.push(folder);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const waiting: Waiting = { folder, enter: resolve };
+    this.#waiting.push(waiting);
+    using stopped = aborted(signal);
+    try {
+      await Promise.race([promise, stopped.promise]);
+    } catch (error) {
+      const place = this.#waiting.indexOf(waiting);
+      if (place >= 0) this.#waiting.splice(place, 1);
+      else this.#running.splice(this.#running.indexOf(folder), 1);
+      this.#admit();
+      throw error;
+    }
+  }
+
+  #admit(): void {
+    for (let [first] = this.#waiting; first !== undefined && this.#mayEnter(first.folder); [first] = this.#waiting) {
+      this.#waiting.shift();
+      this.#running.push(first.folder);
+      first.enter();
+    }
+  }
+
+  #mayEnter(folder: string): boolean {
+    return !this.#keepsFolder || this.#running.every((each) => each === folder);
+  }
+
+  /** Calls that enter together wait for one answer. */
+  #toldOf(folder: string): Promise<void> {
+    const before = this.#telling.catch(() => {});
+    this.#telling = before.then(async () => {
+      if (this.#folder === folder || !this.#keepsFolder) return;
+      this.#isDeaf = !(await this.#parts.tell());
+      if (!this.#isDeaf) return;
+      this.#keepsFolder = false;
+      this.#admit();
+    });
+    return this.#telling;
+  }
+}

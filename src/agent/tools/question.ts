@@ -1,0 +1,26 @@
+import type { ToolQuestion } from "../../events/tool-question.ts";
+import type { Json, JsonObject } from "../../lib/json.ts";
+
+/** The answer to a question: values that fit its form, a refusal by a person, or neither. */
+export type InputAnswer =
+  | { readonly action: "accept"; readonly values: JsonObject }
+  | { readonly action: "decline" }
+  /** No answer came in time, or the question was closed. */
+  | { readonly action: "cancel" };
+
+/** The answer with which a call continues, and the tool's own notes from before the question. */
+export type Answered = { readonly answer: InputAnswer; readonly continuation: Json };
+
+/**
+ * The answer of a tool that needs input of a person: the run ends, and the call waits as rows. After the answer the tool
+ * runs again, with the answer and `continuation`.
+ */
+export class NeedsInput {
+  readonly question: ToolQuestion;
+  readonly continuation: Json;
+
+  constructor(question: ToolQuestion, continuation: Json) {
+    this.question = question;
+    this.continuation = continuation;
+  }
+}

@@ -1,0 +1,88 @@
+import { describe, expect, it } from "vitest";
+import { ToldFolder } from "../../../src/agent/mcp/told-folder.ts";
+
+const NEVER = new AbortController().signal;
+
+/** A server that asks again when it is told that its roots have changed, unless it is deaf, with calls that end when they are told to. */
+function world({ isDeaf = false, isTold = true } = {}) {
+  const told: (string | null)[] = [];
+  const folder: ToldFolder = new ToldFolder({
+    isTold,
+    tell: async () => {
+      if (!isDeaf) told.push(folder.asked());
+      return !isDeaf;
+    },
+  });
+  const running = new Set<string>();
+  const call = (name: string, signal = NEVER) => {
+    const ended = Promise.withResolvers<void>();
+    const begun = Promise.withResolvers<void>();
+    const done = folder.during(name.replace(/\d$/, ""), signal, async () => {
+      running.add(name);
+      begun.resolve();
+      await ended.promise;
+      running.delete(name);
+    });
+    done.catch(() => {});
+    return { begun: begun.promise, end: () => (ended.resolve(), done), done };
+  };
+  return { folder, told, call, running };
+}
+
+describe("a server that keeps its roots", () => {
+  it("is told a folder before its first call, and another one when no call is left in the first", async () => {
+    const { folder, told, call, running } = world();
+    expect(folder.asked()).toBeNull();
+    const calls = [call("/a1"), call("/a2"), call("/b1"), call("/a3")] as const;
+    await Promise.all([calls[0].begun, calls[1].begun]);
+    expect([told, [...running]]).toEqual([["/a"], ["/a1", "/a2"]]);
+    await calls[0].end();
+    await calls[1].end();
+    await calls[2].begun;
+    // In the order of their arrival: nobody waits for ever.
+    expect([told, [...running]]).toEqual([["/a", "/b"], ["/b1"]]);
+    await calls[2].end();
+    await calls[3].begun;
+    expect(told).toEqual(["/a", "/b", "/a"]);
+    await calls[3].end();
+  });
+
+  it("holds up nobody by a call that is cancelled while it waits", async () => {
+    const { folder, call, running } = world();
+    folder.asked();
+    const first = call("/a1");
+    await first.begun;
+    const ending = new AbortController();
+    const waiting = call("/b1", ending.signal);
+    const behind = call("/a2");
+    ending.abort(new Error("cancelled"));
+    await expect(waiting.done).rejects.toThrow("cancelled");
+    await behind.begun;
+    expect([...running]).toEqual(["/a1", "/a2"]);
+  });
+
+  it("that does not ask again delays one call alone, and calls in different folders run concurrently then", async () => {
+    const { folder, call, running } = world({ isDeaf: true });
+    folder.asked();
+    const calls = [call("/a1"), call("/b1")] as const;
+    await Promise.all(calls.map(({ begun }) => begun));
+    expect([...running]).toEqual(["/a1", "/b1"]);
+    expect(folder.asked()).toBeNull();
+  });
+});
+
+it("a server that is only told when it asks has calls in different folders at once", async () => {
+  const { folder, told, call, running } = world({ isTold: false });
+  folder.asked();
+  const calls = [call("/a1"), call("/b1")] as const;
+  await Promise.all(calls.map(({ begun }) => begun));
+  expect([told, [...running]]).toEqual([[], ["/a1", "/b1"]]);
+});
+
+it("a server that never asks has calls in all folders at once, and its first question is answered by the only one", async () => {
+  const { folder, told, call } = world();
+  const first = call("/a1");
+  await first.begun;
+  expect(folder.asked()).toBe("/a");
+  expect(told).toEqual([]);
+});

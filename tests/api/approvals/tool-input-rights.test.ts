@@ -1,0 +1,175 @@
+import { describe, expect, it } from "vitest";
+import { AllowRuleProposalDocument } from "../../generated/documents.ts";
+import type { TemplateConfig } from "../../../src/triplane.ts";
+import { tokenActor } from "../../support/actors.ts";
+import { startTestApp, temporaryFolder } from "../../support/app.ts";
+import { connect, ofType } from "../../support/client.ts";
+import { testDatabaseUrl } from "../../support/database.ts";
+import { loseLeases, SHORT_LEASES } from "../../support/lost-leases.ts";
+import { allowed } from "../../support/mcp-app.ts";
+import { asked, askedBy, asks, inputsOf, openQuestion, roundsServer } from "../../support/mcp-asking.ts";
+import { ownServer, QUICK } from "../../support/mcp.ts";
+import { callsWith, playedModel, says } from "../../support/models.ts";
+import { ACTORS, PEOPLE } from "../../support/office.ts";
+import { first, lead, task, teamModel, worker } from "../../support/team.ts";
+
+const oneRound = () =>
+  roundsServer(({ inputResponses }) =>
+    inputResponses === undefined ? { inputRequests: { one: asks() }, requestState: "s" } : null,
+  );
+const CITY = { values: { city: "Bonn" } };
+
+describe("the people who answer a question of a tool", () => {
+  it("are those who decide on calls: no requester, no viewer, nobody of another tenant", async () => {
+    const zoe = tokenActor("zoe", ["admin"], "other");
+    const app = await startTestApp({
+      model: playedModel(
+        () => callsWith(["mcp__own__work", {}]),
+        () => says("Done."),
+      ),
+      template: { ...allowed("own"), selfApproval: false },
+      config: { actors: [...(ACTORS.actors ?? []), zoe.actor], mcpServers: { own: { url: (await oneRound()).url } } },
+      overrides: { mcpTimes: QUICK },
+    });
+    const as = (token: string) => connect(app.url, token);
+    const anna = as(PEOPLE.anna.token);
+    const { id, cursor } = await anna.createAgent();
+    await anna.send(id, "go");
+    await anna.until(id, "PERMISSION_REQUIRED", cursor);
+    const open = await openQuestion(anna, id);
+    expect(open.viewerCanDecide).toBe(false);
+    const answers = async (token: string) =>
+      (await as(token).decide({ approvalId: open.id, decision: "ALLOW", inputHash: open.inputHash, ...CITY })).userErrors.map(
+        ({ code }) => code,
+      );
+    expect(await answers(PEOPLE.anna.token)).toEqual(["FORBIDDEN"]);
+    expect(await answers(PEOPLE.vera.token)).toEqual(["FORBIDDEN"]);
+    expect(await answers(zoe.token)).toEqual(["NOT_FOUND"]);
+    expect(await inputsOf(as(zoe.token), id)).toEqual([]);
+    const proposal = await as(PEOPLE.paul.token).get(AllowRuleProposalDocument, { approvalId: open.id });
+    expect(proposal.allowRuleProposal.proposal).toBeNull();
+    expect(await answers(PEOPLE.paul.token)).toEqual([]);
+    await anna.until(id, "DONE", cursor);
+    expect((await anna.agent(id)).toolCalls.nodes[0]?.state).toBe("COMPLETED");
+  });
+
+  it("may be asked by a child: the question has its path, and is answered from the inbox of the whole tree", async () => {
+    const asking = { ...worker, ...allowed("own"), selfApproval: true } as TemplateConfig;
+    const model = teamModel({ lead: [first(task())], worker: [first(["mcp__own__work", {}])] });
+    const app = await startTestApp({
+      model,
+      config: {
+        templates: { assistant: lead, worker: asking } as Record<string, TemplateConfig>,
+        mcpServers: { own: { url: (await oneRound()).url } },
+      },
+      overrides: { mcpTimes: QUICK },
+    });
+    const client = connect(app.url);
+    const { id } = await client.createAgent();
+    await client.send(id, "go");
+    const nodes = async () =>
+      (
+        await client.post<{ approvals: { nodes: { id: string; inputHash: string; agentPath: { id: string }[] }[] } }>({
+          query: "{ approvals(filter: { kinds: [TOOL_INPUT], states: [PENDING] }) { nodes { id inputHash agentPath { id } } } }",
+        })
+      ).data?.approvals.nodes ?? [];
+    await expect.poll(async () => (await nodes()).length, { timeout: 10_000 }).toBe(1);
+    const [open] = await nodes();
+    expect(open?.agentPath).toHaveLength(2);
+    expect(open?.agentPath[0]).toEqual({ id });
+    await client.decide({ approvalId: open?.id ?? "", decision: "ALLOW", inputHash: open?.inputHash ?? "", ...CITY });
+    const events = await client.until(id, "DONE");
+    expect(ofType(events, "AgentReturned")).toMatchObject([{ outcome: "OK" }]);
+  });
+
+  it("are not a listener that gives no values; with values it answers", async () => {
+    const refused: unknown[] = [];
+    const { client, id, cursor } = await asked((await oneRound()).url, {
+      config: {
+        on: {
+          PERMISSION_REQUIRED: async ({ request: { approvalId, inputHash } }, { decide }) => {
+            const said = { as: "bot", approvalId, decision: "ALLOW", inputHash } as const;
+            const bare = await decide(said);
+            refused.push(bare.ok ? "answered" : bare.refusal.field);
+            await decide({ ...said, ...CITY });
+          },
+        },
+      },
+    });
+    await client.until(id, "DONE", cursor);
+    expect(refused).toEqual([["values"]]);
+  });
+});
+
+describe("a server that dies while a question of a tool is open", () => {
+  it("is replaced by any other: the call of the newer generation continues with its kept state, once", async () => {
+    const database = { kind: "postgres", url: await testDatabaseUrl(), connections: 3 } as const;
+    const mcp = await oneRound();
+    const folder = await temporaryFolder();
+    const model = playedModel(
+      () => callsWith(["mcp__own__work", {}]),
+      () => says("Done."),
+    );
+    const options = {
+      model,
+      database,
+      template: { ...allowed("own"), selfApproval: true },
+      config: { mcpServers: { own: { url: mcp.url } }, workspaceRoots: [folder], defaultWorkspace: folder },
+      overrides: { mcpTimes: QUICK },
+    };
+    const one = await startTestApp(options);
+    const before = connect(one.url);
+    const { id, cursor } = await before.createAgent();
+    await before.send(id, "go");
+    await before.until(id, "PERMISSION_REQUIRED", cursor);
+    await one.close();
+    const two = await startTestApp(options);
+    const client = connect(two.url);
+    expect((await (await openQuestion(client, id)).answer(CITY)).userErrors).toEqual([]);
+    await client.until(id, "DONE", cursor);
+    expect(mcp.rounds.map(({ requestState }) => requestState)).toEqual([undefined, "s"]);
+    const events = await client.events(id);
+    expect(ofType(events, "ToolEnd")).toMatchObject([{ call: { state: "COMPLETED" } }]);
+    expect(ofType(events, "ToolStart")).toHaveLength(1);
+  });
+
+  it("leaves the call of the older generation with an unknown outcome, and its question closed", async () => {
+    const { app, client, id, cursor, question } = await askedBy(
+      { own: ownServer("asking.mjs") },
+      ["mcp__own__work", { ask: asks().params }],
+      {
+        overrides: { leaseTimes: SHORT_LEASES },
+      },
+    );
+    await loseLeases(app);
+    await client.until(id, "DONE", cursor);
+    expect((await client.agent(id)).toolCalls.nodes[0]?.state).toBe("SEALED");
+    expect((await inputsOf(client, id)).map(({ state }) => state)).toEqual(["SEALED"]);
+    expect((await question.answer(CITY)).userErrors).toMatchObject([{ code: "SEALED" }]);
+  });
+
+  it("loses the connection with its process: the call fails, and the question is closed", async () => {
+    const { client, id, cursor, question } = await askedBy({ own: ownServer("asking.mjs") }, [
+      "mcp__own__work",
+      { ask: asks().params, exitAfterMs: 300 },
+    ]);
+    await client.until(id, "DONE", cursor);
+    expect((await client.agent(id)).toolCalls.nodes[0]).toMatchObject({ state: "FAILED" });
+    expect((await inputsOf(client, id)).map(({ state }) => state)).toEqual(["SEALED"]);
+    expect((await question.answer(CITY)).userErrors).toMatchObject([{ code: "SEALED" }]);
+  });
+});
+
+it("a question of the older generation is refused while several agents have calls at the server", async () => {
+  const { client, id, cursor, question } = await askedBy({ own: ownServer("asking.mjs") }, [
+    "mcp__own__work",
+    { ask: asks().params },
+  ]);
+  const other = await client.createAgent();
+  await client.turn(other.id, "go");
+  const call = (await client.agent(other.id)).toolCalls.nodes[0];
+  expect(call?.output).toContain("several agents have calls under way");
+  await question.answer(CITY);
+  await client.until(id, "DONE", cursor);
+  expect((await client.agent(id)).toolCalls.nodes[0]?.state).toBe("COMPLETED");
+});

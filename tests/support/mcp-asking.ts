@@ -1,0 +1,91 @@
+import { AskedInputsDocument, type DecideApprovalInput } from "../generated/documents.ts";
+import type { TestAppOptions } from "./app.ts";
+import type { TestClient } from "./client.ts";
+import { allowed, appWith } from "./mcp-app.ts";
+import { httpServer } from "./mcp-http.ts";
+
+/** A form with a field of each kind. */
+export const FORM = {
+  type: "object",
+  properties: {
+    city: { type: "string", title: "City", description: "Where to", minLength: 2, maxLength: 20 },
+    mail: { type: "string", format: "email" },
+    nights: { type: "integer", minimum: 1, maximum: 30, default: 2 },
+    price: { type: "number", maximum: 99.5 },
+    breakfast: { type: "boolean", default: true },
+    room: { type: "string", enum: ["s", "d"], enumNames: ["Single", "Double"], default: "s" },
+    view: { type: "string", oneOf: [{ const: "sea", title: "Sea" }, { const: "yard" }] },
+    extras: {
+      type: "array",
+      items: {
+        anyOf: [
+          { const: "tv", title: "TV" },
+          { const: "bar", title: "Bar" },
+        ],
+      },
+      maxItems: 2,
+    },
+  },
+  required: ["city"],
+} as const;
+
+export const asks = (requestedSchema: unknown = FORM, message = "Which hotel?") => ({
+  method: "elicitation/create",
+  params: { message, requestedSchema },
+});
+
+const COMPLETE = { resultType: "complete", ttlMs: 0, cacheScope: "private" };
+
+/**
+ * A server of the newer generation. Its tool `work` answers each round as `round` says: with the inputs that it needs, or
+ * null for the result, which is all that it was answered, as JSON.
+ */
+export async function roundsServer(round: (sent: Record<string, unknown>, count: number) => object | null) {
+  const rounds: Record<string, unknown>[] = [];
+  const server = await httpServer(({ method, params }) => {
+    if (method === "server/discover")
+      return { result: { ...COMPLETE, supportedVersions: ["2026-07-28"], capabilities: { tools: {} } } };
+    if (method === "tools/list") return { result: { ...COMPLETE, tools: [{ name: "work", inputSchema: { type: "object" } }] } };
+    if (method !== "tools/call") return null;
+    rounds.push(params);
+    const needs = round(params, rounds.length);
+    if (needs !== null) return { result: { resultType: "input_required", ...needs } };
+    const { inputResponses = null, requestState = null } = params;
+    return {
+      result: { resultType: "complete", content: [{ type: "text", text: JSON.stringify({ inputResponses, requestState }) }] },
+    };
+  });
+  return { ...server, rounds };
+}
+
+const WORK = ["mcp__own__work", {}] as const;
+
+/** An agent whose call asks, with the question in the inbox. */
+export async function asked(url: string, options: TestAppOptions = {}) {
+  return askedBy({ own: { url } }, WORK, options);
+}
+
+export async function askedBy(
+  servers: Parameters<typeof appWith>[0],
+  call: readonly [string, object],
+  options: TestAppOptions = {},
+) {
+  const started = await appWith(servers, call, { template: { ...allowed("own"), selfApproval: true }, ...options });
+  const { client } = started;
+  const { id, cursor } = await client.createAgent();
+  await client.send(id, "go");
+  await client.until(id, "PERMISSION_REQUIRED", cursor);
+  return { ...started, id, cursor, question: await openQuestion(client, id) };
+}
+
+export async function inputsOf(client: TestClient, id: string) {
+  return (await client.get(AskedInputsDocument, { agentIds: [id] })).approvals.nodes;
+}
+
+export async function openQuestion(client: TestClient, id: string) {
+  const open = (await inputsOf(client, id)).find(({ state }) => state === "PENDING");
+  if (open === undefined) throw new Error("no question is open");
+  const answer = (given: Partial<DecideApprovalInput>) =>
+    client.decide({ approvalId: open.id, decision: "ALLOW", inputHash: open.inputHash, ...given });
+  return { ...open, answer };
+}

@@ -1,0 +1,64 @@
+// A server of the older generation without the SDK: each call of `work` asks the client `ask`, the parameters of
+// elicitation/create (a list: one after the other), and answers with all that it was answered, as JSON. `withdraw`: it withdraws
+// its question as soon as `ping` says so, and answers; `sampling`: it asks for that.
+import { createInterface } from "node:readline";
+
+let asked = 0;
+const open = new Map();
+let wantsWithdrawal = null;
+const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+
+function ask(method, params) {
+  asked += 1;
+  const id = `q${asked}`;
+  send({ id, method, params });
+  return { id, answer: new Promise((resolve) => open.set(id, resolve)) };
+}
+
+async function work({ ask: questions = [], withdraw, sampling, exitAfterMs }) {
+  if (exitAfterMs !== undefined) setTimeout(() => process.exit(3), exitAfterMs);
+  const answers = [];
+  if (sampling) answers.push(await ask("sampling/createMessage", { messages: [], maxTokens: 1 }).answer);
+  for (const params of [questions].flat()) {
+    const { id, answer } = ask("elicitation/create", params);
+    if (withdraw) {
+      await new Promise((resolve) => (wantsWithdrawal = resolve));
+      send({ method: "notifications/cancelled", params: { requestId: id, reason: "it was decided otherwise" } });
+      answers.push("withdrawn");
+    } else answers.push(await answer);
+  }
+  return JSON.stringify(answers);
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, method, params, result, error } = JSON.parse(line);
+  if (method === undefined) {
+    open.get(id)?.(result ?? { error: error.message });
+    continue;
+  }
+  switch (method) {
+    case "initialize":
+      send({
+        id,
+        result: {
+          protocolVersion: "2025-11-25",
+          capabilities: { tools: {} },
+          serverInfo: { name: "asking", version: JSON.stringify(params.capabilities) },
+        },
+      });
+      break;
+    case "tools/list":
+      send({ id, result: { tools: ["work", "withdraw"].map((name) => ({ name, inputSchema: { type: "object" } })) } });
+      break;
+    case "tools/call": {
+      const answer = (text) => send({ id, result: { content: [{ type: "text", text }] } });
+      if (params.name === "withdraw") {
+        wantsWithdrawal?.();
+        answer("withdrawn");
+      } else void work(params.arguments).then(answer);
+      break;
+    }
+    default:
+      if (id !== undefined) send({ id, error: { code: -32601, message: "unknown method" } });
+  }
+}
