@@ -223,11 +223,23 @@ it.each(["tüsk/1", "a\nb: c", "x".repeat(1_000), "../../etc", " "])(
   },
 );
 
-it("a task of the reference server of the registry gives its result", async () => {
-  const call = ["mcp__all__simulate-research-query", { topic: "rivers" }] as const;
-  const { client } = await appWith({ all: referenceServer("everything") }, call, { template: allowed("all") });
-  expect(await answerOf(client)).toMatchObject({
-    state: "COMPLETED",
-    output: expect.stringContaining("# Research Report: rivers"),
-  });
-}, 30_000);
+describe("a task of the reference server of the registry", () => {
+  it.each([
+    [{ topic: "rivers" }, { state: "COMPLETED", output: expect.stringContaining("# Research Report: rivers") }],
+    [
+      { topic: "python", ambiguous: true },
+      {
+        state: "FAILED",
+        error: { message: expect.stringMatching(/asks for input, which people.*Found multiple interpretations/) },
+      },
+    ],
+  ])(
+    "with the input %j ends the call",
+    async (input, ended) => {
+      const call = ["mcp__all__simulate-research-query", input] as const;
+      const { client } = await appWith({ all: referenceServer("everything") }, call, { template: allowed("all") });
+      expect(await answerOf(client)).toMatchObject(ended);
+    },
+    30_000,
+  );
+});
