@@ -65,7 +65,7 @@ export const ToolSource = builder.enumType("ToolSource", {
 export const CallWait = builder.enumType("CallWait", {
   description: "Where the result of a call in state WAITING comes from.",
   values: described<Wait>({
-    LATER: "Another program: the tool has answered that its result comes later.",
+    LATER: "Another program, or a task of an MCP server: the tool has answered that its result comes later.",
     CLIENT_TOOL: "A client of the agent: the tool is a client tool, and a subscriber answers with `completeToolCall`.",
     CHILD: "Another agent, which the call has started.",
   }),

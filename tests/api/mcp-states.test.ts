@@ -1,6 +1,8 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { tokenActor } from "../support/actors.ts";
-import { startTestApp } from "../support/app.ts";
+import { startTestApp, temporaryFolder } from "../support/app.ts";
 import { connect } from "../support/client.ts";
 import { ownServer, QUICK } from "../support/mcp.ts";
 import { appWith } from "../support/mcp-app.ts";
@@ -79,6 +81,33 @@ describe("mcpServers", () => {
     expect(waitMs).toBeGreaterThan(200_000);
     expect(waitMs).toBeLessThanOrEqual(360_000);
     expect(JSON.stringify(shown)).not.toMatch(/secret-of|127\.0\.0\.1/);
+  });
+
+  it("says at once that a process has ended, though no call is made, and that it is back", async () => {
+    const folder = await temporaryFolder();
+    const file = join(folder, "pid");
+    const command = {
+      command: "sh",
+      args: ["-c", `echo $$ > ${file}; exec "$0" "$@"`, process.execPath, ...ownServer("plain.mjs").args],
+    };
+    const slow = { ...QUICK, firstMs: 1_000, lastMs: 1_000 };
+    const { client } = await appWith({ own: command }, NO_CALL, { overrides: { mcpTimes: slow } });
+    expect((await serversOf(client))[0]).toMatchObject({ state: "CONNECTED" });
+    process.kill(Number(await readFile(file, "utf8")), "SIGKILL");
+    await expect
+      .poll(async () => (await serversOf(client))[0])
+      .toMatchObject({ state: "AWAY", reason: expect.stringContaining("SIGKILL"), info: null, toolCount: 1 });
+    await expect.poll(async () => (await serversOf(client))[0], { timeout: 5_000 }).toMatchObject({ state: "CONNECTED" });
+  });
+
+  it("is CONNECTED only once its list was read", async () => {
+    const script = JSON.stringify({ "tools/list": { error: { code: -32_603, message: "no list" } } });
+    const { client } = await appWith({ own: ownServer("plain.mjs", script) }, NO_CALL);
+    expect((await serversOf(client))[0]).toMatchObject({
+      state: "AWAY",
+      reason: expect.stringContaining("no list"),
+      toolCount: 0,
+    });
   });
 
   it("keeps the time since which a server is away over further tries, until it answers", async () => {

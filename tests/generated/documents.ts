@@ -146,7 +146,7 @@ export type CallWait =
   | 'CHILD'
   /** A client of the agent: the tool is a client tool, and a subscriber answers with `completeToolCall`. */
   | 'CLIENT_TOOL'
-  /** Another program: the tool has answered that its result comes later. */
+  /** Another program, or a task of an MCP server: the tool has answered that its result comes later. */
   | 'LATER';
 
 /** Input of `cancelToolCall`. */

@@ -1,4 +1,5 @@
 import type { Statement } from "../../db/sql.ts";
+import { aborted } from "../../lib/aborted.ts";
 import { accepted, type Result } from "../../lib/result.ts";
 import { withCause } from "../../lib/text.ts";
 import { isFinal } from "../calls/call.ts";
@@ -60,6 +61,7 @@ const SETTLE: Statement<{ id: string }, [id: string]> = {
 export class McpTasks {
   readonly #asking = new Map<string, Set<string>>();
   readonly #running = new Set<Promise<void>>();
+  readonly #closing = new AbortController();
   readonly #wake: Wake;
 
   /** `wake` lets an agent continue here. */
@@ -83,7 +85,8 @@ export class McpTasks {
     asking.add(wait.id);
     const mine = { ...wait, due: moved.due };
     const { agentId } = found.later;
-    const running = answer(services, mine, found, tasks, taskIdOf(wait.ref, callId))
+    const asked = { tasks, taskId: taskIdOf(wait.ref, callId), closing: this.#closing.signal };
+    const running = answer(services, mine, found, asked)
       .then((isEnded) => (isEnded ? this.#wake({ agentId, tenant }) : undefined))
       .catch((error: unknown) =>
         services.logger.warn(`a task of the MCP server ${server} is asked for again (${withCause(error)})`),
@@ -96,18 +99,24 @@ export class McpTasks {
     this.#running.add(running);
   }
 
+  /** Leaves open questions to other servers. */
   async close(): Promise<void> {
+    this.#closing.abort();
     await Promise.all(this.#running);
   }
 }
+
+/** A task, and its server; null if this server of Triplane has none of the name. */
+type Asked = { readonly tasks: TaskServer | null; readonly taskId: string; readonly closing: AbortSignal };
+
+const AWAY: SeenTask = { kind: "away" };
 
 /** True if it has ended the call. */
 async function answer(
   services: TaskServices,
   wait: DueWait,
   { later, since }: Found,
-  tasks: TaskServer | null,
-  taskId: string,
+  { tasks, taskId, closing }: Asked,
 ): Promise<boolean> {
   if (isFinal(later.call.state)) {
     // Settled first: a task is cancelled once.
@@ -115,9 +124,11 @@ async function answer(
     if (settled !== undefined) await cancel(tasks, taskId);
     return false;
   }
-  const seen = tasks === null ? ({ kind: "away" } as const) : await tasks.look(taskId);
-  if (tasks === null || seen.kind === "away") return moveOn(services, wait, AWAY_MS);
-  const waitedMs = services.clock.now().getTime() - new Date(since ?? Date.now()).getTime();
+  if (tasks === null) return moveOn(services, wait, AWAY_MS);
+  using stopped = aborted(closing);
+  const seen = await Promise.race([tasks.look(taskId), stopped.promise.catch(() => AWAY)]);
+  if (seen.kind === "away") return moveOn(services, wait, closing.aborted ? 0 : AWAY_MS);
+  const waitedMs = since === null ? 0 : services.clock.now().getTime() - new Date(since).getTime();
   if (seen.kind === "working") {
     if (seen.ttlMs === null || waitedMs <= seen.ttlMs + seen.pollMs) return moveOn(services, wait, seen.pollMs);
     const isEnded = await end(services, wait, later, lost(`its time of ${seen.ttlMs} ms is over`));
