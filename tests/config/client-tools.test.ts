@@ -123,6 +123,11 @@ describe("client tools of a configuration", () => {
       ["templates.a.clientTools.network: no tool is named network: rules about hosts begin with it"],
     ],
     [
+      "the name of the tool that calls later ones",
+      { templates: { a: template({ call_tool: ASK }) } },
+      ["templates.a.clientTools.call_tool: no tool is named call_tool: by it agents call tools that came later"],
+    ],
+    [
       "a tool that only another template declares, in `tools`",
       { templates: { a: template({ ask: ASK }), b: template({}, { tools: ["ask"] }) } },
       [expect.stringMatching(/^templates\.b\.tools\.0: there is no tool "ask": the tools are fs_read/)],

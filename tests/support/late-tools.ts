@@ -10,10 +10,14 @@ import { connect, type TestClient } from "./client.ts";
 import { testDatabaseUrl } from "./database.ts";
 import { playedModel, says } from "./models.ts";
 
-/** A tool of the MCP server `gh`, with one text parameter; `ran` gets the inputs that it runs with. */
-export function ghTool(name: string, description = `Does ${name}.`, parameter = "title", ran: Json[] = []): Tool {
-  const properties = { [parameter]: { type: "string" } };
-  const inputSchema = { type: "object", properties, required: [parameter], additionalProperties: false };
+/**
+ * A tool of the MCP server `gh`, with one text parameter, or with any for null; `ran` gets the inputs that it runs with.
+ */
+export function ghTool(name: string, description = `Does ${name}.`, parameter: string | null = "title", ran: Json[] = []): Tool {
+  const inputSchema =
+    parameter === null
+      ? { type: "object" }
+      : { type: "object", properties: { [parameter]: { type: "string" } }, required: [parameter], additionalProperties: false };
   const listed = readListedTool("gh", { name, description, inputSchema });
   if (!listed.ok) throw new Error(listed.refusal);
   const way = { kind: "http", url: "http://127.0.0.1", headers: {} } as const;

@@ -2,7 +2,7 @@ import { eventType, TimelineEvent } from "./event.ts";
 
 eventType("TOOL_MANUAL_UPDATED").implement({
   description:
-    "The sections of an agent's tools manual changed: a tool with a section came, changed it, or went. A step tells the model.",
+    "The sections of an agent's tools manual changed, or a tool came or changed after its list was fixed. A step tells the model.",
   interfaces: [TimelineEvent],
   fields: (t) => ({
     tools: t.stringList({

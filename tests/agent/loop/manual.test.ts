@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { manualNews, type PresentTools } from "../../../src/agent/loop/commits/manual.ts";
 import { changedSections, type ManualView } from "../../../src/agent/tools/manual-changes.ts";
-import { sectionsOf } from "../../../src/agent/tools/manual.ts";
+import { definitionDigest, sectionsOf } from "../../../src/agent/tools/manual.ts";
 import type { Tool } from "../../../src/agent/tools/tool.ts";
 import { newAgentView } from "../../support/agent-view.ts";
 import { toolWithPrompt } from "../../support/tools.ts";
@@ -76,5 +76,43 @@ describe("the sections that a step tells", () => {
   it("are new ones at once, however often others were told", () => {
     const texts = Array.from({ length: 40 }, (_, index) => toolsWith({ a: String(index) }));
     expect(steps(texts).told.slice(1)).toEqual(texts.slice(1).map(() => ["a"]));
+  });
+});
+
+describe("the definitions that a step tells an agent whose list of tools is fixed", () => {
+  const always = () => true;
+
+  it("are those that came or changed, and not those that went, nor those that come again", () => {
+    const before = toolsWith({ goes: "1", changes: "1", stays: "1" });
+    const after = toolsWith({ changes: "2", comes: "1", stays: "1" });
+    expect(steps([before, after, before, after, before], always).told).toEqual([[], ["changes", "comes"], [], [], []]);
+  });
+
+  it("stay fixed on a server whose agents cannot be given tools later", () => {
+    const [one, other] = [toolsWith({ a: "1" }), toolsWith({ b: "1" })];
+    expect(steps([one, other, other, one], (step) => step === 0).told).toEqual([[], ["b"], [], []]);
+  });
+
+  it("are told once each, whichever servers take turns, and those of the last server are known in the end", () => {
+    const servers = [toolsWith({ a: "1", b: "1" }), toolsWith({ a: "2", c: "1" }), toolsWith({ a: "3" }), []];
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...servers), { minLength: 1, maxLength: 60 }), fc.nat(), (taken, last) => {
+        const present = servers[last % servers.length] ?? [];
+        const run = [...taken, ...Array.from({ length: 20 }, () => present)];
+        const { manual } = steps(run, always);
+        const told = manual?.told.map(({ tool, digest }) => `${tool} ${digest}`) ?? [];
+        expect(new Set(told).size).toBe(told.length);
+        for (const tool of present) {
+          const digest = definitionDigest(tool);
+          expect(manual?.sections[tool.name] === digest || told.includes(`${tool.name} ${digest}`)).toBe(true);
+        }
+      }),
+    );
+  });
+
+  it("are told ever more rarely if they are other ones each time", () => {
+    const texts = Array.from({ length: 70 }, (_, index) => toolsWith({ a: String(index) }));
+    const { told } = steps(texts, always);
+    expect(told.flatMap((names, index) => names.map(() => index + 1))).toEqual([2, 3, 5, 9, 17, 33, 65]);
   });
 });
