@@ -334,6 +334,11 @@ class Chat {
       this.#do(() => this.#stop());
     } else if (question !== undefined && next !== undefined) {
       this.#lines.shift();
+      // The line may come before the answer to an earlier question is known: no question is decided unseen.
+      if (this.#shown !== question.approvalId) {
+        this.#shown = null;
+        this.#showQuestion();
+      }
       const answer = answerOf(next);
       if (answer === null)
         this.#ended.reject(new TerminalError(`${question.tool} waits for y or n, and the next line is: ${next}`));
