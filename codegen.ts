@@ -35,12 +35,16 @@ export async function generatedFiles(): Promise<GeneratedFile[]> {
   ];
 }
 
+/** The selections that subscriptions of the client package share. */
+const CLIENT_FRAGMENTS = "clients/documents/fragments.graphql";
+
 /** A subscription of the client package: its text, without what a server ignores, and its types. */
 async function clientDocument(schema: string, name: string): Promise<string> {
   const file = `clients/documents/${name}.graphql`;
-  const typed = await typedDocuments(schema, file, { onlyOperationTypes: true, documentMode: "string" });
+  const files = [file, CLIENT_FRAGMENTS];
+  const typed = await typedDocuments(schema, files, { onlyOperationTypes: true, documentMode: "string" });
   const [types = ""] = typed.split("export class TypedDocumentString");
-  const text = stripIgnoredCharacters(print(parse(await readFile(file, "utf8"))));
+  const text = stripIgnoredCharacters(print(parse((await Promise.all(files.map((each) => readFile(each, "utf8")))).join("\n"))));
   return `${types.replace(/^import .*\n/gm, "")}export const ${name.toUpperCase()}_DOCUMENT = ${JSON.stringify(text)};\n`;
 }
 
@@ -70,7 +74,7 @@ function cacheFacts(): string {
 
 async function typedDocuments(
   schema: string,
-  documents: string,
+  documents: string | string[],
   config: Readonly<Record<string, unknown>> = {},
 ): Promise<string> {
   const outputs = (await generate(
@@ -94,7 +98,7 @@ async function typedDocuments(
     false,
   )) as { filename: string; content: string }[];
   const written = outputs.find((output) => output.filename.endsWith("graphql.ts"));
-  if (written === undefined) throw new Error(`codegen wrote nothing for ${documents}`);
+  if (written === undefined) throw new Error(`codegen wrote nothing for ${String(documents)}`);
   return written.content;
 }
 

@@ -1,7 +1,8 @@
 import { useEffect, useMemo, useState } from "react";
-import { isCursorCode, ResumeError } from "./errors.ts";
+import { codeOf, isCursorCode, ResumeError } from "./errors.ts";
 import type { ResumeStatus } from "./resume.ts";
 import type { TimelineView } from "./timeline-view.ts";
+import type { ServerError } from "./transport.ts";
 
 /** The timeline of an agent as it stands now. */
 export type Timeline<View> = {
@@ -11,6 +12,12 @@ export type Timeline<View> = {
   /** Why nothing more comes: a ResumeError, the server's refusal, or what the view's own code threw. Null while it goes on, and after its end. */
   readonly error: Error | null;
 };
+
+/**
+ * The waits before an agent that the server does not find is asked for again, in ms: a child that was just announced may be
+ * on the next server a moment later.
+ */
+const UNKNOWN_MS = [250, 500, 1_000];
 
 /** The listener of one subscription. */
 export type TimelineListener<Page> = {
@@ -58,14 +65,24 @@ function followed<Page, View>(
 ): () => void {
   let now: Timeline<View>;
   let end = (): void => {};
+  let isFound = false;
+  let unknown = 0;
   const change = (part: Partial<Timeline<View>>): void => {
     now = { ...now, ...part };
     say(now);
   };
   const failed = (error: Error): void => {
-    if (!(error instanceof ResumeError && isCursorCode(error.code))) return change({ error });
+    if (error instanceof ResumeError && isCursorCode(error.code)) {
+      end();
+      return begin();
+    }
+    const waitMs = isFound || refusalOf(error) !== "NOT_FOUND" ? undefined : UNKNOWN_MS[unknown];
+    if (waitMs === undefined) return change({ error });
+    unknown += 1;
     end();
-    begin();
+    change({ status: { kind: "lost", cursor: null, error: { code: "NOT_FOUND", message: error.message }, waitMs } });
+    const timer = setTimeout(begin, waitMs);
+    end = () => clearTimeout(timer);
   };
   const begin = (): void => {
     now = { view: empty, status: null, error: null };
@@ -76,6 +93,7 @@ function followed<Page, View>(
         { agentId, since: "0" },
         {
           data: (data) => {
+            isFound = true;
             try {
               change({ view: Object.values(data).reduce(after, now.view) });
             } catch (error) {
@@ -93,6 +111,12 @@ function followed<Page, View>(
   };
   begin();
   return () => end();
+}
+
+/** The code with which the server refuses an operation, in the error of either client; undefined for other errors. */
+function refusalOf(error: Error): unknown {
+  const errors: unknown = "errors" in error ? error.errors : "graphQLErrors" in error ? error.graphQLErrors : [];
+  return Array.isArray(errors) ? codeOf(errors as readonly ServerError[]) : undefined;
 }
 
 function errorOf(error: unknown): Error {

@@ -34,6 +34,11 @@ export function childState({ agentId, end }: Child, { approvals }: Tree): ChildS
 
 const OUTCOMES = { OK: "ok", ERROR: "error", INTERRUPTED: "interrupted" } as const;
 
+/** True if an agent below the first one is at work, or waits. */
+export function hasWork({ paths }: Tree): boolean {
+  return [...paths.values()].some((path) => path.at(-1)?.end === null);
+}
+
 /** The agents that one below has started, in order. */
 export function childrenOf(agentId: string, { paths }: Tree): readonly Child[] {
   return [...paths.values()].flatMap((path) => (path.at(-2)?.agentId === agentId ? path.slice(-1) : []));

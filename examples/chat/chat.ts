@@ -22,7 +22,11 @@ const HELP = `npm run chat -- [options]
 Type a message and press Enter, also while the agent works. If it asks for a permission, press y or n;
 if it asks you a question (ask_user), type the answer.
 Ctrl-C interrupts the agent; when it is idle, it ends the chat, as Ctrl-D does.
+/stop interrupts the agent and all that it has started, also in the background.
 Lines from a pipe go one after the other: a message when the agent is idle, y or n, or an answer, when it asks.`;
+
+/** The line that interrupts all agents. */
+const STOP = "/stop";
 
 /** A key counts as an answer when no other follows within so many ms: it may be the first of a message. */
 const KEY_MS = 250;
@@ -314,6 +318,7 @@ class Chat {
     const [question] = this.#questions.values();
     const answer = answerOf(text);
     if (question !== undefined && answer !== null) this.#do(() => this.#decide(question, answer));
+    else if (text === STOP) this.#do(() => this.#stop());
     else if (text === "") this.#prompt();
     else if (this.#nextAsked !== undefined) this.#do(() => this.#answerUser(text));
     else this.#do(() => this.#send(text));
@@ -324,8 +329,16 @@ class Chat {
     if (this.#isTerminal || this.#isSending) return;
     const [question] = this.#questions.values();
     const next = this.#lines[0];
-    if (question !== undefined && next !== undefined) {
+    if (next === STOP && (question !== undefined || !this.#isWorking)) {
       this.#lines.shift();
+      this.#do(() => this.#stop());
+    } else if (question !== undefined && next !== undefined) {
+      this.#lines.shift();
+      // The line may come before the answer to an earlier question is known: no question is decided unseen.
+      if (this.#shown !== question.approvalId) {
+        this.#shown = null;
+        this.#showQuestion();
+      }
       const answer = answerOf(next);
       if (answer === null)
         this.#ended.reject(new TerminalError(`${question.tool} waits for y or n, and the next line is: ${next}`));
@@ -395,6 +408,13 @@ class Chat {
       this.#asked.set(asked.callId, asked);
       throw error;
     }
+    this.#goOn();
+  }
+
+  /** Interrupts the agent and all below it. */
+  async #stop(): Promise<void> {
+    this.#screen.line("(interrupting all agents …)");
+    await this.#conversation.interrupt(true);
     this.#goOn();
   }
 

@@ -115,8 +115,9 @@ export class Conversation {
     if (problems.length > 0) throw new TerminalError(problems.map(({ message }) => message).join("; "));
   }
 
-  async interrupt(): Promise<void> {
-    await mutate(this.#client, INTERRUPT, { agentId: this.agent.id });
+  /** `tree`: with all agents below, also those in the background. */
+  async interrupt(tree = false): Promise<void> {
+    await mutate(this.#client, INTERRUPT, { agentId: this.agent.id, tree });
   }
 
   async close(): Promise<void> {

@@ -105,6 +105,34 @@ describe("remindAgent", () => {
     expect(JSON.stringify(model.calls[1]?.request.messages)).toContain("Look.");
   });
 
+  it("has its sender among those who asked, also when another person's message joins the retry of its turn", async () => {
+    const sent = Promise.withResolvers<void>();
+    const model = playedModel(
+      () => hangsAfter("I look"),
+      async function* () {
+        await sent.promise;
+        yield* callsWith(["fs_glob", { pattern: "*" }]);
+      },
+      () => callsWith(["fs_write", { path: "a.txt", content: "a" }]),
+    );
+    const { as } = await office({ permission: { mode: "auto", ask: ["fs_write"] } }, { model });
+    const [anna, ada] = [as("anna"), as("ada")];
+    const agent = await anna.createAgent();
+    await remind(anna, { agentId: agent.id, text: "Look.", startsTurn: true });
+    await anna.until(agent.id, "TEXT_CHUNK");
+    await anna.get(InterruptAgentDocument, { input: { agentId: agent.id } });
+    await anna.until(agent.id, "DONE");
+    const { retryTurn } = await anna.get(RetryTurnDocument, { input: { agentId: agent.id } });
+    await anna.until(agent.id, "STATE_CHANGED", retryTurn.cursor ?? "");
+    await ada.send(agent.id, "and this");
+    sent.resolve();
+    await anna.until(agent.id, "PERMISSION_REQUIRED", retryTurn.cursor ?? "");
+    const query = "{ approvals(filter: { states: [PENDING] }) { nodes { requestedBy { actorId } } } }";
+    const { data } = await anna.post<{ approvals: { nodes: { requestedBy: { actorId: string }[] }[] } }>({ query });
+    const asked = data?.approvals.nodes.flatMap(({ requestedBy }) => requestedBy.map(({ actorId }) => actorId));
+    expect(asked?.toSorted()).toEqual(["ada", "anna"]);
+  });
+
   it("can be withdrawn while it waits", async () => {
     const { client, agent, model, release } = await holding(() => says("Done."));
     const { message } = await remind(client, { agentId: agent.id, text: "a slip" });

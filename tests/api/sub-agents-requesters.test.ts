@@ -9,7 +9,9 @@ import { first, lead, task, teamModel, worker, type Player } from "../support/te
 const write: Player = () => callsWith(["fs_write", { path: "a.txt", content: "a" }]);
 
 /** An agent of pia's that has started a child in the background, and goes on so when the child ends. */
-async function afterChild(...next: readonly Player[]): Promise<{ pia: TestClient; id: string; finish: () => void }> {
+async function afterChild(
+  ...next: readonly Player[]
+): Promise<{ pia: TestClient; ada: TestClient; id: string; finish: () => void }> {
   const finished = Promise.withResolvers<void>();
   const slow: Player = async function* () {
     await finished.promise;
@@ -30,7 +32,19 @@ async function afterChild(...next: readonly Player[]): Promise<{ pia: TestClient
   const { id } = await pia.createAgent();
   await pia.send(id, "go");
   await pia.until(id, "DONE");
-  return { pia, id, finish: finished.resolve };
+  return { pia, ada: connect(app.url, PEOPLE.ada.token), id, finish: finished.resolve };
+}
+
+const fails: Player = async function* () {
+  yield* [];
+  throw new Error("no such model");
+};
+
+/** Those who asked for the open approval. */
+async function askedBy(client: TestClient): Promise<readonly string[]> {
+  const query = "{ approvals(filter: { states: [PENDING] }) { nodes { requestedBy { actorId } } } }";
+  const { data } = await client.post<{ approvals: { nodes: { requestedBy: { actorId: string }[] }[] } }>({ query });
+  return (data?.approvals.nodes ?? []).flatMap(({ requestedBy }) => requestedBy.map(({ actorId }) => actorId)).toSorted();
 }
 
 /** The codes with which pia's own decision on the open approval is refused. */
@@ -50,10 +64,6 @@ describe("a turn that the end of a child in the background begins", () => {
   });
 
   it("is theirs as well when it is retried", async () => {
-    const fails: Player = async function* () {
-      yield* [];
-      throw new Error("no such model");
-    };
     const { pia, id, finish } = await afterChild(fails, write);
     const { cursor } = await pia.agent(id);
     finish();
@@ -62,5 +72,36 @@ describe("a turn that the end of a child in the background begins", () => {
     await pia.get(RetryTurnDocument, { input: { agentId: id } });
     await pia.until(id, "PERMISSION_REQUIRED", failed);
     expect(await refusals(pia)).toEqual(["SELF_APPROVAL"]);
+  });
+
+  it("is theirs when another person's message joins its retry", async () => {
+    const sent = Promise.withResolvers<void>();
+    const looks: Player = async function* () {
+      await sent.promise;
+      yield* callsWith(["fs_glob", { pattern: "*" }]);
+    };
+    const { pia, ada, id, finish } = await afterChild(fails, looks, write);
+    const { cursor } = await pia.agent(id);
+    finish();
+    await pia.until(id, "DONE", cursor);
+    const { cursor: failed } = await pia.agent(id);
+    await pia.get(RetryTurnDocument, { input: { agentId: id } });
+    await pia.until(id, "STATE_CHANGED", failed);
+    await ada.send(id, "and this");
+    sent.resolve();
+    await pia.until(id, "PERMISSION_REQUIRED", failed);
+    expect(await refusals(pia)).toEqual(["SELF_APPROVAL"]);
+    expect(await askedBy(pia)).toEqual(["ada", "pia"]);
+  });
+
+  it("is not theirs alone: a message of another person after it begins a turn that only that person asked for", async () => {
+    const { pia, ada, id, finish } = await afterChild(() => says("Counted."), write);
+    const { cursor } = await pia.agent(id);
+    finish();
+    await pia.until(id, "DONE", cursor);
+    const { cursor: ended } = await pia.agent(id);
+    await ada.send(id, "write it");
+    await pia.until(id, "PERMISSION_REQUIRED", ended);
+    expect(await askedBy(pia)).toEqual(["ada"]);
   });
 });

@@ -4,7 +4,7 @@ import { ApolloProvider } from "@apollo/client/react";
 import { Client, Provider } from "urql";
 import { createElement, StrictMode, type FunctionComponent, type ReactNode } from "react";
 import { createRoot } from "react-dom/client";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { ResumeLink } from "../../clients/src/apollo.ts";
 import { useTimeline as useTimelineOfApollo } from "../../clients/src/apollo-react.ts";
 import type { Sink, Result, Transport } from "../../clients/src/index.ts";
@@ -29,6 +29,8 @@ const LETTERS: TimelineView<Page, string> = {
 /** A server with a log for each agent: who subscribes gets what comes after their cursor, then what is said. */
 function fakeServer() {
   const logs = new Map<string, string[]>();
+  /** The times for which an agent is not found. */
+  const unknown = new Map<string, number>();
   const open = new Set<{ readonly agentId: string; readonly sink: Sink<Result<unknown>> }>();
   const page = (says: string, cursor: number): Result<unknown> => ({
     data: { timeline: { cursor: String(cursor), caughtUp: true, says } },
@@ -39,6 +41,9 @@ function fakeServer() {
       const reader = { agentId, sink };
       open.add(reader);
       queueMicrotask(() => {
+        const left = unknown.get(agentId) ?? 0;
+        unknown.set(agentId, left - 1);
+        if (left > 0) return sink.next({ errors: [{ message: "there is no agent", extensions: { code: "NOT_FOUND" } }] });
         for (const [index, says] of (logs.get(agentId) ?? []).entries())
           if (open.has(reader) && index >= Number(variables?.["since"])) reader.sink.next(page(says, index + 1));
       });
@@ -52,6 +57,7 @@ function fakeServer() {
   };
   return {
     transport,
+    unknown,
     say(agentId: string, says: string): void {
       const log = logs.get(agentId) ?? [];
       logs.set(agentId, [...log, says]);
@@ -161,6 +167,27 @@ describe.each(CLIENTS)("useTimeline of %s, in StrictMode", (_name, useTimeline, 
     await expect.poll(() => now[0]?.view).toBe("89");
     expect(now[0]?.error).toBeNull();
     expect(server.readers()).toEqual(["a"]);
+  });
+
+  it("asks for an agent that is not found again, for a moment", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const server = fakeServer();
+    server.say("a", "1");
+    server.unknown.set("a", 3);
+    server.unknown.set("b", 100);
+    const { now, follow } = shown(server.transport);
+    const settled = async (): Promise<void> => {
+      for (let times = 0; times < 50; times += 1) await vi.advanceTimersByTimeAsync(100);
+    };
+    follow("a");
+    await settled();
+    expect(now[0]).toMatchObject({ view: "1", error: null, status: { kind: "caught up" } });
+    follow("b");
+    await settled();
+    expect(now[0]).toMatchObject({ view: "", error: { message: expect.stringContaining("there is no agent") } });
+    // In StrictMode the first of two subscriptions ends at once.
+    expect(100 - (server.unknown.get("b") ?? 0)).toBeLessThanOrEqual(5);
   });
 
   it("says what its view's own code threw, keeps what it showed, and lets go of the server", async () => {

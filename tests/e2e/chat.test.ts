@@ -78,6 +78,17 @@ describe("npm run chat", () => {
     expect(await chat.exited, chat.output()).toBe(0);
   }, 60_000);
 
+  it("interrupts the agents in the background below an idle one by /stop", async () => {
+    const app = await startTeam();
+    const chat = runFile("examples/chat/chat.ts", ["--url", app.url]);
+    chat.child.stdin?.write("write in the background\n");
+    await chat.says("write c.txt asks: May fs_write run?");
+    chat.child.stdin?.write("/stop\n");
+    await chat.says("(write c.txt: interrupted.");
+    chat.child.stdin?.end();
+    expect(await chat.exited, chat.output()).toBe(0);
+  }, 60_000);
+
   it("ends with its input if the last message is taken back before its turn begins", async () => {
     const withdrawn = Promise.withResolvers<void>();
     const app = await startTestApp({

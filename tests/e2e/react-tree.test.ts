@@ -102,3 +102,25 @@ inBrowser(
     expect(complaints).toEqual([]);
   },
 );
+
+inBrowser(
+  "examples/%s: one button interrupts all agents in the background below an idle one",
+  { timeout: 90_000 },
+  async (app) => {
+    const server = await startTeam();
+    await mkdir(join(server.workspace, "examples/workspace"), { recursive: true });
+    const { page, complaints } = await openPage();
+    await page.goto(await serve(app, server.url));
+    const all = page.getByRole("button", { name: "Stop all agents" });
+    const child = page.getByRole("region", { name: "Agent: write c.txt", exact: true });
+    await send(page, "write in the background");
+    await child.getByText("asks", { exact: true }).waitFor();
+    await page.getByRole("status").getByText("live", { exact: true }).waitFor();
+    expect(await page.getByRole("button", { name: "Interrupt" }).isDisabled()).toBe(true);
+    await all.focus();
+    await page.keyboard.press("Enter");
+    await child.getByText("interrupted", { exact: true }).waitFor();
+    await all.waitFor({ state: "detached" });
+    expect(complaints).toEqual([]);
+  },
+);

@@ -186,8 +186,8 @@ export type ConversationSubscription = { timeline: { cursor: string, caughtUp: b
       | { __typename: 'AgentCreated', cursor: string }
       | { __typename: 'AgentRenamed', cursor: string }
       | { __typename: 'AgentResumed', cursor: string }
-      | { __typename: 'AgentReturned', callId: string | null, childId: string, outcome: ChildOutcome, answer: string, cursor: string }
-      | { __typename: 'AgentSpawned', callId: string | null, childId: string, templateId: string, description: string, isBackground: boolean, cursor: string }
+      | { __typename: 'AgentReturned', cursor: string, outcome: ChildOutcome, answer: string, callId: string | null, childId: string }
+      | { __typename: 'AgentSpawned', cursor: string, templateId: string, description: string, isBackground: boolean, callId: string | null, childId: string }
       | { __typename: 'AgentUnarchived', cursor: string }
       | { __typename: 'AllowRuleRevoked', cursor: string }
       | { __typename: 'AllowRuleStored', cursor: string }
@@ -240,4 +240,15 @@ export type ConversationSubscription = { timeline: { cursor: string, caughtUp: b
       | { __typename: 'TurnRetryRequested', cursor: string }
     > } };
 
-export const CONVERSATION_DOCUMENT = "subscription Conversation($agentId:ID!$since:Cursor){timeline(agentIds:[$agentId]since:$since kinds:[MESSAGE_RECEIVED MESSAGE_WITHDRAWN REMINDER_SENT TEXT_CHUNK_START TEXT_CHUNK TEXT_CHUNK_END THINK_CHUNK_START THINK_CHUNK THINK_CHUNK_END TOOL_START TOOL_WAITING TOOL_END TOOL_CUSTOM_EVENT AGENT_SPAWNED AGENT_RETURNED PERMISSION_REQUIRED PERMISSION_DECIDED PERMISSION_CLOSED DONE STATE_CHANGED FILE_CHANGED SHELL_STARTED SHELL_ENDED ERROR TODO_CHANGED TOKEN_USAGE]){cursor caughtUp outage{since bufferedEvents}events{__typename cursor ...on MessageReceived{messageId text sentBy{actorId name}}...on ReminderSent{messageId content sentBy{actorId name}}...on MessageWithdrawn{messageId}...on BlockEvent{step block}...on ChunkEvent{delta}...on BlockEndEvent{text aborted}...on ToolEvent{call{callId name state inputPreview output durationMs cachedFrom}}...on ToolWaiting{waitsFor dueAt toolCall{input}}...on ToolCustomEvent{callId eventType eventData}...on ChildEvent{callId childId}...on AgentSpawned{templateId description isBackground}...on AgentReturned{outcome answer}...on PermissionRequired{request{approvalId kind inputHash reason risk host port call{name}}approval{inputText}}...on PermissionDecided{approvalId decision decidedBy{actorId name}missingDecisions}...on PermissionClosed{approvalId approvalState}...on StateChanged{previousState state}...on FileChanged{fileCount files{path change}}...on ShellStarted{shellId command}...on ShellEnded{shellId command endReason exitCode signal}...on ErrorRaised{severity phase message detail retryAt}...on TodoChanged{todos{todoId title status assignee notes}}...on TokensUsed{totalTokens costUsd}...on Done{reason messageIds}}}}";
+export type AskedFragment = { request: { approvalId: string, kind: ApprovalKind, inputHash: string | null, reason: string | null, risk: Risk, host: string | null, port: number | null, call: { name: string } | null }, approval: { inputText: string | null } | null };
+
+type ChildNews_AgentReturned_Fragment = { outcome: ChildOutcome, answer: string, callId: string | null, childId: string };
+
+type ChildNews_AgentSpawned_Fragment = { templateId: string, description: string, isBackground: boolean, callId: string | null, childId: string };
+
+export type ChildNewsFragment =
+  | ChildNews_AgentReturned_Fragment
+  | ChildNews_AgentSpawned_Fragment
+;
+
+export const CONVERSATION_DOCUMENT = "subscription Conversation($agentId:ID!$since:Cursor){timeline(agentIds:[$agentId]since:$since kinds:[MESSAGE_RECEIVED MESSAGE_WITHDRAWN REMINDER_SENT TEXT_CHUNK_START TEXT_CHUNK TEXT_CHUNK_END THINK_CHUNK_START THINK_CHUNK THINK_CHUNK_END TOOL_START TOOL_WAITING TOOL_END TOOL_CUSTOM_EVENT AGENT_SPAWNED AGENT_RETURNED PERMISSION_REQUIRED PERMISSION_DECIDED PERMISSION_CLOSED DONE STATE_CHANGED FILE_CHANGED SHELL_STARTED SHELL_ENDED ERROR TODO_CHANGED TOKEN_USAGE]){cursor caughtUp outage{since bufferedEvents}events{__typename cursor ...on MessageReceived{messageId text sentBy{actorId name}}...on ReminderSent{messageId content sentBy{actorId name}}...on MessageWithdrawn{messageId}...on BlockEvent{step block}...on ChunkEvent{delta}...on BlockEndEvent{text aborted}...on ToolEvent{call{callId name state inputPreview output durationMs cachedFrom}}...on ToolWaiting{waitsFor dueAt toolCall{input}}...on ToolCustomEvent{callId eventType eventData}...ChildNews ...Asked ...on PermissionDecided{approvalId decision decidedBy{actorId name}missingDecisions}...on PermissionClosed{approvalId approvalState}...on StateChanged{previousState state}...on FileChanged{fileCount files{path change}}...on ShellStarted{shellId command}...on ShellEnded{shellId command endReason exitCode signal}...on ErrorRaised{severity phase message detail retryAt}...on TodoChanged{todos{todoId title status assignee notes}}...on TokensUsed{totalTokens costUsd}...on Done{reason messageIds}}}}fragment Asked on PermissionRequired{request{approvalId kind inputHash reason risk host port call{name}}approval{inputText}}fragment ChildNews on ChildEvent{callId childId ...on AgentSpawned{templateId description isBackground}...on AgentReturned{outcome answer}}";

@@ -34,6 +34,17 @@ export type Risk =
   /** It makes changes that can be seen and repaired. */
   | 'MEDIUM';
 
+export type AskedFragment = { request: { approvalId: string, kind: ApprovalKind, inputHash: string | null, reason: string | null, risk: Risk, host: string | null, port: number | null, call: { name: string } | null }, approval: { inputText: string | null } | null };
+
+type ChildNews_AgentReturned_Fragment = { outcome: ChildOutcome, answer: string, callId: string | null, childId: string };
+
+type ChildNews_AgentSpawned_Fragment = { templateId: string, description: string, isBackground: boolean, callId: string | null, childId: string };
+
+export type ChildNewsFragment =
+  | ChildNews_AgentReturned_Fragment
+  | ChildNews_AgentSpawned_Fragment
+;
+
 export type TreeSubscriptionVariables = Exact<{
   agentId: string | number;
   since?: string | null | undefined;
@@ -45,8 +56,8 @@ export type TreeSubscription = { timeline: { cursor: string, caughtUp: boolean, 
       | { __typename: 'AgentCreated', cursor: string, agent: { id: string } | null }
       | { __typename: 'AgentRenamed', cursor: string, agent: { id: string } | null }
       | { __typename: 'AgentResumed', cursor: string, agent: { id: string } | null }
-      | { __typename: 'AgentReturned', childId: string, outcome: ChildOutcome, answer: string, cursor: string, agent: { id: string } | null }
-      | { __typename: 'AgentSpawned', childId: string, templateId: string, description: string, isBackground: boolean, cursor: string, agent: { id: string } | null }
+      | { __typename: 'AgentReturned', cursor: string, outcome: ChildOutcome, answer: string, callId: string | null, childId: string, agent: { id: string } | null }
+      | { __typename: 'AgentSpawned', cursor: string, templateId: string, description: string, isBackground: boolean, callId: string | null, childId: string, agent: { id: string } | null }
       | { __typename: 'AgentUnarchived', cursor: string, agent: { id: string } | null }
       | { __typename: 'AllowRuleRevoked', cursor: string, agent: { id: string } | null }
       | { __typename: 'AllowRuleStored', cursor: string, agent: { id: string } | null }
@@ -66,7 +77,7 @@ export type TreeSubscription = { timeline: { cursor: string, caughtUp: boolean, 
       | { __typename: 'MessageWithdrawn', cursor: string, agent: { id: string } | null }
       | { __typename: 'PermissionClosed', approvalId: string, cursor: string, agent: { id: string } | null }
       | { __typename: 'PermissionDecided', approvalId: string, missingDecisions: number, cursor: string, agent: { id: string } | null }
-      | { __typename: 'PermissionRequired', cursor: string, request: { approvalId: string, kind: ApprovalKind, inputHash: string | null, reason: string | null, risk: Risk, host: string | null, port: number | null, call: { name: string } | null }, approval: { inputText: string | null } | null, agent: { id: string } | null }
+      | { __typename: 'PermissionRequired', cursor: string, agent: { id: string } | null, request: { approvalId: string, kind: ApprovalKind, inputHash: string | null, reason: string | null, risk: Risk, host: string | null, port: number | null, call: { name: string } | null }, approval: { inputText: string | null } | null }
       | { __typename: 'ReminderSent', cursor: string, agent: { id: string } | null }
       | { __typename: 'ScheduleChanged', cursor: string, agent: { id: string } | null }
       | { __typename: 'SchedulerTriggered', cursor: string, agent: { id: string } | null }
@@ -99,4 +110,4 @@ export type TreeSubscription = { timeline: { cursor: string, caughtUp: boolean, 
       | { __typename: 'TurnRetryRequested', cursor: string, agent: { id: string } | null }
     > } };
 
-export const TREE_DOCUMENT = "subscription Tree($agentId:ID!$since:Cursor){timeline(agentIds:[$agentId]withDescendants:true since:$since kinds:[AGENT_SPAWNED AGENT_RETURNED PERMISSION_REQUIRED PERMISSION_DECIDED PERMISSION_CLOSED DONE]){cursor caughtUp outage{since bufferedEvents}events{__typename cursor agent{id}...on ChildEvent{childId}...on AgentSpawned{templateId description isBackground}...on AgentReturned{outcome answer}...on PermissionRequired{request{approvalId kind inputHash reason risk host port call{name}}approval{inputText}}...on PermissionDecided{approvalId missingDecisions}...on PermissionClosed{approvalId}}}}";
+export const TREE_DOCUMENT = "subscription Tree($agentId:ID!$since:Cursor){timeline(agentIds:[$agentId]withDescendants:true since:$since kinds:[AGENT_SPAWNED AGENT_RETURNED PERMISSION_REQUIRED PERMISSION_DECIDED PERMISSION_CLOSED DONE]){cursor caughtUp outage{since bufferedEvents}events{__typename cursor agent{id}...ChildNews ...Asked ...on PermissionDecided{approvalId missingDecisions}...on PermissionClosed{approvalId}}}}fragment Asked on PermissionRequired{request{approvalId kind inputHash reason risk host port call{name}}approval{inputText}}fragment ChildNews on ChildEvent{callId childId ...on AgentSpawned{templateId description isBackground}...on AgentReturned{outcome answer}}";

@@ -89,6 +89,8 @@ export function App(): ReactNode {
     const completed = (await completeCall({ variables: { input: { callId, result } } })).data?.completeToolCall;
     return completed === undefined ? NO_ANSWER : answerRefusals(completed.userErrors);
   };
+  const interruptTree = async (tree: boolean): Promise<Refusals> =>
+    (await interrupt({ variables: { input: { agentId: agentId ?? "", tree } } })).data?.interruptAgent.userErrors ?? NO_ANSWER;
   const look = async (approvalId: string): Promise<Asked> =>
     askedIn((await client.query({ query: AskedDocument, variables: { approvalId }, fetchPolicy: "no-cache" })).data);
   const propose = async (approvalId: string, rule: string | null): Promise<Proposal> => {
@@ -115,12 +117,8 @@ export function App(): ReactNode {
         propose,
         allowAlways: (approvalId, rule, inputHash) => void attempt(allowFromNowOn(approvalId, rule, inputHash)),
         answer: (callId, result) => attempt(answerAs(callId, result)),
-        interrupt: () =>
-          void attempt(
-            interrupt({ variables: { input: { agentId: agentId ?? "" } } }).then(
-              (answer) => answer.data?.interruptAgent.userErrors ?? NO_ANSWER,
-            ),
-          ),
+        interrupt: () => void attempt(interruptTree(false)),
+        interruptAll: () => void attempt(interruptTree(true)),
         begin: () => {
           forgetAgent();
           location.reload();

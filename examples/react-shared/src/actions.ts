@@ -24,6 +24,8 @@ export type Actions = {
   /** Gives the result of a call that waits for a client. False if it could not be sent. */
   readonly answer: (callId: string, result: string) => Promise<boolean>;
   readonly interrupt: () => void;
+  /** Interrupts the agent with all below it, also those in the background. */
+  readonly interruptAll: () => void;
   readonly begin: () => void;
   /** Goes on with an agent of before. */
   readonly open: (agentId: string) => void;

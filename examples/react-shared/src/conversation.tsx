@@ -1,7 +1,7 @@
 import { useState, type ReactNode } from "react";
 import type { ResumeStatus } from "@triplane/client";
 import type { Conversation, ConversationItem } from "@triplane/client/conversation";
-import type { Tree } from "@triplane/client/tree";
+import { hasWork, type Tree } from "@triplane/client/tree";
 import type { Actions } from "./actions.ts";
 import { Approval } from "./approval.tsx";
 import { AgentList, type OwnAgent } from "./agent-list.tsx";
@@ -115,6 +115,11 @@ export function ConversationScreen({
         <button type="button" disabled={!view.isWorking} onClick={actions.interrupt}>
           Interrupt
         </button>
+        {hasWork(tree) ? (
+          <button type="button" onClick={actions.interruptAll}>
+            Stop all agents
+          </button>
+        ) : null}
       </form>
     </main>
   );

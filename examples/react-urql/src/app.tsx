@@ -85,6 +85,8 @@ export function App(): ReactNode {
     if (await attempt(storing, ({ allowAlways: stored }) => stored.userErrors))
       await decideAs(approvalId, { decision: "ALLOW" }, inputHash);
   };
+  const interruptTree = (tree: boolean): Promise<boolean> =>
+    attempt(interrupt({ input: { agentId: agentId ?? "", tree } }), ({ interruptAgent }) => interruptAgent.userErrors);
   const look = async (approvalId: string): Promise<Asked> => {
     const { data: answer, error: failure } = await client.query(AskedDocument, { approvalId }, FRESH);
     if (failure !== undefined) throw failure;
@@ -117,8 +119,8 @@ export function App(): ReactNode {
           attempt(completeCall({ input: { callId, result } }), ({ completeToolCall }) =>
             answerRefusals(completeToolCall.userErrors),
           ),
-        interrupt: () =>
-          void attempt(interrupt({ input: { agentId: agentId ?? "" } }), ({ interruptAgent }) => interruptAgent.userErrors),
+        interrupt: () => void interruptTree(false),
+        interruptAll: () => void interruptTree(true),
         begin: () => {
           forgetAgent();
           location.reload();

@@ -453,6 +453,7 @@ CREATE TABLE "notice" (
     "text" TEXT NOT NULL,
     "at" TIMESTAMPTZ(3) NOT NULL,
     "told_at_step" INTEGER,
+    "retry_turn" INTEGER,
 
     CONSTRAINT "notice_pkey" PRIMARY KEY ("id")
 );
@@ -1067,6 +1068,9 @@ BEGIN
   IF v_agent.retry_turn < (v_change.agent ->> 'turn')::int THEN
     UPDATE message SET turn = (v_change.agent ->> 'turn')::int
     WHERE agent_id = p_agent AND turn = v_agent.retry_turn AND kind IN ('USER', 'REMINDER') AND created_by IS NOT NULL;
+    UPDATE notice n SET retry_turn = (v_change.agent ->> 'turn')::int FROM step s
+    WHERE n.agent_id = p_agent AND n.source IN ('CHILD', 'INTERRUPTED_CHILD') AND s.agent_id = n.agent_id AND s.step = n.told_at_step
+      AND coalesce(n.retry_turn, s.turn) = v_agent.retry_turn;
   END IF;
 
   IF v_change.retry IS NOT NULL THEN

@@ -72,9 +72,7 @@ export function requestersOf(calls: string): string {
           UNION SELECT u.parent_call_id FROM asked CROSS JOIN LATERAL (SELECT o.agent_id, o.turn FROM tool_call o WHERE o.id = asked.id OFFSET 0) o
             CROSS JOIN LATERAL (SELECT a.parent_call_id FROM agent a WHERE a.id = o.agent_id AND a.parent_call_id IS NOT NULL
               UNION ALL SELECT b.parent_call_id FROM notice n JOIN step s ON s.agent_id = n.agent_id AND s.step = n.told_at_step JOIN agent b ON b.id = n.ref
-                WHERE n.agent_id = o.agent_id AND n.source IN ('CHILD', 'INTERRUPTED_CHILD') AND b.parent_call_id IS NOT NULL AND s.turn <= o.turn
-                  AND NOT EXISTS (SELECT FROM message q JOIN step r ON r.agent_id = q.agent_id AND r.step = q.step WHERE q.agent_id = o.agent_id AND q.turn > s.turn AND q.turn <= o.turn
-                    AND r.turn > s.turn AND q.kind IN ('USER', 'REMINDER') AND q.created_by IS NOT NULL) OFFSET 0) u) SELECT id FROM asked) c
+                WHERE n.agent_id = o.agent_id AND n.source IN ('CHILD', 'INTERRUPTED_CHILD') AND b.parent_call_id IS NOT NULL AND o.turn BETWEEN s.turn AND coalesce(n.retry_turn, s.turn) OFFSET 0) u) SELECT id FROM asked) c
         CROSS JOIN LATERAL (SELECT t.agent_id, t.turn FROM tool_call t WHERE t.id = c.id OFFSET 0) t CROSS JOIN LATERAL (SELECT m.created_by, m.created_by_kind FROM message m
           WHERE m.agent_id = t.agent_id AND m.turn = (${ANSWERED}) AND m.kind IN ('USER', 'REMINDER') AND m.created_by IS NOT NULL AND m.created_by_kind <> 'SYSTEM'
             AND (m.turn = t.turn OR (SELECT s.turn FROM step s WHERE s.agent_id = m.agent_id AND s.step = m.step) <= t.turn) OFFSET 0) m`;

@@ -17,7 +17,17 @@ export function notice(
   at: Date,
   toldAtStep: number | null = null,
 ): NoticeRow {
-  return { id: randomUUIDv7(), tenant, agentId, source, ref: storable(ref), text: storable(text), at, toldAtStep };
+  return {
+    id: randomUUIDv7(),
+    tenant,
+    agentId,
+    source,
+    ref: storable(ref),
+    text: storable(text),
+    at,
+    toldAtStep,
+    retryTurn: null,
+  };
 }
 
 export type FileOfAgent = { readonly agentId: string; readonly path: string };

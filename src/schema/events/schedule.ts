@@ -1,6 +1,8 @@
+import type { BodyOf } from "../../events/event.ts";
 import type { ScheduleChange } from "../../events/snapshots.ts";
 import { globalId } from "../../lib/global-id.ts";
 import { messageByRow } from "../../resolvers/message.ts";
+import type { EventView } from "../../resolvers/timeline.ts";
 import { scheduleByRow } from "../../resolvers/schedule.ts";
 import { ActorRef } from "../actor.ts";
 import { builder, described } from "../builder.ts";
@@ -19,18 +21,27 @@ const ScheduleChangeKind = builder.enumType("ScheduleChange", {
   }),
 });
 
+const ScheduleEvent = builder
+  .interfaceRef<EventView<BodyOf<"SCHEDULER_TRIGGERED" | "SCHEDULE_CHANGED">>>("ScheduleEvent")
+  .implement({
+    description: "An event about a schedule.",
+    interfaces: [TimelineEvent],
+    fields: (t) => ({
+      taskId: t.id({ description: "`id` of the schedule.", resolve: ({ body }) => globalId("Schedule", body.taskId) }),
+      schedule: t.prismaField({
+        type: Schedule,
+        nullable: true,
+        description: "The schedule as it is now. Null if it is over.",
+        resolve: (query, { body }, _args, context) => scheduleByRow(context, body.taskId, query),
+      }),
+      spec: t.string({ description: "Its trigger in words.", resolve: ({ body }) => body.spec }),
+    }),
+  });
+
 eventType("SCHEDULER_TRIGGERED").implement({
   description: "A schedule sent its reminder. REMINDER_SENT with the text follows.",
-  interfaces: [TimelineEvent],
+  interfaces: [TimelineEvent, ScheduleEvent],
   fields: (t) => ({
-    taskId: t.id({ description: "`id` of the schedule.", resolve: ({ body }) => globalId("Schedule", body.taskId) }),
-    schedule: t.prismaField({
-      type: Schedule,
-      nullable: true,
-      description: "The schedule as it is now. Null if it is over.",
-      resolve: (query, { body }, _args, context) => scheduleByRow(context, body.taskId, query),
-    }),
-    spec: t.string({ description: "Its trigger in words.", resolve: ({ body }) => body.spec }),
     trigger: t.field({ type: SchedulerTrigger, description: "Kind of its trigger.", resolve: ({ body }) => body.trigger }),
     triggeredAt: t.field({
       type: "DateTime",
@@ -59,16 +70,8 @@ eventType("SCHEDULER_TRIGGERED").implement({
 
 eventType("SCHEDULE_CHANGED").implement({
   description: "A schedule was created, paused, resumed or deleted, or it is over.",
-  interfaces: [TimelineEvent],
+  interfaces: [TimelineEvent, ScheduleEvent],
   fields: (t) => ({
-    taskId: t.id({ description: "`id` of the schedule.", resolve: ({ body }) => globalId("Schedule", body.taskId) }),
-    schedule: t.prismaField({
-      type: Schedule,
-      nullable: true,
-      description: "The schedule as it is now. Null if it is over.",
-      resolve: (query, { body }, _args, context) => scheduleByRow(context, body.taskId, query),
-    }),
-    spec: t.string({ description: "Its trigger in words.", resolve: ({ body }) => body.spec }),
     scheduleChange: t.field({
       type: ScheduleChangeKind,
       description: "The change.",
