@@ -195,7 +195,8 @@ it("the rounds of a call are read or refused with a reason, whatever a server se
   fc.assert(
     fc.property(input as fc.Arbitrary<Json>, (given) => {
       try {
-        const rounds = furtherInput(NO_ROUNDS, isJsonObject(given) ? given : {}, { server: "own", root: "/work" });
+        const { inputRequests = {}, requestState } = isJsonObject(given) ? given : {};
+        const rounds = furtherInput(NO_ROUNDS, inputRequests, requestState, { server: "own", root: "/work" });
         expect(continued(JSON.parse(JSON.stringify(rounds)) as Json)).toEqual(rounds);
       } catch (error) {
         expect((error as Error).message).toMatch(/^(it asks|the state|the key|its form|its field|the name)/);
