@@ -7,6 +7,7 @@ import { defaultUrl, describe, socketUrl, TerminalError } from "../demo/server.t
 import { answerIn, askedUser, askedUserText, type AskedUser, type WaitingCall } from "./asked-user.ts";
 import { Conversation, type Question } from "./conversation.ts";
 import { Children, type TreeEvent } from "./children.ts";
+import { formOf, formText, saidIn, waysOf, type Said } from "./asked-input.ts";
 import { askedText, decisionText, elsewhereText, nameOf, questionText } from "../demo/operations.ts";
 import type { ApprovalEvent, ChatEvent } from "./operations.ts";
 import { Screen } from "./screen.ts";
@@ -20,7 +21,7 @@ const HELP = `npm run chat -- [options]
   --token TOKEN     if the server asks for one
 
 Type a message and press Enter, also while the agent works. If it asks for a permission, press y or n;
-if it asks you a question (ask_user), type the answer.
+if it asks you a question (ask_user), type the answer; to the form of a tool, name=value; name=value.
 Ctrl-C interrupts the agent; when it is idle, it ends the chat, as Ctrl-D does.
 /stop interrupts the agent and all that it has started, also in the background.
 Lines from a pipe go one after the other: a message when the agent is idle, y or n, or an answer, when it asks.`;
@@ -100,6 +101,7 @@ class Chat {
           tool: nameOf({ host: null, port: null, ...asked.subject, call: toolCall }),
           ...asked,
           inputText: askedText(asked),
+          form: formOf(asked.form),
         },
         reasons,
       );
@@ -226,7 +228,10 @@ class Chat {
         const tool = nameOf(request);
         this.#tools.set(request.approvalId, tool);
         if (approval?.state === "PENDING")
-          this.#ask({ ...request, agentId, path, tool, inputText: askedText(approval) }, approval.viewerCannotDecideReasons);
+          this.#ask(
+            { ...request, agentId, path, tool, inputText: askedText(approval), form: formOf(approval.form) },
+            approval.viewerCannotDecideReasons,
+          );
         return;
       }
       case "PermissionDecided": {
@@ -283,7 +288,7 @@ class Chat {
     const who = question.path === null ? "" : `${question.path} asks: `;
     const asked = `${who}${questionText(question.kind, question.tool)}`;
     this.#screen.line(
-      `${asked} (${question.reason ?? "why is no longer known"})\n${question.inputText}\n${question.tool}: [y/n]`,
+      `${asked} (${question.reason ?? "why is no longer known"})\n${question.inputText}${formText(question)}\n${question.tool}: [${waysOf(question)}]`,
     );
   }
 
@@ -303,7 +308,7 @@ class Chat {
       if (this.#terminal.line !== key || this.#shown !== question.approvalId) return;
       this.#terminal.write(null, { ctrl: true, name: "u" });
       this.#hasKeyAnswered = true;
-      this.#do(() => this.#decide(question, key === "y"));
+      this.#do(() => this.#decide(question, saidIn(question, key) ?? false));
     }, KEY_MS);
   }
 
@@ -316,7 +321,7 @@ class Chat {
       return this.#goOn();
     }
     const [question] = this.#questions.values();
-    const answer = answerOf(text);
+    const answer = question === undefined ? null : saidIn(question, text);
     if (question !== undefined && answer !== null) this.#do(() => this.#decide(question, answer));
     else if (text === STOP) this.#do(() => this.#stop());
     else if (text === "") this.#prompt();
@@ -339,9 +344,9 @@ class Chat {
         this.#shown = null;
         this.#showQuestion();
       }
-      const answer = answerOf(next);
+      const answer = saidIn(question, next);
       if (answer === null)
-        this.#ended.reject(new TerminalError(`${question.tool} waits for y or n, and the next line is: ${next}`));
+        this.#ended.reject(new TerminalError(`${question.tool} waits for ${waysOf(question)}, and the next line is: ${next}`));
       else this.#do(() => this.#decide(question, answer));
     } else if (this.#nextAsked !== undefined && next !== undefined) {
       this.#lines.shift();
@@ -380,11 +385,11 @@ class Chat {
     this.#goOn();
   }
 
-  async #decide(question: Question, isAllowed: boolean): Promise<void> {
+  async #decide(question: Question, said: Said): Promise<void> {
     this.#questions.delete(question.approvalId);
     this.#deciding.add(question.approvalId);
     try {
-      await this.#conversation.decide(question, isAllowed);
+      await this.#conversation.decide(question, said);
     } catch (error) {
       this.#deciding.delete(question.approvalId);
       this.#shown = null;
@@ -457,11 +462,6 @@ function shownCommand(command: string | null): string {
 }
 
 /** Whether the text allows or denies; null if it is no answer. */
-function answerOf(text: string): boolean | null {
-  if (/^y(es)?$/i.test(text)) return true;
-  return /^no?$/i.test(text) ? false : null;
-}
-
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {

@@ -1,3 +1,5 @@
+import type { ToolQuestion } from "../../clients/src/input-form.ts";
+import type { Said } from "./asked-input.ts";
 import { randomUUID } from "node:crypto";
 import { createClient, type Client } from "graphql-ws";
 import WebSocket from "ws";
@@ -22,13 +24,15 @@ export type Question = {
   readonly agentId: string;
   /** The tasks that lead to it; null for the agent of the chat. */
   readonly path: string | null;
-  /** TOOL_CALL: may it run? OUTCOME_UNKNOWN: it may have run; shall it run again? NETWORK_HOST: may it be reached? */
+  /** TOOL_CALL: may it run? OUTCOME_UNKNOWN: it may have run; shall it run again? NETWORK_HOST: may it be reached? TOOL_INPUT: which values? */
   readonly kind: string;
   readonly inputHash: string | null;
   /** The tool of the call that is asked about, or the host. */
   readonly tool: string;
   readonly reason: string | null;
   readonly inputText: string;
+  /** The form of a tool's question; null for other kinds. */
+  readonly form: ToolQuestion | null;
 };
 
 /** The next events; `caughtUp` if they were the last for now. */
@@ -102,8 +106,9 @@ export class Conversation {
     return sendMessage.message.id;
   }
 
-  async decide({ approvalId, kind, inputHash }: Question, isYes: boolean): Promise<void> {
-    await mutate(this.#client, DECIDE, { approvalId, decision: decisionOf(kind, isYes), inputHash });
+  async decide({ approvalId, kind, inputHash }: Question, said: Said): Promise<void> {
+    const values = typeof said === "boolean" ? {} : { values: said };
+    await mutate(this.#client, DECIDE, { approvalId, decision: decisionOf(kind, said !== false), inputHash, ...values });
   }
 
   /** Gives the result of a call. One that has ended meanwhile is no error: the events tell its end. */

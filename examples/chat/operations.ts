@@ -5,15 +5,35 @@ import type { WaitingCall } from "./asked-user.ts";
 
 /** The operations that the chat has beyond those of the demo. */
 
+/** The form of a tool's question. */
+const FORM = `
+  fragment Form on Approval {
+    form: subject {
+      ... on ToolQuestion {
+        server
+        message
+        fields {
+          name kind title description isRequired default format minLength maxLength minimum maximum
+          options { value title }
+          minItems maxItems
+        }
+      }
+    }
+  }
+`;
+
+type WithForm = { readonly form: object | null };
+
 export const AGENT = `
   query Agent($id: ID!) {
     toolCalls(filter: { agentIds: [$id], states: [WAITING] }) { nodes { callId name state waitsFor input } }
     agent(id: $id) {
       id model workspace state cursor template { templateId }
-      pendingApprovals { id kind inputHash reason ...Asked viewerCannotDecideReasons toolCall { name } subject { ... on NetworkHost { host port } } }
+      pendingApprovals { id kind inputHash reason ...Asked viewerCannotDecideReasons toolCall { name } subject { ... on NetworkHost { host port } } ...Form }
     }
   }
   ${ASKED}
+  ${FORM}
 `;
 
 export const INTERRUPT = `
@@ -44,7 +64,7 @@ export const CHAT = `
         ... on ThinkChunk { delta }
         ... on ToolEvent { call { callId name state inputPreview durationMs cachedFrom error { message } } }
         ... on ToolWaiting { toolCall { callId name state waitsFor input } }
-        ... on PermissionRequired { request { approvalId kind inputHash reason host port call { name } } approval { state ...Asked viewerCannotDecideReasons } }
+        ... on PermissionRequired { request { approvalId kind inputHash reason host port call { name } } approval { state ...Asked ...Form viewerCannotDecideReasons } }
         ... on PermissionDecided { approvalId decision decidedBy { actorId name } note missingDecisions }
         ... on PermissionClosed { approvalId approvalState note }
         ... on FileChanged { fileCount files { path change } }
@@ -57,6 +77,7 @@ export const CHAT = `
     }
   }
   ${ASKED}
+  ${FORM}
 `;
 
 /** The agents below, and what they ask: from the first event on, for their paths. */
@@ -73,13 +94,14 @@ export const CHILDREN = `
         agent { id }
         ... on AgentSpawned { childId description templateId isBackground }
         ... on AgentReturned { childId outcome answer }
-        ... on PermissionRequired { request { approvalId kind inputHash reason host port call { name } } approval { state ...Asked viewerCannotDecideReasons } }
+        ... on PermissionRequired { request { approvalId kind inputHash reason host port call { name } } approval { state ...Asked ...Form viewerCannotDecideReasons } }
         ... on PermissionDecided { approvalId decision decidedBy { actorId name } note missingDecisions }
         ... on PermissionClosed { approvalId approvalState note }
       }
     }
   }
   ${ASKED}
+  ${FORM}
 `;
 
 /** What the chat reads of an agent. */
@@ -90,15 +112,16 @@ export type ChatAgent = {
   readonly state: string;
   readonly cursor: string;
   readonly template: { readonly templateId: string };
-  readonly pendingApprovals: readonly (Asked & {
-    readonly id: string;
-    readonly kind: string;
-    readonly inputHash: string | null;
-    readonly reason: string | null;
-    readonly viewerCannotDecideReasons: readonly string[];
-    readonly toolCall: { readonly name: string } | null;
-    readonly subject: { readonly host?: string; readonly port?: number } | null;
-  })[];
+  readonly pendingApprovals: readonly (Asked &
+    WithForm & {
+      readonly id: string;
+      readonly kind: string;
+      readonly inputHash: string | null;
+      readonly reason: string | null;
+      readonly viewerCannotDecideReasons: readonly string[];
+      readonly toolCall: { readonly name: string } | null;
+      readonly subject: { readonly host?: string; readonly port?: number } | null;
+    })[];
 };
 
 /** What the chat reads of the course of an approval. */
@@ -114,7 +137,8 @@ export type ApprovalEvent =
         readonly port: number | null;
         readonly call: Pick<Call, "name"> | null;
       };
-      readonly approval: (Asked & { readonly state: string; readonly viewerCannotDecideReasons: readonly string[] }) | null;
+      readonly approval:
+        (Asked & WithForm & { readonly state: string; readonly viewerCannotDecideReasons: readonly string[] }) | null;
     }
   | {
       readonly __typename: "PermissionDecided";

@@ -250,7 +250,13 @@ async function decide(
   console.log(`${questionText(kind, name)} (${reason ?? "why is no longer known"})\n${askedText(approval)}`);
   const isAllowed = options.answer === "ask" ? await ask() : options.answer === "yes";
   const decision = decisionOf(kind, isAllowed);
-  await mutate(client, DECIDE, { approvalId, decision, inputHash });
+  await mutate(client, DECIDE, {
+    approvalId,
+    decision,
+    inputHash,
+    // A yes to the form of a tool gives its defaults.
+    ...(kind === "TOOL_INPUT" && isAllowed ? { values: {} } : {}),
+  });
   console.log(`→ ${decisionText(decision)}\n`);
 }
 

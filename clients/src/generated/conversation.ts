@@ -115,6 +115,32 @@ export type FileChangeKind =
   /** The file was removed. */
   | 'REMOVED';
 
+/** Kind of value that a field of a form takes. */
+export type FormFieldKind =
+  /** true or false. */
+  | 'BOOLEAN'
+  /** The value of one of the options. */
+  | 'CHOICE'
+  /** A list of values of options, each once. */
+  | 'CHOICES'
+  /** A whole number. */
+  | 'INTEGER'
+  /** A number. */
+  | 'NUMBER'
+  /** A text. */
+  | 'TEXT';
+
+/** Format of a text in a form. */
+export type FormFormat =
+  /** A date, such as `2026-01-31`. */
+  | 'DATE'
+  /** A time with its zone, such as `2026-01-31T12:00:00Z`. */
+  | 'DATE_TIME'
+  /** An email address, such as `anna@example.com`. */
+  | 'EMAIL'
+  /** A URI with its scheme, such as `https://example.com`. */
+  | 'URI';
+
 /** Risk of a call. */
 export type Risk =
   /** Its changes may destroy data. */
@@ -207,7 +233,7 @@ export type ConversationSubscription = { timeline: { cursor: string, caughtUp: b
       | { __typename: 'MessageWithdrawn', messageId: string, cursor: string }
       | { __typename: 'PermissionClosed', approvalId: string, approvalState: ApprovalState, cursor: string }
       | { __typename: 'PermissionDecided', approvalId: string, decision: ApprovalDecision, missingDecisions: number, cursor: string, decidedBy: { actorId: string, name: string | null } }
-      | { __typename: 'PermissionRequired', cursor: string, request: { approvalId: string, kind: ApprovalKind, inputHash: string | null, reason: string | null, risk: Risk, host: string | null, port: number | null, call: { name: string } | null }, approval: { inputText: string | null } | null }
+      | { __typename: 'PermissionRequired', cursor: string, request: { approvalId: string, kind: ApprovalKind, inputHash: string | null, reason: string | null, risk: Risk, host: string | null, port: number | null, call: { name: string } | null, question: { server: string, message: string, fields: Array<{ name: string, kind: FormFieldKind, title: string | null, description: string | null, isRequired: boolean, default: unknown, format: FormFormat | null, minLength: number | null, maxLength: number | null, minimum: number | null, maximum: number | null, minItems: number | null, maxItems: number | null, options: Array<{ value: string, title: string }> }> } | null }, approval: { inputText: string | null } | null }
       | { __typename: 'ReminderSent', messageId: string, content: string | null, cursor: string, sentBy: { actorId: string, name: string | null } }
       | { __typename: 'ScheduleChanged', cursor: string }
       | { __typename: 'SchedulerTriggered', cursor: string }
@@ -240,7 +266,7 @@ export type ConversationSubscription = { timeline: { cursor: string, caughtUp: b
       | { __typename: 'TurnRetryRequested', cursor: string }
     > } };
 
-export type AskedFragment = { request: { approvalId: string, kind: ApprovalKind, inputHash: string | null, reason: string | null, risk: Risk, host: string | null, port: number | null, call: { name: string } | null }, approval: { inputText: string | null } | null };
+export type AskedFragment = { request: { approvalId: string, kind: ApprovalKind, inputHash: string | null, reason: string | null, risk: Risk, host: string | null, port: number | null, call: { name: string } | null, question: { server: string, message: string, fields: Array<{ name: string, kind: FormFieldKind, title: string | null, description: string | null, isRequired: boolean, default: unknown, format: FormFormat | null, minLength: number | null, maxLength: number | null, minimum: number | null, maximum: number | null, minItems: number | null, maxItems: number | null, options: Array<{ value: string, title: string }> }> } | null }, approval: { inputText: string | null } | null };
 
 type ChildNews_AgentReturned_Fragment = { outcome: ChildOutcome, answer: string, callId: string | null, childId: string };
 
@@ -251,4 +277,4 @@ export type ChildNewsFragment =
   | ChildNews_AgentSpawned_Fragment
 ;
 
-export const CONVERSATION_DOCUMENT = "subscription Conversation($agentId:ID!$since:Cursor){timeline(agentIds:[$agentId]since:$since kinds:[MESSAGE_RECEIVED MESSAGE_WITHDRAWN REMINDER_SENT TEXT_CHUNK_START TEXT_CHUNK TEXT_CHUNK_END THINK_CHUNK_START THINK_CHUNK THINK_CHUNK_END TOOL_START TOOL_WAITING TOOL_END TOOL_CUSTOM_EVENT AGENT_SPAWNED AGENT_RETURNED PERMISSION_REQUIRED PERMISSION_DECIDED PERMISSION_CLOSED DONE STATE_CHANGED FILE_CHANGED SHELL_STARTED SHELL_ENDED ERROR TODO_CHANGED TOKEN_USAGE]){cursor caughtUp outage{since bufferedEvents}events{__typename cursor ...on MessageReceived{messageId text sentBy{actorId name}}...on ReminderSent{messageId content sentBy{actorId name}}...on MessageWithdrawn{messageId}...on BlockEvent{step block}...on ChunkEvent{delta}...on BlockEndEvent{text aborted}...on ToolEvent{call{callId name state inputPreview output durationMs cachedFrom}}...on ToolWaiting{waitsFor dueAt toolCall{input}}...on ToolCustomEvent{callId eventType eventData}...ChildNews ...Asked ...on PermissionDecided{approvalId decision decidedBy{actorId name}missingDecisions}...on PermissionClosed{approvalId approvalState}...on StateChanged{previousState state}...on FileChanged{fileCount files{path change}}...on ShellStarted{shellId command}...on ShellEnded{shellId command endReason exitCode signal}...on ErrorRaised{severity phase message detail retryAt}...on TodoChanged{todos{todoId title status assignee notes}}...on TokensUsed{totalTokens costUsd}...on Done{reason messageIds}}}}fragment Asked on PermissionRequired{request{approvalId kind inputHash reason risk host port call{name}}approval{inputText}}fragment ChildNews on ChildEvent{callId childId ...on AgentSpawned{templateId description isBackground}...on AgentReturned{outcome answer}}";
+export const CONVERSATION_DOCUMENT = "subscription Conversation($agentId:ID!$since:Cursor){timeline(agentIds:[$agentId]since:$since kinds:[MESSAGE_RECEIVED MESSAGE_WITHDRAWN REMINDER_SENT TEXT_CHUNK_START TEXT_CHUNK TEXT_CHUNK_END THINK_CHUNK_START THINK_CHUNK THINK_CHUNK_END TOOL_START TOOL_WAITING TOOL_END TOOL_CUSTOM_EVENT AGENT_SPAWNED AGENT_RETURNED PERMISSION_REQUIRED PERMISSION_DECIDED PERMISSION_CLOSED DONE STATE_CHANGED FILE_CHANGED SHELL_STARTED SHELL_ENDED ERROR TODO_CHANGED TOKEN_USAGE]){cursor caughtUp outage{since bufferedEvents}events{__typename cursor ...on MessageReceived{messageId text sentBy{actorId name}}...on ReminderSent{messageId content sentBy{actorId name}}...on MessageWithdrawn{messageId}...on BlockEvent{step block}...on ChunkEvent{delta}...on BlockEndEvent{text aborted}...on ToolEvent{call{callId name state inputPreview output durationMs cachedFrom}}...on ToolWaiting{waitsFor dueAt toolCall{input}}...on ToolCustomEvent{callId eventType eventData}...ChildNews ...Asked ...on PermissionDecided{approvalId decision decidedBy{actorId name}missingDecisions}...on PermissionClosed{approvalId approvalState}...on StateChanged{previousState state}...on FileChanged{fileCount files{path change}}...on ShellStarted{shellId command}...on ShellEnded{shellId command endReason exitCode signal}...on ErrorRaised{severity phase message detail retryAt}...on TodoChanged{todos{todoId title status assignee notes}}...on TokensUsed{totalTokens costUsd}...on Done{reason messageIds}}}}fragment Asked on PermissionRequired{request{approvalId kind inputHash reason risk host port call{name}question{server message fields{name kind title description isRequired default format minLength maxLength minimum maximum options{value title}minItems maxItems}}}approval{inputText}}fragment ChildNews on ChildEvent{callId childId ...on AgentSpawned{templateId description isBackground}...on AgentReturned{outcome answer}}";

@@ -25,6 +25,32 @@ export type ChildOutcome =
   /** It completed its task. */
   | 'OK';
 
+/** Kind of value that a field of a form takes. */
+export type FormFieldKind =
+  /** true or false. */
+  | 'BOOLEAN'
+  /** The value of one of the options. */
+  | 'CHOICE'
+  /** A list of values of options, each once. */
+  | 'CHOICES'
+  /** A whole number. */
+  | 'INTEGER'
+  /** A number. */
+  | 'NUMBER'
+  /** A text. */
+  | 'TEXT';
+
+/** Format of a text in a form. */
+export type FormFormat =
+  /** A date, such as `2026-01-31`. */
+  | 'DATE'
+  /** A time with its zone, such as `2026-01-31T12:00:00Z`. */
+  | 'DATE_TIME'
+  /** An email address, such as `anna@example.com`. */
+  | 'EMAIL'
+  /** A URI with its scheme, such as `https://example.com`. */
+  | 'URI';
+
 /** Risk of a call. */
 export type Risk =
   /** Its changes may destroy data. */
@@ -34,7 +60,7 @@ export type Risk =
   /** It makes changes that can be seen and repaired. */
   | 'MEDIUM';
 
-export type AskedFragment = { request: { approvalId: string, kind: ApprovalKind, inputHash: string | null, reason: string | null, risk: Risk, host: string | null, port: number | null, call: { name: string } | null }, approval: { inputText: string | null } | null };
+export type AskedFragment = { request: { approvalId: string, kind: ApprovalKind, inputHash: string | null, reason: string | null, risk: Risk, host: string | null, port: number | null, call: { name: string } | null, question: { server: string, message: string, fields: Array<{ name: string, kind: FormFieldKind, title: string | null, description: string | null, isRequired: boolean, default: unknown, format: FormFormat | null, minLength: number | null, maxLength: number | null, minimum: number | null, maximum: number | null, minItems: number | null, maxItems: number | null, options: Array<{ value: string, title: string }> }> } | null }, approval: { inputText: string | null } | null };
 
 type ChildNews_AgentReturned_Fragment = { outcome: ChildOutcome, answer: string, callId: string | null, childId: string };
 
@@ -77,7 +103,7 @@ export type TreeSubscription = { timeline: { cursor: string, caughtUp: boolean, 
       | { __typename: 'MessageWithdrawn', cursor: string, agent: { id: string } | null }
       | { __typename: 'PermissionClosed', approvalId: string, cursor: string, agent: { id: string } | null }
       | { __typename: 'PermissionDecided', approvalId: string, missingDecisions: number, cursor: string, agent: { id: string } | null }
-      | { __typename: 'PermissionRequired', cursor: string, agent: { id: string } | null, request: { approvalId: string, kind: ApprovalKind, inputHash: string | null, reason: string | null, risk: Risk, host: string | null, port: number | null, call: { name: string } | null }, approval: { inputText: string | null } | null }
+      | { __typename: 'PermissionRequired', cursor: string, agent: { id: string } | null, request: { approvalId: string, kind: ApprovalKind, inputHash: string | null, reason: string | null, risk: Risk, host: string | null, port: number | null, call: { name: string } | null, question: { server: string, message: string, fields: Array<{ name: string, kind: FormFieldKind, title: string | null, description: string | null, isRequired: boolean, default: unknown, format: FormFormat | null, minLength: number | null, maxLength: number | null, minimum: number | null, maximum: number | null, minItems: number | null, maxItems: number | null, options: Array<{ value: string, title: string }> }> } | null }, approval: { inputText: string | null } | null }
       | { __typename: 'ReminderSent', cursor: string, agent: { id: string } | null }
       | { __typename: 'ScheduleChanged', cursor: string, agent: { id: string } | null }
       | { __typename: 'SchedulerTriggered', cursor: string, agent: { id: string } | null }
@@ -110,4 +136,4 @@ export type TreeSubscription = { timeline: { cursor: string, caughtUp: boolean, 
       | { __typename: 'TurnRetryRequested', cursor: string, agent: { id: string } | null }
     > } };
 
-export const TREE_DOCUMENT = "subscription Tree($agentId:ID!$since:Cursor){timeline(agentIds:[$agentId]withDescendants:true since:$since kinds:[AGENT_SPAWNED AGENT_RETURNED PERMISSION_REQUIRED PERMISSION_DECIDED PERMISSION_CLOSED DONE]){cursor caughtUp outage{since bufferedEvents}events{__typename cursor agent{id}...ChildNews ...Asked ...on PermissionDecided{approvalId missingDecisions}...on PermissionClosed{approvalId}}}}fragment Asked on PermissionRequired{request{approvalId kind inputHash reason risk host port call{name}}approval{inputText}}fragment ChildNews on ChildEvent{callId childId ...on AgentSpawned{templateId description isBackground}...on AgentReturned{outcome answer}}";
+export const TREE_DOCUMENT = "subscription Tree($agentId:ID!$since:Cursor){timeline(agentIds:[$agentId]withDescendants:true since:$since kinds:[AGENT_SPAWNED AGENT_RETURNED PERMISSION_REQUIRED PERMISSION_DECIDED PERMISSION_CLOSED DONE]){cursor caughtUp outage{since bufferedEvents}events{__typename cursor agent{id}...ChildNews ...Asked ...on PermissionDecided{approvalId missingDecisions}...on PermissionClosed{approvalId}}}}fragment Asked on PermissionRequired{request{approvalId kind inputHash reason risk host port call{name}question{server message fields{name kind title description isRequired default format minLength maxLength minimum maximum options{value title}minItems maxItems}}}approval{inputText}}fragment ChildNews on ChildEvent{callId childId ...on AgentSpawned{templateId description isBackground}...on AgentReturned{outcome answer}}";

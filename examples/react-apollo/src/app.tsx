@@ -1,6 +1,7 @@
 import { skipToken, useApolloClient, useMutation, useQuery } from "@apollo/client/react";
 import { useState, type ReactNode } from "react";
 import { useTimeline } from "@triplane/client/apollo/react";
+import type { FormValues } from "@triplane/client/input-form";
 import { TREE } from "@triplane/client/tree";
 import {
   AgentDocument,
@@ -23,9 +24,8 @@ import {
   type Asked,
   type Decision,
   type Proposal,
+  type Refusals,
 } from "@triplane/example-react-shared";
-
-type Refusals = readonly { readonly message: string }[];
 
 /** A payload that the server always answers without errors of its own. */
 const NO_ANSWER: Refusals = [{ message: "the server answered nothing" }];
@@ -80,6 +80,11 @@ export function App(): ReactNode {
     const decided = await decide({ variables: { input: { approvalId, ...decision, inputHash } } });
     return decided.data?.decideApproval.userErrors ?? NO_ANSWER;
   };
+  const give = async (approvalId: string, values: FormValues, inputHash: string | null): Promise<Refusals> => {
+    const input = { approvalId, decision: "ALLOW", inputHash, values } as const;
+    const decided = await decide({ variables: { input } }).catch((failure: unknown) => String(failure));
+    return typeof decided === "string" ? [{ message: decided }] : (decided.data?.decideApproval.userErrors ?? NO_ANSWER);
+  };
   const allowFromNowOn = async (approvalId: string, rule: string, inputHash: string | null): Promise<Refusals> => {
     const stored = (await allowAlways({ variables: { input: { approvalId, rule } } })).data?.allowAlways;
     const refusals = stored?.userErrors ?? NO_ANSWER;
@@ -114,6 +119,7 @@ export function App(): ReactNode {
         send: (text, templateId, idempotencyKey) => attempt(sendTo(text, templateId, idempotencyKey)),
         look,
         decide: (approvalId, decision, inputHash) => void attempt(decideAs(approvalId, decision, inputHash)),
+        give,
         propose,
         allowAlways: (approvalId, rule, inputHash) => void attempt(allowFromNowOn(approvalId, rule, inputHash)),
         answer: (callId, result) => attempt(answerAs(callId, result)),

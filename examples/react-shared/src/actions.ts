@@ -1,5 +1,9 @@
+import type { FormValues } from "@triplane/client/input-form";
 import type { Asked, Proposal } from "./asked.ts";
 import type { ApprovalDecision } from "./generated/documents.ts";
+
+/** The refusals of an operation; none if it was done. */
+export type Refusals = readonly { readonly field?: readonly string[] | null; readonly message: string }[];
 
 /** A person's decision on an approval. What was done has a result: words for the model about what came of the call. */
 export type Decision =
@@ -17,6 +21,8 @@ export type Actions = {
   /** Reads the question of an approval. Rejects if that cannot be said. */
   readonly look: (approvalId: string) => Promise<Asked>;
   readonly decide: (approvalId: string, decision: Decision, inputHash: string | null) => void;
+  /** Gives a tool the values of its form. Returns the errors, which the form shows; none if they were taken. */
+  readonly give: (approvalId: string, values: FormValues, inputHash: string | null) => Promise<Refusals>;
   /** The rule that is proposed, or what another one would mean. Rejects if the server does not answer. */
   readonly propose: (approvalId: string, rule: string | null) => Promise<Proposal>;
   /** Stores a rule for all agents of the template, and allows what is asked. */

@@ -1,11 +1,13 @@
 import { visible } from "@triplane/client/command-lines";
 import { useEffect, useState, type ReactNode } from "react";
 import type { ApprovalKind, ConversationItem } from "@triplane/client/conversation";
-import type { Actions, Decision } from "./actions.ts";
+import type { FormValues } from "@triplane/client/input-form";
+import type { Actions, Decision, Refusals } from "./actions.ts";
 import { AlwaysAllow } from "./always-allow.tsx";
 import type { Asked } from "./asked.ts";
 import { Change, CommandLines } from "./change.tsx";
 import type { ApprovalDecision } from "./generated/documents.ts";
+import { InputForm } from "./input-form.tsx";
 import { Outcome } from "./outcome.tsx";
 
 type ApprovalItem = Extract<ConversationItem, { readonly kind: "approval" }>;
@@ -33,7 +35,7 @@ const ANSWERS: Readonly<Record<ApprovalKind, Answers>> = {
     widest: null,
   },
   BUDGET: { choices: [], widest: null },
-  TOOL_INPUT: { choices: [{ decision: "DENY", label: "Decline" }], widest: null },
+  TOOL_INPUT: { choices: [], widest: null },
   NETWORK_HOST: {
     choices: [
       { decision: "ALLOW", label: "Allow for this agent" },
@@ -91,6 +93,8 @@ export function Approval({
           look={look}
           kind={kind}
           canStoreRules={canStoreRules}
+          question={request.question}
+          give={(values) => actions.give(approvalId, values, inputHash)}
           decide={(said) => actions.decide(approvalId, said, inputHash)}
           propose={(rule) => actions.propose(approvalId, rule)}
           store={(rule) => actions.allowAlways(approvalId, rule, inputHash)}
@@ -161,6 +165,8 @@ function Shown({ asked }: { readonly asked: Asked }): ReactNode {
 function Answer({
   look,
   kind,
+  question,
+  give,
   canStoreRules,
   decide,
   propose,
@@ -169,6 +175,8 @@ function Answer({
 }: {
   readonly look: Look;
   readonly kind: ApprovalKind;
+  readonly question: ApprovalItem["request"]["question"];
+  readonly give: (values: FormValues) => Promise<Refusals>;
   readonly canStoreRules: boolean;
   readonly decide: (decision: Decision) => void;
   readonly propose: Parameters<typeof AlwaysAllow>[0]["propose"];
@@ -191,6 +199,7 @@ function Answer({
     case "seen": {
       const reasons = look.asked.viewerCannotDecideReasons;
       if (reasons.length > 0) return <p>Somebody else decides: {reasons.join(", ")}</p>;
+      if (question !== null) return <InputForm question={question} give={give} decline={() => decide({ decision: "DENY" })} />;
       const { choices, widest } = ANSWERS[kind];
       return (
         <>

@@ -1,4 +1,4 @@
-export { answerRefusals, type Decision } from "./actions.ts";
+export { answerRefusals, type Decision, type Refusals } from "./actions.ts";
 export { askedIn, type Asked, type Proposal } from "./asked.ts";
 export { ConversationScreen } from "./conversation.tsx";
 export { forgetAgent, knownAgent, rememberAgent } from "./remembered.ts";

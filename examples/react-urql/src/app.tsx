@@ -1,5 +1,6 @@
 import { useState, type ReactNode } from "react";
 import { useTimeline } from "@triplane/client/urql/react";
+import type { FormValues } from "@triplane/client/input-form";
 import { TREE } from "@triplane/client/tree";
 import {
   AgentDocument,
@@ -22,10 +23,9 @@ import {
   type Asked,
   type Decision,
   type Proposal,
+  type Refusals,
 } from "@triplane/example-react-shared";
 import { useClient, useMutation, useQuery, type OperationResult } from "urql";
-
-type Refusals = readonly { readonly message: string }[];
 
 /** Asked of the server each time: what stands in the cache may be old. */
 const FRESH = { requestPolicy: "network-only" } as const;
@@ -80,6 +80,10 @@ export function App(): ReactNode {
 
   const decideAs = (approvalId: string, decision: Decision, inputHash: string | null): Promise<boolean> =>
     attempt(decide({ input: { approvalId, ...decision, inputHash } }), ({ decideApproval }) => decideApproval.userErrors);
+  const give = async (approvalId: string, values: FormValues, inputHash: string | null): Promise<Refusals> => {
+    const { data: decided, error: failure } = await decide({ input: { approvalId, decision: "ALLOW", inputHash, values } });
+    return decided?.decideApproval.userErrors ?? [{ message: failure?.message ?? "the server answered nothing" }];
+  };
   const allowFromNowOn = async (approvalId: string, rule: string, inputHash: string | null): Promise<void> => {
     const storing = allowAlways({ input: { approvalId, rule } });
     if (await attempt(storing, ({ allowAlways: stored }) => stored.userErrors))
@@ -113,6 +117,7 @@ export function App(): ReactNode {
         send: sendTo,
         look,
         decide: (approvalId, decision, inputHash) => void decideAs(approvalId, decision, inputHash),
+        give,
         propose,
         allowAlways: (approvalId, rule, inputHash) => void allowFromNowOn(approvalId, rule, inputHash),
         answer: (callId, result) =>

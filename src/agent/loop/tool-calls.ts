@@ -302,7 +302,9 @@ export class ToolCalls {
       questions: {
         ask: (callId, question, withdrawn) => {
           const questions = (this.#questions ??= new OpenQuestions(this.#services, this.#scope.owner));
-          const ask = () => questions.ask({ callId, question, template }, withdrawn);
+          // A server that closes does not wait for people.
+          const over = AbortSignal.any([withdrawn, this.#stopping.signal]);
+          const ask = () => questions.ask({ callId, question, template }, over);
           return place === null ? ask() : place.without(ask);
         },
         settled: async (callId) => this.#questions?.settled(callId),

@@ -30,7 +30,8 @@ const STATE_BYTES = 64 * 1024;
 /** The next round after an answer `input_required`. The folder of the agent is an immediate answer; people answer the questions. */
 export function furtherInput(
   { sent }: Rounds,
-  { inputRequests, requestState }: JsonObject,
+  inputRequests: Json,
+  requestState: Json | undefined,
   { server, root }: { readonly server: string; readonly root: string },
 ): Rounds {
   if (sent + 1 >= MOST_ROUNDS) throw new Error(`it asked for more input ${MOST_ROUNDS} times`);

@@ -66,7 +66,7 @@ export class HttpRefused extends Error {
   }
 }
 
-/** The server of a call. `plain` removes its secrets from an answer. */
+/** The server of a call. `plain` removes its secrets from texts for people. */
 export type AskingServer = { readonly name: string; readonly plain: (answer: JsonObject) => JsonObject };
 
 /** A connection to a server, from the handshake until it is closed. */
@@ -147,7 +147,9 @@ export class McpSession {
       const result: unknown = await refusedByHttp(() => this.#client.callTool(params, options));
       if (!isJsonObject(result)) throw new Error("its answer is no object");
       if (result["resultType"] !== "input_required") return result;
-      rounds = furtherInput(rounds, server.plain(result), { server: server.name, root });
+      const { inputRequests = {}, requestState } = result;
+      const asked = isJsonObject(inputRequests) ? server.plain(inputRequests) : inputRequests;
+      rounds = furtherInput(rounds, asked, requestState, { server: server.name, root });
     }
   }
 

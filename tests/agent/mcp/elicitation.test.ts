@@ -15,7 +15,7 @@ const fieldOf = (schema: Json) => readQuestion("own", of({ a: schema })).fields[
 /** Any value of JSON, in places among the words of forms. */
 const anything = fc.oneof(
   fc.jsonValue() as fc.Arbitrary<Json>,
-  fc.constantFrom<Json>(null, [], {}, 0, -1, 1e400, "", "x".repeat(100_000), [null], { type: "string" }),
+  fc.constantFrom<Json>(null, [], {}, 0, -1, 1e300, "", "x".repeat(100_000), [null], { type: "string" }),
 );
 const WORDS = [
   "type",
@@ -81,8 +81,8 @@ describe("the form of a question", () => {
           field.default === null ? [] : [[field.name, field.default] as const],
         );
         const others = question.fields.filter((field) => field.default === null && field.isRequired).map(({ name }) => name);
-        const wrong = formValues(question.fields, Object.fromEntries(defaults) as Json);
-        expect(wrong.ok ? [] : wrong.refusal.map(({ field }) => field).toSorted()).toEqual(others.toSorted());
+        const wrong = formValues(question.fields, Object.fromEntries(defaults));
+        expect(new Set(wrong.ok ? [] : wrong.refusal.map(({ field }) => field))).toEqual(new Set(others));
       }),
       { numRuns: 2_000 },
     );
@@ -166,7 +166,11 @@ describe("the form of a question", () => {
   });
 
   it("has formats that ordinary values fit", () => {
-    const fits = (format: string, value: string) => formValues([fieldOf({ type: "string", format })!], { a: value }).ok;
+    const fits = (format: string, value: string) =>
+      formValues(
+        [fieldOf({ type: "string", format })].flatMap((field) => field ?? []),
+        { a: value },
+      ).ok;
     for (const [format, right, wrong] of [
       ["email", ["a@b", "anna+x@example.com", "ä@exämple.de"], ["a", "a@", "@b", "a b@c", "a@b@c"]],
       ["uri", ["https://a.b/c?d=é", "mailto:a@b", "urn:isbn:1"], ["a", "/path", "http://a b", "http://[", ""]],
@@ -191,7 +195,8 @@ it("the rounds of a call are read or refused with a reason, whatever a server se
   fc.assert(
     fc.property(input as fc.Arbitrary<Json>, (given) => {
       try {
-        const rounds = furtherInput(NO_ROUNDS, isJsonObject(given) ? given : {}, { server: "own", root: "/work" });
+        const { inputRequests = {}, requestState } = isJsonObject(given) ? given : {};
+        const rounds = furtherInput(NO_ROUNDS, inputRequests, requestState, { server: "own", root: "/work" });
         expect(continued(JSON.parse(JSON.stringify(rounds)) as Json)).toEqual(rounds);
       } catch (error) {
         expect((error as Error).message).toMatch(/^(it asks|the state|the key|its form|its field|the name)/);

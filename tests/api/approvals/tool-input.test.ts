@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { ArchiveAgentDocument, CancelToolCallDocument, InterruptAgentDocument } from "../../generated/documents.ts";
 import type { TestAppOptions } from "../../support/app.ts";
 import { ofType, type TestClient } from "../../support/client.ts";
+import { administrator, testDatabaseUrl } from "../../support/database.ts";
 import { allowed, answerOf, appWith } from "../../support/mcp-app.ts";
 import { asked, askedBy, asks, inputsOf, openQuestion, roundsServer } from "../../support/mcp-asking.ts";
 import { rowId } from "../../../src/lib/global-id.ts";
@@ -317,14 +318,29 @@ describe("a server of the older generation that asks while its call runs", () =>
     ]);
   });
 
-  it("may withdraw its question: the approval is closed, and the call ends", async () => {
-    const { client, id, cursor, question } = await older({ ask: asks().params, withdraw: true });
-    const other = await client.createAgent();
-    expect(other.id).not.toBe(id);
+  it("may withdraw its question: the approval is closed, and the call continues", async () => {
+    const { client, id, cursor, question } = await older({ ask: asks().params, withdraw: 500 });
+    await client.until(id, "DONE", cursor);
+    expect(await outputOf(client, id)).toEqual(["withdrawn"]);
+    expect((await inputsOf(client, id))[0]?.state).toBe("SEALED");
+    expect((await question.answer({ values: { city: "Bonn" } })).userErrors).toMatchObject([{ code: "SEALED" }]);
+  });
+
+  it("has its question closed by an interrupt, with the call", async () => {
+    const { client, id, cursor } = await older({ ask: asks().params });
     await client.get(InterruptAgentDocument, { input: { agentId: id } });
     await client.until(id, "DONE", cursor);
     expect((await inputsOf(client, id))[0]?.state).toBe("SEALED");
-    expect((await client.agent(id)).toolCalls.nodes[0]?.state).not.toBe("EXECUTING");
-    expect((await question.answer({ values: { city: "Bonn" } })).userErrors).toMatchObject([{ code: "SEALED" }]);
+    expect((await client.agent(id)).toolCalls.nodes[0]?.error?.type).toBe("ABORTED");
+  });
+
+  it("is told of no answer when its server of Triplane closes, which does not wait for people", async () => {
+    const url = await testDatabaseUrl();
+    const { app, id } = await older({ ask: asks().params }, { database: { kind: "postgres", url, connections: 3 } });
+    await app.close();
+    const reader = await administrator(url);
+    const text = "SELECT t.output, p.state FROM tool_call t JOIN approval p ON p.tool_call_id = t.id WHERE t.agent_id = $1";
+    const { rows } = await reader.query(text, [rowId("Agent", id)]);
+    expect(rows).toEqual([{ output: JSON.stringify([{ action: "cancel" }]), state: "SEALED" }]);
   });
 });

@@ -1,11 +1,11 @@
 // A server of the older generation without the SDK: each call of `work` asks the client `ask`, the parameters of
 // elicitation/create (a list: one after the other), and answers with all that it was answered, as JSON. `withdraw`: it withdraws
-// its question as soon as `ping` says so, and answers; `sampling`: it asks for that.
+// each question after so many ms; `sampling`: it asks for that first; `exitAfterMs`: it ends.
 import { createInterface } from "node:readline";
+import { setTimeout } from "node:timers/promises";
 
 let asked = 0;
 const open = new Map();
-let wantsWithdrawal = null;
 const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
 
 function ask(method, params) {
@@ -16,13 +16,13 @@ function ask(method, params) {
 }
 
 async function work({ ask: questions = [], withdraw, sampling, exitAfterMs }) {
-  if (exitAfterMs !== undefined) setTimeout(() => process.exit(3), exitAfterMs);
+  if (exitAfterMs !== undefined) void setTimeout(exitAfterMs).then(() => process.exit(3));
   const answers = [];
   if (sampling) answers.push(await ask("sampling/createMessage", { messages: [], maxTokens: 1 }).answer);
   for (const params of [questions].flat()) {
     const { id, answer } = ask("elicitation/create", params);
-    if (withdraw) {
-      await new Promise((resolve) => (wantsWithdrawal = resolve));
+    if (withdraw !== undefined) {
+      await setTimeout(withdraw);
       send({ method: "notifications/cancelled", params: { requestId: id, reason: "it was decided otherwise" } });
       answers.push("withdrawn");
     } else answers.push(await answer);
@@ -48,14 +48,11 @@ for await (const line of createInterface({ input: process.stdin })) {
       });
       break;
     case "tools/list":
-      send({ id, result: { tools: ["work", "withdraw"].map((name) => ({ name, inputSchema: { type: "object" } })) } });
+      send({ id, result: { tools: [{ name: "work", inputSchema: { type: "object" } }] } });
       break;
     case "tools/call": {
       const answer = (text) => send({ id, result: { content: [{ type: "text", text }] } });
-      if (params.name === "withdraw") {
-        wantsWithdrawal?.();
-        answer("withdrawn");
-      } else void work(params.arguments).then(answer);
+      void work(params.arguments).then(answer);
       break;
     }
     default:

@@ -1,0 +1,38 @@
+import { typedEntries, valuesOf, type FormField, type FormValues, type ToolQuestion } from "../../clients/src/input-form.ts";
+
+type Asked = { readonly form: ToolQuestion | null };
+
+/** An answer to a question: yes, no, or the values of a tool's form. */
+export type Said = boolean | FormValues;
+
+/** The answer in a line; null if it is none. A yes to a form gives its defaults. */
+export function saidIn({ form }: Asked, line: string): Said | null {
+  if (/^y(es)?$/i.test(line)) return form === null ? true : {};
+  if (/^no?$/i.test(line)) return false;
+  const entries = form === null ? null : typedEntries(form.fields, line);
+  return form === null || entries === null ? null : valuesOf(form.fields, entries);
+}
+
+/** The ways to answer. */
+export function waysOf({ form }: Asked): string {
+  const [field] = form?.fields ?? [];
+  return field === undefined ? "y/n" : `${field.name}=…; …, y for the defaults, n to decline`;
+}
+
+/** The form of a question as people read it; empty without one. */
+export function formText({ form }: Asked): string {
+  return form === null ? "" : [form.message, ...form.fields.map(fieldText)].join("\n");
+}
+
+/** The form in the answer of the server; null for an approval of another kind. */
+export function formOf(subject: object | null | undefined): ToolQuestion | null {
+  return subject !== null && subject !== undefined && "fields" in subject ? (subject as ToolQuestion) : null;
+}
+
+function fieldText({ name, title, description, kind, isRequired, options, default: preset }: FormField): string {
+  const kinds =
+    options.length === 0 ? kind.toLowerCase() : options.map(({ value, title: label }) => `${value} (${label})`).join(", ");
+  const about = [title === null || title === name ? null : title, description].filter((text) => text !== null).join(": ");
+  const standing = preset === null ? "" : `, ${JSON.stringify(preset)} if left out`;
+  return `  ${name}${isRequired ? " *" : ""}: ${kinds}${standing}${about === "" ? "" : `. ${about}`}`;
+}
