@@ -246,6 +246,12 @@ describe("faults that users of other systems report", () => {
   );
 });
 
+/** The work of this thread since then, in ms of its processor: other programs of the machine do not count. */
+function workedMs(began: NodeJS.CpuUsage): number {
+  const { user, system } = process.threadCpuUsage(began);
+  return (user + system) / 1_000;
+}
+
 it("is quick for many lines", () => {
   const lines = Array.from({ length: 2_000 }, () => "ls");
   const many = defineTool<{ lines: string[] }>({
@@ -256,17 +262,17 @@ it("is quick for many lines", () => {
     inputSchema: { type: "object", required: ["lines"], properties: { lines: { type: "array", items: { type: "string" } } } },
     run: () => ({ output: "", details: null }),
   });
-  const began = performance.now();
+  const began = process.threadCpuUsage();
   expect(judged(many, { lines }, { mode: "approval", readOnlyCommands: true }).verdict).toBe("allow");
-  expect(performance.now() - began).toBeLessThan(2_000);
+  expect(workedMs(began)).toBeLessThan(2_000);
 });
 
 it("is quick for many acts and many rules", () => {
   const rules = (list: string): string[] => Array.from({ length: 100 }, (_, index) => `copy(${list}:/other${index}/**)`);
   const from = Array.from({ length: 1_000 }, (_, index) => `src/${index}.ts`);
-  const began = performance.now();
+  const began = process.threadCpuUsage();
   expect(judged(copy, { from, to: "x" }, { mode: "auto", allow: rules("from"), deny: rules("to") }).verdict).toBe("allow");
-  expect(performance.now() - began).toBeLessThan(1_000);
+  expect(workedMs(began)).toBeLessThan(1_000);
 });
 
 describe("what a permission says of its agent's descendants", () => {
