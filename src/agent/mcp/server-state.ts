@@ -1,3 +1,4 @@
+import type { Client } from "@modelcontextprotocol/client";
 import { headBytes } from "../../lib/text.ts";
 import { plainText } from "./plain-text.ts";
 import type { McpServer } from "./server.ts";
@@ -36,8 +37,22 @@ export type ServedServer = {
 
 const INFO_BYTES = 200;
 
-/** A text of that description; null for another value. */
-export function infoText(value: unknown): string | null {
+const TRANSPORTS = { stdio: "STDIO", http: "HTTP", sse: "SSE" } as const;
+
+type Described = Pick<Client, "getServerVersion" | "getProtocolEra" | "getNegotiatedProtocolVersion">;
+
+export function serverInfo(client: Described, kind: keyof typeof TRANSPORTS): ServerInfo {
+  const { name, version } = client.getServerVersion() ?? {};
+  return {
+    transport: TRANSPORTS[kind],
+    generation: client.getProtocolEra() === "modern" ? "MODERN" : "LEGACY",
+    protocolVersion: infoText(client.getNegotiatedProtocolVersion()),
+    name: infoText(name),
+    version: infoText(version),
+  };
+}
+
+function infoText(value: unknown): string | null {
   return typeof value === "string" && value !== "" ? headBytes(plainText(value), INFO_BYTES) : null;
 }
 

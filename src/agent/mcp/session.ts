@@ -12,7 +12,7 @@ import { ANSWERS_NOT_TAKEN, httpTransport } from "./http-transport.ts";
 import { answersOf, continued, elicited, furtherInput, NO_ROUNDS, type Rounds, withAnswer } from "./input-rounds.ts";
 import { withLenientLists } from "./lenient-lists.ts";
 import type { ListedTool } from "./listed-tool.ts";
-import { infoText, type McpTransport, type ServerInfo } from "./server-state.ts";
+import { serverInfo, type ServerInfo } from "./server-state.ts";
 import { MESSAGE_BYTES, type McpServer, type McpWay } from "./server.ts";
 import { StdioTransport } from "./stdio-transport.ts";
 import { TASKS_EXTENSION } from "./tasks.ts";
@@ -274,7 +274,7 @@ async function tryToOpen({ way, roots }: McpServer, { kind, era }: Attempt, part
   // The newer generation says so only to subscribers. Without an answer the list is read in its rhythm.
   if (found === "modern" && client.getServerCapabilities()?.tools?.listChanged === true)
     client.listen({ toolsListChanged: true }, { timeout: NO_LIMIT_MS }).catch(() => {});
-  return new McpSession(client, folder, { era: found, at: parts.now() }, infoOf(client, kind), closed);
+  return new McpSession(client, folder, { era: found, at: parts.now() }, serverInfo(client, kind), closed);
 }
 
 /** Answers the questions of a server for its roots. */
@@ -301,19 +301,6 @@ function toldFolder(client: Client, isTold: boolean): ToldFolder {
 function rootsOf(folder: string | null): { readonly roots: { readonly uri: string }[] } {
   return { roots: folder === null ? [] : [{ uri: pathToFileURL(folder).href }] };
 }
-
-function infoOf(client: Client, kind: Attempt["kind"]): ServerInfo {
-  const { name, version } = client.getServerVersion() ?? {};
-  return {
-    transport: TRANSPORTS[kind],
-    generation: client.getProtocolEra() === "modern" ? "MODERN" : "LEGACY",
-    protocolVersion: infoText(client.getNegotiatedProtocolVersion()),
-    name: infoText(name),
-    version: infoText(version),
-  };
-}
-
-const TRANSPORTS = { stdio: "STDIO", http: "HTTP", sse: "SSE" } as const satisfies Record<Attempt["kind"], McpTransport>;
 
 /** The fault for which a connection is closed; null for others. The SDK wraps the errors of its transports. */
 function faultOf(error: Error): string | null {
