@@ -75,7 +75,7 @@ describe("docs/configuration.md", () => {
     const code = await block("configuration", "ts", "export default defineConfig");
     const template = (valueOf(code) as TriplaneConfig).templates["assistant"];
     expect(Object.keys(template ?? {}).toSorted()).toEqual(
-      [...Object.keys(PLAIN_SETTINGS), "permission", "schedules", "subagents"].toSorted(),
+      [...Object.keys(PLAIN_SETTINGS), "memory", "permission", "schedules", "subagents"].toSorted(),
     );
     const defaults = complete(PLAIN_SETTINGS, { model: "claude", systemPrompt: "You are a careful assistant." });
     const { tools, fallbackModel, approvalExpiresMs, name, description, version, ...others } = defaults;

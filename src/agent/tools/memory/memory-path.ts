@@ -15,7 +15,7 @@ export function normalPath(given: string): string {
   return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
 }
 
-/** The key of an entry or folder; refused with advice. A path is a key: nothing resolves it, and case counts. */
+/** The key of an entry or folder; refused with advice. A path is a key: it is not resolved, and case counts. */
 export function readMemoryPath(given: string): Result<string, string> {
   const path = normalPath(given);
   if (path === ROOT) return accepted(path);

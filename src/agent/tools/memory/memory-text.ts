@@ -1,8 +1,8 @@
 import { accepted, refused, type Result } from "../../../lib/result.ts";
 
 /**
- * Controls but tab and line feed, marks that reorder text, and characters that readers do not see: tags (U+E0000 and
- * further), zero-width spaces, word joiners and byte-order marks.
+ * Controls but tab and line feed, marks that reorder text, and invisible characters: tags (from U+E0000), zero-width
+ * spaces, word joiners and byte-order marks.
  */
 const STRIPPED = /(?![\t\n])\p{Cc}|[\u061c\u200b\u202a-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]/gu;
 

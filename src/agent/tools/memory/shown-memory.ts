@@ -34,7 +34,7 @@ export type SizedEntry = { readonly path: string; readonly bytes: number };
 
 const LEVELS = 2;
 
-/** The entries below a folder, up to two levels deep, each with its size: that of a folder is that of all that lies in it. */
+/** The entries below a folder, up to two levels deep, each with its size. A folder has the size of all its entries. */
 export function folderLines(folder: string, entries: readonly SizedEntry[]): string {
   const sizes = new Map<string, number>([[folder, 0]]);
   const within = entries.filter(({ path }) => isBelow(folder, path)).toSorted((one, other) => (one.path < other.path ? -1 : 1));
