@@ -1,7 +1,9 @@
-import type { MemoryLineage as Lineage } from "../../db/commit/memory-change.ts";
 import type { MemoryAction as Action } from "../../events/memory-event.ts";
 import { ActorRef } from "../actor.ts";
+import { globalId } from "../../lib/global-id.ts";
+import { changedEntry } from "../../resolvers/memory.ts";
 import { builder, described } from "../builder.ts";
+import { MemoryEntry, MemoryLineage } from "../memory.ts";
 import { eventType, TimelineEvent } from "./event.ts";
 
 const MemoryAction = builder.enumType("MemoryAction", {
@@ -15,23 +17,14 @@ const MemoryAction = builder.enumType("MemoryAction", {
   }),
 });
 
-export const MemoryLineage = builder.enumType("MemoryLineage", {
-  description: "Origin of a text in memory. A text of several origins has the least trusted of them.",
-  values: described<Lineage>({
-    PERSON: "A person wrote it.",
-    MODEL: "A model wrote it.",
-    OUTSIDE: "A model wrote it after an agent of its tree had read text from outside, such as a result of an MCP tool.",
-  }),
-});
-
 eventType("MEMORY_CHANGED").implement({
   description: "Memory changed. `agent` is the agent whose call changed it; null if a person did. The event has no text.",
   interfaces: [TimelineEvent],
   fields: (t) => ({
     templateId: t.id({ description: "Template whose agents have the memory.", resolve: ({ body }) => body.templateId }),
-    requesterId: t.string({
+    requesterId: t.id({
       nullable: true,
-      description: "Id of the actor whose agents share it. Null if all agents of the template do.",
+      description: "`actorId` of the actor whose agents share it. Null if all agents of the template do.",
       resolve: ({ body }) => body.requesterId,
     }),
     memoryAction: t.field({ type: MemoryAction, description: "The change.", resolve: ({ body }) => body.memoryAction }),
@@ -45,6 +38,17 @@ eventType("MEMORY_CHANGED").implement({
       resolve: ({ body }) => body.newPath,
     }),
     entryCount: t.int({ description: "Number of changed entries.", resolve: ({ body }) => body.entryCount }),
+    entryId: t.id({
+      nullable: true,
+      description: "`id` of the entry. Null for a folder.",
+      resolve: ({ body }) => (body.entryId === null ? null : globalId("MemoryEntry", body.entryId)),
+    }),
+    entry: t.prismaField({
+      type: MemoryEntry,
+      nullable: true,
+      description: "The entry as it is now. Null for a folder, if it was removed, or if all agents of the template share it.",
+      resolve: (query, { body }, _args, context) => changedEntry(context, body.entryId, query),
+    }),
     memoryVersion: t.int({
       nullable: true,
       description: "Version of the entry after the change. Null for a folder.",

@@ -6,7 +6,7 @@ import type { Permissions } from "../../policy/permission.ts";
 import type { RuleValues } from "../../policy/rule-values.ts";
 import type { AgentMemory, PlannedChange } from "../../tools/memory/agent-memory.ts";
 import { MEMORY_TOOL } from "../../tools/memory/memory.ts";
-import { answerGiven, lineageOf, listMemory, memoryOwner, readMemory, type MemoryTemplate } from "./memory-rows.ts";
+import { answerGiven, deletedEntry, lineageOf, listMemory, memoryOwner, readMemory, type MemoryTemplate } from "./memory-rows.ts";
 
 /** A change of memory by a call, and the event that reports it. */
 export type MemoryWrite = { readonly change: Omit<MemoryChange, "at">; readonly event: MemoryEvent };
@@ -51,6 +51,7 @@ export function agentMemory(call: MemoryCall): AgentMemory | null {
           entries: await listMemory(sql, agent.tenant, owner),
           lineage: await lineageOf(sql, agent.id, memory),
           read: async (path) => readMemory(sql, agent.tenant, owner, path),
+          deleted: async (path) => deletedEntry(sql, agent.tenant, owner, path),
         });
         if (ended.aborted) throw new Error("the call has ended: its result is dropped");
         if (await commit(writeOf(owner, agent.id, callId, planned))) return planned.answer;

@@ -62,6 +62,22 @@ export async function readMemory(
   return entry ?? null;
 }
 
+const READ_DELETED: Statement<Pick<ListedEntry, "id" | "version">, [...Key, path: string]> = {
+  name: "read_deleted_memory",
+  text: `SELECT e.id, e.version ${OF_OWNER} AND e.path = $4 AND e.deleted_at IS NOT NULL`,
+};
+
+/** A deleted entry: a new one at its path takes its id over, and counts its versions on. Null for none. */
+export async function deletedEntry(
+  sql: Sql,
+  tenant: string,
+  { templateId, requester }: MemoryOwner,
+  path: string,
+): Promise<Pick<ListedEntry, "id" | "version"> | null> {
+  const [entry] = await sql.query(READ_DELETED, [tenant, templateId, requester, path]);
+  return entry ?? null;
+}
+
 const READ_ANSWER: Statement<ToolResult, [callId: string]> = {
   name: "read_answer_of_memory",
   text: "SELECT output, details FROM tool_call WHERE id = $1 AND details IS NOT NULL",

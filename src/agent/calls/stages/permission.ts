@@ -86,7 +86,7 @@ export async function judgeByPolicy(
     values = await withUsedRepositories(values, workspace, policy.box !== null, time);
   }
   const changed = tool.definition === null ? null : await scope.definitionChange(tool, request.tenant);
-  const fromOutside = await scope.fromOutside(tool, values);
+  const fromOutside = tool.reads === null ? null : await scope.fromOutside(tool, values);
   const explanation = judge(
     {
       agentId: request.agentId,

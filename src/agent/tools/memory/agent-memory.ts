@@ -20,6 +20,8 @@ export type StandingMemory = {
   readonly entries: readonly ListedEntry[];
   readonly lineage: MemoryLineage;
   readonly read: (path: string) => Promise<MemoryEntryText | null>;
+  /** The deleted entry whose path a new one takes over, with its id and version; null for none. */
+  readonly deleted: (path: string) => Promise<Pick<ListedEntry, "id" | "version"> | null>;
 };
 
 /** A change that a call wants, with its answer. Refused if an entry has changed since: then it is planned again. */

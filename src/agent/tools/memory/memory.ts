@@ -1,11 +1,11 @@
 import { randomUUIDv7 } from "node:crypto";
 import { Type, type Static } from "typebox";
-import { MEMORY, MEMORY_LINEAGES, type MemoryLineage, type MemoryOp } from "../../../db/commit/memory-change.ts";
+import { MEMORY_LINEAGES, type MemoryLineage, type MemoryOp } from "../../../db/commit/memory-change.ts";
 import { closed } from "../../../lib/setting.ts";
-import { byteLength, counted } from "../../../lib/text.ts";
 import { defineTool, optional, type Tool } from "../tool.ts";
 import type { ToolResult } from "../tool-result.ts";
 import type { AgentMemory, ListedEntry, MemoryEntryText, PlannedChange, StandingMemory } from "./agent-memory.ts";
+import { aboveProblem, pathProblem, sizeOf } from "./memory-limits.ts";
 import { isBelow, normalPath, readMemoryPath, ROOT } from "./memory-path.ts";
 import { insertedAt, memoryText, replacedOnce, type Edited } from "./memory-text.ts";
 import { editedLines, folderLines, numberedLines } from "./shown-memory.ts";
@@ -127,26 +127,24 @@ async function planned(standing: StandingMemory, memory: AgentMemory, input: Inp
   }
 }
 
-function created({ entries, lineage }: StandingMemory, path: string, fileText: string): PlannedChange {
-  if (path === ROOT || entries.some((entry) => isBelow(path, entry.path))) throw new Error(`The path ${path} is a directory`);
-  if (entries.some((entry) => entry.path === path))
-    throw new Error(`File ${path} already exists. Change it with str_replace or insert, or delete it first`);
-  checkAbove(entries, path);
+async function created({ entries, lineage, deleted }: StandingMemory, path: string, fileText: string): Promise<PlannedChange> {
+  const problem = pathProblem(entries, path);
+  if (problem !== null) throw new Error(problem);
   const text = memoryText(fileText);
-  const bytes = checkSize(entries, path, text);
-  if (entries.length >= MEMORY.entries)
-    throw new Error(
-      `the memory has ${MEMORY.entries} entries, which is the most: delete one, or add to one that is there${largest(entries)}`,
-    );
-  const entry = { id: randomUUIDv7(), version: 1, bytes, lineage };
+  const bytes = orThrow(sizeOf(entries, path, text));
+  const before = await deleted(path);
+  const entry = { id: before?.id ?? randomUUIDv7(), version: 1 + (before?.version ?? 0), bytes, lineage };
   return {
-    ops: [{ kind: "PUT", path, expected: 0, text, ...entry }],
+    ops: [{ kind: "PUT", path, expected: 0, text, id: entry.id, bytes, lineage }],
     claims: [path],
     action: "CREATED",
     path,
     newPath: null,
     entry,
-    answer: { output: `File created successfully at: ${path}`, details: { path, version: 1, bytes, lineage } },
+    answer: {
+      output: `File created successfully at: ${path}`,
+      details: { path, version: entry.version, bytes, lineage },
+    },
   };
 }
 
@@ -158,7 +156,7 @@ async function edited(
   const before = await standing.read(path);
   if (before === null) throw missing(path);
   const { text, first, last } = orThrow(edit(path, before.text));
-  const bytes = checkSize(standing.entries, path, text);
+  const bytes = orThrow(sizeOf(standing.entries, path, text));
   const lineage = least(before.lineage, standing.lineage);
   const entry = { id: before.id, version: before.version + 1, bytes, lineage };
   return {
@@ -194,7 +192,8 @@ function renamed({ entries, lineage }: StandingMemory, memory: AgentMemory, from
   if (to === ROOT || entries.some((entry) => entry.path === to || isBelow(to, entry.path)))
     throw new Error(`The destination ${to} already exists`);
   if (isBelow(from, to)) throw new Error(`The path ${from} cannot be moved into itself`);
-  checkAbove(entries, to);
+  const above = aboveProblem(entries, to);
+  if (above !== null) throw new Error(above);
   const moves = found.map((entry) => ({
     ...entry,
     to: to + entry.path.slice(from.length),
@@ -237,34 +236,6 @@ function foundAt(entries: readonly ListedEntry[], memory: AgentMemory, path: str
 function checkClosed(memory: AgentMemory, path: string, command: string): void {
   const closed = memory.closedBy(path);
   if (closed !== null) throw new Error(`nothing was done: ${closed}, and ${command} of the folder takes ${path} with it`);
-}
-
-function checkAbove(entries: readonly ListedEntry[], path: string): void {
-  const above = entries.find((entry) => isBelow(entry.path, path));
-  if (above !== undefined) throw new Error(`The path ${above.path} is a file, and not a directory: choose another path`);
-}
-
-/** The bytes of a text that takes the place of an entry's, or is a new one's. Throws if it does not fit. */
-export function checkSize(entries: readonly Pick<ListedEntry, "path" | "bytes">[], path: string, text: string): number {
-  const bytes = byteLength(text);
-  if (bytes > MEMORY.entryBytes)
-    throw new Error(
-      `the entry would have ${bytes} bytes, and ${MEMORY.entryBytes / 1024} KB is the most: shorten it, or split it into several`,
-    );
-  const others = entries.reduce((sum, entry) => sum + (entry.path === path ? 0 : entry.bytes), 0);
-  if (others + bytes > MEMORY.bytes)
-    throw new Error(
-      `the memory would have ${others + bytes} bytes, and ${MEMORY.bytes / 1024 / 1024} MB is the most: shorten or delete entries${largest(entries)}`,
-    );
-  return bytes;
-}
-
-/** The entries that are worth deleting first, in words. */
-function largest(entries: readonly Pick<ListedEntry, "path" | "bytes">[]): string {
-  const first = entries.toSorted((one, other) => other.bytes - one.bytes).slice(0, 3);
-  return first.length === 0
-    ? ""
-    : `. The largest: ${first.map(({ path, bytes }) => `${path} (${counted(bytes, "byte")})`).join(", ")}`;
 }
 
 /** The least trusted of two origins. */
