@@ -162,11 +162,12 @@ export function possibleCommits(view: AgentView): readonly PossibleCommit[] {
   }
   const isFinal = ({ state }: CallView): boolean => ["COMPLETED", "FAILED", "DENIED", "SEALED"].includes(state);
   if (view.lastMessageKind !== "ASSISTANT" || (view.calls.every(isFinal) && view.waits.length === 0)) {
-    const facts = { model: "test", files: NO_NEWS, sections: [], todos: null };
+    const facts = { model: "test", files: NO_NEWS, sections: [], todos: null, memory: null };
     may("step started", () => stepStarted(view, facts, AT));
     may("step started with a manual", () => stepStarted(view, { ...facts, sections: sectionsAt(view.stepCount) }, AT));
     const todos = { todoReason: "INTERVAL", todos: [TODO] } as const;
     may("step started with a reminder", () => stepStarted(view, { ...facts, todos }, AT));
+    may("step started with a list of memory", () => stepStarted(view, { ...facts, memory: "Your memory" }, AT));
     if (view.knowsFiles) may("step started, files changed", () => stepStarted(view, { ...facts, files: FILE_NEWS }, AT));
     may("turn ended", () => turnEnded(view, { reason: "MAX_STEPS", note: null }, AT));
   }

@@ -14,11 +14,10 @@ export type MemoryWrite = { readonly change: Omit<MemoryChange, "at">; readonly 
 /** The times that a change is planned: others may be faster. */
 const TRIES = 20;
 
-export type MemoryCall = {
+export type MemoryCall = MemoryPermissions & {
   readonly sql: Sql;
   readonly agent: { readonly id: string; readonly tenant: string; readonly createdBy: string };
   readonly template: MemoryTemplate;
-  readonly permissions: () => Permissions;
   readonly callId: string;
   /** The values of the call's input that rules saw. */
   readonly values: RuleValues | null;
@@ -34,7 +33,8 @@ export function agentMemory(call: MemoryCall): AgentMemory | null {
   const owner = memoryOwner(template, agent);
   const { memory } = template;
   if (owner === null || memory === null) return null;
-  const closedBy = (path: string): string | null => closed(call, path);
+  const [command] = call.values?.["command"] ?? [];
+  const closedBy = (path: string): string | null => closedPath(call, command?.kind === "text" ? command.text : "", path);
   const list: AgentMemory["list"] = async () => {
     const entries = await listMemory(sql, agent.tenant, owner);
     return entries.filter(({ path }) => closedBy(path) === null);
@@ -84,17 +84,15 @@ function writeOf(owner: MemoryOwner, agentId: string, callId: string, planned: P
   };
 }
 
-/** Why the same call for this path alone would not run: a deny rule, or an ask rule, speaks of it. Null if neither does. */
-function closed({ agent, permissions, values }: MemoryCall, path: string): string | null {
-  const command = values?.["command"] ?? [];
-  const isView = command.every((value) => value.kind === "text" && value.text === "view");
-  const call = {
-    agentId: agent.id,
-    name: MEMORY_TOOL,
-    readOnly: isView,
-    values: { command, path: [{ kind: "text", text: path }] },
-  } as const;
+/** The permissions by which the paths of an agent's memory are open or closed. */
+export type MemoryPermissions = { readonly agent: { readonly id: string }; readonly permissions: () => Permissions };
+
+/** Why a call with this command for one path would not run: a deny rule, or an ask rule, speaks of it. Null if neither does. */
+export function closedPath({ agent, permissions }: MemoryPermissions, command: string, path: string): string | null {
+  const readOnly = command === "view";
+  const text = (value: string): RuleValues[string] => [{ kind: "text", text: value }];
+  const call = { agentId: agent.id, name: MEMORY_TOOL, readOnly, values: { command: text(command), path: text(path) } };
   const { verdict, decidedBy, reason } = judge(call, { ...permissions(), stored: [], box: null });
-  const isOfRule = decidedBy.startsWith("deny ") || (decidedBy.startsWith("ask ") && !isView);
+  const isOfRule = decidedBy.startsWith("deny ") || (decidedBy.startsWith("ask ") && !readOnly);
   return verdict !== "allow" && isOfRule ? reason : null;
 }
