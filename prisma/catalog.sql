@@ -122,8 +122,8 @@ BEGIN
     END IF;
 
     IF v_entry.text IS NOT NULL AND v_op.kind <> 'ERASE' THEN
-      INSERT INTO memory_version (entry_id, version, tenant, path, text, bytes, lineage, written_by, written_by_kind, call_id, agent_id, at)
-      VALUES (v_entry.id, v_entry.version, p_tenant, v_entry.path, v_entry.text, v_entry.bytes, v_entry.lineage, v_entry.written_by, v_entry.written_by_kind, v_entry.call_id, v_entry.agent_id, v_entry.updated_at);
+      INSERT INTO memory_version (entry_id, version, tenant, path, text, bytes, lineage, written_by, written_by_kind, call_id, agent_id, at, replaced_at)
+      VALUES (v_entry.id, v_entry.version, p_tenant, v_entry.path, v_entry.text, v_entry.bytes, v_entry.lineage, v_entry.written_by, v_entry.written_by_kind, v_entry.call_id, v_entry.agent_id, v_entry.updated_at, v_memory.at);
       DELETE FROM memory_version WHERE entry_id = v_entry.id AND version <= v_entry.version - v_most.versions;
     END IF;
 
@@ -978,9 +978,9 @@ CREATE UNIQUE INDEX memory_entry_pkey ON public.memory_entry USING btree (id);
 
 CREATE UNIQUE INDEX memory_entry_tenant_template_id_requester_path_key ON public.memory_entry USING btree (tenant, template_id, requester, path);
 
-CREATE INDEX memory_version_at_idx ON public.memory_version USING btree (at);
-
 CREATE UNIQUE INDEX memory_version_pkey ON public.memory_version USING btree (entry_id, version);
+
+CREATE INDEX memory_version_replaced_at_idx ON public.memory_version USING btree (replaced_at);
 
 CREATE UNIQUE INDEX message_agent_id_ordinal_key ON public.message USING btree (agent_id, ordinal);
 

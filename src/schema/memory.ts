@@ -55,6 +55,7 @@ builder.prismaObject("MemoryVersion", {
       resolve: (query, { callId }, _args, context) => (callId === null ? null : toolCallByRow(context, callId, query)),
     }),
     writtenAt: t.expose("at", { type: "DateTime", description: "Time at which it was written." }),
+    replacedAt: t.expose("replacedAt", { type: "DateTime", description: "Time at which another state took its place." }),
     erasedAt: t.expose("erasedAt", {
       type: "DateTime",
       nullable: true,
@@ -107,7 +108,7 @@ export const MemoryEntry = builder.prismaNode("MemoryEntry", {
       description: "Time at which its texts were erased. Null if they were not.",
     }),
     versions: t.relation("versions", {
-      description: `Former versions, newest first, at most ${MEMORY.versions}. Those older than 30 days are removed.`,
+      description: `Former versions, newest first, at most ${MEMORY.versions}. Each is removed 30 days after its replacement.`,
       complexity: entries(MEMORY.versions),
       query: { orderBy: { version: "desc" }, take: MEMORY.versions },
     }),

@@ -501,6 +501,7 @@ CREATE TABLE "memory_version" (
     "call_id" TEXT,
     "agent_id" TEXT,
     "at" TIMESTAMPTZ(3) NOT NULL,
+    "replaced_at" TIMESTAMPTZ(3) NOT NULL,
     "erased_at" TIMESTAMPTZ(3),
 
     CONSTRAINT "memory_version_pkey" PRIMARY KEY ("entry_id","version")
@@ -650,7 +651,7 @@ CREATE INDEX "notice_agent_id_source_ref_idx" ON "notice"("agent_id", "source", 
 CREATE UNIQUE INDEX "memory_entry_tenant_template_id_requester_path_key" ON "memory_entry"("tenant", "template_id", "requester", "path");
 
 -- CreateIndex
-CREATE INDEX "memory_version_at_idx" ON "memory_version"("at");
+CREATE INDEX "memory_version_replaced_at_idx" ON "memory_version"("replaced_at");
 
 -- CreateIndex
 CREATE INDEX "idempotency_key_created_at_idx" ON "idempotency_key"("created_at");
@@ -963,8 +964,8 @@ BEGIN
     END IF;
 
     IF v_entry.text IS NOT NULL AND v_op.kind <> 'ERASE' THEN
-      INSERT INTO memory_version (entry_id, version, tenant, path, text, bytes, lineage, written_by, written_by_kind, call_id, agent_id, at)
-      VALUES (v_entry.id, v_entry.version, p_tenant, v_entry.path, v_entry.text, v_entry.bytes, v_entry.lineage, v_entry.written_by, v_entry.written_by_kind, v_entry.call_id, v_entry.agent_id, v_entry.updated_at);
+      INSERT INTO memory_version (entry_id, version, tenant, path, text, bytes, lineage, written_by, written_by_kind, call_id, agent_id, at, replaced_at)
+      VALUES (v_entry.id, v_entry.version, p_tenant, v_entry.path, v_entry.text, v_entry.bytes, v_entry.lineage, v_entry.written_by, v_entry.written_by_kind, v_entry.call_id, v_entry.agent_id, v_entry.updated_at, v_memory.at);
       DELETE FROM memory_version WHERE entry_id = v_entry.id AND version <= v_entry.version - v_most.versions;
     END IF;
 

@@ -38,8 +38,8 @@ BEGIN
     END IF;
 
     IF v_entry.text IS NOT NULL AND v_op.kind <> 'ERASE' THEN
-      INSERT INTO memory_version (entry_id, version, tenant, path, text, bytes, lineage, written_by, written_by_kind, call_id, agent_id, at)
-      VALUES (v_entry.id, v_entry.version, p_tenant, v_entry.path, v_entry.text, v_entry.bytes, v_entry.lineage, v_entry.written_by, v_entry.written_by_kind, v_entry.call_id, v_entry.agent_id, v_entry.updated_at);
+      INSERT INTO memory_version (entry_id, version, tenant, path, text, bytes, lineage, written_by, written_by_kind, call_id, agent_id, at, replaced_at)
+      VALUES (v_entry.id, v_entry.version, p_tenant, v_entry.path, v_entry.text, v_entry.bytes, v_entry.lineage, v_entry.written_by, v_entry.written_by_kind, v_entry.call_id, v_entry.agent_id, v_entry.updated_at, v_memory.at);
       DELETE FROM memory_version WHERE entry_id = v_entry.id AND version <= v_entry.version - v_most.versions;
     END IF;
 
