@@ -31,7 +31,7 @@ const KEPT_LINE_BYTES = 32 * 1024;
 /** The values that a call's input has for rules. Throws PathRefused if a path leads out of the workspace. */
 export function ruleValues(tool: Tool, input: JsonObject, workspace: Workspace): RuleValues {
   const values: Record<string, readonly RuleValue[]> = {};
-  for (const [parameter, value] of Object.entries(withSearches(tool, tool.seenByRules?.(input) ?? input))) {
+  for (const [parameter, value] of Object.entries(withSearches(tool, tool.seenByRules?.input(input) ?? input))) {
     const use = useOf(tool, parameter);
     const lines = Object.hasOwn(tool.commands, parameter) ? tool.commands[parameter] : undefined;
     if (lines !== undefined) {

@@ -69,8 +69,8 @@ export type Tool = {
   readonly paths: Readonly<Record<string, PathUse>>;
   /** Its calls with this text in this parameter only read; null for none, or if `readOnly` says it of all. */
   readonly reads: { readonly parameter: string; readonly text: string } | null;
-  /** The input as rules see it; null for the input itself. */
-  readonly seenByRules: ((input: JsonObject) => JsonObject) | null;
+  /** The input as rules see it, and the parameters that proposed rules name; null for the input itself. */
+  readonly seenByRules: { readonly input: (input: JsonObject) => JsonObject; readonly named: readonly string[] } | null;
   /** The input places that hold command lines for a shell, as in `command` or `steps[].command`. */
   readonly commands: Readonly<Record<string, CommandUse>>;
   readonly risk: Risk;

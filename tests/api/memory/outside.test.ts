@@ -62,6 +62,25 @@ describe("after a result from outside, writing to memory", () => {
     expect((await callsOf(client, id)).slice(-2).map(({ state }) => state)).toEqual(["COMPLETED", "APPROVAL_REQUIRED"]);
   });
 
+  it("can be allowed always for the command and the paths of a call", async () => {
+    const { client, id } = await appWith({ selfApproval: true });
+    await makeCalls(client, id, WEB);
+    const edit = memory("insert", { path: "/memories/a.md", insert_line: 0, insert_text: "more" });
+    await client.send(id, JSON.stringify([create("/memories/a.md")]));
+    const asked = ofType(await client.until(id, "PERMISSION_REQUIRED"), "PermissionRequired").at(-1)?.request;
+    const query = `mutation { allowAlways(input: { approvalId: "${asked?.approvalId ?? ""}" }) { allowRule { rule } userErrors { message } } }`;
+    const { data } = await client.post<{ allowAlways: object }>({ query });
+    expect(data?.allowAlways).toEqual({ allowRule: { rule: "memory(command:create, path:/memories/a.md)" }, userErrors: [] });
+    await client.decide({ approvalId: asked?.approvalId ?? "", decision: "ALLOW", inputHash: asked?.inputHash ?? "" });
+    await client.send(id, JSON.stringify([create("/memories/a.md"), edit]));
+    await expect.poll(async () => (await callsOf(client, id)).at(-1)?.state).toBe("APPROVAL_REQUIRED");
+    // The rule let it run: the entry is there already.
+    expect((await callsOf(client, id)).at(-2)).toMatchObject({
+      state: "FAILED",
+      output: expect.stringContaining("already exists"),
+    });
+  });
+
   it("counts the whole tree, and not the tools that the template trusts", async () => {
     const worker = { systemPrompt: "worker", model: "test", permission: { mode: "auto" as const } };
     const { client, id } = await appWith({ subagents: { templates: ["worker"] } }, { worker });

@@ -202,6 +202,14 @@ describe("people", () => {
     expect(events).toMatchObject([{ requesterId: null, entry: null, lineage: "MODEL" }]);
   });
 
+  it("see of a template who shares its memory", async () => {
+    for (const per of ["requester", "template"] as const) {
+      const { as } = await office({ memory: { per } });
+      const { data } = await as("anna").post({ query: "{ templates { memoryPer } }" });
+      expect(data).toEqual({ templates: [{ memoryPer: per.toUpperCase() }] });
+    }
+  });
+
   it("page through a memory in the order of its paths", async () => {
     const { as, write } = await office();
     for (const name of ["b", "a", "c"]) await write("anna", name, 0, { path: `/memories/${name}` });

@@ -9,6 +9,7 @@ import { aboveProblem, pathProblem, sizeOf } from "./memory-limits.ts";
 import { isBelow, normalPath, readMemoryPath, ROOT } from "./memory-path.ts";
 import { insertedAt, memoryText, replacedOnce, type Edited } from "./memory-text.ts";
 import { editedLines, folderLines, numberedLines } from "./shown-memory.ts";
+import type { JsonObject } from "../../../lib/json.ts";
 import type { Result } from "../../../lib/result.ts";
 
 export const MEMORY_TOOL = "memory";
@@ -57,13 +58,15 @@ const PLAIN = defineTool({
 export const memoryTool: Tool = {
   ...PLAIN,
   reads: { parameter: "command", text: "view" },
-  seenByRules: (input) => {
-    const paths = [input["path"], input["old_path"], input["new_path"]].flatMap((path) =>
-      typeof path === "string" ? [normalPath(path)] : [],
-    );
-    return paths.length === 0 ? input : { ...input, path: paths };
-  },
+  seenByRules: { input: withKeys, named: ["command", "path"] },
 };
+
+function withKeys(input: JsonObject): JsonObject {
+  const paths = [input["path"], input["old_path"], input["new_path"]].flatMap((path) =>
+    typeof path === "string" ? [normalPath(path)] : [],
+  );
+  return paths.length === 0 ? input : { ...input, path: paths };
+}
 
 async function view(memory: AgentMemory, input: Input): Promise<ToolResult> {
   const path = pathOf(input.path, "view", "path");
