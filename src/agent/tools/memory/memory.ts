@@ -41,7 +41,7 @@ const PROMPT = `Your memory lasts beyond this conversation. It holds texts by pa
 
 const PLAIN = defineTool({
   name: MEMORY_TOOL,
-  description: `Your memory across conversations: texts by paths below ${ROOT}. view shows an entry, or a folder two levels deep. create makes a new entry; str_replace and insert change one. delete and rename take an entry or a folder.`,
+  description: `Your memory across conversations: texts by paths below ${ROOT}. Use view for an entry, or for a folder two levels deep. Use create for a new entry, and str_replace or insert to change one. Use delete and rename for an entry or a folder.`,
   prompt: PROMPT,
   readOnly: false,
   // A call that runs again finds its first answer: a change, and the note that the call has made it, are one commit.
