@@ -62,10 +62,14 @@ export const memoryTool: Tool = {
 };
 
 function withKeys(input: JsonObject): JsonObject {
-  const paths = [input["path"], input["old_path"], input["new_path"]].flatMap((path) =>
-    typeof path === "string" ? [normalPath(path)] : [],
+  const keys = Object.fromEntries(
+    ["path", "old_path", "new_path"].flatMap((parameter) => {
+      const path = input[parameter];
+      return typeof path === "string" ? [[parameter, normalPath(path)] as const] : [];
+    }),
   );
-  return paths.length === 0 ? input : { ...input, path: paths };
+  const paths = Object.values(keys);
+  return paths.length === 0 ? input : { ...input, ...keys, path: paths };
 }
 
 async function view(memory: AgentMemory, input: Input): Promise<ToolResult> {
