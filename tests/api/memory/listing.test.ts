@@ -40,6 +40,19 @@ it("the first step of a turn tells an agent its memory, if it is not as it was t
   expect(model.requests.filter(({ system }) => system.includes("/memories/a.md"))).toEqual([]);
 });
 
+it("writes to memory leave the beginning of later requests as it was: the cache of a provider stays", async () => {
+  const { client, model, id } = await appWith();
+  for (const name of ["a", "b"])
+    await makeCalls(client, id, create(`/memories/${name}.md`), memory("view", { path: "/memories" }));
+  await client.turn(id, "hi");
+  const { requests } = model;
+  expect(new Set(requests.map(({ system }) => system)).size).toBe(1);
+  for (const [index, { messages }] of requests.slice(1).entries()) {
+    const before = requests[index]?.messages ?? [];
+    expect(messages.slice(0, before.length)).toEqual(before);
+  }
+});
+
 it("a fork is told its memory once; no agent is told of entries that rules close to it, nor without a memory", async () => {
   const { app, client, model, id } = await appWith({ permission: { mode: "auto", deny: ["memory(path:/memories/kept/*)"] } });
   await makeCalls(client, id, create("/memories/a.md"));
