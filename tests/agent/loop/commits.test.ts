@@ -202,7 +202,11 @@ describe("the commits of an owner, in whatever order the rows allow", () => {
 
   it("tell all at the beginning of a step, in one message of one text a source, and leave what only later versions know", () => {
     const view = withNews({ ...NEW_AGENT, state: "WORKING", turn: 1 });
-    const { change, after } = stepStarted(view, { model: "test", files: NO_NEWS, sections: [], todos: null, memory: null }, new Date());
+    const { change, after } = stepStarted(
+      view,
+      { model: "test", files: NO_NEWS, sections: [], todos: null, memory: null },
+      new Date(),
+    );
     expect(change.messages?.map(({ kind, content }) => [kind, content])).toEqual([
       [
         "USER",
