@@ -57,6 +57,7 @@ async function measure(folder: string): Promise<Figure[]> {
           agent: { createdBy: "bench", templateId: "bench" },
           workspace,
           definitionChange: async () => null,
+          fromOutside: async () => null,
           signal,
         })
       : validated;

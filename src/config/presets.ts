@@ -11,5 +11,8 @@ export const presets = {
    * without a question. Secret files and custom tools that may change something are asked about. Without a box it asks
    * as `askAll` does.
    */
-  workspace: { mode: "default", autoAllowInBox: ["fs_write", "fs_edit", "fs_multi_edit", "todo_write", "bash_run", "bash_kill"] },
+  workspace: {
+    mode: "default",
+    autoAllowInBox: ["fs_write", "fs_edit", "fs_multi_edit", "todo_write", "memory", "bash_run", "bash_kill"],
+  },
 } as const satisfies Readonly<Record<string, PermissionSource>>;

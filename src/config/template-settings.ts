@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import { APPROVAL_SETTINGS } from "../agent/approvals/scope.ts";
 import type { Around } from "../agent/calls/hooks.ts";
+import { MEMORY_SETTINGS } from "../agent/calls/memory/memory-rows.ts";
 import { CALL_SETTINGS, SUBAGENT_SETTINGS } from "../agent/calls/scope.ts";
 import { MOST_SCHEDULES } from "../agent/calls/schedules/schedule.ts";
 import { SCHEDULE_SETTINGS } from "../agent/calls/schedules/template-schedules.ts";
@@ -53,6 +54,8 @@ export const TEMPLATE_SETTINGS = {
   hooks: Type.Optional(closed(HOOK_SETTINGS)),
   /** The agents that its agents may start with `task_run`. None, and no such tool, if omitted. */
   subagents: Type.Optional(closed(SUBAGENT_SETTINGS)),
+  /** The memory of its agents (docs/memory.md). None, and no such tool, if omitted. */
+  memory: Type.Optional(closed(MEMORY_SETTINGS)),
   /** The schedules with which its agents begin, up to 20 (docs/schedules.md). None if omitted. */
   schedules: Type.Optional(Type.Immutable(Type.Array(closed(SCHEDULE_SETTINGS), { maxItems: MOST_SCHEDULES }))),
 };
@@ -66,5 +69,6 @@ export function completeTemplate(config: TemplateConfig) {
     ...plain,
     todo: complete(TODO_SETTINGS, plain.todo),
     subagents: config.subagents === undefined ? null : complete(SUBAGENT_SETTINGS, config.subagents),
+    memory: config.memory === undefined ? null : complete(MEMORY_SETTINGS, config.memory),
   };
 }

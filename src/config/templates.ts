@@ -78,6 +78,7 @@ export function templateOf({
     tools: null,
     clientTools: config.clientTools ?? {},
     subagents: config.subagents ?? null,
+    memory: config.memory ?? null,
   }).enabled;
   problems.of(() => checkTools(`${field}.tools`, config.tools, available));
   const permission = problems.of(() => permissionOf(path, `${place}.permission`, config.permission ?? {}, vocabulary));

@@ -1,6 +1,7 @@
 import { mapStrings, storableJsonText, type Json, type JsonObject } from "../lib/json.ts";
 import { byteLength, marked } from "../lib/text.ts";
 import { CALL_WAITS, DONE_REASONS } from "../db/commit/change.ts";
+import { MEMORY_LINEAGES } from "../db/commit/memory-change.ts";
 import {
   ActorKind,
   AgentState,
@@ -21,6 +22,7 @@ import {
   type TimelineEvent,
   type Channel,
 } from "./event.ts";
+import { MEMORY_ACTIONS } from "./memory-event.ts";
 import {
   CHILD_OUTCOMES,
   FILE_CHANGE_KINDS,
@@ -98,6 +100,11 @@ const VALUES: { readonly [Kind in EventKind]?: Values } = {
   REMINDER_SENT: valuesOf({ category: named(REMINDER_CATEGORIES), priority: named(REMINDER_PRIORITIES) }),
   SCHEDULER_TRIGGERED: valuesOf({ trigger: named(TRIGGER_KINDS) }),
   SCHEDULE_CHANGED: valuesOf({ scheduleChange: named(SCHEDULE_CHANGES), "changedBy.kind": ActorKind }),
+  MEMORY_CHANGED: valuesOf({
+    memoryAction: named(MEMORY_ACTIONS),
+    lineage: named(MEMORY_LINEAGES),
+    "changedBy.kind": ActorKind,
+  }),
   EXECUTION_FAILED: EXECUTION_ENDED,
   EXECUTION_ABORTED: EXECUTION_ENDED,
   ALLOW_RULE_STORED: CHANGED_BY,

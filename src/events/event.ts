@@ -10,6 +10,7 @@ import type {
   TemplateVersionSnapshot,
   ToolCallSnapshot,
 } from "./snapshots.ts";
+import type { MemoryEvent } from "./memory-event.ts";
 import type { ReminderEventBody } from "./reminder-event.ts";
 import type { TenantEventBody } from "./tenant-event.ts";
 import type { TodoEvent } from "./todo-event.ts";
@@ -213,6 +214,7 @@ export type AgentEventBody =
     }
   /** The tools whose sections of the manual a notice tells the agent, by name. */
   | { readonly kind: "TOOL_MANUAL_UPDATED"; readonly tools: readonly string[] }
+  | MemoryEvent
   | ReminderEventBody
   | TraceEventBody
   | {
@@ -274,6 +276,7 @@ export const CHANNEL_OF: Readonly<Record<EventKind, Channel>> = {
   TODO_REMINDER: "MONITOR",
   TEMPLATE_CHANGED: "MONITOR",
   TOOL_MANUAL_UPDATED: "MONITOR",
+  MEMORY_CHANGED: "MONITOR",
   REMINDER_SENT: "MONITOR",
   SCHEDULER_TRIGGERED: "MONITOR",
   SCHEDULE_CHANGED: "MONITOR",

@@ -1,3 +1,4 @@
+import type { MemoryEvent } from "./memory-event.ts";
 import type { ActorRef } from "./snapshots.ts";
 
 /** A stored allow rule when the event was committed, with its scope. Times are ISO 8601. */
@@ -46,6 +47,7 @@ export type TenantEventBody =
   | { readonly kind: "ALLOW_RULE_REVOKED"; readonly rule: AllowRuleSnapshot; readonly changedBy: ActorRef }
   | { readonly kind: "DELEGATION_STARTED"; readonly grant: DelegationSnapshot; readonly changedBy: ActorRef }
   | { readonly kind: "DELEGATION_ENDED"; readonly grant: DelegationSnapshot; readonly changedBy: ActorRef }
+  | MemoryEvent
   | (AcceptedTool & { readonly kind: "TOOL_ACCEPTED"; readonly changedBy: ActorRef })
   | {
       readonly kind: "CONFIGURATION_CHANGED";

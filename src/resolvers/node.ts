@@ -1,4 +1,5 @@
 import { maySee, readsTenant } from "../agent/actors/actor.ts";
+import { mayReadMemory } from "../agent/commands/memory.ts";
 import { actorOfGlobalId, ROW_ID, type NodeId, type NodeType } from "../lib/global-id.ts";
 import { type Context, clientError } from "./context.ts";
 
@@ -62,6 +63,10 @@ async function mayReadRow({ prisma, actor }: Context, type: NodeType, id: string
     case "AllowRule": {
       const rule = await prisma.allowRule.findUnique({ where: { id }, select: { tenant: true } });
       return rule?.tenant === actor.tenant && readsTenant(actor);
+    }
+    case "MemoryEntry": {
+      const entry = await prisma.memoryEntry.findUnique({ where: { id }, select: { tenant: true, requester: true } });
+      return entry?.tenant === actor.tenant && mayReadMemory(actor, entry.requester);
     }
     case "Delegation": {
       const found = await prisma.delegation.findUnique({ where: { id }, select: { tenant: true, fromId: true, toId: true } });

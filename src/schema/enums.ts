@@ -305,6 +305,7 @@ export const UserErrorCode = builder.enumType("UserErrorCode", {
     HASH_MISMATCH: "`inputHash` does not match the approval. Read the approval again.",
     SEALED: "The turn ended: the decision is no longer needed.",
     STALE: "The action has changed: a newer approval replaces this one.",
+    CONFLICT: "The object has changed since it was read. Read it again.",
     EXPIRED: "The approval expired before a decision.",
     DENIED_BY_POLICY: "The permission denies it, and no decision can override that.",
     UNAVAILABLE: "The database did not answer, so the outcome is unknown. Send the decision again.",

@@ -19,6 +19,7 @@ import {
 import type { TemplateVersionSnapshot } from "../events/snapshots.ts";
 import { describedLower, builder } from "./builder.ts";
 import { Risk, ToolSource } from "./enums.ts";
+import { MemoryPer } from "./memory-per.ts";
 
 export const Model = builder.objectRef<NamedModel>("Model").implement({
   description: "A configured model.",
@@ -216,6 +217,12 @@ builder.node(Template, {
       nullable: true,
       description: "Version of later turns of an agent. Null if the template is not configured.",
       resolve: ({ configured }) => configured?.onTemplateChange ?? null,
+    }),
+    memoryPer: t.field({
+      type: MemoryPer,
+      nullable: true,
+      description: "Agents that share a memory. Null if they have none.",
+      resolve: ({ configured }) => configured?.memory?.per ?? null,
     }),
     metadata: t.field({
       type: "JSON",

@@ -9,6 +9,7 @@ import type { Statement } from "../db/sql.ts";
 import { applyRetention, type KnownConsumer, type RetentionPolicy } from "../events/retention.ts";
 import { counted, withCause } from "../lib/text.ts";
 import { every } from "../lib/time.ts";
+import { MemorySweep } from "./memory.ts";
 import { VersionsSweep } from "./template-versions.ts";
 
 /** The time between two sweeps, in ms. */
@@ -253,6 +254,7 @@ export function startSweeps(
     new HomesSweep(services, box),
     new KeysSweep(services),
     new VersionsSweep(services),
+    new MemorySweep(services),
     new AuditSweep(services, AUDIT_TIMES),
   ];
   return {

@@ -39,7 +39,7 @@ async function everything() {
   const app = await startTestApp({
     model,
     config: { actors: ACTORS, rateLimit: { pointsPerMinute: 1_000_000_000 } },
-    template: { trace: true, exposeThinking: true, permission: { mode: "auto", ask: ["fs_write"] } },
+    template: { trace: true, exposeThinking: true, memory: {}, permission: { mode: "auto", ask: ["fs_write"] } },
   });
   const as = (who: string): TestClient => connect(app.url, who === "" ? undefined : `${who}-token`);
   const agent = await as("anna").createAgent({ title: SECRET });
@@ -59,8 +59,15 @@ async function everything() {
   const schedule = await as("anna").post<{ createSchedule: { schedule: { id: string } } }>({
     query: `mutation { createSchedule(input: { agentId: "${agent.id}", text: "${SECRET}", trigger: { everySteps: 100 } }) { schedule { id } } }`,
   });
+  const writes = async (text: string, version: number) =>
+    as("anna").post<{ writeMemory: { entry: { id: string } } }>({
+      query: `mutation { writeMemory(input: { templateId: "assistant", path: "/memories/a.md", text: "${text}", expectedVersion: ${version} }) { entry { id } } }`,
+    });
+  await writes(SECRET, 0);
+  const written = await writes(`${SECRET} again`, 1);
   const ids = {
     agent: agent.id,
+    entry: written.data?.writeMemory.entry.id ?? "",
     schedule: schedule.data?.createSchedule.schedule.id ?? "",
     approval: approvalId,
     message: messageId,
@@ -80,6 +87,10 @@ async function everything() {
     allowRuleId: ids.rule,
     delegationId: ids.delegation,
     scheduleId: ids.schedule,
+    entryId: ids.entry,
+    requesterId: "anna",
+    path: "/memories/a.md",
+    expectedVersion: 2,
     trigger: { everySteps: 5 },
     templateId: "assistant",
     toActorId: "ben",
@@ -184,7 +195,8 @@ it("no mutation lets others touch an agent, or what the tenant holds (invariant 
   for (const who of [...MAY_NOT, "vera"] as const)
     for (const field of mutations) {
       // What they make of their own is theirs.
-      if (field.name === "createAgent" || (who === "zoe" && field.name === "delegateApprovals")) continue;
+      const isOwn = who === "zoe" && ["delegateApprovals", "writeMemory"].includes(field.name);
+      if (field.name === "createAgent" || isOwn) continue;
       const query = mutationOf(field, office.values, 3);
       const { data, errors } = await office.as(who).post<Record<string, { userErrors: { code: string }[] }>>({ query });
       // Nor does a payload hand out the object that they may not see.
@@ -220,6 +232,9 @@ it("an approver steers no agent of others, and a user decides nothing, not even 
     "archiveAgent",
     "unarchiveAgent",
     "forkAgent",
+    "writeMemory",
+    "deleteMemory",
+    "eraseMemory",
   ];
   const decide = ["decideApproval", "allowAlways", "revokeAllowRule", "delegateApprovals", "revokeDelegation", "acceptTool"];
   const others = ["createAgent", "decideApprovals"];

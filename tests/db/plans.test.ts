@@ -54,6 +54,10 @@ const HISTORY = (agents: number): readonly string[] => [
     SELECT 'delegation-' || a, 'one', 'person-' || a, 'USER', 'person-' || a % 100, now() - interval '2 days', now() - interval '1 day', now() - interval '2 days', now() - interval '1 day' FROM generate_series(1, ${agents}) a`,
   `INSERT INTO allow_rule (id, tenant, template_id, agent_id, rule, approval_id, created_by, created_by_kind, created_at, revoked_at)
     SELECT 'rule-' || a, 'one', 'template-' || a % 50, 'agent-' || a, 'fs_read(path:/' || a || ')', 'approval-' || a, 'anna', 'USER', now(), CASE WHEN a % 2 = 0 THEN now() END FROM generate_series(1, ${agents}) a`,
+  `INSERT INTO memory_entry (id, tenant, template_id, requester, path, text, bytes, version, lineage, created_at, updated_at, deleted_at)
+    SELECT 'entry-' || a, 'one', 'template-' || a % 50, 'person-' || a % 100, '/memories/' || a, CASE WHEN a % 50 <> 0 THEN 'x' END, 1, 2, 'MODEL', now(), now(), CASE WHEN a % 50 = 0 THEN now() END FROM generate_series(1, ${agents}) a`,
+  `INSERT INTO memory_version (entry_id, version, tenant, path, text, bytes, lineage, at, replaced_at)
+    SELECT 'entry-' || a, 1, 'one', '/memories/' || a, 'x', 1, 'MODEL', now(), now() FROM generate_series(1, ${agents}) a`,
   `INSERT INTO image (tenant, digest, data) SELECT 'one', md5(a::text), '' FROM generate_series(1, ${agents}) a`,
   `INSERT INTO idempotency_key (tenant, actor_id, operation, key, body_hash, result_id, created_at)
     SELECT 'one', 'person-' || a % 100, 'send', a::text, 'h', 'r', now() FROM generate_series(1, ${agents}) a`,

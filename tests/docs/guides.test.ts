@@ -27,7 +27,7 @@ import { referenceServer } from "../support/mcp.ts";
 import { callsWith, playedModel, says } from "../support/models.ts";
 import { ownTool } from "../support/tools.ts";
 
-type Guide = "permissions" | "approvals" | "configuration" | "hooks" | "tools" | "sub-agents" | "mcp" | "schedules";
+type Guide = "permissions" | "approvals" | "configuration" | "hooks" | "tools" | "sub-agents" | "mcp" | "memory" | "schedules";
 
 type Language = "ts" | "graphql" | "json" | "bash" | "";
 
@@ -75,7 +75,7 @@ describe("docs/configuration.md", () => {
     const code = await block("configuration", "ts", "export default defineConfig");
     const template = (valueOf(code) as TriplaneConfig).templates["assistant"];
     expect(Object.keys(template ?? {}).toSorted()).toEqual(
-      [...Object.keys(PLAIN_SETTINGS), "permission", "schedules", "subagents"].toSorted(),
+      [...Object.keys(PLAIN_SETTINGS), "memory", "permission", "schedules", "subagents"].toSorted(),
     );
     const defaults = complete(PLAIN_SETTINGS, { model: "claude", systemPrompt: "You are a careful assistant." });
     const { tools, fallbackModel, approvalExpiresMs, name, description, version, ...others } = defaults;
@@ -214,6 +214,23 @@ describe("docs/schedules.md", () => {
     expect([schedule?.spec, userErrors]).toEqual(["0 9 * * 1-5 (Europe/Berlin)", []]);
     const paused = await client.post<Answer>({ query: pause.replace("U2NoZWR1bGU6…", schedule?.id ?? "") });
     expect(paused.data?.["pauseSchedule"]).toEqual({ schedule: { pausedAt: expect.any(String) }, userErrors: [] });
+  });
+});
+
+describe("docs/memory.md", () => {
+  it("has a template and a script with which an agent reads the note of another, and operations on the same note", async () => {
+    const { templates } = valueOf(await block("memory", "ts", "memory:")) as TriplaneConfig;
+    const script = JSON.parse(await block("memory", "json", "remember")) as Script;
+    const app = await startTestApp({ config: { templates, models: { main: { provider: "scripted", script } } } });
+    const client = connect(app.url);
+    const [writer, reader] = [await client.createAgent(), await client.createAgent()];
+    await client.turn(writer.id, "Remember that Anna drinks tea.");
+    expect(textOf(await client.turn(reader.id, "Which tea does Anna drink?"))).toContain("1\tAnna drinks tea.");
+    const operations = await blocks("memory", "graphql");
+    for (const operation of operations) expect(validate(schema, parse(operation)), operation).toEqual([]);
+    const [, write = ""] = operations;
+    const { data } = await client.post<{ writeMemory: object }>({ query: write });
+    expect(data?.writeMemory).toEqual({ entry: { version: 2, lineage: "PERSON" }, userErrors: [] });
   });
 });
 

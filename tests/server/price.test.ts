@@ -47,6 +47,7 @@ describe("the price of an operation", () => {
     ["{ agents(first: 3) { edges { cursor node { id } } pageInfo { endCursor } } }", 4],
     ["{ agents(first: 3) { nodes { messages(last: 2) { nodes { text } } } } }", 1 + 3 * (1 + 1 + 2)],
     ["{ nodes(ids: [1, 2, 3]) { id } }", 3],
+    ['{ memory(templateId: "a", first: 3) { nodes { text versions { text } } } }', 1 + 3 * (1 + 20)],
     // What stands in the ids is not looked at.
     ['{ nodes(ids: ["?"]) { ... on Agent { template { templateId } } } }', 1 + 1],
     ['{ node(id: "?") { ... on Agent { template { templateId } } } }', 2],

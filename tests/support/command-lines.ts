@@ -76,6 +76,13 @@ export function commandJudge(
       tool: shell,
     });
     if (!validated.ok) throw new Error(JSON.stringify(validated));
-    return (await judgeByPolicy(validated.value, { policy, workspace, definitionChange: async () => null })).explanation;
+    return (
+      await judgeByPolicy(validated.value, {
+        policy,
+        workspace,
+        definitionChange: async () => null,
+        fromOutside: async () => null,
+      })
+    ).explanation;
   };
 }

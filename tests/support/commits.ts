@@ -13,11 +13,14 @@ import { callDeferred, callEnded, callsStarted, callsCancelled, recovered } from
 import { callRefused, callsJudged, type Unready } from "../../src/agent/loop/commits/calls-judged.ts";
 import type { Commit } from "../../src/agent/loop/commits/commit.ts";
 import { stepAborted, stepStarted } from "../../src/agent/loop/commits/steps.ts";
+import { memoryChanged } from "../../src/agent/loop/commits/memory.ts";
 import { todosWritten } from "../../src/agent/loop/commits/todos.ts";
 import { turnEnded, turnSealed, turnStarted } from "../../src/agent/loop/commits/turns.ts";
 import type { PresentTools } from "../../src/agent/loop/commits/manual.ts";
 import type { AgentView } from "../../src/agent/loop/view.ts";
 import type { Passage } from "../../src/agent/calls/stage-clock.ts";
+import type { MemoryWrite } from "../../src/agent/calls/memory/agent-memory.ts";
+import { MEMORY } from "../../src/db/commit/memory-change.ts";
 import type { TodoWrite } from "../../src/agent/calls/todos.ts";
 import type { GateStage, TodoItem } from "../../src/events/snapshots.ts";
 import type { NotedFile } from "../../src/agent/workspace/known-files.ts";
@@ -60,6 +63,41 @@ const BROKEN = {
   spent: spentOnBroken({ ...NO_TOKENS, inputTokens: 11 }, 9),
   price: { input: 1, output: 2, cacheRead: 3, cacheWrite: 4 },
 };
+
+/** The change of memory that a call makes: an entry of its own. */
+function memoryWrite({ id: agentId }: AgentView, { id: callId }: CallView): MemoryWrite {
+  const path = `/memories/${callId}.md`;
+  const owner = { templateId: "assistant", requester: "anna" };
+  const entry = { id: randomUUID(), bytes: 3, lineage: "MODEL" } as const;
+  return {
+    change: {
+      ...owner,
+      writtenBy: null,
+      writtenByKind: null,
+      callId,
+      agentId,
+      ops: [{ kind: "PUT", path, expected: 0, text: "one", ...entry }],
+      claims: [path],
+      limits: MEMORY,
+      answer: null,
+    },
+    event: {
+      kind: "MEMORY_CHANGED",
+      templateId: owner.templateId,
+      requesterId: owner.requester,
+      memoryAction: "CREATED",
+      path,
+      newPath: null,
+      entryCount: 1,
+      entryId: entry.id,
+      version: 1,
+      bytes: 3,
+      lineage: "MODEL",
+      callId,
+      changedBy: { id: agentId, kind: "SYSTEM" },
+    },
+  };
+}
 
 /** Two files that a call knows: one that every call reads or writes, and one of its own. */
 function knownBy({ id, ordinal }: CallView, isWhole: boolean): readonly NotedFile[] {
@@ -124,7 +162,7 @@ export function possibleCommits(view: AgentView): readonly PossibleCommit[] {
   }
   const isFinal = ({ state }: CallView): boolean => ["COMPLETED", "FAILED", "DENIED", "SEALED"].includes(state);
   if (view.lastMessageKind !== "ASSISTANT" || (view.calls.every(isFinal) && view.waits.length === 0)) {
-    const facts = { model: "test", files: NO_NEWS, present: { tools: [], mayComeLater: false }, todos: null };
+    const facts = { model: "test", files: NO_NEWS, present: { tools: [], mayComeLater: false }, todos: null, memory: null };
     may("step started", () => stepStarted(view, facts, AT));
     for (const mayComeLater of [false, true])
       may(`step started with a manual${mayComeLater ? " and a fixed list of tools" : ""}`, () =>
@@ -132,6 +170,7 @@ export function possibleCommits(view: AgentView): readonly PossibleCommit[] {
       );
     const todos = { todoReason: "INTERVAL", todos: [TODO] } as const;
     may("step started with a reminder", () => stepStarted(view, { ...facts, todos }, AT));
+    may("step started with a list of memory", () => stepStarted(view, { ...facts, memory: "Your memory" }, AT));
     if (view.knowsFiles) may("step started, files changed", () => stepStarted(view, { ...facts, files: FILE_NEWS }, AT));
     may("turn ended", () => turnEnded(view, { reason: "MAX_STEPS", note: null }, AT));
   }
@@ -267,6 +306,7 @@ function commitsOfCall(view: AgentView, call: CallView): readonly PossibleCommit
         },
         { name: "todos written", make: () => todosWritten(view, todosOf(call, [TODO]), AT) },
         { name: "todos emptied", make: () => todosWritten(view, todosOf(call, []), AT) },
+        { name: "memory changed", make: () => memoryChanged(memoryWrite(view, call), AT) },
         { name: "shell started", make: () => shellStarted(shellStart(view, call), shellEvent(call)) },
         {
           name: "call completed, hosts asked",

@@ -11,6 +11,8 @@ export const GROWING = [
   "idempotency_key",
   "image",
   "known_file",
+  "memory_entry",
+  "memory_version",
   "message",
   "notice",
   "shell",

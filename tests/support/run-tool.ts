@@ -48,6 +48,7 @@ export function contextIn(folder: string, more: Partial<ToolContext> = {}): Tool
     mayReach: async () => false,
     completionToken: () => "token",
     remind: async () => {},
+    memory: null,
     startChild: () => Promise.reject(new Error("no tool of files starts an agent")),
     answered: null,
     askPerson: () => Promise.reject(new Error("no tool of files asks a person")),

@@ -24,6 +24,7 @@ export function testTemplate(): Template {
     data: {},
     digest: "present",
     subagents: null,
+    memory: null,
     schedules: [],
     todo: complete(TODO_SETTINGS, {}),
     hooks: { preToolUse: [], postToolUse: [], around: [], preModel: [], postModel: [], messagesChanged: [] },

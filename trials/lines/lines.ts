@@ -88,8 +88,14 @@ async function judgeIn({ kind, workspace: root }: Fixture, folder: string, { isP
     const validated = validate({ request, tool: bashRun });
     if (!validated.ok) return false;
     return (
-      (await judgeByPolicy(validated.value, { policy, workspace, definitionChange: async () => null })).explanation.verdict ===
-      "allow"
+      (
+        await judgeByPolicy(validated.value, {
+          policy,
+          workspace,
+          definitionChange: async () => null,
+          fromOutside: async () => null,
+        })
+      ).explanation.verdict === "allow"
     );
   };
 }

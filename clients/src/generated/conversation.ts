@@ -229,6 +229,7 @@ export type ConversationSubscription = { timeline: { cursor: string, caughtUp: b
       | { __typename: 'ExecutionStarted', cursor: string }
       | { __typename: 'FileChanged', fileCount: number, cursor: string, files: Array<{ path: string | null, change: FileChangeKind }> }
       | { __typename: 'InterruptRequested', cursor: string }
+      | { __typename: 'MemoryChanged', cursor: string }
       | { __typename: 'MessageReceived', messageId: string, text: string | null, cursor: string, sentBy: { actorId: string, name: string | null } }
       | { __typename: 'MessageWithdrawn', messageId: string, cursor: string }
       | { __typename: 'PermissionClosed', approvalId: string, approvalState: ApprovalState, cursor: string }

@@ -99,6 +99,7 @@ export type TreeSubscription = { timeline: { cursor: string, caughtUp: boolean, 
       | { __typename: 'ExecutionStarted', cursor: string, agent: { id: string } | null }
       | { __typename: 'FileChanged', cursor: string, agent: { id: string } | null }
       | { __typename: 'InterruptRequested', cursor: string, agent: { id: string } | null }
+      | { __typename: 'MemoryChanged', cursor: string, agent: { id: string } | null }
       | { __typename: 'MessageReceived', cursor: string, agent: { id: string } | null }
       | { __typename: 'MessageWithdrawn', cursor: string, agent: { id: string } | null }
       | { __typename: 'PermissionClosed', approvalId: string, cursor: string, agent: { id: string } | null }

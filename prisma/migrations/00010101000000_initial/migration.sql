@@ -480,6 +480,49 @@ CREATE TABLE "template_version" (
 );
 
 -- CreateTable
+CREATE TABLE "memory_entry" (
+    "id" TEXT NOT NULL,
+    "tenant" TEXT NOT NULL,
+    "template_id" TEXT NOT NULL,
+    "requester" TEXT NOT NULL,
+    "path" TEXT NOT NULL,
+    "text" TEXT,
+    "bytes" INTEGER NOT NULL,
+    "version" INTEGER NOT NULL,
+    "lineage" TEXT NOT NULL,
+    "written_by" TEXT,
+    "written_by_kind" "actor_kind",
+    "call_id" TEXT,
+    "agent_id" TEXT,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "updated_at" TIMESTAMPTZ(3) NOT NULL,
+    "deleted_at" TIMESTAMPTZ(3),
+    "erased_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "memory_entry_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "memory_version" (
+    "entry_id" TEXT NOT NULL,
+    "version" INTEGER NOT NULL,
+    "tenant" TEXT NOT NULL,
+    "path" TEXT NOT NULL,
+    "text" TEXT,
+    "bytes" INTEGER NOT NULL,
+    "lineage" TEXT NOT NULL,
+    "written_by" TEXT,
+    "written_by_kind" "actor_kind",
+    "call_id" TEXT,
+    "agent_id" TEXT,
+    "at" TIMESTAMPTZ(3) NOT NULL,
+    "replaced_at" TIMESTAMPTZ(3) NOT NULL,
+    "erased_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "memory_version_pkey" PRIMARY KEY ("entry_id","version")
+);
+
+-- CreateTable
 CREATE TABLE "agent_manual" (
     "agent_id" TEXT NOT NULL,
     "tenant" TEXT NOT NULL,
@@ -620,6 +663,12 @@ CREATE INDEX "shell_agent_id_started_at_id_idx" ON "shell"("agent_id", "started_
 CREATE INDEX "notice_agent_id_source_ref_idx" ON "notice"("agent_id", "source", "ref");
 
 -- CreateIndex
+CREATE UNIQUE INDEX "memory_entry_tenant_template_id_requester_path_key" ON "memory_entry"("tenant", "template_id", "requester", "path");
+
+-- CreateIndex
+CREATE INDEX "memory_version_replaced_at_idx" ON "memory_version"("replaced_at");
+
+-- CreateIndex
 CREATE INDEX "idempotency_key_created_at_idx" ON "idempotency_key"("created_at");
 
 -- CreateIndex
@@ -682,6 +731,9 @@ ALTER TABLE "notice" ADD CONSTRAINT "notice_agent_id_fkey" FOREIGN KEY ("agent_i
 -- AddForeignKey
 ALTER TABLE "agent_manual" ADD CONSTRAINT "agent_manual_agent_id_fkey" FOREIGN KEY ("agent_id") REFERENCES "agent"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
+-- AddForeignKey
+ALTER TABLE "memory_version" ADD CONSTRAINT "memory_version_entry_id_fkey" FOREIGN KEY ("entry_id") REFERENCES "memory_entry"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
 -- What Prisma does not describe follows.
 
 -- Checks, where a text has a few values.
@@ -691,6 +743,8 @@ ALTER TABLE "wait" ADD CONSTRAINT "wait_due" CHECK (isfinite("due"));
 ALTER TABLE "schedule" ADD CONSTRAINT "schedule_missed" CHECK ("missed" IN ('SKIP', 'ONCE', 'ALL'));
 ALTER TABLE "schedule" ADD CONSTRAINT "schedule_next" CHECK (isfinite("next_at"));
 ALTER TABLE "shell" ADD CONSTRAINT "shell_state" CHECK ("state" IN ('RUNNING', 'ENDED'));
+ALTER TABLE "memory_entry" ADD CONSTRAINT "memory_entry_lineage" CHECK ("lineage" IN ('PERSON', 'MODEL', 'OUTSIDE'));
+ALTER TABLE "memory_entry" ADD CONSTRAINT "memory_entry_text" CHECK (("text" IS NULL) = ("deleted_at" IS NOT NULL));
 
 -- Rows that many commits update: their old versions go before the table has grown by them.
 ALTER TABLE "agent" SET (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 200, autovacuum_vacuum_cost_delay = 0);
@@ -739,6 +793,9 @@ CREATE INDEX "event_permission_required" ON "event" (("payload" #>> '{request,ap
 -- Shells that run, by the end of their lease, and by their agent.
 CREATE INDEX "shell_running" ON "shell" ("lease_until") WHERE "state" = 'RUNNING';
 CREATE INDEX "shell_running_of_agent" ON "shell" ("agent_id") WHERE "state" = 'RUNNING';
+
+-- Deleted entries of memory: the oldest are removed.
+CREATE INDEX "memory_entry_deleted" ON "memory_entry" ("deleted_at") WHERE "deleted_at" IS NOT NULL;
 
 -- What the next step tells: a newer notice of the same thing replaces one that is not told yet.
 CREATE UNIQUE INDEX "notice_untold" ON "notice" ("agent_id", "source", "ref") WHERE "told_at_step" IS NULL;
@@ -881,6 +938,100 @@ END
 $function$;
 
 
+-- Written by `npm run migration` from src/db/functions/change_memory.sql: change it there.
+-- Changes entries of the memory of a template's agents, as p_memory (MemoryChange, src/db/commit/memory-change.ts) says: for commit_change
+-- and commit_tenant_change, which append the events that report it.
+--
+-- Locks: an advisory lock that stands for the memory, so that its limits hold and no write is lost; the entries; the call that writes.
+-- Errors: TP002 an entry has another version than the writer has seen, a path is taken, the memory is full, or the call has ended.
+CREATE OR REPLACE FUNCTION change_memory(p_tenant text, p_agent text, p_memory json)
+RETURNS void
+LANGUAGE plpgsql VOLATILE
+AS $function$
+#variable_conflict use_column
+DECLARE
+  v_memory record;
+  v_op record;
+  v_entry memory_entry;
+  v_full boolean;
+  v_most record;
+BEGIN
+  SELECT * INTO v_memory FROM json_to_record(p_memory) AS m(
+    "templateId" text, requester text, at timestamptz, "writtenBy" text, "writtenByKind" actor_kind, "callId" text, "agentId" text,
+    ops json, claims json, limits json, answer json);
+  SELECT * INTO v_most FROM json_to_record(v_memory.limits) AS l(entries int, bytes int, versions int, deleted int);
+  PERFORM pg_advisory_xact_lock(hashtextextended(json_build_array(p_tenant, v_memory."templateId", v_memory.requester)::text, 7270736903));
+
+  -- An entry is no folder: nothing that is there may be at, above or below a new path.
+  IF EXISTS (
+    SELECT FROM memory_entry e, json_array_elements_text(v_memory.claims) AS c(path)
+    WHERE e.tenant = p_tenant AND e.template_id = v_memory."templateId" AND e.requester = v_memory.requester AND e.deleted_at IS NULL
+      AND (e.path = c.path OR starts_with(e.path, c.path || '/') OR starts_with(c.path, e.path || '/'))
+  ) THEN
+    RAISE EXCEPTION 'a path of memory is taken' USING ERRCODE = 'TP002';
+  END IF;
+
+  FOR v_op IN SELECT * FROM json_to_recordset(v_memory.ops) AS o(kind text, id text, path text, "to" text, expected int, text text, bytes int, lineage text) LOOP
+    SELECT * INTO v_entry FROM memory_entry e
+    WHERE e.tenant = p_tenant AND e.template_id = v_memory."templateId" AND e.requester = v_memory.requester AND e.path = v_op.path;
+    IF v_op.expected <> (CASE WHEN v_entry.deleted_at IS NULL THEN coalesce(v_entry.version, 0) ELSE 0 END) THEN
+      RAISE EXCEPTION 'entry % of memory has another version than %', v_op.path, v_op.expected USING ERRCODE = 'TP002';
+    END IF;
+
+    IF v_entry.text IS NOT NULL AND v_op.kind <> 'ERASE' THEN
+      INSERT INTO memory_version (entry_id, version, tenant, path, text, bytes, lineage, written_by, written_by_kind, call_id, agent_id, at, replaced_at)
+      VALUES (v_entry.id, v_entry.version, p_tenant, v_entry.path, v_entry.text, v_entry.bytes, v_entry.lineage, v_entry.written_by, v_entry.written_by_kind, v_entry.call_id, v_entry.agent_id, v_entry.updated_at, v_memory.at);
+      DELETE FROM memory_version WHERE entry_id = v_entry.id AND version <= v_entry.version - v_most.versions;
+    END IF;
+
+    CASE v_op.kind
+      WHEN 'PUT' THEN
+        INSERT INTO memory_entry AS e (id, tenant, template_id, requester, path, text, bytes, version, lineage, written_by, written_by_kind, call_id, agent_id, created_at, updated_at)
+        VALUES (v_op.id, p_tenant, v_memory."templateId", v_memory.requester, v_op.path, v_op.text, v_op.bytes, 1, v_op.lineage, v_memory."writtenBy", v_memory."writtenByKind", v_memory."callId", v_memory."agentId", v_memory.at, v_memory.at)
+        ON CONFLICT (tenant, template_id, requester, path) DO UPDATE SET
+          text = EXCLUDED.text, bytes = EXCLUDED.bytes, version = e.version + 1, lineage = EXCLUDED.lineage, written_by = EXCLUDED.written_by, written_by_kind = EXCLUDED.written_by_kind,
+          call_id = EXCLUDED.call_id, agent_id = EXCLUDED.agent_id, created_at = CASE WHEN e.deleted_at IS NULL THEN e.created_at ELSE EXCLUDED.created_at END,
+          updated_at = EXCLUDED.updated_at, deleted_at = NULL, erased_at = NULL;
+      WHEN 'MOVE' THEN
+        DELETE FROM memory_entry e
+        WHERE e.tenant = p_tenant AND e.template_id = v_memory."templateId" AND e.requester = v_memory.requester AND e.path = v_op."to" AND e.deleted_at IS NOT NULL;
+        UPDATE memory_entry SET path = v_op."to", version = version + 1, lineage = v_op.lineage, written_by = v_memory."writtenBy", written_by_kind = v_memory."writtenByKind",
+          call_id = v_memory."callId", agent_id = v_memory."agentId", updated_at = v_memory.at
+        WHERE id = v_entry.id;
+      WHEN 'DELETE', 'ERASE' THEN
+        UPDATE memory_entry SET text = NULL, bytes = 0, version = version + 1, written_by = v_memory."writtenBy", written_by_kind = v_memory."writtenByKind",
+          call_id = v_memory."callId", agent_id = v_memory."agentId", updated_at = v_memory.at, deleted_at = coalesce(deleted_at, v_memory.at),
+          erased_at = CASE WHEN v_op.kind = 'ERASE' THEN v_memory.at END
+        WHERE id = v_entry.id;
+        IF v_op.kind = 'ERASE' THEN
+          UPDATE memory_version SET text = NULL, bytes = 0, erased_at = v_memory.at WHERE entry_id = v_entry.id AND text IS NOT NULL;
+        END IF;
+    END CASE;
+  END LOOP;
+
+  SELECT count(*) > v_most.entries OR sum(e.bytes) > v_most.bytes INTO v_full FROM memory_entry e
+  WHERE e.tenant = p_tenant AND e.template_id = v_memory."templateId" AND e.requester = v_memory.requester AND e.deleted_at IS NULL;
+  IF v_full AND EXISTS (SELECT FROM json_to_recordset(v_memory.ops) AS o(kind text) WHERE o.kind = 'PUT') THEN
+    RAISE EXCEPTION 'the memory is full' USING ERRCODE = 'TP002';
+  END IF;
+
+  DELETE FROM memory_entry WHERE id IN (
+    SELECT e.id FROM memory_entry e
+    WHERE e.tenant = p_tenant AND e.template_id = v_memory."templateId" AND e.requester = v_memory.requester AND e.deleted_at IS NOT NULL
+    ORDER BY e.deleted_at DESC, e.id OFFSET v_most.deleted);
+
+  -- The call that runs again after a crash finds its answer: it has written once.
+  IF v_memory.answer IS NOT NULL THEN
+    UPDATE tool_call SET output = v_memory.answer ->> 'output', details = v_memory.answer -> 'details'
+    WHERE id = v_memory."callId" AND agent_id = p_agent AND state = 'EXECUTING' AND details IS NULL;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'call % has ended', v_memory."callId" USING ERRCODE = 'TP002';
+    END IF;
+  END IF;
+END
+$function$;
+
+
 -- Written by `npm run migration` from src/db/functions/commit_change.sql: change it there.
 -- Changes rows of one agent, as p_change (src/db/commit/change.ts) says, and appends the events that report it, or does neither.
 -- Answers what append_events answers, and how often the agent had been signalled before.
@@ -893,7 +1044,7 @@ $function$;
 -- p_retry:          an answer was lost: where the append has events, they are answered instead of being written again. A write
 --                   without events that starts a step is known by the step: at one epoch, nobody else writes it.
 --
--- Locks: the agent's row first; of a new child, an advisory lock that stands for its tree; new images, by digest; its approvals, calls, their waits, schedules, shells and notices, in the order of the change; a new manual, by digest; a version of a template, by digest; the tenant's log, last.
+-- Locks: the agent's row first; of a new child, an advisory lock that stands for its tree; new images, by digest; its approvals, calls, their waits, schedules, shells and notices, in the order of the change; a new manual, by digest; a version of a template, by digest; memory, as change_memory does it; the tenant's log, last.
 -- Errors: TP001 the lease is another's; TP002 a row is not in the state that the change starts from, or what it would
 -- start by no longer stands; TP003 the idempotency key was used before. Each of them changes nothing.
 -- Invariants 3 (rows and events in one transaction), 4 (fence), 5 (EXECUTING is committed before a tool starts),
@@ -930,7 +1081,7 @@ DECLARE
 BEGIN
   SELECT * INTO v_change FROM json_to_record(p_change) AS c(
     "idempotencyKey" json, "createAgent" json, "treeLimit" json, fork json, "expectSignal" int, "queueLimit" json, agent json, wake boolean, interrupt json, retry json, cancel json, rename json, archive json, withdraw json, received json, images json, joins json, messages json,
-    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "keepRule" json, "toolCalls" json, transitions json, approvals json, waits json, "expectAsking" json, notices json, "noticesDropped" json, "noticesTold" json, manual json, "agentManual" json, "templateVersion" json, "versionData" json, todos json, "todosBy" text, "knownFiles" json, "fileChanges" json, "interruptEnd" json, "toldNote" text, "shellStart" json, "shellEnd" json, returns boolean, "childAwaited" json, "waitSettled" json, watch boolean, "filesFound" json, "schedulesMade" json, "mostSchedules" int, "schedulesMoved" json, "scheduleEnded" json);
+    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "keepRule" json, "toolCalls" json, transitions json, approvals json, waits json, "expectAsking" json, notices json, "noticesDropped" json, "noticesTold" json, manual json, "agentManual" json, "templateVersion" json, "versionData" json, todos json, "todosBy" text, "knownFiles" json, "fileChanges" json, "interruptEnd" json, "toldNote" text, "shellStart" json, "shellEnd" json, returns boolean, "childAwaited" json, "waitSettled" json, watch boolean, "filesFound" json, "schedulesMade" json, "mostSchedules" int, "schedulesMoved" json, "scheduleEnded" json, memory json);
 
   IF v_change."createAgent" IS NULL THEN
     -- A row that others hold for long keeps a connection for a moment only: the caller tries again without one.
@@ -1406,6 +1557,10 @@ BEGIN
     UPDATE tool_call SET todos = v_change.todos WHERE id = v_change."todosBy" AND agent_id IS NOT DISTINCT FROM p_agent;
   END IF;
 
+  IF v_change.memory IS NOT NULL THEN
+    PERFORM change_memory(p_tenant, p_agent, v_change.memory);
+  END IF;
+
   IF v_change."shellStart" IS NOT NULL THEN
     IF v_agent.interrupt_at IS NOT NULL OR v_agent.archived_at IS NOT NULL
        OR (SELECT count(*) FROM shell WHERE agent_id = p_agent AND state = 'RUNNING') >= (v_change."shellStart" ->> 'limit')::int THEN
@@ -1462,7 +1617,7 @@ $function$;
 --
 -- p_retry: an answer was lost: where the append has events, they are answered instead of being written again.
 --
--- Locks: an advisory lock that stands for the append; the rows; the tenant's log, last, as append_events does it.
+-- Locks: an advisory lock that stands for the append; the rows; memory, as change_memory does it; the tenant's log, last, as append_events does it.
 -- Errors: TP002 a row is not as the change expects it; TP003 the idempotency key was used before; TP004 a failover lost
 -- commits of the log. Each of them changes nothing.
 -- Invariants 2 (positions without gaps, in commit order), 3 (rows and events in one transaction) and 15 (every change of rights is an event).
@@ -1492,7 +1647,7 @@ BEGIN
   END IF;
 
   SELECT * INTO v_change FROM json_to_record(p_change) AS c(
-    "idempotencyKey" json, "storeAllowRule" json, "mostAllowRules" int, "revokeAllowRule" json, "startDelegation" json, waits json, "endDelegation" json, configuration json, "acceptTool" json);
+    "idempotencyKey" json, "storeAllowRule" json, "mostAllowRules" int, "revokeAllowRule" json, "startDelegation" json, waits json, "endDelegation" json, configuration json, "acceptTool" json, memory json);
 
   IF v_change."idempotencyKey" IS NOT NULL THEN
     INSERT INTO idempotency_key SELECT * FROM json_populate_record(null::idempotency_key, v_change."idempotencyKey") ON CONFLICT DO NOTHING;
@@ -1558,6 +1713,10 @@ BEGIN
     IF NOT FOUND THEN
       RAISE EXCEPTION 'another configuration is known by now' USING ERRCODE = 'TP002';
     END IF;
+  END IF;
+
+  IF v_change.memory IS NOT NULL THEN
+    PERFORM change_memory(p_tenant, NULL, v_change.memory);
   END IF;
 
   PERFORM pg_advisory_xact_lock(hashtextextended(p_tenant, 7270736900));

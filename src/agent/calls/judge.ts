@@ -10,6 +10,7 @@ import { storedValues, type RuleValues } from "../policy/rule-values.ts";
 import { READS } from "../policy/rule.ts";
 import { type RulesToRead, storedRules } from "../policy/stored-rules.ts";
 import { definitionChange } from "../mcp/pins.ts";
+import { fromOutside } from "./memory/memory-rows.ts";
 import { ownCodeOf, runOwnCode } from "../tools/own-code.ts";
 import type { ToolResult } from "../tools/tool-result.ts";
 import { knownFileRows } from "../workspace/known-files.ts";
@@ -104,6 +105,7 @@ async function judgeStages(call: CallView, scope: CallScope, stored: RulesToRead
     agent: { createdBy: agent.createdBy, templateId: template.id },
     workspace: agentWorkspace(services, agent.workspace),
     definitionChange: (tool, tenant) => definitionChange(services, tool, tenant),
+    fromOutside: (tool, seen) => fromOutside(services.sql, agent.id, template, tool, seen),
     signal: stop,
   }).finally(end);
   const { call: permittedCall, values, explanation } = permitted.ok ? permitted.value : permitted.refusal;
@@ -246,6 +248,7 @@ export async function dryRun(
       policy,
       workspace: agentWorkspace(services, workspace),
       definitionChange: (tool, tenant) => definitionChange(services, tool, tenant),
+      fromOutside: (tool, seen) => fromOutside(services.sql, agentId, template, tool, seen),
     }),
   );
 }

@@ -9,7 +9,7 @@ import type { Meters } from "../../telemetry/meters.ts";
 import { type ServerFolders, agentPermissions, agentPolicy, guardedWorkspace } from "../policy/agent-policy.ts";
 import { coverRule } from "../policy/cover-rule.ts";
 import type { RememberedHostRules } from "../policy/hosts/remembered-host-rules.ts";
-import type { Permission, PolicyBox } from "../policy/permission.ts";
+import type { Permission, Permissions, PolicyBox } from "../policy/permission.ts";
 import type { TreeTemplate } from "../policy/held-template.ts";
 import type { RuleValues } from "../policy/rule-values.ts";
 import { storedRules } from "../policy/stored-rules.ts";
@@ -33,6 +33,8 @@ import type { StartingChildren } from "./children.ts";
 import type { CallQuestions } from "./asked-input.ts";
 import type { CallTokens } from "./call-tokens.ts";
 import type { LateResults } from "./late-results.ts";
+import { agentMemory, type MemoryWrite } from "./memory/agent-memory.ts";
+import type { MemorySettings } from "./memory/memory-rows.ts";
 import { remindOwnAgent } from "./own-reminder.ts";
 import type { ToolOutputs } from "./outputs.ts";
 import type { CallOutput } from "./programs/call-output.ts";
@@ -108,6 +110,8 @@ export type CallTemplate = Complete<typeof CALL_SETTINGS> & {
   /** The agents that its agents may start; null for none. */
   readonly subagents: Complete<typeof SUBAGENT_SETTINGS> | null;
   readonly todo: TodoSettings;
+  /** The memory of its agents; null for none. */
+  readonly memory: MemorySettings | null;
   readonly permission: Permission;
   /** For an agent that keeps an earlier version: the permission of the present one, which binds as well. Null otherwise. */
   readonly presentPermission: Permission | null;
@@ -135,6 +139,8 @@ export type CallOwner = {
   commitShell(start: NonNullable<OwnerChange["shellStart"]>, event: AgentEventBody): Promise<boolean>;
   /** Replaces the agent's todo list. False if the lease is lost. */
   commitTodos(write: TodoWrite): Promise<boolean>;
+  /** Changes memory. False if others were faster, if the call has ended, or if the lease is lost. */
+  commitMemory(write: MemoryWrite): Promise<boolean>;
 };
 
 export type JudgeServices = Vocabulary &
@@ -263,6 +269,12 @@ export function toolContext(
       const { id: agentId, tenant, createdBy } = agent;
       await remindOwnAgent(services, { agentId, tenant, createdBy, callId }, reminder);
       owner.invalidate();
+    },
+    get memory() {
+      const { sql } = services;
+      const permissions = (): Permissions => agentPermissions(template, agent.permission, services);
+      const commit = (write: MemoryWrite): Promise<boolean> => owner.commitMemory(write);
+      return agentMemory({ sql, agent, template, permissions, callId, values, ended, commit, lost: owner.lost });
     },
     startChild: (request) => children.start(services, agent, template, callId, request),
     answered,

@@ -6,10 +6,12 @@ import type { OwnerOutcome } from "../../events/write.ts";
 import { Outbox, type WaitingOfAgent } from "../../events/outbox.ts";
 import { withCause } from "../../lib/text.ts";
 import type { CallOwner } from "../calls/scope.ts";
+import type { MemoryWrite } from "../calls/memory/agent-memory.ts";
 import type { TodoWrite } from "../calls/todos.ts";
 import type { ConversationOwner } from "../conversation/scope.ts";
 import type { AddedMessages } from "../conversation/transcript.ts";
 import { compose, joinCommits, eventsOnly, type Commit, move } from "./commits/commit.ts";
+import { memoryChanged } from "./commits/memory.ts";
 import { shellStarted } from "./commits/shell-started.ts";
 import { todosWritten } from "./commits/todos.ts";
 import { HeldLease } from "./held-lease.ts";
@@ -184,6 +186,11 @@ export class Owner implements CallOwner, ConversationOwner {
   commitTodos(write: TodoWrite): Promise<boolean> {
     const { agentId: id, tenant } = this.lease;
     return this.commit(todosWritten({ id, tenant }, write, this.#services.clock.now()));
+  }
+
+  /** Changes memory. False if others were faster, if the call has ended, or if the lease is lost. */
+  commitMemory(write: MemoryWrite): Promise<boolean> {
+    return this.commit(memoryChanged(write, this.#services.clock.now()));
   }
 
   /** Stores the start of a background shell. False if it is refused, or if the lease is lost. */

@@ -1,14 +1,19 @@
 import type { Interrupt, WakeUp } from "../../lib/signals.ts";
 import type { AgentEventBody } from "../../events/event.ts";
 import { mayComeLater, offered, toolboxOf } from "../calls/stages/validation.ts";
+import { dueListing } from "../calls/memory/memory-listing.ts";
 import { dueReminder } from "../calls/todos.ts";
 import { callModel, waitToRetry, type ModelOutcome } from "../conversation/model-call.ts";
 import { beforeModel, type HookStep } from "../conversation/model-hooks.ts";
 import type { Observers } from "../conversation/observers.ts";
 import type { Transcript, Window } from "../conversation/transcript.ts";
 import { totalTokens, type Model, NOTHING_SPENT, type Spending } from "../models/model.ts";
+import { agentPermissions } from "../policy/agent-policy.ts";
+import type { Permissions } from "../policy/permission.ts";
+import { MEMORY_TOOL } from "../tools/memory/memory.ts";
 import { ownCodeOf, runOwnCode } from "../tools/own-code.ts";
 import { TODO_WRITE } from "../tools/todo.ts";
+import type { Tool } from "../tools/tool.ts";
 import { answered, warning } from "./commits/answered.ts";
 import { joinCommits, type Commit } from "./commits/commit.ts";
 import type { PresentTools } from "./commits/manual.ts";
@@ -81,12 +86,13 @@ export class StepRunner {
     // Without the tool that changes the list a reminder asks for the impossible.
     const hasList = tools.some(({ name }) => name === TODO_WRITE);
     const todos = hasList ? await dueReminder(this.#services.sql, before, template.todo) : null;
+    const memory = await this.#memoryListing(before, template, tools);
     // A change that the watch has found may have been stored meanwhile.
     const { notices } = await owner.view();
     // Another commit may have carried a deferred one and failed: a message that joined was withdrawn.
     if (!owner.holds(before)) return null;
     const present = { tools, mayComeLater: mayComeLater(template, this.#services.tools) };
-    const facts = { model: model.name, files, present, todos };
+    const facts = { model: model.name, files, present, todos, memory };
     const started = stepStarted(owner.rebase({ ...before, notices }), facts, this.#now());
     const window = this.#earlyWindow(started, template);
     const committed = owner.commit(started);
@@ -99,6 +105,13 @@ export class StepRunner {
     if (await committed) return { answer: () => answering };
     await owner.guard(answering);
     return null;
+  }
+
+  /** The list of the agent's memory, if it is due: at the first step of a turn. */
+  async #memoryListing(agent: AgentView, template: Template, tools: readonly Tool[]): Promise<string | null> {
+    if (agent.stepsInTurn > 0 || !tools.some(({ name }) => name === MEMORY_TOOL)) return null;
+    const permissions = (): Permissions => agentPermissions(template, agent.permission, this.#services);
+    return dueListing(this.#services.sql, { agent, template, permissions });
   }
 
   /** The input of a model call before the commit; null if hooks would see it, or if it must be read after the commit. */

@@ -36,6 +36,8 @@ export function mcpTool(configured: McpServer, listed: ListedTool, call: CallToo
     cacheable: false,
     timeoutMs: toolTimeoutMs,
     definition: { text: listed.canonical, digest: listed.digest },
+    reads: null,
+    seenByRules: null,
     paths: {},
     commands: {},
     risk: riskOf(readOnly, isDestructive),

@@ -6,7 +6,7 @@ import type { CommandPattern } from "../bash/command-pattern.ts";
 import type { Explanation, Permission, PolicyBox } from "./permission.ts";
 import { judge } from "./judge.ts";
 import { ruleMatches, type Condition, type Rule } from "./rule.ts";
-import { linesOf, ruleValues, type RuleValues } from "./rule-values.ts";
+import { isReading, linesOf, ruleValues, type RuleValues } from "./rule-values.ts";
 
 /** A template, as far as its rules are judged. */
 type RuledTemplate = { readonly permission: Permission; readonly box: PolicyBox | null };
@@ -28,7 +28,7 @@ export function deadRules({ permission, box }: RuledTemplate, tools: ReadonlyMap
       .flatMap((tool) => samplesOf(rule, tool))
       .filter(({ tool, values }) => ruleMatches(rule, tool.name, values, extent))
       .map(({ tool, text, values }) => {
-        const said = judge({ agentId: "", name: tool.name, readOnly: tool.readOnly, values }, policy);
+        const said = judge({ agentId: "", name: tool.name, readOnly: isReading(tool, values), values }, policy);
         return { tool, text, said };
       });
   const dead = (rules: readonly Rule[], extent: "covers" | "reaches", isAlive: (said: Explanation) => boolean) =>

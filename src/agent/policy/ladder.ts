@@ -1,4 +1,3 @@
-import { isPrivateAddress } from "../../lib/addresses.ts";
 import type { Trouble } from "../bash/command-line.ts";
 import { isServerTool } from "../tools/tool.ts";
 import { protects } from "../workspace/sandbox/protected-paths.ts";
@@ -23,7 +22,7 @@ import {
 } from "./act.ts";
 import { heldBack, runsAsReading, unprovenHeldBack, whyAsked, type CommandScope } from "./commands/judged-command.ts";
 import { sensitivePart } from "./commands/secrets.ts";
-import { hostText, hostRuleAllows, hostRuleDenies, type HostRule, type StoredHostRule } from "./hosts/host-rule.ts";
+import { hostText, hostRuleAllows, hostRuleDenies, isNear, type HostRule, type StoredHostRule } from "./hosts/host-rule.ts";
 import { opensFile, readingRules, type Rule } from "./rule.ts";
 import type { Consideration, Permission, PolicyCall } from "./permission.ts";
 import { marksCommand, type RuleMatches } from "./rules-of-acts.ts";
@@ -73,6 +72,7 @@ const LADDER: readonly Row[] = [
   row([...ACTS_OF_CALLS, "connect"], allowRules),
   row(["connect"], listedHosts),
   row([...ACTS_OF_CALLS, "connect"], storedRules),
+  row(["use"], memoryFromOutside),
   row(["command"], readingBesideRules),
   row(ACTS_OF_CALLS, autoAllowTools),
   row(ACTS_OF_CALLS, autoAllowInBox),
@@ -109,14 +109,9 @@ export function judgeAct(act: Act, scope: Scope): Judged | null {
   return asked;
 }
 
-function closedHosts({ host: { host } }: ActOf<"connect">): Said {
-  if (!isPrivateAddress(host.replace(/^\[|\]$/g, "")) && !isLocalName(host)) return NOTHING;
-  return says("deny", "private addresses", "built in", `${host} is not of the public internet, and stays closed`);
-}
-
-/** Names that stand for this machine (RFC 6761). */
-function isLocalName(name: string): boolean {
-  return name === "localhost" || name.endsWith(".localhost");
+function closedHosts({ host }: ActOf<"connect">): Said {
+  if (!isNear(host)) return NOTHING;
+  return says("deny", "private addresses", "built in", `${host.host} is not of the public internet, and stays closed`);
 }
 
 function rulesThatDeny(act: Act, scope: Scope): Said {
@@ -308,6 +303,12 @@ function readsFreely(act: CallAct, scope: Scope): boolean {
     matches.writesItself(act.call) ||
     permission.ask.some((rule) => matches.asks(rule, act));
   return !isAsked && runsAsReading(scope, { ...act, command: act.whole });
+}
+
+/** A write to memory whose text may come from outside is asked about, unless a rule allows it. */
+function memoryFromOutside({ call }: ActOf<"use">, scope: Scope): Said {
+  if (call.fromOutside === undefined || scope.isBound || scope.mode(call).verdict === "deny") return NOTHING;
+  return says("ask", "memory from outside", "built in", call.fromOutside);
 }
 
 /** A tool whose definition is not the accepted one is asked about, whatever allows it. */

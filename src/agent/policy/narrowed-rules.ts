@@ -4,7 +4,7 @@ import { asListedNow } from "./commands/recorded-lines.ts";
 import { judge } from "./judge.ts";
 import type { Permission, PolicyBox, StoredRule } from "./permission.ts";
 import { storedRules } from "./stored-rules.ts";
-import type { RuleValues } from "./rule-values.ts";
+import { isReading, type RuleValues } from "./rule-values.ts";
 
 /** The newest calls of each tenant that are looked at. */
 const LOOKED_AT = 2_000;
@@ -52,7 +52,7 @@ export async function narrowedRules(sql: Sql, offerOf: (tenant: string) => Offer
     const stored = known.get(key) ?? (await storedRules(sql, tools, { ...row, id: null })).rules;
     known.set(key, stored);
     const policy = { permission: template.permission, bounds: [], stored, box: template.box };
-    const call = { agentId: row.agentId, name: row.name, readOnly: tool.readOnly };
+    const call = { agentId: row.agentId, name: row.name, readOnly: isReading(tool, row.values) };
     if (judge({ ...call, values: row.values }, policy).verdict !== "allow") continue;
     const now = judge({ ...call, values: asListedNow(row.values) }, policy);
     if (now.verdict !== "allow") narrowed.set(row.id, { row, reason: now.parts?.[0]?.reason ?? now.reason });

@@ -52,6 +52,8 @@ export type PolicyCall = {
   readonly values: RuleValues;
   /** The reason why allow rules do not hold for a tool of an MCP server: its definition is not the accepted one. Absent if they hold. */
   readonly changed?: string;
+  /** The reason why modes and lists do not let a write to memory run: its text may come from outside. Absent for other calls. */
+  readonly fromOutside?: string;
 };
 
 /** The operator's own mode: decides what no list decides. One that throws denies. */

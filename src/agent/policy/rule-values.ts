@@ -31,7 +31,7 @@ const KEPT_LINE_BYTES = 32 * 1024;
 /** The values that a call's input has for rules. Throws PathRefused if a path leads out of the workspace. */
 export function ruleValues(tool: Tool, input: JsonObject, workspace: Workspace): RuleValues {
   const values: Record<string, readonly RuleValue[]> = {};
-  for (const [parameter, value] of Object.entries(withSearches(tool, input))) {
+  for (const [parameter, value] of Object.entries(withSearches(tool, tool.seenByRules?.input(input) ?? input))) {
     const use = useOf(tool, parameter);
     const lines = Object.hasOwn(tool.commands, parameter) ? tool.commands[parameter] : undefined;
     if (lines !== undefined) {
@@ -60,6 +60,13 @@ export function ruleValues(tool: Tool, input: JsonObject, workspace: Workspace):
     if (found.length > 0) values[name] = found;
   }
   return values;
+}
+
+/** True if a call only reads: as all of its tool, or as those with such an input. */
+export function isReading({ readOnly, reads }: Pick<Tool, "readOnly" | "reads">, values: RuleValues): boolean {
+  if (readOnly || reads === null) return readOnly;
+  const [value, ...others] = valuesOf(values, reads.parameter);
+  return others.length === 0 && value?.kind === "text" && value.text === reads.text;
 }
 
 /** The command lines of a place. */

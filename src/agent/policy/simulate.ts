@@ -9,7 +9,7 @@ import type { HeldTemplate, PolicyTemplate, VersionedAgent } from "./held-templa
 import type { Vocabulary } from "./permission-source.ts";
 import { judge } from "./judge.ts";
 import { isStricter, type Explanation, type Permission, type Policy, type Verdict } from "./permission.ts";
-import type { RuleValues } from "./rule-values.ts";
+import { isReading, type RuleValues } from "./rule-values.ts";
 
 /** Which recorded calls a proposed permission is asked about. Null conditions hold for all. */
 export type RecordedCalls = {
@@ -171,7 +171,9 @@ async function read(services: SimulationServices, calls: RecordedCalls, after: C
 
 /** The judgement of a recorded call by the policy of now. The answers that hooks gave then still hold. */
 function reevaluate({ tools }: SimulationServices, { agentId, name, values, hookVerdict }: Row, policy: Policy): Explanation {
-  const explanation = judge({ agentId, name, readOnly: tools.get(name)?.readOnly ?? false, values: asListedNow(values) }, policy);
+  const tool = tools.get(name);
+  const readOnly = tool !== undefined && isReading(tool, values);
+  const explanation = judge({ agentId, name, readOnly, values: asListedNow(values) }, policy);
   return hookVerdict !== null && isStricter(hookVerdict, explanation.verdict)
     ? { ...explanation, verdict: hookVerdict, decidedBy: "hook", place: "hook" }
     : explanation;

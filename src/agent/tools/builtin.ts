@@ -3,6 +3,7 @@ import { bashRun } from "./bash/run.ts";
 import { fsRead } from "./fs/read.ts";
 import { fsGlob, fsGrep } from "./fs/search.ts";
 import { fsEdit, fsMultiEdit, fsWrite } from "./fs/write.ts";
+import { memoryTool } from "./memory/memory.ts";
 import { taskRun } from "./task.ts";
 import { todoRead, todoWrite } from "./todo.ts";
 import type { Tool } from "./tool.ts";
@@ -19,6 +20,7 @@ export const BUILTIN_TOOLS: readonly Tool[] = [
   bashKill,
   todoRead,
   todoWrite,
+  memoryTool,
   taskRun,
 ].map(ofServer);
 

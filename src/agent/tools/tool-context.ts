@@ -1,6 +1,7 @@
 import type { ReminderCategory, ReminderPriority } from "../../events/snapshots.ts";
 import type { ToolQuestion } from "../../events/tool-question.ts";
 import type { Json } from "../../lib/json.ts";
+import type { AgentMemory } from "./memory/agent-memory.ts";
 import type { KnownFiles } from "../workspace/known-files.ts";
 import type { GroupedProcess } from "../workspace/process-groups.ts";
 import type { Workspace } from "../workspace/workspace.ts";
@@ -67,6 +68,8 @@ export type ToolContext = {
    * empty or larger than 8 KB, if 50 reminders wait, and when the call has ended.
    */
   remind(reminder: ToolReminder): Promise<void>;
+  /** Internal: the memory of its agent, for `memory`; null if its template has none. */
+  readonly memory: AgentMemory | null;
   /** Internal: starts another agent with the end of this call, for `task_run`. Rejects with advice if none may be started. */
   startChild(request: ChildRequest): Promise<StartedChild>;
   /** Internal, for tools of MCP servers: the answer with which this run continues; null for the first run of a call. */

@@ -68,6 +68,10 @@ export type Tool = {
   readonly definition: { readonly text: string; readonly digest: string } | null;
   /** The input places that hold paths, as in `path` or `edits[].path`: permission rules apply to the resolved files. */
   readonly paths: Readonly<Record<string, PathUse>>;
+  /** Its calls with this text in this parameter only read; null for none, or if `readOnly` says it of all. */
+  readonly reads: { readonly parameter: string; readonly text: string } | null;
+  /** The input as rules see it, and the parameters that proposed rules name; null for the input itself. */
+  readonly seenByRules: { readonly input: (input: JsonObject) => JsonObject; readonly named: readonly string[] } | null;
   /** The input places that hold command lines for a shell, as in `command` or `steps[].command`. */
   readonly commands: Readonly<Record<string, CommandUse>>;
   readonly risk: Risk;
@@ -273,6 +277,8 @@ export function toolOf(definition: ToolDefinition<unknown, object>): Tool {
     inputSchema,
     aliases: definition.aliases ?? {},
     readOnly,
+    reads: null,
+    seenByRules: null,
     idempotent: definition.idempotent ?? false,
     cacheable,
     timeoutMs,

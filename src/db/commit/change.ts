@@ -1,6 +1,7 @@
 import type { Json } from "../../lib/json.ts";
 import type { Prisma } from "../generated/client.ts";
 import type { ActorKind, ApprovalState, ToolCallState } from "../generated/enums.ts";
+import type { MemoryChange } from "./memory-change.ts";
 
 /** The columns of an agent that a commit may set. */
 export type AgentPatch = Patch<
@@ -105,7 +106,7 @@ export type KnownFileRow = Row<Omit<Prisma.KnownFileUncheckedCreateInput, "chang
 export type FileChangeRow = Pick<KnownFileRow, "path" | "callId"> & { readonly change: string };
 
 /** The sources of notices, in the order in which a step tells them. */
-export const NOTICE_SOURCES = ["CHILD", "INTERRUPTED_CHILD", "SHELL", "FILE", "HOST", "TODO", "TOOL"] as const;
+export const NOTICE_SOURCES = ["CHILD", "INTERRUPTED_CHILD", "SHELL", "FILE", "HOST", "TODO", "TOOL", "MEMORY"] as const;
 export type NoticeSource = (typeof NOTICE_SOURCES)[number];
 
 export type NoticeRow = Row<Prisma.NoticeUncheckedCreateInput> & { readonly source: NoticeSource };
@@ -237,6 +238,7 @@ type OwnerParts = {
   readonly versionData?: Row<Omit<Prisma.TemplateVersionUncheckedCreateInput, "takenAt">>;
   /** With todos: the call that wrote them. The call keeps them, for forks. */
   readonly todosBy?: string;
+  readonly memory?: MemoryChange;
 };
 
 type OutsideParts = {

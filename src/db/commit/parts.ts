@@ -83,6 +83,7 @@ export const OWNER_PARTS: { readonly [Name in keyof OwnerValues]: OwnerPart<Owne
   watch: { sql: "boolean", keys: "none", join: last, isComposed: never },
   schedulesMoved: { ...json("set in each"), join: lists, isComposed: none },
   versionData: { ...json("rows"), join: last, isComposed: never },
+  memory: { ...json("none"), join: last, isComposed: never },
 };
 
 export const OUTSIDE_PARTS: { readonly [Name in Exclude<PartsOf<OutsideChange>, PartsOf<OwnerChange>>]: Part } = {
@@ -123,6 +124,7 @@ export const TENANT_PARTS: { readonly [Name in PartsOf<TenantChange>]: Part } = 
   endDelegation: json("rows"),
   configuration: json("rows"),
   acceptTool: json("rows"),
+  memory: json("none"),
 };
 
 /** True if no start depends on others' commits, and no wait is settled. */

@@ -2,6 +2,7 @@ import type { Json } from "../../lib/json.ts";
 import type { Prisma } from "../generated/client.ts";
 import type { ActorKind } from "../generated/enums.ts";
 import type { Row, WaitRow } from "./change.ts";
+import type { MemoryChange } from "./memory-change.ts";
 
 /** The actor who took something back, and when. */
 type Revocation = { readonly revokedAt: Date; readonly revokedBy: string; readonly revokedByKind: ActorKind };
@@ -22,6 +23,7 @@ export type TenantChange = {
   readonly endDelegation?: { readonly id: string; readonly endedAt: Date } & (Revocation | object);
   /** The definition of an MCP server's tool that holds from now on. Refused if it holds already. */
   readonly acceptTool?: Row<Prisma.ToolPinUncheckedCreateInput>;
+  readonly memory?: MemoryChange;
   /** Refused if another configuration than the previous one is known by now. */
   readonly configuration?: {
     readonly previousDigest: string;

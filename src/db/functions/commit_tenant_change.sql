@@ -5,7 +5,7 @@
 --
 -- p_retry: an answer was lost: where the append has events, they are answered instead of being written again.
 --
--- Locks: an advisory lock that stands for the append; the rows; the tenant's log, last, as append_events does it.
+-- Locks: an advisory lock that stands for the append; the rows; memory, as change_memory does it; the tenant's log, last, as append_events does it.
 -- Errors: TP002 a row is not as the change expects it; TP003 the idempotency key was used before; TP004 a failover lost
 -- commits of the log. Each of them changes nothing.
 -- Invariants 2 (positions without gaps, in commit order), 3 (rows and events in one transaction) and 15 (every change of rights is an event).
@@ -35,7 +35,7 @@ BEGIN
   END IF;
 
   SELECT * INTO v_change FROM json_to_record(p_change) AS c(
-    "idempotencyKey" json, "storeAllowRule" json, "mostAllowRules" int, "revokeAllowRule" json, "startDelegation" json, waits json, "endDelegation" json, configuration json, "acceptTool" json);
+    "idempotencyKey" json, "storeAllowRule" json, "mostAllowRules" int, "revokeAllowRule" json, "startDelegation" json, waits json, "endDelegation" json, configuration json, "acceptTool" json, memory json);
 
   IF v_change."idempotencyKey" IS NOT NULL THEN
     INSERT INTO idempotency_key SELECT * FROM json_populate_record(null::idempotency_key, v_change."idempotencyKey") ON CONFLICT DO NOTHING;
@@ -101,6 +101,10 @@ BEGIN
     IF NOT FOUND THEN
       RAISE EXCEPTION 'another configuration is known by now' USING ERRCODE = 'TP002';
     END IF;
+  END IF;
+
+  IF v_change.memory IS NOT NULL THEN
+    PERFORM change_memory(p_tenant, NULL, v_change.memory);
   END IF;
 
   PERFORM pg_advisory_xact_lock(hashtextextended(p_tenant, 7270736900));

@@ -71,6 +71,7 @@ export const EventKind = builder.enumType("EventKind", {
     FILE_CHANGED: "Files known to the agent were changed by something other than its file tools.",
     TOOL_MANUAL_UPDATED: "The agent was told of changed sections of its tools manual.",
     REMINDER_SENT: "A reminder was sent to the agent.",
+    MEMORY_CHANGED: "Memory of a template's agents changed: by a call of the agent, or by a person.",
     TODO_CHANGED: "The todo list of the agent changed.",
     TODO_REMINDER: "The agent is reminded of its todo list.",
     TEMPLATE_CHANGED: "A turn begins with another version of the agent's template.",

@@ -86,7 +86,7 @@ describe("a registry", () => {
 describe("a template that names `mcp__server__*`", () => {
   it("has the tools that the server has at the time, and no other server's", () => {
     const tools = new ToolRegistry([plain]);
-    const settings = { clientTools: {}, subagents: null };
+    const settings = { clientTools: {}, subagents: null, memory: null };
     const named = { ...settings, tools: ["mcp__gh__*"] };
     expect([...toolboxOf(tools, named).enabled.keys()]).toEqual([]);
     tools.set("gh", [list]);

@@ -113,6 +113,7 @@ describe("the schema of a tool's input", () => {
       fs_grep: "5439c3058e5f8530",
       todo_read: "d746974fa9afd5e9",
       todo_write: "87541429de16b69f",
+      memory: "3506226929ec0574",
       task_run: "03ea7b969921117d",
     });
   });

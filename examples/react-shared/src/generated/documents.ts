@@ -253,6 +253,8 @@ export type UserErrorCode =
   | 'CALL_ENDED'
   /** Agents that it started are at work: `tree` means them, too. */
   | 'CHILDREN_WORK'
+  /** The object has changed since it was read. Read it again. */
+  | 'CONFLICT'
   /** The permission denies it, and no decision can override that. */
   | 'DENIED_BY_POLICY'
   /** The approval expired before a decision. */
@@ -351,6 +353,7 @@ export type AskedQuery = { node:
         | { toolCalls: Array<{ id: string, name: string, inputPreview: string | null }> }
         | Record<PropertyKey, never>
        | null }
+    | { id: string }
     | { id: string }
     | { id: string }
     | { id: string }

@@ -24,7 +24,7 @@ import { type NoRule, fileRules, narrowestRule } from "./narrowest-rule.ts";
 import { matchedBy, pastCalls, type PastCall, ruleExamples, type RuleProposal } from "./rule-examples.ts";
 import { ruleMatches, type Rule } from "../../policy/rule.ts";
 import { parseRule } from "../../policy/parse-rule.ts";
-import { wholeValues, type RuleValues } from "../../policy/rule-values.ts";
+import { isReading, wholeValues, type RuleValues } from "../../policy/rule-values.ts";
 import type { ApprovalServices } from "../scope.ts";
 import { findApproval, type FoundApproval, authorityOf } from "../approval.ts";
 import { hostRuleToStore, proposeHostRule } from "./always-allow-host.ts";
@@ -134,7 +134,7 @@ export async function whyStillAsked(services: ApprovalServices, judged: JudgedVa
   const changed = tool === undefined ? null : await definitionChange(services, tool, judged.tenant);
   if (changed !== null) return { reason: changed, remedy: null };
   const stored = { ...rule, id: "proposal", createdBy: "a person" };
-  const call = { agentId, name, readOnly: tool?.readOnly ?? false, values };
+  const call = { agentId, name, readOnly: tool !== undefined && isReading(tool, values), values };
   const { verdict, reason } = judge(call, agentPolicy(template, permission, [stored], services));
   if (verdict === "allow") return null;
   // Rules that are added now do not help an agent that keeps an earlier version.

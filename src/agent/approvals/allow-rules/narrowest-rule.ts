@@ -24,6 +24,7 @@ export function narrowestRule(
   past: readonly RuleValues[] = [],
 ): Result<string, NoRule> {
   if (Object.keys(tool.commands).length > 0) return narrowestCommandRule(tool, values, input, past);
+  if (tool.seenByRules !== null) return ruleOfNamed(tool.name, tool.seenByRules.named, values);
   const given = Object.entries(values).filter(([place]) => Object.hasOwn(input, placeOf(place).parameter));
   const hasPaths = Object.keys(tool.paths).length > 0;
   if (hasPaths && !given.some(([parameter]) => isPath(tool, parameter))) return refused(byHand("the call names no path"));
@@ -46,6 +47,17 @@ export function narrowestRule(
     conditions.push(condition.value);
   }
   return accepted(conditions.length === 0 ? tool.name : `${tool.name}(${conditions.join(", ")})`);
+}
+
+/** The same for a tool whose rules name these parameters: as they are. */
+function ruleOfNamed(tool: string, named: readonly string[], values: RuleValues): Result<string, NoRule> {
+  const conditions: string[] = [];
+  for (const parameter of named) {
+    const condition = conditionOf(parameter, values[parameter] ?? []);
+    if (!condition.ok) return refused(byHand(`${parameter} ${condition.refusal}`));
+    conditions.push(condition.value);
+  }
+  return accepted(`${tool}(${conditions.join(", ")})`);
 }
 
 /**

@@ -14,7 +14,7 @@ import { withUsedRepositories } from "../../policy/commands/used-repository.ts";
 import { denyRules, judge } from "../../policy/judge.ts";
 import { isStricter, type Explanation, type Policy, type Verdict } from "../../policy/permission.ts";
 import { issueLines, type Refusal } from "../refusals/refusal.ts";
-import { linesOf, ruleValues, type RuleValues } from "../../policy/rule-values.ts";
+import { isReading, linesOf, ruleValues, type RuleValues } from "../../policy/rule-values.ts";
 import { validate, type Validated } from "./validation.ts";
 
 /**
@@ -29,6 +29,8 @@ export type PermissionScope = {
   readonly workspace: Workspace;
   /** The reason why the definition of a tool is not the accepted one; null if it is. */
   readonly definitionChange: (tool: Tool, tenant: string) => Promise<string | null>;
+  /** The reason why a call may write text from outside into memory; null if it does not. */
+  readonly fromOutside: (tool: Tool, values: RuleValues) => Promise<string | null>;
   readonly signal: AbortSignal;
 };
 
@@ -58,8 +60,9 @@ async function judgeByRules(call: Validated, scope: PermissionScope): Promise<Ju
 
 export async function judgeByPolicy(
   call: Validated,
-  { policy, workspace, definitionChange }: Pick<PermissionScope, "policy" | "workspace" | "definitionChange">,
+  scope: Pick<PermissionScope, "policy" | "workspace" | "definitionChange" | "fromOutside">,
 ): Promise<Judged> {
+  const { policy, workspace } = scope;
   const { request, tool, bound } = call;
   let values: RuleValues;
   try {
@@ -82,9 +85,19 @@ export async function judgeByPolicy(
     values = await withRecordedFiles(values, workspace, policy, time);
     values = await withUsedRepositories(values, workspace, policy.box !== null, time);
   }
-  const { name, readOnly } = tool;
-  const changed = tool.definition === null ? null : await definitionChange(tool, request.tenant);
-  const explanation = judge({ agentId: request.agentId, name, readOnly, values, ...(changed !== null && { changed }) }, policy);
+  const changed = tool.definition === null ? null : await scope.definitionChange(tool, request.tenant);
+  const fromOutside = tool.reads === null ? null : await scope.fromOutside(tool, values);
+  const explanation = judge(
+    {
+      agentId: request.agentId,
+      name: tool.name,
+      readOnly: isReading(tool, values),
+      values,
+      ...(changed !== null && { changed }),
+      ...(fromOutside !== null && { fromOutside }),
+    },
+    policy,
+  );
   return { call, values, explanation: withAdvice(explanation, values, policy) };
 }
 

@@ -4,6 +4,7 @@ import { byteLength, storable } from "../../../lib/text.ts";
 import { BRIDGE_FORM, BRIDGE_TOOL } from "../../tools/bridge.ts";
 import type { ValidationIssue } from "../../tools/input-schema.ts";
 import { INPUT_BYTES } from "../../tools/limits.ts";
+import { MEMORY_TOOL } from "../../tools/memory/memory.ts";
 import { BRIDGE, isOfServerTools, serverIn, type BoundCall, type Tool } from "../../tools/tool.ts";
 import type { ToolRegistry } from "../../tools/tool-registry.ts";
 import type { Refusal } from "../refusals/refusal.ts";
@@ -58,6 +59,7 @@ export type ToolSettings = {
   readonly tools: readonly string[] | null;
   readonly clientTools: Readonly<Record<string, object>>;
   readonly subagents: object | null;
+  readonly memory: object | null;
 };
 
 /** Only agents that may start others have it. */
@@ -67,10 +69,10 @@ const TASK_RUN = "task_run";
  * The tools of the server, and those of them that a template's agents have: `mcp__server__*` are all of an MCP server.
  * Client tools belong to their templates.
  */
-export function toolboxOf(all: ReadonlyMap<string, Tool>, { tools, clientTools, subagents }: ToolSettings): Toolbox {
+export function toolboxOf(all: ReadonlyMap<string, Tool>, { tools, clientTools, subagents, memory }: ToolSettings): Toolbox {
   const has: Toolbox["has"] = ({ name, server, source }) => {
     if (source === "CLIENT") return Object.hasOwn(clientTools, name);
-    if (name === TASK_RUN && subagents === null) return false;
+    if ((name === TASK_RUN && subagents === null) || (name === MEMORY_TOOL && memory === null)) return false;
     return tools === null || tools.includes(name) || (server !== null && tools.includes(`mcp__${server}__*`));
   };
   return { all, enabled: new Map([...all].filter(([, tool]) => has(tool))), has };

@@ -17,6 +17,7 @@ const WORDING: Readonly<Record<NoticeSource, (notices: readonly NoticeView[]) =>
   FILE: filesNote,
   HOST: (answers) => ["[Programs in the background tried to reach hosts.]", ...answers.map(({ text }) => text)].join("\n"),
   TODO: (reminders) => `[${reminders.map(({ text }) => text).join("\n")}]`,
+  MEMORY: (listings) => `[${listings.map(({ text }) => text).join("\n")}]`,
   TOOL: (sections) => [MANUAL_CHANGED, ...sections.map(({ text }) => text)].join("\n\n"),
 };
 

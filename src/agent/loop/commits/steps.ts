@@ -18,6 +18,7 @@ import {
 import { needsAfter } from "./hosts-asked.ts";
 import { changedEvents, type FileNews } from "./files-changed.ts";
 import { manualNews, type PresentTools } from "./manual.ts";
+import { memoryListed } from "./memory.ts";
 import { noticesTold } from "./notices.ts";
 import { schedulesTriggered } from "./schedules.ts";
 import { todosReminded } from "./todos.ts";
@@ -28,15 +29,18 @@ export type StepFacts = {
   readonly files: FileNews;
   readonly present: PresentTools;
   readonly todos: TodoReminder | null;
+  /** The list of its memory that this step tells; null for none. */
+  readonly memory: string | null;
 };
 
 /** Starts a step. Appends, in this order: tool results, notices, waiting messages, reminders of schedules. */
-export function stepStarted(view: AgentView, { model, files, present, todos }: StepFacts, at: Date): Commit {
+export function stepStarted(view: AgentView, { model, files, present, todos, memory }: StepFacts, at: Date): Commit {
   const results = resultsMessage(view, at);
   const shown = added(results)(view);
   const manual = manualNews(shown, present, shown.transcriptLength, at);
   const reminded = todosReminded(shown, todos, at, view.stepCount + 1);
-  const told = noticesTold(shown, files, [...manual.notices, ...reminded.notices], at);
+  const listing = memory === null ? [] : [memoryListed(shown, memory, at, view.stepCount + 1)];
+  const told = noticesTold(shown, files, [...manual.notices, ...reminded.notices, ...listing], at);
   const messages = [...results, ...told.messages];
   const joins = joinWaiting(view, view.turn, view.transcriptLength + messages.length);
   const triggered = schedulesTriggered(view, view.transcriptLength + messages.length + joins.length, at);

@@ -1,5 +1,6 @@
 import { isIPv6 } from "node:net";
 import ipaddr from "ipaddr.js";
+import { isPrivateAddress } from "../../../lib/addresses.ts";
 import { accepted, refused, type Result } from "../../../lib/result.ts";
 import { type RuleScope, type RuleProblem, NOT_CLOSED, NOT_QUOTED, patternOf, takesEverything } from "../rule-text.ts";
 
@@ -8,6 +9,11 @@ import { type RuleScope, type RuleProblem, NOT_CLOSED, NOT_QUOTED, patternOf, ta
  * a dot at its end; an IPv4 address as four numbers, also one in IPv6 form; an IPv6 address in its short form, in brackets.
  */
 export type Host = { readonly host: string; readonly port: number };
+
+/** True for an address that is not of the public internet, and for names of this machine (RFC 6761). */
+export function isNear({ host }: Host): boolean {
+  return isPrivateAddress(host.replace(/^\[|\]$/g, "")) || host === "localhost" || host.endsWith(".localhost");
+}
 
 /** The ports that a rule without one allows. */
 export const USUAL_PORTS: readonly number[] = [443, 80];
