@@ -173,7 +173,7 @@ describe("a figure of a provider that is none", () => {
       },
     };
     const registry = new Registry();
-    const request = { system: "", messages: [], tools: [], exposeThinking: false };
+    const request = { system: "", messages: [], tools: [], exposeThinking: false, settings: {}, isFirstOfTurn: true };
     const stream = measured("own", model, new Meters(registry), silentLogger).stream(
       request,
       new AbortController().signal,

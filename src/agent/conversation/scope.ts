@@ -1,7 +1,8 @@
 import { Type } from "typebox";
 import type { Breakpoint } from "../../db/generated/enums.ts";
 import type { AgentEventBody } from "../../events/event.ts";
-import { COUNT, milliseconds, TEXT, withDefault, type Complete } from "../../lib/setting.ts";
+import { closed, COUNT, milliseconds, TEXT, withDefault, type Complete } from "../../lib/setting.ts";
+import { TEMPLATE_MODEL_SETTINGS } from "../models/model-settings.ts";
 import type { ModelHooks } from "./model-hooks.ts";
 
 const MINUTE_MS = 60_000;
@@ -12,6 +13,8 @@ export const CONVERSATION_SETTINGS = {
   systemPrompt: TEXT,
   /** The number of messages that the model is given, the newest ones; at least 4. 200 if omitted. */
   contextMessages: withDefault(Type.Integer({ minimum: 4 }), 200),
+  /** The settings of model calls in the place of the model's: docs/models.md. None if omitted. */
+  modelSettings: withDefault(closed(TEMPLATE_MODEL_SETTINGS), {}),
   /** The number of times that a model call that failed is made again, up to 20. 3 if omitted. */
   modelRetries: withDefault(Type.Integer({ minimum: 0, maximum: 20 }), 3),
   /**

@@ -6,7 +6,7 @@ import { callModel, waitToRetry, type ModelOutcome } from "../conversation/model
 import { beforeModel, type HookStep } from "../conversation/model-hooks.ts";
 import type { Observers } from "../conversation/observers.ts";
 import type { Transcript, Window } from "../conversation/transcript.ts";
-import { totalTokens, type Model, NOTHING_SPENT, type Spending } from "../models/model.ts";
+import { totalTokens, type Model, type ModelMessage, NOTHING_SPENT, type Spending } from "../models/model.ts";
 import { sectionsOf, type Section } from "../tools/manual.ts";
 import { ownCodeOf, runOwnCode } from "../tools/own-code.ts";
 import { TODO_WRITE } from "../tools/todo.ts";
@@ -163,8 +163,9 @@ export class StepRunner {
       if (!messages.ok) return signal.aborted ? NOT_ASKED : { kind: "unasked", problem: messages.refusal };
       const tools = offered(toolboxOf(this.#services.tools, template));
       const system = await this.#manual.systemPrompt(template.systemPrompt, view, sections);
-      const { exposeThinking } = template;
-      const request = { system, messages: messages.value, tools, exposeThinking };
+      const { exposeThinking, modelSettings: settings } = template;
+      const isFirstOfTurn = view.stepsInTurn === 1 || !hasResults(messages.value);
+      const request = { system, messages: messages.value, tools, exposeThinking, settings, isFirstOfTurn };
       const options = { ...template, takesEmpty: this.#troubleOf(view.turn).wasEmpty };
       return await callModel(model, request, { number: view.stepCount, isCommitted }, owner, options, interrupt);
     } finally {
@@ -261,6 +262,11 @@ export class StepRunner {
   #now(): Date {
     return this.#services.clock.now();
   }
+}
+
+/** True if a model answers results of calls now, perhaps with a person's text behind them. */
+function hasResults(messages: readonly ModelMessage[]): boolean {
+  return messages.at(-1)?.content.some(({ type }) => type === "tool_result") ?? false;
 }
 
 function failure(phase: "MODEL" | "SYSTEM", message: string, detail: string | null): AgentEventBody {

@@ -1,6 +1,7 @@
 import type Anthropic from "@anthropic-ai/sdk";
 import { ProviderRequests, serverSentEvents } from "./provider-requests.ts";
 import { messagesAnswer } from "./messages-answer.ts";
+import { callSettings, claudeEffort, type ModelCallSettings } from "./model-settings.ts";
 import type { ContentBlock, Model, ModelError, ModelMessage, ModelRequest, TokenPrice } from "./model.ts";
 import { answeredError, brokenStream, unreachable } from "./provider-error.ts";
 import { toolSchema } from "./tool-schema.ts";
@@ -13,8 +14,7 @@ export type AnthropicOptions = {
   readonly model: string;
   readonly maxTokens: number;
   readonly thinking: AnthropicThinking;
-  /** Texts at which the model stops. */
-  readonly stopSequences: readonly string[];
+  readonly settings: ModelCallSettings;
   readonly price: TokenPrice | null;
 };
 
@@ -61,7 +61,7 @@ export function anthropicModel(options: AnthropicOptions): Model {
   };
 }
 
-function body(request: ModelRequest, name: string, { model, maxTokens, thinking, stopSequences }: AnthropicOptions): Body {
+function body(request: ModelRequest, name: string, { model, maxTokens, thinking, settings }: AnthropicOptions): Body {
   return {
     model,
     max_tokens: maxTokens,
@@ -73,8 +73,26 @@ function body(request: ModelRequest, name: string, { model, maxTokens, thinking,
       input_schema: { ...toolSchema(inputSchema), type: "object" },
     })),
     ...thinkingParam(request, name, thinking),
-    ...(stopSequences.length === 0 ? {} : { stop_sequences: [...stopSequences] }),
+    ...settingParams(callSettings(settings, request), thinking !== null),
   };
+}
+
+/** The provider refuses a temperature and a forced tool with thoughts. The SDK does not know the temperature: newer models refuse it. */
+function settingParams({ temperature, stopSequences, effort, toolChoice }: ModelCallSettings, thinks: boolean) {
+  const sentEffort = claudeEffort(effort);
+  const choice = thinks && toolChoice !== "none" ? undefined : toolChoiceParam(toolChoice);
+  return {
+    ...(stopSequences.length === 0 ? {} : { stop_sequences: [...stopSequences] }),
+    ...(temperature === null || thinks ? {} : { temperature }),
+    ...(sentEffort === null ? {} : { output_config: { effort: sentEffort } }),
+    ...(choice === undefined ? {} : { tool_choice: choice }),
+  };
+}
+
+function toolChoiceParam(choice: ModelCallSettings["toolChoice"]): Anthropic.ToolChoice | undefined {
+  if (choice === null) return undefined;
+  if (typeof choice === "object") return { type: "tool", name: choice.tool };
+  return { type: choice === "required" ? "any" : choice };
 }
 
 function thinkingParam(

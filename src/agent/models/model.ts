@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from "../../lib/json.ts";
+import type { TemplateModelSettings } from "./model-settings.ts";
 
 /** The image types that every provider reads, and browsers show. */
 export const IMAGE_TYPES = ["image/png", "image/jpeg", "image/gif", "image/webp"] as const;
@@ -55,6 +56,10 @@ export type ModelRequest = {
   readonly tools: readonly ToolDescription[];
   /** True if people will see the model's thoughts: a model that summarises on demand is asked to. */
   readonly exposeThinking: boolean;
+  /** Those of the template, in the place of the model's own. */
+  readonly settings: TemplateModelSettings;
+  /** True for the first call of a turn: only that can be made to call a tool. */
+  readonly isFirstOfTurn: boolean;
 };
 
 /** Why a model stopped. Tool calls run only after `tool_use`. */

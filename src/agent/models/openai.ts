@@ -2,7 +2,8 @@ import type OpenAI from "openai";
 import { ProviderRequests, serverSentEvents } from "./provider-requests.ts";
 import { chatAnswer } from "./chat-answer.ts";
 import { chatBody, compatibilityOf, type WrittenCompatibility } from "./chat-request.ts";
-import type { Model, ModelError, TokenPrice } from "./model.ts";
+import type { Model, ModelError, ModelRequest, TokenPrice } from "./model.ts";
+import { callSettings, type ModelCallSettings } from "./model-settings.ts";
 import { answeredError, brokenStream, unreachable } from "./provider-error.ts";
 
 /** `baseUrl` is null for OpenAI's own. */
@@ -15,6 +16,7 @@ export type OpenAiOptions = {
   readonly maxTokens: number | null;
   readonly price: TokenPrice | null;
   readonly compat: WrittenCompatibility;
+  readonly settings: ModelCallSettings;
 };
 
 /** Loaded by the first call that needs it: a server without one starts sooner, and takes less memory. */
@@ -24,7 +26,7 @@ const loadSdk = async (): Promise<typeof OpenAI> => (await import("openai")).def
  * A model by the streaming chat completions API of OpenAI and compatible servers. The loop retries, not the SDK, which
  * sends the request. Answers are parsed here, since servers differ.
  */
-export function openAiModel({ apiKey, baseUrl, model, maxTokens, price, compat }: OpenAiOptions): Model {
+export function openAiModel({ apiKey, baseUrl, model, maxTokens, price, compat, settings: own }: OpenAiOptions): Model {
   const settings = {
     // The SDK requires a key, and takes an organization from the environment: neither goes to other servers.
     apiKey: apiKey ?? "none",
@@ -55,7 +57,14 @@ export function openAiModel({ apiKey, baseUrl, model, maxTokens, price, compat }
         const response = await client
           .withOptions({ fetch: requests.fetch })
           .chat.completions.create(
-            { ...chatBody(request, name, compatibility), ...limit, ...counting, model, stream: true },
+            {
+              ...chatBody(request, name, compatibility),
+              ...settingParams(own, request),
+              ...limit,
+              ...counting,
+              model,
+              stream: true,
+            },
             { signal },
           )
           .asResponse();
@@ -66,6 +75,20 @@ export function openAiModel({ apiKey, baseUrl, model, maxTokens, price, compat }
       }
     },
   };
+}
+
+function settingParams(own: ModelCallSettings, request: ModelRequest) {
+  const { temperature, stopSequences, effort, toolChoice } = callSettings(own, request);
+  return {
+    ...(temperature === null ? {} : { temperature }),
+    ...(stopSequences.length === 0 ? {} : { stop: [...stopSequences] }),
+    ...(effort === null ? {} : { reasoning_effort: effort }),
+    ...(toolChoice === null ? {} : { tool_choice: toolChoiceParam(toolChoice) }),
+  };
+}
+
+function toolChoiceParam(choice: NonNullable<ModelCallSettings["toolChoice"]>): OpenAI.ChatCompletionToolChoiceOption {
+  return typeof choice === "object" ? { type: "function", function: { name: choice.tool } } : choice;
 }
 
 function modelError(Sdk: typeof OpenAI, error: unknown, { refused }: ProviderRequests, apiKey: string | null): ModelError {

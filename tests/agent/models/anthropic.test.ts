@@ -3,6 +3,8 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { anthropicModel, type AnthropicOptions } from "../../../src/agent/models/anthropic.ts";
+import { MODEL_CALL_SETTINGS } from "../../../src/agent/models/model-settings.ts";
+import { complete } from "../../../src/lib/setting.ts";
 import { startTestApp, type TestAppOptions } from "../../support/app.ts";
 import {
   answers,
@@ -21,7 +23,7 @@ const PLAIN = {
   model: "claude-test",
   maxTokens: 1_000,
   thinking: null,
-  stopSequences: [],
+  settings: complete(MODEL_CALL_SETTINGS, {}),
   price: null,
 } as const;
 
@@ -250,7 +252,7 @@ describe("Claude by the real SDK, over the wire", () => {
     const { provider, client, agent } = await appWith(
       [answers([{ text: ["Let me see."] }], "pause_turn"), answers([{ text: ["Hello."] }], "stop_sequence")],
       {},
-      { stopSequences: ["###"] },
+      { settings: complete(MODEL_CALL_SETTINGS, { stopSequences: ["###"] }) },
     );
     const events = await client.turn(agent.id, "hi");
     expect(textOf(events)).toBe("Let me see.Hello.");
