@@ -73,6 +73,8 @@ export function templateOf({
   const problems = new Problems();
   for (const role of ["model", "fallbackModel"] as const)
     problems.of(() => checkModel(`${field}.${role}`, config[role], modelNames));
+  for (const [index, { model }] of (config.fallbacks ?? []).entries())
+    problems.of(() => checkModel(`${field}.fallbacks.${index}.model`, model, modelNames));
   problems.of(() => checkMetadata(`${field}.metadata`, config.metadata));
   const available = toolboxOf(vocabulary.tools, {
     tools: null,

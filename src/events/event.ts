@@ -139,7 +139,14 @@ export type AgentEventBody =
   | { readonly kind: "AGENT_UNARCHIVED"; readonly changedBy: ActorRef }
   | { readonly kind: "STATE_CHANGED"; readonly previousState: AgentState; readonly state: AgentState }
   | { readonly kind: "BREAKPOINT_CHANGED"; readonly previousBreakpoint: Breakpoint; readonly breakpoint: Breakpoint }
-  | { readonly kind: "STEP_COMPLETE"; readonly step: number; readonly durationMs: number; readonly stopReason: string }
+  | {
+      readonly kind: "STEP_COMPLETE";
+      readonly step: number;
+      readonly durationMs: number;
+      /** The time from the sent request to the first piece of output. Absent if there was none. */
+      readonly firstTokenMs?: number;
+      readonly stopReason: string;
+    }
   | {
       readonly kind: "TOKEN_USAGE";
       readonly step: number;

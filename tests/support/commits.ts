@@ -306,7 +306,7 @@ function answerOf(view: AgentView, calls: number, stopReason: "end_turn" | "tool
   ];
   const answer = { content, calls: asked, stopReason, usage: NO_TOKENS };
   const model = { name: "test", price: null };
-  return answered(view, { answer, texts: [], spent: BROKEN.spent, durationMs: 1, model, slowStepMs: 1_000, trace: true }, AT);
+  return answered(view, { answer, texts: [], spent: BROKEN.spent, times: { durationMs: 1, firstTokenMs: null }, model, slowStepMs: 1_000, trace: true }, AT);
 }
 
 function passage(stage: GateStage): Passage {

@@ -14,6 +14,7 @@ import { answered, warning } from "./commits/answered.ts";
 import { joinCommits, type Commit } from "./commits/commit.ts";
 import { stepAborted, stepStarted } from "./commits/steps.ts";
 import { turnEnded } from "./commits/turns.ts";
+import { nextFallback, triedBefore } from "./fallbacks.ts";
 import type { AgentFiles } from "./files/agent-files.ts";
 import { GivenManual } from "./given-manual.ts";
 import type { DeferredCommit, Owner } from "./owner.ts";
@@ -36,7 +37,8 @@ export type StepScope = {
 type Trouble = {
   readonly turn: number;
   readonly brokenSteps: number;
-  readonly fellBack: boolean;
+  /** The fallbacks that were tried, by name in the configuration: the last one answers. */
+  readonly tried: readonly string[];
   /** True if an answer contained only thoughts: the next such answer is accepted. */
   readonly wasEmpty: boolean;
 };
@@ -175,7 +177,7 @@ export class StepRunner {
 
   /** Stores the answer and its calls. A waiting loop commits them with its next action. False if they are not stored. */
   async #storeAnswer(
-    { answer, texts, spent, durationMs }: ModelOutcome & { kind: "answered" },
+    { answer, texts, spent, times }: ModelOutcome & { kind: "answered" },
     view: AgentView,
     { slowStepMs, hooks, trace }: Template,
     model: Model,
@@ -183,7 +185,7 @@ export class StepRunner {
     const { owner, wakeUp } = this.#scope;
     this.#trouble = this.#trouble === null ? null : { ...this.#trouble, brokenSteps: 0 };
     const commit = (): DeferredCommit => ({
-      ...answered(owner.rebase(view), { answer, texts, spent, durationMs, model, slowStepMs, trace }, this.#now()),
+      ...answered(owner.rebase(view), { answer, texts, spent, times, model, slowStepMs, trace }, this.#now()),
       // The database refuses the answer: the turn ends without it.
       onRefused: (problem) =>
         this.#endTurn(view, model, spent, [failure("SYSTEM", `the model's answer could not be stored: ${problem}`, null)]),
@@ -205,12 +207,15 @@ export class StepRunner {
     model: Model,
   ): Promise<void> {
     const { owner, interrupt, transcript } = this.#scope;
-    if (error.kind === "too_long" && transcript.shorten()) {
+    const trouble = this.#troubleOf(view.turn);
+    const next = nextFallback(template, error.kind, { own: view.model, tried: trouble.tried, models: this.#services.models });
+    // A model that is named for this failure reads more.
+    const isForLength = template.fallbacks.some(({ model: name, on }) => name === next && on.includes("too_long"));
+    if (error.kind === "too_long" && !isForLength && transcript.shorten()) {
       const message = `${error.message}; the call is made again with less of the conversation`;
       await owner.commit(this.#aborted(view, model, spent, [...texts, warning(error.kind, message)]));
       return;
     }
-    const trouble = this.#troubleOf(view.turn);
     const brokenSteps = trouble.brokenSteps + 1;
     this.#trouble = { ...trouble, brokenSteps, wasEmpty: trouble.wasEmpty || error.kind === "empty" };
     if (error.isRetryable && isHeard && brokenSteps <= template.modelRetries) {
@@ -218,10 +223,10 @@ export class StepRunner {
         await waitToRetry(error, brokenSteps - 1, owner, template, interrupt.signal);
       return;
     }
-    const fallback = this.#fallback(template);
-    if (fallback !== null && fallback !== model && error.kind !== "refused") {
-      this.#trouble = { turn: view.turn, brokenSteps: 0, fellBack: true, wasEmpty: false };
-      const message = `${error.message}; the rest of the turn is answered by ${template.fallbackModel ?? ""} (${fallback.name})`;
+    const fallback = next === null ? undefined : this.#services.models.get(next);
+    if (next !== null && fallback !== undefined) {
+      this.#trouble = { turn: view.turn, brokenSteps: 0, tried: [...trouble.tried, next], wasEmpty: false };
+      const message = `${error.message}; the rest of the turn is answered by ${next} (${fallback.name})`;
       await owner.commit(this.#aborted(view, model, spent, [...texts, warning(error.kind, message)]));
       return;
     }
@@ -240,23 +245,19 @@ export class StepRunner {
   }
 
   /**
-   * The first model. After the fallback model began to answer, the fallback for the rest of the turn, also under
-   * another lease.
+   * The first model. After a fallback began to answer, the fallback for the rest of the turn, also under another lease.
    */
   #modelOf({ lastStep, turn }: AgentView, template: Template, first: Model): Model {
-    const fallback = this.#fallback(template);
-    if (fallback === null || fallback === first) return first;
-    // Another owner recognises it by the name of the last model; if both have one name, the first is tried again.
-    const wasFallback = lastStep?.turn === turn && lastStep.model === fallback.name && fallback.name !== first.name;
-    return this.#troubleOf(turn).fellBack || wasFallback ? fallback : first;
+    const { models } = this.#services;
+    if (this.#trouble?.turn !== turn) {
+      const lastModel = lastStep?.turn === turn ? lastStep.model : null;
+      this.#trouble = { ...this.#troubleOf(turn), tried: triedBefore(template, lastModel, { first, models }) };
+    }
+    return models.get(this.#trouble.tried.at(-1) ?? "") ?? first;
   }
 
   #troubleOf(turn: number): Trouble {
-    return this.#trouble?.turn === turn ? this.#trouble : { turn, brokenSteps: 0, fellBack: false, wasEmpty: false };
-  }
-
-  #fallback({ fallbackModel }: Template): Model | null {
-    return fallbackModel === null ? null : (this.#services.models.get(fallbackModel) ?? null);
+    return this.#trouble?.turn === turn ? this.#trouble : { turn, brokenSteps: 0, tried: [], wasEmpty: false };
   }
 
   #now(): Date {

@@ -148,8 +148,18 @@ export function costOf(usage: TokenUsage, price: TokenPrice | null): number | nu
  * Why a model call failed. Retries may help if the provider limits requests or is overloaded, is unreachable or silent,
  * its stream breaks off, or its answer is empty. A request that is too long, rejected or refused fails again.
  */
-export type ModelErrorKind =
-  "rate_limited" | "overloaded" | "unavailable" | "silent" | "broken" | "empty" | "too_long" | "rejected" | "refused";
+export const MODEL_ERROR_KINDS = [
+  "rate_limited",
+  "overloaded",
+  "unavailable",
+  "silent",
+  "broken",
+  "empty",
+  "too_long",
+  "rejected",
+  "refused",
+] as const;
+export type ModelErrorKind = (typeof MODEL_ERROR_KINDS)[number];
 
 /** A model call failed. The message is shown to people and holds no secret. */
 export class ModelError extends Error {

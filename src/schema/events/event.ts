@@ -195,6 +195,11 @@ eventType("STEP_COMPLETE").implement({
   fields: (t) => ({
     step: t.int({ description: "Number of the step.", resolve: ({ body }) => body.step }),
     durationMs: t.float({ description: "Duration in ms.", resolve: ({ body }) => body.durationMs }),
+    firstTokenMs: t.float({
+      nullable: true,
+      description: "Time in ms from the request to the first piece of text, thought or call. Null if there was none.",
+      resolve: ({ body }) => body.firstTokenMs ?? null,
+    }),
     stopReason: t.string({
       description: "Reason why the model stopped, as given by its provider.",
       resolve: ({ body }) => body.stopReason,

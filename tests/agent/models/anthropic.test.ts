@@ -248,6 +248,14 @@ describe("Claude by the real SDK, over the wire", () => {
     expect(textOf(await client.turn(agent.id, "hi"))).toBe("Hello.");
   });
 
+  it("reports the time to the first piece of output, which is not the empty start of a block", async () => {
+    const { client, agent } = await appWith([{ ...answers([{ text: ["Hello."] }], "end_turn"), paceMs: 40 }]);
+    const [complete] = ofType(await client.turn(agent.id, "hi"), "StepComplete");
+    // The start of the message, a ping and the start of the block go before it; a timer may end a little before its time.
+    expect(complete?.firstTokenMs).toBeGreaterThan(110);
+    expect(complete?.firstTokenMs).toBeLessThan(complete?.durationMs ?? 0);
+  });
+
   it("goes on after pause_turn with what was said so far, and ends the turn at a stop sequence", async () => {
     const { provider, client, agent } = await appWith(
       [answers([{ text: ["Let me see."] }], "pause_turn"), answers([{ text: ["Hello."] }], "stop_sequence")],

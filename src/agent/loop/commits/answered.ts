@@ -4,6 +4,7 @@ import type { AgentEventBody } from "../../../events/event.ts";
 import type { CallView } from "../../calls/call.ts";
 import { executionStarted } from "../../calls/events.ts";
 import { isEmpty, type Answer } from "../../conversation/answer.ts";
+import type { AnswerTimes } from "../../conversation/model-call.ts";
 import type { Model, Spending } from "../../models/model.ts";
 import type { AgentView } from "../view.ts";
 import { asStored, compose, identity, joinCommits, type Commit, type Reducer, move, added, answerMessage } from "./commit.ts";
@@ -15,7 +16,7 @@ export type Answered = {
   readonly texts: readonly AgentEventBody[];
   /** The tokens of the call, and of earlier tries that failed before their first text. */
   readonly spent: Spending;
-  readonly durationMs: number;
+  readonly times: AnswerTimes;
   readonly model: Pick<Model, "name" | "price">;
   /** Answers that took longer than this, in ms, are reported. */
   readonly slowStepMs: number;
@@ -51,11 +52,12 @@ export function answered(view: AgentView, facts: Answered, at: Date): Commit {
   return joinCommits(stored, isLast ? turnEnded(now, { reason: "COMPLETED", note: null, ...detail }, at) : pending(now));
 }
 
-function reports(view: AgentView, { answer, durationMs, model, slowStepMs }: Answered, used: AgentEventBody): AgentEventBody[] {
+function reports(view: AgentView, { answer, times, model, slowStepMs }: Answered, used: AgentEventBody): AgentEventBody[] {
   const { stopReason } = answer;
+  const { durationMs, firstTokenMs } = times;
   const step = view.stepCount;
   return [
-    { kind: "STEP_COMPLETE", step, durationMs, stopReason },
+    { kind: "STEP_COMPLETE", step, durationMs, ...(firstTokenMs === null ? {} : { firstTokenMs }), stopReason },
     used,
     ...(durationMs > slowStepMs
       ? [warning("slow_step", `step ${step} by ${model.name} took ${Math.round(durationMs)} ms; the limit is ${slowStepMs}`)]
