@@ -104,7 +104,11 @@ describe("fallbacks by failure", () => {
     throw new ModelError(kind, `it fails: ${kind}`);
   };
 
-  async function clientWith(fallbacks: NonNullable<TemplateConfig["fallbacks"]>, models: Readonly<Record<string, Model>>, more: object = {}) {
+  async function clientWith(
+    fallbacks: NonNullable<TemplateConfig["fallbacks"]>,
+    models: Readonly<Record<string, Model>>,
+    more: object = {},
+  ) {
     const app = await startTestApp({
       template: { fallbacks, modelRetries: 0, ...more },
       config: { models: Object.fromEntries(Object.keys(models).map((name) => [name, SCRIPTED])) },
