@@ -91,7 +91,15 @@ async function ask(
   tools: readonly ToolDescription[] = [],
   exposeThinking = false,
 ): Promise<Answer> {
-  const request: ModelRequest = { system: SYSTEM, messages, tools, exposeThinking, settings: {}, isFirstOfTurn: true };
+  const request: ModelRequest = {
+    system: SYSTEM,
+    messages,
+    tools,
+    exposeThinking,
+    settings: {},
+    isFirstOfTurn: true,
+    shape: null,
+  };
   const answer = new AnswerBuilder(model.name);
   for await (const event of model.stream(request, AbortSignal.timeout(MOST_MS), () => {})) {
     switch (event.type) {
@@ -307,6 +315,7 @@ export const CONVERSATIONS: readonly Conversation[] = [
         exposeThinking: false,
         settings: {},
         isFirstOfTurn: true,
+        shape: null,
       };
       let began = 0;
       try {

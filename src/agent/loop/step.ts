@@ -167,7 +167,7 @@ export class StepRunner {
       const system = await this.#manual.systemPrompt(template.systemPrompt, view, sections);
       const { exposeThinking, modelSettings: settings } = template;
       const isFirstOfTurn = view.stepsInTurn === 1 || !hasResults(messages.value);
-      const request = { system, messages: messages.value, tools, exposeThinking, settings, isFirstOfTurn };
+      const request = { system, messages: messages.value, tools, exposeThinking, settings, isFirstOfTurn, shape: null };
       const options = { ...template, takesEmpty: this.#troubleOf(view.turn).wasEmpty };
       return await callModel(model, request, { number: view.stepCount, isCommitted }, owner, options, interrupt);
     } finally {

@@ -60,6 +60,8 @@ export type ModelRequest = {
   readonly settings: TemplateModelSettings;
   /** True for the first call of a turn: only that can be made to call a tool. */
   readonly isFirstOfTurn: boolean;
+  /** The JSON Schema of the answer that ends the turn; null for any text. An adapter asks for it as its provider can. */
+  readonly shape: JsonObject | null;
 };
 
 /** Why a model stopped. Tool calls run only after `tool_use`. */
