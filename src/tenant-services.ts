@@ -6,6 +6,7 @@ import type { AgentServices, ServerServices } from "./agent/loop/scope.ts";
 import { TemplateVersions } from "./agent/loop/template-versions.ts";
 import { measured, MODEL_OUTCOMES } from "./agent/models/measured.ts";
 import type { Model } from "./agent/models/model.ts";
+import { ShapeChecks } from "./agent/tools/shapes/shape-checks.ts";
 import { ToolRegistry } from "./agent/tools/tool-registry.ts";
 import { allowedFolders } from "./agent/workspace/roots.ts";
 import type { Settings } from "./config/settings.ts";
@@ -45,6 +46,7 @@ export function servicesByTenant(
       hasModel: (name) => own.models.has(name) || models?.has(name) === true,
       modelOfTemplate: (templateId) => own.templates.get(templateId)?.model,
       tools: new ToolRegistry(own.tools.values()),
+      shapes: new ShapeChecks(),
       askInBackground: (program, host) => askInBackground({ ...shared, heldTemplate }, program, host),
       models: new Map(
         [...own.models, ...(models ?? [])].map(([name, model]) => [name, measured(name, model, shared.meters, shared.logger)]),

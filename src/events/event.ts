@@ -1,4 +1,4 @@
-import type { CallWait, DoneReason } from "../db/commit/change.ts";
+import type { CallWait, DoneReason, ShapeFailure, ShapeProblem } from "../db/commit/change.ts";
 import type { AgentState, ApprovalDecision, ApprovalState, Breakpoint } from "../db/generated/enums.ts";
 import type { Json } from "../lib/json.ts";
 import type {
@@ -84,8 +84,14 @@ export type AgentEventBody =
       readonly turn: number;
       readonly step: number;
       readonly reason: DoneReason;
-      /** Absent if there is nothing more to say: `empty` if the model's last answer had nothing in it. */
-      readonly detail?: "empty";
+      /** `empty` if the last answer of the model was empty, or the failure of a shape. Absent otherwise. */
+      readonly detail?: "empty" | ShapeFailure;
+      /** The first parts of the last answer that did not fit. Absent if there are none. */
+      readonly problems?: readonly ShapeProblem[];
+      /** The value of an answer in a shape. Absent without a shape; null if it is too large for the event. */
+      readonly value?: Json;
+      /** The message with that value. */
+      readonly valueMessageId?: string;
       readonly messageIds: readonly string[] | null;
     }
   | { readonly kind: "PERMISSION_REQUIRED"; readonly request: ApprovalSnapshot }

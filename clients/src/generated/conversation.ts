@@ -80,7 +80,9 @@ export type DoneReason =
   /** A person or program interrupted the turn. */
   | 'INTERRUPTED'
   /** The turn reached the maximum number of steps of its template. */
-  | 'MAX_STEPS';
+  | 'MAX_STEPS'
+  /** The last answer does not have the form of its schema: `detail` gives the cause. */
+  | 'SHAPE';
 
 /** Part of the system where the error occurred. */
 export type ErrorPhase =

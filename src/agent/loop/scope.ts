@@ -102,7 +102,7 @@ export type TenantServices = Pick<WorkspaceFolders, "workspaceRoots" | "defaultW
 /** The services of a server that do not depend on the tenant. `slots` has the places of the whole server. */
 export type ServerServices = Omit<
   AgentServices,
-  keyof TenantServices | "askInBackground" | "modelOfTemplate" | "hasModel" | "heldTemplate"
+  keyof TenantServices | "askInBackground" | "modelOfTemplate" | "hasModel" | "heldTemplate" | "shapes"
 > & {
   readonly of: (tenant: string) => AgentServices;
 };

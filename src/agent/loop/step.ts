@@ -13,15 +13,18 @@ import { TODO_WRITE } from "../tools/todo.ts";
 import { answered, warning } from "./commits/answered.ts";
 import { joinCommits, type Commit } from "./commits/commit.ts";
 import { stepAborted, stepStarted } from "./commits/steps.ts";
-import { turnEnded } from "./commits/turns.ts";
+import { turnEnded, type TurnEnd } from "./commits/turns.ts";
 import { nextFallback, triedBefore } from "./fallbacks.ts";
 import type { AgentFiles } from "./files/agent-files.ts";
 import { GivenManual } from "./given-manual.ts";
 import type { DeferredCommit, Owner } from "./owner.ts";
 import type { AgentServices, Template } from "./scope.ts";
+import { TurnShape } from "./turn-shape.ts";
 import { hookedAgent, type AgentView } from "./view.ts";
 
 type Unasked = { readonly kind: "unasked"; readonly problem: string };
+
+const FAILED: TurnEnd = { reason: "ERROR", note: null };
 
 const NOT_ASKED: ModelOutcome = { kind: "interrupted", texts: [], spent: NOTHING_SPENT };
 
@@ -59,6 +62,7 @@ export class StepRunner {
   readonly #services: AgentServices;
   readonly #scope: StepScope;
   readonly #manual: GivenManual;
+  readonly #shape: TurnShape;
   #isStopping = false;
   #trouble: Trouble | null = null;
 
@@ -66,6 +70,7 @@ export class StepRunner {
     this.#services = services;
     this.#scope = scope;
     this.#manual = new GivenManual(services.sql);
+    this.#shape = new TurnShape(services);
   }
 
   stop(): void {
@@ -166,8 +171,9 @@ export class StepRunner {
       const tools = offered(toolboxOf(this.#services.tools, template));
       const system = await this.#manual.systemPrompt(template.systemPrompt, view, sections);
       const { exposeThinking, modelSettings: settings } = template;
-      const isFirstOfTurn = view.stepsInTurn === 1 || !hasResults(messages.value);
-      const request = { system, messages: messages.value, tools, exposeThinking, settings, isFirstOfTurn, shape: null };
+      const isFirstOfTurn = view.shape.corrections === 0 && (view.stepsInTurn === 1 || !hasResults(messages.value));
+      const shape = await this.#shape.of(view, template);
+      const request = { system, messages: messages.value, tools, exposeThinking, settings, isFirstOfTurn, shape };
       const options = { ...template, takesEmpty: this.#troubleOf(view.turn).wasEmpty };
       return await callModel(model, request, { number: view.stepCount, isCommitted }, owner, options, interrupt);
     } finally {
@@ -179,13 +185,15 @@ export class StepRunner {
   async #storeAnswer(
     { answer, texts, spent, times }: ModelOutcome & { kind: "answered" },
     view: AgentView,
-    { slowStepMs, hooks, trace }: Template,
+    template: Template,
     model: Model,
   ): Promise<boolean> {
     const { owner, wakeUp } = this.#scope;
+    const { slowStepMs, hooks, trace } = template;
+    const shaped = await this.#shape.check(view, template, answer);
     this.#trouble = this.#trouble === null ? null : { ...this.#trouble, brokenSteps: 0 };
     const commit = (): DeferredCommit => ({
-      ...answered(owner.rebase(view), { answer, texts, spent, times, model, slowStepMs, trace }, this.#now()),
+      ...answered(owner.rebase(view), { answer, texts, spent, times, model, slowStepMs, trace, shaped }, this.#now()),
       // The database refuses the answer: the turn ends without it.
       onRefused: (problem) =>
         this.#endTurn(view, model, spent, [failure("SYSTEM", `the model's answer could not be stored: ${problem}`, null)]),
@@ -230,13 +238,21 @@ export class StepRunner {
       await owner.commit(this.#aborted(view, model, spent, [...texts, warning(error.kind, message)]));
       return;
     }
-    await this.#endTurn(view, model, spent, [...texts, failure("MODEL", error.message, error.kind)]);
+    const isOfShape = error.kind === "refused" && (await this.#shape.of(view, template)) !== null;
+    const end: TurnEnd = isOfShape ? { reason: "SHAPE", note: null, detail: "refusal" } : FAILED;
+    await this.#endTurn(view, model, spent, [...texts, failure("MODEL", error.message, error.kind)], end);
   }
 
-  async #endTurn(view: AgentView, model: Model, spent: Spending, events: readonly AgentEventBody[]): Promise<void> {
+  async #endTurn(
+    view: AgentView,
+    model: Model,
+    spent: Spending,
+    events: readonly AgentEventBody[],
+    end: TurnEnd = FAILED,
+  ): Promise<void> {
     const aborted = this.#aborted(view, model, spent, events);
     const { owner } = this.#scope;
-    const ended = turnEnded(owner.rebase(aborted.after(view)), { reason: "ERROR", note: null }, this.#now());
+    const ended = turnEnded(owner.rebase(aborted.after(view)), end, this.#now());
     await owner.commit(joinCommits(aborted, ended));
   }
 

@@ -31,8 +31,8 @@ export const COMPATIBILITY_SETTINGS = {
   /** False if the server refuses `stream_options`: then it counts no tokens. True if omitted. */
   streamOptions: withDefault(Type.Boolean(), true),
   /**
-   * The way in which the server is asked for an answer in a shape: `json_schema` if it enforces `response_format` beside
-   * tools, `tool` for a tool whose input is the answer. `json_schema` at OpenAI and `tool` for others if omitted.
+   * The way to ask for an answer in a shape. `json_schema` is for servers that follow `response_format` with tools, `tool`
+   * for a tool whose input is the answer. `json_schema` at OpenAI and `tool` for others if omitted.
    */
   shapes: withDefault(Type.Enum(["json_schema", "tool"]), null),
   /** False if the model reads no images: a text stands in their place. True if omitted. */

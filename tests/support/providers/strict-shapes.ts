@@ -41,8 +41,8 @@ export function messagesRefusal(body: Body): string | null {
     return "`temperature` may only be set to 1 when thinking is enabled";
   const forced = isJsonObject(choice) && (choice["type"] === "any" || choice["type"] === "tool");
   if (forced && thinks) return "Thinking may not be enabled when tool_choice forces tool use.";
-  if (isJsonObject(choice) && choice["type"] === "tool" && !namesOf(tools).includes(String(choice["name"])))
-    return `Tool '${String(choice["name"])}' not found in provided tools`;
+  if (isJsonObject(choice) && choice["type"] === "tool" && !namesOf(tools).includes(nameOf(choice)))
+    return `Tool '${nameOf(choice)}' not found in provided tools`;
   const format = isJsonObject(output) ? output["format"] : undefined;
   return isJsonObject(format) ? schemaRefusal(format["schema"], false) : null;
 }
@@ -59,5 +59,9 @@ export function completionsRefusal(body: Body): string | null {
 }
 
 function namesOf(tools: unknown): readonly string[] {
-  return Array.isArray(tools) ? tools.map((tool: unknown) => (isJsonObject(tool) ? String(tool["name"]) : "")) : [];
+  return Array.isArray(tools) ? tools.map((tool: unknown) => (isJsonObject(tool) ? nameOf(tool) : "")) : [];
+}
+
+function nameOf({ name }: JsonObject): string {
+  return typeof name === "string" ? name : "";
 }

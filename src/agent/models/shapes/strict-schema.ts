@@ -14,16 +14,16 @@ const MOST_UNIONS = 16;
 /** References may be nested. */
 const MOST_PARTS = 2_000;
 
-/** Keywords that say nothing about a value, or bound it: they are moved into the description. The answer is checked by all. */
-const SAID: ReadonlySet<string> = new Set([
-  ...["minLength", "maxLength", "pattern", "format", "contentEncoding", "contentMediaType"],
-  ...["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"],
-  ...["minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties", "title", "default", "examples"],
-]);
-const LEFT_OUT: ReadonlySet<string> = new Set([
-  ...["$schema", "$id", "id", "$anchor", "$comment", "$defs", "definitions", "deprecated", "readOnly", "writeOnly"],
-  ...["required", "properties", "items", "anyOf", "oneOf", "enum", "const", "type", "description", "additionalProperties"],
-]);
+/** Keywords that bound a value or are about people: they are moved into the description. The answer is checked by all. */
+const SAID = words(`minLength maxLength pattern format contentEncoding contentMediaType minimum maximum exclusiveMinimum
+  exclusiveMaximum multipleOf minItems maxItems uniqueItems minProperties maxProperties title default examples`);
+
+const READ = words("required properties items anyOf oneOf enum const type description additionalProperties");
+const LEFT_OUT = words("$schema $id id $anchor $comment $defs definitions deprecated readOnly writeOnly");
+
+function words(text: string): ReadonlySet<string> {
+  return new Set(text.split(/\s+/));
+}
 
 /**
  * The schema in the subset that providers enforce: closed objects, no recursion, no bounds. Null for a schema that says
@@ -69,7 +69,7 @@ class Strictening {
       const target = within.includes(reference) ? null : referred(this.#root, reference);
       if (target === null) throw NOT_STRICT;
       const { $ref: _reference, ...beside } = schema;
-      const annotations = Object.keys(beside).filter((name) => !LEFT_OUT.has(name) || name === "type" || name === "properties");
+      const annotations = Object.keys(beside).filter((name) => !LEFT_OUT.has(name) && name !== "description");
       if (annotations.length > 0) throw NOT_STRICT;
       return this.#strict({ ...target, ...(beside["description"] === undefined ? {} : { description: beside["description"] }) }, [
         ...within,
@@ -77,7 +77,8 @@ class Strictening {
       ]);
     }
     const said = Object.entries(schema).filter(([name]) => SAID.has(name));
-    if (Object.keys(schema).some((name) => !SAID.has(name) && !LEFT_OUT.has(name) && !name.startsWith("x-"))) throw NOT_STRICT;
+    if (Object.keys(schema).some((name) => !SAID.has(name) && !READ.has(name) && !LEFT_OUT.has(name) && !name.startsWith("x-")))
+      throw NOT_STRICT;
     const description = describedBy(schema["description"], said);
     return { ...this.#form(schema, within), ...(description === "" ? {} : { description }) };
   }

@@ -1,6 +1,7 @@
 import { isNestedDeeper, type Json } from "../../../lib/json.ts";
 import { messageOf } from "../../../lib/text.ts";
-import { SHAPE_LEVELS, type ShapeProblem } from "./shape.ts";
+import type { ShapeProblem } from "../../../db/commit/change.ts";
+import { SHAPE_LEVELS } from "./shape.ts";
 
 /** The longest text that is read as JSON, in characters. */
 const MOST_CHARACTERS = 1024 * 1024;

@@ -4,7 +4,7 @@ import { hasMoreParts, isJsonObject, type Json, type JsonObject } from "../../..
 import { messageOf } from "../../../lib/text.ts";
 import { describe, issuesOf, LISTED_PARTS } from "../input-schema.ts";
 import { dialectOf } from "../schema-dialects.ts";
-import type { ShapeProblem } from "./shape.ts";
+import type { ShapeProblem } from "../../../db/commit/change.ts";
 
 /** The most problems that are listed. */
 const MOST_PROBLEMS = 100;
@@ -22,8 +22,8 @@ const COMPILING = {
 export type CompiledShape = (value: Json) => readonly ShapeProblem[];
 
 /**
- * Compiles a schema whole, with patterns and formats, or returns its problems. Neither has a bound of time: what people
- * and models give is compiled in a thread of its own (`shape-checks.ts`).
+ * Compiles a schema whole, with patterns and formats, or returns its problems. Neither has a bound of time: schemas of people
+ * and models are compiled in a thread of its own (`shape-checks.ts`).
  */
 export function compileShape(schema: JsonObject): CompiledShape | readonly ShapeProblem[] {
   const { $schema: dialect, ...plain } = schema;

@@ -1,6 +1,7 @@
 import { Worker } from "node:worker_threads";
 import type { Json, JsonObject } from "../../../lib/json.ts";
-import { boundsProblem, type ShapeProblem } from "./shape.ts";
+import type { ShapeProblem } from "../../../db/commit/change.ts";
+import { boundsProblem } from "./shape.ts";
 
 /** Without a value, only the schema is checked. */
 export type ShapeQuestion = { readonly schema: string; readonly value?: Json };
@@ -12,8 +13,8 @@ const CHECK_MS = 5_000;
 const IDLE_MS = 30_000;
 
 /**
- * Checks schemas and answers in one thread of the server, one after another: their patterns and sizes come from people and
- * models. A check that takes too long ends with the thread, and counts as a problem.
+ * Checks schemas and answers in a thread, one after another: their patterns and sizes come from people and models. Each
+ * configured tenant has its own. A check that takes too long ends with the thread, and counts as a problem.
  */
 export class ShapeChecks {
   readonly #checkMs: number;

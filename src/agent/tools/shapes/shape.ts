@@ -1,23 +1,12 @@
-import { isJsonObject, isNestedDeeper, type Json, type JsonObject } from "../../../lib/json.ts";
+import type { ShapeProblem } from "../../../db/commit/change.ts";
+import { isJsonObject, isNestedDeeper } from "../../../lib/json.ts";
 import { byteLength } from "../../../lib/text.ts";
-
-/** A part of an answer that does not fit, or of a schema that is invalid. `path` is a JSON pointer; "/" for the whole. */
-export type ShapeProblem = { readonly path: string; readonly message: string };
 
 /** The largest schema of an answer, in bytes of JSON. */
 export const SHAPE_BYTES = 64 * 1024;
 
 /** The deepest nesting of a schema, and of an answer, in levels. */
 export const SHAPE_LEVELS = 50;
-
-/**
- * The shape on the row of a message: on a person's, the schema that they ask for; on an answer, its value; on a note of
- * the server that asks for another answer, the problems of the last one.
- */
-export type MessageShape =
-  | { readonly kind: "ASKED"; readonly schema: JsonObject }
-  | { readonly kind: "ANSWER"; readonly value: Json }
-  | { readonly kind: "CORRECTION"; readonly problems: readonly ShapeProblem[] };
 
 /** The problem of a given schema that needs no compilation; null for none. */
 export function boundsProblem(schema: unknown): ShapeProblem | null {
