@@ -9,8 +9,9 @@ import {
 } from "../generated/documents.ts";
 import { startTestApp, type TestAppOptions } from "../support/app.ts";
 import { connect, ofType, textOf, type PageEvent, type TestClient } from "../support/client.ts";
-import { calls, hangsAfter, playedModel, says } from "../support/models.ts";
+import { calls, callsWith, hangsAfter, playedModel, says } from "../support/models.ts";
 import { settingsWith } from "../support/template-settings.ts";
+import { task, team } from "../support/team.ts";
 import { ownTool } from "../support/tools.ts";
 
 const COUNT: JsonObject = {
@@ -204,5 +205,32 @@ describe("a template with an output schema", () => {
     await expect(settingsWith({ outputSchema: { type: "object", properties: { a: { minimum: "1" } } } })).rejects.toThrow(
       "templates.t.outputSchema at /properties/a/minimum must be number",
     );
+  });
+});
+
+describe("task_run with an output schema", () => {
+  it("has the child answer in the shape, and its value in the details of the call", async () => {
+    const { client, agent, model } = await team({
+      lead: [() => callsWith(task({ outputSchema: COUNT })), () => says("Three.")],
+      worker: [() => says("Three files."), () => says('{"files": 3}')],
+    });
+    const [end] = ofType(await client.until(agent.id, "DONE"), "ToolEnd");
+    expect(end).toMatchObject({ call: { state: "COMPLETED" } });
+    const [call] = (await client.agent(agent.id)).toolCalls.nodes;
+    expect(call?.details).toMatchObject({ status: "ok", text: '{"files": 3}', value: { files: 3 } });
+    expect(model.calls.map(({ request }) => request.shape)).toEqual([null, COUNT, COUNT, null]);
+  });
+
+  it("fails with the child's text if its answer does not have the shape, and names a fault in the schema", async () => {
+    const { client, agent, model } = await team({
+      lead: [() => callsWith(task({ outputSchema: COUNT }), task({ outputSchema: { type: "list" } })), () => says("It cannot.")],
+      worker: [() => says("Three files.")],
+    });
+    const ends = ofType(await client.until(agent.id, "DONE"), "ToolEnd");
+    expect(ends.map(({ call }) => call.state)).toEqual(["FAILED", "FAILED"]);
+    const told = JSON.stringify(model.calls.at(-1)?.request.messages.at(-1));
+    expect(told).toContain("does not have the form that was asked for");
+    expect(told).toContain("Three files.");
+    expect(told).toContain("the outputSchema at /type must be");
   });
 });

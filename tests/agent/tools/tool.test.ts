@@ -113,7 +113,7 @@ describe("the schema of a tool's input", () => {
       fs_grep: "5439c3058e5f8530",
       todo_read: "d746974fa9afd5e9",
       todo_write: "87541429de16b69f",
-      task_run: "03ea7b969921117d",
+      task_run: "84b4d9eec3178837",
     });
   });
 });
