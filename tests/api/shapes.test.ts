@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Json, JsonObject } from "../../src/lib/json.ts";
 import { NO_TOKENS, type ModelEvent, type StopReason } from "../../src/agent/models/model.ts";
 import {
+  ForkAgentDocument,
   InterruptAgentDocument,
   RetryTurnDocument,
   SendMessageDocument,
@@ -9,10 +10,13 @@ import {
 } from "../generated/documents.ts";
 import { startTestApp, type TestAppOptions } from "../support/app.ts";
 import { connect, ofType, textOf, type PageEvent, type TestClient } from "../support/client.ts";
+import { loseLeases, SHORT_LEASES } from "../support/lost-leases.ts";
 import { calls, callsWith, hangsAfter, playedModel, says } from "../support/models.ts";
 import { settingsWith } from "../support/template-settings.ts";
 import { task, team } from "../support/team.ts";
 import { ownTool } from "../support/tools.ts";
+
+const SCRIPTED = { provider: "scripted", script: { replies: [{ when: {} }] } } as const;
 
 const COUNT: JsonObject = {
   type: "object",
@@ -187,6 +191,85 @@ describe("a message with an output schema", () => {
     const { cursor } = (await client.get(RetryTurnDocument, { input: { agentId: agent.id } })).retryTurn;
     expect(ofType(await client.until(agent.id, "DONE", cursor ?? "0"), "Done")).toMatchObject([{ value: { files: 1 } }]);
   });
+});
+
+describe("a turn with a shape", () => {
+  it("keeps its shape and the count of its corrections on another server, after a crash", async () => {
+    const model = playedModel(
+      () => says('{"files": "1"}'),
+      () => hangsAfter('{"files'),
+      () => says('{"files": "2"}'),
+      () => says('{"files": "3"}'),
+    );
+    const app = await startTestApp({ model, overrides: { leaseTimes: SHORT_LEASES } });
+    const client = connect(app.url);
+    const agent = await client.createAgent();
+    await ask(client, agent.id, COUNT);
+    await expect.poll(() => model.calls.length).toBe(2);
+    await client.until(agent.id, "TEXT_CHUNK", (await client.until(agent.id, "STEP_COMPLETE")).at(-1)?.cursor);
+    await loseLeases(app);
+    const events = await client.until(agent.id, "DONE");
+    expect(ofType(events, "Done")).toMatchObject([{ reason: "SHAPE", detail: "invalid" }]);
+    expect(model.calls.map(({ request }) => request.shape)).toEqual([COUNT, COUNT, COUNT, COUNT]);
+    const corrections = model.calls.map(
+      ({ request }) => JSON.stringify(request.messages).match(/correction \d of 2/g)?.length ?? 0,
+    );
+    expect(corrections).toEqual([0, 1, 1, 2]);
+  });
+
+  it("is in a fork with its value, and another turn of the fork has none", async () => {
+    const model = playedModel(
+      () => says('{"files": 1}'),
+      () => says("Any text."),
+    );
+    const { client, agent } = await appWith(model);
+    const [done] = ofType(await shapedTurn(client, agent.id), "Done");
+    const input = { agentId: agent.id, messageId: done?.valueMessageId ?? "" };
+    const { forkAgent } = await client.get(ForkAgentDocument, { input });
+    const fork = forkAgent.agent?.id ?? "";
+    expect((await messagesOf(client, fork)).map(({ outputSchema, value }) => [outputSchema, value])).toEqual([
+      [COUNT, null],
+      [null, { files: 1 }],
+    ]);
+    expect(ofType(await client.turn(fork, "and?"), "Done")).toMatchObject([{ reason: "COMPLETED", value: null }]);
+  });
+
+  it("answers to the next fallback after a refusal, in the same shape", async () => {
+    const first = playedModel(() => stops("refusal", "No."));
+    const second = playedModel(() => says('{"files": 1}'));
+    const app = await startTestApp({
+      template: { fallbacks: [{ on: ["refused"], model: "second" }] },
+      config: { models: { test: SCRIPTED, second: SCRIPTED } },
+      overrides: {
+        models: new Map([
+          ["test", first],
+          ["second", { ...second, name: "second" }],
+        ]),
+      },
+    });
+    const client = connect(app.url);
+    const { id } = await client.createAgent();
+    expect(ofType(await shapedTurn(client, id), "Done")).toMatchObject([{ reason: "COMPLETED", value: { files: 1 } }]);
+    expect(second.calls[0]?.request.shape).toEqual(COUNT);
+  });
+
+  it("ends for each hostile answer, with its own value or none, and the agent goes on", async () => {
+    const answers = ["", "null", "[]", "7", '"{}"', "{}", '{"files":null}', '{"files":[1]}', '{"files":{}}', '{"files":1e400}'];
+    answers.push('{"__proto__":{"files":1}}', '{"files":1,"files":"2"}', "```json\n", `{"files":${"9".repeat(400)}}`);
+    answers.push(
+      `{"files":1,"names":[${Array.from({ length: 10_000 }, () => "1").join(",")}]}`,
+      `${"[".repeat(5_000)}${"]".repeat(5_000)}`,
+    );
+    const model = playedModel(...answers.map((text) => () => says(text)), () => says('{"files": 1}'));
+    const { client, agent } = await appWith(model, { corrections: 0, modelRetries: 0 });
+    for (const answer of answers) {
+      const [done] = ofType(await shapedTurn(client, agent.id), "Done");
+      expect(done, answer.slice(0, 40)).toMatchObject({ reason: "SHAPE", detail: "invalid", value: null });
+      expect(done?.problems.length).toBeGreaterThan(0);
+      expect(JSON.stringify(done?.problems).length).toBeLessThan(16_000);
+    }
+    expect(ofType(await shapedTurn(client, agent.id), "Done")).toMatchObject([{ value: { files: 1 } }]);
+  }, 60_000);
 });
 
 describe("a template with an output schema", () => {

@@ -27,7 +27,14 @@ export function readAnswer(texts: readonly string[]): ReadAnswer {
 }
 
 function bounded(value: Json): ReadAnswer {
-  return isNestedDeeper(value, SHAPE_LEVELS) ? problem(`is nested more than ${SHAPE_LEVELS} levels deep`) : { value };
+  if (isNestedDeeper(value, SHAPE_LEVELS)) return problem(`is nested more than ${SHAPE_LEVELS} levels deep`);
+  return hasHugeNumber(value) ? problem("has a number that is too large") : { value };
+}
+
+/** Such as 1e400, which would be stored as null. */
+function hasHugeNumber(value: Json): boolean {
+  if (typeof value === "number") return !Number.isFinite(value);
+  return typeof value === "object" && value !== null && Object.values(value).some((part: Json) => hasHugeNumber(part));
 }
 
 function problem(message: string): ReadAnswer {
@@ -63,7 +70,7 @@ function fenced(text: string): readonly string[] {
   return parts.filter((_, index) => index % 2 === 1 && index < parts.length - 1);
 }
 
-/** The texts from each outermost brace to its partner. */
+/** The texts from each outermost brace to its partner. An object within a list is a part of it. */
 function objectsIn(text: string): readonly string[] {
   const found: string[] = [];
   let start = -1;
@@ -75,12 +82,12 @@ function objectsIn(text: string): readonly string[] {
       if (character === "\\") index += 1;
       else if (character === '"') isString = false;
     } else if (depth > 0 && character === '"') isString = true;
-    else if (character === "{") {
+    else if (character === "{" || character === "[") {
       if (depth === 0) start = index;
       depth += 1;
-    } else if (character === "}" && depth > 0) {
+    } else if ((character === "}" || character === "]") && depth > 0) {
       depth -= 1;
-      if (depth === 0) found.push(text.slice(start, index + 1));
+      if (depth === 0 && text[start] === "{") found.push(text.slice(start, index + 1));
     }
   }
   return found;

@@ -9,7 +9,9 @@ import type { ShapeProblem } from "../../../db/commit/change.ts";
 /** The most problems that are listed. */
 const MOST_PROBLEMS = 100;
 
+/** Fields that every object inherits, such as `toString`, are not there. */
 const COMPILING = {
+  ownProperties: true,
   strict: false,
   logger: false,
   meta: true,

@@ -87,6 +87,11 @@ describe("an answer", () => {
     );
   });
 
+  it("does not have the fields that every object inherits", async () => {
+    for (const name of ["toString", "constructor", "__proto__"])
+      expect(await checks.misfits(object({}, { required: [name] }), {})).toHaveLength(1);
+  });
+
   it("with `__proto__` is checked as it is, and changes nothing else", async () => {
     const value = JSON.parse('{"__proto__":{"polluted":true},"a":1}') as Json;
     expect(await checks.misfits(object({ a: { type: "integer" } }, { additionalProperties: false }), value)).toHaveLength(1);
@@ -103,6 +108,8 @@ describe("the value of an answer", () => {
     ["a fence", ["```json\n" + json + "\n```"]],
     ["a fence with words around it", ["Here it is:\n```\n" + json + "\n```\nDo you need more?"]],
     ["words before and after", [`The answer is ${json}. That is all.`]],
+    ["words with a footnote", [`As said [1]: ${json}`]],
+    ["a brace too many", [`${json}}`]],
     ["a block of words before it", ["I have looked at it.", json]],
     ["empty blocks around it", ["", json, " "]],
   ])("is read from %s", (_form, texts) => {
@@ -112,6 +119,8 @@ describe("the value of an answer", () => {
   it.each([
     ["nothing", [""], "is empty"],
     ["words", ["I cannot do that."], "is no JSON"],
+    ["a number that is too large", ['{"a":[1e400]}'], "too large"],
+    ["an object within a list", ['The list: [{"a":1}]'], "is no JSON"],
     ["two objects", ['{"a":1} or {"a":2}'], "is no JSON"],
     ["two fences", ['```json\n{"a":1}\n```\n```json\n{"a":2}\n```'], "is no JSON"],
     ["JSON that was cut", ['{"a":[1,2'], "is no JSON"],
