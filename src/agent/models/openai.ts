@@ -74,7 +74,11 @@ export function openAiModel({ apiKey, baseUrl, model, maxTokens, price, compat, 
             { signal },
           )
           .asResponse();
-        const answer = chatAnswer(serverSentEvents(response, signal), { thinkTags: compatibility.thinkTags, apiKey });
+        const answer = chatAnswer(serverSentEvents(response, signal), {
+          thinkTags: compatibility.thinkTags,
+          apiKey,
+          hasFormat: shape?.format != null,
+        });
         yield* inPlainText(answer, shape?.tool ?? null);
       } catch (error) {
         signal.throwIfAborted();

@@ -153,6 +153,13 @@ describe("a chat completions server, asked for a shape", () => {
     }
   });
 
+  it("refuses in a field of its own, which ends the answer as a refusal", async () => {
+    const { model } = await completions([{ refusal: "I cannot" }, { refusal: " do that." }], "stop", { shapes: "json_schema" });
+    expect((await answerOf(model, requestFor(WEATHER))).at(-1)).toMatchObject({ type: "end", stopReason: "refusal" });
+    const plain = await completions([{ refusal: "I cannot." }], "stop", {});
+    expect((await answerOf(plain.model, requestFor(null))).at(-1)).toMatchObject({ stopReason: "end_turn" });
+  });
+
   it("gets a tool if it is none of OpenAI, since many servers have either tools or a format", async () => {
     const call = { index: 0, id: "a", function: { name: "answer", arguments: '{"city":"Ulm"}' } };
     const { model, requests } = await completions([{ tool_calls: [call] }], "tool_calls", {});
