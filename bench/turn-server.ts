@@ -89,7 +89,13 @@ export async function run({ services, wake }: App, agentId: string, text: string
     });
   }
   const started = performance.now();
-  const sent = await sendMessage(services.of(ACTOR.tenant), ACTOR, { agentId, text, images: [], idempotencyKey: null });
+  const sent = await sendMessage(services.of(ACTOR.tenant), ACTOR, {
+    agentId,
+    text,
+    images: [],
+    outputSchema: null,
+    idempotencyKey: null,
+  });
   if (!sent.ok) throw new Error(sent.refusal.message);
   wake({ agentId, tenant: ACTOR.tenant });
   await done.promise;

@@ -91,7 +91,15 @@ async function ask(
   tools: readonly ToolDescription[] = [],
   exposeThinking = false,
 ): Promise<Answer> {
-  const request: ModelRequest = { system: SYSTEM, messages, tools, exposeThinking };
+  const request: ModelRequest = {
+    system: SYSTEM,
+    messages,
+    tools,
+    exposeThinking,
+    settings: {},
+    isFirstOfTurn: true,
+    shape: null,
+  };
   const answer = new AnswerBuilder(model.name);
   for await (const event of model.stream(request, AbortSignal.timeout(MOST_MS), () => {})) {
     switch (event.type) {
@@ -305,6 +313,9 @@ export const CONVERSATIONS: readonly Conversation[] = [
         messages: [person("Count from 1 to 400, one number a line.")],
         tools: [],
         exposeThinking: false,
+        settings: {},
+        isFirstOfTurn: true,
+        shape: null,
       };
       let began = 0;
       try {

@@ -117,7 +117,13 @@ async function send({ services, wake }: App): Promise<void> {
   const created = await createAgent(services.of(actor.tenant), actor, { templateId: "assistant", ...unsaid });
   if (!created.ok) throw new Error(created.refusal.message);
   const agentId = created.value.id;
-  await sendMessage(services.of(actor.tenant), actor, { agentId, text: "go", images: [], idempotencyKey: null });
+  await sendMessage(services.of(actor.tenant), actor, {
+    agentId,
+    text: "go",
+    images: [],
+    outputSchema: null,
+    idempotencyKey: null,
+  });
   wake({ agentId, tenant: actor.tenant });
 }
 

@@ -7,6 +7,7 @@ import { Manuals } from "./agent/loop/manuals.ts";
 import { TemplateVersions } from "./agent/loop/template-versions.ts";
 import { measured, MODEL_OUTCOMES } from "./agent/models/measured.ts";
 import type { Model } from "./agent/models/model.ts";
+import { ShapeChecks } from "./agent/tools/shapes/shape-checks.ts";
 import { ToolRegistry } from "./agent/tools/tool-registry.ts";
 import { allowedFolders } from "./agent/workspace/roots.ts";
 import type { Settings } from "./config/settings.ts";
@@ -49,6 +50,7 @@ export function servicesByTenant(
       modelOfTemplate: (templateId) => own.templates.get(templateId)?.model,
       tools: new ToolRegistry(own.tools.values()),
       mcpServers: new Map(),
+      shapes: new ShapeChecks(),
       askInBackground: (program, host) => askInBackground({ ...shared, heldTemplate }, program, host),
       models: new Map(
         [...own.models, ...(models ?? [])].map(([name, model]) => [name, measured(name, model, shared.meters, shared.logger)]),

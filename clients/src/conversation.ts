@@ -46,7 +46,10 @@ export type ConversationItem =
   | { readonly kind: "files"; readonly key: string; readonly text: string }
   /** Something failed; `retryAt` says when it is tried again, null for never. */
   | { readonly kind: "error"; readonly key: string; readonly text: string; readonly retryAt: string | null }
-  | { readonly kind: "end"; readonly key: string; readonly reason: string };
+  /** The value of an answer in a shape, which the text before it says. */
+  | { readonly kind: "value"; readonly key: string; readonly value: unknown }
+  /** `problems` are the parts of the last answer that do not have its shape, as lines. */
+  | { readonly kind: "end"; readonly key: string; readonly reason: string; readonly problems: readonly string[] };
 
 /** What the events of an agent amount to, as people see them: its items in order. */
 export type Conversation = {
@@ -181,12 +184,17 @@ function take(draft: Draft, event: WatchedEvent): void {
       draft.waiting = draft.waiting.filter((id) => !answered.has(id));
       draft.isInTurn = false;
       for (const [place, item] of draft.items.entries()) draft.items[place] = closed(item);
-      if (event.reason !== "COMPLETED") put(draft, { kind: "end", key: event.cursor, reason: event.reason });
+      if (event.value !== null) put(draft, { kind: "value", key: event.cursor, value: event.value });
+      if (event.reason !== "COMPLETED") put(draft, ended(event));
       return;
     }
     default:
     // Kinds that a conversation does not show, and those of a newer server.
   }
+}
+
+function ended({ cursor, reason, problems }: EventOf<"Done">): ConversationItem {
+  return { kind: "end", key: cursor, reason, problems: problems.map(({ path, message }) => `${path}: ${message}`) };
 }
 
 /** Null unless a client is to answer the call of this event. */

@@ -213,7 +213,9 @@ class Chat {
         this.#closeQuestions(this.#conversation.agent.id);
         this.#asked.clear();
         for (const id of event.messageIds) this.#over(id);
+        if (event.value !== null) screen.line(`value: ${JSON.stringify(event.value, null, 2)}`);
         if (event.reason !== "COMPLETED") screen.line(`(the turn ended: ${event.reason})`);
+        for (const { path, message } of event.problems) screen.line(`  ${path}: ${message}`);
         this.#goOn();
         return this.#prompt();
       default:

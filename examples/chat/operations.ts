@@ -72,7 +72,7 @@ export const CHAT = `
         ... on ShellEnded { shellId command endReason exitCode signal }
         ... on ErrorRaised { severity message }
         ... on StateChanged { state }
-        ... on Done { reason messageIds }
+        ... on Done { reason value problems { path message } messageIds }
       }
     }
   }
@@ -178,4 +178,10 @@ export type ChatEvent =
   | ({ readonly __typename: "ShellEnded"; readonly shellId: string; readonly command: string | null } & EndedShell)
   | Extract<WatchedEvent, { readonly __typename: "TextChunk" | "TextChunkEnd" | "ErrorRaised" }>
   | { readonly __typename: "StateChanged"; readonly state: string }
-  | { readonly __typename: "Done"; readonly reason: string; readonly messageIds: readonly string[] };
+  | {
+      readonly __typename: "Done";
+      readonly reason: string;
+      readonly value: unknown;
+      readonly problems: readonly { readonly path: string; readonly message: string }[];
+      readonly messageIds: readonly string[];
+    };

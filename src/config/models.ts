@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { Type } from "typebox";
 import { anthropicModel } from "../agent/models/anthropic.ts";
 import { COMPATIBILITY_SETTINGS } from "../agent/models/chat-request.ts";
+import { claudeProblem, MODEL_CALL_SETTINGS } from "../agent/models/model-settings.ts";
 import type { Model, TokenPrice } from "../agent/models/model.ts";
 import { openAiModel } from "../agent/models/openai.ts";
 import { parseScript, type Script } from "../agent/models/script.ts";
@@ -55,8 +56,7 @@ export const ANTHROPIC_SETTINGS = {
     }),
     null,
   ),
-  /** Texts at which the model stops, up to 16. None if omitted. */
-  stopSequences: withDefault(Type.Immutable(Type.Array(TEXT, { maxItems: 16 })), []),
+  ...MODEL_CALL_SETTINGS,
 };
 
 export const OPENAI_SETTINGS = {
@@ -67,6 +67,7 @@ export const OPENAI_SETTINGS = {
   maxTokens: withDefault(COUNT, null),
   /** The differences of its server from others. The known ones of its family if omitted. */
   compat: Type.Optional(closed(COMPATIBILITY_SETTINGS)),
+  ...MODEL_CALL_SETTINGS,
 };
 
 export const SCRIPTED_SETTINGS = {
@@ -79,6 +80,7 @@ export const SCRIPTED_SETTINGS = {
    * counts tokens only.
    */
   price: Type.Optional(closed(PRICE_SETTINGS)),
+  ...MODEL_CALL_SETTINGS,
 };
 
 export type ModelConfig =
@@ -125,22 +127,38 @@ async function modelOf(field: string, config: ModelConfig, source: ModelSource):
   const { environment } = source;
   switch (config.provider) {
     case "scripted":
-      return scripted(field, config.script, priceOf(config.price), source);
+      return scriptedOf(field, config, source);
     case "anthropic": {
-      const { model, maxTokens, thinking, stopSequences } = complete(ANTHROPIC_SETTINGS, config);
+      const { model, maxTokens, thinking } = complete(ANTHROPIC_SETTINGS, config);
+      const settings = complete(MODEL_CALL_SETTINGS, config);
+      const problem = claudeProblem(settings, thinking !== null);
+      if (problem !== null) throw new ConfigurationError(`${field}.${problem.field} ${problem.message}`);
       if (thinking !== null && thinking !== "adaptive" && thinking.budgetTokens >= maxTokens)
         throw new ConfigurationError(`${field}.thinking.budgetTokens must be less than maxTokens (${maxTokens})`);
       const price = priceOf(config.price);
       if (environment.anthropic === null) return withoutKey(field, "ANTHROPIC_API_KEY", config, source);
-      return { model: anthropicModel({ ...environment.anthropic, model, maxTokens, thinking, stopSequences, price }), notes: [] };
+      return { model: anthropicModel({ ...environment.anthropic, model, maxTokens, thinking, settings, price }), notes: [] };
     }
     case "openai": {
       const { model, maxTokens, compat = {} } = complete(OPENAI_SETTINGS, config);
+      const settings = complete(MODEL_CALL_SETTINGS, config);
       if (environment.openai === null) return withoutKey(field, "OPENAI_API_KEY or OPENAI_BASE_URL", config, source);
       const price = priceOf(config.price);
-      return { model: openAiModel({ ...environment.openai, model, maxTokens, price, compat }), notes: [] };
+      if (environment.openai.baseUrl === null && settings.stopSequences.length > OPENAI_STOPS)
+        throw new ConfigurationError(`${field}.stopSequences may be at most ${OPENAI_STOPS} at OpenAI`);
+      return { model: openAiModel({ ...environment.openai, model, maxTokens, price, compat, settings }), notes: [] };
     }
   }
+}
+
+/** The most stop sequences that OpenAI accepts. */
+const OPENAI_STOPS = 4;
+
+async function scriptedOf(field: string, config: Written<typeof SCRIPTED_SETTINGS>, source: ModelSource): Promise<Made> {
+  const { model, notes } = await scripted(field, config.script, priceOf(config.price), source);
+  const ignored = Object.keys(MODEL_CALL_SETTINGS).filter((name) => Object.hasOwn(config, name));
+  const note = `${field}: a scripted model ignores ${ignored.join(", ")}`;
+  return { model, notes: ignored.length === 0 ? notes : [...notes, note] };
 }
 
 async function withoutKey(

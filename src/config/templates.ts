@@ -13,6 +13,8 @@ import { readPermission, type PermissionSource, type Vocabulary } from "../agent
 import { type Placed, listOf, type HookList } from "../agent/tools/tool-hooks.ts";
 import type { Tool } from "../agent/tools/tool.ts";
 import { isServerTool } from "../agent/tools/tool.ts";
+import { compileShape } from "../agent/tools/shapes/compiled-shape.ts";
+import { boundsProblem } from "../agent/tools/shapes/shape.ts";
 import { protectedPaths } from "../agent/workspace/sandbox/protected-paths.ts";
 import { isJsonObject, isNestedDeeper, MOST_LEVELS, toJson, type JsonObject } from "../lib/json.ts";
 import { byteLength } from "../lib/text.ts";
@@ -73,7 +75,10 @@ export function templateOf({
   const problems = new Problems();
   for (const role of ["model", "fallbackModel"] as const)
     problems.of(() => checkModel(`${field}.${role}`, config[role], modelNames));
+  for (const [index, { model }] of (config.fallbacks ?? []).entries())
+    problems.of(() => checkModel(`${field}.fallbacks.${index}.model`, model, modelNames));
   problems.of(() => checkMetadata(`${field}.metadata`, config.metadata));
+  problems.of(() => checkShape(`${field}.outputSchema`, config.outputSchema));
   const available = toolboxOf(vocabulary.tools, {
     tools: null,
     clientTools: config.clientTools ?? {},
@@ -143,6 +148,14 @@ function permissionOf(path: string, place: string, source: PermissionSource, voc
 function checkModel(field: string, name: string | undefined, known: readonly string[]): void {
   if (name !== undefined && !known.includes(name))
     throw new ConfigurationError(`${field}: there is no model ${JSON.stringify(name)}: the models are ${known.join(", ")}`);
+}
+
+function checkShape(field: string, schema: JsonObject | undefined): void {
+  if (schema === undefined) return;
+  const compiled = boundsProblem(schema) ?? compileShape(schema);
+  if (typeof compiled === "function") return;
+  const [{ path, message } = { path: "/", message: "is no usable JSON Schema" }] = "path" in compiled ? [compiled] : compiled;
+  throw new ConfigurationError(`${field}${path === "/" ? "" : ` at ${path}`} ${message}`);
 }
 
 const METADATA_BYTES = 16 * 1024;

@@ -75,7 +75,8 @@ export function agentActions(services: AgentServices, wake: (agent: AgentOfTenan
     send: async ({ text, ...acting }) =>
       acted(
         acting,
-        async (actor, agentId) => sendMessage(services, actor, { agentId, text, images: [], idempotencyKey: null }, delivery),
+        async (actor, agentId) =>
+          sendMessage(services, actor, { agentId, text, images: [], outputSchema: null, idempotencyKey: null }, delivery),
         true,
       ),
     interrupt: async ({ note, ...acting }) =>

@@ -1,4 +1,4 @@
-import type { CallWait, DoneReason } from "../db/commit/change.ts";
+import type { CallWait, DoneReason, ShapeFailure, ShapeProblem } from "../db/commit/change.ts";
 import type { AgentState, ApprovalDecision, ApprovalState, Breakpoint } from "../db/generated/enums.ts";
 import type { Json } from "../lib/json.ts";
 import type {
@@ -85,8 +85,14 @@ export type AgentEventBody =
       readonly turn: number;
       readonly step: number;
       readonly reason: DoneReason;
-      /** Absent if there is nothing more to say: `empty` if the model's last answer had nothing in it. */
-      readonly detail?: "empty";
+      /** `empty` if the last answer of the model was empty, or the failure of a shape. Absent otherwise. */
+      readonly detail?: "empty" | ShapeFailure;
+      /** The first parts of the last answer that did not fit. Absent if there are none. */
+      readonly problems?: readonly ShapeProblem[];
+      /** The value of an answer in a shape. Absent without a shape; null if it is too large for the event. */
+      readonly value?: Json;
+      /** The message with that value. */
+      readonly valueMessageId?: string;
       readonly messageIds: readonly string[] | null;
     }
   | { readonly kind: "PERMISSION_REQUIRED"; readonly request: ApprovalSnapshot }
@@ -140,7 +146,14 @@ export type AgentEventBody =
   | { readonly kind: "AGENT_UNARCHIVED"; readonly changedBy: ActorRef }
   | { readonly kind: "STATE_CHANGED"; readonly previousState: AgentState; readonly state: AgentState }
   | { readonly kind: "BREAKPOINT_CHANGED"; readonly previousBreakpoint: Breakpoint; readonly breakpoint: Breakpoint }
-  | { readonly kind: "STEP_COMPLETE"; readonly step: number; readonly durationMs: number; readonly stopReason: string }
+  | {
+      readonly kind: "STEP_COMPLETE";
+      readonly step: number;
+      readonly durationMs: number;
+      /** The time from the sent request to the first piece of output. Absent if there was none. */
+      readonly firstTokenMs?: number;
+      readonly stopReason: string;
+    }
   | {
       readonly kind: "TOKEN_USAGE";
       readonly step: number;

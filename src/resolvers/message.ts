@@ -135,6 +135,16 @@ export function messageText({ content }: Pick<Message, "content">): string | nul
     .join("\n");
 }
 
+/** The schema on the row of a person's message; null for none. */
+export function askedSchema(shape: unknown): Json {
+  return isJsonObject(shape) && shape["kind"] === "ASKED" ? (shape["schema"] ?? null) : null;
+}
+
+/** The value on the row of an answer; null for none, and where the message was erased. */
+export function answeredValue({ shape, content }: Pick<Message, "shape" | "content">): Json {
+  return isJsonObject(shape) && shape["kind"] === "ANSWER" && content !== null ? (shape["value"] ?? null) : null;
+}
+
 export type ReminderDetails = {
   readonly category: ReminderCategory;
   readonly priority: ReminderPriority;

@@ -17,6 +17,7 @@ import "./events/approval.ts";
 import "./events/block.ts";
 import "./approvals/delegation.ts";
 import "./events/event.ts";
+import "./events/done.ts";
 import "./events/file.ts";
 import "./events/manual.ts";
 import "./events/memory.ts";

@@ -1,4 +1,6 @@
 import {
+  answeredValue,
+  askedSchema,
   messageBlocks,
   messageText,
   reminderDetails,
@@ -42,6 +44,20 @@ export const Message = builder.prismaNode("Message", {
       description: "Details of a reminder. Null for messages of other kinds.",
       select: { reminder: true },
       resolve: ({ reminder }) => reminderDetails(reminder),
+    }),
+    outputSchema: t.field({
+      type: "JSON",
+      nullable: true,
+      description: "JSON Schema of the answer that the message asks for. Null if it asks for none.",
+      select: { shape: true },
+      resolve: ({ shape }) => askedSchema(shape),
+    }),
+    value: t.field({
+      type: "JSON",
+      nullable: true,
+      description: "Value of an answer with an `outputSchema`. Null for other messages, and if it was erased.",
+      select: { shape: true, content: true },
+      resolve: (row) => answeredValue(row),
     }),
     turn: t.exposeInt("turn", {
       nullable: true,

@@ -101,7 +101,23 @@ const received = (messageId: string) => ({
   sentBy: { actorId: "a", name: null },
 });
 const state = (previousState: string, to: string) => ({ __typename: "StateChanged", previousState, state: to });
-const done = (...messageIds: readonly string[]) => ({ __typename: "Done", reason: "COMPLETED", messageIds });
+const done = (...messageIds: readonly string[]) => ({
+  __typename: "Done",
+  reason: "COMPLETED",
+  value: null,
+  problems: [],
+  messageIds,
+});
+
+it("a conversation shows the value of an answer, and the problems of one that does not have its shape", () => {
+  const value = { files: 2 };
+  const problems = [{ path: "/files", message: "must be integer" }];
+  const view = after(CONVERSATION.empty, { ...done(), value }, { ...done(), reason: "SHAPE", problems });
+  expect(view.items).toMatchObject([
+    { kind: "value", value },
+    { kind: "end", reason: "SHAPE", problems: ["/files: must be integer"] },
+  ]);
+});
 
 it("a message sent during a turn waits until a turn has answered it, whatever the turn waits for meanwhile", () => {
   const begun = after(CONVERSATION.empty, received("one"), state("READY", "WORKING"));

@@ -7,6 +7,7 @@ import { CALL_SETTINGS } from "../../src/agent/calls/scope.ts";
 import { CONVERSATION_SETTINGS } from "../../src/agent/conversation/scope.ts";
 import { TODO_SETTINGS } from "../../src/agent/calls/todos.ts";
 import { PROFILE_SETTINGS, TURN_SETTINGS } from "../../src/agent/loop/scope.ts";
+import { MODEL_CALL_SETTINGS, TEMPLATE_MODEL_SETTINGS } from "../../src/agent/models/model-settings.ts";
 import { PERMISSION_SETTINGS } from "../../src/agent/policy/permission-source.ts";
 import { CLIENT_TOOL_SETTINGS } from "../../src/agent/tools/client-tool.ts";
 import { CONFIG_SETTINGS } from "../../src/config/config.ts";
@@ -28,6 +29,8 @@ import { IDENTITY_SETTINGS } from "../../src/server/authenticate.ts";
 /** Each group of settings, its file, and the constant that it is. */
 const GROUPS = [
   ["agent/conversation/scope.ts", "CONVERSATION_SETTINGS", CONVERSATION_SETTINGS],
+  ["agent/models/model-settings.ts", "MODEL_CALL_SETTINGS", MODEL_CALL_SETTINGS],
+  ["agent/models/model-settings.ts", "TEMPLATE_MODEL_SETTINGS", TEMPLATE_MODEL_SETTINGS],
   ["agent/loop/scope.ts", "PROFILE_SETTINGS", PROFILE_SETTINGS],
   ["agent/loop/scope.ts", "TURN_SETTINGS", TURN_SETTINGS],
   ["agent/calls/todos.ts", "TODO_SETTINGS", TODO_SETTINGS],

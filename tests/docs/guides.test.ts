@@ -27,7 +27,17 @@ import { referenceServer } from "../support/mcp.ts";
 import { callsWith, playedModel, says } from "../support/models.ts";
 import { ownTool } from "../support/tools.ts";
 
-type Guide = "permissions" | "approvals" | "configuration" | "hooks" | "tools" | "sub-agents" | "mcp" | "memory" | "schedules";
+type Guide =
+  | "permissions"
+  | "approvals"
+  | "configuration"
+  | "hooks"
+  | "tools"
+  | "sub-agents"
+  | "mcp"
+  | "memory"
+  | "schedules"
+  | "shapes";
 
 type Language = "ts" | "graphql" | "json" | "bash" | "";
 
@@ -78,8 +88,9 @@ describe("docs/configuration.md", () => {
       [...Object.keys(PLAIN_SETTINGS), "memory", "permission", "schedules", "subagents"].toSorted(),
     );
     const defaults = complete(PLAIN_SETTINGS, { model: "claude", systemPrompt: "You are a careful assistant." });
-    const { tools, fallbackModel, approvalExpiresMs, name, description, version, ...others } = defaults;
-    expect([tools, fallbackModel, approvalExpiresMs, name, description, version]).toEqual(Array.from({ length: 6 }, () => null));
+    const { tools, fallbackModel, approvalExpiresMs, name, description, version, outputSchema, ...others } = defaults;
+    const empty = [tools, fallbackModel, approvalExpiresMs, name, description, version, outputSchema];
+    expect(empty).toEqual(Array.from({ length: 7 }, () => null));
     expect(template).toMatchObject(others);
   });
 
@@ -175,6 +186,25 @@ describe("docs/sub-agents.md", () => {
     const events = await client.turn(id, "Count them");
     expect(ofType(events, "AgentReturned")).toMatchObject([{ outcome: "OK" }]);
     expect(textOf(events)).toBe("My worker says: 2 files.");
+  });
+});
+
+describe("docs/shapes.md", () => {
+  it("has a template and a message that are answered in their shapes", async () => {
+    for (const operation of await blocks("shapes", "graphql")) expect(validate(schema, parse(operation)), operation).toEqual([]);
+    const { templates } = valueOf(await block("shapes", "ts", "outputSchema")) as TriplaneConfig;
+    const script = { replies: [{ when: {}, say: ['{ "files": 12 }'] }] };
+    const app = await startTestApp({ config: { templates, models: { main: { provider: "scripted", script } } } });
+    const client = connect(app.url);
+    const { id } = await client.createAgent({ templateId: "counter" });
+    expect(ofType(await client.turn(id, "Count."), "Done")).toMatchObject([{ reason: "COMPLETED", value: { files: 12 } }]);
+    const [send = ""] = await blocks("shapes", "graphql");
+    const sent = await client.post<{ sendMessage: { cursor: string; userErrors: readonly object[] } }>({
+      query: send.replace("QWdlbnQ6…", id),
+    });
+    expect(sent.data?.sendMessage.userErrors).toEqual([]);
+    const events = await client.until(id, "DONE", sent.data?.sendMessage.cursor);
+    expect(ofType(events, "Done")).toMatchObject([{ value: { files: 12 } }]);
   });
 });
 

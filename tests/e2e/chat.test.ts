@@ -47,6 +47,25 @@ describe("npm run chat", () => {
     expect(await again.exited).toBe(0);
   }, 60_000);
 
+  it("shows the value of an answer in a shape, and the problems of one that does not have it", async () => {
+    const script = {
+      replies: [
+        { when: { user: "^count" }, say: ['{"files":2}'] },
+        { when: {}, say: ["Two."] },
+      ],
+    };
+    const outputSchema = { type: "object", required: ["files"] };
+    const app = await startTestApp({ script, template: { outputSchema, corrections: 0 } });
+    const chat = runFile("examples/chat/chat.ts", ["--url", app.url]);
+    await chat.says(/Agent (\S+) works in/);
+    chat.child.stdin?.write("count\n");
+    await chat.says('value: {\n  "files": 2\n}');
+    chat.child.stdin?.end("how many?\n");
+    await chat.says("(the turn ended: SHAPE)");
+    await chat.says("  /: is no JSON");
+    expect(await chat.exited, chat.output()).toBe(0);
+  });
+
   it("shows the agents that calls start, with their ends, and asks what they ask, by their tasks", async () => {
     const app = await startTeam();
     const chat = runFile("examples/chat/chat.ts", ["--url", app.url]);

@@ -195,6 +195,32 @@ inBrowser(
 );
 
 inBrowser(
+  "examples/%s: the value of an answer in a shape, and the problems of one without it",
+  { timeout: 60_000 },
+  async (app) => {
+    const outputSchema = { type: "object", required: ["files"] };
+    const { page, complaints, conversation } = await openEngineer(app, {
+      template: { outputSchema, corrections: 0 },
+      script: {
+        replies: [
+          { when: { user: "^count" }, say: ['{"files":2}'] },
+          { when: {}, say: ["{}"] },
+        ],
+      },
+    });
+    await send(page, "count");
+    const value = conversation.getByRole("figure", { name: "Value" });
+    await value.waitFor();
+    expect(await value.textContent()).toBe('{\n  "files": 2\n}');
+    await send(page, "and now?");
+    await conversation.getByText("The turn ended: SHAPE").waitFor();
+    await conversation.getByRole("list", { name: "Problems" }).getByText("/: must have required property 'files'").waitFor();
+    await screenshot(page, `${app}-value`);
+    expect(complaints).toEqual([]);
+  },
+);
+
+inBrowser(
   "examples/%s: thoughts, the progress of a tool, todos, tokens and an error, and an agent of before that is opened again",
   { timeout: 60_000 },
   async (app) => {

@@ -34,6 +34,8 @@ export function newAgentView(): AgentView {
     isWatched: false,
     lastStep: null,
     stepsInTurn: 0,
+    shape: { by: null, corrections: 0 },
+    shaped: [],
     turnMessageIds: [],
     lastMessageKind: null,
     shells: [],

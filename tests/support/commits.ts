@@ -8,6 +8,7 @@ import type { CallView } from "../../src/agent/calls/call.ts";
 import type { Validated } from "../../src/agent/calls/stages/validation.ts";
 import { NO_HOSTS } from "../../src/agent/calls/hosts/call-hosts.ts";
 import type { HostQuestion } from "../../src/agent/calls/hosts/host-question.ts";
+import type { ShapedAnswer } from "../../src/agent/loop/commits/shapes.ts";
 import { answered } from "../../src/agent/loop/commits/answered.ts";
 import { callDeferred, callEnded, callsStarted, callsCancelled, recovered } from "../../src/agent/loop/commits/calls-run.ts";
 import { callRefused, callsJudged, type Unready } from "../../src/agent/loop/commits/calls-judged.ts";
@@ -57,6 +58,15 @@ const ONE_HOST = { ...HOSTS, asked: [{ host: "b.example", port: 443 }] } as cons
 const TODO = { id: "one", title: "one \0", status: "pending", assignee: null, notes: null } as const;
 
 const LATER = { kind: "later", waitsFor: "LATER", task: null, dueMs: 60_000, keptOutputBytes: 7 } as const;
+
+const MISFITS = [{ path: "/a", message: "must be \u0000 text" }];
+
+/** The checks of an answer that ends a turn with a shape. */
+const SHAPED: readonly ShapedAnswer[] = [
+  { kind: "fits", value: { text: "said \u0000 \ud800", list: [null] } },
+  { kind: "misfit", problems: MISFITS, corrections: 2 },
+  { kind: "failed", failure: "invalid", problems: MISFITS },
+];
 
 const BROKEN = {
   events: [],
@@ -156,6 +166,7 @@ export function possibleCommits(view: AgentView): readonly PossibleCommit[] {
     for (const calls of [0, 1, 3])
       for (const stopReason of ["end_turn", "tool_use", "pause_turn"] as const)
         may(`answered with ${calls} calls, ${stopReason}`, () => answerOf(view, calls, stopReason));
+    for (const shaped of SHAPED) may(`answered in a shape: ${shaped.kind}`, () => answerOf(view, 0, "end_turn", shaped));
     may("step aborted", () => stepAborted(view, BROKEN, AT));
     may("recovered", () => recovered(view, { unknown: [], broken: BROKEN, tools: TOOLS, template: null, isTakenOver: true }, AT));
     return possible;
@@ -332,7 +343,12 @@ function commitsOfCall(view: AgentView, call: CallView): readonly PossibleCommit
 
 const DENIED = { type: "permission_denied", stage: "permission", reason: "a rule", result: null } as const;
 
-function answerOf(view: AgentView, calls: number, stopReason: "end_turn" | "tool_use" | "pause_turn"): Commit {
+function answerOf(
+  view: AgentView,
+  calls: number,
+  stopReason: "end_turn" | "tool_use" | "pause_turn",
+  shaped: ShapedAnswer | null = null,
+): Commit {
   const asked = Array.from({ length: calls }, (_, index) => ({
     providerId: `${view.stepCount}-${index}`,
     name: "own",
@@ -349,7 +365,20 @@ function answerOf(view: AgentView, calls: number, stopReason: "end_turn" | "tool
   ];
   const answer = { content, calls: asked, stopReason, usage: NO_TOKENS };
   const model = { name: "test", price: null };
-  return answered(view, { answer, texts: [], spent: BROKEN.spent, durationMs: 1, model, slowStepMs: 1_000, trace: true }, AT);
+  return answered(
+    view,
+    {
+      answer,
+      texts: [],
+      spent: BROKEN.spent,
+      times: { durationMs: 1, firstTokenMs: null },
+      model,
+      slowStepMs: 1_000,
+      trace: true,
+      shaped,
+    },
+    AT,
+  );
 }
 
 function passage(stage: GateStage): Passage {

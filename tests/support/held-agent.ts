@@ -32,7 +32,7 @@ export async function heldAgent(services: AgentServices): Promise<HeldAgent> {
   return {
     agentId,
     send: async (text) => {
-      const sent = await sendMessage(services, ANNA, { agentId, text, images: [], idempotencyKey: null });
+      const sent = await sendMessage(services, ANNA, { agentId, text, images: [], outputSchema: null, idempotencyKey: null });
       if (!sent.ok) throw new Error(sent.refusal.message);
     },
     hold: async (own = services) => {

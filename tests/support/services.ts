@@ -14,6 +14,7 @@ import { RequestRoom, CancelledModelCalls } from "../../src/agent/conversation/r
 import { Transcripts } from "../../src/agent/conversation/transcript.ts";
 import { ToolSlots } from "../../src/agent/calls/slots.ts";
 import type { Tool } from "../../src/agent/tools/tool.ts";
+import { ShapeChecks } from "../../src/agent/tools/shapes/shape-checks.ts";
 import { ToolRegistry } from "../../src/agent/tools/tool-registry.ts";
 import { NO_SKEW } from "../../src/db/database-clock.ts";
 import type { Sql } from "../../src/db/sql.ts";
@@ -80,6 +81,7 @@ export function testServices(
     slots: new ToolSlots({ running: 8, waiting: 0, waitMs: 1 }),
     outputs,
     lateResults: new LateResults(silentLogger),
+    shapes: new ShapeChecks(),
     cancelledModelCalls: new CancelledModelCalls(silentLogger),
     images,
     transcripts: new Transcripts(images),

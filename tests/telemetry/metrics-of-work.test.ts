@@ -173,7 +173,15 @@ describe("a figure of a provider that is none", () => {
       },
     };
     const registry = new Registry();
-    const request = { system: "", messages: [], tools: [], exposeThinking: false };
+    const request = {
+      system: "",
+      messages: [],
+      tools: [],
+      exposeThinking: false,
+      settings: {},
+      isFirstOfTurn: true,
+      shape: null,
+    };
     const stream = measured("own", model, new Meters(registry), silentLogger).stream(
       request,
       new AbortController().signal,

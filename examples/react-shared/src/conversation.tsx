@@ -190,7 +190,24 @@ function Shown({
     case "error":
       return <p>{item.text}</p>;
     case "end":
-      return <p>The turn ended: {item.reason}</p>;
+      return (
+        <>
+          <p>The turn ended: {item.reason}</p>
+          {item.problems.length === 0 ? null : (
+            <ul aria-label="Problems">
+              {item.problems.map((problem) => (
+                <li key={problem}>{problem}</li>
+              ))}
+            </ul>
+          )}
+        </>
+      );
+    case "value":
+      return (
+        <figure aria-label="Value">
+          <pre tabIndex={0}>{JSON.stringify(item.value, null, 2)}</pre>
+        </figure>
+      );
   }
 }
 

@@ -1,6 +1,7 @@
 import { randomUUIDv7 } from "node:crypto";
 import type { Sql, Statement } from "../../db/sql.ts";
 import type { ChildRequest, StartedChild } from "../tools/child.ts";
+import type { ShapeChecks } from "../tools/shapes/shape-checks.ts";
 import type { CallingAgent } from "./call.ts";
 
 /** The most agents of a tree that are at work concurrently, with its first, and the most levels below that, whatever templates say. */
@@ -35,6 +36,7 @@ export type ChildServices = {
   readonly sql: Sql;
   readonly modelOfTemplate: (templateId: string) => string | undefined;
   readonly hasModel: (name: string) => boolean;
+  readonly shapes: Pick<ShapeChecks, "problemsOf">;
 };
 
 /** The children that calls of one agent are starting, under one lease: they count before their rows are there. */
@@ -43,11 +45,11 @@ export class StartingChildren {
 
   /** Checks a request for a child. Rejects with advice for the model if it may not be started. */
   async start(
-    { sql, modelOfTemplate, hasModel }: ChildServices,
+    { sql, modelOfTemplate, hasModel, shapes }: ChildServices,
     agent: CallingAgent,
     { subagents, above }: StartingTemplate,
     callId: string,
-    { templateId, model, ...request }: ChildRequest,
+    { templateId, model, outputSchema, ...request }: ChildRequest,
   ): Promise<StartedChild> {
     if (subagents === null || !subagents.templates.includes(templateId))
       throw new Error(
@@ -57,6 +59,8 @@ export class StartingChildren {
     if (own === undefined) throw new Error(`the agent ${templateId} is not configured on this server`);
     const chosen = model ?? (subagents.inheritConfig ? agent.model : own);
     if (!hasModel(chosen)) throw new Error(`there is no model ${JSON.stringify(chosen)}: leave it out`);
+    const [problem] = outputSchema === null ? [] : await shapes.problemsOf(outputSchema);
+    if (problem !== undefined) throw new Error(`the outputSchema at ${problem.path} ${problem.message}`);
     const tooDeep = depthProblem(agent.depth, subagents.depth, above);
     if (tooDeep !== null) throw new Error(tooDeep);
     this.#calls.add(callId);

@@ -18,6 +18,7 @@ import { DAY_MS } from "../../lib/time.ts";
 import { CLIENT_TOOL } from "../tools/client-tool.ts";
 import { MOST_DEFERRED_MS } from "../tools/later.ts";
 import type { OwnCodeServices } from "../tools/own-code.ts";
+import type { ShapeChecks } from "../tools/shapes/shape-checks.ts";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
 import { MAX_TIMEOUT_MS } from "../tools/tool.ts";
 import type { ToolContext } from "../tools/tool-context.ts";
@@ -152,6 +153,7 @@ export type CallServices = JudgeServices &
     readonly outputs: ToolOutputs;
     readonly meters: Meters;
     readonly lateResults: LateResults;
+    readonly shapes: Pick<ShapeChecks, "problemsOf" | "misfits">;
     readonly groups: ProcessGroups;
     readonly contents: RecentContents;
     readonly results: RecentResults;

@@ -1,8 +1,10 @@
 import { randomUUIDv7 } from "node:crypto";
 import { imageSize } from "image-size";
+import type { MessageShape } from "../../db/commit/change.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
 import type { AgentEventBody } from "../../events/event.ts";
 import { newWrite } from "../../events/write.ts";
+import { isJsonObject, type Json } from "../../lib/json.ts";
 import { refused, type Result, accepted } from "../../lib/result.ts";
 import { byteLength, storable, messageOf } from "../../lib/text.ts";
 import { actorRef, type Actor, type Outcome, type CommandRefusal } from "../actors/actor.ts";
@@ -10,6 +12,7 @@ import { answerOf, claimKey, keyedRequest, onceByKey, type DeliveryKey, type Key
 import { storedImage } from "../conversation/images.ts";
 import type { AgentServices } from "../loop/scope.ts";
 import type { ImageType } from "../models/model.ts";
+import { pointerParts } from "../tools/shapes/shape.ts";
 import { ARCHIVED, findAgent, findSteered, type FoundAgent, findSteeredPart } from "./find-agent.ts";
 
 /** `agentId` is the row's id. */
@@ -17,6 +20,8 @@ export type SendMessage = {
   readonly agentId: string;
   readonly text: string;
   readonly images: readonly GivenImage[];
+  /** The schema of the answer; null for that of the template. */
+  readonly outputSchema: Json;
   readonly idempotencyKey: string | null;
 };
 
@@ -37,14 +42,41 @@ export async function sendMessage(
 ): Promise<Result<Outcome, CommandRefusal>> {
   const found = await findSteered(services.sql, actor, request.agentId, "sending to");
   if (!found.ok) return found;
-  const { agentId, images } = request;
+  const { agentId, images, outputSchema } = request;
   const text = storable(request.text);
   const problem = textProblem(text, images.length) ?? imagesProblem(images);
   if (problem !== null) return refused(problem);
-  const body = images.length === 0 ? { agentId, text } : { agentId, text, images };
+  const asked = outputSchema === null ? null : await checkedShape(services, outputSchema);
+  if (asked?.ok === false) return asked;
+  const shape = asked?.value ?? null;
+  const body = {
+    agentId,
+    text,
+    ...(images.length > 0 && { images }),
+    ...(shape !== null && { outputSchema: shape.schema }),
+  };
   const keyed = keyedRequest({ actor, operation: "sendMessage", key: request.idempotencyKey, body }, delivery);
-  return onceByKey(services.sql, keyed, () => tryToSend(services, found.value, { text, images }, keyed));
+  return onceByKey(services.sql, keyed, () => tryToSend(services, found.value, { text, images, shape }, keyed));
 }
+
+/** The shape of a schema from outside, or the place of its first problem. */
+async function checkedShape(
+  { shapes }: Pick<AgentServices, "shapes">,
+  schema: Json,
+): Promise<Result<AskedShape, CommandRefusal>> {
+  const [problem, ...more] = await shapes.problemsOf(schema);
+  if (problem === undefined && isJsonObject(schema)) return accepted({ kind: "ASKED", schema });
+  const { path = "/", message = "must be an object" } = problem ?? {};
+  const others = more.length === 0 ? "" : `, and ${more.length} more problems`;
+  const place = path === "/" ? "" : ` at ${path}`;
+  return refused({
+    code: "INVALID",
+    field: ["outputSchema", ...pointerParts(path)],
+    message: `the schema of the answer${place} ${message}${others}`,
+  });
+}
+
+type AskedShape = MessageShape & { readonly kind: "ASKED" };
 
 function textProblem(text: string, images: number): CommandRefusal | null {
   if (text.trim() === "" && images === 0)
@@ -60,7 +92,7 @@ function textProblem(text: string, images: number): CommandRefusal | null {
 async function tryToSend(
   { sql, log, clock }: AgentServices,
   agent: FoundAgent,
-  { text, images }: Pick<SendMessage, "text" | "images">,
+  { text, images, shape }: Pick<SendMessage, "text" | "images"> & { readonly shape: AskedShape | null },
   keyed: KeyedRequest,
 ): Promise<Result<Outcome, CommandRefusal> | "KEY_USED"> {
   if (agent.isArchived) return refused(ARCHIVED);
@@ -102,6 +134,7 @@ async function tryToSend(
         erasedAt: null,
         withdrawnAt: null,
         reminder: null,
+        ...(shape !== null && { shape }),
       },
     },
     newWrite(id),

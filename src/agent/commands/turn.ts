@@ -159,7 +159,7 @@ const READ: Statement<LastTurn, [agentId: string]> = {
 };
 
 /** The ends of turns that can be retried. */
-const RETRYABLE: ReadonlySet<string | null> = new Set(["ERROR", "INTERRUPTED"]);
+const RETRYABLE: ReadonlySet<string | null> = new Set(["ERROR", "INTERRUPTED", "SHAPE"]);
 
 /**
  * Requests a new turn for the messages of the last one, which failed or was interrupted. The conversation stays: the

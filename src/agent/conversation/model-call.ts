@@ -38,7 +38,7 @@ export type ModelCallOptions = Pick<
  * then no model reads it. `spent` includes earlier attempts.
  */
 export type ModelOutcome =
-  | (Ended & { readonly kind: "answered"; readonly answer: Answer; readonly durationMs: number })
+  | (Ended & { readonly kind: "answered"; readonly answer: Answer; readonly times: AnswerTimes })
   | (Ended & { readonly kind: "interrupted" })
   | (Ended & {
       readonly kind: "failed";
@@ -46,6 +46,10 @@ export type ModelOutcome =
       /** True if some of its text is in the log. */
       readonly isHeard: boolean;
     });
+
+/** The ms of the last attempt: until its end, and until its first piece of output; null if there was none. */
+export type AnswerTimes = { readonly durationMs: number; readonly firstTokenMs: number | null };
+
 type Ended = { readonly texts: readonly AgentEventBody[]; readonly spent: Spending };
 
 /**
@@ -68,11 +72,13 @@ export async function callModel(
   for (let attempt = 0; ; attempt += 1) {
     const started = performance.now();
     let waitedMs = 0;
+    let firstTokenMs: number | null = null;
     const output = new AnswerStream(model, step, owner, options);
     try {
       for await (const event of untilAborted(model, request, options.modelIdleMs, signal)) {
         // Usage events are not the model's output. The wait of the first output for the commit is not the model's time.
         const said = performance.now();
+        if (isOutput(event)) firstTokenMs ??= said - started;
         if (event.type !== "counted" && !(await isCommitted))
           return { kind: "interrupted", texts: [], spent: spentTogether(spent, output.spentOnBroken) };
         waitedMs += performance.now() - said;
@@ -99,7 +105,7 @@ export async function callModel(
           answer,
           texts: [...output.notes, ...output.ends(false)],
           spent,
-          durationMs,
+          times: { durationMs, firstTokenMs },
         };
       }
       throw new ModelError("broken", "the model's stream ended without saying why");
@@ -259,6 +265,11 @@ class AnswerStream {
   #send(kind: "TEXT_CHUNK" | "THINK_CHUNK", block: number, text: string): void {
     for (const delta of pieces(text, DELTA_CHARACTERS)) this.#owner.send({ kind, step: this.#step, block, delta });
   }
+}
+
+/** True for the model's own words and calls; a block that only begins is none. */
+function isOutput({ type }: ModelEvent): boolean {
+  return type === "text_delta" || type === "thinking_delta" || type === "arguments_delta" || type === "tool_use";
 }
 
 function isSpeech({ type }: ModelEvent): boolean {

@@ -1,7 +1,9 @@
 import { Type } from "typebox";
 import type { Breakpoint } from "../../db/generated/enums.ts";
 import type { AgentEventBody } from "../../events/event.ts";
-import { COUNT, milliseconds, TEXT, withDefault, type Complete } from "../../lib/setting.ts";
+import type { JsonObject } from "../../lib/json.ts";
+import { closed, COUNT, milliseconds, TEXT, withDefault, type Complete } from "../../lib/setting.ts";
+import { TEMPLATE_MODEL_SETTINGS } from "../models/model-settings.ts";
 import type { ModelHooks } from "./model-hooks.ts";
 
 const MINUTE_MS = 60_000;
@@ -12,6 +14,12 @@ export const CONVERSATION_SETTINGS = {
   systemPrompt: TEXT,
   /** The number of messages that the model is given, the newest ones; at least 4. 200 if omitted. */
   contextMessages: withDefault(Type.Integer({ minimum: 4 }), 200),
+  /** The settings of model calls in the place of the model's: docs/models.md. None if omitted. */
+  modelSettings: withDefault(closed(TEMPLATE_MODEL_SETTINGS), {}),
+  /** The JSON Schema of the answer that ends each turn, with `type: "object"`: docs/shapes.md. Any text if omitted. */
+  outputSchema: withDefault(Type.Unsafe<JsonObject>({ type: "object" }), null),
+  /** The number of times a turn that an answer is asked for again which does not have its shape, up to 10. 2 if omitted. */
+  corrections: withDefault(Type.Integer({ minimum: 0, maximum: 10 }), 2),
   /** The number of times that a model call that failed is made again, up to 20. 3 if omitted. */
   modelRetries: withDefault(Type.Integer({ minimum: 0, maximum: 20 }), 3),
   /**

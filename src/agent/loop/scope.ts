@@ -4,7 +4,7 @@ import type { Sql } from "../../db/sql.ts";
 import type { Appender } from "../../events/appender.ts";
 import type { Bell } from "../../events/bell/bell.ts";
 import type { JsonObject } from "../../lib/json.ts";
-import { COUNT, TEXT, withDefault, type Complete } from "../../lib/setting.ts";
+import { closed, COUNT, TEXT, withDefault, type Complete } from "../../lib/setting.ts";
 import type { Version } from "../../telemetry/version.ts";
 import type { ActorNames } from "../actors/actor-names.ts";
 import type { ApprovalTemplate } from "../approvals/scope.ts";
@@ -17,7 +17,7 @@ import type { RequestRoom, CancelledModelCalls } from "../conversation/request-r
 import type { ConversationTemplate } from "../conversation/scope.ts";
 import type { Transcripts } from "../conversation/transcript.ts";
 import type { ServedServer } from "../mcp/server-state.ts";
-import type { Model } from "../models/model.ts";
+import { MODEL_ERROR_KINDS, type Model } from "../models/model.ts";
 import type { HeldTemplate } from "../policy/held-template.ts";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
 import type { FileWatches, RememberedFiles } from "../workspace/changes/file-watches.ts";
@@ -39,6 +39,18 @@ export const PROFILE_SETTINGS = {
 export const TURN_SETTINGS = {
   /** Name of one of the configured models. Must be given. */
   model: TEXT,
+  /**
+   * Models that answer the rest of a turn after the named failures, in this order, each once a turn: docs/models.md. They go
+   * before `fallbackModel`. None if omitted.
+   */
+  fallbacks: withDefault(
+    Type.Immutable(
+      Type.Array(closed({ model: TEXT, on: Type.Immutable(Type.Array(Type.Enum([...MODEL_ERROR_KINDS]), { minItems: 1 })) }), {
+        maxItems: 10,
+      }),
+    ),
+    [],
+  ),
   /** Name of the model that answers the rest of a turn if the first one cannot. None if omitted. */
   fallbackModel: withDefault(TEXT, null),
   /** The number of read-only calls of one step that run together. 3 if omitted. */
@@ -94,7 +106,7 @@ export type TenantServices = Pick<WorkspaceFolders, "workspaceRoots" | "defaultW
 /** The services of a server that do not depend on the tenant. `slots` has the places of the whole server. */
 export type ServerServices = Omit<
   AgentServices,
-  keyof TenantServices | "askInBackground" | "modelOfTemplate" | "hasModel" | "heldTemplate" | "manuals"
+  keyof TenantServices | "askInBackground" | "modelOfTemplate" | "hasModel" | "heldTemplate" | "manuals" | "shapes"
 > & {
   readonly of: (tenant: string) => AgentServices;
 };

@@ -7,7 +7,7 @@ import { callModel, waitToRetry, type ModelOutcome } from "../conversation/model
 import { beforeModel, type HookStep } from "../conversation/model-hooks.ts";
 import type { Observers } from "../conversation/observers.ts";
 import type { Transcript, Window } from "../conversation/transcript.ts";
-import { totalTokens, type Model, NOTHING_SPENT, type Spending } from "../models/model.ts";
+import { totalTokens, type Model, type ModelMessage, NOTHING_SPENT, type Spending } from "../models/model.ts";
 import { agentPermissions } from "../policy/agent-policy.ts";
 import type { Permissions } from "../policy/permission.ts";
 import { MEMORY_TOOL } from "../tools/memory/memory.ts";
@@ -18,13 +18,17 @@ import { answered, warning } from "./commits/answered.ts";
 import { joinCommits, type Commit } from "./commits/commit.ts";
 import type { PresentTools } from "./commits/manual.ts";
 import { stepAborted, stepStarted } from "./commits/steps.ts";
-import { turnEnded } from "./commits/turns.ts";
+import { turnEnded, type TurnEnd } from "./commits/turns.ts";
+import { nextFallback, triedBefore } from "./fallbacks.ts";
 import type { AgentFiles } from "./files/agent-files.ts";
 import type { DeferredCommit, Owner } from "./owner.ts";
 import type { AgentServices, Template } from "./scope.ts";
+import { TurnShape } from "./turn-shape.ts";
 import { hookedAgent, type AgentView } from "./view.ts";
 
 type Unasked = { readonly kind: "unasked"; readonly problem: string };
+
+const FAILED: TurnEnd = { reason: "ERROR", note: null };
 
 const NOT_ASKED: ModelOutcome = { kind: "interrupted", texts: [], spent: NOTHING_SPENT };
 
@@ -40,7 +44,8 @@ export type StepScope = {
 type Trouble = {
   readonly turn: number;
   readonly brokenSteps: number;
-  readonly fellBack: boolean;
+  /** The fallbacks that were tried, by name in the configuration: the last one answers. */
+  readonly tried: readonly string[];
   /** True if an answer contained only thoughts: the next such answer is accepted. */
   readonly wasEmpty: boolean;
 };
@@ -60,12 +65,14 @@ export type StartedStep = { readonly answer: () => Promise<void> };
 export class StepRunner {
   readonly #services: AgentServices;
   readonly #scope: StepScope;
+  readonly #shape: TurnShape;
   #isStopping = false;
   #trouble: Trouble | null = null;
 
   constructor(services: AgentServices, scope: StepScope) {
     this.#services = services;
     this.#scope = scope;
+    this.#shape = new TurnShape(services);
   }
 
   stop(): void {
@@ -174,8 +181,10 @@ export class StepRunner {
       const given = await this.#services.manuals.of(view, present);
       const system = given.text === "" ? template.systemPrompt : `${template.systemPrompt}\n\n${given.text}`;
       const tools = given.tools ?? offered(toolboxOf(this.#services.tools, template));
-      const { exposeThinking } = template;
-      const request = { system, messages: messages.value, tools, exposeThinking };
+      const { exposeThinking, modelSettings: settings } = template;
+      const isFirstOfTurn = view.shape.corrections === 0 && (view.stepsInTurn === 1 || !hasResults(messages.value));
+      const shape = await this.#shape.of(view, template);
+      const request = { system, messages: messages.value, tools, exposeThinking, settings, isFirstOfTurn, shape };
       const options = { ...template, takesEmpty: this.#troubleOf(view.turn).wasEmpty };
       return await callModel(model, request, { number: view.stepCount, isCommitted }, owner, options, interrupt);
     } finally {
@@ -185,15 +194,17 @@ export class StepRunner {
 
   /** Stores the answer and its calls. A waiting loop commits them with its next action. False if they are not stored. */
   async #storeAnswer(
-    { answer, texts, spent, durationMs }: ModelOutcome & { kind: "answered" },
+    { answer, texts, spent, times }: ModelOutcome & { kind: "answered" },
     view: AgentView,
-    { slowStepMs, hooks, trace }: Template,
+    template: Template,
     model: Model,
   ): Promise<boolean> {
     const { owner, wakeUp } = this.#scope;
+    const { slowStepMs, hooks, trace } = template;
+    const shaped = await this.#shape.check(view, template, answer);
     this.#trouble = this.#trouble === null ? null : { ...this.#trouble, brokenSteps: 0 };
     const commit = (): DeferredCommit => ({
-      ...answered(owner.rebase(view), { answer, texts, spent, durationMs, model, slowStepMs, trace }, this.#now()),
+      ...answered(owner.rebase(view), { answer, texts, spent, times, model, slowStepMs, trace, shaped }, this.#now()),
       // The database refuses the answer: the turn ends without it.
       onRefused: (problem) =>
         this.#endTurn(view, model, spent, [failure("SYSTEM", `the model's answer could not be stored: ${problem}`, null)]),
@@ -215,12 +226,15 @@ export class StepRunner {
     model: Model,
   ): Promise<void> {
     const { owner, interrupt, transcript } = this.#scope;
-    if (error.kind === "too_long" && transcript.shorten()) {
+    const trouble = this.#troubleOf(view.turn);
+    const next = nextFallback(template, error.kind, { own: view.model, tried: trouble.tried, models: this.#services.models });
+    // A model that is named for this failure reads more.
+    const isForLength = template.fallbacks.some(({ model: name, on }) => name === next && on.includes("too_long"));
+    if (error.kind === "too_long" && !isForLength && transcript.shorten()) {
       const message = `${error.message}; the call is made again with less of the conversation`;
       await owner.commit(this.#aborted(view, model, spent, [...texts, warning(error.kind, message)]));
       return;
     }
-    const trouble = this.#troubleOf(view.turn);
     const brokenSteps = trouble.brokenSteps + 1;
     this.#trouble = { ...trouble, brokenSteps, wasEmpty: trouble.wasEmpty || error.kind === "empty" };
     if (error.isRetryable && isHeard && brokenSteps <= template.modelRetries) {
@@ -228,20 +242,28 @@ export class StepRunner {
         await waitToRetry(error, brokenSteps - 1, owner, template, interrupt.signal);
       return;
     }
-    const fallback = this.#fallback(template);
-    if (fallback !== null && fallback !== model && error.kind !== "refused") {
-      this.#trouble = { turn: view.turn, brokenSteps: 0, fellBack: true, wasEmpty: false };
-      const message = `${error.message}; the rest of the turn is answered by ${template.fallbackModel ?? ""} (${fallback.name})`;
+    const fallback = next === null ? undefined : this.#services.models.get(next);
+    if (next !== null && fallback !== undefined) {
+      this.#trouble = { turn: view.turn, brokenSteps: 0, tried: [...trouble.tried, next], wasEmpty: false };
+      const message = `${error.message}; the rest of the turn is answered by ${next} (${fallback.name})`;
       await owner.commit(this.#aborted(view, model, spent, [...texts, warning(error.kind, message)]));
       return;
     }
-    await this.#endTurn(view, model, spent, [...texts, failure("MODEL", error.message, error.kind)]);
+    const isOfShape = error.kind === "refused" && (await this.#shape.of(view, template)) !== null;
+    const end: TurnEnd = isOfShape ? { reason: "SHAPE", note: null, detail: "refusal" } : FAILED;
+    await this.#endTurn(view, model, spent, [...texts, failure("MODEL", error.message, error.kind)], end);
   }
 
-  async #endTurn(view: AgentView, model: Model, spent: Spending, events: readonly AgentEventBody[]): Promise<void> {
+  async #endTurn(
+    view: AgentView,
+    model: Model,
+    spent: Spending,
+    events: readonly AgentEventBody[],
+    end: TurnEnd = FAILED,
+  ): Promise<void> {
     const aborted = this.#aborted(view, model, spent, events);
     const { owner } = this.#scope;
-    const ended = turnEnded(owner.rebase(aborted.after(view)), { reason: "ERROR", note: null }, this.#now());
+    const ended = turnEnded(owner.rebase(aborted.after(view)), end, this.#now());
     await owner.commit(joinCommits(aborted, ended));
   }
 
@@ -250,28 +272,29 @@ export class StepRunner {
   }
 
   /**
-   * The first model. After the fallback model began to answer, the fallback for the rest of the turn, also under
-   * another lease.
+   * The first model. After a fallback began to answer, the fallback for the rest of the turn, also under another lease.
    */
   #modelOf({ lastStep, turn }: AgentView, template: Template, first: Model): Model {
-    const fallback = this.#fallback(template);
-    if (fallback === null || fallback === first) return first;
-    // Another owner recognises it by the name of the last model; if both have one name, the first is tried again.
-    const wasFallback = lastStep?.turn === turn && lastStep.model === fallback.name && fallback.name !== first.name;
-    return this.#troubleOf(turn).fellBack || wasFallback ? fallback : first;
+    const { models } = this.#services;
+    if (this.#trouble?.turn !== turn) {
+      const lastModel = lastStep?.turn === turn ? lastStep.model : null;
+      this.#trouble = { ...this.#troubleOf(turn), tried: triedBefore(template, lastModel, { first, models }) };
+    }
+    return models.get(this.#trouble.tried.at(-1) ?? "") ?? first;
   }
 
   #troubleOf(turn: number): Trouble {
-    return this.#trouble?.turn === turn ? this.#trouble : { turn, brokenSteps: 0, fellBack: false, wasEmpty: false };
-  }
-
-  #fallback({ fallbackModel }: Template): Model | null {
-    return fallbackModel === null ? null : (this.#services.models.get(fallbackModel) ?? null);
+    return this.#trouble?.turn === turn ? this.#trouble : { turn, brokenSteps: 0, tried: [], wasEmpty: false };
   }
 
   #now(): Date {
     return this.#services.clock.now();
   }
+}
+
+/** True if a model answers results of calls now, perhaps with a person's text behind them. */
+function hasResults(messages: readonly ModelMessage[]): boolean {
+  return messages.at(-1)?.content.some(({ type }) => type === "tool_result") ?? false;
 }
 
 function failure(phase: "MODEL" | "SYSTEM", message: string, detail: string | null): AgentEventBody {

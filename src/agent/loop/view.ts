@@ -52,6 +52,10 @@ export type AgentView = {
     readonly model: string;
   } | null;
   readonly stepsInTurn: number;
+  /** The newest message of the turn that asks for an answer in a shape, null for none, and the corrections so far. */
+  readonly shape: { readonly by: string | null; readonly corrections: number };
+  /** Those of `waiting` that ask for one. */
+  readonly shaped: readonly string[];
   readonly turnMessageIds: readonly string[];
   readonly lastMessageKind: MessageKind | null;
   /** The running background shells, in order of their start. */
@@ -87,6 +91,9 @@ const READ: Statement<{ view: AgentView }, [agentId: string]> = {
     'reminders', (SELECT coalesce(json_agg(json_build_object('id', m.id, 'startsTurn', (m.reminder ->> 'startsTurn')::boolean) ORDER BY m.arrival), '[]') FROM message m WHERE m.agent_id = a.id AND m.ordinal IS NULL AND m.withdrawn_at IS NULL AND m.kind = 'REMINDER'),
     'lastStep', (SELECT json_build_object('step', s.step, 'turn', s.turn, 'state', s.state, 'stopReason', s.stop_reason, 'model', s.model) FROM step s WHERE s.agent_id = a.id AND s.step = a.step_count),
     'stepsInTurn', a.step_count - coalesce((SELECT s.step FROM step s WHERE s.agent_id = a.id AND s.turn < a.turn ORDER BY s.step DESC LIMIT 1), 0),
+    'shape', (SELECT json_build_object('by', (array_agg(m.id ORDER BY m.ordinal DESC) FILTER (WHERE m.shape ->> 'kind' = 'ASKED'))[1], 'corrections', count(*) FILTER (WHERE m.shape ->> 'kind' = 'CORRECTION'))
+      FROM message m WHERE m.agent_id = a.id AND m.turn = a.turn AND m.kind = 'USER' AND m.shape IS NOT NULL),
+    'shaped', (SELECT coalesce(json_agg(m.id ORDER BY m.arrival), '[]') FROM message m WHERE m.agent_id = a.id AND m.ordinal IS NULL AND m.withdrawn_at IS NULL AND m.shape IS NOT NULL),
     'turnMessageIds', (SELECT coalesce(json_agg(m.id ORDER BY m.ordinal), '[]') FROM message m WHERE m.agent_id = a.id AND m.turn = a.turn AND m.kind = 'USER' AND m.created_by IS NOT NULL),
     'lastMessageKind', (SELECT m.kind FROM message m WHERE m.agent_id = a.id AND m.ordinal = a.transcript_length - 1),
     'shells', ${RUNNING_SHELLS},

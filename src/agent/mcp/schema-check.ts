@@ -1,9 +1,9 @@
-import { Ajv, type Options, type ValidateFunction } from "ajv";
-import { Ajv2019 } from "ajv/dist/2019.js";
+import type { Ajv, Options, ValidateFunction } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { hasMoreParts, isJsonObject, isNestedDeeper, MOST_LEVELS, type Json, type JsonObject } from "../../lib/json.ts";
 import { toolSchema } from "../models/tool-schema.ts";
 import { issuesOf, LISTED_PARTS, type ValidationIssue } from "../tools/input-schema.ts";
+import { dialectOf } from "../tools/schema-dialects.ts";
 
 export type SchemaCheck = (value: Json) => readonly ValidationIssue[];
 
@@ -84,15 +84,6 @@ const COMPILING = {
   meta: false,
   validateSchema: false,
 } as const;
-
-type Dialect = { readonly name: string; readonly make: (options: Options) => Pick<Ajv, "compile" | "validateSchema"> };
-
-function dialectOf(written: Json | undefined): Dialect {
-  const said = typeof written === "string" ? written : "";
-  if (/draft-0[3-7]/.test(said)) return { name: "draft-07", make: (options) => new Ajv(options) };
-  if (said.includes("2019-09")) return { name: "2019-09", make: (options) => new Ajv2019(options) };
-  return { name: "2020-12", make: (options) => new Ajv2020(options) };
-}
 
 function topOf({ required }: JsonObject, options: Options): ValidateFunction {
   const names = Array.isArray(required) ? [...new Set(required.filter((name: Json) => typeof name === "string"))] : [];

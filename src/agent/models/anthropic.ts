@@ -1,8 +1,12 @@
 import type Anthropic from "@anthropic-ai/sdk";
+import type { JsonObject } from "../../lib/json.ts";
 import { ProviderRequests, serverSentEvents } from "./provider-requests.ts";
 import { messagesAnswer } from "./messages-answer.ts";
+import { callSettings, claudeEffort, type ModelCallSettings } from "./model-settings.ts";
 import type { ContentBlock, Model, ModelError, ModelMessage, ModelRequest, TokenPrice } from "./model.ts";
 import { answeredError, brokenStream, unreachable } from "./provider-error.ts";
+import { answerTool, choiceWith, inPlainText, type AnswerTool } from "./shapes/answer-tool.ts";
+import { strictSchema } from "./shapes/strict-schema.ts";
 import { toolSchema } from "./tool-schema.ts";
 
 export type AnthropicThinking = "adaptive" | { readonly budgetTokens: number } | null;
@@ -13,8 +17,7 @@ export type AnthropicOptions = {
   readonly model: string;
   readonly maxTokens: number;
   readonly thinking: AnthropicThinking;
-  /** Texts at which the model stops. */
-  readonly stopSequences: readonly string[];
+  readonly settings: ModelCallSettings;
   readonly price: TokenPrice | null;
 };
 
@@ -47,12 +50,14 @@ export function anthropicModel(options: AnthropicOptions): Model {
       const Sdk = await loadSdk();
       client ??= new Sdk(settings);
       const requests = new ProviderRequests(heard);
+      const shape = shapeOf(request);
       try {
         const response = await client
           .withOptions({ fetch: requests.fetch })
-          .messages.create({ ...body(request, name, options), stream: true }, { signal })
+          .messages.create({ ...body(request, shape, name, options), stream: true }, { signal })
           .asResponse();
-        yield* messagesAnswer(serverSentEvents(response, signal), { ids: idsOf(request.messages), apiKey });
+        const answer = messagesAnswer(serverSentEvents(response, signal), { ids: idsOf(request.messages), apiKey });
+        yield* inPlainText(answer, shape?.tool ?? null);
       } catch (error) {
         signal.throwIfAborted();
         throw modelError(Sdk, error, requests, apiKey);
@@ -61,20 +66,64 @@ export function anthropicModel(options: AnthropicOptions): Model {
   };
 }
 
-function body(request: ModelRequest, name: string, { model, maxTokens, thinking, stopSequences }: AnthropicOptions): Body {
+/** The way in which the provider is asked for a shape: it enforces the schema, or there is a tool for the answer. */
+type AskedShape = { readonly format: JsonObject; readonly tool: null } | { readonly format: null; readonly tool: AnswerTool };
+
+function shapeOf({ shape, tools }: ModelRequest): AskedShape | null {
+  if (shape === null) return null;
+  const strict = strictSchema(shape);
+  return strict === null ? { format: null, tool: answerTool(shape, tools) } : { format: strict.schema, tool: null };
+}
+
+function body(
+  request: ModelRequest,
+  shape: AskedShape | null,
+  name: string,
+  { model, maxTokens, thinking, settings }: AnthropicOptions,
+): Body {
   return {
     model,
     max_tokens: maxTokens,
     system: [{ type: "text", text: request.system, cache_control: { type: "ephemeral" } }],
     messages: cached(inTurns(request.messages.flatMap((message) => messageParam(message, name)))),
-    tools: request.tools.map(({ name: tool, description, inputSchema }) => ({
-      name: tool,
-      description,
-      input_schema: { ...toolSchema(inputSchema), type: "object" },
-    })),
+    tools: [...request.tools, ...(shape?.tool == null ? [] : [shape.tool.description])].map(
+      ({ name: tool, description, inputSchema }) => ({
+        name: tool,
+        description,
+        input_schema: { ...toolSchema(inputSchema), type: "object" },
+      }),
+    ),
     ...thinkingParam(request, name, thinking),
-    ...(stopSequences.length === 0 ? {} : { stop_sequences: [...stopSequences] }),
+    ...settingParams(callSettings(settings, request), shape, thinking !== null),
   };
+}
+
+/** The provider refuses a temperature and a forced tool with thoughts. The SDK does not know the temperature: newer models refuse it. */
+function settingParams(
+  { temperature, stopSequences, effort, toolChoice }: ModelCallSettings,
+  shape: AskedShape | null,
+  thinks: boolean,
+) {
+  const sentEffort = claudeEffort(effort);
+  const wanted = shape?.tool == null ? toolChoice : choiceWith(shape.tool, toolChoice);
+  const isFree = thinks && (wanted !== "none" || shape?.tool != null);
+  const choice = isFree ? undefined : toolChoiceParam(wanted);
+  const output = {
+    ...(sentEffort === null ? {} : { effort: sentEffort }),
+    ...(shape?.format == null ? {} : { format: { type: "json_schema", schema: shape.format } as const }),
+  };
+  return {
+    ...(stopSequences.length === 0 ? {} : { stop_sequences: [...stopSequences] }),
+    ...(temperature === null || thinks ? {} : { temperature }),
+    ...(Object.keys(output).length === 0 ? {} : { output_config: output }),
+    ...(choice === undefined ? {} : { tool_choice: choice }),
+  };
+}
+
+function toolChoiceParam(choice: ModelCallSettings["toolChoice"]): Anthropic.ToolChoice | undefined {
+  if (choice === null) return undefined;
+  if (typeof choice === "object") return { type: "tool", name: choice.tool };
+  return { type: choice === "required" ? "any" : choice };
 }
 
 function thinkingParam(

@@ -17,13 +17,20 @@ type OpenCall = {
 
 type Speaking = { readonly kind: "text" } | { readonly kind: "thinking"; readonly field: ThoughtField };
 
+type AnswerReading = {
+  readonly thinkTags: boolean | "open";
+  readonly apiKey: string | null;
+  /** True if a format was asked for: then words of a refusal are no answer, whatever the stream ends with. False if omitted. */
+  readonly hasFormat?: boolean;
+};
+
 /**
  * The answer of a chat completions stream. Throws ModelError for an error in the stream, and `broken` for an answer
  * that does not end, or announces calls and has none.
  */
 export async function* chatAnswer(
   events: AsyncIterable<ServerSentEvent>,
-  { thinkTags, apiKey }: { readonly thinkTags: boolean | "open"; readonly apiKey: string | null },
+  { thinkTags, apiKey, hasFormat = false }: AnswerReading,
 ): AsyncGenerator<ModelEvent> {
   const calls: OpenCall[] = [];
   let tag = thinkTags === false ? null : new ThinkTag(thinkTags === "open");
@@ -34,6 +41,7 @@ export async function* chatAnswer(
   const fields = new Map<string, Json>();
   let hasDeltas = false;
   let isSaidWhole = false;
+  let isRefused = false;
 
   function* said(pieces: readonly SaidPiece[]): Generator<ModelEvent> {
     for (const piece of pieces) {
@@ -63,6 +71,7 @@ export async function* chatAnswer(
       yield { type: "counted", usage };
     }
     finish = chunk.finish ?? finish;
+    isRefused ||= chunk.isRefusal;
     // Some servers repeat the complete message at the end.
     if (chunk.isMessage && hasDeltas) continue;
     hasDeltas ||= !chunk.isMessage && (chunk.pieces.length > 0 || chunk.fragments.length > 0);
@@ -93,7 +102,8 @@ export async function* chatAnswer(
     const id = `call_${randomUUID().replaceAll("-", "")}`;
     yield { type: "tool_use", block: block + 1 + place, id, name: call.name, arguments: args, fields: call.fields };
   }
-  yield { type: "end", stopReason: stopReasonOf(finish, made.length > 0), usage };
+  const stopReason = hasFormat && isRefused ? "refusal" : stopReasonOf(finish, made.length > 0);
+  yield { type: "end", stopReason, usage };
 }
 
 function finishOf(calls: readonly OpenCall[], speaking: Speaking | null): string | null {

@@ -25,9 +25,20 @@ export type ChatChunk = {
   /** Other provider fields of the answer, which it may require later. */
   readonly fields: JsonObject;
   readonly finish: string | null;
+  /** True if it has words of a refusal: OpenAI gives them a field of their own if a format is asked for. */
+  readonly isRefusal: boolean;
 };
 
-const NOTHING: ChatChunk = { error: null, usage: null, isMessage: false, pieces: [], fragments: [], fields: {}, finish: null };
+const NOTHING: ChatChunk = {
+  error: null,
+  usage: null,
+  isMessage: false,
+  pieces: [],
+  fragments: [],
+  fields: {},
+  finish: null,
+  isRefusal: false,
+};
 
 const KNOWN_OF_DELTA: ReadonlySet<string> = new Set([
   "role",
@@ -66,6 +77,7 @@ export function readChatChunk(data: unknown, event: string | null = null): ChatC
     fragments: fragmentsOf(delta),
     fields: otherFields(delta, KNOWN_OF_DELTA),
     finish: textIn(choice["finish_reason"]) || null,
+    isRefusal: textIn(delta["refusal"]) !== "",
   };
 }
 

@@ -30,6 +30,11 @@ export const COMPATIBILITY_SETTINGS = {
   closedSchemas: withDefault(Type.Boolean(), true),
   /** False if the server refuses `stream_options`: then it counts no tokens. True if omitted. */
   streamOptions: withDefault(Type.Boolean(), true),
+  /**
+   * The way to ask for an answer in a shape. `json_schema` is for servers that follow `response_format` with tools, `tool`
+   * for a tool whose input is the answer. `json_schema` at OpenAI and `tool` for others if omitted.
+   */
+  shapes: withDefault(Type.Enum(["json_schema", "tool"]), null),
   /** False if the model reads no images: a text stands in their place. True if omitted. */
   images: withDefault(Type.Boolean(), true),
 };

@@ -1,20 +1,8 @@
 import type { Logger } from "../../telemetry/log.ts";
 import type { Meters, TokenCounts } from "../../telemetry/meters.ts";
-import { costOf, ModelError, type Model, type ModelErrorKind, type ModelEvent, type TokenUsage } from "./model.ts";
+import { costOf, MODEL_ERROR_KINDS, ModelError, type Model, type ModelEvent, type TokenUsage } from "./model.ts";
 
-export const MODEL_OUTCOMES = [
-  "answered",
-  "interrupted",
-  "rate_limited",
-  "overloaded",
-  "unavailable",
-  "silent",
-  "broken",
-  "empty",
-  "too_long",
-  "rejected",
-  "refused",
-] as const satisfies readonly (ModelErrorKind | "answered" | "interrupted")[];
+export const MODEL_OUTCOMES = ["answered", "interrupted", ...MODEL_ERROR_KINDS] as const;
 type Outcome = (typeof MODEL_OUTCOMES)[number];
 
 /**

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from "../../lib/json.ts";
+import type { TemplateModelSettings } from "./model-settings.ts";
 
 /** The image types that every provider reads, and browsers show. */
 export const IMAGE_TYPES = ["image/png", "image/jpeg", "image/gif", "image/webp"] as const;
@@ -55,6 +56,12 @@ export type ModelRequest = {
   readonly tools: readonly ToolDescription[];
   /** True if people will see the model's thoughts: a model that summarises on demand is asked to. */
   readonly exposeThinking: boolean;
+  /** Those of the template, in the place of the model's own. */
+  readonly settings: TemplateModelSettings;
+  /** True for the first call of a turn: only that can be made to call a tool. */
+  readonly isFirstOfTurn: boolean;
+  /** The JSON Schema of the answer that ends the turn; null for any text. An adapter asks for it as its provider can. */
+  readonly shape: JsonObject | null;
 };
 
 /** Why a model stopped. Tool calls run only after `tool_use`. */
@@ -143,8 +150,18 @@ export function costOf(usage: TokenUsage, price: TokenPrice | null): number | nu
  * Why a model call failed. Retries may help if the provider limits requests or is overloaded, is unreachable or silent,
  * its stream breaks off, or its answer is empty. A request that is too long, rejected or refused fails again.
  */
-export type ModelErrorKind =
-  "rate_limited" | "overloaded" | "unavailable" | "silent" | "broken" | "empty" | "too_long" | "rejected" | "refused";
+export const MODEL_ERROR_KINDS = [
+  "rate_limited",
+  "overloaded",
+  "unavailable",
+  "silent",
+  "broken",
+  "empty",
+  "too_long",
+  "rejected",
+  "refused",
+] as const;
+export type ModelErrorKind = (typeof MODEL_ERROR_KINDS)[number];
 
 /** A model call failed. The message is shown to people and holds no secret. */
 export class ModelError extends Error {

@@ -2,7 +2,11 @@ import type OpenAI from "openai";
 import { ProviderRequests, serverSentEvents } from "./provider-requests.ts";
 import { chatAnswer } from "./chat-answer.ts";
 import { chatBody, compatibilityOf, type WrittenCompatibility } from "./chat-request.ts";
-import type { Model, ModelError, TokenPrice } from "./model.ts";
+import type { Model, ModelError, ModelRequest, TokenPrice } from "./model.ts";
+import { callSettings, type ModelCallSettings } from "./model-settings.ts";
+import { answerTool, choiceWith, inPlainText, type AnswerTool } from "./shapes/answer-tool.ts";
+import { strictSchema } from "./shapes/strict-schema.ts";
+import { toolSchema } from "./tool-schema.ts";
 import { answeredError, brokenStream, unreachable } from "./provider-error.ts";
 
 /** `baseUrl` is null for OpenAI's own. */
@@ -15,6 +19,7 @@ export type OpenAiOptions = {
   readonly maxTokens: number | null;
   readonly price: TokenPrice | null;
   readonly compat: WrittenCompatibility;
+  readonly settings: ModelCallSettings;
 };
 
 /** Loaded by the first call that needs it: a server without one starts sooner, and takes less memory. */
@@ -24,7 +29,7 @@ const loadSdk = async (): Promise<typeof OpenAI> => (await import("openai")).def
  * A model by the streaming chat completions API of OpenAI and compatible servers. The loop retries, not the SDK, which
  * sends the request. Answers are parsed here, since servers differ.
  */
-export function openAiModel({ apiKey, baseUrl, model, maxTokens, price, compat }: OpenAiOptions): Model {
+export function openAiModel({ apiKey, baseUrl, model, maxTokens, price, compat, settings: own }: OpenAiOptions): Model {
   const settings = {
     // The SDK requires a key, and takes an organization from the environment: neither goes to other servers.
     apiKey: apiKey ?? "none",
@@ -43,6 +48,7 @@ export function openAiModel({ apiKey, baseUrl, model, maxTokens, price, compat }
   const limitName = compatibility.tokenLimit ?? (isOpenAi ? "max_completion_tokens" : "max_tokens");
   const limit = maxTokens === null ? {} : { [limitName]: maxTokens };
   const counting = compatibility.streamOptions ? { stream_options: { include_usage: true } } : {};
+  const asks = compatibility.shapes ?? (isOpenAi ? "json_schema" : "tool");
   const name = `openai ${model}`;
   return {
     name,
@@ -51,21 +57,66 @@ export function openAiModel({ apiKey, baseUrl, model, maxTokens, price, compat }
       const Sdk = await loadSdk();
       client ??= new Sdk(settings);
       const requests = new ProviderRequests(heard);
+      const shape = shapeOf(request, asks);
+      const asked = shape?.tool == null ? request : { ...request, tools: [...request.tools, shape.tool.description] };
       try {
         const response = await client
           .withOptions({ fetch: requests.fetch })
           .chat.completions.create(
-            { ...chatBody(request, name, compatibility), ...limit, ...counting, model, stream: true },
+            {
+              ...chatBody(asked, name, compatibility),
+              ...settingParams(own, request, shape),
+              ...limit,
+              ...counting,
+              model,
+              stream: true,
+            },
             { signal },
           )
           .asResponse();
-        yield* chatAnswer(serverSentEvents(response, signal), { thinkTags: compatibility.thinkTags, apiKey });
+        const answer = chatAnswer(serverSentEvents(response, signal), {
+          thinkTags: compatibility.thinkTags,
+          apiKey,
+          hasFormat: shape?.format != null,
+        });
+        yield* inPlainText(answer, shape?.tool ?? null);
       } catch (error) {
         signal.throwIfAborted();
         throw modelError(Sdk, error, requests, apiKey);
       }
     },
   };
+}
+
+type Format = OpenAI.ResponseFormatJSONSchema;
+
+/** The way in which a server is asked for a shape: it enforces the schema, or there is a tool for the answer. */
+type AskedShape = { readonly format: Format; readonly tool: null } | { readonly format: null; readonly tool: AnswerTool };
+
+/** OpenAI enforces a schema only if no field may be left out; others are followed as well as the model can. */
+function shapeOf({ shape, tools }: ModelRequest, asks: "json_schema" | "tool"): AskedShape | null {
+  if (shape === null) return null;
+  if (asks === "tool") return { format: null, tool: answerTool(shape, tools) };
+  const strict = strictSchema(shape);
+  const isEnforced = strict !== null && !strict.hasOptional;
+  const schema: Record<string, unknown> = isEnforced ? strict.schema : toolSchema(shape);
+  return { format: { type: "json_schema", json_schema: { name: "answer", strict: isEnforced, schema } }, tool: null };
+}
+
+function settingParams(own: ModelCallSettings, request: ModelRequest, shape: AskedShape | null) {
+  const { temperature, stopSequences, effort, toolChoice: chosen } = callSettings(own, request);
+  const toolChoice = shape?.tool == null ? chosen : choiceWith(shape.tool, chosen);
+  return {
+    ...(temperature === null ? {} : { temperature }),
+    ...(stopSequences.length === 0 ? {} : { stop: [...stopSequences] }),
+    ...(effort === null ? {} : { reasoning_effort: effort }),
+    ...(toolChoice === null ? {} : { tool_choice: toolChoiceParam(toolChoice) }),
+    ...(shape?.format == null ? {} : { response_format: shape.format }),
+  };
+}
+
+function toolChoiceParam(choice: NonNullable<ModelCallSettings["toolChoice"]>): OpenAI.ChatCompletionToolChoiceOption {
+  return typeof choice === "object" ? { type: "function", function: { name: choice.tool } } : choice;
 }
 
 function modelError(Sdk: typeof OpenAI, error: unknown, { refused }: ProviderRequests, apiKey: string | null): ModelError {

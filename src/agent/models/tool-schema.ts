@@ -105,7 +105,7 @@ function inlinedReferences(root: JsonObject): JsonObject {
   return inline(root, []);
 }
 
-function referred(root: JsonObject, reference: string): JsonObject | null {
+export function referred(root: JsonObject, reference: string): JsonObject | null {
   if (!reference.startsWith("#/")) return null;
   let found: Json | undefined = root;
   for (const step of reference.slice(2).split("/")) {

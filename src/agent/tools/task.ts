@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import type { JsonObject } from "../../lib/json.ts";
 import { defineTool, optional } from "./tool.ts";
 import { ChildStarted } from "./child.ts";
 
@@ -19,10 +20,14 @@ export const taskRun = defineTool({
     agentTemplateId: Type.String({ minLength: 1, description: "The kind of agent that does it." }),
     context: optional(Type.String({ maxLength: PROMPT, description: "Facts that it needs, in addition to the prompt." })),
     model: optional(Type.String({ minLength: 1, description: "The name of a model; that of its kind if omitted." })),
+    outputSchema: optional(
+      Type.Unsafe<JsonObject>({ type: "object", description: "A JSON Schema of an object: its answer is JSON of this form." }),
+    ),
     background: optional(Type.Boolean({ description: "True to continue meanwhile." })),
   }),
-  async run({ description, agentTemplateId: templateId, model, background }, { startChild }) {
-    const request = { description, templateId, model: model ?? null, isBackground: background ?? false };
+  async run({ description, agentTemplateId: templateId, model, outputSchema, background }, { startChild }) {
+    const shape = { outputSchema: outputSchema ?? null };
+    const request = { description, templateId, model: model ?? null, ...shape, isBackground: background ?? false };
     return new ChildStarted(await startChild(request));
   },
 });

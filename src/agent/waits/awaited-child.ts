@@ -1,5 +1,6 @@
 import type { AgentState } from "../../db/generated/enums.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
+import type { Json } from "../../lib/json.ts";
 import { LATER_FIELDS, type LaterCall } from "../calls/later.ts";
 
 type Parent = {
@@ -21,6 +22,8 @@ export type Child = {
   readonly templateId: string;
   /** The text of its answers, the last one last. */
   readonly texts: readonly string[];
+  /** The value of its answer in a shape; null for none. */
+  readonly value: Json;
   /** The text of a model call that broke off at its end; null for none. */
   readonly broken: string | null;
   /** The newest note of the interrupt that ended its first turn; null for none. */
@@ -42,6 +45,7 @@ const READ: Statement<{ awaited: Awaited }, [waitId: string]> = {
       'child', (SELECT json_build_object('state', c.state, 'turn', c.turn, 'doneReason', c.done_reason, 'isInterrupted', c.interrupt_at IS NOT NULL, 'templateId', c.template_id,
           'texts', (SELECT coalesce(json_agg(x.text ORDER BY x.ordinal), '[]') FROM (SELECT m.ordinal, string_agg(b ->> 'text', '') AS text FROM message m, json_array_elements(m.content) b
             WHERE m.agent_id = c.id AND m.kind = 'ASSISTANT' AND m.turn = 1 AND b ->> 'type' = 'text' GROUP BY m.ordinal) x),
+          'value', (SELECT m.shape -> 'value' FROM message m WHERE m.agent_id = c.id AND m.kind = 'ASSISTANT' AND m.turn = 1 AND m.shape IS NOT NULL ORDER BY m.ordinal DESC LIMIT 1),
           'broken', (SELECT e.payload ->> 'text' FROM (SELECT kind, payload, position FROM event WHERE agent_id = c.id ORDER BY position DESC LIMIT ${NEWEST}) e
             WHERE e.kind = 'TEXT_CHUNK_END' AND e.payload ->> 'aborted' = 'true' ORDER BY e.position DESC LIMIT 1),
           'interruptNote', (SELECT e.payload ->> 'note' FROM event e WHERE e.agent_id = c.id AND e.kind = 'INTERRUPT_REQUESTED' AND e.payload ->> 'note' IS NOT NULL AND c.done_reason = 'INTERRUPTED'

@@ -49,6 +49,9 @@ export async function lookAtChild(services: ChildServices, wait: DueWait): Promi
 /** The longest answer of a child in the event of its return, in bytes. */
 const EVENT_TEXT_BYTES = 4 * 1024;
 
+/** The longest answer of a child in the error of a call, in bytes: it does not have the form that was asked for. */
+const ERROR_TEXT_BYTES = 16 * 1024;
+
 async function returnChild(
   services: ChildServices,
   wait: DueWait,
@@ -71,12 +74,12 @@ async function returnChild(
   } as const;
   if (isBackground) return settle(services, wait, awaited, [returned], told);
   if (isFinal(awaited.call.state)) return settle(services, wait, awaited, [returned]);
-  const { permissionIds, usage, templateId } = child;
-  const details = { status: outcome, agentId: wait.ref, template: templateId, text, permissionIds, usage };
-  const answer = accepted({
-    output: spoken(child, outcome, text),
-    details,
-  });
+  const { permissionIds, usage, templateId, value } = child;
+  const details = { status: outcome, agentId: wait.ref, template: templateId, text, value, permissionIds, usage };
+  const isMisshapen = child.doneReason === "SHAPE";
+  const answer = isMisshapen
+    ? failedElsewhere(spoken(child, outcome, headBytes(text, ERROR_TEXT_BYTES)))
+    : accepted({ output: spoken(child, outcome, text), details });
   return endCall(services, wait, awaited, returned, answer);
 }
 
@@ -179,7 +182,8 @@ function endedSilently(who: string, child: Child, outcome: ChildOutcome): string
   return `${who} has ended (${outcome}), and said nothing.${reasonOf(child, outcome)}`;
 }
 
-/** The note of the interrupt that ended the child, as a sentence behind others; empty for none. */
-function reasonOf({ interruptNote }: Child, outcome: ChildOutcome): string {
+/** The failed form of its answer, or the note of the interrupt that ended the child, as a sentence; empty for neither. */
+function reasonOf({ interruptNote, doneReason }: Child, outcome: ChildOutcome): string {
+  if (doneReason === "SHAPE") return " Its answer does not have the form that was asked for.";
   return outcome === "interrupted" && interruptNote !== null ? ` The interrupt was noted: ${interruptNote}` : "";
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { randomUUIDv7 } from "node:crypto";
 import type { AgentEventBody } from "../../events/event.ts";
 import { newWrite } from "../../events/write.ts";
-import { isJsonObject, type Json } from "../../lib/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../lib/json.ts";
 import { byteLength, marked } from "../../lib/text.ts";
 import { agentRow, createdEvent, type NewAgent, type Spawned } from "../calls/agent-row.ts";
 import { TREE } from "../calls/children.ts";
@@ -85,6 +85,7 @@ export async function makeChild(services: Services, wait: DueWait, awaited: Awai
         erasedAt: null,
         withdrawnAt: null,
         reminder: null,
+        ...(request.outputSchema !== null && { shape: { kind: "ASKED", schema: request.outputSchema } }),
       },
     },
     newWrite(wait.ref),
@@ -100,18 +101,20 @@ type Request = {
   readonly templateId: string;
   readonly model: string | null;
   readonly text: string;
+  readonly outputSchema: JsonObject | null;
 };
 
 /** The input of `task_run`, which was validated before the child was wanted. */
 function readRequest(input: Json): Request {
   const fields = isJsonObject(input) ? input : {};
   const text = (name: string): string => (typeof fields[name] === "string" ? fields[name] : "");
-  const { model } = fields;
+  const { model, outputSchema } = fields;
   const context = text("context");
   return {
     description: text("description"),
     templateId: text("agentTemplateId"),
     model: typeof model === "string" ? model : null,
+    outputSchema: isJsonObject(outputSchema) ? outputSchema : null,
     text: context === "" ? text("prompt") : `${text("prompt")}\n\nContext:\n${context}`,
   };
 }

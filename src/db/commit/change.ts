@@ -1,4 +1,4 @@
-import type { Json } from "../../lib/json.ts";
+import type { Json, JsonObject } from "../../lib/json.ts";
 import type { Prisma } from "../generated/client.ts";
 import type { ActorKind, ApprovalState, ToolCallState } from "../generated/enums.ts";
 import type { MemoryChange } from "./memory-change.ts";
@@ -198,13 +198,32 @@ type Notices = {
 /** None of these parts. */
 type Without<Parts> = { readonly [Part in keyof Parts]?: never };
 
+/** A part of an answer that does not fit its schema, or of an invalid schema. `path` is a JSON pointer; "/" for the whole. */
+export type ShapeProblem = { readonly path: string; readonly message: string };
+
+/** Why a turn ends without an answer in its shape: it does not fit after all corrections, was cut, or was refused. */
+export const SHAPE_FAILURES = ["invalid", "max_tokens", "refusal"] as const;
+export type ShapeFailure = (typeof SHAPE_FAILURES)[number];
+
+/**
+ * The shape on the row of a message. A person's has the schema that they ask for, and an answer its value. A note of the
+ * server that asks for another answer has the problems of the last one.
+ */
+export type MessageShape =
+  | { readonly kind: "ASKED"; readonly schema: JsonObject }
+  | { readonly kind: "ANSWER"; readonly value: Json }
+  | { readonly kind: "CORRECTION"; readonly problems: readonly ShapeProblem[] };
+
+/** The row of a message. Most have no shape, and no statement writes the column then. */
+export type NewMessage = Row<Omit<Prisma.MessageUncheckedCreateInput, "shape">> & { readonly shape?: MessageShape };
+
 type OwnerParts = {
   /** The commit is refused unless the agent's signal is still this: nothing arrived since it was looked at. */
   readonly expectSignal?: number;
   readonly agent?: AgentPatch;
   /** Refused if one of them was withdrawn. */
   readonly joins?: readonly { readonly id: string; readonly ordinal: number; readonly turn: number; readonly step: number }[];
-  readonly messages?: readonly Row<Prisma.MessageUncheckedCreateInput>[];
+  readonly messages?: readonly NewMessage[];
   readonly stepStart?: Row<Prisma.StepUncheckedCreateInput>;
   readonly stepEnd?: { readonly step: number } & StepEnd;
   readonly toolCalls?: readonly NewToolCall[];
@@ -280,7 +299,7 @@ type OutsideParts = {
   /** Archives the agent at a time (ISO 8601), or takes that back with null; refused if it is so already. */
   readonly archive?: { readonly at: string | null };
   /** A message from a person; the commit gives it its arrival. Refused if the agent is archived. */
-  readonly received?: Row<Omit<Prisma.MessageUncheckedCreateInput, "arrival">>;
+  readonly received?: Omit<NewMessage, "arrival">;
   /** The images of `received`, in base64; those that the tenant has already stay. */
   readonly images?: readonly { readonly digest: string; readonly data: string }[];
   /**
@@ -325,5 +344,5 @@ export type OwnerChange = Transitions & Questions & Notices & Schedules & OwnerP
 /** All that others may change of an agent in one commit: people by commands, and what nobody decided in time. */
 export type OutsideChange = Transitions & Questions & Notices & Schedules & OutsideParts & Without<OwnerParts>;
 
-export const DONE_REASONS = ["COMPLETED", "INTERRUPTED", "ERROR", "MAX_STEPS"] as const;
+export const DONE_REASONS = ["COMPLETED", "INTERRUPTED", "ERROR", "MAX_STEPS", "SHAPE"] as const;
 export type DoneReason = (typeof DONE_REASONS)[number];

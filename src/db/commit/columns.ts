@@ -1,4 +1,4 @@
-import type { AgentPatch, KnownFileRow, NewToolCall, OwnerChange, StepEnd, ToolCallPatch } from "./change.ts";
+import type { AgentPatch, KnownFileRow, NewMessage, NewToolCall, OwnerChange, StepEnd, ToolCallPatch } from "./change.ts";
 
 export type ColumnType =
   | "text"
@@ -79,7 +79,7 @@ export const MESSAGE = {
   erasedAt: "timestamptz?",
   withdrawnAt: "timestamptz?",
   reminder: "json?",
-} as const satisfies ColumnsOf<NonNullable<OwnerChange["messages"]>[number]>;
+} as const satisfies ColumnsOf<Omit<NewMessage, "shape">>;
 
 export const TOOL_CALL_PATCH = {
   state: "tool_call_state",

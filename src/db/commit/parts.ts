@@ -48,7 +48,7 @@ export const OWNER_PARTS: { readonly [Name in keyof OwnerValues]: OwnerPart<Owne
     isComposed: ({ turn }) => turn === undefined,
   },
   joins: { ...json("rows"), join: lists, isComposed: none },
-  messages: { ...json("rows"), join: lists, isComposed: always },
+  messages: { ...json("rows"), join: lists, isComposed: (rows) => rows.every(({ shape }) => shape === undefined) },
   stepEnd: {
     ...json("rows"),
     join: () => {

@@ -31,6 +31,11 @@ const SendMessageInput = builder.inputType("SendMessageInput", {
       type: [ImageInput],
       description: "Images, at most 20 and 5 MB in total. The model reads them before the text.",
     }),
+    outputSchema: t.field({
+      type: "JSON",
+      description:
+        "JSON Schema of the answer that ends the turn, with `type: object`, at most 64 KB. INVALID names its first problem. The template's if omitted. Of several messages of a turn, the newest schema applies.",
+    }),
     idempotencyKey: t.string({
       description:
         "Key of 1 to 200 characters, kept for 30 days. Repeating the request returns the same message. IDEMPOTENCY_KEY_REUSED for another input.",
@@ -54,7 +59,12 @@ builder.mutationField("sendMessage", (t) =>
       "Sends a message to an agent. It starts a turn, or joins the running turn at its next step. ARCHIVED if the agent is archived. QUEUE_FULL if 100 messages or 32 MB are queued for it.",
     args: { input: t.arg({ type: SendMessageInput, required: true, description: "Agent and message." }) },
     resolve: (_root, { input }, context) =>
-      sendMessage(context, { ...input, images: input.images ?? [], idempotencyKey: input.idempotencyKey ?? null }),
+      sendMessage(context, {
+        ...input,
+        images: input.images ?? [],
+        outputSchema: input.outputSchema ?? null,
+        idempotencyKey: input.idempotencyKey ?? null,
+      }),
   }),
 );
 

@@ -98,6 +98,7 @@ export const DoneReason = builder.enumType("DoneReason", {
     COMPLETED: "The model completed its answer.",
     INTERRUPTED: "A person or program interrupted the turn.",
     ERROR: "The turn failed: an ERROR event gives the cause.",
+    SHAPE: "The last answer does not have the form of its schema: `detail` gives the cause.",
     MAX_STEPS: "The turn reached the maximum number of steps of its template.",
   }),
 });

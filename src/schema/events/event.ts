@@ -2,13 +2,13 @@ import type { BodyOf, EventKind as Kind } from "../../events/event.ts";
 import { agentOfEvent } from "../../resolvers/agent.ts";
 import { globalId } from "../../lib/global-id.ts";
 import { messageByRow } from "../../resolvers/message.ts";
-import { answeredMessages, receivedText, type EventView } from "../../resolvers/timeline.ts";
+import { receivedText, type EventView } from "../../resolvers/timeline.ts";
 import { formatCursor } from "../../events/cursor.ts";
 import { ActorRef } from "../actor.ts";
 import { Agent } from "../agent.ts";
 import { builder } from "../builder.ts";
 import { AgentState, Breakpoint } from "../enums.ts";
-import { Channel, DoneReason, ErrorPhase, ErrorSeverity, EventKind, ResumeStrategy } from "./enums.ts";
+import { Channel, ErrorPhase, ErrorSeverity, EventKind, ResumeStrategy } from "./enums.ts";
 import { Message } from "../message.ts";
 import { TodoItem } from "../agent-state.ts";
 import { ToolCallSnapshot } from "../tool-call.ts";
@@ -86,25 +86,6 @@ eventType("MESSAGE_WITHDRAWN").implement({
       type: ActorRef,
       description: "Actor that withdrew the message.",
       resolve: ({ body }) => body.withdrawnBy,
-    }),
-  }),
-});
-
-eventType("DONE").implement({
-  description: "A turn ended. Every turn has exactly one such event.",
-  interfaces: [TimelineEvent],
-  fields: (t) => ({
-    step: t.int({ description: "Last step of the turn.", resolve: ({ body }) => body.step }),
-    turn: t.int({ description: "Number of the turn.", resolve: ({ body }) => body.turn }),
-    reason: t.field({ type: DoneReason, description: "Reason why the turn ended.", resolve: ({ body }) => body.reason }),
-    detail: t.string({
-      nullable: true,
-      description: "Machine-readable detail: `empty` if the last answer of the model was empty. Null otherwise.",
-      resolve: ({ body }) => body.detail ?? null,
-    }),
-    messageIds: t.idList({
-      description: "Ids of the messages that the turn answers.",
-      resolve: async (view, _args, context) => (await answeredMessages(context, view)).map((id) => globalId("Message", id)),
     }),
   }),
 });
@@ -195,6 +176,11 @@ eventType("STEP_COMPLETE").implement({
   fields: (t) => ({
     step: t.int({ description: "Number of the step.", resolve: ({ body }) => body.step }),
     durationMs: t.float({ description: "Duration in ms.", resolve: ({ body }) => body.durationMs }),
+    firstTokenMs: t.float({
+      nullable: true,
+      description: "Time in ms from the request to the first piece of text, thought or call. Null if there was none.",
+      resolve: ({ body }) => body.firstTokenMs ?? null,
+    }),
     stopReason: t.string({
       description: "Reason why the model stopped, as given by its provider.",
       resolve: ({ body }) => body.stopReason,

@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { ModelError, type Model } from "../../../src/agent/models/model.ts";
+import { ModelError, NO_TOKENS, type Model, type ModelErrorKind, type ModelEvent } from "../../../src/agent/models/model.ts";
 import { startTestApp } from "../../support/app.ts";
 import { connect, ofType, textOf } from "../../support/client.ts";
 import { calls, playedModel, says } from "../../support/models.ts";
+import type { TemplateConfig } from "../../../src/config/template-settings.ts";
+import { settingsWith } from "../../support/template-settings.ts";
 import { ownTool } from "../../support/tools.ts";
 
 const SCRIPTED = { provider: "scripted", script: { replies: [{ when: {} }] } } as const;
@@ -23,6 +25,10 @@ async function clientOf(first: Model, second: Model, mode: "auto" | "approval" =
   });
   const client = connect(app.url);
   return { client, agent: await client.createAgent() };
+}
+
+async function* ends(stopReason: "refusal"): AsyncGenerator<ModelEvent> {
+  yield { type: "end", stopReason, usage: NO_TOKENS };
 }
 
 /** Fails as the provider does that is overloaded. */
@@ -90,6 +96,76 @@ describe("a template with a second model", () => {
     const events = await client.turn(agent.id, "look");
     expect(ofType(events, "ErrorRaised").at(-1)).toMatchObject({ severity: "ERROR", detail: "overloaded" });
     expect(ofType(events, "Done")).toMatchObject([{ reason: "ERROR" }]);
+  });
+});
+
+describe("fallbacks by failure", () => {
+  const failing = (kind: ModelErrorKind) => (): never => {
+    throw new ModelError(kind, `it fails: ${kind}`);
+  };
+
+  async function clientWith(
+    fallbacks: NonNullable<TemplateConfig["fallbacks"]>,
+    models: Readonly<Record<string, Model>>,
+    more: object = {},
+  ) {
+    const app = await startTestApp({
+      template: { fallbacks, modelRetries: 0, ...more },
+      config: { models: Object.fromEntries(Object.keys(models).map((name) => [name, SCRIPTED])) },
+      overrides: { models: new Map(Object.entries(models).map(([name, model]) => [name, { ...model, name }])) },
+    });
+    const client = connect(app.url);
+    return { client, agent: await client.createAgent() };
+  }
+
+  it("answer in their order, each once a turn, only after failures that they name", async () => {
+    const test = playedModel(failing("overloaded"));
+    const other = playedModel(() => says("never"));
+    const second = playedModel(failing("rejected"));
+    const third = playedModel(failing("overloaded"));
+    const { client, agent } = await clientWith(
+      [
+        { on: ["refused"], model: "other" },
+        { on: ["overloaded"], model: "second" },
+        { on: ["rejected", "overloaded"], model: "third" },
+      ],
+      { test, other, second, third },
+    );
+    const events = await client.turn(agent.id, "hello");
+    expect(ofType(events, "ErrorRaised").map(({ severity, detail }) => `${severity} ${detail}`)).toEqual([
+      "WARN overloaded",
+      "WARN rejected",
+      "ERROR overloaded",
+    ]);
+    expect(ofType(events, "Done")).toMatchObject([{ reason: "ERROR" }]);
+    expect([test, other, second, third].map((model) => model.calls.length)).toEqual([1, 0, 1, 1]);
+    await client.turn(agent.id, "again");
+    expect(test.calls).toHaveLength(2);
+  });
+
+  it("answer after a refusal where they name it, and `fallbackModel` does not", async () => {
+    const refuses = () => ends("refusal");
+    const models = { test: playedModel(refuses), second: playedModel(() => says("I do.")) };
+    const named = await clientWith([{ on: ["refused"], model: "second" }], models);
+    expect(textOf(await named.client.turn(named.agent.id, "hello"))).toBe("I do.");
+    const unnamed = await clientWith([], models, { fallbackModel: "second" });
+    expect(ofType(await unnamed.client.turn(unnamed.agent.id, "hello"), "Done")).toMatchObject([{ reason: "ERROR" }]);
+  });
+
+  it("answer a request that is too long before it is shortened, where they name that", async () => {
+    const test = playedModel(failing("too_long"));
+    const second = playedModel(() => says("I read all of it."));
+    const { client, agent } = await clientWith([{ on: ["too_long"], model: "second" }], { test, second });
+    const text = "x".repeat(20_000);
+    expect(textOf(await client.turn(agent.id, text))).toBe("I read all of it.");
+    expect(JSON.stringify(second.calls[0]?.request.messages)).toContain(text);
+    expect(test.calls).toHaveLength(1);
+  });
+
+  it("are refused at the start if there is no such model", async () => {
+    await expect(settingsWith({ fallbacks: [{ on: ["broken"], model: "gone" }] })).rejects.toThrow(
+      'templates.t.fallbacks.0.model: there is no model "gone"',
+    );
   });
 });
 

@@ -107,6 +107,7 @@ describe("the end of a turn", () => {
           agentId: rowId("Agent", agent.id),
           text: "late",
           images: [],
+          outputSchema: null,
           idempotencyKey: null,
         });
         expect(sent.ok).toBe(true);

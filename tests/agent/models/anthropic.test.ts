@@ -3,6 +3,8 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { anthropicModel, type AnthropicOptions } from "../../../src/agent/models/anthropic.ts";
+import { MODEL_CALL_SETTINGS } from "../../../src/agent/models/model-settings.ts";
+import { complete } from "../../../src/lib/setting.ts";
 import { startTestApp, type TestAppOptions } from "../../support/app.ts";
 import {
   answers,
@@ -21,7 +23,7 @@ const PLAIN = {
   model: "claude-test",
   maxTokens: 1_000,
   thinking: null,
-  stopSequences: [],
+  settings: complete(MODEL_CALL_SETTINGS, {}),
   price: null,
 } as const;
 
@@ -246,11 +248,19 @@ describe("Claude by the real SDK, over the wire", () => {
     expect(textOf(await client.turn(agent.id, "hi"))).toBe("Hello.");
   });
 
+  it("reports the time to the first piece of output, which is not the empty start of a block", async () => {
+    const { client, agent } = await appWith([{ ...answers([{ text: ["Hello."] }], "end_turn"), paceMs: 40 }]);
+    const [complete] = ofType(await client.turn(agent.id, "hi"), "StepComplete");
+    // The start of the message, a ping and the start of the block go before it; a timer may end a little before its time.
+    expect(complete?.firstTokenMs).toBeGreaterThan(110);
+    expect(complete?.firstTokenMs).toBeLessThan(complete?.durationMs ?? 0);
+  });
+
   it("goes on after pause_turn with what was said so far, and ends the turn at a stop sequence", async () => {
     const { provider, client, agent } = await appWith(
       [answers([{ text: ["Let me see."] }], "pause_turn"), answers([{ text: ["Hello."] }], "stop_sequence")],
       {},
-      { stopSequences: ["###"] },
+      { settings: complete(MODEL_CALL_SETTINGS, { stopSequences: ["###"] }) },
     );
     const events = await client.turn(agent.id, "hi");
     expect(textOf(events)).toBe("Let me see.Hello.");

@@ -3,7 +3,9 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { chatBody, compatibilityOf } from "../../../src/agent/models/chat-request.ts";
+import { MODEL_CALL_SETTINGS } from "../../../src/agent/models/model-settings.ts";
 import { openAiModel, type OpenAiOptions } from "../../../src/agent/models/openai.ts";
+import { complete } from "../../../src/lib/setting.ts";
 import { SendMessageDocument } from "../../generated/documents.ts";
 import { startTestApp, type TestAppOptions } from "../../support/app.ts";
 import { connect, ofType, textOf } from "../../support/client.ts";
@@ -16,7 +18,15 @@ async function appWith(
   options: Partial<OpenAiOptions> = {},
 ) {
   const provider = await providerServer<ChatBody>(script);
-  const plain = { apiKey: "sk-test", baseUrl: `${provider.url}/v1`, model: "local", maxTokens: 1_000, price: null, compat: {} };
+  const plain = {
+    apiKey: "sk-test",
+    baseUrl: `${provider.url}/v1`,
+    model: "local",
+    maxTokens: 1_000,
+    price: null,
+    compat: {},
+    settings: complete(MODEL_CALL_SETTINGS, {}),
+  };
   const app = await startTestApp({ model: openAiModel({ ...plain, ...options }), template });
   await writeFile(join(app.workspace, "a.txt"), "alpha");
   await writeFile(join(app.workspace, "b.txt"), "beta");
@@ -282,6 +292,9 @@ describe("A chat completions server by the real SDK, over the wire", () => {
         ],
         tools: [],
         exposeThinking: false,
+        settings: {},
+        isFirstOfTurn: true,
+        shape: null,
       },
       "openai local",
       compatibilityOf("local", {}),
@@ -309,6 +322,9 @@ describe("A chat completions server by the real SDK, over the wire", () => {
             ],
             tools: [],
             exposeThinking: false,
+            settings: {},
+            isFirstOfTurn: true,
+            shape: null,
           },
           `openai ${model}`,
           compatibilityOf(model, compat),

@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { answeredError, streamError, unreachable } from "../../../src/agent/models/provider-error.ts";
 import { anthropicModel } from "../../../src/agent/models/anthropic.ts";
+import { MODEL_CALL_SETTINGS } from "../../../src/agent/models/model-settings.ts";
 import type { Model } from "../../../src/agent/models/model.ts";
 import { openAiModel } from "../../../src/agent/models/openai.ts";
+import { complete } from "../../../src/lib/setting.ts";
 import { answers, messageStream, streamed } from "../../support/providers/anthropic-stream.ts";
 import { startTestApp, type TestAppOptions } from "../../support/app.ts";
 import { connect, ofType, textOf } from "../../support/client.ts";
@@ -10,6 +12,8 @@ import { freePort } from "../../support/free-port.ts";
 import { chat, chatStream, chunks } from "../../support/providers/openai-stream.ts";
 import { providerServer, type ProviderAnswer } from "../../support/providers/provider-server.ts";
 import { InterruptAgentDocument, StandstillDocument, SendMessageDocument } from "../../generated/documents.ts";
+
+const NO_SETTINGS = complete(MODEL_CALL_SETTINGS, {});
 
 /** What the same failure looks like at each provider. */
 type Provider = {
@@ -41,7 +45,15 @@ const anthropicCall = (json: string, stop: string) => messageStream([{ tool: "fs
 const ANTHROPIC: Provider = {
   name: "Claude",
   model: (baseUrl) =>
-    anthropicModel({ apiKey: "sk-secret", baseUrl, model: "m", maxTokens: 100, thinking: null, stopSequences: [], price: null }),
+    anthropicModel({
+      apiKey: "sk-secret",
+      baseUrl,
+      model: "m",
+      maxTokens: 100,
+      thinking: null,
+      settings: NO_SETTINGS,
+      price: null,
+    }),
   error: (status, message, headers = {}) => ({
     status,
     headers,
@@ -70,7 +82,15 @@ const openAiMore = (args: string) => ({ tool_calls: [{ index: 0, function: { arg
 const OPENAI: Provider = {
   name: "a chat completions server",
   model: (url) =>
-    openAiModel({ apiKey: "sk-secret", baseUrl: `${url}/v1`, model: "m", maxTokens: null, price: null, compat: {} }),
+    openAiModel({
+      apiKey: "sk-secret",
+      baseUrl: `${url}/v1`,
+      model: "m",
+      maxTokens: null,
+      price: null,
+      compat: {},
+      settings: NO_SETTINGS,
+    }),
   error: (status, message, headers = {}) => ({ status, headers, body: { error: { message, type: "some_error", code: null } } }),
   says: (text, stop) => chat([{ content: text }], { end: "stop", length: "length", refusal: "content_filter" }[stop]),
   beginsToSay: (text, then) => chunks(openAiText(text), then),

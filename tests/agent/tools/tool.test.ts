@@ -114,7 +114,7 @@ describe("the schema of a tool's input", () => {
       todo_read: "d746974fa9afd5e9",
       todo_write: "87541429de16b69f",
       memory: "3506226929ec0574",
-      task_run: "03ea7b969921117d",
+      task_run: "84b4d9eec3178837",
     });
   });
 });

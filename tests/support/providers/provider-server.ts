@@ -25,9 +25,13 @@ export type ProviderRequest<Body> = {
   readonly closed: Promise<void>;
 };
 
-/** A local server in the place of a model's provider: one answer a request, the last for all further ones. */
+/**
+ * A local server in the place of a model's provider: one answer a request, the last for all further ones. A request that
+ * `refusal` names a fault of gets that with 400, as providers answer.
+ */
 export async function providerServer<Body>(
   answers: readonly ProviderAnswer[],
+  refusal: (body: Body) => string | null = () => null,
 ): Promise<{ readonly url: string; readonly requests: ProviderRequest<Body>[] }> {
   const requests: ProviderRequest<Body>[] = [];
   const server = createServer((request, response) => void respond(request, response));
@@ -41,7 +45,11 @@ export async function providerServer<Body>(
       body: JSON.parse(Buffer.concat(chunks).toString()) as Body,
       closed: new Promise((resolve) => response.once("close", resolve)),
     });
-    const answer = answers[Math.min(requests.length, answers.length) - 1] ?? {};
+    const body = requests.at(-1)?.body;
+    const refused = body === undefined ? null : refusal(body);
+    const error = { type: "error", error: { type: "invalid_request_error", message: refused } };
+    const played = answers[Math.min(requests.length, answers.length) - 1] ?? {};
+    const answer: ProviderAnswer = refused === null ? played : { status: 400, body: error };
     if (answer.frames === undefined) {
       response
         .writeHead(answer.status ?? 200, { "content-type": "application/json", ...answer.headers })

@@ -214,6 +214,8 @@ export type SendMessageInput = {
   idempotencyKey?: string | null | undefined;
   /** Images, at most 20 and 5 MB in total. The model reads them before the text. */
   images?: Array<ImageInput> | null | undefined;
+  /** JSON Schema of the answer that ends the turn, with `type: object`, at most 64 KB. INVALID names its first problem. The template's if omitted. Of several messages of a turn, the newest schema applies. */
+  outputSchema?: unknown;
   /** Text of the message, at most 1 MB. May be empty if there are images. */
   text: string;
 };

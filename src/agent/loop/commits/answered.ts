@@ -5,9 +5,11 @@ import type { CallView } from "../../calls/call.ts";
 import { executionStarted } from "../../calls/events.ts";
 import { throughBridge } from "../../calls/stages/validation.ts";
 import { isEmpty, type Answer, type AnsweredCall } from "../../conversation/answer.ts";
+import type { AnswerTimes } from "../../conversation/model-call.ts";
 import type { Model, Spending } from "../../models/model.ts";
 import type { AgentView } from "../view.ts";
 import { asStored, compose, identity, joinCommits, type Commit, type Reducer, move, added, answerMessage } from "./commit.ts";
+import { shapedEnd, withValue, type ShapedAnswer } from "./shapes.ts";
 import { stepUsage } from "./steps.ts";
 import { turnEnded } from "./turns.ts";
 
@@ -16,17 +18,24 @@ export type Answered = {
   readonly texts: readonly AgentEventBody[];
   /** The tokens of the call, and of earlier tries that failed before their first text. */
   readonly spent: Spending;
-  readonly durationMs: number;
+  readonly times: AnswerTimes;
   readonly model: Pick<Model, "name" | "price">;
   /** Answers that took longer than this, in ms, are reported. */
   readonly slowStepMs: number;
   readonly trace: boolean;
+  /** The check of an answer that ends the turn; null if the turn has no shape. */
+  readonly shaped: ShapedAnswer | null;
 };
+
+/** True for an answer that ends its turn: without calls, and not to be continued. */
+export function isFinalAnswer({ calls, stopReason }: Answer): boolean {
+  return calls.length === 0 && stopReason !== "pause_turn";
+}
 
 /** Stores a model's answer: its message, its calls and its cost. An answer without calls ends the turn. */
 export function answered(view: AgentView, facts: Answered, at: Date): Commit {
   const { answer } = facts;
-  const message = answerMessage(answer, view, at);
+  const message = withValue(answerMessage(answer, view, at), facts.shaped);
   const calls = newCalls(answer, view, at);
   const { stopReason } = answer;
   const used = stepUsage(view.stepCount, facts.spent, facts.model.price);
@@ -47,16 +56,22 @@ export function answered(view: AgentView, facts: Answered, at: Date): Commit {
     after: compose(streamed?.after ?? identity, added(message), completed(stopReason, calls)),
   };
   const now = stored.after(view);
-  const isLast = calls.length === 0 && stopReason !== "pause_turn";
+  if (!isFinalAnswer(answer)) return joinCommits(stored, pending(now));
+  if (facts.shaped?.kind === "misfit") {
+    const asked = shapedEnd(now, facts.shaped, message, at);
+    return joinCommits(stored, asked, pending(asked.after(now)));
+  }
+  if (facts.shaped !== null) return joinCommits(stored, shapedEnd(now, facts.shaped, message, at));
   const detail = isEmpty(answer) ? ({ detail: "empty" } as const) : {};
-  return joinCommits(stored, isLast ? turnEnded(now, { reason: "COMPLETED", note: null, ...detail }, at) : pending(now));
+  return joinCommits(stored, turnEnded(now, { reason: "COMPLETED", note: null, ...detail }, at));
 }
 
-function reports(view: AgentView, { answer, durationMs, model, slowStepMs }: Answered, used: AgentEventBody): AgentEventBody[] {
+function reports(view: AgentView, { answer, times, model, slowStepMs }: Answered, used: AgentEventBody): AgentEventBody[] {
   const { stopReason } = answer;
+  const { durationMs, firstTokenMs } = times;
   const step = view.stepCount;
   return [
-    { kind: "STEP_COMPLETE", step, durationMs, stopReason },
+    { kind: "STEP_COMPLETE", step, durationMs, ...(firstTokenMs === null ? {} : { firstTokenMs }), stopReason },
     used,
     ...(durationMs > slowStepMs
       ? [warning("slow_step", `step ${step} by ${model.name} took ${Math.round(durationMs)} ms; the limit is ${slowStepMs}`)]

@@ -123,6 +123,8 @@ export function joined(joins: Joins): Reducer {
       transcriptLength: view.transcriptLength + joins.length,
       turnMessageIds: [...view.turnMessageIds, ...joins.flatMap(({ id }) => (reminders.has(id) ? [] : [id]))],
       waiting: view.waiting.filter((id) => !ids.has(id)),
+      shape: { ...view.shape, by: joins.findLast(({ id }) => view.shaped.includes(id))?.id ?? view.shape.by },
+      shaped: view.shaped.filter((id) => !ids.has(id)),
       reminders: view.reminders.filter(({ id }) => !ids.has(id)),
       lastMessageKind: last === undefined ? view.lastMessageKind : reminders.has(last.id) ? "REMINDER" : "USER",
     };

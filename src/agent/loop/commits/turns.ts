@@ -64,6 +64,7 @@ export function turnStarted(view: AgentView, template: TurnVersion | null, at: D
         turn,
         isWatched,
         turnMessageIds: retried,
+        shape: { by: view.retryTurn === null ? null : now.shape.by, corrections: 0 },
         retryTurn: null,
         stepsInTurn: 0,
         interruptNote: told === null ? now.interruptNote : null,
@@ -111,15 +112,17 @@ function lateNote(view: AgentView, at: Date): AddedMessages {
 /** The most messages that a DONE lists. If there are more, readers take them from their rows. */
 const EVENT_MESSAGE_IDS = 200;
 
+/** The end of a turn. `note` is for the model; null for none. The rest stands in the DONE. */
+export type TurnEnd = { readonly reason: DoneReason; readonly note: string | null } & Pick<
+  AgentEventBody & { readonly kind: "DONE" },
+  "detail" | "problems" | "value" | "valueMessageId"
+>;
+
 /**
  * Ends a turn with exactly one DONE, which lists the messages that it answers. Results of the last step's calls join
  * the transcript, followed by a note for the model, if there is one.
  */
-export function turnEnded(
-  view: AgentView,
-  { reason, note, detail }: { readonly reason: DoneReason; readonly note: string | null; readonly detail?: "empty" },
-  at: Date,
-): Commit {
+export function turnEnded(view: AgentView, { reason, note, ...more }: TurnEnd, at: Date): Commit {
   const results = resultsMessage(view, at);
   const messages = note === null ? results : [...results, noteMessage(added(results)(view), [note], at)];
   const { patch, events, after } = move(view, { state: "READY", breakpoint: "READY" });
@@ -139,10 +142,7 @@ export function turnEnded(
         doneReason: reason,
       },
     },
-    events: [
-      ...events,
-      { kind: "DONE", turn: view.turn, step: view.stepCount, reason, ...(detail === undefined ? {} : { detail }), messageIds },
-    ],
+    events: [...events, { kind: "DONE", turn: view.turn, step: view.stepCount, reason, ...more, messageIds }],
     after: compose(after, added(messages), calm.after),
   };
 }

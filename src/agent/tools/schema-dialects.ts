@@ -1,0 +1,17 @@
+import { Ajv, type Options } from "ajv";
+import { Ajv2019 } from "ajv/dist/2019.js";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import type { Json } from "../../lib/json.ts";
+
+export type Dialect = {
+  readonly name: string;
+  readonly make: (options: Options) => Pick<Ajv, "compile" | "validateSchema" | "errors">;
+};
+
+/** The dialect that `$schema` names: draft-07 also for earlier ones, 2020-12 by default. */
+export function dialectOf(written: Json | undefined): Dialect {
+  const said = typeof written === "string" ? written : "";
+  if (/draft-0[3-7]/.test(said)) return { name: "draft-07", make: (options) => new Ajv(options) };
+  if (said.includes("2019-09")) return { name: "2019-09", make: (options) => new Ajv2019(options) };
+  return { name: "2020-12", make: (options) => new Ajv2020(options) };
+}
