@@ -28,16 +28,7 @@ import { callsWith, playedModel, says } from "../support/models.ts";
 import { ownTool } from "../support/tools.ts";
 
 type Guide =
-  | "permissions"
-  | "approvals"
-  | "configuration"
-  | "hooks"
-  | "tools"
-  | "sub-agents"
-  | "mcp"
-  | "memory"
-  | "schedules"
-  | "shapes";
+  "permissions" | "approvals" | "configuration" | "hooks" | "tools" | "sub-agents" | "mcp" | "memory" | "schedules" | "shapes";
 
 type Language = "ts" | "graphql" | "json" | "bash" | "";
 

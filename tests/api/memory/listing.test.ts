@@ -33,10 +33,7 @@ it("the first step of a turn tells an agent its memory, if it is not as it was t
   expect(model.requests.slice(2).map(listed)).toEqual([[one], [one]]);
   await makeCalls(client, id, memory("delete", { path: "/memories/a.md" }));
   await client.turn(other, "and now");
-  expect(listed(model.requests.at(-1) ?? { system: "", messages: [], tools: [], exposeThinking: false })).toEqual([
-    one,
-    "[Your memory has no entries any more.]",
-  ]);
+  expect(model.requests.slice(-1).map(listed)).toEqual([[one, "[Your memory has no entries any more.]"]]);
   expect(model.requests.filter(({ system }) => system.includes("/memories/a.md"))).toEqual([]);
 });
 
