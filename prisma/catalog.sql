@@ -117,6 +117,9 @@ BEGIN
   FOR v_op IN SELECT * FROM json_to_recordset(v_memory.ops) AS o(kind text, id text, path text, "to" text, expected int, text text, bytes int, lineage text) LOOP
     SELECT * INTO v_entry FROM memory_entry e
     WHERE e.tenant = p_tenant AND e.template_id = v_memory."templateId" AND e.requester = v_memory.requester AND e.path = v_op.path;
+    IF v_entry.id IS DISTINCT FROM v_op.id AND (v_entry.id IS NOT NULL OR v_op.kind <> 'PUT') THEN
+      RAISE EXCEPTION 'another entry of memory is at %', v_op.path USING ERRCODE = 'TP002';
+    END IF;
     IF v_op.expected <> (CASE WHEN v_entry.deleted_at IS NULL THEN coalesce(v_entry.version, 0) ELSE 0 END) THEN
       RAISE EXCEPTION 'entry % of memory has another version than %', v_op.path, v_op.expected USING ERRCODE = 'TP002';
     END IF;

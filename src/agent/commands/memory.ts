@@ -139,14 +139,14 @@ export async function deleteMemory(
   return changeEntry(services, actor, id, (found) => {
     if (found.isDeleted) return accepted(null);
     if (expectedVersion !== null && expectedVersion !== found.version) return refused(changedSince(found.version));
-    return accepted({ action: "DELETED", op: { kind: "DELETE", path: found.path, expected: found.version } });
+    return accepted({ action: "DELETED", op: { kind: "DELETE", id, path: found.path, expected: found.version } });
   });
 }
 
 /** Takes the texts of an entry and of all its former versions away. The entry is deleted. Erasing it again changes no row. */
 export async function eraseMemory(services: Services, actor: Actor, id: string): Promise<Result<Outcome, CommandRefusal>> {
   return changeEntry(services, actor, id, ({ isErased, path }) =>
-    accepted(isErased ? null : { action: "ERASED", op: { kind: "ERASE", path } }),
+    accepted(isErased ? null : { action: "ERASED", op: { kind: "ERASE", id, path } }),
   );
 }
 

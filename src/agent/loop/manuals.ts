@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { Sql, Statement } from "../../db/sql.ts";
-import type { Manual } from "../tools/manual.ts";
+import type { Manual } from "../tools/manual/manual.ts";
 import { manualFor, type PresentTools } from "./commits/manual.ts";
 import type { AgentView } from "./view.ts";
 

@@ -7,7 +7,7 @@ import { RUNNING_SHELLS, type RunningShellView } from "../calls/shells/rows.ts";
 import { CALL_VIEW, type CallView } from "../calls/call.ts";
 import { OPEN_WAITS, type WaitView } from "../waits/wait.ts";
 import { OPEN_HOSTS, type OpenHost } from "../calls/hosts/host-question.ts";
-import type { ManualView } from "../tools/manual-changes.ts";
+import type { ManualView } from "../tools/manual/manual-changes.ts";
 import { UNTOLD_NOTICES, type NoticeView } from "../calls/notices.ts";
 import { STEP_SCHEDULES, type StepSchedule } from "../calls/schedules/schedule.ts";
 

@@ -3,7 +3,7 @@ import { mapStrings, type JsonObject } from "../../lib/json.ts";
 import { refused } from "../../lib/result.ts";
 import { storable } from "../../lib/text.ts";
 import type { ToolDescription } from "../models/model.ts";
-import { MANUAL_CHANGED } from "./manual-changes.ts";
+import { MANUAL_CHANGED } from "./manual/manual-changes.ts";
 import { BRIDGE, optional, toolOf, type Tool } from "./tool.ts";
 
 /** The longest name of a tool in a call, in characters. */

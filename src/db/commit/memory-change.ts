@@ -8,13 +8,11 @@ export type MemoryLineage = (typeof MEMORY_LINEAGES)[number];
 /** The owner of a memory: one requester's agents of a template, or all its agents ("" for `requester`). */
 export type MemoryOwner = { readonly templateId: string; readonly requester: string };
 
-/** A change of one entry. Refused if its version is not `expected`: 0 for an entry that is not there. */
-export type MemoryOp = { readonly path: string } & (
+/** A change of one entry. Refused if another entry has its path, or if its version is not `expected`: 0 for one that is not there. */
+export type MemoryOp = { readonly id: string; readonly path: string } & (
   | {
       readonly kind: "PUT";
       readonly expected: number;
-      /** The id of a new entry. */
-      readonly id: string;
       readonly text: string;
       readonly bytes: number;
       readonly lineage: MemoryLineage;

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { manualNews, type PresentTools } from "../../../src/agent/loop/commits/manual.ts";
-import { changedSections, type ManualView } from "../../../src/agent/tools/manual-changes.ts";
-import { definitionDigest, sectionsOf } from "../../../src/agent/tools/manual.ts";
+import { changedSections, type ManualView } from "../../../src/agent/tools/manual/manual-changes.ts";
+import { definitionDigest, sectionsOf } from "../../../src/agent/tools/manual/manual.ts";
 import type { Tool } from "../../../src/agent/tools/tool.ts";
 import { newAgentView } from "../../support/agent-view.ts";
 import { toolWithPrompt } from "../../support/tools.ts";

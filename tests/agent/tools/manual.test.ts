@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { manualOf, sectionsOf } from "../../../src/agent/tools/manual.ts";
+import { manualOf, sectionsOf } from "../../../src/agent/tools/manual/manual.ts";
 import { defineTool } from "../../../src/agent/tools/tool.ts";
 import { ToolDefinitionError } from "../../../src/agent/tools/input-schema.ts";
 import { byteLength, storable } from "../../../src/lib/text.ts";

@@ -3,6 +3,7 @@ import type { TemplateConfig } from "../../../src/triplane.ts";
 import { NEIGHBOURS, tokenActor } from "../../support/actors.ts";
 import { startTestApp } from "../../support/app.ts";
 import { connect, ofType, type TestClient } from "../../support/client.ts";
+import { aroundWrites } from "../../support/writes.ts";
 import { create, makeCalls, memory, obedientModel } from "../../support/memory-app.ts";
 
 const ACTORS = [...(NEIGHBOURS.actors ?? []), tokenActor("ada", ["admin"]).actor];
@@ -158,6 +159,41 @@ describe("people", () => {
     expect(await app.database.sql.query({ name: "", text }, [])).toEqual([{ found: 0 }]);
     expect((await write("anna", "fresh", 0)).entry).toMatchObject({ version: 4, erasedAt: null });
     expect(await list("anna")).toHaveLength(1);
+  });
+
+  it("erase and delete the entry that they name, also if it is renamed meanwhile", async () => {
+    const moves: string[] = [];
+    const app = await startTestApp({
+      template: { memory: {} },
+      overrides: {
+        sql: (sql) =>
+          aroundWrites(sql, async ({ kinds }, write) => {
+            const to = kinds.includes("MEMORY_CHANGED") ? moves.pop() : undefined;
+            const text = "UPDATE memory_entry SET path = $1, version = version + 1 WHERE path = '/memories/a.md'";
+            if (to !== undefined) await sql.query({ name: "move", text }, [to]);
+            return write();
+          }),
+      },
+    });
+    const client = connect(app.url);
+    const post = async (field: string, input: string) =>
+      client.post<Record<string, Answer>>({
+        query: `mutation { ${field}(input: { ${input} }) { entry { ${ENTRY} } userErrors { code field message } } }`,
+      });
+    const write = `templateId: "assistant", path: "/memories/a.md", text: "secret", expectedVersion: 0`;
+    for (const [field, to] of [
+      ["eraseMemory", "/memories/b.md"],
+      ["deleteMemory", "/memories/c.md"],
+    ] as const) {
+      const { data } = await post("writeMemory", write);
+      const id = data?.["writeMemory"]?.entry?.id ?? "";
+      moves.push(to);
+      const changed = await post(field, `entryId: "${id}"`);
+      expect(changed.data?.[field]).toMatchObject({ entry: { id, path: to, text: null, version: 3 }, userErrors: [] });
+    }
+    const text =
+      "SELECT (SELECT count(*)::int FROM memory_entry WHERE text IS NOT NULL) AS texts, (SELECT count(*)::int FROM event WHERE kind = 'MEMORY_CHANGED') AS events";
+    expect(await app.database.sql.query({ name: "", text }, [])).toEqual([{ texts: 0, events: 4 }]);
   });
 
   it("see and change what is theirs: a requester their own, administrators all, approvers and viewers read (invariant 12)", async () => {

@@ -1,7 +1,7 @@
 import { NOTICE_SOURCES, type NoticeRow, type NoticeSource, type OwnerChange } from "../../../db/commit/change.ts";
 import type { NoticeView } from "../../calls/notices.ts";
 import type { AddedMessages } from "../../conversation/transcript.ts";
-import { MANUAL_CHANGED } from "../../tools/manual-changes.ts";
+import { MANUAL_CHANGED } from "../../tools/manual/manual-changes.ts";
 import type { AgentView } from "../view.ts";
 import { noteMessage, type Reducer } from "./commit.ts";
 import { changeRows, fileNotices, firstByPath, type FileNews } from "./files-changed.ts";

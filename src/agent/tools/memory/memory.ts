@@ -184,7 +184,7 @@ function deleted({ entries }: StandingMemory, memory: AgentMemory, path: string)
   const found = foundAt(entries, memory, path, "delete");
   const own = found.find((entry) => entry.path === path) ?? null;
   return {
-    ops: found.map((entry): MemoryOp => ({ kind: "DELETE", path: entry.path, expected: entry.version })),
+    ops: found.map((entry): MemoryOp => ({ kind: "DELETE", id: entry.id, path: entry.path, expected: entry.version })),
     claims: [],
     action: "DELETED",
     path,
@@ -214,6 +214,7 @@ function renamed({ entries, lineage }: StandingMemory, memory: AgentMemory, from
   return {
     ops: moves.map((move): MemoryOp => ({
       kind: "MOVE",
+      id: move.id,
       path: move.path,
       to: move.to,
       expected: move.version,

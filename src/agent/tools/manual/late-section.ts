@@ -1,9 +1,9 @@
-import { isJsonObject, type JsonObject } from "../../lib/json.ts";
-import { byteLength, marked } from "../../lib/text.ts";
-import { toolSchema } from "../models/tool-schema.ts";
-import { PROMPT_BYTES } from "./limits.ts";
+import { isJsonObject, type JsonObject } from "../../../lib/json.ts";
+import { byteLength, marked } from "../../../lib/text.ts";
+import { toolSchema } from "../../models/tool-schema.ts";
+import { PROMPT_BYTES } from "../limits.ts";
 import { sectionText } from "./manual.ts";
-import { BRIDGE, type Tool } from "./tool.ts";
+import { BRIDGE, type Tool } from "../tool.ts";
 
 /** The room for the definition of a tool in its section, in bytes. */
 const DEFINITION_BYTES = PROMPT_BYTES - 1024;

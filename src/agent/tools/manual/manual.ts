@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import type { ToolDescription } from "../models/model.ts";
-import type { Tool } from "./tool.ts";
+import type { ToolDescription } from "../../models/model.ts";
+import type { Tool } from "../tool.ts";
 
 /** The section of a tool in the manual. `digest` is the beginning of its text's SHA-256, in hex. */
 export type Section = { readonly tool: string; readonly text: string; readonly digest: string };

@@ -1,7 +1,7 @@
-import { byteLength } from "../../lib/text.ts";
+import { byteLength } from "../../../lib/text.ts";
 import { lateSection } from "./late-section.ts";
 import { definitionDigest, sectionText, type Section } from "./manual.ts";
-import type { Tool } from "./tool.ts";
+import type { Tool } from "../tool.ts";
 
 /** The beginning of a message that tells changed sections. */
 export const MANUAL_CHANGED = "[The Tools Manual has changed: these sections hold from here on.]";
