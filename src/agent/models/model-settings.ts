@@ -52,8 +52,8 @@ type SettingRequest = {
 /** The settings of one call: those of the template, then those of the model. A tool is forced where it is there, once a turn. */
 export function callSettings(own: ModelCallSettings, { settings, isFirstOfTurn, tools }: SettingRequest): ModelCallSettings {
   const toolChoice = settings.toolChoice ?? own.toolChoice;
-  const isForced = toolChoice === "required" || typeof toolChoice === "object";
-  const isThere = typeof toolChoice === "object" ? tools.some(({ name }) => name === toolChoice?.tool) : tools.length > 0;
+  const isForced = toolChoice !== null && toolChoice !== "auto" && toolChoice !== "none";
+  const isThere = tools.some(({ name }) => toolChoice === null || typeof toolChoice !== "object" || name === toolChoice.tool);
   return {
     temperature: settings.temperature ?? own.temperature,
     stopSequences: settings.stopSequences ?? own.stopSequences,
@@ -80,7 +80,7 @@ export function claudeProblem(
     return { field: "temperature", message: "is refused by the provider with thinking: leave one of them out" };
   if (effort !== null && claudeEffort(effort) === null)
     return { field: "effort", message: `must be one of ${CLAUDE_EFFORTS.join(", ")} for Claude` };
-  if (thinks && (toolChoice === "required" || typeof toolChoice === "object") && toolChoice !== null)
+  if (thinks && toolChoice !== null && toolChoice !== "auto" && toolChoice !== "none")
     return { field: "toolChoice", message: "can force no tool with thinking: leave one of them out" };
   return null;
 }
