@@ -128,6 +128,11 @@ export class McpSession {
     });
   }
 
+  /** Asks a person for a call under way. */
+  asking(ask: () => Promise<InputAnswer>): Promise<InputAnswer> {
+    return this.#folder.asking(ask);
+  }
+
   async #call(
     tool: ListedTool,
     args: JsonObject,
