@@ -166,3 +166,19 @@ describe("a server at an address", () => {
     });
   });
 });
+
+it("a server at an address that asks in an unknown form, and waits for the answer, has its call ended by the time limit", async () => {
+  const { url } = await httpServer(({ method }) =>
+    method === "tools/call"
+      ? (response) => {
+          response.writeHead(200, { "content-type": "text/event-stream" });
+          response.write('data: {"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":null}\n\n');
+        }
+      : null,
+  );
+  const { client } = await appWith({ own: { url, toolTimeoutMs: 300 } }, WORK, { template: allowed("own") });
+  expect(await answerOf(client)).toMatchObject({
+    state: "FAILED",
+    error: { type: "TIMEOUT", message: expect.stringContaining("300 ms") },
+  });
+});

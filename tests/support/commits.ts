@@ -1,13 +1,13 @@
+import { askedAt, askingCommits, beforeQuestions, type PossibleCommit } from "./asking-commits.ts";
 import { filesChanged, NO_NEWS, type FileNews } from "../../src/agent/loop/commits/files-changed.ts";
 import { shellStarted } from "../../src/agent/loop/commits/shell-started.ts";
 import { randomUUID } from "node:crypto";
 import type { OwnerChange } from "../../src/db/commit/change.ts";
 import type { AgentEventBody } from "../../src/events/event.ts";
 import type { ReadyCall } from "../../src/agent/calls/judge.ts";
-import type { CallView } from "../../src/agent/calls/call.ts";
+import { isInputAnswered, type CallView } from "../../src/agent/calls/call.ts";
 import type { Validated } from "../../src/agent/calls/stages/validation.ts";
 import { NO_HOSTS } from "../../src/agent/calls/hosts/call-hosts.ts";
-import type { HostQuestion } from "../../src/agent/calls/hosts/host-question.ts";
 import type { ShapedAnswer } from "../../src/agent/loop/commits/shapes.ts";
 import { answered } from "../../src/agent/loop/commits/answered.ts";
 import { callDeferred, callEnded, callsStarted, callsCancelled, recovered } from "../../src/agent/loop/commits/calls-run.ts";
@@ -28,9 +28,6 @@ import type { NotedFile } from "../../src/agent/workspace/known-files.ts";
 import { NO_TOKENS, spentOnBroken } from "../../src/agent/models/model.ts";
 import type { Explanation, Verdict } from "../../src/agent/policy/permission.ts";
 import { ownTool, toolWithPrompt } from "./tools.ts";
-
-/** A commit that an owner may make of a view, and its name. */
-export type PossibleCommit = { readonly name: string; readonly make: () => Commit };
 
 const TOOL = ownTool("own", () => ({ output: "", details: null }));
 const TOOLS = new Map([[TOOL.name, TOOL]]);
@@ -208,13 +205,6 @@ function shellEvent(call: CallView): AgentEventBody {
   return { kind: "SHELL_STARTED", shellId: "shell", callId: call.id, command: "sleep 1" };
 }
 
-/** The view after people have answered, or not, all that is asked about hosts. */
-export function withAnswers(view: AgentView, state: "ALLOWED" | "DENIED" | "EXPIRED"): AgentView {
-  const answered = (question: HostQuestion): HostQuestion => (question.state === "PENDING" ? { ...question, state } : question);
-  const waits = view.waits.filter(({ kind }) => kind !== "HOST");
-  return { ...view, waits, openHosts: [], calls: view.calls.map((call) => ({ ...call, hosts: call.hosts.map(answered) })) };
-}
-
 function commitsOfCall(view: AgentView, call: CallView): readonly PossibleCommit[] {
   switch (call.state) {
     case "PENDING":
@@ -260,85 +250,103 @@ function commitsOfCall(view: AgentView, call: CallView): readonly PossibleCommit
         { name: "call started", make: () => callsStarted(view, { ready: [readyCall(call)], trace: true }, AT) },
       ];
     }
-    case "EXECUTING": {
-      const isLast = view.calls.filter(({ state }) => state === "EXECUTING").length === 1;
-      const completed = {
-        ...OUTCOME,
-        kind: "completed",
-        output: "done \0",
-        details: [1],
-        keptOutputBytes: null,
-        cachedFrom: null,
-        fresh: null,
-      } as const;
-      const failed = {
-        ...OUTCOME,
-        kind: "refused",
-        refusal: { type: "timeout", stage: "execution", afterMs: 9, waitedSince: null, readOnly: false },
-        said: null,
-        soFar: "half of it",
-        keptOutputBytes: 7,
-      } as const;
-      const unknown = view.calls.filter(({ state }) => state === "EXECUTING");
-      const recover = (unknownOutcome: "ask" | "seal"): Commit =>
-        recovered(
-          view,
-          { unknown, broken: BROKEN, tools: TOOLS, template: { ...RECORD, unknownOutcome }, isTakenOver: true },
-          AT,
-        );
-      return [
-        { name: "call completed", make: () => callEnded(view, { call, outcome: completed, isLast, template: RECORD }, AT) },
-        {
-          name: "call completed with an earlier result",
-          make: () => callEnded(view, { call, outcome: { ...completed, cachedFrom: "earlier" }, isLast, template: RECORD }, AT),
-        },
-        {
-          name: "call completed with files",
-          make: () =>
-            callEnded(view, { call, outcome: { ...completed, files: knownBy(call, true) }, isLast, template: RECORD }, AT),
-        },
-        {
-          name: "call failed with files",
-          make: () =>
-            callEnded(view, { call, outcome: { ...failed, files: knownBy(call, false) }, isLast, template: RECORD }, AT),
-        },
-        {
-          name: "call deferred",
-          make: () => callDeferred(view, { call, outcome: { ...OUTCOME, ...LATER }, template: RECORD }, AT),
-        },
-        {
-          name: "call handed to a client",
-          make: () =>
-            callDeferred(view, { call, outcome: { ...OUTCOME, ...LATER, waitsFor: "CLIENT_TOOL" }, template: RECORD }, AT),
-        },
-        {
-          name: "call deferred, hosts asked",
-          make: () => callDeferred(view, { call, outcome: { ...OUTCOME, ...LATER, refusedHosts: HOSTS }, template: RECORD }, AT),
-        },
-        { name: "todos written", make: () => todosWritten(view, todosOf(call, [TODO]), AT) },
-        { name: "todos emptied", make: () => todosWritten(view, todosOf(call, []), AT) },
-        { name: "memory changed", make: () => memoryChanged(memoryWrite(view, call), AT) },
-        { name: "shell started", make: () => shellStarted(shellStart(view, call), shellEvent(call)) },
-        {
-          name: "call completed, hosts asked",
-          make: () => callEnded(view, { call, outcome: { ...completed, refusedHosts: HOSTS }, isLast, template: RECORD }, AT),
-        },
-        {
-          name: "call failed, one host asked",
-          make: () => callEnded(view, { call, outcome: { ...failed, refusedHosts: ONE_HOST }, isLast, template: RECORD }, AT),
-        },
-        { name: "call failed", make: () => callEnded(view, { call, outcome: failed, isLast, template: RECORD }, AT) },
-        { name: "recovered, calls sealed", make: () => recover("seal") },
-        { name: "recovered, people asked", make: () => recover("ask") },
-      ];
-    }
-    case "WAITING": {
-      const request = { by: { id: "anna", kind: "USER" }, note: "no \0", at: AT.toISOString() } as const;
-      return [{ name: "call cancelled", make: () => callsCancelled([{ call, request }], { trace: true }, AT) }];
-    }
+    case "EXECUTING":
+      return commitsOfRunning(view, call);
+    case "APPROVAL_REQUIRED":
+      return isInputAnswered(call)
+        ? [
+            { name: "call continued", make: () => callsStarted(view, { ready: [readyCall(call)], trace: true }, AT) },
+            cancelled(call),
+          ]
+        : [cancelled(call)];
+    case "WAITING":
+      return [cancelled(call)];
     default:
       return [];
   }
+}
+
+function cancelled(call: CallView): PossibleCommit {
+  const request = { by: { id: "anna", kind: "USER" }, note: "no \0", at: AT.toISOString() } as const;
+  return { name: "call cancelled", make: () => callsCancelled([{ call, request }], { trace: true }, AT) };
+}
+
+/** A call ends when no question of its tool is open. */
+function commitsOfRunning(view: AgentView, call: CallView): readonly PossibleCommit[] {
+  const recover = (unknownOutcome: "ask" | "seal"): Commit => {
+    const unknown = view.calls.filter(({ state }) => state === "EXECUTING");
+    const template = { ...RECORD, unknownOutcome };
+    return recovered(view, { unknown, broken: BROKEN, tools: TOOLS, template, isTakenOver: true }, askedAt());
+  };
+  const files = knownBy(call, false);
+  return [
+    ...askingCommits(view, { call, record: OUTCOME, hosts: HOSTS, files, template: RECORD }),
+    ...(call.approval?.state === "PENDING" ? [] : endsOf(view, beforeQuestions(call))),
+    { name: "todos written", make: () => todosWritten(view, todosOf(call, [TODO]), AT) },
+    { name: "todos emptied", make: () => todosWritten(view, todosOf(call, []), AT) },
+    { name: "memory changed", make: () => memoryChanged(memoryWrite(view, call), AT) },
+    { name: "shell started", make: () => shellStarted(shellStart(view, call), shellEvent(call)) },
+    { name: "recovered, calls sealed", make: () => recover("seal") },
+    { name: "recovered, people asked", make: () => recover("ask") },
+  ];
+}
+
+/** The ends of a run. `call` is as it was at its start. */
+function endsOf(view: AgentView, call: CallView): readonly PossibleCommit[] {
+  const isLast = view.calls.filter(({ state }) => state === "EXECUTING").length === 1;
+  const completed = {
+    ...OUTCOME,
+    kind: "completed",
+    output: "done \0",
+    details: [1],
+    keptOutputBytes: null,
+    cachedFrom: null,
+    fresh: null,
+  } as const;
+  const failed = {
+    ...OUTCOME,
+    kind: "refused",
+    refusal: { type: "timeout", stage: "execution", afterMs: 9, waitedSince: null, readOnly: false },
+    said: null,
+    soFar: "half of it",
+    keptOutputBytes: 7,
+  } as const;
+  return [
+    { name: "call completed", make: () => callEnded(view, { call, outcome: completed, isLast, template: RECORD }, AT) },
+    {
+      name: "call completed with an earlier result",
+      make: () => callEnded(view, { call, outcome: { ...completed, cachedFrom: "earlier" }, isLast, template: RECORD }, AT),
+    },
+    {
+      name: "call completed with files",
+      make: () => callEnded(view, { call, outcome: { ...completed, files: knownBy(call, true) }, isLast, template: RECORD }, AT),
+    },
+    {
+      name: "call failed with files",
+      make: () => callEnded(view, { call, outcome: { ...failed, files: knownBy(call, false) }, isLast, template: RECORD }, AT),
+    },
+    {
+      name: "call deferred",
+      make: () => callDeferred(view, { call, outcome: { ...OUTCOME, ...LATER }, template: RECORD }, AT),
+    },
+    {
+      name: "call handed to a client",
+      make: () => callDeferred(view, { call, outcome: { ...OUTCOME, ...LATER, waitsFor: "CLIENT_TOOL" }, template: RECORD }, AT),
+    },
+    {
+      name: "call deferred, hosts asked",
+      make: () => callDeferred(view, { call, outcome: { ...OUTCOME, ...LATER, refusedHosts: HOSTS }, template: RECORD }, AT),
+    },
+    {
+      name: "call completed, hosts asked",
+      make: () => callEnded(view, { call, outcome: { ...completed, refusedHosts: HOSTS }, isLast, template: RECORD }, AT),
+    },
+    {
+      name: "call failed, one host asked",
+      make: () => callEnded(view, { call, outcome: { ...failed, refusedHosts: ONE_HOST }, isLast, template: RECORD }, AT),
+    },
+    { name: "call failed", make: () => callEnded(view, { call, outcome: failed, isLast, template: RECORD }, AT) },
+  ];
 }
 
 const DENIED = { type: "permission_denied", stage: "permission", reason: "a rule", result: null } as const;

@@ -293,14 +293,15 @@ export class McpConnection implements ServedServer {
     const { name } = this.#server;
     const given = isJsonObject(params) ? withoutTokens(this.#server, params) : params;
     const question = readQuestion(name, given);
-    const [calling, ...others] = [...(this.#session?.calling ?? [])].toReversed();
-    if (calling === undefined) throw new QuestionRefused("no call is under way: nobody is asked");
+    const session = this.#session;
+    const [calling, ...others] = [...(session?.calling ?? [])].toReversed();
+    if (session === null || calling === undefined) throw new QuestionRefused("no call is under way: nobody is asked");
     if (others.some(({ agentId }) => agentId !== calling.agentId))
       throw new QuestionRefused("several agents have calls under way, and the question names none: nobody is asked");
     if (this.#asked >= MOST_ASKED) throw new QuestionRefused(`${MOST_ASKED} questions are open already: nobody is asked`);
     this.#asked += 1;
     try {
-      return await calling.askPerson(question, withdrawn);
+      return await session.asking(() => calling.askPerson(question, withdrawn));
     } finally {
       this.#asked -= 1;
     }

@@ -78,6 +78,7 @@ function compile(schema: JsonObject, allErrors: boolean): ValidateFunction {
 
 const COMPILING = {
   strict: false,
+  ownProperties: true,
   validateFormats: false,
   logger: false,
   verbose: true,

@@ -10,7 +10,7 @@ import { NeedsInput, type InputAnswer } from "../tools/question.ts";
 import type { CalledBy, CallProgress } from "./call.ts";
 import { ANSWERS_NOT_TAKEN, httpTransport } from "./http-transport.ts";
 import { answersOf, continued, elicited, furtherInput, NO_ROUNDS, type Rounds, withAnswer } from "./input-rounds.ts";
-import { withLenientLists } from "./lenient-lists.ts";
+import { withLenientMessages } from "./lenient-messages.ts";
 import type { ListedTool } from "./listed-tool.ts";
 import { serverInfo, type ServerInfo } from "./server-state.ts";
 import { MESSAGE_BYTES, type McpServer, type McpWay } from "./server.ts";
@@ -128,6 +128,11 @@ export class McpSession {
     });
   }
 
+  /** Asks a person for a call under way. */
+  asking(ask: () => Promise<InputAnswer>): Promise<InputAnswer> {
+    return this.#folder.asking(ask);
+  }
+
   async #call(
     tool: ListedTool,
     args: JsonObject,
@@ -231,9 +236,9 @@ class ProcessEnded extends Error {
 }
 
 async function tryToOpen({ way, roots }: McpServer, { kind, era }: Attempt, parts: SessionParts): Promise<McpSession> {
-  const { Client, ProtocolError, ProtocolErrorCode } = await import("@modelcontextprotocol/client");
+  const { Client, isJSONRPCRequest, ProtocolError, ProtocolErrorCode } = await import("@modelcontextprotocol/client");
   const process = way.kind === "stdio" ? new StdioTransport(parts.start, parts.onStderr) : null;
-  const transport = withLenientLists(await transportOf(way, process, kind));
+  const transport = withLenientMessages(await transportOf(way, process, kind), isJSONRPCRequest);
   const client = new Client(
     { name: "triplane", version: "1" },
     {

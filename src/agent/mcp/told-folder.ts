@@ -1,4 +1,5 @@
 import { aborted } from "../../lib/aborted.ts";
+import { QuestionRefused } from "./elicitation.ts";
 
 export type ToldFolderParts = {
   /** True: the server is told of another folder before a call in it. */
@@ -6,6 +7,10 @@ export type ToldFolderParts = {
   /** Tells the server that its roots have changed. Resolves with false if it does not ask for them then. */
   readonly tell: () => Promise<boolean>;
 };
+
+/** The reason for a call that is refused while a person is asked for one in another folder. */
+const ASKING =
+  "the server asks a person for a call in another folder, and takes none here before the answer: it was not called, so call it again later";
 
 type Waiting = { readonly folder: string; readonly enter: () => void };
 
@@ -22,6 +27,8 @@ export class ToldFolder {
   #folder: string | null = null;
   #telling: Promise<void> = Promise.resolve();
   #keepsFolder = false;
+  /** The number of open questions to people. */
+  #asking = 0;
   #isDeaf = false;
 
   constructor(parts: ToldFolderParts) {
@@ -49,8 +56,21 @@ export class ToldFolder {
     }
   }
 
+  /** Asks a person for a call under way. Calls in other folders are refused meanwhile: an answer may take an hour. */
+  async asking<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+    if (this.#waiting.length > 0)
+      throw new QuestionRefused("calls in another folder wait for this one (`roots` is told): nobody is asked");
+    this.#asking += 1;
+    try {
+      return await ask();
+    } finally {
+      this.#asking -= 1;
+    }
+  }
+
   async #enter(folder: string, signal: AbortSignal): Promise<void> {
     if (this.#waiting.length === 0 && this.#mayEnter(folder)) return void this.#running.push(folder);
+    if (this.#asking > 0) throw new Error(ASKING);
     const { promise, resolve } = Promise.withResolvers<void>();
     const waiting: Waiting = { folder, enter: resolve };
     this.#waiting.push(waiting);

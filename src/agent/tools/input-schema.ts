@@ -27,7 +27,11 @@ function issueOf(error: ErrorObject, input: unknown): ValidationIssue {
 }
 
 function propertyOf(data: unknown, key: unknown): unknown {
-  return isJsonObject(data) && typeof key === "string" ? data[key] : undefined;
+  return typeof key === "string" ? ownOf(data, key) : undefined;
+}
+
+function ownOf(data: unknown, key: string): Json | undefined {
+  return isJsonObject(data) && Object.hasOwn(data, key) ? data[key] : undefined;
 }
 
 export function describe(error: ErrorObject): string {
@@ -74,6 +78,8 @@ function withFormats(options: Options): Ajv {
 
 const COMPILING = {
   useDefaults: true,
+  // A parameter may have the name of a method of objects, such as `constructor`.
+  ownProperties: true,
   strict: true,
   allowUnionTypes: true,
   verbose: true,
@@ -211,7 +217,7 @@ function issueFrom(issue: unknown, input: JsonObject): ValidationIssue {
     String(typeof step === "object" && step !== null && "key" in step ? step.key : step),
   );
   const value = keys.reduce<Json | undefined>(
-    (at, key) => (Array.isArray(at) ? (at as readonly Json[])[Number(key)] : isJsonObject(at) ? at[key] : undefined),
+    (at, key) => (Array.isArray(at) ? (at as readonly Json[])[Number(key)] : ownOf(at, key)),
     input,
   );
   return { path: `/${keys.join("/")}`, message: typeof message === "string" ? message : "does not fit its schema", value };

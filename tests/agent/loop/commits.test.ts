@@ -11,7 +11,8 @@ import { readView, type AgentView } from "../../../src/agent/loop/view.ts";
 import { OWNER_PARTS } from "../../../src/db/commit/parts.ts";
 import type { ToolCallState } from "../../../src/db/generated/enums.ts";
 import type { AgentEventBody } from "../../../src/events/event.ts";
-import { possibleCommits, withAnswers, type PossibleCommit } from "../../support/commits.ts";
+import { answerable, inputsOf, withAnswers, type PersonsAnswer, type PossibleCommit } from "../../support/asking-commits.ts";
+import { possibleCommits } from "../../support/commits.ts";
 import { testDatabase } from "../../support/database.ts";
 import { heldAgent } from "../../support/held-agent.ts";
 import { playedModel } from "../../support/models.ts";
@@ -40,7 +41,7 @@ function commitsOf(run: readonly { choice: number; arrives: number }[]): { view:
   for (const { choice, arrives } of run) {
     if (arrives === 0 || (view.state === "READY" && view.waiting.length === 0)) view = withMessage(view);
     if (arrives === 1) view = withEndedShell(view);
-    if (arrives > 1 && view.openHosts.length > 0) view = withAnswers(view, answerOf(choice));
+    if (arrives > 1 && answerable(view).length > 0) view = withAnswers(view, answerOf(choice));
     make(chosen(view, choice).make());
   }
   // The first of all seals the turn.
@@ -71,9 +72,7 @@ function withNotices(view: AgentView, ...news: readonly Omit<NoticeView, "id">[]
   };
 }
 
-type HostAnswer = Parameters<typeof withAnswers>[1];
-
-function answerOf(choice: number): HostAnswer {
+function answerOf(choice: number): PersonsAnswer {
   return (["ALLOWED", "DENIED", "EXPIRED"] as const)[choice % 3] ?? "ALLOWED";
 }
 
@@ -257,6 +256,37 @@ describe("the commits of an owner, in whatever order the rows allow", () => {
     expect(asked).toBeGreaterThan(10);
   });
 
+  it("hold back a call by exactly the waits for what it waits for: its question, its result and, beside that, its task", () => {
+    let asked = 0;
+    let tasks = 0;
+    fc.assert(
+      fc.property(RUN, (run) => {
+        for (const { view, commit } of commitsOf(run)) {
+          const after = commit.after(view);
+          for (const { id, state, approval } of after.calls) {
+            const kinds = after.waits.flatMap(({ kind, callId }) => (callId === id && kind !== "HOST" ? [kind] : []));
+            const isOpen = approval?.state === "PENDING";
+            if (isOpen) expect(["EXECUTING", "APPROVAL_REQUIRED"]).toContain(state);
+            if (state === "WAITING") expect(kinds).toEqual([expect.stringMatching(/^(?:LATER|CLIENT_TOOL)$/)]);
+            else expect(kinds).toEqual(isOpen ? ["APPROVAL"] : []);
+          }
+          const inputs = (commit.change.approvals ?? []).filter(({ kind }) => kind === "TOOL_INPUT");
+          asked += inputs.length;
+          for (const { toolCallId } of inputs)
+            expect(view.calls.find(({ id }) => id === toolCallId)).toMatchObject({ state: "EXECUTING" });
+          for (const { kind, callId } of commit.change.waits ?? []) {
+            if (kind !== "MCP_TASK") continue;
+            tasks += 1;
+            expect(commit.change.transitions).toMatchObject([{ id: callId, set: { state: "WAITING" } }]);
+          }
+        }
+      }),
+      { numRuns: 1_000 },
+    );
+    expect(asked).toBeGreaterThan(10);
+    expect(tasks).toBeGreaterThan(10);
+  });
+
   it("tell of every change of state and breakpoint from where the agent stood, and end each turn by one DONE", () => {
     fc.assert(
       fc.property(RUN, (run) => {
@@ -283,7 +313,7 @@ describe("the commits of an owner, in whatever order the rows allow", () => {
         for (const { choice, arrives } of run) {
           if (arrives === 0 || (rows.view.state === "READY" && rows.view.waiting.length === 0)) await rows.claimAgain();
           if (arrives === 1) await rows.endShell();
-          if (arrives > 1 && rows.view.openHosts.length > 0) await rows.answer(answerOf(choice));
+          if (arrives > 1 && answerable(rows.view).length > 0) await rows.answer(answerOf(choice));
           await rows.commit(chosen(rows.view, choice));
         }
       }),
@@ -297,11 +327,16 @@ describe("the commits of an owner, in whatever order the rows allow", () => {
     [["call started", "call completed, hosts asked", "DENIED", "call refused", "call denied", "step started"]],
     [["call started", "call failed, one host asked", "EXPIRED", "call started", "call completed, hosts asked", "turn sealed"]],
     [["call started", "call completed", "call denied", "call denied", "program asks", "EXPIRED", "step started"]],
+    [["call started", "call asks, files known, hosts asked", "ALLOWED", "call continued", "call asks", "turn sealed"]],
+    [["call started", "call asks", "DENIED", "call continued", "question of a running call", "recovered, people asked"]],
+    [["call started", "question of a running call", "ALLOWED", "call completed, hosts asked", "turn sealed"]],
+    [["call started", "question of a running call", "EXPIRED", "call deferred to a task", "call cancelled"]],
+    [["call started", "question of a running call", "question withdrawn", "call deferred to a task, hosts asked", "DENIED"]],
   ])("leave the rows as `after` says: %j", async (names) => {
     const { sql } = await testDatabase();
     const rows = await checkedRows(testServices(sql, playedModel()), new Set());
     for (const name of ["turn started", "step started", "answered with 3 calls, tool_use", ...names]) {
-      if (name === "DENIED" || name === "EXPIRED") await rows.answer(name);
+      if (name === "ALLOWED" || name === "DENIED" || name === "EXPIRED") await rows.answer(name);
       else if (name === "program asks") await rows.askInBackground();
       else {
         const commit = possibleCommits(rows.view).find((possible) => possible.name === name);
@@ -362,11 +397,12 @@ async function checkedRows(services: AgentServices, seen: Set<string>) {
       rows.view = await read();
       expect(rows.view.openHosts).toMatchObject([{ host: "d.example" }]);
     },
-    /** People answer all that is asked about hosts, or nobody does. */
-    answer: async (to: HostAnswer): Promise<void> => {
+    /** People answer all that is asked about hosts, and by tools, or nobody does. */
+    answer: async (to: PersonsAnswer): Promise<void> => {
       const at = new Date();
-      for (const { approvalId: id } of rows.view.openHosts) {
-        const told = await answerTold(sql, id, { state: to, note: null }, at);
+      const ofTools = inputsOf(rows.view);
+      for (const id of answerable(rows.view)) {
+        const told = ofTools.includes(id) ? {} : await answerTold(sql, id, { state: to, note: null }, at);
         const part = { agentId, createdBy: rows.view.createdBy, events: [] };
         const transition = { id, from: "PENDING", to, closedAt: at } as const;
         const { outcome } = await log.commit(rows.view.tenant, part, { approvalTransitions: [transition], ...told });

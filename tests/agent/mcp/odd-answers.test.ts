@@ -120,4 +120,19 @@ describe("odd answers of a server", () => {
       { numRuns: 500 },
     );
   });
+
+  it("are checked for fields named as methods of objects, too: none is there unasked, also if only the top is checked", () => {
+    const text = { type: "string" } as const;
+    const required = ["constructor", "toString"];
+    for (const schema of [
+      { type: "object", properties: { constructor: text, toString: text }, required },
+      { type: "object", properties: { constructor: { $ref: "#/$defs/a" } }, $defs: { a: text }, required },
+    ]) {
+      expect(schemaCheck(schema)({ constructor: "a", toString: "b" })).toEqual([]);
+      expect(schemaCheck(schema)({}).map(({ message, value }) => [message, value])).toEqual([
+        ["must have required property 'constructor'", undefined],
+        ["must have required property 'toString'", undefined],
+      ]);
+    }
+  });
 });

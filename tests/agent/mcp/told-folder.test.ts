@@ -61,6 +61,25 @@ describe("a server that keeps its roots", () => {
     expect([...running]).toEqual(["/a1", "/a2"]);
   });
 
+  it("refuses calls in other folders while it asks a person, and asks nobody while such calls wait", async () => {
+    const { folder, call, running } = world();
+    folder.asked();
+    const first = call("/a1");
+    await first.begun;
+    const answer = Promise.withResolvers<string>();
+    const asking = folder.asking(() => answer.promise);
+    await expect(call("/b1").done).rejects.toThrow("it was not called, so call it again later");
+    await call("/a2").begun;
+    answer.resolve("yes");
+    expect(await asking).toBe("yes");
+    const waiting = call("/b2");
+    await expect(folder.asking(() => Promise.resolve("yes"))).rejects.toThrow("nobody is asked");
+    expect([...running]).toEqual(["/a1", "/a2"]);
+    await first.end();
+    expect(running).not.toContain("/b2");
+    waiting.done.catch(() => {});
+  });
+
   it("that does not ask again delays one call alone, and calls in different folders run concurrently then", async () => {
     const { folder, call, running } = world({ isDeaf: true });
     folder.asked();

@@ -238,3 +238,36 @@ it("a tool may answer a text alone, and have one hook in the place of a list", a
   expect((await client.agent(id)).toolCalls.nodes).toMatchObject([{ state: "COMPLETED", output: "It rains in Ulm." }]);
   expect(seen).toEqual(["own weather", "all weather", "It rains in Ulm.", "null"]);
 });
+
+describe("parameters named as methods of objects", () => {
+  const text = { type: "string" } as const;
+  const tool = defineTool<{ readonly constructor: string; readonly toString: string; readonly city: string }>({
+    ...PLAIN,
+    name: "own",
+    inputSchema: {
+      type: "object",
+      required: ["constructor", "toString", "city"],
+      properties: { constructor: text, toString: text, city: text },
+    },
+    aliases: { make: "constructor", town: "city" },
+    run: (input) => Object.entries(input).flat().join(" "),
+  });
+
+  it.each([
+    [{ constructor: "a", toString: "b", city: "c" }, "constructor a toString b city c"],
+    [{ constructor: "a", toString: "b", town: "c" }, "constructor a toString b city c"],
+    [{ make: "a", toString: "b", town: "c" }, "constructor a toString b city c"],
+    [{ toString: "b", city: "c" }, "must have required property 'constructor'"],
+    [{ make: "a", toString: {}, city: "c" }, "/toString: must be string; received {}"],
+  ])("are no aliases, have aliases, and may be missing: %j", async (input, output) => {
+    const model = playedModel(
+      () => callsWith(["own", input]),
+      () => says("Done."),
+    );
+    const app = await startTestApp({ config: { tools: [tool] }, template: { permission: { mode: "auto" } }, model });
+    const client = connect(app.url);
+    const { id } = await client.createAgent();
+    await client.turn(id, "go");
+    expect((await client.agent(id)).toolCalls.nodes).toMatchObject([{ output: expect.stringContaining(output) }]);
+  });
+});

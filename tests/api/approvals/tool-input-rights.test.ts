@@ -1,3 +1,5 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { AllowRuleProposalDocument } from "../../generated/documents.ts";
 import type { TemplateConfig } from "../../../src/triplane.ts";
@@ -172,4 +174,30 @@ it("a question of the older generation is refused while several agents have call
   await question.answer(CITY);
   await client.until(id, "DONE", cursor);
   expect((await client.agent(id)).toolCalls.nodes[0]?.state).toBe("COMPLETED");
+});
+
+it("a server that is told its roots asks a person for one folder, and refuses calls in others until the answer", async () => {
+  const given = await askedBy({ own: { ...ownServer("asking.mjs"), roots: "told" } }, [
+    "mcp__own__work",
+    { roots: true, ask: asks().params },
+  ]);
+  const { app, client, id, cursor, question } = given;
+  const workspace = join(app.workspace, "inner");
+  await mkdir(workspace);
+  const other = await client.createAgent({ workspace });
+  const callOf = async (agentId: string) => (await client.agent(agentId)).toolCalls.nodes.at(-1);
+  await client.turn(other.id, "go");
+  expect(await callOf(other.id)).toMatchObject({ state: "FAILED" });
+  expect((await callOf(other.id))?.error?.message).toContain(
+    "the server asks a person for a call in another folder, and takes none here before the answer: it was not called",
+  );
+  await question.answer(CITY);
+  await client.until(id, "DONE", cursor);
+  expect(await callOf(id)).toMatchObject({ state: "COMPLETED" });
+  const next = await client.agent(other.id);
+  await client.send(other.id, "go");
+  await client.until(other.id, "PERMISSION_REQUIRED", next.cursor);
+  await (await openQuestion(client, other.id)).answer(CITY);
+  await client.until(other.id, "DONE", next.cursor);
+  expect(await callOf(other.id)).toMatchObject({ state: "COMPLETED" });
 });

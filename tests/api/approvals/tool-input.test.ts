@@ -301,6 +301,10 @@ describe("a server of the older generation that asks while its call runs", () =>
             asks({ type: "object", properties: { a: { type: "string", pattern: "(a+)+$" } } }).params,
             { message: "m", requestedSchema: null },
             {},
+            null,
+            [[]],
+            5,
+            { ...asks().params, _meta: { progressToken: {} } },
           ],
         },
       ],
@@ -308,13 +312,14 @@ describe("a server of the older generation that asks while its call runs", () =>
     );
     const call = await answerOf(client);
     const answers = JSON.parse(call?.output ?? "") as { readonly error: string }[];
-    expect(answers.map((answer) => Object.keys(answer))).toEqual([["error"], ["error"], ["error"], ["error"], ["error"]]);
+    expect(answers.map((answer) => Object.keys(answer).join(","))).toEqual(Array.from({ length: 9 }, () => "error"));
     expect(answers.map(({ error }) => error)).toEqual([
       "Method not found",
       expect.stringContaining("elicitation of the mode url"),
       expect.stringContaining("its field a has `pattern`, which flat forms do not have"),
       expect.stringContaining("its form is no object with properties"),
       expect.stringContaining("without a message"),
+      ...Array.from({ length: 4 }, () => "the parameters of the request are no object, or its form is unknown"),
     ]);
   });
 

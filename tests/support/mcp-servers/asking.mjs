@@ -1,6 +1,6 @@
 // A server of the older generation without the SDK: each call of `work` asks the client `ask`, the parameters of
 // elicitation/create (a list: one after the other), and answers with all that it was answered, as JSON. `withdraw`: it withdraws
-// each question after so many ms; `sampling`: it asks for that first; `exitAfterMs`: it ends.
+// each question after so many ms; `sampling`, `roots`: it asks for that first; `exitAfterMs`: it ends.
 import { createInterface } from "node:readline";
 import { setTimeout } from "node:timers/promises";
 
@@ -15,10 +15,11 @@ function ask(method, params) {
   return { id, answer: new Promise((resolve) => open.set(id, resolve)) };
 }
 
-async function work({ ask: questions = [], withdraw, sampling, exitAfterMs }) {
+async function work({ ask: questions = [], withdraw, sampling, roots, exitAfterMs }) {
   if (exitAfterMs !== undefined) void setTimeout(exitAfterMs).then(() => process.exit(3));
   const answers = [];
   if (sampling) answers.push(await ask("sampling/createMessage", { messages: [], maxTokens: 1 }).answer);
+  if (roots) await ask("roots/list", {}).answer;
   for (const params of [questions].flat()) {
     const { id, answer } = ask("elicitation/create", params);
     if (withdraw !== undefined) {
@@ -55,6 +56,9 @@ for await (const line of createInterface({ input: process.stdin })) {
       void work(params.arguments).then(answer);
       break;
     }
+    case "notifications/roots/list_changed":
+      ask("roots/list", {});
+      break;
     default:
       if (id !== undefined) send({ id, error: { code: -32601, message: "unknown method" } });
   }

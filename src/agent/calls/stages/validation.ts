@@ -126,7 +126,7 @@ function withoutAliases(input: Json, { aliases }: Pick<Tool, "aliases">): Json {
   return Object.fromEntries(
     Object.entries(input).map(([name, value]) => {
       const main = Object.hasOwn(aliases, name) ? aliases[name] : undefined;
-      return [main === undefined || main in input ? name : main, value];
+      return [main === undefined || Object.hasOwn(input, main) ? name : main, value];
     }),
   );
 }

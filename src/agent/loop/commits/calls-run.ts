@@ -25,6 +25,7 @@ import {
   type Reducer,
   eventsOnly,
   callsOver,
+  noted,
   waiting,
 } from "./commit.ts";
 import { hostsAsked } from "./hosts-asked.ts";
@@ -108,7 +109,7 @@ export function callEnded(view: AgentView, { call, outcome, isLast, template }: 
   const { questions, commit } = hostsAsked(view, call, asked, template, at);
   return joinCommits(
     ended,
-    { ...commit, after: compose(commit.after, callsChanged([{ ...step.call, hosts: questions }])) },
+    { ...commit, after: compose(commit.after, ranCallChanged({ ...step.call, hosts: questions })) },
     ...last,
   );
 }
@@ -132,11 +133,11 @@ export function callDeferred(view: AgentView, { call, outcome, template }: Defer
       { kind: "TOOL_WAITING", call: snapshot(step.call), waitsFor, dueAt: due?.toISOString() ?? null },
       ...spawned(call, child),
     ],
-    after: compose(callsChanged([step.call]), waiting(waits), noted(files.length > 0)),
+    after: compose(ranCallChanged(step.call), waiting(waits), noted(files.length > 0)),
   };
   if (refusedHosts.asked.length === 0) return deferred;
   const { questions, commit } = hostsAsked(view, call, refusedHosts.asked, template, at);
-  const hosts = callsChanged([{ ...step.call, hosts: questions }]);
+  const hosts = ranCallChanged({ ...step.call, hosts: questions });
   return joinCommits(deferred, { ...commit, after: compose(commit.after, hosts) });
 }
 
@@ -161,11 +162,6 @@ function spawned({ id: callId }: CallView, child: StartedChild | null): readonly
   if (child === null) return [];
   const { agentId: childId, templateId, description, isBackground } = child;
   return [{ kind: "AGENT_SPAWNED", callId, childId, templateId, description, isBackground }];
-}
-
-/** After calls have noted files, if any. */
-function noted(isAny: boolean): Reducer {
-  return (view) => (isAny ? { ...view, knowsFiles: true } : view);
 }
 
 /** The step with what is said of hosts about which nobody is asked behind the output. */

@@ -85,6 +85,11 @@ export function waiting(rows: readonly WaitRow[]): Reducer {
   return (view) => (held.length === 0 ? view : { ...view, waits: [...view.waits, ...held].toSorted(byCall) });
 }
 
+/** After calls have noted files, if any. */
+export function noted(isAny: boolean): Reducer {
+  return (view) => (isAny ? { ...view, knowsFiles: true } : view);
+}
+
 /** After these calls have ended otherwise: the results of others are not held back by them. */
 export function callsOver(callIds: readonly string[]): Reducer {
   return (view) => ({ ...view, waits: view.waits.filter(({ kind, callId }) => kind === "HOST" || !callIds.includes(callId)) });

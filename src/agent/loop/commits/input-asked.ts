@@ -8,7 +8,7 @@ import { toolWarning } from "../../calls/events.ts";
 import type { AskingOutcome } from "../../calls/outcome.ts";
 import type { AgentView } from "../view.ts";
 import type { RecordTemplate } from "./calls-judged.ts";
-import { callsChanged, compose, joinCommits, waiting, type Commit } from "./commit.ts";
+import { callsChanged, compose, joinCommits, noted, waiting, type Commit } from "./commit.ts";
 import { hostsAsked } from "./hosts-asked.ts";
 
 /** A tool has ended its run with a question: its call waits for the answer, and then runs again. */
@@ -29,7 +29,7 @@ export function callAsks(
       ...asking(request, at),
     },
     events: [...outcome.warnings.map(toolWarning), request.event],
-    after: compose(callsChanged([request.call]), waiting([request.wait])),
+    after: compose(callsChanged([request.call]), waiting([request.wait]), noted(outcome.files.length > 0)),
   };
   if (refusedHosts.asked.length === 0) return asks;
   const { questions, commit } = hostsAsked(view, call, refusedHosts.asked, template, at);

@@ -3,11 +3,15 @@ import { isJsonObject, type JsonObject } from "../../lib/json.ts";
 import { schemaProblem, UNUSABLE } from "./schema-check.ts";
 import { keepTask } from "./tasks.ts";
 
+/** JSON-RPC: the parameters of a request are invalid. */
+const INVALID_PARAMS = -32_602;
+
 /**
  * Replaces tools of an invalid form in the lists of the newer generation: the SDK refuses such a list for one of them. The
- * schema of a replaced tool has the problem (UNUSABLE), with which it is left out. Tasks in results are kept, too.
+ * schema of a replaced tool has the problem (UNUSABLE), with which it is left out. Tasks in results are kept, too. Requests
+ * of a server that are none by `isRequest` are answered with an error: the SDK drops them, and their server would wait.
  */
-export function withLenientLists(transport: Transport): Transport {
+export function withLenientMessages(transport: Transport, isRequest: (message: unknown) => boolean): Transport {
   type Receiver = Transport["onmessage"];
   let receiver: Receiver;
   return Object.defineProperty(transport, "onmessage", {
@@ -21,11 +25,26 @@ export function withLenientLists(transport: Transport): Transport {
               if (isJsonObject(message)) {
                 repair(message);
                 keepTask(message);
+                if (isUnreadable(message, isRequest)) return refuse(transport, message.id);
               }
               given(message, extra);
             };
     },
   });
+}
+
+type Unreadable = { readonly id: string | number };
+
+function isUnreadable(message: object, isRequest: (message: unknown) => boolean): message is Unreadable {
+  if (!("method" in message) || !("id" in message)) return false;
+  const { id } = message;
+  return (typeof id === "string" || Number.isSafeInteger(id)) && !isRequest(message);
+}
+
+/** A transport that is closed takes no answer. */
+function refuse(transport: Transport, id: Unreadable["id"]): void {
+  const error = { code: INVALID_PARAMS, message: "the parameters of the request are no object, or its form is unknown" };
+  transport.send({ jsonrpc: "2.0", id, error }).catch(() => {});
 }
 
 function repair(message: JsonObject): void {
