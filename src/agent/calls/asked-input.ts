@@ -13,11 +13,16 @@ export type CallQuestions = {
   settled(callId: string): Promise<void>;
 };
 
-type Row = { readonly decision: ApprovalDecision | null; readonly values: Json; readonly continuation: Json };
+type Row = {
+  readonly decision: ApprovalDecision | null;
+  readonly values: Json;
+  readonly note: string | null;
+  readonly continuation: Json;
+};
 
 const READ: Statement<Row, [approvalId: string]> = {
   name: "read_input_answer",
-  text: "SELECT d.decision, d.input AS values, p.continuation FROM approval p LEFT JOIN decision d ON d.approval_id = p.id WHERE p.id = $1 ORDER BY d.decided_at DESC LIMIT 1",
+  text: "SELECT d.decision, d.input AS values, d.note, p.continuation FROM approval p LEFT JOIN decision d ON d.approval_id = p.id WHERE p.id = $1 ORDER BY d.decided_at DESC LIMIT 1",
 };
 
 /** The answer to a closed question, and the notes that its tool kept. */
@@ -28,9 +33,9 @@ export async function readAnswer(sql: Sql, approvalId: string): Promise<Answered
 }
 
 /** Values are stored as objects that fit their form. */
-function answerOf({ decision, values }: Row): InputAnswer {
+function answerOf({ decision, values, note }: Row): InputAnswer {
   if (decision === "ALLOW") return { action: "accept", values: values as JsonObject };
-  return { action: decision === "DENY" ? "decline" : "cancel" };
+  return decision === "DENY" ? { action: "decline", note } : { action: "cancel" };
 }
 
 /** The answer with which a call continues that waited for it. */

@@ -51,13 +51,38 @@ export function mcpTool(configured: McpServer, listed: ListedTool, call: CallToo
       if (issues.length > 0) return refused(issues);
       if (!isJsonObject(input)) return refused([{ path: "/", message: "must be object", value: input }]);
       const run = async (context: ToolContext) => {
-        const { agentId, workspace, signal, answered, askPerson } = context;
-        const result = await call(listed, input, { agentId, root: workspace.root, signal, answered, askPerson }, teller(context));
-        if (result instanceof NeedsInput) return result;
-        const task = startedTask(result);
-        return task === null ? toolResultOf(withoutTokens(configured, result), structureCheck) : new Later(null, task);
+        const { agentId, workspace, signal, answered } = context;
+        const { askPerson, explained } = toldOfRefusals(context);
+        try {
+          const by = { agentId, root: workspace.root, signal, answered, askPerson };
+          const result = await call(listed, input, by, teller(context));
+          if (result instanceof NeedsInput) return result;
+          const task = startedTask(result);
+          return task === null ? toolResultOf(withoutTokens(configured, result), structureCheck) : new Later(null, task);
+        } catch (error) {
+          throw explained(error);
+        }
       };
       return accepted({ input, run, preview: null });
+    },
+  };
+}
+
+type Told = Pick<ToolContext, "askPerson"> & { readonly explained: (error: unknown) => unknown };
+
+/** Adds to the error of a call that a person declined a question of its tool: the server may say only that it failed. */
+function toldOfRefusals({ answered, askPerson, signal }: ToolContext): Told {
+  let last = answered?.answer.action === "decline" ? answered.answer : null;
+  return {
+    askPerson: async (question, withdrawn) => {
+      const answer = await askPerson(question, withdrawn);
+      if (answer.action === "decline") last = answer;
+      return answer;
+    },
+    explained: (error) => {
+      if (last === null || signal.aborted || !(error instanceof Error)) return error;
+      const noted = last.note === null ? "" : ` and noted: ${last.note}`;
+      return new Error(`${error.message}\nA person declined its question${noted}`, { cause: error });
     },
   };
 }

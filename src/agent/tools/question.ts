@@ -4,7 +4,8 @@ import type { Json, JsonObject } from "../../lib/json.ts";
 /** The answer to a question: values that fit its form, a refusal by a person, or neither. */
 export type InputAnswer =
   | { readonly action: "accept"; readonly values: JsonObject }
-  | { readonly action: "decline" }
+  /** `note` is for the model. The server that asked is not told. */
+  | { readonly action: "decline"; readonly note: string | null }
   /** No answer came in time, or the question was closed. */
   | { readonly action: "cancel" };
 

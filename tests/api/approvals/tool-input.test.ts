@@ -249,6 +249,30 @@ describe("a server of the newer generation that asks for input", () => {
   });
 });
 
+describe("a call that fails after a person declined its question", () => {
+  const failed = { resultType: "complete", isError: true, content: [{ type: "text", text: "failed" }] };
+
+  it.each([
+    ["not today", " and noted: not today"],
+    [null, ""],
+  ])("says so to the model, with the note %j", async (note, noted) => {
+    const newer = await roundsServer(({ inputResponses }) =>
+      inputResponses === undefined ? { inputRequests: { one: asks() } } : failed,
+    );
+    const work = (input: object) => ["mcp__own__work", input] as const;
+    for (const { client, id, cursor, question } of [
+      await askedBy({ own: { url: newer.url } }, work({})),
+      await askedBy({ own: ownServer("asking.mjs") }, work({ ask: asks().params, fails: true })),
+    ]) {
+      expect((await question.answer({ decision: "DENY", note })).userErrors).toEqual([]);
+      await client.until(id, "DONE", cursor);
+      const call = (await client.agent(id)).toolCalls.nodes.at(-1);
+      const message = `The tool failed: failed\nA person declined its question${noted}`;
+      expect(call).toMatchObject({ state: "FAILED", output: expect.stringContaining(message), error: { message } });
+    }
+  });
+});
+
 describe("a server of the older generation that asks while its call runs", () => {
   const older = (input: object, options: TestAppOptions = {}) =>
     askedBy(

@@ -1,6 +1,7 @@
 // A server of the older generation without the SDK: each call of `work` asks the client `ask`, the parameters of
 // elicitation/create (a list: one after the other), and answers with all that it was answered, as JSON. `withdraw`: it withdraws
-// each question after so many ms; `sampling`, `roots`: it asks for that first; `exitAfterMs`: it ends.
+// each question after so many ms; `sampling`, `roots`: it asks for that first; `exitAfterMs`: it ends;
+// `fails`: the call fails without a reason.
 import { createInterface } from "node:readline";
 import { setTimeout } from "node:timers/promises";
 
@@ -52,7 +53,8 @@ for await (const line of createInterface({ input: process.stdin })) {
       send({ id, result: { tools: [{ name: "work", inputSchema: { type: "object" } }] } });
       break;
     case "tools/call": {
-      const answer = (text) => send({ id, result: { content: [{ type: "text", text }] } });
+      const isError = params.arguments.fails === true;
+      const answer = (text) => send({ id, result: { isError, content: [{ type: "text", text: isError ? "failed" : text }] } });
       void work(params.arguments).then(answer);
       break;
     }

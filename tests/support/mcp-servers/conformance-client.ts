@@ -88,7 +88,7 @@ async function runAnswered(call: BoundCall, context: ToolContext): Promise<unkno
 function acceptedBy({ fields }: ToolQuestion): InputAnswer {
   const needed = fields.filter((field) => field.isRequired && field.default === null);
   const values = formValues(fields, Object.fromEntries(needed.map((field) => [field.name, valueOfField(field)])));
-  return values.ok ? { action: "accept", values: values.value } : { action: "decline" };
+  return values.ok ? { action: "accept", values: values.value } : { action: "decline", note: null };
 }
 
 function valueOfField(field: FormField): Json {
