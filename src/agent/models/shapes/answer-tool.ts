@@ -26,8 +26,8 @@ export function choiceWith(tool: AnswerTool, choice: ModelCallSettings["toolChoi
 }
 
 /**
- * The answer with the input of the answer tool as text, whole at its end. If there are calls of other tools besides, these
- * run, and the answer is not the last one.
+ * The answer with the input of the answer tool as text, whole at its end. Calls of other tools run all the same:
+ * then the answer is not the last one.
  */
 export async function* inPlainText(events: AsyncIterable<ModelEvent>, tool: AnswerTool | null): AsyncGenerator<ModelEvent> {
   if (tool === null) {
