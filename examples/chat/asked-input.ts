@@ -1,4 +1,11 @@
-import { fieldOf, typedEntries, valuesOf, type FormField, type FormValues, type ToolQuestion } from "../../clients/src/input-form.ts";
+import {
+  fieldOf,
+  typedEntries,
+  valuesOf,
+  type FormField,
+  type FormValues,
+  type ToolQuestion,
+} from "../../clients/src/input-form.ts";
 
 type Asked = { readonly form: ToolQuestion | null };
 
@@ -27,7 +34,10 @@ export function formText({ form }: Asked): string {
 /** The fields of the form that the server refuses; empty without any. */
 export function wrongFieldsText({ form }: Asked, userErrors: readonly Parameters<typeof fieldOf>[0][]): string {
   const names = new Set(userErrors.map(fieldOf));
-  return (form?.fields ?? []).filter(({ name }) => names.has(name)).map(fieldText).join("\n");
+  return (form?.fields ?? [])
+    .filter(({ name }) => names.has(name))
+    .map(fieldText)
+    .join("\n");
 }
 
 /** The form in the answer of the server; null for an approval of another kind. */
@@ -40,8 +50,7 @@ function optionText({ value, title }: FormField["options"][number]): string {
 }
 
 function fieldText({ name, title, description, kind, isRequired, options, default: preset }: FormField): string {
-  const kinds =
-    options.length === 0 ? kind.toLowerCase() : options.map(optionText).join(", ");
+  const kinds = options.length === 0 ? kind.toLowerCase() : options.map(optionText).join(", ");
   const about = [title === null || title === name ? null : title, description].filter((text) => text !== null).join(": ");
   const standing = preset === null ? "" : `, ${JSON.stringify(preset)} if left out`;
   return `  ${name}${isRequired ? " *" : ""}: ${kinds}${standing}${about === "" ? "" : `. ${about}`}`;

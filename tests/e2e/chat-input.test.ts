@@ -44,11 +44,9 @@ it.skipIf(process.platform !== "linux")(
       type: "object",
       properties: { sure: { type: "boolean" }, size: { type: "string", enum: ["small", "large"] } },
     };
-    const { app } = await appWith(
-      { own: ownServer("asking.mjs") },
-      ["mcp__own__work", { ask: [asks(form, "Sure?").params] }],
-      { template: { ...allowed("own"), selfApproval: true } },
-    );
+    const { app } = await appWith({ own: ownServer("asking.mjs") }, ["mcp__own__work", { ask: [asks(form, "Sure?").params] }], {
+      template: { ...allowed("own"), selfApproval: true },
+    });
     const chat = runAtTerminal("examples/chat/chat.ts", ["--url", app.url, "--workspace", app.workspace]);
     const timesOf = (text: string) => chat.output().split(text).length - 1;
     await chat.says("Type a message");
