@@ -24,7 +24,7 @@ export function faultText(error: unknown): string {
 
 const CAUSES = 8;
 
-/** The error of a connection that nobody took: nothing was sent over it. */
+/** The error of a refused connection, over which no call was sent. */
 function refusedConnection(error: unknown): Error | null {
   let each = error;
   for (let causes = 0; each instanceof Error && causes <= CAUSES; causes += 1) {
