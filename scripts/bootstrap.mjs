@@ -86,15 +86,31 @@ function hashOf(file) {
 }
 
 function install() {
-  refuseWhileRunning();
-  console.log("Installing the dependencies (once; about a minute) …");
-  // Until npm is done, what is there is no version's.
-  rmSync(join(STATE, "installed"), { force: true });
-  npm("--include=dev", "--include=optional", "--include=peer");
+  if (!isComplete()) {
+    refuseWhileRunning();
+    console.log("Installing the dependencies (once; about a minute) …");
+    // Until npm is done, what is there is no version's.
+    rmSync(join(STATE, "installed"), { force: true });
+    npm("--include=dev", "--include=optional", "--include=peer");
+  }
   done("installed", "package-lock.json");
   rmSync(COMPILED, { recursive: true, force: true });
   rmSync(join(STATE, "generated"), { force: true });
   isInstalled = true;
+}
+
+/** Whether `npm ci` has installed all of the lockfile already: npm writes its list of packages last. */
+function isComplete() {
+  const [wanted, installed] = ["package-lock.json", "node_modules/.package-lock.json"].map(
+    (file) => JSON.parse(textOf(join(ROOT, file)) || "{}").packages ?? {},
+  );
+  const node = `node_modules/${NODE_PACKAGES[`${process.platform}-${process.arch}`]}`;
+  return Object.entries(wanted).every(([path, { version, integrity, optional }]) => {
+    const there = installed[path];
+    // Optional packages are for other platforms, all but the Node of this one.
+    if (there === undefined) return path === "" || (optional === true && path !== node);
+    return there.version === version && there.integrity === integrity;
+  });
 }
 
 function refuseWhileRunning() {

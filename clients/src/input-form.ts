@@ -54,8 +54,12 @@ export function typedEntries(fields: readonly FormField[], text: string): FormEn
   return entries;
 }
 
+const YES = /^(y|yes|true|1)$/i;
+const NO = /^(n|no|false|0)$/i;
+
 function typedEntry({ kind }: FormField, value: string): FormEntries[string] {
-  if (kind === "BOOLEAN") return /^(y|yes|true|1)$/i.test(value);
+  // Another word is left to the server, which says what is wrong with the field.
+  if (kind === "BOOLEAN") return YES.test(value) || (NO.test(value) ? false : value);
   return kind === "CHOICES" ? value.split(",").flatMap((each) => (each.trim() === "" ? [] : [each.trim()])) : value;
 }
 

@@ -1,4 +1,11 @@
-import { typedEntries, valuesOf, type FormField, type FormValues, type ToolQuestion } from "../../clients/src/input-form.ts";
+import {
+  fieldOf,
+  typedEntries,
+  valuesOf,
+  type FormField,
+  type FormValues,
+  type ToolQuestion,
+} from "../../clients/src/input-form.ts";
 
 type Asked = { readonly form: ToolQuestion | null };
 
@@ -16,7 +23,7 @@ export function saidIn({ form }: Asked, line: string): Said | null {
 /** The ways to answer. */
 export function waysOf({ form }: Asked): string {
   const [field] = form?.fields ?? [];
-  return field === undefined ? "y/n" : `${field.name}=…; …, y for the defaults, n to decline`;
+  return field === undefined ? "y/n" : `${field.name}=value; name=value, y for the defaults, n to decline`;
 }
 
 /** The form of a question as people read it; empty without one. */
@@ -24,14 +31,26 @@ export function formText({ form }: Asked): string {
   return form === null ? "" : [form.message, ...form.fields.map(fieldText)].join("\n");
 }
 
+/** The fields of the form that the server refuses; empty without any. */
+export function wrongFieldsText({ form }: Asked, userErrors: readonly Parameters<typeof fieldOf>[0][]): string {
+  const names = new Set(userErrors.map(fieldOf));
+  return (form?.fields ?? [])
+    .filter(({ name }) => names.has(name))
+    .map(fieldText)
+    .join("\n");
+}
+
 /** The form in the answer of the server; null for an approval of another kind. */
 export function formOf(subject: object | null | undefined): ToolQuestion | null {
   return subject !== null && subject !== undefined && "fields" in subject ? (subject as ToolQuestion) : null;
 }
 
+function optionText({ value, title }: FormField["options"][number]): string {
+  return title === null || title === value ? value : `${value} (${title})`;
+}
+
 function fieldText({ name, title, description, kind, isRequired, options, default: preset }: FormField): string {
-  const kinds =
-    options.length === 0 ? kind.toLowerCase() : options.map(({ value, title: label }) => `${value} (${label})`).join(", ");
+  const kinds = options.length === 0 ? kind.toLowerCase() : options.map(optionText).join(", ");
   const about = [title === null || title === name ? null : title, description].filter((text) => text !== null).join(": ");
   const standing = preset === null ? "" : `, ${JSON.stringify(preset)} if left out`;
   return `  ${name}${isRequired ? " *" : ""}: ${kinds}${standing}${about === "" ? "" : `. ${about}`}`;

@@ -3,11 +3,11 @@ import { createInterface, type Interface } from "node:readline";
 import { parseArgs } from "node:util";
 import type { ResumeStatus } from "../../clients/src/index.ts";
 import { changedFilesText, endedShellText } from "../../clients/src/workspace-news.ts";
-import { defaultUrl, describe, socketUrl, TerminalError } from "../demo/server.ts";
+import { defaultUrl, describe, RefusedError, socketUrl, TerminalError } from "../demo/server.ts";
 import { answerIn, askedUser, askedUserText, type AskedUser, type WaitingCall } from "./asked-user.ts";
 import { Conversation, type Question } from "./conversation.ts";
 import { Children, type TreeEvent } from "./children.ts";
-import { formOf, formText, saidIn, waysOf, type Said } from "./asked-input.ts";
+import { formOf, formText, saidIn, waysOf, wrongFieldsText, type Said } from "./asked-input.ts";
 import { askedText, decisionText, elsewhereText, nameOf, questionText } from "../demo/operations.ts";
 import type { ApprovalEvent, ChatEvent } from "./operations.ts";
 import { Screen } from "./screen.ts";
@@ -71,6 +71,7 @@ class Chat {
     this.#conversation = conversation;
     this.#screen = screen;
     this.#terminal = terminal;
+    screen.restsWhile(() => this.#questions.size + this.#asked.size > 0);
     this.#isTerminal = isTerminal;
     this.#isInTurn = conversation.agent.state !== "READY";
     this.#isWorking = this.#isInTurn;
@@ -327,6 +328,9 @@ class Chat {
     if (question !== undefined && answer !== null) this.#do(() => this.#decide(question, answer));
     else if (text === STOP) this.#do(() => this.#stop());
     else if (text === "") this.#prompt();
+    else if (isUnknownCommand(text)) this.#screen.line(unknownCommandText(text));
+    else if (question !== undefined && question.form !== null)
+      this.#screen.line(`Not done: ${question.tool} waits for ${waysOf(question)}`);
     else if (this.#nextAsked !== undefined) this.#do(() => this.#answerUser(text));
     else this.#do(() => this.#send(text));
   }
@@ -356,7 +360,8 @@ class Chat {
       else this.#do(() => this.#answerUser(next));
     } else if (question === undefined && next !== undefined && !this.#isWorking && this.#unanswered.size === 0) {
       this.#lines.shift();
-      if (next === "") this.#goOn();
+      if (isUnknownCommand(next)) this.#ended.reject(new TerminalError(unknownCommandText(next)));
+      else if (next === "") this.#goOn();
       else this.#do(() => this.#send(next));
     } else if (this.#hasInputEnded && next === undefined) {
       if (question !== undefined || this.#nextAsked !== undefined)
@@ -394,10 +399,18 @@ class Chat {
       await this.#conversation.decide(question, said);
     } catch (error) {
       this.#deciding.delete(question.approvalId);
-      this.#shown = null;
-      this.#ask(question, []);
+      this.#askAgain(question, error);
       throw error;
     }
+  }
+
+  /** After a refusal of values only the wrong fields are shown, if no other question stands there meanwhile. */
+  #askAgain(question: Question, error: unknown): void {
+    const wrong = error instanceof RefusedError ? wrongFieldsText(question, error.userErrors) : "";
+    const isAlone = this.#shown === question.approvalId && this.#questions.size === 0;
+    if (wrong === "" || !isAlone) this.#shown = null;
+    else this.#screen.line(`${wrong}\n${question.tool}: [${waysOf(question)}]`);
+    this.#ask(question, []);
   }
 
   get #nextAsked(): AskedUser | undefined {
@@ -452,6 +465,15 @@ class Chat {
       this.#prompt();
     });
   }
+}
+
+/** True for a word after a slash that is no command; a path such as /etc/hosts is a message. */
+function isUnknownCommand(text: string): boolean {
+  return /^\/[a-z-]+$/i.test(text) && text !== STOP;
+}
+
+function unknownCommandText(text: string): string {
+  return `Not done: there is no command ${text}. There is ${STOP}, which interrupts all agents.`;
 }
 
 /** The longest command line that is shown, in characters. */

@@ -13,6 +13,7 @@ export class Screen {
   #frame = 0;
   #isAtLineStart = true;
   #hasPrompt = false;
+  #isAsked: () => boolean = () => false;
 
   /** Without a terminal nothing turns. */
   constructor(output: Writable, isTerminal: boolean) {
@@ -38,9 +39,14 @@ export class Screen {
     this.#turn();
   }
 
+  /** While a person is asked, the line at the bottom is theirs. */
+  restsWhile(isAsked: () => boolean): void {
+    this.#isAsked = isAsked;
+  }
+
   stopped(id: string): void {
     if (!this.#running.delete(id) || !this.#isTerminal) return;
-    this.#output.write(CLEAR_LINE);
+    if (!this.#isAsked()) this.#output.write(CLEAR_LINE);
     if (this.#running.size > 0 || this.#timer === null) return;
     clearInterval(this.#timer);
     this.#timer = null;
@@ -57,6 +63,7 @@ export class Screen {
   }
 
   #turn(): void {
+    if (this.#isAsked()) return;
     const frame = FRAMES[this.#frame % FRAMES.length] ?? "";
     this.#frame += 1;
     const label = [...this.#running.values()].join(", ");

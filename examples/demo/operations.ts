@@ -28,7 +28,7 @@ export const SEND = `
 
 export const DECIDE = `
   mutation DecideApproval($input: DecideApprovalInput!) {
-    decideApproval(input: $input) { approval { state } userErrors { message } }
+    decideApproval(input: $input) { approval { state } userErrors { message field } }
   }
 `;
 

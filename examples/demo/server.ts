@@ -4,6 +4,16 @@ import { BEGINNING, type Beginning } from "./operations.ts";
 /** Something that the person at the terminal should read, without a stack. */
 export class TerminalError extends Error {}
 
+/** A mutation that the server refuses, with the fields that are wrong. */
+export class RefusedError extends TerminalError {
+  readonly userErrors: Payload["userErrors"];
+
+  constructor(userErrors: Payload["userErrors"]) {
+    super(userErrors.map(({ message }) => message).join("; "));
+    this.userErrors = userErrors;
+  }
+}
+
 /** The address of the WebSocket; a server's address alone means its /graphql. */
 export function socketUrl(text: string): string {
   if (!URL.canParse(text) || !/^(http|ws)s?:$/.test(new URL(text).protocol))
@@ -53,7 +63,9 @@ export async function begin(
 }
 
 /** What every mutation's payload has. */
-export type Payload = { readonly userErrors: readonly { readonly message: string }[] };
+export type Payload = {
+  readonly userErrors: readonly { readonly message: string; readonly field?: readonly string[] | null }[];
+};
 
 /** What a mutation answers; its refusal is thrown. */
 export async function mutate<Data extends Record<string, Payload>>(
@@ -63,7 +75,7 @@ export async function mutate<Data extends Record<string, Payload>>(
 ): Promise<Data> {
   const data = await request<Data>(client, query, { input });
   const problems = Object.values(data).flatMap((payload) => payload.userErrors);
-  if (problems.length > 0) throw new TerminalError(problems.map((problem) => problem.message).join("; "));
+  if (problems.length > 0) throw new RefusedError(problems);
   return data;
 }
 

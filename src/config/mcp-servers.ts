@@ -1,4 +1,5 @@
 import { isAbsolute, resolve } from "node:path";
+import { distance } from "fastest-levenshtein";
 import { Type } from "typebox";
 import { MAX_TIMEOUT_MS } from "../agent/tools/tool.ts";
 import type { McpServer, McpWay } from "../agent/mcp/server.ts";
@@ -132,7 +133,11 @@ function serverOf({ path, folder, field, name, variables, notes }: Reading, conf
       `${at}.${"transport" in config ? "transport" : "type"}`,
       `is ${JSON.stringify(given)}, which is not supported: it must be one of ${TRANSPORTS.join(", ")}`,
     );
-  for (const each of unknown) notes.push(`${field}.${each} has no effect here.${adviceOn(each)}`);
+  for (const each of unknown) {
+    const meant = nearlyOwn(each);
+    if (meant !== null) refuse(`${at}.${each}`, `is no setting (did you mean ${meant}?)`);
+    notes.push(`${field}.${each} has no effect here.${adviceOn(each)}`);
+  }
   const used: string[] = [];
   const expand = (place: string, text: string): string => expanded(`${at}.${place}`, text, variables, used);
   const settings = complete(MCP_SERVER_SETTINGS, written);
@@ -206,6 +211,17 @@ function withoutAliases(config: McpServerConfig): { readonly written: McpServerC
     written: Object.fromEntries(named.filter(([field]) => Object.hasOwn(MCP_SERVER_SETTINGS, field))),
     unknown: named.map(([field]) => field).filter((field) => !Object.hasOwn(MCP_SERVER_SETTINGS, field)),
   };
+}
+
+/** A field of other products that only looks like a setting. */
+const FOREIGN = "tools";
+
+/** The own setting that a misspelt field means; null for other products' fields. */
+function nearlyOwn(field: string): string | null {
+  if (field === FOREIGN) return null;
+  const isNear = (own: string): boolean =>
+    own.toLowerCase() === field.toLowerCase() || distance(own, field) <= (own.length > 4 ? 2 : 1);
+  return Object.keys({ ...MCP_SERVER_SETTINGS, ...ALIASES }).find(isNear) ?? null;
 }
 
 function adviceOn(field: string): string {

@@ -8,7 +8,7 @@ import type { Model, TokenPrice } from "../agent/models/model.ts";
 import { openAiModel } from "../agent/models/openai.ts";
 import { parseScript, type Script } from "../agent/models/script.ts";
 import { scriptedModel } from "../agent/models/scripted.ts";
-import { isServerTool } from "../agent/tools/tool.ts";
+import { BRIDGE, isServerTool } from "../agent/tools/tool.ts";
 import { closed, complete, COUNT, TEXT, withDefault, type Written } from "../lib/setting.ts";
 import { messageOf } from "../lib/text.ts";
 import { ConfigurationError, Problems } from "./configuration-error.ts";
@@ -201,6 +201,6 @@ async function scripted(
 function unheard(field: string, { replies }: Script, tools: ModelSource["tools"]): readonly string[] {
   const names = new Set(replies.flatMap(({ when, find }) => [when.result ?? [], find?.result ?? []].flat()));
   return [...names]
-    .filter((name) => !tools.has(name) && !isServerTool(name))
+    .filter((name) => !tools.has(name) && name !== BRIDGE && !isServerTool(name))
     .map((name) => `${field}: the script waits for a result of ${name}, and no tool is named so`);
 }

@@ -29,7 +29,7 @@ export const LOG_EVENTS = {
   token_refused: "warn",
   mcp_server: "info",
   mcp_server_away: "warn",
-  mcp_server_said: "info",
+  mcp_server_said: "debug",
   removed: "info",
   closing: "info",
 } as const satisfies Readonly<Record<string, Level>>;

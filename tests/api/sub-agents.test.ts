@@ -285,7 +285,9 @@ describe("task_run", () => {
     await client.until(agent.id, "DONE");
     await until(client, agent.id, (tree) => tree.children.some(({ state }) => state === "WORKING"));
     const refused = await client.get(ArchiveAgentDocument, { input: { agentId: agent.id } });
-    expect(refused.archiveAgent.userErrors).toMatchObject([{ code: "CHILDREN_WORK" }]);
+    expect(refused.archiveAgent.userErrors).toMatchObject([
+      { code: "CHILDREN_WORK", message: expect.stringMatching(/^an agent below it is at work: /) },
+    ]);
     const done = await client.get(ArchiveAgentDocument, { input: { agentId: agent.id, tree: true } });
     expect(done.archiveAgent.userErrors).toEqual([]);
     await until(

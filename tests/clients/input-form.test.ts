@@ -47,6 +47,14 @@ it("values may be typed in a line", () => {
   expect(typedEntries(FIELDS, "hello")).toBeNull();
 });
 
+it("a typed word that is neither yes nor no is left to the server", () => {
+  const valueOf = (word: string) => valuesOf(FIELDS, typedEntries(FIELDS, `breakfast=${word}`) ?? {})["breakfast"];
+  expect(["yes", "Y", "true", "1"].map(valueOf)).toEqual([true, true, true, true]);
+  expect(["no", "N", "False", "0"].map(valueOf)).toEqual([false, false, false, false]);
+  expect(valueOf("maybe")).toBe("maybe");
+  expect(valueOf("")).toBeNull();
+});
+
 it("an error of a value names its field", () => {
   expect(fieldOf({ field: ["values", "city"] })).toBe("city");
   expect(fieldOf({ field: ["values"] })).toBeNull();

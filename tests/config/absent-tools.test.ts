@@ -43,7 +43,7 @@ describe("tools of MCP servers that a configuration names before they are there"
 
   it("may be in the script of a model", async () => {
     const heard = (result: string) => ({ when: { result }, say: ["Done."] });
-    const { notes } = await settingsWith({}, {}, [heard("mcp__gh__list"), heard("fs_raed"), { when: {} }]);
+    const { notes } = await settingsWith({}, {}, [heard("mcp__gh__list"), heard("fs_raed"), heard("call_tool"), { when: {} }]);
     expect(notes.filter((note) => note.includes("waits for a result"))).toEqual([
       expect.stringContaining("the script waits for a result of fs_raed, and no tool is named so"),
     ]);

@@ -29,7 +29,8 @@ describe("the entry of an MCP server", () => {
 
   it.each([
     ["neither", {}, /mcpServers\.it has neither a command nor a url/],
-    ["a misspelled field", { comand: "x" }, /it has neither a command nor a url: give one of them \(no setting: comand\)$/],
+    ["a misspelled field", { comand: "x" }, /it\.comand is no setting \(did you mean command\?\)$/],
+    ["another field", { program: "x" }, /it has neither a command nor a url: give one of them \(no setting: program\)$/],
     [
       "an unknown type",
       { type: "websocket", url: "ws://a.example" },
@@ -54,6 +55,29 @@ describe("the entry of an MCP server", () => {
   it.each(["a__b", "a_", "_a", "a b", "a".repeat(33), "a.b"])("is not named %s", (name) => {
     expect(() => read({ [name]: { command: "x" } })).toThrow(/must be named by 1 to 32/);
   });
+
+  it.each([
+    ["sandBox", "sandbox"],
+    ["exclud", "exclude"],
+    ["readOnlyTool", "readOnlyTools"],
+    ["toolTimeoutMS", "toolTimeoutMs"],
+    ["URL", "url"],
+    ["arg", "args"],
+    ["commnad", "command"],
+    ["serverURL", "serverUrl"],
+  ])("is refused with the misspelt setting %s", (field, meant) => {
+    const problem = `mcpServers.it.${field} is no setting (did you mean ${meant}?)`;
+    expect(() => read({ it: { command: "x", [field]: "x" } })).toThrow(problem);
+  });
+
+  it.each(["autoApprove", "alwaysAllow", "trust", "timeout", "description", "enabled", "name", "id", "tools", "icon", "note"])(
+    "may have the field %s of another product, with a note",
+    (field) => {
+      expect(read({ it: { command: "x", [field]: "x" } }).notes).toEqual([
+        expect.stringContaining(`mcpServers.it.${field} has no effect here.`),
+      ]);
+    },
+  );
 
   it("is not a whole block of another product", () => {
     const block = { mcpServers: { files: { command: "x" } } };

@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { stripTypeScriptTypes } from "node:module";
 import { join } from "node:path";
 import { runInThisContext } from "node:vm";
@@ -177,6 +177,8 @@ describe("docs/sub-agents.md", () => {
     const events = await client.turn(id, "Count them");
     expect(ofType(events, "AgentReturned")).toMatchObject([{ outcome: "OK" }]);
     expect(textOf(events)).toBe("My worker says: 2 files.");
+    for (const name of ["a.md", "b.md"]) await rm(join(app.workspace, name));
+    expect(textOf(await client.turn(id, "Count them again"))).toBe("My worker says: 0 files.");
   });
 });
 

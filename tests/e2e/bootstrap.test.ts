@@ -1,7 +1,7 @@
 import { access, appendFile, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { expect, it } from "vitest";
-import { checkout } from "../support/checkout.ts";
+import { checkout, otherLockfile } from "../support/checkout.ts";
 import { runAtTerminal, runPath } from "../support/process.ts";
 
 /** A configuration that keeps the start waiting, and ends it at a SIGINT. */
@@ -25,12 +25,13 @@ it("SIGINT to the bootstrap of a server is passed on, also if its input is a ter
 }, 120_000);
 
 it("nothing is installed below a program of the bootstrap that runs", async () => {
-  const { folder } = await checkout();
+  const there = await checkout();
+  const { folder } = there;
   const program = join(folder, "program.mjs");
   await writeFile(program, 'setInterval(() => {}, 120_000); console.log("runs: " + process.pid);');
   const running = runPath(join(folder, "scripts/bootstrap.mjs"), [program], {});
   const [, id] = (await running.says(/runs: \d+/)).split(" ");
-  await rm(join(folder, ".triplane/installed"));
+  await otherLockfile(there);
   const second = runPath(join(folder, "scripts/bootstrap.mjs"), [program], {});
   expect(await second.exited, second.output()).toBe(1);
   expect(second.output()).toContain(`process ${id} runs with the old ones: stop it first`);
@@ -62,8 +63,25 @@ it("a lock of a process whose id another one has by now, as in a container that 
   expect(await readdir(join(folder, ".triplane"))).not.toContain("install.lock");
 }, 120_000);
 
-it("an install that breaks off leaves no mark that the dependencies are there", async () => {
+it("what `npm ci` has installed is not installed again", async () => {
   const { folder } = await checkout();
+  const mark = join(folder, ".triplane/installed");
+  const before = await readFile(mark, "utf8");
+  await rm(mark);
+  const npm = join(folder, "npm.js");
+  await writeFile(npm, "process.exit(1);");
+  const program = join(folder, "program.mjs");
+  await writeFile(program, 'console.log("runs");');
+  const started = runPath(join(folder, "scripts/bootstrap.mjs"), [program], { npm_execpath: npm });
+  expect(await started.exited, started.output()).toBe(0);
+  expect(started.output()).not.toContain("Installing the dependencies");
+  expect(await readFile(mark, "utf8")).toBe(before);
+}, 120_000);
+
+it("an install that breaks off leaves no mark that the dependencies are there", async () => {
+  const there = await checkout();
+  const { folder } = there;
+  await otherLockfile(there);
   const mark = join(folder, ".triplane/installed");
   await writeFile(mark, "another lockfile");
   const npm = join(folder, "npm.js");

@@ -1,8 +1,8 @@
-import { access, appendFile, mkdir, readdir, rm, writeFile } from "node:fs/promises";
+import { access, appendFile, mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../support/app.ts";
-import { checkout, type Checkout } from "../support/checkout.ts";
+import { checkout, otherLockfile, type Checkout } from "../support/checkout.ts";
 import { connect, ofType, textOf } from "../support/client.ts";
 import { runPath } from "../support/process.ts";
 
@@ -92,8 +92,9 @@ describe("npm start runs a bundle of the sources", () => {
 });
 
 it("an install makes the bundle and the folder that new databases are copies of, whatever was started, and whatever once ran", async () => {
-  const { folder, bundles } = await checkout();
-  await rm(join(folder, ".triplane/installed"));
+  const there = await checkout();
+  const { folder, bundles } = there;
+  await otherLockfile(there);
   // What npm would install is there.
   const npm = join(folder, "npm.js");
   await writeFile(npm, "");

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { allowed, appWith } from "../support/mcp-app.ts";
 import { asks } from "../support/mcp-asking.ts";
 import { ownServer } from "../support/mcp.ts";
-import { runFile } from "../support/process.ts";
+import { runAtTerminal, runFile } from "../support/process.ts";
 
 it(
   "npm run chat shows the form of a tool's question, and sends typed values, defaults and a no",
@@ -32,5 +32,40 @@ it(
       { action: "accept", content: { sure: true } },
       { action: "decline" },
     ]);
+  },
+);
+
+// The command that makes a terminal is Linux's.
+it.skipIf(process.platform !== "linux")(
+  "at a terminal a form stands alone, a line that is no answer is told, and a refusal shows the wrong field",
+  { timeout: 60_000 },
+  async () => {
+    const form = {
+      type: "object",
+      properties: { sure: { type: "boolean" }, size: { type: "string", enum: ["small", "large"] } },
+    };
+    const { app } = await appWith({ own: ownServer("asking.mjs") }, ["mcp__own__work", { ask: [asks(form, "Sure?").params] }], {
+      template: { ...allowed("own"), selfApproval: true },
+    });
+    const chat = runAtTerminal("examples/chat/chat.ts", ["--url", app.url, "--workspace", app.workspace]);
+    const timesOf = (text: string) => chat.output().split(text).length - 1;
+    await chat.says("Type a message");
+    chat.child.stdin?.write("/wrong\r");
+    await chat.says("there is no command /wrong. There is /stop");
+    chat.child.stdin?.write("go\r");
+    await chat.says("n to decline]");
+    expect(chat.output()).toContain("size: small, large\r\n");
+    const asked = timesOf("Sure?");
+    chat.child.stdin?.write("foo\r");
+    await chat.says("mcp__own__work waits for sure=value; name=value, y for the defaults, n to decline");
+    chat.child.stdin?.write("sure=maybe\r");
+    await chat.says("Not done: sure must be true or false");
+    expect([timesOf("Sure?"), timesOf("size: small, large"), timesOf("sure: boolean")]).toEqual([asked, 1, 2]);
+    // Nothing turns on the line of the person.
+    expect(chat.output().slice(chat.output().indexOf("n to decline]"))).not.toMatch(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/);
+    chat.child.stdin?.write("sure=yes\r");
+    await chat.says("Done.");
+    chat.child.stdin?.write("\u0003");
+    expect(await chat.exited).toBe(0);
   },
 );

@@ -19,6 +19,13 @@ export type Checkout = {
   bundles(): Promise<readonly string[]>;
 };
 
+/** Writes a lockfile with another version of a package than the one that is installed. */
+export async function otherLockfile({ folder }: Checkout): Promise<void> {
+  const path = join(folder, "package-lock.json");
+  const lockfile = await readFile(path, "utf8");
+  await writeFile(path, lockfile.replace(/("node_modules\/graphql": \{\s*"version": ")[^"]+/, "$10.0.1"));
+}
+
 /** Lays a checkout out, with dependencies and generated files, which is removed when the test ends. */
 export async function checkout(): Promise<Checkout> {
   const folder = await temporaryFolder();

@@ -92,6 +92,17 @@ describe("a line of the log", () => {
     }
   });
 
+  it("of a process of an MCP server is written at the level debug only", () => {
+    for (const [level, many] of [
+      ["info", 0],
+      ["debug", 1],
+    ] as const) {
+      const { lines, logger } = loggerOf("json", level);
+      logger.tell("mcp_server_said", "a line");
+      expect(lines, level).toHaveLength(many);
+    }
+  });
+
   it("of one kind is written thirty times a minute at most, and then says how many were left out", () => {
     const { objects, logger } = loggerOf("json");
     for (let index = 0; index < 1_000; index += 1)

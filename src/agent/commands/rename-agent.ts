@@ -62,7 +62,7 @@ export async function archiveAgent(
   const [row] = below.length === 0 ? [] : await services.sql.query(COUNT_WORKING, [below]);
   const working = row?.working ?? 0;
   if (isArchived && working > 0) {
-    const message = `${working} agents below it are at work: wait for them, or archive the tree with \`tree: true\``;
+    const message = `${working === 1 ? "an agent below it is" : `${working} agents below it are`} at work: wait until it is idle, or archive the tree with \`tree: true\``;
     if (!tree) return refused({ code: "CHILDREN_WORK", field: ["agentId"], message });
     await interruptAgent(services, actor, { agentId, note: "the tree is archived", tree: true });
   }

@@ -1,6 +1,6 @@
 import { aborted } from "../../lib/aborted.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../lib/json.ts";
-import { headBytes, withCause } from "../../lib/text.ts";
+import { headBytes } from "../../lib/text.ts";
 import { growingWait, type Clock } from "../../lib/time.ts";
 import type { Logger } from "../../telemetry/log.ts";
 import type { InputAnswer } from "../tools/question.ts";
@@ -10,7 +10,7 @@ import type { ProcessGroup } from "../workspace/process-groups.ts";
 import type { CallTool } from "./call.ts";
 import { QuestionRefused, readQuestion } from "./elicitation.ts";
 import type { ListedTool } from "./listed-tool.ts";
-import { lostCall } from "./lost-call.ts";
+import { faultText, lostCall } from "./lost-call.ts";
 import { mcpTool, structureCheckOf } from "./mcp-tool.ts";
 import { plainText } from "./plain-text.ts";
 import { transportOf, type McpTransport, type ServedServer, type ServerState } from "./server-state.ts";
@@ -278,7 +278,7 @@ export class McpConnection implements ServedServer {
   }
 
   #reasonOf(error: unknown): string {
-    return this.#plain(error instanceof HttpRefused ? error.message : withCause(error));
+    return this.#plain(error instanceof HttpRefused ? error.message : faultText(error));
   }
 
   #plain(text: string): string {

@@ -1,4 +1,4 @@
-import { withCause } from "../../lib/text.ts";
+import { errorCode, messageOf, withCause } from "../../lib/text.ts";
 import { HttpRefused } from "./session.ts";
 
 /** The codes of errors of the SDK after which it is unknown if the call had an effect. */
@@ -9,17 +9,36 @@ const LOST = new Set(["CONNECTION_CLOSED", "REQUEST_TIMEOUT", "INVALID_RESULT", 
  * connection closed, or null. `plain` makes texts from outside plain.
  */
 export function lostCall(server: string, error: unknown, end: string | null, plain: (text: string) => string): Error {
-  const reason = plain(end ?? withCause(error));
+  const reason = plain(end ?? faultText(error));
   if (!isLost(error)) return new Error(reason);
   return new Error(
     `the MCP server ${server} did not answer this call (${reason}): it is not known if the call had an effect, so look before you repeat it`,
   );
 }
 
+/** The reason of an error, once: a refused connection tells all, and the errors around it only repeat it. */
+export function faultText(error: unknown): string {
+  const refused = refusedConnection(error);
+  return refused === null ? withCause(error) : messageOf(refused);
+}
+
+const CAUSES = 8;
+
+/** The error of a refused connection, over which no call was sent. */
+function refusedConnection(error: unknown): Error | null {
+  let each = error;
+  for (let causes = 0; each instanceof Error && causes <= CAUSES; causes += 1) {
+    if (errorCode(each) === "ECONNREFUSED") return each;
+    each = each.cause;
+  }
+  return null;
+}
+
 function isLost(error: unknown): boolean {
   if (error instanceof HttpRefused) return error.status >= 500;
   if (!(error instanceof Error)) return true;
   const code: unknown = "code" in error ? error.code : null;
+  if (refusedConnection(error) !== null && !(typeof code === "string" && LOST.has(code))) return false;
   // Numbers are the server's own answers (JSON-RPC).
   return typeof code === "string" ? LOST.has(code) : typeof code !== "number" && error.name !== "Error";
 }
