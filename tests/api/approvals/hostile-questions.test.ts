@@ -1,6 +1,8 @@
 import { expect, it } from "vitest";
+import type { Sql } from "../../../src/db/sql.ts";
 import { appWith } from "../../support/mcp-app.ts";
-import { asks, inputsOf, roundsServer } from "../../support/mcp-asking.ts";
+import { askedBy, asks, inputsOf, roundsServer } from "../../support/mcp-asking.ts";
+import { ownServer } from "../../support/mcp.ts";
 import { callsWith, playedModel, says } from "../../support/models.ts";
 
 it("a form with half a character is asked without it, beside the other calls of its agent", async () => {
@@ -32,4 +34,25 @@ it("a form with half a character is asked without it, beside the other calls of 
     { name: "mcp__own__work", state: "APPROVAL_REQUIRED" },
     { name: "mcp__other__work", state: "COMPLETED" },
   ]);
+});
+
+it("the answer of a person reaches its call although the database failed once", async () => {
+  let hasFailed = false;
+  const failsOnce = (sql: Sql): Sql => ({
+    ...sql,
+    query: (statement, values) => {
+      if (statement.name !== "read_input_answer" || hasFailed) return sql.query(statement, values);
+      hasFailed = true;
+      return Promise.reject(new Error("the connection was lost"));
+    },
+  });
+  const { client, id, cursor, question } = await askedBy(
+    { own: ownServer("asking.mjs") },
+    ["mcp__own__work", { ask: asks().params }],
+    { overrides: { sql: failsOnce } },
+  );
+  await question.answer({ values: { city: "Bonn" } });
+  await client.until(id, "DONE", cursor);
+  expect(hasFailed).toBe(true);
+  expect((await client.agent(id)).toolCalls.nodes[0]?.output).toContain("Bonn");
 });
