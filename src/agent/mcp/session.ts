@@ -69,6 +69,9 @@ export class HttpRefused extends Error {
 /** The server of a call. `plain` removes its secrets from texts for people. */
 export type AskingServer = { readonly name: string; readonly plain: (answer: JsonObject) => JsonObject };
 
+/** The answers to a server of the older generation. */
+type AskedOf = { readonly folder: ToldFolder; readonly questions: SessionQuestions };
+
 /** A connection to a server, from the handshake until it is closed. */
 export class McpSession {
   readonly verdict: Verdict;
@@ -80,16 +83,10 @@ export class McpSession {
   readonly #questions: SessionQuestions;
   #end: string | null = null;
 
-  constructor(
-    client: Client,
-    { folder, questions }: { readonly folder: ToldFolder; readonly questions: SessionQuestions },
-    verdict: Verdict,
-    info: ServerInfo,
-    closed: Promise<string>,
-  ) {
+  constructor(client: Client, asked: AskedOf, verdict: Verdict, info: ServerInfo, closed: Promise<string>) {
     this.#client = client;
-    this.#folder = folder;
-    this.#questions = questions;
+    this.#folder = asked.folder;
+    this.#questions = asked.questions;
     this.verdict = verdict;
     this.info = info;
     this.closed = closed;

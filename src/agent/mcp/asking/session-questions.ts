@@ -53,7 +53,7 @@ export class SessionQuestions {
     }
   }
 
-  /** Asks a person. Rejects with the reason if nobody is asked. */
+  /** Asks a person. Rejects with the reason if the question is refused. */
   async answer(params: Json | undefined, withdrawn: AbortSignal): Promise<InputAnswer> {
     try {
       return await this.#answer(params, withdrawn);
