@@ -1,5 +1,5 @@
 import canonicalize from "canonicalize";
-import type { JsonObject } from "../../lib/json.ts";
+import { type Json, type JsonObject, mapStrings } from "../../lib/json.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { storable } from "../../lib/text.ts";
 import type { Actor, CommandRefusal } from "../actors/actor.ts";
@@ -160,9 +160,14 @@ function answerRepeated(
 /** True if the decision gives the input, or the values, that were allowed. */
 function isAllowedInput({ of, edit, approval: { decisions } }: Asked): boolean {
   if (!edit.ok) return false;
-  if (of === "input") return canonicalize(edit.value) === canonicalize(decisions.at(-1)?.values ?? null);
+  if (of === "input") return storedForm(edit.value) === storedForm(decisions.at(-1)?.values ?? null);
   const allowed = decisions.find(({ inputHash }) => inputHash !== null)?.inputHash ?? null;
   return (of === "call" ? (edit.value?.inputHash ?? null) : null) === allowed;
+}
+
+/** The canonical text of values as they are stored. */
+function storedForm(values: Json): string {
+  return canonicalize(mapStrings(values, storable)) ?? "";
 }
 
 function answerClosed(asked: Asked, { decision, result }: DecideApproval): Result<Decided, CommandRefusal> {

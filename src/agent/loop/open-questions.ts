@@ -1,4 +1,6 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { aborted } from "../../lib/aborted.ts";
+import { growingWait } from "../../lib/time.ts";
 import type { ToolQuestion } from "../../events/tool-question.ts";
 import { readAnswer } from "../calls/asked-input.ts";
 import type { InputAnswer } from "../tools/question.ts";
@@ -12,11 +14,15 @@ import type { AgentView } from "./view.ts";
 
 type Open = { approvalId: string | null; readonly answered: PromiseWithResolvers<InputAnswer>; isRead: boolean };
 
-/** After this many conflicts with other commits of its agent, a question is an internal error. */
+/** After this many conflicts with other commits of its agent, or failed readings, a question is an internal error. */
 const TRIES = 20;
 
 /** The longest time for which a running call is asked about, in ms: it holds a process, or a connection. */
 const LONGEST_MS = 60 * 60_000;
+
+/** The first and the longest wait before an answer is read again, in ms. */
+const FIRST_READ_MS = 100;
+const LAST_READ_MS = 5_000;
 
 const WITHDRAWN = "the call did not wait for the answer any longer";
 
@@ -64,7 +70,19 @@ export class OpenQuestions {
       const approval = calls.find(({ id }) => id === callId)?.approval;
       if (open.isRead || approval?.id !== open.approvalId || approval?.state === "PENDING") continue;
       open.isRead = true;
-      readAnswer(this.#services.sql, approval.id).then(({ answer }) => open.answered.resolve(answer), open.answered.reject);
+      this.#read(approval.id).then(open.answered.resolve, open.answered.reject);
+    }
+  }
+
+  /** Tries again after a failure: a person has answered, and is not asked twice. */
+  async #read(approvalId: string): Promise<InputAnswer> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return (await readAnswer(this.#services.sql, approvalId)).answer;
+      } catch (error) {
+        if (attempt === TRIES || this.#owner.lost.aborted) throw error;
+        await delay(growingWait(attempt, FIRST_READ_MS, LAST_READ_MS), undefined, { ref: false });
+      }
     }
   }
 

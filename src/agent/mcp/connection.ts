@@ -1,14 +1,13 @@
 import { aborted } from "../../lib/aborted.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../lib/json.ts";
+import type { JsonObject } from "../../lib/json.ts";
 import { headBytes } from "../../lib/text.ts";
 import { growingWait, type Clock } from "../../lib/time.ts";
 import type { Logger } from "../../telemetry/log.ts";
-import type { InputAnswer } from "../tools/question.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
 import type { ProcessGroup } from "../workspace/process-groups.ts";
 import type { CallTool } from "./call.ts";
-import { QuestionRefused, readQuestion } from "./elicitation.ts";
+import { SessionQuestions } from "./asking/session-questions.ts";
 import type { ListedTool } from "./listed-tool.ts";
 import { faultText, lostCall } from "./lost-call.ts";
 import { mcpTool, structureCheckOf } from "./mcp-tool.ts";
@@ -63,7 +62,6 @@ export class McpConnection implements ServedServer {
   readonly #server: McpServer;
   readonly #parts: ConnectionParts;
   readonly #closing = new AbortController();
-  #asked = 0;
   #session: McpSession | null = null;
   /** The next connection whose tools are read. */
   #next = Promise.withResolvers<McpSession>();
@@ -177,7 +175,7 @@ export class McpConnection implements ServedServer {
         start,
         onStderr: (line) => this.#log(line),
         onListChanged: () => this.#changed(),
-        answerTo: (params, withdrawn) => this.#answerTo(params, withdrawn),
+        questions: new SessionQuestions(this.#server, this.#parts),
         signal: this.#closing.signal,
         connectMs: times.connectMs,
         now: () => clock.now().getTime(),
@@ -285,28 +283,6 @@ export class McpConnection implements ServedServer {
     return headBytes(plainText(withoutSecrets(this.#server, text)), REASON_BYTES);
   }
 
-  /**
-   * Asks a person for a server of the older generation. Its question names no call, so it is that of the only agent with
-   * a call under way.
-   */
-  async #answerTo(params: Json | undefined, withdrawn: AbortSignal): Promise<InputAnswer> {
-    const { name } = this.#server;
-    const given = isJsonObject(params) ? withoutTokens(this.#server, params) : params;
-    const question = readQuestion(name, given);
-    const session = this.#session;
-    const [calling, ...others] = [...(session?.calling ?? [])].toReversed();
-    if (session === null || calling === undefined) throw new QuestionRefused("no call is under way: nobody is asked");
-    if (others.some(({ agentId }) => agentId !== calling.agentId))
-      throw new QuestionRefused("several agents have calls under way, and the question names none: nobody is asked");
-    if (this.#asked >= MOST_ASKED) throw new QuestionRefused(`${MOST_ASKED} questions are open already: nobody is asked`);
-    this.#asked += 1;
-    try {
-      return await session.asking(() => calling.askPerson(question, withdrawn));
-    } finally {
-      this.#asked -= 1;
-    }
-  }
-
   readonly #call: CallTool = async (tool, args, by, told) => {
     const { signal } = by;
     const server = { name: this.#server.name, plain: (answer: JsonObject) => withoutTokens(this.#server, answer) };
@@ -329,9 +305,6 @@ export class McpConnection implements ServedServer {
     }
   };
 }
-
-/** The most open questions of a server of the older generation: each holds a call and its memory. */
-const MOST_ASKED = 16;
 
 const REASON_BYTES = 2_000;
 

@@ -3,6 +3,7 @@ import { visibleLine, visibleLines } from "../../lib/escape-hidden.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../lib/json.ts";
 import { headBytes, marked, storable } from "../../lib/text.ts";
 import { valueProblem } from "../tools/input-form.ts";
+import { isPlain } from "./plain-text.ts";
 
 /** A question of a server that is not asked, with the reason. */
 export class QuestionRefused extends Error {
@@ -57,8 +58,9 @@ function readForm(schema: Json | undefined): readonly FormField[] {
 }
 
 function readField(name: string, schema: Json, isRequired: boolean): FormField {
-  const isPlain = name !== "" && name.length <= NAME_CHARACTERS && visibleLine(name) === name && name !== "__proto__";
-  if (!isPlain) throw new QuestionRefused("the name of a field of its form is empty, too long or has invisible characters");
+  const isSeen = isPlain(name) && visibleLine(name) === name;
+  if (name === "" || name.length > NAME_CHARACTERS || !isSeen || name === "__proto__")
+    throw new QuestionRefused("the name of a field of its form is empty, too long or has invisible characters");
   if (!isJsonObject(schema)) throw new QuestionRefused(`its field ${name} has no schema`);
   const { title, description } = schema;
   const field = {
@@ -68,9 +70,12 @@ function readField(name: string, schema: Json, isRequired: boolean): FormField {
     isRequired,
     ...readKind(name, schema),
   };
-  // A default that does not fit is none.
+  // A default that does not fit is none. A text with characters that people do not see does not fit.
   const preset = schema["default"] ?? null;
-  return preset === null || valueProblem(field, preset) !== null ? field : ({ ...field, default: preset } as FormField);
+  if (preset === null || valueProblem(field, preset) !== null) return field;
+  return field.kind === "TEXT" && typeof preset === "string" && !isPlain(preset)
+    ? field
+    : ({ ...field, default: preset } as FormField);
 }
 
 type WithoutNames<Field> = Field extends FormField ? Omit<Field, "name" | "title" | "description" | "isRequired"> : never;
@@ -121,7 +126,9 @@ const CHOICES_KEYWORDS = new Set(["type", "items", "minItems", "maxItems", "uniq
 function refuseOthers(of: string, schema: JsonObject, known: ReadonlySet<string>): void {
   const other = Object.keys(schema).find((keyword) => !known.has(keyword) && !keyword.startsWith("x-"));
   if (other !== undefined)
-    throw new QuestionRefused(`${of} has \`${visibleLine(headBytes(other, NAME_CHARACTERS))}\`, which flat forms do not have`);
+    throw new QuestionRefused(
+      `${of} has \`${visibleLine(headBytes(storable(other), NAME_CHARACTERS))}\`, which flat forms do not have`,
+    );
 }
 
 /** `enum` with `enumNames`, or a list of `const` with `title`. */

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import canonicalize from "canonicalize";
-import { isJsonObject, isNestedDeeper, MOST_LEVELS, toJson, type JsonObject } from "../../lib/json.ts";
+import { isJsonObject, isNestedDeeper, mapStrings, MOST_LEVELS, toJson, type JsonObject } from "../../lib/json.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { storable } from "../../lib/text.ts";
 import { plainSchema } from "./plain-schema.ts";
@@ -37,14 +37,18 @@ export function readListedTool(server: string, value: unknown): Result<ListedToo
   const entry = isJsonObject(value) ? value : {};
   const { name: ownName, description, inputSchema, outputSchema, annotations, title, execution } = entry;
   if (typeof ownName !== "string" || ownName === "") return refused("a tool without a name");
-  const problem = schemaProblem(inputSchema);
-  if (problem !== null || !isJsonObject(inputSchema)) return refused(`${ownName}: its inputSchema ${problem}`);
-  const plain = plainSchema(inputSchema);
+  if (!ownName.isWellFormed()) return refused(`${storable(ownName)}: its name has half a character`);
+  // Numbers beyond those of JSON are null, as in the definition.
+  const exact = toJson(inputSchema);
+  const problem = schemaProblem(exact);
+  if (problem !== null || !isJsonObject(exact)) return refused(`${ownName}: its inputSchema ${problem}`);
+  const plain = plainSchema(exact);
   if (!plain.ok) return refused(`${ownName}: its inputSchema ${plain.refusal}`);
   const definition = definitionOf(server, entry);
   if (isNestedDeeper(definition, MOST_LEVELS)) return refused(`${ownName}: its definition has too many levels`);
   if (JSON.stringify(definition).length > DEFINITION_CHARACTERS) return refused(`${ownName}: its definition is too large`);
-  const canonical = storable(canonicalize(definition) ?? "");
+  const canonical = canonicalOf(definition);
+  if (canonical === null) return refused(`${ownName}: its definition has no canonical form`);
   const described = typeof description === "string" && description.trim() !== "" ? description : title;
   return accepted({
     ownName,
@@ -58,6 +62,15 @@ export function readListedTool(server: string, value: unknown): Result<ListedToo
     canonical,
     digest: createHash("sha256").update(canonical).digest("hex"),
   });
+}
+
+/** Null if it has none. One such tool must not take the others away. */
+function canonicalOf(definition: JsonObject): string | null {
+  try {
+    return canonicalize(mapStrings(definition, storable)) ?? null;
+  } catch {
+    return null;
+  }
 }
 
 function definitionOf(server: string, entry: JsonObject): JsonObject {

@@ -2,11 +2,12 @@ import { setTimeout as delay } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import type { Client, StandardSchemaV1, Transport } from "@modelcontextprotocol/client";
 import { aborted } from "../../lib/aborted.ts";
-import { isJsonObject, toJson, type Json, type JsonObject } from "../../lib/json.ts";
+import { isJsonObject, toJson, type JsonObject } from "../../lib/json.ts";
 import { withCause } from "../../lib/text.ts";
 import { DAY_MS } from "../../lib/time.ts";
 import type { ProcessGroup } from "../workspace/process-groups.ts";
-import { NeedsInput, type InputAnswer } from "../tools/question.ts";
+import { NeedsInput } from "../tools/question.ts";
+import type { SessionQuestions } from "./asking/session-questions.ts";
 import type { CalledBy, CallProgress } from "./call.ts";
 import { ANSWERS_NOT_TAKEN, httpTransport } from "./http-transport.ts";
 import { answersOf, continued, elicited, furtherInput, NO_ROUNDS, type Rounds, withAnswer } from "./input-rounds.ts";
@@ -41,8 +42,7 @@ export type SessionParts = {
   readonly start: () => Promise<ProcessGroup>;
   readonly onStderr: (line: string) => void;
   readonly onListChanged: () => void;
-  /** Answers a question of the server to a person. Rejects with the reason if it is not asked. */
-  readonly answerTo: (params: Json | undefined, withdrawn: AbortSignal) => Promise<InputAnswer>;
+  readonly questions: SessionQuestions;
   /** Ends the handshake. */
   readonly signal: AbortSignal;
   /** The time for the handshake, in ms. */
@@ -69,21 +69,24 @@ export class HttpRefused extends Error {
 /** The server of a call. `plain` removes its secrets from texts for people. */
 export type AskingServer = { readonly name: string; readonly plain: (answer: JsonObject) => JsonObject };
 
+/** The answers to a server of the older generation. */
+type AskedOf = { readonly folder: ToldFolder; readonly questions: SessionQuestions };
+
 /** A connection to a server, from the handshake until it is closed. */
 export class McpSession {
   readonly verdict: Verdict;
   /** Resolves with the reason when the connection is closed. */
   readonly closed: Promise<string>;
   readonly info: ServerInfo;
-  /** The calls under way. */
-  readonly calling = new Set<CalledBy>();
   readonly #client: Client;
   readonly #folder: ToldFolder;
+  readonly #questions: SessionQuestions;
   #end: string | null = null;
 
-  constructor(client: Client, folder: ToldFolder, verdict: Verdict, info: ServerInfo, closed: Promise<string>) {
+  constructor(client: Client, asked: AskedOf, verdict: Verdict, info: ServerInfo, closed: Promise<string>) {
     this.#client = client;
-    this.#folder = folder;
+    this.#folder = asked.folder;
+    this.#questions = asked.questions;
     this.verdict = verdict;
     this.info = info;
     this.closed = closed;
@@ -122,15 +125,9 @@ export class McpSession {
     onprogress: (progress: CallProgress) => void,
     server: AskingServer,
   ): Promise<JsonObject | NeedsInput> {
-    return this.#folder.during(by.root, by.signal, async () => {
-      this.calling.add(by);
-      return this.#call(tool, args, by, onprogress, server).finally(() => this.calling.delete(by));
-    });
-  }
-
-  /** Asks a person for a call under way. */
-  asking(ask: () => Promise<InputAnswer>): Promise<InputAnswer> {
-    return this.#folder.asking(ask);
+    return this.#folder.during(by.root, by.signal, () =>
+      this.#questions.during(by, () => this.#call(tool, args, by, onprogress, server)),
+    );
   }
 
   async #call(
@@ -253,7 +250,7 @@ async function tryToOpen({ way, roots }: McpServer, { kind, era }: Attempt, part
   // The SDK's own handler removes keywords of a form before it is read.
   client.fallbackRequestHandler = async ({ method, params }, { mcpReq }) => {
     if (method !== "elicitation/create") throw new ProtocolError(ProtocolErrorCode.MethodNotFound, "Method not found");
-    return elicited(await parts.answerTo(toJson(params), mcpReq.signal));
+    return elicited(await folder.asking(() => parts.questions.answer(toJson(params), mcpReq.signal)));
   };
   let fault = "the connection was closed";
   const { promise: closed, resolve: tellClosed } = Promise.withResolvers<string>();
@@ -279,7 +276,13 @@ async function tryToOpen({ way, roots }: McpServer, { kind, era }: Attempt, part
   // The newer generation says so only to subscribers. Without an answer the list is read in its rhythm.
   if (found === "modern" && client.getServerCapabilities()?.tools?.listChanged === true)
     client.listen({ toolsListChanged: true }, { timeout: NO_LIMIT_MS }).catch(() => {});
-  return new McpSession(client, folder, { era: found, at: parts.now() }, serverInfo(client, kind), closed);
+  return new McpSession(
+    client,
+    { folder, questions: parts.questions },
+    { era: found, at: parts.now() },
+    serverInfo(client, kind),
+    closed,
+  );
 }
 
 /** Answers the questions of a server for its roots. */

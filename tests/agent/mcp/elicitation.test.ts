@@ -1,3 +1,4 @@
+import canonicalize from "canonicalize";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { QuestionRefused, readQuestion } from "../../../src/agent/mcp/elicitation.ts";
@@ -15,7 +16,7 @@ const fieldOf = (schema: Json) => readQuestion("own", of({ a: schema })).fields[
 /** Any value of JSON, in places among the words of forms. */
 const anything = fc.oneof(
   fc.jsonValue() as fc.Arbitrary<Json>,
-  fc.constantFrom<Json>(null, [], {}, 0, -1, 1e300, "", "x".repeat(100_000), [null], { type: "string" }),
+  fc.constantFrom<Json>(null, [], {}, 0, -1, 1e300, "", "x".repeat(100_000), "\ud800", [null], { type: "string" }),
 );
 const WORDS = [
   "type",
@@ -55,7 +56,7 @@ const schema = fc.dictionary(
 
 describe("the form of a question", () => {
   it("is read or refused with a reason, whatever a server sends", () => {
-    const names = fc.oneof(fc.string(), fc.constantFrom("a", "__proto__", "constructor"));
+    const names = fc.oneof(fc.string(), fc.constantFrom("a", "__proto__", "constructor", "\ud800"));
     const params = fc.oneof(
       anything,
       fc.record(
@@ -74,6 +75,8 @@ describe("the form of a question", () => {
           return;
         }
         expect(JSON.stringify(question).length).toBeLessThanOrEqual(64 * 1024);
+        // Its hash has a canonical form.
+        expect(() => canonicalize(question)).not.toThrow();
         const checked = formValues(question.fields, values);
         if (checked.ok) expect(formValues(question.fields, checked.value).ok).toBe(true);
         // Each default is a value that fits.
@@ -118,6 +121,8 @@ describe("the form of a question", () => {
       { type: "boolean", default: "true" },
       { type: "array", items: { enum: ["a"] }, default: ["a", "a"] },
       { type: "string", format: "date", default: "2026-02-30" },
+      { type: "string", default: "half \ud800" },
+      { type: "string", default: "shown\u202enedorw" },
     ] as const)
       expect(fieldOf(one as unknown as Json)?.default).toBeNull();
   });
@@ -134,6 +139,7 @@ describe("the form of a question", () => {
     ["no options", { type: "string", enum: [] }],
     ["an option twice", { type: "string", enum: ["a", "a"] }],
     ["options that are no texts", { type: "string", enum: [1] }],
+    ["an option with half a character", { type: "string", enum: ["\ud800"] }],
   ])("is refused with %s", (_what, field) => {
     expect(() => readQuestion("own", of({ a: field }))).toThrow(QuestionRefused);
   });
@@ -143,6 +149,7 @@ describe("the form of a question", () => {
     for (const params of [
       of(many),
       of({ "a\u202e": { type: "string" } }),
+      of({ "a\ud800": { type: "string" } }),
       of({ "": { type: "string" } }),
       of({}, { required: ["a"] }),
       of({}, { allOf: [] }),
@@ -153,14 +160,14 @@ describe("the form of a question", () => {
 
   it("shows hidden characters of all texts as escapes", () => {
     const question = readQuestion("own", {
-      message: "all\u202eow\u0000",
+      message: "all\u202eow\u0000\ud800",
       requestedSchema: {
         type: "object",
         properties: { a: { type: "string", title: "t\u200b", description: "d\u0007", enum: ["x\u2066"] } },
       },
     });
     expect(question).toMatchObject({
-      message: "all\\u202eow\u2400",
+      message: "all\\u202eow\u2400\ufffd",
       fields: [{ title: "t\\u200b", description: "d\\u0007", options: [{ value: "x\u2066", title: "x\\u2066" }] }],
     });
   });

@@ -1,3 +1,4 @@
+import canonicalize from "canonicalize";
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../src/lib/json.ts";
 import { readTools } from "../../../src/agent/mcp/tool-list.ts";
@@ -39,6 +40,23 @@ describe("the list of a hostile server", () => {
     const bytes = tools.reduce((sum, { canonical }) => sum + canonical.length, 0);
     expect(bytes).toBeLessThan(16 * 1024 * 1024);
   }, 120_000);
+
+  it("loses only the tool whose name cannot be kept, with a note; texts lose their halves of characters", async () => {
+    const inputSchema = { type: "object" };
+    const tools = [
+      { name: "work", inputSchema },
+      { name: "half", description: "shown \ud800", inputSchema },
+      { name: "schema", inputSchema: { ...inputSchema, properties: { a: { title: "\udc00", type: "string" } } } },
+      { name: "name\ud800", inputSchema },
+      { name: "large", inputSchema: { ...inputSchema, properties: { a: { default: Infinity } } } },
+    ];
+    const list = await readTools(SERVER, { page: async () => ({ tools }) }, 1_000);
+    expect(list.tools.map(({ ownName }) => ownName)).toEqual(["half", "large", "schema", "work"]);
+    expect(list.tools[0]).toMatchObject({ description: "shown \ufffd" });
+    expect(list.tools.every(({ canonical }) => canonical.isWellFormed())).toBe(true);
+    expect(list.tools.map(({ inputSchema: schema }) => canonicalize(schema))).not.toContain(undefined);
+    expect(list.notes).toEqual(["name\ufffd: its name has half a character: it is left out"]);
+  });
 });
 
 const alternatives = (levels: number): JsonObject =>

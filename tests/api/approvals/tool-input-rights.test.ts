@@ -170,7 +170,7 @@ it("a question of the older generation is refused while several agents have call
   const other = await client.createAgent();
   await client.turn(other.id, "go");
   const call = (await client.agent(other.id)).toolCalls.nodes[0];
-  expect(call?.output).toContain("several agents have calls under way");
+  expect(call?.output).toContain("several calls are under way");
   await question.answer(CITY);
   await client.until(id, "DONE", cursor);
   expect((await client.agent(id)).toolCalls.nodes[0]?.state).toBe("COMPLETED");

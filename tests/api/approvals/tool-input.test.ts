@@ -146,6 +146,18 @@ describe("a server of the newer generation that asks for input", () => {
     await client.until(id, "DONE", cursor);
   });
 
+  it("gets the same answer for the same values with NUL and half a character", async () => {
+    const form = { type: "object", properties: { a: { type: "string" } } };
+    const server = await roundsServer(({ inputResponses }) =>
+      inputResponses === undefined ? { inputRequests: { one: asks(form) } } : null,
+    );
+    const { client, id, cursor, question } = await asked(server.url);
+    const values = { a: "x\u0000\ud800" };
+    for (const _again of [1, 2]) expect((await question.answer({ values })).userErrors).toEqual([]);
+    expect((await question.answer({ values: { a: "x" } })).userErrors).toMatchObject([{ code: "ALREADY_DECIDED" }]);
+    await client.until(id, "DONE", cursor);
+  });
+
   it("may ask several questions in one round, and further rounds; each keeps the newest state", async () => {
     const server = await roundsServer((_sent, count) => {
       if (count === 1)
