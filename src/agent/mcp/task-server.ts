@@ -27,7 +27,7 @@ export function taskServer({ server, session, structureCheck, plain, onAway }: T
       try {
         return await lookAt(current, taskId, plain);
       } catch (error) {
-        const lost = lostReason(error);
+        const lost = lostReason(error, taskId);
         if (lost === null) onAway();
         return lost === null ? { kind: "away" } : { kind: "lost", reason: plain(lost) };
       }
@@ -76,14 +76,20 @@ function failed(reason: string | null, plain: (text: string) => string): SeenTas
   return { kind: "failed", reason: plain(reason ?? "") };
 }
 
-/** The codes of JSON-RPC by which servers say that they do not know a task, or no tasks. */
-const UNKNOWN_TASK = new Set([-32_602, -32_601, -32_002, -32_001]);
+/** The codes of JSON-RPC by which servers say that they do not know a task. */
+const UNKNOWN_TASK = new Set([-32_602, -32_002]);
 
-/** The reason why the outcome of a task is unknown for good; null if its server may be asked again. */
-function lostReason(error: unknown): string | null {
+/**
+ * The reason why the outcome of a task is unknown for good; null if its server may be asked again. Other errors of a
+ * server may pass.
+ */
+function lostReason(error: unknown, taskId: string): string | null {
   const code = codeOf(error);
-  const said = withCause(error);
-  if (code !== null) return UNKNOWN_TASK.has(code) || /not found|unknown task|expired/i.test(said) ? said : null;
+  if (code !== null) {
+    const said = withCause(error);
+    const isOfTask = said.includes(taskId) || /\btask(?:_?id)?\b/i.test(said);
+    return UNKNOWN_TASK.has(code) && isOfTask ? said : null;
+  }
   const name: unknown = error instanceof Error && "code" in error ? error.code : null;
   return name === "INVALID_RESULT" || name === "UNSUPPORTED_RESULT_TYPE" ? "it answered without a valid form" : null;
 }
