@@ -3,11 +3,14 @@ import { toolResultOf } from "./call-result.ts";
 import type { SchemaCheck } from "./schema-check.ts";
 import { withoutTokens, type McpServer } from "./server.ts";
 import type { McpSession } from "./session.ts";
-import { readTask, type SeenTask, type TaskServer } from "./tasks.ts";
+import { readTask, taskIdIn, type SeenTask, type TaskServer } from "./tasks.ts";
 
 /** The times in which a server answers a question for a task, and has to give its result; in ms. */
 export const ASK_MS = 20_000;
 const RESULT_MS = 60_000;
+
+/** The most tasks of a process that are noted; older ones count as those of others. */
+const MOST_OWNED = 10_000;
 
 type TaskParts = {
   readonly server: McpServer;
@@ -20,10 +23,21 @@ type TaskParts = {
 };
 
 export function taskServer({ server, session, structureCheck, plain, onAway }: TaskParts): TaskServer {
+  const owned = new Set<string>();
+  // Each server of Triplane has a process of its own, which does not know the tasks of the others.
+  const owns = (taskId: string): boolean => server.way.kind !== "stdio" || owned.has(taskId);
   return {
+    owns,
+    started: (answer) => {
+      const taskId = server.way.kind === "stdio" ? taskIdIn(answer) : null;
+      if (taskId !== null) owned.add(taskId);
+      const [oldest] = owned;
+      if (owned.size > MOST_OWNED && oldest !== undefined) owned.delete(oldest);
+    },
     look: async (taskId) => {
       const current = session();
-      if (current === null) return { kind: "away" };
+      // The ids of two processes may be the same.
+      if (current === null || !owns(taskId)) return { kind: "away" };
       try {
         return await lookAt(current, taskId, plain);
       } catch (error) {

@@ -49,6 +49,10 @@ export type SeenTask =
 
 /** The tasks of a server. */
 export type TaskServer = {
+  /** Notes the task that an answer to a call has, if any: it is of this server of Triplane. */
+  started(answer: object): void;
+  /** True if this server may end the task: it has started it, or it reaches the same MCP server as those that have. */
+  owns(taskId: string): boolean;
   /** Never rejects. */
   look(taskId: string): Promise<SeenTask>;
   /** Asks for the end of a task. Rejects if the server could not be asked. */
@@ -76,6 +80,12 @@ export function startedTask(answer: JsonObject): StartedTask | null {
   const isUsable = typeof taskId === "string" && taskId !== "" && !taskId.includes("\0") && byteLength(taskId) <= ID_BYTES;
   if (!isUsable || !taskId.isWellFormed()) throw new UnreadableTask();
   return { taskId, pollMs: pollOf(task) };
+}
+
+/** The id of the task in the answer to a call; null for none. */
+export function taskIdIn(answer: object): string | null {
+  const task: unknown = Object.hasOwn(answer, TASK) ? Reflect.get(answer, TASK) : null;
+  return isJsonObject(task) && typeof task["taskId"] === "string" ? task["taskId"] : null;
 }
 
 /** A task in an answer to `tasks/get`. */

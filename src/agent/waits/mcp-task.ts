@@ -26,6 +26,9 @@ const CLAIM_MS = 2 * ASK_MS;
 /** The pause before a server that is away is asked again, in ms. */
 const AWAY_MS = 5_000;
 
+/** The time in which the server of Triplane that started a task cancels it, in ms; then the wait is settled without. */
+const OWNER_MS = 60_000;
+
 /** The questions to one MCP server at a time. Further ones wait until their claim is over. */
 const MOST_QUESTIONS = 8;
 
@@ -119,9 +122,11 @@ async function answer(
   { tasks, taskId, closing }: Asked,
 ): Promise<boolean> {
   if (isFinal(later.call.state)) {
+    const endedMs = services.clock.now().getTime() - new Date(later.call.completedAt ?? 0).getTime();
+    if (tasks?.owns(taskId) === false && endedMs < OWNER_MS) return moveOn(services, wait, AWAY_MS);
     // Settled first: a task is cancelled once.
     const [settled] = await services.sql.query(SETTLE, [wait.id]);
-    if (settled !== undefined) await cancel(tasks, taskId);
+    if (settled !== undefined && tasks?.owns(taskId) === true) await cancel(tasks, taskId);
     return false;
   }
   if (tasks === null) return moveOn(services, wait, AWAY_MS);
