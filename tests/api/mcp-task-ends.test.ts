@@ -205,6 +205,9 @@ describe("a server that does not answer questions for tasks", () => {
     for (const { id } of agents) await client.send(id, "go");
     await Promise.all(agents.map(({ id }) => client.until(id, "TOOL_WAITING")));
     await expect.poll(() => open, { timeout: 10_000 }).toBe(8);
+    // The others are not claimed again and again.
+    const later = { name: "", text: "SELECT FROM wait WHERE kind = 'MCP_TASK' AND due > policy_time() + interval '10 s'" };
+    await expect.poll(async () => (await app.database.sql.query(later, [])).length, { timeout: 20_000 }).toBe(12);
     await setPolicyTime(app.database.sql, "statement_timestamp() + interval '25 hours'");
     await Promise.all(agents.map(({ id }) => client.until(id, "DONE")));
     for (const { id } of agents) expect(await stateOf(client, id)).toMatchObject({ state: "FAILED", error: { type: "TIMEOUT" } });

@@ -29,6 +29,9 @@ const AWAY_MS = 5_000;
 /** The time in which the server of Triplane that started a task cancels it, in ms; then the wait is settled without. */
 const OWNER_MS = 60_000;
 
+/** A server whose oldest question is open for so long counts as silent, in ms. */
+const SILENT_MS = 2_000;
+
 /** The questions to one MCP server at a time. Further ones wait until their claim is over. */
 const MOST_QUESTIONS = 8;
 
@@ -62,7 +65,8 @@ const SETTLE: Statement<{ id: string }, [id: string]> = {
  * answer delays no other wait. A wait whose server of Triplane dies is due again when its claim is over.
  */
 export class McpTasks {
-  readonly #asking = new Map<string, Set<string>>();
+  /** The open questions of each MCP server by their waits, with their times. */
+  readonly #asking = new Map<string, Map<string, number>>();
   readonly #running = new Set<Promise<void>>();
   readonly #closing = new AbortController();
   readonly #wake: Wake;
@@ -79,13 +83,20 @@ export class McpTasks {
     if (found === undefined || callId === null) return;
     const server = serverIn(found.later.call.name) ?? "";
     const key = `${wait.tenant}/${server}`;
-    const asking = this.#asking.get(key) ?? new Set();
+    const asking = this.#asking.get(key) ?? new Map<string, number>();
     this.#asking.set(key, asking);
-    if (asking.has(wait.id) || asking.size >= MOST_QUESTIONS) return;
+    if (asking.has(wait.id)) return;
+    const now = services.clock.monotonicMs();
+    if (asking.size >= MOST_QUESTIONS) {
+      // A busy server is asked soon. One that is silent delays no other wait of the tenant.
+      const [oldest = now] = asking.values();
+      if (now - oldest >= SILENT_MS) await moveOn(services, wait, CLAIM_MS);
+      return;
+    }
     const [moved] = await services.sql.query(MOVE, [wait.id, wait.due, CLAIM_MS]);
     if (moved === undefined) return;
     const tasks = services.mcpServers.get(server)?.tasks ?? null;
-    asking.add(wait.id);
+    asking.set(wait.id, now);
     const mine = { ...wait, due: moved.due };
     const { agentId } = found.later;
     const asked = { tasks, taskId: taskIdOf(wait.ref, callId), closing: this.#closing.signal };
