@@ -157,6 +157,22 @@ describe("a call that waits for a task", () => {
   });
 });
 
+it("a server closes soon although an MCP server does not answer a cancellation", async () => {
+  const { url, arrived } = await taskServer("newer", ({ method }) => {
+    if (method === "tasks/cancel") return () => {};
+    return method === "tasks/get" ? seenAs("newer", {}) : null;
+  });
+  const { app, client } = await appWith({ own: { url, transport: "http" } }, WORK, { template: allowed("own") });
+  const { id } = await client.createAgent();
+  await client.send(id, "go");
+  await client.until(id, "TOOL_WAITING");
+  await client.get(InterruptAgentDocument, { input: { agentId: id } });
+  await expect.poll(() => countOf(arrived, "tasks/cancel"), { timeout: 10_000 }).toBe(1);
+  const began = performance.now();
+  await app.close();
+  expect(performance.now() - began).toBeLessThan(10_000);
+}, 40_000);
+
 describe("tasks of the same id", () => {
   it("of two tenants' servers, and of two calls, give each call its own result", async () => {
     const served = async (text: string) => {

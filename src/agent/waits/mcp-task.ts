@@ -126,18 +126,14 @@ type Asked = { readonly tasks: TaskServer | null; readonly taskId: string; reado
 const AWAY: SeenTask = { kind: "away" };
 
 /** True if it has ended the call. */
-async function answer(
-  services: TaskServices,
-  wait: DueWait,
-  { later, since }: Found,
-  { tasks, taskId, closing }: Asked,
-): Promise<boolean> {
+async function answer(services: TaskServices, wait: DueWait, { later, since }: Found, asked: Asked): Promise<boolean> {
+  const { tasks, taskId, closing } = asked;
   if (isFinal(later.call.state)) {
     const endedMs = services.clock.now().getTime() - new Date(later.call.completedAt ?? 0).getTime();
     if (tasks?.owns(taskId) === false && endedMs < OWNER_MS) return moveOn(services, wait, AWAY_MS);
     // Settled first: a task is cancelled once.
     const [settled] = await services.sql.query(SETTLE, [wait.id]);
-    if (settled !== undefined && tasks?.owns(taskId) === true) await cancel(tasks, taskId);
+    if (settled !== undefined && tasks?.owns(taskId) === true) await cancel(asked);
     return false;
   }
   if (tasks === null) return moveOn(services, wait, AWAY_MS);
@@ -148,11 +144,11 @@ async function answer(
   if (seen.kind === "working") {
     if (seen.ttlMs === null || waitedMs <= seen.ttlMs + seen.pollMs) return moveOn(services, wait, seen.pollMs);
     const isEnded = await end(services, wait, later, lost(`its time of ${seen.ttlMs} ms is over`));
-    if (isEnded) await cancel(tasks, taskId);
+    if (isEnded) await cancel(asked);
     return isEnded;
   }
   const isEnded = await end(services, wait, later, resultOf(tasks, later.call.name, seen));
-  if (isEnded && seen.kind === "input_required") await cancel(tasks, taskId);
+  if (isEnded && seen.kind === "input_required") await cancel(asked);
   return isEnded;
 }
 
@@ -161,8 +157,10 @@ async function moveOn({ sql }: Pick<TaskServices, "sql">, wait: DueWait, ms: num
   return false;
 }
 
-async function cancel(tasks: TaskServer | null, taskId: string): Promise<void> {
-  await tasks?.cancel(taskId).catch(() => {});
+/** Waits for the answer until this server closes. */
+async function cancel({ tasks, taskId, closing }: Asked): Promise<void> {
+  using stopped = aborted(closing);
+  await Promise.race([tasks?.cancel(taskId), stopped.promise]).catch(() => {});
 }
 
 type EndedTask = Exclude<SeenTask, { readonly kind: "working" | "away" }>;
