@@ -157,6 +157,27 @@ describe("a call that waits for a task", () => {
   });
 });
 
+it("a task whose tool is not listed any more gives its result", async () => {
+  let isListed = true;
+  const { url, arrived } = await taskServer("newer", ({ method }) => {
+    if (method === "tools/list" && !isListed)
+      return { result: { resultType: "complete", tools: [], ttlMs: 0, cacheScope: "private" } };
+    return method !== "tasks/get" ? null : isListed ? seenAs("newer", {}) : COMPLETED;
+  });
+  const { app, client } = await appWith({ own: { url, transport: "http" } }, WORK, {
+    template: allowed("own"),
+    overrides: { mcpTimes: { ...QUICK, againMs: 50 } },
+  });
+  const { id } = await client.createAgent();
+  await client.send(id, "go");
+  await client.until(id, "TOOL_WAITING");
+  await expect.poll(() => countOf(arrived, "tasks/get"), { timeout: 5_000 }).toBeGreaterThan(0);
+  isListed = false;
+  await expect.poll(() => app.services.of("local").tools.has("mcp__own__work")).toBe(false);
+  await client.until(id, "DONE");
+  expect(await stateOf(client, id)).toMatchObject({ state: "COMPLETED", output: "found" });
+}, 20_000);
+
 it("a server closes soon although an MCP server does not answer a cancellation", async () => {
   const { url, arrived } = await taskServer("newer", ({ method }) => {
     if (method === "tasks/cancel") return () => {};

@@ -1,5 +1,7 @@
 import { withCause } from "../../lib/text.ts";
 import { toolResultOf } from "./call-result.ts";
+import { readListedTool } from "./listed-tool.ts";
+import { mcpTool } from "./mcp-tool.ts";
 import type { SchemaCheck } from "./schema-check.ts";
 import { withoutTokens, type McpServer } from "./server.ts";
 import type { McpSession } from "./session.ts";
@@ -50,6 +52,11 @@ export function taskServer({ server, session, structureCheck, plain, onAway }: T
       await session()?.request("tasks/cancel", { taskId }, ASK_MS);
     },
     read: (tool, result) => toolResultOf(withoutTokens(server, result), structureCheck(tool)),
+    unlisted: (tool) => {
+      const listed = readListedTool(server.name, { name: tool, inputSchema: { type: "object" } });
+      if (!listed.ok) throw new Error(listed.refusal);
+      return mcpTool(server, { ...listed.value, name: tool }, () => Promise.reject(new Error(`${tool} is not listed`)));
+    },
   };
 }
 

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { isJsonObject, type Json, type JsonObject } from "../../lib/json.ts";
 import { byteLength } from "../../lib/text.ts";
 import type { StartedTask } from "../tools/later.ts";
+import type { Tool } from "../tools/tool.ts";
 import type { ToolResult } from "../tools/tool-result.ts";
 
 /** The extension by which servers of the newer generation answer calls with tasks. */
@@ -59,6 +60,8 @@ export type TaskServer = {
   cancel(taskId: string): Promise<void>;
   /** The result of a task of this tool. Throws ToolReportedError if the server says that the call failed. */
   read(tool: string, result: JsonObject): ToolResult;
+  /** The place of a tool that the server does not list any more: it checks nothing. */
+  unlisted(tool: string): Tool;
 };
 
 /** Moves the task of a result to the field of tasks. Results of the older generation have no type. */

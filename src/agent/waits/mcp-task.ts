@@ -143,11 +143,11 @@ async function answer(services: TaskServices, wait: DueWait, { later, since }: F
   const waitedMs = since === null ? 0 : services.clock.now().getTime() - new Date(since).getTime();
   if (seen.kind === "working") {
     if (seen.ttlMs === null || waitedMs <= seen.ttlMs + seen.pollMs) return moveOn(services, wait, seen.pollMs);
-    const isEnded = await end(services, wait, later, lost(`its time of ${seen.ttlMs} ms is over`));
+    const isEnded = await end(services, wait, { later, tasks }, lost(`its time of ${seen.ttlMs} ms is over`));
     if (isEnded) await cancel(asked);
     return isEnded;
   }
-  const isEnded = await end(services, wait, later, resultOf(tasks, later.call.name, seen));
+  const isEnded = await end(services, wait, { later, tasks }, resultOf(tasks, later.call.name, seen));
   if (isEnded && seen.kind === "input_required") await cancel(asked);
   return isEnded;
 }
@@ -201,11 +201,12 @@ function lost(reason: string): Result<never, Refusal> {
 async function end(
   services: TaskServices,
   wait: DueWait,
-  later: LaterCall,
+  { later, tasks }: { readonly later: LaterCall; readonly tasks: TaskServer },
   given: Result<ToolResult, Refusal>,
 ): Promise<boolean> {
   const template = await templateOf(services, later);
-  const call = toolOfLater(services.tools, later);
+  const { name } = later.call;
+  const call = toolOfLater(services.tools, later) ?? toolOfLater(new Map([[name, tasks.unlisted(name)]]), later);
   if ("missing" in template || call === null) return moveOn(services, wait, AWAY_MS);
   const trail = { note: "the task of the MCP server has ended" };
   const { change, events, at } = await endOfLater(services, later, { template, call, answer: given, trail });
