@@ -18,6 +18,7 @@ import { allowed, answerOf, appWith } from "../support/mcp-app.ts";
 import type { Arrived } from "../support/mcp-http.ts";
 import { seenAs, startedAs, taskServer } from "../support/mcp-tasks.ts";
 import { callsWith, playedModel, says } from "../support/models.ts";
+import { silentLogger } from "../support/silent-logger.ts";
 import { aroundWrites } from "../support/writes.ts";
 
 const WORK = ["mcp__own__work", {}] as const;
@@ -156,6 +157,31 @@ describe("a call that waits for a task", () => {
     expect(await stateOf(client, id)).toMatchObject({ state: "COMPLETED", output: "found" });
   });
 });
+
+it("a question and a cancellation that fail are logged once each", async () => {
+  const warned: string[] = [];
+  const { url, arrived } = await taskServer("newer", ({ method, id }) => {
+    if (method !== "tasks/get" && method !== "tasks/cancel") return null;
+    const error = { code: -32_603, message: "no disk" };
+    return (response) =>
+      response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ jsonrpc: "2.0", id, error }));
+  });
+  const { client } = await appWith({ own: { url, transport: "http" } }, WORK, {
+    template: allowed("own"),
+    overrides: { mcpTimes: QUICK, logger: { ...silentLogger, warn: (message) => void warned.push(message) } },
+  });
+  const { id } = await client.createAgent();
+  await client.send(id, "go");
+  await expect.poll(() => countOf(arrived, "tasks/get"), { timeout: 15_000 }).toBe(2);
+  expect(await stateOf(client, id)).toMatchObject({ state: "WAITING" });
+  await client.get(InterruptAgentDocument, { input: { agentId: id } });
+  await expect
+    .poll(() => warned.filter((each) => each.includes("no disk")), { timeout: 15_000 })
+    .toEqual([
+      expect.stringContaining("could not be asked for a task, and is asked again"),
+      expect.stringContaining("could not be asked to cancel a task"),
+    ]);
+}, 40_000);
 
 it("a task whose tool is not listed any more gives its result", async () => {
   let isListed = true;

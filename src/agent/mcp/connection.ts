@@ -87,6 +87,7 @@ export class McpConnection implements ServedServer {
       structureCheck: (tool) => structureCheckOf(this.#tools.get(tool)?.listed.outputSchema ?? null),
       plain: (text) => this.#plain(text),
       onAway: () => this.#changed(),
+      warn: (message) => parts.logger.warn(message, { mcpServer: server.name }),
     });
   }
 

@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import { withCause } from "../../lib/text.ts";
 import { toolResultOf } from "./call-result.ts";
 import { readListedTool } from "./listed-tool.ts";
@@ -14,6 +15,10 @@ const RESULT_MS = 60_000;
 /** The most tasks of a process that are noted; older ones count as those of others. */
 const MOST_OWNED = 10_000;
 
+/** The most failures of a server that are noted, each for an hour: in that time it is logged once. */
+const MOST_TOLD = 100;
+const TOLD_MS = 60 * 60 * 1_000;
+
 type TaskParts = {
   readonly server: McpServer;
   readonly session: () => McpSession | null;
@@ -22,12 +27,20 @@ type TaskParts = {
   readonly plain: (text: string) => string;
   /** Called if the server could not be asked. */
   readonly onAway: () => void;
+  readonly warn: (message: string) => void;
 };
 
-export function taskServer({ server, session, structureCheck, plain, onAway }: TaskParts): TaskServer {
+export function taskServer({ server, session, structureCheck, plain, onAway, warn }: TaskParts): TaskServer {
   const owned = new Set<string>();
   // Each server of Triplane has a process of its own, which does not know the tasks of the others.
   const owns = (taskId: string): boolean => server.way.kind !== "stdio" || owned.has(taskId);
+  const told = new LRUCache<string, true>({ max: MOST_TOLD, ttl: TOLD_MS });
+  const failedTo = (work: string, error: unknown): void => {
+    const said = `the MCP server ${server.name} could not be asked ${work} (${plain(withCause(error))})`;
+    if (told.has(said)) return;
+    told.set(said, true);
+    warn(said);
+  };
   return {
     owns,
     started: (answer) => {
@@ -44,12 +57,22 @@ export function taskServer({ server, session, structureCheck, plain, onAway }: T
         return await lookAt(current, taskId, plain);
       } catch (error) {
         const lost = lostReason(error, taskId);
-        if (lost === null) onAway();
+        if (lost === null) {
+          failedTo("for a task, and is asked again", error);
+          onAway();
+        }
         return lost === null ? { kind: "away" } : { kind: "lost", reason: plain(lost) };
       }
     },
     cancel: async (taskId) => {
-      await session()?.request("tasks/cancel", { taskId }, ASK_MS);
+      try {
+        const current = session();
+        if (current === null) throw new Error("it is away");
+        await current.request("tasks/cancel", { taskId }, ASK_MS);
+      } catch (error) {
+        failedTo("to cancel a task", error);
+        throw error;
+      }
     },
     read: (tool, result) => toolResultOf(withoutTokens(server, result), structureCheck(tool)),
     unlisted: (tool) => {
