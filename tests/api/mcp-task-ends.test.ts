@@ -1,3 +1,5 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import {
   ArchiveAgentDocument,
@@ -7,7 +9,7 @@ import {
   LaterCallDocument,
 } from "../generated/documents.ts";
 import { tokenActor } from "../support/actors.ts";
-import { startTestApp, type TestAppOptions } from "../support/app.ts";
+import { startTestApp, temporaryFolder, type TestAppOptions } from "../support/app.ts";
 import { connect, ofType, type TestClient } from "../support/client.ts";
 import { setPolicyTime } from "../support/clock.ts";
 import { testDatabaseUrl } from "../support/database.ts";
@@ -16,6 +18,7 @@ import { allowed, answerOf, appWith } from "../support/mcp-app.ts";
 import type { Arrived } from "../support/mcp-http.ts";
 import { seenAs, startedAs, taskServer } from "../support/mcp-tasks.ts";
 import { callsWith, playedModel, says } from "../support/models.ts";
+import { silentLogger } from "../support/silent-logger.ts";
 import { aroundWrites } from "../support/writes.ts";
 
 const WORK = ["mcp__own__work", {}] as const;
@@ -155,6 +158,68 @@ describe("a call that waits for a task", () => {
   });
 });
 
+it("a question and a cancellation that fail are logged once each", async () => {
+  const warned: string[] = [];
+  const { url, arrived } = await taskServer("newer", ({ method, id }) => {
+    if (method !== "tasks/get" && method !== "tasks/cancel") return null;
+    const error = { code: -32_603, message: "no disk" };
+    return (response) =>
+      response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ jsonrpc: "2.0", id, error }));
+  });
+  const { client } = await appWith({ own: { url, transport: "http" } }, WORK, {
+    template: allowed("own"),
+    overrides: { mcpTimes: QUICK, logger: { ...silentLogger, warn: (message) => void warned.push(message) } },
+  });
+  const { id } = await client.createAgent();
+  await client.send(id, "go");
+  await expect.poll(() => countOf(arrived, "tasks/get"), { timeout: 15_000 }).toBe(2);
+  expect(await stateOf(client, id)).toMatchObject({ state: "WAITING" });
+  await client.get(InterruptAgentDocument, { input: { agentId: id } });
+  await expect
+    .poll(() => warned.filter((each) => each.includes("no disk")), { timeout: 15_000 })
+    .toEqual([
+      expect.stringContaining("could not be asked for a task, and is asked again"),
+      expect.stringContaining("could not be asked to cancel a task"),
+    ]);
+}, 40_000);
+
+it("a task whose tool is not listed any more gives its result", async () => {
+  let isListed = true;
+  const { url, arrived } = await taskServer("newer", ({ method }) => {
+    if (method === "tools/list" && !isListed)
+      return { result: { resultType: "complete", tools: [], ttlMs: 0, cacheScope: "private" } };
+    return method !== "tasks/get" ? null : isListed ? seenAs("newer", {}) : COMPLETED;
+  });
+  const { app, client } = await appWith({ own: { url, transport: "http" } }, WORK, {
+    template: allowed("own"),
+    overrides: { mcpTimes: { ...QUICK, againMs: 50 } },
+  });
+  const { id } = await client.createAgent();
+  await client.send(id, "go");
+  await client.until(id, "TOOL_WAITING");
+  await expect.poll(() => countOf(arrived, "tasks/get"), { timeout: 5_000 }).toBeGreaterThan(0);
+  isListed = false;
+  await expect.poll(() => app.services.of("local").tools.has("mcp__own__work")).toBe(false);
+  await client.until(id, "DONE");
+  expect(await stateOf(client, id)).toMatchObject({ state: "COMPLETED", output: "found" });
+}, 20_000);
+
+it("a server closes soon although an MCP server does not answer a cancellation", async () => {
+  const { url, arrived } = await taskServer("newer", ({ method }) => {
+    if (method === "tasks/cancel") return () => {};
+    return method === "tasks/get" ? seenAs("newer", {}) : null;
+  });
+  const { app, client } = await appWith({ own: { url, transport: "http" } }, WORK, { template: allowed("own") });
+  const { id } = await client.createAgent();
+  await client.send(id, "go");
+  await client.until(id, "TOOL_WAITING");
+  await client.get(InterruptAgentDocument, { input: { agentId: id } });
+  await expect.poll(() => countOf(arrived, "tasks/cancel"), { timeout: 10_000 }).toBe(1);
+  const began = performance.now();
+  await app.close();
+  expect(performance.now() - began).toBeLessThan(10_000);
+}, 40_000);
+
 describe("tasks of the same id", () => {
   it("of two tenants' servers, and of two calls, give each call its own result", async () => {
     const served = async (text: string) => {
@@ -203,6 +268,9 @@ describe("a server that does not answer questions for tasks", () => {
     for (const { id } of agents) await client.send(id, "go");
     await Promise.all(agents.map(({ id }) => client.until(id, "TOOL_WAITING")));
     await expect.poll(() => open, { timeout: 10_000 }).toBe(8);
+    // The others are not claimed again and again.
+    const later = { name: "", text: "SELECT FROM wait WHERE kind = 'MCP_TASK' AND due > policy_time() + interval '10 s'" };
+    await expect.poll(async () => (await app.database.sql.query(later, [])).length, { timeout: 20_000 }).toBe(12);
     await setPolicyTime(app.database.sql, "statement_timestamp() + interval '25 hours'");
     await Promise.all(agents.map(({ id }) => client.until(id, "DONE")));
     for (const { id } of agents) expect(await stateOf(client, id)).toMatchObject({ state: "FAILED", error: { type: "TIMEOUT" } });
@@ -222,6 +290,43 @@ it.each(["tüsk/1", "a\nb: c", "x".repeat(1_000), "../../etc", " "])(
     expect(countOf(arrived, "tasks/get")).toBe(1);
   },
 );
+
+/** A process of the older generation that keeps its tasks in memory; its task ends after 2 s. */
+const KEEPER = `
+import { createInterface } from "node:readline";
+const tasks = new Map();
+const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", ...message }) + "\\n");
+const stamp = new Date().toISOString();
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, method, params } = JSON.parse(line);
+  const told = (taskId, status) => ({ taskId, status, ttl: 60000, pollInterval: 1000, createdAt: stamp, lastUpdatedAt: stamp });
+  const begun = tasks.get(params?.taskId);
+  if (method === "initialize") send({ id, result: { protocolVersion: "2025-11-25", capabilities: { tools: {}, tasks: { cancel: {}, requests: { tools: { call: {} } } } }, serverInfo: { name: "keeper", version: "1" } } });
+  else if (method === "tools/list") send({ id, result: { tools: [{ name: "work", inputSchema: { type: "object" }, execution: { taskSupport: "required" } }] } });
+  else if (method === "tools/call") { const taskId = process.pid + "-" + tasks.size; tasks.set(taskId, Date.now()); send({ id, result: { task: told(taskId, "working") } }); }
+  else if (method?.startsWith("tasks/") && begun === undefined) send({ id, error: { code: -32602, message: "Task not found" } });
+  else if (method === "tasks/get") send({ id, result: told(params.taskId, Date.now() - begun > 2000 ? "completed" : "working") });
+  else if (method === "tasks/result") send({ id, result: { content: [{ type: "text", text: "found" }] } });
+  else if (id !== undefined) send({ id, error: { code: -32601, message: "unknown method" } });
+}
+`;
+
+it("a task of a process gives its result also if another server of Triplane asks its own process for it", async () => {
+  const folder = await temporaryFolder();
+  const file = join(folder, "keeper.mjs");
+  await writeFile(file, KEEPER);
+  const own = { command: process.execPath, args: [file] };
+  const database = { kind: "postgres", url: await testDatabaseUrl(), connections: 3 } as const;
+  const options = { template: allowed("own"), database, config: { workspaceRoots: [folder], defaultWorkspace: folder } };
+  const first = await appWith({ own }, WORK, options);
+  const second = await appWith({ own }, WORK, options);
+  await expect.poll(() => second.app.services.of("local").mcpServers.get("own")?.state.kind).toBe("CONNECTED");
+  // The servers race for each look.
+  const agents = await Promise.all([1, 2, 3, 4].map(() => first.client.createAgent()));
+  for (const { id } of agents) await first.client.send(id, "go");
+  await Promise.all(agents.map(({ id, cursor }) => first.client.until(id, "DONE", cursor)));
+  for (const { id } of agents) expect(await stateOf(first.client, id)).toMatchObject({ state: "COMPLETED", output: "found" });
+}, 60_000);
 
 describe("a task of the reference server of the registry", () => {
   it.each([

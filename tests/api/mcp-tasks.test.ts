@@ -67,6 +67,30 @@ describe.each(GENERATIONS)("a task of a server of the %s generation", (generatio
     });
   });
 
+  it.each([
+    [-32_603, "the database host was not found, try again"],
+    [-32_602, "Invalid request parameters"],
+    [-32_601, "Method not found"],
+    [-32_001, "Request timed out"],
+    [-32_000, "the token of the backend has expired and is renewed"],
+  ])(
+    "that is asked for again after the error %s %s gives its result",
+    async (code, message) => {
+      let looks = 0;
+      const { url } = await taskServer(generation, ({ method, id }) => {
+        if (method === "tasks/result") return { result: content("found") };
+        if (method !== "tasks/get") return null;
+        if ((looks += 1) > 1) return completed(generation, content("found"));
+        const error = { code, message };
+        return (response) =>
+          response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ jsonrpc: "2.0", id, error }));
+      });
+      const { client } = await appWith({ own: { url } }, WORK, { template: allowed("own") });
+      expect(await answerOf(client)).toMatchObject({ state: "COMPLETED", output: "found" });
+    },
+    30_000,
+  );
+
   it("whose time is over fails the call, and is cancelled", async () => {
     const { url, arrived } = await taskServer(generation, ({ method }) => {
       if (method === "tools/call") return startedAs(generation);

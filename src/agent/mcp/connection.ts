@@ -85,6 +85,7 @@ export class McpConnection implements ServedServer {
       structureCheck: (tool) => structureCheckOf(this.#tools.get(tool)?.listed.outputSchema ?? null),
       plain: (text) => this.#plain(text),
       onAway: () => this.#changed(),
+      warn: (message) => parts.logger.warn(message, { mcpServer: server.name }),
     });
   }
 
@@ -289,7 +290,7 @@ export class McpConnection implements ServedServer {
     const session = this.#session;
     try {
       if (session === null) throw new Error(`the MCP server ${this.#server.name} is not available at present`);
-      return await session.call(tool, args, by, told, server).catch(async (error: unknown) => {
+      const answer = await session.call(tool, args, by, told, server).catch(async (error: unknown) => {
         if (!(error instanceof HttpRefused && error.status === SESSION_GONE)) throw error;
         // The server did not take the call: it knows the session no more.
         if (this.#session === session) await session.close();
@@ -297,6 +298,8 @@ export class McpConnection implements ServedServer {
         const next = await Promise.race([this.#next.promise, stopped.promise]);
         return next.call(tool, args, by, told, server);
       });
+      this.tasks.started(answer);
+      return answer;
     } catch (error) {
       signal.throwIfAborted();
       // The list is read at once: it shows if the server is away.

@@ -1,13 +1,23 @@
+import { LRUCache } from "lru-cache";
 import { withCause } from "../../lib/text.ts";
 import { toolResultOf } from "./call-result.ts";
+import { readListedTool } from "./listed-tool.ts";
+import { mcpTool } from "./mcp-tool.ts";
 import type { SchemaCheck } from "./schema-check.ts";
 import { withoutTokens, type McpServer } from "./server.ts";
 import type { McpSession } from "./session.ts";
-import { readTask, type SeenTask, type TaskServer } from "./tasks.ts";
+import { readTask, taskIdIn, type SeenTask, type TaskServer } from "./tasks.ts";
 
 /** The times in which a server answers a question for a task, and has to give its result; in ms. */
 export const ASK_MS = 20_000;
 const RESULT_MS = 60_000;
+
+/** The most tasks of a process that are noted; older ones count as those of others. */
+const MOST_OWNED = 10_000;
+
+/** The most failures of a server that are noted, each for an hour: in that time it is logged once. */
+const MOST_TOLD = 100;
+const TOLD_MS = 60 * 60 * 1_000;
 
 type TaskParts = {
   readonly server: McpServer;
@@ -17,25 +27,59 @@ type TaskParts = {
   readonly plain: (text: string) => string;
   /** Called if the server could not be asked. */
   readonly onAway: () => void;
+  readonly warn: (message: string) => void;
 };
 
-export function taskServer({ server, session, structureCheck, plain, onAway }: TaskParts): TaskServer {
+export function taskServer({ server, session, structureCheck, plain, onAway, warn }: TaskParts): TaskServer {
+  const owned = new Set<string>();
+  // Each server of Triplane has a process of its own, which does not know the tasks of the others.
+  const owns = (taskId: string): boolean => server.way.kind !== "stdio" || owned.has(taskId);
+  const told = new LRUCache<string, true>({ max: MOST_TOLD, ttl: TOLD_MS });
+  const failedTo = (work: string, error: unknown): void => {
+    const said = `the MCP server ${server.name} could not be asked ${work} (${plain(withCause(error))})`;
+    if (told.has(said)) return;
+    told.set(said, true);
+    warn(said);
+  };
   return {
+    owns,
+    started: (answer) => {
+      const taskId = server.way.kind === "stdio" ? taskIdIn(answer) : null;
+      if (taskId !== null) owned.add(taskId);
+      const [oldest] = owned;
+      if (owned.size > MOST_OWNED && oldest !== undefined) owned.delete(oldest);
+    },
     look: async (taskId) => {
       const current = session();
-      if (current === null) return { kind: "away" };
+      // The ids of two processes may be the same.
+      if (current === null || !owns(taskId)) return { kind: "away" };
       try {
         return await lookAt(current, taskId, plain);
       } catch (error) {
-        const lost = lostReason(error);
-        if (lost === null) onAway();
+        const lost = lostReason(error, taskId);
+        if (lost === null) {
+          failedTo("for a task, and is asked again", error);
+          onAway();
+        }
         return lost === null ? { kind: "away" } : { kind: "lost", reason: plain(lost) };
       }
     },
     cancel: async (taskId) => {
-      await session()?.request("tasks/cancel", { taskId }, ASK_MS);
+      try {
+        const current = session();
+        if (current === null) throw new Error("it is away");
+        await current.request("tasks/cancel", { taskId }, ASK_MS);
+      } catch (error) {
+        failedTo("to cancel a task", error);
+        throw error;
+      }
     },
     read: (tool, result) => toolResultOf(withoutTokens(server, result), structureCheck(tool)),
+    unlisted: (tool) => {
+      const listed = readListedTool(server.name, { name: tool, inputSchema: { type: "object" } });
+      if (!listed.ok) throw new Error(listed.refusal);
+      return mcpTool(server, { ...listed.value, name: tool }, () => Promise.reject(new Error(`${tool} is not listed`)));
+    },
   };
 }
 
@@ -76,14 +120,20 @@ function failed(reason: string | null, plain: (text: string) => string): SeenTas
   return { kind: "failed", reason: plain(reason ?? "") };
 }
 
-/** The codes of JSON-RPC by which servers say that they do not know a task, or no tasks. */
-const UNKNOWN_TASK = new Set([-32_602, -32_601, -32_002, -32_001]);
+/** The codes of JSON-RPC by which servers say that they do not know a task. */
+const UNKNOWN_TASK = new Set([-32_602, -32_002]);
 
-/** The reason why the outcome of a task is unknown for good; null if its server may be asked again. */
-function lostReason(error: unknown): string | null {
+/**
+ * The reason why the outcome of a task is unknown for good; null if its server may be asked again. Other errors of a
+ * server may pass.
+ */
+function lostReason(error: unknown, taskId: string): string | null {
   const code = codeOf(error);
-  const said = withCause(error);
-  if (code !== null) return UNKNOWN_TASK.has(code) || /not found|unknown task|expired/i.test(said) ? said : null;
+  if (code !== null) {
+    const said = withCause(error);
+    const isOfTask = said.includes(taskId) || /\btask(?:_?id)?\b/i.test(said);
+    return UNKNOWN_TASK.has(code) && isOfTask ? said : null;
+  }
   const name: unknown = error instanceof Error && "code" in error ? error.code : null;
   return name === "INVALID_RESULT" || name === "UNSUPPORTED_RESULT_TYPE" ? "it answered without a valid form" : null;
 }

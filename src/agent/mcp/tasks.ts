@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { isJsonObject, type Json, type JsonObject } from "../../lib/json.ts";
 import { byteLength } from "../../lib/text.ts";
 import type { StartedTask } from "../tools/later.ts";
+import type { Tool } from "../tools/tool.ts";
 import type { ToolResult } from "../tools/tool-result.ts";
 
 /** The extension by which servers of the newer generation answer calls with tasks. */
@@ -49,12 +50,18 @@ export type SeenTask =
 
 /** The tasks of a server. */
 export type TaskServer = {
+  /** Notes the task that an answer to a call has, if any: it is of this server of Triplane. */
+  started(answer: object): void;
+  /** True if this server may end the task: it has started it, or it reaches the same MCP server as those that have. */
+  owns(taskId: string): boolean;
   /** Never rejects. */
   look(taskId: string): Promise<SeenTask>;
   /** Asks for the end of a task. Rejects if the server could not be asked. */
   cancel(taskId: string): Promise<void>;
   /** The result of a task of this tool. Throws ToolReportedError if the server says that the call failed. */
   read(tool: string, result: JsonObject): ToolResult;
+  /** The place of a tool that the server does not list any more: it checks nothing. */
+  unlisted(tool: string): Tool;
 };
 
 /** Moves the task of a result to the field of tasks. Results of the older generation have no type. */
@@ -76,6 +83,12 @@ export function startedTask(answer: JsonObject): StartedTask | null {
   const isUsable = typeof taskId === "string" && taskId !== "" && !taskId.includes("\0") && byteLength(taskId) <= ID_BYTES;
   if (!isUsable || !taskId.isWellFormed()) throw new UnreadableTask();
   return { taskId, pollMs: pollOf(task) };
+}
+
+/** The id of the task in the answer to a call; null for none. */
+export function taskIdIn(answer: object): string | null {
+  const task: unknown = Object.hasOwn(answer, TASK) ? Reflect.get(answer, TASK) : null;
+  return isJsonObject(task) && typeof task["taskId"] === "string" ? task["taskId"] : null;
 }
 
 /** A task in an answer to `tasks/get`. */

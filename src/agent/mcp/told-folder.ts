@@ -12,12 +12,16 @@ export type ToldFolderParts = {
 const ASKING =
   "the server asks a person for a call in another folder, and takes none here before the answer: it was not called, so call it again later";
 
+/** The reason why a call in a folder that the server may not know was not made. */
+const UNTOLD = "the call was not made: the server did not ask for its roots in time, so it may still work in another folder";
+
 type Waiting = { readonly folder: string; readonly enter: () => void };
 
 /**
  * The folder that a server was told of, in answer to its question for roots. A server of the older generation asks for no
  * single call, and keeps the answer. So if it is told and has asked once, calls in one folder run concurrently, and those
- * in another one wait until these have ended. Then the server is told anew.
+ * in another one wait until these have ended. Then the server is told anew. A call
+ * fails if the server does not ask then.
  */
 export class ToldFolder {
   readonly #parts: ToldFolderParts;
@@ -29,7 +33,6 @@ export class ToldFolder {
   #keepsFolder = false;
   /** The number of open questions to people. */
   #asking = 0;
-  #isDeaf = false;
 
   constructor(parts: ToldFolderParts) {
     this.#parts = parts;
@@ -38,7 +41,7 @@ export class ToldFolder {
   /** The answer to the server's question: the folder of all calls under way; null if there is none, or there are several. */
   asked(): string | null {
     const [folder = null, ...others] = new Set(this.#running);
-    this.#keepsFolder = this.#parts.isTold && !this.#isDeaf;
+    this.#keepsFolder = this.#parts.isTold;
     this.#folder = others.length === 0 ? folder : null;
     return this.#folder;
   }
@@ -103,10 +106,7 @@ export class ToldFolder {
     const before = this.#telling.catch(() => {});
     this.#telling = before.then(async () => {
       if (this.#folder === folder || !this.#keepsFolder) return;
-      this.#isDeaf = !(await this.#parts.tell());
-      if (!this.#isDeaf) return;
-      this.#keepsFolder = false;
-      this.#admit();
+      if (!(await this.#parts.tell()) || this.#folder !== folder) throw new Error(UNTOLD);
     });
     return this.#telling;
   }

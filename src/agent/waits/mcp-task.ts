@@ -26,6 +26,12 @@ const CLAIM_MS = 2 * ASK_MS;
 /** The pause before a server that is away is asked again, in ms. */
 const AWAY_MS = 5_000;
 
+/** The time in which the server of Triplane that started a task cancels it, in ms; then the wait is settled without. */
+const OWNER_MS = 60_000;
+
+/** A server whose oldest question is open for so long counts as silent, in ms. */
+const SILENT_MS = 2_000;
+
 /** The questions to one MCP server at a time. Further ones wait until their claim is over. */
 const MOST_QUESTIONS = 8;
 
@@ -59,7 +65,8 @@ const SETTLE: Statement<{ id: string }, [id: string]> = {
  * answer delays no other wait. A wait whose server of Triplane dies is due again when its claim is over.
  */
 export class McpTasks {
-  readonly #asking = new Map<string, Set<string>>();
+  /** The open questions of each MCP server by their waits, with their times. */
+  readonly #asking = new Map<string, Map<string, number>>();
   readonly #running = new Set<Promise<void>>();
   readonly #closing = new AbortController();
   readonly #wake: Wake;
@@ -76,13 +83,20 @@ export class McpTasks {
     if (found === undefined || callId === null) return;
     const server = serverIn(found.later.call.name) ?? "";
     const key = `${wait.tenant}/${server}`;
-    const asking = this.#asking.get(key) ?? new Set();
+    const asking = this.#asking.get(key) ?? new Map<string, number>();
     this.#asking.set(key, asking);
-    if (asking.has(wait.id) || asking.size >= MOST_QUESTIONS) return;
+    if (asking.has(wait.id)) return;
+    const now = services.clock.monotonicMs();
+    if (asking.size >= MOST_QUESTIONS) {
+      // A busy server is asked soon. One that is silent delays no other wait of the tenant.
+      const [oldest = now] = asking.values();
+      if (now - oldest >= SILENT_MS) await moveOn(services, wait, CLAIM_MS);
+      return;
+    }
     const [moved] = await services.sql.query(MOVE, [wait.id, wait.due, CLAIM_MS]);
     if (moved === undefined) return;
     const tasks = services.mcpServers.get(server)?.tasks ?? null;
-    asking.add(wait.id);
+    asking.set(wait.id, now);
     const mine = { ...wait, due: moved.due };
     const { agentId } = found.later;
     const asked = { tasks, taskId: taskIdOf(wait.ref, callId), closing: this.#closing.signal };
@@ -112,16 +126,14 @@ type Asked = { readonly tasks: TaskServer | null; readonly taskId: string; reado
 const AWAY: SeenTask = { kind: "away" };
 
 /** True if it has ended the call. */
-async function answer(
-  services: TaskServices,
-  wait: DueWait,
-  { later, since }: Found,
-  { tasks, taskId, closing }: Asked,
-): Promise<boolean> {
+async function answer(services: TaskServices, wait: DueWait, { later, since }: Found, asked: Asked): Promise<boolean> {
+  const { tasks, taskId, closing } = asked;
   if (isFinal(later.call.state)) {
+    const endedMs = services.clock.now().getTime() - new Date(later.call.completedAt ?? 0).getTime();
+    if (tasks?.owns(taskId) === false && endedMs < OWNER_MS) return moveOn(services, wait, AWAY_MS);
     // Settled first: a task is cancelled once.
     const [settled] = await services.sql.query(SETTLE, [wait.id]);
-    if (settled !== undefined) await cancel(tasks, taskId);
+    if (settled !== undefined && tasks?.owns(taskId) === true) await cancel(asked);
     return false;
   }
   if (tasks === null) return moveOn(services, wait, AWAY_MS);
@@ -131,12 +143,12 @@ async function answer(
   const waitedMs = since === null ? 0 : services.clock.now().getTime() - new Date(since).getTime();
   if (seen.kind === "working") {
     if (seen.ttlMs === null || waitedMs <= seen.ttlMs + seen.pollMs) return moveOn(services, wait, seen.pollMs);
-    const isEnded = await end(services, wait, later, lost(`its time of ${seen.ttlMs} ms is over`));
-    if (isEnded) await cancel(tasks, taskId);
+    const isEnded = await end(services, wait, { later, tasks }, lost(`its time of ${seen.ttlMs} ms is over`));
+    if (isEnded) await cancel(asked);
     return isEnded;
   }
-  const isEnded = await end(services, wait, later, resultOf(tasks, later.call.name, seen));
-  if (isEnded && seen.kind === "input_required") await cancel(tasks, taskId);
+  const isEnded = await end(services, wait, { later, tasks }, resultOf(tasks, later.call.name, seen));
+  if (isEnded && seen.kind === "input_required") await cancel(asked);
   return isEnded;
 }
 
@@ -145,8 +157,10 @@ async function moveOn({ sql }: Pick<TaskServices, "sql">, wait: DueWait, ms: num
   return false;
 }
 
-async function cancel(tasks: TaskServer | null, taskId: string): Promise<void> {
-  await tasks?.cancel(taskId).catch(() => {});
+/** Waits for the answer until this server closes. */
+async function cancel({ tasks, taskId, closing }: Asked): Promise<void> {
+  using stopped = aborted(closing);
+  await Promise.race([tasks?.cancel(taskId), stopped.promise]).catch(() => {});
 }
 
 type EndedTask = Exclude<SeenTask, { readonly kind: "working" | "away" }>;
@@ -187,11 +201,12 @@ function lost(reason: string): Result<never, Refusal> {
 async function end(
   services: TaskServices,
   wait: DueWait,
-  later: LaterCall,
+  { later, tasks }: { readonly later: LaterCall; readonly tasks: TaskServer },
   given: Result<ToolResult, Refusal>,
 ): Promise<boolean> {
   const template = await templateOf(services, later);
-  const call = toolOfLater(services.tools, later);
+  const { name } = later.call;
+  const call = toolOfLater(services.tools, later) ?? toolOfLater(new Map([[name, tasks.unlisted(name)]]), later);
   if ("missing" in template || call === null) return moveOn(services, wait, AWAY_MS);
   const trail = { note: "the task of the MCP server has ended" };
   const { change, events, at } = await endOfLater(services, later, { template, call, answer: given, trail });

@@ -4,13 +4,13 @@ import { ToldFolder } from "../../../src/agent/mcp/told-folder.ts";
 const NEVER = new AbortController().signal;
 
 /** A server that asks again when it is told that its roots have changed, unless it is deaf, with calls that end when they are told to. */
-function world({ isDeaf = false, isTold = true } = {}) {
+function world(server: { isDeaf?: boolean; readonly isTold?: boolean } = {}) {
   const told: (string | null)[] = [];
   const folder: ToldFolder = new ToldFolder({
-    isTold,
+    isTold: server.isTold ?? true,
     tell: async () => {
-      if (!isDeaf) told.push(folder.asked());
-      return !isDeaf;
+      if (server.isDeaf !== true) told.push(folder.asked());
+      return server.isDeaf !== true;
     },
   });
   const running = new Set<string>();
@@ -80,13 +80,18 @@ describe("a server that keeps its roots", () => {
     waiting.done.catch(() => {});
   });
 
-  it("that does not ask again delays one call alone, and calls in different folders run concurrently then", async () => {
-    const { folder, call, running } = world({ isDeaf: true });
+  it("and does not ask in time makes no call in a folder that it may not know", async () => {
+    const ears = { isDeaf: true };
+    const { folder, told, call, running } = world(ears);
     folder.asked();
     const calls = [call("/a1"), call("/b1")] as const;
-    await Promise.all(calls.map(({ begun }) => begun));
-    expect([...running]).toEqual(["/a1", "/b1"]);
+    for (const { done } of calls) await expect(done).rejects.toThrow("did not ask for its roots in time");
+    expect(running.size).toBe(0);
+    // A late question, when no call is left.
     expect(folder.asked()).toBeNull();
+    ears.isDeaf = false;
+    await call("/b2").begun;
+    expect([told, [...running]]).toEqual([["/b"], ["/b2"]]);
   });
 });
 
