@@ -2,6 +2,7 @@ import { sendMessage as send, type SendMessage, withdrawMessage as withdraw } fr
 import { remindAgent as remind, type RemindAgent } from "../agent/commands/reminders.ts";
 import { throughBridge } from "../agent/calls/stages/validation.ts";
 import { storedBlocks, type StoredBlock, type StoredImage } from "../agent/conversation/images.ts";
+import { BRIDGE } from "../agent/tools/tool.ts";
 import type { ImageType } from "../agent/models/model.ts";
 import type { Agent, Message, Prisma } from "../db/generated/client.ts";
 import { rowId } from "../lib/global-id.ts";
@@ -90,17 +91,33 @@ type BlocksRow = Pick<Message, "content" | "tenant" | "agentId" | "step"> & {
 };
 
 /** The blocks of a message; null where they were erased. What its model thought is left out if the template does not expose it. */
-export async function messageBlocks({ services }: Context, row: BlocksRow): Promise<MessageBlock[] | null> {
+export async function messageBlocks({ services, prisma }: Context, row: BlocksRow): Promise<MessageBlock[] | null> {
   if (row.content === null) return null;
   const template = await services.heldTemplate(versionedAgent({ ...row.agent, tenant: row.tenant, permission: null }));
   const isExposed = !("missing" in template) && template.exposeThinking;
   const blocks = storedBlocks(row.content).filter(
     (block) => block.type !== "thinking" || (isExposed && block.isRetained !== false),
   );
-  return blocks.map((block) => shown(row, block));
+  const unbridged = await callsOfBridgeName(prisma, row, blocks);
+  return blocks.map((block) => shown(row, block, unbridged));
 }
 
-function shown({ tenant, agentId, step }: BlocksRow, block: StoredBlock): MessageBlock {
+/** The provider's ids of the calls whose own name is that of the bridge: their agent does not have it. */
+async function callsOfBridgeName(
+  prisma: Context["prisma"],
+  { agentId, step }: BlocksRow,
+  blocks: readonly StoredBlock[],
+): Promise<ReadonlySet<string>> {
+  const ids = blocks.flatMap((block) => (block.type === "tool_use" && block.name === BRIDGE ? [block.id] : []));
+  if (ids.length === 0 || step === null) return new Set();
+  const rows = await prisma.toolCall.findMany({
+    where: { agentId, step, providerId: { in: ids }, name: BRIDGE },
+    select: { providerId: true },
+  });
+  return new Set(rows.map(({ providerId }) => providerId));
+}
+
+function shown({ tenant, agentId, step }: BlocksRow, block: StoredBlock, unbridged: ReadonlySet<string>): MessageBlock {
   switch (block.type) {
     case "text":
       return { type: "text", text: block.text };
@@ -110,7 +127,7 @@ function shown({ tenant, agentId, step }: BlocksRow, block: StoredBlock): Messag
       return shownImage(tenant, block.source);
     case "tool_use": {
       // As the call itself names its tool, whichever way the model wrote it.
-      const { name, input } = throughBridge(block) ?? block;
+      const { name, input } = (unbridged.has(block.id) ? null : throughBridge(block)) ?? block;
       return { type: "tool_use", call: { agentId, step, providerId: block.id }, name, input };
     }
     case "tool_result":

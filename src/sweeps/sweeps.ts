@@ -2,6 +2,7 @@ import { auditsBehind, foldAudit } from "../agent/calls/audit/fold.ts";
 import type { AgentOfTenant } from "../agent/loop/lease.ts";
 import type { ServerServices } from "../agent/loop/scope.ts";
 import { McpTasks } from "../agent/waits/mcp-task.ts";
+import { agentsOf } from "../agent/waits/due.ts";
 import { DueSleeper } from "../agent/waits/due-sleeper.ts";
 import { endDue } from "../agent/waits/kinds.ts";
 import { IdleWatches } from "../agent/loop/files/idle-watches.ts";
@@ -246,9 +247,9 @@ export function startSweeps(
   const mcpTasks = new McpTasks(wake);
   const sweeps = [
     new DueSleeper(services, async (wait) => {
-      const { agentId, tenant } = wait;
+      const { tenant } = wait;
       await endDue({ ...services.of(tenant), idleWatches, mcpTasks }, wait);
-      if (agentId !== null) await wake({ agentId, tenant });
+      await Promise.all(agentsOf(wait).map((agentId) => wake({ agentId, tenant })));
     }),
     new RetentionSweep(services, retention, consumers, retentionSweepMs),
     new HomesSweep(services, box),

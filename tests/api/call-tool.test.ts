@@ -2,9 +2,10 @@ import { describe, expect, it } from "vitest";
 import type { HookCall } from "../../src/agent/tools/tool-hooks.ts";
 import type { Json } from "../../src/lib/json.ts";
 import { AllowAlwaysDocument } from "../generated/documents.ts";
-import { ofType, type TestClient } from "../support/client.ts";
+import { startTestApp } from "../support/app.ts";
+import { connect, ofType, type TestClient } from "../support/client.ts";
 import { ghPlace, ghTool, isNewTurn, toldNames } from "../support/late-tools.ts";
-import { callsWith, says } from "../support/models.ts";
+import { callsWith, playedModel, says } from "../support/models.ts";
 import { toolWithPrompt } from "../support/tools.ts";
 
 const BRIDGE = "call_tool";
@@ -224,6 +225,16 @@ describe("a call by call_tool", () => {
     await client.until(id, "DONE");
     expect(await newestCall(client, id)).toMatchObject({ name: "mcp__gh__add", state: "COMPLETED", output: "add ran" });
     expect(ran).toEqual([{ title: "x" }]);
+  });
+
+  it("of an agent without it is shown under the name that its row has", async () => {
+    const model = playedModel(bridging("bash_run", { command: "ls" }));
+    const client = connect((await startTestApp({ model, template: { tools: ["fs_read"] } })).url);
+    const { id } = await client.createAgent();
+    await client.turn(id, "go");
+    const query = `query ($id: ID!) { agent(id: $id) { messages { nodes { blocks { ... on ToolCallBlock { name toolCall { name } } } } } } }`;
+    const shown = JSON.stringify((await client.post({ query, variables: { id } })).data);
+    expect(shown).toContain(JSON.stringify({ name: BRIDGE, toolCall: { name: BRIDGE } }));
   });
 
   it("in the old form of a changed tool is told each problem with its path", async () => {

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { LEASE_TIMES } from "../../src/agent/loop/lease.ts";
 import type { Model } from "../../src/agent/models/model.ts";
 import type { TemplateConfig } from "../../src/triplane.ts";
 import { TreeDocument } from "../generated/documents.ts";
@@ -54,4 +55,23 @@ it.each([
   expect(ofType(events, "ToolEnd")).toMatchObject([{ call: { state: "COMPLETED" } }]);
   expect(ofType(await client.events(id), "AgentSpawned")).toHaveLength(1);
   expect((await client.get(TreeDocument, { id })).agent?.children).toHaveLength(1);
+});
+
+it.each([
+  ["foreground", false],
+  ["background", true],
+])("a child begins without a sweep: %s", async (_where, background) => {
+  const templates: Record<string, TemplateConfig> = {
+    assistant: { systemPrompt: "lead", model: "test", subagents: { templates: ["worker"] } },
+    worker: { systemPrompt: "worker", model: "test" },
+  };
+  const app = await startTestApp({
+    model: parentAndChild(background),
+    config: { templates },
+    overrides: { leaseTimes: { ...LEASE_TIMES, sweepMs: 3_600_000 } },
+  });
+  const client = connect(app.url);
+  const { id } = await client.createAgent();
+  await client.send(id, "go");
+  expect(ofType(await client.until(id, "AGENT_RETURNED"), "AgentReturned")).toMatchObject([{ outcome: "OK" }]);
 });

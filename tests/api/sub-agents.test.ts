@@ -10,6 +10,7 @@ import type { TemplateConfig } from "../../src/triplane.ts";
 import { ACTORS, PEOPLE } from "../support/office.ts";
 import { startTestApp } from "../support/app.ts";
 import { connect, ofType, textOf, type TestClient } from "../support/client.ts";
+import { rowId } from "../../src/lib/global-id.ts";
 import { callsWith, hangsAfter, says } from "../support/models.ts";
 import { lead, task, team, teamModel, treeOf, until, worker, type Player } from "../support/team.ts";
 import { ownTool } from "../support/tools.ts";
@@ -260,6 +261,34 @@ describe("task_run", () => {
     await expect.poll(async () => app.services.sql.query(open, [])).toEqual([]);
     // An interrupt wants quiet: the parent is told with its next step.
     expect(ofType(await client.events(agent.id), "Done")).toHaveLength(1);
+  });
+
+  it("an interrupt of the tree tells the parent of the child that its call waited for, whose effects are unknown", async () => {
+    const { client, agent, model } = await team({
+      lead: [() => callsWith(task()), () => says("I see.")],
+      worker: [() => hangsAfter("I have changed two so far")],
+    });
+    const { children } = await until(client, agent.id, (tree) => tree.children.some(({ state }) => state === "WORKING"));
+    const childId = children[0]?.id ?? "";
+    await expect.poll(async () => ofType(await client.events(childId), "TextChunk").length).toBe(1);
+    await client.get(InterruptAgentDocument, { input: { agentId: agent.id, tree: true, note: "enough" } });
+    await client.until(agent.id, "DONE");
+    const [call] = (await client.agent(agent.id)).toolCalls.nodes;
+    expect(call).toMatchObject({
+      state: "SEALED",
+      details: {
+        status: "interrupted",
+        agentId: rowId("Agent", childId),
+        template: "worker",
+        usage: { inputTokens: expect.any(Number) },
+        permissionIds: [],
+        data: { note: expect.stringContaining("enough") },
+      },
+    });
+    await client.turn(agent.id, "and?");
+    const told = JSON.stringify(model.calls.at(-1)?.request.messages);
+    expect(told).toContain("its effects are unknown");
+    expect(told).not.toContain("nothing has changed");
   });
 
   it("a call that is cancelled ends at once, and its child soon after", async () => {

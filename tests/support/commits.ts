@@ -153,7 +153,16 @@ export function possibleCommits(view: AgentView): readonly PossibleCommit[] {
   may("turn sealed", () =>
     turnSealed(
       view,
-      { reason: "INTERRUPTED", note: "stop \0", modelNote: "stopped \0", broken: BROKEN, events: [], trace: false, tools: TOOLS },
+      {
+        reason: "INTERRUPTED",
+        note: "stop \0",
+        modelNote: "stopped \0",
+        broken: BROKEN,
+        events: [],
+        trace: false,
+        tools: TOOLS,
+        children: new Map(),
+      },
       AT,
     ),
   );

@@ -42,3 +42,16 @@ function answerOf({ decision, values, note }: Row): InputAnswer {
 export async function answeredInput(sql: Sql, { approval }: CallView): Promise<Answered | null> {
   return approval === null ? null : readAnswer(sql, approval.id);
 }
+
+const ALLOWED: Statement<{ isAllowed: boolean }, [callId: string, inputHash: string]> = {
+  name: "is_call_allowed_by_person",
+  text: `SELECT EXISTS (SELECT 1 FROM approval p LEFT JOIN decision d ON d.approval_id = p.id WHERE p.tool_call_id = $1 AND coalesce(d.input_hash, p.input_hash) = $2
+    AND (p.kind = 'TOOL_CALL' AND p.state = 'ALLOWED' OR p.kind = 'OUTCOME_UNKNOWN' AND p.state = 'RESOLVED' AND d.decision = 'RETRY')) AS "isAllowed"`,
+};
+
+/** True if a person has allowed the call with this input. An answer to a question of its tool allows nothing. */
+export async function isAllowedByPerson(sql: Sql, { id, inputHash }: CallView): Promise<boolean> {
+  if (inputHash === null) return false;
+  const [row] = await sql.query(ALLOWED, [id, inputHash]);
+  return row?.isAllowed === true;
+}

@@ -218,6 +218,11 @@ const BEGUN_READ_ONLY: Readonly<Record<string, string>> = {
   EXECUTING: "The call was running when it broke off. It only reads: nothing has changed.",
 };
 
+const BEGUN_CHILD: (typeof ADVICE)[string] = {
+  error: "The call waited for another agent, and its turn was ended. The work of that agent stays; its effects are unknown.",
+  recommendations: ["Check for effects before anything else.", "Continue from the work that is there."],
+};
+
 function adviceOf(status: string, readOnly: boolean): (typeof ADVICE)[string] | undefined {
   const error = readOnly ? BEGUN_READ_ONLY[status] : undefined;
   return error === undefined ? ADVICE[status] : { error, recommendations: ["Call the tool again if it is still wanted."] };
@@ -225,12 +230,12 @@ function adviceOf(status: string, readOnly: boolean): (typeof ADVICE)[string] | 
 
 function sealedResult(
   call: CallView,
-  { note, readOnly = false }: Sealed,
+  { note, readOnly = false, child = null }: Sealed,
 ): { readonly facts: CallFacts; readonly details: JsonObject } {
   const { kind = "TOOL_CALL" } = call.approval ?? {};
   const hasBegun = call.state === "APPROVAL_REQUIRED" && (kind === "OUTCOME_UNKNOWN" || kind === "TOOL_INPUT");
   const status = hasBegun ? "EXECUTING" : call.state;
-  const advice = adviceOf(status, readOnly);
+  const advice = child === null ? adviceOf(status, readOnly) : BEGUN_CHILD;
   if (advice === undefined) throw new Error(`a call in state ${call.state} has its result`);
   // A call that had not begun has written no file.
   const hasStarted = status === "EXECUTING" || status === "WAITING";
@@ -238,6 +243,7 @@ function sealedResult(
   const payload = {
     ok: false,
     error: advice.error,
+    ...(child !== null && { status: "interrupted", agentId: child.agentId, ...child.soFar }),
     data: {
       status,
       startedAt: call.startedAt,
@@ -257,10 +263,22 @@ function sealedResult(
   return { facts: { output: JSON.stringify(payload), isError: true, error }, details: payload };
 }
 
-/** `readOnly`: of its tool, false if omitted. */
-export type Sealed = { readonly note: string; readonly readOnly?: boolean };
+/** The child that a call waits for, and its work until now; null before it is made. */
+export type SealedChild = {
+  readonly agentId: string;
+  readonly soFar: {
+    readonly template: string;
+    readonly text: string;
+    readonly value: Json;
+    readonly permissionIds: readonly string[];
+    readonly usage: { readonly inputTokens: number; readonly outputTokens: number; readonly costUsd: number | null };
+  } | null;
+};
 
-export function sealCall(call: CallView, { readOnly, ...trail }: Trail & Sealed, at: Date): CallStep {
-  const { facts, details } = sealedResult(call, { note: trail.note, ...(readOnly === undefined ? {} : { readOnly }) });
+/** `readOnly`: of its tool, false if omitted. `child`: null or omitted for none. */
+export type Sealed = { readonly note: string; readonly readOnly?: boolean; readonly child?: SealedChild | null };
+
+export function sealCall(call: CallView, { readOnly = false, child = null, ...trail }: Trail & Sealed, at: Date): CallStep {
+  const { facts, details } = sealedResult(call, { note: trail.note, readOnly, child });
   return callStep(call, "SEALED", at, { ...facts, completedAt: at.toISOString() }, { details }, trail);
 }

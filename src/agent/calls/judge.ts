@@ -15,6 +15,7 @@ import { ownCodeOf, runOwnCode } from "../tools/own-code.ts";
 import type { ToolResult } from "../tools/tool-result.ts";
 import { knownFileRows } from "../workspace/known-files.ts";
 import { argumentsProblem } from "./arguments.ts";
+import { isAllowedByPerson } from "./asked-input.ts";
 import { type CallingAgent, type CallView, explainedBy, hasRun, isFinal, isInputAnswered, type CallFacts } from "./call.ts";
 import { hooksFor } from "./hooks.ts";
 import type { Refusal } from "./refusals/refusal.ts";
@@ -127,7 +128,8 @@ async function judgeStages(call: CallView, scope: CallScope, stored: RulesToRead
       : deny("a hook now answers this call, so that what was allowed is not what would happen");
 
   const { version } = explanation.allowRuleId === undefined ? { version: null } : (stored.known ?? (await stored.read()));
-  const confirmed = clock.timed("confirmation", () => confirm(verdict, version, allowanceOf(call), agent.workspace));
+  const allowance = verdict.kind === "asked" ? await allowanceOf(call, services) : null;
+  const confirmed = clock.timed("confirmation", () => confirm(verdict, version, allowance, agent.workspace));
   if (!confirmed.ok) {
     const { preview, failure } = await previewJudged(permittedCall, values, scope, askedPolicy, stop);
     if (failure !== null && agent.calls.some(({ ordinal, state }) => ordinal < call.ordinal && !isFinal(state)))
@@ -177,10 +179,11 @@ function requested(call: CallView, agent: CallingAgent): Requested {
     : { ...common, form: "json", input };
 }
 
-function allowanceOf(call: CallView): Allowance | null {
+async function allowanceOf(call: CallView, { sql }: JudgeServices): Promise<Allowance | null> {
   const { approval, ruleValues, inputHash } = call;
   // The call began with this input, and its tool has asked for more since.
-  if (isInputAnswered(call) && inputHash !== null) return { approvalId: null, inputHash, values: ruleValues };
+  if (isInputAnswered(call) && inputHash !== null)
+    return (await isAllowedByPerson(sql, call)) ? { approvalId: null, inputHash, values: ruleValues } : null;
   const isAllowed = approval?.state === "ALLOWED" || (approval?.state === "RESOLVED" && approval.decision === "RETRY");
   return approval !== null && isAllowed ? { approvalId: approval.id, inputHash: approval.inputHash, values: ruleValues } : null;
 }

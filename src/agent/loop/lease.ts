@@ -4,9 +4,14 @@ import { Deadline } from "../../lib/time.ts";
 
 /**
  * The times of a lease, in ms. `ttlMs`: its duration. `renewMs`: the interval of renewals. `startMs`: how long after a
- * renewal new work may start.
+ * renewal new work may start. `sweepMs`: the interval of sweeps for free agents; by the bell if omitted.
  */
-export type LeaseTimes = { readonly ttlMs: number; readonly renewMs: number; readonly startMs: number };
+export type LeaseTimes = {
+  readonly ttlMs: number;
+  readonly renewMs: number;
+  readonly startMs: number;
+  readonly sweepMs?: number;
+};
 
 export const LEASE_TIMES: LeaseTimes = { ttlMs: 15_000, renewMs: 5_000, startMs: 10_000 };
 

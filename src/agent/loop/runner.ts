@@ -81,7 +81,7 @@ export class Runner {
     this.#background = Promise.all([
       every(
         {
-          pauseMs: () => (bell.isConnected() ? SWEEP_MS.heard : SWEEP_MS.unheard),
+          pauseMs: () => services.leaseTimes.sweepMs ?? (bell.isConnected() ? SWEEP_MS.heard : SWEEP_MS.unheard),
           // A sweep may take long: the clock does not wait for it.
           task: async () => void this.#sweepAll(),
           onFailure: failing("agents could not be looked for"),

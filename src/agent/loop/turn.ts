@@ -4,6 +4,8 @@ import type { AgentEventBody } from "../../events/event.ts";
 import type { CallView } from "../calls/call.ts";
 import { endOfBlock } from "../conversation/model-call.ts";
 import { NOTHING_SPENT, spentOnBroken } from "../models/model.ts";
+import { readChildrenOfCalls } from "../waits/awaited-child.ts";
+import { sealedChild } from "../waits/child.ts";
 import { recovered } from "./commits/calls-run.ts";
 import type { Aborted } from "./commits/steps.ts";
 import { turnSealed, turnStarted, type TurnVersion } from "./commits/turns.ts";
@@ -34,9 +36,13 @@ export async function sealTurn(
   { reason, note, modelNote, events }: EndOfTurn,
 ): Promise<void> {
   const broken = await readBrokenCall({ sql, models }, view);
+  const waiting = view.waits.flatMap(({ kind, callId }) => (kind === "CHILD" ? [callId] : []));
+  const children = new Map((await readChildrenOfCalls(sql, waiting)).map((each) => [each.callId, sealedChild(each)]));
   const template = await heldTemplate(view);
   const trace = "missing" in template ? false : template.trace;
-  await owner.commit(turnSealed(owner.rebase(view), { reason, note, modelNote, broken, events, trace, tools }, clock.now()));
+  await owner.commit(
+    turnSealed(owner.rebase(view), { reason, note, modelNote, broken, events, trace, tools, children }, clock.now()),
+  );
 }
 
 /** After this many runs the outcome of a call counts as unknown: it may be the cause that its servers stop. */

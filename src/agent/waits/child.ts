@@ -2,14 +2,14 @@ import type { AgentEventBody } from "../../events/event.ts";
 import type { ChildOutcome } from "../../events/snapshots.ts";
 import { accepted } from "../../lib/result.ts";
 import { headBytes, marked } from "../../lib/text.ts";
-import { isFinal } from "../calls/call.ts";
+import { isFinal, type SealedChild } from "../calls/call.ts";
 import { FULL_TREE } from "../calls/children.ts";
 import { endOfLater, failedElsewhere, toolOfLater, type LaterEnd } from "../calls/later.ts";
 import { notice } from "../calls/notices.ts";
 import type { CallServices } from "../calls/scope.ts";
 import { templateOf, type Configuration } from "../conversation/agent-template.ts";
 import type { Tool } from "../tools/tool.ts";
-import { readAwaited, type Awaited, type Child } from "./awaited-child.ts";
+import { readAwaited, type Awaited, type Child, type ChildOfCall } from "./awaited-child.ts";
 import type { DueWait } from "./due.ts";
 import { makeChild, type ChildTemplate } from "./new-child.ts";
 
@@ -157,6 +157,14 @@ async function interruptChild({ log, clock }: ChildServices, wait: DueWait, { te
 function outcomeOf({ doneReason }: Child): ChildOutcome {
   if (doneReason === "COMPLETED") return "ok";
   return doneReason === "INTERRUPTED" ? "interrupted" : "error";
+}
+
+/** A child as its call is sealed with it, while it may still work. */
+export function sealedChild({ childId, child }: ChildOfCall): SealedChild {
+  if (child === null) return { agentId: childId, soFar: null };
+  const { templateId: template, value, permissionIds, usage } = child;
+  const text = marked(textOf(child, "interrupted"), ERROR_TEXT_BYTES, "the agent has the whole");
+  return { agentId: childId, soFar: { template, text, value, permissionIds, usage } };
 }
 
 /** The answer of a child; of one that did not complete, all its text, with an answer that broke off. */

@@ -14,6 +14,12 @@ export type DueWait = {
   readonly due: string;
 };
 
+/** The agents that the end of a wait may have given work: its own, and the child that was made or interrupted. */
+export function agentsOf({ agentId, kind, ref }: DueWait): readonly string[] {
+  const isOfChild = kind === "CHILD" || kind === "BACKGROUND_CHILD";
+  return [...(agentId === null ? [] : [agentId]), ...(isOfChild ? [ref] : [])];
+}
+
 /** The most waits that one look claims. */
 export const CLAIMED = 200;
 /** For so long a claimed wait is left to the server that claimed it, in ms; then it is due again. */

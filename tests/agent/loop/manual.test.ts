@@ -53,6 +53,17 @@ describe("the sections that a step tells", () => {
     expect(told.map(({ length }) => length)).toEqual([0, 4, 4, 2, 0]);
   });
 
+  it("are 2,000 of an agent at most: a last note says that no more follow", () => {
+    const servers = Array.from({ length: 60 }, (_, step) =>
+      toolsWith(Object.fromEntries(Array.from({ length: step === 0 ? 0 : 50 }, (_each, nth) => [`s${step}t${nth}`, "How."]))),
+    );
+    const { told, manual } = steps(servers, () => true);
+    expect(told.flat()).toHaveLength(2_000);
+    expect(told.flat().filter((tool) => tool === "*")).toHaveLength(1);
+    expect(told.flat().at(-1)).toBe("*");
+    expect(manual?.told).toHaveLength(2_000);
+  });
+
   it("are told less and less by two servers that take turns, and those of the last server are known in the end", () => {
     const [one, other] = [toolsWith({ a: "1", b: "1" }), toolsWith({ a: "2" })];
     const turns = fc.array(fc.boolean(), { minLength: 1, maxLength: 300 });

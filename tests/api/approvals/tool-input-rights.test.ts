@@ -8,7 +8,7 @@ import { startTestApp, temporaryFolder } from "../../support/app.ts";
 import { connect, ofType } from "../../support/client.ts";
 import { testDatabaseUrl } from "../../support/database.ts";
 import { loseLeases, SHORT_LEASES } from "../../support/lost-leases.ts";
-import { allowed } from "../../support/mcp-app.ts";
+import { allowed, appWith } from "../../support/mcp-app.ts";
 import { asked, askedBy, asks, inputsOf, openQuestion, roundsServer } from "../../support/mcp-asking.ts";
 import { ownServer, QUICK } from "../../support/mcp.ts";
 import { callsWith, playedModel, says } from "../../support/models.ts";
@@ -100,6 +100,41 @@ describe("the people who answer a question of a tool", () => {
     });
     await client.until(id, "DONE", cursor);
     expect(refused).toEqual([["values"]]);
+  });
+});
+
+describe("a call that continues with the answer to a question", () => {
+  it("does not run again if a hook asks meanwhile: nobody has decided on the call itself", async () => {
+    const server = await oneRound();
+    let isAsking = false;
+    const asking = () => (isAsking ? ({ decision: "ask", reason: "look first" } as const) : undefined);
+    const { client, id, cursor, question } = await asked(server.url, {
+      template: { ...allowed("own"), selfApproval: true, hooks: { preToolUse: [asking] } },
+    });
+    isAsking = true;
+    await question.answer(CITY);
+    await client.until(id, "DONE", cursor);
+    expect((await client.agent(id)).toolCalls.nodes.at(-1)).toMatchObject({
+      state: "SEALED",
+      output: expect.stringContaining("it must be asked for: "),
+    });
+    expect(server.rounds).toHaveLength(1);
+  });
+
+  it("runs again if a person has allowed the call itself", async () => {
+    const server = await oneRound();
+    const { client } = await appWith({ own: { url: server.url } }, ["mcp__own__work", {}], {
+      template: { permission: { mode: "auto", ask: ["mcp__own__*"] }, selfApproval: true },
+    });
+    const { id, cursor } = await client.createAgent();
+    await client.send(id, "go");
+    for await (const { events } of client.timeline({ agentId: id, since: cursor, until: "DONE" }))
+      for (const { request } of ofType(events, "PermissionRequired")) {
+        const { approvalId, inputHash, kind } = request;
+        await client.decide({ approvalId, inputHash, decision: "ALLOW", ...(kind === "TOOL_INPUT" ? CITY : {}) });
+      }
+    expect((await client.agent(id)).toolCalls.nodes.at(-1)).toMatchObject({ state: "COMPLETED" });
+    expect(server.rounds).toHaveLength(2);
   });
 });
 

@@ -5,7 +5,7 @@ import type { TemplateVersionSnapshot } from "../../../events/snapshots.ts";
 import type { JsonObject } from "../../../lib/json.ts";
 import { storable } from "../../../lib/text.ts";
 import { closedEvent } from "../../approvals/request.ts";
-import { sealCall, isFinal, type CallView } from "../../calls/call.ts";
+import { sealCall, isFinal, type CallView, type SealedChild } from "../../calls/call.ts";
 import { endEvents } from "../../calls/events.ts";
 import type { HostQuestion, OpenHost } from "../../calls/hosts/host-question.ts";
 import type { AddedMessages } from "../../conversation/transcript.ts";
@@ -156,6 +156,8 @@ export type Sealing = {
   readonly events: readonly AgentEventBody[];
   readonly trace: boolean;
   readonly tools: ReadonlyMap<string, Pick<Tool, "readOnly">>;
+  /** The children that calls wait for, by the calls. */
+  readonly children: ReadonlyMap<string, SealedChild>;
 };
 
 /**
@@ -164,7 +166,7 @@ export type Sealing = {
  */
 export function turnSealed(
   view: AgentView,
-  { reason, note, modelNote, broken, events, trace, tools }: Sealing,
+  { reason, note, modelNote, broken, events, trace, tools, children }: Sealing,
   at: Date,
 ): Commit {
   const open = view.calls.filter((call) => !isFinal(call.state));
@@ -172,7 +174,10 @@ export function turnSealed(
   const closed = view.openHosts.filter((host) => !staysOpen(host));
   const hosts = closed.map(({ approvalId }) => ({ id: approvalId, callId: null }));
   const questions = questionsSealed([...openQuestions(open), ...hosts], note, at);
-  const sealed = open.map((call) => sealCall(call, { note, readOnly: tools.get(call.name)?.readOnly === true }, at));
+  const sealed = open.map((call) => {
+    const readOnly = tools.get(call.name)?.readOnly === true;
+    return sealCall(call, { note, readOnly, child: children.get(call.id) ?? null }, at);
+  });
   const aborted = stepAbortedIfOpen(view, { ...broken, events: [...broken.events, ...events] }, at);
   const calls: Commit = {
     change: { transitions: sealed.map(({ transition }) => transition) },

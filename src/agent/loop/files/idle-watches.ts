@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import type { Statement } from "../../../db/sql.ts";
 import { withCause } from "../../../lib/text.ts";
+import { growingWait } from "../../../lib/time.ts";
 import type { DueWait } from "../../waits/due.ts";
 import { checkFiles } from "../../workspace/changes/file-check.ts";
 import type { WatchedPlaces } from "../../workspace/changes/glob-watch.ts";
@@ -16,6 +17,10 @@ const LEASE_MS = 20_000;
 const RENEW_MS = 4_000;
 /** The pause after which servers look again at a watch that this one cannot keep, in ms. */
 const ELSEWHERE_MS = 10_000;
+/** The longest such pause where the template is not configured here, in ms: each look doubles it. */
+const UNKNOWN_MS = 10 * 60_000;
+/** The most watches whose looks in vain are counted. */
+const MOST_COUNTED = 10_000;
 /** The delay between a hint and its check, and that after a check which met another's commit, in ms. */
 const SETTLED_MS = 100;
 const AGAIN_MS = 500;
@@ -65,6 +70,8 @@ type OwnServices = WatchServices & { readonly watchedPlaces: WatchedPlaces };
 export class IdleWatches {
   readonly #services: OwnServices;
   readonly #watches = new Map<string, IdleWatch>();
+  /** The looks in vain, by the watches whose template is not configured here. */
+  readonly #unknown = new Map<string, number>();
   readonly #renewing: NodeJS.Timeout;
   #turn: Promise<void> = Promise.resolve();
   #isClosed = false;
@@ -88,7 +95,7 @@ export class IdleWatches {
     const files = isWanted && (await folders.answers(agent.workspace)) ? await readNewestFiles(sql, agentId) : [];
     const hasPlace = template !== undefined && this.#watches.size < MOST_AGENTS && !this.#isClosed;
     const isHere = hasPlace && (await isFolder(this.#services, agent.workspace));
-    const [kept] = await sql.query(KEEP, [[id], [due], isHere ? LEASE_MS : ELSEWHERE_MS]);
+    const [kept] = await sql.query(KEEP, [[id], [due], isHere ? LEASE_MS : this.#pauseMs(id, template !== undefined)]);
     if (!isHere || kept === undefined) return;
     const { createdBy, workspace } = agent;
     const watch = new IdleWatch(this.#services, { id: agentId, tenant, createdBy, workspace }, kept.due);
@@ -97,6 +104,15 @@ export class IdleWatches {
       files.map(({ path }) => path),
       agent.schedules,
     );
+  }
+
+  #pauseMs(id: string, isKnown: boolean): number {
+    const tries = isKnown ? 0 : (this.#unknown.get(id) ?? 0) + 1;
+    this.#unknown.delete(id);
+    if (isKnown) return ELSEWHERE_MS;
+    if (this.#unknown.size >= MOST_COUNTED) this.#unknown.clear();
+    this.#unknown.set(id, tries);
+    return growingWait(tries, ELSEWHERE_MS, UNKNOWN_MS);
   }
 
   /** Ends all watches. Other servers take them over. */

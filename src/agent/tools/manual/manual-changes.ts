@@ -34,6 +34,12 @@ const TOLD = { sections: 50, bytes: 32 * 1024 };
 /** The newest tellings of each tool that are remembered. */
 const REMEMBERED = 16;
 
+/** The most tellings that are kept of an agent. The last one says that no more follow. */
+const MOST_TOLD = 2_000;
+
+/** The name of the last telling: it is that of no tool. */
+const OTHERS = "*";
+
 type ChangedSection = { readonly tool: string; readonly digest: string | null; readonly text: string };
 
 /**
@@ -60,7 +66,7 @@ export function changedSections(
     if (digests.includes(digest) && step - (history.at(-1)?.step ?? 0) < 2 ** returns) return [];
     return [{ tool, digest, text: section === undefined ? endedText(tool) : sectionText(section) }];
   });
-  return within(changed);
+  return within(changed, told);
 }
 
 /**
@@ -82,16 +88,31 @@ export function changedDefinitions(
     return step - (history.at(-1)?.step ?? 0) >= 2 ** (history.length - 1);
   });
   const first = changed.toSorted((one, other) => (one.name < other.name ? -1 : 1)).slice(0, TOLD.sections);
-  return within(first.map((tool) => ({ tool: tool.name, digest: definitionDigest(tool), text: lateSection(tool) })));
+  return within(
+    first.map((tool) => ({ tool: tool.name, digest: definitionDigest(tool), text: lateSection(tool) })),
+    told,
+  );
 }
 
 function endedText(tool: string): string {
   return sectionText({ tool, text: "This tool, or its section, is not there any more." });
 }
 
-function within(changed: readonly ChangedSection[]): readonly ChangedSection[] {
+function within(changed: readonly ChangedSection[], told: readonly ToldSection[]): readonly ChangedSection[] {
+  if (told.some(({ tool }) => tool === OTHERS)) return [];
   let bytes = 0;
-  return changed.slice(0, TOLD.sections).filter(({ text }, index) => (bytes += byteLength(text)) <= TOLD.bytes || index === 0);
+  const now = changed
+    .slice(0, TOLD.sections)
+    .filter(({ text }, index) => (bytes += byteLength(text)) <= TOLD.bytes || index === 0);
+  const room = Math.max(1, MOST_TOLD - told.length);
+  return now.length < room ? now : [...now.slice(0, room - 1), { tool: OTHERS, digest: null, text: othersText() }];
+}
+
+function othersText(): string {
+  return sectionText({
+    tool: OTHERS,
+    text: `${MOST_TOLD} sections have been told. Further tools, and further changes of tools, are not told.`,
+  });
 }
 
 /** The newest tellings of each tool, in order. */
