@@ -39,7 +39,7 @@ export const MCP_SERVER_SETTINGS = {
   exclude: withDefault(TEXTS, []),
   /** The server's own names of read-only tools. None if omitted. */
   readOnlyTools: withDefault(TEXTS, []),
-  /** `told`: the server is told the folder of the agent before each call in another folder. `asked`, only when it asks by itself, if omitted. */
+  /** `told` tells the server of each other folder before a call there; `asked` answers its questions alone. `asked` if omitted. */
   roots: withDefault(Type.Enum(["asked", "told"]), "asked"),
   /** The time limit of a call, in ms, up to an hour. The template's `toolTimeoutMs` if omitted. */
   toolTimeoutMs: withDefault(milliseconds(MAX_TIMEOUT_MS), null),

@@ -112,7 +112,7 @@ it("the client package installs from its archive, type-checks, and runs in an em
     exports: Record<string, unknown>;
   };
   const names = Object.keys(exports).map((path) => path.replace(".", "@triplane/client"));
-  expect(names).toHaveLength(12);
+  expect(names).toHaveLength(13);
   const main = `for (const name of ${JSON.stringify(names)}) console.log(Object.keys(await import(name)).length > 0)`;
   const { stdout } = await run(process.execPath, ["--input-type=module", "--eval", main], { cwd: folder });
   expect(stdout.trim().split("\n")).toEqual(names.map(() => "true"));

@@ -73,7 +73,7 @@ describe("Claude by the real SDK, over the wire", () => {
     });
     expect(provider.requests[0]?.body["tools"]).toMatchObject([
       { name: "fs_read", input_schema: { type: "object", required: ["path"] } },
-      ...BUILTIN_TOOLS.slice(1).flatMap(({ name }) => (name === "task_run" ? [] : [{}])),
+      ...BUILTIN_TOOLS.slice(1).flatMap(({ name }) => (["task_run", "memory"].includes(name) ? [] : [{}])),
     ]);
     expect(provider.requests[1]?.body.messages).toEqual([
       { role: "user", content: [{ type: "text", text: "read them", cache_control: { type: "ephemeral" } }] },

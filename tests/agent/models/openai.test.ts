@@ -85,7 +85,7 @@ describe("A chat completions server by the real SDK, over the wire", () => {
     });
     expect(provider.requests[0]?.body["tools"]).toMatchObject([
       { type: "function", function: { name: "fs_read" } },
-      ...BUILTIN_TOOLS.slice(1).flatMap(({ name }) => (name === "task_run" ? [] : [{}])),
+      ...BUILTIN_TOOLS.slice(1).flatMap(({ name }) => (["task_run", "memory"].includes(name) ? [] : [{}])),
     ]);
     expect(provider.requests[1]?.body.messages).toEqual([
       { role: "system", content: "You are tested." },

@@ -58,8 +58,8 @@ describe("after a result from outside, writing to memory", () => {
       memory("rename", { old_path: "/memories/scratch/b.md", new_path: "/memories/b.md" }),
     ];
     await client.send(id, JSON.stringify(moves));
-    await client.until(id, "PERMISSION_REQUIRED");
-    expect((await callsOf(client, id)).slice(-2).map(({ state }) => state)).toEqual(["COMPLETED", "APPROVAL_REQUIRED"]);
+    const states = async () => (await callsOf(client, id)).slice(-2).map(({ state }) => state);
+    await expect.poll(states).toEqual(["COMPLETED", "APPROVAL_REQUIRED"]);
   });
 
   it("can be allowed always for the command and the paths of a call", async () => {
