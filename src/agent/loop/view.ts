@@ -87,14 +87,9 @@ const READ: Statement<{ view: AgentView }, [agentId: string]> = {
   text: `SELECT json_build_object('id', a.id, 'tenant', a.tenant, 'templateId', a.template_id, 'templateVersion', a.template_version, 'model', a.model, 'workspace', a.workspace, 'toolTimeoutMs', a.tool_timeout_ms, 'permission', a.permission, 'hooks', coalesce(a.hooks, '[]'::json),
     'createdBy', a.created_by, 'parentId', a.parent_id, 'depth', a.depth, 'rootId', a.root_id, 'state', a.state, 'breakpoint', a.breakpoint, 'turn', a.turn, 'stepCount', a.step_count, 'transcriptLength', a.transcript_length,
     'signal', a.signal, 'interruptAt', a.interrupt_at, 'interruptNote', a.interrupt_note, 'retryTurn', a.retry_turn, 'isArchived', a.archived_at IS NOT NULL, 'leaseEpoch', a.lease_epoch, 'leaseOwner', a.lease_owner,
-    'waiting', (SELECT coalesce(json_agg(m.id ORDER BY m.arrival), '[]') FROM message m WHERE m.agent_id = a.id AND m.ordinal IS NULL AND m.withdrawn_at IS NULL),
-    'reminders', (SELECT coalesce(json_agg(json_build_object('id', m.id, 'startsTurn', (m.reminder ->> 'startsTurn')::boolean) ORDER BY m.arrival), '[]') FROM message m WHERE m.agent_id = a.id AND m.ordinal IS NULL AND m.withdrawn_at IS NULL AND m.kind = 'REMINDER'),
+    'waiting', w.ids, 'reminders', w.reminders, 'shaped', w.shaped, 'turnMessageIds', t.ids, 'shape', json_build_object('by', t.shaped_by, 'corrections', t.corrections),
     'lastStep', (SELECT json_build_object('step', s.step, 'turn', s.turn, 'state', s.state, 'stopReason', s.stop_reason, 'model', s.model) FROM step s WHERE s.agent_id = a.id AND s.step = a.step_count),
     'stepsInTurn', a.step_count - coalesce((SELECT s.step FROM step s WHERE s.agent_id = a.id AND s.turn < a.turn ORDER BY s.step DESC LIMIT 1), 0),
-    'shape', (SELECT json_build_object('by', (array_agg(m.id ORDER BY m.ordinal DESC) FILTER (WHERE m.shape ->> 'kind' = 'ASKED'))[1], 'corrections', count(*) FILTER (WHERE m.shape ->> 'kind' = 'CORRECTION'))
-      FROM message m WHERE m.agent_id = a.id AND m.turn = a.turn AND m.kind = 'USER' AND m.shape IS NOT NULL),
-    'shaped', (SELECT coalesce(json_agg(m.id ORDER BY m.arrival), '[]') FROM message m WHERE m.agent_id = a.id AND m.ordinal IS NULL AND m.withdrawn_at IS NULL AND m.shape IS NOT NULL),
-    'turnMessageIds', (SELECT coalesce(json_agg(m.id ORDER BY m.ordinal), '[]') FROM message m WHERE m.agent_id = a.id AND m.turn = a.turn AND m.kind = 'USER' AND m.created_by IS NOT NULL),
     'lastMessageKind', (SELECT m.kind FROM message m WHERE m.agent_id = a.id AND m.ordinal = a.transcript_length - 1),
     'shells', ${RUNNING_SHELLS},
     'calls', (SELECT coalesce(json_agg(${CALL_VIEW} ORDER BY t.ordinal), '[]') FROM tool_call t WHERE t.agent_id = a.id AND t.step = a.step_count),
@@ -102,7 +97,16 @@ const READ: Statement<{ view: AgentView }, [agentId: string]> = {
     'waits', ${OPEN_WAITS}, 'openHosts', ${OPEN_HOSTS}, 'notices', ${UNTOLD_NOTICES}, 'schedules', ${STEP_SCHEDULES}, 'isWatched', EXISTS (SELECT FROM wait w WHERE w.agent_id = a.id AND w.settled_at IS NULL AND w.kind = 'WATCH'),
     'manual', (SELECT json_build_object('digest', g.digest, 'sections', coalesce(m.sections, '{}'), 'fixesTools', m.tools IS NOT NULL, 'told', g.told)
       FROM agent_manual g LEFT JOIN manual m ON m.tenant = g.tenant AND m.digest = g.digest WHERE g.agent_id = a.id)
-  ) AS view FROM agent a WHERE a.id = $1`,
+  ) AS view FROM agent a
+    CROSS JOIN LATERAL (SELECT coalesce(json_agg(m.id ORDER BY m.arrival), '[]') AS ids,
+        coalesce(json_agg(json_build_object('id', m.id, 'startsTurn', (m.reminder ->> 'startsTurn')::boolean) ORDER BY m.arrival) FILTER (WHERE m.kind = 'REMINDER'), '[]') AS reminders,
+        coalesce(json_agg(m.id ORDER BY m.arrival) FILTER (WHERE m.shape IS NOT NULL), '[]') AS shaped
+      FROM message m WHERE m.agent_id = a.id AND m.ordinal IS NULL AND m.withdrawn_at IS NULL) w
+    CROSS JOIN LATERAL (SELECT coalesce(json_agg(m.id ORDER BY m.ordinal) FILTER (WHERE m.created_by IS NOT NULL), '[]') AS ids,
+        (array_agg(m.id ORDER BY m.ordinal DESC) FILTER (WHERE m.shape ->> 'kind' = 'ASKED'))[1] AS shaped_by,
+        count(*) FILTER (WHERE m.shape ->> 'kind' = 'CORRECTION') AS corrections
+      FROM message m WHERE m.agent_id = a.id AND m.turn = a.turn AND m.kind = 'USER') t
+    WHERE a.id = $1`,
 };
 
 export async function readView(sql: Sql, agentId: string): Promise<AgentView> {
