@@ -91,12 +91,21 @@ function install() {
     console.log("Installing the dependencies (once; about a minute) …");
     // Until npm is done, what is there is no version's.
     rmSync(join(STATE, "installed"), { force: true });
-    npm("--include=dev", "--include=optional", "--include=peer");
+    const all = ["--include=dev", "--include=optional", "--include=peer"];
+    npm(...all);
+    // npm leaves out an optional package whose download broke off, and reports no error.
+    if (lacksNode()) npm(...all);
   }
   done("installed", "package-lock.json");
   rmSync(COMPILED, { recursive: true, force: true });
   rmSync(join(STATE, "generated"), { force: true });
   isInstalled = true;
+}
+
+/** Whether the Node of this platform is not among the packages. */
+function lacksNode() {
+  const name = NODE_PACKAGES[`${process.platform}-${process.arch}`];
+  return name !== undefined && !existsSync(join(ROOT, "node_modules", name));
 }
 
 /** Whether `npm ci` has installed all of the lockfile already: npm writes its list of packages last. */

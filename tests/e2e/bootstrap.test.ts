@@ -92,6 +92,19 @@ it("an install that breaks off leaves no mark that the dependencies are there", 
   await expect(access(mark)).rejects.toThrow("ENOENT");
 }, 120_000);
 
+it("an install without the Node of this platform is made once more", async () => {
+  const { folder } = await checkout();
+  await rm(join(folder, "node_modules"));
+  const said = join(folder, "npm-said");
+  const npm = join(folder, "npm.js");
+  const says = `import { appendFileSync, mkdirSync } from "node:fs";
+    appendFileSync(${JSON.stringify(said)}, "ci\\n");
+    mkdirSync(${JSON.stringify(join(folder, "node_modules"))}, { recursive: true });`;
+  await writeFile(npm, says);
+  await runPath(join(folder, "scripts/bootstrap.mjs"), ["--version"], { npm_execpath: npm }).exited;
+  expect(await readFile(said, "utf8")).toBe("ci\nci\n");
+}, 120_000);
+
 it("an install for production leaves out what only development needs, and says what it cannot run", async () => {
   const { folder } = await checkout();
   const said = join(folder, "npm-said");
