@@ -1,3 +1,4 @@
+import type { MemorySettings } from "../agent/calls/memory/memory-rows.ts";
 import type { Template as Configured } from "../agent/loop/scope.ts";
 import type { Tool as ConfiguredTool } from "../agent/tools/tool.ts";
 import type { Permission, PolicyBox } from "../agent/policy/permission.ts";
@@ -19,7 +20,14 @@ import {
 import type { TemplateVersionSnapshot } from "../events/snapshots.ts";
 import { describedLower, builder } from "./builder.ts";
 import { Risk, ToolSource } from "./enums.ts";
-import { MemoryPer } from "./memory-per.ts";
+
+const MemoryPer = builder.enumType("MemoryPer", {
+  description: "Agents of a template that share a memory.",
+  values: describedLower<MemorySettings["per"]>({
+    requester: "Those of one requester, with the agents below them.",
+    template: "All agents of the template.",
+  }),
+});
 
 export const Model = builder.objectRef<NamedModel>("Model").implement({
   description: "A configured model.",
