@@ -39,6 +39,11 @@ export const HOSTED_SETTINGS = {
    * omitted: the server does not start then.
    */
   withoutKey: Type.Optional(TEXT),
+  /**
+   * The tokens of its context window (docs/context.md). If omitted, as the provider says; without that, 200,000 for
+   * Claude, and unknown for others.
+   */
+  window: withDefault(COUNT, null),
 };
 
 export const ANTHROPIC_SETTINGS = {
@@ -79,6 +84,8 @@ export const SCRIPTED_SETTINGS = {
    * counts tokens only.
    */
   price: Type.Optional(closed(PRICE_SETTINGS)),
+  /** The tokens of its context window, for trying compaction. Unlimited if omitted. */
+  window: withDefault(COUNT, null),
 };
 
 export type ModelConfig =
@@ -125,20 +132,21 @@ async function modelOf(field: string, config: ModelConfig, source: ModelSource):
   const { environment } = source;
   switch (config.provider) {
     case "scripted":
-      return scripted(field, config.script, priceOf(config.price), source);
+      return scripted(field, config.script, config, source);
     case "anthropic": {
-      const { model, maxTokens, thinking, stopSequences } = complete(ANTHROPIC_SETTINGS, config);
+      const { model, maxTokens, thinking, stopSequences, window } = complete(ANTHROPIC_SETTINGS, config);
       if (thinking !== null && thinking !== "adaptive" && thinking.budgetTokens >= maxTokens)
         throw new ConfigurationError(`${field}.thinking.budgetTokens must be less than maxTokens (${maxTokens})`);
       const price = priceOf(config.price);
       if (environment.anthropic === null) return withoutKey(field, "ANTHROPIC_API_KEY", config, source);
-      return { model: anthropicModel({ ...environment.anthropic, model, maxTokens, thinking, stopSequences, price }), notes: [] };
+      const options = { ...environment.anthropic, model, maxTokens, thinking, stopSequences, price, window };
+      return { model: anthropicModel(options), notes: [] };
     }
     case "openai": {
-      const { model, maxTokens, compat = {} } = complete(OPENAI_SETTINGS, config);
+      const { model, maxTokens, window, compat = {} } = complete(OPENAI_SETTINGS, config);
       if (environment.openai === null) return withoutKey(field, "OPENAI_API_KEY or OPENAI_BASE_URL", config, source);
       const price = priceOf(config.price);
-      return { model: openAiModel({ ...environment.openai, model, maxTokens, price, compat }), notes: [] };
+      return { model: openAiModel({ ...environment.openai, model, maxTokens, price, window, compat }), notes: [] };
     }
   }
 }
@@ -151,7 +159,7 @@ async function withoutKey(
 ): Promise<Made> {
   if (config.withoutKey === undefined)
     throw new ConfigurationError(`${field} needs ${missing}: set it, or name a script to play without it in withoutKey`);
-  const { model, notes } = await scripted(`${field}.withoutKey`, config.withoutKey, null, source);
+  const { model, notes } = await scripted(`${field}.withoutKey`, config.withoutKey, {}, source);
   const standsIn = `${missing} is not set: a scripted model stands in for ${config.model}. It really calls the tools, but knows only a few requests.`;
   return { model, notes: [standsIn, ...notes] };
 }
@@ -163,11 +171,11 @@ function priceOf(config: Written<typeof PRICE_SETTINGS> | undefined): TokenPrice
 async function scripted(
   field: string,
   script: string | Script,
-  price: TokenPrice | null,
+  { price, window }: Pick<Written<typeof SCRIPTED_SETTINGS>, "price" | "window">,
   { folder, tools, onRead }: ModelSource,
 ): Promise<Made> {
   const made = (name: string, parsed: Script): Made => ({
-    model: scriptedModel(name, parsed, price),
+    model: scriptedModel(name, parsed, priceOf(price), window ?? null),
     notes: unheard(field, parsed, tools),
   });
   if (typeof script !== "string") return made("inline", parseScript(field, JSON.stringify(script)));

@@ -1,8 +1,10 @@
 import type OpenAI from "openai";
 import { ProviderRequests, serverSentEvents } from "./provider-requests.ts";
+import { AskedWindow } from "./asked-window.ts";
 import { chatAnswer } from "./chat-answer.ts";
 import { chatBody, compatibilityOf, type WrittenCompatibility } from "./chat-request.ts";
 import type { Model, ModelError, TokenPrice } from "./model.ts";
+import { itemsIn, objectIn, tokensIn } from "./odd-values.ts";
 import { answeredError, brokenStream, unreachable } from "./provider-error.ts";
 
 /** `baseUrl` is null for OpenAI's own. */
@@ -14,8 +16,16 @@ export type OpenAiOptions = {
   /** Null for the server's own limit. */
   readonly maxTokens: number | null;
   readonly price: TokenPrice | null;
+  /** The tokens of its context window; null to ask the server. */
+  readonly window: number | null;
   readonly compat: WrittenCompatibility;
 };
+
+/** The use, in tokens, from which the server is asked for the context window: small servers read a few thousand. */
+const ASKED_FROM = 1_000;
+
+/** The fields of a model's entry that say its window: OpenRouter and Together, vLLM, Groq, Mistral. */
+const WINDOW_FIELDS = ["context_length", "max_model_len", "context_window", "max_context_length"] as const;
 
 /** Loaded by the first call that needs it: a server without one starts sooner, and takes less memory. */
 const loadSdk = async (): Promise<typeof OpenAI> => (await import("openai")).default;
@@ -24,7 +34,7 @@ const loadSdk = async (): Promise<typeof OpenAI> => (await import("openai")).def
  * A model by the streaming chat completions API of OpenAI and compatible servers. The loop retries, not the SDK, which
  * sends the request. Answers are parsed here, since servers differ.
  */
-export function openAiModel({ apiKey, baseUrl, model, maxTokens, price, compat }: OpenAiOptions): Model {
+export function openAiModel({ apiKey, baseUrl, model, maxTokens, price, window, compat }: OpenAiOptions): Model {
   const settings = {
     // The SDK requires a key, and takes an organization from the environment: neither goes to other servers.
     apiKey: apiKey ?? "none",
@@ -37,7 +47,12 @@ export function openAiModel({ apiKey, baseUrl, model, maxTokens, price, compat }
     ...(baseUrl === null ? {} : { baseURL: baseUrl }),
   } as const;
   const compatibility = compatibilityOf(model, compat);
-  let client: OpenAI | null = null;
+  let made: OpenAI | null = null;
+  const clientOf = (Sdk: typeof OpenAI): OpenAI => (made ??= new Sdk(settings));
+  const asked = new AskedWindow({ usual: null, from: ASKED_FROM }, async (signal) => {
+    const told: unknown = await clientOf(await loadSdk()).get("/models", { signal });
+    return windowIn(told, model);
+  });
   // OpenAI's newer models reject the older name of the limit, and other servers know only that.
   const isOpenAi = baseUrl === null || new URL(baseUrl).hostname === "api.openai.com";
   const limitName = compatibility.tokenLimit ?? (isOpenAi ? "max_completion_tokens" : "max_tokens");
@@ -47,9 +62,10 @@ export function openAiModel({ apiKey, baseUrl, model, maxTokens, price, compat }
   return {
     name,
     price,
+    window: (inUse) => window ?? asked.tokens(inUse),
     async *stream(request, signal, heard) {
       const Sdk = await loadSdk();
-      client ??= new Sdk(settings);
+      const client = clientOf(Sdk);
       const requests = new ProviderRequests(heard);
       try {
         const response = await client
@@ -66,6 +82,14 @@ export function openAiModel({ apiKey, baseUrl, model, maxTokens, price, compat }
       }
     },
   };
+}
+
+/** The context window in a server's list of models; null if it says none. */
+function windowIn(list: unknown, model: string): number | null {
+  const entries = itemsIn(objectIn(list)["data"]).map(objectIn);
+  const entry = entries.find(({ id }) => id === model);
+  const said = WINDOW_FIELDS.map((field) => tokensIn(entry?.[field])).find((tokens) => tokens !== null && tokens > 0);
+  return said ?? null;
 }
 
 function modelError(Sdk: typeof OpenAI, error: unknown, { refused }: ProviderRequests, apiKey: string | null): ModelError {

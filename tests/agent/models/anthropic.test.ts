@@ -23,6 +23,7 @@ const PLAIN = {
   thinking: null,
   stopSequences: [],
   price: null,
+  window: null,
 } as const;
 
 async function appWith(

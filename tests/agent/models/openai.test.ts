@@ -16,7 +16,15 @@ async function appWith(
   options: Partial<OpenAiOptions> = {},
 ) {
   const provider = await providerServer<ChatBody>(script);
-  const plain = { apiKey: "sk-test", baseUrl: `${provider.url}/v1`, model: "local", maxTokens: 1_000, price: null, compat: {} };
+  const plain = {
+    apiKey: "sk-test",
+    baseUrl: `${provider.url}/v1`,
+    model: "local",
+    maxTokens: 1_000,
+    price: null,
+    window: null,
+    compat: {},
+  };
   const app = await startTestApp({ model: openAiModel({ ...plain, ...options }), template });
   await writeFile(join(app.workspace, "a.txt"), "alpha");
   await writeFile(join(app.workspace, "b.txt"), "beta");

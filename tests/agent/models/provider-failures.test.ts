@@ -41,7 +41,16 @@ const anthropicCall = (json: string, stop: string) => messageStream([{ tool: "fs
 const ANTHROPIC: Provider = {
   name: "Claude",
   model: (baseUrl) =>
-    anthropicModel({ apiKey: "sk-secret", baseUrl, model: "m", maxTokens: 100, thinking: null, stopSequences: [], price: null }),
+    anthropicModel({
+      apiKey: "sk-secret",
+      baseUrl,
+      model: "m",
+      maxTokens: 100,
+      thinking: null,
+      stopSequences: [],
+      price: null,
+      window: null,
+    }),
   error: (status, message, headers = {}) => ({
     status,
     headers,
@@ -70,7 +79,15 @@ const openAiMore = (args: string) => ({ tool_calls: [{ index: 0, function: { arg
 const OPENAI: Provider = {
   name: "a chat completions server",
   model: (url) =>
-    openAiModel({ apiKey: "sk-secret", baseUrl: `${url}/v1`, model: "m", maxTokens: null, price: null, compat: {} }),
+    openAiModel({
+      apiKey: "sk-secret",
+      baseUrl: `${url}/v1`,
+      model: "m",
+      maxTokens: null,
+      price: null,
+      window: null,
+      compat: {},
+    }),
   error: (status, message, headers = {}) => ({ status, headers, body: { error: { message, type: "some_error", code: null } } }),
   says: (text, stop) => chat([{ content: text }], { end: "stop", length: "length", refusal: "content_filter" }[stop]),
   beginsToSay: (text, then) => chunks(openAiText(text), then),

@@ -25,14 +25,23 @@ export type ProviderRequest<Body> = {
   readonly closed: Promise<void>;
 };
 
-/** A local server in the place of a model's provider: one answer a request, the last for all further ones. */
+/**
+ * A local server in the place of a model's provider: one answer a request, the last for all further ones. What is only read
+ * of it (a model, the list of models) is in `reads`, by its path; other paths are not there.
+ */
 export async function providerServer<Body>(
   answers: readonly ProviderAnswer[],
+  reads: Readonly<Record<string, unknown>> = {},
 ): Promise<{ readonly url: string; readonly requests: ProviderRequest<Body>[] }> {
   const requests: ProviderRequest<Body>[] = [];
   const server = createServer((request, response) => void respond(request, response));
 
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (request.method === "GET") {
+      const read = reads[request.url ?? ""];
+      response.writeHead(read === undefined ? 404 : 200, { "content-type": "application/json" }).end(JSON.stringify(read ?? {}));
+      return;
+    }
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     requests.push({
