@@ -9,8 +9,8 @@ const ANSWER_MS = 10_000;
 export type UnaskedWindow = { readonly usual: number | null; readonly from: number };
 
 /**
- * The context window of a model as its provider says it, asked in the background: at most once a day, and an
- * hour after a failure, which leaves the last answer.
+ * The context window of a model as its provider says it. The provider is asked in the background, at most once a day.
+ * A failure leaves the last answer, and an hour later it is asked again.
  */
 export class AskedWindow {
   readonly #unasked: UnaskedWindow;
