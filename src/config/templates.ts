@@ -7,6 +7,7 @@ import { toolboxOf } from "../agent/calls/stages/validation.ts";
 import type { ConfiguredTemplates } from "../agent/loop/template-versions.ts";
 import { type Template } from "../agent/loop/scope.ts";
 import { type Hooks } from "../agent/conversation/agent-template.ts";
+import { CONTEXT_SETTINGS } from "../agent/conversation/scope.ts";
 import type { Model } from "../agent/models/model.ts";
 import type { Permission, CustomMode } from "../agent/policy/permission.ts";
 import { readPermission, type PermissionSource, type Vocabulary } from "../agent/policy/permission-source.ts";
@@ -15,6 +16,7 @@ import type { Tool } from "../agent/tools/tool.ts";
 import { isServerTool } from "../agent/tools/tool.ts";
 import { protectedPaths } from "../agent/workspace/sandbox/protected-paths.ts";
 import { isJsonObject, isNestedDeeper, MOST_LEVELS, toJson, type JsonObject } from "../lib/json.ts";
+import { complete } from "../lib/setting.ts";
 import { byteLength } from "../lib/text.ts";
 import { withClientTools, type DeclaredClientTools } from "./client-tools.ts";
 import { ConfigurationError, Problems } from "./configuration-error.ts";
@@ -73,6 +75,7 @@ export function templateOf({
   const problems = new Problems();
   for (const role of ["model", "fallbackModel"] as const)
     problems.of(() => checkModel(`${field}.${role}`, config[role], modelNames));
+  problems.of(() => checkContext(`${field}.context`, config.context, modelNames));
   problems.of(() => checkMetadata(`${field}.metadata`, config.metadata));
   const available = toolboxOf(vocabulary.tools, {
     tools: null,
@@ -142,6 +145,12 @@ function permissionOf(path: string, place: string, source: PermissionSource, voc
 function checkModel(field: string, name: string | undefined, known: readonly string[]): void {
   if (name !== undefined && !known.includes(name))
     throw new ConfigurationError(`${field}: there is no model ${JSON.stringify(name)}: the models are ${known.join(", ")}`);
+}
+
+function checkContext(field: string, written: TemplateConfig["context"], models: readonly string[]): void {
+  checkModel(`${field}.model`, written?.model, models);
+  const { target, compressAt } = complete(CONTEXT_SETTINGS, written ?? {});
+  if (target >= compressAt) throw new ConfigurationError(`${field}.target must be less than compressAt (${compressAt})`);
 }
 
 const METADATA_BYTES = 16 * 1024;

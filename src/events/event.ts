@@ -12,6 +12,7 @@ import type {
 } from "./snapshots.ts";
 import type { ReminderEventBody } from "./reminder-event.ts";
 import type { TenantEventBody } from "./tenant-event.ts";
+import type { CompressionEvent } from "./compression-event.ts";
 import type { TodoEvent } from "./todo-event.ts";
 import type { TraceEventBody } from "./trace-event.ts";
 
@@ -184,6 +185,7 @@ export type AgentEventBody =
       readonly error: string;
     }
   | TodoEvent
+  | CompressionEvent
   | { readonly kind: "TEMPLATE_CHANGED"; readonly from: TemplateVersionSnapshot; readonly to: TemplateVersionSnapshot }
   | {
       readonly kind: "SHELL_STARTED";
@@ -273,6 +275,7 @@ export const CHANNEL_OF: Readonly<Record<EventKind, Channel>> = {
   FILE_CHANGED: "MONITOR",
   TODO_REMINDER: "MONITOR",
   TEMPLATE_CHANGED: "MONITOR",
+  CONTEXT_COMPRESSION: "MONITOR",
   TOOL_MANUAL_UPDATED: "MONITOR",
   REMINDER_SENT: "MONITOR",
   SCHEDULER_TRIGGERED: "MONITOR",

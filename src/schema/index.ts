@@ -18,6 +18,7 @@ import "./approvals/delegation.ts";
 import "./events/event.ts";
 import "./events/file.ts";
 import "./events/manual.ts";
+import "./events/compression.ts";
 import "./events/todo.ts";
 import "./events/reminder.ts";
 import "./events/schedule.ts";

@@ -43,5 +43,7 @@ export function newAgentView(): AgentView {
     openHosts: [],
     notices: [],
     manual: null,
+    compaction: null,
+    measured: null,
   };
 }

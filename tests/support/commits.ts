@@ -306,7 +306,9 @@ function answerOf(view: AgentView, calls: number, stopReason: "end_turn" | "tool
   ];
   const answer = { content, calls: asked, stopReason, usage: NO_TOKENS };
   const model = { name: "test", price: null };
-  return answered(view, { answer, texts: [], spent: BROKEN.spent, durationMs: 1, model, slowStepMs: 1_000, trace: true }, AT);
+  const context = { contextTokens: 100, contextBytes: 400, contextWindow: null };
+  const facts = { answer, texts: [], spent: BROKEN.spent, durationMs: 1, context, model, slowStepMs: 1_000, trace: true };
+  return answered(view, facts, AT);
 }
 
 function passage(stage: GateStage): Passage {

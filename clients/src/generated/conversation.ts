@@ -191,6 +191,7 @@ export type ConversationSubscription = { timeline: { cursor: string, caughtUp: b
       | { __typename: 'AllowRuleStored', cursor: string }
       | { __typename: 'BreakpointChanged', cursor: string }
       | { __typename: 'ConfigurationChanged', cursor: string }
+      | { __typename: 'ContextCompression', cursor: string }
       | { __typename: 'DelegationEnded', cursor: string }
       | { __typename: 'DelegationStarted', cursor: string }
       | { __typename: 'Done', reason: DoneReason, messageIds: Array<string>, cursor: string }

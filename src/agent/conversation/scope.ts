@@ -1,17 +1,36 @@
 import { Type } from "typebox";
 import type { Breakpoint } from "../../db/generated/enums.ts";
 import type { AgentEventBody } from "../../events/event.ts";
-import { COUNT, milliseconds, TEXT, withDefault, type Complete } from "../../lib/setting.ts";
+import { closed, COUNT, milliseconds, TEXT, withDefault, type Complete } from "../../lib/setting.ts";
 import type { ModelHooks } from "./model-hooks.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
+export const CONTEXT_SETTINGS = {
+  /** The most tokens of a request, at least 1,000. The model's context window if omitted, or if that is smaller. */
+  maxTokens: withDefault(Type.Integer({ minimum: 1_000 }), null),
+  /** The share of it at which room is made, 0.1 to 0.95. 0.75 if omitted. */
+  compressAt: withDefault(Type.Number({ minimum: 0.1, maximum: 0.95 }), 0.75),
+  /** The share of it that a compaction must reach, 0.05 to 0.9, less than `compressAt`. 0.35 if omitted. */
+  target: withDefault(Type.Number({ minimum: 0.05, maximum: 0.9 }), 0.35),
+  /** The newest messages that stay as they are, in tokens; half of what the target leaves at most. 20,000 if omitted. */
+  keepRecentTokens: withDefault(Type.Integer({ minimum: 0 }), 20_000),
+  /** The name of the model that summarises. The agent's own if omitted. */
+  model: withDefault(TEXT, null),
+  /** The instructions for the model that summarises. Those of the server if omitted. */
+  prompt: withDefault(TEXT, null),
+};
+
+export type ContextSettings = Complete<typeof CONTEXT_SETTINGS>;
+
 export const CONVERSATION_SETTINGS = {
   /** The instructions that the model reads before every conversation. Must be given. */
   systemPrompt: TEXT,
-  /** The number of messages that the model is given, the newest ones; at least 4. 200 if omitted. */
-  contextMessages: withDefault(Type.Integer({ minimum: 4 }), 200),
+  /** The most messages that the model is given, the newest ones; at least 4. Any number if omitted: `context` bounds tokens. */
+  contextMessages: withDefault(Type.Integer({ minimum: 4 }), null),
+  /** The context window, and when room is made in it (docs/context.md). By the model's window if omitted. */
+  context: withDefault(closed(CONTEXT_SETTINGS), {}),
   /** The number of times that a model call that failed is made again, up to 20. 3 if omitted. */
   modelRetries: withDefault(Type.Integer({ minimum: 0, maximum: 20 }), 3),
   /**
@@ -35,7 +54,10 @@ export const CONVERSATION_SETTINGS = {
   slowStepMs: withDefault(COUNT, 60_000),
 };
 
-export type ConversationTemplate = Complete<typeof CONVERSATION_SETTINGS> & { readonly hooks: ModelHooks };
+export type ConversationTemplate = Omit<Complete<typeof CONVERSATION_SETTINGS>, "context"> & {
+  readonly context: ContextSettings;
+  readonly hooks: ModelHooks;
+};
 
 export type ConversationOwner = {
   readonly lease: { readonly agentId: string; readonly tenant: string; readonly createdBy: string };

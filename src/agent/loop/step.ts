@@ -2,6 +2,8 @@ import type { Interrupt, WakeUp } from "../../lib/signals.ts";
 import type { AgentEventBody } from "../../events/event.ts";
 import { offered, toolboxOf } from "../calls/stages/validation.ts";
 import { dueReminder } from "../calls/todos.ts";
+import type { Answer } from "../conversation/answer.ts";
+import { overheadOf, tokensPerByte, type Overhead } from "../conversation/context-size.ts";
 import { callModel, waitToRetry, type ModelOutcome } from "../conversation/model-call.ts";
 import { beforeModel, type HookStep } from "../conversation/model-hooks.ts";
 import type { Observers } from "../conversation/observers.ts";
@@ -11,9 +13,11 @@ import { sectionsOf, type Section } from "../tools/manual.ts";
 import { ownCodeOf, runOwnCode } from "../tools/own-code.ts";
 import { TODO_WRITE } from "../tools/todo.ts";
 import { answered, warning } from "./commits/answered.ts";
-import { joinCommits, type Commit } from "./commits/commit.ts";
-import { stepAborted, stepStarted } from "./commits/steps.ts";
+import { eventsOnly, joinCommits, type Commit } from "./commits/commit.ts";
+import { stepAborted, stepStarted, type ContextColumns } from "./commits/steps.ts";
 import { turnEnded } from "./commits/turns.ts";
+import { Compactor, type Due } from "./compactor.ts";
+import type { Subject } from "./context-fill.ts";
 import type { AgentFiles } from "./files/agent-files.ts";
 import { GivenManual } from "./given-manual.ts";
 import type { DeferredCommit, Owner } from "./owner.ts";
@@ -57,6 +61,9 @@ export class StepRunner {
   readonly #services: AgentServices;
   readonly #scope: StepScope;
   readonly #manual: GivenManual;
+  readonly #compactor: Compactor;
+  /** The bytes of the request that was sent last, by its parts. */
+  #sent: Overhead & { readonly messages: number } = { system: 0, tools: 0, messages: 0 };
   #isStopping = false;
   #trouble: Trouble | null = null;
 
@@ -64,6 +71,7 @@ export class StepRunner {
     this.#services = services;
     this.#scope = scope;
     this.#manual = new GivenManual(services.sql);
+    this.#compactor = new Compactor(services, scope);
   }
 
   stop(): void {
@@ -78,9 +86,11 @@ export class StepRunner {
     const { owner } = this.#scope;
     if (!(await owner.awaitStartWindow())) return null;
     const model = this.#modelOf(before, template, first);
-    this.#scope.transcript.readBy(model.name);
     const files = await this.#scope.files.look(before);
     const tools = offered(toolboxOf(this.#services.tools, template));
+    const sections = sectionsOf(tools);
+    const due = await this.#compactor.atStep(this.#subject(before, template, model));
+    if (due?.isHeld === true) return this.#hold(due);
     // Without the tool that changes the list a reminder asks for the impossible.
     const hasList = tools.some(({ name }) => name === TODO_WRITE);
     const todos = hasList ? await dueReminder(this.#services.sql, before, template.todo) : null;
@@ -88,12 +98,14 @@ export class StepRunner {
     const { notices } = await owner.view();
     // Another commit may have carried a deferred one and failed: a message that joined was withdrawn.
     if (!owner.holds(before)) return null;
-    const sections = sectionsOf(tools);
     const facts = { model: model.name, files, sections, todos };
-    const started = stepStarted(owner.rebase({ ...before, notices }), facts, this.#now());
-    const window = this.#earlyWindow(started, template);
-    const committed = owner.commit(started);
+    const made = due?.commit ?? eventsOnly();
+    const present = owner.rebase(made.after({ ...before, notices }));
+    const started = joinCommits(made, stepStarted(present, facts, this.#now()));
     const view = started.after(before);
+    const window = this.#earlyWindow(started, view, template);
+    const committed = owner.commit(started);
+    if (due !== null) void committed.then((is) => is && due.afterwards()).catch(() => {});
     if (window === null)
       return (await committed) ? { answer: () => this.#answer({ view, template, model, sections }, null) } : null;
     const answering = this.#answer({ view, template, model, sections }, { window, isCommitted: isTrue(committed) });
@@ -105,10 +117,41 @@ export class StepRunner {
   }
 
   /** The input of a model call before the commit; null if hooks would see it, or if it must be read after the commit. */
-  #earlyWindow(started: Commit, { hooks, contextMessages }: Template): Window | null {
+  #earlyWindow(started: Commit, view: AgentView, { hooks, contextMessages }: Template): Window | null {
     if (hooks.preModel.length > 0 || this.#services.sql.outages.current !== null) return null;
     const messages = this.#scope.owner.messagesWith(started);
-    return messages === null ? null : this.#scope.transcript.windowWith(messages, contextMessages);
+    return messages === null ? null : this.#scope.transcript.windowWith(messages, view, contextMessages);
+  }
+
+  /** True while the next step waits for a summary. */
+  get isHeld(): boolean {
+    return this.#compactor.isHeld;
+  }
+
+  /** What is left to do of the context where no step starts. True if something was changed, or is under way. */
+  async rest(view: AgentView, template: Template, model: Model): Promise<"done" | "changed" | "running"> {
+    const due = await this.#compactor.atRest(this.#subject(view, template, model));
+    if (due === null) return this.#compactor.isRunning ? "running" : "done";
+    await this.#hold(due);
+    return "changed";
+  }
+
+  /** The server closes: a summary that is under way ends. */
+  async stopCompaction(): Promise<void> {
+    await this.#compactor.stop(await this.#scope.owner.view());
+  }
+
+  async #hold({ commit, afterwards }: Due): Promise<null> {
+    if (await this.#scope.owner.commit(commit)) afterwards();
+    return null;
+  }
+
+  #subject(view: AgentView, template: Template, model: Model): Subject {
+    const request = async () => {
+      const tools = offered(toolboxOf(this.#services.tools, template));
+      return { tools, system: await this.#manual.systemPrompt(template.systemPrompt, view, sectionsOf(tools)) };
+    };
+    return { view, template, model, request };
   }
 
   async #answer(step: Step, early: EarlyCall | null): Promise<void> {
@@ -165,6 +208,8 @@ export class StepRunner {
       const system = await this.#manual.systemPrompt(template.systemPrompt, view, sections);
       const { exposeThinking } = template;
       const request = { system, messages: messages.value, tools, exposeThinking };
+      const overhead = overheadOf(request);
+      this.#sent = { ...overhead, messages: window.weight };
       const options = { ...template, takesEmpty: this.#troubleOf(view.turn).wasEmpty };
       return await callModel(model, request, { number: view.stepCount, isCommitted }, owner, options, interrupt);
     } finally {
@@ -181,8 +226,10 @@ export class StepRunner {
   ): Promise<boolean> {
     const { owner, wakeUp } = this.#scope;
     this.#trouble = this.#trouble === null ? null : { ...this.#trouble, brokenSteps: 0 };
+    this.#compactor.answered();
+    const context = this.#contextOf(answer, model);
     const commit = (): DeferredCommit => ({
-      ...answered(owner.rebase(view), { answer, texts, spent, durationMs, model, slowStepMs, trace }, this.#now()),
+      ...answered(owner.rebase(view), { answer, texts, spent, durationMs, context, model, slowStepMs, trace }, this.#now()),
       // The database refuses the answer: the turn ends without it.
       onRefused: (problem) =>
         this.#endTurn(view, model, spent, [failure("SYSTEM", `the model's answer could not be stored: ${problem}`, null)]),
@@ -193,8 +240,17 @@ export class StepRunner {
     return true;
   }
 
+  /** The size of the context with the answer: what was sent as the provider has counted it, and the answer by the same measure. */
+  #contextOf({ usage, content }: Answer, model: Model): ContextColumns {
+    const sent = this.#sent.system + this.#sent.tools + this.#sent.messages;
+    const bytes = sent + Buffer.byteLength(JSON.stringify(content));
+    const counted = usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
+    const tokens = counted === 0 || sent === 0 ? null : Math.round((counted * bytes) / sent);
+    return { contextTokens: tokens, contextBytes: bytes, contextWindow: model.window?.(tokens ?? 0) ?? null };
+  }
+
   /**
-   * Repeats a call as a new step if its input was too long, or if it broke off after its first text. Then the fallback
+   * Repeats a call as a new step if the context window was full, or if it broke off after its first text. Then the fallback
    * model answers; then the turn ends.
    */
   async #endFailed(
@@ -203,8 +259,8 @@ export class StepRunner {
     template: Template,
     model: Model,
   ): Promise<void> {
-    const { owner, interrupt, transcript } = this.#scope;
-    if (error.kind === "too_long" && transcript.shorten()) {
+    const { owner, interrupt } = this.#scope;
+    if (error.kind === "too_long" && (await this.#compactor.full(this.#subject(view, template, model)))) {
       const message = `${error.message}; the call is made again with less of the conversation`;
       await owner.commit(this.#aborted(view, model, spent, [...texts, warning(error.kind, message)]));
       return;
@@ -224,7 +280,15 @@ export class StepRunner {
       await owner.commit(this.#aborted(view, model, spent, [...texts, warning(error.kind, message)]));
       return;
     }
-    await this.#endTurn(view, model, spent, [...texts, failure("MODEL", error.message, error.kind)]);
+    const message = error.kind === "too_long" ? `${error.message}. ${this.#sizes(view)}` : error.message;
+    await this.#endTurn(view, model, spent, [...texts, failure("MODEL", message, error.kind)]);
+  }
+
+  /** The sizes of the parts of a request that cannot be made smaller. */
+  #sizes({ measured }: AgentView): string {
+    const tokens = (bytes: number): string => `about ${Math.ceil(bytes * tokensPerByte(measured))} tokens`;
+    const { system, tools, messages } = this.#sent;
+    return `The system prompt has ${tokens(system)}, the tools have ${tokens(tools)}, and the newest input has ${tokens(messages)}`;
   }
 
   async #endTurn(view: AgentView, model: Model, spent: Spending, events: readonly AgentEventBody[]): Promise<void> {

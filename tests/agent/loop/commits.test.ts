@@ -82,7 +82,7 @@ function withMessage(view: AgentView): AgentView {
 }
 
 /** Only children return. */
-const MADE_ELSEWHERE = ["returns"];
+const MADE_ELSEWHERE = ["returns", "compactions", "compactionMoved"];
 
 /** A schedule that each step triggers. */
 const SCHEDULE: AgentView["schedules"][number] = {

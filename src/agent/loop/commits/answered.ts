@@ -7,7 +7,7 @@ import { isEmpty, type Answer } from "../../conversation/answer.ts";
 import type { Model, Spending } from "../../models/model.ts";
 import type { AgentView } from "../view.ts";
 import { asStored, compose, identity, joinCommits, type Commit, type Reducer, move, added, answerMessage } from "./commit.ts";
-import { stepUsage } from "./steps.ts";
+import { stepUsage, type ContextColumns } from "./steps.ts";
 import { turnEnded } from "./turns.ts";
 
 export type Answered = {
@@ -16,6 +16,7 @@ export type Answered = {
   /** The tokens of the call, and of earlier tries that failed before their first text. */
   readonly spent: Spending;
   readonly durationMs: number;
+  readonly context: ContextColumns;
   readonly model: Pick<Model, "name" | "price">;
   /** Answers that took longer than this, in ms, are reported. */
   readonly slowStepMs: number;
@@ -24,7 +25,7 @@ export type Answered = {
 
 /** Stores a model's answer: its message, its calls and its cost. An answer without calls ends the turn. */
 export function answered(view: AgentView, facts: Answered, at: Date): Commit {
-  const { answer } = facts;
+  const { answer, context } = facts;
   const message = answerMessage(answer, view, at);
   const calls = newCalls(answer, view, at);
   const { stopReason } = answer;
@@ -33,7 +34,7 @@ export function answered(view: AgentView, facts: Answered, at: Date): Commit {
   const streamed = view.breakpoint === "PRE_MODEL" ? move(view, { breakpoint: "STREAMING_MODEL" }) : null;
   const stored: Commit = {
     change: {
-      stepEnd: { step: view.stepCount, state: "COMPLETED", stopReason, ...used.columns, completedAt: at },
+      stepEnd: { step: view.stepCount, state: "COMPLETED", stopReason, ...used.columns, ...context, completedAt: at },
       messages: message,
       toolCalls: calls,
     },
@@ -43,7 +44,7 @@ export function answered(view: AgentView, facts: Answered, at: Date): Commit {
       ...reports(view, facts, used.event),
       ...(facts.trace ? calls.map((call) => executionStarted(pendingCall(call))) : []),
     ],
-    after: compose(streamed?.after ?? identity, added(message), completed(stopReason, calls)),
+    after: compose(streamed?.after ?? identity, added(message), completed(stopReason, calls), measured(context, at)),
   };
   const now = stored.after(view);
   const isLast = calls.length === 0 && stopReason !== "pause_turn";
@@ -82,6 +83,10 @@ function completed(stopReason: string, calls: NewCalls): Reducer {
     lastStep: view.lastStep === null ? null : { ...view.lastStep, state: "COMPLETED", stopReason },
     calls: calls.map(pendingCall),
   });
+}
+
+function measured({ contextTokens: tokens, contextBytes: bytes }: ContextColumns, at: Date): Reducer {
+  return (view) => (bytes === null ? view : { ...view, measured: { step: view.stepCount, tokens, bytes, at: at.getTime() } });
 }
 
 function newCalls({ calls }: Answer, view: AgentView, at: Date): NewCalls {
