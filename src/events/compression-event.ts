@@ -8,7 +8,7 @@ export type CompressionEvent = {
   readonly compressionPhase: CompressionPhase;
   readonly compactionId: string;
   readonly method: CompactionMethod;
-  /** The first and the last message that it covers; null if nobody knows any more. */
+  /** The first and the last message that it covers; null if its server was lost. */
   readonly fromMessageId: string | null;
   readonly toMessageId: string | null;
   /** The name of the model that summarises; null for other methods. */

@@ -9,10 +9,10 @@ const WORDS = 1 / 8;
 const SUMMARY = 1 / 16;
 /** No window is made shorter than that since a model has said that it is too long, in bytes. */
 const LEAST_BYTES = 1_024;
-/** The share of half of what a window has that stays when it is shortened: it grows by the rest. */
+/** The share of a window that stays when it is shortened: half of it, less some room to grow. */
 const SHORTENED_SHARE = 0.375;
 
-/** The state of a context window, from which it is decided what to leave out. Weights are bytes. */
+/** The state of a context window, by which compactions are planned. Weights are bytes. */
 export type Fill = {
   readonly loaded: Loaded;
   /** The bound of the number of messages; null for none. */
@@ -23,7 +23,7 @@ export type Fill = {
   /** The tokens that it has with the next step, about. */
   readonly tokens: number;
   readonly tokensPerByte: number;
-  /** The weight of what is no message of the conversation, with the results that join. */
+  /** The weight of system prompt and tools, and of the results that join. */
   readonly overhead: number;
 };
 
@@ -41,6 +41,11 @@ function lastCut(fill: Fill, tokens: number): number | null {
   return cutBefore(messagesAfter(fill), tokens / fill.tokensPerByte);
 }
 
+/** True if a compaction wins enough. */
+export function isWorth({ tokens, limit }: Fill, tokensAfter: number): boolean {
+  return tokens - tokensAfter >= WORTH * (limit ?? tokens);
+}
+
 export type Cleared = { readonly from: number; readonly to: number; readonly tokensAfter: number };
 
 /** The old outputs that may be cleared; null if that wins too little. */
@@ -54,7 +59,8 @@ export function clearing(fill: Fill): Cleared | null {
       messagesAfter(fill).filter(({ ordinal }) => ordinal >= from),
       to,
     ) * fill.tokensPerByte;
-  return won < WORTH * (fill.limit ?? fill.tokens) ? null : { from, to, tokensAfter: Math.round(fill.tokens - won) };
+  const tokensAfter = Math.round(fill.tokens - won);
+  return isWorth(fill, tokensAfter) ? { from, to, tokensAfter } : null;
 }
 
 export type Covered = { readonly from: number; readonly to: number };

@@ -1,8 +1,7 @@
 import type { ModelRequest, ToolDescription } from "../models/model.ts";
 
 /**
- * The size of a context after an answer. `tokens` as the provider counted what was sent, with the answer by the same
- * measure; null if it did not count. `at` in ms since 1970.
+ * The size of a context after an answer. `tokens` as the provider counted the request, with the answer by the same measure; null without a count. `at` in ms since 1970.
  */
 export type MeasuredContext = {
   readonly step: number;

@@ -43,7 +43,7 @@ const READ: Statement<{ rows: Rows }, [agentId: string, most: number, files: num
   ) AS rows`,
 };
 
-/** What the rows of an agent say now, as a text for its model; null for nothing. The order of the parts is fixed. */
+/** The present rows of an agent as a text for its model; null if there are none. The order of the parts is fixed. */
 export async function restated(sql: Sql, agentId: string): Promise<string | null> {
   const [read] = await sql.query(READ, [agentId, MOST, MOST_FILES]);
   return read === undefined ? null : restatedText(read.rows);

@@ -35,9 +35,9 @@ Do not invent. Do not repeat long outputs. If there is an earlier summary, keep 
 
 export type SummaryInput = {
   readonly covered: readonly TranscriptMessage[];
-  /** The summary of what came before; null for none. */
+  /** The summary of earlier messages; null for none. */
   readonly earlier: string | null;
-  /** What a person wants of the summary; null for none. */
+  /** A person's wish for the summary; null for none. */
   readonly instruction: string | null;
   /** The template's own prompt; null for that of the server. */
   readonly prompt: string | null;

@@ -33,7 +33,7 @@ const MESSAGE = `m.ordinal, m.kind, ${IS_TASK} AS "isOfPerson", m.content, m.byt
 type Load = [agentId: string, earliest: number, length: number, bytes: number, compactedTo: number, wordsFrom: number];
 
 /**
- * The newest person's message before the earliest cut, and what came after it and after what is compacted; of that, the newest `$4`
+ * The newest person's message before the earliest cut, and what came after it, without compacted messages; of that, the newest `$4`
  * bytes, and at least the last answer with its results, as well as the person's message that they belong to, if they do not begin
  * with one. Before them, the words of people that a compaction keeps.
  * Of a range with both ends the planner knows that it is small, and takes the index even if one agent has most rows.
@@ -83,7 +83,7 @@ export type Window = {
   readonly messages: () => Promise<ModelMessage[]>;
 };
 
-/** The length of a conversation now, in messages, and what its applied compactions have made of it; null for none. */
+/** The length of a conversation now, in messages, and its compactions; null for none. */
 export type Conversation = { readonly transcriptLength: number; readonly compaction: Compaction | null };
 
 /** The windows that the owners of this server remember: those used last, within one room. */
@@ -115,8 +115,7 @@ export class Transcripts {
 export type Loaded = { readonly messages: readonly TranscriptMessage[]; readonly compacted: Compacted };
 
 /**
- * The conversation of an agent as its owner reads it. What the owner has committed itself is not read again, and of what
- * has joined only that is read. A compaction that was applied since is read with all messages that it leaves.
+ * The conversation of an agent as its owner reads it. The owner's own messages are not read again, and messages that have joined are read alone. A compaction that was applied since is read with all messages that it leaves.
  */
 export class Transcript {
   readonly #of: { readonly sql: Sql; readonly tenant: string; readonly agentId: string };
@@ -237,7 +236,7 @@ export class Transcript {
   }
 }
 
-/** Which compactions the window is made by. */
+/** The compactions that make the window, as a key. */
 function keyOf(compaction: Compaction | null): string {
   return compaction === null ? "" : `${compaction.head?.id ?? ""} ${compaction.head?.isErased === true} ${compaction.clearedTo}`;
 }

@@ -102,7 +102,7 @@ export function wordsWithin(messages: readonly TranscriptMessage[], to: number, 
 
 /**
  * The last message that a cut leaves out so that at most `weight` stays: at least the newest message, and no result
- * without its call. Null if a cut would leave out nothing. `free` does not count: it stays in any case.
+ * without its call. Null if no message would be left out. `free` does not count: it stays in any case.
  */
 export function cutBefore(messages: readonly TranscriptMessage[], weight: number, free?: TranscriptMessage): number | null {
   let left = weight;

@@ -4,6 +4,7 @@ import type { WakeUp } from "../../lib/signals.ts";
 import type { OpenCompaction } from "../conversation/compaction.ts";
 import {
   clearing,
+  isWorth,
   shortening,
   summarising,
   windowAfter,
@@ -51,8 +52,7 @@ type Running = {
 
 /**
  * Makes room in the context window of one agent, under one lease. Outputs are cleared, or a summary is made, at the mark
- * of the template; a summary is made in the background, and takes the place of what it covers with the next step that
- * starts. If the model says that its window is full, each way is taken in turn, and the step waits for a summary.
+ * of the template; a summary is made in the background, and replaces the covered messages with the next step that starts. If the model says that its window is full, each way is taken in turn, and the step waits for a summary.
  */
 export class Compactor {
   readonly #services: AgentServices;
@@ -94,7 +94,7 @@ export class Compactor {
     return this.#wayOut(await this.#fullFill(subject), subject) !== null;
   }
 
-  /** What is due with the step that starts; null for nothing, nearly always without a look at the conversation. */
+  /** The compaction that is due with the step that starts; null for none, mostly without a look at the conversation. */
   async atStep(subject: Subject): Promise<Due | null> {
     const settled = await this.#settled(subject);
     if (settled !== null) return settled;
@@ -103,7 +103,7 @@ export class Compactor {
     return this.#isNear(subject) ? this.#atMark(subject) : null;
   }
 
-  /** The same where no step starts: what a person has asked for, and what has ended. */
+  /** The same where no step starts: a summary that has ended, or one that a person has asked for. */
   async atRest(subject: Subject): Promise<Due | null> {
     return this.#settled(subject);
   }
@@ -119,7 +119,7 @@ export class Compactor {
     await this.#owner.commit(compactionFailed(view, running.open, failed, { spent, price: running.model.price }, this.#now()));
   }
 
-  /** Ends what has ended, and begins what a person has asked for. */
+  /** Ends a summary that has ended, and begins one that a person has asked for. */
   async #settled(subject: Subject): Promise<Due | null> {
     const { view } = subject;
     const open = view.compaction?.open ?? null;
@@ -136,7 +136,7 @@ export class Compactor {
     return begun ?? due(compactionFailed(view, open, failed, NO_COST, this.#now()));
   }
 
-  /** By the counts of the last answer alone: most steps read nothing for it. */
+  /** By the counts of the last answer alone: most steps read no rows for it. */
   #isNear({ view, template, model }: Subject): boolean {
     const { measured } = view;
     if (measured === null) return false;
@@ -281,14 +281,14 @@ export class Compactor {
     if (outcome.kind === "summary") {
       const again = await restated(this.#services.sql, view.id);
       const after = windowAfter(fill, covered, { summary: outcome.text, restated: again });
-      if (after.tokensAfter < fill.tokens) {
+      if (isWorth(fill, after.tokensAfter)) {
         const summarised = { ...after, covered, summary: outcome.text, restated: again };
         const applied = compactionApplied(view, open, summarised, cost, this.#now());
         // The conversation has grown while the model summarised.
         const grown = Math.max(0, fill.tokens - (open.tokensBefore ?? fill.tokens));
         return { commit: joinCommits(applied, tooLarge(after.tokensAfter - grown, fill)), afterwards, isHeld: false };
       }
-      failure = `the summary is not smaller: ${after.tokensAfter} tokens in the place of ${fill.tokens}`;
+      failure = `the summary is not much smaller: ${after.tokensAfter} tokens in the place of ${fill.tokens}`;
     }
     this.#failedAtStep = view.stepCount + 1;
     const failed = compactionFailed(view, open, { failure, covered }, cost, this.#now());

@@ -9,7 +9,7 @@ import type { Owner } from "./owner.ts";
 import type { Template } from "./scope.ts";
 import type { AgentView } from "./view.ts";
 
-/** An agent, and what its next request is made of. */
+/** An agent, and the parts of its next request. */
 export type Subject = {
   readonly view: AgentView;
   readonly template: Template;

@@ -128,7 +128,7 @@ export class StepRunner {
     return this.#compactor.isHeld;
   }
 
-  /** What is left to do of the context where no step starts. True if something was changed, or is under way. */
+  /** Compacts the context where no step starts. */
   async rest(view: AgentView, template: Template, model: Model): Promise<"done" | "changed" | "running"> {
     const due = await this.#compactor.atRest(this.#subject(view, template, model));
     if (due === null) return this.#compactor.isRunning ? "running" : "done";
@@ -240,7 +240,7 @@ export class StepRunner {
     return true;
   }
 
-  /** The size of the context with the answer: what was sent as the provider has counted it, and the answer by the same measure. */
+  /** The size of the context with the answer: the request as the provider has counted it, and the answer by the same measure. */
   #contextOf({ usage, content }: Answer, model: Model): ContextColumns {
     const sent = this.#sent.system + this.#sent.tools + this.#sent.messages;
     const bytes = sent + Buffer.byteLength(JSON.stringify(content));

@@ -14,7 +14,7 @@ export function columnName(field: string): string {
 }
 
 /**
- * Which keys of a part are column names, written in snake_case: those of its rows, of `row` or `set` in it, of `set` in each
+ * The keys of a part that are column names, written in snake_case: those of its rows, of `row` or `set` in it, of `set` in each
  * transition, or none.
  */
 export type PartKeys = "rows" | "row in it" | "set in it" | "set in each" | "none";

@@ -60,7 +60,7 @@ export type CompactedWindow = {
 export type Summarised = CompactedWindow & { readonly summary: string; readonly covered: CoveredMessages };
 export type Cost = { readonly spent: Spending; readonly price: TokenPrice | null };
 
-/** The summary takes the place of what it covers, from the next step on. */
+/** The summary replaces the covered messages, from the next step on. */
 export function compactionApplied(view: AgentView, open: OpenCompaction, summarised: Summarised, cost: Cost, at: Date): Commit {
   const { covered, summary, wordsFrom, restated, tokensAfter } = summarised;
   const used = usage(view, cost);
