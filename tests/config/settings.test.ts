@@ -250,6 +250,7 @@ describe("settings", () => {
       "bash_kill",
       "todo_read",
       "todo_write",
+      "read_output",
       "task_run",
       "ask_user",
     ]);

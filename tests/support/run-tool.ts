@@ -47,6 +47,7 @@ export function contextIn(folder: string, more: Partial<ToolContext> = {}): Tool
     mayReach: async () => false,
     completionToken: () => "token",
     remind: async () => {},
+    earlierOutput: async () => null,
     startChild: () => Promise.reject(new Error("no tool of files starts an agent")),
     ...more,
   };

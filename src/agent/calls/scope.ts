@@ -33,6 +33,7 @@ import type { StartingChildren } from "./children.ts";
 import type { CallTokens } from "./call-tokens.ts";
 import type { LateResults } from "./late-results.ts";
 import { remindOwnAgent } from "./own-reminder.ts";
+import { readEarlierOutput } from "./earlier-output.ts";
 import type { ToolOutputs } from "./outputs.ts";
 import type { CallOutput } from "./programs/call-output.ts";
 import { type ProgramServices, CallPrograms, type ProgramPlace } from "./programs/programs.ts";
@@ -236,6 +237,7 @@ export function toolContext(
       kill: (shellId) => services.shells.kill(agent.id, shellId),
     },
     mayReach,
+    earlierOutput: (call, range) => readEarlierOutput(services, agent.id, call, range),
     get todos() {
       return todoList(services.sql, { agentId: agent.id, callId, ended, ...template.todo }, (write) => owner.commitTodos(write));
     },

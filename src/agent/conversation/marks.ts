@@ -13,7 +13,7 @@ const NAMES = [
   "note",
 ].join("|");
 
-const MARK = new RegExp(`<(?=\\s*/?\\s*(?:${NAMES})\\b)`, "gi");
+const MARK = new RegExp(`<(?=\\s*/?\\s*(?:${NAMES}))`, "gi");
 
 /** A text that can end none of the marks around it, nor begin others. */
 export function unmarked(text: string): string {

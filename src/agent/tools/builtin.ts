@@ -1,5 +1,6 @@
 import { bashKill, bashLogs } from "./bash/background-shells.ts";
 import { bashRun } from "./bash/run.ts";
+import { readOutput } from "./earlier-output.ts";
 import { fsRead } from "./fs/read.ts";
 import { fsGlob, fsGrep } from "./fs/search.ts";
 import { fsEdit, fsMultiEdit, fsWrite } from "./fs/write.ts";
@@ -19,6 +20,7 @@ export const BUILTIN_TOOLS: readonly Tool[] = [
   bashKill,
   todoRead,
   todoWrite,
+  readOutput,
   taskRun,
 ].map(ofServer);
 

@@ -4,6 +4,7 @@ import type { KnownFiles } from "../workspace/known-files.ts";
 import type { GroupedProcess } from "../workspace/process-groups.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import type { ChildRequest, StartedChild } from "./child.ts";
+import type { EarlierOutput, OutputRange } from "./earlier-output.ts";
 import type { Shells } from "./bash/shells.ts";
 import type { FinishedProgram, StartOptions } from "./programs.ts";
 import type { TodoList } from "./todo-list.ts";
@@ -65,6 +66,8 @@ export type ToolContext = {
    * empty or larger than 8 KB, if 50 reminders wait, and when the call has ended.
    */
   remind(reminder: ToolReminder): Promise<void>;
+  /** Internal: a part of the output of an earlier call of the agent, for `read_output`. Null without such a call. */
+  earlierOutput(call: string, range: OutputRange): Promise<EarlierOutput | null>;
   /** Internal: starts another agent with the end of this call, for `task_run`. Rejects with advice if none may be started. */
   startChild(request: ChildRequest): Promise<StartedChild>;
 };
