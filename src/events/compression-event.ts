@@ -1,5 +1,7 @@
 import type { CompactionMethod } from "../db/commit/compaction-rows.ts";
 
+import type { ActorRef } from "./snapshots.ts";
+
 export type CompressionPhase = "START" | "END";
 
 /** The beginning or the end of a compaction. */
@@ -18,6 +20,9 @@ export type CompressionEvent = {
   readonly tokensAfter: number | null;
   readonly contentHash: string | null;
   readonly summary: string | null;
+  /** A person's wish for the summary, and who asked; null for none. */
+  readonly instruction: string | null;
+  readonly askedBy: ActorRef | null;
   /** Why it failed; null otherwise. */
   readonly failure: string | null;
 };

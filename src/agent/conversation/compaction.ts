@@ -1,5 +1,6 @@
 import type { CompactionMethod, CompactionState } from "../../db/commit/compaction-rows.ts";
 import type { Statement } from "../../db/sql.ts";
+import type { ActorRef } from "../../events/snapshots.ts";
 import type { Compacted } from "./window.ts";
 
 /** A compaction that is asked for or under way. */
@@ -13,6 +14,7 @@ export type OpenCompaction = {
   readonly model: string | null;
   readonly tokensBefore: number | null;
   readonly instruction: string | null;
+  readonly askedBy: ActorRef | null;
 };
 
 /** The compactions of an agent. */
@@ -32,7 +34,7 @@ export const COMPACTION_VIEW = `(SELECT json_build_object(
       WHERE c.agent_id = a.id AND c.state = 'APPLIED' AND c.method <> 'CLEARED' ORDER BY c.to_ordinal DESC, c.id DESC LIMIT 1),
     'clearedTo', coalesce(max(c.to_ordinal) FILTER (WHERE c.state = 'APPLIED' AND c.method = 'CLEARED'), -1),
     'step', coalesce(max(c.applied_at_step), 0),
-    'open', (SELECT json_build_object('id', c.id, 'method', c.method, 'state', c.state, 'from', c.from_ordinal, 'to', c.to_ordinal, 'epoch', c.epoch, 'model', c.model, 'tokensBefore', c.tokens_before, 'instruction', c.instruction)
+    'open', (SELECT json_build_object('id', c.id, 'method', c.method, 'state', c.state, 'from', c.from_ordinal, 'to', c.to_ordinal, 'epoch', c.epoch, 'model', c.model, 'tokensBefore', c.tokens_before, 'instruction', c.instruction, 'askedBy', CASE WHEN c.requested_by IS NOT NULL THEN json_build_object('id', c.requested_by, 'kind', c.requested_by_kind) END)
       FROM compaction c WHERE c.agent_id = a.id AND c.state IN ('ASKED', 'STARTED')))
   FROM compaction c WHERE c.agent_id = a.id HAVING count(*) > 0)`;
 

@@ -127,12 +127,13 @@ export class Compactor {
       const failed = { failure: "its server was lost", covered: null };
       return due(compactionFailed(view, open, failed, NO_COST, this.#now()));
     }
+    if (this.#running !== null && this.#running.open.id !== open?.id) this.#running = null;
     if (this.#running !== null && this.#running.outcome !== null) return this.#end(subject, this.#running, this.#running.outcome);
     if (open?.state !== "ASKED") return null;
     const fill = await this.#fill(subject);
-    const covered = summarising(fill, true);
+    const covered = view.isArchived ? null : summarising(fill, true);
     const begun = covered === null ? null : await this.#begin(subject, fill, covered, open);
-    const failed = { failure: "there is nothing to summarise, or no model for it", covered: null };
+    const failed = { failure: "there is too little to summarise, or no model for it", covered: null };
     return begun ?? due(compactionFailed(view, open, failed, NO_COST, this.#now()));
   }
 
@@ -276,24 +277,26 @@ export class Compactor {
     const afterwards = (): void => {
       if (this.#running === running) this.#running = null;
     };
-    const fill = await (this.#tried === null ? this.#fill(subject) : this.#fullFill(subject));
+    const isAsked = open.askedBy !== null;
+    const fill = await (isAsked || this.#tried !== null ? this.#fullFill(subject) : this.#fill(subject));
     let failure = outcome.kind === "failed" ? outcome.failure : "";
     if (outcome.kind === "summary") {
       const again = await restated(this.#services.sql, view.id);
       const after = windowAfter(fill, covered, { summary: outcome.text, restated: again });
-      if (isWorth(fill, after.tokensAfter)) {
+      if (isAsked ? after.tokensAfter < fill.tokens : isWorth(fill, after.tokensAfter)) {
         const summarised = { ...after, covered, summary: outcome.text, restated: again };
         const applied = compactionApplied(view, open, summarised, cost, this.#now());
         // The conversation has grown while the model summarised.
         const grown = Math.max(0, fill.tokens - (open.tokensBefore ?? fill.tokens));
-        return { commit: joinCommits(applied, tooLarge(after.tokensAfter - grown, fill)), afterwards, isHeld: false };
+        const commit = isAsked ? applied : joinCommits(applied, tooLarge(after.tokensAfter - grown, fill));
+        return { commit, afterwards, isHeld: false };
       }
       failure = `the summary is not much smaller: ${after.tokensAfter} tokens in the place of ${fill.tokens}`;
     }
     this.#failedAtStep = view.stepCount + 1;
     const failed = compactionFailed(view, open, { failure, covered }, cost, this.#now());
     const said = eventsOnly(warning("compaction_failed", `the context could not be summarised: ${failure}`));
-    const next = await this.#afterFailure({ ...subject, view: failed.after(view) }, fill);
+    const next = isAsked && this.#tried === null ? [] : await this.#afterFailure({ ...subject, view: failed.after(view) }, fill);
     return { commit: joinCommits(failed, said, ...next), afterwards, isHeld: false };
   }
 
@@ -308,7 +311,7 @@ export class Compactor {
     return [await this.#clear(subject.view, fill, cleared), tooLarge(cleared.tokensAfter, fill)];
   }
 
-  /** A window that is full: whatever is said of the model, it reads less than that. */
+  /** A window as if it were full: of one that is, the model reads less than it says. */
   async #fullFill(subject: Subject): Promise<Fill> {
     const fill = await this.#fill(subject);
     return { ...fill, limit: Math.min(fill.limit ?? fill.tokens, fill.tokens) };

@@ -1,5 +1,6 @@
 import type { CompactionMethod as Method } from "../../db/commit/compaction-rows.ts";
 import type { CompressionPhase as Phase } from "../../events/compression-event.ts";
+import { ActorRef } from "../actor.ts";
 import { builder, described } from "../builder.ts";
 import { globalId } from "../../lib/global-id.ts";
 import { eventType, TimelineEvent } from "./event.ts";
@@ -65,6 +66,17 @@ eventType("CONTEXT_COMPRESSION").implement({
       nullable: true,
       description: "Text that the model reads in their place. Null at START, and for other methods.",
       resolve: ({ body }) => body.summary,
+    }),
+    instruction: t.string({
+      nullable: true,
+      description: "Wish of the actor that asked for it. Null if there is none.",
+      resolve: ({ body }) => body.instruction,
+    }),
+    askedBy: t.field({
+      type: ActorRef,
+      nullable: true,
+      description: "Actor that asked for it. Null if the server began it.",
+      resolve: ({ body }) => body.askedBy,
     }),
     failureReason: t.string({
       nullable: true,

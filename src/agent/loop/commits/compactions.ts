@@ -38,6 +38,7 @@ export function compactionBegun(
     model,
     tokensBefore,
     instruction: asked?.instruction ?? null,
+    askedBy: asked?.askedBy ?? null,
   };
   return {
     open,
@@ -120,7 +121,7 @@ export function compactedAtOnce(view: AgentView, compacted: CompactedAtOnce, at:
     startedAt: at,
     endedAt: at,
   };
-  const open = { id, method, model: null, tokensBefore };
+  const open = { id, method, model: null, tokensBefore, instruction: null, askedBy: null };
   return {
     change: { compactions: [row] },
     events: [compression("START", open, covered), compression("END", open, covered, { tokensAfter })],
@@ -134,7 +135,7 @@ function changed(to: Partial<Compaction>): Reducer {
 
 function compression(
   compressionPhase: "START" | "END",
-  { id, method, model, tokensBefore }: Pick<OpenCompaction, "id" | "method" | "model" | "tokensBefore">,
+  { id, method, model, tokensBefore, instruction, askedBy }: Omit<OpenCompaction, "state" | "from" | "to" | "epoch">,
   covered: CoveredMessages | null,
   end: { readonly tokensAfter?: number; readonly summary?: string; readonly failure?: string } = {},
 ): AgentEventBody {
@@ -150,6 +151,8 @@ function compression(
     tokensAfter: end.tokensAfter ?? null,
     contentHash: covered?.contentHash ?? null,
     summary: end.summary ?? null,
+    instruction,
+    askedBy,
     failure: end.failure ?? null,
   };
 }
