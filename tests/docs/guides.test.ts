@@ -8,7 +8,9 @@ import { Type } from "typebox";
 import type { Script } from "../../src/agent/models/script.ts";
 import { isHostRule, parseHostRule } from "../../src/agent/policy/hosts/host-rule.ts";
 import { parseRule } from "../../src/agent/policy/parse-rule.ts";
-import { complete } from "../../src/lib/setting.ts";
+import { closed, complete } from "../../src/lib/setting.ts";
+import { CONTEXT_SETTINGS } from "../../src/agent/conversation/scope.ts";
+import { formCheck } from "../../src/lib/form.ts";
 import { mcpServersOf } from "../../src/config/mcp-servers.ts";
 import { PLAIN_SETTINGS } from "../../src/config/template-settings.ts";
 import { BUILTIN_TOOLS } from "../../src/agent/tools/builtin.ts";
@@ -27,7 +29,7 @@ import { referenceServer } from "../support/mcp.ts";
 import { callsWith, playedModel, says } from "../support/models.ts";
 import { ownTool } from "../support/tools.ts";
 
-type Guide = "permissions" | "approvals" | "configuration" | "hooks" | "tools" | "sub-agents" | "mcp" | "schedules";
+type Guide = "permissions" | "approvals" | "configuration" | "hooks" | "tools" | "sub-agents" | "mcp" | "schedules" | "context";
 
 type Language = "ts" | "graphql" | "json" | "bash" | "";
 
@@ -78,8 +80,9 @@ describe("docs/configuration.md", () => {
       [...Object.keys(PLAIN_SETTINGS), "permission", "schedules", "subagents"].toSorted(),
     );
     const defaults = complete(PLAIN_SETTINGS, { model: "claude", systemPrompt: "You are a careful assistant." });
-    const { tools, fallbackModel, approvalExpiresMs, name, description, version, ...others } = defaults;
-    expect([tools, fallbackModel, approvalExpiresMs, name, description, version]).toEqual(Array.from({ length: 6 }, () => null));
+    const { tools, contextMessages, fallbackModel, approvalExpiresMs, name, description, version, ...others } = defaults;
+    const none = [tools, contextMessages, fallbackModel, approvalExpiresMs, name, description, version];
+    expect(none).toEqual(Array.from({ length: 7 }, () => null));
     expect(template).toMatchObject(others);
   });
 
@@ -175,6 +178,17 @@ describe("docs/sub-agents.md", () => {
     const events = await client.turn(id, "Count them");
     expect(ofType(events, "AgentReturned")).toMatchObject([{ outcome: "OK" }]);
     expect(textOf(events)).toBe("My worker says: 2 files.");
+  });
+});
+
+describe("docs/context.md", () => {
+  it("has operations that the schema knows, and settings that the configuration takes", async () => {
+    for (const operation of await blocks("context", "graphql")) expect(validate(schema, parse(operation)), operation).toEqual([]);
+    const { models } = valueOf(await block("context", "ts", "models: {")) as Pick<TriplaneConfig, "models">;
+    expect(Object.keys(models)).toEqual(["claude", "local"]);
+    const { context } = valueOf(await block("context", "ts", "compressAt")) as { readonly context: object };
+    expect(Object.keys(context)).toEqual(Object.keys(CONTEXT_SETTINGS));
+    expect(formCheck(closed(CONTEXT_SETTINGS), "context")(context)).toEqual([]);
   });
 });
 

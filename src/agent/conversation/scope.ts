@@ -14,7 +14,7 @@ export const CONTEXT_SETTINGS = {
   compressAt: withDefault(Type.Number({ minimum: 0.1, maximum: 0.95 }), 0.75),
   /** The share of it that a compaction must reach, 0.05 to 0.9, less than `compressAt`. 0.35 if omitted. */
   target: withDefault(Type.Number({ minimum: 0.05, maximum: 0.9 }), 0.35),
-  /** The newest messages that stay as they are, in tokens; half of what the target leaves at most. 20,000 if omitted. */
+  /** The newest messages that stay as they are, in tokens, up to half of the target. 20,000 if omitted. */
   keepRecentTokens: withDefault(Type.Integer({ minimum: 0 }), 20_000),
   /** The name of the model that summarises. The agent's own if omitted. */
   model: withDefault(TEXT, null),

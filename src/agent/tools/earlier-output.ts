@@ -22,7 +22,7 @@ export type EarlierOutput = {
 export const readOutput = defineTool({
   name: "read_output",
   description:
-    "Reads the output of one of your earlier tool calls again: one that was cleared to make room, or the rest of one that was too long. Give the id of the call.",
+    "Reads the output of an earlier tool call of yours again, if it was left out to make room or was too long. Give the id of the call.",
   readOnly: true,
   idempotent: true,
   inputSchema: closed({
