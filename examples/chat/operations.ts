@@ -1,3 +1,4 @@
+import type { AppliedCompaction } from "../../clients/src/compaction.ts";
 import type { ChangedFiles, EndedShell } from "../../clients/src/workspace-news.ts";
 import { ASKED, type Asked, type Call, type WatchedEvent } from "../demo/operations.ts";
 
@@ -19,6 +20,12 @@ export const AGENT = `
 export const INTERRUPT = `
   mutation InterruptAgent($input: InterruptAgentInput!) {
     interruptAgent(input: $input) { agent { state } userErrors { message } }
+  }
+`;
+
+export const COMPACT = `
+  mutation CompactAgent($input: CompactAgentInput!) {
+    compactAgent(input: $input) { agent { id } userErrors { code message } }
   }
 `;
 
@@ -52,6 +59,8 @@ export const CHAT = `
         ... on ShellEnded { shellId command endReason exitCode signal }
         ... on ErrorRaised { severity message }
         ... on StateChanged { state }
+        ... on StepComplete { contextTokens contextWindow }
+        ... on ContextCompression { compressionPhase method tokensBefore tokensAfter failureReason }
         ... on Done { reason messageIds }
       }
     }
@@ -153,5 +162,15 @@ export type ChatEvent =
   | { readonly __typename: "ShellStarted"; readonly shellId: string; readonly command: string | null }
   | ({ readonly __typename: "ShellEnded"; readonly shellId: string; readonly command: string | null } & EndedShell)
   | Extract<WatchedEvent, { readonly __typename: "TextChunk" | "TextChunkEnd" | "ErrorRaised" }>
+  | {
+      readonly __typename: "StepComplete";
+      readonly contextTokens: number | null;
+      readonly contextWindow: number | null;
+    }
+  | ({
+      readonly __typename: "ContextCompression";
+      readonly compressionPhase: string;
+      readonly failureReason: string | null;
+    } & AppliedCompaction)
   | { readonly __typename: "StateChanged"; readonly state: string }
   | { readonly __typename: "Done"; readonly reason: string; readonly messageIds: readonly string[] };

@@ -140,7 +140,15 @@ export type AgentEventBody =
   | { readonly kind: "AGENT_UNARCHIVED"; readonly changedBy: ActorRef }
   | { readonly kind: "STATE_CHANGED"; readonly previousState: AgentState; readonly state: AgentState }
   | { readonly kind: "BREAKPOINT_CHANGED"; readonly previousBreakpoint: Breakpoint; readonly breakpoint: Breakpoint }
-  | { readonly kind: "STEP_COMPLETE"; readonly step: number; readonly durationMs: number; readonly stopReason: string }
+  | {
+      readonly kind: "STEP_COMPLETE";
+      readonly step: number;
+      readonly durationMs: number;
+      readonly stopReason: string;
+      /** The size of the context with the answer, and the model's context window, in tokens; null if unknown, absent in older events. */
+      readonly contextTokens?: number | null;
+      readonly contextWindow?: number | null;
+    }
   | {
       readonly kind: "TOKEN_USAGE";
       readonly step: number;

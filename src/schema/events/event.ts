@@ -199,6 +199,16 @@ eventType("STEP_COMPLETE").implement({
       description: "Reason why the model stopped, as given by its provider.",
       resolve: ({ body }) => body.stopReason,
     }),
+    contextTokens: t.int({
+      nullable: true,
+      description: "Tokens of the context with this answer. Null if the provider did not count.",
+      resolve: ({ body }) => body.contextTokens ?? null,
+    }),
+    contextWindow: t.int({
+      nullable: true,
+      description: "Tokens of the model's context window. Null if unknown.",
+      resolve: ({ body }) => body.contextWindow ?? null,
+    }),
   }),
 });
 

@@ -52,11 +52,13 @@ export function answered(view: AgentView, facts: Answered, at: Date): Commit {
   return joinCommits(stored, isLast ? turnEnded(now, { reason: "COMPLETED", note: null, ...detail }, at) : pending(now));
 }
 
-function reports(view: AgentView, { answer, durationMs, model, slowStepMs }: Answered, used: AgentEventBody): AgentEventBody[] {
+function reports(view: AgentView, facts: Answered, used: AgentEventBody): AgentEventBody[] {
+  const { answer, durationMs, context, model, slowStepMs } = facts;
+  const { contextTokens, contextWindow } = context;
   const { stopReason } = answer;
   const step = view.stepCount;
   return [
-    { kind: "STEP_COMPLETE", step, durationMs, stopReason },
+    { kind: "STEP_COMPLETE", step, durationMs, stopReason, contextTokens, contextWindow },
     used,
     ...(durationMs > slowStepMs
       ? [warning("slow_step", `step ${step} by ${model.name} took ${Math.round(durationMs)} ms; the limit is ${slowStepMs}`)]
