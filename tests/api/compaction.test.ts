@@ -12,10 +12,10 @@ const WINDOW = 8_000;
 const reads = ownTool("reads", async () => ({ output: "x".repeat(3_000), details: null }));
 
 type Options = Partial<Parameters<typeof windowedModel>[0]> &
-  Pick<TestAppOptions, "template" | "database"> & { readonly agentId?: string; readonly workspace?: string };
+  Pick<TestAppOptions, "template" | "database" | "overrides"> & { readonly agentId?: string; readonly workspace?: string };
 
 /** An agent whose model has a small window, with tools that take little of it. */
-async function small({ template, database, agentId, workspace, ...options }: Options = {}) {
+async function small({ template, database, overrides, agentId, workspace, ...options }: Options = {}) {
   const model = windowedModel({
     window: WINDOW,
     reply: () => ({ text: "ok" }),
@@ -28,6 +28,7 @@ async function small({ template, database, agentId, workspace, ...options }: Opt
     config: { tools: [reads], ...(workspace === undefined ? {} : { workspaceRoots: [workspace] }) },
     template: { tools, permission: { mode: "auto" }, ...template },
     ...(database === undefined ? {} : { database }),
+    overrides: { models: new Map([["test", model]]), ...overrides },
   });
   const client = connect(app.url);
   return { app, model, client, agent: agentId === undefined ? await client.createAgent() : { id: agentId } };
@@ -211,6 +212,54 @@ it("a fork from before a compaction sees what was there then, and one from after
   const late = await fork(points[0]?.messageId);
   expect(late).toContain("Facts: the colour is blue.");
   expect(late).not.toContain("message 0:");
+});
+
+it("a summary that is erased is in no later request; words of people still are", async () => {
+  const world = await small({ reply: () => ({ text: "a".repeat(3_000) }) });
+  await talk(world, 10, 20);
+  const before = textOf(world.model.requests.at(-1));
+  expect(before).toContain("Facts: the colour is blue.");
+  const text = "UPDATE compaction SET erased_at = now(), summary = NULL, restated = NULL WHERE method = 'SUMMARY'";
+  await world.app.database.sql.query({ name: "erase", text }, []);
+  await world.client.turn(world.agent.id, "and now?");
+  const after = textOf(world.model.requests.at(-1));
+  expect(after).not.toContain("Facts: the colour is blue.");
+  expect(after).toContain("<message>\\nmessage 0: ");
+  expect(after).toContain("and now?");
+});
+
+it("no compaction follows another within five steps, and one that does not reach its target says so", async () => {
+  const long = `Facts: ${"f".repeat(7_000)}`;
+  const world = await small({ summary: () => long, reply: () => ({ text: "ok" }) });
+  const events = await talk(world, 26, 2_000);
+  expect(ofType(events, "ErrorRaised").some(({ detail }) => detail === "compaction_too_small")).toBe(true);
+  const steps: number[] = [];
+  let step = 0;
+  for (const event of events) {
+    if (event.__typename === "StepComplete") step = event.step;
+    if (event.__typename === "ContextCompression" && event.compressionPhase === "END" && event.failureReason === null)
+      steps.push(step);
+  }
+  expect(steps.length).toBeGreaterThan(1);
+  for (const [index, at] of steps.entries()) if (index > 0) expect(at - (steps[index - 1] ?? 0)).toBeGreaterThanOrEqual(5);
+  expect(ofType(events, "Done").every(({ reason }) => reason === "COMPLETED")).toBe(true);
+});
+
+it("a context whose cache is cold is cleared of old outputs from the target on", async () => {
+  let now = Date.now();
+  const reply = (_request: ModelRequest, count: number): Played => (count <= 6 ? { tool: "reads", input: {} } : { text: "done" });
+  const clock = { now: () => new Date(now), monotonicMs: () => performance.now() };
+  const world = await small({ reply, overrides: { clock }, template: { context: { keepRecentTokens: 500 } } });
+  await world.client.turn(world.agent.id, "read");
+  expect(ofType(await world.client.events(world.agent.id), "ContextCompression")).toEqual([]);
+  now += 6 * 60_000;
+  await world.client.turn(world.agent.id, "and now?");
+  const ends = ofType(await world.client.events(world.agent.id), "ContextCompression");
+  expect(ends).toMatchObject([
+    { compressionPhase: "START", method: "CLEARED" },
+    { compressionPhase: "END", method: "CLEARED" },
+  ]);
+  expect(world.model.summaries).toEqual([]);
 });
 
 async function* stops(stopReason: "refusal" | "max_tokens"): AsyncGenerator<ModelEvent> {
