@@ -19,6 +19,7 @@ import "./events/event.ts";
 import "./events/file.ts";
 import "./events/manual.ts";
 import "./events/compression.ts";
+import "./events/step.ts";
 import "./events/todo.ts";
 import "./events/reminder.ts";
 import "./events/schedule.ts";
