@@ -24,9 +24,9 @@ it.each([
   async (_what, summary, keeps) => {
     const todos = [{ id: "1", title: "paint the fence", status: "in_progress" }];
     const reply = (request: ModelRequest): Played => {
-      const last = textOf(request).slice(-2_500);
-      if (last.includes("begin") && !last.includes("todo_write")) return { tool: "todo_write", input: { todos } };
-      return last.includes("look") && !last.includes('"tool_result"') ? { tool: "reads", input: {} } : { text: "ok" };
+      const end = textOf(request).slice(-2_500);
+      if (/begin/.test(end) && !/todo_write/.test(end)) return { tool: "todo_write", input: { todos } };
+      return /look/.test(end) && !/"tool_result"/.test(end) ? { tool: "reads", input: {} } : { text: "ok" };
     };
     const model = windowedModel({ window: WINDOW, reply, summary });
     const reads = ownTool("reads", async () => ({ output: `${"x".repeat(2_000)} FACT tool is steel`, details: null }));

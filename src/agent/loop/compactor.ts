@@ -109,11 +109,13 @@ export class Compactor {
   }
 
   /** The server closes: the summary that is under way has failed. */
-  async stop(view: AgentView): Promise<void> {
+  async stop(): Promise<void> {
     this.#stopping.abort();
-    await this.#running?.ended;
     const running = this.#running;
-    if (running?.outcome?.kind !== "failed" || view.compaction?.open?.id !== running.open.id) return;
+    await running?.ended;
+    if (running?.outcome?.kind !== "failed") return;
+    const view = await this.#owner.view();
+    if (view.compaction?.open?.id !== running.open.id) return;
     const { spent } = running.outcome;
     const failed = { failure: "the server was closing", covered: running.covered };
     await this.#owner.commit(compactionFailed(view, running.open, failed, { spent, price: running.model.price }, this.#now()));

@@ -137,8 +137,8 @@ export class StepRunner {
   }
 
   /** The server closes: a summary that is under way ends. */
-  async stopCompaction(): Promise<void> {
-    await this.#compactor.stop(await this.#scope.owner.view());
+  stopCompaction(): Promise<void> {
+    return this.#compactor.stop();
   }
 
   async #hold({ commit, afterwards }: Due): Promise<null> {
