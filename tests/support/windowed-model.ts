@@ -18,8 +18,8 @@ export type WindowedModel = Model & {
 };
 
 /** The tokens of a request: one for each four characters, images aside. */
-export function tokensOf({ system, messages, tools }: ModelRequest): number {
-  return Math.ceil(JSON.stringify({ system, messages, tools }).length / 4);
+export function tokensOf({ system, messages, tools, shape }: ModelRequest): number {
+  return Math.ceil(JSON.stringify({ system, messages, tools, ...(shape === null ? {} : { shape }) }).length / 4);
 }
 
 /** The problem that a strict provider has with a request; null for none. */
