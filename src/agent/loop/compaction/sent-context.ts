@@ -1,5 +1,11 @@
 import type { Answer } from "../../conversation/answer.ts";
-import { overheadOf, tokensPerByte, type FixedParts, type MeasuredContext, type Overhead } from "../../conversation/context-size.ts";
+import {
+  overheadOf,
+  tokensPerByte,
+  type FixedParts,
+  type MeasuredContext,
+  type Overhead,
+} from "../../conversation/context-size.ts";
 import type { Model } from "../../models/model.ts";
 import type { ContextColumns } from "../commits/steps.ts";
 
