@@ -197,7 +197,7 @@ DECLARE
 BEGIN
   SELECT * INTO v_change FROM json_to_record(p_change) AS c(
     "idempotencyKey" json, "createAgent" json, "treeLimit" json, fork json, "expectSignal" int, "queueLimit" json, agent json, wake boolean, interrupt json, retry json, cancel json, rename json, archive json, withdraw json, received json, images json, joins json, messages json,
-    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "keepRule" json, "toolCalls" json, transitions json, approvals json, waits json, "expectAsking" json, notices json, "noticesDropped" json, "noticesTold" json, manual json, "agentManual" json, "templateVersion" json, "versionData" json, todos json, "todosBy" text, "knownFiles" json, "fileChanges" json, "interruptEnd" json, "toldNote" text, "shellStart" json, "shellEnd" json, returns boolean, "childAwaited" json, "waitSettled" json, watch boolean, "filesFound" json, "schedulesMade" json, "mostSchedules" int, "schedulesMoved" json, "scheduleEnded" json, memory json);
+    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "keepRule" json, "toolCalls" json, transitions json, approvals json, waits json, "expectAsking" json, notices json, "noticesDropped" json, "noticesTold" json, manual json, "agentManual" json, "templateVersion" json, "versionData" json, todos json, "todosBy" text, "knownFiles" json, "fileChanges" json, "interruptEnd" json, "toldNote" text, "shellStart" json, "shellEnd" json, returns boolean, "childAwaited" json, "waitSettled" json, watch boolean, "filesFound" json, "schedulesMade" json, "mostSchedules" int, "schedulesMoved" json, "scheduleEnded" json, memory json, compactions json, "compactionMoved" json);
 
   IF v_change."createAgent" IS NULL THEN
     -- A row that others hold for long keeps a connection for a moment only: the caller tries again without one.
@@ -287,6 +287,10 @@ BEGIN
     SELECT p_agent, m.tenant, m.digest, (SELECT coalesce(json_agg(s.section ORDER BY s.place), '[]')
       FROM json_array_elements(m.told) WITH ORDINALITY AS s(section, place) WHERE (s.section ->> 'ordinal')::int <= (v_change.fork ->> 'at')::int)
     FROM agent_manual m WHERE m.agent_id = v_change.fork ->> 'from' AND EXISTS (SELECT FROM step WHERE agent_id = p_agent);
+    -- The compactions that were applied before the fork point: a fork from before one sees what was there then.
+    INSERT INTO compaction
+    SELECT r.* FROM compaction c, LATERAL json_populate_record(c, json_build_object('id', gen_random_uuid(), 'agent_id', p_agent, 'copied_from', coalesce(c.copied_from, c.agent_id))) r
+    WHERE c.agent_id = v_change.fork ->> 'from' AND c.state = 'APPLIED' AND c.applied_at_step <= coalesce((SELECT max(step) FROM message WHERE agent_id = p_agent), 0);
     UPDATE agent SET step_count = coalesce((SELECT max(step) FROM step WHERE agent_id = p_agent), 0),
                      turn = coalesce((SELECT max(turn) FROM message WHERE agent_id = p_agent), 0)
     WHERE id = p_agent;
@@ -440,8 +444,8 @@ BEGIN
   END IF;
 
   IF v_change."stepEnd" IS NOT NULL THEN
-    UPDATE step s SET (state, stop_reason, input_tokens, output_tokens, output_is_estimated, cache_read_tokens, cache_write_tokens, cost_usd, completed_at) =
-      (SELECT r.state, r.stop_reason, r.input_tokens, r.output_tokens, r.output_is_estimated, r.cache_read_tokens, r.cache_write_tokens, r.cost_usd, r.completed_at
+    UPDATE step s SET (state, stop_reason, input_tokens, output_tokens, output_is_estimated, cache_read_tokens, cache_write_tokens, context_tokens, context_bytes, context_window, cost_usd, completed_at) =
+      (SELECT r.state, r.stop_reason, r.input_tokens, r.output_tokens, r.output_is_estimated, r.cache_read_tokens, r.cache_write_tokens, r.context_tokens, r.context_bytes, r.context_window, r.cost_usd, r.completed_at
        FROM json_populate_record(s, v_change."stepEnd") r)
     WHERE s.agent_id = p_agent AND s.step = (v_change."stepEnd" ->> 'step')::int AND s.state = 'STARTED';
     IF NOT FOUND THEN
@@ -653,6 +657,23 @@ BEGIN
     SELECT d.tenant, d.digest, d.data, policy_time() FROM json_populate_record(null::template_version, v_change."versionData") d
     WHERE NOT EXISTS (SELECT FROM template_version v WHERE v.tenant = d.tenant AND v.digest = d.digest AND v.taken_at > policy_time() - interval '1 hour')
     ON CONFLICT (tenant, digest) DO UPDATE SET taken_at = EXCLUDED.taken_at;
+  END IF;
+
+  IF v_change.compactions IS NOT NULL THEN
+    INSERT INTO compaction SELECT * FROM json_populate_recordset(null::compaction, v_change.compactions) ON CONFLICT DO NOTHING;
+    GET DIAGNOSTICS v_written = ROW_COUNT;
+    IF v_written <> json_array_length(v_change.compactions) THEN
+      RAISE EXCEPTION 'agent % has a compaction that is asked for or under way', p_agent USING ERRCODE = 'TP002';
+    END IF;
+  END IF;
+
+  IF v_change."compactionMoved" IS NOT NULL THEN
+    UPDATE compaction c SET (state, from_ordinal, to_ordinal, words_from, summary, restated, model, tokens_before, tokens_after, content_hash, failure, input_tokens, output_tokens, output_is_estimated, cache_read_tokens, cache_write_tokens, cost_usd, epoch, applied_at_step, started_at, ended_at) =
+      (SELECT r.state, r.from_ordinal, r.to_ordinal, r.words_from, r.summary, r.restated, r.model, r.tokens_before, r.tokens_after, r.content_hash, r.failure, r.input_tokens, r.output_tokens, r.output_is_estimated, r.cache_read_tokens, r.cache_write_tokens, r.cost_usd, r.epoch, r.applied_at_step, r.started_at, r.ended_at FROM json_populate_record(c, v_change."compactionMoved" -> 'set') r)
+    WHERE c.id = v_change."compactionMoved" ->> 'id' AND c.agent_id = p_agent AND c.state = v_change."compactionMoved" ->> 'from';
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'compaction % is not %', v_change."compactionMoved" ->> 'id', v_change."compactionMoved" ->> 'from' USING ERRCODE = 'TP002';
+    END IF;
   END IF;
 
   IF v_change."knownFiles" IS NOT NULL THEN
@@ -941,6 +962,12 @@ CREATE INDEX audit_call_verdict ON public.audit_call USING btree (tenant, verdic
 CREATE UNIQUE INDEX audit_count_pkey ON public.audit_count USING btree (tenant, hour, name, state);
 
 CREATE UNIQUE INDEX audit_fold_pkey ON public.audit_fold USING btree (tenant);
+
+CREATE INDEX compaction_agent_id_to_ordinal_idx ON public.compaction USING btree (agent_id, to_ordinal);
+
+CREATE UNIQUE INDEX compaction_open ON public.compaction USING btree (agent_id) WHERE (state = ANY (ARRAY['ASKED'::text, 'STARTED'::text]));
+
+CREATE UNIQUE INDEX compaction_pkey ON public.compaction USING btree (id);
 
 CREATE UNIQUE INDEX consumer_pkey ON public.consumer USING btree (name, tenant);
 

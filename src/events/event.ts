@@ -13,6 +13,7 @@ import type {
 import type { MemoryEvent } from "./memory-event.ts";
 import type { ReminderEventBody } from "./reminder-event.ts";
 import type { TenantEventBody } from "./tenant-event.ts";
+import type { CompressionEvent } from "./compression-event.ts";
 import type { TodoEvent } from "./todo-event.ts";
 import type { TraceEventBody } from "./trace-event.ts";
 
@@ -153,6 +154,9 @@ export type AgentEventBody =
       /** The time from the sent request to the first piece of output. Absent if there was none. */
       readonly firstTokenMs?: number;
       readonly stopReason: string;
+      /** The size of the context with the answer, and the model's context window, in tokens; null if unknown, absent in older events. */
+      readonly contextTokens?: number | null;
+      readonly contextWindow?: number | null;
     }
   | {
       readonly kind: "TOKEN_USAGE";
@@ -198,6 +202,7 @@ export type AgentEventBody =
       readonly error: string;
     }
   | TodoEvent
+  | CompressionEvent
   | { readonly kind: "TEMPLATE_CHANGED"; readonly from: TemplateVersionSnapshot; readonly to: TemplateVersionSnapshot }
   | {
       readonly kind: "SHELL_STARTED";
@@ -288,6 +293,7 @@ export const CHANNEL_OF: Readonly<Record<EventKind, Channel>> = {
   FILE_CHANGED: "MONITOR",
   TODO_REMINDER: "MONITOR",
   TEMPLATE_CHANGED: "MONITOR",
+  CONTEXT_COMPRESSION: "MONITOR",
   TOOL_MANUAL_UPDATED: "MONITOR",
   MEMORY_CHANGED: "MONITOR",
   REMINDER_SENT: "MONITOR",

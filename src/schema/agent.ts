@@ -19,6 +19,7 @@ import { schedulesOf } from "../resolvers/schedule.ts";
 import { templateNamed, templateVersionOf } from "../resolvers/template.ts";
 import { shellsOf, toolCallByRow, toolCallsOf } from "../resolvers/tool-call.ts";
 import { ActorRef } from "./actor.ts";
+import { AgentContext } from "./agent-context.ts";
 import { Approval } from "./approvals/approval.ts";
 import { builder, connectionOf, nodesSelection } from "./builder.ts";
 import { AgentState, Breakpoint } from "./enums.ts";
@@ -126,6 +127,13 @@ export const Agent = builder.prismaNode("Agent", {
       description: "Tokens and cost of all model calls. Steps that a fork copied count only for the original agent.",
       select: { id: true },
       resolve: (row, _args, { loaders }) => loaders.usage.load(row.id),
+    }),
+    context: t.field({
+      type: AgentContext,
+      complexity: 1,
+      description: "Size of the context that the model reads.",
+      select: { id: true },
+      resolve: ({ id }, _args, { loaders }) => loaders.contexts.load(id),
     }),
     waitingFor: t.string({
       nullable: true,

@@ -223,6 +223,7 @@ it("an approver steers no agent of others, and a user decides nothing, not even 
     "cancelToolCall",
     "completeToolCall",
     "retryTurn",
+    "compactAgent",
     "remindAgent",
     "createSchedule",
     "pauseSchedule",

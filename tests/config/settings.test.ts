@@ -251,6 +251,7 @@ describe("settings", () => {
       "todo_read",
       "todo_write",
       "memory",
+      "read_output",
       "task_run",
       "ask_user",
     ]);

@@ -382,6 +382,7 @@ function answerOf(
   ];
   const answer = { content, calls: asked, stopReason, usage: NO_TOKENS };
   const model = { name: "test", price: null };
+  const context = { contextTokens: 100, contextBytes: 400, contextWindow: null };
   return answered(
     view,
     {
@@ -389,6 +390,7 @@ function answerOf(
       texts: [],
       spent: BROKEN.spent,
       times: { durationMs: 1, firstTokenMs: null },
+      context,
       model,
       slowStepMs: 1_000,
       trace: true,

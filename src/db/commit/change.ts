@@ -1,7 +1,9 @@
 import type { Json, JsonObject } from "../../lib/json.ts";
 import type { Prisma } from "../generated/client.ts";
 import type { ActorKind, ApprovalState, ToolCallState } from "../generated/enums.ts";
+import type { CompactionMove, Compactions } from "./compaction-rows.ts";
 import type { MemoryChange } from "./memory-change.ts";
+import type { Patch, Row } from "./row.ts";
 
 /** The columns of an agent that a commit may set. */
 export type AgentPatch = Patch<
@@ -58,6 +60,9 @@ export type StepEnd = Row<
     | "outputIsEstimated"
     | "cacheReadTokens"
     | "cacheWriteTokens"
+    | "contextTokens"
+    | "contextBytes"
+    | "contextWindow"
     | "costUsd"
     | "completedAt"
   >
@@ -110,15 +115,6 @@ export const NOTICE_SOURCES = ["CHILD", "INTERRUPTED_CHILD", "SHELL", "FILE", "H
 export type NoticeSource = (typeof NOTICE_SOURCES)[number];
 
 export type NoticeRow = Row<Prisma.NoticeUncheckedCreateInput> & { readonly source: NoticeSource };
-
-/** The values of a column: JSON where Prisma takes JSON. */
-type Value<Input> = Prisma.InputJsonValue extends Input ? Json : Exclude<Input, undefined>;
-
-/** A row for insertion: every column is given, since the database takes an absent one as null. */
-export type Row<Input> = { readonly [Column in keyof Input]-?: Value<Input[Column]> };
-
-/** Columns to set. Absent columns keep their value. */
-type Patch<Input> = { readonly [Column in keyof Input]?: Value<Input[Column]> };
 
 /** The steps of calls and approvals from state to state: an owner makes some, people and expiry make others. */
 type Transitions = {
@@ -258,6 +254,8 @@ type OwnerParts = {
   /** With todos: the call that wrote them. The call keeps them, for forks. */
   readonly todosBy?: string;
   readonly memory?: MemoryChange;
+  /** A step of a compaction from one state to the next: refused if the row is not in `from`. */
+  readonly compactionMoved?: CompactionMove;
 };
 
 type OutsideParts = {
@@ -276,6 +274,7 @@ type OutsideParts = {
       | "schedules"
       | "notices"
       | "manual"
+      | "compactions"
     >
   >;
   /** With createAgent: refused if more agents of the tree are at work then, with its first. */
@@ -339,10 +338,10 @@ export type CancelRequest = {
 };
 
 /** All that the owner of an agent may change in one commit, under its lease (invariant 4). Absent parts change nothing. */
-export type OwnerChange = Transitions & Questions & Notices & Schedules & OwnerParts & Without<OutsideParts>;
+export type OwnerChange = Transitions & Questions & Notices & Schedules & Compactions & OwnerParts & Without<OutsideParts>;
 
 /** All that others may change of an agent in one commit: people by commands, and what nobody decided in time. */
-export type OutsideChange = Transitions & Questions & Notices & Schedules & OutsideParts & Without<OwnerParts>;
+export type OutsideChange = Transitions & Questions & Notices & Schedules & Compactions & OutsideParts & Without<OwnerParts>;
 
 export const DONE_REASONS = ["COMPLETED", "INTERRUPTED", "ERROR", "MAX_STEPS", "SHAPE"] as const;
 export type DoneReason = (typeof DONE_REASONS)[number];

@@ -14,10 +14,10 @@ export function columnName(field: string): string {
 }
 
 /**
- * Which keys of a part are column names, written in snake_case: those of its rows, of `row` in it, of `set` in each
+ * The keys of a part that are column names, written in snake_case: those of its rows, of `row` or `set` in it, of `set` in each
  * transition, or none.
  */
-export type PartKeys = "rows" | "row in it" | "set in each" | "none";
+export type PartKeys = "rows" | "row in it" | "set in it" | "set in each" | "none";
 
 export type Part = { readonly sql: "json" | "int" | "text" | "boolean"; readonly keys: PartKeys };
 
@@ -84,6 +84,14 @@ export const OWNER_PARTS: { readonly [Name in keyof OwnerValues]: OwnerPart<Owne
   schedulesMoved: { ...json("set in each"), join: lists, isComposed: none },
   versionData: { ...json("rows"), join: last, isComposed: never },
   memory: { ...json("none"), join: last, isComposed: never },
+  compactions: { ...json("rows"), join: lists, isComposed: none },
+  compactionMoved: {
+    ...json("set in it"),
+    join: () => {
+      throw new Error("a change moves one compaction at most");
+    },
+    isComposed: never,
+  },
 };
 
 export const OUTSIDE_PARTS: { readonly [Name in Exclude<PartsOf<OutsideChange>, PartsOf<OwnerChange>>]: Part } = {
@@ -213,6 +221,8 @@ function encoded(name: string, part: unknown): unknown {
       const start = part as NonNullable<OwnerChange["shellStart"]>;
       return { ...start, row: toColumns(start.row) };
     }
+    case "set in it":
+      return withColumns(part as NonNullable<OwnerChange["compactionMoved"]>);
     case "set in each":
       return (part as readonly SetInEach[]).map(withColumns);
   }
@@ -220,7 +230,7 @@ function encoded(name: string, part: unknown): unknown {
 
 type SetInEach = ToolCallTransition | ScheduleMove;
 
-function withColumns(each: SetInEach): object {
+function withColumns(each: SetInEach | NonNullable<OwnerChange["compactionMoved"]>): object {
   return { ...each, set: toColumns(each.set) };
 }
 

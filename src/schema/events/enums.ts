@@ -74,6 +74,7 @@ export const EventKind = builder.enumType("EventKind", {
     MEMORY_CHANGED: "Memory of a template's agents changed: by a call of the agent, or by a person.",
     TODO_CHANGED: "The todo list of the agent changed.",
     TODO_REMINDER: "The agent is reminded of its todo list.",
+    CONTEXT_COMPRESSION: "A compaction of the agent's context window starts or ends.",
     TEMPLATE_CHANGED: "A turn begins with another version of the agent's template.",
     EXECUTION_STARTED: "A call enters the gate. EXECUTION and STAGE events exist only for templates with `trace`.",
     STAGE_STARTED: "A call enters a stage of the gate.",

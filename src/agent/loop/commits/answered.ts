@@ -10,7 +10,7 @@ import type { Model, Spending } from "../../models/model.ts";
 import type { AgentView } from "../view.ts";
 import { asStored, compose, identity, joinCommits, type Commit, type Reducer, move, added, answerMessage } from "./commit.ts";
 import { shapedEnd, withValue, type ShapedAnswer } from "./shapes.ts";
-import { stepUsage } from "./steps.ts";
+import { stepUsage, type ContextColumns } from "./steps.ts";
 import { turnEnded } from "./turns.ts";
 
 export type Answered = {
@@ -19,6 +19,7 @@ export type Answered = {
   /** The tokens of the call, and of earlier tries that failed before their first text. */
   readonly spent: Spending;
   readonly times: AnswerTimes;
+  readonly context: ContextColumns;
   readonly model: Pick<Model, "name" | "price">;
   /** Answers that took longer than this, in ms, are reported. */
   readonly slowStepMs: number;
@@ -34,7 +35,7 @@ export function isFinalAnswer({ calls, stopReason }: Answer): boolean {
 
 /** Stores a model's answer: its message, its calls and its cost. An answer without calls ends the turn. */
 export function answered(view: AgentView, facts: Answered, at: Date): Commit {
-  const { answer } = facts;
+  const { answer, context } = facts;
   const message = withValue(answerMessage(answer, view, at), facts.shaped);
   const calls = newCalls(answer, view, at);
   const { stopReason } = answer;
@@ -43,7 +44,7 @@ export function answered(view: AgentView, facts: Answered, at: Date): Commit {
   const streamed = view.breakpoint === "PRE_MODEL" ? move(view, { breakpoint: "STREAMING_MODEL" }) : null;
   const stored: Commit = {
     change: {
-      stepEnd: { step: view.stepCount, state: "COMPLETED", stopReason, ...used.columns, completedAt: at },
+      stepEnd: { step: view.stepCount, state: "COMPLETED", stopReason, ...used.columns, ...context, completedAt: at },
       messages: message,
       toolCalls: calls,
     },
@@ -53,7 +54,7 @@ export function answered(view: AgentView, facts: Answered, at: Date): Commit {
       ...reports(view, facts, used.event),
       ...(facts.trace ? calls.map((call) => executionStarted(pendingCall(call))) : []),
     ],
-    after: compose(streamed?.after ?? identity, added(message), completed(stopReason, calls)),
+    after: compose(streamed?.after ?? identity, added(message), completed(stopReason, calls), measured(context, at)),
   };
   const now = stored.after(view);
   if (!isFinalAnswer(answer)) return joinCommits(stored, pending(now));
@@ -66,12 +67,22 @@ export function answered(view: AgentView, facts: Answered, at: Date): Commit {
   return joinCommits(stored, turnEnded(now, { reason: "COMPLETED", note: null, ...detail }, at));
 }
 
-function reports(view: AgentView, { answer, times, model, slowStepMs }: Answered, used: AgentEventBody): AgentEventBody[] {
+function reports(view: AgentView, facts: Answered, used: AgentEventBody): AgentEventBody[] {
+  const { answer, times, context, model, slowStepMs } = facts;
+  const { contextTokens, contextWindow } = context;
   const { stopReason } = answer;
   const { durationMs, firstTokenMs } = times;
   const step = view.stepCount;
   return [
-    { kind: "STEP_COMPLETE", step, durationMs, ...(firstTokenMs === null ? {} : { firstTokenMs }), stopReason },
+    {
+      kind: "STEP_COMPLETE",
+      step,
+      durationMs,
+      ...(firstTokenMs === null ? {} : { firstTokenMs }),
+      stopReason,
+      contextTokens,
+      contextWindow,
+    },
     used,
     ...(durationMs > slowStepMs
       ? [warning("slow_step", `step ${step} by ${model.name} took ${Math.round(durationMs)} ms; the limit is ${slowStepMs}`)]
@@ -98,6 +109,10 @@ function completed(stopReason: string, calls: NewCalls): Reducer {
     lastStep: view.lastStep === null ? null : { ...view.lastStep, state: "COMPLETED", stopReason },
     calls: calls.map(pendingCall),
   });
+}
+
+function measured({ contextTokens: tokens, contextBytes: bytes }: ContextColumns, at: Date): Reducer {
+  return (view) => (bytes === null ? view : { ...view, measured: { step: view.stepCount, tokens, bytes, at: at.getTime() } });
 }
 
 function newCalls({ calls }: Answer, view: AgentView, at: Date): NewCalls {

@@ -101,6 +101,9 @@ function stepRow(now: AgentView, model: string, at: Date): NonNullable<OwnerChan
     outputTokens: null,
     cacheReadTokens: null,
     cacheWriteTokens: null,
+    contextTokens: null,
+    contextBytes: null,
+    contextWindow: null,
     costUsd: null,
     startedAt: at,
     completedAt: null,
@@ -129,13 +132,24 @@ const UNKNOWN: UsageColumns = {
   outputIsEstimated: false,
 };
 
+export type ContextColumns = Pick<StepEnd, "contextTokens" | "contextBytes" | "contextWindow">;
+
+const NO_CONTEXT: ContextColumns = { contextTokens: null, contextBytes: null, contextWindow: null };
+
 /** Ends a model call without an answer: it broke off, failed, or was not made. Its tokens are charged all the same. */
 export function stepAborted(view: AgentView, { events, spent, price, isPlanned = false }: Aborted, at: Date): Commit {
   const stopReason = isPlanned ? PLANNED_STOP : null;
   const used = totalTokens(spent.usage) === 0 ? null : stepUsage(view.stepCount, spent, price);
   return {
     change: {
-      stepEnd: { step: view.stepCount, state: "ABORTED", stopReason, ...(used?.columns ?? UNKNOWN), completedAt: at },
+      stepEnd: {
+        step: view.stepCount,
+        state: "ABORTED",
+        stopReason,
+        ...(used?.columns ?? UNKNOWN),
+        ...NO_CONTEXT,
+        completedAt: at,
+      },
     },
     events: used === null ? events : [...events, used.event],
     after: (now) => ({ ...now, lastStep: now.lastStep === null ? null : { ...now.lastStep, state: "ABORTED", stopReason } }),
@@ -147,7 +161,7 @@ export function stepAbortedIfOpen(view: AgentView, facts: Aborted, at: Date): Co
   return eventsOnly(...facts.events);
 }
 
-type UsageColumns = Omit<StepEnd, "state" | "stopReason" | "completedAt">;
+type UsageColumns = Omit<StepEnd, "state" | "stopReason" | "completedAt" | keyof ContextColumns>;
 
 export function stepUsage(
   step: number,
