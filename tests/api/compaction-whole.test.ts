@@ -36,7 +36,7 @@ const textOf = (request: ModelRequest | undefined): string => JSON.stringify(req
 
 describe("an answer in a shape", () => {
   it("is corrected and accepted in one turn while a summary takes the place of old messages", async () => {
-    const wrong: Played = { text: `no JSON ${"n".repeat(8_000)}` };
+    const wrong: Played = { text: `no JSON ${"n".repeat(6_000)}` };
     const reply = (request: ModelRequest): Played => {
       const isLast = textOf(request).includes("correction 4 of 5");
       return textOf(request).includes("count now") && !isLast ? wrong : { text: '{"files":2}' };

@@ -45,7 +45,7 @@ function toolWeight(tool: ToolDescription): number {
 /** The parts of a request that its messages do not change. */
 export type FixedParts = Pick<ModelRequest, "system" | "tools" | "shape">;
 
-/** The bytes of the parts of a request besides its messages. The schema of an answer counts with the tools. */
+/** The bytes of the fixed parts of a request. The schema of an answer counts with the tools. */
 export type Overhead = { readonly system: number; readonly tools: number };
 
 export function overheadOf({ system, tools, shape }: FixedParts): Overhead {

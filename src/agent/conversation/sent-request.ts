@@ -35,8 +35,8 @@ export type Sent = { readonly record: SentRecord; readonly parts: readonly Reque
 type Window = { readonly messages: readonly ModelMessage[]; readonly contextMessages: number | null; readonly length: number };
 
 /**
- * Records the requests of an agent, one after another. The hash of one request is the SHA-256 over its RFC 8785 form
- * `{ messages, settings, system, tools }`: messages come first, so that those of the last request are not read again.
+ * Records the requests of an agent, one after another. The hash is the SHA-256 over the RFC 8785 form
+ * `{ messages, settings, system, tools }`. Messages come first, so that those of the last request are not read again.
  */
 export class SentRequests {
   #frame: KeptFrame | null = null;

@@ -161,7 +161,7 @@ export class StepRunner {
     return { tools, mayComeLater: mayComeLater(template, this.#services.tools) };
   }
 
-  /** The parts of a request besides its messages and settings. */
+  /** The parts of a request that its messages and settings do not change. */
   async #request(view: AgentView, template: Template, present: PresentTools): Promise<FixedParts> {
     const { text, tools } = await this.#services.manuals.of(view, present);
     const system = text === "" ? template.systemPrompt : `${template.systemPrompt}\n\n${text}`;

@@ -14,7 +14,7 @@ export type Subject = {
   readonly view: AgentView;
   readonly template: Template;
   readonly model: Model;
-  /** The parts of the next request besides its messages. */
+  /** The fixed parts of the next request. */
   readonly request: () => Promise<FixedParts>;
 };
 
