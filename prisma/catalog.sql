@@ -197,7 +197,7 @@ DECLARE
 BEGIN
   SELECT * INTO v_change FROM json_to_record(p_change) AS c(
     "idempotencyKey" json, "createAgent" json, "treeLimit" json, fork json, "expectSignal" int, "queueLimit" json, agent json, wake boolean, interrupt json, retry json, cancel json, rename json, archive json, withdraw json, received json, images json, joins json, messages json,
-    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "keepRule" json, "toolCalls" json, transitions json, approvals json, waits json, "expectAsking" json, notices json, "noticesDropped" json, "noticesTold" json, manual json, "agentManual" json, "templateVersion" json, "versionData" json, todos json, "todosBy" text, "knownFiles" json, "fileChanges" json, "interruptEnd" json, "toldNote" text, "shellStart" json, "shellEnd" json, returns boolean, "childAwaited" json, "waitSettled" json, watch boolean, "filesFound" json, "schedulesMade" json, "mostSchedules" int, "schedulesMoved" json, "scheduleEnded" json, memory json, compactions json, "compactionMoved" json);
+    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "keepRule" json, "toolCalls" json, transitions json, approvals json, waits json, "expectAsking" json, notices json, "noticesDropped" json, "noticesTold" json, manual json, "agentManual" json, "templateVersion" json, "versionData" json, todos json, "todosBy" text, "knownFiles" json, "fileChanges" json, "interruptEnd" json, "toldNote" text, "shellStart" json, "shellEnd" json, returns boolean, "childAwaited" json, "waitSettled" json, watch boolean, "filesFound" json, "schedulesMade" json, "mostSchedules" int, "schedulesMoved" json, "scheduleEnded" json, memory json, compactions json, "compactionMoved" json, "requestParts" json);
 
   IF v_change."createAgent" IS NULL THEN
     -- A row that others hold for long keeps a connection for a moment only: the caller tries again without one.
@@ -287,6 +287,8 @@ BEGIN
     SELECT p_agent, m.tenant, m.digest, (SELECT coalesce(json_agg(s.section ORDER BY s.place), '[]')
       FROM json_array_elements(m.told) WITH ORDINALITY AS s(section, place) WHERE (s.section ->> 'ordinal')::int <= (v_change.fork ->> 'at')::int)
     FROM agent_manual m WHERE m.agent_id = v_change.fork ->> 'from' AND EXISTS (SELECT FROM step WHERE agent_id = p_agent);
+    INSERT INTO agent_request_part (agent_id, digest, tenant)
+    SELECT p_agent, r.digest, r.tenant FROM agent_request_part r WHERE r.agent_id = v_change.fork ->> 'from' AND EXISTS (SELECT FROM step WHERE agent_id = p_agent);
     -- The compactions that were applied before the fork point: a fork from before one sees what was there then.
     INSERT INTO compaction
     SELECT r.* FROM compaction c, LATERAL json_populate_record(c, json_build_object('id', gen_random_uuid(), 'agent_id', p_agent, 'copied_from', coalesce(c.copied_from, c.agent_id))) r
@@ -444,8 +446,8 @@ BEGIN
   END IF;
 
   IF v_change."stepEnd" IS NOT NULL THEN
-    UPDATE step s SET (state, stop_reason, input_tokens, output_tokens, output_is_estimated, cache_read_tokens, cache_write_tokens, context_tokens, context_bytes, context_window, cost_usd, completed_at) =
-      (SELECT r.state, r.stop_reason, r.input_tokens, r.output_tokens, r.output_is_estimated, r.cache_read_tokens, r.cache_write_tokens, r.context_tokens, r.context_bytes, r.context_window, r.cost_usd, r.completed_at
+    UPDATE step s SET (state, stop_reason, input_tokens, output_tokens, output_is_estimated, cache_read_tokens, cache_write_tokens, context_tokens, context_bytes, context_window, request, cost_usd, completed_at) =
+      (SELECT r.state, r.stop_reason, r.input_tokens, r.output_tokens, r.output_is_estimated, r.cache_read_tokens, r.cache_write_tokens, r.context_tokens, r.context_bytes, r.context_window, r.request, r.cost_usd, r.completed_at
        FROM json_populate_record(s, v_change."stepEnd") r)
     WHERE s.agent_id = p_agent AND s.step = (v_change."stepEnd" ->> 'step')::int AND s.state = 'STARTED';
     IF NOT FOUND THEN
@@ -640,6 +642,18 @@ BEGIN
   -- The text of a manual is stored once a tenant, whoever is given it first.
   IF v_change.manual IS NOT NULL THEN
     INSERT INTO manual SELECT * FROM json_populate_record(null::manual, v_change.manual) ON CONFLICT DO NOTHING;
+  END IF;
+
+  -- So are the parts of requests; that an agent had one keeps it.
+  IF v_change."requestParts" IS NOT NULL THEN
+    INSERT INTO request_part (tenant, digest, body, taken_at)
+    SELECT DISTINCT ON (n.digest) p_tenant, n.digest, n.body, policy_time() FROM json_to_recordset(v_change."requestParts") AS n(digest text, body text)
+    WHERE NOT EXISTS (SELECT FROM request_part r WHERE r.tenant = p_tenant AND r.digest = n.digest AND r.taken_at > policy_time() - interval '1 hour')
+    ORDER BY n.digest
+    ON CONFLICT (tenant, digest) DO UPDATE SET taken_at = EXCLUDED.taken_at;
+    INSERT INTO agent_request_part (agent_id, digest, tenant)
+    SELECT DISTINCT p_agent, n.digest, p_tenant FROM json_to_recordset(v_change."requestParts") AS n(digest text)
+    ON CONFLICT DO NOTHING;
   END IF;
 
   IF v_change."agentManual" IS NOT NULL THEN
@@ -899,6 +913,10 @@ CREATE INDEX agent_parent_id_idx ON public.agent USING btree (parent_id);
 
 CREATE UNIQUE INDEX agent_pkey ON public.agent USING btree (id);
 
+CREATE UNIQUE INDEX agent_request_part_pkey ON public.agent_request_part USING btree (agent_id, digest);
+
+CREATE INDEX agent_request_part_tenant_digest_idx ON public.agent_request_part USING btree (tenant, digest);
+
 CREATE INDEX agent_root_id_idx ON public.agent USING btree (root_id);
 
 CREATE INDEX agent_tenant_created_at_id_idx ON public.agent USING btree (tenant, created_at, id);
@@ -1032,6 +1050,8 @@ CREATE INDEX notice_agent_id_source_ref_idx ON public.notice USING btree (agent_
 CREATE UNIQUE INDEX notice_pkey ON public.notice USING btree (id);
 
 CREATE UNIQUE INDEX notice_untold ON public.notice USING btree (agent_id, source, ref) WHERE (told_at_step IS NULL);
+
+CREATE UNIQUE INDEX request_part_pkey ON public.request_part USING btree (tenant, digest);
 
 CREATE UNIQUE INDEX rule_version_pkey ON public.rule_version USING btree (tenant, agent_id);
 

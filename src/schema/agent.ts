@@ -16,6 +16,7 @@ import {
 import { pendingApprovalsOf } from "../resolvers/approval.ts";
 import { messagesOf } from "../resolvers/message.ts";
 import { schedulesOf } from "../resolvers/schedule.ts";
+import { contextAtStep } from "../resolvers/step-context.ts";
 import { templateNamed, templateVersionOf } from "../resolvers/template.ts";
 import { shellsOf, toolCallByRow, toolCallsOf } from "../resolvers/tool-call.ts";
 import { ActorRef } from "./actor.ts";
@@ -27,6 +28,7 @@ import { DoneReason } from "./events/enums.ts";
 import { KnownFile, KnownFileConnection, Shell, TodoItem } from "./agent-state.ts";
 import { Message, MessageConnection } from "./message.ts";
 import { Schedule } from "./schedule.ts";
+import { StepContext } from "./step-context.ts";
 import { Template, TemplateVersion } from "./template.ts";
 import { ToolCall, ToolCallConnection } from "./tool-call.ts";
 
@@ -134,6 +136,16 @@ export const Agent = builder.prismaNode("Agent", {
       description: "Size of the context that the model reads.",
       select: { id: true },
       resolve: ({ id }, _args, { loaders }) => loaders.contexts.load(id),
+    }),
+    contextAt: t.field({
+      type: StepContext,
+      nullable: true,
+      complexity: 50,
+      description:
+        "Request that the model was sent at a step, for readers of the tenant. Null if there is no such step, or if it is no longer kept.",
+      args: { step: t.arg.int({ required: true, description: "Number of the step, from 1." }) },
+      select: { id: true },
+      resolve: ({ id }, { step }, context) => contextAtStep(context, id, step),
     }),
     waitingFor: t.string({
       nullable: true,

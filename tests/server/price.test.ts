@@ -166,5 +166,6 @@ const VARIABLES = {
   offset: 0,
   bytes: 100,
   permission: {},
+  step: 1,
   tool: "x",
 };

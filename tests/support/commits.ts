@@ -391,6 +391,8 @@ function answerOf(
       spent: BROKEN.spent,
       times: { durationMs: 1, firstTokenMs: null },
       context,
+      // Its parts are known: a commit that stores some is not composed.
+      sent: { record: { hash: "h", frame: "f", length: 1, isFirstOfTurn: true }, parts: [] },
       model,
       slowStepMs: 1_000,
       trace: true,

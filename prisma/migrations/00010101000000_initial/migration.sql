@@ -103,6 +103,7 @@ CREATE TABLE "step" (
     "context_tokens" INTEGER,
     "context_bytes" INTEGER,
     "context_window" INTEGER,
+    "request" JSON,
     "cost_usd" DOUBLE PRECISION,
     "started_at" TIMESTAMPTZ(3) NOT NULL,
     "completed_at" TIMESTAMPTZ(3),
@@ -484,6 +485,25 @@ CREATE TABLE "template_version" (
 );
 
 -- CreateTable
+CREATE TABLE "request_part" (
+    "tenant" TEXT NOT NULL,
+    "digest" TEXT NOT NULL,
+    "body" TEXT NOT NULL,
+    "taken_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "request_part_pkey" PRIMARY KEY ("tenant","digest")
+);
+
+-- CreateTable
+CREATE TABLE "agent_request_part" (
+    "agent_id" TEXT NOT NULL,
+    "digest" TEXT NOT NULL,
+    "tenant" TEXT NOT NULL,
+
+    CONSTRAINT "agent_request_part_pkey" PRIMARY KEY ("agent_id","digest")
+);
+
+-- CreateTable
 CREATE TABLE "memory_entry" (
     "id" TEXT NOT NULL,
     "tenant" TEXT NOT NULL,
@@ -701,6 +721,9 @@ CREATE INDEX "event_agent_id_position_idx" ON "event"("agent_id", "position");
 CREATE INDEX "shell_agent_id_started_at_id_idx" ON "shell"("agent_id", "started_at", "id");
 
 -- CreateIndex
+CREATE INDEX "agent_request_part_tenant_digest_idx" ON "agent_request_part"("tenant", "digest");
+
+-- CreateIndex
 CREATE INDEX "compaction_agent_id_to_ordinal_idx" ON "compaction"("agent_id", "to_ordinal");
 
 -- CreateIndex
@@ -768,6 +791,9 @@ ALTER TABLE "known_file" ADD CONSTRAINT "known_file_agent_id_fkey" FOREIGN KEY (
 
 -- AddForeignKey
 ALTER TABLE "shell" ADD CONSTRAINT "shell_agent_id_fkey" FOREIGN KEY ("agent_id") REFERENCES "agent"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "agent_request_part" ADD CONSTRAINT "agent_request_part_agent_id_fkey" FOREIGN KEY ("agent_id") REFERENCES "agent"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
 -- AddForeignKey
 ALTER TABLE "compaction" ADD CONSTRAINT "compaction_agent_id_fkey" FOREIGN KEY ("agent_id") REFERENCES "agent"("id") ON DELETE CASCADE ON UPDATE CASCADE;
@@ -1134,7 +1160,7 @@ DECLARE
 BEGIN
   SELECT * INTO v_change FROM json_to_record(p_change) AS c(
     "idempotencyKey" json, "createAgent" json, "treeLimit" json, fork json, "expectSignal" int, "queueLimit" json, agent json, wake boolean, interrupt json, retry json, cancel json, rename json, archive json, withdraw json, received json, images json, joins json, messages json,
-    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "keepRule" json, "toolCalls" json, transitions json, approvals json, waits json, "expectAsking" json, notices json, "noticesDropped" json, "noticesTold" json, manual json, "agentManual" json, "templateVersion" json, "versionData" json, todos json, "todosBy" text, "knownFiles" json, "fileChanges" json, "interruptEnd" json, "toldNote" text, "shellStart" json, "shellEnd" json, returns boolean, "childAwaited" json, "waitSettled" json, watch boolean, "filesFound" json, "schedulesMade" json, "mostSchedules" int, "schedulesMoved" json, "scheduleEnded" json, memory json, compactions json, "compactionMoved" json);
+    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "keepRule" json, "toolCalls" json, transitions json, approvals json, waits json, "expectAsking" json, notices json, "noticesDropped" json, "noticesTold" json, manual json, "agentManual" json, "templateVersion" json, "versionData" json, todos json, "todosBy" text, "knownFiles" json, "fileChanges" json, "interruptEnd" json, "toldNote" text, "shellStart" json, "shellEnd" json, returns boolean, "childAwaited" json, "waitSettled" json, watch boolean, "filesFound" json, "schedulesMade" json, "mostSchedules" int, "schedulesMoved" json, "scheduleEnded" json, memory json, compactions json, "compactionMoved" json, "requestParts" json);
 
   IF v_change."createAgent" IS NULL THEN
     -- A row that others hold for long keeps a connection for a moment only: the caller tries again without one.
@@ -1224,6 +1250,8 @@ BEGIN
     SELECT p_agent, m.tenant, m.digest, (SELECT coalesce(json_agg(s.section ORDER BY s.place), '[]')
       FROM json_array_elements(m.told) WITH ORDINALITY AS s(section, place) WHERE (s.section ->> 'ordinal')::int <= (v_change.fork ->> 'at')::int)
     FROM agent_manual m WHERE m.agent_id = v_change.fork ->> 'from' AND EXISTS (SELECT FROM step WHERE agent_id = p_agent);
+    INSERT INTO agent_request_part (agent_id, digest, tenant)
+    SELECT p_agent, r.digest, r.tenant FROM agent_request_part r WHERE r.agent_id = v_change.fork ->> 'from' AND EXISTS (SELECT FROM step WHERE agent_id = p_agent);
     -- The compactions that were applied before the fork point: a fork from before one sees what was there then.
     INSERT INTO compaction
     SELECT r.* FROM compaction c, LATERAL json_populate_record(c, json_build_object('id', gen_random_uuid(), 'agent_id', p_agent, 'copied_from', coalesce(c.copied_from, c.agent_id))) r
@@ -1381,8 +1409,8 @@ BEGIN
   END IF;
 
   IF v_change."stepEnd" IS NOT NULL THEN
-    UPDATE step s SET (state, stop_reason, input_tokens, output_tokens, output_is_estimated, cache_read_tokens, cache_write_tokens, context_tokens, context_bytes, context_window, cost_usd, completed_at) =
-      (SELECT r.state, r.stop_reason, r.input_tokens, r.output_tokens, r.output_is_estimated, r.cache_read_tokens, r.cache_write_tokens, r.context_tokens, r.context_bytes, r.context_window, r.cost_usd, r.completed_at
+    UPDATE step s SET (state, stop_reason, input_tokens, output_tokens, output_is_estimated, cache_read_tokens, cache_write_tokens, context_tokens, context_bytes, context_window, request, cost_usd, completed_at) =
+      (SELECT r.state, r.stop_reason, r.input_tokens, r.output_tokens, r.output_is_estimated, r.cache_read_tokens, r.cache_write_tokens, r.context_tokens, r.context_bytes, r.context_window, r.request, r.cost_usd, r.completed_at
        FROM json_populate_record(s, v_change."stepEnd") r)
     WHERE s.agent_id = p_agent AND s.step = (v_change."stepEnd" ->> 'step')::int AND s.state = 'STARTED';
     IF NOT FOUND THEN
@@ -1577,6 +1605,18 @@ BEGIN
   -- The text of a manual is stored once a tenant, whoever is given it first.
   IF v_change.manual IS NOT NULL THEN
     INSERT INTO manual SELECT * FROM json_populate_record(null::manual, v_change.manual) ON CONFLICT DO NOTHING;
+  END IF;
+
+  -- So are the parts of requests; that an agent had one keeps it.
+  IF v_change."requestParts" IS NOT NULL THEN
+    INSERT INTO request_part (tenant, digest, body, taken_at)
+    SELECT DISTINCT ON (n.digest) p_tenant, n.digest, n.body, policy_time() FROM json_to_recordset(v_change."requestParts") AS n(digest text, body text)
+    WHERE NOT EXISTS (SELECT FROM request_part r WHERE r.tenant = p_tenant AND r.digest = n.digest AND r.taken_at > policy_time() - interval '1 hour')
+    ORDER BY n.digest
+    ON CONFLICT (tenant, digest) DO UPDATE SET taken_at = EXCLUDED.taken_at;
+    INSERT INTO agent_request_part (agent_id, digest, tenant)
+    SELECT DISTINCT p_agent, n.digest, p_tenant FROM json_to_recordset(v_change."requestParts") AS n(digest text)
+    ON CONFLICT DO NOTHING;
   END IF;
 
   IF v_change."agentManual" IS NOT NULL THEN

@@ -1,17 +1,18 @@
 import type { ModelRequest, ToolDescription } from "../models/model.ts";
 
 /**
- * The size of a context after an answer. `tokens` as the provider counted the request, with the answer by the same measure; null without a count. `at` in ms since 1970.
+ * The size of a context after an answer. `tokens` as the provider counted the request, with the answer by the same measure; null without a count. `at` in ms since 1970. `frame` is the digest of the request's fixed parts.
  */
 export type MeasuredContext = {
   readonly step: number;
   readonly tokens: number | null;
   readonly bytes: number;
   readonly at: number;
+  readonly frame: string | null;
 };
 
 /** The newest measure of agent `a`, as JSON. */
-export const MEASURED_CONTEXT = `(SELECT json_build_object('step', s.step, 'tokens', s.context_tokens, 'bytes', s.context_bytes, 'at', (extract(epoch FROM s.completed_at) * 1000)::float8)
+export const MEASURED_CONTEXT = `(SELECT json_build_object('step', s.step, 'tokens', s.context_tokens, 'bytes', s.context_bytes, 'at', (extract(epoch FROM s.completed_at) * 1000)::float8, 'frame', s.request ->> 'frame')
     FROM step s WHERE s.agent_id = a.id AND s.step > a.step_count - 20 AND s.context_bytes IS NOT NULL ORDER BY s.step DESC LIMIT 1)`;
 
 /** A token of English text has about four bytes. Counts beyond these bounds are not believed. */

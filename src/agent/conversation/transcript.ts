@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { OwnerChange } from "../../db/commit/change.ts";
+import type { MessageKind } from "../../db/generated/enums.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
 import type { ContentBlock, ModelMessage } from "../models/model.ts";
 import { READ_COMPACTED, type Compaction } from "./compaction.ts";
@@ -28,7 +29,7 @@ const MESSAGE_BYTES = 500;
 const IS_TASK = `(m.created_by IS NOT NULL AND (m.kind <> 'REMINDER'
     OR NOT EXISTS (SELECT FROM message p WHERE p.agent_id = m.agent_id AND p.ordinal = m.ordinal - 1 AND p.turn = m.turn)))`;
 
-const MESSAGE = `m.ordinal, m.kind, ${IS_TASK} AS "isOfPerson", m.content, m.bytes`;
+const MESSAGE = `m.ordinal, m.kind, ${IS_TASK} AS "isOfPerson", coalesce(m.content, '[]'::json) AS content, m.bytes`;
 
 type Load = [agentId: string, earliest: number, length: number, bytes: number, compactedTo: number, wordsFrom: number];
 
@@ -263,8 +264,10 @@ function messageOf({ ordinal, kind, createdBy, content, bytes }: AddedMessages[n
 }
 
 /** The messages as a model reads them: neighbours of one role are one message. */
-export function modelMessages(messages: readonly ReadMessage[]): ModelMessage[] {
-  const merged: { role: "user" | "assistant"; content: ContentBlock[] }[] = [];
+export function modelMessages<Block extends StoredBlock | ContentBlock>(
+  messages: readonly { readonly kind: MessageKind; readonly content: readonly Block[] }[],
+): { readonly role: ModelMessage["role"]; readonly content: Block[] }[] {
+  const merged: { role: ModelMessage["role"]; content: Block[] }[] = [];
   for (const { kind, content } of messages) {
     const role = kind === "ASSISTANT" ? "assistant" : "user";
     const said = kind === "REMINDER" ? content.map(reminded) : content;
@@ -276,6 +279,6 @@ export function modelMessages(messages: readonly ReadMessage[]): ModelMessage[] 
 }
 
 /** A reminder as a model reads it. */
-function reminded(block: ContentBlock): ContentBlock {
+function reminded<Block extends StoredBlock | ContentBlock>(block: Block): Block {
   return block.type === "text" ? { ...block, text: inMarks("system-reminder", block.text) } : block;
 }

@@ -172,6 +172,7 @@ export class StepRunner {
     const { owner, observers } = this.#scope;
     const { view, template, model } = step;
     const hookStep: HookStep = { ...hookedAgent(view), step: view.stepCount, model: model.name };
+    this.#sent.begins();
     const outcome = await this.#ask(hookStep, step, early);
     if (early !== null && !(await early.isCommitted)) {
       if (outcome !== NOT_ASKED && outcome.kind !== "unasked")
@@ -222,9 +223,11 @@ export class StepRunner {
       const { exposeThinking, modelSettings: settings } = template;
       const isFirstOfTurn = view.shape.corrections === 0 && (view.stepsInTurn === 1 || !hasResults(messages.value));
       const request = { ...parts, messages: messages.value, exposeThinking, settings, isFirstOfTurn };
-      this.#sent.sends(parts, window.weight);
       const options = { ...template, takesEmpty: this.#trouble.takesEmpty(view.turn) };
-      return await callModel(model, request, { number: view.stepCount, isCommitted }, owner, options, interrupt);
+      const answering = callModel(model, request, { number: view.stepCount, isCommitted }, owner, options, interrupt);
+      const sent = { messages: read, weight: window.weight, contextMessages: template.contextMessages };
+      this.#sent.sends(request, { ...sent, length: view.transcriptLength });
+      return await answering;
     } finally {
       leave();
     }
@@ -243,8 +246,9 @@ export class StepRunner {
     this.#trouble.answered();
     this.#compactor.answered();
     const context = this.#sent.with(answer, model);
+    const facts = { answer, texts, spent, times, context, sent: this.#sent.record, model, slowStepMs, trace, shaped };
     const commit = (): DeferredCommit => ({
-      ...answered(owner.rebase(view), { answer, texts, spent, times, context, model, slowStepMs, trace, shaped }, this.#now()),
+      ...answered(owner.rebase(view), facts, this.#now()),
       // The database refuses the answer: the turn ends without it.
       onRefused: (problem) =>
         this.#endTurn(view, model, spent, [failure("SYSTEM", `the model's answer could not be stored: ${problem}`, null)]),
@@ -307,7 +311,8 @@ export class StepRunner {
   }
 
   #aborted(view: AgentView, { price }: Model, spent: Spending, events: readonly AgentEventBody[], isPlanned = false): Commit {
-    return stepAborted(this.#scope.owner.rebase(view), { events, spent, price, isPlanned }, this.#now());
+    const facts = { events, spent, price, isPlanned, sent: this.#sent.record };
+    return stepAborted(this.#scope.owner.rebase(view), facts, this.#now());
   }
 
   #now(): Date {

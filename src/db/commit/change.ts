@@ -4,6 +4,7 @@ import type { ActorKind, ApprovalState, ToolCallState } from "../generated/enums
 import type { CompactionMove, Compactions } from "./compaction-rows.ts";
 import type { MemoryChange } from "./memory-change.ts";
 import type { Patch, Row } from "./row.ts";
+import type { RequestParts, SentRecord } from "./sent-rows.ts";
 
 /** The columns of an agent that a commit may set. */
 export type AgentPatch = Patch<
@@ -66,7 +67,7 @@ export type StepEnd = Row<
     | "costUsd"
     | "completedAt"
   >
->;
+> & { readonly request: SentRecord | null };
 
 /** The number of changes of the stored rules of a tenant, and of those of one agent. */
 export type RulesVersion = { readonly ofTenant: number; readonly ofAgent: number };
@@ -213,14 +214,14 @@ export type MessageShape =
 /** The row of a message. Most have no shape, and no statement writes the column then. */
 export type NewMessage = Row<Omit<Prisma.MessageUncheckedCreateInput, "shape">> & { readonly shape?: MessageShape };
 
-type OwnerParts = {
+type OwnerParts = RequestParts & {
   /** The commit is refused unless the agent's signal is still this: nothing arrived since it was looked at. */
   readonly expectSignal?: number;
   readonly agent?: AgentPatch;
   /** Refused if one of them was withdrawn. */
   readonly joins?: readonly { readonly id: string; readonly ordinal: number; readonly turn: number; readonly step: number }[];
   readonly messages?: readonly NewMessage[];
-  readonly stepStart?: Row<Prisma.StepUncheckedCreateInput>;
+  readonly stepStart?: Row<Omit<Prisma.StepUncheckedCreateInput, "request">> & { readonly request: null };
   readonly stepEnd?: { readonly step: number } & StepEnd;
   readonly toolCalls?: readonly NewToolCall[];
   /**
@@ -275,6 +276,7 @@ type OutsideParts = {
       | "notices"
       | "manual"
       | "compactions"
+      | "requestParts"
     >
   >;
   /** With createAgent: refused if more agents of the tree are at work then, with its first. */

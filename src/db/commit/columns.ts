@@ -51,6 +51,7 @@ export const STEP_END = {
   contextTokens: "int?",
   contextBytes: "int?",
   contextWindow: "int?",
+  request: "json?",
   costUsd: "double precision?",
   completedAt: "timestamptz?",
 } as const satisfies ColumnsOf<StepEnd>;

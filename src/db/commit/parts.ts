@@ -78,6 +78,7 @@ export const OWNER_PARTS: { readonly [Name in keyof OwnerValues]: OwnerPart<Owne
   },
   noticesDropped: { ...json("none"), join: lists, isComposed: none },
   manual: { ...json("rows"), join: last, isComposed: never },
+  requestParts: { ...json("none"), join: lists, isComposed: none },
   agentManual: { ...json("rows"), join: last, isComposed: never },
   templateVersion: { ...json("none"), join: last, isComposed: never },
   watch: { sql: "boolean", keys: "none", join: last, isComposed: never },

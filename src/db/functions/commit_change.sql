@@ -46,7 +46,7 @@ DECLARE
 BEGIN
   SELECT * INTO v_change FROM json_to_record(p_change) AS c(
     "idempotencyKey" json, "createAgent" json, "treeLimit" json, fork json, "expectSignal" int, "queueLimit" json, agent json, wake boolean, interrupt json, retry json, cancel json, rename json, archive json, withdraw json, received json, images json, joins json, messages json,
-    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "keepRule" json, "toolCalls" json, transitions json, approvals json, waits json, "expectAsking" json, notices json, "noticesDropped" json, "noticesTold" json, manual json, "agentManual" json, "templateVersion" json, "versionData" json, todos json, "todosBy" text, "knownFiles" json, "fileChanges" json, "interruptEnd" json, "toldNote" text, "shellStart" json, "shellEnd" json, returns boolean, "childAwaited" json, "waitSettled" json, watch boolean, "filesFound" json, "schedulesMade" json, "mostSchedules" int, "schedulesMoved" json, "scheduleEnded" json, memory json, compactions json, "compactionMoved" json);
+    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "keepRule" json, "toolCalls" json, transitions json, approvals json, waits json, "expectAsking" json, notices json, "noticesDropped" json, "noticesTold" json, manual json, "agentManual" json, "templateVersion" json, "versionData" json, todos json, "todosBy" text, "knownFiles" json, "fileChanges" json, "interruptEnd" json, "toldNote" text, "shellStart" json, "shellEnd" json, returns boolean, "childAwaited" json, "waitSettled" json, watch boolean, "filesFound" json, "schedulesMade" json, "mostSchedules" int, "schedulesMoved" json, "scheduleEnded" json, memory json, compactions json, "compactionMoved" json, "requestParts" json);
 
   IF v_change."createAgent" IS NULL THEN
     -- A row that others hold for long keeps a connection for a moment only: the caller tries again without one.
@@ -136,6 +136,8 @@ BEGIN
     SELECT p_agent, m.tenant, m.digest, (SELECT coalesce(json_agg(s.section ORDER BY s.place), '[]')
       FROM json_array_elements(m.told) WITH ORDINALITY AS s(section, place) WHERE (s.section ->> 'ordinal')::int <= (v_change.fork ->> 'at')::int)
     FROM agent_manual m WHERE m.agent_id = v_change.fork ->> 'from' AND EXISTS (SELECT FROM step WHERE agent_id = p_agent);
+    INSERT INTO agent_request_part (agent_id, digest, tenant)
+    SELECT p_agent, r.digest, r.tenant FROM agent_request_part r WHERE r.agent_id = v_change.fork ->> 'from' AND EXISTS (SELECT FROM step WHERE agent_id = p_agent);
     -- The compactions that were applied before the fork point: a fork from before one sees what was there then.
     INSERT INTO compaction
     SELECT r.* FROM compaction c, LATERAL json_populate_record(c, json_build_object('id', gen_random_uuid(), 'agent_id', p_agent, 'copied_from', coalesce(c.copied_from, c.agent_id))) r
@@ -489,6 +491,18 @@ BEGIN
   -- The text of a manual is stored once a tenant, whoever is given it first.
   IF v_change.manual IS NOT NULL THEN
     INSERT INTO manual SELECT * FROM json_populate_record(null::manual, v_change.manual) ON CONFLICT DO NOTHING;
+  END IF;
+
+  -- So are the parts of requests; that an agent had one keeps it.
+  IF v_change."requestParts" IS NOT NULL THEN
+    INSERT INTO request_part (tenant, digest, body, taken_at)
+    SELECT DISTINCT ON (n.digest) p_tenant, n.digest, n.body, policy_time() FROM json_to_recordset(v_change."requestParts") AS n(digest text, body text)
+    WHERE NOT EXISTS (SELECT FROM request_part r WHERE r.tenant = p_tenant AND r.digest = n.digest AND r.taken_at > policy_time() - interval '1 hour')
+    ORDER BY n.digest
+    ON CONFLICT (tenant, digest) DO UPDATE SET taken_at = EXCLUDED.taken_at;
+    INSERT INTO agent_request_part (agent_id, digest, tenant)
+    SELECT DISTINCT p_agent, n.digest, p_tenant FROM json_to_recordset(v_change."requestParts") AS n(digest text)
+    ON CONFLICT DO NOTHING;
   END IF;
 
   IF v_change."agentManual" IS NOT NULL THEN

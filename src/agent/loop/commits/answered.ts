@@ -6,11 +6,12 @@ import { executionStarted } from "../../calls/events.ts";
 import { throughBridge } from "../../calls/stages/validation.ts";
 import { isEmpty, type Answer, type AnsweredCall } from "../../conversation/answer.ts";
 import type { AnswerTimes } from "../../conversation/model-call.ts";
+import type { Sent } from "../../conversation/sent-request.ts";
 import type { Model, Spending } from "../../models/model.ts";
 import type { AgentView } from "../view.ts";
 import { asStored, compose, identity, joinCommits, type Commit, type Reducer, move, added, answerMessage } from "./commit.ts";
 import { shapedEnd, withValue, type ShapedAnswer } from "./shapes.ts";
-import { stepUsage, type ContextColumns } from "./steps.ts";
+import { requestOf, stepUsage, type ContextColumns } from "./steps.ts";
 import { turnEnded } from "./turns.ts";
 
 export type Answered = {
@@ -20,6 +21,7 @@ export type Answered = {
   readonly spent: Spending;
   readonly times: AnswerTimes;
   readonly context: ContextColumns;
+  readonly sent: Sent | null;
   readonly model: Pick<Model, "name" | "price">;
   /** Answers that took longer than this, in ms, are reported. */
   readonly slowStepMs: number;
@@ -35,7 +37,8 @@ export function isFinalAnswer({ calls, stopReason }: Answer): boolean {
 
 /** Stores a model's answer: its message, its calls and its cost. An answer without calls ends the turn. */
 export function answered(view: AgentView, facts: Answered, at: Date): Commit {
-  const { answer, context } = facts;
+  const { answer, context, sent } = facts;
+  const request = requestOf(view, sent);
   const message = withValue(answerMessage(answer, view, at), facts.shaped);
   const calls = newCalls(answer, view, at);
   const { stopReason } = answer;
@@ -44,7 +47,16 @@ export function answered(view: AgentView, facts: Answered, at: Date): Commit {
   const streamed = view.breakpoint === "PRE_MODEL" ? move(view, { breakpoint: "STREAMING_MODEL" }) : null;
   const stored: Commit = {
     change: {
-      stepEnd: { step: view.stepCount, state: "COMPLETED", stopReason, ...used.columns, ...context, completedAt: at },
+      stepEnd: {
+        step: view.stepCount,
+        state: "COMPLETED",
+        stopReason,
+        ...used.columns,
+        ...context,
+        ...request.columns,
+        completedAt: at,
+      },
+      ...request.stored,
       messages: message,
       toolCalls: calls,
     },
@@ -54,7 +66,7 @@ export function answered(view: AgentView, facts: Answered, at: Date): Commit {
       ...reports(view, facts, used.event),
       ...(facts.trace ? calls.map((call) => executionStarted(pendingCall(call))) : []),
     ],
-    after: compose(streamed?.after ?? identity, added(message), completed(stopReason, calls), measured(context, at)),
+    after: compose(streamed?.after ?? identity, added(message), completed(stopReason, calls), measured(context, sent, at)),
   };
   const now = stored.after(view);
   if (!isFinalAnswer(answer)) return joinCommits(stored, pending(now));
@@ -111,8 +123,11 @@ function completed(stopReason: string, calls: NewCalls): Reducer {
   });
 }
 
-function measured({ contextTokens: tokens, contextBytes: bytes }: ContextColumns, at: Date): Reducer {
-  return (view) => (bytes === null ? view : { ...view, measured: { step: view.stepCount, tokens, bytes, at: at.getTime() } });
+function measured({ contextTokens: tokens, contextBytes: bytes }: ContextColumns, sent: Sent | null, at: Date): Reducer {
+  return (view) =>
+    bytes === null
+      ? view
+      : { ...view, measured: { step: view.stepCount, tokens, bytes, at: at.getTime(), frame: sent?.record.frame ?? null } };
 }
 
 function newCalls({ calls }: Answer, view: AgentView, at: Date): NewCalls {

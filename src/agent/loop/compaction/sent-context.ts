@@ -1,20 +1,36 @@
 import type { Answer } from "../../conversation/answer.ts";
-import {
-  overheadOf,
-  tokensPerByte,
-  type FixedParts,
-  type MeasuredContext,
-  type Overhead,
-} from "../../conversation/context-size.ts";
-import type { Model } from "../../models/model.ts";
+import { overheadOf, tokensPerByte, type MeasuredContext, type Overhead } from "../../conversation/context-size.ts";
+import { SentRequests, type Sent } from "../../conversation/sent-request.ts";
+import type { Model, ModelMessage, ModelRequest } from "../../models/model.ts";
 import type { ContextColumns } from "../commits/steps.ts";
 
-/** The bytes of the request that an agent sent last, by its parts. */
+/** The window of a request: its messages as rows make them, their bytes, its bound, and the length of the conversation. */
+export type SentWindow = {
+  readonly messages: readonly ModelMessage[];
+  readonly weight: number;
+  readonly contextMessages: number | null;
+  readonly length: number;
+};
+
+/** The request that an agent sent last: its record, and its bytes by its parts. */
 export class SentContext {
+  readonly #requests = new SentRequests();
   #bytes: Overhead & { readonly messages: number } = { system: 0, tools: 0, messages: 0 };
 
-  sends(parts: FixedParts, messages: number): void {
-    this.#bytes = { ...overheadOf(parts), messages };
+  #sent: Sent | null = null;
+
+  /** The record of the request of the present step; null if none was made. */
+  get record(): Sent | null {
+    return this.#sent;
+  }
+
+  begins(): void {
+    this.#sent = null;
+  }
+
+  sends(request: ModelRequest, window: SentWindow): void {
+    this.#bytes = { ...overheadOf(request), messages: window.weight };
+    this.#sent = this.#requests.record(request, window);
   }
 
   /** The size of the context with the answer: the request as the provider has counted it, and the answer by the same measure. */
