@@ -1,4 +1,10 @@
-import type { McpTransport as Transport, ServedServer, ServerInfo, ServerState } from "../agent/mcp/server-state.ts";
+import {
+  stateReason,
+  type McpTransport as Transport,
+  type ServedServer,
+  type ServerInfo,
+  type ServerState,
+} from "../agent/mcp/server-state.ts";
 import { mcpServers } from "../resolvers/mcp-server.ts";
 import { builder, described } from "./builder.ts";
 
@@ -55,8 +61,8 @@ const McpServer = builder.objectRef<ServedServer>("McpServer").implement({
     state: t.field({ type: McpServerState, description: "State of the connection.", resolve: ({ state }) => state.kind }),
     reason: t.string({
       nullable: true,
-      description: "Reason why it is AWAY. Null in other states.",
-      resolve: ({ state }) => (state.kind === "AWAY" ? state.reason : null),
+      description: "Reason why it is AWAY, or the time without an answer if it is STARTING. Null in other states.",
+      resolve: ({ state }, _args, { services }) => stateReason(state, services.clock.now()),
     }),
     since: t.field({
       type: "DateTime",

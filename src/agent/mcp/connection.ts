@@ -78,7 +78,7 @@ export class McpConnection implements ServedServer {
   constructor(server: McpServer, parts: ConnectionParts) {
     this.#server = server;
     this.#parts = parts;
-    this.#state = { kind: "STARTING", since: parts.clock.now() };
+    this.#state = { kind: "STARTING", since: parts.clock.now(), connectMs: parts.times.connectMs };
     this.tasks = taskServer({
       server,
       session: () => this.#session,

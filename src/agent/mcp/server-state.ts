@@ -19,7 +19,8 @@ export type ServerInfo = {
 /** The state of a server's connection, with the time since which it has it. */
 export type ServerState =
   | { readonly kind: "DISABLED" }
-  | { readonly kind: "STARTING"; readonly since: Date }
+  /** `connectMs` is the time in which it has to answer, in ms. */
+  | { readonly kind: "STARTING"; readonly since: Date; readonly connectMs: number }
   | { readonly kind: "CONNECTED"; readonly since: Date; readonly info: ServerInfo }
   | { readonly kind: "AWAY"; readonly since: Date; readonly reason: string; readonly nextTryAt: Date };
 
@@ -34,6 +35,22 @@ export type ServedServer = {
   /** Null for one that is left out. */
   readonly tasks: TaskServer | null;
 };
+
+/** The reason why a server cannot be called, in words; null if it can, or is left out. */
+export function stateReason(state: ServerState, now: Date): string | null {
+  switch (state.kind) {
+    case "STARTING": {
+      const seconds = (ms: number): string => `${Math.floor(Math.max(0, ms) / 1_000)} s`;
+      const silentMs = now.getTime() - state.since.getTime();
+      return `no answer to the handshake (initialize) for ${seconds(silentMs)}; after ${seconds(state.connectMs)} it is AWAY`;
+    }
+    case "AWAY":
+      return state.reason;
+    case "CONNECTED":
+    case "DISABLED":
+      return null;
+  }
+}
 
 const INFO_BYTES = 200;
 
