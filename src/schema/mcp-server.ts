@@ -5,8 +5,9 @@ import {
   type ServerInfo,
   type ServerState,
 } from "../agent/mcp/server-state.ts";
-import { mcpServers } from "../resolvers/mcp-server.ts";
+import { mcpServerNamed, mcpServers, retryMcpServer } from "../resolvers/mcp-server.ts";
 import { builder, described } from "./builder.ts";
+import { payloadType } from "./payload.ts";
 
 const McpServerState = builder.enumType("McpServerState", {
   description: "State of the connection to an MCP server.",
@@ -93,5 +94,29 @@ builder.queryField("mcpServers", (t) =>
     type: [McpServer],
     description: "MCP servers of the configuration: those of the viewer's tenant and the common ones, in the order of names.",
     resolve: (_root, _args, context) => mcpServers(context),
+  }),
+);
+
+const RetryMcpServerInput = builder.inputType("RetryMcpServerInput", {
+  description: "Input of `retryMcpServer`.",
+  fields: (t) => ({
+    name: t.string({ required: true, description: "Name of the MCP server, for example `github`." }),
+  }),
+});
+
+builder.mutationField("retryMcpServer", (t) =>
+  t.field({
+    type: payloadType("RetryMcpServerPayload", (fields) => ({
+      server: fields.field({
+        type: McpServer,
+        nullable: true,
+        description: "The MCP server in its present state. Null if the mutation failed.",
+        resolve: ({ rowId }, _args, context) => mcpServerNamed(context, rowId),
+      }),
+    })),
+    description:
+      "Connects to an MCP server that is AWAY without further waiting, on the answering server of Triplane. Other states stay as they are. FORBIDDEN for viewers who are not administrators.",
+    args: { input: t.arg({ type: RetryMcpServerInput, required: true, description: "MCP server." }) },
+    resolve: (_root, { input }, context) => retryMcpServer(context, input.name),
   }),
 );

@@ -133,6 +133,43 @@ describe("mcpServers", () => {
       .toMatchObject({ state: "AWAY", reason: expect.stringContaining("ECONNREFUSED"), info: null });
   });
 
+  it("is tried again at once for an administrator; others, and other tenants, cannot", async () => {
+    let isUp = false;
+    const { url, arrived } = await httpServer(() => (isUp ? null : (response) => response.writeHead(503).end()));
+    const actors = [
+      tokenActor("adam", ["admin"], "acme"),
+      tokenActor("anna", ["user", "approver"], "acme"),
+      tokenActor("otto", ["admin"], "other"),
+    ];
+    const app = await startTestApp({
+      config: {
+        actors: actors.map(({ actor }) => actor),
+        tenants: { acme: { mcpServers: { own: { url, transport: "http" }, out: { command: "x", disabled: true } } }, other: {} },
+      },
+      overrides: { mcpTimes: { ...QUICK, firstMs: 300_000, lastMs: 300_000 } },
+    });
+    const adam = connect(app.url, "adam-token");
+    const retry = async (client: ReturnType<typeof connect>, name = "own") => {
+      const query = `mutation { retryMcpServer(input: { name: "${name}" }) { server { name state nextTryAt } userErrors { code field } } }`;
+      return (await client.post<{ retryMcpServer: { server: Shown | null; userErrors: object[] } }>({ query })).data
+        ?.retryMcpServer;
+    };
+    const failed = (code: string, field: string[] | null) => ({ server: null, userErrors: [{ code, field }] });
+    await expect.poll(async () => (await serversOf(adam))[1]).toMatchObject({ state: "AWAY" });
+    expect(await retry(connect(app.url, "anna-token"))).toEqual(failed("FORBIDDEN", null));
+    expect(await retry(connect(app.url, "otto-token"))).toEqual(failed("NOT_FOUND", ["name"]));
+    expect(await retry(adam, "none")).toEqual(failed("NOT_FOUND", ["name"]));
+    expect(await retry(adam, "out")).toMatchObject({ server: { state: "DISABLED" }, userErrors: [] });
+    const before = arrived.length;
+    const answer = await retry(adam);
+    expect(answer).toMatchObject({ server: { name: "own", state: "AWAY" }, userErrors: [] });
+    expect(new Date(answer?.server?.nextTryAt ?? 0).getTime()).toBeLessThan(Date.now() + 60_000);
+    await expect.poll(() => arrived.length).toBeGreaterThan(before);
+    isUp = true;
+    // The failed try may still be under way.
+    await expect.poll(async () => (await retry(adam))?.server).toMatchObject({ state: "CONNECTED", nextTryAt: null });
+  });
+
   it("is CONNECTED only once its list was read", async () => {
     const script = JSON.stringify({ "tools/list": { error: { code: -32_603, message: "no list" } } });
     const { client } = await appWith({ own: ownServer("plain.mjs", script) }, NO_CALL);

@@ -34,6 +34,8 @@ export type ServedServer = {
   readonly toolCount: number;
   /** Null for one that is left out. */
   readonly tasks: TaskServer | null;
+  /** Ends the wait for the next try of a server that is away. Without effect in other states. */
+  readonly retry: () => void;
 };
 
 /** The reason why a server cannot be called, in words; null if it can, or is left out. */
@@ -88,5 +90,6 @@ export function transportOf({ way }: Pick<McpServer, "way">): McpTransport | nul
 }
 
 export function disabledServer(server: McpServer, isCommon: boolean): ServedServer {
-  return { name: server.name, isCommon, transport: transportOf(server), state: { kind: "DISABLED" }, toolCount: 0, tasks: null };
+  const unused = { toolCount: 0, tasks: null, retry: () => {} };
+  return { name: server.name, isCommon, transport: transportOf(server), state: { kind: "DISABLED" }, ...unused };
 }
