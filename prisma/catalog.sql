@@ -1045,8 +1045,6 @@ CREATE INDEX tool_call_tenant_name_created_at_idx ON public.tool_call USING btre
 
 CREATE UNIQUE INDEX tool_pin_pkey ON public.tool_pin USING btree (tenant, server, tool);
 
-CREATE INDEX tool_pin_server_tenant_idx ON public.tool_pin USING btree (server, tenant);
-
 CREATE INDEX wait_call_id_idx ON public.wait USING btree (call_id);
 
 CREATE INDEX wait_due ON public.wait USING btree (tenant, due) WHERE ((settled_at IS NULL) AND (due IS NOT NULL));

@@ -650,9 +650,6 @@ CREATE INDEX "delegation_tenant_created_at_id_idx" ON "delegation"("tenant", "cr
 CREATE INDEX "allow_rule_tenant_template_id_idx" ON "allow_rule"("tenant", "template_id");
 
 -- CreateIndex
-CREATE INDEX "tool_pin_server_tenant_idx" ON "tool_pin"("server", "tenant");
-
--- CreateIndex
 CREATE INDEX "allow_rule_tenant_created_at_id_idx" ON "allow_rule"("tenant", "created_at", "id");
 
 -- CreateIndex
