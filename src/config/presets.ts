@@ -4,10 +4,10 @@ import { memoryTool } from "../agent/tools/memory/memory.ts";
 import { taskRun } from "../agent/tools/task.ts";
 
 /** Templates have these by a setting of their own: `memory` and `subagents`. */
-const BY_SETTING = [memoryTool, taskRun].map(({ name }) => name);
+const BY_SETTING = new Set([memoryTool.name, taskRun.name]);
 
 /** The names of the built-in tools that need no setting, for a template whose agents do not have those of each MCP server. */
-export const builtinTools: readonly string[] = BUILTIN_TOOLS.map(({ name }) => name).filter((name) => !BY_SETTING.includes(name));
+export const builtinTools: readonly string[] = BUILTIN_TOOLS.map(({ name }) => name).filter((name) => !BY_SETTING.has(name));
 
 /** Permission blocks for templates: `permission: presets.readOnly`. A custom block may spread one and add rules. */
 export const presets = {
