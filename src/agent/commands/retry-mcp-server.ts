@@ -3,7 +3,7 @@ import type { Actor, CommandRefusal, Outcome } from "../actors/actor.ts";
 import type { AgentServices } from "../loop/scope.ts";
 
 /**
- * Tries an MCP server of the actor's tenant that is away at once, on this server. A server in another state stays as it
+ * Lets this server connect to an MCP server of the actor's tenant that is away, without waiting. One in another state stays as it
  * is. Only for administrators.
  */
 export function retryMcpServer(
