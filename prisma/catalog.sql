@@ -639,9 +639,12 @@ BEGIN
     WHERE id IN (SELECT json_array_elements_text(v_change."noticesTold" -> 'ids')) AND agent_id IS NOT DISTINCT FROM p_agent AND told_at_step IS NULL;
   END IF;
 
-  -- The text of a manual is stored once a tenant, whoever is given it first.
+  -- The text of a manual is stored once a tenant, whoever is given it first. Its time keeps it from removal until this commit is seen.
   IF v_change.manual IS NOT NULL THEN
-    INSERT INTO manual SELECT * FROM json_populate_record(null::manual, v_change.manual) ON CONFLICT DO NOTHING;
+    INSERT INTO manual (tenant, digest, text, sections, tools, taken_at)
+    SELECT m.tenant, m.digest, m.text, m.sections, m.tools, policy_time() FROM json_populate_record(null::manual, v_change.manual) m
+    WHERE NOT EXISTS (SELECT FROM manual o WHERE o.tenant = m.tenant AND o.digest = m.digest AND o.taken_at > policy_time() - interval '1 hour')
+    ON CONFLICT (tenant, digest) DO UPDATE SET taken_at = EXCLUDED.taken_at;
   END IF;
 
   -- So are the parts of requests; that an agent had one keeps it.
@@ -907,6 +910,8 @@ CREATE INDEX agent_leased ON public.agent USING btree (lease_owner) WHERE (lease
 
 CREATE UNIQUE INDEX agent_manual_pkey ON public.agent_manual USING btree (agent_id);
 
+CREATE INDEX agent_of_manual ON public.agent_manual USING btree (tenant, digest) WHERE (digest IS NOT NULL);
+
 CREATE INDEX agent_of_version ON public.agent USING btree (tenant, ((template_version ->> 'digest'::text))) WHERE (template_version IS NOT NULL);
 
 CREATE INDEX agent_parent_id_idx ON public.agent USING btree (parent_id);
@@ -1086,8 +1091,6 @@ CREATE INDEX tool_call_tenant_created_at_id_idx ON public.tool_call USING btree 
 CREATE INDEX tool_call_tenant_name_created_at_idx ON public.tool_call USING btree (tenant, name, created_at);
 
 CREATE UNIQUE INDEX tool_pin_pkey ON public.tool_pin USING btree (tenant, server, tool);
-
-CREATE INDEX tool_pin_server_tenant_idx ON public.tool_pin USING btree (server, tenant);
 
 CREATE INDEX wait_call_id_idx ON public.wait USING btree (call_id);
 

@@ -470,6 +470,7 @@ CREATE TABLE "manual" (
     "text" TEXT NOT NULL,
     "sections" JSON NOT NULL,
     "tools" JSON,
+    "taken_at" TIMESTAMPTZ(3) NOT NULL,
 
     CONSTRAINT "manual_pkey" PRIMARY KEY ("tenant","digest")
 );
@@ -709,9 +710,6 @@ CREATE INDEX "delegation_tenant_created_at_id_idx" ON "delegation"("tenant", "cr
 CREATE INDEX "allow_rule_tenant_template_id_idx" ON "allow_rule"("tenant", "template_id");
 
 -- CreateIndex
-CREATE INDEX "tool_pin_server_tenant_idx" ON "tool_pin"("server", "tenant");
-
--- CreateIndex
 CREATE INDEX "allow_rule_tenant_created_at_id_idx" ON "allow_rule"("tenant", "created_at", "id");
 
 -- CreateIndex
@@ -840,6 +838,9 @@ CREATE INDEX "agent_leased" ON "agent" ("lease_owner") WHERE "lease_owner" IS NO
 
 -- The agents of a version: its data is removed when there are none.
 CREATE INDEX "agent_of_version" ON "agent" ("tenant", ("template_version" ->> 'digest')) WHERE "template_version" IS NOT NULL;
+
+-- The agents of a manual: it is removed when there are none.
+CREATE INDEX "agent_of_manual" ON "agent_manual" ("tenant", "digest") WHERE "digest" IS NOT NULL;
 
 -- Messages of the agent itself, which are the most, have no arrival.
 CREATE UNIQUE INDEX "message_arrival" ON "message" ("agent_id", "arrival") WHERE "arrival" IS NOT NULL;
@@ -1602,9 +1603,12 @@ BEGIN
     WHERE id IN (SELECT json_array_elements_text(v_change."noticesTold" -> 'ids')) AND agent_id IS NOT DISTINCT FROM p_agent AND told_at_step IS NULL;
   END IF;
 
-  -- The text of a manual is stored once a tenant, whoever is given it first.
+  -- The text of a manual is stored once a tenant, whoever is given it first. Its time keeps it from removal until this commit is seen.
   IF v_change.manual IS NOT NULL THEN
-    INSERT INTO manual SELECT * FROM json_populate_record(null::manual, v_change.manual) ON CONFLICT DO NOTHING;
+    INSERT INTO manual (tenant, digest, text, sections, tools, taken_at)
+    SELECT m.tenant, m.digest, m.text, m.sections, m.tools, policy_time() FROM json_populate_record(null::manual, v_change.manual) m
+    WHERE NOT EXISTS (SELECT FROM manual o WHERE o.tenant = m.tenant AND o.digest = m.digest AND o.taken_at > policy_time() - interval '1 hour')
+    ON CONFLICT (tenant, digest) DO UPDATE SET taken_at = EXCLUDED.taken_at;
   END IF;
 
   -- So are the parts of requests; that an agent had one keeps it.

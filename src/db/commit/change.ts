@@ -246,7 +246,7 @@ type OwnerParts = RequestParts & {
   /** Notices that are not told, and will not be. */
   readonly noticesDropped?: readonly Pick<NoticeRow, "source" | "ref">[];
   /** The manual that the agent is given: it stays if the tenant has it already. */
-  readonly manual?: Row<Prisma.ManualUncheckedCreateInput>;
+  readonly manual?: Row<Omit<Prisma.ManualUncheckedCreateInput, "takenAt">>;
   readonly agentManual?: Row<Prisma.AgentManualUncheckedCreateInput>;
   /** The version of its template with which a turn begins. */
   readonly templateVersion?: TemplateVersion;
