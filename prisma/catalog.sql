@@ -1050,6 +1050,8 @@ CREATE INDEX wait_open ON public.wait USING btree (agent_id) WHERE (settled_at I
 
 CREATE UNIQUE INDEX wait_pkey ON public.wait USING btree (id);
 
+CREATE INDEX wait_process ON public.wait USING btree (process) WHERE ((settled_at IS NULL) AND (process IS NOT NULL));
+
 CREATE UNIQUE INDEX wait_ref_kind_call_id_key ON public.wait USING btree (ref, kind, call_id);
 
 ALTER TABLE agent SET (fillfactor=50, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=200, autovacuum_vacuum_cost_delay=0);

@@ -65,8 +65,8 @@ export function openMcpServers(
     const home = join(environment.programsFolder, "mcp-homes", tenant ?? "", server.name);
     const start: ConnectionParts["start"] = () => startProcess(server, { tenant: tenant ?? "", home }, services);
     const verdict = storedVerdict(services.sql, server, tenant, VERDICT_MS);
-    const { clock, logger } = services;
-    const connection = new McpConnection(server, { isCommon, registries, start, verdict, times, clock, logger });
+    const { clock, logger, mcpProcesses: processes } = services;
+    const connection = new McpConnection(server, { isCommon, registries, start, verdict, processes, times, clock, logger });
     for (const each of having(tenant)) each.mcpServers.set(server.name, connection);
     return connection;
   });

@@ -225,6 +225,7 @@ CREATE TABLE "wait" (
     "ref" TEXT NOT NULL,
     "due" TIMESTAMPTZ(3),
     "settled_at" TIMESTAMPTZ(3),
+    "process" TEXT,
 
     CONSTRAINT "wait_pkey" PRIMARY KEY ("id")
 );
@@ -780,6 +781,7 @@ CREATE UNIQUE INDEX "approval_one_open_host" ON "approval" ("agent_id", "host", 
 -- An agent's open waits, and the only times that servers look for: tenant by tenant, so that none waits behind another.
 CREATE INDEX "wait_open" ON "wait" ("agent_id") WHERE "settled_at" IS NULL;
 CREATE INDEX "wait_due" ON "wait" ("tenant", "due") WHERE "settled_at" IS NULL AND "due" IS NOT NULL;
+CREATE INDEX "wait_process" ON "wait" ("process") WHERE "settled_at" IS NULL AND "process" IS NOT NULL;
 -- A rule is stored once for a template, and once for each of its agents.
 CREATE UNIQUE INDEX "allow_rule_once" ON "allow_rule" ("tenant", "template_id", coalesce("agent_id", ''), md5("rule")) WHERE "revoked_at" IS NULL;
 

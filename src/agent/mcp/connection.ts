@@ -6,17 +6,19 @@ import type { Logger } from "../../telemetry/log.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
 import type { ProcessGroup } from "../workspace/process-groups.ts";
-import type { CallTool } from "./call.ts";
+import type { CallAnswer, CallTool } from "./call.ts";
 import { SessionQuestions } from "./asking/session-questions.ts";
+import { HttpRefused } from "./http-refused.ts";
 import type { ListedTool } from "./listed-tool.ts";
 import { faultText, lostCall } from "./lost-call.ts";
 import { mcpTool, structureCheckOf } from "./mcp-tool.ts";
 import { plainText } from "./plain-text.ts";
+import type { McpProcesses } from "./tasks/processes.ts";
 import { transportOf, type McpTransport, type ServedServer, type ServerState } from "./server-state.ts";
 import { withoutSecrets, withoutTokens, type McpServer } from "./server.ts";
-import { HttpRefused, openSession, sparesQuestion, type McpSession } from "./session.ts";
-import { taskServer } from "./task-server.ts";
-import type { TaskServer } from "./tasks.ts";
+import { openSession, sparesQuestion, type McpSession } from "./session.ts";
+import { taskServer } from "./tasks/task-server.ts";
+import type { TaskServer } from "./tasks/task.ts";
 import { readTools } from "./tool-list.ts";
 import type { StoredVerdict, Verdict } from "./verdicts.ts";
 
@@ -46,6 +48,7 @@ export type ConnectionParts = {
   readonly registries: readonly RegistryOfTenants[];
   readonly start: () => Promise<ProcessGroup>;
   readonly verdict: StoredVerdict;
+  readonly processes: Pick<McpProcesses, "begin" | "end">;
   readonly times: McpTimes;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -81,6 +84,7 @@ export class McpConnection implements ServedServer {
     this.#state = { kind: "STARTING", since: parts.clock.now() };
     this.tasks = taskServer({
       server,
+      monotonicMs: () => parts.clock.monotonicMs(),
       session: () => this.#session,
       structureCheck: (tool) => structureCheckOf(this.#tools.get(tool)?.listed.outputSchema ?? null),
       plain: (text) => this.#plain(text),
@@ -164,11 +168,12 @@ export class McpConnection implements ServedServer {
       this.#session = null;
       this.#next = Promise.withResolvers();
       await session.close();
+      await this.#parts.processes.end(session);
     }
   }
 
   async #opened(): Promise<McpSession> {
-    const { start, times, clock, verdict } = this.#parts;
+    const { start, times, clock, verdict, processes } = this.#parts;
     try {
       this.#verdict ??= await verdict.read();
       const isSpared = sparesQuestion(this.#verdict, clock.now().getTime());
@@ -177,6 +182,7 @@ export class McpConnection implements ServedServer {
         onStderr: (line) => this.#log(line),
         onListChanged: () => this.#changed(),
         questions: new SessionQuestions(this.#server, this.#parts),
+        processes,
         signal: this.#closing.signal,
         connectMs: times.connectMs,
         now: () => clock.now().getTime(),
@@ -290,16 +296,18 @@ export class McpConnection implements ServedServer {
     const session = this.#session;
     try {
       if (session === null) throw new Error(`the MCP server ${this.#server.name} is not available at present`);
-      const answer = await session.call(tool, args, by, told, server).catch(async (error: unknown) => {
+      const callOf = (held: McpSession): Promise<CallAnswer> =>
+        held.call(tool, args, by, told, server).then((answer) => ({ answer, process: held.process }));
+      const given = await callOf(session).catch(async (error: unknown) => {
         if (!(error instanceof HttpRefused && error.status === SESSION_GONE)) throw error;
         // The server did not take the call: it knows the session no more.
         if (this.#session === session) await session.close();
         using stopped = aborted(signal);
-        const next = await Promise.race([this.#next.promise, stopped.promise]);
-        return next.call(tool, args, by, told, server);
+        const renewed = await Promise.race([this.#next.promise, stopped.promise]);
+        return callOf(renewed);
       });
-      this.tasks.started(answer);
-      return answer;
+      this.tasks.started(given.answer);
+      return given;
     } catch (error) {
       signal.throwIfAborted();
       // The list is read at once: it shows if the server is away.

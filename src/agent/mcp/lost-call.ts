@@ -1,5 +1,5 @@
 import { errorCode, messageOf, withCause } from "../../lib/text.ts";
-import { HttpRefused } from "./session.ts";
+import { HttpRefused } from "./http-refused.ts";
 
 /** The codes of errors of the SDK after which it is unknown if the call had an effect. */
 const LOST = new Set(["CONNECTION_CLOSED", "REQUEST_TIMEOUT", "INVALID_RESULT", "UNSUPPORTED_RESULT_TYPE"]);

@@ -9,7 +9,7 @@ import { toolResultOf } from "./call-result.ts";
 import type { ListedTool } from "./listed-tool.ts";
 import { schemaCheck, type SchemaCheck } from "./schema-check.ts";
 import { withoutTokens, type McpServer } from "./server.ts";
-import { startedTask } from "./tasks.ts";
+import { startedTask } from "./tasks/task.ts";
 
 /**
  * The tool of a server as the gate knows it. The operator says that it is read-only (`readOnlyTools`); its own annotations can
@@ -55,9 +55,9 @@ export function mcpTool(configured: McpServer, listed: ListedTool, call: CallToo
         const { askPerson, explained } = toldOfRefusals(context);
         try {
           const by = { agentId, root: workspace.root, signal, answered, askPerson };
-          const result = await call(listed, input, by, teller(context));
+          const { answer: result, process } = await call(listed, input, by, teller(context));
           if (result instanceof NeedsInput) return result;
-          const task = startedTask(result);
+          const task = startedTask(result, process);
           return task === null ? toolResultOf(withoutTokens(configured, result), structureCheck) : new Later(null, task);
         } catch (error) {
           throw explained(error);

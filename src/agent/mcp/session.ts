@@ -9,14 +9,16 @@ import type { ProcessGroup } from "../workspace/process-groups.ts";
 import { NeedsInput } from "../tools/question.ts";
 import type { SessionQuestions } from "./asking/session-questions.ts";
 import type { CalledBy, CallProgress } from "./call.ts";
+import { HttpRefused, refusedByHttp } from "./http-refused.ts";
 import { ANSWERS_NOT_TAKEN, httpTransport } from "./http-transport.ts";
-import { answersOf, continued, elicited, furtherInput, NO_ROUNDS, type Rounds, withAnswer } from "./input-rounds.ts";
+import { answersOf, continued, elicited, furtherInput, NO_ROUNDS, type Rounds, withAnswer } from "./asking/input-rounds.ts";
 import { withLenientMessages } from "./lenient-messages.ts";
 import type { ListedTool } from "./listed-tool.ts";
+import type { McpProcesses } from "./tasks/processes.ts";
 import { serverInfo, type ServerInfo } from "./server-state.ts";
 import { MESSAGE_BYTES, type McpServer, type McpWay } from "./server.ts";
 import { StdioTransport } from "./stdio-transport.ts";
-import { TASKS_EXTENSION } from "./tasks.ts";
+import { TASKS_EXTENSION } from "./tasks/task.ts";
 import { ToldFolder } from "./told-folder.ts";
 import type { Verdict } from "./verdicts.ts";
 
@@ -43,28 +45,13 @@ export type SessionParts = {
   readonly onStderr: (line: string) => void;
   readonly onListChanged: () => void;
   readonly questions: SessionQuestions;
+  readonly processes: Pick<McpProcesses, "begin">;
   /** Ends the handshake. */
   readonly signal: AbortSignal;
   /** The time for the handshake, in ms. */
   readonly connectMs: number;
   readonly now: () => number;
 };
-
-/** The server answered with this status of HTTP. */
-export class HttpRefused extends Error {
-  override readonly name = "HttpRefused";
-  readonly status: number;
-
-  constructor(status: number, cause: unknown) {
-    super(
-      status === 401 || status === 403
-        ? `it answered ${status}: it does not accept the headers of its configuration`
-        : `it answered with the HTTP status ${status}`,
-      { cause },
-    );
-    this.status = status;
-  }
-}
 
 /** The server of a call. `plain` removes its secrets from texts for people. */
 export type AskingServer = { readonly name: string; readonly plain: (answer: JsonObject) => JsonObject };
@@ -78,18 +65,25 @@ export class McpSession {
   /** Resolves with the reason when the connection is closed. */
   readonly closed: Promise<string>;
   readonly info: ServerInfo;
+  /** The id of its process; null for a server at an address. */
+  readonly process: string | null;
   readonly #client: Client;
   readonly #folder: ToldFolder;
   readonly #questions: SessionQuestions;
   #end: string | null = null;
 
-  constructor(client: Client, asked: AskedOf, verdict: Verdict, info: ServerInfo, closed: Promise<string>) {
+  constructor(
+    client: Client,
+    asked: AskedOf,
+    { verdict, info, closed, process }: Pick<McpSession, "verdict" | "info" | "closed" | "process">,
+  ) {
     this.#client = client;
     this.#folder = asked.folder;
     this.#questions = asked.questions;
     this.verdict = verdict;
     this.info = info;
     this.closed = closed;
+    this.process = process;
     void closed.then((reason) => (this.#end = reason));
   }
 
@@ -279,9 +273,12 @@ async function tryToOpen({ way, roots }: McpServer, { kind, era }: Attempt, part
   return new McpSession(
     client,
     { folder, questions: parts.questions },
-    { era: found, at: parts.now() },
-    serverInfo(client, kind),
-    closed,
+    {
+      verdict: { era: found, at: parts.now() },
+      info: serverInfo(client, kind),
+      closed,
+      process: process === null ? null : parts.processes.begin(),
+    },
   );
 }
 
@@ -325,25 +322,4 @@ async function transportOf(way: McpWay, process: StdioTransport | null, kind: At
   if (process !== null) return process;
   if (way.kind === "stdio") throw new Error("a command has a process");
   return httpTransport(way, kind === "sse" ? "sse" : "http");
-}
-
-async function refusedByHttp<Answer>(work: () => Promise<Answer>): Promise<Answer> {
-  try {
-    return await work();
-  } catch (error) {
-    const status = statusOf(error);
-    throw status === null ? error : new HttpRefused(status, error);
-  }
-}
-
-function statusOf(error: unknown): number | null {
-  for (let each: unknown = error, depth = 0; each instanceof Error && depth < 5; each = each.cause, depth += 1) {
-    if (each.name === "UnauthorizedError") return 401;
-    const code: unknown = "code" in each ? each.code : null;
-    const data: unknown = "data" in each ? each.data : null;
-    // An error with a number and data is the server's own answer (JSON-RPC), whatever its number looks like.
-    const status: unknown = typeof code === "number" && "data" in each ? null : isJsonObject(data) ? data["status"] : code;
-    if (typeof status === "number" && status >= 400 && status < 600) return status;
-  }
-  return null;
 }

@@ -1,5 +1,5 @@
 import { aborted } from "../../lib/aborted.ts";
-import { QuestionRefused } from "./elicitation.ts";
+import { QuestionRefused } from "./asking/elicitation.ts";
 
 export type ToldFolderParts = {
   /** True: the server is told of another folder before a call in it. */

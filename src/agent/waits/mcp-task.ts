@@ -8,8 +8,8 @@ import type { Refusal } from "../calls/refusals/refusal.ts";
 import { templateOf } from "../conversation/agent-template.ts";
 import { ToolReportedError } from "../mcp/call-result.ts";
 import type { ServedServer } from "../mcp/server-state.ts";
-import { ASK_MS } from "../mcp/task-server.ts";
-import type { SeenTask, TaskServer } from "../mcp/tasks.ts";
+import { ASK_MS } from "../mcp/tasks/task-server.ts";
+import type { SeenTask, TaskServer } from "../mcp/tasks/task.ts";
 import { serverIn } from "../tools/tool.ts";
 import type { ToolResult } from "../tools/tool-result.ts";
 import type { ChildServices } from "./child.ts";
@@ -25,9 +25,6 @@ const CLAIM_MS = 2 * ASK_MS;
 
 /** The pause before a server that is away is asked again, in ms. */
 const AWAY_MS = 5_000;
-
-/** The time in which the server of Triplane that started a task cancels it, in ms; then the wait is settled without. */
-const OWNER_MS = 60_000;
 
 /** A server whose oldest question is open for so long counts as silent, in ms. */
 const SILENT_MS = 2_000;
@@ -129,16 +126,14 @@ const AWAY: SeenTask = { kind: "away" };
 async function answer(services: TaskServices, wait: DueWait, { later, since }: Found, asked: Asked): Promise<boolean> {
   const { tasks, taskId, closing } = asked;
   if (isFinal(later.call.state)) {
-    const endedMs = services.clock.now().getTime() - new Date(later.call.completedAt ?? 0).getTime();
-    if (tasks?.owns(taskId) === false && endedMs < OWNER_MS) return moveOn(services, wait, AWAY_MS);
     // Settled first: a task is cancelled once.
     const [settled] = await services.sql.query(SETTLE, [wait.id]);
-    if (settled !== undefined && tasks?.owns(taskId) === true) await cancel(asked);
+    if (settled !== undefined && tasks?.knows(wait.process) === true) await cancel(asked);
     return false;
   }
   if (tasks === null) return moveOn(services, wait, AWAY_MS);
   using stopped = aborted(closing);
-  const seen = await Promise.race([tasks.look(taskId), stopped.promise.catch(() => AWAY)]);
+  const seen = await Promise.race([tasks.look(taskId, wait.process), stopped.promise.catch(() => AWAY)]);
   if (seen.kind === "away") return moveOn(services, wait, closing.aborted ? 0 : AWAY_MS);
   const waitedMs = since === null ? 0 : services.clock.now().getTime() - new Date(since).getTime();
   if (seen.kind === "working") {

@@ -1,26 +1,35 @@
 import { LRUCache } from "lru-cache";
-import { withCause } from "../../lib/text.ts";
-import { toolResultOf } from "./call-result.ts";
-import { readListedTool } from "./listed-tool.ts";
-import { mcpTool } from "./mcp-tool.ts";
-import type { SchemaCheck } from "./schema-check.ts";
-import { withoutTokens, type McpServer } from "./server.ts";
-import type { McpSession } from "./session.ts";
-import { readTask, taskIdIn, type SeenTask, type TaskServer } from "./tasks.ts";
+import { withCause } from "../../../lib/text.ts";
+import { toolResultOf } from "../call-result.ts";
+import { readListedTool } from "../listed-tool.ts";
+import { mcpTool } from "../mcp-tool.ts";
+import type { SchemaCheck } from "../schema-check.ts";
+import { withoutTokens, type McpServer } from "../server.ts";
+import type { McpSession } from "../session.ts";
+import { PROCESS_LOOK_MS } from "./processes.ts";
+import { firstQuestion, readTask, type SeenTask, type TaskServer } from "./task.ts";
 
 /** The times in which a server answers a question for a task, and has to give its result; in ms. */
 export const ASK_MS = 20_000;
 const RESULT_MS = 60_000;
 
-/** The most tasks of a process that are noted; older ones count as those of others. */
-const MOST_OWNED = 10_000;
+/** The most tasks of a process that are noted; older ones are asked for at each look. */
+const MOST_NOTED = 10_000;
 
 /** The most failures of a server that are noted, each for an hour: in that time it is logged once. */
 const MOST_TOLD = 100;
 const TOLD_MS = 60 * 60 * 1_000;
 
+/** A question that is to be asked so soon is asked now, in ms. */
+const SOON_MS = 100;
+
+const PROCESS_ENDED = "the process that had it has ended";
+
+type Working = Extract<SeenTask, { readonly kind: "working" }>;
+
 type TaskParts = {
   readonly server: McpServer;
+  readonly monotonicMs: () => number;
   readonly session: () => McpSession | null;
   readonly structureCheck: (tool: string) => SchemaCheck | null;
   /** Makes texts from outside plain. */
@@ -30,10 +39,22 @@ type TaskParts = {
   readonly warn: (message: string) => void;
 };
 
-export function taskServer({ server, session, structureCheck, plain, onAway, warn }: TaskParts): TaskServer {
-  const owned = new Set<string>();
-  // Each server of Triplane has a process of its own, which does not know the tasks of the others.
-  const owns = (taskId: string): boolean => server.way.kind !== "stdio" || owned.has(taskId);
+export function taskServer({ server, monotonicMs, session, structureCheck, plain, onAway, warn }: TaskParts): TaskServer {
+  const isProcess = server.way.kind === "stdio";
+  // The ids of two processes may be the same.
+  const knows = (process: string | null): boolean =>
+    isProcess ? process !== null && session()?.process === process : process === null;
+  /** When tasks of the process are to be asked for, and their last states: looks are more frequent. */
+  const questions = new LRUCache<string, Working & { readonly at: number }>({ max: MOST_NOTED });
+  const asked = (taskId: string, seen: Working): Working => {
+    questions.set(taskId, { ...seen, at: monotonicMs() + seen.pollMs });
+    return { ...seen, pollMs: Math.min(seen.pollMs, PROCESS_LOOK_MS) };
+  };
+  const unasked = (taskId: string): Working | null => {
+    const next = questions.get(taskId);
+    const leftMs = next === undefined ? 0 : next.at - monotonicMs();
+    return next === undefined || leftMs <= SOON_MS ? null : { ...next, pollMs: Math.min(leftMs, PROCESS_LOOK_MS) };
+  };
   const told = new LRUCache<string, true>({ max: MOST_TOLD, ttl: TOLD_MS });
   const failedTo = (work: string, error: unknown): void => {
     const said = `the MCP server ${server.name} could not be asked ${work} (${plain(withCause(error))})`;
@@ -42,19 +63,21 @@ export function taskServer({ server, session, structureCheck, plain, onAway, war
     warn(said);
   };
   return {
-    owns,
+    knows,
     started: (answer) => {
-      const taskId = server.way.kind === "stdio" ? taskIdIn(answer) : null;
-      if (taskId !== null) owned.add(taskId);
-      const [oldest] = owned;
-      if (owned.size > MOST_OWNED && oldest !== undefined) owned.delete(oldest);
+      const first = isProcess ? firstQuestion(answer) : null;
+      if (first !== null) asked(first.taskId, { kind: "working", pollMs: first.pollMs, ttlMs: null });
     },
-    look: async (taskId) => {
+    look: async (taskId, process) => {
+      if (isProcess !== (process !== null) || (isProcess && !knows(process))) return { kind: "lost", reason: PROCESS_ENDED };
       const current = session();
-      // The ids of two processes may be the same.
-      if (current === null || !owns(taskId)) return { kind: "away" };
+      if (current === null) return { kind: "away" };
+      const known = isProcess ? unasked(taskId) : null;
+      if (known !== null) return known;
       try {
-        return await lookAt(current, taskId, plain);
+        const seen = await lookAt(current, taskId, plain);
+        if (isProcess) questions.delete(taskId);
+        return isProcess && seen.kind === "working" ? asked(taskId, seen) : seen;
       } catch (error) {
         const lost = lostReason(error, taskId);
         if (lost === null) {
