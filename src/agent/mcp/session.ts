@@ -8,6 +8,7 @@ import { DAY_MS } from "../../lib/time.ts";
 import type { ProcessGroup } from "../workspace/process-groups.ts";
 import { NeedsInput } from "../tools/question.ts";
 import type { SessionQuestions } from "./asking/session-questions.ts";
+import { AskedFolder } from "./asked-folder.ts";
 import type { CalledBy, CallProgress } from "./call.ts";
 import { HttpRefused, refusedByHttp } from "./http-refused.ts";
 import { ANSWERS_NOT_TAKEN, httpTransport } from "./http-transport.ts";
@@ -19,7 +20,6 @@ import { serverInfo, type ServerInfo } from "./server-state.ts";
 import { MESSAGE_BYTES, type McpServer, type McpWay } from "./server.ts";
 import { StdioTransport } from "./stdio-transport.ts";
 import { TASKS_EXTENSION } from "./tasks/task.ts";
-import { ToldFolder } from "./told-folder.ts";
 import type { Verdict } from "./verdicts.ts";
 
 /** A legacy verdict would hold for ever: an upgraded server still answers the older handshake. */
@@ -34,7 +34,7 @@ const NO_LIMIT_MS = 2 ** 31 - 1;
 /** The time in which a server ends a session, in ms. */
 const END_MS = 1_000;
 
-/** The time in which a server asks for its roots after it was told that they changed, in ms. */
+/** The time in which a server of one folder asks for its roots at its start, in ms. */
 const ASK_MS = 1_000;
 
 /** The time in which a server takes in its roots, in ms: it does not say when it has. */
@@ -46,6 +46,8 @@ export type SessionParts = {
   readonly onListChanged: () => void;
   readonly questions: SessionQuestions;
   readonly processes: Pick<McpProcesses, "begin">;
+  /** The folder of all calls; null if they have several. */
+  readonly folder: string | null;
   /** Ends the handshake. */
   readonly signal: AbortSignal;
   /** The time for the handshake, in ms. */
@@ -57,7 +59,7 @@ export type SessionParts = {
 export type AskingServer = { readonly name: string; readonly plain: (answer: JsonObject) => JsonObject };
 
 /** The answers to a server of the older generation. */
-type AskedOf = { readonly folder: ToldFolder; readonly questions: SessionQuestions };
+type AskedOf = { readonly folder: AskedFolder; readonly questions: SessionQuestions };
 
 /** A connection to a server, from the handshake until it is closed. */
 export class McpSession {
@@ -68,7 +70,7 @@ export class McpSession {
   /** The id of its process; null for a server at an address. */
   readonly process: string | null;
   readonly #client: Client;
-  readonly #folder: ToldFolder;
+  readonly #folder: AskedFolder;
   readonly #questions: SessionQuestions;
   #end: string | null = null;
 
@@ -119,9 +121,7 @@ export class McpSession {
     onprogress: (progress: CallProgress) => void,
     server: AskingServer,
   ): Promise<JsonObject | NeedsInput> {
-    return this.#folder.during(by.root, by.signal, () =>
-      this.#questions.during(by, () => this.#call(tool, args, by, onprogress, server)),
-    );
+    return this.#folder.during(by.root, () => this.#questions.during(by, () => this.#call(tool, args, by, onprogress, server)));
   }
 
   async #call(
@@ -226,7 +226,7 @@ class ProcessEnded extends Error {
   override readonly name = "ProcessEnded";
 }
 
-async function tryToOpen({ way, roots }: McpServer, { kind, era }: Attempt, parts: SessionParts): Promise<McpSession> {
+async function tryToOpen({ way }: McpServer, { kind, era }: Attempt, parts: SessionParts): Promise<McpSession> {
   const { Client, isJSONRPCRequest, ProtocolError, ProtocolErrorCode } = await import("@modelcontextprotocol/client");
   const process = way.kind === "stdio" ? new StdioTransport(parts.start, parts.onStderr) : null;
   const transport = withLenientMessages(await transportOf(way, process, kind), isJSONRPCRequest);
@@ -240,11 +240,12 @@ async function tryToOpen({ way, roots }: McpServer, { kind, era }: Attempt, part
       inputRequired: { autoFulfill: false },
     },
   );
-  const folder = toldFolder(client, roots === "told");
+  const folder = new AskedFolder(parts.folder);
+  client.setRequestHandler("roots/list", () => rootsOf(folder.asked()));
   // The SDK's own handler removes keywords of a form before it is read.
   client.fallbackRequestHandler = async ({ method, params }, { mcpReq }) => {
     if (method !== "elicitation/create") throw new ProtocolError(ProtocolErrorCode.MethodNotFound, "Method not found");
-    return elicited(await folder.asking(() => parts.questions.answer(toJson(params), mcpReq.signal)));
+    return elicited(await parts.questions.answer(toJson(params), mcpReq.signal));
   };
   let fault = "the connection was closed";
   const { promise: closed, resolve: tellClosed } = Promise.withResolvers<string>();
@@ -270,6 +271,7 @@ async function tryToOpen({ way, roots }: McpServer, { kind, era }: Attempt, part
   // The newer generation says so only to subscribers. Without an answer the list is read in its rhythm.
   if (found === "modern" && client.getServerCapabilities()?.tools?.listChanged === true)
     client.listen({ toolsListChanged: true }, { timeout: NO_LIMIT_MS }).catch(() => {});
+  if (parts.folder !== null) await askedForRoots(client, folder);
   return new McpSession(
     client,
     { folder, questions: parts.questions },
@@ -282,25 +284,11 @@ async function tryToOpen({ way, roots }: McpServer, { kind, era }: Attempt, part
   );
 }
 
-/** Answers the questions of a server for its roots. */
-function toldFolder(client: Client, isTold: boolean): ToldFolder {
-  let onAsked = (): void => {};
-  const folder = new ToldFolder({
-    isTold,
-    tell: async () => {
-      const asked = new Promise<true>((resolve) => (onAsked = () => resolve(true)));
-      await client.sendRootsListChanged();
-      if (!(await Promise.race([asked, delay(ASK_MS, false, { ref: false })]))) return false;
-      await client.ping({ timeout: ASK_MS }).catch(() => {});
-      await delay(TAKE_MS, undefined, { ref: false });
-      return true;
-    },
-  });
-  client.setRequestHandler("roots/list", () => {
-    onAsked();
-    return rootsOf(folder.asked());
-  });
-  return folder;
+/** Resolves when a server has probably taken in the folder of its connection. Some servers do not ask. */
+async function askedForRoots(client: Client, folder: AskedFolder): Promise<void> {
+  if (await Promise.race([folder.firstQuestion.then(() => false), delay(ASK_MS, true, { ref: false })])) return;
+  await client.ping({ timeout: ASK_MS }).catch(() => {});
+  await delay(TAKE_MS, undefined, { ref: false });
 }
 
 function rootsOf(folder: string | null): { readonly roots: { readonly uri: string }[] } {

@@ -96,7 +96,7 @@ export class McpTasks {
     asking.set(wait.id, now);
     const mine = { ...wait, due: moved.due };
     const { agentId } = found.later;
-    const asked = { tasks, taskId: taskIdOf(wait.ref, callId), closing: this.#closing.signal };
+    const asked = { tasks, taskId: taskIdOf(wait.ref, callId), process: wait.process, closing: this.#closing.signal };
     const running = answer(services, mine, found, asked)
       .then((isEnded) => (isEnded ? this.#wake({ agentId, tenant }) : undefined))
       .catch((error: unknown) =>
@@ -118,22 +118,27 @@ export class McpTasks {
 }
 
 /** A task, and its server; null if this server of Triplane has none of the name. */
-type Asked = { readonly tasks: TaskServer | null; readonly taskId: string; readonly closing: AbortSignal };
+type Asked = {
+  readonly tasks: TaskServer | null;
+  readonly taskId: string;
+  readonly process: string | null;
+  readonly closing: AbortSignal;
+};
 
 const AWAY: SeenTask = { kind: "away" };
 
 /** True if it has ended the call. */
 async function answer(services: TaskServices, wait: DueWait, { later, since }: Found, asked: Asked): Promise<boolean> {
-  const { tasks, taskId, closing } = asked;
+  const { tasks, taskId, process, closing } = asked;
   if (isFinal(later.call.state)) {
     // Settled first: a task is cancelled once.
     const [settled] = await services.sql.query(SETTLE, [wait.id]);
-    if (settled !== undefined && tasks?.knows(wait.process) === true) await cancel(asked);
+    if (settled !== undefined && tasks?.knows(process) === true) await cancel(asked);
     return false;
   }
   if (tasks === null) return moveOn(services, wait, AWAY_MS);
   using stopped = aborted(closing);
-  const seen = await Promise.race([tasks.look(taskId, wait.process), stopped.promise.catch(() => AWAY)]);
+  const seen = await Promise.race([tasks.look(taskId, process), stopped.promise.catch(() => AWAY)]);
   if (seen.kind === "away") return moveOn(services, wait, closing.aborted ? 0 : AWAY_MS);
   const waitedMs = since === null ? 0 : services.clock.now().getTime() - new Date(since).getTime();
   if (seen.kind === "working") {
@@ -153,9 +158,9 @@ async function moveOn({ sql }: Pick<TaskServices, "sql">, wait: DueWait, ms: num
 }
 
 /** Waits for the answer until this server closes. */
-async function cancel({ tasks, taskId, closing }: Asked): Promise<void> {
+async function cancel({ tasks, taskId, process, closing }: Asked): Promise<void> {
   using stopped = aborted(closing);
-  await Promise.race([tasks?.cancel(taskId), stopped.promise]).catch(() => {});
+  await Promise.race([tasks?.cancel(taskId, process), stopped.promise]).catch(() => {});
 }
 
 type EndedTask = Exclude<SeenTask, { readonly kind: "working" | "away" }>;

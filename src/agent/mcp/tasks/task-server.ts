@@ -30,7 +30,8 @@ type Working = Extract<SeenTask, { readonly kind: "working" }>;
 type TaskParts = {
   readonly server: McpServer;
   readonly monotonicMs: () => number;
-  readonly session: () => McpSession | null;
+  /** The connection with this process, or to the address; null if there is none. */
+  readonly session: (process: string | null) => McpSession | null;
   readonly structureCheck: (tool: string) => SchemaCheck | null;
   /** Makes texts from outside plain. */
   readonly plain: (text: string) => string;
@@ -43,15 +44,15 @@ export function taskServer({ server, monotonicMs, session, structureCheck, plain
   const isProcess = server.way.kind === "stdio";
   // The ids of two processes may be the same.
   const knows = (process: string | null): boolean =>
-    isProcess ? process !== null && session()?.process === process : process === null;
+    isProcess ? process !== null && session(process) !== null : process === null;
   /** When tasks of the process are to be asked for, and their last states: looks are more frequent. */
   const questions = new LRUCache<string, Working & { readonly at: number }>({ max: MOST_NOTED });
-  const asked = (taskId: string, seen: Working): Working => {
-    questions.set(taskId, { ...seen, at: monotonicMs() + seen.pollMs });
+  const asked = (task: string, seen: Working): Working => {
+    questions.set(task, { ...seen, at: monotonicMs() + seen.pollMs });
     return { ...seen, pollMs: Math.min(seen.pollMs, PROCESS_LOOK_MS) };
   };
-  const unasked = (taskId: string): Working | null => {
-    const next = questions.get(taskId);
+  const unasked = (task: string): Working | null => {
+    const next = questions.get(task);
     const leftMs = next === undefined ? 0 : next.at - monotonicMs();
     return next === undefined || leftMs <= SOON_MS ? null : { ...next, pollMs: Math.min(leftMs, PROCESS_LOOK_MS) };
   };
@@ -64,20 +65,22 @@ export function taskServer({ server, monotonicMs, session, structureCheck, plain
   };
   return {
     knows,
-    started: (answer) => {
-      const first = isProcess ? firstQuestion(answer) : null;
-      if (first !== null) asked(first.taskId, { kind: "working", pollMs: first.pollMs, ttlMs: null });
+    has: (process) => [...questions.keys()].some((key) => key.startsWith(`${process} `)),
+    started: (answer, process) => {
+      const first = process === null ? null : firstQuestion(answer);
+      if (first !== null) asked(`${process} ${first.taskId}`, { kind: "working", pollMs: first.pollMs, ttlMs: null });
     },
     look: async (taskId, process) => {
       if (isProcess !== (process !== null) || (isProcess && !knows(process))) return { kind: "lost", reason: PROCESS_ENDED };
-      const current = session();
+      const current = session(process);
       if (current === null) return { kind: "away" };
-      const known = isProcess ? unasked(taskId) : null;
+      const task = `${process} ${taskId}`;
+      const known = isProcess ? unasked(task) : null;
       if (known !== null) return known;
       try {
         const seen = await lookAt(current, taskId, plain);
-        if (isProcess) questions.delete(taskId);
-        return isProcess && seen.kind === "working" ? asked(taskId, seen) : seen;
+        if (isProcess) questions.delete(task);
+        return isProcess && seen.kind === "working" ? asked(task, seen) : seen;
       } catch (error) {
         const lost = lostReason(error, taskId);
         if (lost === null) {
@@ -87,10 +90,11 @@ export function taskServer({ server, monotonicMs, session, structureCheck, plain
         return lost === null ? { kind: "away" } : { kind: "lost", reason: plain(lost) };
       }
     },
-    cancel: async (taskId) => {
+    cancel: async (taskId, process) => {
       try {
-        const current = session();
+        const current = session(process);
         if (current === null) throw new Error("it is away");
+        questions.delete(`${process} ${taskId}`);
         await current.request("tasks/cancel", { taskId }, ASK_MS);
       } catch (error) {
         failedTo("to cancel a task", error);

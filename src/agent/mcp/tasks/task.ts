@@ -52,13 +52,15 @@ export type SeenTask =
 /** The tasks of a server. */
 export type TaskServer = {
   /** Notes when the task that an answer to a call has, if any, is to be asked for first. */
-  started(answer: object): void;
+  started(answer: object, process: string | null): void;
+  /** True if a task of the process works. */
+  has(process: string): boolean;
   /** True if the task may be known here: it is of the present process, or of a server at an address. */
   knows(process: string | null): boolean;
   /** Never rejects. */
   look(taskId: string, process: string | null): Promise<SeenTask>;
   /** Asks for the end of a task. Rejects if the server could not be asked. */
-  cancel(taskId: string): Promise<void>;
+  cancel(taskId: string, process: string | null): Promise<void>;
   /** The result of a task of this tool. Throws ToolReportedError if the server says that the call failed. */
   read(tool: string, result: JsonObject): ToolResult;
   /** The place of a tool that the server does not list any more: it checks nothing. */
