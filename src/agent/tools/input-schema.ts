@@ -7,8 +7,22 @@ import { mapSubschemas } from "../models/tool-schema.ts";
 /** `path` is a JSON pointer; `value` is undefined if it is missing. */
 export type ValidationIssue = { readonly path: string; readonly message: string; readonly value: Json | undefined };
 
+/**
+ * The problems of a value by a compiled schema. Ajv throws if it compares values (`uniqueItems`, `const`, `enum`) with
+ * fields such as `toString`, since it calls those (ajv#2624): such a value does not fit.
+ */
+export function valueIssues(validate: ValidateFunction, value: unknown): readonly ValidationIssue[] {
+  try {
+    return validate(value) ? [] : issuesOf(validate.errors ?? [], value);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    const message = "must not have fields with the names of methods, such as `toString`, where values are compared";
+    return [{ path: "/", message, value: undefined }];
+  }
+}
+
 /** Ajv's problems with an input, for the model. A problem with a field's name replaces the one that such a name exists. */
-export function issuesOf(errors: readonly ErrorObject[], input: unknown): readonly ValidationIssue[] {
+function issuesOf(errors: readonly ErrorObject[], input: unknown): readonly ValidationIssue[] {
   return errors.filter(({ keyword }) => keyword !== "propertyNames").map((error) => issueOf(error, input));
 }
 
@@ -129,7 +143,7 @@ export function resultCheck(name: string, schema: object | null): (result: Json)
     const isLarge = hasMoreParts(result, LISTED_PARTS);
     const validate = isLarge ? (validateFirst ??= compile(name, json, "first", false, "outputSchema")) : validateAll;
     const value = structuredClone(result);
-    return validate(value) ? [] : issuesOf(validate.errors ?? [], value);
+    return valueIssues(validate, value);
   };
 }
 

@@ -24,7 +24,7 @@ import {
   resultCheck,
   schemaOf,
   ToolDefinitionError,
-  issuesOf,
+  valueIssues,
   type ValidationIssue,
 } from "./input-schema.ts";
 
@@ -295,7 +295,8 @@ export function toolOf(definition: ToolDefinition<unknown, object>): Tool {
       const input: unknown = structuredClone(raw);
       const isLarge = hasMoreParts(raw, LISTED_PARTS);
       const validate = isLarge ? (validateFirst ??= compile(name, inputSchema, "first", standard !== null)) : validateAll;
-      if (!validate(input)) return refused(issuesOf(validate.errors ?? [], input));
+      const issues = valueIssues(validate, input);
+      if (issues.length > 0) return refused(issues);
       if (!isJsonObject(input)) return refused([{ path: "/", message: "must be object", value: raw }]);
       const checked = standard?.check(structuredClone(input)) ?? { value: input, issues: null };
       if (checked.issues !== null) return refused(checked.issues);
