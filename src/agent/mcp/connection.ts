@@ -11,7 +11,7 @@ import { SessionQuestions } from "./asking/session-questions.ts";
 import { HttpRefused } from "./http-refused.ts";
 import type { ListedTool } from "./listed-tool.ts";
 import { FolderSessions, isSessionGone } from "./folder-sessions.ts";
-import { faultText, lostCall } from "./lost-call.ts";
+import { faultText, lostCall, NotSent } from "./lost-call.ts";
 import { mcpTool, structureCheckOf } from "./mcp-tool.ts";
 import { plainText } from "./plain-text.ts";
 import type { McpProcesses } from "./tasks/processes.ts";
@@ -316,7 +316,7 @@ export class McpConnection implements ServedServer {
     const session = this.#session;
     let used = session;
     try {
-      if (session === null) throw new Error(`the MCP server ${this.#server.name} is not available at present`);
+      if (session === null) throw new NotSent(`the MCP server ${this.#server.name} is not available at present`);
       const callOf = async (held: McpSession): Promise<CallAnswer> => {
         used = held;
         return { answer: await held.call(tool, args, by, told, server), process: held.process };

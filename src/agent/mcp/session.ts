@@ -136,11 +136,15 @@ export class McpSession {
     const toolDefinition = { name: ownName, inputSchema: definition["inputSchema"] } as never;
     const options = { signal, onprogress, timeout: NO_LIMIT_MS, allowInputRequired: true, toolDefinition };
     let rounds: Rounds = answered === null ? NO_ROUNDS : withAnswer(continued(answered.continuation), answered.answer);
+    const began = rounds.sent;
     for (;;) {
       const [next] = rounds.questions;
       if (next !== undefined) return new NeedsInput(next.question, rounds);
       const params = { name: ownName, arguments: args, ...asTask, ...answersOf(rounds) };
-      const result: unknown = await refusedByHttp(() => this.#client.callTool(params, options));
+      const result: unknown = await refusedByHttp(() => this.#client.callTool(params, options)).catch((error: unknown) => {
+        // A round before was taken: it must not be sent again.
+        throw rounds.sent === began ? error : new Error(`it was not reached for a further round (${withCause(error)})`);
+      });
       if (!isJsonObject(result)) throw new Error("its answer is no object");
       if (result["resultType"] !== "input_required") return result;
       const { inputRequests = {}, requestState } = result;

@@ -8,21 +8,27 @@ import { mapSubschemas } from "../models/tool-schema.ts";
 export type ValidationIssue = { readonly path: string; readonly message: string; readonly value: Json | undefined };
 
 /**
- * The problems of a value by a compiled schema. Ajv throws if it compares values (`uniqueItems`, `const`, `enum`) with
- * fields such as `toString`, since it calls those (ajv#2624): such a value does not fit.
+ * The problems of a value by a compiled schema. For `uniqueItems`, `const` and `enum` ajv compares values. It throws for
+ * fields such as `toString`, since it calls those (ajv#2624). Such a value does not fit.
  */
 export function valueIssues(validate: ValidateFunction, value: unknown): readonly ValidationIssue[] {
   try {
     return validate(value) ? [] : issuesOf(validate.errors ?? [], value);
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    const message = "must not have fields with the names of methods, such as `toString`, where values are compared";
-    return [{ path: "/", message, value: undefined }];
+    return [INCOMPARABLE];
   }
 }
 
+/** The problem of a value that ajv cannot compare. */
+export const INCOMPARABLE: ValidationIssue = {
+  path: "/",
+  message: "must not have fields with the names of methods, such as `toString`, where values are compared",
+  value: undefined,
+};
+
 /** Ajv's problems with an input, for the model. A problem with a field's name replaces the one that such a name exists. */
-function issuesOf(errors: readonly ErrorObject[], input: unknown): readonly ValidationIssue[] {
+export function issuesOf(errors: readonly ErrorObject[], input: unknown): readonly ValidationIssue[] {
   return errors.filter(({ keyword }) => keyword !== "propertyNames").map((error) => issueOf(error, input));
 }
 

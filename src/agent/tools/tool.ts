@@ -8,7 +8,7 @@ import { byteLength, storable } from "../../lib/text.ts";
 import { placeUnlike, type CommandPlaces, type CommandUse, type PathPlaces, type PathUse, cacheProblem } from "./path-places.ts";
 import { commandsOf, pathsOf } from "./declared-places.ts";
 import { ChildStarted } from "./child.ts";
-import type { NeedsInput } from "./question.ts";
+import type { AnswerKept, NeedsInput } from "./question.ts";
 import { Later } from "./later.ts";
 import { PROMPT_BYTES } from "./limits.ts";
 import type { ToolContext } from "./tool-context.ts";
@@ -24,7 +24,7 @@ import {
   resultCheck,
   schemaOf,
   ToolDefinitionError,
-  valueIssues,
+  issuesOf,
   type ValidationIssue,
 } from "./input-schema.ts";
 
@@ -33,7 +33,7 @@ export type Risk = (typeof RISKS)[number];
 
 export type BoundCall = {
   readonly input: JsonObject;
-  run(context: ToolContext): Promise<ToolResult | Later | ChildStarted | NeedsInput>;
+  run(context: ToolContext): Promise<ToolResult | Later | ChildStarted | NeedsInput | AnswerKept>;
   /** Null if the tool cannot say what a call would change. */
   readonly preview: BoundPreview | null;
 };
@@ -295,8 +295,7 @@ export function toolOf(definition: ToolDefinition<unknown, object>): Tool {
       const input: unknown = structuredClone(raw);
       const isLarge = hasMoreParts(raw, LISTED_PARTS);
       const validate = isLarge ? (validateFirst ??= compile(name, inputSchema, "first", standard !== null)) : validateAll;
-      const issues = valueIssues(validate, input);
-      if (issues.length > 0) return refused(issues);
+      if (!validate(input)) return refused(issuesOf(validate.errors ?? [], input));
       if (!isJsonObject(input)) return refused([{ path: "/", message: "must be object", value: raw }]);
       const checked = standard?.check(structuredClone(input)) ?? { value: input, issues: null };
       if (checked.issues !== null) return refused(checked.issues);

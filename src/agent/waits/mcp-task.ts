@@ -24,7 +24,7 @@ export type TaskServices = ChildServices & { readonly mcpServers: ReadonlyMap<st
 const CLAIM_MS = 2 * ASK_MS;
 
 /** The pause before a server that is away is asked again, in ms. */
-const AWAY_MS = 5_000;
+export const AWAY_MS = 5_000;
 
 /** A server whose oldest question is open for so long counts as silent, in ms. */
 const SILENT_MS = 2_000;
@@ -152,7 +152,7 @@ async function answer(services: TaskServices, wait: DueWait, { later, since }: F
   return isEnded;
 }
 
-async function moveOn({ sql }: Pick<TaskServices, "sql">, wait: DueWait, ms: number): Promise<false> {
+export async function moveOn({ sql }: Pick<TaskServices, "sql">, wait: DueWait, ms: number): Promise<false> {
   await sql.query(MOVE, [wait.id, wait.due, ms]);
   return false;
 }
