@@ -125,7 +125,7 @@ type Asked = {
   readonly closing: AbortSignal;
 };
 
-const AWAY: SeenTask = { kind: "away" };
+const AWAY: SeenTask = { kind: "away", pollMs: null };
 
 /** True if it has ended the call. */
 async function answer(services: TaskServices, wait: DueWait, { later, since }: Found, asked: Asked): Promise<boolean> {
@@ -139,7 +139,7 @@ async function answer(services: TaskServices, wait: DueWait, { later, since }: F
   if (tasks === null) return moveOn(services, wait, AWAY_MS);
   using stopped = aborted(closing);
   const seen = await Promise.race([tasks.look(taskId, process), stopped.promise.catch(() => AWAY)]);
-  if (seen.kind === "away") return moveOn(services, wait, closing.aborted ? 0 : AWAY_MS);
+  if (seen.kind === "away") return moveOn(services, wait, closing.aborted ? 0 : (seen.pollMs ?? AWAY_MS));
   const waitedMs = since === null ? 0 : services.clock.now().getTime() - new Date(since).getTime();
   if (seen.kind === "working") {
     if (seen.ttlMs === null || waitedMs <= seen.ttlMs + seen.pollMs) return moveOn(services, wait, seen.pollMs);

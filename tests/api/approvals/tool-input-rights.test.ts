@@ -86,7 +86,8 @@ describe("the people who answer a question of a tool", () => {
 
   it("are not a listener that gives no values; with values it answers", async () => {
     const refused: unknown[] = [];
-    const { client, id, cursor } = await asked((await oneRound()).url, {
+    const { client } = await appWith({ own: { url: (await oneRound()).url } }, ["mcp__own__work", {}], {
+      template: { ...allowed("own"), selfApproval: true },
       config: {
         on: {
           PERMISSION_REQUIRED: async ({ request: { approvalId, inputHash } }, { decide }) => {
@@ -98,6 +99,8 @@ describe("the people who answer a question of a tool", () => {
         },
       },
     });
+    const { id, cursor } = await client.createAgent();
+    await client.send(id, "go");
     await client.until(id, "DONE", cursor);
     expect(refused).toEqual([["values"]]);
   });

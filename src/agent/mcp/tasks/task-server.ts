@@ -1,13 +1,14 @@
 import { LRUCache } from "lru-cache";
 import { withCause } from "../../../lib/text.ts";
 import { toolResultOf } from "../call-result.ts";
+import { TakesLater } from "../http-transport.ts";
 import { readListedTool } from "../listed-tool.ts";
 import { mcpTool } from "../mcp-tool.ts";
 import type { SchemaCheck } from "../schema-check.ts";
 import { withoutTokens, type McpServer } from "../server.ts";
 import type { McpSession } from "../session.ts";
 import { PROCESS_LOOK_MS } from "./processes.ts";
-import { firstQuestion, readTask, type SeenTask, type TaskServer } from "./task.ts";
+import { boundedPoll, firstQuestion, readTask, type SeenTask, type TaskServer } from "./task.ts";
 
 /** The times in which a server answers a question for a task, and has to give its result; in ms. */
 export const ASK_MS = 20_000;
@@ -73,7 +74,7 @@ export function taskServer({ server, monotonicMs, session, structureCheck, plain
     look: async (taskId, process) => {
       if (isProcess !== (process !== null) || (isProcess && !knows(process))) return { kind: "lost", reason: PROCESS_ENDED };
       const current = session(process);
-      if (current === null) return { kind: "away" };
+      if (current === null) return { kind: "away", pollMs: null };
       const task = `${process} ${taskId}`;
       const known = isProcess ? unasked(task) : null;
       if (known !== null) return known;
@@ -87,7 +88,7 @@ export function taskServer({ server, monotonicMs, session, structureCheck, plain
           failedTo("for a task, and is asked again", error);
           onAway();
         }
-        return lost === null ? { kind: "away" } : { kind: "lost", reason: plain(lost) };
+        return lost === null ? { kind: "away", pollMs: laterMs(error) } : { kind: "lost", reason: plain(lost) };
       }
     },
     cancel: async (taskId, process) => {
@@ -164,6 +165,18 @@ function lostReason(error: unknown, taskId: string): string | null {
   const name: unknown = error instanceof Error && "code" in error ? error.code : null;
   return name === "INVALID_RESULT" || name === "UNSUPPORTED_RESULT_TYPE" ? "it answered without a valid form" : null;
 }
+
+/** The time after which a server takes the question, within the bounds of questions, in ms; null if it names none. */
+function laterMs(error: unknown): number | null {
+  let each = error;
+  for (let causes = 0; each instanceof Error && causes <= CAUSES; causes += 1) {
+    if (each instanceof TakesLater) return boundedPoll(each.afterMs);
+    each = each.cause;
+  }
+  return null;
+}
+
+const CAUSES = 8;
 
 /** The code of a server's own answer; null for other errors. */
 function codeOf(error: unknown): number | null {

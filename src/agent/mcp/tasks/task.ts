@@ -47,7 +47,8 @@ export type SeenTask =
   | { readonly kind: "working"; readonly pollMs: number; readonly ttlMs: number | null }
   | { readonly kind: "completed"; readonly result: JsonObject }
   | { readonly kind: "failed" | "cancelled" | "input_required" | "lost"; readonly reason: string }
-  | { readonly kind: "away" };
+  /** `pollMs` is the time that the server names; null if it names none. */
+  | { readonly kind: "away"; readonly pollMs: number | null };
 
 /** The tasks of a server. */
 export type TaskServer = {
@@ -123,7 +124,11 @@ function messageIn(error: Json | undefined): string | null {
 /** `pollInterval` and `ttl` are the names of the older generation. */
 function pollOf({ pollIntervalMs, pollInterval }: JsonObject): number {
   const given = pollIntervalMs ?? pollInterval;
-  if (typeof given !== "number" || !Number.isFinite(given)) return USUAL_POLL_MS;
+  return typeof given === "number" && Number.isFinite(given) ? boundedPoll(given) : USUAL_POLL_MS;
+}
+
+/** The time between two questions within its bounds, in ms. */
+export function boundedPoll(given: number): number {
   return Math.min(Math.max(Math.ceil(given), LEAST_POLL_MS), MOST_POLL_MS);
 }
 
