@@ -29,6 +29,8 @@ const SERVERS = 3;
 const PACE_MS = 20;
 const FURTHER_MS = 100;
 const LOOK_MS = 200;
+/** The requests that the trial has under way at a time, where it makes many. */
+const AT_ONCE = 6;
 const TURNS_MS = 60_000;
 
 const SEND =
@@ -57,28 +59,30 @@ async function runCompany({ isShort, isPlanted, fail }: TrialRun, folder: string
   const seed = Number(process.env["TRIAL_SEED"] ?? Date.now() % 1_000_000);
   const random = new Random(seed);
   const rounds = roundsOf(seed, isShort ? 1 : 8, isPlanted);
-  const postgres = await startPostgres();
-  const queue = await start("trials/company/queue.ts", /http:\S+/, { TRIAL_SEED: String(seed) });
-  const env = {
-    DATABASE_URL: postgres.url,
+  const people = new Giving(seed);
+  const queue = start("trials/company/queue.ts", /http:\S+/, { TRIAL_SEED: String(seed) });
+  const postgres = startPostgres();
+  const environment = async (): Promise<Readonly<Record<string, string>>> => ({
+    DATABASE_URL: (await postgres).url,
     TRIPLANE_CONFIG: fileURLToPath(new URL("company.config.ts", import.meta.url)),
     TRIPLANE_DATA_DIR: folder,
     TRIAL_SEED: String(seed),
     TRIAL_ROUNDS: String(rounds.length),
-    TRIAL_QUEUE: queue.said,
+    TRIAL_QUEUE: (await queue).said,
     ...(isPlanted ? { TRIAL_FAULT: "unconditional" } : {}),
-  };
-  const people = new Giving(seed);
+  });
   const serve = (urls: readonly string[]): void => {
     people.serve(urls);
-    queue.tell(`servers ${urls.join(" ")}`);
+    void queue.then(({ tell }) => tell(`servers ${urls.join(" ")}`));
   };
-  const fleet = new Fleet(env, serve, (error) => fail(String(error)));
-  const database = new pg.Client({ connectionString: postgres.url });
+  const fleet = new Fleet(environment(), serve, (error) => fail(String(error)));
+  await fleet.begin(isPlanted ? 2 : SERVERS);
+  const { url } = await postgres;
+  const database = new pg.Client({ connectionString: url });
   // A trial that breaks off ends the database first.
   database.on("error", () => {});
-  await Promise.all([fleet.begin(isPlanted ? 2 : SERVERS), database.connect()]);
-  const world: World = { fleet, queue, database, people, fail };
+  await database.connect();
+  const world: World = { fleet, queue: await queue, database, people, fail };
   const looking = look(world);
   const told: Working[] = [];
   for (const round of rounds) {
@@ -87,8 +91,8 @@ async function runCompany({ isShort, isPlanted, fail }: TrialRun, folder: string
   }
   await looking.stop();
   const counts = await checkAll(world, told);
-  await checkGapless(postgres.url, fail);
-  await database.end();
+  await checkGapless(url, fail);
+  await Promise.all([database.end(), fleet.end()]);
   return `seed ${seed}: ${told.length} agents, ${counts}`;
 }
 
@@ -126,8 +130,9 @@ async function work(
   random: Random,
 ): Promise<readonly Working[]> {
   const { fleet, fail } = world;
-  const made: Working[] = [];
-  for (const planned of agents) made.push({ ...planned, agent: await createAgent(random.of(fleet.urls), planned.template) });
+  const made = await eachOf(agents, async (planned): Promise<Working> => {
+    return { ...planned, agent: await createAgent(random.of(fleet.urls), planned.template) };
+  });
   fleet.kill(deaths);
   const told: Working[] = [];
   for (const working of made) {
@@ -156,6 +161,17 @@ async function work(
   world.queue.tell("release");
   await ended(world, told);
   return told;
+}
+
+/** Does something for each item, for a few at a time. */
+async function eachOf<Item, Made>(items: readonly Item[], act: (item: Item, place: number) => Promise<Made>): Promise<Made[]> {
+  const made: Made[] = [];
+  const left = items.entries();
+  const worker = async (): Promise<void> => {
+    for (const [place, item] of left) made[place] = await act(item, place);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  return made;
 }
 
 /** Tells an agent to work, once, whichever server lives: at once, or by a schedule. */
@@ -247,13 +263,15 @@ async function checkAll({ fleet, queue, database, people, fail }: World, told: r
   if (rows.length !== planned.size + started.size)
     fail(`there are ${rows.length} calls, not ${planned.size} and ${started.size} that start children`);
   const byAgent = Map.groupBy(events, ({ agentId }) => agentId);
-  for (const { id: row } of agents) {
+  const urls = fleet.urls;
+  await eachOf(agents, async ({ id: row }, place) => {
     (byAgent.get(row) ?? []).forEach(({ seq }, index) => {
       if (seq !== index + 1) fail(`agent ${row}: seq ${seq} is where ${index + 1} should be`);
     });
-    const problem = await unpaired(fleet.urls[0] ?? "", { id: Buffer.from(`Agent:${row}`).toString("base64"), row });
+    const url = urls[place % urls.length] ?? "";
+    const problem = await unpaired(url, { id: Buffer.from(`Agent:${row}`).toString("base64"), row });
     if (problem !== null) fail(`agent ${row}: ${problem}`);
-  }
+  });
   let [children, reminders] = [0, 0];
   for (const working of told) {
     const agent = agents.find(({ id }) => id === working.agent.row);

@@ -1,4 +1,4 @@
-import { createInterface } from "node:readline";
+import type { Interface } from "node:readline";
 import type { Sql } from "../../src/db/sql.ts";
 import { aroundWrites, goesTo } from "../../tests/support/writes.ts";
 
@@ -26,8 +26,8 @@ export type Place = (typeof PLACES)[number];
 let planned: { readonly point: Point; readonly place: Place; left: number } | null = null;
 
 /** Obeys the lines `die LEFT PLACE POINT` and `live`. */
-export function obeyOrders(): void {
-  createInterface({ input: process.stdin }).on("line", (line) => {
+export function obeyOrders(lines: Interface): void {
+  lines.on("line", (line) => {
     const [, left = "", placeName = "", name = ""] = /^die (\d+) (\S+) (.+)$/.exec(line) ?? [];
     const point = POINTS.find((candidate) => candidate === name);
     const place = PLACES.find((candidate) => candidate === placeName);

@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { createInterface } from "node:readline";
 import type { Sql, Statement } from "../../src/db/sql.ts";
 import { createLogger } from "../../src/telemetry/log.ts";
 import { runServer } from "../run-server.ts";
@@ -36,6 +38,10 @@ const logger = createLogger({
   write: (line) => void process.stdout.write(line),
 });
 
-/** A server of trial:company. Lines on its stdin say where it dies (points.ts). */
+/** A server of trial:company. The first line on its stdin is its environment; further ones say where it dies (points.ts). */
+console.log("loaded");
+const lines = createInterface({ input: process.stdin });
+const [environment] = (await once(lines, "line")) as [string];
+Object.assign(process.env, JSON.parse(environment));
+obeyOrders(lines);
 await runServer({ logger, sql: process.env["TRIAL_FAULT"] === "unconditional" ? unconditional : dying });
-obeyOrders();
