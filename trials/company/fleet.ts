@@ -15,8 +15,13 @@ export function deathsOf(random: Random, count: number): Death[] {
     point: POINTS[index] ?? random.of(POINTS),
     // The places after the first eight are rare.
     left: index < 8 ? 1 + random.number(3) : 1,
-    place: index === POINTS.indexOf("during the result's commit") ? "during" : random.of(PLACES),
+    place: POINTS[index] === "during the result's commit" ? "during" : random.of(PLACES),
   }));
+}
+
+/** One death at the point. */
+export function deathOf(point: Point): Death[] {
+  return [{ point, left: 1, place: "before" }];
 }
 
 /** The servers that are loaded ahead, to take the place of those that die. */

@@ -15,6 +15,12 @@ export const POINTS = [
   "before a call leaves for an MCP server",
   "between the answer of an MCP server and the end of its call",
   "between the reminder of a schedule and its turn",
+  "while a question of an MCP server is open",
+  "while a running call asks a person",
+  "during the commit of an answer to a question",
+  "between the result of an answered question and the end of its call",
+  "while a call waits for the task of an MCP server",
+  "during the commit of the result of a task",
 ] as const;
 export type Point = (typeof POINTS)[number];
 
@@ -53,27 +59,43 @@ export function passPoint(point: Point): void {
   if (isDeath(point)) die();
 }
 
-/** The database, with deaths around commits. */
+/** The parameter of `move_mcp_task` with the time until a task is asked for again, or until another server may do so. */
+const MS = 2;
+
+/** The database, with deaths around commits. The times of tasks are a tenth of production's, as leases are. */
 export function dying(sql: Sql): Sql {
   const around = aroundWrites(sql, async ({ isFenced, change, kinds }, write) => {
     if (change === null) return write();
     const isWaiting = isFenced && goesTo("WAITING", change);
-    const isReturn = change.waitSettled !== undefined;
+    const isOfTask = change.waitSettled?.ref.includes(":") === true;
+    const isReturn = change.waitSettled !== undefined && !isOfTask;
     if (isWaiting) passPoint("between the order and WAITING");
     if (change.createAgent !== undefined && change.childAwaited !== undefined)
       passPoint("between the parent's commit and the child's row");
     if (isReturn) passPoint("between the child's end and the return");
-    if (!isFenced && goesTo("COMPLETED", change) && isDeath("during the result's commit")) return dieAround(write);
+    const isResult = !isFenced && goesTo("COMPLETED", change) && change.waitSettled === undefined;
+    if (isResult && isDeath("during the result's commit")) return dieAround(write);
+    if (isOfTask && isDeath("during the commit of the result of a task")) return dieAround(write);
+    if (change.decision !== undefined && isDeath("during the commit of an answer to a question")) return dieAround(write);
     const rows = await write();
-    if (isWaiting) passPoint("between WAITING and the result");
+    if (change.waits?.some(({ kind }) => kind === "MCP_TASK") === true)
+      passPoint("while a call waits for the task of an MCP server");
+    else if (isWaiting) passPoint("between WAITING and the result");
     if (isReturn) passPoint("between the return and the parent's next step");
     if (kinds.includes("SCHEDULER_TRIGGERED")) passPoint("between the reminder of a schedule and its turn");
+    if (change.approvals?.some(({ kind }) => kind === "TOOL_INPUT") === true)
+      passPoint(
+        goesTo("APPROVAL_REQUIRED", change) ? "while a question of an MCP server is open" : "while a running call asks a person",
+      );
     return rows;
   });
   return {
     ...around,
     query: async (statement, values) => {
-      const rows = await around.query(statement, values);
+      const rows = await around.query(
+        statement,
+        statement.name === "move_mcp_task" ? values.with(MS, Number(values[MS]) / 10) : values,
+      );
       if (statement.name === "claim_due" && rows.length > 0) passPoint("between the claim and the end of a wait");
       return rows;
     },
