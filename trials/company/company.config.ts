@@ -73,7 +73,7 @@ const startOf = ({ text, template: agentTemplateId, isBackground: background }: 
   input: { description: text, prompt: text, agentTemplateId, background },
 });
 const replies = rounds
-  .flatMap(({ agents, further }) => agents.concat(further).flatMap(treeOf))
+  .flatMap(({ agents, further }) => agents.concat(...Object.values(further)).flatMap(treeOf))
   .filter(({ calls, children }) => calls.length + children.length > 0)
   .map(({ text, calls, children }) => ({
     when: { user: `^${text}$` },

@@ -10,8 +10,8 @@ import { Deciding } from "./deciding.ts";
 import { checkAll } from "./ending.ts";
 import { deathOf, deathsOf, Fleet } from "./fleet.ts";
 import { Giving, type OpenCall } from "./giving.ts";
-import { roundsOf, treeOf, type Job, type PlannedAgent, type Round, type Size } from "./plan.ts";
-import { POINTS, type Point } from "./points.ts";
+import { FURTHER_WORK, roundsOf, treeOf, type Job, type PlannedAgent, type Round, type Size } from "./plan.ts";
+import { POINTS, WORK_OF, type Point } from "./points.ts";
 import { checkOnlyWaiting, ended } from "./resting.ts";
 import { contradictions, readQuestions, readWaiting } from "./rows.ts";
 import { SeenFaults } from "./seen.ts";
@@ -28,7 +28,7 @@ import { eachOf, type World } from "./world.ts";
  * TRIAL_SEED repeats a plan.
  */
 const SERVERS = 3;
-const WHOLE = { rounds: 3, share: 1, reminders: 50 };
+const WHOLE = { rounds: 2, share: 1, reminders: 50 };
 const SHORT = { rounds: 1, share: 0.45, reminders: 10 };
 /** The time between two messages, in ms: agents of all kinds work during the deaths. */
 const PACE_MS = 20;
@@ -128,20 +128,28 @@ async function work(
   for (const { remindedAfterMs, ...planned } of made) {
     const remindedAt = remindedAfterMs === null ? null : since + remindedAfterMs;
     const working = { ...planned, remindedAfterMs, remindedAt };
-    void tell(fleet, working, random).catch((error: unknown) => fail(String(error)));
+    void tell(fleet, working, random, fleet.urls[told.length % SERVERS] ?? "").catch((error: unknown) => fail(String(error)));
     told.push(working);
     await delay(PACE_MS);
   }
-  for (const planned of further) {
-    if (!fleet.isKilling) break;
+  const unused = new Map(FURTHER_WORK.map((kind) => [kind, further[kind].values()]));
+  while (fleet.isKilling) {
     await delay(FURTHER_MS);
-    // Without a server, or with one that dies meanwhile, nobody is told.
-    const agent = await createAgent(random.of([...fleet.urls, "http://127.0.0.1:1"]), planned.template).catch(() => null);
+    const { awaited } = fleet;
+    if (awaited.length === 0) continue;
+    const { url, point } = random.of(awaited);
+    const planned = unused.get(WORK_OF[point])?.next().value;
+    if (planned === undefined) {
+      fail(`no server died ${point}, though all agents of its work were told`);
+      break;
+    }
+    // With a server that dies meanwhile, nobody is told.
+    const agent = await createAgent(url, planned.template).catch(() => null);
     if (agent === null) continue;
     const remindedAt = planned.remindedAfterMs === null ? null : Date.now() + planned.remindedAfterMs;
     const working = { ...planned, agent, remindedAt };
     told.push(working);
-    void tell(fleet, working, random).catch((error: unknown) => fail(String(error)));
+    void tell(fleet, working, random, url).catch((error: unknown) => fail(String(error)));
   }
   const isPatient = (agent: PlannedAgent): boolean =>
     treeOf(agent).some(({ calls }) => calls.some(({ way }) => way === "when released"));

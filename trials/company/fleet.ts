@@ -61,6 +61,11 @@ export class Fleet {
     return [...this.#lives].map(({ url }) => url);
   }
 
+  /** The points at which living servers are to die. */
+  get awaited(): readonly { readonly url: string; readonly point: Point }[] {
+    return [...this.#lives].flatMap(({ url, death }) => (death === null ? [] : [{ url, point: death.point }]));
+  }
+
   /** True while servers are still to die. */
   get isKilling(): boolean {
     return this.#planned.length > 0 || [...this.#lives].some(({ death }) => death !== null);

@@ -49,8 +49,15 @@ export type PlannedAgent = {
 /** An agent that another one starts with the prompt `text`. */
 export type PlannedChild = PlannedAgent & { readonly isBackground: boolean };
 
-/** The agents of one round. The further ones are told to work only while servers are still to be killed. */
-export type Round = { readonly agents: readonly PlannedAgent[]; readonly further: readonly PlannedAgent[] };
+/** The work that further agents do. */
+export const FURTHER_WORK = ["orders", "starts a child", "is reminded", "measures", "talks", "fills", "works"] as const;
+export type FurtherWork = (typeof FURTHER_WORK)[number];
+
+/** The agents of one round. The further ones are told to work only while servers are still to be killed: those whose work comes to the points. */
+export type Round = {
+  readonly agents: readonly PlannedAgent[];
+  readonly further: Readonly<Record<FurtherWork, readonly PlannedAgent[]>>;
+};
 
 /** Templates whose approvals expire after so many seconds. */
 export const EXPIRES_S = [1, 2, 3, 4, 5] as const;
@@ -59,7 +66,8 @@ export const TEMPLATE = "trial";
 export const LEAD = "lead";
 export const expiring = (seconds: number): string => `expires${seconds}`;
 
-const FURTHER = 300;
+/** The further agents of each work. */
+const FURTHER = 60;
 /** The tools of calls of MCP servers, in turn. A question of the older generation needs its session for itself. */
 const MCP_MIX: readonly McpTool[] = [
   "measures",
@@ -135,7 +143,7 @@ class Planner {
   small(): Round {
     const ordering = times(6, () => this.#agent([this.#call("orders", "concurrently")]));
     const ofMcp = times(8, (index) => this.#mcp(index % 2 === 0 ? "fills" : "works"));
-    return { agents: [...ordering, ...ofMcp], further: [] };
+    return { agents: [...ordering, ...ofMcp], further: this.#furtherAgents(0) };
   }
 
   whole(): Round {
@@ -164,35 +172,24 @@ class Planner {
     const reminded = times(this.#reminders, () => this.#reminded(REMINDED_MS));
     const waiting = [...queue, ...people, ...sleeping, ...asking, ...mixed, ...patient, ...ofMcp, ...reminded];
     const agents = this.#shuffled([...waiting, ...this.#families()]);
-    const further = times(FURTHER, (index) => this.#further(index));
-    return { agents, further };
+    return { agents, further: this.#furtherAgents(FURTHER) };
   }
 
   #of(count: number): number {
     return Math.ceil(this.#share * count);
   }
 
-  /** Agents of all kinds around whose work servers die. */
-  #further(index: number): PlannedAgent {
-    switch (index % 10) {
-      case 1:
-      case 6:
-        return this.#lead([this.#child([this.#call("orders", "in time")])]);
-      case 2:
-        return this.#mcp("measures");
-      case 3:
-      case 7:
-        return this.#mcp("fills");
-      case 4:
-        return this.#reminded(500);
-      case 5:
-      case 8:
-        return this.#mcp("works");
-      case 9:
-        return this.#mcp("talks");
-      default:
-        return this.#ordering(index);
-    }
+  #furtherAgents(count: number): Round["further"] {
+    const of = (make: (index: number) => PlannedAgent): readonly PlannedAgent[] => times(count, make);
+    return {
+      orders: of((index) => this.#ordering(index)),
+      "starts a child": of(() => this.#lead([this.#child([this.#call("orders", "in time")])])),
+      "is reminded": of(() => this.#reminded(500)),
+      measures: of(() => this.#mcp("measures")),
+      talks: of(() => this.#mcp("talks")),
+      fills: of(() => this.#mcp("fills")),
+      works: of(() => this.#mcp("works")),
+    };
   }
 
   #mcp(tool: McpTool): PlannedAgent {

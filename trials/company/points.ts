@@ -1,6 +1,7 @@
 import type { Interface } from "node:readline";
 import type { Sql } from "../../src/db/sql.ts";
 import { aroundWrites, goesTo } from "../../tests/support/writes.ts";
+import type { FurtherWork } from "./plan.ts";
 
 /** The points at which a server of trial:company dies. */
 export const POINTS = [
@@ -23,6 +24,27 @@ export const POINTS = [
   "during the commit of the result of a task",
 ] as const;
 export type Point = (typeof POINTS)[number];
+
+/** The work that comes to each point. */
+export const WORK_OF: Readonly<Record<Point, FurtherWork>> = {
+  "before the order leaves": "orders",
+  "between the order and WAITING": "orders",
+  "between WAITING and the result": "orders",
+  "during the result's commit": "orders",
+  "between the claim and the end of a wait": "is reminded",
+  "between the parent's commit and the child's row": "starts a child",
+  "between the child's end and the return": "starts a child",
+  "between the return and the parent's next step": "starts a child",
+  "before a call leaves for an MCP server": "measures",
+  "between the answer of an MCP server and the end of its call": "measures",
+  "between the reminder of a schedule and its turn": "is reminded",
+  "while a question of an MCP server is open": "fills",
+  "while a running call asks a person": "talks",
+  "during the commit of an answer to a question": "fills",
+  "between the result of an answered question and the end of its call": "fills",
+  "while a call waits for the task of an MCP server": "works",
+  "during the commit of the result of a task": "works",
+};
 
 /** The place of a death within a commit: before it is sent, once it is sent, or once it is committed. */
 export const PLACES = ["before", "during", "after"] as const;

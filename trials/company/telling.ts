@@ -21,13 +21,19 @@ type Scheduled = {
   readonly createSchedule: { readonly userErrors: readonly { readonly code: string; readonly message: string }[] };
 };
 
-/** Tells an agent to work, once, whichever server lives: at once, or by a schedule. */
-export async function tell(fleet: Fleet, { agent: { id }, text, remindedAt }: Working, random: Random): Promise<void> {
+/** Tells an agent to work, once: immediately, or by a schedule. The server `first` is told, and if it dies any other one. */
+export async function tell(
+  fleet: Fleet,
+  { agent: { id }, text, remindedAt }: Working,
+  random: Random,
+  first: string,
+): Promise<void> {
   const deadline = performance.now() + GIVES_UP_MS;
-  for (let at = remindedAt; ; at = Date.now() + SOON_MS) {
+  for (let [at, isFirst] = [remindedAt, true]; ; [at, isFirst] = [Date.now() + SOON_MS, false]) {
     try {
-      if (remindedAt === null) await ask(random.of(fleet.urls), SEND, { id, text, key: text });
-      else await schedule(random.of(fleet.urls), { id, text, at: new Date(at ?? 0).toISOString() });
+      const url = isFirst ? first : random.of(fleet.urls);
+      if (remindedAt === null) await ask(url, SEND, { id, text, key: text });
+      else await schedule(url, { id, text, at: new Date(at ?? 0).toISOString() });
       return;
     } catch (error) {
       if (performance.now() > deadline) throw error;
