@@ -20,6 +20,9 @@ export type TrialProcess = {
   kill(): Promise<void>;
 };
 
+/** What a server of a trial says when it is ready. */
+export const SERVER_READY = /http:\/\/127\.0\.0\.1:\d+\/graphql/;
+
 const running = new Set<ChildProcess>();
 // Even if the trial itself breaks off.
 process.on("exit", () => running.forEach((child) => child.kill("SIGKILL")));

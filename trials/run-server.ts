@@ -15,6 +15,3 @@ export async function runServer(overrides: Overrides = {}): Promise<void> {
   process.once("SIGTERM", () => void app.close());
   console.log(`listens at http://127.0.0.1:${app.port}/graphql`);
 }
-
-/** What a server of a trial says when it is ready. */
-export const SERVER_READY = /http:\/\/127\.0\.0\.1:\d+\/graphql/;

@@ -63,11 +63,16 @@ export async function trialInFolder(name: string, body: (run: TrialRun, folder: 
   }
 }
 
-/** Resolves when `holds` does, asked again and again; rejects after `timeoutMs`. */
-export async function until(what: string, holds: () => Promise<boolean> | boolean, timeoutMs: number): Promise<void> {
+/** Resolves when `holds` does, asked each `everyMs`; rejects after `timeoutMs`. */
+export async function until(
+  what: string,
+  holds: () => Promise<boolean> | boolean,
+  timeoutMs: number,
+  everyMs = 20,
+): Promise<void> {
   const deadline = performance.now() + timeoutMs;
   while (!(await holds())) {
     if (performance.now() > deadline) throw new Error(`${what}: not within ${timeoutMs} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await new Promise((resolve) => setTimeout(resolve, everyMs));
   }
 }

@@ -5,12 +5,14 @@ export type SeenChange = {
   readonly received?: object;
   readonly createAgent?: object;
   readonly childAwaited?: object;
-  readonly waitSettled?: object;
+  readonly waitSettled?: { readonly ref: string };
+  readonly waits?: readonly { readonly kind: string }[];
+  readonly decision?: object;
   readonly joins?: readonly object[];
   readonly stepStart?: object;
   readonly stepEnd?: { readonly state: string };
   readonly toolCalls?: readonly object[];
-  readonly approvals?: readonly object[];
+  readonly approvals?: readonly { readonly kind: string }[];
   readonly agent?: { readonly state?: string; readonly lease_owner?: string | null };
   readonly transitions?: readonly { readonly id: string; readonly set: { readonly state: string } }[];
 };

@@ -5,8 +5,7 @@ import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { allow, createAgent, send, stateOf, type TrialAgent } from "../agents.ts";
 import { startPostgres } from "../postgres.ts";
-import { ask, start, TRIAL_TOKEN, type TrialProcess } from "../processes.ts";
-import { SERVER_READY } from "../run-server.ts";
+import { ask, SERVER_READY, start, TRIAL_TOKEN, type TrialProcess } from "../processes.ts";
 import { trialInFolder, until, type TrialRun } from "../trial.ts";
 
 /**

@@ -2,7 +2,9 @@ import { defineConfig, defineTool, later, type Around, type Tool } from "triplan
 import {
   EXPIRES_S,
   expiring,
+  isOfMcp,
   LEAD,
+  MCP_TOOLS,
   roundsOf,
   TEMPLATE,
   treeOf,
@@ -10,11 +12,12 @@ import {
   type PlannedCall,
   type PlannedChild,
   type PlannedTool,
+  type Size,
 } from "./plan.ts";
 import { passPoint } from "./points.ts";
 
-const { TRIAL_SEED = "1", TRIAL_ROUNDS = "1", TRIAL_QUEUE = "", TRIAL_FAULT } = process.env;
-const rounds = roundsOf(Number(TRIAL_SEED), Number(TRIAL_ROUNDS), TRIAL_FAULT !== undefined);
+const { TRIAL_SEED = "1", TRIAL_SIZE = "", TRIAL_QUEUE = "" } = process.env;
+const rounds = roundsOf(Number(TRIAL_SEED), JSON.parse(TRIAL_SIZE) as Size);
 
 const FORM = {
   inputSchema: {
@@ -49,7 +52,7 @@ function ordering(name: PlannedTool, mayRepeat: boolean): Tool {
   });
 }
 
-/** A tool that waits: for a person, or for its time to be up. */
+/** A tool that waits for its time to be up, or for an approval. */
 function waiting(name: PlannedTool): Tool {
   return defineTool<Job>({
     ...FORM,
@@ -62,7 +65,7 @@ function waiting(name: PlannedTool): Tool {
 }
 
 const callOf = ({ tool, job, way, delayMs, dueMs }: PlannedCall) => ({
-  tool: tool === "measures" ? "mcp__queue__measures" : tool,
+  tool: isOfMcp(tool) ? `mcp__${MCP_TOOLS[tool]}__${tool}` : tool,
   input: { job, way, delayMs, dueMs },
 });
 const startOf = ({ text, template: agentTemplateId, isBackground: background }: PlannedChild) => ({
@@ -70,19 +73,19 @@ const startOf = ({ text, template: agentTemplateId, isBackground: background }: 
   input: { description: text, prompt: text, agentTemplateId, background },
 });
 const replies = rounds
-  .flatMap(({ agents, further }) => agents.concat(further).flatMap(treeOf))
+  .flatMap(({ agents, further }) => agents.concat(...Object.values(further)).flatMap(treeOf))
   .filter(({ calls, children }) => calls.length + children.length > 0)
   .map(({ text, calls, children }) => ({
     when: { user: `^${text}$` },
     call: [...children.map(startOf), ...calls.map(callOf)],
   }));
 
-/** Deaths around the calls of the MCP server, while they run. */
+/** Deaths around the calls of MCP servers, while they run. */
 const dyingAround: Around = async ({ name }, next) => {
-  if (name !== "mcp__queue__measures") return next();
-  passPoint("before a call leaves for an MCP server");
+  if (name === "mcp__older__measures") passPoint("before a call leaves for an MCP server");
   const answer = await next();
-  passPoint("between the answer of an MCP server and the end of its call");
+  if (name === "mcp__older__measures") passPoint("between the answer of an MCP server and the end of its call");
+  if (answer.output.startsWith("filled")) passPoint("between the result of an answered question and the end of its call");
   return answer;
 };
 
@@ -90,15 +93,19 @@ const template = {
   model: "scripted",
   systemPrompt: "x",
   selfApproval: true,
-  permission: { mode: "auto", allow: ["mcp__queue__*"], requireApprovalTools: ["asks"] },
+  permission: { mode: "auto", allow: ["mcp__older__*", "mcp__newer__*"], requireApprovalTools: ["asks"] },
+  clientTools: { person: { ...FORM, description: "Asks a person.", readOnly: true } },
   hooks: { around: [dyingAround] },
 } as const;
 
 /** Each message makes an agent call the tools of its plan, and say that it is done after their results. */
 export default defineConfig({
   models: { scripted: { provider: "scripted", script: { replies: [...replies, { when: {}, say: ["Done."] }] } } },
-  mcpServers: { queue: { url: new URL("mcp", TRIAL_QUEUE).href, transport: "http" } },
-  tools: [ordering("orders", true), ordering("orders_once", false), waiting("person"), waiting("sleeps"), waiting("asks")],
+  mcpServers: {
+    older: { url: new URL("older", TRIAL_QUEUE).href, transport: "http" },
+    newer: { url: new URL("newer", TRIAL_QUEUE).href, transport: "http" },
+  },
+  tools: [ordering("orders", true), ordering("orders_once", false), waiting("sleeps"), waiting("asks")],
   templates: {
     [TEMPLATE]: template,
     [LEAD]: { ...template, subagents: { templates: [TEMPLATE, LEAD], depth: 2 } },

@@ -1,6 +1,6 @@
 import type pg from "pg";
 import type { TrialRun } from "../trial.ts";
-import type { PlannedAgent, PlannedChild } from "./plan.ts";
+import { treeOf, type PlannedAgent, type PlannedChild } from "./plan.ts";
 import type { CallRow, EventRow } from "./rows.ts";
 
 /** An agent at the end. */
@@ -102,4 +102,21 @@ function checkResult(
   const waited = call.passed.filter((state) => state === "WAITING").length;
   if (waited !== (isBackground ? 0 : 1)) fail(`its call was WAITING ${waited} times`);
   if (call.openWaits > 0) fail(`${call.openWaits} waits for it are open`);
+}
+
+/** The runs after which the outcome of a call is unknown, though it may be repeated. */
+const MOST_RUNS = 3;
+
+/** The texts of children that never began: the servers of three runs of their calls died. */
+export function givenUp(told: readonly PlannedAgent[], calls: readonly CallRow[]): ReadonlySet<string> {
+  const texts = new Set(told.flatMap(treeOf).flatMap(({ children }) => children.map(({ text }) => text)));
+  const isGivenUp = ({ job, state, passed }: CallRow): boolean =>
+    texts.has(job) && state === "SEALED" && passed.filter((each) => each === "EXECUTING").length >= MOST_RUNS;
+  return new Set(calls.filter(isGivenUp).map(({ job }) => job));
+}
+
+/** The agent without such children, and without all below them. */
+export function without<Agent extends PlannedAgent>(agent: Agent, texts: ReadonlySet<string>): Agent {
+  const children = agent.children.filter(({ text }) => !texts.has(text)).map((child) => without(child, texts));
+  return { ...agent, children };
 }

@@ -1,11 +1,10 @@
-import { SERVER_READY } from "../run-server.ts";
-import { start, type TrialProcess } from "../processes.ts";
+import { SERVER_READY, start, type TrialProcess } from "../processes.ts";
 import { PLACES, POINTS, type Place, type Point } from "./points.ts";
 import type { Random } from "../hands/random.ts";
 
 /** A death of a server: its point, the frequency with which the server comes to it, and its place in a commit. */
 type Death = { readonly point: Point; readonly left: number; readonly place: Place };
-type Life = { readonly process: TrialProcess; death: Death | null };
+type Life = { readonly process: TrialProcess; readonly url: string; death: Death | null };
 
 /** The begin of each token: the trial looks for it in all output and rows. */
 export const TOKEN_BEGIN = "tpcall_";
@@ -16,11 +15,22 @@ export function deathsOf(random: Random, count: number): Death[] {
     point: POINTS[index] ?? random.of(POINTS),
     // The places after the first eight are rare.
     left: index < 8 ? 1 + random.number(3) : 1,
-    place: index === POINTS.indexOf("during the result's commit") ? "during" : random.of(PLACES),
+    place: POINTS[index] === "during the result's commit" ? "during" : random.of(PLACES),
   }));
 }
 
-/** Servers that die at their points and are started again. */
+/** One death at the point. */
+export function deathOf(point: Point): Death[] {
+  return [{ point, left: 1, place: "before" }];
+}
+
+/** The servers that are loaded ahead, to take the place of those that die. */
+const SPARES = 2;
+
+/**
+ * Servers that die at their points, and others that take their place. A process loads its modules before it is needed, and
+ * before the database is there: it begins when it is told its environment.
+ */
 export class Fleet {
   /** The times at which servers died, in ms since 1970, and their points. */
   readonly deaths: { readonly at: number; readonly point: Point }[] = [];
@@ -29,14 +39,16 @@ export class Fleet {
   /** The text of a token in the output of servers, if there was one. */
   tokenInOutput: string | null = null;
   lines = 0;
-  readonly #env: Readonly<Record<string, string>>;
+  readonly #env: Promise<Readonly<Record<string, string>>>;
+  readonly #spares: Promise<TrialProcess>[] = [];
   readonly #lives = new Set<Life>();
   readonly #onChange: (urls: readonly string[]) => void;
   readonly #onBroken: (error: unknown) => void;
   #planned: Death[] = [];
+  #isOver = false;
 
   constructor(
-    env: Readonly<Record<string, string>>,
+    env: Promise<Readonly<Record<string, string>>>,
     onChange: (urls: readonly string[]) => void,
     onBroken: (error: unknown) => void,
   ) {
@@ -46,7 +58,12 @@ export class Fleet {
   }
 
   get urls(): readonly string[] {
-    return [...this.#lives].map(({ process }) => process.said);
+    return [...this.#lives].map(({ url }) => url);
+  }
+
+  /** The points at which living servers are to die. */
+  get awaited(): readonly { readonly url: string; readonly point: Point }[] {
+    return [...this.#lives].flatMap(({ url, death }) => (death === null ? [] : [{ url, point: death.point }]));
   }
 
   /** True while servers are still to die. */
@@ -58,10 +75,18 @@ export class Fleet {
     await Promise.all(Array.from({ length: count }, () => this.#live()));
   }
 
+  /** Ends all servers. */
+  async end(): Promise<void> {
+    this.#isOver = true;
+    const spares = await Promise.all(this.#spares);
+    await Promise.all([...spares, ...[...this.#lives].map(({ process }) => process)].map((process) => process.kill()));
+  }
+
   /** Gives each server its death, and those that are started in their place the next ones. */
   kill(deaths: readonly Death[]): void {
     this.#planned = [...deaths];
     for (const life of this.#lives) this.#plan(life);
+    this.#loadAhead();
   }
 
   /** Lets all servers live. */
@@ -74,13 +99,27 @@ export class Fleet {
   }
 
   async #live(): Promise<void> {
-    const process = await start("trials/company/server.ts", SERVER_READY, this.#env, (line) => this.#hear(line));
-    const life: Life = { process, death: null };
+    const process = await (this.#spares.shift() ?? this.#load());
+    const ready = process.says(SERVER_READY);
+    process.tell(JSON.stringify(await this.#env));
+    const life: Life = { process, url: await ready, death: null };
     if (this.#lives.size === 0 && this.deaths.length > 0) this.returns.push(Date.now());
     this.#lives.add(life);
     this.#plan(life);
+    this.#loadAhead();
     this.#onChange(this.urls);
     void process.exited.then((code) => this.#ended(life, code)).catch(this.#onBroken);
+  }
+
+  #load(): Promise<TrialProcess> {
+    return start("trials/company/server.ts", /^loaded$/, {}, (line) => this.#hear(line));
+  }
+
+  /** Each server that is still to die is replaced. */
+  #loadAhead(): void {
+    const dying = [...this.#lives].filter(({ death }) => death !== null).length;
+    const needed = Math.min(SPARES, this.#planned.length + dying);
+    while (this.#spares.length < needed) this.#spares.push(this.#load());
   }
 
   #plan(life: Life): void {
@@ -94,7 +133,7 @@ export class Fleet {
     this.#lives.delete(life);
     this.#onChange(this.urls);
     // Ended with the trial.
-    if (code === 0) return;
+    if (code === 0 || this.#isOver) return;
     if (code !== null || life.death === null) throw new Error(`a server ended with ${code}`);
     this.deaths.push({ at: Date.now(), point: life.death.point });
     await this.#live();

@@ -5,12 +5,14 @@ import { text } from "node:stream/consumers";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { TOKEN_BEGIN } from "./fleet.ts";
-import { Measures } from "./measures.ts";
+import { NewerServer } from "./mcp/newer.ts";
+import { OlderServer } from "./mcp/older.ts";
+import { Tally, type Counts, type Message } from "./mcp/tally.ts";
 import { Giving, type Attempt, type OpenCall } from "./giving.ts";
 
 /**
  * The job queue of trial:company: takes orders over HTTP, remembers their tokens, and gives each result in the way of its
- * job. A GET answers a QueueReport. At `/mcp` it is an MCP server. The lines `servers URL …` and `release` come on its stdin.
+ * job. A GET answers a QueueReport. At `/older` and `/newer` it is an MCP server of that generation. The lines `servers URL …` and `release` come on its stdin.
  */
 export type QueueReport = {
   readonly attempts: readonly Attempt[];
@@ -19,15 +21,17 @@ export type QueueReport = {
   readonly tokens: number;
   /** The calls whose results are still being given. */
   readonly open: number;
-  /** How often the MCP server ran a job, by its name. */
-  readonly measured: Readonly<Record<string, number>>;
+  /** What the MCP servers noted. */
+  readonly counts: Counts;
 };
 
 /** The time that it takes to take an order, in ms: an early result is given meanwhile. */
 const TAKES_MS = 150;
 
 const giving = new Giving(Number(process.env["TRIAL_SEED"] ?? 1));
-const measures = new Measures();
+const tally = new Tally();
+const older = new OlderServer(tally);
+const newer = new NewerServer(tally);
 const tokens = new Map<string, string>();
 const problems: string[] = [];
 let orders = 0;
@@ -45,19 +49,21 @@ async function take(call: OpenCall & { readonly token: string }): Promise<void> 
 }
 
 function report(): QueueReport {
-  return { attempts: giving.attempts, orders, problems, tokens: tokens.size, open: giving.open, measured: measures.counts };
+  return { attempts: giving.attempts, orders, problems, tokens: tokens.size, open: giving.open, counts: tally.counts };
 }
 
 async function speak(request: IncomingMessage, response: ServerResponse): Promise<void> {
   if (request.method !== "POST") return void response.writeHead(405).end();
-  const answer = await measures.answer(await text(request));
+  const message = JSON.parse(await text(request)) as Message;
+  if (request.url === "/older") return older.answer(message, response);
+  const answer = newer.answer(message);
   if (answer === null) response.writeHead(202).end();
   else response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(answer));
 }
 
 const server = createServer((request, response) => {
   void (async () => {
-    if (request.url === "/mcp") return speak(request, response);
+    if (request.url !== "/") return speak(request, response);
     if (request.method === "POST") await take(JSON.parse(await text(request)) as OpenCall & { token: string });
     response.end(request.method === "POST" ? "{}" : JSON.stringify(report()));
   })().catch(() => response.destroy());

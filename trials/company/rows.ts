@@ -1,4 +1,5 @@
 import type pg from "pg";
+import type { OpenQuestion } from "./deciding.ts";
 
 /** A call with the approval and the waits that it had. Times are in ms since 1970. */
 export type CallRow = {
@@ -39,7 +40,7 @@ const CALLS = `SELECT t.id, t.agent_id AS "agentId", coalesce(t.requested_input 
     (SELECT count(*)::int FROM wait w WHERE w.call_id = t.id AND w.settled_at IS NULL) AS "openWaits"
   FROM tool_call t`;
 
-const EVENTS = `SELECT agent_id AS "agentId", seq, position::float8 AS position, kind, ${MS("at")} AS at, coalesce(payload #>> '{call,callId}', payload ->> 'callId') AS "callId",
+const EVENTS = `SELECT agent_id AS "agentId", seq, position::float8 AS position, kind, ${MS("at")} AS at, coalesce(payload #>> '{call,callId}', payload #>> '{request,call,callId}', payload ->> 'callId') AS "callId",
     coalesce(payload #>> '{call,state}', payload ->> 'approvalState') AS state, payload #>> '{call,error,type}' AS "errorType", payload ->> 'dueAt' AS "dueAt", payload ->> 'childId' AS "childId"
   FROM event WHERE agent_id IS NOT NULL ORDER BY agent_id, seq`;
 
@@ -51,17 +52,28 @@ export async function readEvents(database: pg.Client): Promise<readonly EventRow
   return (await database.query<EventRow>(EVENTS)).rows;
 }
 
-/** The calls for people that wait. */
+/** The calls for clients that wait. */
 export async function readWaiting(database: pg.Client): Promise<readonly { readonly id: string; readonly input: unknown }[]> {
   const text = "SELECT id, requested_input AS input FROM tool_call WHERE state = 'WAITING' AND name = 'person'";
   return (await database.query<{ id: string; input: unknown }>(text)).rows;
+}
+
+/** The questions of MCP servers that are open. */
+export async function readQuestions(database: pg.Client): Promise<readonly OpenQuestion[]> {
+  const text = `SELECT p.id, p.tool_call_id AS "callId", p.input_hash AS "inputHash", t.requested_input AS input FROM approval p JOIN tool_call t ON t.id = p.tool_call_id
+    WHERE p.state = 'PENDING' AND p.kind = 'TOOL_INPUT'`;
+  return (await database.query<OpenQuestion>(text)).rows;
 }
 
 /** The waits and calls that contradict each other at this moment, in words. */
 export async function contradictions(database: pg.Client): Promise<readonly string[]> {
   const { rows } = await database.query<{ problem: string }>(
     `SELECT 'the call ' || t.id || ' is WAITING without an open wait' AS problem FROM tool_call t
-       WHERE t.state = 'WAITING' AND NOT EXISTS (SELECT FROM wait w WHERE w.call_id = t.id AND w.settled_at IS NULL AND (w.kind = 'CHILD' OR w.kind = 'LATER' AND w.due IS NOT NULL))
+       WHERE t.state = 'WAITING' AND NOT EXISTS (SELECT FROM wait w WHERE w.call_id = t.id AND w.settled_at IS NULL AND (w.kind = 'CHILD' OR w.kind IN ('LATER', 'CLIENT_TOOL') AND w.due IS NOT NULL))
+     UNION ALL SELECT 'the call ' || t.id || ' is WAITING without a wait for its task' FROM tool_call t
+       WHERE t.state = 'WAITING' AND t.name = 'mcp__newer__works' AND NOT EXISTS (SELECT FROM wait w WHERE w.call_id = t.id AND w.kind = 'MCP_TASK' AND w.settled_at IS NULL AND w.due IS NOT NULL)
+     UNION ALL SELECT 'a wait is open for the task of the call ' || t.id || ', which is ' || t.state FROM wait w JOIN tool_call t ON t.id = w.call_id
+       WHERE w.kind = 'MCP_TASK' AND w.settled_at IS NULL AND t.state <> 'WAITING'
      UNION ALL SELECT 'a wait is open for the call ' || t.id || ', which is ' || t.state FROM wait w JOIN tool_call t ON t.id = w.ref
        WHERE w.settled_at IS NULL AND t.state <> 'WAITING'
      UNION ALL SELECT 'a wait is open for the approval ' || p.id || ', which is ' || p.state FROM wait w JOIN approval p ON p.id = w.ref

@@ -13,9 +13,8 @@ import {
   type OpenApproval,
   type TrialAgent,
 } from "../agents.ts";
-import { SERVER_READY } from "../run-server.ts";
 import { checkGapless, startPostgres } from "../postgres.ts";
-import { ask, start, type TrialProcess } from "../processes.ts";
+import { ask, SERVER_READY, start, type TrialProcess } from "../processes.ts";
 import { countRuns } from "../run-once.ts";
 import { trialInFolder, until, type TrialRun } from "../trial.ts";
 import { POINTS, type Point } from "./points.ts";

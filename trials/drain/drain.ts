@@ -1,9 +1,8 @@
 import { fileURLToPath } from "node:url";
 import { createAgent, send, stateOf, timelineOf, type TrialAgent } from "../agents.ts";
 import { startBalancer } from "../balancer.ts";
-import { SERVER_READY } from "../run-server.ts";
 import { startPostgres } from "../postgres.ts";
-import { start, type TrialProcess } from "../processes.ts";
+import { SERVER_READY, start, type TrialProcess } from "../processes.ts";
 import { countRuns } from "../run-once.ts";
 import { trialInFolder, until, type TrialRun } from "../trial.ts";
 import { watchAll } from "../watchers.ts";

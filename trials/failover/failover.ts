@@ -1,9 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { checkSeqs, createAgent, send, stateOf, timelineOf, unpaired, type TrialAgent } from "../agents.ts";
-import { SERVER_READY } from "../run-server.ts";
 import { query, startPostgres, type TrialPostgres } from "../postgres.ts";
-import { start, type TrialProcess } from "../processes.ts";
+import { SERVER_READY, start, type TrialProcess } from "../processes.ts";
 import { startProxy, throughProxy, type Proxy } from "../proxy.ts";
 import { countRuns } from "../run-once.ts";
 import { trialInFolder, until, type TrialRun } from "../trial.ts";

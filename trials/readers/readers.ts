@@ -9,9 +9,8 @@ import { globalId } from "../../src/lib/global-id.ts";
 import { countingReader } from "../../tests/support/counting-reader.ts";
 import { insertAgent, type RowAgent } from "../../tests/support/log.ts";
 import { READER_TIMES } from "../../src/server/slow-readers.ts";
-import { SERVER_READY } from "../run-server.ts";
 import { startPostgres, TRIAL_VERSION } from "../postgres.ts";
-import { start, type TrialProcess } from "../processes.ts";
+import { SERVER_READY, start, type TrialProcess } from "../processes.ts";
 import { trial, until, type TrialRun } from "../trial.ts";
 
 /**
