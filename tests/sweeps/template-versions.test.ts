@@ -102,3 +102,18 @@ it("many old versions go in several statements", async () => {
   onTestFinished(() => sweep.close());
   expect(await sweep.tidy()).toBe(2_500);
 });
+
+it("a part of requests stays while an agent had one with it, and is removed a day after", async () => {
+  const { start } = await place();
+  const { app, client } = await start({ systemPrompt: "First." });
+  const { sql } = app.database;
+  await client.turn((await client.createAgent()).id, "go");
+  const run = (name: string, text: string) => sql.query<{ readonly parts: number }, []>({ name, text }, []);
+  const parts = async () => (await run("parts", "SELECT count(*)::int AS parts FROM request_part"))[0]?.parts;
+  const sweep = new VersionsSweep({ sql, logger: silentLogger, clockSkew: () => NO_SKEW });
+  onTestFinished(() => sweep.close());
+  await run("age_parts", "UPDATE request_part SET taken_at = taken_at - interval '2 days'");
+  expect([await sweep.tidy(), await parts()]).toEqual([0, 3]);
+  await run("leave_parts", "DELETE FROM agent_request_part");
+  expect([await sweep.tidy(), await parts()]).toEqual([3, 0]);
+});

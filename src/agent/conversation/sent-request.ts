@@ -1,7 +1,7 @@
 import { createHash, type Hash } from "node:crypto";
 import canonicalize from "canonicalize";
 import type { RequestPart, SentChange, SentRecord } from "../../db/commit/sent-rows.ts";
-import { mapStrings, type Json } from "../../lib/json.ts";
+import { mapStrings, storableJson, type Json } from "../../lib/json.ts";
 import { storable } from "../../lib/text.ts";
 import type { ContentBlock, ModelMessage, ModelRequest, ToolDescription } from "../models/model.ts";
 import { storedImage, type StoredBlock } from "./images.ts";
@@ -109,15 +109,16 @@ function sentBlock(block: ContentBlock): StoredBlock {
 
 function keptFrame(frame: SentFrame): KeptFrame {
   const { exposeThinking, settings, shape, contextMessages } = frame;
-  const system = partOf(canonical(frame.system));
-  const tools = partOf(toolsText(frame.tools));
+  const system = partOf(frame.system, canonical(frame.system));
+  const tools = partOf(frame.tools.map(described), toolsText(frame.tools));
   const row: FrameRow = { exposeThinking, settings, shape, contextMessages, system: system.digest, tools: tools.digest };
-  const own = partOf(canonical(row));
+  const own = partOf(row, canonical(row));
   return { ...frame, digest: own.digest, parts: [own, system, tools] };
 }
 
-function partOf(body: string): RequestPart {
-  return { digest: createHash("sha256").update(body).digest("hex"), body };
+/** The body keeps the order of members, since an adapter sends them in it. */
+function partOf(value: unknown, form: string): RequestPart {
+  return { digest: createHash("sha256").update(form).digest("hex"), body: storableJson(value) };
 }
 
 /** Tools and templates are the same objects in each step. */
@@ -146,6 +147,10 @@ function endOf({ exposeThinking, isFirstOfTurn, settings, shape, system, tools }
   return `],"settings":${all},"system":${canonical(system)},"tools":${toolsText(tools)}}`;
 }
 
+function described({ name, description, inputSchema }: ToolDescription): ToolDescription {
+  return { name, description, inputSchema };
+}
+
 const TOOL_TEXTS = new WeakMap<ToolDescription, string>();
 
 function toolsText(tools: readonly ToolDescription[]): string {
@@ -155,8 +160,7 @@ function toolsText(tools: readonly ToolDescription[]): string {
 function toolText(tool: ToolDescription): string {
   const known = TOOL_TEXTS.get(tool);
   if (known !== undefined) return known;
-  const { name, description, inputSchema } = tool;
-  const text = canonical({ name, description, inputSchema });
+  const text = canonical(described(tool));
   TOOL_TEXTS.set(tool, text);
   return text;
 }

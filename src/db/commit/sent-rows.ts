@@ -1,4 +1,4 @@
-/** A part of many requests, which a tenant keeps once: `body` in its RFC 8785 form, `digest` its SHA-256 in hex. */
+/** A part of many requests, which a tenant keeps once: `body` as JSON, `digest` the SHA-256 of its RFC 8785 form, in hex. */
 export type RequestPart = { readonly digest: string; readonly body: string };
 
 export type RequestParts = {
