@@ -24,8 +24,8 @@ export function cachedShareOf({ inputTokens, cacheReadTokens, cacheWriteTokens }
 }
 
 /**
- * The use of the provider's prompt cache by a step. It has missed the cache if its provider says so, or if it read less
- * than half of the tokens that the answer before left there.
+ * The use of the provider's prompt cache by a step. It has missed the cache if its provider says so. Otherwise it has if
+ * it read less than half of the tokens that the answer before left there.
  */
 export function cacheUse(before: Before, request: AnsweredRequest): CacheUse {
   const cachedShare = cachedShareOf(request.usage);
