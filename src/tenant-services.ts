@@ -13,6 +13,7 @@ import { allowedFolders } from "./agent/workspace/roots.ts";
 import type { Settings } from "./config/settings.ts";
 import type { Tenants, TenantSettings } from "./config/tenants.ts";
 import { ApprovalKind, ApprovalState } from "./db/generated/enums.ts";
+import { CACHE_MISS_REASONS } from "./events/cache-miss.ts";
 import { DONE_REASONS } from "./db/commit/change.ts";
 import { TOOL_OUTCOMES } from "./deliveries/operator-reports.ts";
 import type { Meters } from "./telemetry/meters.ts";
@@ -70,6 +71,7 @@ function beginMeters(meters: Meters, of: readonly Pick<AgentServices, "models" |
     priced: of.flatMap(({ models }) => [...models].flatMap(([name, { price }]) => (price === null ? [] : [name]))),
     tools: of.flatMap(({ tools }) => [...tools.keys()]),
     modelOutcomes: MODEL_OUTCOMES,
+    cacheMissReasons: CACHE_MISS_REASONS,
     toolOutcomes: TOOL_OUTCOMES,
     turnReasons: DONE_REASONS,
     approvalKinds: Object.keys(ApprovalKind),

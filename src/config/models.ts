@@ -61,6 +61,11 @@ export const ANTHROPIC_SETTINGS = {
     }),
     null,
   ),
+  /**
+   * Whether the provider is asked why its prompt cache missed (docs/context.md). Only at Anthropic's own address if
+   * omitted: other servers may refuse the question.
+   */
+  cacheDiagnostics: withDefault(Type.Boolean(), null),
   ...MODEL_CALL_SETTINGS,
 };
 
@@ -136,7 +141,7 @@ async function modelOf(field: string, config: ModelConfig, source: ModelSource):
     case "scripted":
       return scriptedOf(field, config, source);
     case "anthropic": {
-      const { model, maxTokens, thinking, window } = complete(ANTHROPIC_SETTINGS, config);
+      const { model, maxTokens, thinking, window, cacheDiagnostics } = complete(ANTHROPIC_SETTINGS, config);
       const settings = complete(MODEL_CALL_SETTINGS, config);
       const problem = claudeProblem(settings, thinking !== null);
       if (problem !== null) throw new ConfigurationError(`${field}.${problem.field} ${problem.message}`);
@@ -144,7 +149,7 @@ async function modelOf(field: string, config: ModelConfig, source: ModelSource):
         throw new ConfigurationError(`${field}.thinking.budgetTokens must be less than maxTokens (${maxTokens})`);
       const price = priceOf(config.price);
       if (environment.anthropic === null) return withoutKey(field, "ANTHROPIC_API_KEY", config, source);
-      const options = { ...environment.anthropic, model, maxTokens, thinking, settings, price, window };
+      const options = { ...environment.anthropic, model, maxTokens, thinking, settings, price, window, cacheDiagnostics };
       return { model: anthropicModel(options), notes: [] };
     }
     case "openai": {

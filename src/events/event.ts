@@ -1,6 +1,7 @@
 import type { CallWait, DoneReason, ShapeFailure, ShapeProblem } from "../db/commit/change.ts";
 import type { AgentState, ApprovalDecision, ApprovalState, Breakpoint } from "../db/generated/enums.ts";
 import type { Json } from "../lib/json.ts";
+import type { CacheMiss } from "./cache-miss.ts";
 import type {
   ChildOutcome,
   ActorRef,
@@ -157,6 +158,10 @@ export type AgentEventBody =
       /** The size of the context with the answer, and the model's context window, in tokens; null if unknown, absent in older events. */
       readonly contextTokens?: number | null;
       readonly contextWindow?: number | null;
+      /** The share of input tokens from the provider's cache; null without counts, absent in older events. */
+      readonly cachedShare?: number | null;
+      /** Null if the cache was not missed, absent in older events. */
+      readonly cacheMiss?: CacheMiss | null;
     }
   | {
       readonly kind: "TOKEN_USAGE";

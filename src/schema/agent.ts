@@ -1,4 +1,5 @@
 import type { ForkPoint as Point } from "../agent/commands/fork-agent.ts";
+import { cachedShareOf } from "../agent/conversation/cache-use.ts";
 import type { AgentUsage } from "../agent/loop/usage.ts";
 import type { OpenBlock as Open } from "../events/blocks.ts";
 import { DONE_REASONS } from "../db/commit/change.ts";
@@ -41,6 +42,11 @@ const Usage = builder.objectRef<AgentUsage>("AgentUsage").implement({
     outputTokens: t.exposeFloat("outputTokens", { description: "Output tokens." }),
     cacheReadTokens: t.exposeFloat("cacheReadTokens", { description: "Input tokens read from the provider's cache." }),
     cacheWriteTokens: t.exposeFloat("cacheWriteTokens", { description: "Input tokens written to the provider's cache." }),
+    cachedShare: t.float({
+      nullable: true,
+      description: "Share of input tokens that came from the provider's cache, from 0 to 1. Null if none were counted.",
+      resolve: (usage) => cachedShareOf(usage),
+    }),
     totalTokens: t.exposeFloat("totalTokens", { description: "Sum of input, output, cache read and cache write tokens." }),
     costUsd: t.exposeFloat("costUsd", {
       nullable: true,

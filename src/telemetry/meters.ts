@@ -19,6 +19,7 @@ export class Meters {
   readonly #firstWord: Histogram<"model">;
   readonly #tokens: Counter<"model" | "kind">;
   readonly #cost: Counter<"model">;
+  readonly #cacheMisses: Counter<"model" | "reason">;
   readonly #toolCalls: Counter<"tool" | "outcome">;
   readonly #toolSeconds: Histogram<"tool">;
   readonly #stages: Histogram<"stage">;
@@ -53,6 +54,12 @@ export class Meters {
     this.#firstWord = histogram("triplane_model_first_token_seconds", "Calls of models, to their first word.", LONG, "model");
     this.#tokens = counter("triplane_model_tokens_total", "Tokens, as providers counted them.", "model", "kind");
     this.#cost = counter("triplane_model_cost_usd_total", "Cost of these tokens, where the model has a price.", "model");
+    this.#cacheMisses = counter(
+      "triplane_model_cache_misses_total",
+      "Misses of the prompt cache that providers named.",
+      "model",
+      "reason",
+    );
     this.#toolCalls = counter(
       "triplane_tool_calls_total",
       "Tool calls that have ended: completed, cached, sealed, or why they were refused or failed.",
@@ -79,6 +86,7 @@ export class Meters {
     readonly priced: Iterable<string>;
     readonly tools: Iterable<string>;
     readonly modelOutcomes: readonly string[];
+    readonly cacheMissReasons: readonly string[];
     readonly toolOutcomes: readonly string[];
     readonly turnReasons: readonly string[];
     readonly approvalKinds: readonly string[];
@@ -87,6 +95,7 @@ export class Meters {
     for (const name of known.models) {
       const model = this.#models.of(name);
       for (const outcome of known.modelOutcomes) this.#modelCalls.inc({ model, outcome }, 0);
+      for (const reason of known.cacheMissReasons) this.#cacheMisses.inc({ model, reason }, 0);
       this.#modelSeconds.zero({ model });
       this.#firstWord.zero({ model });
       for (const kind of ["input", "output", "cache_read", "cache_write"]) this.#tokens.inc({ model, kind }, 0);
@@ -115,6 +124,10 @@ export class Meters {
     const model = this.#models.of(name);
     for (const [kind, count] of Object.entries(counts)) this.#tokens.inc({ model, kind }, counted(count));
     if (costUsd !== null) this.#cost.inc({ model }, counted(costUsd));
+  }
+
+  cacheMissed(name: string, reason: string): void {
+    this.#cacheMisses.inc({ model: this.#models.of(name), reason });
   }
 
   /** `tool` is null for a name that no tool has, as models invent some. `seconds` is null for a call that did not run. */

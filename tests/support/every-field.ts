@@ -1,4 +1,12 @@
-import { getNamedType, isInterfaceType, isLeafType, isObjectType, type GraphQLObjectType } from "graphql";
+import {
+  getNamedType,
+  isInterfaceType,
+  isLeafType,
+  isObjectType,
+  isRequiredArgument,
+  type GraphQLField,
+  type GraphQLObjectType,
+} from "graphql";
 import { schema } from "../../src/schema/index.ts";
 
 const event = schema.getType("TimelineEvent");
@@ -18,8 +26,14 @@ function selection(type: GraphQLObjectType, depth: number): string {
       const named = getNamedType(field.type);
       if (isLeafType(named)) return field.name;
       return isObjectType(named) && depth > 0
-        ? `${field.name} { ${selection(named, depth - 1)} }`
-        : `${field.name} { __typename }`;
+        ? `${called(field)} { ${selection(named, depth - 1)} }`
+        : `${called(field)} { __typename }`;
     })
     .join(" ");
+}
+
+/** A field with the arguments that it requires: all are whole numbers. */
+function called({ name, args }: GraphQLField<unknown, unknown>): string {
+  const given = args.filter(isRequiredArgument).map((argument) => `${argument.name}: 1`);
+  return given.length === 0 ? name : `${name}(${given.join(", ")})`;
 }

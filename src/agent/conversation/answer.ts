@@ -2,7 +2,7 @@ import { mapStrings, type Json, type JsonObject } from "../../lib/json.ts";
 import { storable } from "../../lib/text.ts";
 import { parseArguments } from "../calls/arguments.ts";
 import type { StoredBlock, StoredImage } from "./images.ts";
-import type { StopReason, ThinkingBlock, TokenUsage } from "../models/model.ts";
+import type { CacheDiagnosis, StopReason, ThinkingBlock, TokenUsage } from "../models/model.ts";
 
 /** A longer name is cut: no tool has one. */
 const NAME_CHARACTERS = 200;
@@ -19,6 +19,8 @@ export type Answer = {
   readonly calls: readonly AnsweredCall[];
   readonly stopReason: StopReason;
   readonly usage: TokenUsage;
+  /** Absent if the provider was not asked for one. */
+  readonly cache?: CacheDiagnosis;
 };
 
 /** True for an answer that ends a turn with nothing in it. */

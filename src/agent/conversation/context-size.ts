@@ -9,10 +9,18 @@ export type MeasuredContext = {
   readonly bytes: number;
   readonly at: number;
   readonly frame: string | null;
+  readonly model: string;
+  /** The tokens that its answer left in the provider's cache, as far as that was counted. */
+  readonly cached: number;
+  /** The provider's id of the answer; null if it was not asked for a diagnosis. */
+  readonly answerId: string | null;
 };
 
+/** Providers keep a cache for so long, in ms. */
+export const COLD_MS = 5 * 60_000;
+
 /** The newest measure of agent `a`, as JSON. */
-export const MEASURED_CONTEXT = `(SELECT json_build_object('step', s.step, 'tokens', s.context_tokens, 'bytes', s.context_bytes, 'at', (extract(epoch FROM s.completed_at) * 1000)::float8, 'frame', s.request ->> 'frame')
+export const MEASURED_CONTEXT = `(SELECT json_build_object('step', s.step, 'tokens', s.context_tokens, 'bytes', s.context_bytes, 'at', (extract(epoch FROM s.completed_at) * 1000)::float8, 'frame', s.request ->> 'frame', 'model', s.model, 'cached', coalesce(s.cache_read_tokens + s.cache_write_tokens, 0), 'answerId', s.request ->> 'answerId')
     FROM step s WHERE s.agent_id = a.id AND s.step > a.step_count - 20 AND s.context_bytes IS NOT NULL ORDER BY s.step DESC LIMIT 1)`;
 
 /** A token of English text has about four bytes. Counts beyond these bounds are not believed. */

@@ -199,9 +199,10 @@ class AnswerStream {
     return [{ kind: "ERROR", severity: "WARN", phase: "MODEL", message, detail: "provider_fields_cut" }];
   }
 
-  finish({ stopReason, usage }: ModelEvent & { readonly type: "end" }): Answer {
+  finish({ stopReason, usage, cache }: ModelEvent & { readonly type: "end" }): Answer {
     this.#counted = usage;
-    return this.answer.finish(stopReason, usage, this.#options.retainThinking);
+    const answer = this.answer.finish(stopReason, usage, this.#options.retainThinking);
+    return cache === undefined ? answer : { ...answer, cache };
   }
 
   get isHeard(): boolean {

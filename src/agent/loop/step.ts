@@ -3,6 +3,7 @@ import type { AgentEventBody } from "../../events/event.ts";
 import { mayComeLater, offered, toolboxOf } from "../calls/stages/validation.ts";
 import { dueListing } from "../calls/memory/memory-listing.ts";
 import { dueReminder } from "../calls/todos.ts";
+import { answerBefore } from "../conversation/cache-use.ts";
 import type { FixedParts } from "../conversation/context-size.ts";
 import { callModel, waitToRetry, type ModelOutcome } from "../conversation/model-call.ts";
 import { beforeModel, type HookStep } from "../conversation/model-hooks.ts";
@@ -222,7 +223,8 @@ export class StepRunner {
       const parts = await this.#request(view, template, present);
       const { exposeThinking, modelSettings: settings } = template;
       const isFirstOfTurn = view.shape.corrections === 0 && (view.stepsInTurn === 1 || !hasResults(messages.value));
-      const request = { ...parts, messages: messages.value, exposeThinking, settings, isFirstOfTurn };
+      const previousAnswer = answerBefore(view.measured, model);
+      const request = { ...parts, messages: messages.value, exposeThinking, settings, isFirstOfTurn, previousAnswer };
       const options = { ...template, takesEmpty: this.#trouble.takesEmpty(view.turn) };
       const answering = callModel(model, request, { number: view.stepCount, isCommitted }, owner, options, interrupt);
       const sent = { messages: read, weight: window.weight, contextMessages: template.contextMessages };

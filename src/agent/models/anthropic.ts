@@ -2,6 +2,7 @@ import type Anthropic from "@anthropic-ai/sdk";
 import type { JsonObject } from "../../lib/json.ts";
 import { ProviderRequests, serverSentEvents } from "./provider-requests.ts";
 import { messagesAnswer } from "./messages-answer.ts";
+import { isOwnAddress, refusesDiagnosis } from "./cache-diagnosis.ts";
 import { AskedWindow } from "./asked-window.ts";
 import { callSettings, claudeEffort, type ModelCallSettings } from "./model-settings.ts";
 import { ModelError, type ContentBlock, type Model, type ModelMessage, type ModelRequest, type TokenPrice } from "./model.ts";
@@ -23,6 +24,8 @@ export type AnthropicOptions = {
   readonly price: TokenPrice | null;
   /** The tokens of its context window; null to ask the provider. */
   readonly window: number | null;
+  /** Whether the provider is asked why its cache missed. Null or absent: only at Anthropic's own address. */
+  readonly cacheDiagnostics?: boolean | null;
 };
 
 type TurnParam = { readonly role: "user" | "assistant"; readonly content: Anthropic.ContentBlockParam[] };
@@ -52,6 +55,7 @@ export function anthropicModel(options: AnthropicOptions): Model {
   let made: Anthropic | null = null;
   const clientOf = (Sdk: typeof Anthropic): Anthropic => (made ??= new Sdk(settings));
   const name = `anthropic ${options.model}`;
+  let asksDiagnosis = options.cacheDiagnostics ?? isOwnAddress(baseUrl);
   const asked = new AskedWindow({ usual: USUAL_WINDOW, from: ASKED_FROM }, async (signal) => {
     const told: unknown = await clientOf(await loadSdk()).models.retrieve(options.model, {}, { signal });
     return tokensIn(objectIn(told)["max_input_tokens"]);
@@ -72,12 +76,25 @@ export function anthropicModel(options: AnthropicOptions): Model {
       const client = clientOf(Sdk);
       const requests = new ProviderRequests(heard);
       const shape = shapeOf(request);
-      try {
-        const response = await client
+      const whole = body(request, shape, name, options);
+      const { previousAnswer: previous } = request;
+      let diagnosed = asksDiagnosis && previous !== undefined ? { diagnostics: { previous_message_id: previous } } : {};
+      const send = (): Promise<Response> =>
+        client
           .withOptions({ fetch: requests.fetch })
-          .messages.create({ ...body(request, shape, name, options), stream: true }, { signal })
+          .messages.create({ ...whole, ...diagnosed, stream: true }, { signal })
           .asResponse();
-        const answer = messagesAnswer(serverSentEvents(response, signal), { ids: idsOf(request.messages), apiKey });
+      try {
+        const response = await send().catch((error: unknown) => {
+          if (!("diagnostics" in diagnosed) || !refusesDiagnosis(requests.refused)) throw error;
+          asksDiagnosis = false;
+          diagnosed = {};
+          requests.refused = null;
+          return send();
+        });
+        const isDiagnosed = "diagnostics" in diagnosed;
+        const ids = idsOf(request.messages);
+        const answer = messagesAnswer(serverSentEvents(response, signal), { ids, apiKey, isDiagnosed });
         yield* inPlainText(answer, shape?.tool ?? null);
       } catch (error) {
         signal.throwIfAborted();

@@ -64,6 +64,7 @@ class Measure {
     if (event.type === "tool_use" || (event.type === "text_delta" && event.text.trim() !== "")) this.#hasSaid = true;
     if (event.type !== "end") return;
     this.#usage = event.usage;
+    if (event.cache?.miss != null) this.#meters.cacheMissed(this.#name, event.cache.miss.reason);
     if (event.stopReason === "refusal") this.end("refused");
     else this.end(event.stopReason === "end_turn" && !this.#hasSaid ? "empty" : "answered");
   }

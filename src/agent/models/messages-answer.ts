@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { JsonObject } from "../../lib/json.ts";
+import { NO_DIAGNOSIS } from "./cache-diagnosis.ts";
 import { readMessagesEvents, type BlockDelta, type StartedBlock } from "./messages-event.ts";
 import { ModelError, NO_TOKENS, type ModelEvent, type StopReason } from "./model.ts";
 import { countedSince, mostOf } from "./odd-values.ts";
@@ -24,17 +25,23 @@ type OpenBlock =
   | Extract<StartedBlock, { type: "redacted_thinking" | "other" }>;
 
 /**
- * The answer of a Messages stream. `ids` are the call ids of the conversation. Throws ModelError for an error in the
+ * The answer of a Messages stream. `ids` are the call ids of the conversation; `isDiagnosed` is true if the server was
+ * asked for a diagnosis of its cache. Throws ModelError for an error in the
  * stream, and `broken` for one that violates the protocol or does not end.
  */
 export async function* messagesAnswer(
   events: AsyncIterable<ServerSentEvent>,
-  { ids, apiKey }: { readonly ids: Set<string>; readonly apiKey: string | null },
+  {
+    ids,
+    apiKey,
+    isDiagnosed = false,
+  }: { readonly ids: Set<string>; readonly apiKey: string | null; readonly isDiagnosed?: boolean },
 ): AsyncGenerator<ModelEvent> {
   // Blocks are numbered here: an index may be missing or repeated.
   const open = new Map<number, { readonly place: number; readonly block: OpenBlock }>();
   let stopReason: StopReason | null = null;
   let usage = NO_TOKENS;
+  let cache = NO_DIAGNOSIS;
   // Servers without indexes send blocks one after another.
   let newest = -1;
   let blocks = 0;
@@ -43,6 +50,7 @@ export async function* messagesAnswer(
       switch (event.type) {
         case "start":
           usage = countedSince(usage, event.counted);
+          cache = event.cache;
           yield { type: "counted", usage };
           break;
         case "block start": {
@@ -87,7 +95,7 @@ export async function* messagesAnswer(
   }
   if (stopReason === null) throw new ModelError("broken", "the model's stream ended before the message was complete");
   for (const { place, block } of open.values()) yield* end(place, block);
-  yield { type: "end", stopReason, usage };
+  yield { type: "end", stopReason, usage, ...(isDiagnosed ? { cache } : {}) };
 }
 
 function openBlock(block: StartedBlock, ids: Set<string>): OpenBlock {

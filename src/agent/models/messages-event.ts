@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../lib/json.ts";
-import type { TokenUsage } from "./model.ts";
+import { diagnosisIn } from "./cache-diagnosis.ts";
+import type { CacheDiagnosis, TokenUsage } from "./model.ts";
 import { countIn, itemsIn, jsonTextIn, objectIn, otherFields, textIn, tokensIn } from "./odd-values.ts";
 import type { ServerSentEvent } from "./provider-requests.ts";
 
@@ -27,7 +28,7 @@ export type CountedTokens = { readonly [Name in keyof TokenUsage]: number | null
 
 /** The relevant parts of a Messages event. A block's index is null if it is missing. */
 export type MessagesEvent =
-  | { readonly type: "start"; readonly counted: CountedTokens }
+  | { readonly type: "start"; readonly counted: CountedTokens; readonly cache: CacheDiagnosis }
   | { readonly type: "block start"; readonly index: number | null; readonly block: StartedBlock }
   | { readonly type: "block delta"; readonly index: number | null; readonly delta: BlockDelta }
   | { readonly type: "block end"; readonly index: number | null }
@@ -47,7 +48,7 @@ function readEvent({ event, data }: ServerSentEvent): MessagesEvent {
     case "error":
       return { type: "error", body: data };
     case "message_start":
-      return { type: "start", counted: countedIn(objectIn(body["message"])["usage"]) };
+      return { type: "start", counted: countedIn(objectIn(body["message"])["usage"]), cache: diagnosisIn(body["message"]) };
     case "content_block_start":
       return { type: "block start", index, block: blockIn(objectIn(body["content_block"])) };
     case "content_block_delta":
@@ -73,7 +74,7 @@ export function readMessagesEvents(came: ServerSentEvent): readonly MessagesEven
     { type: "block end", index },
   ]);
   return [
-    { type: "start", counted },
+    { type: "start", counted, cache: diagnosisIn(message) },
     ...blocks,
     { type: "message delta", counted, stopReason: textIn(message["stop_reason"]) || null },
   ];

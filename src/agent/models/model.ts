@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from "../../lib/json.ts";
+import type { ToldCacheMiss } from "../../events/cache-miss.ts";
 import type { TemplateModelSettings } from "./model-settings.ts";
 
 /** The image types that every provider reads, and browsers show. */
@@ -62,6 +63,11 @@ export type ModelRequest = {
   readonly isFirstOfTurn: boolean;
   /** The JSON Schema of the answer that ends the turn; null for any text. An adapter asks for it as its provider can. */
   readonly shape: JsonObject | null;
+  /**
+   * The provider's id of the conversation's last answer, with which it may compare this request; null if there is none.
+   * Absent for a request outside of a conversation. It is no part of the model's input.
+   */
+  readonly previousAnswer?: string | null;
 };
 
 /** Why a model stopped. Tool calls run only after `tool_use`. */
@@ -77,6 +83,9 @@ export type TokenUsage = {
 };
 
 export const NO_TOKENS: TokenUsage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
+
+/** The diagnosis of a provider: its id of the answer, with which the next request is compared, and the miss that it names. */
+export type CacheDiagnosis = { readonly answerId: string | null; readonly miss: ToldCacheMiss | null };
 
 /** US dollars per million tokens. */
 export type TokenPrice = {
@@ -116,7 +125,13 @@ export type ModelEvent =
   | { readonly type: "provider_fields"; readonly fields: JsonObject }
   | { readonly type: "arguments_delta"; readonly characters: number }
   | { readonly type: "counted"; readonly usage: TokenUsage }
-  | { readonly type: "end"; readonly stopReason: StopReason; readonly usage: TokenUsage };
+  | {
+      readonly type: "end";
+      readonly stopReason: StopReason;
+      readonly usage: TokenUsage;
+      /** Absent if the provider was not asked for one. */
+      readonly cache?: CacheDiagnosis;
+    };
 
 /**
  * A language model. `stream` makes one call. It must end immediately when `signal` aborts, and throws if the call

@@ -24,4 +24,6 @@ export type SentRecord<Message = object> = {
   readonly isFirstOfTurn: boolean;
   /** Absent if no hook changed the messages. */
   readonly changed?: SentChange<Message>;
+  /** The provider's id of the answer, with which it compares the next request. Absent if it was not asked to. */
+  readonly answerId?: string;
 };

@@ -1,4 +1,52 @@
+import type { CacheMiss as Miss, CacheMissCause as Cause, CacheMissReason as Reason } from "../../events/cache-miss.ts";
+import { builder, described } from "../builder.ts";
 import { eventType, TimelineEvent } from "./event.ts";
+
+const CacheMissReason = builder.enumType("CacheMissReason", {
+  description: "Provider's reason why its prompt cache did not serve a request.",
+  values: described<Reason>({
+    MODEL_CHANGED: "Another model or speed than in the request before.",
+    SYSTEM_CHANGED: "Another system prompt.",
+    TOOLS_CHANGED: "Other tools, or another order of them.",
+    MESSAGES_CHANGED: "Earlier messages differ.",
+    PREVIOUS_NOT_FOUND: "The provider no longer knows the request before. Nothing need have changed.",
+    UNAVAILABLE: "The provider cannot tell.",
+    OTHER: "A reason that this version does not know.",
+  }),
+});
+
+const CacheMissCause = builder.enumType("CacheMissCause", {
+  description: "Cause of a cache miss that the server knows itself.",
+  values: described<Cause>({
+    MODEL: "Another model answered than before, such as a fallback.",
+    FRAME: "The system prompt, the tools or the settings of the request changed.",
+    COMPACTION: "The context was compacted.",
+    COLD: "More than five minutes passed since the last answer.",
+  }),
+});
+
+const CacheMiss = builder.objectRef<Miss>("CacheMiss").implement({
+  description: "A miss of the provider's prompt cache.",
+  fields: (t) => ({
+    reason: t.field({
+      type: CacheMissReason,
+      nullable: true,
+      description: "Reason, as given by the provider. Null if it gave none.",
+      resolve: ({ reason }) => reason,
+    }),
+    tokens: t.int({
+      nullable: true,
+      description: "Input tokens that the cache would have served, about. Null if unknown.",
+      resolve: ({ tokens }) => tokens,
+    }),
+    expected: t.field({
+      type: CacheMissCause,
+      nullable: true,
+      description: "Cause that explains the miss. Null if the server knows none.",
+      resolve: ({ expected }) => expected,
+    }),
+  }),
+});
 
 eventType("STEP_COMPLETE").implement({
   description: "A model call is complete.",
@@ -24,6 +72,17 @@ eventType("STEP_COMPLETE").implement({
       nullable: true,
       description: "Tokens of the model's context window. Null if unknown.",
       resolve: ({ body }) => body.contextWindow ?? null,
+    }),
+    cachedShare: t.float({
+      nullable: true,
+      description: "Share of input tokens that came from the provider's cache, from 0 to 1. Null if the provider did not count.",
+      resolve: ({ body }) => body.cachedShare ?? null,
+    }),
+    cacheMiss: t.field({
+      type: CacheMiss,
+      nullable: true,
+      description: "Miss of the provider's prompt cache. Null if there was none, or none is known.",
+      resolve: ({ body }) => body.cacheMiss ?? null,
     }),
   }),
 });

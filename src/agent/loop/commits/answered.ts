@@ -4,6 +4,7 @@ import type { AgentEventBody } from "../../../events/event.ts";
 import type { CallView } from "../../calls/call.ts";
 import { executionStarted } from "../../calls/events.ts";
 import { throughBridge } from "../../calls/stages/validation.ts";
+import { cacheUse } from "../../conversation/cache-use.ts";
 import { isEmpty, type Answer, type AnsweredCall } from "../../conversation/answer.ts";
 import type { AnswerTimes } from "../../conversation/model-call.ts";
 import type { Sent } from "../../conversation/sent-request.ts";
@@ -38,7 +39,7 @@ export function isFinalAnswer({ calls, stopReason }: Answer): boolean {
 /** Stores a model's answer: its message, its calls and its cost. An answer without calls ends the turn. */
 export function answered(view: AgentView, facts: Answered, at: Date): Commit {
   const { answer, context, sent } = facts;
-  const request = requestOf(view, sent);
+  const request = requestOf(view, sent, answer.cache?.answerId ?? null);
   const message = withValue(answerMessage(answer, view, at), facts.shaped);
   const calls = newCalls(answer, view, at);
   const { stopReason } = answer;
@@ -63,10 +64,10 @@ export function answered(view: AgentView, facts: Answered, at: Date): Commit {
     events: [
       ...(streamed?.events ?? []),
       ...facts.texts,
-      ...reports(view, facts, used.event),
+      ...reports(view, facts, used.event, at),
       ...(facts.trace ? calls.map((call) => executionStarted(pendingCall(call))) : []),
     ],
-    after: compose(streamed?.after ?? identity, added(message), completed(stopReason, calls), measured(context, sent, at)),
+    after: compose(streamed?.after ?? identity, added(message), completed(stopReason, calls), measured(facts, at)),
   };
   const now = stored.after(view);
   if (!isFinalAnswer(answer)) return joinCommits(stored, pending(now));
@@ -79,12 +80,13 @@ export function answered(view: AgentView, facts: Answered, at: Date): Commit {
   return joinCommits(stored, turnEnded(now, { reason: "COMPLETED", note: null, ...detail }, at));
 }
 
-function reports(view: AgentView, facts: Answered, used: AgentEventBody): AgentEventBody[] {
-  const { answer, times, context, model, slowStepMs } = facts;
+function reports(view: AgentView, facts: Answered, used: AgentEventBody, at: Date): AgentEventBody[] {
+  const { answer, times, context, model, slowStepMs, sent } = facts;
   const { contextTokens, contextWindow } = context;
   const { stopReason } = answer;
   const { durationMs, firstTokenMs } = times;
   const step = view.stepCount;
+  const asked = { model: model.name, frame: sent?.record.frame ?? null, at: at.getTime() - durationMs };
   return [
     {
       kind: "STEP_COMPLETE",
@@ -94,6 +96,7 @@ function reports(view: AgentView, facts: Answered, used: AgentEventBody): AgentE
       stopReason,
       contextTokens,
       contextWindow,
+      ...cacheUse(view, { ...asked, usage: answer.usage, told: answer.cache ?? null }),
     },
     used,
     ...(durationMs > slowStepMs
@@ -123,11 +126,20 @@ function completed(stopReason: string, calls: NewCalls): Reducer {
   });
 }
 
-function measured({ contextTokens: tokens, contextBytes: bytes }: ContextColumns, sent: Sent | null, at: Date): Reducer {
+function measured({ answer, spent, context, sent, model }: Answered, at: Date): Reducer {
+  const { contextTokens: tokens, contextBytes: bytes } = context;
+  const { cacheReadTokens, cacheWriteTokens } = spent.usage;
+  const frame = sent?.record.frame ?? null;
+  // As its row has it.
+  const answerId = sent === null ? null : (answer.cache?.answerId ?? null);
+  const cached = cacheReadTokens + cacheWriteTokens;
   return (view) =>
     bytes === null
       ? view
-      : { ...view, measured: { step: view.stepCount, tokens, bytes, at: at.getTime(), frame: sent?.record.frame ?? null } };
+      : {
+          ...view,
+          measured: { step: view.stepCount, tokens, bytes, at: at.getTime(), frame, model: model.name, cached, answerId },
+        };
 }
 
 function newCalls({ calls }: Answer, view: AgentView, at: Date): NewCalls {

@@ -140,11 +140,12 @@ export type ContextColumns = Pick<StepEnd, "contextTokens" | "contextBytes" | "c
 
 const NO_CONTEXT: ContextColumns = { contextTokens: null, contextBytes: null, contextWindow: null };
 
-/** The request of a step on its row, with those of its parts that the agent has not had before. */
-export function requestOf({ measured }: AgentView, sent: Sent | null): RequestColumns {
+/** The request of a step on its row, with those of its parts that the agent has not had before, and the id of its answer. */
+export function requestOf({ measured }: AgentView, sent: Sent | null, answerId: string | null = null): RequestColumns {
   if (sent === null) return { columns: { request: null }, stored: {} };
   const isKnown = measured?.frame === sent.record.frame;
-  return { columns: { request: sent.record }, stored: isKnown ? {} : { requestParts: sent.parts } };
+  const request = answerId === null ? sent.record : { ...sent.record, answerId };
+  return { columns: { request }, stored: isKnown ? {} : { requestParts: sent.parts } };
 }
 
 type RequestColumns = {

@@ -12,7 +12,7 @@ import {
   type Covered,
   type Fill,
 } from "../../conversation/compaction-plan.ts";
-import { tokensPerByte } from "../../conversation/context-size.ts";
+import { COLD_MS, tokensPerByte } from "../../conversation/context-size.ts";
 import { readCovered, type CoveredMessages } from "../../conversation/covered.ts";
 import { restated } from "../../conversation/restated.ts";
 import { askSummary, summaryRequest, type SummaryOutcome } from "../../conversation/summary.ts";
@@ -29,8 +29,6 @@ import type { AgentView } from "../view.ts";
 
 /** At most one compaction in so many steps, unless the window is full. */
 const STEPS_BETWEEN = 5;
-/** Providers keep a cache for so long, in ms. */
-const COLD_MS = 5 * 60_000;
 /** The share of the mark from which the window is looked at. */
 const NEAR = 0.9;
 /** The bytes from which a window is shortened, whatever its model reads: it is read with 8 MB at most. */
