@@ -146,7 +146,7 @@ export const Agent = builder.prismaNode("Agent", {
     contextAt: t.field({
       type: StepContext,
       nullable: true,
-      complexity: 50,
+      complexity: 20,
       description:
         "Request that the model was sent at a step, for readers of the tenant. Null if there is no such step, or if it is no longer kept.",
       args: { step: t.arg.int({ required: true, description: "Number of the step, from 1." }) },

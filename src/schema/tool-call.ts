@@ -177,7 +177,7 @@ export const ToolCall = builder.prismaNode("ToolCall", {
     context: t.field({
       type: StepContext,
       nullable: true,
-      complexity: 50,
+      complexity: 20,
       description: "Request to which the model answered with the call, for readers of the tenant.",
       select: { agentId: true, step: true },
       resolve: ({ agentId, step }, _args, context) => contextAtStep(context, agentId, step),

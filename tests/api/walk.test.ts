@@ -96,6 +96,7 @@ async function everything() {
     toActorId: "ben",
     until,
     time: "2020-01-01T00:00:00Z",
+    step: 1,
     first: 2,
     "timeline.first": 24,
     decision: "DENY",
@@ -120,6 +121,15 @@ function documents({ ids, values }: Awaited<ReturnType<typeof everything>>) {
   });
 }
 
+/** Ten at a time: more expensive reads of a tenant are refused. */
+async function tenAtOnce<Item>(items: readonly Item[], each: (item: Item) => Promise<void>): Promise<void> {
+  const left = [...items];
+  const work = async (): Promise<void> => {
+    for (let item = left.pop(); item !== undefined; item = left.pop()) await each(item);
+  };
+  await Promise.all(Array.from({ length: 10 }, work));
+}
+
 async function eventsOf({ database }: TestApp): Promise<unknown> {
   const text =
     "SELECT count(*)::int AS n FROM event e LEFT JOIN agent a ON a.id = e.agent_id WHERE e.tenant = 'acme' AND (a.id IS NULL OR a.created_by = 'anna')";
@@ -139,13 +149,12 @@ it("the walk goes over every field of every type", async () => {
 it.each(MAY_SEE)("every field shows %s what they may see (invariant 12)", { timeout: 60_000 }, async (who) => {
   const office = await everything();
   const seen = new Set<string>();
-  const asked = documents(office).map(async ({ field, text }) => {
+  await tenAtOnce(documents(office), async ({ field, text }) => {
     const { data, errors } = await office.as(who).post<object>({ query: text });
     if (JSON.stringify(data ?? null).includes(SECRET)) seen.add(field);
     const unexpected = errors.filter(({ extensions }) => extensions?.["code"] !== "FORBIDDEN");
     expect(unexpected, text.slice(0, 200)).toEqual([]);
   });
-  await Promise.all(asked);
   // The walk can see: what is in the answers of those who may is looked for in those of the others.
   const shown = ["agent", "agents", "approvals", "node", "nodes", "timeline", "toolCall", "toolCalls"];
   expect(shown.filter((field) => !seen.has(field))).toEqual([]);

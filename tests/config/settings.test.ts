@@ -251,8 +251,8 @@ describe("settings", () => {
       "bash_kill",
       "todo_read",
       "todo_write",
-      "memory",
       "read_output",
+      "memory",
       "task_run",
       "ask_user",
     ]);

@@ -21,8 +21,8 @@ export const BUILTIN_TOOLS: readonly Tool[] = [
   bashKill,
   todoRead,
   todoWrite,
-  memoryTool,
   readOutput,
+  memoryTool,
   taskRun,
 ].map(ofServer);
 
