@@ -24,15 +24,21 @@ const TOLD_MS = 60 * 60 * 1_000;
 /** A question that is to be asked so soon is asked now, in ms. */
 const SOON_MS = 100;
 
+/** A task for which nobody has asked for so long is no reason to keep its process, in ms: its call never waited for it. */
+const FORGOTTEN_MS = 60 * 60 * 1_000;
+
 const PROCESS_ENDED = "the process that had it has ended";
 
 type Working = Extract<SeenTask, { readonly kind: "working" }>;
+
+/** A connection as far as tasks need it. */
+type AskedSession = Pick<McpSession, "request" | "verdict">;
 
 type TaskParts = {
   readonly server: McpServer;
   readonly monotonicMs: () => number;
   /** The connection with this process, or to the address; null if there is none. */
-  readonly session: (process: string | null) => McpSession | null;
+  readonly session: (process: string | null) => AskedSession | null;
   readonly structureCheck: (tool: string) => SchemaCheck | null;
   /** Makes texts from outside plain. */
   readonly plain: (text: string) => string;
@@ -66,7 +72,8 @@ export function taskServer({ server, monotonicMs, session, structureCheck, plain
   };
   return {
     knows,
-    has: (process) => [...questions.keys()].some((key) => key.startsWith(`${process} `)),
+    has: (process) =>
+      [...questions.entries()].some(([key, { at }]) => key.startsWith(`${process} `) && monotonicMs() - at < FORGOTTEN_MS),
     started: (answer, process) => {
       const first = process === null ? null : firstQuestion(answer);
       if (first !== null) asked(`${process} ${first.taskId}`, { kind: "working", pollMs: first.pollMs, ttlMs: null });
@@ -84,6 +91,9 @@ export function taskServer({ server, monotonicMs, session, structureCheck, plain
         return isProcess && seen.kind === "working" ? asked(task, seen) : seen;
       } catch (error) {
         const lost = lostReason(error, taskId);
+        const next = questions.get(task);
+        if (lost !== null) questions.delete(task);
+        else if (next !== undefined) questions.set(task, { ...next, at: monotonicMs() });
         if (lost === null) {
           failedTo("for a task, and is asked again", error);
           onAway();
@@ -111,7 +121,7 @@ export function taskServer({ server, monotonicMs, session, structureCheck, plain
   };
 }
 
-async function lookAt(session: McpSession, taskId: string, plain: (text: string) => string): Promise<SeenTask> {
+async function lookAt(session: AskedSession, taskId: string, plain: (text: string) => string): Promise<SeenTask> {
   const state = readTask(await session.request("tasks/get", { taskId }, ASK_MS));
   switch (state.kind) {
     case "working":
@@ -130,7 +140,7 @@ async function lookAt(session: McpSession, taskId: string, plain: (text: string)
 }
 
 async function failure(
-  session: McpSession,
+  session: AskedSession,
   taskId: string,
   reason: string | null,
   plain: (text: string) => string,
