@@ -141,9 +141,9 @@ export class McpConnection implements ServedServer {
       if (this.#isClosing) return;
       tries = clock.monotonicMs() - since >= times.steadyMs ? 1 : tries + 1;
       const waitMs = growingWait(tries, times.firstMs, times.lastMs);
-      await this.#away(reason, waitMs);
       const waiting = new AbortController();
       this.#endWait = () => waiting.abort();
+      await this.#away(reason, waitMs);
       await times.wait(waitMs, AbortSignal.any([this.#closing.signal, waiting.signal]));
     }
   }
