@@ -28,6 +28,7 @@ function world(request: () => Promise<JsonObject>) {
     structureCheck: () => null,
     plain: (text) => text,
     onAway: () => {},
+    onEnded: () => {},
     warn: () => {},
   });
   const start = (taskId: string): void => {

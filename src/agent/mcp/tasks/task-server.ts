@@ -37,8 +37,10 @@ type AskedSession = Pick<McpSession, "request" | "verdict">;
 type TaskParts = {
   readonly server: McpServer;
   readonly monotonicMs: () => number;
-  /** The connection with this process, or to the address; null if there is none. */
-  readonly session: (process: string | null) => AskedSession | null;
+  /** The connection with this process, or to the address for this task; null if there is none. */
+  readonly session: (process: string | null, taskId: string | null) => AskedSession | null;
+  /** A task at an address has ended. */
+  readonly onEnded: (taskId: string) => void;
   readonly structureCheck: (tool: string) => SchemaCheck | null;
   /** Makes texts from outside plain. */
   readonly plain: (text: string) => string;
@@ -47,11 +49,20 @@ type TaskParts = {
   readonly warn: (message: string) => void;
 };
 
-export function taskServer({ server, monotonicMs, session, structureCheck, plain, onAway, warn }: TaskParts): TaskServer {
+export function taskServer({
+  server,
+  monotonicMs,
+  session,
+  structureCheck,
+  plain,
+  onAway,
+  onEnded,
+  warn,
+}: TaskParts): TaskServer {
   const isProcess = server.way.kind === "stdio";
   // The ids of two processes may be the same.
   const knows = (process: string | null): boolean =>
-    isProcess ? process !== null && session(process) !== null : process === null;
+    isProcess ? process !== null && session(process, null) !== null : process === null;
   /** When tasks of the process are to be asked for, and their last states: looks are more frequent. */
   const questions = new LRUCache<string, Working & { readonly at: number }>({ max: MOST_NOTED });
   const asked = (task: string, seen: Working): Working => {
@@ -80,7 +91,7 @@ export function taskServer({ server, monotonicMs, session, structureCheck, plain
     },
     look: async (taskId, process) => {
       if (isProcess !== (process !== null) || (isProcess && !knows(process))) return { kind: "lost", reason: PROCESS_ENDED };
-      const current = session(process);
+      const current = session(process, taskId);
       if (current === null) return { kind: "away", pollMs: null };
       const task = `${process} ${taskId}`;
       const known = isProcess ? unasked(task) : null;
@@ -88,12 +99,15 @@ export function taskServer({ server, monotonicMs, session, structureCheck, plain
       try {
         const seen = await lookAt(current, taskId, plain);
         if (isProcess) questions.delete(task);
+        else if (seen.kind !== "working") onEnded(taskId);
         return isProcess && seen.kind === "working" ? asked(task, seen) : seen;
       } catch (error) {
         const lost = lostReason(error, taskId);
         const next = questions.get(task);
-        if (lost !== null) questions.delete(task);
-        else if (next !== undefined) questions.set(task, { ...next, at: monotonicMs() });
+        if (lost !== null) {
+          questions.delete(task);
+          onEnded(taskId);
+        } else if (next !== undefined) questions.set(task, { ...next, at: monotonicMs() });
         if (lost === null) {
           failedTo("for a task, and is asked again", error);
           onAway();
@@ -103,9 +117,10 @@ export function taskServer({ server, monotonicMs, session, structureCheck, plain
     },
     cancel: async (taskId, process) => {
       try {
-        const current = session(process);
+        const current = session(process, taskId);
         if (current === null) throw new Error("it is away");
         questions.delete(`${process} ${taskId}`);
+        onEnded(taskId);
         await current.request("tasks/cancel", { taskId }, ASK_MS);
       } catch (error) {
         failedTo("to cancel a task", error);
