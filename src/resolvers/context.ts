@@ -60,7 +60,7 @@ export class ExpensiveReads {
   /** Throws TOO_BUSY if too many wait already. */
   async run<Result>(tenant: string, read: () => Promise<Result>): Promise<Result> {
     if (this.#turns.waiting(tenant) >= MOST.waiting)
-      throw clientError("TOO_BUSY", `${MOST.waiting} statistics queries of this tenant are already waiting: try again later`);
+      throw clientError("TOO_BUSY", `${MOST.waiting} expensive reads of this tenant are already waiting: try again later`);
     return this.#turns.run(tenant, read);
   }
 }

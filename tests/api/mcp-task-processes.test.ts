@@ -45,6 +45,14 @@ describe("a task of a process", () => {
     expect(await stateOf(client, id)).toMatchObject(LOST);
   }, 15_000);
 
+  it("is lost soon when the process ends before the call waits", async () => {
+    const { client } = await appWith({ own: ownServer("keeping.mjs", "leaves") }, WORK, { template: allowed("own") });
+    const { id, cursor } = await client.createAgent();
+    await client.send(id, "go");
+    await client.until(id, "DONE", cursor);
+    expect(await stateOf(client, id)).toMatchObject(LOST);
+  }, 10_000);
+
   it("is lost at once when Triplane is started again", async () => {
     const database = await postgres();
     const { app, client } = await appWith({ own: ENDLESS }, WORK, { template: allowed("own"), database });

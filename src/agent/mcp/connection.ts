@@ -18,6 +18,7 @@ import { transportOf, type McpTransport, type ServedServer, type ServerState } f
 import { withoutSecrets, withoutTokens, type McpServer } from "./server.ts";
 import { openSession, sparesQuestion, type McpSession } from "./session.ts";
 import { taskServer } from "./tasks/task-server.ts";
+import { TaskSessions } from "./tasks/task-sessions.ts";
 import type { TaskServer } from "./tasks/task.ts";
 import { readTools } from "./tool-list.ts";
 import type { StoredVerdict, Verdict } from "./verdicts.ts";
@@ -62,6 +63,7 @@ export class McpConnection implements ServedServer {
   readonly #closing = new AbortController();
   #session: McpSession | null = null;
   readonly #folders: FolderSessions;
+  readonly #taskSessions = new TaskSessions<McpSession>();
   /** The next connection whose tools are read. */
   #next = Promise.withResolvers<McpSession>();
   #verdict: Verdict | null = null;
@@ -81,13 +83,15 @@ export class McpConnection implements ServedServer {
     this.#state = { kind: "STARTING", since: parts.clock.now(), connectMs: parts.times.connectMs };
     this.#folders = new FolderSessions({
       open: (folder) => this.#open(folder),
-      hasTasks: (process) => process !== null && this.tasks.has(process),
+      hasTasks: (session) => (session.process === null ? this.#taskSessions.has(session) : this.tasks.has(session.process)),
       onEnded: (session) => parts.processes.end(session),
     });
     this.tasks = taskServer({
       server,
       monotonicMs: () => parts.clock.monotonicMs(),
-      session: (process) => (process === null ? this.#session : this.#ofProcess(process)),
+      session: (process, taskId) =>
+        process === null ? (this.#taskSessions.of(taskId ?? "") ?? this.#session) : this.#ofProcess(process),
+      onEnded: (taskId) => this.#taskSessions.ended(taskId),
       structureCheck: (tool) => structureCheckOf(this.#tools.get(tool)?.listed.outputSchema ?? null),
       plain: (text) => this.#plain(text),
       onAway: () => this.#changed(),
@@ -141,9 +145,9 @@ export class McpConnection implements ServedServer {
       if (this.#isClosing) return;
       tries = clock.monotonicMs() - since >= times.steadyMs ? 1 : tries + 1;
       const waitMs = growingWait(tries, times.firstMs, times.lastMs);
-      await this.#away(reason, waitMs);
       const waiting = new AbortController();
       this.#endWait = () => waiting.abort();
+      await this.#away(reason, waitMs);
       await times.wait(waitMs, AbortSignal.any([this.#closing.signal, waiting.signal]));
     }
   }
@@ -329,6 +333,7 @@ export class McpConnection implements ServedServer {
         ? this.#folders.during(by.root, signal, callOf)
         : this.#byAnyFolder(session, signal, callOf));
       this.tasks.started(given.answer, given.process);
+      if (used !== null) this.#taskSessions.started(given.answer, used);
       return given;
     } catch (error) {
       signal.throwIfAborted();

@@ -24,8 +24,8 @@ type Held<Session> = {
 
 type Parts<Session> = {
   readonly open: (folder: string) => Promise<Session>;
-  /** True if a task is known to this process alone. */
-  readonly hasTasks: (process: string | null) => boolean;
+  /** True if a task is known to this connection alone. */
+  readonly hasTasks: (session: Session) => boolean;
   readonly onEnded: (session: Session) => Promise<void>;
 };
 
@@ -76,7 +76,7 @@ export class FolderSessions<Session extends FolderSession = McpSession> {
   #open(folder: string): Held<Session> {
     if (this.#held.size >= MOST_FOLDERS) {
       const idle = [...this.#held].find(
-        ([, { calls, session }]) => calls === 0 && (session === null || !this.#parts.hasTasks(session.process)),
+        ([, { calls, session }]) => calls === 0 && (session === null || !this.#parts.hasTasks(session)),
       );
       if (idle === undefined)
         throw new Error(

@@ -70,3 +70,34 @@ describe("a server that fails again and again", () => {
     expect(waits[5]).toBeGreaterThan(1_500);
   });
 });
+
+it("a server that is retried while its tools are read from rows is tried at once", async () => {
+  const read = Promise.withResolvers<void>();
+  const ended: boolean[] = [];
+  const { promise: waits, resolve } = Promise.withResolvers<void>();
+  const connection = new McpConnection(SERVER, {
+    isCommon: true,
+    registries: [{ registry: new ToolRegistry([]), known: () => read.promise.then(() => []) }],
+    verdict: NO_VERDICT,
+    processes: NO_PROCESSES,
+    start: () => Promise.reject(new Error("it does not start")),
+    times: {
+      ...MCP_TIMES,
+      wait: async (_ms, signal) => {
+        ended.push(signal.aborted);
+        resolve();
+        if (!signal.aborted || ended.length > 1)
+          await new Promise((end) => (signal.aborted ? end(null) : signal.addEventListener("abort", end, { once: true })));
+      },
+    },
+    clock: { now: () => new Date(0), monotonicMs: () => 0 },
+    logger: silentLogger,
+  });
+  onTestFinished(() => connection.close());
+  connection.open();
+  await expect.poll(() => connection.state.kind).toBe("AWAY");
+  connection.retry();
+  read.resolve();
+  await waits;
+  expect(ended[0]).toBe(true);
+});

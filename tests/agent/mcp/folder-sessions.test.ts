@@ -16,7 +16,7 @@ function world(withTasks: ReadonlySet<string> = new Set()) {
       const { promise: closed, resolve } = Promise.withResolvers<string>();
       return { process: folder, closed, close: async () => resolve("closed") };
     },
-    hasTasks: (process) => withTasks.has(process ?? ""),
+    hasTasks: ({ process }) => withTasks.has(process),
     onEnded: async ({ process }) => void ended.push(process ?? ""),
   });
   const folders = Array.from({ length: MOST_FOLDERS }, (_, index) => `/${index}`);

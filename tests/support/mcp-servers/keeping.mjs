@@ -1,6 +1,7 @@
 /**
  * A server of the older generation that keeps its tasks in memory. A task ends after so many ms, and its result names the
- * process. With a second argument, all processes use that id for their first task.
+ * process. With a second argument, all processes use that id for their first task. A process with `leaves` in the place of
+ * the ms ends as soon as it has answered with a task.
  */
 import { createInterface } from "node:readline";
 
@@ -38,6 +39,7 @@ for await (const line of createInterface({ input: process.stdin })) {
     const taskId = onlyId === "" ? `${process.pid}-${tasks.size}` : onlyId;
     tasks.set(taskId, Date.now());
     send({ id, result: { task: told(taskId, "working") } });
+    if (lastsMs === "leaves") process.exit();
   } else if (method?.startsWith("tasks/") && begun === undefined)
     send({ id, error: { code: -32602, message: "Task not found" } });
   else if (method === "tasks/get")

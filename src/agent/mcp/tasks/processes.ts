@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { LRUCache } from "lru-cache";
 import type { Sql, Statement } from "../../../db/sql.ts";
 import { withCause } from "../../../lib/text.ts";
 import { every } from "../../../lib/time.ts";
@@ -6,6 +7,10 @@ import type { Logger } from "../../../telemetry/log.ts";
 
 /** The longest time between two looks at a wait for a task of a process, in ms: its due is a sign of life, too. */
 export const PROCESS_LOOK_MS = 10_000;
+
+/** The most processes that have ended and are noted, each for so long, in ms. */
+const MOST_ENDED = 100;
+const ENDED_MS = 10 * 60 * 1_000;
 
 /** Longer than any wait is overdue, in ms. */
 const NEVER_MS = 1e12;
@@ -25,7 +30,7 @@ const END_ALL: Statement<object, []> = {
   text: `UPDATE wait SET process = NULL, due = policy_time() WHERE process IS NOT NULL AND settled_at IS NULL`,
 };
 
-/** The processes of a server of Triplane, and the ms after which an overdue wait of another one's process shows that it is gone. */
+/** The processes of a server of Triplane, with those that have just ended, and the ms after which an overdue wait of another one's process shows that it is gone. */
 export type HeldProcesses = { readonly ids: readonly string[]; readonly goneMs: number };
 
 type Parts = {
@@ -43,6 +48,8 @@ type Parts = {
 export class McpProcesses implements AsyncDisposable {
   readonly #parts: Parts;
   readonly #ids = new Set<string>();
+  /** Those that have ended: a call whose answer came before may begin to wait only now. */
+  readonly #ended = new LRUCache<string, true>({ max: MOST_ENDED, ttl: ENDED_MS });
   readonly #closing = new AbortController();
   readonly #keeping: Promise<void>;
   readonly #ends: readonly (() => void)[];
@@ -63,7 +70,7 @@ export class McpProcesses implements AsyncDisposable {
 
   get held(): HeldProcesses {
     const { ttlMs } = this.#parts.leaseTimes;
-    return { ids: [...this.#ids], goneMs: performance.now() < this.#countsFrom ? NEVER_MS : ttlMs };
+    return { ids: [...this.#ids, ...this.#ended.keys()], goneMs: performance.now() < this.#countsFrom ? NEVER_MS : ttlMs };
   }
 
   /** Returns the id of a process that runs. */
@@ -76,6 +83,7 @@ export class McpProcesses implements AsyncDisposable {
   /** A process has ended: any server may look at the waits for its tasks. Never rejects: they are overdue later. */
   async end({ process: id }: { readonly process: string | null }): Promise<void> {
     if (id === null || !this.#ids.delete(id)) return;
+    this.#ended.set(id, true);
     await this.#parts.leases
       .query(END, [id])
       .catch((error: unknown) =>

@@ -24,15 +24,23 @@ const TOLD_MS = 60 * 60 * 1_000;
 /** A question that is to be asked so soon is asked now, in ms. */
 const SOON_MS = 100;
 
+/** A task for which nobody has asked for so long is no reason to keep its process, in ms: its call never waited for it. */
+const FORGOTTEN_MS = 60 * 60 * 1_000;
+
 const PROCESS_ENDED = "the process that had it has ended";
 
 type Working = Extract<SeenTask, { readonly kind: "working" }>;
 
+/** A connection as far as tasks need it. */
+type AskedSession = Pick<McpSession, "request" | "verdict">;
+
 type TaskParts = {
   readonly server: McpServer;
   readonly monotonicMs: () => number;
-  /** The connection with this process, or to the address; null if there is none. */
-  readonly session: (process: string | null) => McpSession | null;
+  /** The connection with this process, or to the address for this task; null if there is none. */
+  readonly session: (process: string | null, taskId: string | null) => AskedSession | null;
+  /** A task at an address has ended. */
+  readonly onEnded: (taskId: string) => void;
   readonly structureCheck: (tool: string) => SchemaCheck | null;
   /** Makes texts from outside plain. */
   readonly plain: (text: string) => string;
@@ -41,11 +49,20 @@ type TaskParts = {
   readonly warn: (message: string) => void;
 };
 
-export function taskServer({ server, monotonicMs, session, structureCheck, plain, onAway, warn }: TaskParts): TaskServer {
+export function taskServer({
+  server,
+  monotonicMs,
+  session,
+  structureCheck,
+  plain,
+  onAway,
+  onEnded,
+  warn,
+}: TaskParts): TaskServer {
   const isProcess = server.way.kind === "stdio";
   // The ids of two processes may be the same.
   const knows = (process: string | null): boolean =>
-    isProcess ? process !== null && session(process) !== null : process === null;
+    isProcess ? process !== null && session(process, null) !== null : process === null;
   /** When tasks of the process are to be asked for, and their last states: looks are more frequent. */
   const questions = new LRUCache<string, Working & { readonly at: number }>({ max: MOST_NOTED });
   const asked = (task: string, seen: Working): Working => {
@@ -66,14 +83,15 @@ export function taskServer({ server, monotonicMs, session, structureCheck, plain
   };
   return {
     knows,
-    has: (process) => [...questions.keys()].some((key) => key.startsWith(`${process} `)),
+    has: (process) =>
+      [...questions.entries()].some(([key, { at }]) => key.startsWith(`${process} `) && monotonicMs() - at < FORGOTTEN_MS),
     started: (answer, process) => {
       const first = process === null ? null : firstQuestion(answer);
       if (first !== null) asked(`${process} ${first.taskId}`, { kind: "working", pollMs: first.pollMs, ttlMs: null });
     },
     look: async (taskId, process) => {
       if (isProcess !== (process !== null) || (isProcess && !knows(process))) return { kind: "lost", reason: PROCESS_ENDED };
-      const current = session(process);
+      const current = session(process, taskId);
       if (current === null) return { kind: "away", pollMs: null };
       const task = `${process} ${taskId}`;
       const known = isProcess ? unasked(task) : null;
@@ -81,9 +99,15 @@ export function taskServer({ server, monotonicMs, session, structureCheck, plain
       try {
         const seen = await lookAt(current, taskId, plain);
         if (isProcess) questions.delete(task);
+        else if (seen.kind !== "working") onEnded(taskId);
         return isProcess && seen.kind === "working" ? asked(task, seen) : seen;
       } catch (error) {
         const lost = lostReason(error, taskId);
+        const next = questions.get(task);
+        if (lost !== null) {
+          questions.delete(task);
+          onEnded(taskId);
+        } else if (next !== undefined) questions.set(task, { ...next, at: monotonicMs() });
         if (lost === null) {
           failedTo("for a task, and is asked again", error);
           onAway();
@@ -93,9 +117,10 @@ export function taskServer({ server, monotonicMs, session, structureCheck, plain
     },
     cancel: async (taskId, process) => {
       try {
-        const current = session(process);
+        const current = session(process, taskId);
         if (current === null) throw new Error("it is away");
         questions.delete(`${process} ${taskId}`);
+        onEnded(taskId);
         await current.request("tasks/cancel", { taskId }, ASK_MS);
       } catch (error) {
         failedTo("to cancel a task", error);
@@ -111,7 +136,7 @@ export function taskServer({ server, monotonicMs, session, structureCheck, plain
   };
 }
 
-async function lookAt(session: McpSession, taskId: string, plain: (text: string) => string): Promise<SeenTask> {
+async function lookAt(session: AskedSession, taskId: string, plain: (text: string) => string): Promise<SeenTask> {
   const state = readTask(await session.request("tasks/get", { taskId }, ASK_MS));
   switch (state.kind) {
     case "working":
@@ -130,7 +155,7 @@ async function lookAt(session: McpSession, taskId: string, plain: (text: string)
 }
 
 async function failure(
-  session: McpSession,
+  session: AskedSession,
   taskId: string,
   reason: string | null,
   plain: (text: string) => string,
