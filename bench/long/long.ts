@@ -9,6 +9,8 @@ import { CHILD, FACT, FILE, MEMORY_PATH, messageOf, recalledAt, TODO, type Conve
 
 const TURNS = 10_000;
 const WINDOW = 200_000;
+/** The memory is measured after these shares of the turns. */
+const MEASURED_AT = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1];
 /** Requests of steps that are proved at the end. */
 const PROVED = 200;
 
@@ -42,8 +44,10 @@ export async function long(url: string, summariser: Summariser, turns = TURNS): 
     baseline,
     ratio: value / baseline,
   });
-  const [early = NaN, half = NaN, late = NaN] = heap;
-  const [residentEarly = NaN, residentHalf = NaN, residentLate = NaN] = resident;
+  console.error(`MB of heap after each tenth: ${inMb(heap)}; resident: ${inMb(resident)}`);
+  const [early = NaN, , , , half = NaN] = heap;
+  const [residentEarly = NaN, , , , residentHalf = NaN] = resident;
+  const [late = NaN, residentLate = NaN] = [heap.at(-1), resident.at(-1)];
   const tenth = Math.ceil(turns / 10);
   const applied = Object.values(compactions).reduce((sum, count) => sum + count, 0);
   return [
@@ -67,6 +71,10 @@ export async function long(url: string, summariser: Summariser, turns = TURNS): 
   ];
 }
 
+function inMb(bytes: readonly number[]): string {
+  return bytes.map((each) => Math.round(each / 1e6)).join(" ");
+}
+
 /** Has the conversation on servers of its own. */
 export async function converse(url: string, summariser: Summariser, conversation: Conversation): Promise<Measured> {
   const { turns, window } = conversation;
@@ -79,7 +87,7 @@ export async function converse(url: string, summariser: Summariser, conversation
       (await (await fetch(`http://127.0.0.1:${provider.port}/${path}`)).json()) as Told;
     const times: number[] = [];
     const memory: { readonly heap: number; readonly resident: number }[] = [];
-    const measuredAt = new Set([0.1, 0.5, 1].map((share) => Math.round(turns * share)));
+    const measuredAt = new Set(MEASURED_AT.map((share) => Math.round(turns * share)));
     for (let turn = 1; turn <= turns; turn += 1) {
       if (turn === recalledAt(conversation)) talk.faults.push(...missingRows(JSON.stringify(await told("newest"))));
       times.push(await talk.turn(messageOf(turn, conversation), "COMPLETED"));

@@ -16,6 +16,8 @@ const ownTool = (name: string, description: string, output: string) =>
   defineTool({ name, description, readOnly: true, inputSchema: Type.Object({}), run: () => ({ output, details: null }) });
 
 const folder = ownFolder();
+// The server's own folder is closed to agents.
+const workspace = ownFolder();
 const settings = await makeSettings(
   {
     port: 0,
@@ -36,8 +38,8 @@ const settings = await makeSettings(
       ownTool("look", "Looks at the fence.", "plank ".repeat((4 * 0.015 * window) / 6)),
       ownTool("deploy", "Deploys the fence.", "deployed"),
     ],
-    workspaceRoots: [folder],
-    defaultWorkspace: folder,
+    workspaceRoots: [workspace],
+    defaultWorkspace: workspace,
     // What is measured is not what an actor may ask.
     rateLimit: { pointsPerMinute: 1_000_000_000, subscriptions: 1_000_000 },
     templates: {
