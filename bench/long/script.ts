@@ -21,7 +21,10 @@ export function recalledAt({ turns }: Conversation): number {
   return turns - 10;
 }
 
-/** The message of a person at a turn: the model does as its first words say. Of 100 turns 25 have a long output. */
+/**
+ * The message of a person at a turn: the model does as its first words say. Of 100 turns 25 have a long output; of 1,000 turns there
+ * are 100 which all have one, so that clearing outputs is enough.
+ */
 export function messageOf(turn: number, conversation: Conversation): string {
   const words = (share: number): string => "m".repeat(4 * conversation.window * share);
   const said = (does: string, rest = ""): string => `turn ${turn}: ${does}. ${rest}`;
@@ -29,7 +32,8 @@ export function messageOf(turn: number, conversation: Conversation): string {
   if (turn === 10) return said("talk", `${FACT}. ${words(0.002)}`);
   const [, does] = BEGINNING.find(([at]) => at === turn) ?? [];
   if (does !== undefined) return said(does);
-  return turn % 100 >= 50 && turn % 100 < 75 ? said("look") : said("talk", words(0.002));
+  const looks = (turn % 100 >= 50 && turn % 100 < 75) || (turn % 1_000 >= 300 && turn % 1_000 < 400);
+  return looks ? said("look") : said("talk", words(0.002));
 }
 
 /** The work at the beginning whose rows must be there at the end. */
