@@ -8,6 +8,7 @@ import { fanOutMany } from "./fan-out-many.ts";
 import { firstToken } from "./first-token.ts";
 import { gate } from "./gate.ts";
 import { idle, waiting } from "./idle.ts";
+import { long } from "./long/long.ts";
 import { machine } from "./machine.ts";
 import { refused } from "./refused.ts";
 import { replay } from "./replay.ts";
@@ -17,13 +18,22 @@ import { start } from "./start.ts";
 import { tenant } from "./tenant.ts";
 import { turn } from "./turn.ts";
 
-/** A bench: measures on a new database, whose URL it is given, or on none. */
+/**
+ * A bench: measures on a new database, whose URL it is given, or on none. One that takes many minutes runs only by its name; `turns`
+ * makes it shorter.
+ */
 type Bench =
-  | { readonly on: "postgres"; readonly measure: (url: string) => Promise<Figure | Figure[]> }
-  | { readonly on: "nothing"; readonly measure: () => Promise<Figure | Figure[]> };
+  | { readonly on: "postgres"; readonly isByName: boolean; readonly measure: Measure }
+  | { readonly on: "nothing"; readonly isByName: false; readonly measure: () => Promise<Figure | Figure[]> };
+type Measure = (url: string, turns?: number) => Promise<Figure | Figure[]>;
 
-const onPostgres = (measure: (url: string) => Promise<Figure | Figure[]>): Bench => ({ on: "postgres", measure });
-const onNothing = (measure: () => Promise<Figure | Figure[]>): Bench => ({ on: "nothing", measure });
+const onPostgres = (measure: (url: string) => Promise<Figure | Figure[]>): Bench => ({
+  on: "postgres",
+  isByName: false,
+  measure: (url) => measure(url),
+});
+const byName = (measure: Measure): Bench => ({ on: "postgres", isByName: true, measure });
+const onNothing = (measure: () => Promise<Figure | Figure[]>): Bench => ({ on: "nothing", isByName: false, measure });
 
 /** All benches by name, in the order in which they are run. */
 export const BENCHES: ReadonlyMap<string, Bench> = new Map([
@@ -46,4 +56,6 @@ export const BENCHES: ReadonlyMap<string, Bench> = new Map([
   ["commands-parse", onNothing(commandsParse)],
   ["sandbox", onNothing(sandbox)],
   ["start", onNothing(start)],
+  ["long", byName((url, turns) => long(url, "keeps", turns))],
+  ["long-forgetful", byName((url, turns) => long(url, "forgets", turns))],
 ]);

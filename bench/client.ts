@@ -33,15 +33,20 @@ export async function createAgent(port: number, templateId: string): Promise<str
 }
 
 /** Sends the agent a message. */
-export async function sendMessage(port: number, agentId: string): Promise<void> {
-  await mutate(port, "mutation ($input: SendMessageInput!) { sendMessage(input: $input) { cursor } }", { agentId, text: "go" });
+export async function sendMessage(port: number, agentId: string, text = "go"): Promise<void> {
+  await mutate(port, "mutation ($input: SendMessageInput!) { sendMessage(input: $input) { cursor } }", { agentId, text });
 }
 
-async function mutate<Data>(port: number, query: string, input: object): Promise<Data> {
+function mutate<Data>(port: number, query: string, input: object): Promise<Data> {
+  return ask(port, query, { input });
+}
+
+/** The data of an operation; throws if there are errors. */
+export async function ask<Data>(port: number, query: string, variables: object): Promise<Data> {
   const response = await fetch(`http://127.0.0.1:${port}/graphql`, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ query, variables: { input } }),
+    body: JSON.stringify({ query, variables }),
   });
   const { data, errors } = (await response.json()) as { data: Data; errors?: unknown };
   if (errors !== undefined) throw new Error(JSON.stringify(errors));

@@ -11,7 +11,6 @@ await once(server, "listening");
 serveBench(
   (server.address() as AddressInfo).port,
   async (request) => {
-    if (request.ask !== "send") return;
     for (const page of request.pages) {
       for (const socket of server.clients) socket.send(page);
       await delay(request.everyMs);

@@ -3,7 +3,7 @@ import { once } from "node:events";
 
 /** What the bench asks of a server process: each is answered with one message. */
 export type Request =
-  | { readonly ask: "cpu" | "memory" }
+  | { readonly ask: "cpu" | "memory" | "resident" }
   /** Sends each page to every socket, so many milliseconds apart. Only of the raw server. */
   | { readonly ask: "send"; readonly pages: readonly string[]; readonly everyMs: number };
 
@@ -14,6 +14,8 @@ export type ServerProcess = {
   cpuMs(): Promise<number>;
   /** What it holds after a collection of garbage, in bytes. */
   memory(): Promise<number>;
+  /** What the system has given it, after a collection of garbage, in bytes. */
+  resident(): Promise<number>;
   request(request: Request): Promise<void>;
   stop(): Promise<void>;
 };
@@ -36,6 +38,7 @@ export async function startServerProcess(file: string, ...args: readonly string[
     port,
     cpuMs: () => answer<number>({ ask: "cpu" }),
     memory: () => answer<number>({ ask: "memory" }),
+    resident: () => answer<number>({ ask: "resident" }),
     request: async (request) => void (await answer<null>(request)),
     async stop() {
       const ended = once(child, "exit");
@@ -48,7 +51,7 @@ export async function startServerProcess(file: string, ...args: readonly string[
 /** Answers the bench from inside of a server process, until the bench goes away. */
 export function serveBench(
   port: number,
-  work: (request: Exclude<Request, { ask: "cpu" | "memory" }>) => Promise<void>,
+  work: (request: Extract<Request, { ask: "send" }>) => Promise<void>,
   close: () => Promise<unknown>,
 ): void {
   process.on("message", (request: Request) => void answer(request).then((said) => process.send?.(said)));
@@ -66,6 +69,9 @@ export function serveBench(
         const { heapUsed, external } = process.memoryUsage();
         return heapUsed + external;
       }
+      case "resident":
+        globalThis.gc?.();
+        return process.memoryUsage.rss();
       case "send":
         await work(request);
         return null;

@@ -16,7 +16,7 @@ export function pageEncoder(asks: string | null): Encoder {
   return {
     asks,
     answer: (page) => {
-      const bytes = Buffer.from(JSON.stringify(page.events.map(({ position }) => position)));
+      const bytes = new TextEncoder().encode(JSON.stringify(page.events.map(({ position }) => position)));
       pages.set(bytes, page);
       return Promise.resolve({ kind: "bytes", bytes, isLasting: true });
     },

@@ -88,7 +88,9 @@ export class Answers {
     const key = `${place} ${page.covered} ${page.head.position} ${page.outage === null}`;
     const known = this.#underway.get(key);
     if (known !== undefined) return known;
-    const asked = answer().finally(() => this.#underway.delete(key));
+    const asked = answer()
+      .then(inOwnMemory)
+      .finally(() => this.#underway.delete(key));
     this.#underway.set(key, asked);
     return asked;
   }
@@ -109,4 +111,10 @@ export class Answers {
   clear(): void {
     for (const kept of this.#kept.values()) this.drop(kept);
   }
+}
+
+/** A small Buffer holds the whole pool that it is a part of: kept for long, it would take far more than its bytes. */
+function inOwnMemory(answer: Answer): Answer {
+  if (answer.kind !== "bytes" || answer.bytes.buffer.byteLength === answer.bytes.length) return answer;
+  return { ...answer, bytes: new Uint8Array(answer.bytes) };
 }
