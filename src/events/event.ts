@@ -10,6 +10,7 @@ import type {
   TemplateVersionSnapshot,
   ToolCallSnapshot,
 } from "./snapshots.ts";
+import type { BudgetEvent } from "./budget-event.ts";
 import type { MemoryEvent } from "./memory-event.ts";
 import type { ReminderEventBody } from "./reminder-event.ts";
 import type { TenantEventBody } from "./tenant-event.ts";
@@ -228,6 +229,7 @@ export type AgentEventBody =
   /** The tools whose sections of the manual a notice tells the agent, by name. */
   | { readonly kind: "TOOL_MANUAL_UPDATED"; readonly tools: readonly string[] }
   | MemoryEvent
+  | BudgetEvent
   | ReminderEventBody
   | TraceEventBody
   | {
@@ -290,6 +292,10 @@ export const CHANNEL_OF: Readonly<Record<EventKind, Channel>> = {
   TEMPLATE_CHANGED: "MONITOR",
   TOOL_MANUAL_UPDATED: "MONITOR",
   MEMORY_CHANGED: "MONITOR",
+  BUDGET_WARNED: "MONITOR",
+  BUDGET_ASKED: "MONITOR",
+  BUDGET_RAISED: "MONITOR",
+  BUDGET_STOPPED: "MONITOR",
   REMINDER_SENT: "MONITOR",
   SCHEDULER_TRIGGERED: "MONITOR",
   SCHEDULE_CHANGED: "MONITOR",
@@ -305,6 +311,8 @@ export const CHANNEL_OF: Readonly<Record<EventKind, Channel>> = {
   DELEGATION_STARTED: "MONITOR",
   DELEGATION_ENDED: "MONITOR",
   TOOL_ACCEPTED: "MONITOR",
+  BUDGET_SET: "MONITOR",
+  BUDGET_REVOKED: "MONITOR",
   CONFIGURATION_CHANGED: "MONITOR",
 };
 

@@ -75,6 +75,8 @@ export type ChildOutcome =
 
 /** Reason why a turn ended. */
 export type DoneReason =
+  /** The next step does not fit into a budget: a BUDGET_STOPPED event names it. */
+  | 'BUDGET'
   /** The model completed its answer. */
   | 'COMPLETED'
   /** The turn failed: an ERROR event gives the cause. */
@@ -220,6 +222,12 @@ export type ConversationSubscription = { timeline: { cursor: string, caughtUp: b
       | { __typename: 'AllowRuleRevoked', cursor: string }
       | { __typename: 'AllowRuleStored', cursor: string }
       | { __typename: 'BreakpointChanged', cursor: string }
+      | { __typename: 'BudgetAsked', cursor: string }
+      | { __typename: 'BudgetRaised', cursor: string }
+      | { __typename: 'BudgetRevoked', cursor: string }
+      | { __typename: 'BudgetSet', cursor: string }
+      | { __typename: 'BudgetStopped', cursor: string }
+      | { __typename: 'BudgetWarned', cursor: string }
       | { __typename: 'ConfigurationChanged', cursor: string }
       | { __typename: 'DelegationEnded', cursor: string }
       | { __typename: 'DelegationStarted', cursor: string }

@@ -88,6 +88,12 @@ export type TreeSubscription = { timeline: { cursor: string, caughtUp: boolean, 
       | { __typename: 'AllowRuleRevoked', cursor: string, agent: { id: string } | null }
       | { __typename: 'AllowRuleStored', cursor: string, agent: { id: string } | null }
       | { __typename: 'BreakpointChanged', cursor: string, agent: { id: string } | null }
+      | { __typename: 'BudgetAsked', cursor: string, agent: { id: string } | null }
+      | { __typename: 'BudgetRaised', cursor: string, agent: { id: string } | null }
+      | { __typename: 'BudgetRevoked', cursor: string, agent: { id: string } | null }
+      | { __typename: 'BudgetSet', cursor: string, agent: { id: string } | null }
+      | { __typename: 'BudgetStopped', cursor: string, agent: { id: string } | null }
+      | { __typename: 'BudgetWarned', cursor: string, agent: { id: string } | null }
       | { __typename: 'ConfigurationChanged', cursor: string, agent: { id: string } | null }
       | { __typename: 'DelegationEnded', cursor: string, agent: { id: string } | null }
       | { __typename: 'DelegationStarted', cursor: string, agent: { id: string } | null }

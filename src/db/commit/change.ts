@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from "../../lib/json.ts";
 import type { Prisma } from "../generated/client.ts";
 import type { ActorKind, ApprovalState, ToolCallState } from "../generated/enums.ts";
+import type { OutsideBudgetParts, OwnerBudgetParts } from "./budget-accounts.ts";
 import type { MemoryChange } from "./memory-change.ts";
 
 /** The columns of an agent that a commit may set. */
@@ -135,12 +136,13 @@ export const CALL_WAITS = [...TIMED_WAITS, "CHILD"] as const;
 export type CallWait = (typeof CALL_WAITS)[number];
 
 /**
- * The kinds of waits. For decisions: on a call, on a host of a call, on a host of a background shell. For the result of a
+ * The kinds of waits. For decisions: on a call, on a budget, on a host of a call, on a host of a background shell. For the result of a
  * call, for the task of an MCP server that makes it, and for a child without a call that waits. For the end of a delegation, the next
  * time of a schedule, and the watch of an idle agent's files.
  */
 export const WAIT_KINDS = [
   "APPROVAL",
+  "BUDGET",
   "HOST",
   "SHELL_HOST",
   ...CALL_WAITS,
@@ -217,7 +219,7 @@ export type MessageShape =
 /** The row of a message. Most have no shape, and no statement writes the column then. */
 export type NewMessage = Row<Omit<Prisma.MessageUncheckedCreateInput, "shape">> & { readonly shape?: MessageShape };
 
-type OwnerParts = {
+type OwnerParts = OwnerBudgetParts & {
   /** The commit is refused unless the agent's signal is still this: nothing arrived since it was looked at. */
   readonly expectSignal?: number;
   readonly agent?: AgentPatch;
@@ -260,24 +262,9 @@ type OwnerParts = {
   readonly memory?: MemoryChange;
 };
 
-type OutsideParts = {
+type OutsideParts = OutsideBudgetParts & {
   readonly idempotencyKey?: Row<Prisma.IdempotencyKeyUncheckedCreateInput>;
-  readonly createAgent?: Row<
-    Omit<
-      Prisma.AgentUncheckedCreateInput,
-      | "steps"
-      | "messages"
-      | "toolCalls"
-      | "approvals"
-      | "todos"
-      | "knownFiles"
-      | "shells"
-      | "waits"
-      | "schedules"
-      | "notices"
-      | "manual"
-    >
-  >;
+  readonly createAgent?: Row<Omit<Prisma.AgentUncheckedCreateInput, keyof Prisma.AgentCountOutputType | "manual">>;
   /** With createAgent: refused if more agents of the tree are at work then, with its first. */
   readonly treeLimit?: { readonly rootId: string; readonly agents: number };
   /** With createAgent: the messages of another agent, up to this ordinal, are the first of the new one's. */
@@ -344,5 +331,5 @@ export type OwnerChange = Transitions & Questions & Notices & Schedules & OwnerP
 /** All that others may change of an agent in one commit: people by commands, and what nobody decided in time. */
 export type OutsideChange = Transitions & Questions & Notices & Schedules & OutsideParts & Without<OwnerParts>;
 
-export const DONE_REASONS = ["COMPLETED", "INTERRUPTED", "ERROR", "MAX_STEPS", "SHAPE"] as const;
+export const DONE_REASONS = ["COMPLETED", "INTERRUPTED", "ERROR", "MAX_STEPS", "SHAPE", "BUDGET"] as const;
 export type DoneReason = (typeof DONE_REASONS)[number];

@@ -16,6 +16,8 @@ export type Action =
   | 'READ_TENANT'
   /** Replace the permission of a template for an agent (`permissionScope: REPLACE`). */
   | 'REPLACE_PERMISSION'
+  /** Set and revoke budgets. */
+  | 'SET_BUDGETS'
   /** Send messages to agents of other actors, and interrupt them. */
   | 'STEER_ALL_AGENTS'
   /** Store and revoke rules under which calls run without asking. */
@@ -355,6 +357,7 @@ export type AskedQuery = { node:
         | { toolCalls: Array<{ id: string, name: string, inputPreview: string | null }> }
         | Record<PropertyKey, never>
        | null }
+    | { id: string }
     | { id: string }
     | { id: string }
     | { id: string }
