@@ -85,7 +85,7 @@ export type ApprovalFilter = {
 
 /** Kind of question that an approval asks. */
 export type ApprovalKind =
-  /** May the agent exceed its budget? Reserved: no server creates such approvals yet. */
+  /** May a budget of the agent be raised for its present period? The next step does not fit into it. */
   | 'BUDGET'
   /** May the agent connect to this host? */
   | 'NETWORK_HOST'
@@ -259,6 +259,8 @@ export type DecideApprovalInput = {
   inputHash?: string | null | undefined;
   /** Reason, at most 4,000 characters. The model reads the note of a denial. */
   note?: string | null | undefined;
+  /** New limits for the present period, with ALLOW of a BUDGET. Those of `BudgetQuestion.raiseTo` if omitted. INVALID if several people must allow them. */
+  raiseTo?: RaiseToInput | null | undefined;
   /** Result of the call for the model to read. Required for DONE, and only allowed there. At most 16,000 characters. */
   result?: string | null | undefined;
   /** Values of the form by field, with ALLOW of a TOOL_INPUT: an object, such as `{ "city": "Bonn" }`. A field that is left out has its default; null leaves an optional field empty. Each wrong field is an error of its own with the path `["values", FIELD]`. */
@@ -644,6 +646,14 @@ export type PermissionVerdict =
   | 'ASK'
   /** The call must not run. */
   | 'DENY';
+
+/** Limits to which a budget is raised for its present period. */
+export type RaiseToInput = {
+  /** Tokens, a whole number, at least the present limit. It stays if omitted. */
+  tokens?: number | null | undefined;
+  /** US dollars, at least the present limit. It stays if omitted. */
+  usd?: number | null | undefined;
+};
 
 /** Input of `remindAgent`. */
 export type RemindAgentInput = {
@@ -1254,6 +1264,7 @@ export type DeleteScheduleMutationVariables = Exact<{
 export type DeleteScheduleMutation = { deleteSchedule: { cursor: string, schedule: { id: string, text: string, trigger: SchedulerTrigger | null, spec: string, missed: MissedPolicy, nextAt: string | null, nextStep: number | null, triggerCount: number, lastTriggeredAt: string | null, pausedAt: string | null, isOfTemplate: boolean, createdAt: string, createdBy: { kind: ActorKind, actorId: string } } | null, userErrors: Array<{ code: UserErrorCode, field: Array<string> | null, message: string }> } };
 
 export type ApprovalFieldsFragment = { id: string, kind: ApprovalKind, state: ApprovalState, input: unknown, inputText: string | null, inputHash: string | null, reason: string | null, risk: Risk, quorum: number, decision: ApprovalDecision | null, note: string | null, expiresAt: string | null, closedAt: string | null, preview: { problem: string | null, files: Array<{ path: string, diff: string | null }> } | null, decidedBy: { id: string, actorId: string } | null, decisions: Array<{ decision: ApprovalDecision, note: string | null, input: unknown, decidedBy: { id: string, actorId: string }, onBehalfOf: { actorId: string } | null }>, paths: Array<{ parameter: string, names: Array<string> }>, commandParts: Array<{ parameter: string, start: number, end: number, verdict: PermissionVerdict, reason: string }>, toolCall: { id: string, callId: string, name: string, state: ToolCallState, input: unknown, requestedInput: unknown, auditTrail: Array<{ state: ToolCallState, note: string | null }> } | null, agent: { id: string }, requestedBy: Array<{ actorId: string }>, subject:
+    | { __typename: 'BudgetQuestion' }
     | { __typename: 'NetworkHost', host: string, port: number, toolCalls: Array<{ callId: string, name: string }> }
     | { __typename: 'ToolCall' }
     | { __typename: 'ToolQuestion' }
@@ -1267,6 +1278,7 @@ export type ApprovalsQueryVariables = Exact<{
 
 
 export type ApprovalsQuery = { approvals: { asOf: string, nodes: Array<{ id: string, kind: ApprovalKind, state: ApprovalState, input: unknown, inputText: string | null, inputHash: string | null, reason: string | null, risk: Risk, quorum: number, decision: ApprovalDecision | null, note: string | null, expiresAt: string | null, closedAt: string | null, preview: { problem: string | null, files: Array<{ path: string, diff: string | null }> } | null, decidedBy: { id: string, actorId: string } | null, decisions: Array<{ decision: ApprovalDecision, note: string | null, input: unknown, decidedBy: { id: string, actorId: string }, onBehalfOf: { actorId: string } | null }>, paths: Array<{ parameter: string, names: Array<string> }>, commandParts: Array<{ parameter: string, start: number, end: number, verdict: PermissionVerdict, reason: string }>, toolCall: { id: string, callId: string, name: string, state: ToolCallState, input: unknown, requestedInput: unknown, auditTrail: Array<{ state: ToolCallState, note: string | null }> } | null, agent: { id: string }, requestedBy: Array<{ actorId: string }>, subject:
+        | { __typename: 'BudgetQuestion' }
         | { __typename: 'NetworkHost', host: string, port: number, toolCalls: Array<{ callId: string, name: string }> }
         | { __typename: 'ToolCall' }
         | { __typename: 'ToolQuestion' }

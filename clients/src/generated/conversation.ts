@@ -27,7 +27,7 @@ export type ApprovalDecision =
 
 /** Kind of question that an approval asks. */
 export type ApprovalKind =
-  /** May the agent exceed its budget? Reserved: no server creates such approvals yet. */
+  /** May a budget of the agent be raised for its present period? The next step does not fit into it. */
   | 'BUDGET'
   /** May the agent connect to this host? */
   | 'NETWORK_HOST'

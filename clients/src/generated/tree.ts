@@ -5,7 +5,7 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 /** Kind of question that an approval asks. */
 export type ApprovalKind =
-  /** May the agent exceed its budget? Reserved: no server creates such approvals yet. */
+  /** May a budget of the agent be raised for its present period? The next step does not fit into it. */
   | 'BUDGET'
   /** May the agent connect to this host? */
   | 'NETWORK_HOST'

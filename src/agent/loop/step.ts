@@ -7,13 +7,21 @@ import { callModel, waitToRetry, type ModelOutcome } from "../conversation/model
 import { beforeModel, type HookStep } from "../conversation/model-hooks.ts";
 import type { Observers } from "../conversation/observers.ts";
 import type { Transcript, Window } from "../conversation/transcript.ts";
-import { totalTokens, type Model, type ModelMessage, NOTHING_SPENT, type Spending } from "../models/model.ts";
+import {
+  totalTokens,
+  type Model,
+  type ModelError,
+  type ModelErrorKind,
+  type ModelMessage,
+  NOTHING_SPENT,
+} from "../models/model.ts";
 import { agentPermissions } from "../policy/agent-policy.ts";
 import type { Permissions } from "../policy/permission.ts";
 import { MEMORY_TOOL } from "../tools/memory/memory.ts";
 import { ownCodeOf, runOwnCode } from "../tools/own-code.ts";
 import { TODO_WRITE } from "../tools/todo.ts";
 import type { Tool } from "../tools/tool.ts";
+import { StepBudgets } from "./budgets/step-budgets.ts";
 import { answered, warning } from "./commits/answered.ts";
 import { joinCommits, type Commit } from "./commits/commit.ts";
 import type { PresentTools } from "./commits/manual.ts";
@@ -66,6 +74,7 @@ export class StepRunner {
   readonly #services: AgentServices;
   readonly #scope: StepScope;
   readonly #shape: TurnShape;
+  readonly #budgets: StepBudgets;
   #isStopping = false;
   #trouble: Trouble | null = null;
 
@@ -73,6 +82,7 @@ export class StepRunner {
     this.#services = services;
     this.#scope = scope;
     this.#shape = new TurnShape(services);
+    this.#budgets = new StepBudgets(services, scope.owner);
   }
 
   stop(): void {
@@ -87,6 +97,13 @@ export class StepRunner {
     const { owner } = this.#scope;
     if (!(await owner.awaitStartWindow())) return null;
     const model = this.#modelOf(before, template, first);
+    const toolBytes = (): number => JSON.stringify(offered(toolboxOf(this.#services.tools, template))).length;
+    const admission = await this.#budgets.admit(before, template, model, toolBytes);
+    if (admission.kind === "again") return null;
+    if (admission.kind === "refused") {
+      await owner.commit(admission.commit);
+      return null;
+    }
     this.#scope.transcript.readBy(model.name);
     const files = await this.#scope.files.look(before);
     const tools = offered(toolboxOf(this.#services.tools, template));
@@ -99,9 +116,11 @@ export class StepRunner {
     // Another commit may have carried a deferred one and failed: a message that joined was withdrawn.
     if (!owner.holds(before)) return null;
     const present = { tools, mayComeLater: mayComeLater(template, this.#services.tools) };
-    const facts = { model: model.name, files, present, todos, memory };
+    const budget = admission.kind === "held" ? admission : null;
+    const facts = { model: model.name, files, present, todos, memory, budget };
     const started = stepStarted(owner.rebase({ ...before, notices }), facts, this.#now());
-    const window = this.#earlyWindow(started, template);
+    // A call costs money: with a budget it waits for the commit that holds its cost.
+    const window = budget === null ? this.#earlyWindow(started, template) : null;
     const committed = owner.commit(started);
     const view = started.after(before);
     if (window === null)
@@ -142,7 +161,7 @@ export class StepRunner {
     // The next owner repeats the call. Only this server knows its cost.
     if (this.#isStopping && outcome.kind !== "answered") {
       if (outcome.kind !== "unasked" && (outcome.texts.length > 0 || totalTokens(outcome.spent.usage) > 0))
-        await owner.commit(this.#aborted(view, model, outcome.spent, outcome.texts, true));
+        await owner.commit(this.#aborted(view, model, outcome, outcome.texts, true));
       return;
     }
     switch (outcome.kind) {
@@ -153,11 +172,11 @@ export class StepRunner {
           return hook(hookStep, structuredClone({ content, stopReason, usage }));
         });
       case "interrupted":
-        return void (await owner.commit(this.#aborted(view, model, outcome.spent, outcome.texts)));
+        return void (await owner.commit(this.#aborted(view, model, outcome, outcome.texts)));
       case "failed":
         return this.#endFailed(outcome, view, template, model);
       case "unasked":
-        return this.#endTurn(view, model, NOTHING_SPENT, [failure("MODEL", outcome.problem, "hook_failed")]);
+        return this.#endTurn(view, model, NOT_ASKED, [failure("MODEL", outcome.problem, "hook_failed")]);
     }
   }
 
@@ -203,11 +222,14 @@ export class StepRunner {
     const { slowStepMs, hooks, trace } = template;
     const shaped = await this.#shape.check(view, template, answer);
     this.#trouble = this.#trouble === null ? null : { ...this.#trouble, brokenSteps: 0 };
+    this.#services.recentOutputs.record(view.tenant, view.templateId, spent.usage.outputTokens);
     const commit = (): DeferredCommit => ({
       ...answered(owner.rebase(view), { answer, texts, spent, times, model, slowStepMs, trace, shaped }, this.#now()),
       // The database refuses the answer: the turn ends without it.
       onRefused: (problem) =>
-        this.#endTurn(view, model, spent, [failure("SYSTEM", `the model's answer could not be stored: ${problem}`, null)]),
+        this.#endTurn(view, model, { kind: "answered", spent }, [
+          failure("SYSTEM", `the model's answer could not be stored: ${problem}`, null),
+        ]),
     });
     // The answer is stored before hooks see it.
     if (hooks.postModel.length > 0 || !wakeUp.isAwaited) return owner.store(commit);
@@ -219,12 +241,8 @@ export class StepRunner {
    * Repeats a call as a new step if its input was too long, or if it broke off after its first text. Then the fallback
    * model answers; then the turn ends.
    */
-  async #endFailed(
-    { error, texts, isHeard, spent }: ModelOutcome & { kind: "failed" },
-    view: AgentView,
-    template: Template,
-    model: Model,
-  ): Promise<void> {
+  async #endFailed(outcome: ModelOutcome & { kind: "failed" }, view: AgentView, template: Template, model: Model): Promise<void> {
+    const { error, texts, isHeard } = outcome;
     const { owner, interrupt, transcript } = this.#scope;
     const trouble = this.#troubleOf(view.turn);
     const next = nextFallback(template, error.kind, { own: view.model, tried: trouble.tried, models: this.#services.models });
@@ -232,13 +250,13 @@ export class StepRunner {
     const isForLength = template.fallbacks.some(({ model: name, on }) => name === next && on.includes("too_long"));
     if (error.kind === "too_long" && !isForLength && transcript.shorten()) {
       const message = `${error.message}; the call is made again with less of the conversation`;
-      await owner.commit(this.#aborted(view, model, spent, [...texts, warning(error.kind, message)]));
+      await owner.commit(this.#aborted(view, model, outcome, [...texts, warning(error.kind, message)]));
       return;
     }
     const brokenSteps = trouble.brokenSteps + 1;
     this.#trouble = { ...trouble, brokenSteps, wasEmpty: trouble.wasEmpty || error.kind === "empty" };
     if (error.isRetryable && isHeard && brokenSteps <= template.modelRetries) {
-      if (await owner.commit(this.#aborted(view, model, spent, texts)))
+      if (await owner.commit(this.#aborted(view, model, outcome, texts)))
         await waitToRetry(error, brokenSteps - 1, owner, template, interrupt.signal);
       return;
     }
@@ -246,29 +264,31 @@ export class StepRunner {
     if (next !== null && fallback !== undefined) {
       this.#trouble = { turn: view.turn, brokenSteps: 0, tried: [...trouble.tried, next], wasEmpty: false };
       const message = `${error.message}; the rest of the turn is answered by ${next} (${fallback.name})`;
-      await owner.commit(this.#aborted(view, model, spent, [...texts, warning(error.kind, message)]));
+      await owner.commit(this.#aborted(view, model, outcome, [...texts, warning(error.kind, message)]));
       return;
     }
     const isOfShape = error.kind === "refused" && (await this.#shape.of(view, template)) !== null;
     const end: TurnEnd = isOfShape ? { reason: "SHAPE", note: null, detail: "refusal" } : FAILED;
-    await this.#endTurn(view, model, spent, [...texts, failure("MODEL", error.message, error.kind)], end);
+    await this.#endTurn(view, model, outcome, [...texts, failure("MODEL", error.message, error.kind)], end);
   }
 
   async #endTurn(
     view: AgentView,
     model: Model,
-    spent: Spending,
+    outcome: Spent,
     events: readonly AgentEventBody[],
     end: TurnEnd = FAILED,
   ): Promise<void> {
-    const aborted = this.#aborted(view, model, spent, events);
+    const aborted = this.#aborted(view, model, outcome, events);
     const { owner } = this.#scope;
     const ended = turnEnded(owner.rebase(aborted.after(view)), end, this.#now());
     await owner.commit(joinCommits(aborted, ended));
   }
 
-  #aborted(view: AgentView, { price }: Model, spent: Spending, events: readonly AgentEventBody[], isPlanned = false): Commit {
-    return stepAborted(this.#scope.owner.rebase(view), { events, spent, price, isPlanned }, this.#now());
+  #aborted(view: AgentView, { price }: Model, outcome: Spent, events: readonly AgentEventBody[], isPlanned = false): Commit {
+    const { spent } = outcome;
+    const isLost = isUncounted(outcome);
+    return stepAborted(this.#scope.owner.rebase(view), { events, spent, price, isPlanned, isLost }, this.#now());
   }
 
   /**
@@ -290,6 +310,18 @@ export class StepRunner {
   #now(): Date {
     return this.#services.clock.now();
   }
+}
+
+type Spent = Pick<ModelOutcome, "kind" | "spent"> & { readonly error?: ModelError };
+
+/** Failures of calls that a provider charges, although it reports no usage. */
+const CHARGED: ReadonlySet<ModelErrorKind> = new Set(["silent", "broken", "empty"]);
+
+/** True if a call was made whose input nobody has counted: what it cost is estimated. */
+function isUncounted(outcome: Spent): boolean {
+  const { kind, spent, error } = outcome;
+  if (outcome === NOT_ASKED || totalTokens({ ...spent.usage, outputTokens: 0 }) > 0) return false;
+  return kind === "interrupted" || (error !== undefined && CHARGED.has(error.kind));
 }
 
 /** True if a model answers results of calls now, perhaps with a person's text behind them. */

@@ -131,6 +131,8 @@ export type DecideApprovalInput = {
   inputHash?: string | null | undefined;
   /** Reason, at most 4,000 characters. The model reads the note of a denial. */
   note?: string | null | undefined;
+  /** New limits for the present period, with ALLOW of a BUDGET. Those of `BudgetQuestion.raiseTo` if omitted. INVALID if several people must allow them. */
+  raiseTo?: RaiseToInput | null | undefined;
   /** Result of the call for the model to read. Required for DONE, and only allowed there. At most 16,000 characters. */
   result?: string | null | undefined;
   /** Values of the form by field, with ALLOW of a TOOL_INPUT: an object, such as `{ "city": "Bonn" }`. A field that is left out has its default; null leaves an optional field empty. Each wrong field is an error of its own with the path `["values", FIELD]`. */
@@ -196,6 +198,14 @@ export type PermissionScope =
   | 'REPLACE'
   /** Both apply, and the stricter verdict wins. */
   | 'TIGHTEN';
+
+/** Limits to which a budget is raised for its present period. */
+export type RaiseToInput = {
+  /** Tokens, a whole number, at least the present limit. It stays if omitted. */
+  tokens?: number | null | undefined;
+  /** US dollars, at least the present limit. It stays if omitted. */
+  usd?: number | null | undefined;
+};
 
 /** Rights of an actor. The rights of several roles add up. */
 export type Role =

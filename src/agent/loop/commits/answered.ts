@@ -8,6 +8,7 @@ import { isEmpty, type Answer, type AnsweredCall } from "../../conversation/answ
 import type { AnswerTimes } from "../../conversation/model-call.ts";
 import type { Model, Spending } from "../../models/model.ts";
 import type { AgentView } from "../view.ts";
+import { budgetsSettled } from "./budgets.ts";
 import { asStored, compose, identity, joinCommits, type Commit, type Reducer, move, added, answerMessage } from "./commit.ts";
 import { shapedEnd, withValue, type ShapedAnswer } from "./shapes.ts";
 import { stepUsage } from "./steps.ts";
@@ -46,6 +47,7 @@ export function answered(view: AgentView, facts: Answered, at: Date): Commit {
       stepEnd: { step: view.stepCount, state: "COMPLETED", stopReason, ...used.columns, completedAt: at },
       messages: message,
       toolCalls: calls,
+      ...budgetsSettled(view, facts.spent, facts.model.price),
     },
     events: [
       ...(streamed?.events ?? []),
@@ -95,7 +97,7 @@ type NewCalls = NonNullable<OwnerChange["toolCalls"]>;
 function completed(stopReason: string, calls: NewCalls): Reducer {
   return (view) => ({
     ...view,
-    lastStep: view.lastStep === null ? null : { ...view.lastStep, state: "COMPLETED", stopReason },
+    lastStep: view.lastStep === null ? null : { ...view.lastStep, state: "COMPLETED", stopReason, isHeld: false },
     calls: calls.map(pendingCall),
   });
 }

@@ -15,6 +15,7 @@ import {
   transcriptColumns,
   eventsOnly,
 } from "./commit.ts";
+import { budgetsHeld, budgetsSettled, type StepHolds } from "./budgets.ts";
 import { needsAfter } from "./hosts-asked.ts";
 import { changedEvents, type FileNews } from "./files-changed.ts";
 import { manualNews, type PresentTools } from "./manual.ts";
@@ -31,10 +32,12 @@ export type StepFacts = {
   readonly todos: TodoReminder | null;
   /** The list of its memory that this step tells; null for none. */
   readonly memory: string | null;
+  /** Null if it has no budget. */
+  readonly budget: StepHolds | null;
 };
 
 /** Starts a step. Appends, in this order: tool results, notices, waiting messages, reminders of schedules. */
-export function stepStarted(view: AgentView, { model, files, present, todos, memory }: StepFacts, at: Date): Commit {
+export function stepStarted(view: AgentView, { model, files, present, todos, memory, budget }: StepFacts, at: Date): Commit {
   const results = resultsMessage(view, at);
   const shown = added(results)(view);
   const manual = manualNews(shown, present, shown.transcriptLength, at);
@@ -46,7 +49,7 @@ export function stepStarted(view: AgentView, { model, files, present, todos, mem
   const triggered = schedulesTriggered(view, view.transcriptLength + messages.length + joins.length, at);
   const { patch, events, after: moved } = move(view, { state: "WORKING", breakpoint: "PRE_MODEL" });
   const joining = compose(joined(joins), added(triggered.messages), triggered.after);
-  const after = compose(moved, added(messages), told.after, manual.after, joining, begun(model));
+  const after = compose(moved, added(messages), told.after, manual.after, joining, begun(model, budget !== null));
   const now = after(view);
   return {
     change: {
@@ -57,9 +60,11 @@ export function stepStarted(view: AgentView, { model, files, present, todos, mem
       ...manual.change,
       joins,
       stepStart: stepRow(now, model, at),
+      ...budgetsHeld(now.stepCount, budget),
     },
     events: [
       ...resumed(view),
+      ...(budget?.events ?? []),
       ...changedEvents(files.changes),
       ...manual.events,
       ...reminded.events,
@@ -75,14 +80,14 @@ function resumed({ lastStep }: AgentView): readonly AgentEventBody[] {
   return isPlanned ? [{ kind: "AGENT_RESUMED", strategy: "PLANNED", sealed: [] }] : [];
 }
 
-function begun(model: string): Reducer {
+function begun(model: string, isHeld: boolean): Reducer {
   return (view) => {
     const step = view.stepCount + 1;
     return {
       ...view,
       stepCount: step,
       stepsInTurn: view.stepsInTurn + 1,
-      lastStep: { step, turn: view.turn, state: "STARTED", stopReason: null, model },
+      lastStep: { step, turn: view.turn, state: "STARTED", stopReason: null, model, isHeld },
       calls: [],
     };
   };
@@ -115,6 +120,8 @@ export type Aborted = {
   readonly price: TokenPrice | null;
   /** True if its server shut down in a planned way: the next owner reports that. */
   readonly isPlanned?: boolean;
+  /** True if nobody knows what the call cost: budgets are charged as much as was expected. */
+  readonly isLost?: boolean;
 };
 
 /** The stop reason of a step that a planned shutdown interrupted. */
@@ -130,15 +137,23 @@ const UNKNOWN: UsageColumns = {
 };
 
 /** Ends a model call without an answer: it broke off, failed, or was not made. Its tokens are charged all the same. */
-export function stepAborted(view: AgentView, { events, spent, price, isPlanned = false }: Aborted, at: Date): Commit {
+export function stepAborted(
+  view: AgentView,
+  { events, spent, price, isPlanned = false, isLost = false }: Aborted,
+  at: Date,
+): Commit {
   const stopReason = isPlanned ? PLANNED_STOP : null;
   const used = totalTokens(spent.usage) === 0 ? null : stepUsage(view.stepCount, spent, price);
   return {
     change: {
       stepEnd: { step: view.stepCount, state: "ABORTED", stopReason, ...(used?.columns ?? UNKNOWN), completedAt: at },
+      ...budgetsSettled(view, spent, price, isLost),
     },
     events: used === null ? events : [...events, used.event],
-    after: (now) => ({ ...now, lastStep: now.lastStep === null ? null : { ...now.lastStep, state: "ABORTED", stopReason } }),
+    after: (now) => ({
+      ...now,
+      lastStep: now.lastStep === null ? null : { ...now.lastStep, state: "ABORTED", stopReason, isHeld: false },
+    }),
   };
 }
 
