@@ -1,26 +1,11 @@
 import { existsSync } from "node:fs";
-import { defineConfig, presets, sandboxAvailable, Type } from "triplane";
+import { builtinTools, defineConfig, presets, sandboxAvailable, Type } from "triplane";
 
 /** In a box an engineer works without asking; where there is none, it asks for all that changes something. */
 const isBoxed = sandboxAvailable();
 
 /** An MCP server of the registry. An install for production does not have it. */
 const FILES_SERVER = "node_modules/@modelcontextprotocol/server-filesystem/dist/index.js";
-
-/** All built-in tools: agents with a list of their own do not have those of MCP servers. */
-const BUILTIN = [
-  "fs_read",
-  "fs_glob",
-  "fs_grep",
-  "fs_write",
-  "fs_edit",
-  "fs_multi_edit",
-  "bash_run",
-  "bash_logs",
-  "bash_kill",
-  "todo_read",
-  "todo_write",
-];
 
 export default defineConfig({
   defaultWorkspace: "examples/workspace",
@@ -45,7 +30,8 @@ export default defineConfig({
       model: "claude",
       systemPrompt:
         "You are a careful software assistant. You work in one folder, with tools. Look before you answer, keep a todo list of what is to be done, and say briefly what you found and did.",
-      tools: BUILTIN,
+      // Without a list it would have the tools of MCP servers, too.
+      tools: builtinTools,
       // Reading runs at once; everything else is asked for, and you may answer yourself.
       selfApproval: true,
       clientTools: {
@@ -65,7 +51,7 @@ export default defineConfig({
       model: "engineer",
       systemPrompt:
         "You are a careful software engineer. You work in one folder: read before you change, change as little as is needed, run the tests, and say briefly what you did.",
-      tools: BUILTIN,
+      tools: builtinTools,
       sandbox: isBoxed ? "required" : "none",
       permission: isBoxed ? presets.workspace : presets.askAll,
       toolTimeoutMs: 600_000,
@@ -83,7 +69,7 @@ export default defineConfig({
     worker: {
       model: "team",
       systemPrompt: "You do one task in one folder, with tools, and answer with its result in a few sentences.",
-      tools: [...BUILTIN, "mcp__files__*"],
+      tools: [...builtinTools, "mcp__files__*"],
       permission: { allow: ["mcp__files__list_directory", "mcp__files__read_text_file(path:*.md)"] },
       selfApproval: true,
     },

@@ -263,7 +263,7 @@ DECLARE
 BEGIN
   SELECT * INTO v_change FROM json_to_record(p_change) AS c(
     "idempotencyKey" json, "createAgent" json, "treeLimit" json, fork json, "expectSignal" int, "queueLimit" json, agent json, wake boolean, interrupt json, retry json, cancel json, rename json, archive json, withdraw json, received json, images json, joins json, messages json,
-    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "keepRule" json, "toolCalls" json, transitions json, approvals json, waits json, "expectAsking" json, notices json, "noticesDropped" json, "noticesTold" json, manual json, "agentManual" json, "templateVersion" json, "versionData" json, todos json, "todosBy" text, "knownFiles" json, "fileChanges" json, "interruptEnd" json, "toldNote" text, "shellStart" json, "shellEnd" json, returns boolean, "childAwaited" json, "waitSettled" json, watch boolean, "filesFound" json, "schedulesMade" json, "mostSchedules" int, "schedulesMoved" json, "scheduleEnded" json, memory json, budgets json, "budgetRaise" json);
+    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "keepRule" json, "toolCalls" json, transitions json, approvals json, waits json, "expectAsking" json, notices json, "noticesDropped" json, "noticesTold" json, manual json, "agentManual" json, "templateVersion" json, "versionData" json, todos json, "todosBy" text, "knownFiles" json, "fileChanges" json, "interruptEnd" json, "toldNote" text, "shellStart" json, "shellEnd" json, returns boolean, "childAwaited" json, "waitSettled" json, watch boolean, "filesFound" json, "schedulesMade" json, "mostSchedules" int, "schedulesMoved" json, "scheduleEnded" json, memory json, budgets json, "budgetRaise" json, compactions json, "compactionMoved" json, "requestParts" json);
 
   IF v_change."createAgent" IS NULL THEN
     -- A row that others hold for long keeps a connection for a moment only: the caller tries again without one.
@@ -353,6 +353,12 @@ BEGIN
     SELECT p_agent, m.tenant, m.digest, (SELECT coalesce(json_agg(s.section ORDER BY s.place), '[]')
       FROM json_array_elements(m.told) WITH ORDINALITY AS s(section, place) WHERE (s.section ->> 'ordinal')::int <= (v_change.fork ->> 'at')::int)
     FROM agent_manual m WHERE m.agent_id = v_change.fork ->> 'from' AND EXISTS (SELECT FROM step WHERE agent_id = p_agent);
+    INSERT INTO agent_request_part (agent_id, digest, tenant)
+    SELECT p_agent, r.digest, r.tenant FROM agent_request_part r WHERE r.agent_id = v_change.fork ->> 'from' AND EXISTS (SELECT FROM step WHERE agent_id = p_agent);
+    -- The compactions that were applied before the fork point: a fork from before one sees what was there then.
+    INSERT INTO compaction
+    SELECT r.* FROM compaction c, LATERAL json_populate_record(c, json_build_object('id', gen_random_uuid(), 'agent_id', p_agent, 'copied_from', coalesce(c.copied_from, c.agent_id))) r
+    WHERE c.agent_id = v_change.fork ->> 'from' AND c.state = 'APPLIED' AND c.applied_at_step <= coalesce((SELECT max(step) FROM message WHERE agent_id = p_agent), 0);
     UPDATE agent SET step_count = coalesce((SELECT max(step) FROM step WHERE agent_id = p_agent), 0),
                      turn = coalesce((SELECT max(turn) FROM message WHERE agent_id = p_agent), 0)
     WHERE id = p_agent;
@@ -506,8 +512,8 @@ BEGIN
   END IF;
 
   IF v_change."stepEnd" IS NOT NULL THEN
-    UPDATE step s SET (state, stop_reason, input_tokens, output_tokens, output_is_estimated, cache_read_tokens, cache_write_tokens, cost_usd, completed_at) =
-      (SELECT r.state, r.stop_reason, r.input_tokens, r.output_tokens, r.output_is_estimated, r.cache_read_tokens, r.cache_write_tokens, r.cost_usd, r.completed_at
+    UPDATE step s SET (state, stop_reason, input_tokens, output_tokens, output_is_estimated, cache_read_tokens, cache_write_tokens, context_tokens, context_bytes, context_window, request, cost_usd, completed_at) =
+      (SELECT r.state, r.stop_reason, r.input_tokens, r.output_tokens, r.output_is_estimated, r.cache_read_tokens, r.cache_write_tokens, r.context_tokens, r.context_bytes, r.context_window, r.request, r.cost_usd, r.completed_at
        FROM json_populate_record(s, v_change."stepEnd") r)
     WHERE s.agent_id = p_agent AND s.step = (v_change."stepEnd" ->> 'step')::int AND s.state = 'STARTED';
     IF NOT FOUND THEN
@@ -699,9 +705,24 @@ BEGIN
     WHERE id IN (SELECT json_array_elements_text(v_change."noticesTold" -> 'ids')) AND agent_id IS NOT DISTINCT FROM p_agent AND told_at_step IS NULL;
   END IF;
 
-  -- The text of a manual is stored once a tenant, whoever is given it first.
+  -- The text of a manual is stored once a tenant, whoever is given it first. Its time keeps it from removal until this commit is seen.
   IF v_change.manual IS NOT NULL THEN
-    INSERT INTO manual SELECT * FROM json_populate_record(null::manual, v_change.manual) ON CONFLICT DO NOTHING;
+    INSERT INTO manual (tenant, digest, text, sections, tools, taken_at)
+    SELECT m.tenant, m.digest, m.text, m.sections, m.tools, policy_time() FROM json_populate_record(null::manual, v_change.manual) m
+    WHERE NOT EXISTS (SELECT FROM manual o WHERE o.tenant = m.tenant AND o.digest = m.digest AND o.taken_at > policy_time() - interval '1 hour')
+    ON CONFLICT (tenant, digest) DO UPDATE SET taken_at = EXCLUDED.taken_at;
+  END IF;
+
+  -- So are the parts of requests; that an agent had one keeps it.
+  IF v_change."requestParts" IS NOT NULL THEN
+    INSERT INTO request_part (tenant, digest, body, taken_at)
+    SELECT DISTINCT ON (n.digest) p_tenant, n.digest, n.body, policy_time() FROM json_to_recordset(v_change."requestParts") AS n(digest text, body text)
+    WHERE NOT EXISTS (SELECT FROM request_part r WHERE r.tenant = p_tenant AND r.digest = n.digest AND r.taken_at > policy_time() - interval '1 hour')
+    ORDER BY n.digest
+    ON CONFLICT (tenant, digest) DO UPDATE SET taken_at = EXCLUDED.taken_at;
+    INSERT INTO agent_request_part (agent_id, digest, tenant)
+    SELECT DISTINCT p_agent, n.digest, p_tenant FROM json_to_recordset(v_change."requestParts") AS n(digest text)
+    ON CONFLICT DO NOTHING;
   END IF;
 
   IF v_change."agentManual" IS NOT NULL THEN
@@ -719,6 +740,23 @@ BEGIN
     SELECT d.tenant, d.digest, d.data, policy_time() FROM json_populate_record(null::template_version, v_change."versionData") d
     WHERE NOT EXISTS (SELECT FROM template_version v WHERE v.tenant = d.tenant AND v.digest = d.digest AND v.taken_at > policy_time() - interval '1 hour')
     ON CONFLICT (tenant, digest) DO UPDATE SET taken_at = EXCLUDED.taken_at;
+  END IF;
+
+  IF v_change.compactions IS NOT NULL THEN
+    INSERT INTO compaction SELECT * FROM json_populate_recordset(null::compaction, v_change.compactions) ON CONFLICT DO NOTHING;
+    GET DIAGNOSTICS v_written = ROW_COUNT;
+    IF v_written <> json_array_length(v_change.compactions) THEN
+      RAISE EXCEPTION 'agent % has a compaction that is asked for or under way', p_agent USING ERRCODE = 'TP002';
+    END IF;
+  END IF;
+
+  IF v_change."compactionMoved" IS NOT NULL THEN
+    UPDATE compaction c SET (state, from_ordinal, to_ordinal, words_from, summary, restated, model, tokens_before, tokens_after, content_hash, failure, input_tokens, output_tokens, output_is_estimated, cache_read_tokens, cache_write_tokens, cost_usd, epoch, applied_at_step, started_at, ended_at) =
+      (SELECT r.state, r.from_ordinal, r.to_ordinal, r.words_from, r.summary, r.restated, r.model, r.tokens_before, r.tokens_after, r.content_hash, r.failure, r.input_tokens, r.output_tokens, r.output_is_estimated, r.cache_read_tokens, r.cache_write_tokens, r.cost_usd, r.epoch, r.applied_at_step, r.started_at, r.ended_at FROM json_populate_record(c, v_change."compactionMoved" -> 'set') r)
+    WHERE c.id = v_change."compactionMoved" ->> 'id' AND c.agent_id = p_agent AND c.state = v_change."compactionMoved" ->> 'from';
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'compaction % is not %', v_change."compactionMoved" ->> 'id', v_change."compactionMoved" ->> 'from' USING ERRCODE = 'TP002';
+    END IF;
   END IF;
 
   IF v_change."knownFiles" IS NOT NULL THEN
@@ -985,11 +1023,17 @@ CREATE INDEX agent_leased ON public.agent USING btree (lease_owner) WHERE (lease
 
 CREATE UNIQUE INDEX agent_manual_pkey ON public.agent_manual USING btree (agent_id);
 
+CREATE INDEX agent_of_manual ON public.agent_manual USING btree (tenant, digest) WHERE (digest IS NOT NULL);
+
 CREATE INDEX agent_of_version ON public.agent USING btree (tenant, ((template_version ->> 'digest'::text))) WHERE (template_version IS NOT NULL);
 
 CREATE INDEX agent_parent_id_idx ON public.agent USING btree (parent_id);
 
 CREATE UNIQUE INDEX agent_pkey ON public.agent USING btree (id);
+
+CREATE UNIQUE INDEX agent_request_part_pkey ON public.agent_request_part USING btree (agent_id, digest);
+
+CREATE INDEX agent_request_part_tenant_digest_idx ON public.agent_request_part USING btree (tenant, digest);
 
 CREATE INDEX agent_root_id_idx ON public.agent USING btree (root_id);
 
@@ -1061,6 +1105,12 @@ CREATE UNIQUE INDEX budget_period_pkey ON public.budget_period USING btree (tena
 
 CREATE UNIQUE INDEX budget_pkey ON public.budget USING btree (tenant, id);
 
+CREATE INDEX compaction_agent_id_to_ordinal_idx ON public.compaction USING btree (agent_id, to_ordinal);
+
+CREATE UNIQUE INDEX compaction_open ON public.compaction USING btree (agent_id) WHERE (state = ANY (ARRAY['ASKED'::text, 'STARTED'::text]));
+
+CREATE UNIQUE INDEX compaction_pkey ON public.compaction USING btree (id);
+
 CREATE UNIQUE INDEX consumer_pkey ON public.consumer USING btree (name, tenant);
 
 CREATE UNIQUE INDEX decision_pkey ON public.decision USING btree (approval_id, actor_id);
@@ -1125,6 +1175,8 @@ CREATE UNIQUE INDEX notice_pkey ON public.notice USING btree (id);
 
 CREATE UNIQUE INDEX notice_untold ON public.notice USING btree (agent_id, source, ref) WHERE (told_at_step IS NULL);
 
+CREATE UNIQUE INDEX request_part_pkey ON public.request_part USING btree (tenant, digest);
+
 CREATE UNIQUE INDEX rule_version_pkey ON public.rule_version USING btree (tenant, agent_id);
 
 CREATE INDEX schedule_agent_id_idx ON public.schedule USING btree (agent_id);
@@ -1158,8 +1210,6 @@ CREATE INDEX tool_call_tenant_created_at_id_idx ON public.tool_call USING btree 
 CREATE INDEX tool_call_tenant_name_created_at_idx ON public.tool_call USING btree (tenant, name, created_at);
 
 CREATE UNIQUE INDEX tool_pin_pkey ON public.tool_pin USING btree (tenant, server, tool);
-
-CREATE INDEX tool_pin_server_tenant_idx ON public.tool_pin USING btree (server, tenant);
 
 CREATE INDEX wait_call_id_idx ON public.wait USING btree (call_id);
 

@@ -1,5 +1,5 @@
 import { readdir, readFile } from "node:fs/promises";
-import { AGENT_PATCH, KNOWN_FILE_PATCH, STEP_END, TOOL_CALL_PATCH } from "../src/db/commit/columns.ts";
+import { AGENT_PATCH, COMPACTION_PATCH, KNOWN_FILE_PATCH, STEP_END, TOOL_CALL_PATCH } from "../src/db/commit/columns.ts";
 import { columnName } from "../src/db/commit/parts.ts";
 
 const FOLDER = new URL("../src/db/functions/", import.meta.url);
@@ -13,6 +13,7 @@ const LISTS = new Map(
     agent_patch: AGENT_PATCH,
     step_end: STEP_END,
     tool_call_patch: TOOL_CALL_PATCH,
+    compaction_patch: COMPACTION_PATCH,
     known_file_patch: KNOWN_FILE_PATCH,
   }).map(([name, columns]): [string, readonly string[]] => [name, Object.keys(columns).map(columnName)]),
 );

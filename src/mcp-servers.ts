@@ -13,6 +13,7 @@ import { programPath } from "./agent/workspace/program-path.ts";
 import { ProgramLease, type ProcessGroup } from "./agent/workspace/process-groups.ts";
 import { sandboxFor, type Program } from "./agent/workspace/sandbox/sandbox.ts";
 import type { Settings } from "./config/settings.ts";
+import { onlyUnnamedTenant } from "./config/tenants.ts";
 import { Deadline } from "./lib/time.ts";
 
 export const MCP_TIMES: McpTimes = {
@@ -43,22 +44,24 @@ export function openMcpServers(
     mcpServers,
     disabledMcpServers,
     tenants,
+    authentication,
     environment,
-  }: Pick<Settings, "mcpServers" | "disabledMcpServers" | "tenants" | "environment">,
+  }: Pick<Settings, "mcpServers" | "disabledMcpServers" | "tenants" | "authentication" | "environment">,
   services: ServerServices,
   times: McpTimes = MCP_TIMES,
 ): McpServers {
   const named = [...tenants.named.keys()];
+  const unnamed = onlyUnnamedTenant(authentication, tenants);
   const having = (tenant: string | null) => (tenant === null ? ["", ...named] : [tenant]).map(services.of);
   const connections = mcpServers.map(({ tenant, server }) => {
     const ownOf = (each: string): RegistryOfTenants => ({
       registry: services.of(each).tools,
-      known: () => knownTools(services.sql, server, { kind: "tenant", tenant: each }),
+      known: () => knownTools(services.sql, server, each),
     });
-    // Tenants without settings have one registry.
+    // Tenants without settings have one registry: what several of them accepted may differ.
     const others: RegistryOfTenants = {
       registry: services.of("").tools,
-      known: () => knownTools(services.sql, server, { kind: "others", named }),
+      known: async () => (unnamed === null ? [] : knownTools(services.sql, server, unnamed)),
     };
     const isCommon = tenant === null;
     const registries = isCommon ? [others, ...named.map(ownOf)] : [ownOf(tenant)];

@@ -3,7 +3,7 @@
  * "triplane"`. Other files are internal: they may move.
  */
 export { defineConfig, type TriplaneConfig } from "./config/config.ts";
-export { presets } from "./config/presets.ts";
+export { builtinTools, presets } from "./config/presets.ts";
 export type { HooksConfig } from "./config/template-settings.ts";
 export type { ModelConfig } from "./config/models.ts";
 export type { TemplateConfig } from "./config/template-settings.ts";

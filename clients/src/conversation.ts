@@ -1,8 +1,10 @@
 import { returnedChild, spawnedChild, type Child } from "./child.ts";
 import { CONVERSATION_DOCUMENT, type ConversationSubscription } from "./generated/conversation.ts";
 import type { TimelineView } from "./timeline-view.ts";
+import { compactionText } from "./compaction.ts";
 import { changedFilesText, endedShellText } from "./workspace-news.ts";
 
+export { contextText } from "./compaction.ts";
 export type { Child } from "./child.ts";
 export type { ApprovalKind } from "./generated/conversation.ts";
 
@@ -46,6 +48,8 @@ export type ConversationItem =
   | { readonly kind: "files"; readonly key: string; readonly text: string }
   /** Something failed; `retryAt` says when it is tried again, null for never. */
   | { readonly kind: "error"; readonly key: string; readonly text: string; readonly retryAt: string | null }
+  /** Old messages or outputs were left out of the context of the model. */
+  | { readonly kind: "compaction"; readonly key: string; readonly text: string }
   /** The value of an answer in a shape, which the text before it says. */
   | { readonly kind: "value"; readonly key: string; readonly value: unknown }
   /** `problems` are the parts of the last answer that do not have its shape, as lines. */
@@ -64,6 +68,8 @@ export type Conversation = {
   readonly todos: EventOf<"TodoChanged">["todos"];
   /** The tokens of the steps so far, and what they cost in US dollars; null if the model of one has no price. */
   readonly usage: { readonly totalTokens: number; readonly costUsd: number | null };
+  /** The size of the context after the newest answer or compaction, and of the model's window, in tokens; null if unknown. */
+  readonly context: { readonly tokens: number | null; readonly window: number | null };
   readonly caughtUp: boolean;
 };
 
@@ -168,6 +174,13 @@ function take(draft: Draft, event: WatchedEvent): void {
     case "TodoChanged":
       draft.todos = event.todos;
       return;
+    case "StepComplete":
+      draft.context = { tokens: event.contextTokens, window: event.contextWindow };
+      return;
+    case "ContextCompression":
+      if (event.compressionPhase !== "END" || event.failureReason !== null) return;
+      draft.context = { ...draft.context, tokens: event.tokensAfter };
+      return put(draft, { kind: "compaction", key: event.compactionId, text: compactionText(event) });
     case "TokensUsed": {
       const { totalTokens, costUsd } = draft.usage;
       const cost = costUsd === null || event.costUsd === null ? null : costUsd + event.costUsd;
@@ -247,6 +260,7 @@ export const CONVERSATION: TimelineView<ConversationPage, Conversation> = {
     waiting: [],
     todos: [],
     usage: { totalTokens: 0, costUsd: 0 },
+    context: { tokens: null, window: null },
     caughtUp: false,
   },
   after: conversation,

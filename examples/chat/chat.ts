@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { createInterface, type Interface } from "node:readline";
 import { parseArgs } from "node:util";
 import type { ResumeStatus } from "../../clients/src/index.ts";
+import { compactionText, contextText } from "../../clients/src/compaction.ts";
 import { changedFilesText, endedShellText } from "../../clients/src/workspace-news.ts";
 import { defaultUrl, describe, RefusedError, socketUrl, TerminalError } from "../demo/server.ts";
 import { answerIn, askedUser, askedUserText, type AskedUser, type WaitingCall } from "./asked-user.ts";
@@ -22,6 +23,7 @@ const HELP = `npm run chat -- [options]
 
 Type a message and press Enter, also while the agent works. If it asks for a permission, press y or n;
 if it asks you a question (ask_user), type the answer; to the form of a tool, name=value; name=value.
+/compact has the older conversation summarised; /compact TEXT says what the summary should keep.
 Ctrl-C interrupts the agent; when it is idle, it ends the chat, as Ctrl-D does.
 /stop interrupts the agent and all that it has started, also in the background.
 Lines from a pipe go one after the other: a message when the agent is idle, y or n, or an answer, when it asks.`;
@@ -39,6 +41,8 @@ class Chat {
   readonly #terminal: Interface;
   readonly #isTerminal: boolean;
   readonly #ended = Promise.withResolvers<void>();
+  /** The size of the context, and of the model's window, in tokens; null if unknown. */
+  #context: { readonly tokens: number | null; readonly window: number | null } = { tokens: null, window: null };
   /** Lines of a pipe that wait for their turn. */
   readonly #lines: string[] = [];
   /** Texts of one's own that the log has not yet told back. */
@@ -203,6 +207,15 @@ class Chat {
         return screen.line(`(${shownCommand(event.command)} ${endedShellText(event)})`);
       case "ErrorRaised":
         return screen.line(`${event.severity}: ${event.message}`);
+      case "StepComplete":
+        this.#context = { tokens: event.contextTokens, window: event.contextWindow };
+        return;
+      case "ContextCompression":
+        if (event.compressionPhase === "START") return;
+        if (event.failureReason !== null) return screen.line(`(the context was not compacted: ${event.failureReason})`);
+        this.#context = { ...this.#context, tokens: event.tokensAfter };
+        screen.line(`(${compactionText(event)})`);
+        return this.#prompt();
       case "StateChanged":
         // A turn may begin without a new message. What its end means is said by DONE.
         this.#isInTurn = event.state !== "READY";
@@ -217,6 +230,7 @@ class Chat {
         if (event.value !== null) screen.line(`value: ${JSON.stringify(event.value, null, 2)}`);
         if (event.reason !== "COMPLETED") screen.line(`(the turn ended: ${event.reason})`);
         for (const { path, message } of event.problems) screen.line(`  ${path}: ${message}`);
+        if (contextText(this.#context) !== "") screen.line(`(${contextText(this.#context)})`);
         this.#goOn();
         return this.#prompt();
       default:
@@ -375,6 +389,12 @@ class Chat {
   }
 
   async #send(text: string): Promise<void> {
+    const compact = /^\/compact(?:\s+(.*))?$/s.exec(text);
+    if (compact !== null) {
+      await this.#conversation.compact(compact[1] ?? null);
+      this.#prompt();
+      return this.#goOn();
+    }
     this.#own.push(text);
     this.#isWorking = true;
     this.#isSending = true;

@@ -9,7 +9,7 @@ import { CREATE, DECIDE, decisionOf, SEND } from "../demo/operations.ts";
 import { begin, mutate, request, TerminalError, type Payload } from "../demo/server.ts";
 import type { WaitingCall } from "./asked-user.ts";
 import type { TreeEvent } from "./children.ts";
-import { AGENT, CHAT, CHILDREN, COMPLETE, INTERRUPT, type ChatAgent, type ChatEvent } from "./operations.ts";
+import { AGENT, CHAT, CHILDREN, COMPACT, COMPLETE, INTERRUPT, type ChatAgent, type ChatEvent } from "./operations.ts";
 
 /** How often a query or mutation is tried again while the server is away. */
 const RETRIES = 3;
@@ -118,6 +118,11 @@ export class Conversation {
     const { completeToolCall } = await request<Answered>(this.#client, COMPLETE, { input: { callId, result } });
     const problems = completeToolCall.userErrors.filter(({ code }) => code !== "CALL_ENDED");
     if (problems.length > 0) throw new TerminalError(problems.map(({ message }) => message).join("; "));
+  }
+
+  /** Asks for a summary of the older conversation. */
+  async compact(instruction: string | null): Promise<void> {
+    await mutate(this.#client, COMPACT, { agentId: this.agent.id, instruction, idempotencyKey: randomUUID() });
   }
 
   /** `tree`: with all agents below, also those in the background. */

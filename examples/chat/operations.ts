@@ -1,3 +1,4 @@
+import type { AppliedCompaction } from "../../clients/src/compaction.ts";
 import type { ChangedFiles, EndedShell } from "../../clients/src/workspace-news.ts";
 import { ASKED, type Asked, type Call, type WatchedEvent } from "../demo/operations.ts";
 
@@ -42,6 +43,12 @@ export const INTERRUPT = `
   }
 `;
 
+export const COMPACT = `
+  mutation CompactAgent($input: CompactAgentInput!) {
+    compactAgent(input: $input) { agent { id } userErrors { code message } }
+  }
+`;
+
 export const COMPLETE = `
   mutation CompleteToolCall($input: CompleteToolCallInput!) {
     completeToolCall(input: $input) { toolCall { state } userErrors { code message } }
@@ -72,6 +79,8 @@ export const CHAT = `
         ... on ShellEnded { shellId command endReason exitCode signal }
         ... on ErrorRaised { severity message }
         ... on StateChanged { state }
+        ... on StepComplete { contextTokens contextWindow }
+        ... on ContextCompression { compressionPhase method tokensBefore tokensAfter failureReason }
         ... on Done { reason value problems { path message } messageIds }
       }
     }
@@ -177,6 +186,16 @@ export type ChatEvent =
   | { readonly __typename: "ShellStarted"; readonly shellId: string; readonly command: string | null }
   | ({ readonly __typename: "ShellEnded"; readonly shellId: string; readonly command: string | null } & EndedShell)
   | Extract<WatchedEvent, { readonly __typename: "TextChunk" | "TextChunkEnd" | "ErrorRaised" }>
+  | {
+      readonly __typename: "StepComplete";
+      readonly contextTokens: number | null;
+      readonly contextWindow: number | null;
+    }
+  | ({
+      readonly __typename: "ContextCompression";
+      readonly compressionPhase: string;
+      readonly failureReason: string | null;
+    } & AppliedCompaction)
   | { readonly __typename: "StateChanged"; readonly state: string }
   | {
       readonly __typename: "Done";

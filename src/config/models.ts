@@ -40,6 +40,11 @@ export const HOSTED_SETTINGS = {
    * omitted: the server does not start then.
    */
   withoutKey: Type.Optional(TEXT),
+  /**
+   * The tokens of its context window (docs/context.md). If omitted, as the provider says; without that, 200,000 for
+   * Claude, and unknown for others.
+   */
+  window: withDefault(COUNT, null),
 };
 
 export const ANTHROPIC_SETTINGS = {
@@ -80,6 +85,8 @@ export const SCRIPTED_SETTINGS = {
    * counts tokens only.
    */
   price: Type.Optional(closed(PRICE_SETTINGS)),
+  /** The tokens of its context window, for trying compaction. Unlimited if omitted. */
+  window: withDefault(COUNT, null),
   ...MODEL_CALL_SETTINGS,
 };
 
@@ -129,7 +136,7 @@ async function modelOf(field: string, config: ModelConfig, source: ModelSource):
     case "scripted":
       return scriptedOf(field, config, source);
     case "anthropic": {
-      const { model, maxTokens, thinking } = complete(ANTHROPIC_SETTINGS, config);
+      const { model, maxTokens, thinking, window } = complete(ANTHROPIC_SETTINGS, config);
       const settings = complete(MODEL_CALL_SETTINGS, config);
       const problem = claudeProblem(settings, thinking !== null);
       if (problem !== null) throw new ConfigurationError(`${field}.${problem.field} ${problem.message}`);
@@ -137,16 +144,17 @@ async function modelOf(field: string, config: ModelConfig, source: ModelSource):
         throw new ConfigurationError(`${field}.thinking.budgetTokens must be less than maxTokens (${maxTokens})`);
       const price = priceOf(config.price);
       if (environment.anthropic === null) return withoutKey(field, "ANTHROPIC_API_KEY", config, source);
-      return { model: anthropicModel({ ...environment.anthropic, model, maxTokens, thinking, settings, price }), notes: [] };
+      const options = { ...environment.anthropic, model, maxTokens, thinking, settings, price, window };
+      return { model: anthropicModel(options), notes: [] };
     }
     case "openai": {
-      const { model, maxTokens, compat = {} } = complete(OPENAI_SETTINGS, config);
+      const { model, maxTokens, window, compat = {} } = complete(OPENAI_SETTINGS, config);
       const settings = complete(MODEL_CALL_SETTINGS, config);
       if (environment.openai === null) return withoutKey(field, "OPENAI_API_KEY or OPENAI_BASE_URL", config, source);
       const price = priceOf(config.price);
       if (environment.openai.baseUrl === null && settings.stopSequences.length > OPENAI_STOPS)
         throw new ConfigurationError(`${field}.stopSequences may be at most ${OPENAI_STOPS} at OpenAI`);
-      return { model: openAiModel({ ...environment.openai, model, maxTokens, price, compat, settings }), notes: [] };
+      return { model: openAiModel({ ...environment.openai, model, maxTokens, price, window, compat, settings }), notes: [] };
     }
   }
 }
@@ -155,7 +163,7 @@ async function modelOf(field: string, config: ModelConfig, source: ModelSource):
 const OPENAI_STOPS = 4;
 
 async function scriptedOf(field: string, config: Written<typeof SCRIPTED_SETTINGS>, source: ModelSource): Promise<Made> {
-  const { model, notes } = await scripted(field, config.script, priceOf(config.price), source);
+  const { model, notes } = await scripted(field, config.script, config, source);
   const ignored = Object.keys(MODEL_CALL_SETTINGS).filter((name) => Object.hasOwn(config, name));
   const note = `${field}: a scripted model ignores ${ignored.join(", ")}`;
   return { model, notes: ignored.length === 0 ? notes : [...notes, note] };
@@ -169,7 +177,7 @@ async function withoutKey(
 ): Promise<Made> {
   if (config.withoutKey === undefined)
     throw new ConfigurationError(`${field} needs ${missing}: set it, or name a script to play without it in withoutKey`);
-  const { model, notes } = await scripted(`${field}.withoutKey`, config.withoutKey, null, source);
+  const { model, notes } = await scripted(`${field}.withoutKey`, config.withoutKey, {}, source);
   const standsIn = `${missing} is not set: a scripted model stands in for ${config.model}. It really calls the tools, but knows only a few requests.`;
   return { model, notes: [standsIn, ...notes] };
 }
@@ -181,11 +189,11 @@ function priceOf(config: Written<typeof PRICE_SETTINGS> | undefined): TokenPrice
 async function scripted(
   field: string,
   script: string | Script,
-  price: TokenPrice | null,
+  { price, window }: Pick<Written<typeof SCRIPTED_SETTINGS>, "price" | "window">,
   { folder, tools, onRead }: ModelSource,
 ): Promise<Made> {
   const made = (name: string, parsed: Script): Made => ({
-    model: scriptedModel(name, parsed, price),
+    model: scriptedModel(name, parsed, priceOf(price), window ?? null),
     notes: unheard(field, parsed, tools),
   });
   if (typeof script !== "string") return made("inline", parseScript(field, JSON.stringify(script)));

@@ -8,7 +8,7 @@ import { MOST_SCHEDULES } from "../agent/calls/schedules/schedule.ts";
 import { SCHEDULE_SETTINGS } from "../agent/calls/schedules/template-schedules.ts";
 import { TODO_SETTINGS } from "../agent/calls/todos.ts";
 import type { MessagesChanged, PostModel, PreModel } from "../agent/conversation/model-hooks.ts";
-import { CONVERSATION_SETTINGS } from "../agent/conversation/scope.ts";
+import { CONTEXT_SETTINGS, CONVERSATION_SETTINGS } from "../agent/conversation/scope.ts";
 import { PROFILE_SETTINGS, TURN_SETTINGS, VERSION_SETTINGS } from "../agent/loop/scope.ts";
 import { PERMISSION_SETTINGS } from "../agent/policy/permission-source.ts";
 import { hookList, postHooks, type PreToolUse } from "../agent/tools/tool-hooks.ts";
@@ -71,6 +71,7 @@ export function completeTemplate(config: TemplateConfig) {
   return {
     ...plain,
     todo: complete(TODO_SETTINGS, plain.todo),
+    context: complete(CONTEXT_SETTINGS, plain.context),
     subagents: config.subagents === undefined ? null : complete(SUBAGENT_SETTINGS, config.subagents),
     memory: config.memory === undefined ? null : complete(MEMORY_SETTINGS, config.memory),
   };

@@ -7,6 +7,7 @@ import { toolboxOf } from "../agent/calls/stages/validation.ts";
 import type { ConfiguredTemplates } from "../agent/loop/template-versions.ts";
 import { type Template } from "../agent/loop/scope.ts";
 import { type Hooks } from "../agent/conversation/agent-template.ts";
+import { CONTEXT_SETTINGS } from "../agent/conversation/scope.ts";
 import type { Model } from "../agent/models/model.ts";
 import type { Permission, CustomMode } from "../agent/policy/permission.ts";
 import { readPermission, type PermissionSource, type Vocabulary } from "../agent/policy/permission-source.ts";
@@ -17,6 +18,7 @@ import { compileShape } from "../agent/tools/shapes/compiled-shape.ts";
 import { boundsProblem } from "../agent/tools/shapes/shape.ts";
 import { protectedPaths } from "../agent/workspace/sandbox/protected-paths.ts";
 import { isJsonObject, isNestedDeeper, MOST_LEVELS, toJson, type JsonObject } from "../lib/json.ts";
+import { complete } from "../lib/setting.ts";
 import { byteLength } from "../lib/text.ts";
 import { withClientTools, type DeclaredClientTools } from "./client-tools.ts";
 import { budgetsOf } from "./budgets.ts";
@@ -78,6 +80,7 @@ export function templateOf({
     problems.of(() => checkModel(`${field}.${role}`, config[role], modelNames));
   for (const [index, { model }] of (config.fallbacks ?? []).entries())
     problems.of(() => checkModel(`${field}.fallbacks.${index}.model`, model, modelNames));
+  problems.of(() => checkContext(`${field}.context`, config.context, modelNames));
   problems.of(() => checkMetadata(`${field}.metadata`, config.metadata));
   problems.of(() => checkShape(`${field}.outputSchema`, config.outputSchema));
   const available = toolboxOf(vocabulary.tools, {
@@ -160,6 +163,12 @@ function checkShape(field: string, schema: JsonObject | undefined): void {
   if (typeof compiled === "function") return;
   const [{ path, message } = { path: "/", message: "is no usable JSON Schema" }] = "path" in compiled ? [compiled] : compiled;
   throw new ConfigurationError(`${field}${path === "/" ? "" : ` at ${path}`} ${message}`);
+}
+
+function checkContext(field: string, written: TemplateConfig["context"], models: readonly string[]): void {
+  checkModel(`${field}.model`, written?.model, models);
+  const { target, compressAt } = complete(CONTEXT_SETTINGS, written ?? {});
+  if (target >= compressAt) throw new ConfigurationError(`${field}.target must be less than compressAt (${compressAt})`);
 }
 
 const METADATA_BYTES = 16 * 1024;

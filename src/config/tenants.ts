@@ -139,6 +139,14 @@ export function severalTenants(authentication: Authentication): string | null {
   return tenants.length > 1 ? `the tenants ${tenants.join(", ")}` : null;
 }
 
+/** The tenant without settings, if it is known that there is only one; otherwise null. */
+export function onlyUnnamedTenant(authentication: Authentication, { named: own }: Pick<Tenants, "named">): string | null {
+  if (authentication.kind === "custom") return null;
+  const present = authentication.kind === "local" ? ["local"] : tenantsIn(authentication);
+  const [first = null, ...more] = present.filter((tenant) => !own.has(tenant));
+  return more.length === 0 ? first : null;
+}
+
 function strangeTenants(authentication: Authentication, written: readonly string[]): string[] {
   if (authentication.kind === "custom") return [];
   const known = authentication.kind === "local" ? ["local"] : tenantsIn(authentication);

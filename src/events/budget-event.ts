@@ -59,3 +59,13 @@ export type BudgetQuestion = BudgetSnapshot & {
   /** The limits that a decision without others sets. */
   readonly raiseTo: { readonly usd: number | null; readonly tokens: number | null };
 };
+
+/** All kinds are for operators, audit and BI. */
+export const BUDGET_CHANNELS = {
+  BUDGET_WARNED: "MONITOR",
+  BUDGET_ASKED: "MONITOR",
+  BUDGET_RAISED: "MONITOR",
+  BUDGET_STOPPED: "MONITOR",
+  BUDGET_SET: "MONITOR",
+  BUDGET_REVOKED: "MONITOR",
+} as const;

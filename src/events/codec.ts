@@ -1,6 +1,7 @@
 import { mapStrings, storableJsonText, type Json, type JsonObject } from "../lib/json.ts";
 import { byteLength, marked } from "../lib/text.ts";
 import { CALL_WAITS, DONE_REASONS } from "../db/commit/change.ts";
+import { COMPACTION_METHODS } from "../db/commit/compaction-rows.ts";
 import { MEMORY_LINEAGES } from "../db/commit/memory-change.ts";
 import {
   ActorKind,
@@ -97,6 +98,7 @@ const VALUES: { readonly [Kind in EventKind]?: Values } = {
   BREAKPOINT_CHANGED: valuesOf({ previousBreakpoint: Breakpoint, breakpoint: Breakpoint }),
   STAGE_STARTED: valuesOf({ stage: named(GATE_STAGES) }),
   STAGE_COMPLETED: valuesOf({ stage: named(GATE_STAGES) }),
+  CONTEXT_COMPRESSION: valuesOf({ method: named(COMPACTION_METHODS), "askedBy.kind": ActorKind }),
   SHELL_ENDED: valuesOf({ endReason: named(SHELL_END_REASONS) }),
   FILE_CHANGED: valuesOf({ "files.change": named(FILE_CHANGE_KINDS) }),
   REMINDER_SENT: valuesOf({ category: named(REMINDER_CATEGORIES), priority: named(REMINDER_PRIORITIES) }),

@@ -10,10 +10,11 @@ import type {
   TemplateVersionSnapshot,
   ToolCallSnapshot,
 } from "./snapshots.ts";
-import type { BudgetEvent } from "./budget-event.ts";
+import { BUDGET_CHANNELS, type BudgetEvent } from "./budget-event.ts";
 import type { MemoryEvent } from "./memory-event.ts";
 import type { ReminderEventBody } from "./reminder-event.ts";
 import type { TenantEventBody } from "./tenant-event.ts";
+import type { CompressionEvent } from "./compression-event.ts";
 import type { TodoEvent } from "./todo-event.ts";
 import type { TraceEventBody } from "./trace-event.ts";
 
@@ -154,6 +155,9 @@ export type AgentEventBody =
       /** The time from the sent request to the first piece of output. Absent if there was none. */
       readonly firstTokenMs?: number;
       readonly stopReason: string;
+      /** The size of the context with the answer, and the model's context window, in tokens; null if unknown, absent in older events. */
+      readonly contextTokens?: number | null;
+      readonly contextWindow?: number | null;
     }
   | {
       readonly kind: "TOKEN_USAGE";
@@ -199,6 +203,7 @@ export type AgentEventBody =
       readonly error: string;
     }
   | TodoEvent
+  | CompressionEvent
   | { readonly kind: "TEMPLATE_CHANGED"; readonly from: TemplateVersionSnapshot; readonly to: TemplateVersionSnapshot }
   | {
       readonly kind: "SHELL_STARTED";
@@ -290,12 +295,9 @@ export const CHANNEL_OF: Readonly<Record<EventKind, Channel>> = {
   FILE_CHANGED: "MONITOR",
   TODO_REMINDER: "MONITOR",
   TEMPLATE_CHANGED: "MONITOR",
+  CONTEXT_COMPRESSION: "MONITOR",
   TOOL_MANUAL_UPDATED: "MONITOR",
   MEMORY_CHANGED: "MONITOR",
-  BUDGET_WARNED: "MONITOR",
-  BUDGET_ASKED: "MONITOR",
-  BUDGET_RAISED: "MONITOR",
-  BUDGET_STOPPED: "MONITOR",
   REMINDER_SENT: "MONITOR",
   SCHEDULER_TRIGGERED: "MONITOR",
   SCHEDULE_CHANGED: "MONITOR",
@@ -311,8 +313,7 @@ export const CHANNEL_OF: Readonly<Record<EventKind, Channel>> = {
   DELEGATION_STARTED: "MONITOR",
   DELEGATION_ENDED: "MONITOR",
   TOOL_ACCEPTED: "MONITOR",
-  BUDGET_SET: "MONITOR",
-  BUDGET_REVOKED: "MONITOR",
+  ...BUDGET_CHANNELS,
   CONFIGURATION_CHANGED: "MONITOR",
 };
 

@@ -1,3 +1,4 @@
+import { compactAgent as compact, type CompactAgent } from "../agent/commands/compact-agent.ts";
 import { createAgent as create, type CreateAgent } from "../agent/commands/create-agent.ts";
 import { forkAgent as fork, countForkPoints, readForkPoints, type ForkPoint } from "../agent/commands/fork-agent.ts";
 import { archiveAgent as archive, renameAgent as rename } from "../agent/commands/rename-agent.ts";
@@ -160,6 +161,14 @@ export async function interruptAgent(context: Context, agentId: string, note: st
 export async function retryTurn(context: Context, agentId: string, idempotencyKey: string | null): Promise<Payload> {
   const id = rowId("Agent", agentId);
   const result = await retry(context.services, context.actor, { agentId: id, idempotencyKey });
+  if (result.ok) context.wake(id);
+  return payloadOf(context, result);
+}
+
+/** Asks for a compaction of an agent's context. */
+export async function compactAgent(context: Context, request: CompactAgent): Promise<Payload> {
+  const id = rowId("Agent", request.agentId);
+  const result = await compact(context.services, context.actor, { ...request, agentId: id });
   if (result.ok) context.wake(id);
   return payloadOf(context, result);
 }

@@ -3,6 +3,7 @@ import { readActorNames } from "../agent/actors/actor-names.ts";
 import { readApprovals, readSpawners, type FoundApproval } from "../agent/approvals/approval.ts";
 import { readCallsOfSteps, type StepOfAgent } from "../agent/calls/call.ts";
 import { readToldTimes, type FileOfAgent } from "../agent/calls/notices.ts";
+import { readContextMeters, type ContextMeter } from "../agent/conversation/context-meter.ts";
 import { type AgentUsage, readTreeUsage, readUsage } from "../agent/loop/usage.ts";
 import { readStandstills, waitingFor, type KnownNames } from "../agent/loop/waiting-for.ts";
 import type { Sql } from "../db/sql.ts";
@@ -21,6 +22,7 @@ export class Loaders {
   readonly #snapshot: () => Promise<LogHead>;
   #actorNames: DataLoader<ActorRef, string | null, string> | null = null;
   #approvals: DataLoader<string, FoundApproval | null> | null = null;
+  #contexts: DataLoader<string, ContextMeter> | null = null;
   #callsOfSteps: DataLoader<StepOfAgent, ReadonlyMap<string, string>, string> | null = null;
   #openBlocks: DataLoader<string, readonly OpenBlock[]> | null = null;
   #spawners: DataLoader<string, readonly ActorRef[]> | null = null;
@@ -40,6 +42,7 @@ export class Loaders {
   clear(): void {
     this.#actorNames = null;
     this.#approvals = null;
+    this.#contexts = null;
     this.#callsOfSteps = null;
     this.#openBlocks = null;
     this.#spawners = null;
@@ -62,6 +65,11 @@ export class Loaders {
       const found = new Map((await readApprovals(this.#reads, ids)).map((approval) => [approval.id, approval]));
       return ids.map((id) => found.get(id) ?? null);
     }));
+  }
+
+  /** By the agent's row id. */
+  get contexts(): DataLoader<string, ContextMeter> {
+    return (this.#contexts ??= new DataLoader((agentIds) => readContextMeters(this.#reads, agentIds)));
   }
 
   get callsOfSteps(): DataLoader<StepOfAgent, ReadonlyMap<string, string>, string> {

@@ -16,9 +16,11 @@ import {
 import { pendingApprovalsOf } from "../resolvers/approval.ts";
 import { messagesOf } from "../resolvers/message.ts";
 import { schedulesOf } from "../resolvers/schedule.ts";
+import { contextAtStep } from "../resolvers/step-context.ts";
 import { templateNamed, templateVersionOf } from "../resolvers/template.ts";
 import { shellsOf, toolCallByRow, toolCallsOf } from "../resolvers/tool-call.ts";
 import { ActorRef } from "./actor.ts";
+import { AgentContext } from "./agent-context.ts";
 import { Approval } from "./approvals/approval.ts";
 import { builder, connectionOf, nodesSelection } from "./builder.ts";
 import { AgentState, Breakpoint } from "./enums.ts";
@@ -26,6 +28,7 @@ import { DoneReason } from "./events/enums.ts";
 import { KnownFile, KnownFileConnection, Shell, TodoItem } from "./agent-state.ts";
 import { Message, MessageConnection } from "./message.ts";
 import { Schedule } from "./schedule.ts";
+import { StepContext } from "./step-context.ts";
 import { Template, TemplateVersion } from "./template.ts";
 import { ToolCall, ToolCallConnection } from "./tool-call.ts";
 
@@ -126,6 +129,23 @@ export const Agent = builder.prismaNode("Agent", {
       description: "Tokens and cost of all model calls. Steps that a fork copied count only for the original agent.",
       select: { id: true },
       resolve: (row, _args, { loaders }) => loaders.usage.load(row.id),
+    }),
+    context: t.field({
+      type: AgentContext,
+      complexity: 1,
+      description: "Size of the context that the model reads.",
+      select: { id: true },
+      resolve: ({ id }, _args, { loaders }) => loaders.contexts.load(id),
+    }),
+    contextAt: t.field({
+      type: StepContext,
+      nullable: true,
+      complexity: 50,
+      description:
+        "Request that the model was sent at a step, for readers of the tenant. Null if there is no such step, or if it is no longer kept.",
+      args: { step: t.arg.int({ required: true, description: "Number of the step, from 1." }) },
+      select: { id: true },
+      resolve: ({ id }, { step }, context) => contextAtStep(context, id, step),
     }),
     waitingFor: t.string({
       nullable: true,

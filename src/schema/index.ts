@@ -25,6 +25,8 @@ import "./events/done.ts";
 import "./events/file.ts";
 import "./events/manual.ts";
 import "./events/memory.ts";
+import "./events/compression.ts";
+import "./events/step.ts";
 import "./events/todo.ts";
 import "./events/reminder.ts";
 import "./events/schedule.ts";

@@ -1,6 +1,13 @@
-import type { McpTransport as Transport, ServedServer, ServerInfo, ServerState } from "../agent/mcp/server-state.ts";
-import { mcpServers } from "../resolvers/mcp-server.ts";
+import {
+  stateReason,
+  type McpTransport as Transport,
+  type ServedServer,
+  type ServerInfo,
+  type ServerState,
+} from "../agent/mcp/server-state.ts";
+import { mcpServerNamed, mcpServers, retryMcpServer } from "../resolvers/mcp-server.ts";
 import { builder, described } from "./builder.ts";
+import { payloadType } from "./payload.ts";
 
 const McpServerState = builder.enumType("McpServerState", {
   description: "State of the connection to an MCP server.",
@@ -55,8 +62,8 @@ const McpServer = builder.objectRef<ServedServer>("McpServer").implement({
     state: t.field({ type: McpServerState, description: "State of the connection.", resolve: ({ state }) => state.kind }),
     reason: t.string({
       nullable: true,
-      description: "Reason why it is AWAY. Null in other states.",
-      resolve: ({ state }) => (state.kind === "AWAY" ? state.reason : null),
+      description: "Reason why it is AWAY, or the time without an answer if it is STARTING. Null in other states.",
+      resolve: ({ state }, _args, { services }) => stateReason(state, services.clock.now()),
     }),
     since: t.field({
       type: "DateTime",
@@ -87,5 +94,29 @@ builder.queryField("mcpServers", (t) =>
     type: [McpServer],
     description: "MCP servers of the configuration: those of the viewer's tenant and the common ones, in the order of names.",
     resolve: (_root, _args, context) => mcpServers(context),
+  }),
+);
+
+const RetryMcpServerInput = builder.inputType("RetryMcpServerInput", {
+  description: "Input of `retryMcpServer`.",
+  fields: (t) => ({
+    name: t.string({ required: true, description: "Name of the MCP server, for example `github`." }),
+  }),
+});
+
+builder.mutationField("retryMcpServer", (t) =>
+  t.field({
+    type: payloadType("RetryMcpServerPayload", (fields) => ({
+      server: fields.field({
+        type: McpServer,
+        nullable: true,
+        description: "The MCP server in its present state. Null if the mutation failed.",
+        resolve: ({ rowId }, _args, context) => mcpServerNamed(context, rowId),
+      }),
+    })),
+    description:
+      "Connects to an MCP server that is AWAY without further waiting, on the answering server of Triplane. Other states stay as they are. FORBIDDEN for viewers who are not administrators.",
+    args: { input: t.arg({ type: RetryMcpServerInput, required: true, description: "MCP server." }) },
+    resolve: (_root, { input }, context) => retryMcpServer(context, input.name),
   }),
 );

@@ -8,6 +8,7 @@ import type { Explanation } from "../agent/policy/permission.ts";
 import type { CallApproval, ToolCallError as Failure, ToolCallSnapshot as Snapshot } from "../events/snapshots.ts";
 import { globalId } from "../lib/global-id.ts";
 import type { Json } from "../lib/json.ts";
+import { contextAtStep } from "../resolvers/step-context.ts";
 import { toolCalls } from "../resolvers/tool-audit.ts";
 import { cachedCall, toolCall } from "../resolvers/tool-call.ts";
 import { ActorRef } from "./actor.ts";
@@ -24,6 +25,7 @@ import {
 import { ToolCallExplanation } from "./explained.ts";
 import { ToolCallFilter, ToolCallOrder } from "./inputs/tool-calls.ts";
 import { KeptOutput } from "./kept-output.ts";
+import { StepContext } from "./step-context.ts";
 import { Tool } from "./template.ts";
 
 export const ToolCallError = builder.objectRef<Failure>("ToolCallError").implement({
@@ -172,6 +174,14 @@ export const ToolCall = builder.prismaNode("ToolCall", {
     }),
     turn: t.exposeInt("turn", { description: "Turn in which the call was made." }),
     step: t.exposeInt("step", { description: "Step whose answer made the call." }),
+    context: t.field({
+      type: StepContext,
+      nullable: true,
+      complexity: 50,
+      description: "Request to which the model answered with the call, for readers of the tenant.",
+      select: { agentId: true, step: true },
+      resolve: ({ agentId, step }, _args, context) => contextAtStep(context, agentId, step),
+    }),
     attempt: t.exposeInt("attempt", { description: "Number of times that it started to run." }),
     input: t.field({
       type: "JSON",

@@ -103,7 +103,16 @@ describe("a call by call_tool", () => {
       {
         state: "FAILED",
         name: "mcp__gh__add",
-        error: { type: "INVALID_PARAMS", message: expect.stringContaining('has no parameter "titel"') },
+        error: { type: "INVALID_PARAMS", message: expect.stringContaining('- /input: has no parameter "titel"') },
+      },
+    ],
+    [
+      "a wrong value in the input of the tool",
+      { tool: "mcp__gh__add", input: { title: { x: 1 } } },
+      {
+        state: "FAILED",
+        name: "mcp__gh__add",
+        error: { type: "INVALID_PARAMS", message: expect.stringContaining("- /input/title: must be string") },
       },
     ],
     [
@@ -252,7 +261,7 @@ describe("a call by call_tool", () => {
       state: "FAILED",
       error: {
         type: "INVALID_PARAMS",
-        message: expect.stringMatching(/must have the parameter .?"?name|has no parameter "title"/),
+        message: expect.stringMatching(/- \/: (must have the parameter .?"?name|has no parameter "title")/),
       },
     });
   });

@@ -234,6 +234,38 @@ describe("the tools that a silent server had before", () => {
     await expect.poll(() => has("acme")).toBe(true);
     expect(["other", "a tenant without settings"].filter(has)).toEqual([]);
   });
+
+  it("are not known to tenants without settings by a tenant that the configuration has no more (invariant 12)", async () => {
+    const actorOf = (tenant: string) => tokenActor(`anna-${tenant}`, ["user"], tenant).actor;
+    const same = await database();
+    const mcpServers = { own: ownServer("plain.mjs") };
+    const first = await startTestApp({
+      database: same,
+      config: { actors: ["acme", "named"].map(actorOf), tenants: { acme: { mcpServers }, named: { mcpServers } } },
+      overrides: { mcpTimes: QUICK },
+    });
+    for (const tenant of ["acme", "named"]) {
+      const { sql, tools } = first.services.of(tenant);
+      for (const tool of tools.values()) await definitionChange({ sql, tools }, tool, tenant);
+    }
+    await first.close();
+    const knownBy = async (...tenants: string[]): Promise<string[]> => {
+      const app = await startTestApp({
+        database: same,
+        config: { actors: [...tenants, "named"].map(actorOf), mcpServers: { own: silent }, tenants: { named: {} } },
+        overrides: atOnce,
+      });
+      const has = (tenant: string) => app.services.of(tenant).tools.has("mcp__own__work");
+      // Tenants with settings come last.
+      await expect.poll(() => has("named")).toBe(true);
+      const known = tenants.filter(has);
+      await app.close();
+      return known;
+    };
+    expect(await knownBy("other")).toEqual([]);
+    expect(await knownBy("acme", "other")).toEqual([]);
+    expect(await knownBy("acme")).toEqual(["acme"]);
+  });
 });
 
 describe("the gate", () => {

@@ -1,10 +1,14 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { tokenActor } from "../support/actors.ts";
 import { startTestApp, temporaryFolder } from "../support/app.ts";
+import { stillClock } from "../support/clock.ts";
 import { connect } from "../support/client.ts";
-import { ownServer, QUICK } from "../support/mcp.ts";
+import { freePort } from "../support/free-port.ts";
+import { ownServer, QUICK, referenceServer } from "../support/mcp.ts";
 import { appWith } from "../support/mcp-app.ts";
 import { httpServer } from "../support/mcp-http.ts";
 import { metric } from "../support/metrics.ts";
@@ -98,6 +102,72 @@ describe("mcpServers", () => {
       .poll(async () => (await serversOf(client))[0])
       .toMatchObject({ state: "AWAY", reason: expect.stringContaining("SIGKILL"), info: null, toolCount: 1 });
     await expect.poll(async () => (await serversOf(client))[0], { timeout: 5_000 }).toMatchObject({ state: "CONNECTED" });
+  });
+
+  it("says for how long a process that starts has not answered", async () => {
+    const mute = { command: process.execPath, args: ["-e", "process.stdin.resume()"] };
+    const clock = stillClock();
+    const { client } = await appWith({ mute }, NO_CALL, { overrides: { clock, mcpTimes: { ...QUICK, startMs: 20 } } });
+    clock.passMs(5_000);
+    expect((await serversOf(client))[0]).toMatchObject({
+      state: "STARTING",
+      reason: "no answer to the handshake (initialize) for 5 s; after 60 s it is AWAY",
+      nextTryAt: null,
+    });
+  });
+
+  it("says at once that a server at an address has ended, though no call is made", async () => {
+    const port = await freePort();
+    const { command, args } = referenceServer("everything", "streamableHttp");
+    const child = spawn(command, args, { env: { ...process.env, PORT: String(port) }, stdio: ["ignore", "ignore", "pipe"] });
+    onTestFinished(() => void child.kill("SIGKILL"));
+    await once(child.stderr, "data");
+    const slow = { ...QUICK, changedMs: 1_000, firstMs: 300_000, lastMs: 300_000 };
+    const { client } = await appWith({ all: { url: `http://127.0.0.1:${port}/mcp` } }, NO_CALL, {
+      overrides: { mcpTimes: slow },
+    });
+    expect((await serversOf(client))[0]).toMatchObject({ state: "CONNECTED" });
+    child.kill("SIGKILL");
+    await expect
+      .poll(async () => (await serversOf(client))[0], { timeout: 5_000 })
+      .toMatchObject({ state: "AWAY", reason: expect.stringContaining("ECONNREFUSED"), info: null });
+  });
+
+  it("is tried again at once for an administrator; others, and other tenants, cannot", async () => {
+    let isUp = false;
+    const { url, arrived } = await httpServer(() => (isUp ? null : (response) => response.writeHead(503).end()));
+    const actors = [
+      tokenActor("adam", ["admin"], "acme"),
+      tokenActor("anna", ["user", "approver"], "acme"),
+      tokenActor("otto", ["admin"], "other"),
+    ];
+    const app = await startTestApp({
+      config: {
+        actors: actors.map(({ actor }) => actor),
+        tenants: { acme: { mcpServers: { own: { url, transport: "http" }, out: { command: "x", disabled: true } } }, other: {} },
+      },
+      overrides: { mcpTimes: { ...QUICK, firstMs: 300_000, lastMs: 300_000 } },
+    });
+    const adam = connect(app.url, "adam-token");
+    const retry = async (client: ReturnType<typeof connect>, name = "own") => {
+      const query = `mutation { retryMcpServer(input: { name: "${name}" }) { server { name state nextTryAt } userErrors { code field } } }`;
+      return (await client.post<{ retryMcpServer: { server: Shown | null; userErrors: object[] } }>({ query })).data
+        ?.retryMcpServer;
+    };
+    const failed = (code: string, field: string[] | null) => ({ server: null, userErrors: [{ code, field }] });
+    await expect.poll(async () => (await serversOf(adam))[1]).toMatchObject({ state: "AWAY" });
+    expect(await retry(connect(app.url, "anna-token"))).toEqual(failed("FORBIDDEN", null));
+    expect(await retry(connect(app.url, "otto-token"))).toEqual(failed("NOT_FOUND", ["name"]));
+    expect(await retry(adam, "none")).toEqual(failed("NOT_FOUND", ["name"]));
+    expect(await retry(adam, "out")).toMatchObject({ server: { state: "DISABLED" }, userErrors: [] });
+    const before = arrived.length;
+    const answer = await retry(adam);
+    expect(answer).toMatchObject({ server: { name: "own", state: "AWAY" }, userErrors: [] });
+    expect(new Date(answer?.server?.nextTryAt ?? 0).getTime()).toBeLessThan(Date.now() + 60_000);
+    await expect.poll(() => arrived.length).toBeGreaterThan(before);
+    isUp = true;
+    // The failed try may still be under way.
+    await expect.poll(async () => (await retry(adam))?.server).toMatchObject({ state: "CONNECTED", nextTryAt: null });
   });
 
   it("is CONNECTED only once its list was read", async () => {

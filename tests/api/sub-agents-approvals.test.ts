@@ -62,6 +62,22 @@ describe("an approval that a child asks for", () => {
     expect(await listed({ parentIds: [id, middle?.id], rootsOnly: true })).toEqual([]);
   });
 
+  it("says which agent above asks, by its template", async () => {
+    const templates = {
+      assistant: { ...lead, permission: { mode: "auto", ask: ["fs_write(path:a.txt)"] } },
+      worker: { ...worker, permission: { mode: "auto" } },
+    } as Record<string, TemplateConfig>;
+    const model = teamModel({ lead: [first(task())], worker: [first(WRITE)] });
+    const app = await startTestApp({ model, config: { ...ACTORS, templates } });
+    const pia = connect(app.url, PEOPLE.pia.token);
+    const { id } = await pia.createAgent();
+    await pia.send(id, "go");
+    await expect.poll(async () => (await inbox(pia, { states: ["PENDING"] })).length, { timeout: 10_000 }).toBe(1);
+    const row = Buffer.from(id, "base64").toString().split(":")[1] ?? "";
+    const reason = `asked by the permission of assistant (ancestor, agent ${row}): the rule fs_write(path:a.txt) asks`;
+    expect(await inbox(pia, { states: ["PENDING"] })).toMatchObject([{ reason: expect.stringContaining(reason) }]);
+  });
+
   it("is decided by no text: neither a message, a reminder nor its parent's words settle it", async () => {
     const { pia, id, child, decide } = await askedBelow();
     for (const agentId of [id, child]) {

@@ -79,6 +79,7 @@ describe("the limits of an agent above", () => {
     expect(await explained(child, "private/a.txt")).toMatchObject({
       verdict: "DENY",
       place: `templates.assistant.permission.deny.0 of the ancestor ${row}`,
+      reason: `denied by the permission of assistant (ancestor, agent ${row}): the rule fs_write(path:/private/**) forbids it`,
     });
     expect(await explained(child, "b.txt")).toMatchObject({ verdict: "ALLOW" });
   });

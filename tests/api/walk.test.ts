@@ -223,6 +223,7 @@ it("an approver steers no agent of others, and a user decides nothing, not even 
     "cancelToolCall",
     "completeToolCall",
     "retryTurn",
+    "compactAgent",
     "remindAgent",
     "createSchedule",
     "pauseSchedule",
@@ -236,7 +237,15 @@ it("an approver steers no agent of others, and a user decides nothing, not even 
     "deleteMemory",
     "eraseMemory",
   ];
-  const decide = ["decideApproval", "allowAlways", "revokeAllowRule", "delegateApprovals", "revokeDelegation", "acceptTool"];
+  const decide = [
+    "decideApproval",
+    "allowAlways",
+    "revokeAllowRule",
+    "delegateApprovals",
+    "revokeDelegation",
+    "acceptTool",
+    "retryMcpServer",
+  ];
   const others = ["createAgent", "decideApprovals"];
   // Whoever adds a mutation says here whose it is.
   expect([...mutations.keys()].toSorted()).toEqual([...steer, ...decide, ...others].toSorted());

@@ -1,12 +1,18 @@
 import { expect, it, onTestFinished } from "vitest";
 import WebSocket from "ws";
-import { CONVERSATION, type Conversation, type ConversationPage } from "../../clients/src/conversation.ts";
+import { contextText, CONVERSATION, type Conversation, type ConversationPage } from "../../clients/src/conversation.ts";
 import { iterate } from "../../clients/src/index.ts";
 import { overWebSocket } from "../../clients/src/websocket.ts";
-import { InterruptAgentDocument, RetryTurnDocument, WithdrawMessageDocument } from "../generated/documents.ts";
+import {
+  CompactAgentDocument,
+  InterruptAgentDocument,
+  RetryTurnDocument,
+  WithdrawMessageDocument,
+} from "../generated/documents.ts";
 import { startTestApp } from "../support/app.ts";
 import { connect } from "../support/client.ts";
 import { hangsAfter, playedModel } from "../support/models.ts";
+import { windowedModel } from "../support/windowed-model.ts";
 import { beforeJoin } from "../support/writes.ts";
 
 /** The conversation of an agent after each page, from its first event on. */
@@ -195,4 +201,27 @@ it("a delta touches its own item only, and no view of before", () => {
   const next = after(view, { __typename: "TextChunk", step: 1, block: 0, delta: "Hello" });
   expect(next.items.filter((item, place) => item !== view.items[place])).toMatchObject([{ kind: "text", text: "Hello" }]);
   expect(view.items.at(-1)).toMatchObject({ text: "" });
+});
+
+it("a conversation shows the size of the context, and that it was compacted", async () => {
+  const model = windowedModel({ window: 20_000, reply: () => ({ text: "ok" }), summary: () => "Facts: blue." });
+  const app = await startTestApp({ model, template: { tools: ["todo_read"] } });
+  const client = connect(app.url);
+  const { id: agentId } = await client.createAgent();
+  for (const turn of [0, 1, 2, 3]) await client.turn(agentId, `${turn} ${"m".repeat(4_000)}`);
+  let before: Conversation["context"] | null = null;
+  for await (const { items, context, caughtUp } of conversationsOf(app.url, agentId)) {
+    const compacted = items.find(({ kind }) => kind === "compaction");
+    if (compacted !== undefined) {
+      expect(compacted).toMatchObject({
+        text: expect.stringMatching(/^Context compacted, older messages were summarised: \d+ → \d+ tokens$/),
+      });
+      expect(context.tokens).toBeLessThan(before?.tokens ?? 0);
+      break;
+    }
+    if (!caughtUp || before !== null) continue;
+    before = context;
+    expect(contextText(context)).toMatch(/^context 2\d % of 20k tokens$/);
+    await client.get(CompactAgentDocument, { input: { agentId } });
+  }
 });

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { ConfigurationError } from "../../src/config/configuration-error.ts";
 import { readEnvironment, variableNotes } from "../../src/config/environment.ts";
 import { loadSettings } from "../../src/config/settings.ts";
+import { builtinTools } from "../../src/triplane.ts";
 import { temporaryFolder } from "../support/app.ts";
 
 /** Why the settings cannot be made of these variables. */
@@ -251,8 +252,13 @@ describe("settings", () => {
       "todo_read",
       "todo_write",
       "memory",
+      "read_output",
       "task_run",
       "ask_user",
     ]);
+    const { assistant, worker } = Object.fromEntries(settings.tenants.everybody.templates);
+    expect([...builtinTools, "memory", "task_run", "ask_user"]).toEqual([...settings.tenants.everybody.tools.keys()]);
+    expect(assistant?.tools).toEqual(builtinTools);
+    expect(worker?.tools).toEqual([...builtinTools, "mcp__files__*"]);
   });
 });

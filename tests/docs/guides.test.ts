@@ -8,7 +8,9 @@ import { Type } from "typebox";
 import type { Script } from "../../src/agent/models/script.ts";
 import { isHostRule, parseHostRule } from "../../src/agent/policy/hosts/host-rule.ts";
 import { parseRule } from "../../src/agent/policy/parse-rule.ts";
-import { complete } from "../../src/lib/setting.ts";
+import { closed, complete } from "../../src/lib/setting.ts";
+import { CONTEXT_SETTINGS } from "../../src/agent/conversation/scope.ts";
+import { formCheck } from "../../src/lib/form.ts";
 import { mcpServersOf } from "../../src/config/mcp-servers.ts";
 import { PLAIN_SETTINGS } from "../../src/config/template-settings.ts";
 import { BUILTIN_TOOLS } from "../../src/agent/tools/builtin.ts";
@@ -28,7 +30,17 @@ import { callsWith, playedModel, says } from "../support/models.ts";
 import { ownTool } from "../support/tools.ts";
 
 type Guide =
-  "permissions" | "approvals" | "configuration" | "hooks" | "tools" | "sub-agents" | "mcp" | "memory" | "schedules" | "shapes";
+  | "permissions"
+  | "approvals"
+  | "configuration"
+  | "hooks"
+  | "tools"
+  | "sub-agents"
+  | "mcp"
+  | "memory"
+  | "schedules"
+  | "shapes"
+  | "context";
 
 type Language = "ts" | "graphql" | "json" | "bash" | "";
 
@@ -79,9 +91,10 @@ describe("docs/configuration.md", () => {
       [...Object.keys(PLAIN_SETTINGS), "memory", "permission", "schedules", "subagents"].toSorted(),
     );
     const defaults = complete(PLAIN_SETTINGS, { model: "claude", systemPrompt: "You are a careful assistant." });
-    const { tools, fallbackModel, approvalExpiresMs, name, description, version, outputSchema, ...others } = defaults;
-    const empty = [tools, fallbackModel, approvalExpiresMs, name, description, version, outputSchema];
-    expect(empty).toEqual(Array.from({ length: 7 }, () => null));
+    const { tools, contextMessages, fallbackModel, approvalExpiresMs, name, description, version, outputSchema, ...others } =
+      defaults;
+    const empty = [tools, contextMessages, fallbackModel, approvalExpiresMs, name, description, version, outputSchema];
+    expect(empty).toEqual(Array.from({ length: 8 }, () => null));
     expect(template).toMatchObject(others);
   });
 
@@ -198,6 +211,17 @@ describe("docs/shapes.md", () => {
     expect(sent.data?.sendMessage.userErrors).toEqual([]);
     const events = await client.until(id, "DONE", sent.data?.sendMessage.cursor);
     expect(ofType(events, "Done")).toMatchObject([{ value: { files: 12 } }]);
+  });
+});
+
+describe("docs/context.md", () => {
+  it("has operations that the schema knows, and settings that the configuration takes", async () => {
+    for (const operation of await blocks("context", "graphql")) expect(validate(schema, parse(operation)), operation).toEqual([]);
+    const { models } = valueOf(await block("context", "ts", "models: {")) as Pick<TriplaneConfig, "models">;
+    expect(Object.keys(models)).toEqual(["claude", "local"]);
+    const { context } = valueOf(await block("context", "ts", "compressAt")) as { readonly context: object };
+    expect(Object.keys(context)).toEqual(Object.keys(CONTEXT_SETTINGS));
+    expect(formCheck(closed(CONTEXT_SETTINGS), "context")(context)).toEqual([]);
   });
 });
 

@@ -53,6 +53,7 @@ it("docs/tools.md names the details that each tool gives", async () => {
     () => ["bash_run", { command: "sleep 60", background: true }],
     (shell_id) => ["bash_logs", { shell_id }],
     (shell_id) => ["bash_kill", { shell_id }],
+    () => ["read_output", { call: "call-bash_run-0" }],
   ];
   const play = (step: (shellId: string) => MadeCall) => (request: ModelRequest) =>
     callsWith(step(/the background shell ([0-9a-f-]{36}) runs/.exec(JSON.stringify(request.messages))?.[1] ?? ""));

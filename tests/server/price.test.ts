@@ -75,6 +75,7 @@ describe("the price of an operation", () => {
     ["{ mcpServers { name state reason } }", 10],
     ["{ agents(first: 3) { nodes { todos { title } } } }", 1 + 3 * (1 + 10)],
     ["{ __schema { types { name } } }", 1_001],
+    ['mutation { retryMcpServer(input: { name: "own" }) { server { name state } cursor } }', 11],
     ['mutation { archiveAgent(input: { agentId: "1" }) { agent { id } cursor } }', 11],
   ])("%s is %i", (text, price) => {
     expect(priced(text)).toBe(price);
@@ -166,5 +167,6 @@ const VARIABLES = {
   offset: 0,
   bytes: 100,
   permission: {},
+  step: 1,
   tool: "x",
 };

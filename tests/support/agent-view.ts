@@ -45,5 +45,7 @@ export function newAgentView(): AgentView {
     openHosts: [],
     notices: [],
     manual: null,
+    compaction: null,
+    measured: null,
   };
 }

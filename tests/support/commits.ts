@@ -434,6 +434,7 @@ function answerOf(
   ];
   const answer = { content, calls: asked, stopReason, usage: NO_TOKENS };
   const model = { name: "test", price: null };
+  const context = { contextTokens: 100, contextBytes: 400, contextWindow: null };
   return answered(
     view,
     {
@@ -441,6 +442,9 @@ function answerOf(
       texts: [],
       spent: BROKEN.spent,
       times: { durationMs: 1, firstTokenMs: null },
+      context,
+      // Its parts are known: a commit that stores some is not composed.
+      sent: { record: { hash: "h", frame: "f", length: 1, isFirstOfTurn: true }, parts: [] },
       model,
       slowStepMs: 1_000,
       trace: true,

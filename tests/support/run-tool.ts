@@ -49,6 +49,7 @@ export function contextIn(folder: string, more: Partial<ToolContext> = {}): Tool
     completionToken: () => "token",
     remind: async () => {},
     memory: null,
+    earlierOutput: async () => null,
     startChild: () => Promise.reject(new Error("no tool of files starts an agent")),
     answered: null,
     askPerson: () => Promise.reject(new Error("no tool of files asks a person")),

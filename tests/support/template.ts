@@ -1,7 +1,7 @@
 import { APPROVAL_SETTINGS } from "../../src/agent/approvals/scope.ts";
 import { CALL_SETTINGS } from "../../src/agent/calls/scope.ts";
 import { TODO_SETTINGS } from "../../src/agent/calls/todos.ts";
-import { CONVERSATION_SETTINGS } from "../../src/agent/conversation/scope.ts";
+import { CONTEXT_SETTINGS, CONVERSATION_SETTINGS } from "../../src/agent/conversation/scope.ts";
 import { PROFILE_SETTINGS, TURN_SETTINGS, VERSION_SETTINGS, type Template } from "../../src/agent/loop/scope.ts";
 import { readPermission } from "../../src/agent/policy/permission-source.ts";
 import { complete } from "../../src/lib/setting.ts";
@@ -28,6 +28,7 @@ export function testTemplate(): Template {
     schedules: [],
     budgets: [],
     todo: complete(TODO_SETTINGS, {}),
+    context: complete(CONTEXT_SETTINGS, {}),
     hooks: { preToolUse: [], postToolUse: [], around: [], preModel: [], postModel: [], messagesChanged: [] },
   };
 }

@@ -4,6 +4,7 @@ import { VersionsSweep } from "../../src/sweeps/template-versions.ts";
 import { startTestApp } from "../support/app.ts";
 import { connect } from "../support/client.ts";
 import { silentLogger } from "../support/silent-logger.ts";
+import { toolWithPrompt } from "../support/tools.ts";
 import { place } from "../support/template-versions.ts";
 
 const READ = {
@@ -41,6 +42,38 @@ it("the data of a version is stored once a tenant, and removed a day after no ag
   state.skew = NO_SKEW;
   expect(await sweep.tidy()).toBe(1);
   expect(await prompts()).toEqual(["local: Second."]);
+});
+
+it("a manual is stored once a tenant, and removed a day after no agent has it", async () => {
+  const { start } = await place();
+  const withTool = (name: string) => ({ tools: [toolWithPrompt(name, `How to ${name}.`)] });
+  const first = await start({ tools: ["dig"] }, withTool("dig"));
+  const [one, other] = [await first.client.createAgent(), await first.client.createAgent()];
+  await first.client.turn(one.id, "go");
+  await first.client.turn(other.id, "go");
+  await first.app.close();
+
+  const { app, client, sql } = await start({ tools: ["sow"] }, withTool("sow")).then((second) => ({
+    ...second,
+    sql: second.app.database.sql,
+  }));
+  const query = { name: "manuals", text: "SELECT text FROM manual ORDER BY text" };
+  const manuals = async () =>
+    (await sql.query<{ text: string }, []>(query, [])).map(({ text }) => /How to (\w+)/.exec(text)?.[1]);
+  const age = { name: "age", text: "UPDATE manual SET taken_at = taken_at - interval '2 days'" };
+  const sweep = new VersionsSweep({ sql, logger: silentLogger, clockSkew: () => NO_SKEW });
+  onTestFinished(() => sweep.close());
+  await client.turn(one.id, "go on");
+  expect(await manuals()).toEqual(["dig", "sow"]);
+  await sql.query(age, []);
+  expect(await sweep.tidy()).toBe(0);
+  await client.turn(other.id, "go on");
+  // The commit that gives the manual again renews its time.
+  const times = { name: "times", text: "SELECT FROM manual WHERE taken_at > policy_time() - interval '1 hour'" };
+  expect(await sql.query(times, [])).toHaveLength(1);
+  expect(await sweep.tidy()).toBe(1);
+  expect(await manuals()).toEqual(["sow"]);
+  await app.close();
 });
 
 it("a version that is taken again while it is removed stays", async () => {

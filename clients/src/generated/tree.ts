@@ -95,6 +95,7 @@ export type TreeSubscription = { timeline: { cursor: string, caughtUp: boolean, 
       | { __typename: 'BudgetStopped', cursor: string, agent: { id: string } | null }
       | { __typename: 'BudgetWarned', cursor: string, agent: { id: string } | null }
       | { __typename: 'ConfigurationChanged', cursor: string, agent: { id: string } | null }
+      | { __typename: 'ContextCompression', cursor: string, agent: { id: string } | null }
       | { __typename: 'DelegationEnded', cursor: string, agent: { id: string } | null }
       | { __typename: 'DelegationStarted', cursor: string, agent: { id: string } | null }
       | { __typename: 'Done', cursor: string, agent: { id: string } | null }

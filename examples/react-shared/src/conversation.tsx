@@ -1,6 +1,6 @@
 import { useState, type ReactNode } from "react";
 import type { ResumeStatus } from "@triplane/client";
-import type { Conversation, ConversationItem } from "@triplane/client/conversation";
+import { contextText, type Conversation, type ConversationItem } from "@triplane/client/conversation";
 import { hasWork, type Tree } from "@triplane/client/tree";
 import type { Actions } from "./actions.ts";
 import { Approval } from "./approval.tsx";
@@ -189,6 +189,8 @@ function Shown({
       return <p>{item.text}</p>;
     case "error":
       return <p>{item.text}</p>;
+    case "compaction":
+      return <p>{item.text}</p>;
     case "end":
       return (
         <>
@@ -211,8 +213,8 @@ function Shown({
   }
 }
 
-/** What stands beside the conversation: the todo list, and what was used. */
-function Standing({ view: { todos, usage } }: { readonly view: Conversation }): ReactNode {
+/** What stands beside the conversation: the todo list, what was used, and how full the context is. */
+function Standing({ view: { todos, usage, context } }: { readonly view: Conversation }): ReactNode {
   return (
     <>
       {todos.length === 0 ? null : (
@@ -227,6 +229,12 @@ function Standing({ view: { todos, usage } }: { readonly view: Conversation }): 
       {usage.totalTokens === 0 ? null : (
         <p className="usage">
           {usage.totalTokens} tokens{usage.costUsd === null ? "" : `, $${usage.costUsd.toFixed(4)}`}
+        </p>
+      )}
+      {context.tokens === null || context.window === null ? null : (
+        <p className="context">
+          <meter aria-label="Context" min={0} max={context.window} high={0.75 * context.window} value={context.tokens} />{" "}
+          {contextText(context)}
         </p>
       )}
     </>

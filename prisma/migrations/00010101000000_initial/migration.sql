@@ -100,6 +100,10 @@ CREATE TABLE "step" (
     "output_is_estimated" BOOLEAN NOT NULL DEFAULT false,
     "cache_read_tokens" INTEGER,
     "cache_write_tokens" INTEGER,
+    "context_tokens" INTEGER,
+    "context_bytes" INTEGER,
+    "context_window" INTEGER,
+    "request" JSON,
     "cost_usd" DOUBLE PRECISION,
     "started_at" TIMESTAMPTZ(3) NOT NULL,
     "completed_at" TIMESTAMPTZ(3),
@@ -466,6 +470,7 @@ CREATE TABLE "manual" (
     "text" TEXT NOT NULL,
     "sections" JSON NOT NULL,
     "tools" JSON,
+    "taken_at" TIMESTAMPTZ(3) NOT NULL,
 
     CONSTRAINT "manual_pkey" PRIMARY KEY ("tenant","digest")
 );
@@ -478,6 +483,25 @@ CREATE TABLE "template_version" (
     "taken_at" TIMESTAMPTZ(3) NOT NULL,
 
     CONSTRAINT "template_version_pkey" PRIMARY KEY ("tenant","digest")
+);
+
+-- CreateTable
+CREATE TABLE "request_part" (
+    "tenant" TEXT NOT NULL,
+    "digest" TEXT NOT NULL,
+    "body" TEXT NOT NULL,
+    "taken_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "request_part_pkey" PRIMARY KEY ("tenant","digest")
+);
+
+-- CreateTable
+CREATE TABLE "agent_request_part" (
+    "agent_id" TEXT NOT NULL,
+    "digest" TEXT NOT NULL,
+    "tenant" TEXT NOT NULL,
+
+    CONSTRAINT "agent_request_part_pkey" PRIMARY KEY ("agent_id","digest")
 );
 
 -- CreateTable
@@ -588,6 +612,43 @@ CREATE TABLE "agent_manual" (
     "told" JSON NOT NULL,
 
     CONSTRAINT "agent_manual_pkey" PRIMARY KEY ("agent_id")
+);
+
+-- CreateTable
+CREATE TABLE "compaction" (
+    "id" TEXT NOT NULL,
+    "tenant" TEXT NOT NULL,
+    "agent_id" TEXT NOT NULL,
+    "method" TEXT NOT NULL,
+    "state" TEXT NOT NULL,
+    "from_ordinal" INTEGER,
+    "to_ordinal" INTEGER,
+    "words_from" INTEGER,
+    "summary" TEXT,
+    "restated" TEXT,
+    "model" TEXT,
+    "tokens_before" INTEGER,
+    "tokens_after" INTEGER,
+    "content_hash" TEXT,
+    "instruction" TEXT,
+    "requested_by" TEXT,
+    "requested_by_kind" "actor_kind",
+    "failure" TEXT,
+    "input_tokens" INTEGER,
+    "output_tokens" INTEGER,
+    "output_is_estimated" BOOLEAN NOT NULL DEFAULT false,
+    "cache_read_tokens" INTEGER,
+    "cache_write_tokens" INTEGER,
+    "cost_usd" DOUBLE PRECISION,
+    "epoch" INTEGER,
+    "applied_at_step" INTEGER,
+    "asked_at" TIMESTAMPTZ(3),
+    "started_at" TIMESTAMPTZ(3),
+    "ended_at" TIMESTAMPTZ(3),
+    "erased_at" TIMESTAMPTZ(3),
+    "copied_from" TEXT,
+
+    CONSTRAINT "compaction_pkey" PRIMARY KEY ("id")
 );
 
 -- CreateTable
@@ -706,9 +767,6 @@ CREATE INDEX "delegation_tenant_created_at_id_idx" ON "delegation"("tenant", "cr
 CREATE INDEX "allow_rule_tenant_template_id_idx" ON "allow_rule"("tenant", "template_id");
 
 -- CreateIndex
-CREATE INDEX "tool_pin_server_tenant_idx" ON "tool_pin"("server", "tenant");
-
--- CreateIndex
 CREATE INDEX "allow_rule_tenant_created_at_id_idx" ON "allow_rule"("tenant", "created_at", "id");
 
 -- CreateIndex
@@ -716,6 +774,12 @@ CREATE INDEX "event_agent_id_position_idx" ON "event"("agent_id", "position");
 
 -- CreateIndex
 CREATE INDEX "shell_agent_id_started_at_id_idx" ON "shell"("agent_id", "started_at", "id");
+
+-- CreateIndex
+CREATE INDEX "agent_request_part_tenant_digest_idx" ON "agent_request_part"("tenant", "digest");
+
+-- CreateIndex
+CREATE INDEX "compaction_agent_id_to_ordinal_idx" ON "compaction"("agent_id", "to_ordinal");
 
 -- CreateIndex
 CREATE INDEX "notice_agent_id_source_ref_idx" ON "notice"("agent_id", "source", "ref");
@@ -784,6 +848,12 @@ ALTER TABLE "known_file" ADD CONSTRAINT "known_file_agent_id_fkey" FOREIGN KEY (
 ALTER TABLE "shell" ADD CONSTRAINT "shell_agent_id_fkey" FOREIGN KEY ("agent_id") REFERENCES "agent"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
 -- AddForeignKey
+ALTER TABLE "agent_request_part" ADD CONSTRAINT "agent_request_part_agent_id_fkey" FOREIGN KEY ("agent_id") REFERENCES "agent"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "compaction" ADD CONSTRAINT "compaction_agent_id_fkey" FOREIGN KEY ("agent_id") REFERENCES "agent"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
 ALTER TABLE "notice" ADD CONSTRAINT "notice_agent_id_fkey" FOREIGN KEY ("agent_id") REFERENCES "agent"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
 -- AddForeignKey
@@ -836,6 +906,9 @@ CREATE INDEX "agent_leased" ON "agent" ("lease_owner") WHERE "lease_owner" IS NO
 -- The agents of a version: its data is removed when there are none.
 CREATE INDEX "agent_of_version" ON "agent" ("tenant", ("template_version" ->> 'digest')) WHERE "template_version" IS NOT NULL;
 
+-- The agents of a manual: it is removed when there are none.
+CREATE INDEX "agent_of_manual" ON "agent_manual" ("tenant", "digest") WHERE "digest" IS NOT NULL;
+
 -- Messages of the agent itself, which are the most, have no arrival.
 CREATE UNIQUE INDEX "message_arrival" ON "message" ("agent_id", "arrival") WHERE "arrival" IS NOT NULL;
 CREATE INDEX "message_waiting" ON "message" ("agent_id", "arrival") WHERE "ordinal" IS NULL;
@@ -864,6 +937,9 @@ CREATE INDEX "shell_running_of_agent" ON "shell" ("agent_id") WHERE "state" = 'R
 
 -- Deleted entries of memory: the oldest are removed.
 CREATE INDEX "memory_entry_deleted" ON "memory_entry" ("deleted_at") WHERE "deleted_at" IS NOT NULL;
+
+-- An agent has one compaction that is asked for or under way.
+CREATE UNIQUE INDEX "compaction_open" ON "compaction" ("agent_id") WHERE "state" IN ('ASKED', 'STARTED');
 
 -- What the next step tells: a newer notice of the same thing replaces one that is not told yet.
 CREATE UNIQUE INDEX "notice_untold" ON "notice" ("agent_id", "source", "ref") WHERE "told_at_step" IS NULL;
@@ -1191,7 +1267,7 @@ $function$;
 -- p_retry:          an answer was lost: where the append has events, they are answered instead of being written again. A write
 --                   without events that starts a step is known by the step: at one epoch, nobody else writes it.
 --
--- Locks: the agent's row first; of a new child, an advisory lock that stands for its tree; new images, by digest; its approvals, calls, their waits, schedules, shells and notices, in the order of the change; a new manual, by digest; a version of a template, by digest; memory, as change_memory does it; periods of budgets, as account_budgets does it; the tenant's log, last.
+-- Locks: the agent's row first; of a new child, an advisory lock that stands for its tree; new images, by digest; its approvals, calls, their waits, schedules, shells, notices and compactions, in the order of the change; a new manual, by digest; a version of a template, by digest; memory, as change_memory does it; periods of budgets, as account_budgets does it; the tenant's log, last.
 -- Errors: TP001 the lease is another's; TP002 a row is not in the state that the change starts from, or what it would
 -- start by no longer stands; TP003 the idempotency key was used before. Each of them changes nothing.
 -- Invariants 3 (rows and events in one transaction), 4 (fence), 5 (EXECUTING is committed before a tool starts),
@@ -1228,7 +1304,7 @@ DECLARE
 BEGIN
   SELECT * INTO v_change FROM json_to_record(p_change) AS c(
     "idempotencyKey" json, "createAgent" json, "treeLimit" json, fork json, "expectSignal" int, "queueLimit" json, agent json, wake boolean, interrupt json, retry json, cancel json, rename json, archive json, withdraw json, received json, images json, joins json, messages json,
-    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "keepRule" json, "toolCalls" json, transitions json, approvals json, waits json, "expectAsking" json, notices json, "noticesDropped" json, "noticesTold" json, manual json, "agentManual" json, "templateVersion" json, "versionData" json, todos json, "todosBy" text, "knownFiles" json, "fileChanges" json, "interruptEnd" json, "toldNote" text, "shellStart" json, "shellEnd" json, returns boolean, "childAwaited" json, "waitSettled" json, watch boolean, "filesFound" json, "schedulesMade" json, "mostSchedules" int, "schedulesMoved" json, "scheduleEnded" json, memory json, budgets json, "budgetRaise" json);
+    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "keepRule" json, "toolCalls" json, transitions json, approvals json, waits json, "expectAsking" json, notices json, "noticesDropped" json, "noticesTold" json, manual json, "agentManual" json, "templateVersion" json, "versionData" json, todos json, "todosBy" text, "knownFiles" json, "fileChanges" json, "interruptEnd" json, "toldNote" text, "shellStart" json, "shellEnd" json, returns boolean, "childAwaited" json, "waitSettled" json, watch boolean, "filesFound" json, "schedulesMade" json, "mostSchedules" int, "schedulesMoved" json, "scheduleEnded" json, memory json, budgets json, "budgetRaise" json, compactions json, "compactionMoved" json, "requestParts" json);
 
   IF v_change."createAgent" IS NULL THEN
     -- A row that others hold for long keeps a connection for a moment only: the caller tries again without one.
@@ -1318,6 +1394,12 @@ BEGIN
     SELECT p_agent, m.tenant, m.digest, (SELECT coalesce(json_agg(s.section ORDER BY s.place), '[]')
       FROM json_array_elements(m.told) WITH ORDINALITY AS s(section, place) WHERE (s.section ->> 'ordinal')::int <= (v_change.fork ->> 'at')::int)
     FROM agent_manual m WHERE m.agent_id = v_change.fork ->> 'from' AND EXISTS (SELECT FROM step WHERE agent_id = p_agent);
+    INSERT INTO agent_request_part (agent_id, digest, tenant)
+    SELECT p_agent, r.digest, r.tenant FROM agent_request_part r WHERE r.agent_id = v_change.fork ->> 'from' AND EXISTS (SELECT FROM step WHERE agent_id = p_agent);
+    -- The compactions that were applied before the fork point: a fork from before one sees what was there then.
+    INSERT INTO compaction
+    SELECT r.* FROM compaction c, LATERAL json_populate_record(c, json_build_object('id', gen_random_uuid(), 'agent_id', p_agent, 'copied_from', coalesce(c.copied_from, c.agent_id))) r
+    WHERE c.agent_id = v_change.fork ->> 'from' AND c.state = 'APPLIED' AND c.applied_at_step <= coalesce((SELECT max(step) FROM message WHERE agent_id = p_agent), 0);
     UPDATE agent SET step_count = coalesce((SELECT max(step) FROM step WHERE agent_id = p_agent), 0),
                      turn = coalesce((SELECT max(turn) FROM message WHERE agent_id = p_agent), 0)
     WHERE id = p_agent;
@@ -1471,8 +1553,8 @@ BEGIN
   END IF;
 
   IF v_change."stepEnd" IS NOT NULL THEN
-    UPDATE step s SET (state, stop_reason, input_tokens, output_tokens, output_is_estimated, cache_read_tokens, cache_write_tokens, cost_usd, completed_at) =
-      (SELECT r.state, r.stop_reason, r.input_tokens, r.output_tokens, r.output_is_estimated, r.cache_read_tokens, r.cache_write_tokens, r.cost_usd, r.completed_at
+    UPDATE step s SET (state, stop_reason, input_tokens, output_tokens, output_is_estimated, cache_read_tokens, cache_write_tokens, context_tokens, context_bytes, context_window, request, cost_usd, completed_at) =
+      (SELECT r.state, r.stop_reason, r.input_tokens, r.output_tokens, r.output_is_estimated, r.cache_read_tokens, r.cache_write_tokens, r.context_tokens, r.context_bytes, r.context_window, r.request, r.cost_usd, r.completed_at
        FROM json_populate_record(s, v_change."stepEnd") r)
     WHERE s.agent_id = p_agent AND s.step = (v_change."stepEnd" ->> 'step')::int AND s.state = 'STARTED';
     IF NOT FOUND THEN
@@ -1664,9 +1746,24 @@ BEGIN
     WHERE id IN (SELECT json_array_elements_text(v_change."noticesTold" -> 'ids')) AND agent_id IS NOT DISTINCT FROM p_agent AND told_at_step IS NULL;
   END IF;
 
-  -- The text of a manual is stored once a tenant, whoever is given it first.
+  -- The text of a manual is stored once a tenant, whoever is given it first. Its time keeps it from removal until this commit is seen.
   IF v_change.manual IS NOT NULL THEN
-    INSERT INTO manual SELECT * FROM json_populate_record(null::manual, v_change.manual) ON CONFLICT DO NOTHING;
+    INSERT INTO manual (tenant, digest, text, sections, tools, taken_at)
+    SELECT m.tenant, m.digest, m.text, m.sections, m.tools, policy_time() FROM json_populate_record(null::manual, v_change.manual) m
+    WHERE NOT EXISTS (SELECT FROM manual o WHERE o.tenant = m.tenant AND o.digest = m.digest AND o.taken_at > policy_time() - interval '1 hour')
+    ON CONFLICT (tenant, digest) DO UPDATE SET taken_at = EXCLUDED.taken_at;
+  END IF;
+
+  -- So are the parts of requests; that an agent had one keeps it.
+  IF v_change."requestParts" IS NOT NULL THEN
+    INSERT INTO request_part (tenant, digest, body, taken_at)
+    SELECT DISTINCT ON (n.digest) p_tenant, n.digest, n.body, policy_time() FROM json_to_recordset(v_change."requestParts") AS n(digest text, body text)
+    WHERE NOT EXISTS (SELECT FROM request_part r WHERE r.tenant = p_tenant AND r.digest = n.digest AND r.taken_at > policy_time() - interval '1 hour')
+    ORDER BY n.digest
+    ON CONFLICT (tenant, digest) DO UPDATE SET taken_at = EXCLUDED.taken_at;
+    INSERT INTO agent_request_part (agent_id, digest, tenant)
+    SELECT DISTINCT p_agent, n.digest, p_tenant FROM json_to_recordset(v_change."requestParts") AS n(digest text)
+    ON CONFLICT DO NOTHING;
   END IF;
 
   IF v_change."agentManual" IS NOT NULL THEN
@@ -1684,6 +1781,23 @@ BEGIN
     SELECT d.tenant, d.digest, d.data, policy_time() FROM json_populate_record(null::template_version, v_change."versionData") d
     WHERE NOT EXISTS (SELECT FROM template_version v WHERE v.tenant = d.tenant AND v.digest = d.digest AND v.taken_at > policy_time() - interval '1 hour')
     ON CONFLICT (tenant, digest) DO UPDATE SET taken_at = EXCLUDED.taken_at;
+  END IF;
+
+  IF v_change.compactions IS NOT NULL THEN
+    INSERT INTO compaction SELECT * FROM json_populate_recordset(null::compaction, v_change.compactions) ON CONFLICT DO NOTHING;
+    GET DIAGNOSTICS v_written = ROW_COUNT;
+    IF v_written <> json_array_length(v_change.compactions) THEN
+      RAISE EXCEPTION 'agent % has a compaction that is asked for or under way', p_agent USING ERRCODE = 'TP002';
+    END IF;
+  END IF;
+
+  IF v_change."compactionMoved" IS NOT NULL THEN
+    UPDATE compaction c SET (state, from_ordinal, to_ordinal, words_from, summary, restated, model, tokens_before, tokens_after, content_hash, failure, input_tokens, output_tokens, output_is_estimated, cache_read_tokens, cache_write_tokens, cost_usd, epoch, applied_at_step, started_at, ended_at) =
+      (SELECT r.state, r.from_ordinal, r.to_ordinal, r.words_from, r.summary, r.restated, r.model, r.tokens_before, r.tokens_after, r.content_hash, r.failure, r.input_tokens, r.output_tokens, r.output_is_estimated, r.cache_read_tokens, r.cache_write_tokens, r.cost_usd, r.epoch, r.applied_at_step, r.started_at, r.ended_at FROM json_populate_record(c, v_change."compactionMoved" -> 'set') r)
+    WHERE c.id = v_change."compactionMoved" ->> 'id' AND c.agent_id = p_agent AND c.state = v_change."compactionMoved" ->> 'from';
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'compaction % is not %', v_change."compactionMoved" ->> 'id', v_change."compactionMoved" ->> 'from' USING ERRCODE = 'TP002';
+    END IF;
   END IF;
 
   IF v_change."knownFiles" IS NOT NULL THEN

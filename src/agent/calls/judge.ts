@@ -12,6 +12,7 @@ import { type RulesToRead, storedRules } from "../policy/stored-rules.ts";
 import { definitionChange } from "../mcp/pins.ts";
 import { fromOutside } from "./memory/memory-rows.ts";
 import { ownCodeOf, runOwnCode } from "../tools/own-code.ts";
+import { BRIDGE } from "../tools/tool.ts";
 import type { ToolResult } from "../tools/tool-result.ts";
 import { knownFileRows } from "../workspace/known-files.ts";
 import { argumentsProblem } from "./arguments.ts";
@@ -26,9 +27,16 @@ import { permit, judgeByPolicy, type Judged } from "./stages/permission.ts";
 import { NO_PREVIEW, previewCall, type CallPreview, type PreviewResult } from "./stages/preview.ts";
 import { discover, toolboxOf, type Requested, validate, type Validated } from "./stages/validation.ts";
 
-const REPEATS: Statement<{ repeats: number }, [agentId: string, turn: number, callId: string]> = {
-  name: "count_repeated_calls",
-  text: `SELECT count(*)::int AS repeats FROM tool_call t JOIN tool_call o ON o.agent_id = t.agent_id AND o.turn = t.turn AND o.name = t.name
+/** The number of earlier calls of these arguments, and whether the answer, which is the newest message, made this one by the bridge. */
+const AS_MADE: Statement<
+  { repeats: number; isByBridge: boolean },
+  [agentId: string, turn: number, callId: string, providerId: string, bridge: string]
+> = {
+  name: "read_refused_call",
+  text: `SELECT count(*)::int AS repeats,
+      coalesce((SELECT content::jsonb FROM message WHERE agent_id = $1 AND ordinal IS NOT NULL ORDER BY ordinal DESC LIMIT 1)
+        @> jsonb_build_array(jsonb_build_object('type', 'tool_use', 'id', $4::text, 'name', $5::text)), false) AS "isByBridge"
+    FROM tool_call t JOIN tool_call o ON o.agent_id = t.agent_id AND o.turn = t.turn AND o.name = t.name
       AND (o.step, o.ordinal) < (t.step, t.ordinal) AND o.requested_input::text = t.requested_input::text AND o.error ->> 'type' = 'invalid_params'
     WHERE t.id = $3 AND t.agent_id = $1 AND t.turn = $2`,
 };
@@ -93,7 +101,7 @@ async function judgeStages(call: CallView, scope: CallScope, stored: RulesToRead
   if (!discovered.ok) return refuse(discovered.refusal);
 
   const validated = clock.timed("validation", () => validate(discovered.value));
-  if (!validated.ok) return refuse(await withRepeats(call, scope, validated.refusal));
+  if (!validated.ok) return refuse(await asMade(call, scope, validated.refusal));
 
   const end = clock.begin("permission");
   const policy = agentPolicy(template, agent.permission, stored.known?.rules ?? [], services);
@@ -188,13 +196,14 @@ async function allowanceOf(call: CallView, { sql }: JudgeServices): Promise<Allo
   return approval !== null && isAllowed ? { approvalId: approval.id, inputHash: approval.inputHash, values: ruleValues } : null;
 }
 
-/** Adds to a refusal how often the model made the same mistake with exactly these arguments. */
-async function withRepeats(call: CallView, { services, agent, owner }: CallScope, refusal: Refusal): Promise<Refusal> {
+/** Adds to a refusal how often the model made the same mistake with exactly these arguments, and where it wrote them. */
+async function asMade(call: CallView, { services, agent, owner }: CallScope, refusal: Refusal): Promise<Refusal> {
   if (refusal.type !== "invalid_params") return refusal;
   // The call is counted by its row.
   await owner.flush();
-  const [row] = await services.sql.query(REPEATS, [agent.id, agent.turn, call.id]);
-  return { ...refusal, repeats: row?.repeats ?? 0 };
+  const [row] = await services.sql.query(AS_MADE, [agent.id, agent.turn, call.id, call.providerId, BRIDGE]);
+  const within = row?.isByBridge === true && call.name !== BRIDGE ? "/input" : "";
+  return { ...refusal, within, repeats: row?.repeats ?? 0 };
 }
 
 export function judgedFacts({ validated, values }: JudgedCall): CallFacts {

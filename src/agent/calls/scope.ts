@@ -37,6 +37,7 @@ import type { LateResults } from "./late-results.ts";
 import { agentMemory, type MemoryWrite } from "./memory/agent-memory.ts";
 import type { MemorySettings } from "./memory/memory-rows.ts";
 import { remindOwnAgent } from "./own-reminder.ts";
+import { readEarlierOutput } from "./earlier-output.ts";
 import type { ToolOutputs } from "./outputs.ts";
 import type { CallOutput } from "./programs/call-output.ts";
 import { type ProgramServices, CallPrograms, type ProgramPlace } from "./programs/programs.ts";
@@ -248,6 +249,7 @@ export function toolContext(
       kill: (shellId) => services.shells.kill(agent.id, shellId),
     },
     mayReach,
+    earlierOutput: (call, range) => readEarlierOutput(services, agent.id, call, range),
     get todos() {
       return todoList(services.sql, { agentId: agent.id, callId, ended, ...template.todo }, (write) => owner.commitTodos(write));
     },

@@ -277,7 +277,7 @@ function isSpeech({ type }: ModelEvent): boolean {
 }
 
 /** The events of the call until `signal` aborts, even if the model ignores it. Silence for `idleMs` is an error. */
-async function* untilAborted(
+export async function* untilAborted(
   model: Model,
   request: ModelRequest,
   idleMs: number,

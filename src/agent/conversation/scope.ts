@@ -9,11 +9,30 @@ import type { ModelHooks } from "./model-hooks.ts";
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
+export const CONTEXT_SETTINGS = {
+  /** The most tokens of a request, at least 1,000. The model's context window if omitted, or if that is smaller. */
+  maxTokens: withDefault(Type.Integer({ minimum: 1_000 }), null),
+  /** The share of it at which room is made, 0.1 to 0.95. 0.75 if omitted. */
+  compressAt: withDefault(Type.Number({ minimum: 0.1, maximum: 0.95 }), 0.75),
+  /** The share of it that a compaction must reach, 0.05 to 0.9, less than `compressAt`. 0.35 if omitted. */
+  target: withDefault(Type.Number({ minimum: 0.05, maximum: 0.9 }), 0.35),
+  /** The newest messages that stay as they are, in tokens, up to half of the target. 20,000 if omitted. */
+  keepRecentTokens: withDefault(Type.Integer({ minimum: 0 }), 20_000),
+  /** The name of the model that summarises. The agent's own if omitted. */
+  model: withDefault(TEXT, null),
+  /** The instructions for the model that summarises. Those of the server if omitted. */
+  prompt: withDefault(TEXT, null),
+};
+
+export type ContextSettings = Complete<typeof CONTEXT_SETTINGS>;
+
 export const CONVERSATION_SETTINGS = {
   /** The instructions that the model reads before every conversation. Must be given. */
   systemPrompt: TEXT,
-  /** The number of messages that the model is given, the newest ones; at least 4. 200 if omitted. */
-  contextMessages: withDefault(Type.Integer({ minimum: 4 }), 200),
+  /** The most messages that the model is given, the newest ones; at least 4. Any number if omitted: `context` bounds tokens. */
+  contextMessages: withDefault(Type.Integer({ minimum: 4 }), null),
+  /** The context window, and when room is made in it (docs/context.md). By the model's window if omitted. */
+  context: withDefault(closed(CONTEXT_SETTINGS), {}),
   /** The settings of model calls in the place of the model's: docs/models.md. None if omitted. */
   modelSettings: withDefault(closed(TEMPLATE_MODEL_SETTINGS), {}),
   /** The JSON Schema of the answer that ends each turn, with `type: "object"`: docs/shapes.md. Any text if omitted. */
@@ -43,7 +62,10 @@ export const CONVERSATION_SETTINGS = {
   slowStepMs: withDefault(COUNT, 60_000),
 };
 
-export type ConversationTemplate = Complete<typeof CONVERSATION_SETTINGS> & { readonly hooks: ModelHooks };
+export type ConversationTemplate = Omit<Complete<typeof CONVERSATION_SETTINGS>, "context"> & {
+  readonly context: ContextSettings;
+  readonly hooks: ModelHooks;
+};
 
 export type ConversationOwner = {
   readonly lease: { readonly agentId: string; readonly tenant: string; readonly createdBy: string };

@@ -6,7 +6,7 @@ export type Fallback = { readonly model: string; readonly on: readonly ModelErro
 /** Another model often refuses for the same reason: only a fallback that names this failure answers after it. */
 const ALL_BUT_REFUSED = MODEL_ERROR_KINDS.filter((kind) => kind !== "refused");
 
-type Fallbacks = { readonly fallbacks: readonly Fallback[]; readonly fallbackModel: string | null };
+export type Fallbacks = { readonly fallbacks: readonly Fallback[]; readonly fallbackModel: string | null };
 
 export function fallbacksOf({ fallbacks, fallbackModel }: Fallbacks): readonly Fallback[] {
   return fallbackModel === null ? fallbacks : [...fallbacks, { model: fallbackModel, on: ALL_BUT_REFUSED }];

@@ -135,10 +135,19 @@ export class Loop {
     await this.#endShellsElsewhere(view);
     this.#calls.noticeWaiting(view);
     const action = nextAction(view, activity, this.#bounds(template));
-    if (action.kind === "park") return this.#park(view);
+    if (action.kind === "park") return this.#rest(view, template, model, times);
     if (view.knowsFiles && template.watchFiles !== "never") this.#files.begin(view);
     if (asksFolder(action, view) && !(await this.#folderWait.isOver(view, () => this.#wait(times)))) return false;
-    await (action.kind === "wait" ? this.#wait(times) : this.#do(action, view, template, model));
+    const isWaiting = action.kind === "wait" || (action.kind === "start step" && this.#steps.isHeld);
+    await (isWaiting ? this.#wait(times) : this.#do(action, view, template, model));
+    return false;
+  }
+
+  /** Parks once the context needs nothing more. */
+  async #rest(view: AgentView, template: Template, model: Model, times: number): Promise<boolean> {
+    const rest = await this.#steps.rest(view, template, model);
+    if (rest === "done") return this.#park(view);
+    if (rest === "running") await this.#wait(times);
     return false;
   }
 
@@ -286,6 +295,7 @@ export class Loop {
     // The model call ends and reports its cost while the lease is still held.
     this.#interrupt.stop();
     await this.#settled();
+    await this.#steps.stopCompaction();
     owner.lease.lose();
     await release(this.#services.leases, owner.lease);
     this.#services.bell.ring({ tenant: owner.lease.tenant, isSignal: true });

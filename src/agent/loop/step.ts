@@ -3,35 +3,32 @@ import type { AgentEventBody } from "../../events/event.ts";
 import { mayComeLater, offered, toolboxOf } from "../calls/stages/validation.ts";
 import { dueListing } from "../calls/memory/memory-listing.ts";
 import { dueReminder } from "../calls/todos.ts";
+import type { FixedParts } from "../conversation/context-size.ts";
 import { callModel, waitToRetry, type ModelOutcome } from "../conversation/model-call.ts";
 import { beforeModel, type HookStep } from "../conversation/model-hooks.ts";
 import type { Observers } from "../conversation/observers.ts";
 import type { Transcript, Window } from "../conversation/transcript.ts";
-import {
-  totalTokens,
-  type Model,
-  type ModelError,
-  type ModelErrorKind,
-  type ModelMessage,
-  NOTHING_SPENT,
-} from "../models/model.ts";
+import { totalTokens, type Model, type ModelMessage, NOTHING_SPENT } from "../models/model.ts";
 import { agentPermissions } from "../policy/agent-policy.ts";
 import type { Permissions } from "../policy/permission.ts";
 import { MEMORY_TOOL } from "../tools/memory/memory.ts";
 import { ownCodeOf, runOwnCode } from "../tools/own-code.ts";
 import { TODO_WRITE } from "../tools/todo.ts";
-import type { Tool } from "../tools/tool.ts";
 import { StepBudgets } from "./budgets/step-budgets.ts";
+import { isUncounted, type Outcome } from "./budgets/uncounted.ts";
 import { answered, warning } from "./commits/answered.ts";
-import { joinCommits, type Commit } from "./commits/commit.ts";
+import { eventsOnly, joinCommits, type Commit } from "./commits/commit.ts";
 import type { PresentTools } from "./commits/manual.ts";
 import { stepAborted, stepStarted } from "./commits/steps.ts";
 import { turnEnded, type TurnEnd } from "./commits/turns.ts";
-import { nextFallback, triedBefore } from "./fallbacks.ts";
+import { Compactor, type Due } from "./compaction/compactor.ts";
+import type { Subject } from "./compaction/context-fill.ts";
+import { SentContext } from "./compaction/sent-context.ts";
 import type { AgentFiles } from "./files/agent-files.ts";
 import type { DeferredCommit, Owner } from "./owner.ts";
 import type { AgentServices, Template } from "./scope.ts";
 import { TurnShape } from "./turn-shape.ts";
+import { TurnTrouble } from "./turn-trouble.ts";
 import { hookedAgent, type AgentView } from "./view.ts";
 
 type Unasked = { readonly kind: "unasked"; readonly problem: string };
@@ -47,15 +44,6 @@ export type StepScope = {
   readonly files: Pick<AgentFiles, "look">;
   readonly interrupt: Interrupt;
   readonly wakeUp: WakeUp;
-};
-
-type Trouble = {
-  readonly turn: number;
-  readonly brokenSteps: number;
-  /** The fallbacks that were tried, by name in the configuration: the last one answers. */
-  readonly tried: readonly string[];
-  /** True if an answer contained only thoughts: the next such answer is accepted. */
-  readonly wasEmpty: boolean;
 };
 
 type Step = {
@@ -75,14 +63,18 @@ export class StepRunner {
   readonly #scope: StepScope;
   readonly #shape: TurnShape;
   readonly #budgets: StepBudgets;
+  readonly #compactor: Compactor;
+  readonly #trouble: TurnTrouble;
+  readonly #sent = new SentContext();
   #isStopping = false;
-  #trouble: Trouble | null = null;
 
   constructor(services: AgentServices, scope: StepScope) {
     this.#services = services;
     this.#scope = scope;
     this.#shape = new TurnShape(services);
     this.#budgets = new StepBudgets(services, scope.owner);
+    this.#compactor = new Compactor(services, scope, this.#budgets);
+    this.#trouble = new TurnTrouble(services);
   }
 
   stop(): void {
@@ -96,33 +88,29 @@ export class StepRunner {
   async start(before: AgentView, template: Template, first: Model): Promise<StartedStep | null> {
     const { owner } = this.#scope;
     if (!(await owner.awaitStartWindow())) return null;
-    const model = this.#modelOf(before, template, first);
-    const toolBytes = (): number => JSON.stringify(offered(toolboxOf(this.#services.tools, template))).length;
-    const admission = await this.#budgets.admit(before, template, model, toolBytes);
-    if (admission.kind === "again") return null;
-    if (admission.kind === "refused") {
-      await owner.commit(admission.commit);
-      return null;
-    }
-    this.#scope.transcript.readBy(model.name);
+    const model = this.#trouble.modelOf(before, template, first);
     const files = await this.#scope.files.look(before);
-    const tools = offered(toolboxOf(this.#services.tools, template));
+    const due = await this.#compactor.atStep(this.#subject(before, template, model));
+    if (due?.isHeld === true) return this.#hold(due);
+    const made = due?.commit ?? eventsOnly();
+    const present = this.#present(template);
+    const admission = await this.#budgets.admit({ view: before, template, model, present, compacted: made.change });
+    if (admission === "not now") return null;
     // Without the tool that changes the list a reminder asks for the impossible.
-    const hasList = tools.some(({ name }) => name === TODO_WRITE);
+    const hasList = present.tools.some(({ name }) => name === TODO_WRITE);
     const todos = hasList ? await dueReminder(this.#services.sql, before, template.todo) : null;
-    const memory = await this.#memoryListing(before, template, tools);
+    const memory = await this.#memoryListing(made.after(before), template, present);
     // A change that the watch has found may have been stored meanwhile.
     const { notices } = await owner.view();
     // Another commit may have carried a deferred one and failed: a message that joined was withdrawn.
     if (!owner.holds(before)) return null;
-    const present = { tools, mayComeLater: mayComeLater(template, this.#services.tools) };
-    const budget = admission.kind === "held" ? admission : null;
-    const facts = { model: model.name, files, present, todos, memory, budget };
-    const started = stepStarted(owner.rebase({ ...before, notices }), facts, this.#now());
-    // A call costs money: with a budget it waits for the commit that holds its cost.
-    const window = budget === null ? this.#earlyWindow(started, template) : null;
-    const committed = owner.commit(started);
+    const facts = { model: model.name, files, present, todos, memory, budget: admission };
+    const started = joinCommits(made, stepStarted(owner.rebase(made.after({ ...before, notices })), facts, this.#now()));
     const view = started.after(before);
+    // A call costs money: with a budget it waits for the commit that holds its cost.
+    const window = admission === null ? this.#earlyWindow(started, view, template) : null;
+    const committed = owner.commit(started);
+    if (due !== null) void committed.then((is) => is && due.afterwards()).catch(() => {});
     if (window === null)
       return (await committed) ? { answer: () => this.#answer({ view, template, model, present }, null) } : null;
     const answering = this.#answer({ view, template, model, present }, { window, isCommitted: isTrue(committed) });
@@ -133,24 +121,65 @@ export class StepRunner {
     return null;
   }
 
-  /** The list of the agent's memory, if it is due: at the first step of a turn. */
-  async #memoryListing(agent: AgentView, template: Template, tools: readonly Tool[]): Promise<string | null> {
-    if (agent.stepsInTurn > 0 || !tools.some(({ name }) => name === MEMORY_TOOL)) return null;
+  /** The list of the agent's memory, if it is due: at the first step of a turn, or after messages were left out. */
+  async #memoryListing(agent: AgentView, template: Template, { tools }: PresentTools): Promise<string | null> {
+    const since = agent.compaction?.head?.step ?? 0;
+    if ((agent.stepsInTurn > 0 && since <= agent.stepCount) || !tools.some(({ name }) => name === MEMORY_TOOL)) return null;
     const permissions = (): Permissions => agentPermissions(template, agent.permission, this.#services);
-    return dueListing(this.#services.sql, { agent, template, permissions });
+    return dueListing(this.#services.sql, { agent, template, permissions, since });
   }
 
   /** The input of a model call before the commit; null if hooks would see it, or if it must be read after the commit. */
-  #earlyWindow(started: Commit, { hooks, contextMessages }: Template): Window | null {
+  #earlyWindow(started: Commit, view: AgentView, { hooks, contextMessages }: Template): Window | null {
     if (hooks.preModel.length > 0 || this.#services.sql.outages.current !== null) return null;
     const messages = this.#scope.owner.messagesWith(started);
-    return messages === null ? null : this.#scope.transcript.windowWith(messages, contextMessages);
+    return messages === null ? null : this.#scope.transcript.windowWith(messages, view, contextMessages);
+  }
+
+  /** True while the next step waits for a summary. */
+  get isHeld(): boolean {
+    return this.#compactor.isHeld;
+  }
+
+  /** Compacts the context where no step starts. */
+  async rest(view: AgentView, template: Template, model: Model): Promise<"done" | "changed" | "running"> {
+    const due = await this.#compactor.atRest(this.#subject(view, template, model));
+    if (due === null) return this.#compactor.isRunning ? "running" : "done";
+    await this.#hold(due);
+    return "changed";
+  }
+
+  /** The server closes: a summary that is under way ends. */
+  stopCompaction(): Promise<void> {
+    return this.#compactor.stop();
+  }
+
+  async #hold({ commit, afterwards }: Due): Promise<null> {
+    if (await this.#scope.owner.commit(commit)) afterwards();
+    return null;
+  }
+
+  #subject(view: AgentView, template: Template, model: Model): Subject {
+    return { view, template, model, request: () => this.#request(view, template, this.#present(template)) };
+  }
+
+  #present(template: Template): PresentTools {
+    const tools = offered(toolboxOf(this.#services.tools, template));
+    return { tools, mayComeLater: mayComeLater(template, this.#services.tools) };
+  }
+
+  /** The parts of a request that its messages and settings do not change. */
+  async #request(view: AgentView, template: Template, present: PresentTools): Promise<FixedParts> {
+    const { text, tools } = await this.#services.manuals.of(view, present);
+    const system = text === "" ? template.systemPrompt : `${template.systemPrompt}\n\n${text}`;
+    return { system, tools: tools ?? present.tools, shape: await this.#shape.of(view, template) };
   }
 
   async #answer(step: Step, early: EarlyCall | null): Promise<void> {
     const { owner, observers } = this.#scope;
     const { view, template, model } = step;
     const hookStep: HookStep = { ...hookedAgent(view), step: view.stepCount, model: model.name };
+    this.#sent.begins();
     const outcome = await this.#ask(hookStep, step, early);
     if (early !== null && !(await early.isCommitted)) {
       if (outcome !== NOT_ASKED && outcome.kind !== "unasked")
@@ -197,15 +226,15 @@ export class StepRunner {
       const code = ownCodeOf(this.#services, view, `a preModel hook of step ${view.stepCount}`, "MODEL");
       const messages = await runOwnCode(code, () => beforeModel(template.hooks.preModel, hookStep, read, signal));
       if (!messages.ok) return signal.aborted ? NOT_ASKED : { kind: "unasked", problem: messages.refusal };
-      const given = await this.#services.manuals.of(view, present);
-      const system = given.text === "" ? template.systemPrompt : `${template.systemPrompt}\n\n${given.text}`;
-      const tools = given.tools ?? offered(toolboxOf(this.#services.tools, template));
+      const parts = await this.#request(view, template, present);
       const { exposeThinking, modelSettings: settings } = template;
       const isFirstOfTurn = view.shape.corrections === 0 && (view.stepsInTurn === 1 || !hasResults(messages.value));
-      const shape = await this.#shape.of(view, template);
-      const request = { system, messages: messages.value, tools, exposeThinking, settings, isFirstOfTurn, shape };
-      const options = { ...template, takesEmpty: this.#troubleOf(view.turn).wasEmpty };
-      return await callModel(model, request, { number: view.stepCount, isCommitted }, owner, options, interrupt);
+      const request = { ...parts, messages: messages.value, exposeThinking, settings, isFirstOfTurn };
+      const options = { ...template, takesEmpty: this.#trouble.takesEmpty(view.turn) };
+      const answering = callModel(model, request, { number: view.stepCount, isCommitted }, owner, options, interrupt);
+      const sent = { messages: read, weight: window.weight, contextMessages: template.contextMessages };
+      this.#sent.sends(request, { ...sent, length: view.transcriptLength });
+      return await answering;
     } finally {
       leave();
     }
@@ -221,10 +250,13 @@ export class StepRunner {
     const { owner, wakeUp } = this.#scope;
     const { slowStepMs, hooks, trace } = template;
     const shaped = await this.#shape.check(view, template, answer);
-    this.#trouble = this.#trouble === null ? null : { ...this.#trouble, brokenSteps: 0 };
-    this.#services.recentOutputs.record(view.tenant, view.templateId, spent.usage.outputTokens);
+    this.#trouble.answered();
+    this.#budgets.answered(view, spent);
+    this.#compactor.answered();
+    const context = this.#sent.with(answer, model);
+    const facts = { answer, texts, spent, times, context, sent: this.#sent.record, model, slowStepMs, trace, shaped };
     const commit = (): DeferredCommit => ({
-      ...answered(owner.rebase(view), { answer, texts, spent, times, model, slowStepMs, trace, shaped }, this.#now()),
+      ...answered(owner.rebase(view), facts, this.#now()),
       // The database refuses the answer: the turn ends without it.
       onRefused: (problem) =>
         this.#endTurn(view, model, { kind: "answered", spent }, [
@@ -238,23 +270,21 @@ export class StepRunner {
   }
 
   /**
-   * Repeats a call as a new step if its input was too long, or if it broke off after its first text. Then the fallback
+   * Repeats a call as a new step if the context window was full, or if it broke off after its first text. Then the fallback
    * model answers; then the turn ends.
    */
   async #endFailed(outcome: ModelOutcome & { kind: "failed" }, view: AgentView, template: Template, model: Model): Promise<void> {
     const { error, texts, isHeard } = outcome;
-    const { owner, interrupt, transcript } = this.#scope;
-    const trouble = this.#troubleOf(view.turn);
-    const next = nextFallback(template, error.kind, { own: view.model, tried: trouble.tried, models: this.#services.models });
+    const { owner, interrupt } = this.#scope;
+    const next = this.#trouble.next(view, template, error.kind);
     // A model that is named for this failure reads more.
     const isForLength = template.fallbacks.some(({ model: name, on }) => name === next && on.includes("too_long"));
-    if (error.kind === "too_long" && !isForLength && transcript.shorten()) {
+    if (error.kind === "too_long" && !isForLength && (await this.#compactor.full(this.#subject(view, template, model)))) {
       const message = `${error.message}; the call is made again with less of the conversation`;
       await owner.commit(this.#aborted(view, model, outcome, [...texts, warning(error.kind, message)]));
       return;
     }
-    const brokenSteps = trouble.brokenSteps + 1;
-    this.#trouble = { ...trouble, brokenSteps, wasEmpty: trouble.wasEmpty || error.kind === "empty" };
+    const brokenSteps = this.#trouble.failed(view.turn, error.kind);
     if (error.isRetryable && isHeard && brokenSteps <= template.modelRetries) {
       if (await owner.commit(this.#aborted(view, model, outcome, texts)))
         await waitToRetry(error, brokenSteps - 1, owner, template, interrupt.signal);
@@ -262,20 +292,21 @@ export class StepRunner {
     }
     const fallback = next === null ? undefined : this.#services.models.get(next);
     if (next !== null && fallback !== undefined) {
-      this.#trouble = { turn: view.turn, brokenSteps: 0, tried: [...trouble.tried, next], wasEmpty: false };
+      this.#trouble.fallBack(view.turn, next);
       const message = `${error.message}; the rest of the turn is answered by ${next} (${fallback.name})`;
       await owner.commit(this.#aborted(view, model, outcome, [...texts, warning(error.kind, message)]));
       return;
     }
     const isOfShape = error.kind === "refused" && (await this.#shape.of(view, template)) !== null;
     const end: TurnEnd = isOfShape ? { reason: "SHAPE", note: null, detail: "refusal" } : FAILED;
-    await this.#endTurn(view, model, outcome, [...texts, failure("MODEL", error.message, error.kind)], end);
+    const message = error.kind === "too_long" ? `${error.message}. ${this.#sent.sizes(view.measured)}` : error.message;
+    await this.#endTurn(view, model, outcome, [...texts, failure("MODEL", message, error.kind)], end);
   }
 
   async #endTurn(
     view: AgentView,
     model: Model,
-    outcome: Spent,
+    outcome: Outcome,
     events: readonly AgentEventBody[],
     end: TurnEnd = FAILED,
   ): Promise<void> {
@@ -285,43 +316,16 @@ export class StepRunner {
     await owner.commit(joinCommits(aborted, ended));
   }
 
-  #aborted(view: AgentView, { price }: Model, outcome: Spent, events: readonly AgentEventBody[], isPlanned = false): Commit {
+  #aborted(view: AgentView, { price }: Model, outcome: Outcome, events: readonly AgentEventBody[], isPlanned = false): Commit {
     const { spent } = outcome;
-    const isLost = isUncounted(outcome);
-    return stepAborted(this.#scope.owner.rebase(view), { events, spent, price, isPlanned, isLost }, this.#now());
-  }
-
-  /**
-   * The first model. After a fallback began to answer, the fallback for the rest of the turn, also under another lease.
-   */
-  #modelOf({ lastStep, turn }: AgentView, template: Template, first: Model): Model {
-    const { models } = this.#services;
-    if (this.#trouble?.turn !== turn) {
-      const lastModel = lastStep?.turn === turn ? lastStep.model : null;
-      this.#trouble = { ...this.#troubleOf(turn), tried: triedBefore(template, lastModel, { first, models }) };
-    }
-    return models.get(this.#trouble.tried.at(-1) ?? "") ?? first;
-  }
-
-  #troubleOf(turn: number): Trouble {
-    return this.#trouble?.turn === turn ? this.#trouble : { turn, brokenSteps: 0, tried: [], wasEmpty: false };
+    const sent = this.#sent.record;
+    const facts = { events, spent, price, isPlanned, isLost: sent !== null && isUncounted(outcome), sent };
+    return stepAborted(this.#scope.owner.rebase(view), facts, this.#now());
   }
 
   #now(): Date {
     return this.#services.clock.now();
   }
-}
-
-type Spent = Pick<ModelOutcome, "kind" | "spent"> & { readonly error?: ModelError };
-
-/** Failures of calls that a provider charges, although it reports no usage. */
-const CHARGED: ReadonlySet<ModelErrorKind> = new Set(["silent", "broken", "empty"]);
-
-/** True if a call was made whose input nobody has counted: what it cost is estimated. */
-function isUncounted(outcome: Spent): boolean {
-  const { kind, spent, error } = outcome;
-  if (outcome === NOT_ASKED || totalTokens({ ...spent.usage, outputTokens: 0 }) > 0) return false;
-  return kind === "interrupted" || (error !== undefined && CHARGED.has(error.kind));
 }
 
 /** True if a model answers results of calls now, perhaps with a person's text behind them. */

@@ -14,14 +14,17 @@ const SUMS = `coalesce(sum(s.input_tokens), 0)::float8 AS "inputTokens", coalesc
         CASE WHEN count(*) FILTER (WHERE s.input_tokens IS NOT NULL AND s.cost_usd IS NULL) = 0 THEN coalesce(sum(s.cost_usd), 0) END AS "costUsd",
         coalesce(bool_or(s.output_is_estimated), false) AS "isEstimated"`;
 
+/** The columns that steps and compactions share. */
+const COUNTS = "input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, cost_usd, output_is_estimated";
+
 type Sums = TokenUsage & { costUsd: number | null; isEstimated: boolean };
 
 /** Each step counts once: steps copied by a fork belong to the other agent. */
 const READ: Statement<Sums, [agentIds: readonly string[]]> = {
   name: "read_usage",
   text: `SELECT u.* FROM unnest($1::text[]) WITH ORDINALITY AS a(id, place) CROSS JOIN LATERAL (
-      SELECT ${SUMS}
-      FROM step s WHERE s.agent_id = a.id AND s.copied_from IS NULL
+      SELECT ${SUMS} FROM (SELECT ${COUNTS} FROM step s WHERE s.agent_id = a.id AND s.copied_from IS NULL
+        UNION ALL SELECT ${COUNTS} FROM compaction c WHERE c.agent_id = a.id AND c.copied_from IS NULL) s
     ) u ORDER BY a.place`,
 };
 
@@ -37,7 +40,8 @@ const READ_TREE: Statement<Sums, [agentIds: readonly string[]]> = {
   text: `SELECT u.* FROM unnest($1::text[]) WITH ORDINALITY AS a(id, place) CROSS JOIN LATERAL (
       WITH RECURSIVE tree (id) AS (SELECT a.id UNION ALL SELECT c.id FROM tree CROSS JOIN LATERAL (SELECT b.id FROM agent b WHERE b.parent_id = tree.id OFFSET 0) c)
       SELECT ${SUMS}
-      FROM tree CROSS JOIN LATERAL (SELECT * FROM step own WHERE own.agent_id = tree.id AND own.copied_from IS NULL OFFSET 0) s
+      FROM tree CROSS JOIN LATERAL (SELECT ${COUNTS} FROM step own WHERE own.agent_id = tree.id AND own.copied_from IS NULL
+        UNION ALL SELECT ${COUNTS} FROM compaction own WHERE own.agent_id = tree.id AND own.copied_from IS NULL OFFSET 0) s
     ) u ORDER BY a.place`,
 };
 

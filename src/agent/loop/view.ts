@@ -2,6 +2,8 @@ import type { TemplateVersion } from "../../db/commit/change.ts";
 import type { AgentState, Breakpoint, MessageKind, StepState } from "../../db/generated/enums.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
 import type { OwnPermission } from "../policy/own-permission.ts";
+import { COMPACTION_VIEW, type Compaction } from "../conversation/compaction.ts";
+import { MEASURED_CONTEXT, type MeasuredContext } from "../conversation/context-size.ts";
 import type { HookedAgent } from "../conversation/model-hooks.ts";
 import { RUNNING_SHELLS, type RunningShellView } from "../calls/shells/rows.ts";
 import { CALL_VIEW, type CallView } from "../calls/call.ts";
@@ -78,6 +80,10 @@ export type AgentView = {
   readonly schedules: readonly StepSchedule[];
   /** Null if it was given no manual, and told of no section. */
   readonly manual: ManualView | null;
+  /** Null if it has no compactions. */
+  readonly compaction: Compaction | null;
+  /** The size of its context after the newest answer; null before the first. */
+  readonly measured: MeasuredContext | null;
 };
 
 export function hookedAgent({ id: agentId, tenant, createdBy, templateId }: AgentView): HookedAgent {
@@ -98,7 +104,8 @@ const READ: Statement<{ view: AgentView }, [agentId: string]> = {
     'knowsFiles', EXISTS (SELECT FROM known_file k WHERE k.agent_id = a.id),
     'waits', ${OPEN_WAITS}, 'openHosts', ${OPEN_HOSTS}, 'notices', ${UNTOLD_NOTICES}, 'schedules', ${STEP_SCHEDULES}, 'isWatched', EXISTS (SELECT FROM wait w WHERE w.agent_id = a.id AND w.settled_at IS NULL AND w.kind = 'WATCH'),
     'manual', (SELECT json_build_object('digest', g.digest, 'sections', coalesce(m.sections, '{}'), 'fixesTools', m.tools IS NOT NULL, 'told', g.told)
-      FROM agent_manual g LEFT JOIN manual m ON m.tenant = g.tenant AND m.digest = g.digest WHERE g.agent_id = a.id)
+      FROM agent_manual g LEFT JOIN manual m ON m.tenant = g.tenant AND m.digest = g.digest WHERE g.agent_id = a.id),
+    'compaction', ${COMPACTION_VIEW}, 'measured', ${MEASURED_CONTEXT}
   ) AS view FROM agent a
     CROSS JOIN LATERAL (SELECT coalesce(json_agg(m.id ORDER BY m.arrival), '[]') AS ids,
         coalesce(json_agg(json_build_object('id', m.id, 'startsTurn', (m.reminder ->> 'startsTurn')::boolean) ORDER BY m.arrival) FILTER (WHERE m.kind = 'REMINDER'), '[]') AS reminders,

@@ -70,6 +70,7 @@ export class McpConnection implements ServedServer {
   #notes = "";
   #state: ServerState;
   #changed: () => void = () => {};
+  #endWait: () => void = () => {};
   #running: Promise<void> = Promise.resolve();
   #tried: () => void = () => {};
   /** Resolves after the first try to connect. */
@@ -78,7 +79,7 @@ export class McpConnection implements ServedServer {
   constructor(server: McpServer, parts: ConnectionParts) {
     this.#server = server;
     this.#parts = parts;
-    this.#state = { kind: "STARTING", since: parts.clock.now() };
+    this.#state = { kind: "STARTING", since: parts.clock.now(), connectMs: parts.times.connectMs };
     this.tasks = taskServer({
       server,
       session: () => this.#session,
@@ -135,9 +136,18 @@ export class McpConnection implements ServedServer {
       tries = clock.monotonicMs() - since >= times.steadyMs ? 1 : tries + 1;
       const waitMs = growingWait(tries, times.firstMs, times.lastMs);
       await this.#away(reason, waitMs);
-      await times.wait(waitMs, this.#closing.signal);
+      const waiting = new AbortController();
+      this.#endWait = () => waiting.abort();
+      await times.wait(waitMs, AbortSignal.any([this.#closing.signal, waiting.signal]));
     }
   }
+
+  readonly retry = (): void => {
+    if (this.#state.kind !== "AWAY") return;
+    const now = this.#parts.clock.now();
+    if (now < this.#state.nextTryAt) this.#state = { ...this.#state, nextTryAt: now };
+    this.#endWait();
+  };
 
   get #isClosing(): boolean {
     return this.#closing.signal.aborted;

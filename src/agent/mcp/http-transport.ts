@@ -1,6 +1,7 @@
 import type { FetchLike, Transport } from "@modelcontextprotocol/client";
 import { Agent, fetch } from "undici";
 import { isJsonObject } from "../../lib/json.ts";
+import { withCause } from "../../lib/text.ts";
 import { MESSAGE_BYTES, type McpWay } from "./server.ts";
 
 type HttpWay = Extract<McpWay, { readonly kind: "http" | "sse" | "any" }>;
@@ -14,7 +15,7 @@ export class MessageTooLarge extends Error {
   }
 }
 
-export const ANSWERS_NOT_TAKEN = "it asks, and does not take the answers";
+const ANSWERS_NOT_TAKEN = "it asks, and does not take the answers";
 
 /** A server asks, and does not take the answers: its connection is closed. */
 class AnswersNotTaken extends Error {
@@ -23,6 +24,18 @@ class AnswersNotTaken extends Error {
   constructor() {
     super(ANSWERS_NOT_TAKEN);
   }
+}
+
+/** The fault for which a connection is closed; null for others. The SDK wraps the errors of its transports. */
+export function faultOf(error: Error): string | null {
+  const said = withCause(error);
+  if (/larger than \d+ bytes/.test(said)) return `its message was larger than ${MESSAGE_BYTES} bytes`;
+  return said.includes(ANSWERS_NOT_TAKEN) ? ANSWERS_NOT_TAKEN : null;
+}
+
+/** True if a request did not reach its server, or a stream of it broke. The SDK says so in words. */
+export function isLostConnection(error: Error): boolean {
+  return /fetch failed|SSE stream disconnected|SSE error/.test(withCause(error));
 }
 
 /** Calls may take an hour without a byte: their own time limit ends them. */

@@ -27,23 +27,13 @@ const PIN_FIRST: Statement<
     WHERE NOT EXISTS (SELECT FROM tool_pin WHERE tenant = $1 AND server = $2) ON CONFLICT DO NOTHING`,
 };
 
-/** The newest of each tool. */
-const READ_KNOWN: Statement<{ definition: string }, [server: string, tenants: readonly string[], isWithout: boolean]> = {
-  name: "read_known_definitions",
-  text: `SELECT DISTINCT ON (tool) definition FROM tool_pin WHERE server = $1 AND (tenant = ANY($2)) <> $3 ORDER BY tool, pinned_at DESC`,
-};
-
-/** Tenants that have the same tools: one, or all that are not named. */
-export type Accepting =
-  { readonly kind: "tenant"; readonly tenant: string } | { readonly kind: "others"; readonly named: readonly string[] };
-
-/** The definitions of a server's tools that these tenants accepted before. */
+/** The definitions of a server's tools that a tenant accepted before. */
 export async function knownTools(
   sql: Pick<Sql, "query">,
   { name, include, exclude }: McpServer,
-  by: Accepting,
+  tenant: string,
 ): Promise<readonly ListedTool[]> {
-  const known = await sql.query(READ_KNOWN, by.kind === "tenant" ? [name, [by.tenant], false] : [name, by.named, true]);
+  const known = await sql.query(READ, [tenant, name]);
   return known.flatMap(({ definition }) => {
     const tool = readListedTool(name, JSON.parse(definition));
     if (!tool.ok || exclude.includes(tool.value.ownName)) return [];

@@ -19,7 +19,8 @@ export type ServerInfo = {
 /** The state of a server's connection, with the time since which it has it. */
 export type ServerState =
   | { readonly kind: "DISABLED" }
-  | { readonly kind: "STARTING"; readonly since: Date }
+  /** `connectMs` is the time in which it has to answer, in ms. */
+  | { readonly kind: "STARTING"; readonly since: Date; readonly connectMs: number }
   | { readonly kind: "CONNECTED"; readonly since: Date; readonly info: ServerInfo }
   | { readonly kind: "AWAY"; readonly since: Date; readonly reason: string; readonly nextTryAt: Date };
 
@@ -33,7 +34,25 @@ export type ServedServer = {
   readonly toolCount: number;
   /** Null for one that is left out. */
   readonly tasks: TaskServer | null;
+  /** Ends the wait for the next try of a server that is away. Without effect in other states. */
+  readonly retry: () => void;
 };
+
+/** The reason why a server cannot be called, in words; null if it can, or is left out. */
+export function stateReason(state: ServerState, now: Date): string | null {
+  switch (state.kind) {
+    case "STARTING": {
+      const seconds = (ms: number): string => `${Math.floor(Math.max(0, ms) / 1_000)} s`;
+      const silentMs = now.getTime() - state.since.getTime();
+      return `no answer to the handshake (initialize) for ${seconds(silentMs)}; after ${seconds(state.connectMs)} it is AWAY`;
+    }
+    case "AWAY":
+      return state.reason;
+    case "CONNECTED":
+    case "DISABLED":
+      return null;
+  }
+}
 
 const INFO_BYTES = 200;
 
@@ -71,5 +90,6 @@ export function transportOf({ way }: Pick<McpServer, "way">): McpTransport | nul
 }
 
 export function disabledServer(server: McpServer, isCommon: boolean): ServedServer {
-  return { name: server.name, isCommon, transport: transportOf(server), state: { kind: "DISABLED" }, toolCount: 0, tasks: null };
+  const unused = { toolCount: 0, tasks: null, retry: () => {} };
+  return { name: server.name, isCommon, transport: transportOf(server), state: { kind: "DISABLED" }, ...unused };
 }

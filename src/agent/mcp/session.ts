@@ -3,18 +3,17 @@ import { pathToFileURL } from "node:url";
 import type { Client, StandardSchemaV1, Transport } from "@modelcontextprotocol/client";
 import { aborted } from "../../lib/aborted.ts";
 import { isJsonObject, toJson, type JsonObject } from "../../lib/json.ts";
-import { withCause } from "../../lib/text.ts";
 import { DAY_MS } from "../../lib/time.ts";
 import type { ProcessGroup } from "../workspace/process-groups.ts";
 import { NeedsInput } from "../tools/question.ts";
 import type { SessionQuestions } from "./asking/session-questions.ts";
 import type { CalledBy, CallProgress } from "./call.ts";
-import { ANSWERS_NOT_TAKEN, httpTransport } from "./http-transport.ts";
+import { faultOf, httpTransport, isLostConnection } from "./http-transport.ts";
 import { answersOf, continued, elicited, furtherInput, NO_ROUNDS, type Rounds, withAnswer } from "./input-rounds.ts";
 import { withLenientMessages } from "./lenient-messages.ts";
 import type { ListedTool } from "./listed-tool.ts";
 import { serverInfo, type ServerInfo } from "./server-state.ts";
-import { MESSAGE_BYTES, type McpServer, type McpWay } from "./server.ts";
+import type { McpServer, McpWay } from "./server.ts";
 import { StdioTransport } from "./stdio-transport.ts";
 import { TASKS_EXTENSION } from "./tasks.ts";
 import { ToldFolder } from "./told-folder.ts";
@@ -258,6 +257,8 @@ async function tryToOpen({ way, roots }: McpServer, { kind, era }: Attempt, part
     onclose: () => tellClosed(process?.end ?? fault),
     onerror: (error: Error) => {
       const broken = faultOf(error);
+      // The list is read at once: it shows if the server is away.
+      if (broken === null && isLostConnection(error)) parts.onListChanged();
       if (broken === null) return;
       fault = `${broken}, and the connection was closed`;
       endQuietly(client);
@@ -308,13 +309,6 @@ function toldFolder(client: Client, isTold: boolean): ToldFolder {
 
 function rootsOf(folder: string | null): { readonly roots: { readonly uri: string }[] } {
   return { roots: folder === null ? [] : [{ uri: pathToFileURL(folder).href }] };
-}
-
-/** The fault for which a connection is closed; null for others. The SDK wraps the errors of its transports. */
-function faultOf(error: Error): string | null {
-  const said = withCause(error);
-  if (/larger than \d+ bytes/.test(said)) return `its message was larger than ${MESSAGE_BYTES} bytes`;
-  return said.includes(ANSWERS_NOT_TAKEN) ? ANSWERS_NOT_TAKEN : null;
 }
 
 function endQuietly(client: Client): void {

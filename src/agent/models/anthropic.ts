@@ -2,8 +2,10 @@ import type Anthropic from "@anthropic-ai/sdk";
 import type { JsonObject } from "../../lib/json.ts";
 import { ProviderRequests, serverSentEvents } from "./provider-requests.ts";
 import { messagesAnswer } from "./messages-answer.ts";
+import { AskedWindow } from "./asked-window.ts";
 import { callSettings, claudeEffort, type ModelCallSettings } from "./model-settings.ts";
-import type { ContentBlock, Model, ModelError, ModelMessage, ModelRequest, TokenPrice } from "./model.ts";
+import { ModelError, type ContentBlock, type Model, type ModelMessage, type ModelRequest, type TokenPrice } from "./model.ts";
+import { objectIn, tokensIn } from "./odd-values.ts";
 import { answeredError, brokenStream, unreachable } from "./provider-error.ts";
 import { answerTool, choiceWith, inPlainText, type AnswerTool } from "./shapes/answer-tool.ts";
 import { strictSchema } from "./shapes/strict-schema.ts";
@@ -19,10 +21,16 @@ export type AnthropicOptions = {
   readonly thinking: AnthropicThinking;
   readonly settings: ModelCallSettings;
   readonly price: TokenPrice | null;
+  /** The tokens of its context window; null to ask the provider. */
+  readonly window: number | null;
 };
 
 type TurnParam = { readonly role: "user" | "assistant"; readonly content: Anthropic.ContentBlockParam[] };
 type Body = Omit<Anthropic.MessageCreateParamsStreaming, "stream">;
+
+/** The smallest context window of a Claude model, in tokens, and the use from which the provider is asked for it. */
+const USUAL_WINDOW = 200_000;
+const ASKED_FROM = 50_000;
 
 /** Loaded by the first call that needs it: a server without one starts sooner, and takes less memory. */
 const loadSdk = async (): Promise<typeof Anthropic> => (await import("@anthropic-ai/sdk")).default;
@@ -41,14 +49,27 @@ export function anthropicModel(options: AnthropicOptions): Model {
     logLevel: "off",
     ...(baseUrl === null ? {} : { baseURL: baseUrl }),
   } as const;
-  let client: Anthropic | null = null;
+  let made: Anthropic | null = null;
+  const clientOf = (Sdk: typeof Anthropic): Anthropic => (made ??= new Sdk(settings));
   const name = `anthropic ${options.model}`;
+  const asked = new AskedWindow({ usual: USUAL_WINDOW, from: ASKED_FROM }, async (signal) => {
+    const told: unknown = await clientOf(await loadSdk()).models.retrieve(options.model, {}, { signal });
+    return tokensIn(objectIn(told)["max_input_tokens"]);
+  });
   return {
     name,
     price: options.price,
+    window: (inUse) => options.window ?? asked.tokens(inUse),
+    async count(request, signal) {
+      const counted = countedBody(request, name, options);
+      const told: unknown = await clientOf(await loadSdk()).messages.countTokens(counted, { signal });
+      const tokens = tokensIn(objectIn(told)["input_tokens"]);
+      if (tokens === null) throw new ModelError("broken", "the model's provider counts no tokens");
+      return tokens;
+    },
     async *stream(request, signal, heard) {
       const Sdk = await loadSdk();
-      client ??= new Sdk(settings);
+      const client = clientOf(Sdk);
       const requests = new ProviderRequests(heard);
       const shape = shapeOf(request);
       try {
@@ -96,6 +117,15 @@ function body(
     ...thinkingParam(request, name, thinking),
     ...settingParams(callSettings(settings, request), shape, thinking !== null),
   };
+}
+
+/** A request as the provider counts it: with all that takes tokens, and no settings of the answer. */
+function countedBody(request: ModelRequest, name: string, options: AnthropicOptions) {
+  const { temperature: _temperature, ...settings } = request.settings;
+  const unset = { ...options, settings: { ...options.settings, temperature: null } };
+  const whole = body({ ...request, settings }, shapeOf(request), name, unset);
+  const { max_tokens: _maxTokens, stop_sequences: _stopSequences, ...counted } = whole;
+  return counted;
 }
 
 /** The provider refuses a temperature and a forced tool with thoughts. The SDK does not know the temperature: newer models refuse it. */

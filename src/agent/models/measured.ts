@@ -13,6 +13,8 @@ export function measured(name: string, model: Model, meters: Meters, logger: Pic
   return {
     name: model.name,
     price: model.price,
+    ...(model.window === undefined ? {} : { window: model.window }),
+    ...(model.count === undefined ? {} : { count: model.count }),
     async *stream(request, signal, heard) {
       const measure = new Measure(name, model, meters);
       const aborted = (): void => measure.end(signal.reason instanceof ModelError ? signal.reason.kind : "interrupted");

@@ -10,11 +10,12 @@ const STOP_REASON_BY_NAME: ReadonlyMap<string, StopReason> = new Map([
   ["end_turn", "end_turn"],
   ["tool_use", "tool_use"],
   ["max_tokens", "max_tokens"],
-  ["model_context_window_exceeded", "max_tokens"],
   ["stop_sequence", "stop_sequence"],
   ["refusal", "refusal"],
   ["pause_turn", "pause_turn"],
 ]);
+
+const WINDOW_FULL = "model_context_window_exceeded";
 
 type OpenBlock =
   | { readonly type: "text" }
@@ -72,6 +73,8 @@ export async function* messagesAnswer(
         case "message delta":
           usage = mostOf(usage, countedSince(usage, event.counted));
           yield { type: "counted", usage };
+          if (event.stopReason === WINDOW_FULL)
+            throw new ModelError("too_long", "the model's context window is full: it stopped in the middle of its answer");
           if (event.stopReason !== null) stopReason = STOP_REASON_BY_NAME.get(event.stopReason) ?? "end_turn";
           break;
         case "error":

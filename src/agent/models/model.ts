@@ -127,6 +127,13 @@ export type Model = {
   readonly name: string;
   /** Null if it has no configured price. */
   readonly price: TokenPrice | null;
+  /**
+   * The tokens of its context window; null if unknown. Its provider is asked in the background, once so many tokens are
+   * in use that it matters. Absent: unknown.
+   */
+  readonly window?: (tokensInUse: number) => number | null;
+  /** Counts the input tokens of a request, by the provider. Rejects if the provider does not answer. Absent: it cannot. */
+  readonly count?: (request: ModelRequest, signal: AbortSignal) => Promise<number>;
   stream(request: ModelRequest, signal: AbortSignal, heard: () => void): AsyncIterable<ModelEvent>;
 };
 
@@ -148,7 +155,8 @@ export function costOf(usage: TokenUsage, price: TokenPrice | null): number | nu
 
 /**
  * Why a model call failed. Retries may help if the provider limits requests or is overloaded, is unreachable or silent,
- * its stream breaks off, or its answer is empty. A request that is too long, rejected or refused fails again.
+ * its stream breaks off, or its answer is empty. A request that is rejected or refused fails again. `too_long`: the
+ * context window is full, by the request or by the answer.
  */
 export const MODEL_ERROR_KINDS = [
   "rate_limited",

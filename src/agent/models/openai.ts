@@ -1,9 +1,11 @@
 import type OpenAI from "openai";
 import { ProviderRequests, serverSentEvents } from "./provider-requests.ts";
+import { AskedWindow } from "./asked-window.ts";
 import { chatAnswer } from "./chat-answer.ts";
 import { chatBody, compatibilityOf, type WrittenCompatibility } from "./chat-request.ts";
 import type { Model, ModelError, ModelRequest, TokenPrice } from "./model.ts";
 import { callSettings, type ModelCallSettings } from "./model-settings.ts";
+import { itemsIn, objectIn, tokensIn } from "./odd-values.ts";
 import { answerTool, choiceWith, inPlainText, type AnswerTool } from "./shapes/answer-tool.ts";
 import { strictSchema } from "./shapes/strict-schema.ts";
 import { toolSchema } from "./tool-schema.ts";
@@ -18,9 +20,17 @@ export type OpenAiOptions = {
   /** Null for the server's own limit. */
   readonly maxTokens: number | null;
   readonly price: TokenPrice | null;
+  /** The tokens of its context window; null to ask the server. */
+  readonly window: number | null;
   readonly compat: WrittenCompatibility;
   readonly settings: ModelCallSettings;
 };
+
+/** The use, in tokens, from which the server is asked for the context window: small servers read a few thousand. */
+const ASKED_FROM = 1_000;
+
+/** The fields of a model's entry that say its window: OpenRouter and Together, vLLM, Groq, Mistral. */
+const WINDOW_FIELDS = ["context_length", "max_model_len", "context_window", "max_context_length"] as const;
 
 /** Loaded by the first call that needs it: a server without one starts sooner, and takes less memory. */
 const loadSdk = async (): Promise<typeof OpenAI> => (await import("openai")).default;
@@ -29,7 +39,7 @@ const loadSdk = async (): Promise<typeof OpenAI> => (await import("openai")).def
  * A model by the streaming chat completions API of OpenAI and compatible servers. The loop retries, not the SDK, which
  * sends the request. Answers are parsed here, since servers differ.
  */
-export function openAiModel({ apiKey, baseUrl, model, maxTokens, price, compat, settings: own }: OpenAiOptions): Model {
+export function openAiModel({ apiKey, baseUrl, model, maxTokens, price, window, compat, settings: own }: OpenAiOptions): Model {
   const settings = {
     // The SDK requires a key, and takes an organization from the environment: neither goes to other servers.
     apiKey: apiKey ?? "none",
@@ -42,7 +52,12 @@ export function openAiModel({ apiKey, baseUrl, model, maxTokens, price, compat, 
     ...(baseUrl === null ? {} : { baseURL: baseUrl }),
   } as const;
   const compatibility = compatibilityOf(model, compat);
-  let client: OpenAI | null = null;
+  let made: OpenAI | null = null;
+  const clientOf = (Sdk: typeof OpenAI): OpenAI => (made ??= new Sdk(settings));
+  const asked = new AskedWindow({ usual: null, from: ASKED_FROM }, async (signal) => {
+    const told: unknown = await clientOf(await loadSdk()).get("/models", { signal });
+    return windowIn(told, model);
+  });
   // OpenAI's newer models reject the older name of the limit, and other servers know only that.
   const isOpenAi = baseUrl === null || new URL(baseUrl).hostname === "api.openai.com";
   const limitName = compatibility.tokenLimit ?? (isOpenAi ? "max_completion_tokens" : "max_tokens");
@@ -53,9 +68,10 @@ export function openAiModel({ apiKey, baseUrl, model, maxTokens, price, compat, 
   return {
     name,
     price,
+    window: (inUse) => window ?? asked.tokens(inUse),
     async *stream(request, signal, heard) {
       const Sdk = await loadSdk();
-      client ??= new Sdk(settings);
+      const client = clientOf(Sdk);
       const requests = new ProviderRequests(heard);
       const shape = shapeOf(request, asks);
       const asked = shape?.tool == null ? request : { ...request, tools: [...request.tools, shape.tool.description] };
@@ -117,6 +133,14 @@ function settingParams(own: ModelCallSettings, request: ModelRequest, shape: Ask
 
 function toolChoiceParam(choice: NonNullable<ModelCallSettings["toolChoice"]>): OpenAI.ChatCompletionToolChoiceOption {
   return typeof choice === "object" ? { type: "function", function: { name: choice.tool } } : choice;
+}
+
+/** The context window in a server's list of models; null if it says none. */
+function windowIn(list: unknown, model: string): number | null {
+  const entries = itemsIn(objectIn(list)["data"]).map(objectIn);
+  const entry = entries.find(({ id }) => id === model);
+  const said = WINDOW_FIELDS.map((field) => tokensIn(entry?.[field])).find((tokens) => tokens !== null && tokens > 0);
+  return said ?? null;
 }
 
 function modelError(Sdk: typeof OpenAI, error: unknown, { refused }: ProviderRequests, apiKey: string | null): ModelError {

@@ -21,15 +21,25 @@ const UNPACED = { characters: Number.MAX_SAFE_INTEGER, delayMs: 0 };
 
 /**
  * A model that plays a script, for people without a key, tests and frontends. It keeps no state: the conversation alone
- * decides the reply.
+ * decides the reply. `window`: the tokens that it reads at most, a token for each four characters; null for any number.
  */
-export function scriptedModel(name: string, script: Script, price: TokenPrice | null = null): Model {
+export function scriptedModel(
+  name: string,
+  script: Script,
+  price: TokenPrice | null = null,
+  window: number | null = null,
+): Model {
   return {
     name: `scripted ${name}`,
     price,
+    window: () => window,
     async *stream(request, signal) {
       const [reply, scene] = chooseReply(script, request);
-      const counted = { ...NO_TOKENS, inputTokens: Math.ceil(JSON.stringify(request.messages).length / 4) };
+      // With a window, system prompt and tools count as with a provider.
+      const inputTokens = Math.ceil(JSON.stringify(window === null ? request.messages : request).length / 4);
+      if (window !== null && inputTokens > window)
+        throw new ModelError("too_long", `prompt is too long: ${inputTokens} tokens > ${window} maximum`);
+      const counted = { ...NO_TOKENS, inputTokens };
       yield { type: "counted", usage: counted };
       let block = 0;
       let written = 0;

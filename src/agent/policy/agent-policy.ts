@@ -4,7 +4,7 @@ import { Workspace } from "../workspace/workspace.ts";
 import { judgeOpening, judge } from "./judge.ts";
 import type { PolicyTemplate, TreeTemplate } from "./held-template.ts";
 import type { Ancestor, OwnPermission } from "./own-permission.ts";
-import type { Permission, Permissions, Policy, PolicyBox, StoredRule } from "./permission.ts";
+import type { AgentAbove, Permission, Permissions, Policy, PolicyBox, StoredRule } from "./permission.ts";
 import { readPermission, type Vocabulary } from "./permission-source.ts";
 import { judgedFiles, type RuleValues, type RuleValue } from "./rule-values.ts";
 import { READS } from "./rule.ts";
@@ -68,28 +68,33 @@ function isBoxed(above: readonly TreeTemplate[]): boolean {
 
 /** The limits that an ancestor sets, in a box or not. One whose template is unknown denies everything. */
 function boundsOf(
-  { agentId, templateId, permission }: Ancestor,
+  { permission, ...above }: Ancestor,
   { template, inBox }: { readonly template: TreeTemplate | undefined; readonly inBox: boolean },
   vocabulary: Vocabulary,
 ): readonly Permission[] {
   if (template === undefined) {
-    const place = `the missing template ${templateId} of agent ${agentId}`;
+    const place = `the missing template ${above.templateId} of agent ${above.agentId}`;
     const denied = readPermission({ mode: "deny" }, place, vocabulary).permission;
-    return boundsOfDescendants({ permission: denied, bounds: [] }, agentId, inBox);
+    return boundsOfDescendants({ permission: denied, bounds: [] }, above, inBox);
   }
-  return boundsOfDescendants(permissionsOf({ ...template, above: [] }, permission, [], vocabulary), agentId, inBox);
+  return boundsOfDescendants(permissionsOf({ ...template, above: [] }, permission, [], vocabulary), above, inBox);
 }
 
 /**
  * The bounds that an agent's permissions set for its descendants: its mode, its allow rules, and its deny and ask rules
  * for the whole tree. Lists of tools bind only the agent itself. If it is in a box, its unnamed hosts are asked about.
  */
-export function boundsOfDescendants({ permission, bounds }: Permissions, agentId: string, inBox: boolean): readonly Permission[] {
+export function boundsOfDescendants(
+  { permission, bounds }: Permissions,
+  { agentId, templateId }: AgentAbove,
+  inBox: boolean,
+): readonly Permission[] {
   const isOfTree = ({ scope }: { readonly scope: RuleScope }): boolean => scope === "tree";
   const placed = <Each extends { readonly place: string }>(rules: readonly Each[]): readonly Each[] =>
     rules.map((rule) => Object.assign({}, rule, { place: placeOf(rule.place, agentId) }));
   const bound = (each: Permission): Permission => ({
     ...each,
+    above: { agentId, templateId },
     place: placeOf(each.place, agentId),
     deny: placed(each.deny.filter(isOfTree)),
     allow: placed(each.allow),

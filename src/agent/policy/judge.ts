@@ -115,8 +115,19 @@ function judgeActs(acts: readonly Act[], policy: Policy, hosts: HostLists, lines
   const { permission, bounds, stored, box } = policy;
   const first = explained(acts, scopeOf({ permission, stored, box, hosts, isBound: false }), lines);
   return bounds
-    .map((bound) => explained(acts, scopeOf({ permission: bound, stored: [], box, hosts, isBound: true }), lines))
+    .map((bound) => ofAbove(explained(acts, scopeOf({ permission: bound, stored: [], box, hosts, isBound: true }), lines), bound))
     .reduce((one, other) => stricter(one, other, lines), first);
+}
+
+/** The explanation of a limit of an agent above, with that agent in its reason. */
+function ofAbove(explanation: Explanation, { above }: Permission): Explanation {
+  const { verdict, reason } = explanation;
+  if (above === null || verdict === "allow") return explanation;
+  const said = verdict === "ask" ? "asked" : "denied";
+  return {
+    ...explanation,
+    reason: `${said} by the permission of ${above.templateId} (ancestor, agent ${above.agentId}): ${reason}`,
+  };
 }
 
 /** The scope, in which the mode is asked once about a call: it may be the operator's own code. */

@@ -118,6 +118,7 @@ export function readPermission(
       message: `there is no mode ${JSON.stringify(settings.mode)}: the modes are ${[...BUILTIN_MODES, "ask", ...modes.keys()].join(", ")}`,
     });
   const permission: Permission = {
+    above: null,
     place,
     mode: mode ?? { kind: "builtin", name: "deny" },
     deny: rules("deny"),

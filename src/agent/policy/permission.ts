@@ -72,8 +72,13 @@ export type PermissionMode =
 /** A rule that a person has stored with "always allow this". */
 export type StoredRule = Rule & { readonly id: string; readonly createdBy: string };
 
+/** An agent above another whose limits bind it. */
+export type AgentAbove = { readonly agentId: string; readonly templateId: string };
+
 /** A permission: the things that agents may do without asking, after asking, and not at all. */
 export type Permission = {
+  /** The agent above for which it holds; null for a permission of the agent itself. */
+  readonly above: AgentAbove | null;
   /** The place in the configuration: `templates.assistant.permission`. */
   readonly place: string;
   readonly mode: PermissionMode;

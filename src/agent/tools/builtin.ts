@@ -4,6 +4,7 @@ import { fsRead } from "./fs/read.ts";
 import { fsGlob, fsGrep } from "./fs/search.ts";
 import { fsEdit, fsMultiEdit, fsWrite } from "./fs/write.ts";
 import { memoryTool } from "./memory/memory.ts";
+import { readOutput } from "./read-output.ts";
 import { taskRun } from "./task.ts";
 import { todoRead, todoWrite } from "./todo.ts";
 import type { Tool } from "./tool.ts";
@@ -21,6 +22,7 @@ export const BUILTIN_TOOLS: readonly Tool[] = [
   todoRead,
   todoWrite,
   memoryTool,
+  readOutput,
   taskRun,
 ].map(ofServer);
 

@@ -6,6 +6,7 @@ import type { KnownFiles } from "../workspace/known-files.ts";
 import type { GroupedProcess } from "../workspace/process-groups.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import type { ChildRequest, StartedChild } from "./child.ts";
+import type { EarlierOutput, OutputRange } from "./earlier-output.ts";
 import type { Shells } from "./bash/shells.ts";
 import type { Answered, InputAnswer } from "./question.ts";
 import type { FinishedProgram, StartOptions } from "./programs.ts";
@@ -70,6 +71,8 @@ export type ToolContext = {
   remind(reminder: ToolReminder): Promise<void>;
   /** Internal: the memory of its agent, for `memory`; null if its template has none. */
   readonly memory: AgentMemory | null;
+  /** Internal: a part of the output of an earlier call of the agent, for `read_output`. Null without such a call. */
+  earlierOutput(call: string, range: OutputRange): Promise<EarlierOutput | null>;
   /** Internal: starts another agent with the end of this call, for `task_run`. Rejects with advice if none may be started. */
   startChild(request: ChildRequest): Promise<StartedChild>;
   /** Internal, for tools of MCP servers: the answer with which this run continues; null for the first run of a call. */

@@ -2,7 +2,10 @@ import type { Json, JsonObject } from "../../lib/json.ts";
 import type { Prisma } from "../generated/client.ts";
 import type { ActorKind, ApprovalState, ToolCallState } from "../generated/enums.ts";
 import type { OutsideBudgetParts, OwnerBudgetParts } from "./budget-accounts.ts";
+import type { CompactionMove, Compactions } from "./compaction-rows.ts";
 import type { MemoryChange } from "./memory-change.ts";
+import type { Patch, Row } from "./row.ts";
+import type { RequestParts, SentRecord } from "./sent-rows.ts";
 
 /** The columns of an agent that a commit may set. */
 export type AgentPatch = Patch<
@@ -59,10 +62,13 @@ export type StepEnd = Row<
     | "outputIsEstimated"
     | "cacheReadTokens"
     | "cacheWriteTokens"
+    | "contextTokens"
+    | "contextBytes"
+    | "contextWindow"
     | "costUsd"
     | "completedAt"
   >
->;
+> & { readonly request: SentRecord | null };
 
 /** The number of changes of the stored rules of a tenant, and of those of one agent. */
 export type RulesVersion = { readonly ofTenant: number; readonly ofAgent: number };
@@ -111,15 +117,6 @@ export const NOTICE_SOURCES = ["CHILD", "INTERRUPTED_CHILD", "SHELL", "FILE", "H
 export type NoticeSource = (typeof NOTICE_SOURCES)[number];
 
 export type NoticeRow = Row<Prisma.NoticeUncheckedCreateInput> & { readonly source: NoticeSource };
-
-/** The values of a column: JSON where Prisma takes JSON. */
-type Value<Input> = Prisma.InputJsonValue extends Input ? Json : Exclude<Input, undefined>;
-
-/** A row for insertion: every column is given, since the database takes an absent one as null. */
-export type Row<Input> = { readonly [Column in keyof Input]-?: Value<Input[Column]> };
-
-/** Columns to set. Absent columns keep their value. */
-type Patch<Input> = { readonly [Column in keyof Input]?: Value<Input[Column]> };
 
 /** The steps of calls and approvals from state to state: an owner makes some, people and expiry make others. */
 type Transitions = {
@@ -219,48 +216,55 @@ export type MessageShape =
 /** The row of a message. Most have no shape, and no statement writes the column then. */
 export type NewMessage = Row<Omit<Prisma.MessageUncheckedCreateInput, "shape">> & { readonly shape?: MessageShape };
 
-type OwnerParts = OwnerBudgetParts & {
-  /** The commit is refused unless the agent's signal is still this: nothing arrived since it was looked at. */
-  readonly expectSignal?: number;
-  readonly agent?: AgentPatch;
-  /** Refused if one of them was withdrawn. */
-  readonly joins?: readonly { readonly id: string; readonly ordinal: number; readonly turn: number; readonly step: number }[];
-  readonly messages?: readonly NewMessage[];
-  readonly stepStart?: Row<Prisma.StepUncheckedCreateInput>;
-  readonly stepEnd?: { readonly step: number } & StepEnd;
-  readonly toolCalls?: readonly NewToolCall[];
-  /**
-   * An interrupt ends with what it interrupted: the time of the one that the owner has seen (ISO 8601), null for none. One that came
-   * since stays if messages wait that were sent between the two: it is theirs.
-   */
-  readonly interruptEnd?: { readonly seen: string | null };
-  /** The note of an interrupt that the model is told of, or that nobody needs to be told of: what came since stays. */
-  readonly toldNote?: string;
-  /** The agent is a child whose turn ends: the wait of its parent is due. */
-  readonly returns?: true;
-  /** The agent's whole list. */
-  readonly todos?: readonly Row<Prisma.TodoUncheckedCreateInput>[];
-  /** The files that calls of the change have read or written, each once. */
-  readonly knownFiles?: readonly KnownFileRow[];
-  /** The files that something else has changed, each once. */
-  readonly fileChanges?: readonly FileChangeRow[];
-  /** A background shell, with its lease in ms. Refused if the agent has `limit` that run, was interrupted, or is archived. */
-  readonly shellStart?: { readonly row: Row<Prisma.ShellUncheckedCreateInput>; readonly limit: number; readonly leaseMs: number };
-  /** The notices that a step tells. */
-  readonly noticesTold?: { readonly step: number; readonly ids: readonly string[] };
-  /** Notices that are not told, and will not be. */
-  readonly noticesDropped?: readonly Pick<NoticeRow, "source" | "ref">[];
-  /** The manual that the agent is given: it stays if the tenant has it already. */
-  readonly manual?: Row<Prisma.ManualUncheckedCreateInput>;
-  readonly agentManual?: Row<Prisma.AgentManualUncheckedCreateInput>;
-  /** The version of its template with which a turn begins. */
-  readonly templateVersion?: TemplateVersion;
-  /** The data of that version: it stays if the tenant has it already. */
-  readonly versionData?: Row<Omit<Prisma.TemplateVersionUncheckedCreateInput, "takenAt">>;
-  /** With todos: the call that wrote them. The call keeps them, for forks. */
-  readonly todosBy?: string;
-  readonly memory?: MemoryChange;
-};
+type OwnerParts = OwnerBudgetParts &
+  RequestParts & {
+    /** The commit is refused unless the agent's signal is still this: nothing arrived since it was looked at. */
+    readonly expectSignal?: number;
+    readonly agent?: AgentPatch;
+    /** Refused if one of them was withdrawn. */
+    readonly joins?: readonly { readonly id: string; readonly ordinal: number; readonly turn: number; readonly step: number }[];
+    readonly messages?: readonly NewMessage[];
+    readonly stepStart?: Row<Omit<Prisma.StepUncheckedCreateInput, "request">> & { readonly request: null };
+    readonly stepEnd?: { readonly step: number } & StepEnd;
+    readonly toolCalls?: readonly NewToolCall[];
+    /**
+     * An interrupt ends with what it interrupted: the time of the one that the owner has seen (ISO 8601), null for none. One that came
+     * since stays if messages wait that were sent between the two: it is theirs.
+     */
+    readonly interruptEnd?: { readonly seen: string | null };
+    /** The note of an interrupt that the model is told of, or that nobody needs to be told of: what came since stays. */
+    readonly toldNote?: string;
+    /** The agent is a child whose turn ends: the wait of its parent is due. */
+    readonly returns?: true;
+    /** The agent's whole list. */
+    readonly todos?: readonly Row<Prisma.TodoUncheckedCreateInput>[];
+    /** The files that calls of the change have read or written, each once. */
+    readonly knownFiles?: readonly KnownFileRow[];
+    /** The files that something else has changed, each once. */
+    readonly fileChanges?: readonly FileChangeRow[];
+    /** A background shell, with its lease in ms. Refused if the agent has `limit` that run, was interrupted, or is archived. */
+    readonly shellStart?: {
+      readonly row: Row<Prisma.ShellUncheckedCreateInput>;
+      readonly limit: number;
+      readonly leaseMs: number;
+    };
+    /** The notices that a step tells. */
+    readonly noticesTold?: { readonly step: number; readonly ids: readonly string[] };
+    /** Notices that are not told, and will not be. */
+    readonly noticesDropped?: readonly Pick<NoticeRow, "source" | "ref">[];
+    /** The manual that the agent is given: it stays if the tenant has it already. */
+    readonly manual?: Row<Omit<Prisma.ManualUncheckedCreateInput, "takenAt">>;
+    readonly agentManual?: Row<Prisma.AgentManualUncheckedCreateInput>;
+    /** The version of its template with which a turn begins. */
+    readonly templateVersion?: TemplateVersion;
+    /** The data of that version: it stays if the tenant has it already. */
+    readonly versionData?: Row<Omit<Prisma.TemplateVersionUncheckedCreateInput, "takenAt">>;
+    /** With todos: the call that wrote them. The call keeps them, for forks. */
+    readonly todosBy?: string;
+    readonly memory?: MemoryChange;
+    /** A step of a compaction from one state to the next: refused if the row is not in `from`. */
+    readonly compactionMoved?: CompactionMove;
+  };
 
 type OutsideParts = OutsideBudgetParts & {
   readonly idempotencyKey?: Row<Prisma.IdempotencyKeyUncheckedCreateInput>;
@@ -326,10 +330,10 @@ export type CancelRequest = {
 };
 
 /** All that the owner of an agent may change in one commit, under its lease (invariant 4). Absent parts change nothing. */
-export type OwnerChange = Transitions & Questions & Notices & Schedules & OwnerParts & Without<OutsideParts>;
+export type OwnerChange = Transitions & Questions & Notices & Schedules & Compactions & OwnerParts & Without<OutsideParts>;
 
 /** All that others may change of an agent in one commit: people by commands, and what nobody decided in time. */
-export type OutsideChange = Transitions & Questions & Notices & Schedules & OutsideParts & Without<OwnerParts>;
+export type OutsideChange = Transitions & Questions & Notices & Schedules & Compactions & OutsideParts & Without<OwnerParts>;
 
 export const DONE_REASONS = ["COMPLETED", "INTERRUPTED", "ERROR", "MAX_STEPS", "SHAPE", "BUDGET"] as const;
 export type DoneReason = (typeof DONE_REASONS)[number];

@@ -1,3 +1,4 @@
+import type { CompactionPatch } from "./compaction-rows.ts";
 import type { AgentPatch, KnownFileRow, NewMessage, NewToolCall, OwnerChange, StepEnd, ToolCallPatch } from "./change.ts";
 
 export type ColumnType =
@@ -47,6 +48,10 @@ export const STEP_END = {
   outputIsEstimated: "boolean",
   cacheReadTokens: "int?",
   cacheWriteTokens: "int?",
+  contextTokens: "int?",
+  contextBytes: "int?",
+  contextWindow: "int?",
+  request: "json?",
   costUsd: "double precision?",
   completedAt: "timestamptz?",
 } as const satisfies ColumnsOf<StepEnd>;
@@ -121,6 +126,31 @@ export const TOOL_CALL = {
   todos: "json?",
   erasedAt: "timestamptz?",
 } as const satisfies ColumnsOf<NewToolCall>;
+
+/** The columns that the steps of a compaction set, from state to state. */
+export const COMPACTION_PATCH = {
+  state: "text",
+  fromOrdinal: "int?",
+  toOrdinal: "int?",
+  wordsFrom: "int?",
+  summary: "text?",
+  restated: "text?",
+  model: "text?",
+  tokensBefore: "int?",
+  tokensAfter: "int?",
+  contentHash: "text?",
+  failure: "text?",
+  inputTokens: "int?",
+  outputTokens: "int?",
+  outputIsEstimated: "boolean",
+  cacheReadTokens: "int?",
+  cacheWriteTokens: "int?",
+  costUsd: "double precision?",
+  epoch: "int?",
+  appliedAtStep: "int?",
+  startedAt: "timestamptz?",
+  endedAt: "timestamptz?",
+} as const satisfies ColumnsOf<CompactionPatch>;
 
 /**
  * The columns of a known file that its last reading or writing call sets, without `isWhole`, which stays true for the

@@ -15,10 +15,10 @@ export function columnName(field: string): string {
 }
 
 /**
- * Which keys of a part are column names, written in snake_case: those of its rows, of `row` in it, of `set` in each
+ * The keys of a part that are column names, written in snake_case: those of its rows, of `row` or `set` in it, of `set` in each
  * transition, or none.
  */
-export type PartKeys = "rows" | "row in it" | "set in each" | "none";
+export type PartKeys = "rows" | "row in it" | "set in it" | "set in each" | "none";
 
 export type Part = { readonly sql: "json" | "int" | "text" | "boolean"; readonly keys: PartKeys };
 
@@ -79,6 +79,7 @@ export const OWNER_PARTS: { readonly [Name in keyof OwnerValues]: OwnerPart<Owne
   },
   noticesDropped: { ...json("none"), join: lists, isComposed: none },
   manual: { ...json("rows"), join: last, isComposed: never },
+  requestParts: { ...json("none"), join: lists, isComposed: none },
   agentManual: { ...json("rows"), join: last, isComposed: never },
   templateVersion: { ...json("none"), join: last, isComposed: never },
   watch: { sql: "boolean", keys: "none", join: last, isComposed: never },
@@ -86,6 +87,14 @@ export const OWNER_PARTS: { readonly [Name in keyof OwnerValues]: OwnerPart<Owne
   versionData: { ...json("rows"), join: last, isComposed: never },
   memory: { ...json("none"), join: last, isComposed: never },
   budgets: { ...json("none"), join: joinAccounts, isComposed: never },
+  compactions: { ...json("rows"), join: lists, isComposed: none },
+  compactionMoved: {
+    ...json("set in it"),
+    join: () => {
+      throw new Error("a change moves one compaction at most");
+    },
+    isComposed: never,
+  },
 };
 
 export const OUTSIDE_PARTS: { readonly [Name in Exclude<PartsOf<OutsideChange>, PartsOf<OwnerChange>>]: Part } = {
@@ -218,6 +227,8 @@ function encoded(name: string, part: unknown): unknown {
       const start = part as NonNullable<OwnerChange["shellStart"]>;
       return { ...start, row: toColumns(start.row) };
     }
+    case "set in it":
+      return withColumns(part as NonNullable<OwnerChange["compactionMoved"]>);
     case "set in each":
       return (part as readonly SetInEach[]).map(withColumns);
   }
@@ -225,7 +236,7 @@ function encoded(name: string, part: unknown): unknown {
 
 type SetInEach = ToolCallTransition | ScheduleMove;
 
-function withColumns(each: SetInEach): object {
+function withColumns(each: SetInEach | NonNullable<OwnerChange["compactionMoved"]>): object {
   return { ...each, set: toColumns(each.set) };
 }
 

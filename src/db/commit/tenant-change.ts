@@ -1,8 +1,9 @@
 import type { Json } from "../../lib/json.ts";
 import type { Prisma } from "../generated/client.ts";
 import type { ActorKind } from "../generated/enums.ts";
-import type { Row, WaitRow } from "./change.ts";
+import type { WaitRow } from "./change.ts";
 import type { MemoryChange } from "./memory-change.ts";
+import type { Row } from "./row.ts";
 
 /** The actor who took something back, and when. */
 type Revocation = { readonly revokedAt: Date; readonly revokedBy: string; readonly revokedByKind: ActorKind };

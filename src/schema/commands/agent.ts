@@ -1,6 +1,7 @@
 import {
   agentByRow,
   archiveAgent,
+  compactAgent,
   createAgent,
   forkAgent,
   interruptAgent,
@@ -147,6 +148,33 @@ builder.mutationField("retryTurn", (t) =>
       "Starts a new turn for the messages of the last turn, which ended with ERROR or INTERRUPTED. The conversation is kept, so the model reads what that turn did. NOTHING_TO_RETRY if the turn ended otherwise or one is running.",
     args: { input: t.arg({ type: RetryTurnInput, required: true, description: "Agent whose turn to retry." }) },
     resolve: (_root, { input }, context) => retryTurn(context, input.agentId, input.idempotencyKey ?? null),
+  }),
+);
+
+const CompactAgentInput = builder.inputType("CompactAgentInput", {
+  description: "Input of `compactAgent`.",
+  fields: (t) => ({
+    agentId: t.id({ required: true, description: "`id` of the agent." }),
+    instruction: t.string({ description: "Wish for the summary, at most 4,000 characters, such as `keep all file names`." }),
+    idempotencyKey: t.string({
+      description:
+        "Key of 1 to 200 characters, kept for 30 days. Repeating the request asks once. IDEMPOTENCY_KEY_REUSED for another input.",
+    }),
+  }),
+});
+
+builder.mutationField("compactAgent", (t) =>
+  t.field({
+    type: agentPayload("CompactAgentPayload"),
+    description:
+      "Asks for a summary that replaces the older part of the context, also during a turn. CONTEXT_COMPRESSION reports its start and end. COMPACTING if one is asked for or under way.",
+    args: { input: t.arg({ type: CompactAgentInput, required: true, description: "Agent and instruction." }) },
+    resolve: (_root, { input }, context) =>
+      compactAgent(context, {
+        agentId: input.agentId,
+        instruction: input.instruction ?? null,
+        idempotencyKey: input.idempotencyKey ?? null,
+      }),
   }),
 );
 

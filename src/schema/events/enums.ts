@@ -78,6 +78,7 @@ export const EventKind = builder.enumType("EventKind", {
     BUDGET_STOPPED: "A turn of the agent ends, since its next step does not fit into a budget.",
     TODO_CHANGED: "The todo list of the agent changed.",
     TODO_REMINDER: "The agent is reminded of its todo list.",
+    CONTEXT_COMPRESSION: "A compaction of the agent's context window starts or ends.",
     TEMPLATE_CHANGED: "A turn begins with another version of the agent's template.",
     EXECUTION_STARTED: "A call enters the gate. EXECUTION and STAGE events exist only for templates with `trace`.",
     STAGE_STARTED: "A call enters a stage of the gate.",

@@ -85,7 +85,7 @@ describe("the transcript's window is bounded in bytes, whatever people and tools
     for (let turn = 0; turn < 12; turn += 1)
       await add("USER", [inline(2 * MB, turn % 10), { type: "text", text: `look ${turn}` }]);
     const transcript = new Transcripts(new Images()).of(sql, "acme", agentId);
-    const [message] = await (await transcript.window({ transcriptLength: 12 }, 200)).messages();
+    const [message] = await (await transcript.window({ transcriptLength: 12, compaction: null }, 200)).messages();
     const blocks = message?.content ?? [];
     const images = blocks.filter((block) => block.type === "image");
     expect(images).toHaveLength(Math.floor(IMAGE_BYTES / (2 * MB)));
@@ -104,10 +104,10 @@ describe("the transcript's window is bounded in bytes, whatever people and tools
       await add("TOOL_RESULTS", [{ type: "tool_result", tool_use_id: `call ${step}`, content: output, is_error: false }]);
     }
     const transcript = new Transcripts(new Images()).of(sql, "acme", agentId);
-    const messages = await (await transcript.window({ transcriptLength: 63 }, 200)).messages();
+    const messages = await (await transcript.window({ transcriptLength: 63, compaction: null }, 200)).messages();
     // What is about to be committed would take it past the bound: it is read again after the commit.
-    expect(transcript.windowWith([notCommitted(agentId, 10)], 200)).not.toBeNull();
-    expect(transcript.windowWith([notCommitted(agentId, 4 * MB)], 200)).toBeNull();
+    expect(transcript.windowWith([notCommitted(agentId, 10)], { compaction: null }, 200)).not.toBeNull();
+    expect(transcript.windowWith([notCommitted(agentId, 4 * MB)], { compaction: null }, 200)).toBeNull();
     expect(messages[0]?.content.map((block) => block.type === "text" && block.text)).toEqual([
       "the task",
       "[what was said and done here at first is left out: it was too long]",
@@ -116,68 +116,9 @@ describe("the transcript's window is bounded in bytes, whatever people and tools
     const [asked, ...steps] = messages;
     expect(asked?.role).toBe("user");
     expect(steps.map(({ role }) => role)).toEqual(
-      Array.from({ length: 10 }, (_, index) => (index % 2 === 0 ? "assistant" : "user")),
+      Array.from({ length: 14 }, (_, index) => (index % 2 === 0 ? "assistant" : "user")),
     );
     expect(steps.at(-2)?.content).toEqual([{ type: "tool_use", id: "call 29", name: "read", input: {} }]);
-  });
-
-  it("a window that is too long for its model is shortened around its task until it is read, and begins at the same place for some steps", async () => {
-    const { sql, agentId, add } = await conversation();
-    const [taskBytes, outputBytes, readBytes] = [300_000, 55_000, 500_000];
-    await add("USER", [{ type: "text", text: "t".repeat(taskBytes) }]);
-    for (let step = 0; step < 20; step += 1) {
-      await add("ASSISTANT", [{ type: "tool_use", id: `call ${step}`, name: "read", input: {} }]);
-      const content = "x".repeat(outputBytes);
-      await add("TOOL_RESULTS", [{ type: "tool_result", tool_use_id: `call ${step}`, content, is_error: false }]);
-    }
-    const transcript = new Transcripts(new Images()).of(sql, "acme", agentId);
-    transcript.readBy("small");
-    let window = await transcript.window({ transcriptLength: 41 }, 200);
-    let refusals = 0;
-    while (window.bytes > readBytes) {
-      expect(transcript.shorten()).toBe(true);
-      refusals += 1;
-      window = await transcript.window({ transcriptLength: 41 }, 200);
-    }
-    expect(refusals).toBe(2);
-    const beginsWith = async (): Promise<unknown> => (await window.messages())[1]?.content[0];
-    const first = await beginsWith();
-    expect((await window.messages()).at(-2)?.content).toEqual([{ type: "tool_use", id: "call 19", name: "read", input: {} }]);
-    transcript.committed({ messages: [notCommitted(agentId, 10_000)] });
-    window = await transcript.window({ transcriptLength: 42 }, 200);
-    expect(await beginsWith()).toEqual(first);
-    // Another model may read more.
-    transcript.readBy("large");
-    expect((await transcript.window({ transcriptLength: 41 }, 200)).bytes).toBeGreaterThan(readBytes);
-  });
-
-  it("a task that alone is too long leaves the room of later windows as it was: nothing was won by shortening them", async () => {
-    const { sql, agentId, add } = await conversation();
-    const say = async (words: string, times: number): Promise<void> => {
-      for (let time = 0; time < times; time += 1) await add("USER", [{ type: "text", text: `${words} ${"x".repeat(1_000)}` }]);
-    };
-    await say("before", 3);
-    await add("USER", [{ type: "text", text: "t".repeat(60_000) }]);
-    const transcript = new Transcripts(new Images()).of(sql, "acme", agentId);
-    transcript.readBy("small");
-    const seen = async (transcriptLength: number): Promise<string> =>
-      JSON.stringify(await (await transcript.window({ transcriptLength }, 200)).messages());
-    await seen(4);
-    expect(transcript.shorten()).toBe(true);
-    expect(await seen(4)).not.toContain("before");
-    expect(transcript.shorten()).toBe(false);
-    await say("after", 20);
-    expect((await seen(24)).match(/after/g)).toHaveLength(20);
-    // The task is too long among what was said before, too. The room that is found now is the one that stays.
-    expect(transcript.shorten()).toBe(true);
-    expect((await seen(24)).match(/after/g)).toHaveLength(20);
-    transcript.committed({ messages: [notCommitted(agentId, 10)] });
-    await add("USER", [{ type: "text", text: "t".repeat(60_000) }]);
-    transcript.invalidate();
-    await seen(25);
-    expect(transcript.shorten()).toBe(false);
-    await say("later", 40);
-    expect((await seen(65)).match(/later/g)?.length).toBeLessThan(40);
   });
 
   it("one answer whose results alone are too long goes to the model with them", async () => {
@@ -186,42 +127,10 @@ describe("the transcript's window is bounded in bytes, whatever people and tools
     await add("ASSISTANT", [{ type: "tool_use", id: "call", name: "read", input: {} }]);
     await add("TOOL_RESULTS", [{ type: "tool_result", tool_use_id: "call", content: "x".repeat(9 * MB), is_error: false }]);
     const transcript = new Transcripts(new Images()).of(sql, "acme", agentId);
-    expect((await (await transcript.window({ transcriptLength: 3 }, 200)).messages()).map(({ role }) => role)).toEqual([
-      "user",
-      "assistant",
-      "user",
-    ]);
+    expect(
+      (await (await transcript.window({ transcriptLength: 3, compaction: null }, 200)).messages()).map(({ role }) => role),
+    ).toEqual(["user", "assistant", "user"]);
   });
-
-  it.for(["a note of the server", "a message that joins during the turn"])(
-    "%s behind the newest results takes neither the task nor the newest step out of a window that was shortened",
-    async (late) => {
-      const { sql, agentId, add, note } = await conversation();
-      await add("USER", [{ type: "text", text: "the task" }]);
-      for (const [step, bytes] of [60_000, 20_000].entries()) {
-        await add("ASSISTANT", [{ type: "tool_use", id: `call ${step}`, name: "read", input: {} }]);
-        const content = "x".repeat(bytes);
-        await add("TOOL_RESULTS", [{ type: "tool_result", tool_use_id: `call ${step}`, content, is_error: false }]);
-      }
-      if (late.startsWith("a note")) await note("late");
-      else await add("USER", [{ type: "text", text: "late" }]);
-      const transcript = new Transcripts(new Images()).of(sql, "acme", agentId);
-      await transcript.window({ transcriptLength: 6 }, 200);
-      expect(transcript.shorten()).toBe(true);
-      const window = await transcript.window({ transcriptLength: 6 }, 200);
-      const text = JSON.stringify(await window.messages());
-      expect(["the task", "call 0", "call 1", "late"].filter((part) => text.includes(part))).toEqual([
-        "the task",
-        "call 1",
-        "late",
-      ]);
-      // The newest step alone is more than half of that: nothing is left to leave out.
-      expect(transcript.shorten()).toBe(true);
-      const shorter = await transcript.window({ transcriptLength: 6 }, 200);
-      expect(await shorter.messages()).toEqual(await window.messages());
-      expect(transcript.shorten()).toBe(false);
-    },
-  );
 
   it("the task begins the window of a long turn, wherever the server has noted something", async () => {
     const { sql, agentId, add, note } = await conversation();
@@ -232,7 +141,7 @@ describe("the transcript's window is bounded in bytes, whatever people and tools
       if (step === 4) await note("a file was changed");
     }
     const transcript = new Transcripts(new Images()).of(sql, "acme", agentId);
-    const [asked] = await (await transcript.window({ transcriptLength: 26 }, 8)).messages();
+    const [asked] = await (await transcript.window({ transcriptLength: 26, compaction: null }, 8)).messages();
     expect(asked?.content).toEqual([{ type: "text", text: "the task" }]);
   });
 
@@ -249,11 +158,11 @@ describe("the transcript's window is bounded in bytes, whatever people and tools
       },
     });
     const windows = agents.map(({ sql, agentId }) => transcripts.of(counting(sql), "acme", agentId));
-    for (const window of windows) await (await window.window({ transcriptLength: 1 }, 200)).messages();
+    for (const window of windows) await (await window.window({ transcriptLength: 1, compaction: null }, 200)).messages();
     expect(transcripts.bytes).toBeLessThan(2.5 * MB);
-    await (await windows[2]?.window({ transcriptLength: 1 }, 200))?.messages();
+    await (await windows[2]?.window({ transcriptLength: 1, compaction: null }, 200))?.messages();
     expect(reads).toBe(3);
-    await (await windows[0]?.window({ transcriptLength: 1 }, 200))?.messages();
+    await (await windows[0]?.window({ transcriptLength: 1, compaction: null }, 200))?.messages();
     expect(reads).toBe(4);
     for (const window of windows) window.invalidate();
     expect(transcripts.bytes).toBe(0);
@@ -267,7 +176,7 @@ describe("the transcript's window is bounded in bytes, whatever people and tools
       await add("TOOL_RESULTS", [{ type: "tool_result", tool_use_id: `call ${step}`, content: "x", is_error: false }]);
     }
     const transcript = new Transcripts(new Images()).of(sql, "acme", agentId);
-    const [asked] = await (await transcript.window({ transcriptLength: 51 }, 40)).messages();
+    const [asked] = await (await transcript.window({ transcriptLength: 51, compaction: null }, 40)).messages();
     expect(asked?.content[0]).toEqual(inline(100, 1));
   });
 });

@@ -2,14 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { AnswerBuilder } from "../../../src/agent/conversation/answer.ts";
 import { Images, type StoredBlock } from "../../../src/agent/conversation/images.ts";
-import {
-  contextWindow,
-  modelMessages,
-  Transcripts,
-  withinImageBudget,
-  type AddedMessages,
-  type TranscriptMessage,
-} from "../../../src/agent/conversation/transcript.ts";
+import { modelMessages, Transcripts, type AddedMessages } from "../../../src/agent/conversation/transcript.ts";
+import { contextWindow, withinImageBudget, type TranscriptMessage } from "../../../src/agent/conversation/window.ts";
 import { NO_TOKENS } from "../../../src/agent/models/model.ts";
 import { OutageWatch, type Sql, type Statement } from "../../../src/db/sql.ts";
 import type { Json } from "../../../src/lib/json.ts";
@@ -163,7 +157,7 @@ it("what is read late is not remembered in the place of what was committed meanw
   const sql: Sql = { query, outages: new OutageWatch(async () => {}), keepsPrepared: true };
   const transcript = new Transcripts(new Images()).of(sql, "acme", "agent");
   const asked = { ordinal: 0, kind: "USER", isOfPerson: true, content: [{ type: "text", text: "go" }], bytes: 2 };
-  const windows = [1, 2].map(() => transcript.window({ transcriptLength: 1 }, 200));
+  const windows = [1, 2].map(() => transcript.window({ transcriptLength: 1, compaction: null }, 200));
   await expect.poll(() => reads.length).toBe(2);
   reads[0]?.resolve([asked]);
   await windows[0];
@@ -171,7 +165,7 @@ it("what is read late is not remembered in the place of what was committed meanw
   reads[1]?.resolve([asked]);
   await windows[1];
   const result = { type: "tool_result", tool_use_id: "call", content: "text", is_error: false };
-  const next = await transcript.windowWith([message("TOOL_RESULTS", 2, [result])], 200)?.messages();
+  const next = await transcript.windowWith([message("TOOL_RESULTS", 2, [result])], { compaction: null }, 200)?.messages();
   expect(next?.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
 });
 

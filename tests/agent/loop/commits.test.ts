@@ -81,7 +81,7 @@ function withMessage(view: AgentView): AgentView {
 }
 
 /** Only children return. */
-const MADE_ELSEWHERE = ["returns"];
+const MADE_ELSEWHERE = ["returns", "compactions", "compactionMoved"];
 
 /** A schedule that each step triggers. */
 const SCHEDULE: AgentView["schedules"][number] = {

@@ -127,3 +127,20 @@ describe("the definitions that a step tells an agent whose list of tools is fixe
     expect(told.flatMap((names, index) => names.map(() => index + 1))).toEqual([2, 3, 5, 9, 17, 33, 65]);
   });
 });
+
+describe("sections and definitions whose messages a compaction leaves out", () => {
+  it.for([true, false])("are told again once, those in the manual are not (fixed list: %s)", (mayComeLater) => {
+    const present = (tools: readonly Tool[]): PresentTools => ({ tools, mayComeLater });
+    const [before, after] = [toolsWith({ stays: "1" }), toolsWith({ stays: "1", comes: "1" })];
+    let view = newAgentView();
+    const step = (tools: readonly Tool[]) => {
+      const news = manualNews(view, present(tools), view.transcriptLength, AT);
+      view = { ...news.after(view), stepCount: view.stepCount + 1, transcriptLength: view.transcriptLength + 2 };
+      return news.notices.map(({ ref }) => ref);
+    };
+    expect([step(before), step(after), step(after)]).toEqual([[], ["comes"], []]);
+    const head = { id: "c", to: 4, step: view.stepCount + 1, isErased: false };
+    view = { ...view, compaction: { head, clearedTo: -1, step: head.step, open: null } };
+    expect([step(after), step(after), step(after)]).toEqual([["comes"], [], []]);
+  });
+});

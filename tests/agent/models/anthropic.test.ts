@@ -25,6 +25,7 @@ const PLAIN = {
   thinking: null,
   settings: complete(MODEL_CALL_SETTINGS, {}),
   price: null,
+  window: null,
 } as const;
 
 async function appWith(
@@ -126,7 +127,10 @@ describe("Claude by the real SDK, over the wire", () => {
     ]);
     const events = await client.turn(agent.id, "hi");
     expect(ofType(events, "ErrorRaised")).toMatchObject([
-      { phase: "MODEL", message: "the model's provider answered 400: prompt is too long" },
+      {
+        phase: "MODEL",
+        message: expect.stringContaining("the model's provider answered 400: prompt is too long. The system prompt has"),
+      },
     ]);
     expect(ofType(events, "Done")).toMatchObject([{ reason: "ERROR" }]);
     const dump = await app.database.sql.query({ name: "d", text: "SELECT string_agg(payload::text, '') AS dump FROM event" }, []);

@@ -28,6 +28,7 @@ async function claudeBodies(settings: Settings, thinking: AnthropicThinking, tem
     maxTokens: 4_000,
     thinking,
     price: null,
+    window: null,
     settings: complete(MODEL_CALL_SETTINGS, settings),
   });
   return bodiesOf(model, provider.requests, template);
@@ -44,6 +45,7 @@ async function chatBodies(settings: Settings, template: TestAppOptions["template
     model: "local",
     maxTokens: null,
     price: null,
+    window: null,
     compat: {},
     settings: complete(MODEL_CALL_SETTINGS, settings),
   });

@@ -24,6 +24,7 @@ async function appWith(
     model: "local",
     maxTokens: 1_000,
     price: null,
+    window: null,
     compat: {},
     settings: complete(MODEL_CALL_SETTINGS, {}),
   };

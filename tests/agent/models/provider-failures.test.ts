@@ -53,6 +53,7 @@ const ANTHROPIC: Provider = {
       thinking: null,
       settings: NO_SETTINGS,
       price: null,
+      window: null,
     }),
   error: (status, message, headers = {}) => ({
     status,
@@ -88,6 +89,7 @@ const OPENAI: Provider = {
       model: "m",
       maxTokens: null,
       price: null,
+      window: null,
       compat: {},
       settings: NO_SETTINGS,
     }),
@@ -158,7 +160,13 @@ describe.for([ANTHROPIC, OPENAI])("What goes wrong with $name", (provider) => {
     const { requests, client, agent, app } = await appWith(provider, [provider.error(400, "prompt is too long"), hello]);
     const events = await client.turn(agent.id, "hi");
     expect(requests).toHaveLength(1);
-    expect(ofType(events, "ErrorRaised")).toMatchObject([{ message: "the model's provider answered 400: prompt is too long" }]);
+    expect(ofType(events, "ErrorRaised")).toMatchObject([
+      {
+        message: expect.stringMatching(
+          /^the model's provider answered 400: prompt is too long\. The system prompt has about 4 tokens, the tools have about \d{4} tokens, and the newest input has about \d tokens$/,
+        ),
+      },
+    ]);
     const dump = await app.database.sql.query({ name: "d", text: "SELECT string_agg(payload::text, '') AS dump FROM event" }, []);
     expect(JSON.stringify(dump)).not.toContain("sk-secret");
     expect(textOf(await client.turn(agent.id, "again"))).toBe("Hello.");
@@ -171,19 +179,28 @@ describe.for([ANTHROPIC, OPENAI])("What goes wrong with $name", (provider) => {
   ] as const)(
     "a conversation that is longer than the model reads, as it is told %s, is shortened until it is read, and stays so",
     async ([, tooLong]) => {
-      const { requests, client, agent } = await appWith(provider, [hello, hello, hello, tooLong, tooLong, hello, hello]);
+      const script = [hello, hello, hello, tooLong, tooLong, tooLong, hello, hello];
+      const { requests, client, agent } = await appWith(provider, script);
       const words = ["alpha", "bravo", "charlie", "delta", "echo"];
       const texts = words.map((word) => `${word} ${"x".repeat(40_000)}`);
       for (const text of texts.slice(0, 3)) await client.turn(agent.id, text);
       const events = await client.turn(agent.id, texts[3] ?? "");
       expect(ofType(events, "ErrorRaised").map(({ severity, detail }) => [severity, detail])).toEqual([
         ["WARN", "too_long"],
+        ["WARN", "compaction_failed"],
         ["WARN", "too_long"],
       ]);
       expect(ofType(events, "Done")).toMatchObject([{ reason: "COMPLETED" }]);
       await client.turn(agent.id, "echo");
       const sent = requests.map(({ body }) => words.filter((word) => JSON.stringify(body).includes(word)));
-      expect(sent.slice(3)).toEqual([["alpha", "bravo", "charlie", "delta"], ["charlie", "delta"], ["delta"], ["delta", "echo"]]);
+      expect(sent.slice(3)).toEqual([
+        ["alpha", "bravo", "charlie", "delta"],
+        // The request for a summary.
+        ["alpha", "bravo", "charlie"],
+        ["charlie", "delta"],
+        ["delta"],
+        ["delta", "echo"],
+      ]);
     },
   );
 
@@ -212,7 +229,8 @@ describe.for([ANTHROPIC, OPENAI])("What goes wrong with $name", (provider) => {
     expect(ofType(events, "ErrorRaised").map(({ severity, detail }) => [severity, detail])).toEqual([["ERROR", "too_long"]]);
     expect(ofType(events, "Done")).toMatchObject([{ reason: "ERROR" }]);
     expect(textOf(await client.turn(agent.id, "bravo"))).toBe("Hello.");
-    expect(requests.map(({ body }) => JSON.stringify(body).includes("alpha"))).toEqual([true, true, false]);
+    // The third request is for a summary.
+    expect(requests.map(({ body }) => JSON.stringify(body).includes("alpha"))).toEqual([true, true, true, false]);
   });
 
   it.for(["cutBeforeAnything", "cutAfterCall", "malformed"] as const)(

@@ -53,16 +53,34 @@ async function claude(
   stop: string,
   { thinking = null, settings = {} }: { thinking?: AnthropicThinking; settings?: Partial<ModelCallSettings> } = {},
 ) {
-  const { url, requests } = await providerServer<Body>([answers(blocks, stop)], messagesRefusal);
+  const { url, requests } = await providerServer<Body>([answers(blocks, stop)], { refusal: messagesRefusal });
   const own = { ...complete(MODEL_CALL_SETTINGS, {}), ...settings };
-  const model = anthropicModel({ apiKey: "k", baseUrl: url, model: "c", maxTokens: 4_000, thinking, price: null, settings: own });
+  const model = anthropicModel({
+    apiKey: "k",
+    baseUrl: url,
+    model: "c",
+    maxTokens: 4_000,
+    thinking,
+    price: null,
+    window: null,
+    settings: own,
+  });
   return { model, requests };
 }
 
 async function completions(deltas: readonly Delta[], finish: string, compat: WrittenCompatibility) {
-  const { url, requests } = await providerServer<Body>([chat(deltas, finish)], completionsRefusal);
+  const { url, requests } = await providerServer<Body>([chat(deltas, finish)], { refusal: completionsRefusal });
   const settings = complete(MODEL_CALL_SETTINGS, {});
-  const model = openAiModel({ apiKey: "k", baseUrl: `${url}/v1`, model: "m", maxTokens: null, price: null, compat, settings });
+  const model = openAiModel({
+    apiKey: "k",
+    baseUrl: `${url}/v1`,
+    model: "m",
+    maxTokens: null,
+    price: null,
+    window: null,
+    compat,
+    settings,
+  });
   return { model, requests };
 }
 

@@ -278,7 +278,11 @@ it("is quick for many acts and many rules", () => {
 describe("what a permission says of its agent's descendants", () => {
   it("is its mode, with what is allowed by it", () => {
     const template = { permission: permissionOf({ mode: "approval", allow: ["copy"] }) };
-    const bounds = boundsOfDescendants({ permission: template.permission, bounds: [] }, "root", false);
+    const bounds = boundsOfDescendants(
+      { permission: template.permission, bounds: [] },
+      { agentId: "root", templateId: "lead" },
+      false,
+    );
     const policy = { permission: permissionOf({ mode: "auto" }), bounds, stored: [], box: null };
     const judged = judge(
       { agentId: "a", name: "shell", readOnly: false, values: valuesOf(shell, { command: "make x" }) },
@@ -299,7 +303,11 @@ describe("what a permission says of its agent's descendants", () => {
       allow: ["fs_glob"],
     };
     const own = { scope: "TIGHTEN", source } as const;
-    const bounds = boundsOfDescendants(agentPermissions(template, own, VOCABULARY), "root", false);
+    const bounds = boundsOfDescendants(
+      agentPermissions(template, own, VOCABULARY),
+      { agentId: "root", templateId: "lead" },
+      false,
+    );
     const policy = { permission: permissionOf({ mode: "auto" }), bounds };
     expect(judgeOpening(policy, [".env"], "read").verdict).toBe("deny");
     expect(judgeConnection({ ...policy, listedHosts: [], storedHosts: [] }, "example.com", 443).verdict).toBe("deny");

@@ -133,11 +133,22 @@ it("names the agent above whose limit decided", () => {
   if (policy === undefined) throw new Error("there are three levels");
   const said = (wanted: string) => calls.filter(({ said: text }) => text.includes(wanted)).map(({ call }) => judge(call, policy));
   expect(said('fs_write {"path":"src/a.ts"')).toMatchObject([
-    { verdict: "deny", place: "templates.t0.permission.deny.0 of the ancestor a0" },
+    {
+      verdict: "deny",
+      place: "templates.t0.permission.deny.0 of the ancestor a0",
+      reason: "denied by the permission of t0 (ancestor, agent a0): the rule fs_write(path:/src/**) forbids it",
+    },
   ]);
-  expect(said('"rm x"')).toMatchObject([{ verdict: "ask", place: "agent.permission.ask.0 of the ancestor a1" }]);
+  expect(said('"rm x"')).toMatchObject([
+    {
+      verdict: "ask",
+      place: "agent.permission.ask.0 of the ancestor a1",
+      reason: expect.stringMatching(/^asked by the permission of t1 \(ancestor, agent a1\): .*shell\(command:rm \*\)/),
+    },
+  ]);
   expect(judgeConnection({ ...policy, listedHosts: [], storedHosts: [] }, "example.com", 443)).toMatchObject({
     verdict: "ask",
     place: "built in of the ancestor a0",
+    reason: "asked by the permission of t0 (ancestor, agent a0): no rule allows example.com:443",
   });
 });

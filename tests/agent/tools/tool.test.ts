@@ -111,6 +111,7 @@ describe("the schema of a tool's input", () => {
       fs_multi_edit: "2f2911480cdaca26",
       fs_glob: "871edd2efde2b328",
       fs_grep: "5439c3058e5f8530",
+      read_output: "860381ee3e097e59",
       todo_read: "d746974fa9afd5e9",
       todo_write: "87541429de16b69f",
       memory: "3506226929ec0574",

@@ -25,18 +25,30 @@ export type ProviderRequest<Body> = {
   readonly closed: Promise<void>;
 };
 
+/** A fault of a request, for which it is refused; null for none. And the answers to what is only read, by its path. */
+type ProviderServerOptions<Body> = {
+  readonly refusal?: (body: Body) => string | null;
+  readonly reads?: Readonly<Record<string, unknown>>;
+};
+
 /**
  * A local server in the place of a model's provider: one answer a request, the last for all further ones. A request that
- * `refusal` names a fault of gets that with 400, as providers answer.
+ * `refusal` names a fault of gets that with 400, as providers answer. Of the paths that are read (a model, the list of models) only
+ * those of `reads` are there.
  */
 export async function providerServer<Body>(
   answers: readonly ProviderAnswer[],
-  refusal: (body: Body) => string | null = () => null,
+  { refusal = () => null, reads = {} }: ProviderServerOptions<Body> = {},
 ): Promise<{ readonly url: string; readonly requests: ProviderRequest<Body>[] }> {
   const requests: ProviderRequest<Body>[] = [];
   const server = createServer((request, response) => void respond(request, response));
 
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (request.method === "GET") {
+      const read = reads[request.url ?? ""];
+      response.writeHead(read === undefined ? 404 : 200, { "content-type": "application/json" }).end(JSON.stringify(read ?? {}));
+      return;
+    }
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     requests.push({

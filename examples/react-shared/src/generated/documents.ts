@@ -267,6 +267,8 @@ export type UserErrorCode =
   | 'CALL_ENDED'
   /** Agents that it started are at work: `tree` means them, too. */
   | 'CHILDREN_WORK'
+  /** A compaction of the agent's context is asked for or under way. */
+  | 'COMPACTING'
   /** The object has changed since it was read. Read it again. */
   | 'CONFLICT'
   /** The permission denies it, and no decision can override that. */

@@ -13,22 +13,25 @@ const NAMED = { entries: 50, characters: 4 * 1024 };
 /** The thing that notices of memory are about: a listing takes the place of the one before. */
 export const LISTING = "LISTING";
 
-const READ_TOLD: Statement<{ text: string }, [agentId: string]> = {
+const READ_TOLD: Statement<{ text: string; step: number }, [agentId: string]> = {
   name: "read_told_memory",
-  text: `SELECT text FROM notice WHERE agent_id = $1 AND source = 'MEMORY' AND ref = '${LISTING}' AND told_at_step IS NOT NULL ORDER BY id DESC LIMIT 1`,
+  text: `SELECT text, told_at_step AS step FROM notice WHERE agent_id = $1 AND source = 'MEMORY' AND ref = '${LISTING}' AND told_at_step IS NOT NULL ORDER BY id DESC LIMIT 1`,
 };
 
 type Agent = MemoryPermissions & {
   readonly agent: { readonly id: string; readonly tenant: string; readonly createdBy: string };
   readonly template: MemoryTemplate;
+  /** The step since which messages are left out: those of before count as not told. */
+  readonly since: number;
 };
 
-/** The list of an agent's memory, for the first step of a turn; null if it is empty, or was told so before. */
-export async function dueListing(sql: Sql, { agent, template, permissions }: Agent): Promise<string | null> {
+/** The list of an agent's memory; null if it is empty, or was told so before. */
+export async function dueListing(sql: Sql, { agent, template, permissions, since }: Agent): Promise<string | null> {
   const owner = memoryOwner(template, agent);
   if (owner === null) return null;
   const entries = await listMemory(sql, agent.tenant, owner);
-  const [told] = await sql.query(READ_TOLD, [agent.id]);
+  const [last] = await sql.query(READ_TOLD, [agent.id]);
+  const told = last !== undefined && last.step >= since ? last : undefined;
   const open = entries.filter(({ path }) => closedPath({ agent, permissions }, "view", path) === null);
   if (open.length === 0 && told === undefined) return null;
   const text = listingText(open);

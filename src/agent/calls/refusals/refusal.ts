@@ -25,6 +25,8 @@ export type Refusal =
       readonly issues: readonly ValidationIssue[];
       readonly input: Json;
       readonly schema: JsonObject;
+      /** The place of `input` in the arguments as the model wrote them: `/input` in a call by the bridge, empty otherwise. */
+      readonly within: "" | "/input";
       /** The number of earlier refusals of exactly these arguments in the turn. */
       readonly repeats: number;
     }
@@ -82,7 +84,7 @@ export function refusalText(refusal: Refusal): string {
     case "invalid_params":
       return [
         `The arguments of ${refusal.name} are not valid. Correct them and call again:`,
-        ...issueLines(refusal.issues),
+        ...issueLines(refusal.issues, refusal.within),
         ...(refusal.repeats === 0
           ? []
           : [
@@ -160,15 +162,14 @@ function shownMessage(text: string): string {
   return marked(text, 4_000, "the output has the whole");
 }
 
-/** The problems of an input, a line each: path, expectation, received value. */
-export function issueLines(issues: readonly ValidationIssue[]): string[] {
-  const shown = issues
-    .slice(0, ISSUES)
-    .map(({ path, message, value }) =>
-      value === undefined
-        ? `- ${path}: ${message}`
-        : `- ${path}: ${message}; received ${marked(JSON.stringify(value), VALUE_BYTES, "cut")}`,
-    );
+/** The problems of an input, a line each: path from `within`, expectation, received value. */
+export function issueLines(issues: readonly ValidationIssue[], within: "" | "/input" = ""): string[] {
+  const shown = issues.slice(0, ISSUES).map(({ path, message, value }) => {
+    const place = path === "/" && within !== "" ? within : `${within}${path}`;
+    return value === undefined
+      ? `- ${place}: ${message}`
+      : `- ${place}: ${message}; received ${marked(JSON.stringify(value), VALUE_BYTES, "cut")}`;
+  });
   return issues.length > ISSUES ? [...shown, `- and ${issues.length - ISSUES} more`] : shown;
 }
 

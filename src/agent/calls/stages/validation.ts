@@ -109,6 +109,7 @@ export function validate(discovered: Discovered): Result<Validated, Refusal> {
       issues,
       input: request.form === "json" ? request.input : request.text,
       schema: tool.inputSchema,
+      within: "",
       repeats: 0,
     });
   if (request.form === "unparsed") return invalid([{ path: "/", message: request.problem, value: request.text }]);

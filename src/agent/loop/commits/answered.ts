@@ -6,12 +6,13 @@ import { executionStarted } from "../../calls/events.ts";
 import { throughBridge } from "../../calls/stages/validation.ts";
 import { isEmpty, type Answer, type AnsweredCall } from "../../conversation/answer.ts";
 import type { AnswerTimes } from "../../conversation/model-call.ts";
+import type { Sent } from "../../conversation/sent-request.ts";
 import type { Model, Spending } from "../../models/model.ts";
 import type { AgentView } from "../view.ts";
 import { budgetsSettled } from "./budgets.ts";
 import { asStored, compose, identity, joinCommits, type Commit, type Reducer, move, added, answerMessage } from "./commit.ts";
 import { shapedEnd, withValue, type ShapedAnswer } from "./shapes.ts";
-import { stepUsage } from "./steps.ts";
+import { requestOf, stepUsage, type ContextColumns } from "./steps.ts";
 import { turnEnded } from "./turns.ts";
 
 export type Answered = {
@@ -20,6 +21,8 @@ export type Answered = {
   /** The tokens of the call, and of earlier tries that failed before their first text. */
   readonly spent: Spending;
   readonly times: AnswerTimes;
+  readonly context: ContextColumns;
+  readonly sent: Sent | null;
   readonly model: Pick<Model, "name" | "price">;
   /** Answers that took longer than this, in ms, are reported. */
   readonly slowStepMs: number;
@@ -35,7 +38,8 @@ export function isFinalAnswer({ calls, stopReason }: Answer): boolean {
 
 /** Stores a model's answer: its message, its calls and its cost. An answer without calls ends the turn. */
 export function answered(view: AgentView, facts: Answered, at: Date): Commit {
-  const { answer } = facts;
+  const { answer, context, sent } = facts;
+  const request = requestOf(view, sent);
   const message = withValue(answerMessage(answer, view, at), facts.shaped);
   const calls = newCalls(answer, view, at);
   const { stopReason } = answer;
@@ -44,7 +48,16 @@ export function answered(view: AgentView, facts: Answered, at: Date): Commit {
   const streamed = view.breakpoint === "PRE_MODEL" ? move(view, { breakpoint: "STREAMING_MODEL" }) : null;
   const stored: Commit = {
     change: {
-      stepEnd: { step: view.stepCount, state: "COMPLETED", stopReason, ...used.columns, completedAt: at },
+      stepEnd: {
+        step: view.stepCount,
+        state: "COMPLETED",
+        stopReason,
+        ...used.columns,
+        ...context,
+        ...request.columns,
+        completedAt: at,
+      },
+      ...request.stored,
       messages: message,
       toolCalls: calls,
       ...budgetsSettled(view, facts.spent, facts.model.price),
@@ -55,7 +68,7 @@ export function answered(view: AgentView, facts: Answered, at: Date): Commit {
       ...reports(view, facts, used.event),
       ...(facts.trace ? calls.map((call) => executionStarted(pendingCall(call))) : []),
     ],
-    after: compose(streamed?.after ?? identity, added(message), completed(stopReason, calls)),
+    after: compose(streamed?.after ?? identity, added(message), completed(stopReason, calls), measured(context, sent, at)),
   };
   const now = stored.after(view);
   if (!isFinalAnswer(answer)) return joinCommits(stored, pending(now));
@@ -68,12 +81,22 @@ export function answered(view: AgentView, facts: Answered, at: Date): Commit {
   return joinCommits(stored, turnEnded(now, { reason: "COMPLETED", note: null, ...detail }, at));
 }
 
-function reports(view: AgentView, { answer, times, model, slowStepMs }: Answered, used: AgentEventBody): AgentEventBody[] {
+function reports(view: AgentView, facts: Answered, used: AgentEventBody): AgentEventBody[] {
+  const { answer, times, context, model, slowStepMs } = facts;
+  const { contextTokens, contextWindow } = context;
   const { stopReason } = answer;
   const { durationMs, firstTokenMs } = times;
   const step = view.stepCount;
   return [
-    { kind: "STEP_COMPLETE", step, durationMs, ...(firstTokenMs === null ? {} : { firstTokenMs }), stopReason },
+    {
+      kind: "STEP_COMPLETE",
+      step,
+      durationMs,
+      ...(firstTokenMs === null ? {} : { firstTokenMs }),
+      stopReason,
+      contextTokens,
+      contextWindow,
+    },
     used,
     ...(durationMs > slowStepMs
       ? [warning("slow_step", `step ${step} by ${model.name} took ${Math.round(durationMs)} ms; the limit is ${slowStepMs}`)]
@@ -100,6 +123,13 @@ function completed(stopReason: string, calls: NewCalls): Reducer {
     lastStep: view.lastStep === null ? null : { ...view.lastStep, state: "COMPLETED", stopReason, isHeld: false },
     calls: calls.map(pendingCall),
   });
+}
+
+function measured({ contextTokens: tokens, contextBytes: bytes }: ContextColumns, sent: Sent | null, at: Date): Reducer {
+  return (view) =>
+    bytes === null
+      ? view
+      : { ...view, measured: { step: view.stepCount, tokens, bytes, at: at.getTime(), frame: sent?.record.frame ?? null } };
 }
 
 function newCalls({ calls }: Answer, view: AgentView, at: Date): NewCalls {

@@ -37,9 +37,10 @@ export function manualNews(view: AgentView, present: PresentTools, ordinal: numb
   const isFirst = (view.stepCount === 0 && view.manual === null) || isFirstOfVersion(view);
   if (isFirst || (present.mayComeLater && !manual.fixesTools)) return manualGiven(view, present);
   const step = view.stepCount + 1;
+  const leftOutTo = view.compaction?.head?.to ?? -1;
   const changed = manual.fixesTools
-    ? changedDefinitions(manual, present.tools, step)
-    : changedSections(manual, sectionsOf(present.tools), step);
+    ? changedDefinitions(manual, present.tools, step, leftOutTo)
+    : changedSections(manual, sectionsOf(present.tools), step, leftOutTo);
   if (changed.length === 0) return NO_NEWS;
   const told = remembered([...manual.told, ...changed.map(({ tool, digest }) => ({ tool, digest, step, ordinal }))]);
   return {

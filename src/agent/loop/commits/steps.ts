@@ -2,6 +2,7 @@ import type { OwnerChange, StepEnd } from "../../../db/commit/change.ts";
 import type { AgentEventBody } from "../../../events/event.ts";
 import { totalTokens, type TokenPrice, costOf, type Spending } from "../../models/model.ts";
 import type { TodoReminder } from "../../calls/todos.ts";
+import type { Sent } from "../../conversation/sent-request.ts";
 import type { AgentView } from "../view.ts";
 import {
   compose,
@@ -106,6 +107,10 @@ function stepRow(now: AgentView, model: string, at: Date): NonNullable<OwnerChan
     outputTokens: null,
     cacheReadTokens: null,
     cacheWriteTokens: null,
+    contextTokens: null,
+    contextBytes: null,
+    contextWindow: null,
+    request: null,
     costUsd: null,
     startedAt: at,
     completedAt: null,
@@ -122,6 +127,8 @@ export type Aborted = {
   readonly isPlanned?: boolean;
   /** True if nobody knows what the call cost: budgets are charged as much as was expected. */
   readonly isLost?: boolean;
+  /** The request to the model. Null if none was made, absent if the server that made it has crashed. */
+  readonly sent?: Sent | null;
 };
 
 /** The stop reason of a step that a planned shutdown interrupted. */
@@ -136,17 +143,43 @@ const UNKNOWN: UsageColumns = {
   outputIsEstimated: false,
 };
 
+export type ContextColumns = Pick<StepEnd, "contextTokens" | "contextBytes" | "contextWindow">;
+
+const NO_CONTEXT: ContextColumns = { contextTokens: null, contextBytes: null, contextWindow: null };
+
+/** The request of a step on its row, with those of its parts that the agent has not had before. */
+export function requestOf({ measured }: AgentView, sent: Sent | null): RequestColumns {
+  if (sent === null) return { columns: { request: null }, stored: {} };
+  const isKnown = measured?.frame === sent.record.frame;
+  return { columns: { request: sent.record }, stored: isKnown ? {} : { requestParts: sent.parts } };
+}
+
+type RequestColumns = {
+  readonly columns: Pick<StepEnd, "request">;
+  readonly stored: Pick<OwnerChange, "requestParts">;
+};
+
 /** Ends a model call without an answer: it broke off, failed, or was not made. Its tokens are charged all the same. */
 export function stepAborted(
   view: AgentView,
-  { events, spent, price, isPlanned = false, isLost = false }: Aborted,
+  { events, spent, price, isPlanned = false, isLost = false, sent = null }: Aborted,
   at: Date,
 ): Commit {
+  const request = requestOf(view, sent);
   const stopReason = isPlanned ? PLANNED_STOP : null;
   const used = totalTokens(spent.usage) === 0 ? null : stepUsage(view.stepCount, spent, price);
   return {
     change: {
-      stepEnd: { step: view.stepCount, state: "ABORTED", stopReason, ...(used?.columns ?? UNKNOWN), completedAt: at },
+      stepEnd: {
+        step: view.stepCount,
+        state: "ABORTED",
+        stopReason,
+        ...(used?.columns ?? UNKNOWN),
+        ...NO_CONTEXT,
+        ...request.columns,
+        completedAt: at,
+      },
+      ...request.stored,
       ...budgetsSettled(view, spent, price, isLost),
     },
     events: used === null ? events : [...events, used.event],
@@ -162,7 +195,7 @@ export function stepAbortedIfOpen(view: AgentView, facts: Aborted, at: Date): Co
   return eventsOnly(...facts.events);
 }
 
-type UsageColumns = Omit<StepEnd, "state" | "stopReason" | "completedAt">;
+type UsageColumns = Omit<StepEnd, "state" | "stopReason" | "completedAt" | "request" | keyof ContextColumns>;
 
 export function stepUsage(
   step: number,

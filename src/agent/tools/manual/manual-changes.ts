@@ -45,16 +45,17 @@ type ChangedSection = { readonly tool: string; readonly digest: string | null; r
 /**
  * The sections that differ from those that the agent was told last, by tool. A section that the agent had before is
  * told again after 1, 2, 4, 8 … steps since the last telling of its tool. So servers with different configurations that
- * take turns tell less and less, and the last one tells its own all the same.
+ * take turns tell less and less, and the last one tells its own all the same. Messages up to `leftOutTo` count as not told.
  */
 export function changedSections(
   { sections: digestsGiven, told }: ManualView,
   sections: readonly Section[],
   step: number,
+  leftOutTo = -1,
 ): readonly ChangedSection[] {
   const given = new Map(Object.entries(digestsGiven));
   const present = new Map(sections.map((section) => [section.tool, section]));
-  const tellings = Map.groupBy(told, ({ tool }) => tool);
+  const tellings = tellingsOf(told, leftOutTo);
   const tools = [...new Set([...given.keys(), ...tellings.keys(), ...present.keys()])].toSorted();
   const changed = tools.flatMap((tool): ChangedSection[] => {
     const history = tellings.get(tool) ?? [];
@@ -72,15 +73,16 @@ export function changedSections(
 /**
  * The definitions, by tool, that an agent with a fixed list of tools does not know. None is told twice. The next one of the
  * same tool is told after 1, 2, 4, 8 … steps, since a server may change it all the time. A tool that goes is not told: its
- * calls are refused with the reason.
+ * calls are refused with the reason. Messages up to `leftOutTo` count as not told.
  */
 export function changedDefinitions(
   { sections: digestsGiven, told }: ManualView,
   tools: readonly Tool[],
   step: number,
+  leftOutTo = -1,
 ): readonly ChangedSection[] {
   const given = new Map(Object.entries(digestsGiven));
-  const tellings = Map.groupBy(told, ({ tool }) => tool);
+  const tellings = tellingsOf(told, leftOutTo);
   const changed = tools.filter((tool) => {
     const history = tellings.get(tool.name) ?? [];
     const digest = definitionDigest(tool);
@@ -91,6 +93,14 @@ export function changedDefinitions(
   return within(
     first.map((tool) => ({ tool: tool.name, digest: definitionDigest(tool), text: lateSection(tool) })),
     told,
+  );
+}
+
+/** The tellings that the agent can still read, by tool: those after the messages that a compaction has left out. */
+function tellingsOf(told: readonly ToldSection[], leftOutTo: number): ReadonlyMap<string, readonly ToldSection[]> {
+  return Map.groupBy(
+    told.filter(({ ordinal }) => ordinal > leftOutTo),
+    ({ tool }) => tool,
   );
 }
 
