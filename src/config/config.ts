@@ -73,7 +73,7 @@ export const CONFIG_SETTINGS = {
   toolLimits: withDefault(closed(TOOL_LIMIT_SETTINGS), {}),
   /** The limits of each actor's requests to one server. 500,000 points a minute and 1,000 subscriptions if omitted. */
   rateLimit: withDefault(closed(RATE_LIMIT_SETTINGS), {}),
-  /** The limits of what all agents of a tenant spend, for each tenant (docs/budgets.md). None if omitted. */
+  /** The spending limits of all agents of a tenant, for each tenant (docs/budgets.md). None if omitted. */
   budgets: withDefault(Type.Immutable(Type.Array(closed(BUDGET_SETTINGS), { maxItems: MOST_BUDGETS })), []),
   /** Additional parts of single tenants, by tenant: all other settings are common. None if omitted. */
   tenants: withDefault(named(closed(TENANT_SETTINGS), 0, TEXT), {}),

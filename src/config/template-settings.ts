@@ -57,7 +57,7 @@ export const TEMPLATE_SETTINGS = {
   subagents: Type.Optional(closed(SUBAGENT_SETTINGS)),
   /** The memory of its agents (docs/memory.md). None, and no such tool, if omitted. */
   memory: Type.Optional(closed(MEMORY_SETTINGS)),
-  /** The limits of what its agents spend (docs/budgets.md). None if omitted. */
+  /** The spending limits of its agents (docs/budgets.md). None if omitted. */
   budgets: Type.Optional(Type.Immutable(Type.Array(closed(BUDGET_SETTINGS), { maxItems: MOST_BUDGETS }))),
   /** The schedules with which its agents begin, up to 20 (docs/schedules.md). None if omitted. */
   schedules: Type.Optional(Type.Immutable(Type.Array(closed(SCHEDULE_SETTINGS), { maxItems: MOST_SCHEDULES }))),

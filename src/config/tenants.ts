@@ -40,7 +40,7 @@ export const TENANT_SETTINGS = {
   tools: withDefault(TOOLS, []),
   /** MCP servers of the tenant, by name (docs/mcp.md). None if omitted. */
   mcpServers: withDefault(MCP_SERVERS, {}),
-  /** The limits of what all agents of the tenant spend (docs/budgets.md). None if omitted. */
+  /** The spending limits of all agents of the tenant (docs/budgets.md). None if omitted. */
   budgets: withDefault(Type.Immutable(Type.Array(closed(BUDGET_SETTINGS), { maxItems: MOST_BUDGETS })), []),
   /**
    * The limits of tool calls for the tenant's agents together on one server, within the server's. The server's if

@@ -23,7 +23,7 @@ import {
   type TimelineEvent,
   type Channel,
 } from "./event.ts";
-import { BUDGET_PERS } from "./budget-event.ts";
+import { BUDGET_PERS } from "./budgets/budget-question.ts";
 import { MEMORY_ACTIONS } from "./memory-event.ts";
 import {
   CHILD_OUTCOMES,

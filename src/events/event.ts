@@ -10,7 +10,7 @@ import type {
   TemplateVersionSnapshot,
   ToolCallSnapshot,
 } from "./snapshots.ts";
-import { BUDGET_CHANNELS, type BudgetEvent } from "./budget-event.ts";
+import { BUDGET_CHANNELS, type BudgetEvent } from "./budgets/budget-event.ts";
 import type { MemoryEvent } from "./memory-event.ts";
 import type { ReminderEventBody } from "./reminder-event.ts";
 import type { TenantEventBody } from "./tenant-event.ts";

@@ -1,6 +1,6 @@
 import type { ActorKind, ApprovalDecision, ApprovalKind, ApprovalState, ToolCallState } from "../db/generated/enums.ts";
 import type { JsonObject } from "../lib/json.ts";
-import type { BudgetQuestion } from "./budget-event.ts";
+import type { BudgetQuestion } from "./budgets/budget-question.ts";
 import type { ToolQuestion } from "./tool-question.ts";
 
 /** The actor of a change: a person, a service, an agent or the server. */

@@ -1,4 +1,4 @@
-import type { BudgetChangeEvent } from "./budget-event.ts";
+import type { BudgetChangeEvent } from "./budgets/budget-event.ts";
 import type { MemoryEvent } from "./memory-event.ts";
 import type { ActorRef } from "./snapshots.ts";
 

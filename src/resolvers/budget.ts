@@ -7,7 +7,7 @@ import { readBudgets } from "../agent/budgets/remembered-budgets.ts";
 import { readSpender } from "../agent/budgets/spender.ts";
 import { revokeBudget as revoke, setBudget as set, type SetBudget } from "../agent/commands/budgets.ts";
 import type { Agent } from "../db/generated/client.ts";
-import type { BudgetPer } from "../events/budget-event.ts";
+import type { BudgetPer } from "../events/budgets/budget-question.ts";
 import { rowId } from "../lib/global-id.ts";
 import { actorIds } from "./actor.ts";
 import { payloadOf, type Context, type Payload } from "./context.ts";
@@ -64,7 +64,7 @@ export async function budgetsOfAgent(
   return readStandings(services.reads, tenant, chain.slice(0, MOST_STANDINGS));
 }
 
-/** The budgets of what the actor asks agents for. */
+/** The budgets on which the actor's own turns spend. */
 export async function budgetsOfViewer(context: Context): Promise<readonly Standing[]> {
   const { services, tenant, actor } = context;
   const all = (await services.budgets.of(tenant)).filter(
@@ -89,7 +89,7 @@ export async function budgetsOfTemplate(context: Context, templateId: string): P
   );
 }
 
-/** The limits minus what is spent and held, at least 0. */
+/** The limits minus the spent and held amounts, at least 0. */
 export function leftOf(standing: Standing): BudgetLimits {
   const { millionths, tokens } = limitsOf(standing);
   const { spentMillionths, heldMillionths, spentTokens, heldTokens } = standing.period;

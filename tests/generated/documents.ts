@@ -140,7 +140,7 @@ export type Breakpoint =
   /** The tool calls of an answer are being checked. */
   | 'TOOL_PENDING';
 
-/** Who shares the limit of a budget. */
+/** Agents or turns that share the limit of a budget. */
 export type BudgetPer =
   /** An agent, without those below it. */
   | 'AGENT'

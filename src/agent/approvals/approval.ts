@@ -1,6 +1,6 @@
 import { ApprovalKind, type ApprovalDecision, type ApprovalState } from "../../db/generated/enums.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
-import type { BudgetQuestion } from "../../events/budget-event.ts";
+import type { BudgetQuestion } from "../../events/budgets/budget-question.ts";
 import type { ToolQuestion } from "../../events/tool-question.ts";
 import type { Json } from "../../lib/json.ts";
 import type { ActorRef } from "../../events/snapshots.ts";
@@ -82,7 +82,7 @@ export function requestersOf(calls: string): string {
             AND (m.turn = t.turn OR (SELECT s.turn FROM step s WHERE s.agent_id = m.agent_id AND s.step = m.step) <= t.turn) OFFSET 0) m`;
 }
 
-/** The requesters of the turn that an approval `p` about a budget holds up; if nobody sent its messages, the creator of the agent `a`. */
+/** The requesters of the turn that an approval `p` about a budget holds up; for a turn without messages, the creator of the agent `a`. */
 const OF_TURN = `SELECT jsonb_build_object('id', m.id, 'kind', m.kind) FROM (
           SELECT s.created_by AS id, s.created_by_kind AS kind, true AS is_sender FROM message s WHERE p.kind = 'BUDGET' AND s.agent_id = p.agent_id AND s.turn = (p.input ->> 'turn')::int
             AND s.kind IN ('USER', 'REMINDER') AND s.created_by IS NOT NULL AND s.created_by_kind <> 'SYSTEM'

@@ -1,5 +1,5 @@
 import type { ApprovalDecision } from "../../db/generated/enums.ts";
-import type { BudgetQuestion } from "../../events/budget-event.ts";
+import type { BudgetQuestion } from "../../events/budgets/budget-question.ts";
 import type { Json } from "../../lib/json.ts";
 import { noteProblem, type CommandRefusal } from "../actors/actor.ts";
 import { type CallView, sealCall, callStep, type CallStep, type Trail } from "../calls/call.ts";

@@ -40,7 +40,7 @@ function raised(limit: number | null, to: number | null): number | null {
 }
 
 /**
- * Admits a step if its expected cost fits beside what is spent and held, on each budget. Otherwise one that stops decides
+ * Admits a step if its expected cost fits into the rest of each budget. Otherwise one that stops decides
  * before one that asks.
  */
 export function admit(chain: readonly Standing[], expected: Expected): Admission {

@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
 import canonicalize from "canonicalize";
 import { Type } from "typebox";
-import { BUDGET_PERS, type BudgetPer } from "../../events/budget-event.ts";
+import { BUDGET_PERS, type BudgetPer } from "../../events/budgets/budget-question.ts";
 import type { ActorRef } from "../../events/snapshots.ts";
 import { withDefault, type Written } from "../../lib/setting.ts";
 
 export const BUDGET_WINDOWS = ["NONE", "DAY", "MONTH"] as const;
 export type BudgetWindow = (typeof BUDGET_WINDOWS)[number];
 
-/** What becomes of a step that does not fit: it runs all the same, a person is asked, or the turn ends. */
+/** The treatment of a step that does not fit: it runs all the same, a person is asked, or the turn ends. */
 export const BUDGET_ACTIONS = ["WARN", "ASK", "STOP"] as const;
 export type BudgetAction = (typeof BUDGET_ACTIONS)[number];
 
@@ -37,7 +37,7 @@ export type Budget = BudgetLimits & {
 
 type Identity = Pick<Budget, "per" | "templateId" | "subject" | "window" | "timeZone" | "action">;
 
-/** The id of a budget. With other limits it is the same budget: its spending goes on. */
+/** The id of a budget. With other limits it is the same budget, with the same spending. */
 export function budgetId({ per, templateId, subject, window, timeZone, action }: Identity): string {
   const digest = createHash("sha256")
     .update(canonicalize([per, templateId, subject, window, window === "NONE" ? "" : timeZone, action]) ?? "")
@@ -66,8 +66,8 @@ export const MOST_BUDGETS = 20;
 
 export const BUDGET_SETTINGS = {
   /**
-   * Who shares the limit: `TURN`, `AGENT`, `TREE` (an agent with all below it), `TEMPLATE` (its agents together; only in a
-   * template), `TENANT` (only outside of templates) or `REQUESTER` (the agents of one person). Must be given.
+   * The sharing of the limit: `TURN`, `AGENT`, `TREE`, `TEMPLATE` (only in a template), `TENANT` (only outside of templates) or
+   * `REQUESTER` (docs/budgets.md). Must be given.
    */
   per: Type.Enum([...BUDGET_PERS]),
   /** The limit in US dollars. Without one, `tokens` must be given. */

@@ -6,7 +6,7 @@ export type Spender = {
   readonly turn: number;
   readonly templateId: string;
   readonly above: readonly { readonly id: string; readonly templateId: string }[];
-  /** The person who asked for the turn; null if nobody did. */
+  /** The person who asked for the turn; null for none. */
   readonly requester: string | null;
 };
 

@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import type { ActorKind } from "../../db/generated/enums.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
 import type { Bell } from "../../events/bell/bell.ts";
-import { BUDGET_PERS, type BudgetPer } from "../../events/budget-event.ts";
+import { BUDGET_PERS, type BudgetPer } from "../../events/budgets/budget-question.ts";
 import type { EventKind } from "../../events/event.ts";
 import type { EventLog } from "../../events/log.ts";
 import type { Clock } from "../../lib/time.ts";

@@ -1,4 +1,4 @@
-import type { BudgetSnapshot } from "../../events/budget-event.ts";
+import type { BudgetSnapshot } from "../../events/budgets/budget-question.ts";
 import { limitsOf, type Standing } from "./admission.ts";
 import { usdOf } from "./budget.ts";
 
@@ -27,7 +27,7 @@ const SHARED_BY: Readonly<Record<BudgetSnapshot["per"], string>> = {
   REQUESTER: "the turns of this person",
 };
 
-/** What is spent, in a sentence for people. */
+/** The spending, in a sentence for people. */
 export function spentText({ per, spentUsd, limitUsd, spentTokens, limitTokens }: BudgetSnapshot): string {
   const parts = [
     ...(limitUsd === null ? [] : [`${usdText(spentUsd)} of ${usdText(limitUsd)}`]),

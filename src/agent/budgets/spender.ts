@@ -18,7 +18,7 @@ const READ: Statement<{ found: Found }, [agentId: string, turn: number]> = {
     ) AS found FROM agent a WHERE a.id = $1`,
 };
 
-/** The agent with what its chain depends on. It is read only if one of the budgets asks for it. */
+/** The agent, with the facts that choose its budgets. They are read only if one of the budgets asks for it. */
 export async function readSpender(
   sql: Sql,
   { id, turn, templateId, depth }: Pick<Spender, "id" | "turn" | "templateId"> & { readonly depth: number },

@@ -1,4 +1,5 @@
-import type { BudgetChangeEvent, BudgetPer } from "../../events/budget-event.ts";
+import type { BudgetChangeEvent } from "../../events/budgets/budget-event.ts";
+import type { BudgetPer } from "../../events/budgets/budget-question.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { isTimeZone } from "../../lib/time.ts";
 import { actorRef, missingAbility, type Actor, type CommandRefusal, type Outcome } from "../actors/actor.ts";
@@ -36,7 +37,7 @@ type Services = Pick<AgentServices, "sql" | "log" | "clock" | "templates" | "bud
 /** The tries of a change that others were faster than. */
 const TRIES = 10;
 
-/** Sets the limits of a budget. Its spending so far counts. The same limits again change nothing. */
+/** Sets the limits of a budget. Its spending so far counts. The same limits again have no effect. */
 export async function setBudget(
   { sql, log, clock, ...services }: Services,
   actor: Actor,
@@ -86,7 +87,7 @@ export async function setBudget(
   return accepted({ id, position: outcome.outcome === "COMMITTED" ? outcome.position : null });
 }
 
-/** Takes a budget back: the next steps do not count on it. Revoking it again changes nothing. */
+/** Takes a budget back: the next steps do not count on it. Revoking it again has no effect. */
 export async function revokeBudget(
   { sql, log, clock, budgets }: Services,
   actor: Actor,

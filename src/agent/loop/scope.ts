@@ -90,7 +90,7 @@ export type Template = CallTemplate &
     readonly hooks: Hooks;
     /** The schedules with which its agents begin. */
     readonly schedules: readonly WantedSchedule[];
-    /** The limits of what its agents spend. */
+    /** The spending limits of its agents. */
     readonly budgets: readonly Budget[];
     /** Its settings as they are written, without its code, name, description and metadata. */
     readonly data: JsonObject;

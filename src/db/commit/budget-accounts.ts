@@ -26,7 +26,7 @@ export type BudgetCost = {
 
 /** All that a commit of an owner accounts for on its budgets (account_budgets). */
 export type BudgetAccounts = {
-  /** The end of a step with holds. `isLost`: nobody knows its cost, which is at least that of the holds. */
+  /** The end of a step with holds. `isLost`: its cost is unknown, and at least that of the holds. */
   readonly settled?: BudgetCost & { readonly step: number; readonly isLost: boolean };
   /** Model calls without a step. */
   readonly charges?: readonly (BudgetCost & { readonly periods: readonly BudgetPeriodKey[] })[];

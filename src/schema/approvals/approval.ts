@@ -1,7 +1,7 @@
 import type { CallPreview } from "../../agent/calls/stages/preview.ts";
 import type { Explanation } from "../../agent/policy/permission.ts";
 import { reachedPaths, type ReachedPath as Reached } from "../../agent/policy/rule-values.ts";
-import type { BudgetQuestion as Asked } from "../../events/budget-event.ts";
+import type { BudgetQuestion as Asked } from "../../events/budgets/budget-question.ts";
 import type { ToolQuestion as Question } from "../../events/tool-question.ts";
 import { visibleJson, visibleLine, visibleLines } from "../../lib/escape-hidden.ts";
 import type { Json } from "../../lib/json.ts";

@@ -1,4 +1,4 @@
-import type { BudgetQuestion as Question, StepCost as Cost } from "../../events/budget-event.ts";
+import type { BudgetQuestion as Question, StepCost as Cost } from "../../events/budgets/budget-question.ts";
 import { globalId } from "../../lib/global-id.ts";
 import { budgetById } from "../../resolvers/budget.ts";
 import { Budget, BudgetPer } from "../budgets/budget.ts";
@@ -22,7 +22,7 @@ const RaiseTo = builder.objectRef<Question["raiseTo"]>("RaiseTo").implement({
 
 export const BudgetQuestion = builder.objectRef<Question>("BudgetQuestion").implement({
   description:
-    "Question whether a budget may be raised, as of the request. ALLOW raises it for its present period, and the agent goes on. DENY ends the turn with the reason BUDGET.",
+    "Question whether a budget may be raised, as of the request. ALLOW raises it for its present period, and the agent continues. DENY ends the turn with the reason BUDGET.",
   fields: (t) => ({
     budgetId: t.id({ description: "`id` of the budget.", resolve: ({ budgetId }) => globalId("Budget", budgetId) }),
     budget: t.field({
@@ -31,7 +31,7 @@ export const BudgetQuestion = builder.objectRef<Question>("BudgetQuestion").impl
       description: "The budget as it is now. Null if the viewer may not read the tenant (READ_TENANT).",
       resolve: ({ budgetId }, _args, context) => budgetById(context, budgetId),
     }),
-    per: t.expose("per", { type: BudgetPer, description: "Who shares the limit." }),
+    per: t.expose("per", { type: BudgetPer, description: "Sharing of the limit." }),
     spentUsd: t.exposeFloat("spentUsd", { description: "US dollars spent in the period." }),
     limitUsd: t.exposeFloat("limitUsd", { nullable: true, description: "Limit in US dollars. Null if only tokens are limited." }),
     spentTokens: t.exposeFloat("spentTokens", { description: "Tokens spent in the period." }),
@@ -42,7 +42,7 @@ export const BudgetQuestion = builder.objectRef<Question>("BudgetQuestion").impl
     windowEndsAt: t.expose("windowEndsAt", {
       type: "DateTime",
       nullable: true,
-      description: "End of the day or month, at which the agent goes on without an answer. Null without a window.",
+      description: "End of the day or month, at which the agent continues without an answer. Null without a window.",
     }),
     isPriced: t.exposeBoolean("priced", {
       description: "False if a model without a price spends on it: its tokens count, and no money.",

@@ -5,7 +5,7 @@ import {
   type BudgetWindow as Window,
   usdOf,
 } from "../../agent/budgets/budget.ts";
-import type { BudgetPer as Per } from "../../events/budget-event.ts";
+import type { BudgetPer as Per } from "../../events/budgets/budget-question.ts";
 import { globalId } from "../../lib/global-id.ts";
 import { budgetById, budgets, budgetsOfViewer, leftOf, standingOf } from "../../resolvers/budget.ts";
 import { ActorRef } from "../actor.ts";
@@ -17,7 +17,7 @@ import { Viewer } from "../viewer.ts";
 export const USUAL_BUDGETS = 4;
 
 export const BudgetPer = builder.enumType("BudgetPer", {
-  description: "Who shares the limit of a budget.",
+  description: "Agents or turns that share the limit of a budget.",
   values: described<Per>({
     TURN: "A turn of an agent.",
     AGENT: "An agent, without those below it.",
@@ -38,7 +38,7 @@ export const BudgetWindow = builder.enumType("BudgetWindow", {
 });
 
 export const BudgetAction = builder.enumType("BudgetAction", {
-  description: "What becomes of a step that does not fit into a budget.",
+  description: "Treatment of a step that does not fit into a budget.",
   values: described<Action>({
     WARN: "It runs. BUDGET_WARNED was reported before.",
     ASK: "A person is asked to raise the limit: an approval of the kind BUDGET.",
@@ -110,11 +110,11 @@ function usd(millionths: number | null): number | null {
 }
 
 builder.node(Budget, {
-  description: "A limit of what agents spend.",
+  description: "A spending limit of agents.",
   id: { resolve: ({ id }) => id, description: "Relay id of the budget." },
   loadOne: (id, context) => budgetById(context, id),
   fields: (t) => ({
-    per: t.expose("per", { type: BudgetPer, description: "Who shares the limit." }),
+    per: t.expose("per", { type: BudgetPer, description: "Sharing of the limit." }),
     agentId: t.id({
       nullable: true,
       description: "The only agent that it limits, by its `id`. Null if it limits others.",
@@ -146,7 +146,7 @@ builder.node(Budget, {
     warnAt: t.exposeFloat("warnAt", {
       description: "Share of the limit from which on BUDGET_WARNED is reported, once a period.",
     }),
-    action: t.expose("action", { type: BudgetAction, description: "What becomes of a step that does not fit." }),
+    action: t.expose("action", { type: BudgetAction, description: "Treatment of a step that does not fit." }),
     standing: t.field({
       type: BudgetStanding,
       nullable: true,

@@ -18,7 +18,7 @@ function budgetPayload(name: string) {
 const SetBudgetInput = builder.inputType("SetBudgetInput", {
   description: "Input of `setBudget`.",
   fields: (t) => ({
-    per: t.field({ type: BudgetPer, required: true, description: "Who shares the limit." }),
+    per: t.field({ type: BudgetPer, required: true, description: "Sharing of the limit." }),
     agentId: t.id({ description: "`id` of the agent, for TURN (each of its turns), AGENT and TREE." }),
     templateId: t.id({ description: "`templateId` of the template, for TEMPLATE." }),
     requesterId: t.id({ description: "Actor, given by `ActorRef.id` or `actorId`, for REQUESTER." }),
@@ -42,7 +42,7 @@ const SetBudgetInput = builder.inputType("SetBudgetInput", {
       type: BudgetAction,
       required: true,
       defaultValue: "ASK",
-      description: "What becomes of a step that does not fit.",
+      description: "Treatment of a step that does not fit.",
     }),
   }),
 });

@@ -13,7 +13,7 @@ const BudgetEvent = builder.interfaceRef<EventView<Spent | BodyOf<"BUDGET_SET" |
   interfaces: [TimelineEvent],
   fields: (t) => ({
     budgetId: t.id({ description: "`id` of the budget.", resolve: ({ body }) => globalId("Budget", body.budgetId) }),
-    budgetPer: t.field({ type: BudgetPer, description: "Who shares the limit.", resolve: ({ body }) => body.per }),
+    budgetPer: t.field({ type: BudgetPer, description: "Sharing of the limit.", resolve: ({ body }) => body.per }),
     limitUsd: t.float({
       nullable: true,
       description: "Limit in US dollars. Null if only tokens are limited.",
@@ -72,12 +72,12 @@ eventType("BUDGET_RAISED").implement({
 });
 
 eventType("BUDGET_STOPPED").implement({
-  description: "The turn ends with the reason BUDGET: its next step does not fit into a budget, and nobody raised it.",
+  description: "The turn ends with the reason BUDGET: its next step does not fit into a budget that was not raised.",
   interfaces: SPENDING,
   fields: (t) => ({
     closedApprovalId: t.id({
       nullable: true,
-      description: "Id of the approval that nobody allowed. Null if the budget asks nobody.",
+      description: "Id of the denied or expired approval. Null if the budget does not ask.",
       resolve: ({ body }) => (body.approvalId === null ? null : globalId("Approval", body.approvalId)),
     }),
   }),

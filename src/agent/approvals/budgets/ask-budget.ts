@@ -1,7 +1,7 @@
 import { createHash, randomUUIDv7 } from "node:crypto";
 import canonicalize from "canonicalize";
 import type { OwnerChange, WaitRow } from "../../../db/commit/change.ts";
-import type { BudgetQuestion, BudgetSnapshot, StepCost } from "../../../events/budget-event.ts";
+import type { BudgetQuestion, BudgetSnapshot, StepCost } from "../../../events/budgets/budget-question.ts";
 import type { AgentEventBody } from "../../../events/event.ts";
 import { limitsOf, type Expected, type Standing } from "../../budgets/admission.ts";
 import { millionthsOf, MOST_TOKENS, MOST_USD, usdOf } from "../../budgets/budget.ts";
@@ -97,7 +97,7 @@ function raisedLimits(standing: Standing, expected: Expected): BudgetQuestion["r
   return { usd: millionths === null ? null : Math.ceil(millionths / 10_000) / 100, tokens };
 }
 
-/** SHA-256 over the RFC 8785 form of everything that an ALLOW is bound to: the budget and what is spent. */
+/** SHA-256 over the RFC 8785 form of the question that an ALLOW is bound to: the budget and the spending. */
 function questionHash({ id, tenant }: { readonly id: string; readonly tenant: string }, question: BudgetQuestion): string {
   const form = canonicalize({ agent: id, budget: question, tenant }) ?? "";
   return createHash("sha256").update(form).digest("hex");

@@ -1,5 +1,5 @@
 import type { Sql, Statement } from "../../../db/sql.ts";
-import type { BudgetQuestion } from "../../../events/budget-event.ts";
+import type { BudgetQuestion } from "../../../events/budgets/budget-question.ts";
 import { actorRef } from "../../actors/actor.ts";
 import { usdOf } from "../../budgets/budget.ts";
 import type { FoundBudget } from "../approval.ts";

@@ -12,8 +12,7 @@ const FIND: Statement<Asking, [approvalId: string]> = {
 };
 
 /**
- * Ends the question about a budget whose time has come: it expires, or a new day or month has begun, in which the agent goes
- * on without an answer.
+ * Ends a question about a budget. It expires; or a new day or month has begun, and the agent continues without an answer.
  */
 export async function endBudgetQuestion(services: ApprovalServices, approvalId: string): Promise<void> {
   await expireDue(services, approvalId);

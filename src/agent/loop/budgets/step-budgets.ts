@@ -64,7 +64,7 @@ export class StepBudgets {
     return { change: { budgets: { charges: [charge] } }, events: [], after: identity };
   }
 
-  /** The charge of a summary whose server was lost: nobody knows its cost, and its input is estimated. */
+  /** The charge of a summary whose server was lost: its input is estimated. */
   async chargedLost(
     view: AgentView,
     { model: name, tokensBefore }: Pick<OpenCompaction, "model" | "tokensBefore">,
@@ -75,8 +75,9 @@ export class StepBudgets {
   }
 
   /**
-   * The holds of a step that starts; null if it has no budget. "not now" if it does not fit, so that people are asked or the turn
-   * ends; and if the rows have changed, and are looked at again.
+   * The holds of a step that starts; null if it has no budget.
+   * The answer is "not now" if it does not fit: people are asked, or the turn ends.
+   * Also if the rows have changed, and must be read again.
    */
   async admit({ view, template, model, ...request }: NextStep): Promise<StepHolds | null | "not now"> {
     const { sql, clock } = this.#services;

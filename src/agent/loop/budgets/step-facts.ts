@@ -1,10 +1,10 @@
 import type { ApprovalState } from "../../../db/generated/enums.ts";
 import type { Sql, Statement } from "../../../db/sql.ts";
-import type { StepCost } from "../../../events/budget-event.ts";
+import type { StepCost } from "../../../events/budgets/budget-question.ts";
 import type { TokenUsage } from "../../models/model.ts";
 import type { AgentView } from "../view.ts";
 
-/** What the expected cost of the next step is made of, and the newest question about it. */
+/** The facts for the expected cost of the next step, and the newest question about it. */
 export type StepFacts = {
   /** The usage of the newest step that has one; null for none. */
   readonly last: TokenUsage | null;
@@ -17,7 +17,7 @@ export type StepFacts = {
   readonly question: { readonly id: string; readonly state: ApprovalState; readonly budgetId: string } | null;
 };
 
-/** The steps of which the mean is taken. */
+/** The steps in the mean. */
 const STEPS = 100;
 
 const READ: Statement<{ facts: StepFacts }, [agentId: string, turn: number, step: number]> = {

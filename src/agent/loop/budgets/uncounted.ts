@@ -7,7 +7,7 @@ export type Outcome = Pick<ModelOutcome, "kind" | "spent"> & { readonly error?: 
 /** Failures of calls that a provider charges, although it reports no usage. */
 const CHARGED: ReadonlySet<ModelErrorKind> = new Set(["silent", "broken", "empty"]);
 
-/** True if nobody has counted the input of a call that a provider may have read: its cost is estimated. */
+/** True if the input of a call is uncounted, although the provider may have read it: its cost is estimated. */
 export function isUncounted({ kind, spent, error }: Outcome): boolean {
   if (totalTokens({ ...spent.usage, outputTokens: 0 }) > 0) return false;
   return kind === "interrupted" || (error !== undefined && CHARGED.has(error.kind));

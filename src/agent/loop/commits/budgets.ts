@@ -14,8 +14,8 @@ export function budgetsHeld(step: number, budget: StepHolds | null): Pick<OwnerC
 }
 
 /**
- * The part of the commit that ends a step: its real cost takes the place of its holds. `isLost`: nobody knows the cost of its
- * last call, which is charged as expected.
+ * The part of the commit that ends a step: its real cost takes the place of its holds. `isLost`: the cost of its last
+ * call is unknown, and is charged as expected.
  */
 export function budgetsSettled(
   { stepCount: step, lastStep }: Pick<AgentView, "stepCount" | "lastStep">,

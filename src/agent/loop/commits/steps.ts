@@ -125,7 +125,7 @@ export type Aborted = {
   readonly price: TokenPrice | null;
   /** True if its server shut down in a planned way: the next owner reports that. */
   readonly isPlanned?: boolean;
-  /** True if nobody knows what the call cost: budgets are charged as much as was expected. */
+  /** True if the cost of the call is unknown: budgets are charged the expected one. */
   readonly isLost?: boolean;
   /** The request to the model. Null if none was made, absent if the server that made it has crashed. */
   readonly sent?: Sent | null;
