@@ -49,6 +49,7 @@ import { systemClock, type Clock } from "./lib/time.ts";
 import type { Version } from "./telemetry/version.ts";
 import { consoleLogger, type Logger } from "./telemetry/log.ts";
 import type { McpTimes } from "./agent/mcp/connection.ts";
+import { endAllProcesses, McpProcesses } from "./agent/mcp/tasks/processes.ts";
 import type { Network } from "./agent/workspace/network/reach.ts";
 import { AnsweringFolders } from "./agent/workspace/answering-folders.ts";
 import { ProcessGroups, ALIVE_SHARE, TICK_SHARE } from "./agent/workspace/process-groups.ts";
@@ -204,6 +205,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     programMs,
   });
   starting.defer(() => shells.close());
+  const mcpProcesses = starting.use(new McpProcesses({ sql, leases, leaseTimes, logger }));
   const ownWorkspaces = join(realFolder(dataFolder), "workspaces");
   const shared = {
     serverId,
@@ -223,6 +225,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     // No other server could know more.
     knownParts: database.config.kind === "embedded" ? null : partsOf(settings, ownWorkspaces, overrides.models),
     programMs,
+    mcpProcesses,
     agentLimit: settings.agentLimit,
     hasSeveralTenants: settings.hasSeveralTenants,
     slots: new ToolSlots(settings.toolLimits),
@@ -291,7 +294,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   starting.defer(measureEventLoop(registry, logger));
 
   if (database.config.kind === "embedded") {
-    await Promise.all([endAll(sql), endShellLeases(sql)]);
+    await Promise.all([endAll(sql), endShellLeases(sql), endAllProcesses(sql)]);
     // What a server that was killed has left behind does not run, and nobody shall read that it does.
     await closeLostShells(services);
   }
@@ -305,10 +308,9 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   // What delivers to them, and what is removed from the log.
   const consumers = new Consumers(services, told, overrides.consumerTimes ?? CONSUMER_TIMES);
   starting.defer(() => consumers.close());
-  const { retentionSweepMs = RETENTION_SWEEP_MS } = overrides;
   const sweeps = startSweeps(services, {
     ...settings,
-    retentionSweepMs,
+    retentionSweepMs: overrides.retentionSweepMs ?? RETENTION_SWEEP_MS,
     consumers: told,
     box,
     wake: (agent) => runner.wake(agent),
@@ -316,20 +318,18 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   starting.defer(() => sweeps.close());
 
   // The doors.
-  const admissions = new Admissions(sql, services.clock, overrides.admittedMs);
-  const rateLimits = new RateLimits(settings.rateLimit, services.clock);
   const imageLinks = await ImageLinks.open(sql);
   const imageUrl: Context["imageUrl"] = (actor, image) => imageLinks.path(actor, image, services.clock.now());
   const server = await startServer(
     { ...settings, port, host, slowReaders, feeds, readers, meters, imageLinks, callTokens },
     {
-      admissions,
+      admissions: new Admissions(sql, services.clock, overrides.admittedMs),
       prisma: database.prisma,
       services,
       wake,
       expensive: new ExpensiveReads(),
       imageUrl,
-      rateLimits,
+      rateLimits: new RateLimits(settings.rateLimit, services.clock),
     },
     { version, ready: async () => refuseLost(leases), metrics: () => registry.metrics() },
     logger,

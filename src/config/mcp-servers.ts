@@ -39,7 +39,7 @@ export const MCP_SERVER_SETTINGS = {
   exclude: withDefault(TEXTS, []),
   /** The server's own names of read-only tools. None if omitted. */
   readOnlyTools: withDefault(TEXTS, []),
-  /** `told` tells the server of each other folder before a call there; `asked` answers its questions alone. `asked` if omitted. */
+  /** `told` gives each folder a connection of its own, which is told that folder; `asked` answers questions alone. `asked` if omitted. */
   roots: withDefault(Type.Enum(["asked", "told"]), "asked"),
   /** The time limit of a call, in ms, up to an hour. The template's `toolTimeoutMs` if omitted. */
   toolTimeoutMs: withDefault(milliseconds(MAX_TIMEOUT_MS), null),

@@ -1,6 +1,6 @@
 import { readFile, stat, symlink, unlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { NeedsInput } from "../../src/agent/tools/question.ts";
+import { AnswerKept, NeedsInput } from "../../src/agent/tools/question.ts";
 import { describe, expect, it } from "vitest";
 import { ForkAgentDocument, InterruptAgentDocument } from "../generated/documents.ts";
 import type { TemplateConfig } from "../../src/triplane.ts";
@@ -391,7 +391,7 @@ describe("a call that could be given a result", () => {
         const bound = fsRead.bind({ path });
         if (!bound.ok) throw new Error("fs_read takes a path");
         const answer = await bound.value.run(context);
-        if (answer instanceof NeedsInput) throw new Error("fs_read asks nobody");
+        if (answer instanceof NeedsInput || answer instanceof AnswerKept) throw new Error("fs_read asks nobody");
         return answer;
       },
     });

@@ -32,7 +32,7 @@ function tool(name: string, description: string, ran: string[] = []): Tool {
   };
   return mcpTool(server, listed.value, async () => {
     ran.push(description);
-    return { content: [{ type: "text", text: description }] };
+    return { answer: { content: [{ type: "text", text: description }] }, process: null };
   });
 }
 

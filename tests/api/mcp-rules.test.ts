@@ -28,7 +28,7 @@ function tool(description: string): Tool {
   };
   return mcpTool(server, listed.value, async () => {
     ran.push(description);
-    return { content: [{ type: "text", text: description }] };
+    return { answer: { content: [{ type: "text", text: description }] }, process: null };
   });
 }
 

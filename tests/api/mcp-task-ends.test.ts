@@ -1,5 +1,3 @@
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import {
   ArchiveAgentDocument,
@@ -9,7 +7,7 @@ import {
   LaterCallDocument,
 } from "../generated/documents.ts";
 import { tokenActor } from "../support/actors.ts";
-import { startTestApp, temporaryFolder, type TestAppOptions } from "../support/app.ts";
+import { startTestApp, type TestAppOptions } from "../support/app.ts";
 import { connect, ofType, type TestClient } from "../support/client.ts";
 import { setPolicyTime } from "../support/clock.ts";
 import { testDatabaseUrl } from "../support/database.ts";
@@ -290,43 +288,6 @@ it.each(["tüsk/1", "a\nb: c", "x".repeat(1_000), "../../etc", " "])(
     expect(countOf(arrived, "tasks/get")).toBe(1);
   },
 );
-
-/** A process of the older generation that keeps its tasks in memory; its task ends after 2 s. */
-const KEEPER = `
-import { createInterface } from "node:readline";
-const tasks = new Map();
-const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", ...message }) + "\\n");
-const stamp = new Date().toISOString();
-for await (const line of createInterface({ input: process.stdin })) {
-  const { id, method, params } = JSON.parse(line);
-  const told = (taskId, status) => ({ taskId, status, ttl: 60000, pollInterval: 1000, createdAt: stamp, lastUpdatedAt: stamp });
-  const begun = tasks.get(params?.taskId);
-  if (method === "initialize") send({ id, result: { protocolVersion: "2025-11-25", capabilities: { tools: {}, tasks: { cancel: {}, requests: { tools: { call: {} } } } }, serverInfo: { name: "keeper", version: "1" } } });
-  else if (method === "tools/list") send({ id, result: { tools: [{ name: "work", inputSchema: { type: "object" }, execution: { taskSupport: "required" } }] } });
-  else if (method === "tools/call") { const taskId = process.pid + "-" + tasks.size; tasks.set(taskId, Date.now()); send({ id, result: { task: told(taskId, "working") } }); }
-  else if (method?.startsWith("tasks/") && begun === undefined) send({ id, error: { code: -32602, message: "Task not found" } });
-  else if (method === "tasks/get") send({ id, result: told(params.taskId, Date.now() - begun > 2000 ? "completed" : "working") });
-  else if (method === "tasks/result") send({ id, result: { content: [{ type: "text", text: "found" }] } });
-  else if (id !== undefined) send({ id, error: { code: -32601, message: "unknown method" } });
-}
-`;
-
-it("a task of a process gives its result also if another server of Triplane asks its own process for it", async () => {
-  const folder = await temporaryFolder();
-  const file = join(folder, "keeper.mjs");
-  await writeFile(file, KEEPER);
-  const own = { command: process.execPath, args: [file] };
-  const database = { kind: "postgres", url: await testDatabaseUrl(), connections: 3 } as const;
-  const options = { template: allowed("own"), database, config: { workspaceRoots: [folder], defaultWorkspace: folder } };
-  const first = await appWith({ own }, WORK, options);
-  const second = await appWith({ own }, WORK, options);
-  await expect.poll(() => second.app.services.of("local").mcpServers.get("own")?.state.kind).toBe("CONNECTED");
-  // The servers race for each look.
-  const agents = await Promise.all([1, 2, 3, 4].map(() => first.client.createAgent()));
-  for (const { id } of agents) await first.client.send(id, "go");
-  await Promise.all(agents.map(({ id, cursor }) => first.client.until(id, "DONE", cursor)));
-  for (const { id } of agents) expect(await stateOf(first.client, id)).toMatchObject({ state: "COMPLETED", output: "found" });
-}, 60_000);
 
 describe("a task of the reference server of the registry", () => {
   it.each([

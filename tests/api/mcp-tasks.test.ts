@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { setPolicyTime } from "../support/clock.ts";
 import { allowed, answerOf, appWith } from "../support/mcp-app.ts";
 import { seenAs, startedAs, taskServer, type Generation } from "../support/mcp-tasks.ts";
 
@@ -90,6 +91,30 @@ describe.each(GENERATIONS)("a task of a server of the %s generation", (generatio
     },
     30_000,
   );
+
+  it("is asked for after the time that its server names (Retry-After)", async () => {
+    let looks = 0;
+    const { url } = await taskServer(generation, ({ method }) => {
+      if (method === "tasks/result") return { result: content("found") };
+      if (method !== "tasks/get") return null;
+      if ((looks += 1) > 1) return completed(generation, content("found"));
+      return (response) => response.writeHead(429, { "retry-after": "120" }).end();
+    });
+    const { app, client } = await appWith({ own: { url } }, WORK, { template: allowed("own") });
+    const { id, cursor } = await client.createAgent();
+    await client.send(id, "go");
+    await client.until(id, "TOOL_WAITING", cursor);
+    const due = {
+      name: "",
+      text: "SELECT extract(epoch FROM due - policy_time())::float8 AS left FROM wait WHERE kind = 'MCP_TASK'",
+    };
+    const left = async () => (await app.database.sql.query<{ left: number }>(due, []))[0]?.left;
+    await expect.poll(left, { timeout: 10_000 }).toBeGreaterThan(60);
+    expect(await left()).toBeLessThanOrEqual(120);
+    await setPolicyTime(app.database.sql, "statement_timestamp() + interval '121 s'");
+    await client.until(id, "DONE", cursor);
+    expect(looks).toBe(2);
+  }, 30_000);
 
   it("whose time is over fails the call, and is cancelled", async () => {
     const { url, arrived } = await taskServer(generation, ({ method }) => {

@@ -16,6 +16,7 @@ import { connect } from "../support/client.ts";
 import { openDatabase } from "../../src/db/database.ts";
 import { setPolicyTime } from "../support/clock.ts";
 import { administrator, testDatabase, testDatabaseUrl } from "../support/database.ts";
+import { HOLDS_NONE } from "../support/mcp.ts";
 import { proxiedDatabase } from "../support/proxied-database.ts";
 import { silentLogger } from "../support/silent-logger.ts";
 import { shellRow } from "../support/shell-row.ts";
@@ -155,7 +156,7 @@ it("a log that lost commits keeps no server of another configuration from starti
   expect(errors).toEqual(["the change of the configuration could not be said to tenant acme; the next start does it"]);
   // The looks of a second and more find nothing to do.
   await other.query("UPDATE wait SET due = now() - interval '1 h'");
-  expect(await claimDue(second.app.services.sql, [])).toEqual([]);
+  expect(await claimDue(second.app.services.sql, [], HOLDS_NONE)).toEqual([]);
   expect(errors).toHaveLength(1);
 });
 

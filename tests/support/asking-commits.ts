@@ -62,7 +62,7 @@ export function askingCommits(view: AgentView, { call, record, hosts, files, tem
         askedAt(),
       ),
   });
-  const task = { taskId: `task:${call.ordinal}`, pollMs: 5_000 };
+  const task = { taskId: `task:${call.ordinal}`, pollMs: 5_000, process: "process" };
   const later = { ...record, kind: "later", waitsFor: "LATER", dueMs: 60_000, keptOutputBytes: null, task } as const;
   return [
     asks("call asks", {}),

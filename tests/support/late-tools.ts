@@ -25,7 +25,7 @@ export function ghTool(name: string, description = `Does ${name}.`, parameter: s
   const server = { name: "gh", way, variableValues: [], ...rest };
   return mcpTool(server, listed.value, async (_tool, args) => {
     ran.push(args);
-    return { content: [{ type: "text", text: `${name} ran` }] };
+    return { answer: { content: [{ type: "text", text: `${name} ran` }] }, process: null };
   });
 }
 

@@ -14,9 +14,13 @@ export type Arrived = {
 export type Answer = { readonly result: unknown } | ((response: ServerResponse) => void);
 
 /** An MCP server at an address on this machine. `answer` returns null for the usual answers. */
-export async function httpServer(
-  answer: (arrived: Arrived) => Answer | null,
-): Promise<{ readonly url: string; readonly arrived: Arrived[] }> {
+export async function httpServer(answer: (arrived: Arrived) => Answer | null): Promise<{
+  readonly url: string;
+  readonly arrived: Arrived[];
+  /** Refuses connections until `back`. */
+  readonly away: () => Promise<void>;
+  readonly back: () => Promise<void>;
+}> {
   const arrived: Arrived[] = [];
   const server = createServer((request, response) => {
     void receive(request, response);
@@ -44,7 +48,17 @@ export async function httpServer(
   });
   const address = server.address();
   const port = typeof address === "object" && address !== null ? address.port : 0;
-  return { url: `http://127.0.0.1:${port}/mcp`, arrived };
+  const away = async (): Promise<void> => {
+    const closed = once(server, "close");
+    server.close();
+    server.closeAllConnections();
+    await closed;
+  };
+  const back = async (): Promise<void> => {
+    server.listen(port, "127.0.0.1");
+    await once(server, "listening");
+  };
+  return { url: `http://127.0.0.1:${port}/mcp`, arrived, away, back };
 }
 
 function usual({ method }: Arrived): Answer | { readonly error: object } {

@@ -32,3 +32,9 @@ export const QUICK: McpTimes = {
 
 /** No row with the generation that a server speaks. */
 export const NO_VERDICT: StoredVerdict = { read: async () => null, write: async () => {}, forget: async () => {} };
+
+/** No other server of Triplane asks for tasks of processes. */
+export const NO_PROCESSES = { begin: () => "process", end: async () => {} };
+
+/** No processes of this server of Triplane. */
+export const HOLDS_NONE = { ids: [], goneMs: 15_000 };

@@ -1,5 +1,5 @@
 import { ChildStarted } from "../../src/agent/tools/child.ts";
-import { NeedsInput } from "../../src/agent/tools/question.ts";
+import { AnswerKept, NeedsInput } from "../../src/agent/tools/question.ts";
 import { Later } from "../../src/agent/tools/later.ts";
 import { createHash } from "node:crypto";
 import { createReadStream, lstatSync } from "node:fs";
@@ -63,7 +63,7 @@ export async function runTool(folder: string, name: string, input: Json, more: P
   const bound = tool?.bind(input);
   if (!bound?.ok) throw new Error(JSON.stringify(bound?.refusal));
   const answer = await bound.value.run(contextIn(folder, more));
-  if (answer instanceof Later || answer instanceof ChildStarted || answer instanceof NeedsInput)
-    throw new Error("no built-in tool answers later");
+  const isAsked = answer instanceof NeedsInput || answer instanceof AnswerKept;
+  if (isAsked || answer instanceof Later || answer instanceof ChildStarted) throw new Error("no built-in tool answers later");
   return answer;
 }

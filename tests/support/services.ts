@@ -33,6 +33,7 @@ import { unboxed } from "../../src/agent/workspace/sandbox/unboxed.ts";
 import { RecentResults } from "../../src/agent/calls/results/result-cache.ts";
 import { FileWatches, RememberedFiles } from "../../src/agent/workspace/changes/file-watches.ts";
 import { RecentContents } from "../../src/agent/workspace/known-files.ts";
+import { HOLDS_NONE, NO_PROCESSES } from "./mcp.ts";
 import { silentLogger } from "./silent-logger.ts";
 import { testTemplate } from "./template.ts";
 
@@ -61,6 +62,7 @@ export function testServices(
     logger: silentLogger,
     leaseTimes: LEASE_TIMES,
     programMs: Infinity,
+    mcpProcesses: { held: HOLDS_NONE, ...NO_PROCESSES },
   };
   return {
     ...shared,

@@ -229,6 +229,7 @@ CREATE TABLE "wait" (
     "ref" TEXT NOT NULL,
     "due" TIMESTAMPTZ(3),
     "settled_at" TIMESTAMPTZ(3),
+    "process" TEXT,
 
     CONSTRAINT "wait_pkey" PRIMARY KEY ("id")
 );
@@ -920,6 +921,7 @@ CREATE UNIQUE INDEX "approval_one_open_host" ON "approval" ("agent_id", "host", 
 -- An agent's open waits, and the only times that servers look for: tenant by tenant, so that none waits behind another.
 CREATE INDEX "wait_open" ON "wait" ("agent_id") WHERE "settled_at" IS NULL;
 CREATE INDEX "wait_due" ON "wait" ("tenant", "due") WHERE "settled_at" IS NULL AND "due" IS NOT NULL;
+CREATE INDEX "wait_process" ON "wait" ("process") WHERE "settled_at" IS NULL AND "process" IS NOT NULL;
 -- A rule is stored once for a template, and once for each of its agents.
 CREATE UNIQUE INDEX "allow_rule_once" ON "allow_rule" ("tenant", "template_id", coalesce("agent_id", ''), md5("rule")) WHERE "revoked_at" IS NULL;
 
@@ -1023,7 +1025,7 @@ BEGIN
   IF EXISTS (
     SELECT FROM json_to_recordset(p_accounts -> 'holds' -> 'periods') AS h("budgetId" text, ref text, "startsAt" timestamptz, millionths bigint, tokens bigint, "mostMillionths" bigint, "mostTokens" bigint, warns boolean)
     JOIN budget_period p ON p.tenant = p_tenant AND p.budget_id = h."budgetId" AND p.ref = h.ref AND p.starts_at = h."startsAt"
-    WHERE p.spent_millionths + p.held_millionths + h.millionths > h."mostMillionths" OR p.spent_tokens + p.held_tokens + h.tokens > h."mostTokens" OR h.warns AND p.has_warned
+    WHERE h.millionths > 0 AND p.spent_millionths + p.held_millionths + h.millionths > h."mostMillionths" OR h.tokens > 0 AND p.spent_tokens + p.held_tokens + h.tokens > h."mostTokens" OR h.warns AND p.has_warned
   ) THEN
     RAISE EXCEPTION 'the budgets of agent % have changed since step % was admitted', p_agent, v_step USING ERRCODE = 'TP002';
   END IF;
@@ -1637,6 +1639,9 @@ BEGIN
       SELECT state INTO v_state FROM tool_call WHERE id = v_item.id;
       RAISE EXCEPTION 'tool call % is %, not %, or is cancelled', v_item.id, v_state, v_item."from" USING ERRCODE = 'TP002';
     END IF;
+    IF v_item."from" = 'APPROVAL_REQUIRED' THEN
+      UPDATE wait SET settled_at = (v_item."set" ->> 'updated_at')::timestamptz WHERE call_id = v_item.id AND kind = 'MCP_SERVER' AND settled_at IS NULL;
+    END IF;
     IF v_item."from" = 'WAITING' THEN
       UPDATE wait SET settled_at = (v_item."set" ->> 'updated_at')::timestamptz WHERE call_id = v_item.id AND kind NOT IN ('HOST', 'CHILD', 'MCP_TASK') AND settled_at IS NULL;
       -- A child or task that nobody waits for any more is ended by the look at its wait.
@@ -1677,7 +1682,7 @@ BEGIN
 
   IF v_change."waitSettled" IS NOT NULL THEN
     UPDATE wait SET settled_at = (v_change."waitSettled" ->> 'at')::timestamptz
-    WHERE ref = v_change."waitSettled" ->> 'ref' AND kind IN ('CHILD', 'BACKGROUND_CHILD', 'MCP_TASK') AND settled_at IS NULL;
+    WHERE ref = v_change."waitSettled" ->> 'ref' AND kind IN ('CHILD', 'BACKGROUND_CHILD', 'MCP_TASK', 'MCP_SERVER') AND settled_at IS NULL;
     IF NOT FOUND THEN
       RAISE EXCEPTION 'the wait for % is over', v_change."waitSettled" ->> 'ref' USING ERRCODE = 'TP002';
     END IF;

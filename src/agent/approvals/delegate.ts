@@ -83,7 +83,17 @@ async function tryToDelegate(
         endedAt: null,
       },
       waits: [
-        { id, tenant: actor.tenant, agentId: null, callId: null, kind: "DELEGATION", ref: id, due: until, settledAt: null },
+        {
+          id,
+          tenant: actor.tenant,
+          agentId: null,
+          callId: null,
+          kind: "DELEGATION",
+          ref: id,
+          due: until,
+          process: null,
+          settledAt: null,
+        },
       ],
     },
     newWrite(id),

@@ -91,9 +91,9 @@ export function requestApproval(
 export function waitFor(
   kind: WaitKind,
   agent: Pick<CallingAgent, "id" | "tenant">,
-  waiting: Pick<WaitRow, "callId" | "ref" | "due">,
+  { process = null, ...waiting }: Pick<WaitRow, "callId" | "ref" | "due"> & Partial<Pick<WaitRow, "process">>,
 ): WaitRow {
-  return { id: randomUUIDv7(), tenant: agent.tenant, agentId: agent.id, kind, ...waiting, settledAt: null };
+  return { id: randomUUIDv7(), tenant: agent.tenant, agentId: agent.id, kind, ...waiting, process, settledAt: null };
 }
 
 export function closedEvent(

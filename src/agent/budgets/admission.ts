@@ -55,11 +55,12 @@ export function admit(chain: readonly Standing[], expected: Expected): Admission
 function reaches(standing: Standing, { millionths, tokens }: Expected, share: number, passes: boolean): boolean {
   const { period } = standing;
   const limits = limitsOf(standing);
-  const is = (sum: number, limit: number | null): boolean =>
-    limit !== null && (passes ? sum > limit * share : sum >= limit * share);
+  // A step that costs nothing of its kind takes no room.
+  const is = (used: number, added: number, limit: number | null): boolean =>
+    limit !== null && added > 0 && (passes ? used + added > limit * share : used + added >= limit * share);
   return (
-    is(period.spentMillionths + period.heldMillionths + (millionths ?? 0), limits.millionths) ||
-    is(period.spentTokens + period.heldTokens + tokens, limits.tokens)
+    is(period.spentMillionths + period.heldMillionths, millionths ?? 0, limits.millionths) ||
+    is(period.spentTokens + period.heldTokens, tokens, limits.tokens)
   );
 }
 

@@ -12,13 +12,14 @@ import { type RulesToRead, storedRules } from "../policy/stored-rules.ts";
 import { definitionChange } from "../mcp/pins.ts";
 import { fromOutside } from "./memory/memory-rows.ts";
 import { ownCodeOf, runOwnCode } from "../tools/own-code.ts";
-import { BRIDGE } from "../tools/tool.ts";
+import { BRIDGE, serverIn } from "../tools/tool.ts";
 import type { ToolResult } from "../tools/tool-result.ts";
 import { knownFileRows } from "../workspace/known-files.ts";
 import { argumentsProblem } from "./arguments.ts";
 import { isAllowedByPerson } from "./asked-input.ts";
 import { type CallingAgent, type CallView, explainedBy, hasRun, isFinal, isInputAnswered, type CallFacts } from "./call.ts";
 import { hooksFor } from "./hooks.ts";
+import { keepsAnswer } from "./kept-answer.ts";
 import type { Refusal } from "./refusals/refusal.ts";
 import type { CallScope, JudgeServices, CallTemplate } from "./scope.ts";
 import { StageClock, type Stages } from "./stage-clock.ts";
@@ -65,6 +66,8 @@ export type Judgement =
   | (JudgedCall & { readonly kind: "denied"; readonly refusal: Refusal; readonly failedHook: string | null })
   /** It would fail at present, but earlier calls of its answer may change that: it is judged again when they have ended. */
   | (JudgedCall & { readonly kind: "held" })
+  /** A person has answered its tool, whose MCP server is away: the call waits for that. */
+  | { readonly kind: "away"; readonly call: CallView; readonly server: string; readonly reason: string; readonly stages: Stages }
   | { readonly kind: "refused"; readonly call: CallView; readonly refusal: Refusal; readonly stages: Stages };
 
 /**
@@ -98,6 +101,10 @@ async function judgeStages(call: CallView, scope: CallScope, stored: RulesToRead
   const { tools } = services;
   const toolbox = { ...toolboxOf(tools, template), hasBridge: agent.manual?.fixesTools === true };
   const discovered = clock.timed("discovery", () => discover(requested(call, agent), toolbox, tools));
+  const server = serverIn(call.name);
+  const reason = server === null ? null : tools.serverReason(server);
+  if (server !== null && reason !== null && keepsAnswer(call, template.deferredTimeoutMs, services.clock.now()))
+    return { kind: "away", call, server, reason, stages: clock.stages };
   if (!discovered.ok) return refuse(discovered.refusal);
 
   const validated = clock.timed("validation", () => validate(discovered.value));

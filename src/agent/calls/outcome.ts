@@ -1,6 +1,6 @@
 import type { CallWait } from "../../db/commit/change.ts";
 import type { Json } from "../../lib/json.ts";
-import type { NeedsInput } from "../tools/question.ts";
+import type { AnswerKept, NeedsInput } from "../tools/question.ts";
 import type { StartedChild } from "../tools/child.ts";
 import type { StartedTask } from "../tools/later.ts";
 import type { NotedFile } from "../workspace/known-files.ts";
@@ -40,7 +40,10 @@ export type LaterOutcome = CallRecord & {
 /** The tool needs input of a person: the call waits for that, and then runs again. */
 export type AskingOutcome = CallRecord & { readonly kind: "asks"; readonly asked: NeedsInput };
 
-export type CallOutcome = EndedOutcome | LaterOutcome | AskingOutcome;
+/** The server of the tool is away: the call waits for it with the answer of a person, and then runs again. */
+export type KeptOutcome = CallRecord & { readonly kind: "kept"; readonly kept: AnswerKept };
+
+export type CallOutcome = EndedOutcome | LaterOutcome | AskingOutcome | KeptOutcome;
 
 export type EndedOutcome = CallRecord &
   (

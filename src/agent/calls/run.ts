@@ -4,7 +4,7 @@ import { messageOf } from "../../lib/text.ts";
 import { msSince } from "../../lib/time.ts";
 import { agentPermissions, guardedWorkspace } from "../policy/agent-policy.ts";
 import { ChildStarted, receiptOf } from "../tools/child.ts";
-import { NeedsInput } from "../tools/question.ts";
+import { AnswerKept, NeedsInput } from "../tools/question.ts";
 import { Later } from "../tools/later.ts";
 import { ownCodeOf, runOwnCode } from "../tools/own-code.ts";
 import type { Tool } from "../tools/tool.ts";
@@ -93,11 +93,13 @@ async function runStages(ready: ReadyCall, scope: CallScope, interrupt: AbortSig
   const warnings = [...slow(tool.name, durationMs, template.slowToolMs), ...left(tool.name, leftOut.events)];
   const answer = executed.ok ? executed.value.answer : undefined;
   const child = answer instanceof ChildStarted ? answer.child : null;
-  if (answer instanceof Later || answer instanceof NeedsInput || (answer instanceof ChildStarted && !answer.child.isBackground)) {
+  const isAsked = answer instanceof NeedsInput || answer instanceof AnswerKept;
+  if (isAsked || answer instanceof Later || (answer instanceof ChildStarted && !answer.child.isBackground)) {
     const { bytes, problems } = await keep(services.outputs, ready.call.id, used.output, null);
     const record = { stages: clock.stages, durationMs, files: noted, refusedHosts, keptOutputBytes: bytes, child };
     const warned = { ...record, warnings: [...warnings, ...problems] };
     if (answer instanceof NeedsInput) return { kind: "asks", asked: answer, ...warned };
+    if (answer instanceof AnswerKept) return { kind: "kept", kept: answer, ...warned };
     if (answer instanceof ChildStarted) return { kind: "later", waitsFor: "CHILD", dueMs: null, task: null, ...warned };
     const waitsFor = tool.source === "CLIENT" ? "CLIENT_TOOL" : "LATER";
     return { kind: "later", waitsFor, dueMs: answer.dueMs ?? template.deferredTimeoutMs, task: answer.task, ...warned };

@@ -1,8 +1,9 @@
 import type { WakeUp } from "../../lib/signals.ts";
 import { type CallView, isFinal } from "../calls/call.ts";
 import { NO_HOSTS } from "../calls/hosts/call-hosts.ts";
-import type { AskingOutcome, EndedOutcome, LaterOutcome } from "../calls/outcome.ts";
+import type { AskingOutcome, EndedOutcome, KeptOutcome, LaterOutcome } from "../calls/outcome.ts";
 import type { ResultCache } from "../calls/results/result-cache.ts";
+import { answerKept } from "./commits/answer-kept.ts";
 import { callAsks } from "./commits/input-asked.ts";
 import { callDeferred, callEnded } from "./commits/calls-run.ts";
 import type { DeferredCommit, Owner } from "./owner.ts";
@@ -80,6 +81,15 @@ export class CallOutcomes {
     });
     if (outcome.refusedHosts.asked.length > 0) await this.#endAsking(call.id, ask);
     else await owner.store(() => ask(view));
+  }
+
+  /** Stores that a call waits for its server, with the answer of a person. */
+  async keep({ call, view, template }: RanCall, outcome: KeptOutcome): Promise<void> {
+    const { owner } = this.#scope;
+    await owner.store(() => ({
+      ...answerKept(owner.rebase(view), { call, outcome, template }, this.#clock.now()),
+      onRefused: (problem) => Promise.reject(new Error(`a call that waits for its server could not be stored: ${problem}`)),
+    }));
   }
 
   /**

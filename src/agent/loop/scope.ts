@@ -20,6 +20,7 @@ import type { Hooks } from "../conversation/agent-template.ts";
 import type { RequestRoom, CancelledModelCalls } from "../conversation/request-room.ts";
 import type { ConversationTemplate } from "../conversation/scope.ts";
 import type { Transcripts } from "../conversation/transcript.ts";
+import type { McpProcesses } from "../mcp/tasks/processes.ts";
 import type { ServedServer } from "../mcp/server-state.ts";
 import { MODEL_ERROR_KINDS, type Model } from "../models/model.ts";
 import type { HeldTemplate } from "../policy/held-template.ts";
@@ -138,6 +139,7 @@ export type AgentServices = CallServices &
     readonly leaseTimes: LeaseTimes;
     readonly knownParts: KnownParts;
     readonly programMs: number;
+    readonly mcpProcesses: Pick<McpProcesses, "held" | "begin" | "end">;
     readonly agentHooks: ReadonlyMap<string, Hooks>;
     /** The ids of all who may decide in a tenant; null if unknown. */
     readonly decidersOf: (tenant: string) => readonly string[] | null;

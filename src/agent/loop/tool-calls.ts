@@ -15,7 +15,7 @@ import { mayAsk } from "../policy/judge.ts";
 import { storedRules, type StoredRules } from "../policy/stored-rules.ts";
 import { isSecretPath } from "../workspace/secret-files.ts";
 import { callsCancelled, type CancelledCall, callsStarted } from "./commits/calls-run.ts";
-import { callRefused, callsJudged, type Unready } from "./commits/calls-judged.ts";
+import { callRefused, callsJudged, serversAwaited, type Away, type Unready } from "./commits/calls-judged.ts";
 import { moved } from "./commits/commit.ts";
 import { OpenQuestions } from "./open-questions.ts";
 import type { Owner } from "./owner.ts";
@@ -167,14 +167,17 @@ export class ToolCalls {
     for (const { call, stages } of judged) this.#passed.set(call.id, stages);
     if (timesDiscarded !== this.#timesDiscarded) return;
     const judgements: Unready[] = [];
+    const away: Away[] = [];
     for (const judgement of judged) {
       this.#held.delete(judgement.call.id);
       if (judgement.kind === "ready") this.#ready.set(judgement.call.id, judgement);
       else if (judgement.kind === "held") this.#held.add(judgement.call.id);
+      else if (judgement.kind === "away") away.push(judgement);
       else judgements.push(judgement);
     }
     for (const { call } of judgements) this.#passed.delete(call.id);
     if (judgements.length > 0) await owner.commit(callsJudged(owner.rebase(view), { judgements, template }, this.#now()));
+    if (away.length > 0) await owner.commit(serversAwaited(owner.rebase(view), { away, template }, this.#now()));
   }
 
   /** True if a tool takes command lines: every mode may ask about those, and stored rules answer some of them. */
@@ -274,6 +277,7 @@ export class ToolCalls {
     const ended = { call, view, template, isLast: () => this.#running.size === 1 };
     if (outcome.kind === "later") await this.#outcomes.defer(ended, outcome);
     else if (outcome.kind === "asks") await this.#outcomes.ask(ended, outcome);
+    else if (outcome.kind === "kept") await this.#outcomes.keep(ended, outcome);
     else await this.#outcomes.store(ended, outcome);
   }
 

@@ -21,10 +21,13 @@ export type CallProgress = {
   readonly message?: string | undefined;
 };
 
-/** Calls a tool of a server; `told` is called with its progress. The answer is its result, or a question to a person. */
+/** The answer to a call: its result, or a question to a person. `process` is that which gave it; null for an address. */
+export type CallAnswer = { readonly answer: JsonObject | NeedsInput; readonly process: string | null };
+
+/** Calls a tool of a server; `told` is called with its progress. */
 export type CallTool = (
   tool: ListedTool,
   args: JsonObject,
   by: CalledBy,
   told: (progress: CallProgress) => void,
-) => Promise<JsonObject | NeedsInput>;
+) => Promise<CallAnswer>;

@@ -3,20 +3,22 @@ import type { JsonObject } from "../../lib/json.ts";
 import { headBytes } from "../../lib/text.ts";
 import { growingWait, type Clock } from "../../lib/time.ts";
 import type { Logger } from "../../telemetry/log.ts";
-import type { Tool } from "../tools/tool.ts";
-import type { ToolRegistry } from "../tools/tool-registry.ts";
 import type { ProcessGroup } from "../workspace/process-groups.ts";
-import type { CallTool } from "./call.ts";
+import type { CallAnswer, CallTool } from "./call.ts";
 import { SessionQuestions } from "./asking/session-questions.ts";
+import { HttpRefused } from "./http-refused.ts";
 import type { ListedTool } from "./listed-tool.ts";
-import { faultText, lostCall } from "./lost-call.ts";
+import { FolderSessions, isSessionGone } from "./folder-sessions.ts";
+import { faultText, lostCall, NotSent } from "./lost-call.ts";
 import { mcpTool, structureCheckOf } from "./mcp-tool.ts";
 import { plainText } from "./plain-text.ts";
+import type { McpProcesses } from "./tasks/processes.ts";
+import { publish, toolsIn, type RegistryOfTenants, type ServedTool } from "./published-tools.ts";
 import { transportOf, type McpTransport, type ServedServer, type ServerState } from "./server-state.ts";
 import { withoutSecrets, withoutTokens, type McpServer } from "./server.ts";
-import { HttpRefused, openSession, sparesQuestion, type McpSession } from "./session.ts";
-import { taskServer } from "./task-server.ts";
-import type { TaskServer } from "./tasks.ts";
+import { openSession, sparesQuestion, type McpSession } from "./session.ts";
+import { taskServer } from "./tasks/task-server.ts";
+import type { TaskServer } from "./tasks/task.ts";
 import { readTools } from "./tool-list.ts";
 import type { StoredVerdict, Verdict } from "./verdicts.ts";
 
@@ -37,21 +39,17 @@ export type McpTimes = {
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
 };
 
-/** The tools of tenants, and those that they knew of the server before: shown until it answers. */
-export type RegistryOfTenants = { readonly registry: ToolRegistry; readonly known: () => Promise<readonly ListedTool[]> };
-
 export type ConnectionParts = {
   /** True for a server of all tenants. */
   readonly isCommon: boolean;
   readonly registries: readonly RegistryOfTenants[];
   readonly start: () => Promise<ProcessGroup>;
   readonly verdict: StoredVerdict;
+  readonly processes: Pick<McpProcesses, "begin" | "end">;
   readonly times: McpTimes;
   readonly clock: Clock;
   readonly logger: Logger;
 };
-
-type ServedTool = { readonly listed: ListedTool; readonly tool: Tool };
 
 /**
  * The connection to one server, kept while this server runs: it connects, reads the tools, and begins again after a
@@ -63,6 +61,7 @@ export class McpConnection implements ServedServer {
   readonly #parts: ConnectionParts;
   readonly #closing = new AbortController();
   #session: McpSession | null = null;
+  readonly #folders: FolderSessions;
   /** The next connection whose tools are read. */
   #next = Promise.withResolvers<McpSession>();
   #verdict: Verdict | null = null;
@@ -80,9 +79,15 @@ export class McpConnection implements ServedServer {
     this.#server = server;
     this.#parts = parts;
     this.#state = { kind: "STARTING", since: parts.clock.now(), connectMs: parts.times.connectMs };
+    this.#folders = new FolderSessions({
+      open: (folder) => this.#open(folder),
+      hasTasks: (process) => process !== null && this.tasks.has(process),
+      onEnded: (session) => parts.processes.end(session),
+    });
     this.tasks = taskServer({
       server,
-      session: () => this.#session,
+      monotonicMs: () => parts.clock.monotonicMs(),
+      session: (process) => (process === null ? this.#session : this.#ofProcess(process)),
       structureCheck: (tool) => structureCheckOf(this.#tools.get(tool)?.listed.outputSchema ?? null),
       plain: (text) => this.#plain(text),
       onAway: () => this.#changed(),
@@ -123,6 +128,7 @@ export class McpConnection implements ServedServer {
     this.#closing.abort();
     this.#changed();
     await this.#session?.close();
+    await this.#folders.close();
     await this.#running;
   }
 
@@ -174,23 +180,16 @@ export class McpConnection implements ServedServer {
       this.#session = null;
       this.#next = Promise.withResolvers();
       await session.close();
+      await this.#parts.processes.end(session);
     }
   }
 
   async #opened(): Promise<McpSession> {
-    const { start, times, clock, verdict } = this.#parts;
+    const { clock, verdict } = this.#parts;
     try {
       this.#verdict ??= await verdict.read();
       const isSpared = sparesQuestion(this.#verdict, clock.now().getTime());
-      const session = await openSession(this.#server, this.#verdict, {
-        start,
-        onStderr: (line) => this.#log(line),
-        onListChanged: () => this.#changed(),
-        questions: new SessionQuestions(this.#server, this.#parts),
-        signal: this.#closing.signal,
-        connectMs: times.connectMs,
-        now: () => clock.now().getTime(),
-      });
+      const session = await this.#open(null);
       if (this.#isClosing) await session.close();
       if (!isSpared) {
         this.#verdict = session.verdict;
@@ -204,10 +203,29 @@ export class McpConnection implements ServedServer {
     }
   }
 
+  #open(folder: string | null): Promise<McpSession> {
+    const { start, times, clock, processes } = this.#parts;
+    return openSession(this.#server, this.#verdict, {
+      start,
+      onStderr: (line) => this.#log(line),
+      onListChanged: () => this.#changed(),
+      questions: new SessionQuestions(this.#server, this.#parts),
+      processes,
+      folder,
+      signal: this.#closing.signal,
+      connectMs: times.connectMs,
+      now: () => clock.now().getTime(),
+    });
+  }
+
+  #ofProcess(process: string): McpSession | null {
+    return this.#session?.process === process ? this.#session : this.#folders.of(process);
+  }
+
   async #list(session: McpSession): Promise<void> {
     const { tools: listed, notes } = await readTools(this.#server, session, this.#parts.times.listMs);
     this.#tools = this.#toolsOf(listed);
-    const clashes = this.#parts.registries.flatMap(({ registry }) => this.#publish(registry, this.#tools));
+    const clashes = this.#parts.registries.flatMap(({ registry }) => publish(registry, this.#server.name, toolsIn(this.#tools)));
     this.#tellNotes([...new Set([...notes, ...clashes])]);
     this.#session = session;
     if (this.#state.kind !== "CONNECTED") this.#state = { kind: "CONNECTED", since: this.#parts.clock.now(), info: session.info };
@@ -224,21 +242,6 @@ export class McpConnection implements ServedServer {
         return [each.name, isSame ? known : { listed: each, tool: mcpTool(this.#server, each, this.#call) }];
       }),
     );
-  }
-
-  /** Returns notes about tools whose name another server's tool has. */
-  #publish(registry: ToolRegistry, tools: ReadonlyMap<string, ServedTool>): readonly string[] {
-    const { name } = this.#server;
-    const all = [...tools.values()].map(({ tool }) => tool);
-    const isTaken = (tool: Tool): boolean => (registry.get(tool.name) ?? tool).server !== name;
-    const isNew = registry.serverReason(name) !== null || all.some((tool) => registry.get(tool.name) !== tool);
-    const isLess = [...registry.values()].some((tool) => tool.server === name && !tools.has(tool.name));
-    if (isNew || isLess)
-      registry.set(
-        name,
-        all.filter((tool) => !isTaken(tool)),
-      );
-    return all.filter(isTaken).map((tool) => `${tool.name} is the name of another tool: it is left out`);
   }
 
   async #away(reason: string, waitMs: number): Promise<void> {
@@ -263,7 +266,7 @@ export class McpConnection implements ServedServer {
       const listed = this.#tools.size === 0 ? await known().catch(() => []) : [];
       const reason = registry.serverReason(name);
       if (this.#tools.size > 0 || reason === null || listed.length === 0) continue;
-      this.#publish(registry, this.#toolsOf(listed));
+      publish(registry, name, toolsIn(this.#toolsOf(listed)));
       registry.setServerUnavailable(name, reason);
     }
   }
@@ -294,27 +297,44 @@ export class McpConnection implements ServedServer {
     return headBytes(plainText(withoutSecrets(this.#server, text)), REASON_BYTES);
   }
 
+  /** A session that the server does not know any more has not taken the call: the next one does. */
+  async #byAnyFolder(
+    session: McpSession,
+    signal: AbortSignal,
+    callOf: (session: McpSession) => Promise<CallAnswer>,
+  ): Promise<CallAnswer> {
+    try {
+      return await callOf(session);
+    } catch (error) {
+      if (!isSessionGone(error)) throw error;
+      if (this.#session === session) await session.close();
+      using stopped = aborted(signal);
+      return callOf(await Promise.race([this.#next.promise, stopped.promise]));
+    }
+  }
+
   readonly #call: CallTool = async (tool, args, by, told) => {
     const { signal } = by;
     const server = { name: this.#server.name, plain: (answer: JsonObject) => withoutTokens(this.#server, answer) };
     const session = this.#session;
+    let used = session;
     try {
-      if (session === null) throw new Error(`the MCP server ${this.#server.name} is not available at present`);
-      const answer = await session.call(tool, args, by, told, server).catch(async (error: unknown) => {
-        if (!(error instanceof HttpRefused && error.status === SESSION_GONE)) throw error;
-        // The server did not take the call: it knows the session no more.
-        if (this.#session === session) await session.close();
-        using stopped = aborted(signal);
-        const next = await Promise.race([this.#next.promise, stopped.promise]);
-        return next.call(tool, args, by, told, server);
-      });
-      this.tasks.started(answer);
-      return answer;
+      if (session === null) throw new NotSent(`the MCP server ${this.#server.name} is not available at present`);
+      const callOf = async (held: McpSession): Promise<CallAnswer> => {
+        used = held;
+        return { answer: await held.call(tool, args, by, told, server), process: held.process };
+      };
+      const hasFolders = this.#server.roots === "told" && session.verdict.era === "legacy";
+      const given = await (hasFolders
+        ? this.#folders.during(by.root, signal, callOf)
+        : this.#byAnyFolder(session, signal, callOf));
+      this.tasks.started(given.answer, given.process);
+      return given;
     } catch (error) {
       signal.throwIfAborted();
       // The list is read at once: it shows if the server is away.
       this.#changed();
-      throw lostCall(this.#server.name, error, session?.end ?? null, (text) => this.#plain(text));
+      throw lostCall(this.#server.name, error, used?.end ?? null, (text) => this.#plain(text));
     }
   };
 }
@@ -323,6 +343,3 @@ const REASON_BYTES = 2_000;
 
 /** The longest line of a process in the log, in characters. */
 const LINE_CHARACTERS = 1_000;
-
-/** The status for a session that has ended at the server. */
-const SESSION_GONE = 404;

@@ -1,6 +1,7 @@
 import type { FetchLike, Transport } from "@modelcontextprotocol/client";
 import { Agent, fetch } from "undici";
 import { isJsonObject } from "../../lib/json.ts";
+import { retryAfterOf } from "../../lib/retry-after.ts";
 import { withCause } from "../../lib/text.ts";
 import { MESSAGE_BYTES, type McpWay } from "./server.ts";
 
@@ -38,6 +39,22 @@ export function isLostConnection(error: Error): boolean {
   return /fetch failed|SSE stream disconnected|SSE error/.test(withCause(error));
 }
 
+/** The server takes a request later: `afterMs` is the time that it names (`Retry-After`). */
+export class TakesLater extends Error {
+  override readonly name = "TakesLater";
+  /** The status of HTTP. */
+  readonly code: number;
+  readonly afterMs: number;
+
+  constructor(code: number, afterMs: number) {
+    super(`it takes the request after ${afterMs} ms`);
+    this.code = code;
+    this.afterMs = afterMs;
+  }
+}
+
+const LATER_STATUSES: ReadonlySet<number> = new Set([429, 503]);
+
 /** Calls may take an hour without a byte: their own time limit ends them. */
 const patient = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
 
@@ -69,6 +86,11 @@ function boundedFetch(kind: "http" | "sse"): FetchLike {
       if (isAnswer) untaken -= 1;
     })) as unknown as Response;
     const { status, statusText, headers, body } = response;
+    const afterMs = LATER_STATUSES.has(status) ? retryAfterOf(headers) : null;
+    if (afterMs !== null) {
+      await body?.cancel().catch(() => {});
+      throw new TakesLater(status, afterMs);
+    }
     if (body === null) return response;
     const isUnread = isAnswer || (kind === "sse" && init?.method === "POST");
     if (isUnread) await body.cancel().catch(() => {});

@@ -1,7 +1,7 @@
 import type { Transport } from "@modelcontextprotocol/client";
 import { isJsonObject, type JsonObject } from "../../lib/json.ts";
 import { schemaProblem, UNUSABLE } from "./schema-check.ts";
-import { keepTask } from "./tasks.ts";
+import { keepTask } from "./tasks/task.ts";
 
 /** JSON-RPC: the parameters of a request are invalid. */
 const INVALID_PARAMS = -32_602;

@@ -1,8 +1,13 @@
 import { errorCode, messageOf, withCause } from "../../lib/text.ts";
-import { HttpRefused } from "./session.ts";
+import { HttpRefused } from "./http-refused.ts";
 
 /** The codes of errors of the SDK after which it is unknown if the call had an effect. */
 const LOST = new Set(["CONNECTION_CLOSED", "REQUEST_TIMEOUT", "INVALID_RESULT", "UNSUPPORTED_RESULT_TYPE"]);
+
+/** A call was not sent: its server is away. */
+export class NotSent extends Error {
+  override readonly name = "Error";
+}
 
 /**
  * The error of a call for the model. If the call may have had an effect, it says so. `end` is the reason why the
@@ -10,6 +15,7 @@ const LOST = new Set(["CONNECTION_CLOSED", "REQUEST_TIMEOUT", "INVALID_RESULT", 
  */
 export function lostCall(server: string, error: unknown, end: string | null, plain: (text: string) => string): Error {
   const reason = plain(end ?? faultText(error));
+  if (error instanceof NotSent || (!isLost(error) && refusedConnection(error) !== null)) return new NotSent(reason);
   if (!isLost(error)) return new Error(reason);
   return new Error(
     `the MCP server ${server} did not answer this call (${reason}): it is not known if the call had an effect, so look before you repeat it`,

@@ -2,14 +2,15 @@ import { isJsonObject, type JsonObject } from "../../lib/json.ts";
 import { accepted, refused } from "../../lib/result.ts";
 import { Later } from "../tools/later.ts";
 import type { Risk, Tool } from "../tools/tool.ts";
-import { NeedsInput } from "../tools/question.ts";
+import { AnswerKept, NeedsInput } from "../tools/question.ts";
 import type { ToolContext } from "../tools/tool-context.ts";
 import type { CallProgress, CallTool } from "./call.ts";
 import { toolResultOf } from "./call-result.ts";
 import type { ListedTool } from "./listed-tool.ts";
+import { NotSent } from "./lost-call.ts";
 import { schemaCheck, type SchemaCheck } from "./schema-check.ts";
 import { withoutTokens, type McpServer } from "./server.ts";
-import { startedTask } from "./tasks.ts";
+import { startedTask } from "./tasks/task.ts";
 
 /**
  * The tool of a server as the gate knows it. The operator says that it is read-only (`readOnlyTools`); its own annotations can
@@ -55,11 +56,12 @@ export function mcpTool(configured: McpServer, listed: ListedTool, call: CallToo
         const { askPerson, explained } = toldOfRefusals(context);
         try {
           const by = { agentId, root: workspace.root, signal, answered, askPerson };
-          const result = await call(listed, input, by, teller(context));
+          const { answer: result, process } = await call(listed, input, by, teller(context));
           if (result instanceof NeedsInput) return result;
-          const task = startedTask(result);
+          const task = startedTask(result, process);
           return task === null ? toolResultOf(withoutTokens(configured, result), structureCheck) : new Later(null, task);
         } catch (error) {
+          if (answered !== null && error instanceof NotSent) return new AnswerKept(server, error.message);
           throw explained(error);
         }
       };

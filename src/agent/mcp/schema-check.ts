@@ -2,7 +2,7 @@ import type { Ajv, Options, ValidateFunction } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { hasMoreParts, isJsonObject, isNestedDeeper, MOST_LEVELS, type Json, type JsonObject } from "../../lib/json.ts";
 import { toolSchema } from "../models/tool-schema.ts";
-import { issuesOf, LISTED_PARTS, type ValidationIssue } from "../tools/input-schema.ts";
+import { LISTED_PARTS, valueIssues, type ValidationIssue } from "../tools/input-schema.ts";
 import { dialectOf } from "../tools/schema-dialects.ts";
 
 export type SchemaCheck = (value: Json) => readonly ValidationIssue[];
@@ -59,7 +59,7 @@ export function schemaCheck(schema: JsonObject): SchemaCheck {
     const lists = !hasMoreParts(value, LISTED_PARTS);
     const validate = compiled.get(lists) ?? compile(schema, lists);
     compiled.set(lists, validate);
-    return validate(value) ? [] : issuesOf(validate.errors ?? [], value).slice(0, MOST_ISSUES);
+    return valueIssues(validate, value).slice(0, MOST_ISSUES);
   };
 }
 

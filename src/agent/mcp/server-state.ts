@@ -2,7 +2,7 @@ import type { Client } from "@modelcontextprotocol/client";
 import { headBytes } from "../../lib/text.ts";
 import { plainText } from "./plain-text.ts";
 import type { McpServer } from "./server.ts";
-import type { TaskServer } from "./tasks.ts";
+import type { TaskServer } from "./tasks/task.ts";
 
 /** The transport of a connection. */
 export type McpTransport = "STDIO" | "HTTP" | "SSE";

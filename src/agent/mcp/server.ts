@@ -28,7 +28,7 @@ export type McpServer = {
   readonly exclude: readonly string[];
   /** Read-only tools, as the operator says. */
   readonly readOnlyTools: readonly string[];
-  /** `told`: it is told the folder of the agent before a call in another one; `asked`: only when it asks by itself. */
+  /** `told`: each folder has a connection of its own, which is told that folder; `asked`: one for all answers its questions. */
   readonly roots: "asked" | "told";
   /** The time limit of a call, in ms; null for the template's. */
   readonly toolTimeoutMs: number | null;

@@ -3,20 +3,23 @@ import { pathToFileURL } from "node:url";
 import type { Client, StandardSchemaV1, Transport } from "@modelcontextprotocol/client";
 import { aborted } from "../../lib/aborted.ts";
 import { isJsonObject, toJson, type JsonObject } from "../../lib/json.ts";
+import { withCause } from "../../lib/text.ts";
 import { DAY_MS } from "../../lib/time.ts";
 import type { ProcessGroup } from "../workspace/process-groups.ts";
 import { NeedsInput } from "../tools/question.ts";
 import type { SessionQuestions } from "./asking/session-questions.ts";
+import { AskedFolder } from "./asked-folder.ts";
 import type { CalledBy, CallProgress } from "./call.ts";
+import { HttpRefused, refusedByHttp } from "./http-refused.ts";
 import { faultOf, httpTransport, isLostConnection } from "./http-transport.ts";
-import { answersOf, continued, elicited, furtherInput, NO_ROUNDS, type Rounds, withAnswer } from "./input-rounds.ts";
+import { answersOf, continued, elicited, furtherInput, NO_ROUNDS, type Rounds, withAnswer } from "./asking/input-rounds.ts";
 import { withLenientMessages } from "./lenient-messages.ts";
 import type { ListedTool } from "./listed-tool.ts";
+import type { McpProcesses } from "./tasks/processes.ts";
 import { serverInfo, type ServerInfo } from "./server-state.ts";
 import type { McpServer, McpWay } from "./server.ts";
 import { StdioTransport } from "./stdio-transport.ts";
-import { TASKS_EXTENSION } from "./tasks.ts";
-import { ToldFolder } from "./told-folder.ts";
+import { TASKS_EXTENSION } from "./tasks/task.ts";
 import type { Verdict } from "./verdicts.ts";
 
 /** A legacy verdict would hold for ever: an upgraded server still answers the older handshake. */
@@ -31,7 +34,7 @@ const NO_LIMIT_MS = 2 ** 31 - 1;
 /** The time in which a server ends a session, in ms. */
 const END_MS = 1_000;
 
-/** The time in which a server asks for its roots after it was told that they changed, in ms. */
+/** The time in which a server of one folder asks for its roots at its start, in ms. */
 const ASK_MS = 1_000;
 
 /** The time in which a server takes in its roots, in ms: it does not say when it has. */
@@ -42,6 +45,9 @@ export type SessionParts = {
   readonly onStderr: (line: string) => void;
   readonly onListChanged: () => void;
   readonly questions: SessionQuestions;
+  readonly processes: Pick<McpProcesses, "begin">;
+  /** The folder of all calls; null if they have several. */
+  readonly folder: string | null;
   /** Ends the handshake. */
   readonly signal: AbortSignal;
   /** The time for the handshake, in ms. */
@@ -49,27 +55,11 @@ export type SessionParts = {
   readonly now: () => number;
 };
 
-/** The server answered with this status of HTTP. */
-export class HttpRefused extends Error {
-  override readonly name = "HttpRefused";
-  readonly status: number;
-
-  constructor(status: number, cause: unknown) {
-    super(
-      status === 401 || status === 403
-        ? `it answered ${status}: it does not accept the headers of its configuration`
-        : `it answered with the HTTP status ${status}`,
-      { cause },
-    );
-    this.status = status;
-  }
-}
-
 /** The server of a call. `plain` removes its secrets from texts for people. */
 export type AskingServer = { readonly name: string; readonly plain: (answer: JsonObject) => JsonObject };
 
 /** The answers to a server of the older generation. */
-type AskedOf = { readonly folder: ToldFolder; readonly questions: SessionQuestions };
+type AskedOf = { readonly folder: AskedFolder; readonly questions: SessionQuestions };
 
 /** A connection to a server, from the handshake until it is closed. */
 export class McpSession {
@@ -77,18 +67,25 @@ export class McpSession {
   /** Resolves with the reason when the connection is closed. */
   readonly closed: Promise<string>;
   readonly info: ServerInfo;
+  /** The id of its process; null for a server at an address. */
+  readonly process: string | null;
   readonly #client: Client;
-  readonly #folder: ToldFolder;
+  readonly #folder: AskedFolder;
   readonly #questions: SessionQuestions;
   #end: string | null = null;
 
-  constructor(client: Client, asked: AskedOf, verdict: Verdict, info: ServerInfo, closed: Promise<string>) {
+  constructor(
+    client: Client,
+    asked: AskedOf,
+    { verdict, info, closed, process }: Pick<McpSession, "verdict" | "info" | "closed" | "process">,
+  ) {
     this.#client = client;
     this.#folder = asked.folder;
     this.#questions = asked.questions;
     this.verdict = verdict;
     this.info = info;
     this.closed = closed;
+    this.process = process;
     void closed.then((reason) => (this.#end = reason));
   }
 
@@ -124,9 +121,7 @@ export class McpSession {
     onprogress: (progress: CallProgress) => void,
     server: AskingServer,
   ): Promise<JsonObject | NeedsInput> {
-    return this.#folder.during(by.root, by.signal, () =>
-      this.#questions.during(by, () => this.#call(tool, args, by, onprogress, server)),
-    );
+    return this.#folder.during(by.root, () => this.#questions.during(by, () => this.#call(tool, args, by, onprogress, server)));
   }
 
   async #call(
@@ -141,11 +136,15 @@ export class McpSession {
     const toolDefinition = { name: ownName, inputSchema: definition["inputSchema"] } as never;
     const options = { signal, onprogress, timeout: NO_LIMIT_MS, allowInputRequired: true, toolDefinition };
     let rounds: Rounds = answered === null ? NO_ROUNDS : withAnswer(continued(answered.continuation), answered.answer);
+    const began = rounds.sent;
     for (;;) {
       const [next] = rounds.questions;
       if (next !== undefined) return new NeedsInput(next.question, rounds);
       const params = { name: ownName, arguments: args, ...asTask, ...answersOf(rounds) };
-      const result: unknown = await refusedByHttp(() => this.#client.callTool(params, options));
+      const result: unknown = await refusedByHttp(() => this.#client.callTool(params, options)).catch((error: unknown) => {
+        // A round before was taken: it must not be sent again.
+        throw rounds.sent === began ? error : new Error(`it was not reached for a further round (${withCause(error)})`);
+      });
       if (!isJsonObject(result)) throw new Error("its answer is no object");
       if (result["resultType"] !== "input_required") return result;
       const { inputRequests = {}, requestState } = result;
@@ -231,7 +230,7 @@ class ProcessEnded extends Error {
   override readonly name = "ProcessEnded";
 }
 
-async function tryToOpen({ way, roots }: McpServer, { kind, era }: Attempt, parts: SessionParts): Promise<McpSession> {
+async function tryToOpen({ way }: McpServer, { kind, era }: Attempt, parts: SessionParts): Promise<McpSession> {
   const { Client, isJSONRPCRequest, ProtocolError, ProtocolErrorCode } = await import("@modelcontextprotocol/client");
   const process = way.kind === "stdio" ? new StdioTransport(parts.start, parts.onStderr) : null;
   const transport = withLenientMessages(await transportOf(way, process, kind), isJSONRPCRequest);
@@ -245,11 +244,12 @@ async function tryToOpen({ way, roots }: McpServer, { kind, era }: Attempt, part
       inputRequired: { autoFulfill: false },
     },
   );
-  const folder = toldFolder(client, roots === "told");
+  const folder = new AskedFolder(parts.folder);
+  client.setRequestHandler("roots/list", () => rootsOf(folder.asked()));
   // The SDK's own handler removes keywords of a form before it is read.
   client.fallbackRequestHandler = async ({ method, params }, { mcpReq }) => {
     if (method !== "elicitation/create") throw new ProtocolError(ProtocolErrorCode.MethodNotFound, "Method not found");
-    return elicited(await folder.asking(() => parts.questions.answer(toJson(params), mcpReq.signal)));
+    return elicited(await parts.questions.answer(toJson(params), mcpReq.signal));
   };
   let fault = "the connection was closed";
   const { promise: closed, resolve: tellClosed } = Promise.withResolvers<string>();
@@ -277,34 +277,24 @@ async function tryToOpen({ way, roots }: McpServer, { kind, era }: Attempt, part
   // The newer generation says so only to subscribers. Without an answer the list is read in its rhythm.
   if (found === "modern" && client.getServerCapabilities()?.tools?.listChanged === true)
     client.listen({ toolsListChanged: true }, { timeout: NO_LIMIT_MS }).catch(() => {});
+  if (parts.folder !== null) await askedForRoots(client, folder);
   return new McpSession(
     client,
     { folder, questions: parts.questions },
-    { era: found, at: parts.now() },
-    serverInfo(client, kind),
-    closed,
+    {
+      verdict: { era: found, at: parts.now() },
+      info: serverInfo(client, kind),
+      closed,
+      process: process === null ? null : parts.processes.begin(),
+    },
   );
 }
 
-/** Answers the questions of a server for its roots. */
-function toldFolder(client: Client, isTold: boolean): ToldFolder {
-  let onAsked = (): void => {};
-  const folder = new ToldFolder({
-    isTold,
-    tell: async () => {
-      const asked = new Promise<true>((resolve) => (onAsked = () => resolve(true)));
-      await client.sendRootsListChanged();
-      if (!(await Promise.race([asked, delay(ASK_MS, false, { ref: false })]))) return false;
-      await client.ping({ timeout: ASK_MS }).catch(() => {});
-      await delay(TAKE_MS, undefined, { ref: false });
-      return true;
-    },
-  });
-  client.setRequestHandler("roots/list", () => {
-    onAsked();
-    return rootsOf(folder.asked());
-  });
-  return folder;
+/** Resolves when a server has probably taken in the folder of its connection. Some servers do not ask. */
+async function askedForRoots(client: Client, folder: AskedFolder): Promise<void> {
+  if (await Promise.race([folder.firstQuestion.then(() => false), delay(ASK_MS, true, { ref: false })])) return;
+  await client.ping({ timeout: ASK_MS }).catch(() => {});
+  await delay(TAKE_MS, undefined, { ref: false });
 }
 
 function rootsOf(folder: string | null): { readonly roots: { readonly uri: string }[] } {
@@ -319,25 +309,4 @@ async function transportOf(way: McpWay, process: StdioTransport | null, kind: At
   if (process !== null) return process;
   if (way.kind === "stdio") throw new Error("a command has a process");
   return httpTransport(way, kind === "sse" ? "sse" : "http");
-}
-
-async function refusedByHttp<Answer>(work: () => Promise<Answer>): Promise<Answer> {
-  try {
-    return await work();
-  } catch (error) {
-    const status = statusOf(error);
-    throw status === null ? error : new HttpRefused(status, error);
-  }
-}
-
-function statusOf(error: unknown): number | null {
-  for (let each: unknown = error, depth = 0; each instanceof Error && depth < 5; each = each.cause, depth += 1) {
-    if (each.name === "UnauthorizedError") return 401;
-    const code: unknown = "code" in each ? each.code : null;
-    const data: unknown = "data" in each ? each.data : null;
-    // An error with a number and data is the server's own answer (JSON-RPC), whatever its number looks like.
-    const status: unknown = typeof code === "number" && "data" in each ? null : isJsonObject(data) ? data["status"] : code;
-    if (typeof status === "number" && status >= 400 && status < 600) return status;
-  }
-  return null;
 }

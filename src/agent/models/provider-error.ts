@@ -1,4 +1,5 @@
 import { isJsonObject } from "../../lib/json.ts";
+import { retryAfterOf } from "../../lib/retry-after.ts";
 import { messageOf, withCause } from "../../lib/text.ts";
 import type { Refused } from "./provider-requests.ts";
 import { ModelError, type ModelErrorKind } from "./model.ts";
@@ -116,16 +117,6 @@ function kindOf(status: number, words: string): ModelErrorKind {
   if (status === 429) return "rate_limited";
   if (status === 529) return "overloaded";
   return status >= 500 || status === 408 || status === 409 ? "unavailable" : "rejected";
-}
-
-/** Seconds, milliseconds or a date (RFC 9110, 10.2.3). */
-function retryAfterOf(headers: Headers | undefined): number | null {
-  const milliseconds = headers?.get("retry-after-ms") ?? "";
-  if (milliseconds !== "" && Number.isFinite(Number(milliseconds))) return Math.max(0, Number(milliseconds));
-  const after = headers?.get("retry-after") ?? "";
-  if (after === "") return null;
-  const wait = Number.isFinite(Number(after)) ? Number(after) * 1_000 : Date.parse(after) - Date.now();
-  return Number.isFinite(wait) ? Math.max(0, wait) : null;
 }
 
 /** Errors that no wait lifts: an account without credit, or one that was never paid for. */

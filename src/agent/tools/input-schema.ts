@@ -7,6 +7,26 @@ import { mapSubschemas } from "../models/tool-schema.ts";
 /** `path` is a JSON pointer; `value` is undefined if it is missing. */
 export type ValidationIssue = { readonly path: string; readonly message: string; readonly value: Json | undefined };
 
+/**
+ * The problems of a value by a compiled schema. For `uniqueItems`, `const` and `enum` ajv compares values. It throws for
+ * fields such as `toString`, since it calls those (ajv#2624). Such a value does not fit.
+ */
+export function valueIssues(validate: ValidateFunction, value: unknown): readonly ValidationIssue[] {
+  try {
+    return validate(value) ? [] : issuesOf(validate.errors ?? [], value);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    return [INCOMPARABLE];
+  }
+}
+
+/** The problem of a value that ajv cannot compare. */
+export const INCOMPARABLE: ValidationIssue = {
+  path: "/",
+  message: "must not have fields with the names of methods, such as `toString`, where values are compared",
+  value: undefined,
+};
+
 /** Ajv's problems with an input, for the model. A problem with a field's name replaces the one that such a name exists. */
 export function issuesOf(errors: readonly ErrorObject[], input: unknown): readonly ValidationIssue[] {
   return errors.filter(({ keyword }) => keyword !== "propertyNames").map((error) => issueOf(error, input));
@@ -129,7 +149,7 @@ export function resultCheck(name: string, schema: object | null): (result: Json)
     const isLarge = hasMoreParts(result, LISTED_PARTS);
     const validate = isLarge ? (validateFirst ??= compile(name, json, "first", false, "outputSchema")) : validateAll;
     const value = structuredClone(result);
-    return validate(value) ? [] : issuesOf(validate.errors ?? [], value);
+    return valueIssues(validate, value);
   };
 }
 

@@ -3,8 +3,11 @@ import { DAY_MS } from "../../lib/time.ts";
 /** The longest time that a result may take, in ms: 30 days. */
 export const MOST_DEFERRED_MS = 30 * DAY_MS;
 
-/** A task of an MCP server: its id there, and the time until the first question for it, in ms. */
-export type StartedTask = { readonly taskId: string; readonly pollMs: number };
+/**
+ * A task of an MCP server: its id there, and the time until the first look at it, in ms. `process` is that which knows it;
+ * null for a server at an address.
+ */
+export type StartedTask = { readonly taskId: string; readonly pollMs: number; readonly process: string | null };
 
 /** The answer of a tool whose result comes later. Made by `later`. */
 export class Later {

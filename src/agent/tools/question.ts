@@ -25,3 +25,15 @@ export class NeedsInput {
     this.continuation = continuation;
   }
 }
+
+/** The answer of a tool whose server is away: the answer of a person was not sent, and the call waits for the server. */
+export class AnswerKept {
+  /** The server, and the reason why it was not reached. */
+  readonly server: string;
+  readonly reason: string;
+
+  constructor(server: string, reason: string) {
+    this.server = server;
+    this.reason = reason;
+  }
+}

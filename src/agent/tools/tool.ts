@@ -8,7 +8,7 @@ import { byteLength, storable } from "../../lib/text.ts";
 import { placeUnlike, type CommandPlaces, type CommandUse, type PathPlaces, type PathUse, cacheProblem } from "./path-places.ts";
 import { commandsOf, pathsOf } from "./declared-places.ts";
 import { ChildStarted } from "./child.ts";
-import type { NeedsInput } from "./question.ts";
+import type { AnswerKept, NeedsInput } from "./question.ts";
 import { Later } from "./later.ts";
 import { PROMPT_BYTES } from "./limits.ts";
 import type { ToolContext } from "./tool-context.ts";
@@ -33,7 +33,7 @@ export type Risk = (typeof RISKS)[number];
 
 export type BoundCall = {
   readonly input: JsonObject;
-  run(context: ToolContext): Promise<ToolResult | Later | ChildStarted | NeedsInput>;
+  run(context: ToolContext): Promise<ToolResult | Later | ChildStarted | NeedsInput | AnswerKept>;
   /** Null if the tool cannot say what a call would change. */
   readonly preview: BoundPreview | null;
 };

@@ -5,6 +5,7 @@ import type { EventLog } from "../../events/log.ts";
 import { KeyedSemaphore } from "../../lib/keyed-semaphore.ts";
 import { withCause } from "../../lib/text.ts";
 import type { Logger } from "../../telemetry/log.ts";
+import type { McpProcesses } from "../mcp/tasks/processes.ts";
 import { claimDue, msToNearestDue, releaseDue, type DueWait } from "./due.ts";
 
 /** The longest sleep, in ms: other servers insert waits, too. */
@@ -18,6 +19,7 @@ export type DueServices = {
   readonly log: Pick<EventLog, "onDue">;
   readonly logger: Logger;
   readonly clockSkew: () => ClockSkew;
+  readonly mcpProcesses: Pick<McpProcesses, "held">;
 };
 
 /** Ends one wait whose time has come, unless another commit was first. */
@@ -72,12 +74,12 @@ export class DueSleeper {
 
   /** Returns the ms until the next look. */
   async #look(): Promise<number> {
-    const { sql, logger, clockSkew } = this.#services;
+    const { sql, logger, clockSkew, mcpProcesses } = this.#services;
     if (clockSkew().isLarge || sql.outages.current !== null) return POLL_MS;
     try {
-      const leftMs = await msToNearestDue(sql, [...this.#busy.keys()]);
+      const leftMs = await msToNearestDue(sql, [...this.#busy.keys()], mcpProcesses.held);
       if (leftMs === null || leftMs > 0) return Math.min(leftMs ?? POLL_MS, POLL_MS);
-      const claimed = await claimDue(sql, [...this.#busy.keys()]);
+      const claimed = await claimDue(sql, [...this.#busy.keys()], mcpProcesses.held);
       for (const [tenant, waits] of Map.groupBy(claimed, (wait) => wait.tenant)) this.#begin(tenant, waits);
       // Locked rows, and those of logs that accept no events, are due and not claimed.
       return claimed.length === 0 ? POLL_MS : 0;

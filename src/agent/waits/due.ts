@@ -1,6 +1,7 @@
 import { WAIT_KINDS, type WaitKind } from "../../db/commit/change.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
 import { logIsWhole } from "../../events/newest-events.ts";
+import type { HeldProcesses } from "../mcp/tasks/processes.ts";
 
 /** A wait whose time has come. `agentId` and `callId` are null where it has none. */
 export type DueWait = {
@@ -10,6 +11,8 @@ export type DueWait = {
   readonly callId: string | null;
   readonly kind: WaitKind;
   readonly ref: string;
+  /** The process of an MCP server that has its task; null for none. */
+  readonly process: string | null;
   /** The time to which the claim has moved its `due`, as the database writes it: another one was set since. */
   readonly due: string;
 };
@@ -25,23 +28,28 @@ export const CLAIMED = 200;
 /** For so long a claimed wait is left to the server that claimed it, in ms; then it is due again. */
 const CLAIM_MS = 5_000;
 
+type Looks = [kinds: readonly WaitKind[], busy: readonly string[], processes: readonly string[], goneMs: number];
+
+/** A wait for a task of a process is that of its server, unless it is overdue for so long that the process is gone. */
+const IS_OURS = "(process IS NULL OR process = ANY ($3) OR due < policy_time() - make_interval(secs => $4::float8 / 1000))";
+
 /**
  * Claims waits whose time has come, by moving their `due` on: compare-and-set under SKIP LOCKED. The tenants take turns,
  * the longest overdue wait of each first. Waits of kinds that only newer servers know stay with those.
  */
-const CLAIM: Statement<DueWait, [kinds: readonly WaitKind[], busy: readonly string[]]> = {
+const CLAIM: Statement<DueWait, Looks> = {
   name: "claim_due",
   text: `WITH RECURSIVE tenants (tenant) AS (
       (SELECT tenant FROM wait WHERE settled_at IS NULL AND due IS NOT NULL ORDER BY tenant LIMIT 1)
       UNION ALL SELECT (SELECT tenant FROM wait WHERE settled_at IS NULL AND due IS NOT NULL AND tenant > tenants.tenant ORDER BY tenant LIMIT 1) FROM tenants WHERE tenants.tenant IS NOT NULL
     ), overdue AS MATERIALIZED (
       SELECT w.id FROM tenants t CROSS JOIN LATERAL (
-        SELECT id, due, row_number() OVER (ORDER BY due) AS nth FROM wait WHERE wait.tenant = t.tenant AND settled_at IS NULL AND due <= policy_time() AND kind = ANY ($1) ORDER BY due LIMIT ${CLAIMED}
+        SELECT id, due, row_number() OVER (ORDER BY due) AS nth FROM wait WHERE wait.tenant = t.tenant AND settled_at IS NULL AND due <= policy_time() AND kind = ANY ($1) AND ${IS_OURS} ORDER BY due LIMIT ${CLAIMED}
       ) w WHERE t.tenant <> ALL ($2) AND ${logIsWhole("t.tenant")} ORDER BY w.nth, w.due LIMIT ${CLAIMED}
     ), claimed AS (
-      SELECT id FROM wait WHERE id IN (SELECT id FROM overdue) AND settled_at IS NULL AND due <= policy_time() ORDER BY id FOR NO KEY UPDATE SKIP LOCKED
+      SELECT id FROM wait WHERE id IN (SELECT id FROM overdue) AND settled_at IS NULL AND due <= policy_time() AND ${IS_OURS} ORDER BY id FOR NO KEY UPDATE SKIP LOCKED
     ) UPDATE wait w SET due = policy_time() + interval '${CLAIM_MS} ms' FROM claimed c WHERE w.id = c.id
-    RETURNING w.id, w.tenant, w.agent_id AS "agentId", w.call_id AS "callId", w.kind, w.ref, w.due::text`,
+    RETURNING w.id, w.tenant, w.agent_id AS "agentId", w.call_id AS "callId", w.kind, w.ref, w.process, w.due::text`,
 };
 
 /**
@@ -57,19 +65,19 @@ const RELEASE: Statement<object, [ids: readonly string[], dues: readonly string[
 };
 
 /** The nearest due of each tenant is the first of its part of the index. */
-const NEAREST: Statement<{ leftMs: number | null }, [kinds: readonly WaitKind[], busy: readonly string[]]> = {
+const NEAREST: Statement<{ leftMs: number | null }, Looks> = {
   name: "nearest_due",
   text: `WITH RECURSIVE tenants (tenant) AS (
       (SELECT tenant FROM wait WHERE settled_at IS NULL AND due IS NOT NULL ORDER BY tenant LIMIT 1)
       UNION ALL SELECT (SELECT tenant FROM wait WHERE settled_at IS NULL AND due IS NOT NULL AND tenant > tenants.tenant ORDER BY tenant LIMIT 1) FROM tenants WHERE tenants.tenant IS NOT NULL
     ) SELECT extract(epoch FROM min(w.due) - policy_time())::float8 * 1000 AS "leftMs" FROM tenants t CROSS JOIN LATERAL (
-      SELECT due FROM wait WHERE wait.tenant = t.tenant AND settled_at IS NULL AND due IS NOT NULL AND kind = ANY ($1) ORDER BY due LIMIT 1
+      SELECT due FROM wait WHERE wait.tenant = t.tenant AND settled_at IS NULL AND due IS NOT NULL AND kind = ANY ($1) AND ${IS_OURS} ORDER BY due LIMIT 1
     ) w WHERE t.tenant <> ALL ($2)`,
 };
 
 /** Claims at most CLAIMED waits whose time has come, none of the busy tenants. */
-export async function claimDue(sql: Sql, busy: readonly string[]): Promise<readonly DueWait[]> {
-  return sql.query(CLAIM, [WAIT_KINDS, busy]);
+export async function claimDue(sql: Sql, busy: readonly string[], { ids, goneMs }: HeldProcesses): Promise<readonly DueWait[]> {
+  return sql.query(CLAIM, [WAIT_KINDS, busy, ids, goneMs]);
 }
 
 /** Makes claimed waits due again, for whichever server claims them next. */
@@ -79,7 +87,7 @@ export async function releaseDue(sql: Sql, waits: readonly DueWait[]): Promise<v
 }
 
 /** The ms until the nearest due, 0 or less if it has come; null for none. */
-export async function msToNearestDue(sql: Sql, busy: readonly string[]): Promise<number | null> {
-  const [nearest] = await sql.query(NEAREST, [WAIT_KINDS, busy]);
+export async function msToNearestDue(sql: Sql, busy: readonly string[], { ids, goneMs }: HeldProcesses): Promise<number | null> {
+  const [nearest] = await sql.query(NEAREST, [WAIT_KINDS, busy, ids, goneMs]);
   return nearest?.leftMs ?? null;
 }

@@ -7,6 +7,7 @@ import { timeOutLater } from "../calls/later.ts";
 import { lookAtChild } from "./child.ts";
 import type { DueWait } from "./due.ts";
 import type { McpTasks, TaskServices } from "./mcp-task.ts";
+import { lookAtServer } from "./mcp-server.ts";
 import { lookAtSchedule } from "./schedule.ts";
 
 /** The watches of idle agents' files on this server. */
@@ -27,6 +28,7 @@ const END_DUE: Readonly<Record<WaitKind, EndDueKind>> = {
   CLIENT_TOOL: (services, { ref }) => timeOutLater(services, ref),
   CHILD: lookAtChild,
   MCP_TASK: (services, wait) => services.mcpTasks.look(services, wait),
+  MCP_SERVER: lookAtServer,
   BACKGROUND_CHILD: lookAtChild,
   DELEGATION: (services, { ref }) => endDelegation(services, ref),
   SCHEDULE: lookAtSchedule,

@@ -8,8 +8,8 @@ import type { Refusal } from "../calls/refusals/refusal.ts";
 import { templateOf } from "../conversation/agent-template.ts";
 import { ToolReportedError } from "../mcp/call-result.ts";
 import type { ServedServer } from "../mcp/server-state.ts";
-import { ASK_MS } from "../mcp/task-server.ts";
-import type { SeenTask, TaskServer } from "../mcp/tasks.ts";
+import { ASK_MS } from "../mcp/tasks/task-server.ts";
+import type { SeenTask, TaskServer } from "../mcp/tasks/task.ts";
 import { serverIn } from "../tools/tool.ts";
 import type { ToolResult } from "../tools/tool-result.ts";
 import type { ChildServices } from "./child.ts";
@@ -24,10 +24,7 @@ export type TaskServices = ChildServices & { readonly mcpServers: ReadonlyMap<st
 const CLAIM_MS = 2 * ASK_MS;
 
 /** The pause before a server that is away is asked again, in ms. */
-const AWAY_MS = 5_000;
-
-/** The time in which the server of Triplane that started a task cancels it, in ms; then the wait is settled without. */
-const OWNER_MS = 60_000;
+export const AWAY_MS = 5_000;
 
 /** A server whose oldest question is open for so long counts as silent, in ms. */
 const SILENT_MS = 2_000;
@@ -99,7 +96,7 @@ export class McpTasks {
     asking.set(wait.id, now);
     const mine = { ...wait, due: moved.due };
     const { agentId } = found.later;
-    const asked = { tasks, taskId: taskIdOf(wait.ref, callId), closing: this.#closing.signal };
+    const asked = { tasks, taskId: taskIdOf(wait.ref, callId), process: wait.process, closing: this.#closing.signal };
     const running = answer(services, mine, found, asked)
       .then((isEnded) => (isEnded ? this.#wake({ agentId, tenant }) : undefined))
       .catch((error: unknown) =>
@@ -121,25 +118,28 @@ export class McpTasks {
 }
 
 /** A task, and its server; null if this server of Triplane has none of the name. */
-type Asked = { readonly tasks: TaskServer | null; readonly taskId: string; readonly closing: AbortSignal };
+type Asked = {
+  readonly tasks: TaskServer | null;
+  readonly taskId: string;
+  readonly process: string | null;
+  readonly closing: AbortSignal;
+};
 
-const AWAY: SeenTask = { kind: "away" };
+const AWAY: SeenTask = { kind: "away", pollMs: null };
 
 /** True if it has ended the call. */
 async function answer(services: TaskServices, wait: DueWait, { later, since }: Found, asked: Asked): Promise<boolean> {
-  const { tasks, taskId, closing } = asked;
+  const { tasks, taskId, process, closing } = asked;
   if (isFinal(later.call.state)) {
-    const endedMs = services.clock.now().getTime() - new Date(later.call.completedAt ?? 0).getTime();
-    if (tasks?.owns(taskId) === false && endedMs < OWNER_MS) return moveOn(services, wait, AWAY_MS);
     // Settled first: a task is cancelled once.
     const [settled] = await services.sql.query(SETTLE, [wait.id]);
-    if (settled !== undefined && tasks?.owns(taskId) === true) await cancel(asked);
+    if (settled !== undefined && tasks?.knows(process) === true) await cancel(asked);
     return false;
   }
   if (tasks === null) return moveOn(services, wait, AWAY_MS);
   using stopped = aborted(closing);
-  const seen = await Promise.race([tasks.look(taskId), stopped.promise.catch(() => AWAY)]);
-  if (seen.kind === "away") return moveOn(services, wait, closing.aborted ? 0 : AWAY_MS);
+  const seen = await Promise.race([tasks.look(taskId, process), stopped.promise.catch(() => AWAY)]);
+  if (seen.kind === "away") return moveOn(services, wait, closing.aborted ? 0 : (seen.pollMs ?? AWAY_MS));
   const waitedMs = since === null ? 0 : services.clock.now().getTime() - new Date(since).getTime();
   if (seen.kind === "working") {
     if (seen.ttlMs === null || waitedMs <= seen.ttlMs + seen.pollMs) return moveOn(services, wait, seen.pollMs);
@@ -152,15 +152,15 @@ async function answer(services: TaskServices, wait: DueWait, { later, since }: F
   return isEnded;
 }
 
-async function moveOn({ sql }: Pick<TaskServices, "sql">, wait: DueWait, ms: number): Promise<false> {
+export async function moveOn({ sql }: Pick<TaskServices, "sql">, wait: DueWait, ms: number): Promise<false> {
   await sql.query(MOVE, [wait.id, wait.due, ms]);
   return false;
 }
 
 /** Waits for the answer until this server closes. */
-async function cancel({ tasks, taskId, closing }: Asked): Promise<void> {
+async function cancel({ tasks, taskId, process, closing }: Asked): Promise<void> {
   using stopped = aborted(closing);
-  await Promise.race([tasks?.cancel(taskId), stopped.promise]).catch(() => {});
+  await Promise.race([tasks?.cancel(taskId, process), stopped.promise]).catch(() => {});
 }
 
 type EndedTask = Exclude<SeenTask, { readonly kind: "working" | "away" }>;

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { CALL_WAITS, type WaitKind } from "../../db/commit/change.ts";
 
 /**
@@ -7,7 +8,7 @@ import { CALL_WAITS, type WaitKind } from "../../db/commit/change.ts";
 export type WaitView = { readonly callId: string | null; readonly kind: WaitKind; readonly ref: string };
 
 /** The waits that hold back results, or the next step. The others are only times, or questions of programs that outlive their call. */
-const HOLDING: ReadonlySet<WaitKind> = new Set(["APPROVAL", "BUDGET", "HOST", ...CALL_WAITS]);
+const HOLDING: ReadonlySet<WaitKind> = new Set(["APPROVAL", "BUDGET", "HOST", "MCP_SERVER", ...CALL_WAITS]);
 
 export function isHolding(kind: WaitKind): boolean {
   return HOLDING.has(kind);
@@ -29,6 +30,16 @@ export function taskRef(callId: string, taskId: string): string {
 /** The id of the task in the `ref` of its wait. */
 export function taskIdOf(ref: string, callId: string): string {
   return ref.slice(callId.length + 1);
+}
+
+/** The `ref` of a wait for an MCP server that is away: its name, and the time until which the call waits (ms since 1970). */
+export function serverRef(server: string, until: Date): string {
+  return `${server}:${until.getTime()}:${randomUUID()}`;
+}
+
+export function serverOf(ref: string): { readonly server: string; readonly untilMs: number } {
+  const [server = "", until = "0"] = ref.split(":");
+  return { server, untilMs: Number(until) };
 }
 
 export function byCall(one: WaitView, other: WaitView): number {

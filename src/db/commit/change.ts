@@ -134,7 +134,7 @@ export type CallWait = (typeof CALL_WAITS)[number];
 
 /**
  * The kinds of waits. For decisions: on a call, on a budget, on a host of a call, on a host of a background shell. For the result of a
- * call, for the task of an MCP server that makes it, and for a child without a call that waits. For the end of a delegation, the next
+ * call, for the task of an MCP server that makes it, and for a child without a call that waits. For an MCP server that is away. For the end of a delegation, the next
  * time of a schedule, and the watch of an idle agent's files.
  */
 export const WAIT_KINDS = [
@@ -144,6 +144,7 @@ export const WAIT_KINDS = [
   "SHELL_HOST",
   ...CALL_WAITS,
   "MCP_TASK",
+  "MCP_SERVER",
   "BACKGROUND_CHILD",
   "DELEGATION",
   "SCHEDULE",

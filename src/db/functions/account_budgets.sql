@@ -59,7 +59,7 @@ BEGIN
   IF EXISTS (
     SELECT FROM json_to_recordset(p_accounts -> 'holds' -> 'periods') AS h("budgetId" text, ref text, "startsAt" timestamptz, millionths bigint, tokens bigint, "mostMillionths" bigint, "mostTokens" bigint, warns boolean)
     JOIN budget_period p ON p.tenant = p_tenant AND p.budget_id = h."budgetId" AND p.ref = h.ref AND p.starts_at = h."startsAt"
-    WHERE p.spent_millionths + p.held_millionths + h.millionths > h."mostMillionths" OR p.spent_tokens + p.held_tokens + h.tokens > h."mostTokens" OR h.warns AND p.has_warned
+    WHERE h.millionths > 0 AND p.spent_millionths + p.held_millionths + h.millionths > h."mostMillionths" OR h.tokens > 0 AND p.spent_tokens + p.held_tokens + h.tokens > h."mostTokens" OR h.warns AND p.has_warned
   ) THEN
     RAISE EXCEPTION 'the budgets of agent % have changed since step % was admitted', p_agent, v_step USING ERRCODE = 'TP002';
   END IF;

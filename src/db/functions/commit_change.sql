@@ -379,6 +379,9 @@ BEGIN
       SELECT state INTO v_state FROM tool_call WHERE id = v_item.id;
       RAISE EXCEPTION 'tool call % is %, not %, or is cancelled', v_item.id, v_state, v_item."from" USING ERRCODE = 'TP002';
     END IF;
+    IF v_item."from" = 'APPROVAL_REQUIRED' THEN
+      UPDATE wait SET settled_at = (v_item."set" ->> 'updated_at')::timestamptz WHERE call_id = v_item.id AND kind = 'MCP_SERVER' AND settled_at IS NULL;
+    END IF;
     IF v_item."from" = 'WAITING' THEN
       UPDATE wait SET settled_at = (v_item."set" ->> 'updated_at')::timestamptz WHERE call_id = v_item.id AND kind NOT IN ('HOST', 'CHILD', 'MCP_TASK') AND settled_at IS NULL;
       -- A child or task that nobody waits for any more is ended by the look at its wait.
@@ -419,7 +422,7 @@ BEGIN
 
   IF v_change."waitSettled" IS NOT NULL THEN
     UPDATE wait SET settled_at = (v_change."waitSettled" ->> 'at')::timestamptz
-    WHERE ref = v_change."waitSettled" ->> 'ref' AND kind IN ('CHILD', 'BACKGROUND_CHILD', 'MCP_TASK') AND settled_at IS NULL;
+    WHERE ref = v_change."waitSettled" ->> 'ref' AND kind IN ('CHILD', 'BACKGROUND_CHILD', 'MCP_TASK', 'MCP_SERVER') AND settled_at IS NULL;
     IF NOT FOUND THEN
       RAISE EXCEPTION 'the wait for % is over', v_change."waitSettled" ->> 'ref' USING ERRCODE = 'TP002';
     END IF;

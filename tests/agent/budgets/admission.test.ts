@@ -67,7 +67,8 @@ function fits(each: Standing, { millionths, tokens }: Expected): boolean {
   const limits = limitsOf(each);
   const usd = each.period.spentMillionths + each.period.heldMillionths + (millionths ?? 0);
   const all = each.period.spentTokens + each.period.heldTokens + tokens;
-  return usd <= (limits.millionths ?? Infinity) && all <= (limits.tokens ?? Infinity);
+  const isFree = (millionths ?? 0) === 0;
+  return (isFree || usd <= (limits.millionths ?? Infinity)) && (tokens === 0 || all <= (limits.tokens ?? Infinity));
 }
 
 describe("the admission of a step", () => {

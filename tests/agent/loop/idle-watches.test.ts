@@ -16,7 +16,7 @@ it("a watch of a template that is not configured here is looked at less and less
   const nowhere = { ...services, sql, of: () => ({ templates: new Map() }), wake: async () => {} };
   const watches = new IdleWatches(nowhere);
   const due = new Date(0).toISOString();
-  const wait = { id: "watch", tenant: "local", agentId, callId: null, kind: "WATCH", ref: agentId, due } as const;
+  const wait = { id: "watch", tenant: "local", agentId, callId: null, kind: "WATCH", ref: agentId, process: null, due } as const;
   for (let look = 0; look < 9; look += 1) await watches.look(wait);
   await watches.close();
   const [first = 0, second = 0] = pauses;

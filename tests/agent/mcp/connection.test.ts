@@ -3,7 +3,7 @@ import { McpConnection, type McpTimes } from "../../../src/agent/mcp/connection.
 import type { McpServer } from "../../../src/agent/mcp/server.ts";
 import { ToolRegistry } from "../../../src/agent/tools/tool-registry.ts";
 import { MCP_TIMES } from "../../../src/mcp-servers.ts";
-import { NO_VERDICT } from "../../support/mcp.ts";
+import { NO_PROCESSES, NO_VERDICT } from "../../support/mcp.ts";
 import { silentLogger } from "../../support/silent-logger.ts";
 
 const SERVER: McpServer = {
@@ -37,6 +37,7 @@ async function waitsOf(tries: number, lasts: (attempt: number) => number): Promi
     isCommon: true,
     registries: [{ registry: new ToolRegistry([]), known: async () => [] }],
     verdict: NO_VERDICT,
+    processes: NO_PROCESSES,
     start: async () => {
       attempts += 1;
       now += lasts(attempts);

@@ -1,8 +1,8 @@
 import canonicalize from "canonicalize";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { QuestionRefused, readQuestion } from "../../../src/agent/mcp/elicitation.ts";
-import { continued, furtherInput, NO_ROUNDS } from "../../../src/agent/mcp/input-rounds.ts";
+import { QuestionRefused, readQuestion } from "../../../src/agent/mcp/asking/elicitation.ts";
+import { continued, furtherInput, NO_ROUNDS } from "../../../src/agent/mcp/asking/input-rounds.ts";
 import { formValues } from "../../../src/agent/tools/input-form.ts";
 import { isJsonObject, type Json } from "../../../src/lib/json.ts";
 import { FORM } from "../../support/mcp-asking.ts";

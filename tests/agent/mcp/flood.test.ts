@@ -5,7 +5,7 @@ import type { McpServer } from "../../../src/agent/mcp/server.ts";
 import { ToolRegistry } from "../../../src/agent/tools/tool-registry.ts";
 import type { ProcessGroup } from "../../../src/agent/workspace/process-groups.ts";
 import { MCP_TIMES } from "../../../src/mcp-servers.ts";
-import { NO_VERDICT, ownServer } from "../../support/mcp.ts";
+import { NO_PROCESSES, NO_VERDICT, ownServer } from "../../support/mcp.ts";
 import { silentLogger } from "../../support/silent-logger.ts";
 
 describe("a server that asks without end and reads no answer", () => {
@@ -29,6 +29,7 @@ describe("a server that asks without end and reads no answer", () => {
       isCommon: true,
       registries: [{ registry, known: async () => [] }],
       verdict: NO_VERDICT,
+      processes: NO_PROCESSES,
       start: async () => ({ process: child, ended, end: () => child.kill("SIGKILL") }) as unknown as ProcessGroup,
       times: { ...MCP_TIMES, firstMs: 60_000, lastMs: 60_000 },
       clock: { now: () => new Date(), monotonicMs: () => performance.now() },

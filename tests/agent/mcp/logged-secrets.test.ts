@@ -6,7 +6,7 @@ import { ToolRegistry } from "../../../src/agent/tools/tool-registry.ts";
 import type { ProcessGroup } from "../../../src/agent/workspace/process-groups.ts";
 import type { Logger } from "../../../src/telemetry/log.ts";
 import { spawn } from "node:child_process";
-import { NO_VERDICT, QUICK } from "../../support/mcp.ts";
+import { NO_PROCESSES, NO_VERDICT, QUICK } from "../../support/mcp.ts";
 
 const SECRET = "sk-live-0123456789abcdefghijklmnop";
 
@@ -27,6 +27,7 @@ async function said(line: string): Promise<string> {
     isCommon: true,
     registries: [{ registry: new ToolRegistry([]), known: async () => [] }],
     verdict: NO_VERDICT,
+    processes: NO_PROCESSES,
     start: async () => {
       const process = spawn("node", ["-e", `console.error(${JSON.stringify(line)}); setTimeout(() => {}, 300)`]);
       const ended = new Promise<void>((resolve) => process.once("close", () => resolve()));

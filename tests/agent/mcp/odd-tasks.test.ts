@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { keepTask, readTask, startedTask } from "../../../src/agent/mcp/tasks.ts";
+import { keepTask, readTask, startedTask } from "../../../src/agent/mcp/tasks/task.ts";
 import type { Json, JsonObject } from "../../../src/lib/json.ts";
 
 const odd = fc.oneof(
@@ -27,7 +27,7 @@ describe("odd tasks of a server", () => {
     fc.assert(
       fc.property(oddTask, fc.constantFrom("older" as const, "newer" as const), (task, generation) => {
         try {
-          const started = startedTask(answerWith(task, generation));
+          const started = startedTask(answerWith(task, generation), null);
           expect(started?.taskId).toBe(task["taskId"]);
           expect(started?.pollMs).toBeGreaterThanOrEqual(1_000);
           expect(started?.pollMs).toBeLessThanOrEqual(300_000);
@@ -71,7 +71,7 @@ describe("odd tasks of a server", () => {
     ]) {
       const message: JsonObject = { result };
       keepTask(message);
-      expect(startedTask(message["result"] as JsonObject)).toBeNull();
+      expect(startedTask(message["result"] as JsonObject, null)).toBeNull();
     }
   });
 });

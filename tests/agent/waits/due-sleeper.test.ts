@@ -1,9 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, it, onTestFinished } from "vitest";
-import { claimDue, CLAIMED } from "../../../src/agent/waits/due.ts";
+import { claimDue, CLAIMED, msToNearestDue } from "../../../src/agent/waits/due.ts";
 import { DueSleeper, type EndDue } from "../../../src/agent/waits/due-sleeper.ts";
 import { endDue } from "../../../src/agent/waits/kinds.ts";
 import type { Sql } from "../../../src/db/sql.ts";
+import { HOLDS_NONE } from "../../support/mcp.ts";
 import { setPolicyTime } from "../../support/clock.ts";
 import { testDatabase } from "../../support/database.ts";
 import { heldAgent, permissionOf } from "../../support/held-agent.ts";
@@ -68,23 +69,43 @@ it("tenants take turns: 10,000 waits of one that are overdue leave the first cla
   await insertWaits(sql, "many", 10_000, -60_000);
   await insertWaits(sql, "one", 1, -1);
   await insertWaits(sql, "later", 1, 60_000);
-  const claimed = await claimDue(sql, []);
+  const claimed = await claimDue(sql, [], HOLDS_NONE);
   expect(claimed).toHaveLength(CLAIMED);
   expect(claimed.filter(({ tenant }) => tenant === "one")).toHaveLength(1);
   expect(claimed.filter(({ tenant }) => tenant === "later")).toEqual([]);
-  expect(await claimDue(sql, ["many"])).toEqual([]);
+  expect(await claimDue(sql, ["many"], HOLDS_NONE)).toEqual([]);
 });
 
 it("two servers share what is due: each wait is claimed once, and again if its server ends nothing", async () => {
   const { sql } = await testDatabase();
   await insertWaits(sql, "one", 300, -1);
-  const both = await Promise.all([claimDue(sql, []), claimDue(sql, [])]);
-  const rest = await claimDue(sql, []);
+  const both = await Promise.all([claimDue(sql, [], HOLDS_NONE), claimDue(sql, [], HOLDS_NONE)]);
+  const rest = await claimDue(sql, [], HOLDS_NONE);
   const claimed = [...both.flat(), ...rest].map(({ id }) => id);
   expect(new Set(claimed).size).toBe(claimed.length);
   expect(claimed).toHaveLength(300);
   await setPolicyTime(sql, "statement_timestamp() + interval '6 seconds'");
-  expect(await claimDue(sql, [])).toHaveLength(CLAIMED);
+  expect(await claimDue(sql, [], HOLDS_NONE)).toHaveLength(CLAIMED);
+});
+
+it("a wait for a task of a process is claimed by the server that runs it, and by another one when it is overdue for a lease", async () => {
+  const { sql } = await testDatabase();
+  await sql.query(
+    {
+      name: "",
+      text: `INSERT INTO wait (id, tenant, kind, ref, due, process) VALUES ('a', 'one', 'MCP_TASK', 'a', policy_time() - interval '5 s', 'mine')`,
+    },
+    [],
+  );
+  const others = { ids: ["other"], goneMs: 15_000 };
+  expect(await claimDue(sql, [], others)).toEqual([]);
+  expect(await msToNearestDue(sql, [], others)).toBeNull();
+  expect(await claimDue(sql, [], { ids: ["mine"], goneMs: 15_000 })).toMatchObject([{ id: "a", process: "mine" }]);
+  await setPolicyTime(sql, "statement_timestamp() + interval '19 seconds'");
+  expect(await claimDue(sql, [], others)).toEqual([]);
+  await setPolicyTime(sql, "statement_timestamp() + interval '21 seconds'");
+  expect(await msToNearestDue(sql, [], others)).toBeLessThan(0);
+  expect(await claimDue(sql, [], others)).toMatchObject([{ id: "a" }]);
 });
 
 it("a wait whose time is not a whole ms, or whose kind only a newer server knows, delays no other", async () => {
@@ -168,7 +189,7 @@ it("a tenant whose waits end slowly delays no other", async () => {
       revokedByKind: null,
       endedAt: null,
     },
-    waits: [{ ...wait, settledAt: null }],
+    waits: [{ ...wait, process: null, settledAt: null }],
   });
   const began = performance.now();
   await expect.poll(() => ended, { interval: 5 }).toEqual(["soon"]);
@@ -201,5 +222,5 @@ it("a sleeper that closes gives back the waits that it has claimed", async () =>
   const closing = made.close();
   release.resolve();
   await closing;
-  expect(await claimDue(sql, [])).toHaveLength(2);
+  expect(await claimDue(sql, [], HOLDS_NONE)).toHaveLength(2);
 });

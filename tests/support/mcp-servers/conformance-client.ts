@@ -13,7 +13,7 @@ import { Workspace } from "../../../src/agent/workspace/workspace.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../src/lib/json.ts";
 import { systemClock } from "../../../src/lib/time.ts";
 import { MCP_TIMES } from "../../../src/mcp-servers.ts";
-import { NO_VERDICT } from "../mcp.ts";
+import { NO_PROCESSES, NO_VERDICT } from "../mcp.ts";
 
 const SERVER = "suite";
 
@@ -39,6 +39,7 @@ const connection = new McpConnection(
     isCommon: true,
     registries: [{ registry, known: async () => [] }],
     verdict: NO_VERDICT,
+    processes: NO_PROCESSES,
     start: () => Promise.reject(new Error("there is no process")),
     times: { ...MCP_TIMES, connectMs: 10_000 },
     clock: systemClock,

@@ -39,7 +39,7 @@ export function schedulesMade(wanted: readonly WantedSchedule[], agent: Schedule
     const { tenant, id: agentId } = agent;
     return nextAt === null
       ? []
-      : [{ id, tenant, agentId, callId: null, kind: "SCHEDULE", ref: id, due: nextAt, settledAt: null }];
+      : [{ id, tenant, agentId, callId: null, kind: "SCHEDULE", ref: id, due: nextAt, process: null, settledAt: null }];
   });
   return {
     ids,

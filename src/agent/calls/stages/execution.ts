@@ -4,7 +4,7 @@ import { accepted, refused, type Result } from "../../../lib/result.ts";
 import { currentOwnCode } from "../../tools/own-code.ts";
 import { ChildStarted } from "../../tools/child.ts";
 import { Later } from "../../tools/later.ts";
-import { NeedsInput } from "../../tools/question.ts";
+import { AnswerKept, NeedsInput } from "../../tools/question.ts";
 import { TimedOut } from "../../tools/timed-out.ts";
 import type { ToolResult } from "../../tools/tool-result.ts";
 import type { Tool } from "../../tools/tool.ts";
@@ -15,7 +15,10 @@ import type { Confirmed } from "./confirmation.ts";
 import type { Validated } from "./validation.ts";
 
 /** A call that ran, with the tool's answer in any form: tools are other people's code. */
-export type Executed = { readonly call: Validated; readonly answer: ToolResult | Later | ChildStarted | NeedsInput | undefined };
+export type Executed = {
+  readonly call: Validated;
+  readonly answer: ToolResult | Later | ChildStarted | NeedsInput | AnswerKept | undefined;
+};
 
 export type ExecutionScope = {
   readonly around: readonly Wrapper[];
@@ -121,12 +124,13 @@ async function run(
   { around, agent }: Pick<ExecutionScope, "around" | "agent">,
   stopReason: () => Refusal | null,
 ): Promise<Result<Executed, Refusal>> {
-  let deferred: Later | ChildStarted | NeedsInput | null = null;
+  let deferred: Later | ChildStarted | NeedsInput | AnswerKept | null = null;
   const wrapped = around.reduceRight<() => Promise<ToolResult>>(
     (next, wrapper) => roundOnce(wrapper, next, () => ({ ...hookCall(call, agent), signal: context.signal })),
     async () => {
       const answer = await call.bound.run(context);
-      if (!(answer instanceof Later || answer instanceof ChildStarted || answer instanceof NeedsInput)) return answer;
+      const isAsked = answer instanceof NeedsInput || answer instanceof AnswerKept;
+      if (!(isAsked || answer instanceof Later || answer instanceof ChildStarted)) return answer;
       deferred = answer;
       return LATER_RESULT;
     },

@@ -2,7 +2,7 @@ import { isJsonObject, mapStrings, someString, type Json } from "../../../lib/js
 import { accepted, refused, type Result } from "../../../lib/result.ts";
 import { byteLength, storable } from "../../../lib/text.ts";
 import { BRIDGE_FORM, BRIDGE_TOOL } from "../../tools/bridge.ts";
-import type { ValidationIssue } from "../../tools/input-schema.ts";
+import { INCOMPARABLE, type ValidationIssue } from "../../tools/input-schema.ts";
 import { INPUT_BYTES } from "../../tools/limits.ts";
 import { MEMORY_TOOL } from "../../tools/memory/memory.ts";
 import { BRIDGE, isOfServerTools, serverIn, type BoundCall, type Tool } from "../../tools/tool.ts";
@@ -117,8 +117,21 @@ export function validate(discovered: Discovered): Result<Validated, Refusal> {
   if (bytes > INPUT_BYTES) return invalid([{ path: "/", message: `must not be larger than ${INPUT_BYTES} bytes`, value: bytes }]);
   if (someString(request.input, (text) => text.includes("\0")))
     return invalid([{ path: "/", message: "must not contain NUL", value: undefined }]);
-  const bound = tool.bind(mapStrings(withoutAliases(request.input, tool), (text) => text.toWellFormed()));
+  const bound = boundTo(
+    tool,
+    mapStrings(withoutAliases(request.input, tool), (text) => text.toWellFormed()),
+  );
   return bound.ok ? accepted({ ...discovered, bound: bound.value }) : invalid(bound.refusal);
+}
+
+/** Refuses an input that ajv cannot compare, as `valueIssues` does. */
+function boundTo(tool: Tool, input: Json): ReturnType<Tool["bind"]> {
+  try {
+    return tool.bind(input);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    return refused([INCOMPARABLE]);
+  }
 }
 
 /** The input with the names of the schema. An alias next to its name stays: it is refused as unknown. */

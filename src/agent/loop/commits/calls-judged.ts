@@ -11,9 +11,13 @@ import { refusalText, type Refusal } from "../../calls/refusals/refusal.ts";
 import type { Stages } from "../../calls/stage-clock.ts";
 import { format } from "../../calls/stages/formatting.ts";
 import type { AgentView } from "../view.ts";
+import type { CallTemplate } from "../../calls/scope.ts";
+import { awayWarning, serverWait } from "./answer-kept.ts";
 import { callsChanged, compose, waiting, type Commit } from "./commit.ts";
 
-export type Unready = Exclude<Judgement, ReadyCall | { readonly kind: "held" }>;
+export type Unready = Exclude<Judgement, ReadyCall | { readonly kind: "held" | "away" }>;
+
+export type Away = Extract<Judgement, { readonly kind: "away" }>;
 
 export type RecordTemplate = Pick<ApprovalTemplate, "approvalQuorum" | "approvalExpiresMs" | "trace">;
 
@@ -40,6 +44,16 @@ export function callsJudged(
     events: outcomes.flatMap(({ events }) => events),
     after: compose(callsChanged(outcomes.map(({ step }) => step.call)), waiting(asked.map(({ request }) => request.wait))),
   };
+}
+
+/** The calls wait for their servers, each with the answer of a person. */
+export function serversAwaited(
+  view: AgentView,
+  { away, template }: { readonly away: readonly Away[]; readonly template: Pick<CallTemplate, "deferredTimeoutMs"> },
+  at: Date,
+): Commit {
+  const waits = away.map(({ call, server }) => serverWait(view, call, server, template, at));
+  return { change: { waits }, events: away.map(({ call, reason }) => awayWarning(call, reason)), after: waiting(waits) };
 }
 
 /** Refuses a call that was judged and waited for its start. If it has run before, its outcome is unknown. */

@@ -155,7 +155,7 @@ function childWait(view: AgentView, { id: callId }: CallView, { agentId: ref, is
 function taskWaits(view: AgentView, { id: callId }: CallView, task: StartedTask | null, at: Date): readonly WaitRow[] {
   if (task === null) return [];
   const due = new Date(at.getTime() + task.pollMs);
-  return [waitFor("MCP_TASK", view, { callId, ref: taskRef(callId, task.taskId), due })];
+  return [waitFor("MCP_TASK", view, { callId, ref: taskRef(callId, task.taskId), due, process: task.process })];
 }
 
 function spawned({ id: callId }: CallView, child: StartedChild | null): readonly AgentEventBody[] {

@@ -245,7 +245,7 @@ export function parked(view: AgentView): Commit {
   };
 }
 
-const FOR_RESULTS: ReadonlySet<WaitKind> = new Set(CALL_WAITS);
+const FOR_RESULTS: ReadonlySet<WaitKind> = new Set(["MCP_SERVER", ...CALL_WAITS]);
 
 /** The breakpoint of an agent that only waits: with an open question to people, that of approvals. */
 function breakpointOf({ waits }: AgentView): Breakpoint {

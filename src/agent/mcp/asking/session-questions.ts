@@ -3,7 +3,7 @@ import type { Clock } from "../../../lib/time.ts";
 import type { Logger } from "../../../telemetry/log.ts";
 import type { InputAnswer } from "../../tools/question.ts";
 import type { CalledBy } from "../call.ts";
-import { QuestionRefused, readQuestion } from "../elicitation.ts";
+import { QuestionRefused, readQuestion } from "./elicitation.ts";
 import { withoutTokens, type McpServer } from "../server.ts";
 
 /** The most questions of one call, with those that were withdrawn. */

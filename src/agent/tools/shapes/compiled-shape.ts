@@ -2,7 +2,7 @@ import { fullFormats } from "ajv-formats/dist/formats.js";
 import type { ErrorObject, ValidateFunction } from "ajv";
 import { hasMoreParts, isJsonObject, type Json, type JsonObject } from "../../../lib/json.ts";
 import { messageOf } from "../../../lib/text.ts";
-import { describe, issuesOf, LISTED_PARTS } from "../input-schema.ts";
+import { describe, LISTED_PARTS, valueIssues } from "../input-schema.ts";
 import { dialectOf } from "../schema-dialects.ts";
 import type { ShapeProblem } from "../../../db/commit/change.ts";
 
@@ -44,8 +44,7 @@ export function compileShape(schema: JsonObject): CompiledShape | readonly Shape
     of(true);
     return (value) => {
       const validate = of(!hasMoreParts(value, LISTED_PARTS));
-      if (validate(value)) return [];
-      return issuesOf(validate.errors ?? [], value)
+      return valueIssues(validate, value)
         .slice(0, MOST_PROBLEMS)
         .map(({ path, message }) => ({ path, message }));
     };

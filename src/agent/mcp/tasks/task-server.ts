@@ -1,27 +1,38 @@
 import { LRUCache } from "lru-cache";
-import { withCause } from "../../lib/text.ts";
-import { toolResultOf } from "./call-result.ts";
-import { readListedTool } from "./listed-tool.ts";
-import { mcpTool } from "./mcp-tool.ts";
-import type { SchemaCheck } from "./schema-check.ts";
-import { withoutTokens, type McpServer } from "./server.ts";
-import type { McpSession } from "./session.ts";
-import { readTask, taskIdIn, type SeenTask, type TaskServer } from "./tasks.ts";
+import { withCause } from "../../../lib/text.ts";
+import { toolResultOf } from "../call-result.ts";
+import { TakesLater } from "../http-transport.ts";
+import { readListedTool } from "../listed-tool.ts";
+import { mcpTool } from "../mcp-tool.ts";
+import type { SchemaCheck } from "../schema-check.ts";
+import { withoutTokens, type McpServer } from "../server.ts";
+import type { McpSession } from "../session.ts";
+import { PROCESS_LOOK_MS } from "./processes.ts";
+import { boundedPoll, firstQuestion, readTask, type SeenTask, type TaskServer } from "./task.ts";
 
 /** The times in which a server answers a question for a task, and has to give its result; in ms. */
 export const ASK_MS = 20_000;
 const RESULT_MS = 60_000;
 
-/** The most tasks of a process that are noted; older ones count as those of others. */
-const MOST_OWNED = 10_000;
+/** The most tasks of a process that are noted; older ones are asked for at each look. */
+const MOST_NOTED = 10_000;
 
 /** The most failures of a server that are noted, each for an hour: in that time it is logged once. */
 const MOST_TOLD = 100;
 const TOLD_MS = 60 * 60 * 1_000;
 
+/** A question that is to be asked so soon is asked now, in ms. */
+const SOON_MS = 100;
+
+const PROCESS_ENDED = "the process that had it has ended";
+
+type Working = Extract<SeenTask, { readonly kind: "working" }>;
+
 type TaskParts = {
   readonly server: McpServer;
-  readonly session: () => McpSession | null;
+  readonly monotonicMs: () => number;
+  /** The connection with this process, or to the address; null if there is none. */
+  readonly session: (process: string | null) => McpSession | null;
   readonly structureCheck: (tool: string) => SchemaCheck | null;
   /** Makes texts from outside plain. */
   readonly plain: (text: string) => string;
@@ -30,10 +41,22 @@ type TaskParts = {
   readonly warn: (message: string) => void;
 };
 
-export function taskServer({ server, session, structureCheck, plain, onAway, warn }: TaskParts): TaskServer {
-  const owned = new Set<string>();
-  // Each server of Triplane has a process of its own, which does not know the tasks of the others.
-  const owns = (taskId: string): boolean => server.way.kind !== "stdio" || owned.has(taskId);
+export function taskServer({ server, monotonicMs, session, structureCheck, plain, onAway, warn }: TaskParts): TaskServer {
+  const isProcess = server.way.kind === "stdio";
+  // The ids of two processes may be the same.
+  const knows = (process: string | null): boolean =>
+    isProcess ? process !== null && session(process) !== null : process === null;
+  /** When tasks of the process are to be asked for, and their last states: looks are more frequent. */
+  const questions = new LRUCache<string, Working & { readonly at: number }>({ max: MOST_NOTED });
+  const asked = (task: string, seen: Working): Working => {
+    questions.set(task, { ...seen, at: monotonicMs() + seen.pollMs });
+    return { ...seen, pollMs: Math.min(seen.pollMs, PROCESS_LOOK_MS) };
+  };
+  const unasked = (task: string): Working | null => {
+    const next = questions.get(task);
+    const leftMs = next === undefined ? 0 : next.at - monotonicMs();
+    return next === undefined || leftMs <= SOON_MS ? null : { ...next, pollMs: Math.min(leftMs, PROCESS_LOOK_MS) };
+  };
   const told = new LRUCache<string, true>({ max: MOST_TOLD, ttl: TOLD_MS });
   const failedTo = (work: string, error: unknown): void => {
     const said = `the MCP server ${server.name} could not be asked ${work} (${plain(withCause(error))})`;
@@ -42,32 +65,37 @@ export function taskServer({ server, session, structureCheck, plain, onAway, war
     warn(said);
   };
   return {
-    owns,
-    started: (answer) => {
-      const taskId = server.way.kind === "stdio" ? taskIdIn(answer) : null;
-      if (taskId !== null) owned.add(taskId);
-      const [oldest] = owned;
-      if (owned.size > MOST_OWNED && oldest !== undefined) owned.delete(oldest);
+    knows,
+    has: (process) => [...questions.keys()].some((key) => key.startsWith(`${process} `)),
+    started: (answer, process) => {
+      const first = process === null ? null : firstQuestion(answer);
+      if (first !== null) asked(`${process} ${first.taskId}`, { kind: "working", pollMs: first.pollMs, ttlMs: null });
     },
-    look: async (taskId) => {
-      const current = session();
-      // The ids of two processes may be the same.
-      if (current === null || !owns(taskId)) return { kind: "away" };
+    look: async (taskId, process) => {
+      if (isProcess !== (process !== null) || (isProcess && !knows(process))) return { kind: "lost", reason: PROCESS_ENDED };
+      const current = session(process);
+      if (current === null) return { kind: "away", pollMs: null };
+      const task = `${process} ${taskId}`;
+      const known = isProcess ? unasked(task) : null;
+      if (known !== null) return known;
       try {
-        return await lookAt(current, taskId, plain);
+        const seen = await lookAt(current, taskId, plain);
+        if (isProcess) questions.delete(task);
+        return isProcess && seen.kind === "working" ? asked(task, seen) : seen;
       } catch (error) {
         const lost = lostReason(error, taskId);
         if (lost === null) {
           failedTo("for a task, and is asked again", error);
           onAway();
         }
-        return lost === null ? { kind: "away" } : { kind: "lost", reason: plain(lost) };
+        return lost === null ? { kind: "away", pollMs: laterMs(error) } : { kind: "lost", reason: plain(lost) };
       }
     },
-    cancel: async (taskId) => {
+    cancel: async (taskId, process) => {
       try {
-        const current = session();
+        const current = session(process);
         if (current === null) throw new Error("it is away");
+        questions.delete(`${process} ${taskId}`);
         await current.request("tasks/cancel", { taskId }, ASK_MS);
       } catch (error) {
         failedTo("to cancel a task", error);
@@ -137,6 +165,18 @@ function lostReason(error: unknown, taskId: string): string | null {
   const name: unknown = error instanceof Error && "code" in error ? error.code : null;
   return name === "INVALID_RESULT" || name === "UNSUPPORTED_RESULT_TYPE" ? "it answered without a valid form" : null;
 }
+
+/** The time after which a server takes the question, within the bounds of questions, in ms; null if it names none. */
+function laterMs(error: unknown): number | null {
+  let each = error;
+  for (let causes = 0; each instanceof Error && causes <= CAUSES; causes += 1) {
+    if (each instanceof TakesLater) return boundedPoll(each.afterMs);
+    each = each.cause;
+  }
+  return null;
+}
+
+const CAUSES = 8;
 
 /** The code of a server's own answer; null for other errors. */
 function codeOf(error: unknown): number | null {

@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { isJsonObject, type Json, type JsonObject } from "../../lib/json.ts";
-import { byteLength } from "../../lib/text.ts";
-import type { StartedTask } from "../tools/later.ts";
-import type { Tool } from "../tools/tool.ts";
-import type { ToolResult } from "../tools/tool-result.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../../lib/json.ts";
+import { byteLength } from "../../../lib/text.ts";
+import { PROCESS_LOOK_MS } from "./processes.ts";
+import type { StartedTask } from "../../tools/later.ts";
+import type { Tool } from "../../tools/tool.ts";
+import type { ToolResult } from "../../tools/tool-result.ts";
 
 /** The extension by which servers of the newer generation answer calls with tasks. */
 export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
@@ -46,18 +47,21 @@ export type SeenTask =
   | { readonly kind: "working"; readonly pollMs: number; readonly ttlMs: number | null }
   | { readonly kind: "completed"; readonly result: JsonObject }
   | { readonly kind: "failed" | "cancelled" | "input_required" | "lost"; readonly reason: string }
-  | { readonly kind: "away" };
+  /** `pollMs` is the time that the server names; null if it names none. */
+  | { readonly kind: "away"; readonly pollMs: number | null };
 
 /** The tasks of a server. */
 export type TaskServer = {
-  /** Notes the task that an answer to a call has, if any: it is of this server of Triplane. */
-  started(answer: object): void;
-  /** True if this server may end the task: it has started it, or it reaches the same MCP server as those that have. */
-  owns(taskId: string): boolean;
+  /** Notes when the task that an answer to a call has, if any, is to be asked for first. */
+  started(answer: object, process: string | null): void;
+  /** True if a task of the process works. */
+  has(process: string): boolean;
+  /** True if the task may be known here: it is of the present process, or of a server at an address. */
+  knows(process: string | null): boolean;
   /** Never rejects. */
-  look(taskId: string): Promise<SeenTask>;
+  look(taskId: string, process: string | null): Promise<SeenTask>;
   /** Asks for the end of a task. Rejects if the server could not be asked. */
-  cancel(taskId: string): Promise<void>;
+  cancel(taskId: string, process: string | null): Promise<void>;
   /** The result of a task of this tool. Throws ToolReportedError if the server says that the call failed. */
   read(tool: string, result: JsonObject): ToolResult;
   /** The place of a tool that the server does not list any more: it checks nothing. */
@@ -76,19 +80,20 @@ export function keepTask(message: JsonObject): void {
 }
 
 /** The task in the answer to a call; null for a result. Throws if its form is unknown. */
-export function startedTask(answer: JsonObject): StartedTask | null {
+export function startedTask(answer: JsonObject, process: string | null): StartedTask | null {
   if (!Object.hasOwn(answer, TASK)) return null;
   const task = isJsonObject(answer[TASK]) ? answer[TASK] : {};
   const { taskId } = task;
   const isUsable = typeof taskId === "string" && taskId !== "" && !taskId.includes("\0") && byteLength(taskId) <= ID_BYTES;
   if (!isUsable || !taskId.isWellFormed()) throw new UnreadableTask();
-  return { taskId, pollMs: pollOf(task) };
+  const pollMs = pollOf(task);
+  return { taskId, pollMs: process === null ? pollMs : Math.min(pollMs, PROCESS_LOOK_MS), process };
 }
 
-/** The id of the task in the answer to a call; null for none. */
-export function taskIdIn(answer: object): string | null {
+/** The id of the task in the answer to a call, and the time until the first question for it, in ms; null for none. */
+export function firstQuestion(answer: object): { readonly taskId: string; readonly pollMs: number } | null {
   const task: unknown = Object.hasOwn(answer, TASK) ? Reflect.get(answer, TASK) : null;
-  return isJsonObject(task) && typeof task["taskId"] === "string" ? task["taskId"] : null;
+  return isJsonObject(task) && typeof task["taskId"] === "string" ? { taskId: task["taskId"], pollMs: pollOf(task) } : null;
 }
 
 /** A task in an answer to `tasks/get`. */
@@ -119,7 +124,11 @@ function messageIn(error: Json | undefined): string | null {
 /** `pollInterval` and `ttl` are the names of the older generation. */
 function pollOf({ pollIntervalMs, pollInterval }: JsonObject): number {
   const given = pollIntervalMs ?? pollInterval;
-  if (typeof given !== "number" || !Number.isFinite(given)) return USUAL_POLL_MS;
+  return typeof given === "number" && Number.isFinite(given) ? boundedPoll(given) : USUAL_POLL_MS;
+}
+
+/** The time between two questions within its bounds, in ms. */
+export function boundedPoll(given: number): number {
   return Math.min(Math.max(Math.ceil(given), LEAST_POLL_MS), MOST_POLL_MS);
 }
 

@@ -1,9 +1,9 @@
-import { FORM_FORMATS, type FormField, type FormOption, type ToolQuestion } from "../../events/tool-question.ts";
-import { visibleLine, visibleLines } from "../../lib/escape-hidden.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../lib/json.ts";
-import { headBytes, marked, storable } from "../../lib/text.ts";
-import { valueProblem } from "../tools/input-form.ts";
-import { isPlain } from "./plain-text.ts";
+import { FORM_FORMATS, type FormField, type FormOption, type ToolQuestion } from "../../../events/tool-question.ts";
+import { visibleLine, visibleLines } from "../../../lib/escape-hidden.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../../lib/json.ts";
+import { headBytes, marked, storable } from "../../../lib/text.ts";
+import { valueProblem } from "../../tools/input-form.ts";
+import { isPlain } from "../plain-text.ts";
 
 /** A question of a server that is not asked, with the reason. */
 export class QuestionRefused extends Error {

@@ -1,8 +1,8 @@
 import { pathToFileURL } from "node:url";
-import type { ToolQuestion } from "../../events/tool-question.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../lib/json.ts";
-import { byteLength, storable } from "../../lib/text.ts";
-import type { InputAnswer } from "../tools/question.ts";
+import type { ToolQuestion } from "../../../events/tool-question.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../../lib/json.ts";
+import { byteLength, storable } from "../../../lib/text.ts";
+import type { InputAnswer } from "../../tools/question.ts";
 import { readQuestion } from "./elicitation.ts";
 
 /**
