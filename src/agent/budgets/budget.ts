@@ -61,6 +61,9 @@ export function usdOf(millionths: number): number {
 export const MOST_USD = 1_000_000_000;
 export const MOST_TOKENS = 1_000_000_000_000;
 
+/** The share of a limit at which a budget warns, if it has no other. */
+export const WARN_AT = 0.8;
+
 /** The most budgets of one template, and of one tenant in the configuration. */
 export const MOST_BUDGETS = 20;
 
@@ -79,7 +82,7 @@ export const BUDGET_SETTINGS = {
   /** The IANA zone of the days and months, with `window` only. `UTC` if omitted. */
   timeZone: withDefault(Type.String({ minLength: 1 }), "UTC"),
   /** The share of the limit from which on BUDGET_WARNED is reported, above 0 and up to 1. 0.8 if omitted. */
-  warnAt: withDefault(Type.Number({ exclusiveMinimum: 0, maximum: 1 }), 0.8),
+  warnAt: withDefault(Type.Number({ exclusiveMinimum: 0, maximum: 1 }), WARN_AT),
   /**
    * The end of the money: `warn` lets steps run on, `ask` asks a person for a higher limit, `stop` ends the turn. `ask` if
    * omitted.

@@ -1,4 +1,4 @@
-import { MOST_TOKENS, MOST_USD } from "../../agent/budgets/budget.ts";
+import { MOST_TOKENS, MOST_USD, WARN_AT } from "../../agent/budgets/budget.ts";
 import { budgetById, revokeBudget, setBudget } from "../../resolvers/budget.ts";
 import { Budget, BudgetAction, BudgetPer, BudgetWindow } from "../budgets/budget.ts";
 import { builder } from "../builder.ts";
@@ -34,9 +34,7 @@ const SetBudgetInput = builder.inputType("SetBudgetInput", {
     }),
     timeZone: t.string({ description: "IANA zone of a DAY or MONTH, for example `Europe/Berlin`. UTC if omitted." }),
     warnAt: t.float({
-      required: true,
-      defaultValue: 0.8,
-      description: "Share of the limit from which on BUDGET_WARNED is reported, above 0 and up to 1.",
+      description: "Share of the limit from which on BUDGET_WARNED is reported, above 0 and up to 1. 0.8 if omitted.",
     }),
     action: t.field({
       type: BudgetAction,
@@ -62,6 +60,7 @@ builder.mutationField("setBudget", (t) =>
         usd: input.usd ?? null,
         tokens: input.tokens ?? null,
         timeZone: input.timeZone ?? null,
+        warnAt: input.warnAt ?? WARN_AT,
       }),
   }),
 );
