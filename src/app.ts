@@ -6,6 +6,8 @@ import { logForOperator, countWork } from "./deliveries/operator-reports.ts";
 import { listenerConsumers } from "./deliveries/listeners.ts";
 import type { Model } from "./agent/models/model.ts";
 import type { ServerServices } from "./agent/loop/scope.ts";
+import { RecentOutputs } from "./agent/budgets/expected.ts";
+import { RememberedBudgets } from "./agent/budgets/remembered-budgets.ts";
 import { ActorNames } from "./agent/actors/actor-names.ts";
 import { Images } from "./agent/conversation/images.ts";
 import { LateResults } from "./agent/calls/late-results.ts";
@@ -25,7 +27,7 @@ import { DatabaseClock, NO_SKEW } from "./db/database-clock.ts";
 import { untilPostgresAnswers } from "./db/late-postgres.ts";
 import { lockFolder } from "./db/lock-file.ts";
 import { openDatabase, type Database } from "./db/database.ts";
-import type { Sql, Statement } from "./db/sql.ts";
+import type { Sql } from "./db/sql.ts";
 import { Appender } from "./events/appender.ts";
 import { silentBell } from "./events/bell/bell.ts";
 import { PostgresBell } from "./events/bell/postgres-bell.ts";
@@ -58,7 +60,7 @@ import { RecentContents } from "./agent/workspace/known-files.ts";
 import { CoveredPaths } from "./agent/workspace/sandbox/covered-paths.ts";
 import { type Context, ExpensiveReads } from "./resolvers/context.ts";
 import { Admissions } from "./server/subscriptions/admissions.ts";
-import { NotReady } from "./server/readiness.ts";
+import { refuseLost } from "./server/readiness.ts";
 import { checkPort, startServer } from "./server/server.ts";
 import { ImageLinks } from "./server/image-links.ts";
 import { RateLimits } from "./server/rate-limits.ts";
@@ -184,6 +186,8 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   const { hosts: listedHosts } = settings.sandbox;
   const hostRules = new RememberedHostRules(sql, clock);
   starting.defer(hostRules.follow(log, bell));
+  const rememberedBudgets = new RememberedBudgets(sql, clock);
+  starting.defer(rememberedBudgets.follow(log, bell));
   const callTokens = await CallTokens.open(sql);
   const shells = new ServerShells({
     homes,
@@ -237,6 +241,8 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     folders,
     listedHosts,
     hostRules,
+    rememberedBudgets,
+    recentOutputs: new RecentOutputs(),
     shells,
     callTokens,
     images,
@@ -325,7 +331,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
       imageUrl,
       rateLimits: new RateLimits(settings.rateLimit, services.clock),
     },
-    { version, ready: async () => leases.query(READY, []).then(refuseLost), metrics: () => registry.metrics() },
+    { version, ready: async () => refuseLost(leases), metrics: () => registry.metrics() },
     logger,
   );
   starting.defer(() => server.close());
@@ -340,11 +346,4 @@ function comparison(log: EventLog, logger: Logger): () => Promise<void> {
   return async () => {
     for (const tenant of await log.compareNewest()) logger.tell("commits_lost", new CommitsLost(tenant).message, { tenant });
   };
-}
-
-/** Answers the tenants whose log lost commits. */
-const READY: Statement<object, []> = { name: "ready", text: "SELECT tenant FROM tenant_log WHERE lost_at IS NOT NULL LIMIT 1" };
-
-function refuseLost(rows: readonly object[]): void {
-  if (rows.length > 0) throw new NotReady("a failover lost commits: stop all servers, and run `npm run restored`");
 }

@@ -1,5 +1,6 @@
 import { sep } from "node:path";
 import { askInBackground } from "./agent/approvals/hosts/ask-host.ts";
+import { TenantBudgets } from "./agent/budgets/tenant-budgets.ts";
 import { ToolSlots } from "./agent/calls/slots.ts";
 import { knownParts, type PartNames } from "./agent/loop/lease.ts";
 import type { AgentServices, ServerServices } from "./agent/loop/scope.ts";
@@ -40,12 +41,13 @@ export function servicesByTenant(
 ): ServerServices["of"] {
   const versions = new TemplateVersions(shared.sql, shared.logger);
   const manuals = new Manuals(shared.sql);
-  const servicesOf = ({ toolLimits, keptTemplate, ...own }: TenantSettings): AgentServices => {
+  const servicesOf = ({ toolLimits, keptTemplate, budgets, ...own }: TenantSettings): AgentServices => {
     const heldTemplate = versions.of({ templates: own.templates, keptTemplate });
     return {
       ...shared,
       ...own,
       heldTemplate,
+      budgets: new TenantBudgets(budgets, shared.rememberedBudgets),
       manuals,
       hasModel: (name) => own.models.has(name) || models?.has(name) === true,
       modelOfTemplate: (templateId) => own.templates.get(templateId)?.model,

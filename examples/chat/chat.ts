@@ -105,7 +105,7 @@ class Chat {
           path: null,
           tool: nameOf({ host: null, port: null, ...asked.subject, call: toolCall }),
           ...asked,
-          inputText: askedText(asked),
+          inputText: asked.kind === "BUDGET" ? "" : askedText(asked),
           form: formOf(asked.form),
         },
         reasons,
@@ -246,7 +246,14 @@ class Chat {
         this.#tools.set(request.approvalId, tool);
         if (approval?.state === "PENDING")
           this.#ask(
-            { ...request, agentId, path, tool, inputText: askedText(approval), form: formOf(approval.form) },
+            {
+              ...request,
+              agentId,
+              path,
+              tool,
+              inputText: request.kind === "BUDGET" ? "" : askedText(approval),
+              form: formOf(approval.form),
+            },
             approval.viewerCannotDecideReasons,
           );
         return;

@@ -24,7 +24,7 @@ export type Question = {
   readonly agentId: string;
   /** The tasks that lead to it; null for the agent of the chat. */
   readonly path: string | null;
-  /** TOOL_CALL: may it run? OUTCOME_UNKNOWN: it may have run; shall it run again? NETWORK_HOST: may it be reached? TOOL_INPUT: which values? */
+  /** TOOL_CALL: may it run? OUTCOME_UNKNOWN: it may have run; shall it run again? NETWORK_HOST: may it be reached? TOOL_INPUT: which values? BUDGET: may it be raised? */
   readonly kind: string;
   readonly inputHash: string | null;
   /** The tool of the call that is asked about, or the host. */
@@ -107,7 +107,7 @@ export class Conversation {
   }
 
   async decide({ approvalId, kind, inputHash }: Question, said: Said): Promise<void> {
-    const values = typeof said === "boolean" ? {} : { values: said };
+    const values = typeof said === "boolean" ? {} : typeof said === "number" ? { raiseTo: { usd: said } } : { values: said };
     await mutate(this.#client, DECIDE, { approvalId, decision: decisionOf(kind, said !== false), inputHash, ...values });
   }
 

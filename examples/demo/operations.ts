@@ -200,6 +200,8 @@ export function questionText(kind: string, name: string): string {
       return `Shall ${name} run again?`;
     case "NETWORK_HOST":
       return `May ${name} be reached?`;
+    case "BUDGET":
+      return "May the budget be raised?";
     case "TOOL_INPUT":
       return `Which values does ${name} get?`;
     default:

@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import { ROLES } from "../agent/actors/actor.ts";
+import { BUDGET_SETTINGS, MOST_BUDGETS } from "../agent/budgets/budget.ts";
 import { TOOL_LIMIT_SETTINGS } from "../agent/calls/slots.ts";
 import type { CustomMode } from "../agent/policy/permission.ts";
 import type { Listeners } from "../deliveries/listeners.ts";
@@ -72,6 +73,8 @@ export const CONFIG_SETTINGS = {
   toolLimits: withDefault(closed(TOOL_LIMIT_SETTINGS), {}),
   /** The limits of each actor's requests to one server. 500,000 points a minute and 1,000 subscriptions if omitted. */
   rateLimit: withDefault(closed(RATE_LIMIT_SETTINGS), {}),
+  /** The spending limits of all agents of a tenant, for each tenant (docs/budgets.md). None if omitted. */
+  budgets: withDefault(Type.Immutable(Type.Array(closed(BUDGET_SETTINGS), { maxItems: MOST_BUDGETS })), []),
   /** Additional parts of single tenants, by tenant: all other settings are common. None if omitted. */
   tenants: withDefault(named(closed(TENANT_SETTINGS), 0, TEXT), {}),
   /**

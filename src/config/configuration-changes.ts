@@ -38,7 +38,12 @@ export function configurationParts(config: TriplaneConfig): (tenant: string) => 
     );
     const besides = Object.hasOwn(tenants, tenant) ? (tenants[tenant] ?? {}) : {};
     const roots = [...(config.workspaceRoots ?? []), ...(besides.workspaceRoots ?? [])];
-    const folders = roots.length === 0 ? besides : { ...besides, workspaceRoots: roots };
+    const budgets = [...(config.budgets ?? []), ...(besides.budgets ?? [])];
+    const folders = {
+      ...besides,
+      ...(roots.length > 0 && { workspaceRoots: roots }),
+      ...(budgets.length > 0 && { budgets }),
+    };
     return { ...shared, ...offered(folders), ...digests("actors.", Object.fromEntries(own)) };
   };
 }
@@ -50,9 +55,10 @@ function offered({
   mcpServers,
   workspaceRoots,
   defaultWorkspace,
+  budgets,
 }: Written<typeof TENANT_SETTINGS>): ConfigurationParts {
   return {
-    ...digests("", { workspaceRoots, defaultWorkspace }),
+    ...digests("", { workspaceRoots, defaultWorkspace, budgets }),
     ...digests("templates.", templates ?? {}),
     ...digests(
       "mcpServers.",

@@ -60,6 +60,7 @@ export function keptTemplate(
     hooks: present.hooks,
     // Agents begin with them, and no version is kept by then.
     schedules: present.schedules,
+    budgets: present.budgets,
     childPermissions: [...(override === undefined ? [] : [override]), ...present.childPermissions],
     above: [],
     sandbox,

@@ -19,6 +19,7 @@ import { RATE_LIMIT_SETTINGS, type RateLimitSettings } from "../server/rate-limi
 import type { TrustedDocuments } from "../server/trusted-documents.ts";
 import { authenticationOf } from "./authentication.ts";
 import { keyNotes, sandboxLines, sharedFolderNotes, unboxedNotes } from "./boxed-templates.ts";
+import { budgetsOf } from "./budgets.ts";
 import { checkForm, CONFIG_SETTINGS, type TriplaneConfig } from "./config.ts";
 import { closedFolders } from "./closed-folders.ts";
 import { configurationDigest, configurationParts, type ConfigurationParts } from "./configuration-changes.ts";
@@ -122,6 +123,7 @@ export async function makeSettings(
   problems.of(() => refuseStrangers(path, environment, authentication));
   const toolLimits = complete(TOOL_LIMIT_SETTINGS, config.toolLimits);
   const own = Object.entries(config.tenants).map(([name, tenant]) => [name, complete(TENANT_SETTINGS, tenant)] as const);
+  const budgets = problems.of(() => budgetsOf(`${path}: budgets`, config.budgets, null)) ?? [];
   // Each tenant is checked together with the common parts.
   const tenants =
     everybodys === null || authentication === null
@@ -130,7 +132,7 @@ export async function makeSettings(
           tenantsOf(
             source,
             authentication,
-            { ...everybodys, workspaceRoots, defaultWorkspace, toolLimits },
+            { ...everybodys, workspaceRoots, defaultWorkspace, toolLimits, budgets },
             Object.fromEntries(own),
           ),
         );

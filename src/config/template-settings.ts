@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import { APPROVAL_SETTINGS } from "../agent/approvals/scope.ts";
+import { BUDGET_SETTINGS, MOST_BUDGETS } from "../agent/budgets/budget.ts";
 import type { Around } from "../agent/calls/hooks.ts";
 import { MEMORY_SETTINGS } from "../agent/calls/memory/memory-rows.ts";
 import { CALL_SETTINGS, SUBAGENT_SETTINGS } from "../agent/calls/scope.ts";
@@ -56,6 +57,8 @@ export const TEMPLATE_SETTINGS = {
   subagents: Type.Optional(closed(SUBAGENT_SETTINGS)),
   /** The memory of its agents (docs/memory.md). None, and no such tool, if omitted. */
   memory: Type.Optional(closed(MEMORY_SETTINGS)),
+  /** The spending limits of its agents (docs/budgets.md). None if omitted. */
+  budgets: Type.Optional(Type.Immutable(Type.Array(closed(BUDGET_SETTINGS), { maxItems: MOST_BUDGETS }))),
   /** The schedules with which its agents begin, up to 20 (docs/schedules.md). None if omitted. */
   schedules: Type.Optional(Type.Immutable(Type.Array(closed(SCHEDULE_SETTINGS), { maxItems: MOST_SCHEDULES }))),
 };

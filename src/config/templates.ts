@@ -21,6 +21,7 @@ import { isJsonObject, isNestedDeeper, MOST_LEVELS, toJson, type JsonObject } fr
 import { complete } from "../lib/setting.ts";
 import { byteLength } from "../lib/text.ts";
 import { withClientTools, type DeclaredClientTools } from "./client-tools.ts";
+import { budgetsOf } from "./budgets.ts";
 import { ConfigurationError, Problems } from "./configuration-error.ts";
 import type { Environment } from "./environment.ts";
 import { keptTemplate } from "./kept-templates.ts";
@@ -94,6 +95,7 @@ export function templateOf({
   const schedules = (config.schedules ?? []).flatMap(
     (schedule, index) => problems.of(() => scheduleOf(`${field}.schedules.${index}`, schedule)) ?? [],
   );
+  const budgets = problems.of(() => budgetsOf(`${field}.budgets`, config.budgets ?? [], id)) ?? [];
   const override = config.subagents?.overrides?.permission;
   if (override !== undefined)
     problems.of(() => permissionOf(path, `${place}.subagents.overrides.permission`, override, vocabulary));
@@ -108,19 +110,21 @@ export function templateOf({
     childPermissions: override === undefined ? [] : [override],
     above: [],
     schedules,
+    budgets,
     box: plain.sandbox === "none" ? null : { protectedPaths: protectedPaths(protect) },
     ...problems.none({ permission }),
     hooks: hooksOf(hooks, `${place}.hooks`, config.hooks ?? {}),
   };
 }
 
-/** The data of a version of a template. */
+/** The data of a version of a template. Limits of spending are those of the configuration, whatever version an agent keeps. */
 function dataOf({
   hooks: _hooks,
   name: _name,
   description: _description,
   metadata: _metadata,
   onTemplateChange: _onTemplateChange,
+  budgets: _budgets,
   ...data
 }: TemplateConfig): JsonObject {
   const json = toJson(data);

@@ -1,6 +1,7 @@
 import { realpath, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { Type } from "typebox";
+import { BUDGET_SETTINGS, MOST_BUDGETS, type Budget } from "../agent/budgets/budget.ts";
 import { TOOL_LIMIT_SETTINGS, type ToolLimits } from "../agent/calls/slots.ts";
 import type { Tool } from "../agent/tools/tool.ts";
 import { AnsweringFolders, folderHung } from "../agent/workspace/answering-folders.ts";
@@ -9,6 +10,7 @@ import { isInside } from "../lib/path-inside.ts";
 import { closed, named, TEXT, withDefault, type Complete, type Written } from "../lib/setting.ts";
 import { messageOf } from "../lib/text.ts";
 import type { Authentication } from "../server/authenticate.ts";
+import { budgetsOf } from "./budgets.ts";
 import { realFolder } from "./closed-folders.ts";
 import { ConfigurationError, Problems } from "./configuration-error.ts";
 import { MCP_SERVERS } from "./mcp-servers.ts";
@@ -38,6 +40,8 @@ export const TENANT_SETTINGS = {
   tools: withDefault(TOOLS, []),
   /** MCP servers of the tenant, by name (docs/mcp.md). None if omitted. */
   mcpServers: withDefault(MCP_SERVERS, {}),
+  /** The spending limits of all agents of the tenant (docs/budgets.md). None if omitted. */
+  budgets: withDefault(Type.Immutable(Type.Array(closed(BUDGET_SETTINGS), { maxItems: MOST_BUDGETS })), []),
   /**
    * The limits of tool calls for the tenant's agents together on one server, within the server's. The server's if
    * omitted, also single ones.
@@ -45,7 +49,8 @@ export const TENANT_SETTINGS = {
   toolLimits: withDefault(closed(TOOL_LIMIT_SETTINGS), null),
 };
 
-export type TenantSettings = Offer & TenantFolders & { readonly toolLimits: ToolLimits | null };
+export type TenantSettings = Offer &
+  TenantFolders & { readonly toolLimits: ToolLimits | null; readonly budgets: readonly Budget[] };
 
 export type Tenants = {
   readonly everybody: TenantSettings;
@@ -61,7 +66,7 @@ export function tenantOf({ everybody, named: own }: Tenants, tenant: string): Te
 export async function tenantsOf(
   source: OfferSource,
   authentication: Authentication,
-  shared: Offer & WrittenFolders & { readonly toolLimits: ToolLimits },
+  shared: Offer & WrittenFolders & { readonly toolLimits: ToolLimits; readonly budgets: readonly Budget[] },
   written: Readonly<Record<string, Complete<typeof TENANT_SETTINGS>>>,
 ): Promise<Tenants> {
   const { path, folder } = source;
@@ -77,25 +82,32 @@ export async function tenantsOf(
     ...common,
     workspaceRoots: common.workspaceRoots ?? (authentication.kind === "local" ? null : []),
     toolLimits: null,
+    budgets: [...shared.budgets, ...ofTemplates(shared)],
   };
   const notes = strangeTenants(authentication, Object.keys(written));
   const own = new Map<string, TenantSettings>();
   for (const [tenant, config] of Object.entries(written)) {
     const place = `tenants.${tenant}.`;
     const offer = await problems.ofLater(() => offerOf(source, place, config, shared));
+    const budgets = problems.of(() => budgetsOf(`${path}: ${place}budgets`, config.budgets, null));
     const folders = await problems.ofLater(() => foldersOf(`${path}: ${place}`, folder, config));
-    if (offer === null || folders === null) continue;
+    if (offer === null || folders === null || budgets === null) continue;
     problems.of(() => refuseData(`${path}: tenants.${tenant}`, realFolder(source.environment.dataFolder), folders));
     notes.push(...offer.notes);
     own.set(tenant, {
       ...offer,
       workspaceRoots: joined(common.workspaceRoots, folders.workspaceRoots) ?? everybody.workspaceRoots,
       defaultWorkspace: folders.defaultWorkspace ?? common.defaultWorkspace,
+      budgets: [...shared.budgets, ...budgets, ...ofTemplates(offer)],
       toolLimits: config.toolLimits && limitsOf(config.toolLimits, shared.toolLimits),
     });
   }
   problems.of(() => refuseNested(path, own));
   return problems.none({ everybody, named: own, notes });
+}
+
+function ofTemplates({ templates }: Offer): readonly Budget[] {
+  return [...templates.values()].flatMap(({ budgets }) => budgets);
 }
 
 /** Throws if folders would be open to several tenants, or if none is named although actors may connect. */

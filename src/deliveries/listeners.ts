@@ -126,6 +126,7 @@ async function decide(
     inputHash: inputHash ?? null,
     input: input ?? null,
     values: values ?? null,
+    raiseTo: null,
     note: note ?? null,
     result: null,
   };

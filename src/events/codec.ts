@@ -23,6 +23,7 @@ import {
   type TimelineEvent,
   type Channel,
 } from "./event.ts";
+import { BUDGET_PERS } from "./budgets/budget-question.ts";
 import { MEMORY_ACTIONS } from "./memory-event.ts";
 import {
   CHILD_OUTCOMES,
@@ -78,6 +79,7 @@ const CALL = valuesOf({
   "call.error.stage": named(GATE_STAGES),
 });
 const EXECUTION_ENDED = valuesOf({ "error.type": named(TOOL_CALL_ERROR_TYPES), "error.stage": named(GATE_STAGES) });
+const BUDGET = valuesOf({ per: named(BUDGET_PERS), "changedBy.kind": ActorKind });
 const CHANGED_BY = valuesOf({ "changedBy.kind": ActorKind });
 
 /** The fields with values that a newer version may extend; absent and null are known. */
@@ -107,6 +109,12 @@ const VALUES: { readonly [Kind in EventKind]?: Values } = {
     lineage: named(MEMORY_LINEAGES),
     "changedBy.kind": ActorKind,
   }),
+  BUDGET_WARNED: BUDGET,
+  BUDGET_ASKED: BUDGET,
+  BUDGET_RAISED: BUDGET,
+  BUDGET_STOPPED: BUDGET,
+  BUDGET_SET: BUDGET,
+  BUDGET_REVOKED: BUDGET,
   EXECUTION_FAILED: EXECUTION_ENDED,
   EXECUTION_ABORTED: EXECUTION_ENDED,
   ALLOW_RULE_STORED: CHANGED_BY,

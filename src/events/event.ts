@@ -11,6 +11,7 @@ import type {
   TemplateVersionSnapshot,
   ToolCallSnapshot,
 } from "./snapshots.ts";
+import { BUDGET_CHANNELS, type BudgetEvent } from "./budgets/budget-event.ts";
 import type { MemoryEvent } from "./memory-event.ts";
 import type { ReminderEventBody } from "./reminder-event.ts";
 import type { TenantEventBody } from "./tenant-event.ts";
@@ -238,6 +239,7 @@ export type AgentEventBody =
   /** The tools whose sections of the manual a notice tells the agent, by name. */
   | { readonly kind: "TOOL_MANUAL_UPDATED"; readonly tools: readonly string[] }
   | MemoryEvent
+  | BudgetEvent
   | ReminderEventBody
   | TraceEventBody
   | {
@@ -316,6 +318,7 @@ export const CHANNEL_OF: Readonly<Record<EventKind, Channel>> = {
   DELEGATION_STARTED: "MONITOR",
   DELEGATION_ENDED: "MONITOR",
   TOOL_ACCEPTED: "MONITOR",
+  ...BUDGET_CHANNELS,
   CONFIGURATION_CHANGED: "MONITOR",
 };
 

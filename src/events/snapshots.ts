@@ -1,5 +1,6 @@
 import type { ActorKind, ApprovalDecision, ApprovalKind, ApprovalState, ToolCallState } from "../db/generated/enums.ts";
 import type { JsonObject } from "../lib/json.ts";
+import type { BudgetQuestion } from "./budgets/budget-question.ts";
 import type { ToolQuestion } from "./tool-question.ts";
 
 /** The actor of a change: a person, a service, an agent or the server. */
@@ -80,6 +81,8 @@ export type ApprovalSnapshot = {
   readonly expiresAt: string | null;
   /** The question of a tool to people; other kinds have none. */
   readonly question?: ToolQuestion;
+  /** The question whether a budget may be raised; other kinds have none. */
+  readonly budget?: BudgetQuestion;
 };
 
 export type TodoItem = {

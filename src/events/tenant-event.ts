@@ -1,3 +1,4 @@
+import type { BudgetChangeEvent } from "./budgets/budget-event.ts";
 import type { MemoryEvent } from "./memory-event.ts";
 import type { ActorRef } from "./snapshots.ts";
 
@@ -48,6 +49,7 @@ export type TenantEventBody =
   | { readonly kind: "DELEGATION_STARTED"; readonly grant: DelegationSnapshot; readonly changedBy: ActorRef }
   | { readonly kind: "DELEGATION_ENDED"; readonly grant: DelegationSnapshot; readonly changedBy: ActorRef }
   | MemoryEvent
+  | BudgetChangeEvent
   | (AcceptedTool & { readonly kind: "TOOL_ACCEPTED"; readonly changedBy: ActorRef })
   | {
       readonly kind: "CONFIGURATION_CHANGED";

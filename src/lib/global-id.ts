@@ -1,4 +1,5 @@
-export type NodeType = "Agent" | "AllowRule" | "Approval" | "Delegation" | "MemoryEntry" | "Message" | "Schedule" | "ToolCall";
+export type NodeType =
+  "Agent" | "AllowRule" | "Approval" | "Budget" | "Delegation" | "MemoryEntry" | "Message" | "Schedule" | "ToolCall";
 
 export const ROW_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -9,6 +10,7 @@ const NODE_IDS: Readonly<Record<NodeType | "ActorRef" | "Template", RegExp>> = {
   Agent: ROW_ID,
   AllowRule: ROW_ID,
   Approval: ROW_ID,
+  Budget: ROW_ID,
   Delegation: ROW_ID,
   MemoryEntry: ROW_ID,
   Message: ROW_ID,

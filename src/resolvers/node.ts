@@ -32,6 +32,7 @@ export async function readNodes(
 
 async function mayReadNode(context: Context, { typename, id }: NodeId): Promise<boolean> {
   if (typename === "ActorRef") return mayReadActor(context, id);
+  if (typename === "Budget") return readsTenant(context.actor) && ROW_ID.test(id);
   if (typename === "Template") return context.services.templates.has(id);
   return ROW_ID.test(id) && mayReadRow(context, typename as NodeType, id);
 }

@@ -140,7 +140,7 @@ export const ApprovalKind = builder.enumType("ApprovalKind", {
   values: described<stored.ApprovalKind>({
     TOOL_CALL: "May this call run?",
     OUTCOME_UNKNOWN: "What was the outcome of this call? Its server stopped while it ran.",
-    BUDGET: "May the agent exceed its budget? Reserved: no server creates such approvals yet.",
+    BUDGET: "May a budget of the agent be raised for its present period? The next step does not fit into it.",
     NETWORK_HOST: "May the agent connect to this host?",
     TOOL_INPUT: "Which values does a tool of an MCP server get that asks for them? Its form is in `subject`.",
   }),

@@ -23,6 +23,7 @@ const Action = builder.enumType("Action", {
     STORE_ALLOW_RULES: "Store and revoke rules under which calls run without asking.",
     DELEGATE: "Let another actor decide on one's behalf.",
     REPLACE_PERMISSION: "Replace the permission of a template for an agent (`permissionScope: REPLACE`).",
+    SET_BUDGETS: "Set and revoke budgets.",
   }),
 });
 
@@ -53,7 +54,7 @@ const Server = builder.objectRef<ServerOfViewer>("Server").implement({
   }),
 });
 
-const Viewer = builder.objectRef<Actor>("Viewer").implement({
+export const Viewer = builder.objectRef<Actor>("Viewer").implement({
   description: "The actor that sent the request, as authenticated now.",
   fields: (t) => ({
     actor: t.field({ type: ActorRef, description: "The actor.", resolve: (viewer) => actorRef(viewer) }),

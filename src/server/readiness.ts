@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { GraphQLError } from "graphql";
+import type { Sql, Statement } from "../db/sql.ts";
 import { StorageUnavailable } from "../db/storage-error.ts";
 
 export class NotReady extends Error {
@@ -39,4 +40,13 @@ export function readiness(ask: () => Promise<unknown>, mask: (error: unknown) =>
 function reasonOf(error: unknown, mask: (error: unknown) => GraphQLError): string {
   if (error instanceof NotReady) return error.message;
   return error instanceof StorageUnavailable ? "the database does not answer: see the log of the server" : mask(error).message;
+}
+
+/** Answers the tenants whose log lost commits. */
+const READY: Statement<object, []> = { name: "ready", text: "SELECT tenant FROM tenant_log WHERE lost_at IS NOT NULL LIMIT 1" };
+
+/** Throws NotReady if a log lost commits. */
+export async function refuseLost(sql: Sql): Promise<void> {
+  if ((await sql.query(READY, [])).length > 0)
+    throw new NotReady("a failover lost commits: stop all servers, and run `npm run restored`");
 }

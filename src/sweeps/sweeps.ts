@@ -10,6 +10,7 @@ import type { Statement } from "../db/sql.ts";
 import { applyRetention, type KnownConsumer, type RetentionPolicy } from "../events/retention.ts";
 import { counted, withCause } from "../lib/text.ts";
 import { every } from "../lib/time.ts";
+import { BudgetSweep } from "./budgets.ts";
 import { MemorySweep } from "./memory.ts";
 import { VersionsSweep } from "./template-versions.ts";
 
@@ -256,6 +257,7 @@ export function startSweeps(
     new KeysSweep(services),
     new VersionsSweep(services),
     new MemorySweep(services),
+    new BudgetSweep(services),
     new AuditSweep(services, AUDIT_TIMES),
   ];
   return {

@@ -254,6 +254,8 @@ it("an approver steers no agent of others, and a user decides nothing, not even 
     "revokeDelegation",
     "acceptTool",
     "retryMcpServer",
+    "setBudget",
+    "revokeBudget",
   ];
   const others = ["createAgent", "decideApprovals"];
   // Whoever adds a mutation says here whose it is.

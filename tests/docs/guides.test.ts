@@ -19,6 +19,7 @@ import { defineTool, type Tool } from "../../src/agent/tools/tool.ts";
 import { presets, type TemplateConfig, type TriplaneConfig } from "../../src/triplane.ts";
 import { schema } from "../../src/schema/index.ts";
 import { ExplainPermissionDocument, TemplateToolsDocument } from "../generated/documents.ts";
+import { tokenActor } from "../support/actors.ts";
 import { startTestApp } from "../support/app.ts";
 import { bashApp, type MadeCall } from "../support/bash.ts";
 import { hasNoBox } from "../support/box.ts";
@@ -40,7 +41,8 @@ type Guide =
   | "memory"
   | "schedules"
   | "shapes"
-  | "context";
+  | "context"
+  | "budgets";
 
 type Language = "ts" | "graphql" | "json" | "bash" | "";
 
@@ -88,7 +90,7 @@ describe("docs/configuration.md", () => {
     const code = await block("configuration", "ts", "export default defineConfig");
     const template = (valueOf(code) as TriplaneConfig).templates["assistant"];
     expect(Object.keys(template ?? {}).toSorted()).toEqual(
-      [...Object.keys(PLAIN_SETTINGS), "memory", "permission", "schedules", "subagents"].toSorted(),
+      [...Object.keys(PLAIN_SETTINGS), "budgets", "memory", "permission", "schedules", "subagents"].toSorted(),
     );
     const defaults = complete(PLAIN_SETTINGS, { model: "claude", systemPrompt: "You are a careful assistant." });
     const { tools, contextMessages, fallbackModel, approvalExpiresMs, name, description, version, outputSchema, ...others } =
@@ -529,5 +531,39 @@ describe("docs/approvals.md", () => {
     const agent = await client.createAgent();
     await client.turn(agent.id, "go");
     expect((await client.agent(agent.id)).toolCalls.nodes).toMatchObject([{ state: "COMPLETED" }]);
+  });
+});
+
+describe("docs/budgets.md", () => {
+  it("has operations that the schema knows", async () => {
+    const operations = await blocks("budgets", "graphql");
+    expect(operations.length).toBeGreaterThan(3);
+    for (const operation of operations) expect(validate(schema, parse(operation)), operation).toEqual([]);
+  });
+
+  it("has a configuration whose budgets hold, and operations by which people look at them and set them", async () => {
+    const config = valueOf(await block("budgets", "ts", 'per: "TENANT"')) as TriplaneConfig;
+    const { budgets = [] } = config.templates["assistant"] ?? {};
+    const app = await startTestApp({
+      model: playedModel(() => says("Yes.")),
+      template: { budgets },
+      config: { budgets: config.budgets ?? [], actors: [tokenActor("ada", ["admin", "user"]).actor] },
+    });
+    const client = connect(app.url, "ada-token");
+    const { id: agentId } = await client.createAgent();
+    await client.turn(agentId, "go");
+    const set = await block("budgets", "graphql", "setBudget");
+    const answer = await client.post<{ setBudget: { userErrors: object[] } }>({ query: set });
+    expect(answer).toMatchObject({ errors: [], data: { setBudget: { userErrors: [], budget: { standing: { spentUsd: 0 } } } } });
+    const query = await block("budgets", "graphql", "query Spending");
+    const { data, errors } = await client.post<{ budgets: object[]; agent: { budgets: object[] } }>({
+      query,
+      variables: { agentId },
+    });
+    expect(errors).toEqual([]);
+    expect(data?.budgets).toHaveLength(3);
+    expect(data?.agent.budgets).toHaveLength(3);
+    const inbox = await block("budgets", "graphql", "approvals(");
+    expect((await client.post({ query: inbox })).errors).toEqual([]);
   });
 });

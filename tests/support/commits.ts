@@ -1,3 +1,7 @@
+import { askBudget, type AskingStep } from "../../src/agent/approvals/budgets/ask-budget.ts";
+import type { Standing } from "../../src/agent/budgets/admission.ts";
+import { budgetSnapshot } from "../../src/agent/budgets/snapshot.ts";
+import { budgetAsked, budgetStopped } from "../../src/agent/loop/commits/budget-refused.ts";
 import { askedAt, askingCommits, beforeQuestions, type PossibleCommit } from "./asking-commits.ts";
 import { filesChanged, NO_NEWS, type FileNews } from "../../src/agent/loop/commits/files-changed.ts";
 import { shellStarted } from "../../src/agent/loop/commits/shell-started.ts";
@@ -106,6 +110,44 @@ function memoryWrite({ id: agentId }: AgentView, { id: callId }: CallView): Memo
   };
 }
 
+const STANDING: Standing = {
+  budget: {
+    id: "00000000-0000-4000-8000-000000000001",
+    per: "TENANT",
+    templateId: null,
+    subject: null,
+    millionths: 1_000,
+    tokens: null,
+    window: "NONE",
+    timeZone: "UTC",
+    warnAt: 0.8,
+    action: "ASK",
+    origin: { kind: "CONFIGURATION" },
+  },
+  ref: "",
+  period: {
+    budgetId: "00000000-0000-4000-8000-000000000001",
+    ref: "",
+    startsAt: "1970-01-01T00:00:00.000Z",
+    endsAt: null,
+    spentMillionths: 900,
+    spentTokens: 9,
+    estimatedMillionths: 0,
+    heldMillionths: 0,
+    heldTokens: 0,
+    isUnpriced: false,
+    hasWarned: true,
+    raisedMillionths: null,
+    raisedTokens: null,
+  },
+};
+const HOLD = { ...STANDING.period, millionths: 7, tokens: 3, mostMillionths: null, mostTokens: null, warns: false };
+const EXPIRING = { approvalQuorum: 1, approvalExpiresMs: null };
+
+function budgetStep({ turn, stepCount }: AgentView): AskingStep {
+  return { turn, step: stepCount + 1, expected: { millionths: 200, tokens: 20 }, average: null };
+}
+
 /** Two files that a call knows: one that every call reads or writes, and one of its own. */
 function knownBy({ id, ordinal }: CallView, isWhole: boolean): readonly NotedFile[] {
   const file = {
@@ -179,7 +221,14 @@ export function possibleCommits(view: AgentView): readonly PossibleCommit[] {
   }
   const isFinal = ({ state }: CallView): boolean => ["COMPLETED", "FAILED", "DENIED", "SEALED"].includes(state);
   if (view.lastMessageKind !== "ASSISTANT" || (view.calls.every(isFinal) && view.waits.length === 0)) {
-    const facts = { model: "test", files: NO_NEWS, present: { tools: [], mayComeLater: false }, todos: null, memory: null };
+    const facts = {
+      model: "test",
+      files: NO_NEWS,
+      present: { tools: [], mayComeLater: false },
+      todos: null,
+      memory: null,
+      budget: null,
+    };
     may("step started", () => stepStarted(view, facts, AT));
     for (const mayComeLater of [false, true])
       may(`step started with a manual${mayComeLater ? " and a fixed list of tools" : ""}`, () =>
@@ -188,6 +237,9 @@ export function possibleCommits(view: AgentView): readonly PossibleCommit[] {
     const todos = { todoReason: "INTERVAL", todos: [TODO] } as const;
     may("step started with a reminder", () => stepStarted(view, { ...facts, todos }, AT));
     may("step started with a list of memory", () => stepStarted(view, { ...facts, memory: "Your memory" }, AT));
+    may("step started within a budget", () => stepStarted(view, { ...facts, budget: { holds: [HOLD], events: [] } }, AT));
+    may("budget asked for", () => budgetAsked(askBudget(view, STANDING, budgetStep(view), EXPIRING, AT), AT));
+    may("stopped by a budget", () => budgetStopped(view, budgetSnapshot(STANDING, true), null, AT));
     if (view.knowsFiles) may("step started, files changed", () => stepStarted(view, { ...facts, files: FILE_NEWS }, AT));
     may("turn ended", () => turnEnded(view, { reason: "MAX_STEPS", note: null }, AT));
   }

@@ -1,5 +1,8 @@
 import { Registry } from "prom-client";
 import { Meters } from "../../src/telemetry/meters.ts";
+import { RecentOutputs } from "../../src/agent/budgets/expected.ts";
+import { RememberedBudgets } from "../../src/agent/budgets/remembered-budgets.ts";
+import { TenantBudgets } from "../../src/agent/budgets/tenant-budgets.ts";
 import { ActorNames } from "../../src/agent/actors/actor-names.ts";
 import { Manuals } from "../../src/agent/loop/manuals.ts";
 import { Images } from "../../src/agent/conversation/images.ts";
@@ -48,6 +51,7 @@ export function testServices(
   const sandboxes = { none: unboxed(groups), box: null };
   const coveredPaths = new CoveredPaths();
   const folders = new AnsweringFolders();
+  const rememberedBudgets = new RememberedBudgets(sql, systemClock);
   const outputs = new ToolOutputs("/nowhere");
   const shared = {
     serverId: "here",
@@ -88,6 +92,9 @@ export function testServices(
     images,
     transcripts: new Transcripts(images),
     manuals: new Manuals(sql),
+    rememberedBudgets,
+    budgets: new TenantBudgets([], rememberedBudgets),
+    recentOutputs: new RecentOutputs(),
     rememberedFiles: new RememberedFiles(),
     fileWatches: new FileWatches(silentLogger),
     requests: new RequestRoom(),

@@ -26,6 +26,7 @@ export function testTemplate(): Template {
     subagents: null,
     memory: null,
     schedules: [],
+    budgets: [],
     todo: complete(TODO_SETTINGS, {}),
     context: complete(CONTEXT_SETTINGS, {}),
     hooks: { preToolUse: [], postToolUse: [], around: [], preModel: [], postModel: [], messagesChanged: [] },

@@ -27,7 +27,7 @@ export type ApprovalDecision =
 
 /** Kind of question that an approval asks. */
 export type ApprovalKind =
-  /** May the agent exceed its budget? Reserved: no server creates such approvals yet. */
+  /** May a budget of the agent be raised for its present period? The next step does not fit into it. */
   | 'BUDGET'
   /** May the agent connect to this host? */
   | 'NETWORK_HOST'
@@ -91,6 +91,8 @@ export type CompressionPhase =
 
 /** Reason why a turn ended. */
 export type DoneReason =
+  /** The next step does not fit into a budget: a BUDGET_STOPPED event names it. */
+  | 'BUDGET'
   /** The model completed its answer. */
   | 'COMPLETED'
   /** The turn failed: an ERROR event gives the cause. */
@@ -236,6 +238,12 @@ export type ConversationSubscription = { timeline: { cursor: string, caughtUp: b
       | { __typename: 'AllowRuleRevoked', cursor: string }
       | { __typename: 'AllowRuleStored', cursor: string }
       | { __typename: 'BreakpointChanged', cursor: string }
+      | { __typename: 'BudgetAsked', cursor: string }
+      | { __typename: 'BudgetRaised', cursor: string }
+      | { __typename: 'BudgetRevoked', cursor: string }
+      | { __typename: 'BudgetSet', cursor: string }
+      | { __typename: 'BudgetStopped', cursor: string }
+      | { __typename: 'BudgetWarned', cursor: string }
       | { __typename: 'ConfigurationChanged', cursor: string }
       | { __typename: 'ContextCompression', compressionPhase: CompressionPhase, compactionId: string, method: CompactionMethod, tokensBefore: number | null, tokensAfter: number | null, failureReason: string | null, cursor: string }
       | { __typename: 'DelegationEnded', cursor: string }

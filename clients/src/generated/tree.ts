@@ -5,7 +5,7 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 /** Kind of question that an approval asks. */
 export type ApprovalKind =
-  /** May the agent exceed its budget? Reserved: no server creates such approvals yet. */
+  /** May a budget of the agent be raised for its present period? The next step does not fit into it. */
   | 'BUDGET'
   /** May the agent connect to this host? */
   | 'NETWORK_HOST'
@@ -88,6 +88,12 @@ export type TreeSubscription = { timeline: { cursor: string, caughtUp: boolean, 
       | { __typename: 'AllowRuleRevoked', cursor: string, agent: { id: string } | null }
       | { __typename: 'AllowRuleStored', cursor: string, agent: { id: string } | null }
       | { __typename: 'BreakpointChanged', cursor: string, agent: { id: string } | null }
+      | { __typename: 'BudgetAsked', cursor: string, agent: { id: string } | null }
+      | { __typename: 'BudgetRaised', cursor: string, agent: { id: string } | null }
+      | { __typename: 'BudgetRevoked', cursor: string, agent: { id: string } | null }
+      | { __typename: 'BudgetSet', cursor: string, agent: { id: string } | null }
+      | { __typename: 'BudgetStopped', cursor: string, agent: { id: string } | null }
+      | { __typename: 'BudgetWarned', cursor: string, agent: { id: string } | null }
       | { __typename: 'ConfigurationChanged', cursor: string, agent: { id: string } | null }
       | { __typename: 'ContextCompression', cursor: string, agent: { id: string } | null }
       | { __typename: 'DelegationEnded', cursor: string, agent: { id: string } | null }

@@ -7,7 +7,9 @@ export type Refusals = readonly { readonly field?: readonly string[] | null; rea
 
 /** A person's decision on an approval. What was done has a result: words for the model about what came of the call. */
 export type Decision =
-  { readonly decision: Exclude<ApprovalDecision, "DONE"> } | { readonly decision: "DONE"; readonly result: string };
+  | { readonly decision: Exclude<ApprovalDecision, "DONE"> }
+  | { readonly decision: "ALLOW"; readonly raiseTo: { readonly usd: number | null; readonly tokens: number | null } }
+  | { readonly decision: "DONE"; readonly result: string };
 
 /** The refusals of an answer. That another tab was faster is none: the conversation shows its answer. */
 export function answerRefusals<Refusal extends { readonly code: string }>(userErrors: readonly Refusal[]): readonly Refusal[] {

@@ -5,6 +5,7 @@ import type { FormValues } from "@triplane/client/input-form";
 import type { Actions, Decision, Refusals } from "./actions.ts";
 import { AlwaysAllow } from "./always-allow.tsx";
 import type { Asked } from "./asked.ts";
+import { BudgetFacts, budgetIn, RaiseBudget } from "./budget.tsx";
 import { Change, CommandLines } from "./change.tsx";
 import type { ApprovalDecision } from "./generated/documents.ts";
 import { InputForm } from "./input-form.tsx";
@@ -87,7 +88,7 @@ export function Approval({
         <Question request={request} /> ({visible(request.reason ?? "why is no longer known")}, risk {request.risk})
       </p>
       {look.kind === "seen" ? <Shown asked={look.asked} /> : null}
-      {inputText === "" ? null : <pre tabIndex={0}>{inputText}</pre>}
+      {inputText === "" || kind === "BUDGET" ? null : <pre tabIndex={0}>{inputText}</pre>}
       {decision === null ? (
         <Answer
           look={look}
@@ -118,6 +119,8 @@ function Question({ request: { kind, call, host, port } }: Pick<ApprovalItem, "r
           What came of <code>{call?.name}</code>?
         </>
       );
+    case "BUDGET":
+      return <>May the budget be raised?</>;
     case "TOOL_INPUT":
       return (
         <>
@@ -144,6 +147,7 @@ function Question({ request: { kind, call, host, port } }: Pick<ApprovalItem, "r
 }
 
 function Shown({ asked }: { readonly asked: Asked }): ReactNode {
+  const budget = budgetIn(asked);
   const calls = asked.subject !== null && "toolCalls" in asked.subject ? asked.subject.toolCalls : [];
   return (
     <>
@@ -156,6 +160,7 @@ function Shown({ asked }: { readonly asked: Asked }): ReactNode {
           ))}
         </ul>
       )}
+      {budget === null ? null : <BudgetFacts asked={budget} />}
       <CommandLines asked={asked} />
       <Change preview={asked.preview} />
     </>
@@ -199,6 +204,8 @@ function Answer({
     case "seen": {
       const reasons = look.asked.viewerCannotDecideReasons;
       if (reasons.length > 0) return <p>Somebody else decides: {reasons.join(", ")}</p>;
+      const budget = budgetIn(look.asked);
+      if (budget !== null) return <RaiseBudget asked={budget} decide={decide} />;
       if (question !== null) return <InputForm question={question} give={give} decline={() => decide({ decision: "DENY" })} />;
       const { choices, widest } = ANSWERS[kind];
       return (

@@ -549,6 +549,63 @@ CREATE TABLE "memory_version" (
 );
 
 -- CreateTable
+CREATE TABLE "budget" (
+    "tenant" TEXT NOT NULL,
+    "id" TEXT NOT NULL,
+    "per" TEXT NOT NULL,
+    "subject" TEXT NOT NULL,
+    "millionths" BIGINT,
+    "tokens" BIGINT,
+    "window" TEXT NOT NULL,
+    "time_zone" TEXT NOT NULL,
+    "warn_at" DOUBLE PRECISION NOT NULL,
+    "action" TEXT NOT NULL,
+    "created_by" TEXT NOT NULL,
+    "created_by_kind" "actor_kind" NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "revoked_at" TIMESTAMPTZ(3),
+    "revoked_by" TEXT,
+    "revoked_by_kind" "actor_kind",
+
+    CONSTRAINT "budget_pkey" PRIMARY KEY ("tenant","id")
+);
+
+-- CreateTable
+CREATE TABLE "budget_period" (
+    "tenant" TEXT NOT NULL,
+    "budget_id" TEXT NOT NULL,
+    "ref" TEXT NOT NULL,
+    "starts_at" TIMESTAMPTZ(3) NOT NULL,
+    "ends_at" TIMESTAMPTZ(3),
+    "spent_millionths" BIGINT NOT NULL DEFAULT 0,
+    "spent_tokens" BIGINT NOT NULL DEFAULT 0,
+    "estimated_millionths" BIGINT NOT NULL DEFAULT 0,
+    "held_millionths" BIGINT NOT NULL DEFAULT 0,
+    "held_tokens" BIGINT NOT NULL DEFAULT 0,
+    "is_unpriced" BOOLEAN NOT NULL DEFAULT false,
+    "has_warned" BOOLEAN NOT NULL DEFAULT false,
+    "raised_millionths" BIGINT,
+    "raised_tokens" BIGINT,
+    "used_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "budget_period_pkey" PRIMARY KEY ("tenant","budget_id","ref","starts_at")
+);
+
+-- CreateTable
+CREATE TABLE "budget_hold" (
+    "agent_id" TEXT NOT NULL,
+    "step" INTEGER NOT NULL,
+    "tenant" TEXT NOT NULL,
+    "budget_id" TEXT NOT NULL,
+    "ref" TEXT NOT NULL,
+    "starts_at" TIMESTAMPTZ(3) NOT NULL,
+    "millionths" BIGINT NOT NULL,
+    "tokens" BIGINT NOT NULL,
+
+    CONSTRAINT "budget_hold_pkey" PRIMARY KEY ("agent_id","step","budget_id","ref","starts_at")
+);
+
+-- CreateTable
 CREATE TABLE "agent_manual" (
     "agent_id" TEXT NOT NULL,
     "tenant" TEXT NOT NULL,
@@ -806,6 +863,9 @@ ALTER TABLE "agent_manual" ADD CONSTRAINT "agent_manual_agent_id_fkey" FOREIGN K
 -- AddForeignKey
 ALTER TABLE "memory_version" ADD CONSTRAINT "memory_version_entry_id_fkey" FOREIGN KEY ("entry_id") REFERENCES "memory_entry"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
+-- AddForeignKey
+ALTER TABLE "budget_hold" ADD CONSTRAINT "budget_hold_agent_id_fkey" FOREIGN KEY ("agent_id") REFERENCES "agent"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
 -- What Prisma does not describe follows.
 
 -- Checks, where a text has a few values.
@@ -816,6 +876,11 @@ ALTER TABLE "schedule" ADD CONSTRAINT "schedule_missed" CHECK ("missed" IN ('SKI
 ALTER TABLE "schedule" ADD CONSTRAINT "schedule_next" CHECK (isfinite("next_at"));
 ALTER TABLE "shell" ADD CONSTRAINT "shell_state" CHECK ("state" IN ('RUNNING', 'ENDED'));
 ALTER TABLE "memory_entry" ADD CONSTRAINT "memory_entry_lineage" CHECK ("lineage" IN ('PERSON', 'MODEL', 'OUTSIDE'));
+ALTER TABLE "budget" ADD CONSTRAINT "budget_per" CHECK ("per" IN ('TURN', 'AGENT', 'TREE', 'TEMPLATE', 'TENANT', 'REQUESTER'));
+ALTER TABLE "budget" ADD CONSTRAINT "budget_window" CHECK ("window" IN ('NONE', 'DAY', 'MONTH'));
+ALTER TABLE "budget" ADD CONSTRAINT "budget_action" CHECK ("action" IN ('WARN', 'ASK', 'STOP'));
+-- A hold that is settled is taken away once: an amount below zero would be a fault of the accounting.
+ALTER TABLE "budget_period" ADD CONSTRAINT "budget_period_amounts" CHECK ("spent_millionths" >= 0 AND "spent_tokens" >= 0 AND "held_millionths" >= 0 AND "held_tokens" >= 0);
 ALTER TABLE "memory_entry" ADD CONSTRAINT "memory_entry_text" CHECK (("text" IS NULL) = ("deleted_at" IS NOT NULL));
 
 -- Rows that many commits update: their old versions go before the table has grown by them.
@@ -826,6 +891,8 @@ ALTER TABLE "tool_call" SET (fillfactor = 60, autovacuum_vacuum_scale_factor = 0
 -- due against wraparound (each commit takes a transaction id).
 ALTER TABLE "event" SET (autovacuum_vacuum_insert_scale_factor = 0.01, autovacuum_vacuum_insert_threshold = 10000, autovacuum_freeze_min_age = 0);
 ALTER TABLE "message" SET (autovacuum_vacuum_insert_scale_factor = 0.02, autovacuum_freeze_min_age = 0);
+
+ALTER TABLE "budget_period" SET (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 200, autovacuum_vacuum_cost_delay = 0);
 
 -- Calls that wait are updated when they end; rows that are inserted in the order of time are frozen early, so that indexes alone answer.
 ALTER TABLE "audit_call" SET (fillfactor = 90, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.01, autovacuum_vacuum_insert_threshold = 10000);
@@ -895,6 +962,82 @@ CREATE INDEX "audit_call_created_by" ON "audit_call" ("tenant", "created_by", "c
 INSERT INTO "signing_key" ("name", "key") VALUES
   ('images', sha256(convert_to(gen_random_uuid()::text || gen_random_uuid()::text || gen_random_uuid()::text, 'UTF8'))),
   ('calls', sha256(convert_to(gen_random_uuid()::text || gen_random_uuid()::text || gen_random_uuid()::text, 'UTF8')));
+
+-- Written by `npm run migration` from src/db/functions/account_budgets.sql: change it there.
+-- Accounts for the model calls of one agent on its budgets, as p_accounts (BudgetAccounts, src/db/commit/budget-accounts.ts) says: for commit_change.
+--
+-- settled: the end of a step. Its real cost replaces its holds. A step whose cost nobody knows costs at least as much as was held (isLost).
+-- charges: model calls without a hold of their own, on the periods that they name.
+-- holds:   a step that starts. Refused if the expected cost does not fit by now, or if another step has warned meanwhile.
+--
+-- Locks: the periods of all these budgets, by id: after the rows of the agent, before the tenant's log.
+-- Errors: TP002 a budget does not allow the step, or has warned by now.
+CREATE OR REPLACE FUNCTION account_budgets(p_tenant text, p_agent text, p_accounts json)
+RETURNS void
+LANGUAGE plpgsql VOLATILE
+AS $function$
+#variable_conflict use_column
+DECLARE
+  v_settled record;
+  v_step int := (p_accounts -> 'holds' ->> 'step')::int;
+BEGIN
+  SELECT * INTO v_settled FROM json_to_record(p_accounts -> 'settled') AS s(step int, millionths bigint, tokens bigint, "isEstimated" boolean, "isLost" boolean);
+
+  INSERT INTO budget_period (tenant, budget_id, ref, starts_at, ends_at, used_at)
+  SELECT DISTINCT ON (h."budgetId", h.ref, h."startsAt") p_tenant, h."budgetId", h.ref, h."startsAt", h."endsAt", policy_time()
+  FROM (SELECT * FROM json_to_recordset(p_accounts -> 'holds' -> 'periods') AS p("budgetId" text, ref text, "startsAt" timestamptz, "endsAt" timestamptz)
+        UNION ALL SELECT p.* FROM json_to_recordset(p_accounts -> 'charges') AS c(periods json), json_to_recordset(c.periods) AS p("budgetId" text, ref text, "startsAt" timestamptz, "endsAt" timestamptz)) h
+  ORDER BY h."budgetId", h.ref, h."startsAt" ON CONFLICT DO NOTHING;
+
+  PERFORM FROM budget_period p
+  WHERE p.tenant = p_tenant AND (p.budget_id, p.ref, p.starts_at) IN (
+    SELECT h.budget_id, h.ref, h.starts_at FROM budget_hold h WHERE h.agent_id = p_agent AND h.step = v_settled.step
+    UNION ALL SELECT h."budgetId", h.ref, h."startsAt" FROM json_to_recordset(p_accounts -> 'holds' -> 'periods') AS h("budgetId" text, ref text, "startsAt" timestamptz)
+    UNION ALL SELECT h."budgetId", h.ref, h."startsAt" FROM json_to_recordset(p_accounts -> 'charges') AS c(periods json), json_to_recordset(c.periods) AS h("budgetId" text, ref text, "startsAt" timestamptz))
+  ORDER BY p.budget_id, p.ref, p.starts_at FOR NO KEY UPDATE;
+
+  IF v_settled.step IS NOT NULL THEN
+    UPDATE budget_period p SET
+      held_millionths = p.held_millionths - h.millionths, held_tokens = p.held_tokens - h.tokens,
+      spent_millionths = p.spent_millionths + c.millionths, spent_tokens = p.spent_tokens + c.tokens,
+      estimated_millionths = p.estimated_millionths + CASE WHEN v_settled."isEstimated" OR v_settled."isLost" THEN c.millionths ELSE 0 END,
+      is_unpriced = p.is_unpriced OR v_settled.millionths IS NULL AND c.tokens > 0, used_at = policy_time()
+    FROM budget_hold h, LATERAL (SELECT
+        CASE WHEN v_settled."isLost" THEN greatest(h.millionths, coalesce(v_settled.millionths, 0)) ELSE coalesce(v_settled.millionths, 0) END AS millionths,
+        CASE WHEN v_settled."isLost" THEN greatest(h.tokens, v_settled.tokens) ELSE v_settled.tokens END AS tokens) c
+    WHERE h.agent_id = p_agent AND h.step = v_settled.step AND p.tenant = h.tenant AND p.budget_id = h.budget_id AND p.ref = h.ref AND p.starts_at = h.starts_at;
+    DELETE FROM budget_hold WHERE agent_id = p_agent AND step = v_settled.step;
+  END IF;
+
+  UPDATE budget_period p SET
+    spent_millionths = p.spent_millionths + c.millionths, spent_tokens = p.spent_tokens + c.tokens,
+    estimated_millionths = p.estimated_millionths + c.estimated, is_unpriced = p.is_unpriced OR c.unpriced, used_at = policy_time()
+  FROM (SELECT h."budgetId", h.ref, h."startsAt", sum(coalesce(c.millionths, 0))::bigint AS millionths, sum(c.tokens)::bigint AS tokens,
+          sum(CASE WHEN c."isEstimated" THEN coalesce(c.millionths, 0) ELSE 0 END)::bigint AS estimated, bool_or(c.millionths IS NULL) AS unpriced
+        FROM json_to_recordset(p_accounts -> 'charges') AS c(periods json, millionths bigint, tokens bigint, "isEstimated" boolean),
+          json_to_recordset(c.periods) AS h("budgetId" text, ref text, "startsAt" timestamptz) GROUP BY 1, 2, 3) c
+  WHERE p.tenant = p_tenant AND p.budget_id = c."budgetId" AND p.ref = c.ref AND p.starts_at = c."startsAt";
+
+  IF v_step IS NULL THEN
+    RETURN;
+  END IF;
+  -- All of them are locked: what is read here is what stands when the step starts.
+  IF EXISTS (
+    SELECT FROM json_to_recordset(p_accounts -> 'holds' -> 'periods') AS h("budgetId" text, ref text, "startsAt" timestamptz, millionths bigint, tokens bigint, "mostMillionths" bigint, "mostTokens" bigint, warns boolean)
+    JOIN budget_period p ON p.tenant = p_tenant AND p.budget_id = h."budgetId" AND p.ref = h.ref AND p.starts_at = h."startsAt"
+    WHERE h.millionths > 0 AND p.spent_millionths + p.held_millionths + h.millionths > h."mostMillionths" OR h.tokens > 0 AND p.spent_tokens + p.held_tokens + h.tokens > h."mostTokens" OR h.warns AND p.has_warned
+  ) THEN
+    RAISE EXCEPTION 'the budgets of agent % have changed since step % was admitted', p_agent, v_step USING ERRCODE = 'TP002';
+  END IF;
+  INSERT INTO budget_hold (agent_id, step, tenant, budget_id, ref, starts_at, millionths, tokens)
+  SELECT p_agent, v_step, p_tenant, h."budgetId", h.ref, h."startsAt", h.millionths, h.tokens
+  FROM json_to_recordset(p_accounts -> 'holds' -> 'periods') AS h("budgetId" text, ref text, "startsAt" timestamptz, millionths bigint, tokens bigint);
+  UPDATE budget_period p SET held_millionths = p.held_millionths + h.millionths, held_tokens = p.held_tokens + h.tokens, has_warned = p.has_warned OR h.warns, used_at = policy_time()
+  FROM json_to_recordset(p_accounts -> 'holds' -> 'periods') AS h("budgetId" text, ref text, "startsAt" timestamptz, millionths bigint, tokens bigint, warns boolean)
+  WHERE p.tenant = p_tenant AND p.budget_id = h."budgetId" AND p.ref = h.ref AND p.starts_at = h."startsAt";
+END
+$function$;
+
 
 -- Written by `npm run migration` from src/db/functions/append_events.sql: change it there.
 -- Appends events of one or several agents of a tenant, in the order in which they are given.
@@ -1126,7 +1269,7 @@ $function$;
 -- p_retry:          an answer was lost: where the append has events, they are answered instead of being written again. A write
 --                   without events that starts a step is known by the step: at one epoch, nobody else writes it.
 --
--- Locks: the agent's row first; of a new child, an advisory lock that stands for its tree; new images, by digest; its approvals, calls, their waits, schedules, shells, notices and compactions, in the order of the change; a new manual, by digest; a version of a template, by digest; memory, as change_memory does it; the tenant's log, last.
+-- Locks: the agent's row first; of a new child, an advisory lock that stands for its tree; new images, by digest; its approvals, calls, their waits, schedules, shells, notices and compactions, in the order of the change; a new manual, by digest; a version of a template, by digest; memory, as change_memory does it; periods of budgets, as account_budgets does it; the tenant's log, last.
 -- Errors: TP001 the lease is another's; TP002 a row is not in the state that the change starts from, or what it would
 -- start by no longer stands; TP003 the idempotency key was used before. Each of them changes nothing.
 -- Invariants 3 (rows and events in one transaction), 4 (fence), 5 (EXECUTING is committed before a tool starts),
@@ -1163,7 +1306,7 @@ DECLARE
 BEGIN
   SELECT * INTO v_change FROM json_to_record(p_change) AS c(
     "idempotencyKey" json, "createAgent" json, "treeLimit" json, fork json, "expectSignal" int, "queueLimit" json, agent json, wake boolean, interrupt json, retry json, cancel json, rename json, archive json, withdraw json, received json, images json, joins json, messages json,
-    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "keepRule" json, "toolCalls" json, transitions json, approvals json, waits json, "expectAsking" json, notices json, "noticesDropped" json, "noticesTold" json, manual json, "agentManual" json, "templateVersion" json, "versionData" json, todos json, "todosBy" text, "knownFiles" json, "fileChanges" json, "interruptEnd" json, "toldNote" text, "shellStart" json, "shellEnd" json, returns boolean, "childAwaited" json, "waitSettled" json, watch boolean, "filesFound" json, "schedulesMade" json, "mostSchedules" int, "schedulesMoved" json, "scheduleEnded" json, memory json, compactions json, "compactionMoved" json, "requestParts" json);
+    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "keepRule" json, "toolCalls" json, transitions json, approvals json, waits json, "expectAsking" json, notices json, "noticesDropped" json, "noticesTold" json, manual json, "agentManual" json, "templateVersion" json, "versionData" json, todos json, "todosBy" text, "knownFiles" json, "fileChanges" json, "interruptEnd" json, "toldNote" text, "shellStart" json, "shellEnd" json, returns boolean, "childAwaited" json, "waitSettled" json, watch boolean, "filesFound" json, "schedulesMade" json, "mostSchedules" int, "schedulesMoved" json, "scheduleEnded" json, memory json, budgets json, "budgetRaise" json, compactions json, "compactionMoved" json, "requestParts" json);
 
   IF v_change."createAgent" IS NULL THEN
     -- A row that others hold for long keeps a connection for a moment only: the caller tries again without one.
@@ -1715,6 +1858,14 @@ BEGIN
     UPDATE agent SET needs = 0 WHERE id = p_agent AND needs = 1 AND NOT EXISTS (SELECT FROM shell WHERE agent_id = p_agent AND state = 'RUNNING');
   END IF;
 
+  IF v_change.budgets IS NOT NULL THEN
+    PERFORM account_budgets(p_tenant, p_agent, v_change.budgets);
+  END IF;
+
+  IF v_change."budgetRaise" IS NOT NULL THEN
+    PERFORM raise_budget(p_tenant, v_change."budgetRaise");
+  END IF;
+
   -- Behind the lock of the log: a change of the stored rules is in the log before these calls start, or behind it. No other row is locked.
   IF v_rules IS NOT NULL THEN
     PERFORM pg_advisory_xact_lock(hashtextextended(p_tenant, 7270736900));
@@ -1770,7 +1921,7 @@ BEGIN
   END IF;
 
   SELECT * INTO v_change FROM json_to_record(p_change) AS c(
-    "idempotencyKey" json, "storeAllowRule" json, "mostAllowRules" int, "revokeAllowRule" json, "startDelegation" json, waits json, "endDelegation" json, configuration json, "acceptTool" json, memory json);
+    "idempotencyKey" json, "storeAllowRule" json, "mostAllowRules" int, "revokeAllowRule" json, "startDelegation" json, waits json, "endDelegation" json, configuration json, "acceptTool" json, memory json, "setBudget" json, "revokeBudget" json);
 
   IF v_change."idempotencyKey" IS NOT NULL THEN
     INSERT INTO idempotency_key SELECT * FROM json_populate_record(null::idempotency_key, v_change."idempotencyKey") ON CONFLICT DO NOTHING;
@@ -1835,6 +1986,25 @@ BEGIN
     WHERE k.tenant = p_tenant AND k.digest = v_change.configuration ->> 'previous_digest';
     IF NOT FOUND THEN
       RAISE EXCEPTION 'another configuration is known by now' USING ERRCODE = 'TP002';
+    END IF;
+  END IF;
+
+  IF v_change."setBudget" IS NOT NULL THEN
+    INSERT INTO budget AS b SELECT * FROM json_populate_record(null::budget, v_change."setBudget")
+    ON CONFLICT (tenant, id) DO UPDATE SET (millionths, tokens, warn_at, created_by, created_by_kind, created_at, revoked_at, revoked_by, revoked_by_kind) =
+      (EXCLUDED.millionths, EXCLUDED.tokens, EXCLUDED.warn_at, EXCLUDED.created_by, EXCLUDED.created_by_kind, EXCLUDED.created_at, NULL, NULL, NULL)
+    WHERE (b.millionths, b.tokens, b.warn_at) IS DISTINCT FROM (EXCLUDED.millionths, EXCLUDED.tokens, EXCLUDED.warn_at) OR b.revoked_at IS NOT NULL;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'the budget is set already' USING ERRCODE = 'TP002';
+    END IF;
+  END IF;
+
+  IF v_change."revokeBudget" IS NOT NULL THEN
+    UPDATE budget b SET (revoked_at, revoked_by, revoked_by_kind) =
+      (SELECT r.revoked_at, r.revoked_by, r.revoked_by_kind FROM json_populate_record(b, v_change."revokeBudget") r)
+    WHERE b.id = v_change."revokeBudget" ->> 'id' AND b.tenant = p_tenant AND b.revoked_at IS NULL;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'there is no such budget, or it was revoked' USING ERRCODE = 'TP002';
     END IF;
   END IF;
 
@@ -1909,4 +2079,30 @@ RETURNS timestamptz
 LANGUAGE sql STABLE
 AS $function$
   SELECT statement_timestamp()
+$function$;
+
+
+-- Written by `npm run migration` from src/db/functions/raise_budget.sql: change it there.
+-- Raises the limits of one period of a budget, as p_raise (BudgetRaise, src/db/commit/budget-accounts.ts) says: for commit_change.
+--
+-- Locks: the period: after the rows of the agent, before the tenant's log.
+-- Errors: TP002 it was raised by another meanwhile.
+CREATE OR REPLACE FUNCTION raise_budget(p_tenant text, p_raise json)
+RETURNS void
+LANGUAGE plpgsql VOLATILE
+AS $function$
+#variable_conflict use_column
+DECLARE
+  v_raise record;
+BEGIN
+  SELECT * INTO v_raise FROM json_to_record(p_raise) AS r("budgetId" text, ref text, "startsAt" timestamptz, "endsAt" timestamptz, "fromMillionths" bigint, "fromTokens" bigint, "toMillionths" bigint, "toTokens" bigint);
+  -- The first step of a period may be refused: then it has no row yet.
+  INSERT INTO budget_period AS p (tenant, budget_id, ref, starts_at, ends_at, raised_millionths, raised_tokens, used_at)
+  VALUES (p_tenant, v_raise."budgetId", v_raise.ref, v_raise."startsAt", v_raise."endsAt", v_raise."toMillionths", v_raise."toTokens", policy_time())
+  ON CONFLICT (tenant, budget_id, ref, starts_at) DO UPDATE SET raised_millionths = EXCLUDED.raised_millionths, raised_tokens = EXCLUDED.raised_tokens, has_warned = false, used_at = EXCLUDED.used_at
+  WHERE p.raised_millionths IS NOT DISTINCT FROM v_raise."fromMillionths" AND p.raised_tokens IS NOT DISTINCT FROM v_raise."fromTokens";
+  IF NOT FOUND THEN
+    RAISE EXCEPTION 'budget % was raised by another', v_raise."budgetId" USING ERRCODE = 'TP002';
+  END IF;
+END
 $function$;

@@ -52,6 +52,7 @@ export const ACTIONS = [
   "STORE_ALLOW_RULES",
   "DELEGATE",
   "REPLACE_PERMISSION",
+  "SET_BUDGETS",
 ] as const;
 export type Action = (typeof ACTIONS)[number];
 
@@ -78,6 +79,7 @@ const NEEDS: Readonly<Record<Action, { readonly isAllowed: (actor: Actor) => boo
     isAllowed: isAdministrator,
     otherwise: "a permission in the place of a template's needs the role admin: TIGHTEN adds to it",
   },
+  SET_BUDGETS: { isAllowed: isAdministrator, otherwise: "setting and revoking budgets needs the role admin" },
 };
 
 export function missingAbility(actor: Actor, action: Action): CommandRefusal | null {

@@ -1,5 +1,6 @@
 import { ApprovalKind, type ApprovalDecision, type ApprovalState } from "../../db/generated/enums.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
+import type { BudgetQuestion } from "../../events/budgets/budget-question.ts";
 import type { ToolQuestion } from "../../events/tool-question.ts";
 import type { Json } from "../../lib/json.ts";
 import type { ActorRef } from "../../events/snapshots.ts";
@@ -13,13 +14,14 @@ export type DecisionRow = {
   readonly decision: ApprovalDecision;
   /** The hash of the allowed input, if it differs from the shown one. */
   readonly inputHash: string | null;
-  /** The values of a form; null for other kinds. */
+  /** The values of a form, or the limits to which a budget is raised; null for other kinds. */
   readonly values: Json;
 };
 
 type Subject =
-  | { readonly kind: Exclude<ApprovalKind, "NETWORK_HOST" | "TOOL_INPUT">; readonly toolCallId: string }
+  | { readonly kind: Exclude<ApprovalKind, "NETWORK_HOST" | "TOOL_INPUT" | "BUDGET">; readonly toolCallId: string }
   | { readonly kind: "TOOL_INPUT"; readonly toolCallId: string; readonly question: ToolQuestion }
+  | { readonly kind: "BUDGET"; readonly toolCallId: null; readonly budget: BudgetQuestion }
   | { readonly kind: "NETWORK_HOST"; readonly toolCallId: null; readonly host: string; readonly port: number };
 
 export type FoundApproval = Subject & FoundRow;
@@ -28,7 +30,9 @@ export type FoundHost = Extract<FoundApproval, { readonly kind: "NETWORK_HOST" }
 
 export type FoundInput = Extract<FoundApproval, { readonly kind: "TOOL_INPUT" }>;
 
-export type FoundCall = Exclude<FoundApproval, FoundHost | FoundInput>;
+export type FoundBudget = Extract<FoundApproval, { readonly kind: "BUDGET" }>;
+
+export type FoundCall = Exclude<FoundApproval, FoundHost | FoundInput | FoundBudget>;
 
 type FoundRow = {
   readonly id: string;
@@ -78,13 +82,21 @@ export function requestersOf(calls: string): string {
             AND (m.turn = t.turn OR (SELECT s.turn FROM step s WHERE s.agent_id = m.agent_id AND s.step = m.step) <= t.turn) OFFSET 0) m`;
 }
 
+/** The requesters of the turn that an approval `p` about a budget holds up; for a turn without messages, the creator of the agent `a`. */
+const OF_TURN = `SELECT jsonb_build_object('id', m.id, 'kind', m.kind) FROM (
+          SELECT s.created_by AS id, s.created_by_kind AS kind, true AS is_sender FROM message s WHERE p.kind = 'BUDGET' AND s.agent_id = p.agent_id AND s.turn = (p.input ->> 'turn')::int
+            AND s.kind IN ('USER', 'REMINDER') AND s.created_by IS NOT NULL AND s.created_by_kind <> 'SYSTEM'
+          UNION ALL SELECT a.created_by, a.created_by_kind, false WHERE p.kind = 'BUDGET') m
+        WHERE m.is_sender OR NOT EXISTS (SELECT FROM message s WHERE s.agent_id = p.agent_id AND s.turn = (p.input ->> 'turn')::int AND s.kind IN ('USER', 'REMINDER') AND s.created_by IS NOT NULL AND s.created_by_kind <> 'SYSTEM')`;
+
 const FIND: Statement<{ found: FoundApproval }, [ids: readonly string[], kinds: readonly string[]]> = {
   name: "find_approvals",
   text: `SELECT json_build_object('id', p.id, 'tenant', p.tenant, 'agentId', p.agent_id, 'createdBy', a.created_by, 'templateId', a.template_id, 'templateVersion', a.template_version, 'workspace', a.workspace,
-      'permission', a.permission, 'toolCallId', p.tool_call_id, 'host', p.host, 'port', p.port, 'question', p.question, 'kind', p.kind, 'state', p.state, 'inputHash', p.input_hash, 'quorum', coalesce(p.quorum, 1), 'expiresAt', p.expires_at, 'isOverdue', coalesce(p.expires_at <= policy_time(), false),
-      'decisions', (SELECT coalesce(json_agg(json_build_object('actorId', d.actor_id, 'onBehalfOf', d.on_behalf_of, 'decision', d.decision, 'inputHash', d.input_hash, 'values', CASE WHEN p.kind = 'TOOL_INPUT' THEN d.input END) ORDER BY d.decided_at), '[]')
+      'permission', a.permission, 'toolCallId', p.tool_call_id, 'host', p.host, 'port', p.port, 'question', p.question, 'budget', CASE WHEN p.kind = 'BUDGET' THEN p.input END, 'kind', p.kind, 'state', p.state, 'inputHash', p.input_hash, 'quorum', coalesce(p.quorum, 1), 'expiresAt', p.expires_at, 'isOverdue', coalesce(p.expires_at <= policy_time(), false),
+      'decisions', (SELECT coalesce(json_agg(json_build_object('actorId', d.actor_id, 'onBehalfOf', d.on_behalf_of, 'decision', d.decision, 'inputHash', d.input_hash, 'values', CASE WHEN p.kind IN ('TOOL_INPUT', 'BUDGET') THEN d.input END) ORDER BY d.decided_at), '[]')
         FROM decision d WHERE d.approval_id = p.id),
-      'requesters', (SELECT coalesce(jsonb_agg(DISTINCT q.who), '[]') FROM (${requestersOf("SELECT p.tool_call_id AS id UNION ALL SELECT r.call_id FROM wait r WHERE r.ref = p.id AND r.call_id IS NOT NULL")}
+      'requesters', (SELECT coalesce(jsonb_agg(DISTINCT q.who), '[]') FROM (${requestersOf("SELECT p.tool_call_id AS id UNION ALL SELECT r.call_id FROM wait r WHERE r.ref = p.id AND r.call_id IS NOT NULL UNION ALL SELECT a.parent_call_id WHERE p.kind = 'BUDGET'")}
+        UNION ALL ${OF_TURN}
         UNION ALL SELECT jsonb_build_object('id', e.id, 'kind', e.kind) FROM approval o JOIN decision d ON d.approval_id = o.id CROSS JOIN LATERAL (VALUES (d.actor_id, d.actor_kind), (d.on_behalf_of, d.on_behalf_of_kind)) e (id, kind)
           WHERE o.tool_call_id = p.tool_call_id AND o.id <> p.id AND o.kind <> 'TOOL_INPUT' AND d.input IS NOT NULL AND e.id IS NOT NULL) q)) AS found
     FROM approval p JOIN agent a ON a.id = p.agent_id WHERE p.id = ANY ($1) AND p.kind::text = ANY ($2)`,

@@ -8,6 +8,7 @@ import {
   allowsSelfApproval,
   findApproval,
   type FoundApproval,
+  type FoundBudget,
   type FoundCall,
   type FoundHost,
   type FoundInput,
@@ -17,6 +18,7 @@ import {
 } from "./approval.ts";
 import { decided, type Decision, type DecisionCommit, editAsked, nobodyElse } from "./decided.ts";
 import { decisionProblem, type Decided, type DecideApproval } from "./decision.ts";
+import { decidedBudget } from "./budgets/decided-budget.ts";
 import { checkEdit, type EditedInput } from "./edited-input.ts";
 import { expireApproval } from "./expire.ts";
 import { decidedInput, givenValues } from "./input/decided-input.ts";
@@ -92,10 +94,17 @@ type Asked =
       readonly call: CallView;
       readonly edit: Result<JsonObject | null, CommandRefusal>;
     }
+  | {
+      readonly of: "budget";
+      readonly approval: FoundBudget;
+      readonly call: null;
+      readonly edit: Result<JsonObject | null, never>;
+    }
   | { readonly of: "host"; readonly approval: FoundHost; readonly call: null; readonly edit: Result<null, never> };
 
 async function readAsked(services: ApprovalServices, approval: FoundApproval, request: DecideApproval): Promise<Asked> {
   if (approval.kind === "NETWORK_HOST") return { of: "host", approval, call: null, edit: accepted(null) };
+  if (approval.kind === "BUDGET") return { of: "budget", approval, call: null, edit: accepted(request.raiseTo) };
   const call = await readCall(services.sql, approval.toolCallId);
   if (approval.kind === "TOOL_INPUT") return { of: "input", approval, call, edit: givenValues(approval, request) };
   const edit = await editOf(services, approval, call, request);
@@ -110,6 +119,7 @@ async function commitOf(
   made: Omit<Decision, "approval" | "call" | "edit" | "template"> & { readonly template: ApprovalTemplate | undefined },
 ): Promise<Result<DecisionCommit, CommandRefusal> | "somebody was faster"> {
   if (asked.of === "host") return decidedHost(services, { ...made, approval: asked.approval });
+  if (asked.of === "budget") return accepted(await decidedBudget(services.sql, { ...made, approval: asked.approval }));
   if (!asked.edit.ok) return asked.edit;
   if (asked.of === "input") {
     const commit = decidedInput({ ...made, approval: asked.approval }, asked.call, asked.edit.value);
@@ -160,7 +170,7 @@ function answerRepeated(
 /** True if the decision gives the input, or the values, that were allowed. */
 function isAllowedInput({ of, edit, approval: { decisions } }: Asked): boolean {
   if (!edit.ok) return false;
-  if (of === "input") return storedForm(edit.value) === storedForm(decisions.at(-1)?.values ?? null);
+  if (of === "input" || of === "budget") return storedForm(edit.value) === storedForm(decisions.at(-1)?.values ?? null);
   const allowed = decisions.find(({ inputHash }) => inputHash !== null)?.inputHash ?? null;
   return (of === "call" ? (edit.value?.inputHash ?? null) : null) === allowed;
 }
@@ -223,5 +233,6 @@ function answerClosed(asked: Asked, { decision, result }: DecideApproval): Resul
 const AFTER_EXPIRY = {
   call: "the call did not run",
   input: "the call went on without an answer",
+  budget: "the turn ended",
   host: "the host stays closed",
 } as const;

@@ -1,8 +1,10 @@
 import type { ApprovalDecision } from "../../db/generated/enums.ts";
+import type { BudgetQuestion } from "../../events/budgets/budget-question.ts";
 import type { Json } from "../../lib/json.ts";
 import { noteProblem, type CommandRefusal } from "../actors/actor.ts";
 import { type CallView, sealCall, callStep, type CallStep, type Trail } from "../calls/call.ts";
 import type { FoundApproval } from "./approval.ts";
+import { raiseProblem } from "./budgets/ask-budget.ts";
 
 export type DecideApproval = {
   readonly approvalId: string;
@@ -13,6 +15,8 @@ export type DecideApproval = {
   readonly input: Json | null;
   /** With ALLOW of a TOOL_INPUT: the values of its form, by field. */
   readonly values: Json | null;
+  /** With ALLOW of a BUDGET: the new limits; null for those that the question suggests. */
+  readonly raiseTo: BudgetQuestion["raiseTo"] | null;
   /** With DONE: the call's result, for the model. */
   readonly result: string | null;
 };
@@ -59,7 +63,7 @@ export function settleOutcome(
 
 /** The problem with a decision, whatever the approval's state; null if there is none. */
 export function decisionProblem(
-  { decision, inputHash, input, values, note, result }: DecideApproval,
+  { decision, inputHash, input, values, raiseTo, note, result }: DecideApproval,
   approval: FoundApproval,
 ): CommandRefusal | null {
   const tooLong = noteProblem(note);
@@ -106,6 +110,12 @@ export function decisionProblem(
     };
   if (values !== null && (decision !== "ALLOW" || approval.kind !== "TOOL_INPUT"))
     return { code: "INVALID", field: ["values"], message: "`values` is allowed only with ALLOW of a TOOL_INPUT" };
+  if (raiseTo !== null) {
+    const problem = problemOfRaise(decision, raiseTo, approval);
+    if (problem !== null) return problem;
+  }
+  if (input !== null && approval.kind === "BUDGET")
+    return { code: "INVALID", field: ["input"], message: "a budget has no input: give other limits in `raiseTo`" };
   if (input !== null && approval.kind === "TOOL_INPUT")
     return {
       code: "INVALID",
@@ -131,4 +141,21 @@ export function decisionProblem(
       message: `${approval.quorum} people must allow the same input, so it cannot be changed: deny it, and describe the change in the note`,
     };
   return null;
+}
+
+function problemOfRaise(
+  decision: ApprovalDecision,
+  raiseTo: NonNullable<DecideApproval["raiseTo"]>,
+  approval: FoundApproval,
+): CommandRefusal | null {
+  if (decision !== "ALLOW" || approval.kind !== "BUDGET")
+    return { code: "INVALID", field: ["raiseTo"], message: "`raiseTo` is allowed only with ALLOW of a BUDGET" };
+  if (approval.quorum > 1)
+    return {
+      code: "INVALID",
+      field: ["raiseTo"],
+      message: `${approval.quorum} people must allow the same limits: those that the approval suggests`,
+    };
+  const problem = raiseProblem(approval.budget, raiseTo);
+  return problem === null ? null : { code: "INVALID", field: ["raiseTo", problem.field], message: problem.message };
 }

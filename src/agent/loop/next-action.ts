@@ -54,6 +54,7 @@ export function nextAction(view: AgentView, activity: Activity, bounds: Bounds):
   const isAnswering = view.lastMessageKind === "ASSISTANT" && view.calls.length > 0;
   if (isAnswering && view.calls.some((call) => !isFinal(call.state))) return nextOfCalls(view, activity, bounds);
   if (isAnswering && view.waits.length > 0) return whileWaiting(view, activity);
+  if (view.waits.some(({ kind }) => kind === "BUDGET")) return whileWaiting(view, activity);
   return view.stepsInTurn >= bounds.maxSteps ? { kind: "end turn", reason: "MAX_STEPS" } : { kind: "start step" };
 }
 

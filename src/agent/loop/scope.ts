@@ -8,6 +8,10 @@ import { closed, COUNT, TEXT, withDefault, type Complete } from "../../lib/setti
 import type { Version } from "../../telemetry/version.ts";
 import type { ActorNames } from "../actors/actor-names.ts";
 import type { ApprovalTemplate } from "../approvals/scope.ts";
+import type { Budget } from "../budgets/budget.ts";
+import type { RecentOutputs } from "../budgets/expected.ts";
+import type { RememberedBudgets } from "../budgets/remembered-budgets.ts";
+import type { TenantBudgets } from "../budgets/tenant-budgets.ts";
 import type { CallTemplate, CallServices } from "../calls/scope.ts";
 import type { WantedSchedule } from "../calls/schedules/schedule.ts";
 import type { ToolSlots } from "../calls/slots.ts";
@@ -87,6 +91,8 @@ export type Template = CallTemplate &
     readonly hooks: Hooks;
     /** The schedules with which its agents begin. */
     readonly schedules: readonly WantedSchedule[];
+    /** The spending limits of its agents. */
+    readonly budgets: readonly Budget[];
     /** Its settings as they are written, without its code, name, description and metadata. */
     readonly data: JsonObject;
     /** The SHA-256 of its data and the name of its version, in hex: without its code, name, description and metadata. */
@@ -102,6 +108,7 @@ export type TenantServices = Pick<WorkspaceFolders, "workspaceRoots" | "defaultW
   readonly templates: ReadonlyMap<string, Template>;
   readonly heldTemplate: HeldTemplate<Template>;
   readonly models: ReadonlyMap<string, Model>;
+  readonly budgets: TenantBudgets;
 };
 
 /** The services of a server that do not depend on the tenant. `slots` has the places of the whole server. */
@@ -143,6 +150,8 @@ export type AgentServices = CallServices &
     readonly images: Images;
     readonly transcripts: Transcripts;
     readonly manuals: Manuals;
+    readonly rememberedBudgets: RememberedBudgets;
+    readonly recentOutputs: RecentOutputs;
     readonly rememberedFiles: RememberedFiles;
     readonly fileWatches: FileWatches;
     readonly requests: RequestRoom;

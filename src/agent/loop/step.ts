@@ -9,12 +9,14 @@ import { callModel, waitToRetry, type ModelOutcome } from "../conversation/model
 import { beforeModel, type HookStep } from "../conversation/model-hooks.ts";
 import type { Observers } from "../conversation/observers.ts";
 import type { Transcript, Window } from "../conversation/transcript.ts";
-import { totalTokens, type Model, type ModelMessage, NOTHING_SPENT, type Spending } from "../models/model.ts";
+import { totalTokens, type Model, type ModelMessage, NOTHING_SPENT } from "../models/model.ts";
 import { agentPermissions } from "../policy/agent-policy.ts";
 import type { Permissions } from "../policy/permission.ts";
 import { MEMORY_TOOL } from "../tools/memory/memory.ts";
 import { ownCodeOf, runOwnCode } from "../tools/own-code.ts";
 import { TODO_WRITE } from "../tools/todo.ts";
+import { StepBudgets } from "./budgets/step-budgets.ts";
+import { isUncounted, type Outcome } from "./budgets/uncounted.ts";
 import { answered, warning } from "./commits/answered.ts";
 import { eventsOnly, joinCommits, type Commit } from "./commits/commit.ts";
 import type { PresentTools } from "./commits/manual.ts";
@@ -61,6 +63,7 @@ export class StepRunner {
   readonly #services: AgentServices;
   readonly #scope: StepScope;
   readonly #shape: TurnShape;
+  readonly #budgets: StepBudgets;
   readonly #compactor: Compactor;
   readonly #trouble: TurnTrouble;
   readonly #sent = new SentContext();
@@ -70,7 +73,8 @@ export class StepRunner {
     this.#services = services;
     this.#scope = scope;
     this.#shape = new TurnShape(services);
-    this.#compactor = new Compactor(services, scope);
+    this.#budgets = new StepBudgets(services, scope.owner);
+    this.#compactor = new Compactor(services, scope, this.#budgets);
     this.#trouble = new TurnTrouble(services);
   }
 
@@ -91,6 +95,8 @@ export class StepRunner {
     if (due?.isHeld === true) return this.#hold(due);
     const made = due?.commit ?? eventsOnly();
     const present = this.#present(template);
+    const admission = await this.#budgets.admit({ view: before, template, model, present, compacted: made.change });
+    if (admission === "not now") return null;
     // Without the tool that changes the list a reminder asks for the impossible.
     const hasList = present.tools.some(({ name }) => name === TODO_WRITE);
     const todos = hasList ? await dueReminder(this.#services.sql, before, template.todo) : null;
@@ -99,10 +105,11 @@ export class StepRunner {
     const { notices } = await owner.view();
     // Another commit may have carried a deferred one and failed: a message that joined was withdrawn.
     if (!owner.holds(before)) return null;
-    const facts = { model: model.name, files, present, todos, memory };
+    const facts = { model: model.name, files, present, todos, memory, budget: admission };
     const started = joinCommits(made, stepStarted(owner.rebase(made.after({ ...before, notices })), facts, this.#now()));
     const view = started.after(before);
-    const window = this.#earlyWindow(started, view, template);
+    // A call costs money: with a budget it waits for the commit that holds its cost.
+    const window = admission === null ? this.#earlyWindow(started, view, template) : null;
     const committed = owner.commit(started);
     if (due !== null) void committed.then((is) => is && due.afterwards()).catch(() => {});
     if (window === null)
@@ -184,7 +191,7 @@ export class StepRunner {
     // The next owner repeats the call. Only this server knows its cost.
     if (this.#isStopping && outcome.kind !== "answered") {
       if (outcome.kind !== "unasked" && (outcome.texts.length > 0 || totalTokens(outcome.spent.usage) > 0))
-        await owner.commit(this.#aborted(view, model, outcome.spent, outcome.texts, true));
+        await owner.commit(this.#aborted(view, model, outcome, outcome.texts, true));
       return;
     }
     switch (outcome.kind) {
@@ -195,11 +202,11 @@ export class StepRunner {
           return hook(hookStep, structuredClone({ content, stopReason, usage }));
         });
       case "interrupted":
-        return void (await owner.commit(this.#aborted(view, model, outcome.spent, outcome.texts)));
+        return void (await owner.commit(this.#aborted(view, model, outcome, outcome.texts)));
       case "failed":
         return this.#endFailed(outcome, view, template, model);
       case "unasked":
-        return this.#endTurn(view, model, NOTHING_SPENT, [failure("MODEL", outcome.problem, "hook_failed")]);
+        return this.#endTurn(view, model, NOT_ASKED, [failure("MODEL", outcome.problem, "hook_failed")]);
     }
   }
 
@@ -246,6 +253,7 @@ export class StepRunner {
     const { slowStepMs, hooks, trace } = template;
     const shaped = await this.#shape.check(view, template, answer);
     this.#trouble.answered();
+    this.#budgets.answered(view, spent);
     this.#compactor.answered();
     const context = this.#sent.with(answer, model);
     const facts = { answer, texts, spent, times, context, sent: this.#sent.record, model, slowStepMs, trace, shaped };
@@ -253,7 +261,9 @@ export class StepRunner {
       ...answered(owner.rebase(view), facts, this.#now()),
       // The database refuses the answer: the turn ends without it.
       onRefused: (problem) =>
-        this.#endTurn(view, model, spent, [failure("SYSTEM", `the model's answer could not be stored: ${problem}`, null)]),
+        this.#endTurn(view, model, { kind: "answered", spent }, [
+          failure("SYSTEM", `the model's answer could not be stored: ${problem}`, null),
+        ]),
     });
     // The answer is stored before hooks see it.
     if (hooks.postModel.length > 0 || !wakeUp.isAwaited) return owner.store(commit);
@@ -265,24 +275,20 @@ export class StepRunner {
    * Repeats a call as a new step if the context window was full, or if it broke off after its first text. Then the fallback
    * model answers; then the turn ends.
    */
-  async #endFailed(
-    { error, texts, isHeard, spent }: ModelOutcome & { kind: "failed" },
-    view: AgentView,
-    template: Template,
-    model: Model,
-  ): Promise<void> {
+  async #endFailed(outcome: ModelOutcome & { kind: "failed" }, view: AgentView, template: Template, model: Model): Promise<void> {
+    const { error, texts, isHeard } = outcome;
     const { owner, interrupt } = this.#scope;
     const next = this.#trouble.next(view, template, error.kind);
     // A model that is named for this failure reads more.
     const isForLength = template.fallbacks.some(({ model: name, on }) => name === next && on.includes("too_long"));
     if (error.kind === "too_long" && !isForLength && (await this.#compactor.full(this.#subject(view, template, model)))) {
       const message = `${error.message}; the call is made again with less of the conversation`;
-      await owner.commit(this.#aborted(view, model, spent, [...texts, warning(error.kind, message)]));
+      await owner.commit(this.#aborted(view, model, outcome, [...texts, warning(error.kind, message)]));
       return;
     }
     const brokenSteps = this.#trouble.failed(view.turn, error.kind);
     if (error.isRetryable && isHeard && brokenSteps <= template.modelRetries) {
-      if (await owner.commit(this.#aborted(view, model, spent, texts)))
+      if (await owner.commit(this.#aborted(view, model, outcome, texts)))
         await waitToRetry(error, brokenSteps - 1, owner, template, interrupt.signal);
       return;
     }
@@ -290,30 +296,32 @@ export class StepRunner {
     if (next !== null && fallback !== undefined) {
       this.#trouble.fallBack(view.turn, next);
       const message = `${error.message}; the rest of the turn is answered by ${next} (${fallback.name})`;
-      await owner.commit(this.#aborted(view, model, spent, [...texts, warning(error.kind, message)]));
+      await owner.commit(this.#aborted(view, model, outcome, [...texts, warning(error.kind, message)]));
       return;
     }
     const isOfShape = error.kind === "refused" && (await this.#shape.of(view, template)) !== null;
     const end: TurnEnd = isOfShape ? { reason: "SHAPE", note: null, detail: "refusal" } : FAILED;
     const message = error.kind === "too_long" ? `${error.message}. ${this.#sent.sizes(view.measured)}` : error.message;
-    await this.#endTurn(view, model, spent, [...texts, failure("MODEL", message, error.kind)], end);
+    await this.#endTurn(view, model, outcome, [...texts, failure("MODEL", message, error.kind)], end);
   }
 
   async #endTurn(
     view: AgentView,
     model: Model,
-    spent: Spending,
+    outcome: Outcome,
     events: readonly AgentEventBody[],
     end: TurnEnd = FAILED,
   ): Promise<void> {
-    const aborted = this.#aborted(view, model, spent, events);
+    const aborted = this.#aborted(view, model, outcome, events);
     const { owner } = this.#scope;
     const ended = turnEnded(owner.rebase(aborted.after(view)), end, this.#now());
     await owner.commit(joinCommits(aborted, ended));
   }
 
-  #aborted(view: AgentView, { price }: Model, spent: Spending, events: readonly AgentEventBody[], isPlanned = false): Commit {
-    const facts = { events, spent, price, isPlanned, sent: this.#sent.record };
+  #aborted(view: AgentView, { price }: Model, outcome: Outcome, events: readonly AgentEventBody[], isPlanned = false): Commit {
+    const { spent } = outcome;
+    const sent = this.#sent.record;
+    const facts = { events, spent, price, isPlanned, isLost: sent !== null && isUncounted(outcome), sent };
     return stepAborted(this.#scope.owner.rebase(view), facts, this.#now());
   }
 

@@ -36,7 +36,7 @@ export async function sealTurn(
   { reason, note, modelNote, events }: EndOfTurn,
 ): Promise<void> {
   const broken = await readBrokenCall({ sql, models }, view);
-  const waiting = view.waits.flatMap(({ kind, callId }) => (kind === "CHILD" ? [callId] : []));
+  const waiting = view.waits.flatMap(({ kind, callId }) => (kind === "CHILD" && callId !== null ? [callId] : []));
   const children = new Map((await readChildrenOfCalls(sql, waiting)).map((each) => [each.callId, sealedChild(each)]));
   const template = await heldTemplate(view);
   const trace = "missing" in template ? false : template.trace;
@@ -82,5 +82,6 @@ async function readBrokenCall(
     events: said.filter(({ isEnded }) => !isEnded).map((block) => endOfBlock(block, stepCount, true)),
     spent: spentOnBroken(null, characters),
     price: model?.price ?? null,
+    isLost: true,
   };
 }

@@ -52,6 +52,8 @@ export type AgentView = {
     readonly state: StepState;
     readonly stopReason: string | null;
     readonly model: string;
+    /** True if it holds its expected cost on budgets, until it ends. */
+    readonly isHeld: boolean;
   } | null;
   readonly stepsInTurn: number;
   /** The newest message of the turn that asks for an answer in a shape, null for none, and the corrections so far. */
@@ -94,7 +96,7 @@ const READ: Statement<{ view: AgentView }, [agentId: string]> = {
     'createdBy', a.created_by, 'parentId', a.parent_id, 'depth', a.depth, 'rootId', a.root_id, 'state', a.state, 'breakpoint', a.breakpoint, 'turn', a.turn, 'stepCount', a.step_count, 'transcriptLength', a.transcript_length,
     'signal', a.signal, 'interruptAt', a.interrupt_at, 'interruptNote', a.interrupt_note, 'retryTurn', a.retry_turn, 'isArchived', a.archived_at IS NOT NULL, 'leaseEpoch', a.lease_epoch, 'leaseOwner', a.lease_owner,
     'waiting', w.ids, 'reminders', w.reminders, 'shaped', w.shaped, 'turnMessageIds', t.ids, 'shape', json_build_object('by', t.shaped_by, 'corrections', t.corrections),
-    'lastStep', (SELECT json_build_object('step', s.step, 'turn', s.turn, 'state', s.state, 'stopReason', s.stop_reason, 'model', s.model) FROM step s WHERE s.agent_id = a.id AND s.step = a.step_count),
+    'lastStep', (SELECT json_build_object('step', s.step, 'turn', s.turn, 'state', s.state, 'stopReason', s.stop_reason, 'model', s.model, 'isHeld', EXISTS (SELECT FROM budget_hold h WHERE h.agent_id = s.agent_id AND h.step = s.step)) FROM step s WHERE s.agent_id = a.id AND s.step = a.step_count),
     'stepsInTurn', a.step_count - coalesce((SELECT s.step FROM step s WHERE s.agent_id = a.id AND s.turn < a.turn ORDER BY s.step DESC LIMIT 1), 0),
     'lastMessageKind', (SELECT m.kind FROM message m WHERE m.agent_id = a.id AND m.ordinal = a.transcript_length - 1),
     'shells', ${RUNNING_SHELLS},

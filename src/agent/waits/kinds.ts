@@ -1,4 +1,5 @@
 import type { WaitKind } from "../../db/commit/change.ts";
+import { endBudgetQuestion } from "../approvals/budgets/window-ended.ts";
 import { endDelegation } from "../approvals/delegate.ts";
 import { expireDue } from "../approvals/expire.ts";
 import type { ApprovalServices } from "../approvals/scope.ts";
@@ -20,6 +21,7 @@ type EndDueKind = (services: EndDueServices, wait: DueWait) => Promise<void>;
 /** The end of a wait of each kind whose time has come. */
 const END_DUE: Readonly<Record<WaitKind, EndDueKind>> = {
   APPROVAL: (services, { ref }) => expireDue(services, ref),
+  BUDGET: (services, { ref }) => endBudgetQuestion(services, ref),
   HOST: (services, { ref }) => expireDue(services, ref),
   SHELL_HOST: (services, { ref }) => expireDue(services, ref),
   LATER: (services, { ref }) => timeOutLater(services, ref),

@@ -1,11 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { CALL_WAITS, type WaitKind } from "../../db/commit/change.ts";
 
-/** An open wait that holds back the results of a call, and the row with its outcome: an approval, or the call itself. */
-export type WaitView = { readonly callId: string; readonly kind: WaitKind; readonly ref: string };
+/**
+ * An open wait that holds back the results of a call, and the row with its outcome: an approval, or the call itself. One for a budget
+ * holds back the next step, and has no call.
+ */
+export type WaitView = { readonly callId: string | null; readonly kind: WaitKind; readonly ref: string };
 
-/** The waits that hold back results. The others are only times, or questions of programs that outlive their call. */
-const HOLDING: ReadonlySet<WaitKind> = new Set(["APPROVAL", "HOST", "MCP_SERVER", ...CALL_WAITS]);
+/** The waits that hold back results, or the next step. The others are only times, or questions of programs that outlive their call. */
+const HOLDING: ReadonlySet<WaitKind> = new Set(["APPROVAL", "BUDGET", "HOST", "MCP_SERVER", ...CALL_WAITS]);
 
 export function isHolding(kind: WaitKind): boolean {
   return HOLDING.has(kind);
@@ -40,7 +43,7 @@ export function serverOf(ref: string): { readonly server: string; readonly until
 }
 
 export function byCall(one: WaitView, other: WaitView): number {
-  return compare(one.callId, other.callId) || compare(one.ref, other.ref);
+  return compare(one.callId ?? "", other.callId ?? "") || compare(one.ref, other.ref);
 }
 
 function compare(one: string, other: string): number {

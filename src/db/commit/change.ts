@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from "../../lib/json.ts";
 import type { Prisma } from "../generated/client.ts";
 import type { ActorKind, ApprovalState, ToolCallState } from "../generated/enums.ts";
+import type { OutsideBudgetParts, OwnerBudgetParts } from "./budget-accounts.ts";
 import type { CompactionMove, Compactions } from "./compaction-rows.ts";
 import type { MemoryChange } from "./memory-change.ts";
 import type { Patch, Row } from "./row.ts";
@@ -132,12 +133,13 @@ export const CALL_WAITS = [...TIMED_WAITS, "CHILD"] as const;
 export type CallWait = (typeof CALL_WAITS)[number];
 
 /**
- * The kinds of waits. For decisions: on a call, on a host of a call, on a host of a background shell. For the result of a
+ * The kinds of waits. For decisions: on a call, on a budget, on a host of a call, on a host of a background shell. For the result of a
  * call, for the task of an MCP server that makes it, and for a child without a call that waits. For an MCP server that is away. For the end of a delegation, the next
  * time of a schedule, and the watch of an idle agent's files.
  */
 export const WAIT_KINDS = [
   "APPROVAL",
+  "BUDGET",
   "HOST",
   "SHELL_HOST",
   ...CALL_WAITS,
@@ -215,71 +217,59 @@ export type MessageShape =
 /** The row of a message. Most have no shape, and no statement writes the column then. */
 export type NewMessage = Row<Omit<Prisma.MessageUncheckedCreateInput, "shape">> & { readonly shape?: MessageShape };
 
-type OwnerParts = RequestParts & {
-  /** The commit is refused unless the agent's signal is still this: nothing arrived since it was looked at. */
-  readonly expectSignal?: number;
-  readonly agent?: AgentPatch;
-  /** Refused if one of them was withdrawn. */
-  readonly joins?: readonly { readonly id: string; readonly ordinal: number; readonly turn: number; readonly step: number }[];
-  readonly messages?: readonly NewMessage[];
-  readonly stepStart?: Row<Omit<Prisma.StepUncheckedCreateInput, "request">> & { readonly request: null };
-  readonly stepEnd?: { readonly step: number } & StepEnd;
-  readonly toolCalls?: readonly NewToolCall[];
-  /**
-   * An interrupt ends with what it interrupted: the time of the one that the owner has seen (ISO 8601), null for none. One that came
-   * since stays if messages wait that were sent between the two: it is theirs.
-   */
-  readonly interruptEnd?: { readonly seen: string | null };
-  /** The note of an interrupt that the model is told of, or that nobody needs to be told of: what came since stays. */
-  readonly toldNote?: string;
-  /** The agent is a child whose turn ends: the wait of its parent is due. */
-  readonly returns?: true;
-  /** The agent's whole list. */
-  readonly todos?: readonly Row<Prisma.TodoUncheckedCreateInput>[];
-  /** The files that calls of the change have read or written, each once. */
-  readonly knownFiles?: readonly KnownFileRow[];
-  /** The files that something else has changed, each once. */
-  readonly fileChanges?: readonly FileChangeRow[];
-  /** A background shell, with its lease in ms. Refused if the agent has `limit` that run, was interrupted, or is archived. */
-  readonly shellStart?: { readonly row: Row<Prisma.ShellUncheckedCreateInput>; readonly limit: number; readonly leaseMs: number };
-  /** The notices that a step tells. */
-  readonly noticesTold?: { readonly step: number; readonly ids: readonly string[] };
-  /** Notices that are not told, and will not be. */
-  readonly noticesDropped?: readonly Pick<NoticeRow, "source" | "ref">[];
-  /** The manual that the agent is given: it stays if the tenant has it already. */
-  readonly manual?: Row<Omit<Prisma.ManualUncheckedCreateInput, "takenAt">>;
-  readonly agentManual?: Row<Prisma.AgentManualUncheckedCreateInput>;
-  /** The version of its template with which a turn begins. */
-  readonly templateVersion?: TemplateVersion;
-  /** The data of that version: it stays if the tenant has it already. */
-  readonly versionData?: Row<Omit<Prisma.TemplateVersionUncheckedCreateInput, "takenAt">>;
-  /** With todos: the call that wrote them. The call keeps them, for forks. */
-  readonly todosBy?: string;
-  readonly memory?: MemoryChange;
-  /** A step of a compaction from one state to the next: refused if the row is not in `from`. */
-  readonly compactionMoved?: CompactionMove;
-};
+type OwnerParts = OwnerBudgetParts &
+  RequestParts & {
+    /** The commit is refused unless the agent's signal is still this: nothing arrived since it was looked at. */
+    readonly expectSignal?: number;
+    readonly agent?: AgentPatch;
+    /** Refused if one of them was withdrawn. */
+    readonly joins?: readonly { readonly id: string; readonly ordinal: number; readonly turn: number; readonly step: number }[];
+    readonly messages?: readonly NewMessage[];
+    readonly stepStart?: Row<Omit<Prisma.StepUncheckedCreateInput, "request">> & { readonly request: null };
+    readonly stepEnd?: { readonly step: number } & StepEnd;
+    readonly toolCalls?: readonly NewToolCall[];
+    /**
+     * An interrupt ends with what it interrupted: the time of the one that the owner has seen (ISO 8601), null for none. One that came
+     * since stays if messages wait that were sent between the two: it is theirs.
+     */
+    readonly interruptEnd?: { readonly seen: string | null };
+    /** The note of an interrupt that the model is told of, or that nobody needs to be told of: what came since stays. */
+    readonly toldNote?: string;
+    /** The agent is a child whose turn ends: the wait of its parent is due. */
+    readonly returns?: true;
+    /** The agent's whole list. */
+    readonly todos?: readonly Row<Prisma.TodoUncheckedCreateInput>[];
+    /** The files that calls of the change have read or written, each once. */
+    readonly knownFiles?: readonly KnownFileRow[];
+    /** The files that something else has changed, each once. */
+    readonly fileChanges?: readonly FileChangeRow[];
+    /** A background shell, with its lease in ms. Refused if the agent has `limit` that run, was interrupted, or is archived. */
+    readonly shellStart?: {
+      readonly row: Row<Prisma.ShellUncheckedCreateInput>;
+      readonly limit: number;
+      readonly leaseMs: number;
+    };
+    /** The notices that a step tells. */
+    readonly noticesTold?: { readonly step: number; readonly ids: readonly string[] };
+    /** Notices that are not told, and will not be. */
+    readonly noticesDropped?: readonly Pick<NoticeRow, "source" | "ref">[];
+    /** The manual that the agent is given: it stays if the tenant has it already. */
+    readonly manual?: Row<Omit<Prisma.ManualUncheckedCreateInput, "takenAt">>;
+    readonly agentManual?: Row<Prisma.AgentManualUncheckedCreateInput>;
+    /** The version of its template with which a turn begins. */
+    readonly templateVersion?: TemplateVersion;
+    /** The data of that version: it stays if the tenant has it already. */
+    readonly versionData?: Row<Omit<Prisma.TemplateVersionUncheckedCreateInput, "takenAt">>;
+    /** With todos: the call that wrote them. The call keeps them, for forks. */
+    readonly todosBy?: string;
+    readonly memory?: MemoryChange;
+    /** A step of a compaction from one state to the next: refused if the row is not in `from`. */
+    readonly compactionMoved?: CompactionMove;
+  };
 
-type OutsideParts = {
+type OutsideParts = OutsideBudgetParts & {
   readonly idempotencyKey?: Row<Prisma.IdempotencyKeyUncheckedCreateInput>;
-  readonly createAgent?: Row<
-    Omit<
-      Prisma.AgentUncheckedCreateInput,
-      | "steps"
-      | "messages"
-      | "toolCalls"
-      | "approvals"
-      | "todos"
-      | "knownFiles"
-      | "shells"
-      | "waits"
-      | "schedules"
-      | "notices"
-      | "manual"
-      | "compactions"
-      | "requestParts"
-    >
-  >;
+  readonly createAgent?: Row<Omit<Prisma.AgentUncheckedCreateInput, keyof Prisma.AgentCountOutputType | "manual">>;
   /** With createAgent: refused if more agents of the tree are at work then, with its first. */
   readonly treeLimit?: { readonly rootId: string; readonly agents: number };
   /** With createAgent: the messages of another agent, up to this ordinal, are the first of the new one's. */
@@ -346,5 +336,5 @@ export type OwnerChange = Transitions & Questions & Notices & Schedules & Compac
 /** All that others may change of an agent in one commit: people by commands, and what nobody decided in time. */
 export type OutsideChange = Transitions & Questions & Notices & Schedules & Compactions & OutsideParts & Without<OwnerParts>;
 
-export const DONE_REASONS = ["COMPLETED", "INTERRUPTED", "ERROR", "MAX_STEPS", "SHAPE"] as const;
+export const DONE_REASONS = ["COMPLETED", "INTERRUPTED", "ERROR", "MAX_STEPS", "SHAPE", "BUDGET"] as const;
 export type DoneReason = (typeof DONE_REASONS)[number];

@@ -1,4 +1,5 @@
 import { storableJson } from "../../lib/json.ts";
+import { joinAccounts } from "./budget-accounts.ts";
 import type { KnownFileRow, NoticeRow, OutsideChange, OwnerChange, ScheduleMove, ToolCallTransition } from "./change.ts";
 import type { TenantChange } from "./tenant-change.ts";
 
@@ -85,6 +86,7 @@ export const OWNER_PARTS: { readonly [Name in keyof OwnerValues]: OwnerPart<Owne
   schedulesMoved: { ...json("set in each"), join: lists, isComposed: none },
   versionData: { ...json("rows"), join: last, isComposed: never },
   memory: { ...json("none"), join: last, isComposed: never },
+  budgets: { ...json("none"), join: joinAccounts, isComposed: never },
   compactions: { ...json("rows"), join: lists, isComposed: none },
   compactionMoved: {
     ...json("set in it"),
@@ -121,6 +123,7 @@ export const OUTSIDE_PARTS: { readonly [Name in Exclude<PartsOf<OutsideChange>, 
   expectDecisions: { sql: "int", keys: "none" },
   expectAsking: json("none"),
   keepRule: json("rows"),
+  budgetRaise: json("none"),
 };
 
 export const TENANT_PARTS: { readonly [Name in PartsOf<TenantChange>]: Part } = {
@@ -134,6 +137,8 @@ export const TENANT_PARTS: { readonly [Name in PartsOf<TenantChange>]: Part } = 
   configuration: json("rows"),
   acceptTool: json("rows"),
   memory: json("none"),
+  setBudget: json("rows"),
+  revokeBudget: json("rows"),
 };
 
 /** True if no start depends on others' commits, and no wait is settled. */

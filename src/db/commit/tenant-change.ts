@@ -25,6 +25,13 @@ export type TenantChange = {
   /** The definition of an MCP server's tool that holds from now on. Refused if it holds already. */
   readonly acceptTool?: Row<Prisma.ToolPinUncheckedCreateInput>;
   readonly memory?: MemoryChange;
+  /** Its limits take the place of those of the same budget. Refused if they hold already. */
+  readonly setBudget?: Row<Omit<Prisma.BudgetUncheckedCreateInput, "millionths" | "tokens">> & {
+    readonly millionths: number | null;
+    readonly tokens: number | null;
+  };
+  /** Refused if the budget was revoked before. */
+  readonly revokeBudget?: { readonly id: string } & Revocation;
   /** Refused if another configuration than the previous one is known by now. */
   readonly configuration?: {
     readonly previousDigest: string;

@@ -35,7 +35,7 @@ BEGIN
   END IF;
 
   SELECT * INTO v_change FROM json_to_record(p_change) AS c(
-    "idempotencyKey" json, "storeAllowRule" json, "mostAllowRules" int, "revokeAllowRule" json, "startDelegation" json, waits json, "endDelegation" json, configuration json, "acceptTool" json, memory json);
+    "idempotencyKey" json, "storeAllowRule" json, "mostAllowRules" int, "revokeAllowRule" json, "startDelegation" json, waits json, "endDelegation" json, configuration json, "acceptTool" json, memory json, "setBudget" json, "revokeBudget" json);
 
   IF v_change."idempotencyKey" IS NOT NULL THEN
     INSERT INTO idempotency_key SELECT * FROM json_populate_record(null::idempotency_key, v_change."idempotencyKey") ON CONFLICT DO NOTHING;
@@ -100,6 +100,25 @@ BEGIN
     WHERE k.tenant = p_tenant AND k.digest = v_change.configuration ->> 'previous_digest';
     IF NOT FOUND THEN
       RAISE EXCEPTION 'another configuration is known by now' USING ERRCODE = 'TP002';
+    END IF;
+  END IF;
+
+  IF v_change."setBudget" IS NOT NULL THEN
+    INSERT INTO budget AS b SELECT * FROM json_populate_record(null::budget, v_change."setBudget")
+    ON CONFLICT (tenant, id) DO UPDATE SET (millionths, tokens, warn_at, created_by, created_by_kind, created_at, revoked_at, revoked_by, revoked_by_kind) =
+      (EXCLUDED.millionths, EXCLUDED.tokens, EXCLUDED.warn_at, EXCLUDED.created_by, EXCLUDED.created_by_kind, EXCLUDED.created_at, NULL, NULL, NULL)
+    WHERE (b.millionths, b.tokens, b.warn_at) IS DISTINCT FROM (EXCLUDED.millionths, EXCLUDED.tokens, EXCLUDED.warn_at) OR b.revoked_at IS NOT NULL;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'the budget is set already' USING ERRCODE = 'TP002';
+    END IF;
+  END IF;
+
+  IF v_change."revokeBudget" IS NOT NULL THEN
+    UPDATE budget b SET (revoked_at, revoked_by, revoked_by_kind) =
+      (SELECT r.revoked_at, r.revoked_by, r.revoked_by_kind FROM json_populate_record(b, v_change."revokeBudget") r)
+    WHERE b.id = v_change."revokeBudget" ->> 'id' AND b.tenant = p_tenant AND b.revoked_at IS NULL;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'there is no such budget, or it was revoked' USING ERRCODE = 'TP002';
     END IF;
   END IF;
 

@@ -3,11 +3,12 @@ import { globalId } from "../../lib/global-id.ts";
 import { builder } from "../builder.ts";
 import { ApprovalKind, Risk } from "../enums.ts";
 import { ToolCallSnapshot } from "../tool-call.ts";
+import { BudgetQuestion } from "./budget-question.ts";
 import { ToolQuestion } from "./tool-question.ts";
 
 export const ApprovalSnapshot = builder.objectRef<Snapshot>("ApprovalSnapshot").implement({
   description:
-    "An approval at the time of its request. It is not a node: the current approval is available as `approval` next to it. The subject is in `call`, in `call` with `question`, or in `host` and `port`; the other fields are null.",
+    "An approval at the time of its request. It is not a node: the current approval is available as `approval` next to it. The subject is in `call`, in `call` with `question`, in `host` and `port`, or in `budget`; the other fields are null.",
   fields: (t) => ({
     approvalId: t.id({ description: "Id of the approval.", resolve: ({ approvalId }) => globalId("Approval", approvalId) }),
     kind: t.expose("kind", { type: ApprovalKind, description: "Kind of question." }),
@@ -26,6 +27,12 @@ export const ApprovalSnapshot = builder.objectRef<Snapshot>("ApprovalSnapshot").
       nullable: true,
       description: "Question of a tool, with its form. Null for other kinds of subject.",
       resolve: ({ question = null }) => question,
+    }),
+    budget: t.field({
+      type: BudgetQuestion,
+      nullable: true,
+      description: "Question whether a budget may be raised. Null for other kinds of subject.",
+      resolve: ({ budget = null }) => budget,
     }),
     inputHash: t.exposeString("inputHash", {
       nullable: true,

@@ -1,6 +1,7 @@
 import type { CallPreview } from "../../agent/calls/stages/preview.ts";
 import type { Explanation } from "../../agent/policy/permission.ts";
 import { reachedPaths, type ReachedPath as Reached } from "../../agent/policy/rule-values.ts";
+import type { BudgetQuestion as Asked } from "../../events/budgets/budget-question.ts";
 import type { ToolQuestion as Question } from "../../events/tool-question.ts";
 import { visibleJson, visibleLine, visibleLines } from "../../lib/escape-hidden.ts";
 import type { Json } from "../../lib/json.ts";
@@ -13,6 +14,7 @@ import { CommandPart } from "../explained.ts";
 import { TimeRangeInput } from "../inputs/tool-calls.ts";
 import { entries } from "../price.ts";
 import { ToolCall } from "../tool-call.ts";
+import { BudgetQuestion } from "./budget-question.ts";
 import { ToolQuestion } from "./tool-question.ts";
 
 /** The agents from the first of a tree to one that asks, as most trees are; a few have up to 9. */
@@ -38,8 +40,12 @@ const NetworkHost = builder.objectRef<AskedHost>("NetworkHost").implement({
 
 const ApprovalSubject = builder.unionType("ApprovalSubject", {
   description: "Subject of an approval. New types may be added: clients must ignore unknown ones.",
-  types: [ToolCall, NetworkHost, ToolQuestion],
-  resolveType: (subject) => ("host" in subject ? NetworkHost : "fields" in subject ? ToolQuestion : ToolCall),
+  types: [ToolCall, NetworkHost, ToolQuestion, BudgetQuestion],
+  resolveType: (subject) => {
+    if ("host" in subject) return NetworkHost;
+    if ("raiseTo" in subject) return BudgetQuestion;
+    return "fields" in subject ? ToolQuestion : ToolCall;
+  },
 });
 
 const finalFields = { state: true, decisions: { orderBy: { decidedAt: "desc" }, take: 1 } } as const;
@@ -76,8 +82,16 @@ export const Approval = builder.prismaNode("Approval", {
       type: ApprovalSubject,
       nullable: true,
       description: "Subject of the approval. Null if its kind has no type in this schema.",
-      select: (_args, _context, nestedSelection) => ({ host: true, port: true, question: true, toolCall: nestedSelection(true) }),
-      resolve: ({ id, host, port, question, toolCall }) => {
+      select: (_args, _context, nestedSelection) => ({
+        kind: true,
+        input: true,
+        host: true,
+        port: true,
+        question: true,
+        toolCall: nestedSelection(true),
+      }),
+      resolve: ({ id, kind, input, host, port, question, toolCall }) => {
+        if (kind === "BUDGET") return input as unknown as Asked | null;
         if (question !== null) return question as unknown as Question;
         return host === null || port === null ? toolCall : { approvalId: id, host, port };
       },

@@ -49,6 +49,14 @@ builder.prismaObject("Decision", {
   }),
 });
 
+const RaiseToInput = builder.inputType("RaiseToInput", {
+  description: "Limits to which a budget is raised for its present period.",
+  fields: (t) => ({
+    usd: t.float({ description: "US dollars, at least the present limit. It stays if omitted." }),
+    tokens: t.float({ description: "Tokens, a whole number, at least the present limit. It stays if omitted." }),
+  }),
+});
+
 const DecideApprovalInput = builder.inputType("DecideApprovalInput", {
   description: "A decision on one approval.",
   fields: (t) => ({
@@ -72,6 +80,11 @@ const DecideApprovalInput = builder.inputType("DecideApprovalInput", {
       type: "JSON",
       description:
         'Values of the form by field, with ALLOW of a TOOL_INPUT: an object, such as `{ "city": "Bonn" }`. A field that is left out has its default; null leaves an optional field empty. Each wrong field is an error of its own with the path `["values", FIELD]`.',
+    }),
+    raiseTo: t.field({
+      type: RaiseToInput,
+      description:
+        "New limits for the present period, with ALLOW of a BUDGET. Those of `BudgetQuestion.raiseTo` if omitted. INVALID if several people must allow them.",
     }),
     input: t.field({
       type: "JSON",
@@ -144,7 +157,7 @@ builder.mutationField("decideApprovals", (t) =>
 );
 
 function requestOf(given: (typeof DecideApprovalInput)["$inferInput"]): DecideApproval {
-  const { approvalId, decision, note, inputHash, input, values, result } = given;
+  const { approvalId, decision, note, inputHash, input, values, raiseTo, result } = given;
   return {
     approvalId,
     decision,
@@ -152,6 +165,7 @@ function requestOf(given: (typeof DecideApprovalInput)["$inferInput"]): DecideAp
     inputHash: inputHash ?? null,
     input: input ?? null,
     values: values ?? null,
+    raiseTo: raiseTo == null ? null : { usd: raiseTo.usd ?? null, tokens: raiseTo.tokens ?? null },
     result: result ?? null,
   };
 }

@@ -72,6 +72,10 @@ export const EventKind = builder.enumType("EventKind", {
     TOOL_MANUAL_UPDATED: "The agent was told of changed sections of its tools manual.",
     REMINDER_SENT: "A reminder was sent to the agent.",
     MEMORY_CHANGED: "Memory of a template's agents changed: by a call of the agent, or by a person.",
+    BUDGET_WARNED: "A budget of the agent is nearly spent, or counts no money of its model.",
+    BUDGET_ASKED: "A step of the agent does not fit into a budget: a person is asked to raise it.",
+    BUDGET_RAISED: "A person raised a budget of the agent for its present period.",
+    BUDGET_STOPPED: "A turn of the agent ends, since its next step does not fit into a budget.",
     TODO_CHANGED: "The todo list of the agent changed.",
     TODO_REMINDER: "The agent is reminded of its todo list.",
     CONTEXT_COMPRESSION: "A compaction of the agent's context window starts or ends.",
@@ -88,6 +92,8 @@ export const EventKind = builder.enumType("EventKind", {
     DELEGATION_STARTED: "Tenant event: a delegation started.",
     DELEGATION_ENDED: "Tenant event: a delegation was revoked, or its time ended.",
     TOOL_ACCEPTED: "Tenant event: an administrator accepted the definition of an MCP server's tool.",
+    BUDGET_SET: "Tenant event: an administrator set a budget.",
+    BUDGET_REVOKED: "Tenant event: an administrator revoked a budget.",
     CONFIGURATION_CHANGED:
       "Tenant event: a server started with a configuration that grants other rights than the last known one.",
   }),
@@ -100,6 +106,7 @@ export const DoneReason = builder.enumType("DoneReason", {
     INTERRUPTED: "A person or program interrupted the turn.",
     ERROR: "The turn failed: an ERROR event gives the cause.",
     SHAPE: "The last answer does not have the form of its schema: `detail` gives the cause.",
+    BUDGET: "The next step does not fit into a budget: a BUDGET_STOPPED event names it.",
     MAX_STEPS: "The turn reached the maximum number of steps of its template.",
   }),
 });

@@ -203,7 +203,7 @@ describe("the commits of an owner, in whatever order the rows allow", () => {
     const view = withNews({ ...NEW_AGENT, state: "WORKING", turn: 1 });
     const { change, after } = stepStarted(
       view,
-      { model: "test", files: NO_NEWS, present: { tools: [], mayComeLater: false }, todos: null, memory: null },
+      { model: "test", files: NO_NEWS, present: { tools: [], mayComeLater: false }, todos: null, memory: null, budget: null },
       new Date(),
     );
     expect(change.messages?.map(({ kind, content }) => [kind, content])).toEqual([

@@ -2,7 +2,7 @@ import { Cron } from "croner";
 import { isJsonObject, type JsonObject } from "../../../lib/json.ts";
 import { accepted, refused, type Result } from "../../../lib/result.ts";
 import { headBytes, messageOf } from "../../../lib/text.ts";
-import { readTime } from "../../../lib/time.ts";
+import { isTimeZone, readTime } from "../../../lib/time.ts";
 import { alternativesOf, bracketProblem } from "../../workspace/glob.ts";
 
 /** The condition under which a schedule sends its reminder. `at` is in ISO 8601; `timeZone` is the name of an IANA zone; `files` is a glob pattern. */
@@ -113,14 +113,6 @@ function readCron(cron: string, timeZone: string | null, now: Date): Result<Trig
     return problem("cron", `${shown(cron)} cannot be read: ${error instanceof Error ? error.message : "it is no expression"}`);
   }
   return accepted({ kind: "CRON", cron: expression, timeZone });
-}
-
-function isTimeZone(name: string): boolean {
-  try {
-    return /^[A-Za-z]/.test(name) && Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone !== "";
-  } catch {
-    return false;
-  }
 }
 
 function problem(field: TriggerProblem["field"], message: string): Result<never, TriggerProblem> {

@@ -10,6 +10,7 @@ import type { AnswerTimes } from "../../conversation/model-call.ts";
 import type { Sent } from "../../conversation/sent-request.ts";
 import type { Model, Spending } from "../../models/model.ts";
 import type { AgentView } from "../view.ts";
+import { budgetsSettled } from "./budgets.ts";
 import { asStored, compose, identity, joinCommits, type Commit, type Reducer, move, added, answerMessage } from "./commit.ts";
 import { shapedEnd, withValue, type ShapedAnswer } from "./shapes.ts";
 import { requestOf, stepUsage, type ContextColumns } from "./steps.ts";
@@ -60,6 +61,7 @@ export function answered(view: AgentView, facts: Answered, at: Date): Commit {
       ...request.stored,
       messages: message,
       toolCalls: calls,
+      ...budgetsSettled(view, facts.spent, facts.model.price),
     },
     events: [
       ...(streamed?.events ?? []),
@@ -121,7 +123,7 @@ type NewCalls = NonNullable<OwnerChange["toolCalls"]>;
 function completed(stopReason: string, calls: NewCalls): Reducer {
   return (view) => ({
     ...view,
-    lastStep: view.lastStep === null ? null : { ...view.lastStep, state: "COMPLETED", stopReason },
+    lastStep: view.lastStep === null ? null : { ...view.lastStep, state: "COMPLETED", stopReason, isHeld: false },
     calls: calls.map(pendingCall),
   });
 }

@@ -79,9 +79,9 @@ export function callsChanged(changed: readonly CallView[]): Reducer {
   return (view) => ({ ...view, calls: view.calls.map((call) => stored.get(call.id) ?? call) });
 }
 
-/** After waits of calls have begun. */
+/** After waits have begun. */
 export function waiting(rows: readonly WaitRow[]): Reducer {
-  const held = rows.flatMap(({ callId, kind, ref }) => (callId !== null && isHolding(kind) ? [{ callId, kind, ref }] : []));
+  const held = rows.flatMap(({ callId, kind, ref }) => (isHolding(kind) ? [{ callId, kind, ref }] : []));
   return (view) => (held.length === 0 ? view : { ...view, waits: [...view.waits, ...held].toSorted(byCall) });
 }
 
@@ -92,7 +92,10 @@ export function noted(isAny: boolean): Reducer {
 
 /** After these calls have ended otherwise: the results of others are not held back by them. */
 export function callsOver(callIds: readonly string[]): Reducer {
-  return (view) => ({ ...view, waits: view.waits.filter(({ kind, callId }) => kind === "HOST" || !callIds.includes(callId)) });
+  return (view) => ({
+    ...view,
+    waits: view.waits.filter(({ kind, callId }) => kind === "HOST" || callId === null || !callIds.includes(callId)),
+  });
 }
 
 /** After the waits for these approvals have been settled. */

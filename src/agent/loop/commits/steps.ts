@@ -16,6 +16,7 @@ import {
   transcriptColumns,
   eventsOnly,
 } from "./commit.ts";
+import { budgetsHeld, budgetsSettled, type StepHolds } from "./budgets.ts";
 import { needsAfter } from "./hosts-asked.ts";
 import { changedEvents, type FileNews } from "./files-changed.ts";
 import { manualNews, type PresentTools } from "./manual.ts";
@@ -32,10 +33,12 @@ export type StepFacts = {
   readonly todos: TodoReminder | null;
   /** The list of its memory that this step tells; null for none. */
   readonly memory: string | null;
+  /** Null if it has no budget. */
+  readonly budget: StepHolds | null;
 };
 
 /** Starts a step. Appends, in this order: tool results, notices, waiting messages, reminders of schedules. */
-export function stepStarted(view: AgentView, { model, files, present, todos, memory }: StepFacts, at: Date): Commit {
+export function stepStarted(view: AgentView, { model, files, present, todos, memory, budget }: StepFacts, at: Date): Commit {
   const results = resultsMessage(view, at);
   const shown = added(results)(view);
   const manual = manualNews(shown, present, shown.transcriptLength, at);
@@ -47,7 +50,7 @@ export function stepStarted(view: AgentView, { model, files, present, todos, mem
   const triggered = schedulesTriggered(view, view.transcriptLength + messages.length + joins.length, at);
   const { patch, events, after: moved } = move(view, { state: "WORKING", breakpoint: "PRE_MODEL" });
   const joining = compose(joined(joins), added(triggered.messages), triggered.after);
-  const after = compose(moved, added(messages), told.after, manual.after, joining, begun(model));
+  const after = compose(moved, added(messages), told.after, manual.after, joining, begun(model, budget !== null));
   const now = after(view);
   return {
     change: {
@@ -58,9 +61,11 @@ export function stepStarted(view: AgentView, { model, files, present, todos, mem
       ...manual.change,
       joins,
       stepStart: stepRow(now, model, at),
+      ...budgetsHeld(now.stepCount, budget),
     },
     events: [
       ...resumed(view),
+      ...(budget?.events ?? []),
       ...changedEvents(files.changes),
       ...manual.events,
       ...reminded.events,
@@ -76,14 +81,14 @@ function resumed({ lastStep }: AgentView): readonly AgentEventBody[] {
   return isPlanned ? [{ kind: "AGENT_RESUMED", strategy: "PLANNED", sealed: [] }] : [];
 }
 
-function begun(model: string): Reducer {
+function begun(model: string, isHeld: boolean): Reducer {
   return (view) => {
     const step = view.stepCount + 1;
     return {
       ...view,
       stepCount: step,
       stepsInTurn: view.stepsInTurn + 1,
-      lastStep: { step, turn: view.turn, state: "STARTED", stopReason: null, model },
+      lastStep: { step, turn: view.turn, state: "STARTED", stopReason: null, model, isHeld },
       calls: [],
     };
   };
@@ -120,6 +125,8 @@ export type Aborted = {
   readonly price: TokenPrice | null;
   /** True if its server shut down in a planned way: the next owner reports that. */
   readonly isPlanned?: boolean;
+  /** True if the cost of the call is unknown: budgets are charged the expected one. */
+  readonly isLost?: boolean;
   /** The request to the model. Null if none was made, absent if the server that made it has crashed. */
   readonly sent?: Sent | null;
 };
@@ -156,7 +163,7 @@ type RequestColumns = {
 /** Ends a model call without an answer: it broke off, failed, or was not made. Its tokens are charged all the same. */
 export function stepAborted(
   view: AgentView,
-  { events, spent, price, isPlanned = false, sent = null }: Aborted,
+  { events, spent, price, isPlanned = false, isLost = false, sent = null }: Aborted,
   at: Date,
 ): Commit {
   const request = requestOf(view, sent);
@@ -174,9 +181,13 @@ export function stepAborted(
         completedAt: at,
       },
       ...request.stored,
+      ...budgetsSettled(view, spent, price, isLost),
     },
     events: used === null ? events : [...events, used.event],
-    after: (now) => ({ ...now, lastStep: now.lastStep === null ? null : { ...now.lastStep, state: "ABORTED", stopReason } }),
+    after: (now) => ({
+      ...now,
+      lastStep: now.lastStep === null ? null : { ...now.lastStep, state: "ABORTED", stopReason, isHeld: false },
+    }),
   };
 }
 

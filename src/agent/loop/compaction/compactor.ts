@@ -1,5 +1,4 @@
 import type { CompactionMethod } from "../../../db/commit/compaction-rows.ts";
-import type { AgentEventBody } from "../../../events/event.ts";
 import type { WakeUp } from "../../../lib/signals.ts";
 import type { OpenCompaction } from "../../conversation/compaction.ts";
 import {
@@ -19,10 +18,11 @@ import { askSummary, summaryRequest, type SummaryOutcome } from "../../conversat
 import type { Transcript } from "../../conversation/transcript.ts";
 import { WINDOW_BYTES } from "../../conversation/window.ts";
 import type { Model, ModelRequest } from "../../models/model.ts";
+import type { StepBudgets } from "../budgets/step-budgets.ts";
 import { warning } from "../commits/answered.ts";
 import { eventsOnly, joinCommits, type Commit } from "../commits/commit.ts";
 import { compactedAtOnce, compactionApplied, compactionBegun, compactionFailed, NO_COST } from "../commits/compactions.ts";
-import { countedFill, fillOf, limitOf, outputsOf, type Subject } from "./context-fill.ts";
+import { countedFill, fillOf, limitOf, outputsOf, tooLarge, type Subject } from "./context-fill.ts";
 import type { Owner } from "../owner.ts";
 import type { AgentServices, Template } from "../scope.ts";
 import type { AgentView } from "../view.ts";
@@ -55,6 +55,7 @@ type Running = {
 export class Compactor {
   readonly #services: AgentServices;
   readonly #owner: Owner;
+  readonly #budgets: Pick<StepBudgets, "charged" | "chargedLost">;
   readonly #transcript: Transcript;
   readonly #wakeUp: WakeUp;
   readonly #stopping = new AbortController();
@@ -63,8 +64,13 @@ export class Compactor {
   #tried: Set<CompactionMethod> | null = null;
   #failedAtStep = -STEPS_BETWEEN;
 
-  constructor(services: AgentServices, { owner, transcript, wakeUp }: { owner: Owner; transcript: Transcript; wakeUp: WakeUp }) {
+  constructor(
+    services: AgentServices,
+    { owner, transcript, wakeUp }: { owner: Owner; transcript: Transcript; wakeUp: WakeUp },
+    budgets: Pick<StepBudgets, "charged" | "chargedLost">,
+  ) {
     this.#services = services;
+    this.#budgets = budgets;
     this.#owner = owner;
     this.#transcript = transcript;
     this.#wakeUp = wakeUp;
@@ -116,7 +122,9 @@ export class Compactor {
     if (view.compaction?.open?.id !== running.open.id) return;
     const { spent } = running.outcome;
     const failed = { failure: "the server was closing", covered: running.covered };
-    await this.#owner.commit(compactionFailed(view, running.open, failed, { spent, price: running.model.price }, this.#now()));
+    const cost = { spent, price: running.model.price };
+    const charged = await this.#budgets.charged(view, cost);
+    await this.#owner.commit(joinCommits(compactionFailed(view, running.open, failed, cost, this.#now()), charged));
   }
 
   /** Ends a summary that has ended, and begins one that a person has asked for. */
@@ -125,7 +133,9 @@ export class Compactor {
     const open = view.compaction?.open ?? null;
     if (open?.state === "STARTED" && this.#running?.open.id !== open.id) {
       const failed = { failure: "its server was lost", covered: null };
-      return due(compactionFailed(view, open, failed, NO_COST, this.#now()));
+      return due(
+        joinCommits(compactionFailed(view, open, failed, NO_COST, this.#now()), await this.#budgets.chargedLost(view, open)),
+      );
     }
     if (this.#running !== null && this.#running.open.id !== open?.id) this.#running = null;
     if (this.#running !== null && this.#running.outcome !== null) return this.#end(subject, this.#running, this.#running.outcome);
@@ -274,6 +284,7 @@ export class Compactor {
     const { view } = subject;
     const { open, covered, model } = running;
     const cost = { spent: outcome.spent, price: model.price };
+    const charged = await this.#budgets.charged(view, cost);
     const afterwards = (): void => {
       if (this.#running === running) this.#running = null;
     };
@@ -288,7 +299,9 @@ export class Compactor {
         const applied = compactionApplied(view, open, summarised, cost, this.#now());
         // The conversation has grown while the model summarised.
         const grown = Math.max(0, fill.tokens - (open.tokensBefore ?? fill.tokens));
-        const commit = isAsked ? applied : joinCommits(applied, tooLarge(after.tokensAfter - grown, fill));
+        const commit = isAsked
+          ? joinCommits(applied, charged)
+          : joinCommits(applied, charged, tooLarge(after.tokensAfter - grown, fill));
         return { commit, afterwards, isHeld: false };
       }
       failure = `the summary is not much smaller: ${after.tokensAfter} tokens in the place of ${fill.tokens}`;
@@ -297,7 +310,7 @@ export class Compactor {
     const failed = compactionFailed(view, open, { failure, covered }, cost, this.#now());
     const said = eventsOnly(warning("compaction_failed", `the context could not be summarised: ${failure}`));
     const next = isAsked && this.#tried === null ? [] : await this.#afterFailure({ ...subject, view: failed.after(view) }, fill);
-    return { commit: joinCommits(failed, said, ...next), afterwards, isHeld: false };
+    return { commit: joinCommits(failed, charged, said, ...next), afterwards, isHeld: false };
   }
 
   async #afterFailure(subject: Subject, fill: Fill): Promise<readonly Commit[]> {
@@ -332,12 +345,4 @@ export class Compactor {
 
 function due(commit: Commit): Due {
   return { commit, afterwards: () => {}, isHeld: false };
-}
-
-/** A warning if a compaction does not reach its target: the next one would come too soon. */
-function tooLarge(tokensAfter: number, { limit, settings }: Fill): Commit {
-  if (limit === null || tokensAfter <= settings.target * limit) return eventsOnly();
-  const shares = `${Math.round((100 * tokensAfter) / limit)} % of the context window, not ${Math.round(100 * settings.target)} %`;
-  const event: AgentEventBody = warning("compaction_too_small", `a compaction has reached ${shares}`);
-  return eventsOnly(event);
 }

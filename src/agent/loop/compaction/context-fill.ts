@@ -1,10 +1,12 @@
+import type { AgentEventBody } from "../../../events/event.ts";
 import type { Fill } from "../../conversation/compaction-plan.ts";
 import { overheadOf, tokensPerByte, type FixedParts } from "../../conversation/context-size.ts";
 import { storedBlocks } from "../../conversation/images.ts";
 import type { Transcript } from "../../conversation/transcript.ts";
 import { weightOfAll, windowOf } from "../../conversation/window.ts";
 import type { Model } from "../../models/model.ts";
-import { resultsMessage } from "../commits/commit.ts";
+import { warning } from "../commits/answered.ts";
+import { eventsOnly, resultsMessage, type Commit } from "../commits/commit.ts";
 import type { Owner } from "../owner.ts";
 import type { Template } from "../scope.ts";
 import type { AgentView } from "../view.ts";
@@ -75,4 +77,12 @@ export function limitOf({ context }: Template, model: Model, tokens: number): nu
 /** The bytes of the outputs that join with the next step. */
 export function outputsOf({ calls, lastMessageKind }: AgentView): number {
   return lastMessageKind === "ASSISTANT" ? calls.reduce((sum, { output }) => sum + (output?.length ?? 0), 0) : 0;
+}
+
+/** A warning if a compaction does not reach its target: the next one would come too soon. */
+export function tooLarge(tokensAfter: number, { limit, settings }: Fill): Commit {
+  if (limit === null || tokensAfter <= settings.target * limit) return eventsOnly();
+  const shares = `${Math.round((100 * tokensAfter) / limit)} % of the context window, not ${Math.round(100 * settings.target)} %`;
+  const event: AgentEventBody = warning("compaction_too_small", `a compaction has reached ${shares}`);
+  return eventsOnly(event);
 }

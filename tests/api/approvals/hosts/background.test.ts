@@ -339,7 +339,16 @@ it("an answer is made again if another program joins the question meanwhile: the
   );
   const paul: Actor = { id: "paul", kind: "USER", tenant: "acme", roles: ["approver"], delegators: [] };
   const approvalId = rowId("Approval", open?.id ?? "");
-  const denial = { approvalId, decision: "DENY", note: null, inputHash: null, input: null, values: null, result: null } as const;
+  const denial = {
+    approvalId,
+    decision: "DENY",
+    note: null,
+    inputHash: null,
+    input: null,
+    values: null,
+    raiseTo: null,
+    result: null,
+  } as const;
   expect(await decideApproval({ ...acme, log: new EventLog(late) }, paul, denial)).toMatchObject({ ok: true });
   await as("anna").turn(id, "hello");
   const shells = `the background shells ${shell.id} (sleep 300) and ${second.shell.id} (sleep 300)`;
