@@ -13,3 +13,10 @@ export function aborted(signal: AbortSignal, reason: () => unknown = () => signa
 
 /** The abort reason of a signal whose work is over: Node's default error costs more than most calls. */
 export const ENDED = new Error("what the signal was for has ended");
+
+/** A signal that aborts if this resolves with false. */
+export function abortedUnless(is: Promise<boolean>): AbortSignal {
+  const refused = new AbortController();
+  void is.then((yes) => yes || refused.abort());
+  return refused.signal;
+}

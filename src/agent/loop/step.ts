@@ -1,3 +1,4 @@
+import { abortedUnless } from "../../lib/aborted.ts";
 import type { Interrupt, WakeUp } from "../../lib/signals.ts";
 import type { AgentEventBody } from "../../events/event.ts";
 import { mayComeLater, offered, toolboxOf } from "../calls/stages/validation.ts";
@@ -342,10 +343,4 @@ function failure(phase: "MODEL" | "SYSTEM", message: string, detail: string | nu
 /** False if the commit was refused, or if its outcome is unknown. */
 function isTrue(committed: Promise<boolean>): Promise<boolean> {
   return committed.catch(() => false);
-}
-
-function abortedUnless(isCommitted: Promise<boolean>): AbortSignal {
-  const refused = new AbortController();
-  void isCommitted.then((is) => is || refused.abort());
-  return refused.signal;
 }
