@@ -30,7 +30,7 @@ const END_ALL: Statement<object, []> = {
   text: `UPDATE wait SET process = NULL, due = policy_time() WHERE process IS NOT NULL AND settled_at IS NULL`,
 };
 
-/** The processes of a server of Triplane, with those that have just ended, and the ms after which an overdue wait of another one's process shows that it is gone. */
+/** The processes of a server of Triplane, with those that have just ended. After `goneMs` an overdue wait of another one's process shows that it is gone. */
 export type HeldProcesses = { readonly ids: readonly string[]; readonly goneMs: number };
 
 type Parts = {

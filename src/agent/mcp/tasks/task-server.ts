@@ -24,7 +24,7 @@ const TOLD_MS = 60 * 60 * 1_000;
 /** A question that is to be asked so soon is asked now, in ms. */
 const SOON_MS = 100;
 
-/** A task for which nobody has asked for so long is no reason to keep its process, in ms: its call never waited for it. */
+/** A task without a poll for so long keeps no process, in ms: its call never waited for it. */
 const FORGOTTEN_MS = 60 * 60 * 1_000;
 
 const PROCESS_ENDED = "the process that had it has ended";
