@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { ModelEvent } from "../../../src/agent/models/model.ts";
 import { budgetOffice, PRICE, spends } from "../../support/budgets.ts";
 import { setPolicyTime } from "../../support/clock.ts";
 import { ofType } from "../../support/client.ts";
@@ -98,6 +99,32 @@ describe("an agent with a budget", () => {
     await as("anna").turn(id, "go");
     expect(held).toEqual([expect.any(Number)]);
     expect(held[0]).toBeGreaterThan(0);
+  });
+
+  it("is charged an estimate for a call that is interrupted before its provider has counted anything", async () => {
+    const called = Promise.withResolvers<void>();
+    async function* hangs(): AsyncGenerator<ModelEvent> {
+      called.resolve();
+      await new Promise<never>(() => {});
+      yield { type: "text_start", block: 0 };
+    }
+    const { app, as, mutate, spending } = await budgetOffice({
+      model: { ...playedModel(spends, hangs), price: PRICE },
+      template: { budgets: [{ per: "AGENT", usd: 5 }] },
+    });
+    const { id: agentId } = await as("anna").createAgent();
+    await as("anna").turn(agentId, "go");
+    await as("anna").send(agentId, "go on");
+    await called.promise;
+    const cursor = (await as("anna").events(agentId)).at(-1)?.cursor ?? "0";
+    expect(await mutate("anna", "interruptAgent", { agentId })).toEqual([]);
+    await as("anna").until(agentId, "DONE", cursor);
+    const { spent, held } = await spending();
+    expect(held).toBe(0);
+    expect(spent).toBeGreaterThan(200_000);
+    const text = "SELECT estimated_millionths::float8 AS estimated FROM budget_period";
+    const [period] = await app.database.sql.query<{ estimated: number }, []>({ name: "", text }, []);
+    expect(period?.estimated).toBe(spent - 100_000);
   });
 });
 
