@@ -30,6 +30,7 @@ Lines from a pipe go one after the other: a message when the agent is idle, y or
 
 /** The line that interrupts all agents. */
 const STOP = "/stop";
+const COMPACT = "/compact";
 
 /** A key counts as an answer when no other follows within so many ms: it may be the first of a message. */
 const KEY_MS = 250;
@@ -496,11 +497,11 @@ class Chat {
 
 /** True for a word after a slash that is no command; a path such as /etc/hosts is a message. */
 function isUnknownCommand(text: string): boolean {
-  return /^\/[a-z-]+$/i.test(text) && text !== STOP;
+  return /^\/[a-z-]+$/i.test(text) && text !== STOP && text !== COMPACT;
 }
 
 function unknownCommandText(text: string): string {
-  return `Not done: there is no command ${text}. There is ${STOP}, which interrupts all agents.`;
+  return `Not done: there is no command ${text}. There is ${STOP}, which interrupts all agents, and ${COMPACT}, which summarises the older conversation.`;
 }
 
 /** The longest command line that is shown, in characters. */

@@ -1,10 +1,11 @@
 import DataLoader from "dataloader";
+import { GraphQLError } from "graphql";
 import type { StepOfAgent } from "../agent/calls/call.ts";
 import { readsTenant } from "../agent/actors/actor.ts";
 import { contextAt, type StepContext } from "../agent/conversation/context-at.ts";
 import type { SentMessage } from "../agent/conversation/sent-request.ts";
 import { checkPage, DEFAULT_PAGE, pageOfRows, readPlace, type Connection, type Order, type PageArguments } from "./connection.ts";
-import { clientError, type Context } from "./context.ts";
+import { clientError, type Context, type ErrorCode } from "./context.ts";
 
 /** A message of a request, by its index in it. */
 export type PlacedMessage = SentMessage & { readonly index: number };
@@ -26,11 +27,16 @@ const asked = new WeakMap<Context["loaders"], DataLoader<StepOfAgent, StepContex
  */
 export async function contextAtStep(context: Context, agentId: string, step: number): Promise<StepContext | null> {
   const { actor, loaders } = context;
-  if (!readsTenant(actor))
-    throw clientError("FORBIDDEN", "reading what a model was sent needs the role viewer, approver or admin");
+  if (!readsTenant(actor)) throw forbidden();
   const loader = asked.get(loaders) ?? new DataLoader((steps) => contextsAt(context, steps), { cache: false });
   asked.set(loaders, loader);
   return loader.load({ agentId, step });
+}
+
+/** Without a status of HTTP: the other fields of the answer are fine. */
+function forbidden(): GraphQLError {
+  const message = "reading what a model was sent needs the role viewer, approver or admin";
+  return new GraphQLError(message, { extensions: { code: "FORBIDDEN" satisfies ErrorCode } });
 }
 
 /** One after another, each step once. */

@@ -67,22 +67,26 @@ describe("npm run chat", () => {
     expect(await chat.exited, chat.output()).toBe(0);
   });
 
-  it("shows how full the context is, and compacts it on request", async () => {
-    const model = windowedModel({ window: 20_000, reply: () => ({ text: "ok" }), summary: () => "Facts: blue." });
-    const server = await startTestApp({ model, template: { tools: ["todo_read"] } });
-    const client = connect(server.url);
-    const { id } = await client.createAgent();
-    for (const turn of [0, 1, 2]) await client.turn(id, `${turn} ${"m".repeat(4_000)}`);
-    const chat = runFile("examples/chat/chat.ts", ["--url", server.url, "--agent", id]);
-    await chat.says(/Agent (\S+) works in/);
-    chat.child.stdin?.write(`3 ${"m".repeat(4_000)}\n`);
-    await chat.says(/\(context 2\d % of 20k tokens\)/);
-    chat.child.stdin?.write("/compact keep the colour\n");
-    await chat.says(/\(Context compacted, older messages were summarised: \d+ → \d+ tokens\)/);
-    expect(JSON.stringify(model.summaries[0])).toContain("keep the colour");
-    chat.child.stdin?.end();
-    expect(await chat.exited, chat.output()).toBe(0);
-  }, 60_000);
+  it.each(["/compact", "/compact keep the colour"])(
+    "shows how full the context is, and compacts it on %s",
+    async (command) => {
+      const model = windowedModel({ window: 20_000, reply: () => ({ text: "ok" }), summary: () => "Facts: blue." });
+      const server = await startTestApp({ model, template: { tools: ["todo_read"] } });
+      const client = connect(server.url);
+      const { id } = await client.createAgent();
+      for (const turn of [0, 1, 2]) await client.turn(id, `${turn} ${"m".repeat(4_000)}`);
+      const chat = runFile("examples/chat/chat.ts", ["--url", server.url, "--agent", id]);
+      await chat.says(/Agent (\S+) works in/);
+      chat.child.stdin?.write(`3 ${"m".repeat(4_000)}\n`);
+      await chat.says(/\(context 2\d % of 20k tokens\)/);
+      chat.child.stdin?.write(`${command}\n`);
+      await chat.says(/\(Context compacted, older messages were summarised: \d+ → \d+ tokens\)/);
+      expect(JSON.stringify(model.summaries[0])).toContain(command.slice("/compact ".length));
+      chat.child.stdin?.end();
+      expect(await chat.exited, chat.output()).toBe(0);
+    },
+    60_000,
+  );
 
   it("shows the agents that calls start, with their ends, and asks what they ask, by their tasks", async () => {
     const app = await startTeam();
