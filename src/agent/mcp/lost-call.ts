@@ -30,14 +30,24 @@ export function faultText(error: unknown): string {
 
 const CAUSES = 8;
 
-/** The error of a refused connection, over which no call was sent. */
+/** The error of a connection that was never made, over which no call was sent. */
 function refusedConnection(error: unknown): Error | null {
   let each = error;
   for (let causes = 0; each instanceof Error && causes <= CAUSES; causes += 1) {
-    if (errorCode(each) === "ECONNREFUSED") return each;
+    if (isUnreached(each)) return each;
     each = each.cause;
   }
   return null;
+}
+
+const UNREACHED: ReadonlySet<string | null> = new Set(["ECONNREFUSED", "UND_ERR_CONNECT_TIMEOUT"]);
+
+/** True for the error of a connection while it is made: the look for the address of a name is a part of that. */
+function isUnreached(error: Error): boolean {
+  const addresses: readonly unknown[] = error instanceof AggregateError ? error.errors : [];
+  if (addresses.length > 0) return addresses.every((each) => each instanceof Error && isUnreached(each));
+  const syscall: unknown = "syscall" in error ? error.syscall : null;
+  return UNREACHED.has(errorCode(error)) || syscall === "connect" || syscall === "getaddrinfo";
 }
 
 function isLost(error: unknown): boolean {
