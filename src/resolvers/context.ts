@@ -56,12 +56,18 @@ const MOST = { reading: 1, waiting: 20 };
  */
 export class ExpensiveReads {
   readonly #turns = new KeyedSemaphore(MOST.reading);
+  readonly #many = new KeyedSemaphore(MOST.reading);
 
   /** Throws TOO_BUSY if too many wait already. */
   async run<Result>(tenant: string, read: () => Promise<Result>): Promise<Result> {
     if (this.#turns.waiting(tenant) >= MOST.waiting)
       throw clientError("TOO_BUSY", `${MOST.waiting} expensive reads of this tenant are already waiting: try again later`);
     return this.#turns.run(tenant, read);
+  }
+
+  /** The same for reads of which one operation has many: they wait for each other, and none is refused. */
+  async inTurn<Result>(tenant: string, read: () => Promise<Result>): Promise<Result> {
+    return this.#many.run(tenant, read);
   }
 }
 

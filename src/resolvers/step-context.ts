@@ -18,7 +18,7 @@ const IN_ORDER: Order<PlacedMessage> = {
 /** The most characters of the messages of all requests that one answer reads. */
 const MOST_CHARACTERS = 64 * 1024 * 1024;
 
-/** The requests that one answer asks for together are one expensive read, however many they are. */
+/** The requests that one answer asks for together are one read, each step once. */
 const asked = new WeakMap<Context["loaders"], DataLoader<StepOfAgent, StepContext | null>>();
 
 /**
@@ -47,7 +47,7 @@ function contextsAt(
   const reads = { sql: services.reads, transcripts: services.transcripts };
   const read = new Map<string, StepContext | null>();
   let characters = 0;
-  return expensive.run(tenant, async () => {
+  return expensive.inTurn(tenant, async () => {
     const found: (StepContext | Error | null)[] = [];
     for (const { agentId, step } of steps) {
       const key = `${agentId}:${step}`;
