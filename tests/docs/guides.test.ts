@@ -301,7 +301,8 @@ describe("docs/schedules.md", () => {
 
 describe("docs/memory.md", () => {
   it("has a template and a script with which an agent reads the note of another, and operations on the same note", async () => {
-    const { templates } = valueOf(await block("memory", "ts", "memory:")) as TriplaneConfig;
+    const { models, templates } = valueOf(await block("memory", "ts", "memory:")) as TriplaneConfig;
+    expect(models).toEqual({ main: { provider: "scripted", script: "./memory.script.json" } });
     const script = JSON.parse(await block("memory", "json", "remember")) as Script;
     const app = await startTestApp({ config: { templates, models: { main: { provider: "scripted", script } } } });
     const client = connect(app.url);
