@@ -2,6 +2,7 @@ import type { Template } from "../agent/loop/scope.ts";
 import type { Permission } from "../agent/policy/permission.ts";
 import { isOfServerTools } from "../agent/tools/tool.ts";
 import type { McpServersRead } from "./mcp-servers.ts";
+import { TOOLS_BY_SETTING } from "./presets.ts";
 import type { Tenants } from "./tenants.ts";
 
 type Named = { readonly place: string; readonly source: string; readonly name: string };
@@ -43,4 +44,19 @@ function namedByPermission(permission: Permission): readonly Named[] {
 
 function listed(place: string, names: readonly string[]): readonly Named[] {
   return names.map((name, index) => ({ place: `${place}.${index}`, source: name, name }));
+}
+
+/** Notes about settings of templates that have no effect, since the list of tools lacks their tool. */
+export function unusedSettingNotes({ everybody, named }: Tenants): readonly string[] {
+  const notes = [everybody, ...named.values()].flatMap(({ templates }) => [...templates.values()].flatMap(unusedIn));
+  return [...new Set(notes)];
+}
+
+function unusedIn(template: Template): readonly string[] {
+  const { tools, permission } = template;
+  if (tools === null) return [];
+  const place = permission.place.replace(/\.permission$/, "");
+  return [...TOOLS_BY_SETTING]
+    .filter(([tool, { name }]) => template[name] !== null && !tools.includes(tool))
+    .map(([tool, { name }]) => `${place}.${name} has no effect: ${place}.tools does not name ${tool}.`);
 }

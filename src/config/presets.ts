@@ -3,11 +3,18 @@ import { BUILTIN_TOOLS } from "../agent/tools/builtin.ts";
 import { memoryTool } from "../agent/tools/memory/memory.ts";
 import { taskRun } from "../agent/tools/task.ts";
 
-/** Templates have these by a setting of their own: `memory` and `subagents`. */
-const BY_SETTING = new Set([memoryTool.name, taskRun.name]);
+type ToolSetting = { readonly name: "memory" | "subagents"; readonly example: string };
+
+/** Templates have these tools by a setting of their own. */
+export const TOOLS_BY_SETTING: ReadonlyMap<string, ToolSetting> = new Map([
+  [memoryTool.name, { name: "memory", example: "`memory: {}`" }],
+  [taskRun.name, { name: "subagents", example: "`subagents`" }],
+]);
 
 /** The names of the built-in tools that need no setting, for a template whose agents do not have those of each MCP server. */
-export const builtinTools: readonly string[] = BUILTIN_TOOLS.map(({ name }) => name).filter((name) => !BY_SETTING.has(name));
+export const builtinTools: readonly string[] = BUILTIN_TOOLS.map(({ name }) => name).filter(
+  (name) => !TOOLS_BY_SETTING.has(name),
+);
 
 /** Permission blocks for templates: `permission: presets.readOnly`. A custom block may spread one and add rules. */
 export const presets = {

@@ -24,7 +24,7 @@ import { checkForm, CONFIG_SETTINGS, type TriplaneConfig } from "./config.ts";
 import { closedFolders } from "./closed-folders.ts";
 import { configurationDigest, configurationParts, type ConfigurationParts } from "./configuration-changes.ts";
 import { trustedDocumentsOf } from "./documents.ts";
-import { absentToolNotes } from "./absent-tools.ts";
+import { absentToolNotes, unusedSettingNotes } from "./absent-tools.ts";
 import { ConfigurationError, Problems } from "./configuration-error.ts";
 import type { Environment } from "./environment.ts";
 import { mcpServersOf, type TenantMcpServer } from "./mcp-servers.ts";
@@ -182,6 +182,7 @@ export async function makeSettings(
       ...ownFolderNotes(whole.tenants, environment),
       ...deadRuleNotes(whole.tenants),
       ...absentToolNotes(whole.tenants, whole.mcp),
+      ...unusedSettingNotes(whole.tenants),
       ...quorumNotes(whole.tenants, whole.authentication),
     ],
   };

@@ -25,6 +25,7 @@ import { budgetsOf } from "./budgets.ts";
 import { ConfigurationError, Problems } from "./configuration-error.ts";
 import type { Environment } from "./environment.ts";
 import { keptTemplate } from "./kept-templates.ts";
+import { TOOLS_BY_SETTING } from "./presets.ts";
 import { completeTemplate, type HooksConfig, type TemplateConfig } from "./template-settings.ts";
 import { modelsOf, type ModelConfig } from "./models.ts";
 
@@ -197,6 +198,9 @@ const SERVER = /^mcp__[A-Za-z0-9_-]+__\*$/;
 
 function checkTools(field: string, names: readonly string[] | undefined, tools: ReadonlyMap<string, Tool>): void {
   for (const [index, name] of (names ?? []).entries()) {
+    const setting = TOOLS_BY_SETTING.get(name);
+    if (setting !== undefined && !tools.has(name))
+      throw new ConfigurationError(`${field}.${index}: the tool ${name} needs ${setting.example} in the template`);
     if (!tools.has(name) && !isServerTool(name) && !SERVER.test(name))
       throw new ConfigurationError(
         `${field}.${index}: there is no tool ${JSON.stringify(name)}: the tools are ${[...tools.keys()].join(", ")}${name.startsWith("mcp__") ? ". All tools of an MCP server are mcp__SERVER__*" : ""}`,

@@ -225,6 +225,39 @@ describe("docs/context.md", () => {
     expect(Object.keys(context)).toEqual(Object.keys(CONTEXT_SETTINGS));
     expect(formCheck(closed(CONTEXT_SETTINGS), "context")(context)).toEqual([]);
   });
+
+  it("has scripted models of which one has a window, and the other plays the summary", async () => {
+    const { models, templates } = valueOf(await block("context", "ts", 'model: "summary"')) as TriplaneConfig;
+    const app = await startTestApp({ config: { templates, models }, overrides: { models: new Map() } });
+    const client = connect(app.url);
+    const { id } = await client.createAgent();
+    const summaries = async () =>
+      ofType(await client.events(id), "ContextCompression").flatMap(({ summary }) => (summary === null ? [] : [summary]));
+    for (let turn = 0; turn < 12 && (await summaries()).length === 0; turn += 1)
+      await client.turn(id, `message ${turn} ${"m".repeat(4_000)}`);
+    await expect.poll(summaries).toContainEqual(expect.stringContaining("Anna drinks tea."));
+    const query = `query Meter($id: ID!) { agent(id: $id) { context { window } } }`;
+    const meter = await client.post({ query, variables: { id } });
+    expect(meter.data).toEqual({ agent: { context: { window: 8_000 } } });
+  });
+
+  it("has a mark for making room that is another than the window of the model", async () => {
+    const script: Script = { replies: [{ when: {}, say: ["I see."] }] };
+    const models: TriplaneConfig["models"] = { main: { provider: "scripted", script, window: 8_000 } };
+    const template = { model: "main", systemPrompt: "You listen.", context: { maxTokens: 2_000 }, tools: ["todo_read"] };
+    const app = await startTestApp({
+      config: { models, templates: { assistant: template } },
+      overrides: { models: new Map() },
+    });
+    const client = connect(app.url);
+    const { id } = await client.createAgent();
+    const events = await client.turn(id, "m".repeat(12_000));
+    expect(ofType(events, "Done")).toMatchObject([{ reason: "COMPLETED" }]);
+    const query = `query Meter($id: ID!) { agent(id: $id) { context { tokens window } } }`;
+    const meter = await client.post<{ agent: { context: { tokens: number; window: number } } }>({ query, variables: { id } });
+    expect(meter.data?.agent.context.window).toBe(8_000);
+    expect(meter.data?.agent.context.tokens).toBeGreaterThan(2_000);
+  });
 });
 
 describe("docs/schedules.md", () => {
@@ -268,7 +301,8 @@ describe("docs/schedules.md", () => {
 
 describe("docs/memory.md", () => {
   it("has a template and a script with which an agent reads the note of another, and operations on the same note", async () => {
-    const { templates } = valueOf(await block("memory", "ts", "memory:")) as TriplaneConfig;
+    const { models, templates } = valueOf(await block("memory", "ts", "memory:")) as TriplaneConfig;
+    expect(models).toEqual({ main: { provider: "scripted", script: "./memory.script.json" } });
     const script = JSON.parse(await block("memory", "json", "remember")) as Script;
     const app = await startTestApp({ config: { templates, models: { main: { provider: "scripted", script } } } });
     const client = connect(app.url);

@@ -10,7 +10,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
 export const CONTEXT_SETTINGS = {
-  /** The most tokens of a request, at least 1,000. The model's context window if omitted, or if that is smaller. */
+  /** The tokens by which room is made, at least 1,000. The model's context window if omitted, or if that is smaller. */
   maxTokens: withDefault(Type.Integer({ minimum: 1_000 }), null),
   /** The share of it at which room is made, 0.1 to 0.95. 0.75 if omitted. */
   compressAt: withDefault(Type.Number({ minimum: 0.1, maximum: 0.95 }), 0.75),

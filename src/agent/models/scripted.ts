@@ -36,7 +36,7 @@ export function scriptedModel(
     async *stream(request, signal) {
       const [reply, scene] = chooseReply(script, request);
       // With a window, system prompt and tools count as with a provider.
-      const inputTokens = Math.ceil(JSON.stringify(window === null ? request.messages : request).length / 4);
+      const inputTokens = Math.ceil((JSON.stringify(request.messages).length + (window === null ? 0 : fixedLength(request))) / 4);
       if (window !== null && inputTokens > window)
         throw new ModelError("too_long", `prompt is too long: ${inputTokens} tokens > ${window} maximum`);
       const counted = { ...NO_TOKENS, inputTokens };
@@ -67,6 +67,12 @@ export function scriptedModel(
       yield { type: "end", stopReason, usage: { ...counted, outputTokens: Math.ceil(written / 4) } };
     },
   };
+}
+
+/** The characters of the system prompt, the tools and the shape, as a provider is sent them. Tools carry more for the server. */
+function fixedLength({ system, tools, shape }: ModelRequest): number {
+  const sent = tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
+  return system.length + JSON.stringify(sent).length + (shape === null ? 0 : JSON.stringify(shape).length);
 }
 
 async function* paced(

@@ -1,5 +1,7 @@
 import type { JsonObject } from "../../lib/json.ts";
 import type { Tool } from "../tools/tool.ts";
+import { MEMORY_TOOL } from "../tools/memory/memory.ts";
+import { ROOT } from "../tools/memory/memory-path.ts";
 import { alternativesOf } from "../workspace/glob.ts";
 import { PathRefused, Workspace } from "../workspace/workspace.ts";
 import type { CommandPattern } from "../bash/command-pattern.ts";
@@ -19,7 +21,7 @@ type Judged = Omit<Sample, "values"> & { readonly said: Explanation };
 
 /**
  * The allow rules of a template that let no call run, and its ask rules that ask about none, since something else decides first: each
- * found by calls that its own pattern spells, one of each tool. With the reason.
+ * found by calls that its own pattern spells, one of each tool. Also all rules about paths that no memory has. With the reason.
  */
 export function deadRules({ permission, box }: RuledTemplate, tools: ReadonlyMap<string, Tool>): readonly string[] {
   const policy = { permission, bounds: [], stored: [], box };
@@ -38,6 +40,7 @@ export function deadRules({ permission, box }: RuledTemplate, tools: ReadonlyMap
       return [{ rule, ...first }];
     });
   return [
+    ...outsideOfMemory(permission, tools),
     ...dead(permission.allow, "covers", ({ verdict }) => verdict === "allow").map(
       ({ rule, said, ...sample }) =>
         `${rule.place}: ${rule.source} lets nothing run: ${shown(sample)} ${said.verdict === "deny" ? "is denied" : "is asked about"}, since ${reasonOf(said)}.`,
@@ -47,6 +50,24 @@ export function deadRules({ permission, box }: RuledTemplate, tools: ReadonlyMap
         `${rule.place}: ${rule.source} asks about nothing: ${shown(sample)} runs, since ${reasonOf(said)}. What allows is asked before it: write it as deny, or name less in what allows.`,
     ),
   ];
+}
+
+/** Rules of the memory tool whose path no entry can have. */
+function outsideOfMemory({ deny, allow, ask }: Permission, tools: ReadonlyMap<string, Tool>): readonly string[] {
+  const isOfMemory = (rule: Rule): boolean => [...tools.keys()].every((name) => rule.isForTool(name) === (name === MEMORY_TOOL));
+  return [...deny, ...allow, ...ask]
+    .filter((rule) => isOfMemory(rule) && rule.conditions.some(isOutside))
+    .map(({ place, source }) => `${place}: ${source} matches no path: paths of a memory begin with ${ROOT}/.`);
+}
+
+function isOutside({ parameter, pattern }: Condition): boolean {
+  if (!/^(old_|new_)?path$/.test(parameter)) return false;
+  return alternativesOf(pattern).every((alternative) => {
+    const wildcard = alternative.search(/[*?[\\]/);
+    if (wildcard < 0) return alternative !== ROOT && !alternative.startsWith(`${ROOT}/`);
+    const begin = alternative.slice(0, wildcard);
+    return !begin.startsWith(`${ROOT}/`) && !`${ROOT}/`.startsWith(begin);
+  });
 }
 
 /** Why a call is judged so: what is said of its command, where it has one. */

@@ -162,6 +162,7 @@ function conditionOf(part: ConditionText, tools: readonly Tool[]): Condition {
   const hasPath = tools.some((tool) => usesOf(tool, parameter).length > 0);
   return {
     parameter,
+    pattern,
     isText: compiled(offset, () => textMatcher(pattern)),
     isOfSome: isPattern(pattern) && !/^\*+$/.test(pattern),
     path: hasPath ? pathPattern(part) : null,

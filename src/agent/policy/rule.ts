@@ -7,6 +7,7 @@ import { namesOf, valuesOf, type RuleValue, type RuleValues } from "./rule-value
 /** The demand of a rule on one parameter. */
 export type Condition = {
   readonly parameter: string;
+  readonly pattern: string;
   readonly isText: (text: string) => boolean;
   /** True for a pattern of some texts: those that step out of a folder (`..`) may lead out of the folder that it names. */
   readonly isOfSome: boolean;

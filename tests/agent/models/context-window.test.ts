@@ -114,3 +114,16 @@ describe("a full context window is one kind of failure", () => {
     expect(said.at(-1)).toMatchObject({ type: "end" });
   });
 });
+
+it("a scripted model with a window counts a token for four characters of the parts that a provider is sent", async () => {
+  const script = parseScript("test", JSON.stringify({ replies: [{ when: {}, say: ["hello"] }] }));
+  const ownField = { name: "look", description: "Looks.", inputSchema: { type: "object" }, manual: "m".repeat(4_000) };
+  const shape = { type: "object" };
+  const said: ModelEvent[] = [];
+  const request = { ...REQUEST, tools: [ownField], shape };
+  const model = scriptedModel("test", script, null, 1_000);
+  for await (const event of model.stream(request, AbortSignal.timeout(5_000), () => {})) said.push(event);
+  const { system, messages, tools } = REQUEST;
+  const characters = system.length + [messages, tools, shape].reduce((sum, part) => sum + JSON.stringify(part).length, 0);
+  expect(said[0]).toMatchObject({ type: "counted", usage: { inputTokens: Math.ceil(characters / 4) } });
+});

@@ -63,6 +63,23 @@ describe("a rule that decides nothing is told, with what decides before it", () 
     expect(notes({ deny: ["fs_*(path:secrets)"], allow: ["bash_run(command:npm run test:*)"] }, BOX)).toEqual([]);
   });
 
+  it.each([
+    ["deny", "memory(path:kept/*)"],
+    ["allow", "memory(path:/memory/notes/*)"],
+    ["ask", "memory(command:view, path:{kept,/mem})"],
+  ] as const)("a rule whose path no memory has: %s %s", (list, rule) => {
+    expect(notes({ [list]: [rule] })).toEqual([
+      `templates.t.permission.${list}.0: ${rule} matches no path: paths of a memory begin with /memories/.`,
+    ]);
+  });
+
+  it.each(["*", "*/kept/*", "/memories", "/memories/*", "/mem*/x", "/memories/{a,b}/*", "{kept,/memories/kept}/*"])(
+    "and not one whose path a memory may have: %s",
+    (path) => {
+      expect(notes({ deny: [`memory(path:${path})`] })).toEqual([]);
+    },
+  );
+
   it("of presets none is", () => {
     for (const preset of Object.values(presets)) for (const box of [null, BOX]) expect(notes(preset, box)).toEqual([]);
   });
