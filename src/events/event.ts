@@ -325,11 +325,9 @@ export const CHANNEL_OF: Readonly<Record<EventKind, Channel>> = {
 /** Every kind, in the order of CHANNEL_OF. */
 export const EVENT_KINDS = Object.keys(CHANNEL_OF) as readonly EventKind[];
 
-/** An event of an agent that is not yet in the log. */
-export type EventDraft = { readonly at: Date; readonly body: AgentEventBody };
-
-/** An event of a tenant that is not yet in the log. */
-export type TenantEventDraft = { readonly at: Date; readonly body: TenantEventBody };
+/** An event of an agent, or of a tenant, that is not yet in the log. */
+export type EventDraft<Body = AgentEventBody> = { readonly at: Date; readonly body: Body };
+export type TenantEventDraft = EventDraft<TenantEventBody>;
 
 /** An event of the log. */
 export type TimelineEvent = {

@@ -10,7 +10,7 @@ import type { CallServices } from "../calls/scope.ts";
 import { templateOf, type Configuration } from "../conversation/agent-template.ts";
 import type { Tool } from "../tools/tool.ts";
 import { readAwaited, type Awaited, type Child, type ChildOfCall } from "./awaited-child.ts";
-import type { DueWait } from "./due.ts";
+import { moveOn, type DueWait } from "./due.ts";
 import { makeChild, type ChildTemplate } from "./new-child.ts";
 
 export type ChildServices = Pick<
@@ -37,6 +37,9 @@ export async function lookAtChild(services: ChildServices, wait: DueWait): Promi
   }
   // A person may have begun another turn of it meanwhile.
   const hasEnded = child.doneReason !== null && (child.state === "READY" || child.turn > 1);
+  // The interrupt ends the call, and says so to the model.
+  const isSealing = !isBackground && isWanted && awaited.parent.isInterrupted;
+  if (hasEnded && isSealing) return void (await moveOn(services, wait, SEALING_MS));
   if (hasEnded) return returnChild(services, wait, awaited, child, isBackground);
   if (!isWanted && !child.isInterrupted) return interruptChild(services, wait, awaited);
   await services.log.commit(
@@ -45,6 +48,9 @@ export async function lookAtChild(services: ChildServices, wait: DueWait): Promi
     { childAwaited: { ref: wait.ref, due: wait.due } },
   );
 }
+
+/** The pause before a wait of a call that an interrupt is about to end is looked at again, in ms. */
+const SEALING_MS = 200;
 
 /** The longest answer of a child in the event of its return, in bytes. */
 const EVENT_TEXT_BYTES = 4 * 1024;

@@ -91,3 +91,15 @@ export async function msToNearestDue(sql: Sql, busy: readonly string[], { ids, g
   const [nearest] = await sql.query(NEAREST, [WAIT_KINDS, busy, ids, goneMs]);
   return nearest?.leftMs ?? null;
 }
+
+/** Moves the due of a wait on, unless another commit has moved it. */
+export const MOVE: Statement<{ due: string }, [id: string, due: string, ms: number]> = {
+  name: "move_mcp_task",
+  text: `UPDATE wait SET due = policy_time() + make_interval(secs => $3::float8 / 1000)
+    WHERE id = $1 AND settled_at IS NULL AND due = $2::timestamptz RETURNING due::text`,
+};
+
+export async function moveOn({ sql }: { readonly sql: Pick<Sql, "query"> }, wait: DueWait, ms: number): Promise<false> {
+  await sql.query(MOVE, [wait.id, wait.due, ms]);
+  return false;
+}

@@ -13,7 +13,7 @@ import type { SeenTask, TaskServer } from "../mcp/tasks/task.ts";
 import { serverIn } from "../tools/tool.ts";
 import type { ToolResult } from "../tools/tool-result.ts";
 import type { ChildServices } from "./child.ts";
-import type { DueWait } from "./due.ts";
+import { MOVE, moveOn, type DueWait } from "./due.ts";
 import { taskIdOf } from "./wait.ts";
 
 type Wake = (agent: { readonly agentId: string; readonly tenant: string }) => Promise<void>;
@@ -43,13 +43,6 @@ const READ: Statement<Found, [waitId: string]> = {
   text: `SELECT json_build_object(${LATER_FIELDS}) AS later,
       (SELECT x ->> 'timestamp' FROM jsonb_array_elements(t.audit_trail) x WHERE x ->> 'state' = 'WAITING' ORDER BY x ->> 'timestamp' DESC LIMIT 1) AS since
     FROM wait w JOIN tool_call t ON t.id = w.call_id JOIN agent a ON a.id = w.agent_id WHERE w.id = $1 AND w.settled_at IS NULL`,
-};
-
-/** Moves the due of a wait on, unless another commit has moved it. */
-const MOVE: Statement<{ due: string }, [id: string, due: string, ms: number]> = {
-  name: "move_mcp_task",
-  text: `UPDATE wait SET due = policy_time() + make_interval(secs => $3::float8 / 1000)
-    WHERE id = $1 AND settled_at IS NULL AND due = $2::timestamptz RETURNING due::text`,
 };
 
 const SETTLE: Statement<{ id: string }, [id: string]> = {
@@ -150,11 +143,6 @@ async function answer(services: TaskServices, wait: DueWait, { later, since }: F
   const isEnded = await end(services, wait, { later, tasks }, resultOf(tasks, later.call.name, seen));
   if (isEnded && seen.kind === "input_required") await cancel(asked);
   return isEnded;
-}
-
-export async function moveOn({ sql }: Pick<TaskServices, "sql">, wait: DueWait, ms: number): Promise<false> {
-  await sql.query(MOVE, [wait.id, wait.due, ms]);
-  return false;
 }
 
 /** Waits for the answer until this server closes. */
