@@ -60,7 +60,7 @@ function summary({ messages }: ModelRequest): string {
 
 it(
   `each step of ${CONVERSATIONS} generated conversations with forks and compactions is proved`,
-  { timeout: 120_000 },
+  { timeout: 240_000 },
   async () => {
     const model = windowedModel({ window: 8_000, reply, summary });
     const app = await startTestApp({
