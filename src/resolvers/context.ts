@@ -65,7 +65,7 @@ export class ExpensiveReads {
     return this.#turns.run(tenant, read);
   }
 
-  /** The same for reads of which one operation has many: they wait for each other, and none is refused. */
+  /** The same for many reads of one operation: they wait for each other, and none is refused. */
   async inTurn<Result>(tenant: string, read: () => Promise<Result>): Promise<Result> {
     return this.#many.run(tenant, read);
   }

@@ -18,7 +18,7 @@ export function isHolding(kind: WaitKind): boolean {
  * The open waits of an agent `a` that hold back results, as WaitViews in the order of `byCall`. The wait for a child stays
  * open until the child has ended, also if its call did not wait so long.
  */
-export const OPEN_WAITS = `(SELECT coalesce(json_agg(json_build_object('callId', w.call_id, 'kind', w.kind, 'ref', w.ref) ORDER BY w.call_id COLLATE "C", w.ref COLLATE "C"), '[]') FROM wait w
+export const OPEN_WAITS = `(SELECT coalesce(json_agg(json_build_object('callId', w.call_id, 'kind', w.kind, 'ref', w.ref) ORDER BY w.call_id COLLATE "C" NULLS FIRST, w.ref COLLATE "C"), '[]') FROM wait w
     WHERE w.agent_id = a.id AND w.settled_at IS NULL AND w.kind = ANY ('{${[...HOLDING].join(",")}}')
       AND (w.kind <> 'CHILD' OR EXISTS (SELECT FROM tool_call t WHERE t.id = w.call_id AND t.state = 'WAITING')))`;
 

@@ -1,4 +1,5 @@
 import type { OwnerChange } from "../../../db/commit/change.ts";
+import { retrying, retryWhileUnavailable } from "../../../db/sql.ts";
 import { askBudget } from "../../approvals/budgets/ask-budget.ts";
 import { admit, type Expected, type Standing } from "../../budgets/admission.ts";
 import { millionthsOf, type Budget } from "../../budgets/budget.ts";
@@ -80,8 +81,10 @@ export class StepBudgets {
    * Also if the rows have changed, and must be read again.
    */
   async admit({ view, template, model, ...request }: NextStep): Promise<StepHolds | null | "not now"> {
-    const { sql, clock } = this.#services;
-    const all = await this.#services.budgets.of(view.tenant);
+    const { clock, budgets } = this.#services;
+    // An outage delays the step, as it delays its commit.
+    const sql = retrying(this.#services.sql);
+    const all = await retryWhileUnavailable(sql, () => budgets.of(view.tenant));
     if (all.length === 0) return null;
     const chain = await this.#chain(all, view);
     if (chain === null) return "not now";

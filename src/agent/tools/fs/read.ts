@@ -1,3 +1,4 @@
+import { TextDecoder } from "node:util";
 import { isUtf8 } from "node:buffer";
 import { counted, byteLength, headBytes, wholeCharacters } from "../../../lib/text.ts";
 import { OUTPUT } from "../limits.ts";

@@ -1,3 +1,4 @@
+import { TextDecoder } from "node:util";
 import { accepted, refused, type Result } from "../../../lib/result.ts";
 
 /** The encodings in which text files are edited. UTF-16 is known by its byte order mark. */
