@@ -9,7 +9,8 @@ export type Clock = {
 
 export const systemClock: Clock = { now: () => new Date(), monotonicMs: () => performance.now() };
 
-export const DAY_MS = 24 * 60 * 60 * 1_000;
+export const HOUR_MS = 60 * 60 * 1_000;
+export const DAY_MS = 24 * HOUR_MS;
 
 /** The ms since a moment of `performance.now()`, rounded to µs: further digits are noise. */
 export function msSince(moment: number): number {

@@ -1,11 +1,7 @@
-import type { ServerServices } from "../agent/loop/scope.ts";
 import type { Statement } from "../db/sql.ts";
-import { withCause } from "../lib/text.ts";
-import { every } from "../lib/time.ts";
+import { HOUR_MS } from "../lib/time.ts";
+import { CHUNK, removeAll, type Removal } from "./removal.ts";
 
-const SWEEP_MS = 60 * 60 * 1_000;
-/** The rows that one statement removes. */
-const CHUNK = 1_000;
 const KEPT = "interval '30 days'";
 
 type Removed = Statement<{ removed: number }, []>;
@@ -25,37 +21,10 @@ const REMOVE_DELETED: Removed = {
     SELECT count(*)::int AS removed FROM gone`,
 };
 
-/** Removes former versions and deleted entries of memory when their time is over. */
-export class MemorySweep {
-  readonly #services: Pick<ServerServices, "sql" | "clockSkew">;
-  readonly #closing = new AbortController();
-  readonly #running: Promise<void>;
-
-  constructor(services: Pick<ServerServices, "sql" | "clockSkew" | "logger">, everyMs: number = SWEEP_MS) {
-    this.#services = services;
-    const onFailure = (error: unknown): void =>
-      services.logger.warn(`old versions of memory could not be removed (${withCause(error)}); trying again later`);
-    const firstMs = Math.random() * everyMs;
-    this.#running = every({ pauseMs: () => everyMs, firstMs, task: () => this.tidy(), onFailure }, this.#closing.signal);
-  }
-
-  async tidy(): Promise<number> {
-    return (await this.#removeAll(REMOVE_VERSIONS)) + (await this.#removeAll(REMOVE_DELETED));
-  }
-
-  async #removeAll(statement: Removed): Promise<number> {
-    const { sql, clockSkew } = this.#services;
-    let all = 0;
-    while (!clockSkew().isLarge && !this.#closing.signal.aborted) {
-      const [{ removed } = { removed: 0 }] = await sql.query(statement, []);
-      all += removed;
-      if (removed < CHUNK) break;
-    }
-    return all;
-  }
-
-  async close(): Promise<void> {
-    this.#closing.abort();
-    await this.#running;
-  }
-}
+/** Former versions and deleted entries of memory whose time is over. */
+export const OLD_MEMORY: Removal = {
+  rows: "old versions of memory",
+  everyMs: HOUR_MS,
+  remove: async (sql, mayRemove) =>
+    (await removeAll(sql, REMOVE_VERSIONS, mayRemove)) + (await removeAll(sql, REMOVE_DELETED, mayRemove)),
+};

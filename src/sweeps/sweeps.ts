@@ -10,9 +10,10 @@ import type { Statement } from "../db/sql.ts";
 import { applyRetention, type KnownConsumer, type RetentionPolicy } from "../events/retention.ts";
 import { counted, withCause } from "../lib/text.ts";
 import { every } from "../lib/time.ts";
-import { BudgetSweep } from "./budgets.ts";
-import { MemorySweep } from "./memory.ts";
-import { VersionsSweep } from "./template-versions.ts";
+import { OLD_BUDGET_PERIODS } from "./budgets.ts";
+import { OLD_MEMORY } from "./memory.ts";
+import { RemovalSweep } from "./removal.ts";
+import { LEFT_VERSIONS } from "./template-versions.ts";
 
 /** The time between two sweeps, in ms. */
 export const RETENTION_SWEEP_MS = 60 * 60 * 1_000;
@@ -255,9 +256,7 @@ export function startSweeps(
     new RetentionSweep(services, retention, consumers, retentionSweepMs),
     new HomesSweep(services, box),
     new KeysSweep(services),
-    new VersionsSweep(services),
-    new MemorySweep(services),
-    new BudgetSweep(services),
+    ...[LEFT_VERSIONS, OLD_MEMORY, OLD_BUDGET_PERIODS].map((removal) => new RemovalSweep(services, removal)),
     new AuditSweep(services, AUDIT_TIMES),
   ];
   return {

@@ -1,11 +1,6 @@
-import type { ServerServices } from "../agent/loop/scope.ts";
-import type { Statement } from "../db/sql.ts";
-import { withCause } from "../lib/text.ts";
-import { every } from "../lib/time.ts";
-
-const SWEEP_MS = 60 * 60 * 1_000;
-/** The versions that one statement looks at. */
-const CHUNK = 1_000;
+import type { Sql, Statement } from "../db/sql.ts";
+import { HOUR_MS } from "../lib/time.ts";
+import { CHUNK, type Removal } from "./removal.ts";
 
 type Looked = { readonly tenant: string; readonly digest: string; readonly looked: number; readonly removed: number };
 
@@ -31,43 +26,25 @@ const REMOVALS = [
   removal("request_part", "agent_request_part a WHERE a.tenant = r.tenant AND a.digest = r.digest"),
 ];
 
-/** Removes versions of templates with which no agent's latest turn began, manuals that no agent has, and parts of requests without an agent. */
-export class VersionsSweep {
-  readonly #services: Pick<ServerServices, "sql" | "clockSkew">;
-  readonly #closing = new AbortController();
-  readonly #running: Promise<void>;
-
-  constructor(services: Pick<ServerServices, "sql" | "clockSkew" | "logger">, everyMs: number = SWEEP_MS) {
-    this.#services = services;
-    const onFailure = (error: unknown): void =>
-      services.logger.warn(
-        `versions of templates, manuals and parts of requests could not be removed (${withCause(error)}); trying again later`,
-      );
-    const firstMs = Math.random() * everyMs;
-    this.#running = every({ pauseMs: () => everyMs, firstMs, task: () => this.tidy(), onFailure }, this.#closing.signal);
-  }
-
-  async tidy(): Promise<number> {
+/** Versions of templates with which no agent's latest turn began, manuals that no agent has, and parts of requests without an agent. */
+export const LEFT_VERSIONS: Removal = {
+  rows: "versions of templates, manuals and parts of requests",
+  everyMs: HOUR_MS,
+  remove: async (sql, mayRemove) => {
     let removed = 0;
-    for (const removes of REMOVALS) removed += await this.#remove(removes);
+    for (const removes of REMOVALS) removed += await removeLeft(sql, removes, mayRemove);
     return removed;
-  }
+  },
+};
 
-  async #remove(statement: (typeof REMOVALS)[number]): Promise<number> {
-    const { sql, clockSkew } = this.#services;
-    let removed = 0;
-    let [tenant, digest] = ["", ""];
-    while (!clockSkew().isLarge && !this.#closing.signal.aborted) {
-      const [last] = await sql.query(statement, [tenant, digest]);
-      removed += last?.removed ?? 0;
-      if (last === undefined || last.looked < CHUNK) break;
-      ({ tenant, digest } = last);
-    }
-    return removed;
+async function removeLeft(sql: Sql, statement: (typeof REMOVALS)[number], mayRemove: () => boolean): Promise<number> {
+  let removed = 0;
+  let [tenant, digest] = ["", ""];
+  while (mayRemove()) {
+    const [last] = await sql.query(statement, [tenant, digest]);
+    removed += last?.removed ?? 0;
+    if (last === undefined || last.looked < CHUNK) break;
+    ({ tenant, digest } = last);
   }
-
-  async close(): Promise<void> {
-    this.#closing.abort();
-    await this.#running;
-  }
+  return removed;
 }

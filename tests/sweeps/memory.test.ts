@@ -1,6 +1,7 @@
 import { expect, it, onTestFinished } from "vitest";
 import { NO_SKEW, type ClockSkew } from "../../src/db/database-clock.ts";
-import { MemorySweep } from "../../src/sweeps/memory.ts";
+import { OLD_MEMORY } from "../../src/sweeps/memory.ts";
+import { RemovalSweep } from "../../src/sweeps/removal.ts";
 import { startTestApp } from "../support/app.ts";
 import { connect } from "../support/client.ts";
 import { setPolicyTime } from "../support/clock.ts";
@@ -26,7 +27,7 @@ it("former versions go 30 days after their replacement, deleted entries 30 days 
     query: `mutation { deleteMemory(input: { entryId: "${data?.memory.nodes[0]?.id ?? ""}" }) { entry { path } } }`,
   });
   const state: { skew: ClockSkew } = { skew: NO_SKEW };
-  const sweep = new MemorySweep({ sql: database.sql, logger: silentLogger, clockSkew: () => state.skew });
+  const sweep = new RemovalSweep({ sql: database.sql, logger: silentLogger, clockSkew: () => state.skew }, OLD_MEMORY);
   onTestFinished(() => sweep.close());
   const rows = async () => {
     const text = `SELECT (SELECT count(*)::int FROM memory_entry) AS entries, (SELECT count(*)::int FROM memory_version) AS versions`;
@@ -48,7 +49,7 @@ it("many old rows go in several statements", async () => {
   const text = `INSERT INTO memory_entry (id, tenant, template_id, requester, path, bytes, version, lineage, created_at, updated_at, deleted_at)
     SELECT i::text, 't' || i % 3, 'assistant', 'anna', '/memories/' || i, 0, 2, 'MODEL', now(), now(), now() - interval '31 days' FROM generate_series(1, 2500) i`;
   await database.sql.query({ name: "fill", text }, []);
-  const sweep = new MemorySweep({ sql: database.sql, logger: silentLogger, clockSkew: () => NO_SKEW });
+  const sweep = new RemovalSweep({ sql: database.sql, logger: silentLogger, clockSkew: () => NO_SKEW }, OLD_MEMORY);
   onTestFinished(() => sweep.close());
   expect(await sweep.tidy()).toBe(2_500);
 });

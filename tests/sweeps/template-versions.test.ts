@@ -1,6 +1,7 @@
 import { expect, it, onTestFinished } from "vitest";
 import { NO_SKEW, type ClockSkew } from "../../src/db/database-clock.ts";
-import { VersionsSweep } from "../../src/sweeps/template-versions.ts";
+import { LEFT_VERSIONS } from "../../src/sweeps/template-versions.ts";
+import { RemovalSweep } from "../../src/sweeps/removal.ts";
 import { startTestApp } from "../support/app.ts";
 import { connect } from "../support/client.ts";
 import { silentLogger } from "../support/silent-logger.ts";
@@ -28,7 +29,7 @@ it("the data of a version is stored once a tenant, and removed a day after no ag
   const { sql } = second.app.database;
   const prompts = async () => (await sql.query<Stored, []>(READ, [])).map(({ tenant, prompt }) => `${tenant}: ${prompt}`);
   const state: { skew: ClockSkew } = { skew: NO_SKEW };
-  const sweep = new VersionsSweep({ sql, logger: silentLogger, clockSkew: () => state.skew });
+  const sweep = new RemovalSweep({ sql, logger: silentLogger, clockSkew: () => state.skew }, LEFT_VERSIONS);
   onTestFinished(() => sweep.close());
   const now = second.client;
   await now.turn(one.id, "go on");
@@ -61,7 +62,7 @@ it("a manual is stored once a tenant, and removed a day after no agent has it", 
   const manuals = async () =>
     (await sql.query<{ text: string }, []>(query, [])).map(({ text }) => /How to (\w+)/.exec(text)?.[1]);
   const age = { name: "age", text: "UPDATE manual SET taken_at = taken_at - interval '2 days'" };
-  const sweep = new VersionsSweep({ sql, logger: silentLogger, clockSkew: () => NO_SKEW });
+  const sweep = new RemovalSweep({ sql, logger: silentLogger, clockSkew: () => NO_SKEW }, LEFT_VERSIONS);
   onTestFinished(() => sweep.close());
   await client.turn(one.id, "go on");
   expect(await manuals()).toEqual(["dig", "sow"]);
@@ -88,7 +89,7 @@ it("a version that is taken again while it is removed stays", async () => {
   await sql.query({ name: "let_go", text: "UPDATE agent SET template_version = NULL" }, []);
   await client.turn(other.id, "go");
   await sql.query({ name: "let_go", text: "UPDATE agent SET template_version = NULL" }, []);
-  const sweep = new VersionsSweep({ sql, logger: silentLogger, clockSkew: () => NO_SKEW });
+  const sweep = new RemovalSweep({ sql, logger: silentLogger, clockSkew: () => NO_SKEW }, LEFT_VERSIONS);
   onTestFinished(() => sweep.close());
   expect(await sweep.tidy()).toBe(0);
 });
@@ -98,7 +99,7 @@ it("many old versions go in several statements", async () => {
   const text = `INSERT INTO template_version (tenant, digest, data, taken_at)
     SELECT 't' || i % 3, i::text, '{}', now() - interval '2 days' FROM generate_series(1, 2500) i`;
   await database.sql.query({ name: "fill", text }, []);
-  const sweep = new VersionsSweep({ sql: database.sql, logger: silentLogger, clockSkew: () => NO_SKEW });
+  const sweep = new RemovalSweep({ sql: database.sql, logger: silentLogger, clockSkew: () => NO_SKEW }, LEFT_VERSIONS);
   onTestFinished(() => sweep.close());
   expect(await sweep.tidy()).toBe(2_500);
 });
@@ -110,7 +111,7 @@ it("a part of requests stays while an agent had one with it, and is removed a da
   await client.turn((await client.createAgent()).id, "go");
   const run = (name: string, text: string) => sql.query<{ readonly parts: number }, []>({ name, text }, []);
   const parts = async () => (await run("parts", "SELECT count(*)::int AS parts FROM request_part"))[0]?.parts;
-  const sweep = new VersionsSweep({ sql, logger: silentLogger, clockSkew: () => NO_SKEW });
+  const sweep = new RemovalSweep({ sql, logger: silentLogger, clockSkew: () => NO_SKEW }, LEFT_VERSIONS);
   onTestFinished(() => sweep.close());
   await run("age_parts", "UPDATE request_part SET taken_at = taken_at - interval '2 days'");
   expect([await sweep.tidy(), await parts()]).toEqual([0, 3]);
