@@ -3,7 +3,9 @@ import { readActorNames } from "../agent/actors/actor-names.ts";
 import { readApprovals, readSpawners, type FoundApproval } from "../agent/approvals/approval.ts";
 import { readCallsOfSteps, type StepOfAgent } from "../agent/calls/call.ts";
 import { readToldTimes, type FileOfAgent } from "../agent/calls/notices.ts";
+import { contextAt, type StepContext } from "../agent/conversation/context-at.ts";
 import { readContextMeters, type ContextMeter } from "../agent/conversation/context-meter.ts";
+import type { Transcripts } from "../agent/conversation/transcript.ts";
 import { type AgentUsage, readTreeUsage, readUsage } from "../agent/loop/usage.ts";
 import { readStandstills, waitingFor, type KnownNames } from "../agent/loop/waiting-for.ts";
 import type { Sql } from "../db/sql.ts";
@@ -11,12 +13,22 @@ import { openBlocksAt, type OpenBlock } from "../events/blocks.ts";
 import type { LogHead } from "../events/cursor.ts";
 import type { ActorRef } from "../events/snapshots.ts";
 
+/** The most characters of the messages of all requests of steps that one answer reads. */
+export const MOST_CHARACTERS = 64 * 1024 * 1024;
+
+type Reads = { readonly reads: Sql; readonly transcripts: Transcripts };
+
+/** Runs one read of a tenant at a time. */
+type InTurn = <Result>(tenant: string, read: () => Promise<Result>) => Promise<Result>;
+
 /**
  * Reads that are batched for all rows of an answer. Loaders are created at first use: most answers need none, and a
  * subscription keeps those of its context while it is open.
  */
 export class Loaders {
   readonly #reads: Sql;
+  readonly #transcripts: Transcripts;
+  readonly #inTurn: InTurn;
   readonly #known: KnownNames;
   readonly #tenant: string;
   readonly #snapshot: () => Promise<LogHead>;
@@ -26,13 +38,21 @@ export class Loaders {
   #callsOfSteps: DataLoader<StepOfAgent, ReadonlyMap<string, string>, string> | null = null;
   #openBlocks: DataLoader<string, readonly OpenBlock[]> | null = null;
   #spawners: DataLoader<string, readonly ActorRef[]> | null = null;
+  #stepContexts: DataLoader<StepOfAgent, StepContext | "TOO_LARGE" | null, string> | null = null;
   #toldTimes: DataLoader<FileOfAgent, Date | null> | null = null;
   #usage: DataLoader<string, AgentUsage> | null = null;
   #treeUsage: DataLoader<string, AgentUsage> | null = null;
   #waitingFor: DataLoader<string, string | null> | null = null;
 
-  constructor({ reads, ...known }: KnownNames & { readonly reads: Sql }, tenant: string, snapshot: () => Promise<LogHead>) {
+  constructor(
+    { reads, transcripts, ...known }: KnownNames & Reads,
+    tenant: string,
+    snapshot: () => Promise<LogHead>,
+    inTurn: InTurn,
+  ) {
     this.#reads = reads;
+    this.#transcripts = transcripts;
+    this.#inTurn = inTurn;
     this.#known = known;
     this.#tenant = tenant;
     this.#snapshot = snapshot;
@@ -46,6 +66,7 @@ export class Loaders {
     this.#callsOfSteps = null;
     this.#openBlocks = null;
     this.#spawners = null;
+    this.#stepContexts = null;
     this.#toldTimes = null;
     this.#usage = null;
     this.#treeUsage = null;
@@ -88,6 +109,30 @@ export class Loaders {
   /** By the agent's row id: who asked for the call that started it. */
   get spawners(): DataLoader<string, readonly ActorRef[]> {
     return (this.#spawners ??= new DataLoader((agentIds) => readSpawners(this.#reads, agentIds)));
+  }
+
+  /** The request of a step. Each is read once, one after another; TOO_LARGE for those beyond MOST_CHARACTERS. */
+  get stepContexts(): DataLoader<StepOfAgent, StepContext | "TOO_LARGE" | null, string> {
+    return (this.#stepContexts ??= this.#newStepContexts());
+  }
+
+  #newStepContexts(): DataLoader<StepOfAgent, StepContext | "TOO_LARGE" | null, string> {
+    const reads = { sql: this.#reads, transcripts: this.#transcripts };
+    let characters = 0;
+    const read = async (step: StepOfAgent): Promise<StepContext | "TOO_LARGE" | null> => {
+      if (characters > MOST_CHARACTERS) return "TOO_LARGE";
+      const found = await contextAt(reads, { tenant: this.#tenant, ...step });
+      characters += JSON.stringify(found?.messages ?? []).length;
+      return found;
+    };
+    const readAll = async (steps: readonly StepOfAgent[]) => {
+      const found: (StepContext | "TOO_LARGE" | null)[] = [];
+      for (const step of steps) found.push(await read(step));
+      return found;
+    };
+    return new DataLoader((steps) => this.#inTurn(this.#tenant, () => readAll(steps)), {
+      cacheKeyFn: ({ agentId, step }) => `${agentId}:${step}`,
+    });
   }
 
   /** When the model was told of the newest change of a file; null for one that it was not told of. */

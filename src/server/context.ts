@@ -30,7 +30,7 @@ export function makeContext(
   return {
     ...shared,
     services,
-    ...oneAnswer(services, actor.tenant),
+    ...oneAnswer(services, actor.tenant, shared.expensive),
     actor,
     room: shared.rateLimits.roomOf(actor),
     tenant: actor.tenant,
@@ -40,12 +40,13 @@ export function makeContext(
 }
 
 function oneAnswer(
-  services: Pick<AgentServices, "log" | "reads" | keyof KnownNames>,
+  services: Pick<AgentServices, "log" | "reads" | "transcripts" | keyof KnownNames>,
   tenant: string,
+  expensive: Context["expensive"],
 ): Pick<Context, "snapshot" | "loaders" | "anew"> {
   let head: Promise<LogHead> | null = null;
   const snapshot = (): Promise<LogHead> => (head ??= services.log.head(tenant));
-  const loaders = new Loaders(services, tenant, snapshot);
+  const loaders = new Loaders(services, tenant, snapshot, (of, read) => expensive.inTurn(of, read));
   const anew = (): void => {
     head = null;
     loaders.clear();
@@ -55,7 +56,7 @@ function oneAnswer(
 
 /** The context of a subscription's page for one reader, with its own snapshot. */
 export function ownPageContext(context: Context): Context {
-  return { ...context, ...oneAnswer(context.services, context.tenant) };
+  return { ...context, ...oneAnswer(context.services, context.tenant, context.expensive) };
 }
 
 /**

@@ -37,7 +37,7 @@ function form({ messages, exposeThinking, isFirstOfTurn, settings, shape, system
   return canonicalize({ messages, settings: all, system, tools: described }) ?? "";
 }
 
-/** Every step so far is proved, and shows what the model was sent. */
+/** Every step so far is proved, and shows the request that the model had. */
 async function expectProved(client: TestClient, id: string, requests: readonly ModelRequest[]): Promise<void> {
   for (const [index, request] of requests.entries()) {
     const shown = await contextAt(client, id, index + 1);
@@ -49,7 +49,7 @@ async function expectProved(client: TestClient, id: string, requests: readonly M
   }
 }
 
-describe("contextAt shows what the model was sent at a step, and proves it", () => {
+describe("contextAt shows the request of a step, and proves it", () => {
   it("with tools, results and several turns", async () => {
     const reply = (_request: ModelRequest, count: number): Played =>
       count === 2 ? { tool: "reads", input: { path: "a" } } : { text: `answer ${count}` };
