@@ -5,32 +5,19 @@ import { silentLogger } from "../tests/support/silent-logger.ts";
 import { AUDIT } from "./audit-rows.ts";
 import { serveBench } from "./server-process.ts";
 import { ownFolder } from "./own-folder.ts";
+import { benchEnvironment } from "./environment.ts";
 
 /** A server of the tenant whose audit is read, for `admin-token`, and for `user-7-token` of a person with 1 % of the agents. */
 const [url = ""] = process.argv.slice(2);
 const folder = ownFolder();
-const settings = await makeSettings(
-  {
-    port: 0,
-    host: "127.0.0.1",
-    database: { kind: "postgres", url, connections: 10 },
-    dataFolder: folder,
-    programsFolder: folder,
-    configPath: "bench",
-    folder,
-    anthropic: null,
-    openai: null,
-  },
-  "/bench",
-  {
-    models: { says: { provider: "scripted", script: { replies: [{ when: {}, say: ["x"] }] } } },
-    templates: { assistant: { model: "says", systemPrompt: "x" } },
-    actors: [tokenActor("admin", ["admin"], AUDIT.tenant).actor, tokenActor("user-7", ["user"], AUDIT.tenant).actor],
-    workspaceRoots: [folder],
-    // What is measured is not what an actor may ask.
-    rateLimit: { pointsPerMinute: 1_000_000_000, subscriptions: 1_000_000 },
-  },
-);
+const settings = await makeSettings(benchEnvironment(url, folder), "/bench", {
+  models: { says: { provider: "scripted", script: { replies: [{ when: {}, say: ["x"] }] } } },
+  templates: { assistant: { model: "says", systemPrompt: "x" } },
+  actors: [tokenActor("admin", ["admin"], AUDIT.tenant).actor, tokenActor("user-7", ["user"], AUDIT.tenant).actor],
+  workspaceRoots: [folder],
+  // What is measured is not what an actor may ask.
+  rateLimit: { pointsPerMinute: 1_000_000_000, subscriptions: 1_000_000 },
+});
 const app = await startApp(settings, { logger: silentLogger });
 
 serveBench(

@@ -9,6 +9,7 @@ import { makeSettings } from "../src/config/settings.ts";
 import { insertAgent } from "../tests/support/log.ts";
 import type { Figure } from "./figure.ts";
 import { ownFolder } from "./own-folder.ts";
+import { benchEnvironment } from "./environment.ts";
 
 const EVENTS = 50_000;
 const ROUNDS = 5;
@@ -17,17 +18,7 @@ const QUERY = 'subscription { timeline(since: "0", until: DONE) { cursor events 
 /** Events a second from the log to a client over WebSocket, against SELECT, JSON.stringify and ws.send of the same pages. */
 export async function replay(url: string): Promise<Figure> {
   const folder = ownFolder();
-  const environment = {
-    port: 0,
-    host: "127.0.0.1",
-    database: { kind: "postgres", url, connections: 4 } as const,
-    dataFolder: folder,
-    programsFolder: folder,
-    configPath: "bench",
-    folder,
-    anthropic: null,
-    openai: null,
-  };
+  const environment = benchEnvironment(url, folder, { connections: 4 });
   const settings = await makeSettings(environment, "/bench", {
     models: { m: { provider: "scripted", script: { replies: [{ when: {} }] } } },
     // What is measured is not what an actor may ask.

@@ -6,22 +6,13 @@ import { NO_TOKENS, type Model, type ModelEvent } from "../src/agent/models/mode
 import { defineTool } from "../src/agent/tools/tool.ts";
 import { startApp, type App } from "../src/app.ts";
 import { makeSettings } from "../src/config/settings.ts";
+import { benchEnvironment } from "./environment.ts";
 
 const ACTOR: Actor = { id: "local", kind: "USER", tenant: "local", roles: ["admin"], delegators: [] };
 
 /** A server of this process, with the instant model and a tool that does nothing. */
 export async function start(url: string, folder: string): Promise<App> {
-  const environment = {
-    port: 0,
-    host: "127.0.0.1",
-    database: { kind: "postgres", url, connections: 10 },
-    dataFolder: folder,
-    programsFolder: folder,
-    configPath: "bench",
-    folder,
-    anthropic: null,
-    openai: null,
-  } as const;
+  const environment = benchEnvironment(url, folder);
   const nothing = defineTool<Record<string, never>>({
     name: "nothing",
     description: "Does nothing.",

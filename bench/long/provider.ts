@@ -7,7 +7,7 @@ import { serveBench } from "../server-process.ts";
 import { beginningsOf, PromptCache, tokensOf, type Cached } from "./prompt-cache.ts";
 import { answerTo, summaryOf, type Summariser } from "./script.ts";
 
-/** What the provider has seen of the conversation. */
+/** The counts of the provider over the conversation. */
 export type Seen = {
   readonly requests: number;
   readonly summaries: number;

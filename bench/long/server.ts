@@ -5,8 +5,9 @@ import { makeSettings } from "../../src/config/settings.ts";
 import { silentLogger } from "../../tests/support/silent-logger.ts";
 import { ownFolder } from "../own-folder.ts";
 import { serveBench } from "../server-process.ts";
+import { benchEnvironment } from "../environment.ts";
 
-/** The window that a Claude model has if nobody says another. */
+/** The window of a Claude model without a configured one. */
 const USUAL_WINDOW = 200_000;
 
 const [url = "", provider = "", tokens = ""] = process.argv.slice(2);
@@ -18,44 +19,30 @@ const ownTool = (name: string, description: string, output: string) =>
 const folder = ownFolder();
 // The server's own folder is closed to agents.
 const workspace = ownFolder();
-const settings = await makeSettings(
-  {
-    port: 0,
-    host: "127.0.0.1",
-    database: { kind: "postgres", url, connections: 10 },
-    dataFolder: folder,
-    programsFolder: folder,
-    configPath: "bench",
-    folder,
-    anthropic: { apiKey: "bench", baseUrl: provider },
-    openai: null,
-  },
-  "/bench",
-  {
-    models: { wire: { provider: "anthropic", model: "bench", ...(window === USUAL_WINDOW ? {} : { window }) } },
-    // An output has as many tokens as 1.5 % of the window.
-    tools: [
-      ownTool("look", "Looks at the fence.", "plank ".repeat((4 * 0.015 * window) / 6)),
-      ownTool("deploy", "Deploys the fence.", "deployed"),
-    ],
-    workspaceRoots: [workspace],
-    defaultWorkspace: workspace,
-    // What is measured is not what an actor may ask.
-    rateLimit: { pointsPerMinute: 1_000_000_000, subscriptions: 1_000_000 },
-    templates: {
-      long: {
-        model: "wire",
-        systemPrompt: "You build a fence.",
-        tools: ["look", "deploy", "todo_write", "fs_write", "task_run", "memory", "read_output"],
-        memory: { trustedTools: ["look", "deploy"] },
-        subagents: { templates: ["child"] },
-        selfApproval: true,
-        permission: { mode: "auto", ask: ["deploy"] },
-      },
-      child: { model: "wire", systemPrompt: "You measure.", tools: ["look"], permission: { mode: "auto" } },
+const settings = await makeSettings(benchEnvironment(url, folder, { provider }), "/bench", {
+  models: { wire: { provider: "anthropic", model: "bench", ...(window === USUAL_WINDOW ? {} : { window }) } },
+  // An output has as many tokens as 1.5 % of the window.
+  tools: [
+    ownTool("look", "Looks at the fence.", "plank ".repeat((4 * 0.015 * window) / 6)),
+    ownTool("deploy", "Deploys the fence.", "deployed"),
+  ],
+  workspaceRoots: [workspace],
+  defaultWorkspace: workspace,
+  // The limits of an actor are no part of the measurement.
+  rateLimit: { pointsPerMinute: 1_000_000_000, subscriptions: 1_000_000 },
+  templates: {
+    long: {
+      model: "wire",
+      systemPrompt: "You build a fence.",
+      tools: ["look", "deploy", "todo_write", "fs_write", "task_run", "memory", "read_output"],
+      memory: { trustedTools: ["look", "deploy"] },
+      subagents: { templates: ["child"] },
+      selfApproval: true,
+      permission: { mode: "auto", ask: ["deploy"] },
     },
+    child: { model: "wire", systemPrompt: "You measure.", tools: ["look"], permission: { mode: "auto" } },
   },
-);
+});
 const app = await startApp(settings, { logger: silentLogger });
 
 serveBench(

@@ -3,6 +3,7 @@ import {
   EXPIRES_S,
   expiring,
   isOfMcp,
+  JOB,
   LEAD,
   MCP_TOOLS,
   roundsOf,
@@ -20,16 +21,7 @@ const { TRIAL_SEED = "1", TRIAL_SIZE = "", TRIAL_QUEUE = "" } = process.env;
 const rounds = roundsOf(Number(TRIAL_SEED), JSON.parse(TRIAL_SIZE) as Size);
 
 const FORM = {
-  inputSchema: {
-    type: "object",
-    required: ["job", "way", "delayMs", "dueMs"],
-    properties: {
-      job: { type: "string" },
-      way: { type: "string" },
-      delayMs: { type: "number" },
-      dueMs: { type: "number" },
-    },
-  },
+  inputSchema: JOB,
   outputSchema: { type: "object", required: ["value"], properties: { value: { type: "string" } } },
 } as const;
 

@@ -32,6 +32,18 @@ export function isOfMcp(tool: PlannedTool): tool is McpTool {
 /** The input of a planned call. `job` is its name in the trial; `dueMs` is 0 for the time of the template. */
 export type Job = { readonly job: string; readonly way: Way; readonly delayMs: number; readonly dueMs: number };
 
+/** The schema of a job. */
+export const JOB = {
+  type: "object",
+  required: ["job", "way", "delayMs", "dueMs"],
+  properties: {
+    job: { type: "string" },
+    way: { type: "string" },
+    delayMs: { type: "number" },
+    dueMs: { type: "number" },
+  },
+} as const;
+
 export type PlannedCall = Job & { readonly tool: PlannedTool };
 
 /**

@@ -87,6 +87,30 @@ export function requestApproval(
   };
 }
 
+type Row = NonNullable<OwnerChange["approvals"]>[number];
+
+/** What a question without a call is about, and the time until which it is open; null for ever. */
+type Question = Pick<Row, "id" | "kind" | "host" | "port" | "input" | "inputHash" | "reason" | "risk" | "meta" | "quorum"> & {
+  readonly expiresAt: Date | null;
+};
+
+/** The row of a question that no call asks. */
+export function questionRow(agent: Pick<CallingAgent, "id" | "tenant">, question: Question, at: Date): Row {
+  return {
+    ...question,
+    tenant: agent.tenant,
+    agentId: agent.id,
+    toolCallId: null,
+    state: "PENDING",
+    preview: null,
+    question: null,
+    continuation: null,
+    requestedAt: at,
+    closedAt: null,
+    erasedAt: null,
+  };
+}
+
 /** A new wait of an agent. `due` is null for never. */
 export function waitFor(
   kind: WaitKind,

@@ -1,4 +1,4 @@
-import type { Job } from "../plan.ts";
+import { JOB, type Job } from "../plan.ts";
 
 /** The things that an MCP server notes of a job. */
 export type Noted = "asked" | "ran" | "refused" | "cancelled";
@@ -50,16 +50,7 @@ export const NO_METHOD = { error: { code: -32601, message: "there is no such met
 export const tool = (name: string): object => ({
   name,
   description: "Works for the trial.",
-  inputSchema: {
-    type: "object",
-    required: ["job", "way", "delayMs", "dueMs"],
-    properties: {
-      job: { type: "string" },
-      way: { type: "string" },
-      delayMs: { type: "number" },
-      dueMs: { type: "number" },
-    },
-  },
+  inputSchema: JOB,
 });
 
 export function jobOf({ params }: Message): Job {

@@ -6,7 +6,7 @@ import type { AgentEventBody } from "../../../events/event.ts";
 import { limitsOf, type Expected, type Standing } from "../../budgets/admission.ts";
 import { millionthsOf, MOST_TOKENS, MOST_USD, usdOf } from "../../budgets/budget.ts";
 import { budgetSnapshot, spentText, usdText } from "../../budgets/snapshot.ts";
-import { waitFor } from "../request.ts";
+import { questionRow, waitFor } from "../request.ts";
 import type { ApprovalTemplate } from "../scope.ts";
 
 export type AskingStep = {
@@ -46,22 +46,7 @@ export function askBudget(
   } as const;
   const snapshot = budgetSnapshot(standing, step.expected.millionths !== null);
   return {
-    row: {
-      ...asked,
-      id,
-      tenant: agent.tenant,
-      agentId: agent.id,
-      toolCallId: null,
-      state: "PENDING",
-      input: question,
-      preview: null,
-      question: null,
-      continuation: null,
-      requestedAt: at,
-      expiresAt,
-      closedAt: null,
-      erasedAt: null,
-    },
+    row: questionRow(agent, { ...asked, id, input: question, expiresAt }, at),
     wait: waitFor("BUDGET", agent, { callId: null, ref: id, due: earlier(expiresAt, question.windowEndsAt) }),
     events: [
       { kind: "BUDGET_ASKED", ...snapshot, approvalId: id },

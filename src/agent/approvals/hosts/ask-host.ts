@@ -11,7 +11,7 @@ import type { HostQuestion } from "../../calls/hosts/host-question.ts";
 import { COMMAND_BEGINNING, shellNames, type ShellName } from "../../calls/shells/rows.ts";
 import type { HeldTemplate } from "../../policy/held-template.ts";
 import { hostText, USUAL_PORTS, type Host } from "../../policy/hosts/host-rule.ts";
-import { waitFor } from "../request.ts";
+import { questionRow, waitFor } from "../request.ts";
 import type { ApprovalTemplate } from "../scope.ts";
 
 type AskingAgent = { readonly id: string; readonly tenant: string };
@@ -45,22 +45,7 @@ export function askHost(
     quorum: approvalQuorum,
   } as const;
   return {
-    row: {
-      ...asked,
-      id,
-      tenant: agent.tenant,
-      agentId: agent.id,
-      toolCallId: null,
-      state: "PENDING",
-      input: { host, port },
-      preview: null,
-      question: null,
-      continuation: null,
-      requestedAt: at,
-      expiresAt,
-      closedAt: null,
-      erasedAt: null,
-    },
+    row: questionRow(agent, { ...asked, id, input: { host, port }, expiresAt }, at),
     event: {
       kind: "PERMISSION_REQUIRED",
       request: { ...asked, approvalId: id, call: null, expiresAt: expiresAt?.toISOString() ?? null },
