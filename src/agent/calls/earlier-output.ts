@@ -1,6 +1,6 @@
 import type { Sql, Statement } from "../../db/sql.ts";
 import { wholeCharacters } from "../../lib/text.ts";
-import type { EarlierOutput, OutputRange } from "../tools/earlier-output.ts";
+import type { EarlierOutput, OutputRange } from "../tools/tool-context.ts";
 import type { ToolOutputs } from "./outputs.ts";
 
 type Row = {

@@ -6,11 +6,22 @@ import type { KnownFiles } from "../workspace/known-files.ts";
 import type { GroupedProcess } from "../workspace/process-groups.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import type { ChildRequest, StartedChild } from "./child.ts";
-import type { EarlierOutput, OutputRange } from "./earlier-output.ts";
 import type { Shells } from "./bash/shells.ts";
 import type { Answered, InputAnswer } from "./question.ts";
 import type { FinishedProgram, StartOptions } from "./programs.ts";
 import type { TodoList } from "./todo-list.ts";
+
+/** A part of an output, in bytes. */
+export type OutputRange = { readonly offset: number; readonly bytes: number };
+
+/** `next` is the offset of the next part; null at the end. The text is null for a call without an output. */
+export type EarlierOutput = {
+  readonly text: string | null;
+  readonly total: number;
+  readonly next: number | null;
+  /** False if another server has the whole, or if it was erased. */
+  readonly isWhole: boolean;
+};
 
 export type ToolReminder = {
   readonly text: string;

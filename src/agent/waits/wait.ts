@@ -42,6 +42,12 @@ export function serverOf(ref: string): { readonly server: string; readonly until
   return { server, untilMs: Number(until) };
 }
 
+/** The open question about a budget, if there is one. */
+export function budgetQuestions(waits: readonly WaitView[]): readonly { readonly id: string; readonly callId: null }[] {
+  return waits.flatMap(({ kind, ref }) => (kind === "BUDGET" ? [{ id: ref, callId: null }] : []));
+}
+
+/** The order of waits in a view: those without a call first. */
 export function byCall(one: WaitView, other: WaitView): number {
   return compare(one.callId ?? "", other.callId ?? "") || compare(one.ref, other.ref);
 }

@@ -10,7 +10,17 @@ import { budgetSnapshot } from "../../budgets/snapshot.ts";
 import { readSpender } from "../../budgets/spender.ts";
 import type { OpenCompaction } from "../../conversation/compaction.ts";
 import { tokensPerByte } from "../../conversation/context-size.ts";
-import { costOf, NO_TOKENS, totalTokens, type Model, type Spending, type TokenPrice } from "../../models/model.ts";
+import type { ModelOutcome } from "../../conversation/model-call.ts";
+import {
+  costOf,
+  NO_TOKENS,
+  totalTokens,
+  type Model,
+  type ModelError,
+  type ModelErrorKind,
+  type Spending,
+  type TokenPrice,
+} from "../../models/model.ts";
 import { budgetAsked, budgetStopped } from "../commits/budget-refused.ts";
 import type { StepHolds } from "../commits/budgets.ts";
 import { eventsOnly, identity, type Commit } from "../commits/commit.ts";
@@ -147,4 +157,16 @@ export class StepBudgets {
 
 function tokensAfter({ compactions = [], compactionMoved }: OwnerChange): number | null {
   return compactionMoved?.set.tokensAfter ?? compactions.at(-1)?.tokensAfter ?? null;
+}
+
+/** The end of a model call, with its failure if it failed. */
+export type Outcome = Pick<ModelOutcome, "kind" | "spent"> & { readonly error?: ModelError };
+
+/** Failures of calls that a provider charges, although it reports no usage. */
+const CHARGED: ReadonlySet<ModelErrorKind> = new Set(["silent", "broken", "empty"]);
+
+/** True if the input of a call is uncounted, although the provider may have read it: its cost is estimated. */
+export function isUncounted({ kind, spent, error }: Outcome): boolean {
+  if (totalTokens({ ...spent.usage, outputTokens: 0 }) > 0) return false;
+  return kind === "interrupted" || (error !== undefined && CHARGED.has(error.kind));
 }

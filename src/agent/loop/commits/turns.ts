@@ -10,6 +10,7 @@ import { endEvents } from "../../calls/events.ts";
 import type { HostQuestion, OpenHost } from "../../calls/hosts/host-question.ts";
 import type { AddedMessages } from "../../conversation/transcript.ts";
 import type { Tool } from "../../tools/tool.ts";
+import { budgetQuestions } from "../../waits/wait.ts";
 import type { AgentView } from "../view.ts";
 import {
   compose,
@@ -29,7 +30,6 @@ import {
   callsOver,
   settled,
 } from "./commit.ts";
-import { budgetQuestions } from "./budget-questions.ts";
 import { needsAfter } from "./hosts-asked.ts";
 import { stepAbortedIfOpen, type Aborted } from "./steps.ts";
 
@@ -174,7 +174,7 @@ export function turnSealed(
   const staysOpen = ({ isOfShells }: OpenHost): boolean => isOfShells && reason !== "INTERRUPTED";
   const closed = view.openHosts.filter((host) => !staysOpen(host));
   const hosts = closed.map(({ approvalId }) => ({ id: approvalId, callId: null }));
-  const questions = questionsSealed([...openQuestions(open), ...hosts, ...budgetQuestions(view)], note, at);
+  const questions = questionsSealed([...openQuestions(open), ...hosts, ...budgetQuestions(view.waits)], note, at);
   const sealed = open.map((call) => {
     const readOnly = tools.get(call.name)?.readOnly === true;
     return sealCall(call, { note, readOnly, child: children.get(call.id) ?? null }, at);
