@@ -45,7 +45,7 @@ const PROVIDERS: readonly [name: string, answers: readonly ProviderAnswer[], mod
   ],
 ];
 
-it.each(PROVIDERS)("%s is sent the same bytes again for what contextAt shows of a step", async (_name, replies, modelAt) => {
+it.each(PROVIDERS)("%s is sent the same bytes again for the request that contextAt shows", async (_name, replies, modelAt) => {
   const provider = await providerServer<MessagesBody>([...replies, ...replies]);
   const model = modelAt(provider.url);
   const app = await startTestApp({ model });

@@ -213,7 +213,7 @@ function Shown({
   }
 }
 
-/** What stands beside the conversation: the todo list, what was used, and how full the context is. */
+/** The side of the conversation: the todo list, the usage, and the size of the context. */
 function Standing({ view: { todos, usage, context } }: { readonly view: Conversation }): ReactNode {
   return (
     <>

@@ -135,7 +135,7 @@ export function isRead(message: TranscriptMessage): message is TranscriptMessage
   return message.content.every(({ type }) => type !== "image");
 }
 
-/** The bytes of messages besides the newest person's message: that is what the model is asked to do. */
+/** The bytes of messages, without the newest person's message: that is the task. */
 export function besidesTask(messages: readonly TranscriptMessage[]): number {
   return bytesOf(messages) - (messages.findLast(({ isOfPerson }) => isOfPerson)?.bytes ?? 0);
 }

@@ -1,6 +1,6 @@
 -- Accounts for the model calls of one agent on its budgets, as p_accounts (BudgetAccounts, src/db/commit/budget-accounts.ts) says: for commit_change.
 --
--- settled: the end of a step. Its real cost replaces its holds. A step whose cost nobody knows costs at least as much as was held (isLost).
+-- settled: the end of a step. Its real cost replaces its holds. A step of unknown cost costs at least as much as was held (isLost).
 -- charges: model calls without a hold of their own, on the periods that they name.
 -- holds:   a step that starts. Refused if the expected cost does not fit by now, or if another step has warned meanwhile.
 --

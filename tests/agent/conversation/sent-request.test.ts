@@ -58,7 +58,7 @@ function changed(messages: readonly ModelMessage[], change: Change): readonly Mo
   }
 }
 
-it("a hash that goes on from request to request is that of the whole request, however messages change", () => {
+it("a hash that continues from request to request is that of the whole request, however messages change", () => {
   fc.assert(
     fc.property(MESSAGE, fc.array(CHANGE, { maxLength: 12 }), TEXT, (first, changes, system) => {
       const requests = new SentRequests();

@@ -21,7 +21,7 @@ const READ_TOLD: Statement<{ text: string; step: number }, [agentId: string]> = 
 type Agent = MemoryPermissions & {
   readonly agent: { readonly id: string; readonly tenant: string; readonly createdBy: string };
   readonly template: MemoryTemplate;
-  /** The step since which messages are left out: those of before count as not told. */
+  /** The step since which messages are left out: earlier lists count as not told. */
   readonly since: number;
 };
 
