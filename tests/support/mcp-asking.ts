@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http";
 import { AskedInputsDocument, type DecideApprovalInput } from "../generated/documents.ts";
 import type { TestAppOptions } from "./app.ts";
 import type { TestClient } from "./client.ts";
@@ -38,9 +39,11 @@ const COMPLETE = { resultType: "complete", ttlMs: 0, cacheScope: "private" };
 
 /**
  * A server of the newer generation. Its tool `work` answers each round as `round` says: with the inputs that it needs, or
- * null for the result, which is all that it was answered, as JSON.
+ * null for the result, which is all that it was answered, as JSON. A function writes the answer.
  */
-export async function roundsServer(round: (sent: Record<string, unknown>, count: number) => object | null) {
+export async function roundsServer(
+  round: (sent: Record<string, unknown>, count: number) => object | ((response: ServerResponse) => void) | null,
+) {
   const rounds: Record<string, unknown>[] = [];
   const server = await httpServer(({ method, params }) => {
     if (method === "server/discover")
@@ -49,6 +52,7 @@ export async function roundsServer(round: (sent: Record<string, unknown>, count:
     if (method !== "tools/call") return null;
     rounds.push(params);
     const needs = round(params, rounds.length);
+    if (typeof needs === "function") return needs as (response: ServerResponse) => void;
     if (needs !== null) return { result: { resultType: "input_required", ...needs } };
     const { inputResponses = null, requestState = null } = params;
     return {

@@ -61,7 +61,7 @@ export function mcpTool(configured: McpServer, listed: ListedTool, call: CallToo
           const task = startedTask(result, process);
           return task === null ? toolResultOf(withoutTokens(configured, result), structureCheck) : new Later(null, task);
         } catch (error) {
-          if (answered !== null && error instanceof NotSent) return new AnswerKept(server, error.message);
+          if (answered !== null && error instanceof NotSent) return new AnswerKept(server, error.message, error.afterMs);
           throw explained(error);
         }
       };

@@ -52,7 +52,7 @@ export function serversAwaited(
   { away, template }: { readonly away: readonly Away[]; readonly template: Pick<CallTemplate, "deferredTimeoutMs"> },
   at: Date,
 ): Commit {
-  const waits = away.map(({ call, server }) => serverWait(view, call, server, template, at));
+  const waits = away.map(({ call, server }) => serverWait(view, call, { server, afterMs: null }, template, at));
   return { change: { waits }, events: away.map(({ call, reason }) => awayWarning(call, reason)), after: waiting(waits) };
 }
 

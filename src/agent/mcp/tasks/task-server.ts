@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { withCause } from "../../../lib/text.ts";
 import { toolResultOf } from "../call-result.ts";
-import { TakesLater } from "../http-transport.ts";
+import { takesLaterMs } from "../http-transport.ts";
 import { readListedTool } from "../listed-tool.ts";
 import { mcpTool } from "../mcp-tool.ts";
 import type { SchemaCheck } from "../schema-check.ts";
@@ -193,15 +193,9 @@ function lostReason(error: unknown, taskId: string): string | null {
 
 /** The time after which a server takes the question, within the bounds of questions, in ms; null if it names none. */
 function laterMs(error: unknown): number | null {
-  let each = error;
-  for (let causes = 0; each instanceof Error && causes <= CAUSES; causes += 1) {
-    if (each instanceof TakesLater) return boundedPoll(each.afterMs);
-    each = each.cause;
-  }
-  return null;
+  const afterMs = takesLaterMs(error);
+  return afterMs === null ? null : boundedPoll(afterMs);
 }
-
-const CAUSES = 8;
 
 /** The code of a server's own answer; null for other errors. */
 function codeOf(error: unknown): number | null {
