@@ -62,6 +62,31 @@ export async function roundsServer(
   return { ...server, rounds };
 }
 
+/**
+ * A server of the older generation at an address. A call of `work` asks with the message `for WHO`, by its argument, on the
+ * stream of the call. Its result is the answer, as JSON.
+ */
+export async function streamingServer() {
+  const calls = new Map<unknown, { readonly call: unknown; readonly stream: ServerResponse }>();
+  const written = (stream: ServerResponse, message: object): unknown =>
+    stream.write(`event: message\ndata: ${JSON.stringify({ jsonrpc: "2.0", ...message })}\n\n`);
+  return httpServer(({ id, method, params, result }) => {
+    if (method === "tools/call")
+      return (stream) => {
+        const { who } = params["arguments"] as { who: string };
+        const question = `q-${who}`;
+        calls.set(question, { call: id, stream });
+        stream.writeHead(200, { "content-type": "text/event-stream" });
+        written(stream, { id: question, ...asks(FORM, `for ${who}`) });
+      };
+    const asked = method === undefined ? calls.get(id) : undefined;
+    if (asked === undefined) return null;
+    written(asked.stream, { id: asked.call, result: { content: [{ type: "text", text: JSON.stringify({ id, result }) }] } });
+    asked.stream.end();
+    return (response) => response.writeHead(202).end();
+  });
+}
+
 const WORK = ["mcp__own__work", {}] as const;
 
 /** An agent whose call asks, with the question in the inbox. */
