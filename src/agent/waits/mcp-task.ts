@@ -8,8 +8,10 @@ import type { Refusal } from "../calls/refusals/refusal.ts";
 import { templateOf } from "../conversation/agent-template.ts";
 import { ToolReportedError } from "../mcp/call-result.ts";
 import type { ServedServer } from "../mcp/server-state.ts";
+import { PROCESS_ENDED } from "../mcp/tasks/processes.ts";
 import { ASK_MS } from "../mcp/tasks/task-server.ts";
 import type { SeenTask, TaskServer } from "../mcp/tasks/task.ts";
+import { unlistedTool } from "../mcp/tasks/unlisted-tool.ts";
 import { serverIn } from "../tools/tool.ts";
 import type { ToolResult } from "../tools/tool-result.ts";
 import type { ChildServices } from "./child.ts";
@@ -129,18 +131,18 @@ async function answer(services: TaskServices, wait: DueWait, { later, since }: F
     if (settled !== undefined && tasks?.knows(process) === true) await cancel(asked);
     return false;
   }
-  if (tasks === null) return moveOn(services, wait, AWAY_MS);
+  if (tasks === null) return process === null ? moveOn(services, wait, AWAY_MS) : end(services, wait, later, lost(PROCESS_ENDED));
   using stopped = aborted(closing);
   const seen = await Promise.race([tasks.look(taskId, process), stopped.promise.catch(() => AWAY)]);
   if (seen.kind === "away") return moveOn(services, wait, closing.aborted ? 0 : (seen.pollMs ?? AWAY_MS));
   const waitedMs = since === null ? 0 : services.clock.now().getTime() - new Date(since).getTime();
   if (seen.kind === "working") {
     if (seen.ttlMs === null || waitedMs <= seen.ttlMs + seen.pollMs) return moveOn(services, wait, seen.pollMs);
-    const isEnded = await end(services, wait, { later, tasks }, lost(`its time of ${seen.ttlMs} ms is over`));
+    const isEnded = await end(services, wait, later, lost(`its time of ${seen.ttlMs} ms is over`));
     if (isEnded) await cancel(asked);
     return isEnded;
   }
-  const isEnded = await end(services, wait, { later, tasks }, resultOf(tasks, later.call.name, seen));
+  const isEnded = await end(services, wait, later, resultOf(tasks, later.call.name, seen));
   if (isEnded && seen.kind === "input_required") await cancel(asked);
   return isEnded;
 }
@@ -189,12 +191,12 @@ function lost(reason: string): Result<never, Refusal> {
 async function end(
   services: TaskServices,
   wait: DueWait,
-  { later, tasks }: { readonly later: LaterCall; readonly tasks: TaskServer },
+  later: LaterCall,
   given: Result<ToolResult, Refusal>,
 ): Promise<boolean> {
   const template = await templateOf(services, later);
   const { name } = later.call;
-  const call = toolOfLater(services.tools, later) ?? toolOfLater(new Map([[name, tasks.unlisted(name)]]), later);
+  const call = toolOfLater(services.tools, later) ?? toolOfLater(new Map([[name, unlistedTool(name)]]), later);
   if ("missing" in template || call === null) return moveOn(services, wait, AWAY_MS);
   const trail = { note: "the task of the MCP server has ended" };
   const { change, events, at } = await endOfLater(services, later, { template, call, answer: given, trail });

@@ -24,7 +24,8 @@ it("questions of one connection are those of the calls on whose streams they arr
   const agents = await Promise.all(
     [anna, zoe].map(async ({ token, actor }) => {
       const client = connect(app.url, token);
-      return { who: actor.id, client, ...(await client.createAgent()) };
+      const { id, cursor } = await client.createAgent();
+      return { who: actor.id, client, id, cursor };
     }),
   );
   // Both calls are under way before either is answered.

@@ -2,12 +2,10 @@ import { LRUCache } from "lru-cache";
 import { withCause } from "../../../lib/text.ts";
 import { toolResultOf } from "../call-result.ts";
 import { takesLaterMs } from "../http-transport.ts";
-import { readListedTool } from "../listed-tool.ts";
-import { mcpTool } from "../mcp-tool.ts";
 import type { SchemaCheck } from "../schema-check.ts";
 import { withoutTokens, type McpServer } from "../server.ts";
 import type { McpSession } from "../session.ts";
-import { PROCESS_LOOK_MS } from "./processes.ts";
+import { PROCESS_ENDED, PROCESS_LOOK_MS } from "./processes.ts";
 import { boundedPoll, firstQuestion, readTask, type SeenTask, type TaskServer } from "./task.ts";
 
 /** The times in which a server answers a question for a task, and has to give its result; in ms. */
@@ -26,8 +24,6 @@ const SOON_MS = 100;
 
 /** A task without a poll for so long keeps no process, in ms: its call never waited for it. */
 const FORGOTTEN_MS = 60 * 60 * 1_000;
-
-const PROCESS_ENDED = "the process that had it has ended";
 
 type Working = Extract<SeenTask, { readonly kind: "working" }>;
 
@@ -128,11 +124,6 @@ export function taskServer({
       }
     },
     read: (tool, result) => toolResultOf(withoutTokens(server, result), structureCheck(tool)),
-    unlisted: (tool) => {
-      const listed = readListedTool(server.name, { name: tool, inputSchema: { type: "object" } });
-      if (!listed.ok) throw new Error(listed.refusal);
-      return mcpTool(server, { ...listed.value, name: tool }, () => Promise.reject(new Error(`${tool} is not listed`)));
-    },
   };
 }
 

@@ -3,7 +3,6 @@ import { isJsonObject, type Json, type JsonObject } from "../../../lib/json.ts";
 import { byteLength } from "../../../lib/text.ts";
 import { PROCESS_LOOK_MS } from "./processes.ts";
 import type { StartedTask } from "../../tools/later.ts";
-import type { Tool } from "../../tools/tool.ts";
 import type { ToolResult } from "../../tools/tool-result.ts";
 
 /** The extension by which servers of the newer generation answer calls with tasks. */
@@ -64,8 +63,6 @@ export type TaskServer = {
   cancel(taskId: string, process: string | null): Promise<void>;
   /** The result of a task of this tool. Throws ToolReportedError if the server says that the call failed. */
   read(tool: string, result: JsonObject): ToolResult;
-  /** The place of a tool that the server does not list any more: it checks nothing. */
-  unlisted(tool: string): Tool;
 };
 
 /** Moves the task of a result to the field of tasks. Results of the older generation have no type. */
