@@ -83,10 +83,13 @@ function toldOfRefusals({ answered, askPerson, signal }: ToolContext): Told {
     },
     explained: (error) => {
       if (last === null || signal.aborted || !(error instanceof Error)) return error;
-      const noted = last.note === null ? "" : ` and noted: ${last.note}`;
-      return new Error(`${error.message}\nA person declined its question${noted}`, { cause: error });
+      return new Error(`${error.message}\n${declinedQuestion(last.note)}`, { cause: error });
     },
   };
+}
+
+export function declinedQuestion(note: string | null): string {
+  return `A person declined its question${note === null ? "" : ` and noted: ${note}`}`;
 }
 
 /** The check of a structured content; null without a schema. */

@@ -92,6 +92,9 @@ export async function msToNearestDue(sql: Sql, busy: readonly string[], { ids, g
   return nearest?.leftMs ?? null;
 }
 
+/** The pause before an MCP server that is away is asked again, in ms. */
+export const AWAY_MS = 5_000;
+
 /** Moves the due of a wait on, unless another commit has moved it. */
 export const MOVE: Statement<{ due: string }, [id: string, due: string, ms: number]> = {
   name: "move_mcp_task",

@@ -2,7 +2,7 @@ import type { Statement } from "../../db/sql.ts";
 import { aborted } from "../../lib/aborted.ts";
 import { accepted, type Result } from "../../lib/result.ts";
 import { withCause } from "../../lib/text.ts";
-import { isFinal } from "../calls/call.ts";
+import { isFinal, type CallView } from "../calls/call.ts";
 import { endOfLater, failedElsewhere, LATER_FIELDS, toolOfLater, type LaterCall } from "../calls/later.ts";
 import type { Refusal } from "../calls/refusals/refusal.ts";
 import { templateOf } from "../conversation/agent-template.ts";
@@ -11,11 +11,13 @@ import type { ServedServer } from "../mcp/server-state.ts";
 import { PROCESS_ENDED } from "../mcp/tasks/processes.ts";
 import { ASK_MS } from "../mcp/tasks/task-server.ts";
 import type { SeenTask, TaskServer } from "../mcp/tasks/task.ts";
+import { declinedQuestion } from "../mcp/mcp-tool.ts";
 import { unlistedTool } from "../mcp/tasks/unlisted-tool.ts";
 import { serverIn } from "../tools/tool.ts";
 import type { ToolResult } from "../tools/tool-result.ts";
 import type { ChildServices } from "./child.ts";
-import { MOVE, moveOn, type DueWait } from "./due.ts";
+import { AWAY_MS, MOVE, moveOn, type DueWait } from "./due.ts";
+import { inputForTask } from "./task-input.ts";
 import { taskIdOf } from "./wait.ts";
 
 type Wake = (agent: { readonly agentId: string; readonly tenant: string }) => Promise<void>;
@@ -25,9 +27,6 @@ export type TaskServices = ChildServices & { readonly mcpServers: ReadonlyMap<st
 /** For so long a wait is left to the server that asks for its task, in ms; then another one may ask. */
 const CLAIM_MS = 2 * ASK_MS;
 
-/** The pause before a server that is away is asked again, in ms. */
-export const AWAY_MS = 5_000;
-
 /** A server whose oldest question is open for so long counts as silent, in ms. */
 const SILENT_MS = 2_000;
 
@@ -36,14 +35,16 @@ const MOST_QUESTIONS = 8;
 
 type Found = {
   readonly later: LaterCall;
+  /** The folder of the agent. */
+  readonly root: string;
   /** The time since which the call waits (ISO 8601). */
   readonly since: string | null;
 };
 
 const READ: Statement<Found, [waitId: string]> = {
   name: "read_mcp_task",
-  text: `SELECT json_build_object(${LATER_FIELDS}) AS later,
-      (SELECT x ->> 'timestamp' FROM jsonb_array_elements(t.audit_trail) x WHERE x ->> 'state' = 'WAITING' ORDER BY x ->> 'timestamp' DESC LIMIT 1) AS since
+  text: `SELECT json_build_object(${LATER_FIELDS}) AS later, a.workspace AS root,
+      (SELECT x ->> 'timestamp' FROM jsonb_array_elements(t.audit_trail) x WHERE x ->> 'state' = 'WAITING' ORDER BY x ->> 'timestamp' LIMIT 1) AS since
     FROM wait w JOIN tool_call t ON t.id = w.call_id JOIN agent a ON a.id = w.agent_id WHERE w.id = $1 AND w.settled_at IS NULL`,
 };
 
@@ -123,7 +124,8 @@ type Asked = {
 const AWAY: SeenTask = { kind: "away", pollMs: null };
 
 /** True if it has ended the call. */
-async function answer(services: TaskServices, wait: DueWait, { later, since }: Found, asked: Asked): Promise<boolean> {
+async function answer(services: TaskServices, wait: DueWait, found: Found, asked: Asked): Promise<boolean> {
+  const { later, since } = found;
   const { tasks, taskId, process, closing } = asked;
   if (isFinal(later.call.state)) {
     // Settled first: a task is cancelled once.
@@ -142,9 +144,19 @@ async function answer(services: TaskServices, wait: DueWait, { later, since }: F
     if (isEnded) await cancel(asked);
     return isEnded;
   }
-  const isEnded = await end(services, wait, later, resultOf(tasks, later.call.name, seen));
-  if (isEnded && seen.kind === "input_required") await cancel(asked);
-  return isEnded;
+  if (seen.kind === "input_required") {
+    const input = await inputForTask(services, found, { tasks, taskId, process }, seen);
+    if (input.kind === "waits") return moveOn(services, wait, input.ms);
+    const isEnded = await end(
+      services,
+      wait,
+      later,
+      failedElsewhere(`the task of the MCP server asks for input, ${input.reason}`),
+    );
+    if (isEnded) await cancel(asked);
+    return isEnded;
+  }
+  return end(services, wait, later, resultOf(tasks, later.call, seen));
 }
 
 /** Waits for the answer until this server closes. */
@@ -153,25 +165,21 @@ async function cancel({ tasks, taskId, process, closing }: Asked): Promise<void>
   await Promise.race([tasks?.cancel(taskId, process), stopped.promise]).catch(() => {});
 }
 
-type EndedTask = Exclude<SeenTask, { readonly kind: "working" | "away" }>;
+type EndedTask = Exclude<SeenTask, { readonly kind: "working" | "away" | "input_required" }>;
 
-function resultOf(tasks: TaskServer, tool: string, seen: EndedTask): Result<ToolResult, Refusal> {
+function resultOf(tasks: TaskServer, call: CallView, seen: EndedTask): Result<ToolResult, Refusal> {
   switch (seen.kind) {
     case "completed":
       try {
-        return accepted(tasks.read(tool, seen.result));
+        return accepted(tasks.read(call.name, seen.result));
       } catch (error) {
-        if (error instanceof ToolReportedError) return failedElsewhere(error.message);
+        if (error instanceof ToolReportedError) return failedElsewhere(`${error.message}${declined(call)}`);
         throw error;
       }
     case "failed":
-      return failedElsewhere(`the task of the MCP server failed${because(seen.reason)}`);
+      return failedElsewhere(`the task of the MCP server failed${because(seen.reason)}${declined(call)}`);
     case "cancelled":
       return failedElsewhere(`the MCP server has cancelled the task${because(seen.reason)}`);
-    case "input_required":
-      return failedElsewhere(
-        `the task of the MCP server asks for input, which people and models cannot give it here${because(seen.reason)}`,
-      );
     case "lost":
       return lost(seen.reason);
   }
@@ -179,6 +187,11 @@ function resultOf(tasks: TaskServer, tool: string, seen: EndedTask): Result<Tool
 
 function because(reason: string): string {
   return reason === "" ? "" : `: ${reason}`;
+}
+
+/** The server may say only that it failed. */
+function declined({ approval }: CallView): string {
+  return approval?.kind === "TOOL_INPUT" && approval.decision === "DENY" ? `\n${declinedQuestion(approval.note)}` : "";
 }
 
 function lost(reason: string): Result<never, Refusal> {

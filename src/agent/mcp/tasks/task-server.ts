@@ -93,9 +93,11 @@ export function taskServer({
       const known = isProcess ? unasked(task) : null;
       if (known !== null) return known;
       try {
-        const seen = await lookAt(current, taskId, plain);
+        const found = await lookAt(current, taskId, plain);
+        const isAsking = found.kind === "input_required" && found.requests !== null;
+        const seen = isAsking ? { ...found, requests: withoutTokens(server, found.requests) } : found;
         if (isProcess) questions.delete(task);
-        else if (seen.kind !== "working") onEnded(taskId);
+        else if (seen.kind !== "working" && !isAsking) onEnded(taskId);
         return isProcess && seen.kind === "working" ? asked(task, seen) : seen;
       } catch (error) {
         const lost = lostReason(error, taskId);
@@ -109,6 +111,17 @@ export function taskServer({
           onAway();
         }
         return lost === null ? { kind: "away", pollMs: laterMs(error) } : { kind: "lost", reason: plain(lost) };
+      }
+    },
+    answer: async (taskId, process, responses) => {
+      try {
+        const current = session(process, taskId);
+        if (current === null) throw new Error("it is away");
+        await current.request("tasks/update", { taskId, inputResponses: responses }, ASK_MS);
+        return true;
+      } catch (error) {
+        failedTo("to take an answer for a task, and is asked again", error);
+        return false;
       }
     },
     cancel: async (taskId, process) => {
@@ -138,8 +151,9 @@ async function lookAt(session: AskedSession, taskId: string, plain: (text: strin
       // The older generation gives the error of a tool as a result.
       return session.verdict.era === "legacy" ? failure(session, taskId, state.reason, plain) : failed(state.reason, plain);
     case "cancelled":
-    case "input_required":
       return { kind: state.kind, reason: plain(state.reason ?? "") };
+    case "input_required":
+      return { ...state, reason: plain(state.reason ?? "") };
     case "unreadable":
       return { kind: "lost", reason: "it answered without a valid form" };
   }
