@@ -1582,6 +1582,9 @@ BEGIN
     END IF;
     IF v_closing."to" <> 'PENDING' THEN
       UPDATE wait SET settled_at = coalesce(v_closing.closed_at, p_ats[1]) WHERE ref = v_closing.id AND settled_at IS NULL;
+      -- A task that asked gets the answer by the look at its wait.
+      UPDATE wait SET due = policy_time() WHERE kind = 'MCP_TASK' AND settled_at IS NULL
+        AND call_id = (SELECT tool_call_id FROM approval WHERE id = v_closing.id AND kind = 'TOOL_INPUT');
     END IF;
   END LOOP;
 
@@ -1639,10 +1642,14 @@ BEGIN
       SELECT state INTO v_state FROM tool_call WHERE id = v_item.id;
       RAISE EXCEPTION 'tool call % is %, not %, or is cancelled', v_item.id, v_state, v_item."from" USING ERRCODE = 'TP002';
     END IF;
-    IF v_item."from" = 'APPROVAL_REQUIRED' THEN
+    IF v_item."from" IN ('APPROVAL_REQUIRED', 'APPROVED') THEN
       UPDATE wait SET settled_at = (v_item."set" ->> 'updated_at')::timestamptz WHERE call_id = v_item.id AND kind = 'MCP_SERVER' AND settled_at IS NULL;
     END IF;
-    IF v_item."from" = 'WAITING' THEN
+    IF v_item."from" = 'WAITING' AND v_item."set" ->> 'state' <> 'WAITING' THEN
+      -- A task that works on may have asked a person since the caller looked.
+      IF EXISTS (SELECT FROM approval WHERE tool_call_id = v_item.id AND kind = 'TOOL_INPUT' AND state = 'PENDING') THEN
+        RAISE EXCEPTION 'tool call % has an open question', v_item.id USING ERRCODE = 'TP002';
+      END IF;
       UPDATE wait SET settled_at = (v_item."set" ->> 'updated_at')::timestamptz WHERE call_id = v_item.id AND kind NOT IN ('HOST', 'CHILD', 'MCP_TASK') AND settled_at IS NULL;
       -- A child or task that nobody waits for any more is ended by the look at its wait.
       UPDATE wait SET due = policy_time() WHERE call_id = v_item.id AND kind IN ('CHILD', 'MCP_TASK') AND settled_at IS NULL;

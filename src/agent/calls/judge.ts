@@ -157,7 +157,7 @@ async function judgeStages(call: CallView, scope: CallScope, stored: RulesToRead
     const meta = verdict.kind === "asked" ? verdict.meta : null;
     return { ...judged(), kind: "asked", meta, preview, ...confirmed.refusal };
   }
-  if (hasRun(call.state) && confirmed.value.inputHash !== call.inputHash)
+  if (hasRun(call) && confirmed.value.inputHash !== call.inputHash)
     return deny("the tool, or what hooks make of its input, is not what it was when the call ran");
   return { ...judged(), kind: "ready", confirmed: confirmed.value };
 }
