@@ -207,6 +207,8 @@ class Chat {
       case "ShellEnded":
         return screen.line(`(${shownCommand(event.command)} ${endedShellText(event)})`);
       case "ErrorRaised":
+        // CONTEXT_COMPRESSION has said it.
+        if (event.detail === "compaction_failed") return;
         return screen.line(`${event.severity}: ${event.message}`);
       case "StepComplete":
         this.#context = { tokens: event.contextTokens, window: event.contextWindow };

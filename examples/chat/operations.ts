@@ -77,7 +77,7 @@ export const CHAT = `
         ... on FileChanged { fileCount files { path change } }
         ... on ShellStarted { shellId command }
         ... on ShellEnded { shellId command endReason exitCode signal }
-        ... on ErrorRaised { severity message }
+        ... on ErrorRaised { severity message detail }
         ... on StateChanged { state }
         ... on StepComplete { contextTokens contextWindow }
         ... on ContextCompression { compressionPhase method tokensBefore tokensAfter failureReason }
@@ -185,7 +185,8 @@ export type ChatEvent =
   | ({ readonly __typename: "FileChanged" } & ChangedFiles)
   | { readonly __typename: "ShellStarted"; readonly shellId: string; readonly command: string | null }
   | ({ readonly __typename: "ShellEnded"; readonly shellId: string; readonly command: string | null } & EndedShell)
-  | Extract<WatchedEvent, { readonly __typename: "TextChunk" | "TextChunkEnd" | "ErrorRaised" }>
+  | Extract<WatchedEvent, { readonly __typename: "TextChunk" | "TextChunkEnd" }>
+  | (Extract<WatchedEvent, { readonly __typename: "ErrorRaised" }> & { readonly detail: string | null })
   | {
       readonly __typename: "StepComplete";
       readonly contextTokens: number | null;
