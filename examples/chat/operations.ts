@@ -79,7 +79,7 @@ export const CHAT = `
         ... on ShellEnded { shellId command endReason exitCode signal }
         ... on ErrorRaised { severity message detail }
         ... on StateChanged { state }
-        ... on StepComplete { contextTokens contextWindow }
+        ... on StepComplete { contextTokens contextWindow cachedShare cacheMiss { reason } }
         ... on ContextCompression { compressionPhase method tokensBefore tokensAfter failureReason }
         ... on Done { reason value problems { path message } messageIds }
       }
@@ -191,6 +191,8 @@ export type ChatEvent =
       readonly __typename: "StepComplete";
       readonly contextTokens: number | null;
       readonly contextWindow: number | null;
+      readonly cachedShare: number | null;
+      readonly cacheMiss: { readonly reason: string | null } | null;
     }
   | ({
       readonly __typename: "ContextCompression";
