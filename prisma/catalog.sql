@@ -939,6 +939,7 @@ BEGIN
     IF NOT FOUND THEN
       RAISE EXCEPTION 'the budget is set already' USING ERRCODE = 'TP002';
     END IF;
+    PERFORM look_again_at_budget(p_tenant, v_change."setBudget" ->> 'id', NULL);
   END IF;
 
   IF v_change."revokeBudget" IS NOT NULL THEN
@@ -948,6 +949,7 @@ BEGIN
     IF NOT FOUND THEN
       RAISE EXCEPTION 'there is no such budget, or it was revoked' USING ERRCODE = 'TP002';
     END IF;
+    PERFORM look_again_at_budget(p_tenant, v_change."revokeBudget" ->> 'id', NULL);
   END IF;
 
   IF v_change.memory IS NOT NULL THEN
@@ -971,6 +973,19 @@ BEGIN
   SELECT p_tenant, base_position + e.place, NULL, base_seq + e.place, CASE WHEN e.place = 1 THEN p_append END, e.channel, e.kind, e.payload::json, e.at
   FROM unnest(p_channels, p_kinds, p_payloads, p_ats) WITH ORDINALITY AS e(channel, kind, payload, at, place);
   RETURN NEXT;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.look_again_at_budget(p_tenant text, p_budget text, p_ref text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  WITH asking AS (
+    SELECT w.id FROM approval p JOIN wait w ON w.ref = p.id AND w.kind = 'BUDGET' AND w.settled_at IS NULL
+    WHERE p.tenant = p_tenant AND p.state = 'PENDING' AND p.kind = 'BUDGET' AND p.input ->> 'budgetId' = p_budget AND (p_ref IS NULL OR p.input ->> 'ref' = p_ref)
+    ORDER BY w.id FOR NO KEY UPDATE OF w SKIP LOCKED
+  ) UPDATE wait w SET due = policy_time() FROM asking a WHERE w.id = a.id;
 END
 $function$;
 
@@ -1015,15 +1030,16 @@ AS $function$
 DECLARE
   v_raise record;
 BEGIN
-  SELECT * INTO v_raise FROM json_to_record(p_raise) AS r("budgetId" text, ref text, "startsAt" timestamptz, "endsAt" timestamptz, "fromMillionths" bigint, "fromTokens" bigint, "toMillionths" bigint, "toTokens" bigint);
+  SELECT * INTO v_raise FROM json_to_record(p_raise) AS r("budgetId" text, ref text, "startsAt" timestamptz, "endsAt" timestamptz, "fromMillionths" bigint, "fromTokens" bigint, "toMillionths" bigint, "toTokens" bigint, "raisedBy" text);
   -- The first step of a period may be refused: then it has no row yet.
-  INSERT INTO budget_period AS p (tenant, budget_id, ref, starts_at, ends_at, raised_millionths, raised_tokens, used_at)
-  VALUES (p_tenant, v_raise."budgetId", v_raise.ref, v_raise."startsAt", v_raise."endsAt", v_raise."toMillionths", v_raise."toTokens", policy_time())
-  ON CONFLICT (tenant, budget_id, ref, starts_at) DO UPDATE SET raised_millionths = EXCLUDED.raised_millionths, raised_tokens = EXCLUDED.raised_tokens, has_warned = false, used_at = EXCLUDED.used_at
+  INSERT INTO budget_period AS p (tenant, budget_id, ref, starts_at, ends_at, raised_millionths, raised_tokens, raised_by, used_at)
+  VALUES (p_tenant, v_raise."budgetId", v_raise.ref, v_raise."startsAt", v_raise."endsAt", v_raise."toMillionths", v_raise."toTokens", v_raise."raisedBy", policy_time())
+  ON CONFLICT (tenant, budget_id, ref, starts_at) DO UPDATE SET raised_millionths = EXCLUDED.raised_millionths, raised_tokens = EXCLUDED.raised_tokens, raised_by = EXCLUDED.raised_by, has_warned = false, used_at = EXCLUDED.used_at
   WHERE p.raised_millionths IS NOT DISTINCT FROM v_raise."fromMillionths" AND p.raised_tokens IS NOT DISTINCT FROM v_raise."fromTokens";
   IF NOT FOUND THEN
     RAISE EXCEPTION 'budget % was raised by another', v_raise."budgetId" USING ERRCODE = 'TP002';
   END IF;
+  PERFORM look_again_at_budget(p_tenant, v_raise."budgetId", v_raise.ref);
 END
 $function$;
 

@@ -33,6 +33,7 @@ import "./events/schedule.ts";
 import "./events/template.ts";
 import "./events/tool.ts";
 import "./mcp-server.ts";
+import "./model-fallback.ts";
 import "./memory.ts";
 import "./message.ts";
 import "./permission.ts";

@@ -111,6 +111,7 @@ BEGIN
     IF NOT FOUND THEN
       RAISE EXCEPTION 'the budget is set already' USING ERRCODE = 'TP002';
     END IF;
+    PERFORM look_again_at_budget(p_tenant, v_change."setBudget" ->> 'id', NULL);
   END IF;
 
   IF v_change."revokeBudget" IS NOT NULL THEN
@@ -120,6 +121,7 @@ BEGIN
     IF NOT FOUND THEN
       RAISE EXCEPTION 'there is no such budget, or it was revoked' USING ERRCODE = 'TP002';
     END IF;
+    PERFORM look_again_at_budget(p_tenant, v_change."revokeBudget" ->> 'id', NULL);
   END IF;
 
   IF v_change.memory IS NOT NULL THEN
