@@ -3,7 +3,9 @@ import { until } from "../trial.ts";
 import type { Working } from "./telling.ts";
 import type { World } from "./world.ts";
 
-const TURNS_MS = 60_000;
+/** The time after which the trial gives up. */
+const TURNS_MS = 180_000;
+const RESTING_MS = 60_000;
 const LOOK_MS = 100;
 
 /** Agents and all below them are at rest: their turns have ended, and each end of a child is told. */
@@ -33,7 +35,7 @@ export async function checkOnlyWaiting({ database, fail }: World, patient: reado
         [rows],
       )
     ).rows;
-  await until("agents that wait have no owner", async () => (await busy()).length === 0, 15_000, LOOK_MS).catch(
+  await until("agents that wait have no owner", async () => (await busy()).length === 0, RESTING_MS, LOOK_MS).catch(
     async (error: unknown) => fail(`${String(error)}: ${JSON.stringify(await busy())}`),
   );
   // They stay so.
