@@ -7,7 +7,16 @@ import { withReader } from "../db/connections/reader-limits.ts";
 import { type Context, clientError } from "../resolvers/context.ts";
 import { schema } from "../schema/index.ts";
 import { type Access, sourceOf } from "./access.ts";
-import { askerOf, mayStillDecide, whyNobody, type Asker, type Identified, type Recognised } from "./authenticate.ts";
+import {
+  askerOf,
+  credentialsOf,
+  mayStillDecide,
+  whyNobody,
+  type Asker,
+  type Identified,
+  type Recognised,
+} from "./authenticate.ts";
+import { requestSecret } from "./console/session-cookie.ts";
 import { makeContext, type SharedContext } from "./context.ts";
 import { boundedDocuments, documentCaches } from "./documents.ts";
 import { boundedAnswer } from "./errors.ts";
@@ -81,14 +90,19 @@ export function makeYoga(
       if (known === null) throw unauthenticated(request?.headers.get("authorization") ?? null);
       const actor = await actorOf(known.identified);
       const person = { ...asker, actorOf };
-      const context = makeContext(shared, actor, person, known.askedAt);
+      const context = makeContext(shared, actor, person, known);
       return opener === undefined ? { ...context, line: () => streams.lineOf(request) } : context;
     },
   });
 }
 
-function askerOfRequest({ authentication }: Access, { headers }: Request): Asker {
-  return askerOf(authentication, headers.get("authorization"), headers);
+function askerOfRequest(access: Access, { headers }: Request): Asker {
+  return askerOf(access, credentialsOf(headers.get("authorization"), requestSecret(headers, access)), headers);
+}
+
+/** The status that an error names for its answer; null if it names none. */
+function httpStatus({ extensions: { http } }: GraphQLError): number | null {
+  return typeof http === "object" && http !== null && "status" in http && typeof http.status === "number" ? http.status : null;
 }
 
 function unauthenticated(authorization: string | null): GraphQLError {
@@ -125,7 +139,8 @@ function strangersRefused(
         } else if (broken !== null) refuse(badRequest(`the URL parameter \`${broken}\` is not valid JSON`), 400);
         else serverContext.recognised = recognised;
       } catch (error) {
-        refuse(mask(error), 500);
+        const masked = mask(error);
+        refuse(masked, httpStatus(masked) ?? 500);
       }
     },
     onParams: async ({ request, context }) => {
