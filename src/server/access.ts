@@ -1,4 +1,4 @@
-import type { IncomingMessage } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { isLoopback } from "../lib/addresses.ts";
 import { headBytes } from "../lib/text.ts";
 import type { LogFields, Logger } from "../telemetry/log.ts";
@@ -106,6 +106,14 @@ export function isOwnOrigin(origin: string, headers: OriginHeaders, publicUrl: s
 
 export function hostname(host: string): string {
   return URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : "";
+}
+
+export function headersOf(headers: IncomingHttpHeaders): Headers {
+  return new Headers(
+    Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, Array.isArray(value) ? value.join(", ") : value] as [string, string]],
+    ),
+  );
 }
 
 /** Headers by which a proxy forwards a request: its client is not on this machine. */

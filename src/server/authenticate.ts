@@ -55,7 +55,7 @@ export type Asker = {
   readonly used: (signIn: SignIn) => void;
 };
 
-/** What a request comes with. A session is that of a cookie that counts. */
+/** The credentials of a request. A session is that of a cookie that counts. */
 export type Credentials =
   | { readonly kind: "NONE" }
   | { readonly kind: "TOKEN"; readonly token: string }
@@ -66,7 +66,7 @@ export type Authentication =
   | { readonly kind: "tokens"; readonly actors: readonly TokenActor[] }
   | { readonly kind: "custom"; readonly authenticate: Authenticate };
 
-/** Who may connect: by the configuration, and by the rows of access tokens and sessions. */
+/** The ways to be admitted: the configuration, and the rows of access tokens and sessions. */
 export type Doors = { readonly authentication: Authentication; readonly signIns: SignIns };
 
 const LOCAL_ADMINISTRATOR: Identified = {

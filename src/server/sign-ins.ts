@@ -64,8 +64,8 @@ const USED_TOKEN = USED("access_token");
 const USED_SESSION = USED("session");
 
 /**
- * The access tokens and sessions that are valid now, from their rows. Nothing of them is remembered: what is revoked on
- * one server ends on all.
+ * The access tokens and sessions that are valid now. Their rows are read each time: a revocation on one server ends them on
+ * all.
  */
 export class SignIns {
   readonly #sql: Sql;
@@ -100,7 +100,7 @@ export class SignIns {
     };
   }
 
-  /** Notes a use, once a minute at most. Nobody waits for that, and nobody is refused for want of it. */
+  /** Notes a use, once a minute at most. No request waits for it, and none fails with it. */
   used(signIn: SignIn): void {
     if (signIn.kind === "LOCAL" || signIn.kind === "AUTHENTICATE") return;
     if (signIn.sessionId !== null) this.#note(USED_SESSION, signIn.sessionId);

@@ -8,7 +8,7 @@ import type { YogaServerInstance } from "graphql-yoga";
 import { WebSocketServer, type WebSocket } from "ws";
 import type { Logger } from "../telemetry/log.ts";
 import { type Context, clientError } from "../resolvers/context.ts";
-import { type Access, originProblem, sourceOf, logRejection } from "./access.ts";
+import { type Access, headersOf, originProblem, sourceOf, logRejection } from "./access.ts";
 import type { Admissions } from "./subscriptions/admissions.ts";
 import { askerOf, credentialsOf, whyClosed, type Asker, type Recognised } from "./authenticate.ts";
 import { socketSecret } from "./console/session-cookie.ts";
@@ -246,14 +246,6 @@ async function orErrors<Answer>(
 
 function closeToNobody(webSocket: WebSocket, errors: readonly GraphQLError[]): void {
   if (errors.some((error) => error.extensions["code"] === "UNAUTHENTICATED")) closeFor(webSocket, "not_admitted");
-}
-
-function headersOf(headers: IncomingHttpHeaders): Headers {
-  return new Headers(
-    Object.entries(headers).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, Array.isArray(value) ? value.join(", ") : value] as [string, string]],
-    ),
-  );
 }
 
 function refuse(socket: Duplex, status: number, message: string): void {

@@ -22,7 +22,7 @@ import { boundedDocuments, documentCaches } from "./documents.ts";
 import { boundedAnswer } from "./errors.ts";
 import { EventStreams } from "./subscriptions/event-stream.ts";
 import { failureShownAs } from "./subscriptions/failure.ts";
-import { pageOptions, renderPage } from "./graphiql.ts";
+import { pageOptions, pagePolicy, renderPage } from "./graphiql.ts";
 import { messageOf } from "../lib/text.ts";
 import { pricedOperations } from "./price.ts";
 import { asksFor } from "./trusted-documents.ts";
@@ -52,13 +52,14 @@ export function makeYoga(
   subscribe: Subscribe,
 ): YogaServerInstance<TransportContext, Context> {
   const streams = new EventStreams(failureShownAs(mask));
+  const page = graphiqlPage();
   return createYoga<TransportContext, Context>({
     schema,
     graphqlEndpoint: "/graphql",
     maxRequestBodySize: BODY_BYTES,
     landingPage: false,
     // Some megabytes of text, which few servers are asked for.
-    renderGraphiQL: renderPage,
+    renderGraphiQL: page.render,
     graphiql: pageOptions(access.authentication.kind === "local"),
     cors: access.allowedOrigins.length === 0 ? false : { origin: [...access.allowedOrigins], methods: ["GET", "POST"] },
     plugins: [
@@ -68,7 +69,7 @@ export function makeYoga(
       pricedOperations,
       boundedAnswers,
       endedReads,
-      cachedPage,
+      page.plugin,
       streams.plugin,
       { onSubscribe: ({ setSubscribeFn }: { setSubscribeFn: (own: Subscribe) => void }) => setSubscribeFn(subscribe) },
     ],
@@ -190,13 +191,26 @@ function trustedDocuments({ documents }: Access): Plugin<object, TransportContex
   };
 }
 
-/** The page of GraphiQL has some megabytes, and changes only with the server: browsers keep it for an hour. */
-const cachedPage: Plugin = {
-  onResponse: ({ response }) => {
-    if (response.headers.get("content-type")?.startsWith("text/html") === true)
-      response.headers.set("cache-control", "private, max-age=3600");
-  },
-};
+/** The page of GraphiQL has some megabytes, and changes only with the server: browsers keep it for an hour, with its policy. */
+function graphiqlPage(): { readonly render: typeof renderPage; readonly plugin: Plugin } {
+  let policy = "default-src 'none'";
+  return {
+    render: async (options) => {
+      const page = await renderPage(options);
+      policy = pagePolicy(page);
+      return page;
+    },
+    plugin: {
+      onResponse: ({ response: { headers } }) => {
+        if (headers.get("content-type")?.startsWith("text/html") !== true) return;
+        headers.set("cache-control", "private, max-age=3600");
+        headers.set("content-security-policy", policy);
+        headers.set("x-content-type-options", "nosniff");
+        headers.set("referrer-policy", "no-referrer");
+      },
+    },
+  };
+}
 
 /** The same row may be asked for many times: what is read once is answered often. */
 const boundedAnswers: Plugin = {

@@ -9,7 +9,7 @@ const REMOVE_SESSIONS: Statement<{ removed: number }, []> = {
     SELECT count(*)::int AS removed FROM gone`,
 };
 
-/** Sessions that nobody has used for 30 days: they have long ended. */
+/** Sessions without use for 30 days: they have long ended. */
 export const OLD_SESSIONS: Removal = {
   rows: "old sessions",
   everyMs: 6 * HOUR_MS,

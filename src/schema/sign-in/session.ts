@@ -29,12 +29,12 @@ export const Session = builder.prismaNode("Session", {
     endedAt: t.expose("endedAt", {
       type: "DateTime",
       nullable: true,
-      description: "Time at which somebody ended it. Null if nobody did.",
+      description: "Time at which an actor ended it. Null if none did.",
     }),
     endedBy: t.field({
       type: ActorRef,
       nullable: true,
-      description: "Actor that ended it. Null if nobody did.",
+      description: "Actor that ended it. Null if none did.",
       select: { endedBy: true, endedByKind: true },
       resolve: ({ endedBy, endedByKind }) => (endedBy === null ? null : { id: endedBy, kind: endedByKind ?? "USER" }),
     }),

@@ -2,7 +2,7 @@ import { isLoopback } from "../../lib/addresses.ts";
 import { FORWARDED, hostname, isOwnOrigin, type Access } from "../access.ts";
 
 /**
- * The header without which a session counts for nothing. Forms, images and links of other pages cannot send it. Over
+ * The header that a request by a session must have. Forms, images and links of other pages cannot send it. Over
  * WebSocket it is a field of connectionParams.
  */
 export const CONSOLE_HEADER = "x-triplane-console";
@@ -66,7 +66,7 @@ export function socketSecret(
 
 /**
  * True if a page of the server's own asks, and none of `allowedOrigins`: those sign in with tokens. `mustSay`: false if a
- * request may say nothing of it, as programs and old browsers do.
+ * request need not say it: programs and old browsers do not.
  */
 export function isOfOwnPage(headers: Headers, { publicUrl }: Origins, mustSay: boolean): boolean {
   const origin = headers.get("origin");
@@ -82,8 +82,8 @@ function originHeaders(headers: Headers): { host: string; "x-forwarded-proto": s
 const SECRET = /^[0-9a-f]{64}$/;
 
 /**
- * The secret in the cookie. Over https only the name counts that no other host can set. A name that occurs twice was set
- * by somebody else, and counts for nothing.
+ * The secret in the cookie. Over https only the name counts that no other host can set. A name that occurs twice does
+ * not count: another host has set one of them.
  */
 function secretIn(headers: Headers, origins: Origins): string | null {
   const cookies = (headers.get("cookie") ?? "").split(";").map((each) => each.trim());

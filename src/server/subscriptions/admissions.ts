@@ -48,7 +48,7 @@ export class Admissions {
     return new StreamAdmission(this, person, actor, askedAt);
   }
 
-  /** Who asks for something now. The checks of open streams are no use of a token. */
+  /** Recognises the sender of a request, and notes the use. The checks of open streams are no use of a token. */
   async recognise({ identify, used }: Pick<Asker, "identify" | "used">): Promise<Recognised | null> {
     const askedAt = this.now();
     const identified = await identify();
