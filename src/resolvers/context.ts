@@ -1,4 +1,5 @@
 import { GraphQLError } from "graphql";
+import type { SignIn } from "../agent/actors/access-token.ts";
 import { type Actor, type CommandRefusal, readsTenant, type Outcome } from "../agent/actors/actor.ts";
 import type { ImageOfTenant } from "../agent/conversation/images.ts";
 import type { AgentServices } from "../agent/loop/scope.ts";
@@ -11,6 +12,8 @@ import type { Loaders } from "./loaders.ts";
 
 export type Context = {
   readonly actor: Actor;
+  /** How the actor signed in for this operation. */
+  readonly signIn: SignIn;
   readonly tenant: string;
   readonly loaders: Loaders;
   readonly prisma: PrismaReads;

@@ -38,6 +38,8 @@ import "./memory.ts";
 import "./message.ts";
 import "./permission.ts";
 import "./schedule.ts";
+import "./sign-in/access-token.ts";
+import "./sign-in/session.ts";
 import "./viewer.ts";
 import "./template.ts";
 import "./events/tenant.ts";

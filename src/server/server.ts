@@ -4,6 +4,8 @@ import type { Readable } from "node:stream";
 import type { CallTokens } from "../agent/calls/call-tokens.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { type Access, mayReadMetrics, originProblem, logRejection } from "./access.ts";
+import { FailedSignIns } from "./console/failed-sign-ins.ts";
+import { answerSession, SESSION_PATH } from "./console/session-routes.ts";
 import type { SharedContext } from "./context.ts";
 import { maskError } from "./errors.ts";
 import { IMAGES_PATH, type ImageLinks, answerImage } from "./image-links.ts";
@@ -64,6 +66,7 @@ export async function startServer(
   const mask = maskError(logger);
   const subscribe = subscribeTo({ ...options, mask });
   const yoga = makeYoga(options, shared, mask, subscribe);
+  const failedSignIns = new FailedSignIns(options.signIns, shared.services.clock);
   const streams = new Set<ServerResponse>();
   const whyNotReady = readiness(probes.ready, mask);
   const server = createServer(
@@ -98,6 +101,10 @@ export async function startServer(
           response.once("close", () => streams.delete(response));
           return void yoga(request, response);
         }
+        case SESSION_PATH:
+          return void answerSession(request, response, { ...shared, ...options, failedSignIns, logger }).catch((error: unknown) =>
+            answer(response, 503, mask(error).message),
+          );
         case TOOL_RESULTS_PATH:
           return void answerToolResult(request, response, { ...shared, ...options }).catch((error: unknown) =>
             answer(response, 503, mask(error).message),
@@ -130,7 +137,7 @@ export async function startServer(
   };
 }
 
-const ROUTES: ReadonlySet<string> = new Set(["/graphql", TOOL_RESULTS_PATH, "/healthz", "/readyz", "/metrics"]);
+const ROUTES: ReadonlySet<string> = new Set(["/graphql", SESSION_PATH, TOOL_RESULTS_PATH, "/healthz", "/readyz", "/metrics"]);
 
 /** Counts an ended answer. If its client left before its head was sent, the status is 499, as proxies log it. */
 function count(path: string, response: ServerResponse, meters: Meters): void {

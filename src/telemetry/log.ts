@@ -27,6 +27,7 @@ export const LOG_EVENTS = {
   delivery_given_up: "error",
   origin_refused: "warn",
   token_refused: "warn",
+  signed_in: "info",
   mcp_server: "info",
   mcp_server_away: "warn",
   mcp_server_said: "debug",

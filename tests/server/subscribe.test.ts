@@ -57,10 +57,11 @@ function subscriberOf(app: TestApp, { clock = systemClock, admits = (): boolean 
       actor,
       {
         key: actor.id,
-        identify: () => Promise.resolve(admits() ? { ...actor, name: null } : null),
+        identify: () => Promise.resolve(admits() ? { ...actor, name: null, signIn: { kind: "LOCAL" } } : null),
+        used: () => {},
         actorOf: () => Promise.resolve(actor),
       },
-      clock.now().getTime(),
+      { askedAt: clock.now().getTime(), identified: { signIn: { kind: "LOCAL" } } },
     );
     const args: ExecutionArgs = {
       schema,
@@ -271,8 +272,8 @@ describe("subscribers who are given the same page", () => {
         rateLimits: new RateLimits({ pointsPerMinute: 1, subscriptions: 1 }, systemClock),
       },
       ADMIN,
-      { key: "admin", identify: () => Promise.resolve(null), actorOf: () => Promise.resolve(ADMIN) },
-      Date.now(),
+      { key: "admin", identify: () => Promise.resolve(null), used: () => {}, actorOf: () => Promise.resolve(ADMIN) },
+      { askedAt: Date.now(), identified: { signIn: { kind: "LOCAL" } } },
     );
     expect(() => sharedPageContext(context).actor).toThrow("must not depend on the viewer");
     expect((await sharedPageContext(context).snapshot()).tenant).toBe("local");

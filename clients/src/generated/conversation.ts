@@ -245,6 +245,8 @@ export type ConversationSubscriptionVariables = Exact<{
 
 
 export type ConversationSubscription = { timeline: { cursor: string, caughtUp: boolean, outage: { since: string, bufferedEvents: number } | null, events: Array<
+      | { __typename: 'AccessTokenCreated', cursor: string }
+      | { __typename: 'AccessTokenRevoked', cursor: string }
       | { __typename: 'AgentArchived', cursor: string }
       | { __typename: 'AgentCreated', cursor: string }
       | { __typename: 'AgentRenamed', cursor: string }

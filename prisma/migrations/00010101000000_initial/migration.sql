@@ -372,6 +372,43 @@ CREATE TABLE "actor" (
 );
 
 -- CreateTable
+CREATE TABLE "access_token" (
+    "id" TEXT NOT NULL,
+    "tenant" TEXT NOT NULL,
+    "actor_id" TEXT NOT NULL,
+    "actor_kind" "actor_kind" NOT NULL,
+    "name" TEXT NOT NULL,
+    "hash" TEXT NOT NULL,
+    "roles" TEXT[],
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "expires_at" TIMESTAMPTZ(3) NOT NULL,
+    "last_used_at" TIMESTAMPTZ(3),
+    "revoked_at" TIMESTAMPTZ(3),
+    "revoked_by" TEXT,
+    "revoked_by_kind" "actor_kind",
+
+    CONSTRAINT "access_token_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "session" (
+    "id" TEXT NOT NULL,
+    "tenant" TEXT NOT NULL,
+    "actor_id" TEXT NOT NULL,
+    "actor_kind" "actor_kind" NOT NULL,
+    "hash" TEXT NOT NULL,
+    "token_hash" TEXT NOT NULL,
+    "user_agent" TEXT,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "last_used_at" TIMESTAMPTZ(3) NOT NULL,
+    "ended_at" TIMESTAMPTZ(3),
+    "ended_by" TEXT,
+    "ended_by_kind" "actor_kind",
+
+    CONSTRAINT "session_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
 CREATE TABLE "known_configuration" (
     "tenant" TEXT NOT NULL,
     "digest" TEXT NOT NULL,
@@ -758,6 +795,33 @@ CREATE UNIQUE INDEX "wait_ref_kind_call_id_key" ON "wait"("ref", "kind", "call_i
 
 -- CreateIndex
 CREATE INDEX "schedule_agent_id_idx" ON "schedule"("agent_id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "access_token_hash_key" ON "access_token"("hash");
+
+-- CreateIndex
+CREATE INDEX "access_token_tenant_created_at_id_idx" ON "access_token"("tenant", "created_at", "id");
+
+-- CreateIndex
+CREATE INDEX "access_token_tenant_actor_id_created_at_id_idx" ON "access_token"("tenant", "actor_id", "created_at", "id");
+
+-- CreateIndex
+CREATE INDEX "access_token_expires_at_idx" ON "access_token"("expires_at");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "session_hash_key" ON "session"("hash");
+
+-- CreateIndex
+CREATE INDEX "session_tenant_created_at_id_idx" ON "session"("tenant", "created_at", "id");
+
+-- CreateIndex
+CREATE INDEX "session_tenant_actor_id_created_at_id_idx" ON "session"("tenant", "actor_id", "created_at", "id");
+
+-- CreateIndex
+CREATE INDEX "session_token_hash_idx" ON "session"("token_hash");
+
+-- CreateIndex
+CREATE INDEX "session_last_used_at_idx" ON "session"("last_used_at");
 
 -- CreateIndex
 CREATE INDEX "delegation_tenant_to_id_ends_at_idx" ON "delegation"("tenant", "to_id", "ends_at");
@@ -1921,6 +1985,7 @@ DECLARE
   v_change record;
   v_lost timestamptz;
   v_rules_of text;
+  v_revoked text;
 BEGIN
   PERFORM pg_advisory_xact_lock(hashtextextended(p_append::text, 7270736901));
   IF p_retry AND EXISTS (SELECT FROM event e WHERE e.append_id = p_append AND e.agent_id IS NULL) THEN
@@ -1929,7 +1994,7 @@ BEGIN
   END IF;
 
   SELECT * INTO v_change FROM json_to_record(p_change) AS c(
-    "idempotencyKey" json, "storeAllowRule" json, "mostAllowRules" int, "revokeAllowRule" json, "startDelegation" json, waits json, "endDelegation" json, configuration json, "acceptTool" json, memory json, "setBudget" json, "revokeBudget" json);
+    "idempotencyKey" json, "storeAllowRule" json, "mostAllowRules" int, "revokeAllowRule" json, "startDelegation" json, waits json, "endDelegation" json, configuration json, "acceptTool" json, memory json, "setBudget" json, "revokeBudget" json, "createAccessToken" json, "mostAccessTokens" int, "revokeAccessToken" json);
 
   IF v_change."idempotencyKey" IS NOT NULL THEN
     INSERT INTO idempotency_key SELECT * FROM json_populate_record(null::idempotency_key, v_change."idempotencyKey") ON CONFLICT DO NOTHING;
@@ -2018,6 +2083,26 @@ BEGIN
     PERFORM look_again_at_budget(p_tenant, v_change."revokeBudget" ->> 'id', NULL);
   END IF;
 
+  IF v_change."createAccessToken" IS NOT NULL THEN
+    INSERT INTO access_token SELECT * FROM json_populate_record(null::access_token, v_change."createAccessToken");
+  END IF;
+
+  -- Sessions that began with the token end with it.
+  IF v_change."revokeAccessToken" IS NOT NULL THEN
+    WITH revoked AS (
+      UPDATE access_token a SET (revoked_at, revoked_by, revoked_by_kind) =
+        (SELECT r.revoked_at, r.revoked_by, r.revoked_by_kind FROM json_populate_record(a, v_change."revokeAccessToken") r)
+      WHERE a.id = v_change."revokeAccessToken" ->> 'id' AND a.tenant = p_tenant AND a.revoked_at IS NULL
+      RETURNING a.hash, a.revoked_at, a.revoked_by, a.revoked_by_kind
+    ), ended AS (
+      UPDATE session s SET (ended_at, ended_by, ended_by_kind) = (r.revoked_at, r.revoked_by, r.revoked_by_kind)
+      FROM revoked r WHERE s.token_hash = r.hash AND s.ended_at IS NULL
+    ) SELECT hash INTO v_revoked FROM revoked;
+    IF v_revoked IS NULL THEN
+      RAISE EXCEPTION 'there is no such token, or it was revoked' USING ERRCODE = 'TP002';
+    END IF;
+  END IF;
+
   IF v_change.memory IS NOT NULL THEN
     PERFORM change_memory(p_tenant, NULL, v_change.memory);
   END IF;
@@ -2029,6 +2114,12 @@ BEGIN
     WHERE a.tenant = p_tenant AND a.template_id = v_change."storeAllowRule" ->> 'template_id' AND a.agent_id IS NULL AND a.revoked_at IS NULL
   ) THEN
     RAISE EXCEPTION 'more rules hold for the template than may' USING ERRCODE = 'TP002';
+  END IF;
+  IF v_change."mostAccessTokens" < (
+    SELECT count(*) FROM access_token a, json_populate_record(null::access_token, v_change."createAccessToken") c
+    WHERE a.tenant = p_tenant AND a.actor_id = c.actor_id AND a.revoked_at IS NULL AND a.expires_at > c.created_at
+  ) THEN
+    RAISE EXCEPTION 'the person has more tokens than may be' USING ERRCODE = 'TP002';
   END IF;
   SELECT greatest(l.floor, (SELECT max(e.position) FROM event e WHERE e.tenant = p_tenant)), greatest(l.seq, (SELECT max(e.seq) FROM event e WHERE e.tenant = p_tenant AND e.agent_id IS NULL)), l.lost_at
   INTO base_position, base_seq, v_lost FROM tenant_log l WHERE l.tenant = p_tenant;

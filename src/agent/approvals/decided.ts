@@ -106,6 +106,7 @@ export function decisionPart(
         kind: "PERMISSION_DECIDED",
         approvalId: approval.id,
         callId: approval.toolCallId,
+        tool: approval.tool,
         decision,
         decidedBy: actorRef(actor),
         onBehalfOf: authority.onBehalfOf,

@@ -32,6 +32,11 @@ export type TenantChange = {
   };
   /** Refused if the budget was revoked before. */
   readonly revokeBudget?: { readonly id: string } & Revocation;
+  readonly createAccessToken?: Row<Omit<Prisma.AccessTokenUncheckedCreateInput, "roles">> & { readonly roles: readonly string[] };
+  /** With `createAccessToken`: the most valid tokens that its person may have then. Refused if there are more. */
+  readonly mostAccessTokens?: number;
+  /** Ends the sessions that began with it, too. Refused if the token was revoked before. */
+  readonly revokeAccessToken?: { readonly id: string } & Revocation;
   /** Refused if another configuration than the previous one is known by now. */
   readonly configuration?: {
     readonly previousDigest: string;

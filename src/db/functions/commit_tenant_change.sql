@@ -27,6 +27,7 @@ DECLARE
   v_change record;
   v_lost timestamptz;
   v_rules_of text;
+  v_revoked text;
 BEGIN
   PERFORM pg_advisory_xact_lock(hashtextextended(p_append::text, 7270736901));
   IF p_retry AND EXISTS (SELECT FROM event e WHERE e.append_id = p_append AND e.agent_id IS NULL) THEN
@@ -35,7 +36,7 @@ BEGIN
   END IF;
 
   SELECT * INTO v_change FROM json_to_record(p_change) AS c(
-    "idempotencyKey" json, "storeAllowRule" json, "mostAllowRules" int, "revokeAllowRule" json, "startDelegation" json, waits json, "endDelegation" json, configuration json, "acceptTool" json, memory json, "setBudget" json, "revokeBudget" json);
+    "idempotencyKey" json, "storeAllowRule" json, "mostAllowRules" int, "revokeAllowRule" json, "startDelegation" json, waits json, "endDelegation" json, configuration json, "acceptTool" json, memory json, "setBudget" json, "revokeBudget" json, "createAccessToken" json, "mostAccessTokens" int, "revokeAccessToken" json);
 
   IF v_change."idempotencyKey" IS NOT NULL THEN
     INSERT INTO idempotency_key SELECT * FROM json_populate_record(null::idempotency_key, v_change."idempotencyKey") ON CONFLICT DO NOTHING;
@@ -124,6 +125,26 @@ BEGIN
     PERFORM look_again_at_budget(p_tenant, v_change."revokeBudget" ->> 'id', NULL);
   END IF;
 
+  IF v_change."createAccessToken" IS NOT NULL THEN
+    INSERT INTO access_token SELECT * FROM json_populate_record(null::access_token, v_change."createAccessToken");
+  END IF;
+
+  -- Sessions that began with the token end with it.
+  IF v_change."revokeAccessToken" IS NOT NULL THEN
+    WITH revoked AS (
+      UPDATE access_token a SET (revoked_at, revoked_by, revoked_by_kind) =
+        (SELECT r.revoked_at, r.revoked_by, r.revoked_by_kind FROM json_populate_record(a, v_change."revokeAccessToken") r)
+      WHERE a.id = v_change."revokeAccessToken" ->> 'id' AND a.tenant = p_tenant AND a.revoked_at IS NULL
+      RETURNING a.hash, a.revoked_at, a.revoked_by, a.revoked_by_kind
+    ), ended AS (
+      UPDATE session s SET (ended_at, ended_by, ended_by_kind) = (r.revoked_at, r.revoked_by, r.revoked_by_kind)
+      FROM revoked r WHERE s.token_hash = r.hash AND s.ended_at IS NULL
+    ) SELECT hash INTO v_revoked FROM revoked;
+    IF v_revoked IS NULL THEN
+      RAISE EXCEPTION 'there is no such token, or it was revoked' USING ERRCODE = 'TP002';
+    END IF;
+  END IF;
+
   IF v_change.memory IS NOT NULL THEN
     PERFORM change_memory(p_tenant, NULL, v_change.memory);
   END IF;
@@ -135,6 +156,12 @@ BEGIN
     WHERE a.tenant = p_tenant AND a.template_id = v_change."storeAllowRule" ->> 'template_id' AND a.agent_id IS NULL AND a.revoked_at IS NULL
   ) THEN
     RAISE EXCEPTION 'more rules hold for the template than may' USING ERRCODE = 'TP002';
+  END IF;
+  IF v_change."mostAccessTokens" < (
+    SELECT count(*) FROM access_token a, json_populate_record(null::access_token, v_change."createAccessToken") c
+    WHERE a.tenant = p_tenant AND a.actor_id = c.actor_id AND a.revoked_at IS NULL AND a.expires_at > c.created_at
+  ) THEN
+    RAISE EXCEPTION 'the person has more tokens than may be' USING ERRCODE = 'TP002';
   END IF;
   SELECT greatest(l.floor, (SELECT max(e.position) FROM event e WHERE e.tenant = p_tenant)), greatest(l.seq, (SELECT max(e.seq) FROM event e WHERE e.tenant = p_tenant AND e.agent_id IS NULL)), l.lost_at
   INTO base_position, base_seq, v_lost FROM tenant_log l WHERE l.tenant = p_tenant;

@@ -380,11 +380,13 @@ export type AskedQuery = { node:
     | { id: string }
     | { id: string }
     | { id: string }
+    | { id: string }
     | { input: unknown, viewerCannotDecideReasons: Array<CannotDecideReason>, id: string, preview: { problem: string | null, files: Array<{ path: string, diff: string | null }> } | null, commandParts: Array<{ parameter: string, start: number, end: number, reason: string }>, subject:
         | { per: BudgetPer, spentUsd: number, limitUsd: number | null, spentTokens: number, limitTokens: number | null, windowEndsAt: string | null, averageStep: { usd: number | null, tokens: number } | null, nextStep: { usd: number | null, tokens: number }, raiseTo: { usd: number | null, tokens: number | null } }
         | { toolCalls: Array<{ id: string, name: string, inputPreview: string | null }> }
         | Record<PropertyKey, never>
        | null }
+    | { id: string }
     | { id: string }
     | { id: string }
     | { id: string }
