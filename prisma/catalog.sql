@@ -827,7 +827,8 @@ BEGIN
   IF v_rules IS NOT NULL THEN
     PERFORM pg_advisory_xact_lock(hashtextextended(p_tenant, 7270736900));
     IF (v_rules ->> 'ofTenant')::int <> coalesce((SELECT v.version FROM rule_version v WHERE v.tenant = p_tenant AND v.agent_id = ''), 0)
-      OR (v_rules ->> 'ofAgent')::int <> coalesce((SELECT v.version FROM rule_version v WHERE v.tenant = p_tenant AND v.agent_id = p_agent), 0) THEN
+      OR (v_rules ->> 'ofAgent')::int <> coalesce((SELECT v.version FROM rule_version v WHERE v.tenant = p_tenant AND v.agent_id = p_agent), 0)
+      OR (v_rules ->> 'until')::timestamptz <= policy_time() THEN
       RAISE EXCEPTION 'the stored rules have changed since calls of agent % were judged', p_agent USING ERRCODE = 'TP002';
     END IF;
   END IF;
@@ -865,14 +866,7 @@ BEGIN
     END IF;
   END IF;
 
-  IF v_change."storeAllowRule" IS NOT NULL THEN
-    INSERT INTO allow_rule SELECT * FROM json_populate_record(null::allow_rule, v_change."storeAllowRule") ON CONFLICT DO NOTHING;
-    IF NOT FOUND THEN
-      RAISE EXCEPTION 'the rule is stored already' USING ERRCODE = 'TP002';
-    END IF;
-    v_rules_of := coalesce(v_change."storeAllowRule" ->> 'agent_id', '');
-  END IF;
-
+  -- Before the next one is stored: it may take the place of the same rule with an earlier end.
   IF v_change."revokeAllowRule" IS NOT NULL THEN
     UPDATE allow_rule a SET (revoked_at, revoked_by, revoked_by_kind) =
       (SELECT r.revoked_at, r.revoked_by, r.revoked_by_kind FROM json_populate_record(a, v_change."revokeAllowRule") r)
@@ -881,6 +875,16 @@ BEGIN
     IF NOT FOUND THEN
       RAISE EXCEPTION 'there is no such rule, or it was revoked' USING ERRCODE = 'TP002';
     END IF;
+    UPDATE wait SET settled_at = (v_change."revokeAllowRule" ->> 'revoked_at')::timestamptz
+    WHERE ref = v_change."revokeAllowRule" ->> 'id' AND settled_at IS NULL;
+  END IF;
+
+  IF v_change."storeAllowRule" IS NOT NULL THEN
+    INSERT INTO allow_rule SELECT * FROM json_populate_record(null::allow_rule, v_change."storeAllowRule") ON CONFLICT DO NOTHING;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'the rule is stored already' USING ERRCODE = 'TP002';
+    END IF;
+    v_rules_of := coalesce(v_change."storeAllowRule" ->> 'agent_id', '');
   END IF;
 
   IF v_change."acceptTool" IS NOT NULL THEN
@@ -901,6 +905,9 @@ BEGIN
 
   IF v_change."startDelegation" IS NOT NULL THEN
     INSERT INTO delegation SELECT * FROM json_populate_record(null::delegation, v_change."startDelegation");
+  END IF;
+
+  IF v_change.waits IS NOT NULL THEN
     INSERT INTO wait SELECT * FROM json_populate_recordset(null::wait, v_change.waits);
   END IF;
 

@@ -610,7 +610,8 @@ BEGIN
   IF v_rules IS NOT NULL THEN
     PERFORM pg_advisory_xact_lock(hashtextextended(p_tenant, 7270736900));
     IF (v_rules ->> 'ofTenant')::int <> coalesce((SELECT v.version FROM rule_version v WHERE v.tenant = p_tenant AND v.agent_id = ''), 0)
-      OR (v_rules ->> 'ofAgent')::int <> coalesce((SELECT v.version FROM rule_version v WHERE v.tenant = p_tenant AND v.agent_id = p_agent), 0) THEN
+      OR (v_rules ->> 'ofAgent')::int <> coalesce((SELECT v.version FROM rule_version v WHERE v.tenant = p_tenant AND v.agent_id = p_agent), 0)
+      OR (v_rules ->> 'until')::timestamptz <= policy_time() THEN
       RAISE EXCEPTION 'the stored rules have changed since calls of agent % were judged', p_agent USING ERRCODE = 'TP002';
     END IF;
   END IF;

@@ -1,5 +1,6 @@
 import { allowRuleProposal, allowRules, type RuleProposalResult } from "../../resolvers/allow-rule.ts";
 import type { RuleProposal } from "../../agent/approvals/allow-rules/rule-examples.ts";
+import { isHostRule } from "../../agent/policy/hosts/host-rule.ts";
 import { globalId } from "../../lib/global-id.ts";
 import { ActorRef } from "../actor.ts";
 import { builder, connectionOf, nodesSelection } from "../builder.ts";
@@ -31,20 +32,41 @@ export const AllowRule = builder.prismaNode("AllowRule", {
       resolve: ({ createdBy, createdByKind }) => ({ id: createdBy, kind: createdByKind }),
     }),
     createdAt: t.expose("createdAt", { type: "DateTime", description: "Time at which the rule was stored." }),
-    revokedAt: t.expose("revokedAt", {
+    expiresAt: t.expose("expiresAt", {
       type: "DateTime",
       nullable: true,
-      description: "Time of revocation. Null while the rule is active.",
+      description:
+        "First moment at which the rule no longer applies: matching calls need approval again. Null if it never expires.",
+    }),
+    useCount: t.int({
+      nullable: true,
+      description:
+        "Number of ended calls that ran by the rule, about a second behind. Null for rules about hosts, whose connections are not counted.",
+      select: { rule: true, useCount: true },
+      resolve: ({ rule, useCount }) => (isHostRule(rule) ? null : useCount),
+    }),
+    lastUsedAt: t.expose("lastUsedAt", {
+      type: "DateTime",
+      nullable: true,
+      description: "Start of the last call that `useCount` counts. Null if there is none.",
+    }),
+    revokedAt: t.field({
+      type: "DateTime",
+      nullable: true,
+      description: "Time of revocation. Null if it was not revoked.",
+      select: { revokedAt: true, revokedBy: true },
+      resolve: ({ revokedAt, revokedBy }) => (revokedBy === null ? null : revokedAt),
     }),
     isActive: t.boolean({
-      description: "True until the rule is revoked.",
-      select: { revokedAt: true },
-      resolve: ({ revokedAt }) => revokedAt === null,
+      description: "True until the rule is revoked or expires.",
+      select: { revokedAt: true, expiresAt: true },
+      resolve: ({ revokedAt, expiresAt }, _args, context) =>
+        revokedAt === null && (expiresAt === null || expiresAt > context.services.clock.now()),
     }),
     revokedBy: t.field({
       type: ActorRef,
       nullable: true,
-      description: "Actor that revoked the rule. Null while the rule is active.",
+      description: "Actor that revoked the rule. Null if it was not revoked.",
       select: { revokedBy: true, revokedByKind: true },
       resolve: ({ revokedBy, revokedByKind }) => (revokedBy === null ? null : { id: revokedBy, kind: revokedByKind ?? "USER" }),
     }),
@@ -54,7 +76,7 @@ export const AllowRule = builder.prismaNode("AllowRule", {
 const AllowRuleFilter = builder.inputType("AllowRuleFilter", {
   description: "Filter for stored rules. All given conditions must match.",
   fields: (t) => ({
-    isActive: t.boolean({ description: "True for active rules only, false for revoked rules only." }),
+    isActive: t.boolean({ description: "True for active rules only, false for revoked and expired rules only." }),
     templateIds: t.idList({ description: "Rules for agents of one of these templates, given by `templateId`." }),
   }),
 });
