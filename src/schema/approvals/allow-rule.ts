@@ -2,9 +2,12 @@ import { allowRuleProposal, allowRules, type RuleProposalResult } from "../../re
 import type { RuleProposal } from "../../agent/approvals/allow-rules/rule-examples.ts";
 import { isHostRule } from "../../agent/policy/hosts/host-rule.ts";
 import { globalId } from "../../lib/global-id.ts";
+import { toolCallsByRows } from "../../resolvers/tool-call.ts";
 import { ActorRef } from "../actor.ts";
 import { builder, connectionOf, nodesSelection } from "../builder.ts";
 import { UserError } from "../payload.ts";
+import { entries } from "../price.ts";
+import { ToolCall } from "../tool-call.ts";
 
 export const AllowRule = builder.prismaNode("AllowRule", {
   id: { field: "id", description: "Relay id of the rule." },
@@ -95,12 +98,24 @@ builder.queryField("allowRules", (t) =>
 
 const PastCalls = builder.objectRef<RuleProposal["past"]>("PastCalls").implement({
   description:
-    "Effect that a rule would have had in the last 30 days on calls of its tool and template. Covers the newest 10,000 calls, or fewer if their values exceed 16 MB. For a host rule, requests for hosts are counted instead of calls.",
+    "Effect that a rule would have had in the last 30 days on calls of its tool and template. Covers the newest 10,000 calls, or fewer if their values exceed 16 MB or other templates have used the tool more often. For a host rule, requests for hosts are counted instead of calls.",
   fields: (t) => ({
+    since: t.expose("since", { type: "DateTime", description: "First moment that is examined." }),
     examined: t.exposeInt("examined", { description: "Number of calls examined." }),
-    matched: t.exposeInt("matched", { description: "Number of calls that the rule would have allowed." }),
+    isPartial: t.exposeBoolean("isPartial", { description: "True if older calls since `since` were left out." }),
+    matched: t.exposeInt("matched", { description: "Number of calls that the rule matches." }),
     asked: t.exposeInt("asked", { description: "Number of those calls about which a person was asked." }),
     denied: t.exposeInt("denied", { description: "Number of those calls that a person denied." }),
+    letThrough: t.exposeInt("letThrough", {
+      description:
+        "Number of calls in `asked` that would have run without asking, by the current rules and this one. Other calls need approval for another reason as well.",
+    }),
+    letThroughCalls: t.prismaField({
+      type: [ToolCall],
+      complexity: entries(20),
+      description: "Calls in `letThrough`, at most 20: denied ones first, then the newest. Empty for a host rule.",
+      resolve: (query, { letThroughCalls }, _args, context) => toolCallsByRows(context, letThroughCalls, query),
+    }),
   }),
 });
 
@@ -118,6 +133,18 @@ const AllowRuleProposal = builder.objectRef<RuleProposal>("AllowRuleProposal").i
       description:
         "Examples that the rule does not match, at most 6: command lines similar to the call's, recorded command lines, or requested hosts.",
       resolve: ({ notMatching }) => [...notMatching],
+    }),
+    matchingCalls: t.prismaField({
+      type: [ToolCall],
+      complexity: entries(5),
+      description: "Recent calls that the rule matches, newest first, at most 5. Empty for a host rule.",
+      resolve: (query, { matchingCalls }, _args, context) => toolCallsByRows(context, matchingCalls, query),
+    }),
+    notMatchingCalls: t.prismaField({
+      type: [ToolCall],
+      complexity: entries(5),
+      description: "Recent calls of the tool that the rule does not match, newest first, at most 5. Empty for a host rule.",
+      resolve: (query, { notMatchingCalls }, _args, context) => toolCallsByRows(context, notMatchingCalls, query),
     }),
     takesInAll: t.exposeBoolean("takesInAll", {
       description: "True if the rule matches every call of its tool, or every host: no example for `notMatching` exists.",

@@ -9,7 +9,8 @@ import type { Verdict } from "../../policy/permission.ts";
 import { RULE_CHARACTERS } from "../../policy/permission-source.ts";
 import { judge } from "../../policy/judge.ts";
 import { type NoRule, fileRules, narrowestRule } from "./narrowest-rule.ts";
-import { matchedBy, pastCalls, type PastCall, ruleExamples, type RuleProposal } from "./rule-examples.ts";
+import { effectOn, matchedBy, type MatchedCall, pastCalls, type RecordedCalls } from "./past-calls.ts";
+import { ruleExamples, type RuleProposal } from "./rule-examples.ts";
 import { ruleMatches, type Rule } from "../../policy/rule.ts";
 import { parseRule } from "../../policy/parse-rule.ts";
 import { isReading, wholeValues, type RuleValues } from "../../policy/rule-values.ts";
@@ -70,7 +71,7 @@ export async function proposeRuleTo(
   const checked = await checkRule(services, call, given);
   if (!checked.ok) return checked;
   const { rule, call: judged } = checked.value;
-  return accepted(await proposal(rule, judged, await pastCalls(services, judged)));
+  return accepted(await proposal(services, rule, judged, await pastCalls(services, judged)));
 }
 
 async function proposeRule(services: ApprovalServices, call: CallValues | null): Promise<Result<RuleProposal, CommandRefusal>> {
@@ -83,7 +84,7 @@ async function proposeRule(services: ApprovalServices, call: CallValues | null):
     tool,
     judged.values,
     call.input,
-    past.map(({ values }) => values),
+    past.calls.map(({ values }) => values),
   );
   if (!source.ok) return noRule(source.refusal);
   if (ruleProblem(source.value) !== null)
@@ -93,7 +94,7 @@ async function proposeRule(services: ApprovalServices, call: CallValues | null):
     return noRule({ reason: "the values of the call cannot be written as a pattern", byHand: true });
   const stillAsked = await whyStillAsked(services, judged, rule.value);
   return stillAsked === null
-    ? accepted(await proposal(rule.value, judged, past))
+    ? accepted(await proposal(services, rule.value, judged, past))
     : noRule({ reason: `the call would still need approval: ${stillAsked.reason}`, byHand: false }, stillAsked.remedy);
 }
 
@@ -233,11 +234,25 @@ export async function callsOf(sql: Sql, approvalIds: readonly string[]): Promise
   );
 }
 
-async function proposal(rule: Rule, { name, values }: JudgedValues, past: readonly PastCall[]): Promise<RuleProposal> {
-  const calls = await matchedBy(rule, name, past);
-  const matched = calls.filter(({ isMatch }) => isMatch);
-  const asked = matched.filter(({ verdict }) => verdict === "ask");
-  const denied = asked.filter(({ isDenied }) => isDenied);
-  const counts = { examined: calls.length, matched: matched.length, asked: asked.length, denied: denied.length };
-  return { rule: rule.source, past: counts, ...ruleExamples(rule, name, values, calls) };
+async function proposal(
+  services: ApprovalServices,
+  rule: Rule,
+  judged: JudgedValues,
+  past: RecordedCalls,
+): Promise<RuleProposal> {
+  const { name, values } = judged;
+  const calls = await matchedBy(rule, name, past.calls);
+  return {
+    rule: rule.source,
+    past: await effectOn(services, rule, judged, { ...past, calls }),
+    ...ruleExamples(rule, name, values, calls),
+    matchingCalls: idsOf(calls, true),
+    notMatchingCalls: idsOf(calls, false),
+  };
+}
+
+const RECORDED = 5;
+
+function idsOf(calls: readonly MatchedCall[], isMatch: boolean): readonly string[] {
+  return calls.flatMap((call) => (call.isMatch === isMatch ? [call.id] : [])).slice(0, RECORDED);
 }
