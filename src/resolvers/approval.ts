@@ -1,5 +1,6 @@
 import { eachProblem, readsTenant } from "../agent/actors/actor.ts";
 import { cannotDecide, type CannotDecideReason } from "../agent/approvals/approval.ts";
+import { checkApprovalInput as check, type InputCheck } from "../agent/approvals/check-input.ts";
 import { decideApproval as decide } from "../agent/approvals/decide.ts";
 import type { DecideApproval } from "../agent/approvals/decision.ts";
 import {
@@ -12,10 +13,11 @@ import type { ApprovalKind, ApprovalState } from "../db/generated/enums.ts";
 import { StorageUnavailable } from "../db/storage-error.ts";
 import { formatCursor } from "../events/cursor.ts";
 import { rowId } from "../lib/global-id.ts";
+import type { Json } from "../lib/json.ts";
 import { accepted } from "../lib/result.ts";
 import { actorIds, type ActorNameOrId, namesIn, actorNamed } from "./actor.ts";
 import { connection, type Connection, type PageArguments, type Order, within, type TimeRange } from "./connection.ts";
-import { type Context, type UserError, payloadOf, type Payload, visibleAgents } from "./context.ts";
+import { clientError, type Context, type UserError, payloadOf, type Payload, visibleAgents } from "./context.ts";
 
 type ApprovalSelection = Pick<Prisma.ApprovalFindUniqueArgs, "include" | "select">;
 
@@ -187,6 +189,18 @@ export async function viewerCannotDecide(
   if (found === null) return ["CLOSED"];
   const held = await services.heldTemplate(found);
   return cannotDecide(actor, found, "missing" in held ? undefined : held);
+}
+
+/** The answer that an ALLOW of the viewer with another input, or with the values of a form, would get. */
+export async function checkApprovalInput(
+  { services, actor }: Context,
+  approvalId: string,
+  given: { readonly input: unknown; readonly values: unknown },
+): Promise<InputCheck> {
+  const input = (given.input ?? null) as Json;
+  const values = (given.values ?? null) as Json;
+  if ((input === null) === (values === null)) throw clientError("BAD_USER_INPUT", "give `input` or `values`");
+  return check(services, actor, rowId("Approval", approvalId), { input, values });
 }
 
 export type DelegationFilter = { readonly isActive?: boolean | null | undefined };

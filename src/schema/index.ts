@@ -7,6 +7,7 @@ import "./approvals/accept-tool.ts";
 import "./approvals/allow-always.ts";
 import "./approvals/allow-rule.ts";
 import "./approvals/approval.ts";
+import "./approvals/check-input.ts";
 import "./budgets/budget.ts";
 import "./budgets/of-agent.ts";
 import "./commands/agent.ts";

@@ -61,7 +61,7 @@ function finalDecision<Row>({
   return state === "PENDING" ? null : (decision ?? null);
 }
 
-const ReachedPath = builder.objectRef<Reached>("ReachedPath").implement({
+export const ReachedPath = builder.objectRef<Reached>("ReachedPath").implement({
   description: "A file that a call accesses, or the folders that it searches.",
   fields: (t) => ({
     parameter: t.exposeString("parameter", { description: "Parameter of the tool that holds the path." }),
