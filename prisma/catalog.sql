@@ -540,9 +540,12 @@ BEGIN
     IF v_closing."to" <> 'PENDING' THEN
       UPDATE wait SET settled_at = coalesce(v_closing.closed_at, p_ats[1]) WHERE ref = v_closing.id AND settled_at IS NULL;
     END IF;
+    -- An approval that has changed is put off no more.
+    DELETE FROM approval_snooze WHERE approval_id = v_closing.id;
   END LOOP;
 
   IF v_change.decision IS NOT NULL THEN
+    DELETE FROM approval_snooze WHERE approval_id = v_change.decision ->> 'approval_id';
     -- The quorum is counted by whoever decides: one who counted before another was done counts again.
     IF (SELECT count(*) FROM decision WHERE approval_id = v_change.decision ->> 'approval_id') <> coalesce(v_change."expectDecisions", 0) THEN
       RAISE EXCEPTION 'approval % was decided on by another', v_change.decision ->> 'approval_id' USING ERRCODE = 'TP002';
@@ -1071,7 +1074,13 @@ CREATE UNIQUE INDEX approval_one_pending ON public.approval USING btree (tool_ca
 
 CREATE UNIQUE INDEX approval_pkey ON public.approval USING btree (id);
 
+CREATE UNIQUE INDEX approval_snooze_pkey ON public.approval_snooze USING btree (approval_id, actor_id);
+
+CREATE INDEX approval_tenant_closed_at_id_idx ON public.approval USING btree (tenant, closed_at, id);
+
 CREATE INDEX approval_tenant_state_requested_at_id_idx ON public.approval USING btree (tenant, state, requested_at, id);
+
+CREATE INDEX approval_tenant_state_risk_rank_expires_at_requested_at_id_idx ON public.approval USING btree (tenant, state, risk_rank DESC, expires_at, requested_at, id);
 
 CREATE INDEX approval_tool_call_id_idx ON public.approval USING btree (tool_call_id);
 

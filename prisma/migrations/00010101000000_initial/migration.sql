@@ -206,6 +206,7 @@ CREATE TABLE "approval" (
     "input_hash" TEXT,
     "reason" TEXT NOT NULL,
     "risk" TEXT NOT NULL,
+    "risk_rank" SMALLINT NOT NULL DEFAULT 1,
     "meta" JSON,
     "preview" JSON,
     "quorum" INTEGER,
@@ -273,6 +274,17 @@ CREATE TABLE "decision" (
     "decided_at" TIMESTAMPTZ(3) NOT NULL,
 
     CONSTRAINT "decision_pkey" PRIMARY KEY ("approval_id","actor_id")
+);
+
+-- CreateTable
+CREATE TABLE "approval_snooze" (
+    "approval_id" TEXT NOT NULL,
+    "actor_id" TEXT NOT NULL,
+    "tenant" TEXT NOT NULL,
+    "until" TIMESTAMPTZ(3),
+    "snoozed_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "approval_snooze_pkey" PRIMARY KEY ("approval_id","actor_id")
 );
 
 -- CreateTable
@@ -747,6 +759,12 @@ CREATE UNIQUE INDEX "tool_call_agent_id_step_ordinal_key" ON "tool_call"("agent_
 CREATE INDEX "approval_tenant_state_requested_at_id_idx" ON "approval"("tenant", "state", "requested_at", "id");
 
 -- CreateIndex
+CREATE INDEX "approval_tenant_state_risk_rank_expires_at_requested_at_id_idx" ON "approval"("tenant", "state", "risk_rank" DESC, "expires_at", "requested_at", "id");
+
+-- CreateIndex
+CREATE INDEX "approval_tenant_closed_at_id_idx" ON "approval"("tenant", "closed_at", "id");
+
+-- CreateIndex
 CREATE INDEX "approval_agent_id_state_idx" ON "approval"("agent_id", "state");
 
 -- CreateIndex
@@ -841,6 +859,9 @@ ALTER TABLE "schedule" ADD CONSTRAINT "schedule_agent_id_fkey" FOREIGN KEY ("age
 
 -- AddForeignKey
 ALTER TABLE "decision" ADD CONSTRAINT "decision_approval_id_fkey" FOREIGN KEY ("approval_id") REFERENCES "approval"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "approval_snooze" ADD CONSTRAINT "approval_snooze_approval_id_fkey" FOREIGN KEY ("approval_id") REFERENCES "approval"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
 -- AddForeignKey
 ALTER TABLE "todo" ADD CONSTRAINT "todo_agent_id_fkey" FOREIGN KEY ("agent_id") REFERENCES "agent"("id") ON DELETE CASCADE ON UPDATE CASCADE;
@@ -1586,9 +1607,12 @@ BEGIN
     IF v_closing."to" <> 'PENDING' THEN
       UPDATE wait SET settled_at = coalesce(v_closing.closed_at, p_ats[1]) WHERE ref = v_closing.id AND settled_at IS NULL;
     END IF;
+    -- An approval that has changed is put off no more.
+    DELETE FROM approval_snooze WHERE approval_id = v_closing.id;
   END LOOP;
 
   IF v_change.decision IS NOT NULL THEN
+    DELETE FROM approval_snooze WHERE approval_id = v_change.decision ->> 'approval_id';
     -- The quorum is counted by whoever decides: one who counted before another was done counts again.
     IF (SELECT count(*) FROM decision WHERE approval_id = v_change.decision ->> 'approval_id') <> coalesce(v_change."expectDecisions", 0) THEN
       RAISE EXCEPTION 'approval % was decided on by another', v_change.decision ->> 'approval_id' USING ERRCODE = 'TP002';

@@ -4,8 +4,8 @@ import { explainCall, type CallExplanation } from "../calls/judge.ts";
 import { readCall } from "../calls/call.ts";
 import { callProblems } from "../calls/refusals/call-problems.ts";
 import { folderHung } from "../workspace/answering-folders.ts";
-import { allowsSelfApproval, authorityOf, findApproval, type FoundApproval, type FoundCall } from "./approval.ts";
-import { decisionProblem } from "./decision.ts";
+import { allowsSelfApproval, authorityOf, findApproval, type FoundCall } from "./approval.ts";
+import { closedProblem, decisionProblem } from "./decision.ts";
 import { nobodyElse } from "./decided.ts";
 import { checkEdit, deniedEdit } from "./edited-input.ts";
 import { givenValues } from "./input/decided-input.ts";
@@ -84,22 +84,4 @@ async function checkCall(
   if (!edit.ok) return { ...withProblem(edit.refusal), explanation };
   const { inputHash } = edit.value;
   return { problems: [], explanation, inputHash, isChanged: inputHash !== askedHash, asksAnother: false };
-}
-
-function closedProblem({ state, isOverdue }: FoundApproval): CommandRefusal | null {
-  const closed = (code: CommandRefusal["code"], message: string): CommandRefusal => ({ code, field: ["approvalId"], message });
-  switch (state) {
-    case "PENDING":
-      return isOverdue ? closed("EXPIRED", "the approval has expired") : null;
-    case "ALLOWED":
-    case "DENIED":
-    case "RESOLVED":
-      return closed("ALREADY_DECIDED", "already decided: see `decidedBy` of the approval");
-    case "EXPIRED":
-      return closed("EXPIRED", "the approval has expired");
-    case "SEALED":
-      return closed("SEALED", "the turn ended before a decision");
-    case "STALE":
-      return closed("STALE", "the action has changed: there is a newer approval of the same call");
-  }
 }
