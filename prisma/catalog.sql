@@ -1032,6 +1032,8 @@ $function$;
 
 CREATE UNIQUE INDEX actor_pkey ON public.actor USING btree (tenant, kind, id);
 
+CREATE INDEX agent_id_end ON public.agent USING btree (reverse(id) text_pattern_ops);
+
 CREATE INDEX agent_leased ON public.agent USING btree (lease_owner) WHERE (lease_owner IS NOT NULL);
 
 CREATE UNIQUE INDEX agent_manual_pkey ON public.agent_manual USING btree (agent_id);
@@ -1068,6 +1070,8 @@ CREATE INDEX allow_rule_tenant_template_id_idx ON public.allow_rule USING btree 
 
 CREATE INDEX approval_agent_id_state_idx ON public.approval USING btree (agent_id, state);
 
+CREATE INDEX approval_id_end ON public.approval USING btree (reverse(id) text_pattern_ops);
+
 CREATE UNIQUE INDEX approval_one_open_host ON public.approval USING btree (agent_id, host, port) WHERE ((state = 'PENDING'::approval_state) AND (host IS NOT NULL));
 
 CREATE UNIQUE INDEX approval_one_pending ON public.approval USING btree (tool_call_id) WHERE (state = 'PENDING'::approval_state);
@@ -1093,6 +1097,8 @@ CREATE INDEX audit_call_deciders ON public.audit_call USING gin (deciders) WHERE
 CREATE INDEX audit_call_duration ON public.audit_call USING btree (tenant, duration_ms, id, created_at, state, agent_id, template_id);
 
 CREATE INDEX audit_call_error_type ON public.audit_call USING btree (tenant, error_type, created_at, id) INCLUDE (name, agent_id, duration_ms, has_run, template_id, created_by, state, verdict) WHERE (error_type IS NOT NULL);
+
+CREATE INDEX audit_call_id_end ON public.audit_call USING btree (reverse(id) text_pattern_ops);
 
 CREATE INDEX audit_call_open ON public.audit_call USING btree (agent_id) WHERE (state = ANY (ARRAY['PENDING'::tool_call_state, 'APPROVAL_REQUIRED'::tool_call_state, 'APPROVED'::tool_call_state, 'EXECUTING'::tool_call_state]));
 

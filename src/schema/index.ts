@@ -39,6 +39,7 @@ import "./memory.ts";
 import "./message.ts";
 import "./permission.ts";
 import "./schedule.ts";
+import "./search.ts";
 import "./viewer.ts";
 import "./template.ts";
 import "./events/tenant.ts";

@@ -942,6 +942,10 @@ CREATE INDEX "message_turn" ON "message" ("agent_id", "turn") WHERE "kind" = 'US
 CREATE UNIQUE INDEX "approval_one_pending" ON "approval" ("tool_call_id") WHERE "state" = 'PENDING';
 -- An agent has one open question for a host and port: further calls that ask for the same join it.
 CREATE UNIQUE INDEX "approval_one_open_host" ON "approval" ("agent_id", "host", "port") WHERE "state" = 'PENDING' AND "host" IS NOT NULL;
+-- Rows are searched by the ends of their ids. Without the tenant, so that no list is read by these indexes.
+CREATE INDEX "agent_id_end" ON "agent" (reverse("id") text_pattern_ops);
+CREATE INDEX "approval_id_end" ON "approval" (reverse("id") text_pattern_ops);
+CREATE INDEX "audit_call_id_end" ON "audit_call" (reverse("id") text_pattern_ops);
 -- An agent's open waits, and the only times that servers look for: tenant by tenant, so that none waits behind another.
 CREATE INDEX "wait_open" ON "wait" ("agent_id") WHERE "settled_at" IS NULL;
 CREATE INDEX "wait_due" ON "wait" ("tenant", "due") WHERE "settled_at" IS NULL AND "due" IS NOT NULL;
