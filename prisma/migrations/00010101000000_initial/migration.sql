@@ -206,6 +206,7 @@ CREATE TABLE "approval" (
     "input_hash" TEXT,
     "reason" TEXT NOT NULL,
     "risk" TEXT NOT NULL,
+    "risk_rank" SMALLINT NOT NULL DEFAULT 1,
     "meta" JSON,
     "preview" JSON,
     "quorum" INTEGER,
@@ -276,6 +277,17 @@ CREATE TABLE "decision" (
 );
 
 -- CreateTable
+CREATE TABLE "approval_snooze" (
+    "approval_id" TEXT NOT NULL,
+    "actor_id" TEXT NOT NULL,
+    "tenant" TEXT NOT NULL,
+    "until" TIMESTAMPTZ(3),
+    "snoozed_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "approval_snooze_pkey" PRIMARY KEY ("approval_id","actor_id")
+);
+
+-- CreateTable
 CREATE TABLE "delegation" (
     "id" TEXT NOT NULL,
     "tenant" TEXT NOT NULL,
@@ -310,6 +322,9 @@ CREATE TABLE "allow_rule" (
     "revoked_by" TEXT,
     "revoked_by_kind" "actor_kind",
     "agent_id" TEXT,
+    "expires_at" TIMESTAMPTZ(3),
+    "use_count" INTEGER NOT NULL DEFAULT 0,
+    "last_used_at" TIMESTAMPTZ(3),
 
     CONSTRAINT "allow_rule_pkey" PRIMARY KEY ("id")
 );
@@ -782,6 +797,12 @@ CREATE UNIQUE INDEX "tool_call_agent_id_step_ordinal_key" ON "tool_call"("agent_
 CREATE INDEX "approval_tenant_state_requested_at_id_idx" ON "approval"("tenant", "state", "requested_at", "id");
 
 -- CreateIndex
+CREATE INDEX "approval_tenant_state_risk_rank_expires_at_requested_at_id_idx" ON "approval"("tenant", "state", "risk_rank" DESC, "expires_at", "requested_at", "id");
+
+-- CreateIndex
+CREATE INDEX "approval_tenant_closed_at_id_idx" ON "approval"("tenant", "closed_at", "id");
+
+-- CreateIndex
 CREATE INDEX "approval_agent_id_state_idx" ON "approval"("agent_id", "state");
 
 -- CreateIndex
@@ -905,6 +926,9 @@ ALTER TABLE "schedule" ADD CONSTRAINT "schedule_agent_id_fkey" FOREIGN KEY ("age
 ALTER TABLE "decision" ADD CONSTRAINT "decision_approval_id_fkey" FOREIGN KEY ("approval_id") REFERENCES "approval"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
 -- AddForeignKey
+ALTER TABLE "approval_snooze" ADD CONSTRAINT "approval_snooze_approval_id_fkey" FOREIGN KEY ("approval_id") REFERENCES "approval"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
 ALTER TABLE "todo" ADD CONSTRAINT "todo_agent_id_fkey" FOREIGN KEY ("agent_id") REFERENCES "agent"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
 -- AddForeignKey
@@ -983,6 +1007,10 @@ CREATE INDEX "message_turn" ON "message" ("agent_id", "turn") WHERE "kind" = 'US
 CREATE UNIQUE INDEX "approval_one_pending" ON "approval" ("tool_call_id") WHERE "state" = 'PENDING';
 -- An agent has one open question for a host and port: further calls that ask for the same join it.
 CREATE UNIQUE INDEX "approval_one_open_host" ON "approval" ("agent_id", "host", "port") WHERE "state" = 'PENDING' AND "host" IS NOT NULL;
+-- Rows are searched by the ends of their ids. Without the tenant, so that no list is read by these indexes.
+CREATE INDEX "agent_id_end" ON "agent" (reverse("id") text_pattern_ops);
+CREATE INDEX "approval_id_end" ON "approval" (reverse("id") text_pattern_ops);
+CREATE INDEX "audit_call_id_end" ON "audit_call" (reverse("id") text_pattern_ops);
 -- An agent's open waits, and the only times that servers look for: tenant by tenant, so that none waits behind another.
 CREATE INDEX "wait_open" ON "wait" ("agent_id") WHERE "settled_at" IS NULL;
 CREATE INDEX "wait_due" ON "wait" ("tenant", "due") WHERE "settled_at" IS NULL AND "due" IS NOT NULL;
@@ -1651,9 +1679,12 @@ BEGIN
       UPDATE wait SET due = policy_time() WHERE kind = 'MCP_TASK' AND settled_at IS NULL
         AND call_id = (SELECT tool_call_id FROM approval WHERE id = v_closing.id AND kind = 'TOOL_INPUT');
     END IF;
+    -- An approval that has changed is put off no more.
+    DELETE FROM approval_snooze WHERE approval_id = v_closing.id;
   END LOOP;
 
   IF v_change.decision IS NOT NULL THEN
+    DELETE FROM approval_snooze WHERE approval_id = v_change.decision ->> 'approval_id';
     -- The quorum is counted by whoever decides: one who counted before another was done counts again.
     IF (SELECT count(*) FROM decision WHERE approval_id = v_change.decision ->> 'approval_id') <> coalesce(v_change."expectDecisions", 0) THEN
       RAISE EXCEPTION 'approval % was decided on by another', v_change.decision ->> 'approval_id' USING ERRCODE = 'TP002';
@@ -1942,7 +1973,8 @@ BEGIN
   IF v_rules IS NOT NULL THEN
     PERFORM pg_advisory_xact_lock(hashtextextended(p_tenant, 7270736900));
     IF (v_rules ->> 'ofTenant')::int <> coalesce((SELECT v.version FROM rule_version v WHERE v.tenant = p_tenant AND v.agent_id = ''), 0)
-      OR (v_rules ->> 'ofAgent')::int <> coalesce((SELECT v.version FROM rule_version v WHERE v.tenant = p_tenant AND v.agent_id = p_agent), 0) THEN
+      OR (v_rules ->> 'ofAgent')::int <> coalesce((SELECT v.version FROM rule_version v WHERE v.tenant = p_tenant AND v.agent_id = p_agent), 0)
+      OR (v_rules ->> 'until')::timestamptz <= policy_time() THEN
       RAISE EXCEPTION 'the stored rules have changed since calls of agent % were judged', p_agent USING ERRCODE = 'TP002';
     END IF;
   END IF;
@@ -2003,14 +2035,7 @@ BEGIN
     END IF;
   END IF;
 
-  IF v_change."storeAllowRule" IS NOT NULL THEN
-    INSERT INTO allow_rule SELECT * FROM json_populate_record(null::allow_rule, v_change."storeAllowRule") ON CONFLICT DO NOTHING;
-    IF NOT FOUND THEN
-      RAISE EXCEPTION 'the rule is stored already' USING ERRCODE = 'TP002';
-    END IF;
-    v_rules_of := coalesce(v_change."storeAllowRule" ->> 'agent_id', '');
-  END IF;
-
+  -- Before the next one is stored: it may take the place of the same rule with an earlier end.
   IF v_change."revokeAllowRule" IS NOT NULL THEN
     UPDATE allow_rule a SET (revoked_at, revoked_by, revoked_by_kind) =
       (SELECT r.revoked_at, r.revoked_by, r.revoked_by_kind FROM json_populate_record(a, v_change."revokeAllowRule") r)
@@ -2019,6 +2044,16 @@ BEGIN
     IF NOT FOUND THEN
       RAISE EXCEPTION 'there is no such rule, or it was revoked' USING ERRCODE = 'TP002';
     END IF;
+    UPDATE wait SET settled_at = (v_change."revokeAllowRule" ->> 'revoked_at')::timestamptz
+    WHERE ref = v_change."revokeAllowRule" ->> 'id' AND settled_at IS NULL;
+  END IF;
+
+  IF v_change."storeAllowRule" IS NOT NULL THEN
+    INSERT INTO allow_rule SELECT * FROM json_populate_record(null::allow_rule, v_change."storeAllowRule") ON CONFLICT DO NOTHING;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'the rule is stored already' USING ERRCODE = 'TP002';
+    END IF;
+    v_rules_of := coalesce(v_change."storeAllowRule" ->> 'agent_id', '');
   END IF;
 
   IF v_change."acceptTool" IS NOT NULL THEN
@@ -2039,6 +2074,9 @@ BEGIN
 
   IF v_change."startDelegation" IS NOT NULL THEN
     INSERT INTO delegation SELECT * FROM json_populate_record(null::delegation, v_change."startDelegation");
+  END IF;
+
+  IF v_change.waits IS NOT NULL THEN
     INSERT INTO wait SELECT * FROM json_populate_recordset(null::wait, v_change.waits);
   END IF;
 

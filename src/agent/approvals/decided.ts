@@ -176,7 +176,7 @@ export function nobodyElse({
   actor,
   authority,
   deciders,
-}: EditAsked): Result<never, CommandRefusal> | null {
+}: Pick<EditAsked, "approval" | "actor" | "authority" | "deciders">): Result<never, CommandRefusal> | null {
   const asked = new Set([actor.id, ...requesters.map(({ id }) => id)]);
   if (authority.onBehalfOf !== null) asked.add(authority.onBehalfOf.id);
   if (deciders === null || deciders.some((id) => !asked.has(id))) return null;

@@ -1,5 +1,6 @@
 import type { WaitKind } from "../../db/commit/change.ts";
 import { lookAtBudgetQuestion } from "../approvals/budgets/open-question.ts";
+import { endAllowRule } from "../approvals/allow-rules/stored-rule.ts";
 import { endDelegation } from "../approvals/delegate.ts";
 import { expireDue } from "../approvals/expire.ts";
 import type { ApprovalServices } from "../approvals/scope.ts";
@@ -36,6 +37,7 @@ const END_DUE: Readonly<Record<WaitKind, EndDueKind>> = {
   MCP_SERVER: lookAtServer,
   BACKGROUND_CHILD: lookAtChild,
   DELEGATION: (services, { ref }) => endDelegation(services, ref),
+  ALLOW_RULE: (services, { ref }) => endAllowRule(services, ref),
   SCHEDULE: lookAtSchedule,
   WATCH: ({ idleWatches }, wait) => idleWatches.look(wait),
 };

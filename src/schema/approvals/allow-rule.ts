@@ -1,9 +1,13 @@
 import { allowRuleProposal, allowRules, type RuleProposalResult } from "../../resolvers/allow-rule.ts";
 import type { RuleProposal } from "../../agent/approvals/allow-rules/rule-examples.ts";
+import { isHostRule } from "../../agent/policy/hosts/host-rule.ts";
 import { globalId } from "../../lib/global-id.ts";
+import { toolCallsByRows } from "../../resolvers/tool-call.ts";
 import { ActorRef } from "../actor.ts";
 import { builder, connectionOf, nodesSelection } from "../builder.ts";
 import { UserError } from "../payload.ts";
+import { entries } from "../price.ts";
+import { ToolCall } from "../tool-call.ts";
 
 export const AllowRule = builder.prismaNode("AllowRule", {
   id: { field: "id", description: "Relay id of the rule." },
@@ -31,20 +35,41 @@ export const AllowRule = builder.prismaNode("AllowRule", {
       resolve: ({ createdBy, createdByKind }) => ({ id: createdBy, kind: createdByKind }),
     }),
     createdAt: t.expose("createdAt", { type: "DateTime", description: "Time at which the rule was stored." }),
-    revokedAt: t.expose("revokedAt", {
+    expiresAt: t.expose("expiresAt", {
       type: "DateTime",
       nullable: true,
-      description: "Time of revocation. Null while the rule is active.",
+      description:
+        "First moment at which the rule no longer applies: matching calls need approval again. Null if it never expires.",
+    }),
+    useCount: t.int({
+      nullable: true,
+      description:
+        "Number of ended calls that ran by the rule, about a second behind. Null for rules about hosts, whose connections are not counted.",
+      select: { rule: true, useCount: true },
+      resolve: ({ rule, useCount }) => (isHostRule(rule) ? null : useCount),
+    }),
+    lastUsedAt: t.expose("lastUsedAt", {
+      type: "DateTime",
+      nullable: true,
+      description: "Start of the last call that `useCount` counts. Null if there is none.",
+    }),
+    revokedAt: t.field({
+      type: "DateTime",
+      nullable: true,
+      description: "Time of revocation. Null if it was not revoked.",
+      select: { revokedAt: true, revokedBy: true },
+      resolve: ({ revokedAt, revokedBy }) => (revokedBy === null ? null : revokedAt),
     }),
     isActive: t.boolean({
-      description: "True until the rule is revoked.",
-      select: { revokedAt: true },
-      resolve: ({ revokedAt }) => revokedAt === null,
+      description: "True until the rule is revoked or expires.",
+      select: { revokedAt: true, expiresAt: true },
+      resolve: ({ revokedAt, expiresAt }, _args, context) =>
+        revokedAt === null && (expiresAt === null || expiresAt > context.services.clock.now()),
     }),
     revokedBy: t.field({
       type: ActorRef,
       nullable: true,
-      description: "Actor that revoked the rule. Null while the rule is active.",
+      description: "Actor that revoked the rule. Null if it was not revoked.",
       select: { revokedBy: true, revokedByKind: true },
       resolve: ({ revokedBy, revokedByKind }) => (revokedBy === null ? null : { id: revokedBy, kind: revokedByKind ?? "USER" }),
     }),
@@ -54,7 +79,7 @@ export const AllowRule = builder.prismaNode("AllowRule", {
 const AllowRuleFilter = builder.inputType("AllowRuleFilter", {
   description: "Filter for stored rules. All given conditions must match.",
   fields: (t) => ({
-    isActive: t.boolean({ description: "True for active rules only, false for revoked rules only." }),
+    isActive: t.boolean({ description: "True for active rules only, false for revoked and expired rules only." }),
     templateIds: t.idList({ description: "Rules for agents of one of these templates, given by `templateId`." }),
   }),
 });
@@ -73,12 +98,24 @@ builder.queryField("allowRules", (t) =>
 
 const PastCalls = builder.objectRef<RuleProposal["past"]>("PastCalls").implement({
   description:
-    "Effect that a rule would have had in the last 30 days on calls of its tool and template. Covers the newest 10,000 calls, or fewer if their values exceed 16 MB. For a host rule, requests for hosts are counted instead of calls.",
+    "Effect that a rule would have had in the last 30 days on calls of its tool and template. Covers the newest 10,000 calls, or fewer if their values exceed 16 MB or other templates have used the tool more often. For a host rule, requests for hosts are counted instead of calls.",
   fields: (t) => ({
+    since: t.expose("since", { type: "DateTime", description: "First moment that is examined." }),
     examined: t.exposeInt("examined", { description: "Number of calls examined." }),
-    matched: t.exposeInt("matched", { description: "Number of calls that the rule would have allowed." }),
+    isPartial: t.exposeBoolean("isPartial", { description: "True if older calls since `since` were left out." }),
+    matched: t.exposeInt("matched", { description: "Number of calls that the rule matches." }),
     asked: t.exposeInt("asked", { description: "Number of those calls about which a person was asked." }),
     denied: t.exposeInt("denied", { description: "Number of those calls that a person denied." }),
+    letThrough: t.exposeInt("letThrough", {
+      description:
+        "Number of calls in `asked` that would have run without asking, by the current rules and this one. Other calls need approval for another reason as well.",
+    }),
+    letThroughCalls: t.prismaField({
+      type: [ToolCall],
+      complexity: entries(20),
+      description: "Calls in `letThrough`, at most 20: denied ones first, then the newest. Empty for a host rule.",
+      resolve: (query, { letThroughCalls }, _args, context) => toolCallsByRows(context, letThroughCalls, query),
+    }),
   }),
 });
 
@@ -96,6 +133,18 @@ const AllowRuleProposal = builder.objectRef<RuleProposal>("AllowRuleProposal").i
       description:
         "Examples that the rule does not match, at most 6: command lines similar to the call's, recorded command lines, or requested hosts.",
       resolve: ({ notMatching }) => [...notMatching],
+    }),
+    matchingCalls: t.prismaField({
+      type: [ToolCall],
+      complexity: entries(5),
+      description: "Recent calls that the rule matches, newest first, at most 5. Empty for a host rule.",
+      resolve: (query, { matchingCalls }, _args, context) => toolCallsByRows(context, matchingCalls, query),
+    }),
+    notMatchingCalls: t.prismaField({
+      type: [ToolCall],
+      complexity: entries(5),
+      description: "Recent calls of the tool that the rule does not match, newest first, at most 5. Empty for a host rule.",
+      resolve: (query, { notMatchingCalls }, _args, context) => toolCallsByRows(context, notMatchingCalls, query),
     }),
     takesInAll: t.exposeBoolean("takesInAll", {
       description: "True if the rule matches every call of its tool, or every host: no example for `notMatching` exists.",
