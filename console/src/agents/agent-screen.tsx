@@ -1,0 +1,3 @@
+export function AgentScreen() {
+  return null;
+}
