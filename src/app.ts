@@ -62,6 +62,7 @@ import { ExpensiveReads } from "./resolvers/context.ts";
 import { Admissions } from "./server/subscriptions/admissions.ts";
 import { refuseLost } from "./server/readiness.ts";
 import { checkPort, startServer } from "./server/server.ts";
+import { type ConsoleState, withoutConsole } from "./server/console/build.ts";
 import { ImageLinks } from "./server/image-links.ts";
 import { RateLimits } from "./server/rate-limits.ts";
 import { SignIns } from "./server/sign-ins.ts";
@@ -101,6 +102,7 @@ export type Overrides = {
   readonly network?: Network;
   readonly mcpTimes?: McpTimes;
   readonly lostLogLines?: () => number;
+  readonly consoleState?: () => ConsoleState;
 };
 
 /** A running server. */
@@ -309,20 +311,16 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   // What delivers to them, and what is removed from the log.
   const consumers = new Consumers(services, told, overrides.consumerTimes ?? CONSUMER_TIMES);
   starting.defer(() => consumers.close());
-  const sweeps = startSweeps(services, {
-    ...settings,
-    retentionSweepMs: overrides.retentionSweepMs ?? RETENTION_SWEEP_MS,
-    consumers: told,
-    box,
-    wake: (agent) => runner.wake(agent),
-  });
+  const retentionSweepMs = overrides.retentionSweepMs ?? RETENTION_SWEEP_MS;
+  const sweeps = startSweeps(services, { ...settings, retentionSweepMs, consumers: told, box, wake });
   starting.defer(() => sweeps.close());
 
   // The doors.
   const imageLinks = await ImageLinks.open(sql);
   const signIns = new SignIns(sql, clock, logger);
+  const consoleState = overrides.consoleState ?? withoutConsole;
   const server = await startServer(
-    { ...settings, port, host, slowReaders, feeds, readers, meters, imageLinks, callTokens, signIns },
+    { ...settings, port, host, slowReaders, feeds, readers, meters, imageLinks, callTokens, signIns, consoleState },
     {
       admissions: new Admissions(sql, services.clock, overrides.admittedMs),
       prisma: database.prisma,
