@@ -312,7 +312,13 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   const consumers = new Consumers(services, told, overrides.consumerTimes ?? CONSUMER_TIMES);
   starting.defer(() => consumers.close());
   const retentionSweepMs = overrides.retentionSweepMs ?? RETENTION_SWEEP_MS;
-  const sweeps = startSweeps(services, { ...settings, retentionSweepMs, consumers: told, box, wake });
+  const sweeps = startSweeps(services, {
+    ...settings,
+    retentionSweepMs,
+    consumers: told,
+    box,
+    wake: (agent) => runner.wake(agent),
+  });
   starting.defer(() => sweeps.close());
 
   // The doors.
