@@ -80,7 +80,7 @@ async function runStages(ready: ReadyCall, scope: CallScope, interrupt: AbortSig
         limit.pausedFor(() => questions.ask(ready.call.id, question, AbortSignal.any([withdrawn, ending.signal]))),
     }),
   });
-  const isKept = keepsAnswer(ready.call, template.deferredTimeoutMs, services.clock.now());
+  const isKept = (): boolean => keepsAnswer(ready.call, template.deferredTimeoutMs, services.clock.now());
   const executed = withUnkept(withWait(ran, used.waits?.reason ?? null), isKept);
   const soFar = executed.ok ? null : (used.output?.soFar ?? null);
   ending.abort(ENDED);
@@ -155,8 +155,8 @@ function withWait(executed: Result<Executed, Refusal>, waitedSince: string | nul
 }
 
 /** The time for a person's answer, which its server did not take, is over: the call fails. */
-function withUnkept(executed: Result<Executed, Refusal>, isKept: boolean): Result<Executed, Refusal> {
-  if (isKept || !executed.ok || !(executed.value.answer instanceof AnswerKept)) return executed;
+function withUnkept(executed: Result<Executed, Refusal>, isKept: () => boolean): Result<Executed, Refusal> {
+  if (!executed.ok || !(executed.value.answer instanceof AnswerKept) || isKept()) return executed;
   const message = `${executed.value.answer.reason}: the answer of a person was not sent`;
   return refused({ type: "execution_failed", stage: "execution", message, cause: {} });
 }

@@ -26,7 +26,8 @@ function session() {
   const errors: unknown[] = [];
   const logger = { ...silentLogger, error: (_message: string, cause?: unknown) => void errors.push(cause) };
   const questions = new SessionQuestions(SERVER, { clock: { monotonicMs: () => time.ms }, logger });
-  const ask = (withdrawn = new AbortController().signal) => questions.answer(PARAMS, withdrawn);
+  const ask = (withdrawn = new AbortController().signal, more: object = {}) =>
+    questions.answer({ ...PARAMS, ...more }, withdrawn);
   /** Begins a call; `askOnStream` asks as on its stream, `end` ends it, and `cut` cuts it off. */
   const begin = (agentId: string, askPerson: CalledBy["askPerson"] = async () => YES) => {
     const cutting = new AbortController();
@@ -78,6 +79,14 @@ describe("a question of the older generation", () => {
     expect(await ben.askOnStream()).toEqual(YES);
     await ben.end();
     expect(asked).toEqual(["ben", "anna", "ben", "ben"]);
+  });
+
+  it("is refused if it is that of a task, whose agent may be another one", async () => {
+    const { begin, ask } = session();
+    begin("anna");
+    const of = { _meta: { "io.modelcontextprotocol/related-task": { taskId: "t-1" } } };
+    await expect(ask(undefined, of)).rejects.toThrow("a task asks");
+    expect(await ask(undefined, { _meta: { other: 1 } })).toEqual(YES);
   });
 
   it("is refused for 60 s after a call of another agent was cut off: it may be that call's", async () => {

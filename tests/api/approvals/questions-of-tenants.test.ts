@@ -2,9 +2,9 @@ import { expect, it } from "vitest";
 import { tokenActor } from "../../support/actors.ts";
 import { startTestApp } from "../../support/app.ts";
 import { connect, type TestClient } from "../../support/client.ts";
-import { allowed } from "../../support/mcp-app.ts";
-import { inputsOf, openQuestion, streamingServer } from "../../support/mcp-asking.ts";
-import { QUICK } from "../../support/mcp.ts";
+import { allowed, appWith } from "../../support/mcp-app.ts";
+import { asks, inputsOf, openQuestion, streamingServer } from "../../support/mcp-asking.ts";
+import { ownServer, QUICK } from "../../support/mcp.ts";
 import { callsWith, playedModel, says } from "../../support/models.ts";
 
 it("questions of one connection are those of the calls on whose streams they arrive, for agents of two tenants", async () => {
@@ -46,6 +46,16 @@ it("questions of one connection are those of the calls on whose streams they arr
   const [own, other] = agents;
   if (own === undefined || other === undefined) throw new Error("there are two agents");
   expect(await inputsOf(own.client, other.id)).toEqual([]);
+});
+
+it("a question of a task of the older generation is that of no call, also if only one is under way", async () => {
+  const of = { _meta: { "io.modelcontextprotocol/related-task": { taskId: "t-1" } } };
+  const call = ["mcp__own__work", { ask: { ...asks().params, ...of } }] as const;
+  const { client } = await appWith({ own: ownServer("asking.mjs") }, call, { template: allowed("own") });
+  const { id } = await client.createAgent();
+  await client.turn(id, "go");
+  expect(await outputOf(client, id)).toEqual([{ error: expect.stringContaining("a task asks") }]);
+  expect(await inputsOf(client, id)).toEqual([]);
 });
 
 async function outputOf(client: TestClient, id: string): Promise<unknown> {

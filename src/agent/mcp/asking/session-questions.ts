@@ -20,6 +20,14 @@ class Unanswered extends Error {
   readonly code = -32_603;
 }
 
+/** The field by which all messages of a task name it (2025-11-25). Its agent may be another one than that of a call. */
+const RELATED_TASK = "io.modelcontextprotocol/related-task";
+
+function isOfTask(params: Json | undefined): boolean {
+  const meta = isJsonObject(params) ? params["_meta"] : null;
+  return isJsonObject(meta) && RELATED_TASK in meta;
+}
+
 type Asking = { count: number; open: { readonly withdrawn: AbortSignal; readonly ended: Promise<unknown> } | null };
 
 /**
@@ -72,6 +80,7 @@ export class SessionQuestions {
   async #answer(params: Json | undefined, withdrawn: AbortSignal): Promise<InputAnswer> {
     const given = isJsonObject(params) ? withoutTokens(this.#server, params) : params;
     const question = readQuestion(this.#server.name, given);
+    if (isOfTask(given)) throw new QuestionRefused("a task asks, which cannot be given input here: nobody is asked");
     const [by, asking] = this.#callThatAsks();
     // An agent closes a withdrawn question before it asks the next one.
     while (asking.open?.withdrawn.aborted === true) await asking.open.ended;
