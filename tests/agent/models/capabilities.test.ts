@@ -32,7 +32,7 @@ async function sent(stated: unknown, options: Partial<AnthropicOptions> = {}) {
   return {
     effort: output.effort ?? null,
     hasFormat: output.format !== undefined,
-    tools: (body?.["tools"] as readonly object[]).length,
+    tools: ((body?.["tools"] ?? []) as readonly object[]).length,
     kinds: body?.messages[0]?.content.map(({ type }) => type),
   };
 }
