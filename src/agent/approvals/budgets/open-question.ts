@@ -39,8 +39,8 @@ const NEXT_LOOK: Statement<object, [approvalId: string]> = {
 };
 
 /**
- * Looks at an open question about a budget. It expires, or the agent continues without an answer because its step fits
- * by now: another day has begun, or people have raised the limit or revoked the budget.
+ * Looks at an open question about a budget. It expires, or the agent continues without an answer because its step fits.
+ * That is so on another day, after a raise, and once the budget is revoked.
  */
 export async function lookAtBudgetQuestion(services: Services, approvalId: string): Promise<void> {
   await expireDue(services, approvalId);
