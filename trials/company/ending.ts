@@ -95,7 +95,7 @@ export async function checkAll(
   return (
     `${children} children, ${unbegun.size} given up, ${reminders} reminders, calls of MCP servers ${JSON.stringify(ofMcp)}, ${rows.length} calls ${JSON.stringify(states)}, ${tokens} of them ordered; results ${JSON.stringify(outcomes)}; ` +
     `${lateMs.length} waits ended by time, at most ${Math.max(0, ...lateMs).toFixed(0)} ms after their time, or after the last death, of ${mayBeLateMs.toFixed(0)} allowed; ` +
-    `${deaths.length} servers died ${JSON.stringify(Object.fromEntries(points))}; ${fleet.lines} lines of output`
+    `${deaths.length} servers died ${JSON.stringify(Object.fromEntries(points))}, and ${fleet.failedStarts} starts failed; ${fleet.lines} lines of output`
   );
 
   /** The attempts of queue and people, once all results and answers are given. */

@@ -28,6 +28,8 @@ export function deathOf(point: Point): Death[] {
 
 /** The servers that are loaded ahead, to take the place of those that die. */
 const SPARES = 2;
+/** The most starts of a server until one of them must listen. */
+const STARTS = 4;
 
 /**
  * Servers that die at their points, and others that take their place. A process loads its modules before it is needed, and
@@ -38,6 +40,7 @@ export class Fleet {
   readonly deaths: { readonly at: number; readonly point: Point }[] = [];
   /** The times at which a server lived again after all had died. */
   readonly returns: number[] = [];
+  failedStarts = 0;
   /** The time that the slowest start of a server took, in ms: how busy the machine is. */
   slowestStartMs = 0;
   /** The text of a token in the output of servers, if there was one. */
@@ -103,19 +106,34 @@ export class Fleet {
   }
 
   async #live(): Promise<void> {
-    const { process, tookMs } = await (this.#spares.shift() ?? this.#load());
-    const ready = process.says(SERVER_READY);
-    const environment = JSON.stringify(await this.#env);
-    const since = performance.now();
-    process.tell(environment);
-    const life: Life = { process, url: await ready, death: null };
-    this.slowestStartMs = Math.max(this.slowestStartMs, tookMs + performance.now() - since);
+    const life = await this.#started();
     if (this.#lives.size === 0 && this.deaths.length > 0) this.returns.push(Date.now());
     this.#lives.add(life);
     this.#plan(life);
     this.#loadAhead();
     this.#onChange(this.urls);
-    void process.exited.then((code) => this.#ended(life, code)).catch(this.#onBroken);
+    void life.process.exited
+      .then((code) => this.#ended(life, code))
+      .catch((error: unknown) => {
+        // A server that ends with the trial, while it starts, is no fault.
+        if (!this.#isOver) this.#onBroken(error);
+      });
+  }
+
+  /** A server that listens. One that cannot start, on a machine whose database does not answer in time, is started again, as supervisors do. */
+  async #started(tries = STARTS): Promise<Life> {
+    const { process, tookMs } = await (this.#spares.shift() ?? this.#load());
+    const ready = process.says(SERVER_READY);
+    const environment = JSON.stringify(await this.#env);
+    const since = performance.now();
+    process.tell(environment);
+    const url = await ready.catch((error: unknown) => {
+      if (tries === 1 || this.#isOver) throw error;
+      this.failedStarts += 1;
+      return null;
+    });
+    this.slowestStartMs = Math.max(this.slowestStartMs, tookMs + performance.now() - since);
+    return url === null ? this.#started(tries - 1) : { process, url, death: null };
   }
 
   async #load(): Promise<Loaded> {
