@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
-import { access } from "node:fs/promises";
-import { join } from "node:path";
+import { existsSync } from "node:fs";
 import { constants, setPriority } from "node:os";
+import { join } from "node:path";
 import { messageOf } from "../../lib/text.ts";
 import type { Logger } from "../../telemetry/log.ts";
 import { BUILD_SCRIPT, consoleFolder, ROOT } from "./sources.ts";
@@ -26,6 +26,10 @@ export class ConsoleBuild {
   readonly state = (): ConsoleState => this.#state;
 
   begin(logger: Logger): void {
+    if (!existsSync(join(ROOT, "console"))) {
+      this.#state = { kind: "unavailable", reason: "This checkout has no console." };
+      return;
+    }
     built(this.#closing.signal).then(
       (folder) => (this.#state = { kind: "built", folder }),
       (error: unknown) => {
@@ -42,8 +46,8 @@ export class ConsoleBuild {
 
 async function built(signal: AbortSignal): Promise<string> {
   const folder = await consoleFolder();
-  if (await exists(folder)) return folder;
-  if (!(await exists(join(ROOT, "node_modules/vite"))))
+  if (existsSync(folder)) return folder;
+  if (!existsSync(join(ROOT, "node_modules/vite")))
     throw new Error("this install has no built console: run `npm run install:production` again");
   await runBuild(folder, signal);
   return folder;
@@ -67,11 +71,4 @@ function lower(pid: number | undefined): void {
   } catch {
     // The build has ended already.
   }
-}
-
-function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }
