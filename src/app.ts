@@ -61,8 +61,7 @@ import { CoveredPaths } from "./agent/workspace/sandbox/covered-paths.ts";
 import { type Context, ExpensiveReads } from "./resolvers/context.ts";
 import { Admissions } from "./server/subscriptions/admissions.ts";
 import { refuseLost } from "./server/readiness.ts";
-import { checkPort, startServer } from "./server/server.ts";
-import type { ConsoleState } from "./server/console/build.ts";
+import { checkPort, startServer, type ServerOptions } from "./server/server.ts";
 import { ImageLinks } from "./server/image-links.ts";
 import { RateLimits } from "./server/rate-limits.ts";
 import { READER_TIMES, SlowReaders, type ReaderTimes } from "./server/slow-readers.ts";
@@ -101,10 +100,8 @@ export type Overrides = {
   readonly network?: Network;
   readonly mcpTimes?: McpTimes;
   readonly lostLogLines?: () => number;
-  readonly console?: () => ConsoleState;
+  readonly console?: ServerOptions["console"];
 };
-
-const NO_CONSOLE: ConsoleState = { kind: "unavailable", reason: "This server was started without the console." };
 
 /** A running server. */
 export type App = {
@@ -325,18 +322,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   const imageLinks = await ImageLinks.open(sql);
   const imageUrl: Context["imageUrl"] = (actor, image) => imageLinks.path(actor, image, services.clock.now());
   const server = await startServer(
-    {
-      ...settings,
-      port,
-      host,
-      slowReaders,
-      feeds,
-      readers,
-      meters,
-      imageLinks,
-      callTokens,
-      console: overrides.console ?? (() => NO_CONSOLE),
-    },
+    { ...settings, port, host, slowReaders, feeds, readers, meters, imageLinks, callTokens, console: overrides.console },
     {
       admissions: new Admissions(sql, services.clock, overrides.admittedMs),
       prisma: database.prisma,

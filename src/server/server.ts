@@ -4,7 +4,7 @@ import type { Readable } from "node:stream";
 import type { CallTokens } from "../agent/calls/call-tokens.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { type Access, mayReadMetrics, originProblem, logRejection } from "./access.ts";
-import type { ConsoleState } from "./console/build.ts";
+import { type ConsoleState, noConsole } from "./console/build.ts";
 import { CONSOLE_PATH, ConsoleFiles, leadToConsole } from "./console/files.ts";
 import type { SharedContext } from "./context.ts";
 import { maskError } from "./errors.ts";
@@ -32,7 +32,7 @@ export type ServerOptions = Access & {
   readonly callTokens: Pick<CallTokens, "read">;
   /** The SHA-256 of the token for /metrics, in hex; null for none. */
   readonly metricsTokenHash: string | null;
-  readonly console: () => ConsoleState;
+  readonly console?: (() => ConsoleState) | undefined;
 };
 
 /** The time for requests under way and closing sockets when the server closes, in ms. */
@@ -69,7 +69,7 @@ export async function startServer(
   const yoga = makeYoga(options, shared, mask, subscribe);
   const streams = new Set<ServerResponse>();
   const whyNotReady = readiness(probes.ready, mask);
-  const consoleFiles = new ConsoleFiles(options.console);
+  const consoleFiles = new ConsoleFiles(options.console ?? noConsole);
   const server = createServer(
     { shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === "websocket" },
     (request, response) => {

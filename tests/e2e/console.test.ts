@@ -61,7 +61,7 @@ const SCRIPT = {
       when: { result: "fs_read" },
       call: [{ tool: "fs_edit", input: { path: "a.txt", old_string: "bad", new_string: "good" } }],
     },
-    { when: { user: "^run" }, call: [{ tool: "bash_run", input: { command: "git status && make build" } }] },
+    { when: { user: "^run" }, call: [{ tool: "bash_run", input: { command: "ls && make build" } }] },
     { when: { result: "fs_edit" }, say: ["It is **mended**. See [the docs](https://example.org/docs)."] },
     { when: { result: "bash_run" }, say: ["It said: {{result}}"] },
     { when: {}, say: ["Hello."] },

@@ -12,6 +12,11 @@ export type ConsoleState =
   | { readonly kind: "building" }
   | { readonly kind: "unavailable"; readonly reason: string };
 
+/** The console of a server that was started without one. */
+export function noConsole(): ConsoleState {
+  return { kind: "unavailable", reason: "This server was started without the console." };
+}
+
 /** The last lines of a failed build that the page and the log show. */
 const SHOWN_CHARACTERS = 2_000;
 
