@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { cp, mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, extname, join, resolve } from "node:path";
 import { promisify } from "node:util";
@@ -13,8 +14,10 @@ const KEPT_DAYS = 7;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
 const folder = resolve(process.argv[2] ?? (await consoleFolder()));
-await buildConsole(folder);
-await removeOld(dirname(folder));
+if (!existsSync(folder)) {
+  await buildConsole(folder);
+  await removeOld(dirname(folder));
+}
 
 /** Builds beside the folder, which gets its name when it is whole. */
 async function buildConsole(folder: string): Promise<void> {

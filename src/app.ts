@@ -61,8 +61,7 @@ import { CoveredPaths } from "./agent/workspace/sandbox/covered-paths.ts";
 import { ExpensiveReads } from "./resolvers/context.ts";
 import { Admissions } from "./server/subscriptions/admissions.ts";
 import { refuseLost } from "./server/readiness.ts";
-import { checkPort, startServer } from "./server/server.ts";
-import { type ConsoleState, withoutConsole } from "./server/console/build.ts";
+import { checkPort, startServer, type ServerOptions } from "./server/server.ts";
 import { ImageLinks } from "./server/image-links.ts";
 import { RateLimits } from "./server/rate-limits.ts";
 import { SignIns } from "./server/sign-ins.ts";
@@ -102,7 +101,7 @@ export type Overrides = {
   readonly network?: Network;
   readonly mcpTimes?: McpTimes;
   readonly lostLogLines?: () => number;
-  readonly consoleState?: () => ConsoleState;
+  readonly console?: ServerOptions["console"];
 };
 
 /** A running server. */
@@ -324,9 +323,8 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   // The doors.
   const imageLinks = await ImageLinks.open(sql);
   const signIns = new SignIns(sql, clock, logger);
-  const consoleState = overrides.consoleState ?? withoutConsole;
   const server = await startServer(
-    { ...settings, port, host, slowReaders, feeds, readers, meters, imageLinks, callTokens, signIns, consoleState },
+    { ...settings, port, host, slowReaders, feeds, readers, meters, imageLinks, callTokens, signIns, console: overrides.console },
     {
       admissions: new Admissions(sql, services.clock, overrides.admittedMs),
       prisma: database.prisma,

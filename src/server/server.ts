@@ -4,7 +4,7 @@ import type { Readable } from "node:stream";
 import type { CallTokens } from "../agent/calls/call-tokens.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { type Access, mayReadMetrics, originProblem, logRejection } from "./access.ts";
-import type { ConsoleState } from "./console/build.ts";
+import { type ConsoleState, noConsole } from "./console/build.ts";
 import { CONSOLE_PATH, ConsoleFiles, leadToConsole } from "./console/files.ts";
 import { FailedSignIns } from "./console/failed-sign-ins.ts";
 import { answerSession, SESSION_PATH } from "./console/session-routes.ts";
@@ -34,7 +34,7 @@ export type ServerOptions = Access & {
   readonly callTokens: Pick<CallTokens, "read">;
   /** The SHA-256 of the token for /metrics, in hex; null for none. */
   readonly metricsTokenHash: string | null;
-  readonly consoleState: () => ConsoleState;
+  readonly console?: (() => ConsoleState) | undefined;
 };
 
 /** The time for requests under way and closing sockets when the server closes, in ms. */
@@ -72,7 +72,7 @@ export async function startServer(
   const failedSignIns = new FailedSignIns(options.signIns, shared.services.clock);
   const streams = new Set<ServerResponse>();
   const whyNotReady = readiness(probes.ready, mask);
-  const consoleFiles = new ConsoleFiles(options.consoleState);
+  const consoleFiles = new ConsoleFiles(options.console ?? noConsole);
   const server = createServer(
     { shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === "websocket" },
     (request, response) => {

@@ -5,7 +5,7 @@ import { useTimeline } from "@triplane/client/urql/react";
 import { visible } from "@triplane/client/command-lines";
 import { useEffect, type ReactNode } from "react";
 import { tellConnection } from "../session/connection.ts";
-import { shortId } from "../inbox/queue.ts";
+import { shortId } from "../design/ids.ts";
 import { Actions } from "./actions.tsx";
 import { AgentBadge } from "./agent-badge.tsx";
 import { Composer } from "./composer.tsx";

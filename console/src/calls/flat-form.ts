@@ -4,16 +4,20 @@ import type { FormField } from "@triplane/client/input-form";
 type Property = Readonly<Record<string, unknown>>;
 
 /**
- * The fields of a tool's input schema if all its properties are flat: texts, numbers, booleans, and choices of texts. Null for any
- * other schema, which is edited as JSON.
+ * The fields of a tool's input schema: texts, numbers, booleans, and choices of texts. An optional property of another shape has no
+ * field: an input that has it is edited as JSON. Null if a required property has another shape.
  */
 export function flatFields(schema: unknown): readonly FormField[] | null {
   if (!isRecord(schema) || schema["type"] !== "object" || !isRecord(schema["properties"])) return null;
   const required = Array.isArray(schema["required"]) ? (schema["required"] as readonly unknown[]) : [];
-  const fields = Object.entries(schema["properties"]).map(([name, property]) =>
-    isRecord(property) ? fieldOf(name, property, required.includes(name)) : null,
-  );
-  return fields.length > 0 && fields.every((field) => field !== null) ? fields : null;
+  const fields: FormField[] = [];
+  for (const [name, property] of Object.entries(schema["properties"])) {
+    const isRequired = required.includes(name);
+    const field = isRecord(property) ? fieldOf(name, property, isRequired) : null;
+    if (field !== null) fields.push(field);
+    else if (isRequired) return null;
+  }
+  return fields.length > 0 ? fields : null;
 }
 
 function fieldOf(name: string, property: Property, isRequired: boolean): FormField | null {

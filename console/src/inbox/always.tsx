@@ -131,7 +131,7 @@ function Examples({ title, lines }: { readonly title: ReactNode; readonly lines:
   if (lines.length === 0) return null;
   return (
     <div>
-      <h3 className="small">{title}</h3>
+      <h4 className="small">{title}</h4>
       <ul className="lines">
         {lines.map((line) => (
           <li key={line}>

@@ -1,6 +1,8 @@
 import { useSyncExternalStore } from "react";
 import { DecideDocument, type DecideApprovalInput as AnyDecision } from "../generated/documents.ts";
 import { change } from "../session/ask.ts";
+import { nameOf } from "../session/viewer.tsx";
+import { settleInInbox } from "./store.ts";
 
 /** A decision with its approval's id as the API gives it. */
 export type DecideApprovalInput = Omit<AnyDecision, "approvalId"> & { readonly approvalId: string };
@@ -35,7 +37,11 @@ export async function decide(input: DecideApprovalInput): Promise<boolean> {
   set(approvalId, { kind: "sending", decision });
   try {
     const { decideApproval } = await change(DecideDocument, { input });
-    const problems = decideApproval.userErrors;
+    const { approval, userErrors: problems } = decideApproval;
+    if (problems.length === 0 && approval !== null) {
+      const by = approval.decidedBy === null ? null : nameOf(approval.decidedBy);
+      settleInInbox(approval.id, { state: approval.state, decision: approval.decision, by });
+    }
     set(approvalId, problems.length === 0 ? null : { kind: "refused", problems });
     return problems.length === 0;
   } catch (error) {

@@ -1,12 +1,12 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { useEffect, useRef, type ReactNode } from "react";
 import { Ago, Until } from "../design/clock.tsx";
+import { shortId } from "../design/ids.ts";
 import { nameOf, useMay } from "../session/viewer.tsx";
 import { useAsked, type Asked } from "./asked.ts";
 import { Decision } from "./decision.tsx";
 import { useDeciding } from "./decisions.ts";
 import { Origin } from "./origin.tsx";
-import { shortId } from "./queue.ts";
 import { Reach } from "./reach.tsx";
 import { RiskBadge, StateBadge } from "./row-badges.tsx";
 import { Sentence } from "./sentence.tsx";
@@ -107,9 +107,9 @@ function Decided({ asked: { decisions } }: { readonly asked: Asked }): ReactNode
   if (decisions.length === 0) return null;
   return (
     <section aria-label={t`Decisions`}>
-      <h2>
+      <h3>
         <Trans>Decisions</Trans>
-      </h2>
+      </h3>
       <ul className="lines">
         {decisions.map(({ decidedBy, decision, decidedAt, note, onBehalfOf }) => (
           <li key={decidedBy.id + decidedAt}>

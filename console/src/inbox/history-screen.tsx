@@ -32,6 +32,9 @@ export function HistoryScreen(): ReactNode {
   return (
     <main className="page">
       <header className="list-head">
+        <h1 className="visually-hidden">
+          <Trans>History</Trans>
+        </h1>
         <nav className="row" aria-label={t`Inbox views`}>
           <Link to="/inbox" search={{}} className="view">
             <Trans>Open</Trans>

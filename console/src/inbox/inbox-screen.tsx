@@ -40,16 +40,19 @@ export function InboxScreen(): ReactNode {
     const next = selected === null ? rows[0] : neighbour(rows, selected, step);
     if (next !== undefined) select(next.id, true);
   };
+  // The next question opens; on a narrow screen the list does.
   const decided = (id: string): void => {
     const next = neighbour(rows, id, 1) ?? neighbour(rows, id, -1);
-    if (next === undefined || !matchMedia(WIDE).matches) return;
-    select(next.id, true);
+    select(next !== undefined && matchMedia(WIDE).matches ? next.id : null, true);
   };
   useKeys({ j: () => move(1), k: () => move(-1) });
   return (
     <main className={`inbox ${selected === null ? "list-only" : "has-detail"}`}>
       <section className="list-pane" aria-label={t`Inbox`}>
         <header className="list-head">
+          <h1 className="visually-hidden">
+            <Trans>Inbox</Trans>
+          </h1>
           <nav className="row" aria-label={t`Inbox views`}>
             <Link to="/inbox" search={filters} className="view" activeProps={{ "aria-current": "page" }}>
               <Trans>Open</Trans> <span className="count">{inbox.total === null ? "" : inbox.rows.size}</span>

@@ -3,9 +3,10 @@ import { useLingui } from "@lingui/react/macro";
 import { visible } from "@triplane/client/command-lines";
 import { useEffect, useRef, type ReactNode } from "react";
 import { Ago, Until, useNow } from "../design/clock.tsx";
+import { shortId } from "../design/ids.ts";
 import { namesOf } from "../session/viewer.tsx";
 import { useDeciding, type Deciding } from "./decisions.ts";
-import { shortId, toolOf, type Row } from "./queue.ts";
+import { toolOf, type Row } from "./queue.ts";
 import { RiskBadge, useKindWords } from "./row-badges.tsx";
 
 const ROW_PX = 62;

@@ -18,9 +18,9 @@ export function Origin({ asked }: { readonly asked: Asked }): ReactNode {
   const calls = (origin?.agent?.toolCalls.nodes ?? []).filter(({ id }) => id !== asked.toolCall?.id).slice(-5);
   return (
     <section aria-label={t`How it came about`}>
-      <h2>
+      <h3>
         <Trans>How it came about</Trans>
-      </h2>
+      </h3>
       <p className="path-of-agents">
         {asked.agentPath.map(({ id, title, template }, index) => (
           <span key={id}>

@@ -1,3 +1,4 @@
+import { shortId } from "../design/ids.ts";
 import type { InboxRowFragment } from "../generated/documents.ts";
 
 /** An open approval, as the list shows it. */
@@ -83,11 +84,6 @@ function valuesOf(row: Row, filter: keyof Filters): readonly { readonly value: s
     case "requester":
       return row.requestedBy.map(({ actorId, name }) => ({ value: actorId, label: name ?? actorId }));
   }
-}
-
-/** The last characters of an id, by which people tell rows apart. */
-export function shortId(id: string): string {
-  return id.replace(/=+$/, "").slice(-6);
 }
 
 /** The row that is selected after this one has left the list: the next, or the last one. */

@@ -11,9 +11,9 @@ export function Reach({ asked }: { readonly asked: Asked }): ReactNode {
   const names = [...new Set(paths.flatMap((path) => path.names))];
   return (
     <section aria-label={t`Reach`}>
-      <h2>
+      <h3>
         <Trans>Reach</Trans>
-      </h2>
+      </h3>
       <dl className="facts">
         <dt>
           <Trans>Folder</Trans>

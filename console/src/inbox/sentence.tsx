@@ -6,7 +6,7 @@ import { hostIn, inputIn, type Asked } from "./asked.ts";
 
 /** One sentence: whose agent wants to do it, and on which things. */
 export function Sentence({ asked }: { readonly asked: Asked }): ReactNode {
-  const { kind, agent, requestedBy, toolCall } = asked;
+  const { agent, requestedBy, toolCall } = asked;
   const people = namesOf(requestedBy);
   const who = (
     <strong>
@@ -17,7 +17,7 @@ export function Sentence({ asked }: { readonly asked: Asked }): ReactNode {
   const tool = <code>{toolCall?.name ?? ""}</code>;
   const wish = wishOf(asked, who, tool);
   return (
-    <h1 className="sentence" tabIndex={-1} data-kind={kind}>
+    <h2 className="sentence">
       {wish}
       {people === "" ? null : (
         <span className="quiet">
@@ -25,7 +25,7 @@ export function Sentence({ asked }: { readonly asked: Asked }): ReactNode {
           <Trans>for {people}</Trans>
         </span>
       )}
-    </h1>
+    </h2>
   );
 }
 

@@ -49,6 +49,14 @@ class InboxStore {
     this.#begin();
   };
 
+  /** The server has taken a decision of this page: its event may come later. */
+  readonly settle = (id: string, end: Closed): void => {
+    if (end.state === "PENDING") return;
+    const rows = new Map(this.#inbox.rows);
+    rows.delete(id);
+    this.#change({ rows, closed: new Map(this.#inbox.closed).set(id, end) });
+  };
+
   #begin(): void {
     this.#reading += 1;
     this.#end = () => {};
@@ -145,3 +153,4 @@ export function useInbox(): Inbox {
 }
 
 export const reloadInbox = store.reload;
+export const settleInInbox = store.settle;

@@ -15,9 +15,9 @@ export function Why({ asked, proposal }: { readonly asked: Asked; readonly propo
   const near = (explanation?.considered ?? []).filter(({ verdict }) => verdict !== null);
   return (
     <section aria-label={t`Why it asks`}>
-      <h2>
+      <h3>
         <Trans>Why it asks</Trans>
-      </h2>
+      </h3>
       {reasons.length > 0 ? (
         <ul className="lines">
           {reasons.map((reason) => (

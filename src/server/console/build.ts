@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
-import { access } from "node:fs/promises";
-import { join } from "node:path";
+import { existsSync } from "node:fs";
 import { constants, setPriority } from "node:os";
+import { join } from "node:path";
 import { messageOf } from "../../lib/text.ts";
 import type { Logger } from "../../telemetry/log.ts";
 import { BUILD_SCRIPT, consoleFolder, ROOT } from "./sources.ts";
@@ -12,10 +12,10 @@ export type ConsoleState =
   | { readonly kind: "building" }
   | { readonly kind: "unavailable"; readonly reason: string };
 
-export const withoutConsole = (): ConsoleState => ({
-  kind: "unavailable",
-  reason: "This server was started without the console.",
-});
+/** The console of a server that was started without one. */
+export function noConsole(): ConsoleState {
+  return { kind: "unavailable", reason: "This server was started without the console." };
+}
 
 /** The last lines of a failed build that the page and the log show. */
 const SHOWN_CHARACTERS = 2_000;
@@ -31,6 +31,10 @@ export class ConsoleBuild {
   readonly state = (): ConsoleState => this.#state;
 
   begin(logger: Logger): void {
+    if (!existsSync(join(ROOT, "console"))) {
+      this.#state = { kind: "unavailable", reason: "This checkout has no console." };
+      return;
+    }
     built(this.#closing.signal).then(
       (folder) => (this.#state = { kind: "built", folder }),
       (error: unknown) => {
@@ -47,8 +51,8 @@ export class ConsoleBuild {
 
 async function built(signal: AbortSignal): Promise<string> {
   const folder = await consoleFolder();
-  if (await exists(folder)) return folder;
-  if (!(await exists(join(ROOT, "node_modules/vite"))))
+  if (existsSync(folder)) return folder;
+  if (!existsSync(join(ROOT, "node_modules/vite")))
     throw new Error("this install has no built console: run `npm run install:production` again");
   await runBuild(folder, signal);
   return folder;
@@ -72,11 +76,4 @@ function lower(pid: number | undefined): void {
   } catch {
     // The build has ended already.
   }
-}
-
-function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }

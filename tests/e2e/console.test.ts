@@ -1,0 +1,157 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import type { Page, Request } from "playwright-core";
+import { expect } from "vitest";
+import { startTestApp, type TestApp, type TestAppOptions } from "../support/app.ts";
+import { openPage, screenshot } from "../support/browser.ts";
+import { builtConsole } from "../support/built-console.ts";
+import { connect, type TestClient } from "../support/client.ts";
+import { withChromium } from "../support/example-app.ts";
+
+const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+
+type AxeRun = { readonly violations: readonly { readonly id: string; readonly nodes: readonly { readonly html: string }[] }[] };
+
+/** The violations of accessibility on the page as it stands, by their rules. */
+async function violations(page: Page): Promise<readonly string[]> {
+  // The policy of the page allows no script but its own: the check comes from outside of the page.
+  await page.evaluate(await readFile(AXE, "utf8"));
+  const { violations: found } = (await page.evaluate("axe.run()")) as AxeRun;
+  return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
+}
+
+type OpenConsole = {
+  readonly app: TestApp;
+  readonly client: TestClient;
+  readonly page: Page;
+  readonly complaints: readonly string[];
+  /** Requests to other origins. */
+  readonly foreign: readonly string[];
+};
+
+/** A server with the console, and a page that counts refused content and other origins. */
+async function openConsole(options: TestAppOptions): Promise<OpenConsole> {
+  const folder = await builtConsole();
+  const app = await startTestApp({ ...options, overrides: { console: () => ({ kind: "built", folder }) } });
+  const { page, complaints } = await openPage();
+  await page.setViewportSize({ width: 1_440, height: 900 });
+  const foreign: string[] = [];
+  const origin = new URL(app.url).origin;
+  page.on("request", (request: Request) => {
+    if (new URL(request.url()).origin !== origin) foreign.push(request.url());
+  });
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());
+  });
+  return { app, client: connect(app.url), page, complaints, foreign };
+}
+
+/** An agent that was sent a message. */
+async function begin(client: TestClient, text: string, title: string): Promise<string> {
+  const { id } = await client.createAgent({ title });
+  await client.send(id, text);
+  return id;
+}
+
+const SCRIPT = {
+  replies: [
+    { when: { user: "^edit" }, call: [{ tool: "fs_read", input: { path: "a.txt" } }] },
+    {
+      when: { result: "fs_read" },
+      call: [{ tool: "fs_edit", input: { path: "a.txt", old_string: "bad", new_string: "good" } }],
+    },
+    { when: { user: "^run" }, call: [{ tool: "bash_run", input: { command: "ls && make build" } }] },
+    { when: { result: "fs_edit" }, say: ["It is **mended**. See [the docs](https://example.org/docs)."] },
+    { when: { result: "bash_run" }, say: ["It said: {{result}}"] },
+    { when: {}, say: ["Hello."] },
+  ],
+};
+
+withChromium(
+  "console: an approval is asked, seen, edited, allowed and run, by keyboard alone; another is denied with words",
+  { timeout: 60_000 },
+  async () => {
+    const { app, client, page, complaints, foreign } = await openConsole({ script: SCRIPT });
+    await writeFile(join(app.workspace, "a.txt"), "one\nbad\nthree\n");
+    await page.goto(new URL("/", app.url).href);
+    await page.getByText("Nothing waits for a decision.").waitFor();
+    expect(await page.title()).toBe("Triplane");
+    expect(await violations(page)).toEqual([]);
+
+    const agentId = await begin(client, "edit it", "Mender");
+    await page.getByRole("heading", { name: "wants to change" }).waitFor();
+    await expect.poll(() => page.title()).toBe("(1) Triplane");
+    await page.getByText("edit it").waitFor();
+    const diff = page.getByRole("group", { name: "a.txt" });
+    expect(await diff.innerText()).toContain("good");
+    await screenshot(page, "console-edit");
+    expect(await violations(page)).toEqual([]);
+
+    await page.keyboard.press("e");
+    const field = page.getByRole("textbox", { name: "new_string" });
+    await field.waitFor();
+    for (let tabs = 0; tabs < 5 && !(await field.evaluate((element) => element === document.activeElement)); tabs += 1)
+      await page.keyboard.press("Tab");
+    await page.keyboard.press("ControlOrMeta+a");
+    await page.keyboard.type("better");
+    expect(await violations(page)).toEqual([]);
+    await page.keyboard.press("ControlOrMeta+Enter");
+    await page.getByText("Nothing waits for a decision.").waitFor();
+    await expect.poll(() => readFile(join(app.workspace, "a.txt"), "utf8")).toBe("one\nbetter\nthree\n");
+
+    await begin(client, "run it", "Runner");
+    await page.getByRole("heading", { name: "wants to run a command" }).waitFor();
+    expect(await page.locator("mark").allInnerTexts()).toEqual(["make build"]);
+    await page.getByText("make build is not known to only read").waitFor();
+    await page.keyboard.press("d");
+    await page.keyboard.type("Build it by hand.");
+    await page.keyboard.press("ControlOrMeta+Enter");
+    await page.getByText("Nothing waits for a decision.").waitFor();
+
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keys" }).waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+
+    await page.getByRole("link", { name: "History" }).click();
+    await page.getByText("Build it by hand.").waitFor();
+    expect(await violations(page)).toEqual([]);
+
+    await page.goto(new URL(`/console/agents/${agentId}`, app.url).href);
+    await page.getByText("mended").waitFor();
+    expect(await page.getByRole("link", { name: "the docs (example.org)" }).getAttribute("rel")).toContain("noopener");
+    await page.getByText("fs_edit").first().click();
+    await page.getByText("Input that ran").waitFor();
+    await screenshot(page, "console-agent");
+    expect(await violations(page)).toEqual([]);
+    expect({ complaints, foreign }).toEqual({ complaints: [], foreign: [] });
+  },
+);
+
+withChromium("console: an agent is begun and written to, and a person who was faster is shown", { timeout: 60_000 }, async () => {
+  const { app, client, page, complaints, foreign } = await openConsole({ script: SCRIPT });
+  await writeFile(join(app.workspace, "a.txt"), "bad\n");
+  await page.goto(new URL("/console/agents", app.url).href);
+  await page.getByRole("button", { name: "New agent" }).click();
+  await page.getByLabel("First message").fill("hello");
+  expect(await violations(page)).toEqual([]);
+  await page.getByRole("button", { name: "Start" }).click();
+  await page.getByText("Hello.").waitFor();
+  await page.getByLabel("Message", { exact: true }).fill("edit it");
+  await page.keyboard.press("Enter");
+  await page.getByRole("link", { name: "Open the question" }).click();
+  await page.getByRole("button", { name: "Allow once" }).waitFor();
+  const id = new URL(page.url()).pathname.split("/").at(-1) ?? "";
+  expect((await client.decide({ approvalId: id, decision: "DENY" })).userErrors).toEqual([]);
+  await page.getByText("local has decided it.").waitFor();
+  expect(await page.getByRole("button", { name: "Allow once" }).count()).toBe(0);
+  await page.goto(new URL("/console/agents", app.url).href);
+  await page.getByRole("table").getByRole("link").first().waitFor();
+  expect(await violations(page)).toEqual([]);
+  await page.getByLabel("Language").selectOption("zh");
+  await page.getByRole("heading", { name: "智能体" }).waitFor();
+  await page.getByRole("button", { name: "新建智能体" }).waitFor();
+  expect({ complaints, foreign }).toEqual({ complaints: [], foreign: [] });
+});
