@@ -104,7 +104,6 @@ export type Overrides = {
   readonly console?: ServerOptions["console"];
 };
 
-/** A running server. */
 export type App = {
   readonly port: number;
   readonly database: Database;
@@ -310,10 +309,9 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   // What delivers to them, and what is removed from the log.
   const consumers = new Consumers(services, told, overrides.consumerTimes ?? CONSUMER_TIMES);
   starting.defer(() => consumers.close());
-  const retentionSweepMs = overrides.retentionSweepMs ?? RETENTION_SWEEP_MS;
   const sweeps = startSweeps(services, {
     ...settings,
-    retentionSweepMs,
+    retentionSweepMs: overrides.retentionSweepMs ?? RETENTION_SWEEP_MS,
     consumers: told,
     box,
     wake: (agent) => runner.wake(agent),

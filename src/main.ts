@@ -47,7 +47,7 @@ try {
     version,
     logger,
     lostLogLines: () => logStream.lost,
-    consoleState: consoleBuild.state,
+    console: consoleBuild.state,
   });
   closeOnSignals({ ...app, close: () => (consoleBuild.close(), app.close()) }, logger);
   const { kind } = settings.environment.database;
