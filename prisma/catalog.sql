@@ -1208,6 +1208,8 @@ CREATE INDEX schedule_agent_id_idx ON public.schedule USING btree (agent_id);
 
 CREATE UNIQUE INDEX schedule_pkey ON public.schedule USING btree (id);
 
+CREATE INDEX schedule_tenant_id_idx ON public.schedule USING btree (tenant, id);
+
 CREATE INDEX shell_agent_id_started_at_id_idx ON public.shell USING btree (agent_id, started_at, id);
 
 CREATE UNIQUE INDEX shell_pkey ON public.shell USING btree (id);

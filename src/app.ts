@@ -328,6 +328,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
       services,
       wake,
       expensive: new ExpensiveReads(),
+      operator: { startedAt, retention: settings.retention, consumersOf: (tenant) => consumers.of(tenant) },
       imageUrl,
       rateLimits: new RateLimits(settings.rateLimit, services.clock),
     },

@@ -37,6 +37,7 @@ import "./events/tool.ts";
 import "./mcp-server.ts";
 import "./memory.ts";
 import "./message.ts";
+import "./operations.ts";
 import "./permission.ts";
 import "./schedule.ts";
 import "./search.ts";

@@ -780,6 +780,9 @@ CREATE UNIQUE INDEX "wait_ref_kind_call_id_key" ON "wait"("ref", "kind", "call_i
 CREATE INDEX "schedule_agent_id_idx" ON "schedule"("agent_id");
 
 -- CreateIndex
+CREATE INDEX "schedule_tenant_id_idx" ON "schedule"("tenant", "id");
+
+-- CreateIndex
 CREATE INDEX "delegation_tenant_to_id_ends_at_idx" ON "delegation"("tenant", "to_id", "ends_at");
 
 -- CreateIndex
