@@ -76,7 +76,7 @@ export class Consumers {
   of(tenant: string): readonly ConfiguredConsumer[] {
     return [...this.#consumers.values()]
       .filter((consumer) => concerns(consumer, tenant))
-      .map(({ name, kinds }) => ({ name, kinds, ...this.#services.failedTries.of(tenant, name) }));
+      .map(({ name, kinds }) => Object.assign({ name, kinds }, this.#services.failedTries.of(tenant, name)));
   }
 
   async close(): Promise<void> {

@@ -47,7 +47,7 @@ const SERVERS: Statement<ServerRow, [tenant: string]> = {
 export async function workingServers({ services, operator, tenant }: Context): Promise<WorkingServer[]> {
   const { serverId: own, version, clock } = services;
   const unknown = { isAnswering: false, version: null, startedAt: null };
-  const rows = (await services.reads.query(SERVERS, [tenant])).map((row) => ({ ...row, ...unknown }));
+  const rows = (await services.reads.query(SERVERS, [tenant])).map((row) => Object.assign({}, row, unknown));
   const idle = { serverId: own, agents: 0, shells: 0, consumers: 0, leaseUntil: null, isLost: false };
   const startedAt = new Date(clock.now().getTime() - (performance.now() - operator.startedAt));
   const answering = {
@@ -81,7 +81,7 @@ export async function consumerStates({ services, operator, tenant }: Context): P
   const rows = await services.reads.query(CONSUMERS, [tenant, configured.map(({ name }) => name)]);
   const states = new Map(rows.map((row) => [row.name, row]));
   const unread = { lag: 0, behindSince: null, leaseOwner: null };
-  return configured.map((consumer) => ({ ...unread, ...states.get(consumer.name), ...consumer }));
+  return configured.map((consumer) => Object.assign({}, unread, states.get(consumer.name), consumer));
 }
 
 type LogRow = {

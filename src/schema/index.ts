@@ -9,6 +9,7 @@ import "./approvals/allow-rule.ts";
 import "./approvals/approval.ts";
 import "./approvals/check-input.ts";
 import "./approvals/inbox.ts";
+import "./approvals/rule-proposal.ts";
 import "./budgets/budget.ts";
 import "./budgets/of-agent.ts";
 import "./commands/agent.ts";
