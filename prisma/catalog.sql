@@ -1268,6 +1268,8 @@ CREATE INDEX schedule_agent_id_idx ON public.schedule USING btree (agent_id);
 
 CREATE UNIQUE INDEX schedule_pkey ON public.schedule USING btree (id);
 
+CREATE INDEX schedule_tenant_id_idx ON public.schedule USING btree (tenant, id);
+
 CREATE UNIQUE INDEX session_hash_key ON public.session USING btree (hash);
 
 CREATE INDEX session_last_used_at_idx ON public.session USING btree (last_used_at);

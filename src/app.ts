@@ -329,6 +329,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
       services,
       wake,
       expensive: new ExpensiveReads(),
+      operator: { startedAt, retention: settings.retention, consumersOf: (tenant) => consumers.of(tenant) },
       imageUrl: (actor, image) => imageLinks.path(actor, image, clock.now()),
       rateLimits: new RateLimits(settings.rateLimit, services.clock),
     },

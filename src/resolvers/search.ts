@@ -6,7 +6,7 @@ import { type Context, visibleAgents, visibleCreator } from "./context.ts";
 /** The characters of a short id: the last ones of an id, which are random. */
 const SHORT = 8;
 /** The fewest characters that are searched, and the most objects of each type that are found. */
-export const SEARCH = { characters: 4, most: 10 };
+export const SEARCH = { characters: 4, most: 5 };
 
 export function shortIdOf(id: string): string {
   return id.slice(-SHORT);

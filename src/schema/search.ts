@@ -23,19 +23,19 @@ const SearchResult = builder.objectRef<Found>("SearchResult").implement({
     agents: t.prismaField({
       type: [Agent],
       complexity: entries(SEARCH.most),
-      description: "Agents, at most 10, archived ones included.",
+      description: "Agents, at most 5, archived ones included.",
       resolve: (query, found, _args, context) => foundAgents(context, found, query),
     }),
     approvals: t.prismaField({
       type: [Approval],
       complexity: entries(SEARCH.most),
-      description: "Approvals in any state, at most 10.",
+      description: "Approvals in any state, at most 5.",
       resolve: (query, found, _args, context) => foundApprovals(context, found, query),
     }),
     toolCalls: t.prismaField({
       type: [ToolCall],
       complexity: entries(SEARCH.most),
-      description: "Tool calls, at most 10. A new call is found after about a second.",
+      description: "Tool calls, at most 5. A new call is found after about a second.",
       resolve: (query, found, _args, context) => foundToolCalls(context, found, query),
     }),
   }),

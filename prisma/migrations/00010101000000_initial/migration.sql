@@ -818,6 +818,9 @@ CREATE UNIQUE INDEX "wait_ref_kind_call_id_key" ON "wait"("ref", "kind", "call_i
 CREATE INDEX "schedule_agent_id_idx" ON "schedule"("agent_id");
 
 -- CreateIndex
+CREATE INDEX "schedule_tenant_id_idx" ON "schedule"("tenant", "id");
+
+-- CreateIndex
 CREATE UNIQUE INDEX "access_token_hash_key" ON "access_token"("hash");
 
 -- CreateIndex

@@ -12,6 +12,8 @@ export type Action =
   | 'DECIDE'
   /** Let another actor decide on one's behalf. */
   | 'DELEGATE'
+  /** Read `operations`: servers, deliveries and the log. */
+  | 'READ_OPERATIONS'
   /** Read agents of other actors, and the events of the tenant itself. */
   | 'READ_TENANT'
   /** Replace the permission of a template for an agent (`permissionScope: REPLACE`). */
