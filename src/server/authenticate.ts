@@ -142,9 +142,9 @@ function ofStoredToken(
   if (actor === undefined) return null;
   const { id, name, kind } = actor;
   const roles = rolesOf(stored, actor.roles);
-  return roles.length === 0
-    ? null
-    : { id, name, kind, tenant, roles, signIn: { kind: "ACCESS_TOKEN", accessTokenId, sessionId } };
+  if (roles.length === 0) return null;
+  const isNarrowed = actor.roles.some((role) => !roles.includes(role));
+  return { id, name, kind, tenant, roles, signIn: { kind: "ACCESS_TOKEN", accessTokenId, sessionId, isNarrowed } };
 }
 
 /** Headers that do not identify a sender: they differ between requests, or sockets, of one person. */

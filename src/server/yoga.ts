@@ -85,6 +85,8 @@ export function makeYoga(
         void actorNames
           .remember([identity])
           .catch((error: unknown) => logger.warn(`the name of an actor could not be stored: ${messageOf(error)}`));
+        // A token with fewer roles than its person does not have the rights that others delegate to the person.
+        if (identity.signIn.kind === "ACCESS_TOKEN" && identity.signIn.isNarrowed) return { ...identity, delegators: [] };
         return withDelegators(sql, identity, (id) => mayStillDecide(access.authentication, identity.tenant, id));
       };
       const known = recognised ?? (await shared.admissions.recognise(asker));

@@ -25,12 +25,17 @@ export function hashOf(secret: string): string {
   return createHash("sha256").update(secret).digest("hex");
 }
 
-/** How an actor signed in. `sessionId` is null without a session. */
+/** How an actor signed in. `sessionId` is null without a session. `isNarrowed`: the token gives fewer roles than its actor has. */
 export type SignIn =
   | { readonly kind: "LOCAL" }
   | { readonly kind: "AUTHENTICATE" }
   | { readonly kind: "CONFIGURED_TOKEN"; readonly sessionId: string | null }
-  | { readonly kind: "ACCESS_TOKEN"; readonly accessTokenId: string; readonly sessionId: string | null };
+  | {
+      readonly kind: "ACCESS_TOKEN";
+      readonly accessTokenId: string;
+      readonly sessionId: string | null;
+      readonly isNarrowed: boolean;
+    };
 
 /** Why an actor who signed in like this makes no access token; null if they may. */
 export function whyNoAccessToken({ kind }: SignIn): string | null {

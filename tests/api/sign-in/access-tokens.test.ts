@@ -94,6 +94,26 @@ describe("access tokens", () => {
     expect((await as(app, "anna").get(AccessTokensDocument, { filter: { isActive: true } })).accessTokens.totalCount).toBe(0);
   });
 
+  it("with fewer roles than their person decide nothing in the name of those who delegate to the person", async () => {
+    const app = await startTestApp({ config: { actors: [...PEOPLE.actors, tokenActor("paul", ["approver"]).actor] } });
+    const until = new Date(Date.now() + 3_600_000).toISOString();
+    for (const to of ["anna", "vera"])
+      await as(app, "paul").post({
+        query: `mutation { delegateApprovals(input: { toActorId: "${to}", until: "${until}" }) { userErrors { code } } }`,
+      });
+    const delegators = async (client: TestClient) =>
+      (
+        await client.post<{ viewer: { delegators: { actorId: string }[] } }>({
+          query: "{ viewer { delegators { actorId } } agents { totalCount } }",
+        })
+      ).data?.viewer.delegators.map(({ actorId }) => actorId);
+    const token = async (name: string, roles: CreateAccessTokenInput["roles"]) =>
+      connect(app.url, (await made(as(app, name), { roles })).secret);
+    expect(await delegators(as(app, "vera"))).toEqual(["paul"]);
+    expect(await delegators(await token("vera", ["VIEWER"]))).toEqual(["paul"]);
+    expect(await delegators(await token("anna", ["USER"]))).toEqual([]);
+  });
+
   it("make no other token, and none with more rights, a longer life or no name", async () => {
     const app = await startTestApp({ config: PEOPLE });
     const { secret } = await made(as(app, "anna"));
