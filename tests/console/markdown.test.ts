@@ -69,8 +69,9 @@ describe("Markdown of models", () => {
 
   it("reads a long text in time", () => {
     const began = performance.now();
-    blocksOf("**a _b `c [d](e) ".repeat(2_000));
+    for (const open of ["**a ", "_a ", "`a ``b ", "[a](", "[", "~~a", "|a|\n|-|\n", "- a\n  - b\n"])
+      blocksOf(open.repeat(20_000));
     blocksOf(`${">".repeat(10_000)} a`);
-    expect(performance.now() - began).toBeLessThan(5_000);
+    expect(performance.now() - began).toBeLessThan(10_000);
   });
 });

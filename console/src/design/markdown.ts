@@ -28,8 +28,12 @@ const TABLE_RULE = /^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$/;
 /** Deeper lists and quotes are shown as text. */
 const DEEPEST = 6;
 
+/** Longer texts are shown as they are. */
+const LONGEST_CHARACTERS = 200_000;
+
 /** The safe part of Markdown: no HTML, no images, and links only to web and mail addresses. All else is text. */
 export function blocksOf(text: string, depth = 0): readonly Block[] {
+  if (text.length > LONGEST_CHARACTERS) return [{ kind: "paragraph", parts: [{ kind: "text", text }] }];
   const lines = text.replaceAll("\r\n", "\n").split("\n");
   const blocks: Block[] = [];
   let paragraph: string[] = [];
@@ -119,9 +123,12 @@ function cellsOf(line: string): readonly (readonly Inline[])[] {
     .map((cell) => inlinesOf(cell.trim()));
 }
 
-/** Code, strong, struck, emphasis, links and images with a text, and bare addresses. */
+/**
+ * Code, strong, struck, emphasis, links and images with a text, and bare addresses. Each has a bounded length: an opening mark
+ * without an end costs little.
+ */
 const INLINE =
-  /(`+)(.+?)\1(?!`)|\*\*(?=\S)(.+?\S|\S)\*\*|~~(.+?)~~|\*(?=[^\s*])(.+?)\*|(?<!\w)_(?=\S)(.+?)_(?!\w)|!?\[([^\]\n]*)\]\(\s*<?([^\s)>]+)>?[^)\n]*\)|(https?:\/\/[^\s<>"')\]]+)/s;
+  /(`{1,8})([^`].{0,800}?)\1(?!`)|\*\*(?=\S)(.{0,800}?\S)\*\*|~~(.{1,800}?)~~|\*(?=[^\s*])(.{1,800}?)\*|(?<!\w)_(?=\S)(.{1,800}?)_(?!\w)|!?\[([^\]\n]{0,300})\]\(([^()\n]{1,2000})\)|(https?:\/\/[^\s<>"')\]]{1,2000})/s;
 
 export function inlinesOf(text: string): readonly Inline[] {
   const parts: Inline[] = [];
@@ -145,7 +152,8 @@ function inlineOf([whole, , code, strong, struck, starred, underlined, label, ta
   if (struck !== undefined) return { kind: "struck", parts: inlinesOf(struck) };
   const emphasis = starred ?? underlined;
   if (emphasis !== undefined) return { kind: "emphasis", parts: inlinesOf(emphasis) };
-  const address = target ?? bare ?? "";
+  // A target may have a title behind it.
+  const address = bare ?? target?.trim().split(/\s/, 1)[0]?.replace(/^<|>$/g, "") ?? "";
   return linkOf(label === undefined || label === "" ? address : label, address) ?? { kind: "text", text: whole };
 }
 

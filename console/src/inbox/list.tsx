@@ -37,6 +37,8 @@ export function QueueList({
   useEffect(() => {
     if (place >= 0) virtual.scrollToIndex(place, { align: "auto" });
   }, [selected, place < 0]);
+  const shown = virtual.getVirtualItems();
+  const isShown = shown.some(({ index }) => index === place);
   return (
     <div
       ref={scroller}
@@ -44,7 +46,7 @@ export function QueueList({
       role="listbox"
       tabIndex={0}
       aria-label={t`Open approvals`}
-      {...(place < 0 ? {} : { "aria-activedescendant": `row-${rows[place]?.id ?? ""}` })}
+      {...(!isShown ? {} : { "aria-activedescendant": `row-${rows[place]?.id ?? ""}` })}
       onKeyDown={(event) => {
         const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
         const next = step === undefined ? undefined : rows[place + step];
@@ -54,7 +56,7 @@ export function QueueList({
       }}
     >
       <div className="queue-rows" role="presentation" style={{ height: virtual.getTotalSize() }}>
-        {virtual.getVirtualItems().map(({ index, start, key }) => {
+        {shown.map(({ index, start, key }) => {
           const row = rows[index];
           return row === undefined ? null : (
             <QueueRow
@@ -140,10 +142,11 @@ function QueueRow({
   );
 }
 
-/** The beginning of the action. */
+/** The beginning of the action: the command, the path, or the input. */
 function previewOf({ toolCall, subject }: Row): string {
   if (subject !== null && "host" in subject) return `${subject.host}:${subject.port}`;
   if (subject !== null && "message" in subject) return subject.message;
   const preview = toolCall?.inputPreview ?? "";
-  return /^\{"command":"((?:[^"\\]|\\.)*)/.exec(preview)?.[1] ?? preview;
+  const [, first] = /^\{"(?:command|path)":"((?:[^"\\]|\\.)*)/.exec(preview) ?? [];
+  return first ?? preview;
 }

@@ -22,7 +22,8 @@ export function tellConnection(status: ResumeStatus): void {
 function connectionOf(status: ResumeStatus): Connection {
   switch (status.kind) {
     case "connecting":
-      return status.failures === 0 && connection.kind !== "lost" ? { kind: "connecting" } : { kind: "lost", message: "" };
+      // A further subscription of a live page begins on the same socket.
+      return status.failures === 0 ? connection : { kind: "lost", message: "" };
     case "lost":
       return { kind: "lost", message: status.error.message };
     case "outage":
