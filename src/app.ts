@@ -337,7 +337,6 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     logger,
   );
   starting.defer(() => server.close());
-
   void database.makeFaster();
   const started = starting.move();
   return { port: server.port, database, services, wake, close: () => started.disposeAsync() };
