@@ -17,7 +17,6 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
  */
 await command(async () => {
   const { retention, webhooks, listeners, environment } = await loadSettings(readEnvironment(process.env));
-  const consumers = [...knownListeners(listeners), ...webhooks.map(webhookConsumer)];
   const now = new Date();
   const days = (keptMs: number | null): string =>
     keptMs === null ? "for ever" : `for ${Number((keptMs / DAY_MS).toPrecision(3))} days`;
@@ -26,6 +25,7 @@ await command(async () => {
   );
   const database = await openDatabase(environment.database);
   try {
+    const consumers = [...knownListeners(listeners), ...webhooks.map(webhookConsumer(database.sql))];
     for (const removal of await planRetention(database.sql, { policy: retention, consumers }))
       console.log(JSON.stringify(removal));
   } finally {

@@ -58,12 +58,13 @@ import { unboxed } from "./agent/workspace/sandbox/unboxed.ts";
 import { FileWatches, RememberedFiles } from "./agent/workspace/changes/file-watches.ts";
 import { RecentContents } from "./agent/workspace/known-files.ts";
 import { CoveredPaths } from "./agent/workspace/sandbox/covered-paths.ts";
-import { type Context, ExpensiveReads } from "./resolvers/context.ts";
+import { ExpensiveReads } from "./resolvers/context.ts";
 import { Admissions } from "./server/subscriptions/admissions.ts";
 import { refuseLost } from "./server/readiness.ts";
-import { checkPort, startServer } from "./server/server.ts";
+import { checkPort, startServer, type ServerOptions } from "./server/server.ts";
 import { ImageLinks } from "./server/image-links.ts";
 import { RateLimits } from "./server/rate-limits.ts";
+import { SignIns } from "./server/sign-ins.ts";
 import { READER_TIMES, SlowReaders, type ReaderTimes } from "./server/slow-readers.ts";
 import { webhookConsumer } from "./deliveries/webhooks.ts";
 import { closedFolders, realFolder } from "./config/closed-folders.ts";
@@ -100,9 +101,9 @@ export type Overrides = {
   readonly network?: Network;
   readonly mcpTimes?: McpTimes;
   readonly lostLogLines?: () => number;
+  readonly console?: ServerOptions["console"];
 };
 
-/** A running server. */
 export type App = {
   readonly port: number;
   readonly database: Database;
@@ -263,7 +264,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
 
   // Further listeners of the log, before this server's first events.
   const wake = (agent: AgentOfTenant): void => void detached(() => runner.wake(agent));
-  const told = [...listenerConsumers(settings.listeners, services, wake), ...settings.webhooks.map(webhookConsumer)];
+  const told = [...listenerConsumers(settings.listeners, services, wake), ...settings.webhooks.map(webhookConsumer(sql))];
   await registerConsumers(services, told);
 
   // Changes of rights since the last start of a server.
@@ -319,23 +320,23 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
 
   // The doors.
   const imageLinks = await ImageLinks.open(sql);
-  const imageUrl: Context["imageUrl"] = (actor, image) => imageLinks.path(actor, image, services.clock.now());
+  const signIns = new SignIns(sql, clock, logger);
   const server = await startServer(
-    { ...settings, port, host, slowReaders, feeds, readers, meters, imageLinks, callTokens },
+    { ...settings, port, host, slowReaders, feeds, readers, meters, imageLinks, callTokens, signIns, console: overrides.console },
     {
       admissions: new Admissions(sql, services.clock, overrides.admittedMs),
       prisma: database.prisma,
       services,
       wake,
       expensive: new ExpensiveReads(),
-      imageUrl,
+      operator: { startedAt, retention: settings.retention, consumersOf: (tenant) => consumers.of(tenant) },
+      imageUrl: (actor, image) => imageLinks.path(actor, image, clock.now()),
       rateLimits: new RateLimits(settings.rateLimit, services.clock),
     },
     { version, ready: async () => refuseLost(leases), metrics: () => registry.metrics() },
     logger,
   );
   starting.defer(() => server.close());
-
   void database.makeFaster();
   const started = starting.move();
   return { port: server.port, database, services, wake, close: () => started.disposeAsync() };

@@ -89,6 +89,11 @@ export const CONFIG_SETTINGS = {
    */
   defaultWorkspace: withDefault(TEXT, null),
   /**
+   * The origin at which browsers reach the server, such as `https://triplane.example.org`. Webhooks link the console with it,
+   * and sessions trust that a proxy there encrypts. Unknown if omitted.
+   */
+  publicUrl: withDefault(ORIGIN, null),
+  /**
    * Origins of web pages that may connect, such as `https://console.example.org`, in addition to the server's own. None
    * if omitted.
    */

@@ -24,7 +24,7 @@ import { checkForm, CONFIG_SETTINGS, type TriplaneConfig } from "./config.ts";
 import { closedFolders } from "./closed-folders.ts";
 import { configurationDigest, configurationParts, type ConfigurationParts } from "./configuration-changes.ts";
 import { trustedDocumentsOf } from "./documents.ts";
-import { absentToolNotes, unusedSettingNotes } from "./absent-tools.ts";
+import { absentToolNotes, trustedToolNotes, unusedSettingNotes } from "./absent-tools.ts";
 import { ConfigurationError, Problems } from "./configuration-error.ts";
 import type { Environment } from "./environment.ts";
 import { mcpServersOf, type TenantMcpServer } from "./mcp-servers.ts";
@@ -53,6 +53,7 @@ export type Settings = {
   readonly listeners: Listeners;
   readonly retention: RetentionPolicy;
   readonly webhooks: readonly Webhook[];
+  readonly publicUrl: string | null;
   readonly allowedOrigins: readonly string[];
   readonly authentication: Authentication;
   readonly metricsTokenHash: string | null;
@@ -136,11 +137,12 @@ export async function makeSettings(
             Object.fromEntries(own),
           ),
         );
+  const publicUrl = config.publicUrl === null ? null : new URL(config.publicUrl).origin;
   const available = availability();
   for (const offered of tenants === null ? [] : [tenants.everybody, ...tenants.named.values()])
     problems.of(() => refuseUnboxed(path, offered.templates.values(), available));
   const webhooks = Object.entries(config.webhooks).flatMap(
-    ([name, webhook]) => problems.of(() => webhookOf(`${path}: webhooks.${name}`, name, webhook)) ?? [],
+    ([name, webhook]) => problems.of(() => webhookOf(`${path}: webhooks.${name}`, name, webhook, publicUrl)) ?? [],
   );
   const retention = problems.of(() => retentionOf(complete(RETENTION_SETTINGS, config.retention)));
   const mcp = problems.of(() => mcpServersOf(path, folder, config.mcpServers, config.tenants, process.env));
@@ -159,6 +161,7 @@ export async function makeSettings(
     hasSeveralTenants: severalTenants(whole.authentication) !== null,
     toolLimits,
     rateLimit: complete(RATE_LIMIT_SETTINGS, config.rateLimit),
+    publicUrl,
     // As browsers write them: in lower case, without the scheme's default port.
     allowedOrigins: config.allowedOrigins.map((origin) => new URL(origin).origin),
     authentication: whole.authentication,
@@ -183,6 +186,7 @@ export async function makeSettings(
       ...deadRuleNotes(whole.tenants),
       ...absentToolNotes(whole.tenants, whole.mcp),
       ...unusedSettingNotes(whole.tenants),
+      ...trustedToolNotes(whole.tenants, whole.mcp),
       ...quorumNotes(whole.tenants, whole.authentication),
     ],
   };

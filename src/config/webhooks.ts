@@ -26,7 +26,7 @@ export type WebhookConfig = Written<typeof WEBHOOK_SETTINGS>;
 
 const SECRET_BYTES = 24;
 
-export function webhookOf(field: string, name: string, config: WebhookConfig): Webhook {
+export function webhookOf(field: string, name: string, config: WebhookConfig, publicUrl: string | null): Webhook {
   const { url: address, secret, kinds, tenant, allowPrivateTarget: allowsPrivate } = complete(WEBHOOK_SETTINGS, config);
   const url = URL.canParse(address) ? new URL(address) : null;
   if (url === null || !/^https?:$/.test(url.protocol)) throw new ConfigurationError(`${field}.url must be an http or https URL`);
@@ -42,5 +42,5 @@ export function webhookOf(field: string, name: string, config: WebhookConfig): W
     throw new ConfigurationError(
       `${field}.secret must be whsec_ and at least ${SECRET_BYTES} bytes in base64: echo whsec_$(openssl rand -base64 32)`,
     );
-  return { name, url, secret, kinds, tenant, allowsPrivate };
+  return { name, url, secret, kinds, tenant, allowsPrivate, publicUrl };
 }

@@ -3,7 +3,9 @@ import { lookup } from "node:dns";
 import type { LookupFunction } from "node:net";
 import { Webhook as Signer } from "standardwebhooks";
 import { Agent, request } from "undici";
-import type { EventKind, TimelineEvent } from "../events/event.ts";
+import { readActorNames } from "../agent/actors/actor-names.ts";
+import type { Sql } from "../db/sql.ts";
+import type { EventBody, EventKind, TimelineEvent } from "../events/event.ts";
 import { isPrivateAddress } from "../lib/addresses.ts";
 import { actorGlobalId, globalId, type NodeType } from "../lib/global-id.ts";
 import { isJsonObject, type Json, type JsonObject } from "../lib/json.ts";
@@ -19,6 +21,8 @@ export type Webhook = {
   readonly kinds: readonly EventKind[];
   readonly tenant: string | null;
   readonly allowsPrivate: boolean;
+  /** The origin of the console, which announced requests link; null if unknown. */
+  readonly publicUrl: string | null;
 };
 
 export const WEBHOOK_TRY_MS = 10_000;
@@ -26,7 +30,19 @@ export const WEBHOOK_TRY_MS = 10_000;
 const GIVE_UP_MS = DAY_MS;
 const CONCURRENCY = 8;
 
-export function webhookConsumer(webhook: Webhook): Consumer {
+/** `sql` reads the names of actors, which no event has. */
+export function webhookConsumer(sql: Pick<Sql, "query">): (webhook: Webhook) => Consumer {
+  return (webhook) => announcing(webhook, async (event) => announcement(event, webhook.publicUrl, await deciderName(sql, event)));
+}
+
+/** The name of the actor who decided; null for other events, and for an actor without one. */
+async function deciderName(sql: Pick<Sql, "query">, { tenant, body }: TimelineEvent): Promise<string | null> {
+  if (body.kind !== "PERMISSION_DECIDED") return null;
+  const [name = null] = await readActorNames(sql, tenant, [body.decidedBy]);
+  return name;
+}
+
+function announcing(webhook: Webhook, announced: (event: TimelineEvent) => Promise<object>): Consumer {
   const signer = new Signer(webhook.secret);
   return {
     name: `webhook.${webhook.name}`,
@@ -35,7 +51,7 @@ export function webhookConsumer(webhook: Webhook): Consumer {
     concurrency: CONCURRENCY,
     giveUpMs: GIVE_UP_MS,
     deliver: async (event, signal) => {
-      const body = JSON.stringify(announcement(event));
+      const body = JSON.stringify(await announced(event));
       const status = await post(webhook, signed(signer, idOf(webhook, event), body), body, signal).catch((error: unknown) => {
         throw new Unreached(error);
       });
@@ -119,12 +135,30 @@ const PUBLIC = new Agent({ allowH2: false, connect: { lookup: publicLookup } });
 
 /**
  * An event as webhooks announce it: the ids of the API, with which receivers read the rest. A call's input is not sent:
- * it is read with a token.
+ * it is read with a token. A request has the address of its page in the console; a decision has the decider's name.
  */
-export function announcement({ body, tenant, agentId, seq, at }: TimelineEvent): object {
+export function announcement(
+  { body, tenant, agentId, seq, at }: TimelineEvent,
+  publicUrl: string | null,
+  deciderName: string | null,
+): object {
   const { kind, ...fields } = body;
   const common = { tenant, agentId: agentId === null ? null : globalId("Agent", agentId), seq };
-  return { type: kind, timestamp: at.toISOString(), data: { ...common, ...withGlobalIds(flat(fields)) } };
+  const data = { ...common, ...withGlobalIds(flat(fields)), ...added(body, publicUrl, deciderName) };
+  return { type: kind, timestamp: at.toISOString(), data };
+}
+
+function added(body: EventBody, publicUrl: string | null, deciderName: string | null): object {
+  switch (body.kind) {
+    case "PERMISSION_REQUIRED": {
+      const id = encodeURIComponent(globalId("Approval", body.request.approvalId));
+      return { url: publicUrl === null ? null : `${publicUrl}/console/approvals/${id}` };
+    }
+    case "PERMISSION_DECIDED":
+      return { tool: body.tool ?? null, deciderName };
+    default:
+      return {};
+  }
 }
 
 /** Merges the fields of a request, and of its call, into the event's fields. */

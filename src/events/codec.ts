@@ -81,6 +81,7 @@ const CALL = valuesOf({
 const EXECUTION_ENDED = valuesOf({ "error.type": named(TOOL_CALL_ERROR_TYPES), "error.stage": named(GATE_STAGES) });
 const BUDGET = valuesOf({ per: named(BUDGET_PERS), "changedBy.kind": ActorKind });
 const CHANGED_BY = valuesOf({ "changedBy.kind": ActorKind });
+const ACCESS_TOKEN = valuesOf({ "changedBy.kind": ActorKind, "accessToken.owner.kind": ActorKind });
 
 /** The fields with values that a newer version may extend; absent and null are known. */
 const VALUES: { readonly [Kind in EventKind]?: Values } = {
@@ -122,6 +123,8 @@ const VALUES: { readonly [Kind in EventKind]?: Values } = {
   DELEGATION_STARTED: CHANGED_BY,
   DELEGATION_ENDED: CHANGED_BY,
   TOOL_ACCEPTED: CHANGED_BY,
+  ACCESS_TOKEN_CREATED: ACCESS_TOKEN,
+  ACCESS_TOKEN_REVOKED: ACCESS_TOKEN,
   CONFIGURATION_CHANGED: CHANGED_BY,
   ERROR: valuesOf({ severity: named(ERROR_SEVERITIES), phase: named(ERROR_PHASES) }),
 };

@@ -14,7 +14,7 @@ import type {
 import { BUDGET_CHANNELS, type BudgetEvent } from "./budgets/budget-event.ts";
 import type { MemoryEvent } from "./memory-event.ts";
 import type { ReminderEventBody } from "./reminder-event.ts";
-import type { TenantEventBody } from "./tenant-event.ts";
+import { TENANT_CHANNELS, type TenantEventBody } from "./tenant-event.ts";
 import type { CompressionEvent } from "./compression-event.ts";
 import type { TodoEvent } from "./todo-event.ts";
 import type { TraceEventBody } from "./trace-event.ts";
@@ -104,6 +104,8 @@ export type AgentEventBody =
       readonly approvalId: string;
       /** The call that is decided on; null where something else is. */
       readonly callId: string | null;
+      /** The tool of that call. Absent in older events. */
+      readonly tool?: string | null;
       readonly decision: ApprovalDecision;
       readonly decidedBy: ActorRef;
       /** The actor in whose name it was decided; null for their own. */
@@ -313,13 +315,8 @@ export const CHANNEL_OF: Readonly<Record<EventKind, Channel>> = {
   EXECUTION_FAILED: "MONITOR",
   EXECUTION_ABORTED: "MONITOR",
   TOOL_CUSTOM_EVENT: "MONITOR",
-  ALLOW_RULE_STORED: "MONITOR",
-  ALLOW_RULE_REVOKED: "MONITOR",
-  DELEGATION_STARTED: "MONITOR",
-  DELEGATION_ENDED: "MONITOR",
-  TOOL_ACCEPTED: "MONITOR",
   ...BUDGET_CHANNELS,
-  CONFIGURATION_CHANGED: "MONITOR",
+  ...TENANT_CHANNELS,
 };
 
 /** Every kind, in the order of CHANNEL_OF. */

@@ -13,6 +13,8 @@ export type AllowRuleSnapshot = {
   readonly note: string | null;
   readonly createdBy: ActorRef;
   readonly createdAt: string;
+  /** The first moment at which it no longer holds; null for no end. */
+  readonly expiresAt: string | null;
 };
 
 /** A tool of an MCP server, and the digests of its definitions: the one that held before, or null, and the accepted one. */
@@ -33,6 +35,16 @@ export type DelegationSnapshot = {
   readonly endsAt: string;
 };
 
+/** An access token when the event was committed, without its secret. Times are ISO 8601. */
+export type AccessTokenSnapshot = {
+  readonly accessTokenId: string;
+  readonly name: string;
+  readonly owner: ActorRef;
+  readonly roles: readonly string[];
+  readonly createdAt: string;
+  readonly expiresAt: string;
+};
+
 export const CONFIGURATION_CHANGES = ["ADDED", "CHANGED", "REMOVED"] as const;
 export type ConfigurationChange = {
   readonly part: string;
@@ -48,6 +60,8 @@ export type TenantEventBody =
   | { readonly kind: "ALLOW_RULE_REVOKED"; readonly rule: AllowRuleSnapshot; readonly changedBy: ActorRef }
   | { readonly kind: "DELEGATION_STARTED"; readonly grant: DelegationSnapshot; readonly changedBy: ActorRef }
   | { readonly kind: "DELEGATION_ENDED"; readonly grant: DelegationSnapshot; readonly changedBy: ActorRef }
+  | { readonly kind: "ACCESS_TOKEN_CREATED"; readonly accessToken: AccessTokenSnapshot; readonly changedBy: ActorRef }
+  | { readonly kind: "ACCESS_TOKEN_REVOKED"; readonly accessToken: AccessTokenSnapshot; readonly changedBy: ActorRef }
   | MemoryEvent
   | BudgetChangeEvent
   | (AcceptedTool & { readonly kind: "TOOL_ACCEPTED"; readonly changedBy: ActorRef })
@@ -60,3 +74,15 @@ export type TenantEventBody =
       readonly changeCount: number;
       readonly changedBy: ActorRef;
     };
+
+/** All kinds are for operators, audit and BI. */
+export const TENANT_CHANNELS = {
+  ALLOW_RULE_STORED: "MONITOR",
+  ALLOW_RULE_REVOKED: "MONITOR",
+  DELEGATION_STARTED: "MONITOR",
+  DELEGATION_ENDED: "MONITOR",
+  TOOL_ACCEPTED: "MONITOR",
+  ACCESS_TOKEN_CREATED: "MONITOR",
+  ACCESS_TOKEN_REVOKED: "MONITOR",
+  CONFIGURATION_CHANGED: "MONITOR",
+} as const;

@@ -1,11 +1,22 @@
 export type NodeType =
-  "Agent" | "AllowRule" | "Approval" | "Budget" | "Delegation" | "MemoryEntry" | "Message" | "Schedule" | "ToolCall";
+  | "AccessToken"
+  | "Agent"
+  | "AllowRule"
+  | "Approval"
+  | "Budget"
+  | "Delegation"
+  | "MemoryEntry"
+  | "Message"
+  | "Schedule"
+  | "Session"
+  | "ToolCall";
 
 export const ROW_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 export type NodeId = { readonly typename: string; readonly id: string };
 
 const NODE_IDS: Readonly<Record<NodeType | "ActorRef" | "Template", RegExp>> = {
+  AccessToken: ROW_ID,
   ActorRef: /^[^\0]+$/,
   Agent: ROW_ID,
   AllowRule: ROW_ID,
@@ -15,6 +26,7 @@ const NODE_IDS: Readonly<Record<NodeType | "ActorRef" | "Template", RegExp>> = {
   MemoryEntry: ROW_ID,
   Message: ROW_ID,
   Schedule: ROW_ID,
+  Session: ROW_ID,
   Template: /^[^\0]+$/,
   ToolCall: ROW_ID,
 };

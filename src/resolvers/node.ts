@@ -2,6 +2,7 @@ import { maySee, readsTenant } from "../agent/actors/actor.ts";
 import { mayReadMemory } from "../agent/commands/memory.ts";
 import { actorOfGlobalId, ROW_ID, type NodeId, type NodeType } from "../lib/global-id.ts";
 import { type Context, clientError } from "./context.ts";
+import { mayReadSignIn } from "./sign-in.ts";
 
 /** The most ids in one `nodes`. */
 export const MOST_NODES = 100;
@@ -74,6 +75,13 @@ async function mayReadRow({ prisma, actor }: Context, type: NodeType, id: string
       const isTheirs = found?.fromId === actor.id || found?.toId === actor.id;
       return found?.tenant === actor.tenant && (readsTenant(actor) || isTheirs);
     }
+    case "AccessToken":
+      return mayReadSignIn(
+        actor,
+        await prisma.accessToken.findUnique({ where: { id }, select: { tenant: true, actorId: true } }),
+      );
+    case "Session":
+      return mayReadSignIn(actor, await prisma.session.findUnique({ where: { id }, select: { tenant: true, actorId: true } }));
     default:
       return false;
   }

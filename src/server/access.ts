@@ -1,12 +1,13 @@
-import type { IncomingMessage } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { isLoopback } from "../lib/addresses.ts";
 import { headBytes } from "../lib/text.ts";
 import type { LogFields, Logger } from "../telemetry/log.ts";
-import { type Authentication, authenticate, bearerToken, isTokenOf } from "./authenticate.ts";
+import { authenticate, bearerToken, credentialsOf, isTokenOf, type Doors } from "./authenticate.ts";
 import { type TrustedDocuments, asksFor } from "./trusted-documents.ts";
 
-export type Access = {
-  readonly authentication: Authentication;
+export type Access = Doors & {
+  /** The origin at which browsers reach the server, without a slash at its end; null if unknown. */
+  readonly publicUrl: string | null;
   readonly allowedOrigins: readonly string[];
   readonly documents: TrustedDocuments;
 };
@@ -20,7 +21,7 @@ export type OriginProblem = { readonly status: 400 | 403; readonly message: stri
  */
 export function originProblem(
   { headers, url }: IncomingMessage,
-  { authentication, allowedOrigins }: Access,
+  { authentication, allowedOrigins, publicUrl }: Pick<Access, "authentication" | "allowedOrigins" | "publicUrl">,
 ): OriginProblem | null {
   const host = headers.host ?? "";
   if (host !== "" && !isHost(host)) return { status: 400, message: `Host ${JSON.stringify(host)} is not a valid host name` };
@@ -29,7 +30,8 @@ export function originProblem(
   const { origin } = headers;
   if (isForeignRead(headers, url ?? "/"))
     return foreign("requests from other web pages are rejected: open this page directly, or send a POST with an allowed Origin");
-  if (origin === undefined || allowedOrigins.some((allowed) => isSame(allowed, origin)) || isOwn(origin, headers)) return null;
+  if (origin === undefined || isOwnOrigin(origin, headers, publicUrl)) return null;
+  if (allowedOrigins.some((allowed) => isSame(allowed, origin))) return null;
   return foreign(`Origin ${JSON.stringify(origin)} is not allowed: add it to allowedOrigins in the configuration`);
 }
 
@@ -83,7 +85,7 @@ function isSame(one: string, other: string): boolean {
  * True if an address belongs to the server's own page: the Host of the request, over http or https. X-Forwarded-Proto
  * of a proxy is believed, since http and https are different origins.
  */
-function isOwn(address: string, headers: IncomingMessage["headers"]): boolean {
+function isOwn(address: string, headers: OriginHeaders): boolean {
   if (!URL.canParse(address)) return false;
   const { protocol, origin } = new URL(address);
   if (protocol !== "http:" && protocol !== "https:") return false;
@@ -92,12 +94,30 @@ function isOwn(address: string, headers: IncomingMessage["headers"]): boolean {
   return isSame(`${protocol}//${headers.host ?? ""}`, origin);
 }
 
-function hostname(host: string): string {
+type OriginHeaders = {
+  readonly host?: string | undefined;
+  readonly "x-forwarded-proto"?: string | readonly string[] | undefined;
+};
+
+/** True for an origin of the server's own pages: where the request arrived, or `publicUrl`. */
+export function isOwnOrigin(origin: string, headers: OriginHeaders, publicUrl: string | null): boolean {
+  return isOwn(origin, headers) || (publicUrl !== null && isSame(publicUrl, origin));
+}
+
+export function hostname(host: string): string {
   return URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : "";
 }
 
+export function headersOf(headers: IncomingHttpHeaders): Headers {
+  return new Headers(
+    Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, Array.isArray(value) ? value.join(", ") : value] as [string, string]],
+    ),
+  );
+}
+
 /** Headers by which a proxy forwards a request: its client is not on this machine. */
-const FORWARDED = ["forwarded", "x-forwarded-for", "x-real-ip"];
+export const FORWARDED: readonly string[] = ["forwarded", "x-forwarded-for", "x-real-ip"];
 
 /**
  * True if the request may read the metrics: with their token, or as an administrator. Without a configured token, local
@@ -105,7 +125,7 @@ const FORWARDED = ["forwarded", "x-forwarded-for", "x-real-ip"];
  */
 export async function mayReadMetrics(
   { headers, socket: { remoteAddress } }: IncomingMessage,
-  { authentication, metricsTokenHash }: Access & { readonly metricsTokenHash: string | null },
+  { metricsTokenHash, ...doors }: Access & { readonly metricsTokenHash: string | null },
 ): Promise<boolean> {
   const isForwarded = FORWARDED.some((name) => headers[name] !== undefined);
   if (metricsTokenHash === null && !isForwarded && isLoopback(remoteAddress ?? "")) return true;
@@ -113,5 +133,6 @@ export async function mayReadMetrics(
   if (token === null) return false;
   if (metricsTokenHash !== null && isTokenOf(metricsTokenHash, token)) return true;
   const { authorization = "" } = headers;
-  return (await authenticate(authentication, token, new Headers({ authorization })))?.roles.includes("admin") === true;
+  const identified = await authenticate(doors, credentialsOf(authorization, null), new Headers({ authorization }));
+  return identified?.roles.includes("admin") === true;
 }

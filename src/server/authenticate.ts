@@ -1,8 +1,10 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { Type } from "typebox";
+import { hashOf, isAccessToken, rolesOf, type SignIn } from "../agent/actors/access-token.ts";
 import { mayDecide, ROLES, type Identity } from "../agent/actors/actor.ts";
 import { formCheck } from "../lib/form.ts";
 import { closed, complete, TEXT, withDefault, type Complete, type Written } from "../lib/setting.ts";
+import type { SignIns, StoredToken } from "./sign-ins.ts";
 
 export const IDENTITY_SETTINGS = {
   /** The name under which the actor asks and decides, in rows and events. Must be given. */
@@ -32,7 +34,7 @@ export const TOKEN_ACTOR_SETTINGS = {
   tokenHash: TOKEN_HASH,
 };
 
-export type Identified = Identity & { readonly name: string | null };
+export type Identified = Identity & { readonly name: string | null; readonly signIn: SignIn };
 
 /** The answer of sign-in, with the times of its request and its answer, in ms. */
 export type Recognised = { readonly identified: Identified; readonly askedAt: number; readonly answeredAt: number };
@@ -49,34 +51,100 @@ export type Authenticate = (request: AuthenticationRequest) => Answer | Promise<
 export type Asker = {
   readonly key: string;
   readonly identify: () => Promise<Identified | null>;
+  /** Notes that the sender asked for something. */
+  readonly used: (signIn: SignIn) => void;
 };
+
+/** The credentials of a request. A session is that of a cookie that counts. */
+export type Credentials =
+  | { readonly kind: "NONE" }
+  | { readonly kind: "TOKEN"; readonly token: string }
+  | { readonly kind: "SESSION"; readonly secret: string };
 
 export type Authentication =
   | { readonly kind: "local" }
   | { readonly kind: "tokens"; readonly actors: readonly TokenActor[] }
   | { readonly kind: "custom"; readonly authenticate: Authenticate };
 
-const LOCAL_ADMINISTRATOR: Identified = { id: "local", name: null, kind: "USER", tenant: "local", roles: ["admin"] };
+/** The ways to be admitted: the configuration, and the rows of access tokens and sessions. */
+export type Doors = { readonly authentication: Authentication; readonly signIns: SignIns };
 
-/** The actor of this token; null if it is rejected. */
+const LOCAL_ADMINISTRATOR: Identified = {
+  id: "local",
+  name: null,
+  kind: "USER",
+  tenant: "local",
+  roles: ["admin"],
+  signIn: { kind: "LOCAL" },
+};
+
+/** The actor with these credentials; null if they are rejected. */
 export async function authenticate(
-  authentication: Authentication,
-  token: string | null,
+  { authentication, signIns }: Doors,
+  credentials: Credentials,
   headers: Headers,
 ): Promise<Identified | null> {
   switch (authentication.kind) {
     case "local":
       return LOCAL_ADMINISTRATOR;
-    case "custom":
-      return identified(await authentication.authenticate({ token, headers }));
-    case "tokens": {
-      if (token === null) return null;
-      const actor = authentication.actors.find(({ tokenHash }) => isTokenOf(tokenHash, token));
-      if (actor === undefined) return null;
-      const { tokenHash: _, ...known } = actor;
-      return known;
+    case "custom": {
+      const token = credentials.kind === "TOKEN" ? credentials.token : null;
+      const answer = identified(await authentication.authenticate({ token, headers }));
+      return answer === null ? null : { ...answer, signIn: { kind: "AUTHENTICATE" } };
+    }
+    case "tokens":
+      return ofCredentials(authentication, signIns, credentials);
+  }
+}
+
+type TokenAuthentication = Extract<Authentication, { readonly kind: "tokens" }>;
+
+async function ofCredentials(
+  authentication: TokenAuthentication,
+  signIns: SignIns,
+  credentials: Credentials,
+): Promise<Identified | null> {
+  switch (credentials.kind) {
+    case "NONE":
+      return null;
+    case "TOKEN": {
+      const hash = hashOf(credentials.token);
+      const configured = ofConfiguration(authentication, hash, null);
+      if (configured !== null || !isAccessToken(credentials.token)) return configured;
+      const token = await signIns.tokenOf(hash);
+      return token?.isValid === true ? ofStoredToken(authentication, token, null) : null;
+    }
+    case "SESSION": {
+      const session = await signIns.sessionOf(hashOf(credentials.secret));
+      if (session === null) return null;
+      const { sessionId, token, tokenHash, tenant, actorId } = session;
+      if (token !== null) return ofStoredToken(authentication, token, sessionId);
+      const configured = ofConfiguration(authentication, tokenHash, sessionId);
+      return configured?.tenant === tenant && configured.id === actorId ? configured : null;
     }
   }
+}
+
+function ofConfiguration({ actors }: TokenAuthentication, hash: string, sessionId: string | null): Identified | null {
+  const actor = actors.find(({ tokenHash }) => isSame(tokenHash, hash));
+  if (actor === undefined) return null;
+  const { tokenHash: _, ...known } = actor;
+  return { ...known, signIn: { kind: "CONFIGURED_TOKEN", sessionId } };
+}
+
+/** The actor of an access token, as the configuration has them now, with the roles that both have. */
+function ofStoredToken(
+  { actors }: TokenAuthentication,
+  { tenant, actorId, roles: stored, accessTokenId }: StoredToken,
+  sessionId: string | null,
+): Identified | null {
+  const actor = actors.find(({ id, tenant: of }) => id === actorId && of === tenant);
+  if (actor === undefined) return null;
+  const { id, name, kind } = actor;
+  const roles = rolesOf(stored, actor.roles);
+  if (roles.length === 0) return null;
+  const isNarrowed = actor.roles.some((role) => !roles.includes(role));
+  return { id, name, kind, tenant, roles, signIn: { kind: "ACCESS_TOKEN", accessTokenId, sessionId, isNarrowed } };
 }
 
 /** Headers that do not identify a sender: they differ between requests, or sockets, of one person. */
@@ -84,26 +152,39 @@ const OF_ONE_REQUEST = new Set(["sec-websocket-key", "content-length"]);
 
 const NO_HEADERS = new Headers();
 
-/** The sender with these headers of a request or a socket's upgrade, and with this `authorization`. */
-export function askerOf(authentication: Authentication, authorization: unknown, headers: Headers): Asker {
+/** The credentials of an `authorization`; of a session without one. */
+export function credentialsOf(authorization: unknown, sessionSecret: string | null): Credentials {
   const token = bearerToken(authorization);
+  if (token !== null) return { kind: "TOKEN", token };
+  const isGiven = authorization !== undefined && authorization !== null;
+  return isGiven || sessionSecret === null ? { kind: "NONE" } : { kind: "SESSION", secret: sessionSecret };
+}
+
+/** The sender with these credentials and these headers of a request or a socket's upgrade. */
+export function askerOf(doors: Doors, credentials: Credentials, headers: Headers): Asker {
+  const { authentication, signIns } = doors;
   const identifying = [...headers].filter(([name]) => !OF_ONE_REQUEST.has(name));
-  const parts = authentication.kind === "local" ? [] : authentication.kind === "tokens" ? [token] : [token, identifying];
+  const parts =
+    authentication.kind === "local" ? [] : authentication.kind === "tokens" ? [credentials] : [credentials, identifying];
   const key = createHash("sha256").update(JSON.stringify(parts)).digest("base64");
   // A socket keeps its sender while it is open, and most ways of authentication need no headers.
   const needed = authentication.kind === "custom" ? headers : NO_HEADERS;
-  return { key, identify: () => authenticate(authentication, token, needed) };
+  return { key, identify: () => authenticate(doors, credentials, needed), used: (signIn) => signIns.used(signIn) };
 }
 
 /** `tokenHash`: a SHA-256 in hex. */
 export function isTokenOf(tokenHash: string, token: string): boolean {
-  return timingSafeEqual(Buffer.from(tokenHash, "hex"), createHash("sha256").update(token).digest());
+  return isSame(tokenHash, hashOf(token));
+}
+
+function isSame(one: string, other: string): boolean {
+  return timingSafeEqual(Buffer.from(one, "hex"), Buffer.from(other, "hex"));
 }
 
 const problemsOf = formCheck(closed(IDENTITY_SETTINGS), "the answer");
 
 /** The actor that configured code returned. An answer in another form than documented is an error, and rejects the request. */
-function identified(answer: Answer): Identified | null {
+function identified(answer: Answer): Omit<Identified, "signIn"> | null {
   if (answer === null || answer === undefined) return null;
   const problems = problemsOf(answer);
   if (problems.length > 0) throw new Error(`the configured \`authenticate\` returned an invalid actor: ${problems.join("; ")}`);

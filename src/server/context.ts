@@ -6,25 +6,23 @@ import { Loaders } from "../resolvers/loaders.ts";
 import type { LogHead } from "../events/cursor.ts";
 import type { Context } from "../resolvers/context.ts";
 import type { Admission } from "../events/reading/reader.ts";
+import type { Identified, Recognised } from "./authenticate.ts";
 import type { Admissions, Person } from "./subscriptions/admissions.ts";
 import type { RateLimits } from "./rate-limits.ts";
 
-export type SharedContext = Pick<Context, "prisma" | "expensive" | "imageUrl"> & {
+export type SharedContext = Pick<Context, "prisma" | "expensive" | "imageUrl" | "operator"> & {
   readonly services: ServerServices;
   readonly admissions: Admissions;
   readonly wake: (agent: AgentOfTenant) => void;
   readonly rateLimits: Pick<RateLimits, "roomOf">;
 };
 
-/**
- * The context of one operation of this actor, whom sign-in was asked about at this time, in ms; with the admission for
- * streams.
- */
+/** The context of one operation of this actor, as sign-in answered; with the admission for streams. */
 export function makeContext(
   shared: SharedContext,
   actor: Actor,
   person: Person,
-  askedAt: number,
+  { askedAt, identified: { signIn } }: Pick<Recognised, "askedAt"> & { readonly identified: Pick<Identified, "signIn"> },
 ): Context & { readonly admission: Admission } {
   const services = shared.services.of(actor.tenant);
   return {
@@ -32,6 +30,7 @@ export function makeContext(
     services,
     ...oneAnswer(services, actor.tenant, shared.expensive),
     actor,
+    signIn,
     room: shared.rateLimits.roomOf(actor),
     tenant: actor.tenant,
     admission: shared.admissions.of(person, actor, askedAt),

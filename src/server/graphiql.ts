@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { GraphiQLOptions } from "graphql-yoga";
 
@@ -96,6 +97,28 @@ export async function renderPage(options: GraphiQLOptions | undefined): Promise<
   const script = `<script>${readFileSync(new URL("./graphiql-page.js", import.meta.url), "utf8")}</script>`;
   const own = `${page.slice(0, at)}triplanePage.show(YogaGraphiQL, ${page.slice(at + CALL.length)}`;
   return own.replace('<div id="root"></div>', () => `${BAR}<div id="root"></div>${script}`);
+}
+
+/**
+ * The Content-Security-Policy of a rendered page: the scripts are those of the page, by their hashes, and requests go to this
+ * server. Its editor makes styles and workers while it runs.
+ */
+export function pagePolicy(page: string): string {
+  const scripts = [...page.matchAll(/<script>([^]*?)<\/script>/g)].map(
+    ([, text = ""]) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`,
+  );
+  return [
+    "default-src 'none'",
+    `script-src ${scripts.join(" ")}`,
+    "worker-src blob:",
+    "style-src 'unsafe-inline'",
+    "img-src data:",
+    "font-src data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join("; ");
 }
 
 const BAR = `<form id="triplane-bar" style="display:flex;gap:8px;align-items:center;padding:6px 12px;font:14px system-ui;background:#f2f4f8;color:#1c2333">

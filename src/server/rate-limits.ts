@@ -1,9 +1,9 @@
 import { GraphQLError } from "graphql";
-import { LRUCache } from "lru-cache";
 import type { Actor } from "../agent/actors/actor.ts";
 import { COUNT, withDefault, type Complete } from "../lib/setting.ts";
 import type { Clock } from "../lib/time.ts";
 import { clientError, type OperationRoom, type RateLimit } from "../resolvers/context.ts";
+import { Buckets } from "./buckets.ts";
 
 export const RATE_LIMIT_SETTINGS = {
   /**
@@ -17,20 +17,16 @@ export const RATE_LIMIT_SETTINGS = {
 
 export type RateLimitSettings = Complete<typeof RATE_LIMIT_SETTINGS>;
 
-const MINUTE_MS = 60_000;
-const ACTORS = 10_000;
-
-type Bucket = { readonly points: number; readonly at: number };
-
 export class RateLimits {
   readonly #settings: RateLimitSettings;
   readonly #clock: Clock;
-  readonly #buckets = new LRUCache<string, Bucket>({ max: ACTORS });
+  readonly #buckets: Buckets;
   readonly #open = new Map<string, number>();
 
   constructor(settings: RateLimitSettings, clock: Clock) {
     this.#settings = settings;
     this.#clock = clock;
+    this.#buckets = new Buckets(settings.pointsPerMinute, clock);
   }
 
   roomOf({ tenant, kind, id }: Pick<Actor, "tenant" | "kind" | "id">): OperationRoom {
@@ -53,10 +49,9 @@ export class RateLimits {
         "DOCUMENT_TOO_LARGE",
         `the operation costs ${price} points, and your budget is ${limit} points a minute: request smaller pages (\`first\`), or split it into several operations`,
       );
-    const now = this.#clock.monotonicMs();
-    const points = this.#pointsOf(key, now);
-    if (points >= price) return void this.#buckets.set(key, { points: points - price, at: now });
-    const seconds = Math.ceil((((price - points) / limit) * MINUTE_MS) / 1_000);
+    const points = this.#buckets.left(key);
+    if (points >= price) return this.#buckets.take(key, price);
+    const seconds = Math.ceil(this.#buckets.msUntil(key, price) / 1_000);
     const message = `the operation costs ${price} points, and ${Math.floor(points)} of your ${limit} points a minute are left: try again in ${seconds} s`;
     throw new GraphQLError(message, {
       extensions: {
@@ -69,9 +64,8 @@ export class RateLimits {
 
   #stateOf(key: string, cost: number): RateLimit {
     const { pointsPerMinute: limit } = this.#settings;
-    const points = this.#pointsOf(key, this.#clock.monotonicMs());
-    const resetAt = new Date(this.#clock.now().getTime() + Math.ceil(((limit - points) / limit) * MINUTE_MS));
-    return { limit, cost, remaining: Math.floor(points), resetAt };
+    const resetAt = new Date(this.#clock.now().getTime() + Math.ceil(this.#buckets.msUntil(key, limit)));
+    return { limit, cost, remaining: Math.floor(this.#buckets.left(key)), resetAt };
   }
 
   #openOne(key: string): () => void {
@@ -91,12 +85,5 @@ export class RateLimits {
       if (left === 0) this.#open.delete(key);
       else this.#open.set(key, left);
     };
-  }
-
-  #pointsOf(key: string, now: number): number {
-    const { pointsPerMinute: limit } = this.#settings;
-    const bucket = this.#buckets.get(key);
-    if (bucket === undefined) return limit;
-    return Math.min(limit, bucket.points + ((now - bucket.at) / MINUTE_MS) * limit);
   }
 }

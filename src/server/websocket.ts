@@ -8,9 +8,10 @@ import type { YogaServerInstance } from "graphql-yoga";
 import { WebSocketServer, type WebSocket } from "ws";
 import type { Logger } from "../telemetry/log.ts";
 import { type Context, clientError } from "../resolvers/context.ts";
-import { type Access, originProblem, sourceOf, logRejection } from "./access.ts";
+import { type Access, headersOf, originProblem, sourceOf, logRejection } from "./access.ts";
 import type { Admissions } from "./subscriptions/admissions.ts";
-import { askerOf, whyClosed, type Asker, type Recognised } from "./authenticate.ts";
+import { askerOf, credentialsOf, whyClosed, type Asker, type Recognised } from "./authenticate.ts";
+import { socketSecret } from "./console/session-cookie.ts";
 import type { Meters } from "../telemetry/meters.ts";
 import type { Readers } from "../events/reading/reader.ts";
 import { type SlowReaders, CLOSE_CODES } from "./slow-readers.ts";
@@ -124,17 +125,18 @@ export function serveWebSocket(
       execute: (args) => orErrors(() => envelopes.get(args)?.execute(args), mask),
       subscribe: (args) => orErrors(() => subscribe(args), mask),
       onConnect: async ({ connectionParams, extra }) => {
-        const headers = upgradeHeaders.get(extra.socket) ?? {};
+        const headers = headersOf(upgradeHeaders.get(extra.socket) ?? {});
         upgradeHeaders.delete(extra.socket);
-        const authorization = connectionParams?.["authorization"] ?? connectionParams?.["Authorization"] ?? headers.authorization;
+        const authorization =
+          connectionParams?.["authorization"] ?? connectionParams?.["Authorization"] ?? headers.get("authorization") ?? undefined;
         extra.operations = new SocketOperations(extra.socket);
-        extra.asker = askerOf(access.authentication, authorization, headersOf(headers));
+        extra.asker = askerOf(access, credentialsOf(authorization, socketSecret(headers, connectionParams, access)), headers);
         const recognised = await recognise(extra.asker, extra.socket);
         if (recognised instanceof GraphQLError) return false;
         const isAdmitted = recognised !== null;
         if (isAdmitted) admitted.add(extra.socket);
         else {
-          const source = sourceOf(connections.get(extra.socket), headers.origin);
+          const source = sourceOf(connections.get(extra.socket), headers.get("origin") ?? undefined);
           logger.tell("token_refused", `a WebSocket was refused: ${whyClosed(authorization)}`, source);
           extra.socket.close(CLOSE_CODES.NOT_ADMITTED, whyClosed(authorization));
         }
@@ -244,14 +246,6 @@ async function orErrors<Answer>(
 
 function closeToNobody(webSocket: WebSocket, errors: readonly GraphQLError[]): void {
   if (errors.some((error) => error.extensions["code"] === "UNAUTHENTICATED")) closeFor(webSocket, "not_admitted");
-}
-
-function headersOf(headers: IncomingHttpHeaders): Headers {
-  return new Headers(
-    Object.entries(headers).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, Array.isArray(value) ? value.join(", ") : value] as [string, string]],
-    ),
-  );
 }
 
 function refuse(socket: Duplex, status: number, message: string): void {

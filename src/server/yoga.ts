@@ -7,13 +7,22 @@ import { withReader } from "../db/connections/reader-limits.ts";
 import { type Context, clientError } from "../resolvers/context.ts";
 import { schema } from "../schema/index.ts";
 import { type Access, sourceOf } from "./access.ts";
-import { askerOf, mayStillDecide, whyNobody, type Asker, type Identified, type Recognised } from "./authenticate.ts";
+import {
+  askerOf,
+  credentialsOf,
+  mayStillDecide,
+  whyNobody,
+  type Asker,
+  type Identified,
+  type Recognised,
+} from "./authenticate.ts";
+import { requestSecret } from "./console/session-cookie.ts";
 import { makeContext, type SharedContext } from "./context.ts";
 import { boundedDocuments, documentCaches } from "./documents.ts";
 import { boundedAnswer } from "./errors.ts";
 import { EventStreams } from "./subscriptions/event-stream.ts";
 import { failureShownAs } from "./subscriptions/failure.ts";
-import { pageOptions, renderPage } from "./graphiql.ts";
+import { pageOptions, pagePolicy, renderPage } from "./graphiql.ts";
 import { messageOf } from "../lib/text.ts";
 import { pricedOperations } from "./price.ts";
 import { asksFor } from "./trusted-documents.ts";
@@ -43,13 +52,14 @@ export function makeYoga(
   subscribe: Subscribe,
 ): YogaServerInstance<TransportContext, Context> {
   const streams = new EventStreams(failureShownAs(mask));
+  const page = graphiqlPage();
   return createYoga<TransportContext, Context>({
     schema,
     graphqlEndpoint: "/graphql",
     maxRequestBodySize: BODY_BYTES,
     landingPage: false,
     // Some megabytes of text, which few servers are asked for.
-    renderGraphiQL: renderPage,
+    renderGraphiQL: page.render,
     graphiql: pageOptions(access.authentication.kind === "local"),
     cors: access.allowedOrigins.length === 0 ? false : { origin: [...access.allowedOrigins], methods: ["GET", "POST"] },
     plugins: [
@@ -59,7 +69,7 @@ export function makeYoga(
       pricedOperations,
       boundedAnswers,
       endedReads,
-      cachedPage,
+      page.plugin,
       streams.plugin,
       { onSubscribe: ({ setSubscribeFn }: { setSubscribeFn: (own: Subscribe) => void }) => setSubscribeFn(subscribe) },
     ],
@@ -75,20 +85,27 @@ export function makeYoga(
         void actorNames
           .remember([identity])
           .catch((error: unknown) => logger.warn(`the name of an actor could not be stored: ${messageOf(error)}`));
+        // A token with fewer roles than its person does not have the rights that others delegate to the person.
+        if (identity.signIn.kind === "ACCESS_TOKEN" && identity.signIn.isNarrowed) return { ...identity, delegators: [] };
         return withDelegators(sql, identity, (id) => mayStillDecide(access.authentication, identity.tenant, id));
       };
       const known = recognised ?? (await shared.admissions.recognise(asker));
       if (known === null) throw unauthenticated(request?.headers.get("authorization") ?? null);
       const actor = await actorOf(known.identified);
       const person = { ...asker, actorOf };
-      const context = makeContext(shared, actor, person, known.askedAt);
+      const context = makeContext(shared, actor, person, known);
       return opener === undefined ? { ...context, line: () => streams.lineOf(request) } : context;
     },
   });
 }
 
-function askerOfRequest({ authentication }: Access, { headers }: Request): Asker {
-  return askerOf(authentication, headers.get("authorization"), headers);
+function askerOfRequest(access: Access, { headers }: Request): Asker {
+  return askerOf(access, credentialsOf(headers.get("authorization"), requestSecret(headers, access)), headers);
+}
+
+/** The status that an error names for its answer; null if it names none. */
+function httpStatus({ extensions: { http } }: GraphQLError): number | null {
+  return typeof http === "object" && http !== null && "status" in http && typeof http.status === "number" ? http.status : null;
 }
 
 function unauthenticated(authorization: string | null): GraphQLError {
@@ -125,7 +142,8 @@ function strangersRefused(
         } else if (broken !== null) refuse(badRequest(`the URL parameter \`${broken}\` is not valid JSON`), 400);
         else serverContext.recognised = recognised;
       } catch (error) {
-        refuse(mask(error), 500);
+        const masked = mask(error);
+        refuse(masked, httpStatus(masked) ?? 500);
       }
     },
     onParams: async ({ request, context }) => {
@@ -175,13 +193,26 @@ function trustedDocuments({ documents }: Access): Plugin<object, TransportContex
   };
 }
 
-/** The page of GraphiQL has some megabytes, and changes only with the server: browsers keep it for an hour. */
-const cachedPage: Plugin = {
-  onResponse: ({ response }) => {
-    if (response.headers.get("content-type")?.startsWith("text/html") === true)
-      response.headers.set("cache-control", "private, max-age=3600");
-  },
-};
+/** The page of GraphiQL has some megabytes, and changes only with the server: browsers keep it for an hour, with its policy. */
+function graphiqlPage(): { readonly render: typeof renderPage; readonly plugin: Plugin } {
+  let policy = "default-src 'none'";
+  return {
+    render: async (options) => {
+      const page = await renderPage(options);
+      policy = pagePolicy(page);
+      return page;
+    },
+    plugin: {
+      onResponse: ({ response: { headers } }) => {
+        if (headers.get("content-type")?.startsWith("text/html") !== true) return;
+        headers.set("cache-control", "private, max-age=3600");
+        headers.set("content-security-policy", policy);
+        headers.set("x-content-type-options", "nosniff");
+        headers.set("referrer-policy", "no-referrer");
+      },
+    },
+  };
+}
 
 /** The same row may be asked for many times: what is read once is answered often. */
 const boundedAnswers: Plugin = {

@@ -13,6 +13,7 @@ import { every } from "../lib/time.ts";
 import { OLD_BUDGET_PERIODS } from "./budgets.ts";
 import { OLD_MEMORY } from "./memory.ts";
 import { RemovalSweep } from "./removal.ts";
+import { OLD_ACCESS_TOKENS, OLD_SESSIONS } from "./sign-ins.ts";
 import { LEFT_VERSIONS } from "./template-versions.ts";
 
 /** The time between two sweeps, in ms. */
@@ -256,7 +257,9 @@ export function startSweeps(
     new RetentionSweep(services, retention, consumers, retentionSweepMs),
     new HomesSweep(services, box),
     new KeysSweep(services),
-    ...[LEFT_VERSIONS, OLD_MEMORY, OLD_BUDGET_PERIODS].map((removal) => new RemovalSweep(services, removal)),
+    ...[LEFT_VERSIONS, OLD_MEMORY, OLD_BUDGET_PERIODS, OLD_SESSIONS, OLD_ACCESS_TOKENS].map(
+      (removal) => new RemovalSweep(services, removal),
+    ),
     new AuditSweep(services, AUDIT_TIMES),
   ];
   return {

@@ -46,6 +46,10 @@ const RULE = `INSERT INTO allow_rule (id, tenant, template_id, rule, approval_id
   SELECT gen_random_uuid(), 'local', 'assistant', gen_random_uuid(), gen_random_uuid(), 'local', 'USER', t.at FROM`;
 const DELEGATION = `INSERT INTO delegation (id, tenant, from_id, from_kind, to_id, starts_at, ends_at, created_at)
   SELECT gen_random_uuid(), 'local', 'a', 'USER', 'b', now(), now() + interval '1 day', t.at FROM`;
+const TOKEN = `INSERT INTO access_token (id, tenant, actor_id, actor_kind, name, hash, roles, created_at, expires_at)
+  SELECT gen_random_uuid(), 'local', 'local', 'USER', 'n', gen_random_uuid(), '{admin}', t.at, now() + interval '1 day' FROM`;
+const SESSION = `INSERT INTO session (id, tenant, actor_id, actor_kind, hash, token_hash, created_at, last_used_at)
+  SELECT gen_random_uuid(), 'local', 'local', 'USER', gen_random_uuid(), 'h', t.at, now() FROM`;
 const ONE_AGENT = `${AGENT} (SELECT now() AS at) t`;
 
 function ofAgent(field: string): (page: string) => string {
@@ -169,6 +173,24 @@ const LISTS: readonly List[] = [
     goes: "DELETE FROM delegation WHERE id = $1",
     comes: `${DELEGATION} ${NOW}`,
   },
+  {
+    name: "access tokens that are valid",
+    query: ofRoot("accessTokens(PAGE, filter: { isActive: true })"),
+    setUp: "",
+    rows: `${TOKEN} ${TIMES}`,
+    changes: "UPDATE access_token SET revoked_at = now() WHERE id = $1",
+    goes: "DELETE FROM access_token WHERE id = $1",
+    comes: `${TOKEN} ${NOW}`,
+  },
+  {
+    name: "sessions that are active",
+    query: ofRoot("sessions(PAGE, filter: { isActive: true })"),
+    setUp: "",
+    rows: `${SESSION} ${TIMES}`,
+    changes: "UPDATE session SET ended_at = now() WHERE id = $1",
+    goes: "DELETE FROM session WHERE id = $1",
+    comes: `${SESSION} ${NOW}`,
+  },
 ];
 
 type Page = {
@@ -193,6 +215,8 @@ async function walk(
   await run("DELETE FROM agent");
   await run("DELETE FROM allow_rule");
   await run("DELETE FROM delegation");
+  await run("DELETE FROM access_token");
+  await run("DELETE FROM session");
   if (list.setUp !== "") await run(list.setUp);
   const rows = (await run(`${list.rows} RETURNING id`)).map(({ id }) => id);
   const stayed = new Set(rows);

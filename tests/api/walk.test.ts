@@ -5,6 +5,7 @@ import { globalId } from "../../src/lib/global-id.ts";
 import { tokenActor } from "../support/actors.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { connect, ofType, type TestClient } from "../support/client.ts";
+import { ConsoleBrowser } from "../support/console-browser.ts";
 import { calls, callsWith, playedModel, says } from "../support/models.ts";
 import { mutationOf, walksOf, type Values } from "../support/walk.ts";
 
@@ -59,6 +60,10 @@ async function everything() {
   const schedule = await as("anna").post<{ createSchedule: { schedule: { id: string } } }>({
     query: `mutation { createSchedule(input: { agentId: "${agent.id}", text: "${SECRET}", trigger: { everySteps: 100 } }) { schedule { id } } }`,
   });
+  const token = await as("anna").post<{ createAccessToken: { accessToken: { id: string } } }>({
+    query: `mutation { createAccessToken(input: { name: "${SECRET}" }) { accessToken { id } } }`,
+  });
+  const session = await new ConsoleBrowser(app, { "user-agent": SECRET }).signIn("anna-token");
   const writes = async (text: string, version: number) =>
     as("anna").post<{ writeMemory: { entry: { id: string } } }>({
       query: `mutation { writeMemory(input: { templateId: "assistant", path: "/memories/a.md", text: "${text}", expectedVersion: ${version} }) { entry { id } } }`,
@@ -74,6 +79,8 @@ async function everything() {
     call: globalId("ToolCall", asked?.request.call?.callId ?? ""),
     rule: rule.data?.allowAlways.allowRule.id ?? "",
     delegation: delegation.data?.delegateApprovals.delegation.id ?? "",
+    token: token.data?.createAccessToken.accessToken.id ?? "",
+    session: session.sessionId ?? "",
     actor: Buffer.from("ActorRef:USER:anna").toString("base64"),
   };
   const values: Values = {
@@ -86,6 +93,8 @@ async function everything() {
     callId: asked?.request.call?.callId ?? "",
     allowRuleId: ids.rule,
     delegationId: ids.delegation,
+    accessTokenId: ids.token,
+    sessionId: ids.session,
     scheduleId: ids.schedule,
     entryId: ids.entry,
     requesterId: "anna",
@@ -205,7 +214,7 @@ it("no mutation lets others touch an agent, or what the tenant holds (invariant 
     for (const field of mutations) {
       // What they make of their own is theirs.
       const isOwn = who === "zoe" && ["delegateApprovals", "writeMemory"].includes(field.name);
-      if (field.name === "createAgent" || isOwn) continue;
+      if (["createAgent", "createAccessToken"].includes(field.name) || isOwn) continue;
       const query = mutationOf(field, office.values, 3);
       const { data, errors } = await office.as(who).post<Record<string, { userErrors: { code: string }[] }>>({ query });
       // Nor does a payload hand out the object that they may not see.
@@ -214,7 +223,7 @@ it("no mutation lets others touch an agent, or what the tenant holds (invariant 
           expect(JSON.stringify(data ?? null).includes(secret), `${who}: ${query}`).toBe(false);
       const refused = errors.length > 0 || (data?.[field.name]?.userErrors.length ?? 0) > 0;
       // vera decides in paul's name, once: that is what he delegated to her.
-      const isDelegated = who === "vera" && field.name.startsWith("decideApproval");
+      const isDelegated = who === "vera" && /^(?:decide|snooze|wake)Approval/.test(field.name);
       const isListed = field.name === "decideApprovals";
       if (!isDelegated && !isListed) expect(refused, `${who}: ${query} ${JSON.stringify(data)}`).toBe(true);
       if (!isDelegated) expect(await eventsOf(office.app), `${who}: ${query}`).toEqual(before);
@@ -245,9 +254,13 @@ it("an approver steers no agent of others, and a user decides nothing, not even 
     "writeMemory",
     "deleteMemory",
     "eraseMemory",
+    "revokeAccessToken",
+    "endSession",
   ];
   const decide = [
     "decideApproval",
+    "snoozeApproval",
+    "wakeApproval",
     "allowAlways",
     "revokeAllowRule",
     "delegateApprovals",
@@ -257,7 +270,7 @@ it("an approver steers no agent of others, and a user decides nothing, not even 
     "setBudget",
     "revokeBudget",
   ];
-  const others = ["createAgent", "decideApprovals"];
+  const others = ["createAgent", "createAccessToken", "decideApprovals"];
   // Whoever adds a mutation says here whose it is.
   expect([...mutations.keys()].toSorted()).toEqual([...steer, ...decide, ...others].toSorted());
   for (const [who, names] of [
@@ -274,8 +287,8 @@ it("an approver steers no agent of others, and a user decides nothing, not even 
         ...errors.map(({ extensions }) => extensions?.["code"]),
       ];
       expect(codes, `${who}: ${query}`).toEqual([
-        // Who may not see a delegation is told that there is none.
-        name === "revokeDelegation" ? "NOT_FOUND" : "FORBIDDEN",
+        // Who may not see a delegation, a token or a session is told that there is none.
+        ["revokeDelegation", "revokeAccessToken", "endSession"].includes(name) ? "NOT_FOUND" : "FORBIDDEN",
       ]);
       expect(await eventsOf(office.app), `${who}: ${query}`).toEqual(before);
     }

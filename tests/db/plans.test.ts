@@ -59,6 +59,10 @@ const HISTORY = (agents: number): readonly string[] => [
   `INSERT INTO memory_version (entry_id, version, tenant, path, text, bytes, lineage, at, replaced_at)
     SELECT 'entry-' || a, 1, 'one', '/memories/' || a, 'x', 1, 'MODEL', now(), now() FROM generate_series(1, ${agents}) a`,
   `INSERT INTO image (tenant, digest, data) SELECT 'one', md5(a::text), '' FROM generate_series(1, ${agents}) a`,
+  `INSERT INTO access_token (id, tenant, actor_id, actor_kind, name, hash, roles, created_at, expires_at)
+    SELECT 'token-' || a, 'one', 'person-' || a % 100, 'USER', 'n', 'token-' || a, '{admin}', now(), now() + a * interval '1 min' FROM generate_series(1, ${agents}) a`,
+  `INSERT INTO session (id, tenant, actor_id, actor_kind, hash, token_hash, created_at, last_used_at)
+    SELECT 'session-' || a, 'one', 'person-' || a % 100, 'USER', 'session-' || a, 'token-' || a, now(), now() - a * interval '1 min' FROM generate_series(1, ${agents}) a`,
   `INSERT INTO idempotency_key (tenant, actor_id, operation, key, body_hash, result_id, created_at)
     SELECT 'one', 'person-' || a % 100, 'send', a::text, 'h', 'r', now() FROM generate_series(1, ${agents}) a`,
 ];

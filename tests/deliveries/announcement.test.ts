@@ -15,7 +15,7 @@ const announced = (body: EventBody): unknown => {
     bytes: 1,
     body,
   };
-  return announcement(event as TimelineEvent);
+  return announcement(event as TimelineEvent, null, "Petra");
 };
 
 it("names rows and actors as the API does, and leaves JSON of tools, hooks and models as it is", () => {
@@ -42,8 +42,28 @@ it("names rows and actors as the API does, and leaves JSON of tools, hooks and m
     note: null,
     createdBy: changedBy,
     createdAt: "",
+    expiresAt: null,
   };
   expect(announced({ kind: "ALLOW_RULE_STORED", rule, changedBy })).toMatchObject({
     data: { rule: { allowRuleId: globalId("AllowRule", "r"), agentId: globalId("Agent", "of one agent") } },
   });
+});
+
+it("names the tool and the decider of a decision, which the event itself does not", () => {
+  const decided = {
+    kind: "PERMISSION_DECIDED",
+    approvalId: "p",
+    callId: "c",
+    decision: "ALLOW",
+    decidedBy: { id: "7", kind: "USER" },
+    onBehalfOf: null,
+    note: null,
+    approvalState: "ALLOWED",
+    missingDecisions: 0,
+    allowedHash: "h",
+    allowRuleId: null,
+  } as const;
+  expect(announced({ ...decided, tool: "bash" })).toMatchObject({ data: { tool: "bash", deciderName: "Petra" } });
+  // An event of an earlier version.
+  expect(announced(decided)).toMatchObject({ data: { tool: null, deciderName: "Petra" } });
 });

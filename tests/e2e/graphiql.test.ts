@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { NEIGHBOURS } from "../support/actors.ts";
 import { startTestApp } from "../support/app.ts";
-import { chromiumPath, openPage, screenshot } from "../support/browser.ts";
+import { chromiumPath, openPage, policyViolations, screenshot } from "../support/browser.ts";
 import { connect } from "../support/client.ts";
 
 // Continuous integration installs Chromium: there the tests always run.
@@ -15,6 +15,7 @@ withChromium(
       config: { ...NEIGHBOURS, templates: { writer: { model: "test", systemPrompt: "You write." } } },
     });
     const { page, complaints } = await openPage();
+    const violations = await policyViolations(page);
     await page.setViewportSize({ width: 1_300, height: 900 });
     await page.goto(app.url);
     const who = page.locator("#triplane-who");
@@ -43,6 +44,7 @@ withChromium(
     await page.getByRole("button", { name: /Execute query/ }).click();
     await page.getByText("AGENT_CREATED").first().waitFor();
     expect(complaints).toEqual([]);
+    expect(await violations()).toEqual([]);
   },
 );
 
@@ -52,9 +54,23 @@ withChromium(
   async () => {
     const app = await startTestApp();
     const { page, complaints } = await openPage();
+    const violations = await policyViolations(page);
     await page.goto(app.url);
     await page.locator("#triplane-who").getByText("of local").waitFor();
     await page.getByText('templateId: "assistant", workspace: "examples/workspace"').first().waitFor();
     expect(complaints).toEqual([]);
+    // The editor's workers answer: they complete what is written.
+    await page.locator(".graphiql-editor textarea, .graphiql-editor [contenteditable]").first().waitFor({ state: "attached" });
+    expect(await violations()).toEqual([]);
+    // The policy holds: what is written into the page by somebody else does not run.
+    const ran = await page.evaluate(async () => {
+      const script = document.createElement("script");
+      script.textContent = "window.strange = 1";
+      document.body.append(script);
+      await new Promise((resolve) => setTimeout(resolve, 0));
+      return "strange" in window;
+    });
+    expect(ran).toBe(false);
+    expect(await violations()).toEqual([expect.stringContaining("script-src-elem inline")]);
   },
 );

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
+import type { SignIn } from "../../src/agent/actors/access-token.ts";
 import type { Actor } from "../../src/agent/actors/actor.ts";
 import { Admissions, type Person } from "../../src/server/subscriptions/admissions.ts";
 import { OutageWatch } from "../../src/db/sql.ts";
@@ -19,8 +20,9 @@ function somebody(id: string): Person & { asked: number; signIn: Promise<void>; 
     identify: async () => {
       person.asked += 1;
       await person.signIn;
-      return { ...actor(id), name: null };
+      return { ...actor(id), name: null, signIn: { kind: "LOCAL" } as const };
     },
+    used: () => {},
     actorOf: () => person.rows.then(() => actor(id)),
   };
   return person;
@@ -45,16 +47,18 @@ describe("the admissions of a server", () => {
     const { clock, admissions } = admissionsOfTest();
     const identify = async () => {
       clock.ms += 3 * EVERY_MS;
-      return { ...actor("anna"), name: null };
+      return { ...actor("anna"), name: null, signIn: { kind: "LOCAL" } as const };
     };
-    const recognised = await admissions.recognise({ identify });
+    const uses: SignIn[] = [];
+    const recognised = await admissions.recognise({ identify, used: (signIn) => void uses.push(signIn) });
+    expect(uses).toEqual([{ kind: "LOCAL" }]);
     expect(recognised).toMatchObject({ askedAt: 0, answeredAt: 3 * EVERY_MS });
     if (recognised === null) throw new Error("somebody was recognised");
     expect(admissions.isRecent(recognised)).toBe(true);
     expect(admissions.of(somebody("anna"), actor("anna"), recognised.askedAt).isFresh()).toBe(false);
     clock.ms += EVERY_MS;
     expect(admissions.isRecent(recognised)).toBe(false);
-    expect(await admissions.recognise({ identify: () => Promise.resolve(null) })).toBeNull();
+    expect(await admissions.recognise({ identify: () => Promise.resolve(null), used: () => {} })).toBeNull();
   });
 
   it("ask about a person once for all their streams, whether a page comes or not (invariant 12)", async () => {

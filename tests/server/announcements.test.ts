@@ -40,6 +40,9 @@ const CLOSED: TimelineEvent = {
   body: { kind: "PERMISSION_CLOSED", approvalId: "approval", callId: "call", approvalState: "EXPIRED", note: "too late" },
 };
 
+/** No event of these has a decider, whose name would be read. */
+const deliverer = webhookConsumer({ query: () => Promise.resolve([]) });
+
 /** A target of webhooks that answers as the test says. */
 async function target(answer: (count: number) => number) {
   const received: Received[] = [];
@@ -70,7 +73,7 @@ const hook = (port: number) => ({ url: `http://127.0.0.1:${port}/hook`, secret: 
 describe("outgoing webhooks", () => {
   it("announce what is asked and decided, signed (Standard Webhooks), until they are accepted, under one id", async () => {
     const { received, port } = await target((count) => (count <= 2 ? 500 : count === 3 ? 302 : 204));
-    const { client, agent } = await appWith({ webhooks: { inbox: hook(port) } });
+    const { client, agent } = await appWith({ webhooks: { inbox: hook(port) }, publicUrl: "https://Triplane.example.org" });
     await client.send(agent.id, "a.txt");
     const [required] = ofType(await client.until(agent.id, "PERMISSION_REQUIRED"), "PermissionRequired");
     await expect.poll(() => received.length).toBe(4);
@@ -84,8 +87,19 @@ describe("outgoing webhooks", () => {
     expect(bodies[0]).toMatchObject({
       data: { agentId: agent.id, approvalId, inputHash, tool: "fs_write", risk: "MEDIUM", inputPreview: expect.any(String) },
     });
+    expect(bodies[0]?.data).toHaveProperty(
+      "url",
+      `https://triplane.example.org/console/approvals/${encodeURIComponent(approvalId)}`,
+    );
     expect(bodies[4]).toMatchObject({
-      data: { approvalId, decision: "ALLOW", approvalState: "ALLOWED", decidedBy: { actorId: "local" } },
+      data: {
+        approvalId,
+        decision: "ALLOW",
+        approvalState: "ALLOWED",
+        tool: "fs_write",
+        decidedBy: { actorId: "local" },
+        deciderName: null,
+      },
     });
     expect(new Set(received.slice(0, 4).map(({ headers }) => headers["webhook-id"])).size).toBe(1);
     expect(received[4]?.headers["webhook-id"]).not.toBe(received[0]?.headers["webhook-id"]);
@@ -101,7 +115,15 @@ describe("outgoing webhooks", () => {
   it("has one id for all tries of an event, and another for one that stands in its place after a backup was restored", async () => {
     const { received, port } = await target(() => 204);
     const url = new URL(`http://127.0.0.1:${port}/x`);
-    const consumer = webhookConsumer({ name: "inbox", secret: SECRET, kinds: [], tenant: null, url, allowsPrivate: true });
+    const consumer = deliverer({
+      name: "inbox",
+      secret: SECRET,
+      kinds: [],
+      tenant: null,
+      url,
+      allowsPrivate: true,
+      publicUrl: null,
+    });
     const before = { ...CLOSED, at: new Date(1_000) };
     for (const event of [before, before, { ...before, at: new Date(2_000) }])
       await consumer.deliver(event, new AbortController().signal);
@@ -204,9 +226,16 @@ describe("outgoing webhooks", () => {
   it("a target that is not there: why stands in the error without its address, which stands in the cause", async () => {
     const { port, close } = await target(() => 204);
     await close();
-    const webhook = { name: "inbox", secret: SECRET, kinds: ["PERMISSION_CLOSED"], tenant: null, allowsPrivate: true } as const;
+    const webhook = {
+      name: "inbox",
+      secret: SECRET,
+      kinds: ["PERMISSION_CLOSED"],
+      tenant: null,
+      allowsPrivate: true,
+      publicUrl: null,
+    } as const;
     for (const host of ["127.0.0.1", "localhost"]) {
-      const error: unknown = await webhookConsumer({ ...webhook, url: new URL(`http://${host}:${port}/x`) })
+      const error: unknown = await deliverer({ ...webhook, url: new URL(`http://${host}:${port}/x`) })
         .deliver(CLOSED, new AbortController().signal)
         .catch((thrown: unknown) => thrown);
       expect(error).toMatchObject({ message: "the target was not reached: ECONNREFUSED" });
@@ -216,9 +245,9 @@ describe("outgoing webhooks", () => {
 
   it("a name that leads into a private network is refused when it is looked up: nothing arrives there", async () => {
     const { received, port } = await target(() => 204);
-    const webhook = { name: "inbox", secret: SECRET, kinds: ["PERMISSION_CLOSED"], tenant: null } as const;
+    const webhook = { name: "inbox", secret: SECRET, kinds: ["PERMISSION_CLOSED"], tenant: null, publicUrl: null } as const;
     const deliver = (allowsPrivate: boolean) =>
-      webhookConsumer({ ...webhook, url: new URL(`http://localhost:${port}/x`), allowsPrivate }).deliver(
+      deliverer({ ...webhook, url: new URL(`http://localhost:${port}/x`), allowsPrivate }).deliver(
         CLOSED,
         new AbortController().signal,
       );

@@ -47,6 +47,7 @@ function subscriberOf(app: TestApp, { clock = systemClock, admits = (): boolean 
     wake: () => {},
     expensive: new ExpensiveReads(),
     imageUrl: () => "",
+    operator: { startedAt: 0, retention: { eventsMs: null, deltasMs: null, outputsMs: null }, consumersOf: () => [] },
     rateLimits: new RateLimits({ pointsPerMinute: 10_000, subscriptions: 100 }, systemClock),
   };
   const subscribe = subscribeTo({ feeds: new Feeds(tails), readers: new Readers(), mask });
@@ -57,10 +58,11 @@ function subscriberOf(app: TestApp, { clock = systemClock, admits = (): boolean 
       actor,
       {
         key: actor.id,
-        identify: () => Promise.resolve(admits() ? { ...actor, name: null } : null),
+        identify: () => Promise.resolve(admits() ? { ...actor, name: null, signIn: { kind: "LOCAL" } } : null),
+        used: () => {},
         actorOf: () => Promise.resolve(actor),
       },
-      clock.now().getTime(),
+      { askedAt: clock.now().getTime(), identified: { signIn: { kind: "LOCAL" } } },
     );
     const args: ExecutionArgs = {
       schema,
@@ -268,11 +270,12 @@ describe("subscribers who are given the same page", () => {
         wake: () => {},
         expensive: new ExpensiveReads(),
         imageUrl: () => "",
+        operator: { startedAt: 0, retention: { eventsMs: null, deltasMs: null, outputsMs: null }, consumersOf: () => [] },
         rateLimits: new RateLimits({ pointsPerMinute: 1, subscriptions: 1 }, systemClock),
       },
       ADMIN,
-      { key: "admin", identify: () => Promise.resolve(null), actorOf: () => Promise.resolve(ADMIN) },
-      Date.now(),
+      { key: "admin", identify: () => Promise.resolve(null), used: () => {}, actorOf: () => Promise.resolve(ADMIN) },
+      { askedAt: Date.now(), identified: { signIn: { kind: "LOCAL" } } },
     );
     expect(() => sharedPageContext(context).actor).toThrow("must not depend on the viewer");
     expect((await sharedPageContext(context).snapshot()).tenant).toBe("local");

@@ -31,6 +31,24 @@ export async function openPage(): Promise<{ readonly page: Page; readonly compla
   return { page, complaints };
 }
 
+/** Collects the violations of the pages' Content-Security-Policies from now on. The returned function reads them. */
+export async function policyViolations(page: Page): Promise<() => Promise<readonly string[]>> {
+  const found: string[] = [];
+  await page.exposeFunction("tellViolation", (text: string) => void found.push(text));
+  await page.addInitScript(() => {
+    document.addEventListener("securitypolicyviolation", ({ effectiveDirective, blockedURI, sample }) => {
+      (window as unknown as { tellViolation: (text: string) => void }).tellViolation(
+        `${effectiveDirective} ${blockedURI} ${sample}`,
+      );
+    });
+  });
+  // A call into the page comes after the events that the page has told before.
+  return async () => {
+    await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 0)));
+    return found;
+  };
+}
+
 /** Keeps a picture of the page in the folder that SCREENSHOTS names; does nothing without one. */
 export async function screenshot(page: Page, name: string): Promise<void> {
   const folder = process.env["SCREENSHOTS"];

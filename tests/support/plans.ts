@@ -1,5 +1,6 @@
 /** The tables that grow with what agents do. */
 export const GROWING = [
+  "access_token",
   "actor",
   "agent",
   "allow_rule",
@@ -15,6 +16,7 @@ export const GROWING = [
   "memory_version",
   "message",
   "notice",
+  "session",
   "shell",
   "step",
   "todo",

@@ -78,6 +78,8 @@ export type TreeSubscriptionVariables = Exact<{
 
 
 export type TreeSubscription = { timeline: { cursor: string, caughtUp: boolean, outage: { since: string, bufferedEvents: number } | null, events: Array<
+      | { __typename: 'AccessTokenCreated', cursor: string, agent: { id: string } | null }
+      | { __typename: 'AccessTokenRevoked', cursor: string, agent: { id: string } | null }
       | { __typename: 'AgentArchived', cursor: string, agent: { id: string } | null }
       | { __typename: 'AgentCreated', cursor: string, agent: { id: string } | null }
       | { __typename: 'AgentRenamed', cursor: string, agent: { id: string } | null }

@@ -24,7 +24,11 @@ const REMEMBERED = 10_000;
 const NAME_CHARACTERS = 200;
 
 /** The names of actors of a tenant, in order; null for actors without one. */
-export async function readActorNames(sql: Sql, tenant: string, actors: readonly ActorRef[]): Promise<readonly (string | null)[]> {
+export async function readActorNames(
+  sql: Pick<Sql, "query">,
+  tenant: string,
+  actors: readonly ActorRef[],
+): Promise<readonly (string | null)[]> {
   const rows = await sql.query(READ, [tenant, actors.map(({ kind }) => kind), actors.map(({ id }) => id)]);
   return rows.map(({ name }) => name);
 }

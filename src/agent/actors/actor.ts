@@ -53,6 +53,7 @@ export const ACTIONS = [
   "DELEGATE",
   "REPLACE_PERMISSION",
   "SET_BUDGETS",
+  "READ_OPERATIONS",
 ] as const;
 export type Action = (typeof ACTIONS)[number];
 
@@ -80,6 +81,7 @@ const NEEDS: Readonly<Record<Action, { readonly isAllowed: (actor: Actor) => boo
     otherwise: "a permission in the place of a template's needs the role admin: TIGHTEN adds to it",
   },
   SET_BUDGETS: { isAllowed: isAdministrator, otherwise: "setting and revoking budgets needs the role admin" },
+  READ_OPERATIONS: { isAllowed: isAdministrator, otherwise: "reading the operations of the servers needs the role admin" },
 };
 
 export function missingAbility(actor: Actor, action: Action): CommandRefusal | null {

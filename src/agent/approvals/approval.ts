@@ -45,6 +45,8 @@ type FoundRow = {
   readonly permission: OwnPermission | null;
   readonly state: ApprovalState;
   readonly inputHash: string;
+  /** The tool of its call; null if it is about no call. */
+  readonly tool: string | null;
   readonly quorum: number;
   /** ISO 8601. */
   readonly expiresAt: string | null;
@@ -92,7 +94,7 @@ const OF_TURN = `SELECT jsonb_build_object('id', m.id, 'kind', m.kind) FROM (
 const FIND: Statement<{ found: FoundApproval }, [ids: readonly string[], kinds: readonly string[]]> = {
   name: "find_approvals",
   text: `SELECT json_build_object('id', p.id, 'tenant', p.tenant, 'agentId', p.agent_id, 'createdBy', a.created_by, 'templateId', a.template_id, 'templateVersion', a.template_version, 'workspace', a.workspace,
-      'permission', a.permission, 'toolCallId', p.tool_call_id, 'host', p.host, 'port', p.port, 'question', p.question, 'budget', CASE WHEN p.kind = 'BUDGET' THEN p.input END, 'kind', p.kind, 'state', p.state, 'inputHash', p.input_hash, 'quorum', coalesce(p.quorum, 1), 'expiresAt', p.expires_at, 'isOverdue', coalesce(p.expires_at <= policy_time(), false),
+      'permission', a.permission, 'toolCallId', p.tool_call_id, 'tool', (SELECT t.name FROM tool_call t WHERE t.id = p.tool_call_id), 'host', p.host, 'port', p.port, 'question', p.question, 'budget', CASE WHEN p.kind = 'BUDGET' THEN p.input END, 'kind', p.kind, 'state', p.state, 'inputHash', p.input_hash, 'quorum', coalesce(p.quorum, 1), 'expiresAt', p.expires_at, 'isOverdue', coalesce(p.expires_at <= policy_time(), false),
       'decisions', (SELECT coalesce(json_agg(json_build_object('actorId', d.actor_id, 'onBehalfOf', d.on_behalf_of, 'decision', d.decision, 'inputHash', d.input_hash, 'values', CASE WHEN p.kind IN ('TOOL_INPUT', 'BUDGET') THEN d.input END) ORDER BY d.decided_at), '[]')
         FROM decision d WHERE d.approval_id = p.id),
       'requesters', (SELECT coalesce(jsonb_agg(DISTINCT q.who), '[]') FROM (${requestersOf("SELECT p.tool_call_id AS id UNION ALL SELECT r.call_id FROM wait r WHERE r.ref = p.id AND r.call_id IS NOT NULL UNION ALL SELECT a.parent_call_id WHERE p.kind = 'BUDGET'")}

@@ -139,6 +139,9 @@ export const TENANT_PARTS: { readonly [Name in PartsOf<TenantChange>]: Part } = 
   memory: json("none"),
   setBudget: json("rows"),
   revokeBudget: json("rows"),
+  createAccessToken: json("rows"),
+  mostAccessTokens: { sql: "int", keys: "none" },
+  revokeAccessToken: json("rows"),
 };
 
 /** True if no start depends on others' commits, and no wait is settled. */

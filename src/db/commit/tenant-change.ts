@@ -15,10 +15,10 @@ export type TenantChange = {
   readonly storeAllowRule?: Row<Prisma.AllowRuleUncheckedCreateInput>;
   /** With `storeAllowRule`: the most rules that may hold for its template then. Refused if there are more. */
   readonly mostAllowRules?: number;
-  /** Refused if the rule was revoked before. */
-  readonly revokeAllowRule?: { readonly id: string } & Revocation;
+  /** Refused if the rule has ended before. One that expires is revoked by no actor. It ends before `storeAllowRule` is stored. */
+  readonly revokeAllowRule?: { readonly id: string; readonly revokedAt: Date } & (Revocation | object);
   readonly startDelegation?: Row<Prisma.DelegationUncheckedCreateInput>;
-  /** With `startDelegation`: the wait for its end. */
+  /** With `startDelegation` and `storeAllowRule`: the wait for its end. */
   readonly waits?: readonly WaitRow[];
   /** Refused if it has ended before. Nobody revoked one whose time is up. */
   readonly endDelegation?: { readonly id: string; readonly endedAt: Date } & (Revocation | object);
@@ -32,6 +32,11 @@ export type TenantChange = {
   };
   /** Refused if the budget was revoked before. */
   readonly revokeBudget?: { readonly id: string } & Revocation;
+  readonly createAccessToken?: Row<Omit<Prisma.AccessTokenUncheckedCreateInput, "roles">> & { readonly roles: readonly string[] };
+  /** With `createAccessToken`: the most valid tokens that its person may have then. Refused if there are more. */
+  readonly mostAccessTokens?: number;
+  /** Ends the sessions that began with it, too. Refused if the token was revoked before. */
+  readonly revokeAccessToken?: { readonly id: string } & Revocation;
   /** Refused if another configuration than the previous one is known by now. */
   readonly configuration?: {
     readonly previousDigest: string;

@@ -27,6 +27,7 @@ DECLARE
   v_change record;
   v_lost timestamptz;
   v_rules_of text;
+  v_revoked text;
 BEGIN
   PERFORM pg_advisory_xact_lock(hashtextextended(p_append::text, 7270736901));
   IF p_retry AND EXISTS (SELECT FROM event e WHERE e.append_id = p_append AND e.agent_id IS NULL) THEN
@@ -35,7 +36,7 @@ BEGIN
   END IF;
 
   SELECT * INTO v_change FROM json_to_record(p_change) AS c(
-    "idempotencyKey" json, "storeAllowRule" json, "mostAllowRules" int, "revokeAllowRule" json, "startDelegation" json, waits json, "endDelegation" json, configuration json, "acceptTool" json, memory json, "setBudget" json, "revokeBudget" json);
+    "idempotencyKey" json, "storeAllowRule" json, "mostAllowRules" int, "revokeAllowRule" json, "startDelegation" json, waits json, "endDelegation" json, configuration json, "acceptTool" json, memory json, "setBudget" json, "revokeBudget" json, "createAccessToken" json, "mostAccessTokens" int, "revokeAccessToken" json);
 
   IF v_change."idempotencyKey" IS NOT NULL THEN
     INSERT INTO idempotency_key SELECT * FROM json_populate_record(null::idempotency_key, v_change."idempotencyKey") ON CONFLICT DO NOTHING;
@@ -44,14 +45,7 @@ BEGIN
     END IF;
   END IF;
 
-  IF v_change."storeAllowRule" IS NOT NULL THEN
-    INSERT INTO allow_rule SELECT * FROM json_populate_record(null::allow_rule, v_change."storeAllowRule") ON CONFLICT DO NOTHING;
-    IF NOT FOUND THEN
-      RAISE EXCEPTION 'the rule is stored already' USING ERRCODE = 'TP002';
-    END IF;
-    v_rules_of := coalesce(v_change."storeAllowRule" ->> 'agent_id', '');
-  END IF;
-
+  -- Before the next one is stored: it may take the place of the same rule with an earlier end.
   IF v_change."revokeAllowRule" IS NOT NULL THEN
     UPDATE allow_rule a SET (revoked_at, revoked_by, revoked_by_kind) =
       (SELECT r.revoked_at, r.revoked_by, r.revoked_by_kind FROM json_populate_record(a, v_change."revokeAllowRule") r)
@@ -60,6 +54,16 @@ BEGIN
     IF NOT FOUND THEN
       RAISE EXCEPTION 'there is no such rule, or it was revoked' USING ERRCODE = 'TP002';
     END IF;
+    UPDATE wait SET settled_at = (v_change."revokeAllowRule" ->> 'revoked_at')::timestamptz
+    WHERE ref = v_change."revokeAllowRule" ->> 'id' AND settled_at IS NULL;
+  END IF;
+
+  IF v_change."storeAllowRule" IS NOT NULL THEN
+    INSERT INTO allow_rule SELECT * FROM json_populate_record(null::allow_rule, v_change."storeAllowRule") ON CONFLICT DO NOTHING;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'the rule is stored already' USING ERRCODE = 'TP002';
+    END IF;
+    v_rules_of := coalesce(v_change."storeAllowRule" ->> 'agent_id', '');
   END IF;
 
   IF v_change."acceptTool" IS NOT NULL THEN
@@ -80,6 +84,9 @@ BEGIN
 
   IF v_change."startDelegation" IS NOT NULL THEN
     INSERT INTO delegation SELECT * FROM json_populate_record(null::delegation, v_change."startDelegation");
+  END IF;
+
+  IF v_change.waits IS NOT NULL THEN
     INSERT INTO wait SELECT * FROM json_populate_recordset(null::wait, v_change.waits);
   END IF;
 
@@ -111,6 +118,7 @@ BEGIN
     IF NOT FOUND THEN
       RAISE EXCEPTION 'the budget is set already' USING ERRCODE = 'TP002';
     END IF;
+    PERFORM look_again_at_budget(p_tenant, v_change."setBudget" ->> 'id', NULL);
   END IF;
 
   IF v_change."revokeBudget" IS NOT NULL THEN
@@ -119,6 +127,27 @@ BEGIN
     WHERE b.id = v_change."revokeBudget" ->> 'id' AND b.tenant = p_tenant AND b.revoked_at IS NULL;
     IF NOT FOUND THEN
       RAISE EXCEPTION 'there is no such budget, or it was revoked' USING ERRCODE = 'TP002';
+    END IF;
+    PERFORM look_again_at_budget(p_tenant, v_change."revokeBudget" ->> 'id', NULL);
+  END IF;
+
+  IF v_change."createAccessToken" IS NOT NULL THEN
+    INSERT INTO access_token SELECT * FROM json_populate_record(null::access_token, v_change."createAccessToken");
+  END IF;
+
+  -- Sessions that began with the token end with it.
+  IF v_change."revokeAccessToken" IS NOT NULL THEN
+    WITH revoked AS (
+      UPDATE access_token a SET (revoked_at, revoked_by, revoked_by_kind) =
+        (SELECT r.revoked_at, r.revoked_by, r.revoked_by_kind FROM json_populate_record(a, v_change."revokeAccessToken") r)
+      WHERE a.id = v_change."revokeAccessToken" ->> 'id' AND a.tenant = p_tenant AND a.revoked_at IS NULL
+      RETURNING a.hash, a.revoked_at, a.revoked_by, a.revoked_by_kind
+    ), ended AS (
+      UPDATE session s SET (ended_at, ended_by, ended_by_kind) = (r.revoked_at, r.revoked_by, r.revoked_by_kind)
+      FROM revoked r WHERE s.token_hash = r.hash AND s.ended_at IS NULL
+    ) SELECT hash INTO v_revoked FROM revoked;
+    IF v_revoked IS NULL THEN
+      RAISE EXCEPTION 'there is no such token, or it was revoked' USING ERRCODE = 'TP002';
     END IF;
   END IF;
 
@@ -133,6 +162,12 @@ BEGIN
     WHERE a.tenant = p_tenant AND a.template_id = v_change."storeAllowRule" ->> 'template_id' AND a.agent_id IS NULL AND a.revoked_at IS NULL
   ) THEN
     RAISE EXCEPTION 'more rules hold for the template than may' USING ERRCODE = 'TP002';
+  END IF;
+  IF v_change."mostAccessTokens" < (
+    SELECT count(*) FROM access_token a, json_populate_record(null::access_token, v_change."createAccessToken") c
+    WHERE a.tenant = p_tenant AND a.actor_id = c.actor_id AND a.revoked_at IS NULL AND a.expires_at > c.created_at
+  ) THEN
+    RAISE EXCEPTION 'the person has more tokens than may be' USING ERRCODE = 'TP002';
   END IF;
   SELECT greatest(l.floor, (SELECT max(e.position) FROM event e WHERE e.tenant = p_tenant)), greatest(l.seq, (SELECT max(e.seq) FROM event e WHERE e.tenant = p_tenant AND e.agent_id IS NULL)), l.lost_at
   INTO base_position, base_seq, v_lost FROM tenant_log l WHERE l.tenant = p_tenant;

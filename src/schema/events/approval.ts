@@ -59,6 +59,11 @@ eventType("PERMISSION_DECIDED").implement({
   interfaces: [TimelineEvent, ApprovalEvent],
   fields: (t) => ({
     decision: t.field({ type: ApprovalDecision, description: "The decision.", resolve: ({ body }) => body.decision }),
+    decidedTool: t.string({
+      nullable: true,
+      description: "Name of the tool whose call was decided on. Null for other kinds of subject, and in older events.",
+      resolve: ({ body }) => body.tool ?? null,
+    }),
     decidedBy: t.field({ type: ActorRef, description: "Actor that decided.", resolve: ({ body }) => body.decidedBy }),
     onBehalfOf: t.field({
       type: ActorRef,

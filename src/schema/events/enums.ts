@@ -92,6 +92,8 @@ export const EventKind = builder.enumType("EventKind", {
     DELEGATION_STARTED: "Tenant event: a delegation started.",
     DELEGATION_ENDED: "Tenant event: a delegation was revoked, or its time ended.",
     TOOL_ACCEPTED: "Tenant event: an administrator accepted the definition of an MCP server's tool.",
+    ACCESS_TOKEN_CREATED: "Tenant event: an access token was created.",
+    ACCESS_TOKEN_REVOKED: "Tenant event: an access token was revoked.",
     BUDGET_SET: "Tenant event: an administrator set a budget.",
     BUDGET_REVOKED: "Tenant event: an administrator revoked a budget.",
     CONFIGURATION_CHANGED:

@@ -1,5 +1,8 @@
+import { rolesOf } from "../../agent/actors/access-token.ts";
+import { ROLES } from "../../agent/actors/actor.ts";
 import type { BodyOf } from "../../events/event.ts";
 import type {
+  AccessTokenSnapshot as TokenOfEvent,
   AllowRuleSnapshot as StoredRule,
   ConfigurationChange as Change,
   DelegationSnapshot as Granted,
@@ -13,6 +16,7 @@ import { ActorRef } from "../actor.ts";
 import { AllowRule } from "../approvals/allow-rule.ts";
 import { builder } from "../builder.ts";
 import { Delegation } from "../approvals/delegation.ts";
+import { Role } from "../enums.ts";
 import { ConfigurationChangeKind } from "./enums.ts";
 import { eventType, TimelineEvent } from "./event.ts";
 
@@ -48,6 +52,11 @@ const AllowRuleSnapshot = builder.objectRef<StoredRule>("AllowRuleSnapshot").imp
     note: t.exposeString("note", { nullable: true, description: "Reason given by the actor who stored it." }),
     createdBy: t.expose("createdBy", { type: ActorRef, description: "Actor that stored the rule." }),
     createdAt: t.expose("createdAt", { type: "DateTime", description: "Time at which the rule was stored." }),
+    expiresAt: t.expose("expiresAt", {
+      type: "DateTime",
+      nullable: true,
+      description: "First moment at which the rule no longer applies. Null if it never expires.",
+    }),
   }),
 });
 
@@ -77,7 +86,7 @@ eventType("ALLOW_RULE_STORED").implement({
 });
 
 eventType("ALLOW_RULE_REVOKED").implement({
-  description: "A stored rule was revoked.",
+  description: "A stored rule was revoked, or has expired: then the server itself made the change.",
   interfaces: [TimelineEvent, TenantEvent, AllowRuleEvent],
 });
 
@@ -140,6 +149,46 @@ eventType("TOOL_ACCEPTED").implement({
     }),
     acceptedDigest: t.string({ description: "SHA-256 of the accepted definition.", resolve: ({ body }) => body.digest }),
   }),
+});
+
+const AccessTokenSnapshot = builder.objectRef<TokenOfEvent>("AccessTokenSnapshot").implement({
+  description:
+    "An access token at the time of the event, without its secret. It is not a node: `accessTokens` lists those of now.",
+  fields: (t) => ({
+    accessTokenId: t.id({
+      description: "Id of the token.",
+      resolve: ({ accessTokenId }) => globalId("AccessToken", accessTokenId),
+    }),
+    name: t.exposeString("name", { description: "Name that its owner gave it." }),
+    owner: t.expose("owner", { type: ActorRef, description: "Actor as whom its bearer acts." }),
+    roles: t.field({ type: [Role], description: "Roles that it gives.", resolve: ({ roles }) => [...rolesOf(roles, ROLES)] }),
+    createdAt: t.expose("createdAt", { type: "DateTime", description: "Time of creation." }),
+    expiresAt: t.expose("expiresAt", { type: "DateTime", description: "Time from which on it is rejected." }),
+  }),
+});
+
+const AccessTokenEvent = builder
+  .interfaceRef<EventView<BodyOf<"ACCESS_TOKEN_CREATED" | "ACCESS_TOKEN_REVOKED">>>("AccessTokenEvent")
+  .implement({
+    description: "A change of an access token.",
+    interfaces: [TimelineEvent, TenantEvent],
+    fields: (t) => ({
+      accessToken: t.field({
+        type: AccessTokenSnapshot,
+        description: "The token at the time of the event.",
+        resolve: ({ body }) => body.accessToken,
+      }),
+    }),
+  });
+
+eventType("ACCESS_TOKEN_CREATED").implement({
+  description: "An actor made an access token for themselves.",
+  interfaces: [TimelineEvent, TenantEvent, AccessTokenEvent],
+});
+
+eventType("ACCESS_TOKEN_REVOKED").implement({
+  description: "An access token was revoked, and with it the sessions that began with it.",
+  interfaces: [TimelineEvent, TenantEvent, AccessTokenEvent],
 });
 
 const ConfigurationChange = builder.objectRef<Change>("ConfigurationChange").implement({

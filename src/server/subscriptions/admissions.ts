@@ -48,10 +48,13 @@ export class Admissions {
     return new StreamAdmission(this, person, actor, askedAt);
   }
 
-  async recognise({ identify }: Pick<Asker, "identify">): Promise<Recognised | null> {
+  /** Recognises the sender of a request, and notes the use. The checks of open streams are no use of a token. */
+  async recognise({ identify, used }: Pick<Asker, "identify" | "used">): Promise<Recognised | null> {
     const askedAt = this.now();
     const identified = await identify();
-    return identified === null ? null : { identified, askedAt, answeredAt: this.now() };
+    if (identified === null) return null;
+    used(identified.signIn);
+    return { identified, askedAt, answeredAt: this.now() };
   }
 
   /** True if the answer is recent enough to begin an operation: a slow sign-in is not asked twice. */

@@ -12,6 +12,8 @@ export type Action =
   | 'DECIDE'
   /** Let another actor decide on one's behalf. */
   | 'DELEGATE'
+  /** Read `operations`: servers, deliveries and the log. */
+  | 'READ_OPERATIONS'
   /** Read agents of other actors, and the events of the tenant itself. */
   | 'READ_TENANT'
   /** Replace the permission of a template for an agent (`permissionScope: REPLACE`). */
@@ -36,6 +38,10 @@ export type AgentState =
 export type AllowAlwaysInput = {
   /** `id` of the approval whose call or host the rule must match. */
   approvalId: string | number;
+  /** First moment at which the rule no longer applies. It never expires if this and `expiresInDays` are omitted. */
+  expiresAt?: string | null | undefined;
+  /** Days until the rule expires, instead of `expiresAt`: 1 to 3,650. */
+  expiresInDays?: number | null | undefined;
   /** Reason, at most 4,000 characters. */
   note?: string | null | undefined;
   /** Rule to store instead of the proposed one, at most 1,000 characters. It must match the call of the approval, let it run, and name no other tool. */
@@ -380,11 +386,13 @@ export type AskedQuery = { node:
     | { id: string }
     | { id: string }
     | { id: string }
+    | { id: string }
     | { input: unknown, viewerCannotDecideReasons: Array<CannotDecideReason>, id: string, preview: { problem: string | null, files: Array<{ path: string, diff: string | null }> } | null, commandParts: Array<{ parameter: string, start: number, end: number, reason: string }>, subject:
         | { per: BudgetPer, spentUsd: number, limitUsd: number | null, spentTokens: number, limitTokens: number | null, windowEndsAt: string | null, averageStep: { usd: number | null, tokens: number } | null, nextStep: { usd: number | null, tokens: number }, raiseTo: { usd: number | null, tokens: number | null } }
         | { toolCalls: Array<{ id: string, name: string, inputPreview: string | null }> }
         | Record<PropertyKey, never>
        | null }
+    | { id: string }
     | { id: string }
     | { id: string }
     | { id: string }
