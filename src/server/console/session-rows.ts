@@ -26,8 +26,9 @@ const BEGIN: Statement<
 > = {
   name: "begin_session",
   text: `WITH ended AS (UPDATE session SET (ended_at, ended_by, ended_by_kind) = ($8, $3, $4::actor_kind)
-      WHERE ended_at IS NULL AND (hash = $9 OR id IN (
-        SELECT s.id FROM session s WHERE s.tenant = $2 AND s.actor_id = $3 AND s.ended_at IS NULL ORDER BY s.created_at DESC, s.id DESC OFFSET ${MOST_SESSIONS - 1})))
+      WHERE ended_at IS NULL AND id = ANY(ARRAY(
+        SELECT s.id FROM session s WHERE s.hash = $9
+        UNION ALL (SELECT s.id FROM session s WHERE s.tenant = $2 AND s.actor_id = $3 AND s.ended_at IS NULL ORDER BY s.created_at DESC, s.id DESC OFFSET ${MOST_SESSIONS - 1}))))
     INSERT INTO session (id, tenant, actor_id, actor_kind, hash, token_hash, user_agent, created_at, last_used_at)
     VALUES ($1, $2, $3, $4::actor_kind, $5, $6, $7, $8, $8)`,
 };
