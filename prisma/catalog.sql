@@ -1160,7 +1160,7 @@ CREATE INDEX audit_call_error_type ON public.audit_call USING btree (tenant, err
 
 CREATE INDEX audit_call_id_end ON public.audit_call USING btree (reverse(id) text_pattern_ops);
 
-CREATE INDEX audit_call_open ON public.audit_call USING btree (agent_id) WHERE (state = ANY (ARRAY['PENDING'::tool_call_state, 'APPROVAL_REQUIRED'::tool_call_state, 'APPROVED'::tool_call_state, 'EXECUTING'::tool_call_state]));
+CREATE INDEX audit_call_open ON public.audit_call USING btree (agent_id) WHERE (state = ANY (ARRAY['PENDING'::tool_call_state, 'APPROVAL_REQUIRED'::tool_call_state, 'APPROVED'::tool_call_state, 'EXECUTING'::tool_call_state, 'WAITING'::tool_call_state]));
 
 CREATE UNIQUE INDEX audit_call_pkey ON public.audit_call USING btree (id);
 

@@ -5,7 +5,7 @@ import { callProblems } from "../agent/calls/refusals/call-problems.ts";
 import { templateOf } from "../agent/conversation/agent-template.ts";
 import { NETWORK } from "../agent/policy/hosts/host-rule.ts";
 import { readPermission, type PermissionSource } from "../agent/policy/permission-source.ts";
-import { MOST_CALLS, simulate, type CallCursor, type Simulation } from "../agent/policy/simulate.ts";
+import { type Baseline, EXAMPLES, MOST_CALLS, simulate, type CallCursor, type Simulation } from "../agent/policy/simulate.ts";
 import type { Json } from "../lib/json.ts";
 import { type Context, clientError, type UserError, visibleAgents, visibleCreator } from "./context.ts";
 import { namesIn } from "./actor.ts";
@@ -69,6 +69,8 @@ export type SimulatePolicy = {
   readonly filter: Pick<ToolCallFilter, "created" | "agentIds" | "templateIds" | "tools"> | null;
   readonly first: number | null;
   readonly after: string | null;
+  readonly baseline: Baseline;
+  readonly examples: number | null;
 };
 
 export type SimulationView = Simulation & { readonly endCursor: string | null };
@@ -87,6 +89,10 @@ export async function simulatePolicy(context: Context, request: SimulatePolicy):
   const most = request.first ?? MOST_CALLS;
   if (most < 1 || most > MOST_CALLS)
     throw clientError("BAD_USER_INPUT", `\`first\` must be between 1 and ${MOST_CALLS}, not ${most}`);
+  const examples = request.examples ?? EXAMPLES.usual;
+  if (examples < 1 || examples > EXAMPLES.most)
+    throw clientError("BAD_USER_INPUT", `\`examples\` must be between 1 and ${EXAMPLES.most}, not ${examples}`);
+  const { baseline } = request;
   const { agentIds, templateIds, tools, created } = request.filter ?? {};
   const simulation = await context.expensive.run(context.actor.tenant, () =>
     simulate(
@@ -101,7 +107,7 @@ export async function simulatePolicy(context: Context, request: SimulatePolicy):
         from: created?.from ?? null,
         to: created?.to ?? null,
       },
-      { after: request.after === null ? null : callCursorOf(request.after), most },
+      { after: request.after === null ? null : callCursorOf(request.after), most, baseline, examples },
     ),
   );
   return { simulation: { ...simulation, endCursor: simulation.next === null ? null : cursorOf(simulation.next) }, problems: [] };

@@ -1,5 +1,5 @@
 import type { CallExplanation } from "../agent/calls/judge.ts";
-import { MOST_CALLS, type ChangedCall, type VerdictChange } from "../agent/policy/simulate.ts";
+import { type Baseline, MOST_CALLS, type ChangedCall, type VerdictChange } from "../agent/policy/simulate.ts";
 import {
   explainPermission,
   simulatePolicy,
@@ -8,13 +8,13 @@ import {
   type SimulationView,
 } from "../resolvers/permission.ts";
 import { toolCallByRow } from "../resolvers/tool-call.ts";
-import { builder } from "./builder.ts";
+import { builder, described } from "./builder.ts";
 import { PermissionVerdict } from "./enums.ts";
 import { Explained } from "./explained.ts";
 import { PermissionInput, permissionSource } from "./inputs/permission.ts";
 import { TimeRangeInput } from "./inputs/tool-calls.ts";
 import { UserError } from "./payload.ts";
-import { sizeOf } from "./price.ts";
+import { entries, sizeOf } from "./price.ts";
 import { ToolCall } from "./tool-call.ts";
 
 export const PermissionExplanation = builder.objectRef<CallExplanation>("PermissionExplanation").implement({
@@ -78,17 +78,20 @@ const PolicyChange = builder.objectRef<VerdictChange>("PolicyChange").implement(
   description: "Number of calls of one tool whose verdict would change in the same way.",
   fields: (t) => ({
     tool: t.exposeString("tool", { description: "Name of the tool." }),
-    before: t.expose("before", { type: PermissionVerdict, description: "Recorded verdict." }),
+    before: t.expose("before", { type: PermissionVerdict, description: "Verdict of the baseline." }),
     after: t.expose("after", { type: PermissionVerdict, description: "Verdict with the proposed permission." }),
     calls: t.exposeInt("calls", { description: "Number of calls." }),
   }),
 });
 
+/** A simulation has a few examples of each of a few changes. */
+const USUAL_EXAMPLES = 10;
+
 const PolicyExample = builder.objectRef<ChangedCall>("PolicyExample").implement({
   description: "A call whose verdict would change, with the new explanation.",
   interfaces: [Explained],
   fields: (t) => ({
-    before: t.expose("before", { type: PermissionVerdict, description: "Recorded verdict." }),
+    before: t.expose("before", { type: PermissionVerdict, description: "Verdict of the baseline." }),
     toolCall: t.prismaField({
       type: ToolCall,
       nullable: true,
@@ -125,7 +128,8 @@ const PolicySimulation = builder.objectRef<SimulationView>("PolicySimulation").i
     }),
     examples: t.field({
       type: [PolicyExample],
-      description: "Up to three examples for each entry of `changes`.",
+      complexity: entries(USUAL_EXAMPLES),
+      description: "Calls of each entry of `changes`, oldest first, at most as many as requested.",
       resolve: ({ examples }) => [...examples],
     }),
     pageInfo: t.field({
@@ -153,6 +157,14 @@ const SimulatePolicyResult = builder.objectRef<SimulationResult>("SimulatePolicy
   }),
 });
 
+const SimulationBaseline = builder.enumType("SimulationBaseline", {
+  description: "Verdicts with which a simulation compares.",
+  values: described<Baseline>({
+    RECORDED: "Those that were recorded when the calls were made. Changes of the policy since then count as changes.",
+    PRESENT: "Those of the current policy, so that only the proposed permission makes a difference.",
+  }),
+});
+
 const SimulationFilter = builder.inputType("SimulationFilter", {
   description: "Filter for recorded calls. All given conditions must match.",
   fields: (t) => ({
@@ -166,22 +178,34 @@ const SimulationFilter = builder.inputType("SimulationFilter", {
 builder.queryField("simulatePolicy", (t) =>
   t.field({
     type: SimulatePolicyResult,
-    // One point for each hundred calls.
-    complexity: (sizes) => ({ field: 500 + Math.ceil(sizeOf(sizes, MOST_CALLS, MOST_CALLS) / 100), multiplier: 1 }),
+    // One point for each hundred judgements.
+    complexity: ({ baseline, ...sizes }) => {
+      const judged = sizeOf(sizes, MOST_CALLS, MOST_CALLS) * (baseline === "PRESENT" ? 2 : 1);
+      return { field: 500 + Math.ceil(judged / 100), multiplier: 1 };
+    },
     description:
       "Evaluates recorded calls, oldest first, with a proposed permission instead of that of their templates. Agents that keep an earlier version are bound by both. Changes nothing. Stored rules, agents' own permissions and recorded hook verdicts still apply. TOO_BUSY if too many statistics of the tenant are being computed.",
     args: {
       permission: t.arg({ type: PermissionInput, required: true, description: "The proposed permission." }),
       filter: t.arg({ type: SimulationFilter, description: "Filter. All calls if omitted." }),
       first: t.arg.int({ description: "Number of calls to read, 1 to 100,000. 100,000 if omitted." }),
+      baseline: t.arg({
+        type: SimulationBaseline,
+        required: true,
+        defaultValue: "RECORDED",
+        description: "Verdicts to compare with.",
+      }),
+      examples: t.arg.int({ description: "Examples of each change, 1 to 50. 3 if omitted." }),
       after: t.arg.string({ description: "Continue after the `pageInfo.endCursor` of an earlier simulation." }),
     },
-    resolve: (_root, { permission, filter, first, after }, context) =>
+    resolve: (_root, { permission, filter, first, after, baseline, examples }, context) =>
       simulatePolicy(context, {
         permission: permissionSource(permission),
         filter: filter ?? null,
         first: first ?? null,
         after: after ?? null,
+        baseline,
+        examples: examples ?? null,
       }),
   }),
 );

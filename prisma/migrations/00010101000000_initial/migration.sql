@@ -1044,7 +1044,7 @@ CREATE UNIQUE INDEX "notice_untold" ON "notice" ("agent_id", "source", "ref") WH
 
 -- Most calls are completed and were allowed without a question. Questions about the others are answered from these indexes alone.
 CREATE INDEX "audit_call_state" ON "audit_call" ("tenant", "state", "created_at", "id") INCLUDE ("name", "agent_id", "duration_ms", "has_run", "template_id", "created_by", "verdict", "error_type") WHERE "state" <> 'COMPLETED';
-CREATE INDEX "audit_call_open" ON "audit_call" ("agent_id") WHERE "state" IN ('PENDING', 'APPROVAL_REQUIRED', 'APPROVED', 'EXECUTING');
+CREATE INDEX "audit_call_open" ON "audit_call" ("agent_id") WHERE "state" IN ('PENDING', 'APPROVAL_REQUIRED', 'APPROVED', 'EXECUTING', 'WAITING');
 CREATE INDEX "audit_call_error_type" ON "audit_call" ("tenant", "error_type", "created_at", "id") INCLUDE ("name", "agent_id", "duration_ms", "has_run", "template_id", "created_by", "state", "verdict") WHERE "error_type" IS NOT NULL;
 CREATE INDEX "audit_call_verdict" ON "audit_call" ("tenant", "verdict", "created_at", "id") INCLUDE ("name", "agent_id", "duration_ms", "has_run", "template_id", "created_by", "state", "error_type") WHERE "verdict" <> 'allow';
 CREATE INDEX "audit_call_deciders" ON "audit_call" USING gin ("deciders") WHERE "deciders" IS NOT NULL;

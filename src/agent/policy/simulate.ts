@@ -6,7 +6,7 @@ import { storedRules } from "./stored-rules.ts";
 import { agentPolicy } from "./agent-policy.ts";
 import type { OwnPermission, VersionOfAgent } from "./own-permission.ts";
 import type { HeldTemplate, PolicyTemplate, VersionedAgent } from "./held-template.ts";
-import type { Vocabulary } from "./permission-source.ts";
+import { readPermission, type Vocabulary } from "./permission-source.ts";
 import { judge } from "./judge.ts";
 import { isStricter, type Explanation, type Permission, type Policy, type Verdict } from "./permission.ts";
 import { isReading, type RuleValues } from "./rule-values.ts";
@@ -27,7 +27,11 @@ export type RecordedCalls = {
 /** A place among recorded calls: everything up to it has been looked at. */
 export type CallCursor = { readonly createdAt: Date; readonly id: string };
 
-/** A call that would have been judged otherwise: what it was then, and how it would be explained. */
+/** The verdicts that a proposed permission is compared with: those that were recorded, or those of the present policy. */
+export const BASELINES = ["RECORDED", "PRESENT"] as const;
+export type Baseline = (typeof BASELINES)[number];
+
+/** A call that would be judged otherwise: its verdict of the baseline, and how it would be explained. */
 export type ChangedCall = Explanation & { readonly callId: string; readonly before: Verdict };
 
 /** The number of calls of a tool that would go from one verdict to another. */
@@ -48,8 +52,8 @@ export type Simulation = {
 /** The most calls of one simulation, and of one read. Between reads others have their turn. */
 export const MOST_CALLS = 100_000;
 const BATCH = 2_000;
-/** Examples of each change of a tool. */
-const EXAMPLES = 3;
+/** The examples of each change of a tool, if a simulation does not say, and at most. */
+export const EXAMPLES = { usual: 3, most: 50 };
 
 /** The services of a server by which a simulation is made: the connections for what people read, and what permissions speak of. */
 type SimulationServices = Vocabulary & {
@@ -108,9 +112,20 @@ export async function simulate(
   services: SimulationServices,
   proposed: Permission,
   calls: RecordedCalls,
-  { after, most }: { readonly after: CallCursor | null; readonly most: number },
+  {
+    after,
+    most,
+    baseline = "RECORDED",
+    examples: mostExamples = EXAMPLES.usual,
+  }: {
+    readonly after: CallCursor | null;
+    readonly most: number;
+    readonly baseline?: Baseline;
+    readonly examples?: number;
+  },
 ): Promise<Simulation> {
   const policies = new Policies(services, proposed, calls.tenant);
+  const present = baseline === "PRESENT" ? new Policies(services, null, calls.tenant) : null;
   const examinedByTool = new Map<string, number>();
   const changes = new Map<string, { change: VerdictChange; examples: ChangedCall[] }>();
   let examined = 0;
@@ -135,7 +150,8 @@ export async function simulate(
       examined += 1;
       examinedByTool.set(row.name, (examinedByTool.get(row.name) ?? 0) + 1);
       const explanation = reevaluate(services, row, await policies.of(row));
-      if (explanation.verdict !== row.verdict) count(changes, row, explanation);
+      const before = present === null ? row.verdict : reevaluate(services, row, await present.of(row)).verdict;
+      if (explanation.verdict !== before) count(changes, { ...row, verdict: before }, explanation, mostExamples);
     }
   }
   const counted = [...changes].sort(byName).map(([, change]) => change);
@@ -183,22 +199,24 @@ function count(
   changes: Map<string, { change: VerdictChange; examples: ChangedCall[] }>,
   { id, name, verdict: before }: Row,
   explanation: Explanation,
+  most: number,
 ): void {
   const after = explanation.verdict;
   const key = `${name} ${before} ${after}`;
   const counted = changes.get(key) ?? { change: { tool: name, before, after, calls: 0 }, examples: [] };
-  if (counted.examples.length < EXAMPLES) counted.examples.push({ ...explanation, callId: id, before });
+  if (counted.examples.length < most) counted.examples.push({ ...explanation, callId: id, before });
   changes.set(key, { ...counted, change: { ...counted.change, calls: counted.change.calls + 1 } });
 }
 
 /** The policies of the agents of a simulation, each made once. */
 class Policies {
   readonly #services: SimulationServices;
-  readonly #proposed: Permission;
+  /** Null for the present permissions. */
+  readonly #proposed: Permission | null;
   readonly #tenant: string;
   readonly #known = new Map<string, Policy>();
 
-  constructor(services: SimulationServices, proposed: Permission, tenant: string) {
+  constructor(services: SimulationServices, proposed: Permission | null, tenant: string) {
     this.#services = services;
     this.#proposed = proposed;
     this.#tenant = tenant;
@@ -218,9 +236,14 @@ class Policies {
   /** An agent that keeps an earlier version is bound by the proposed permission, as it would be by its template's. */
   async #templateOf(agent: VersionedAgent): Promise<PolicyTemplate> {
     const held = await this.#services.heldTemplate(agent);
-    if ("missing" in held) return { permission: this.#proposed, presentPermission: null, box: null, above: [] };
-    return held.presentPermission === null
-      ? { ...held, permission: this.#proposed }
-      : { ...held, presentPermission: this.#proposed };
+    const proposed = this.#proposed;
+    if ("missing" in held) return { permission: proposed ?? this.#unknown(), presentPermission: null, box: null, above: [] };
+    if (proposed === null) return held;
+    return held.presentPermission === null ? { ...held, permission: proposed } : { ...held, presentPermission: proposed };
+  }
+
+  /** No call of an agent runs whose template is not configured. */
+  #unknown(): Permission {
+    return readPermission({ mode: "deny" }, "a template that is not configured", this.#services).permission;
   }
 }

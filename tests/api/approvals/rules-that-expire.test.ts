@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { storedRules } from "../../../src/agent/policy/stored-rules.ts";
 import {
   AllowAlwaysDocument,
   AllowRulesDocument,
@@ -78,6 +79,34 @@ describe("an allow rule with an end", () => {
       "ALLOW_RULE_REVOKED",
       "ALLOW_RULE_STORED",
     ]);
+  });
+
+  it("holds by its later end when the former end comes", async () => {
+    const { app, as, agent, approvalId, allow, clock } = await asked();
+    await allow({ expiresInDays: 1 });
+    await allow({ expiresInDays: 30 });
+    await as("paul").decide({ approvalId, decision: "DENY" });
+    await as("anna").until(agent, "DONE");
+    await clock.passHours(25, [app.database]);
+    await as("anna").turn(agent, "write docs/b.txt");
+    expect((await as("anna").agent(agent)).toolCalls.nodes).toMatchObject([{ state: "DENIED" }, { state: "COMPLETED" }]);
+    expect((await changesOf(as("vera"))).map(({ kind }) => kind)).toEqual([
+      "ALLOW_RULE_STORED",
+      "ALLOW_RULE_REVOKED",
+      "ALLOW_RULE_STORED",
+    ]);
+  });
+
+  it("is over for readers at its end although no server has reported that", async () => {
+    const { app, allow, clock } = await asked();
+    await allow({ expiresInDays: 1 });
+    const { sql } = app.database;
+    await sql.query({ name: "", text: "UPDATE wait SET due = NULL WHERE kind = 'ALLOW_RULE'" }, []);
+    const { tools } = app.services.of("acme");
+    const stored = () => storedRules(sql, tools, { tenant: "acme", templateId: "assistant", id: null });
+    expect((await stored()).rules).toHaveLength(1);
+    await clock.passHours(25, [app.database]);
+    expect(await stored()).toMatchObject({ rules: [], version: { until: null } });
   });
 
   it.each([

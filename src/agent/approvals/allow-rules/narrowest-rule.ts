@@ -187,6 +187,11 @@ const WITH_COMMANDS: ReadonlySet<string> = new Set(
   ),
 );
 
+/** Programs that run the code of an option, a module or a file: `*` stands for none of these. */
+const INTERPRETERS =
+  /^(?:.*\/)?(?:python|node|deno|bun|perl|ruby|php|lua|Rscript|bash|sh|zsh|dash|ksh|fish|pwsh|osascript|psql|mysql|sqlite)[\d.]*$/;
+const CODE_OPTIONS = /^(?:-[a-zA-Z]*[cemprEP]|--(?:command|eval|exec|execute|module|print|require|run))$/;
+
 /** Programs that run a command with the names that they read. */
 const TAKES_NAMES: ReadonlySet<string> = new Set(["xargs", "parallel"]);
 
@@ -236,14 +241,17 @@ function wholeCommands({ commands }: CommandLine): readonly FoundCommand[] {
 function patternOfCommand(command: FoundCommand, past: readonly FoundCommand[]): Result<string, NoRule> {
   if (command.barrier !== null) return refused(notTakenIn(command.barrier));
   const { words } = command;
-  const fixed = WITH_COMMANDS.has(words[0]?.text ?? "") ? 2 : 1;
+  const program = words[0]?.text ?? "";
+  const isInterpreter = INTERPRETERS.test(program);
+  const fixed = isInterpreter || WITH_COMMANDS.has(program) ? 2 : 1;
   const varied = past
     .filter((other) => sharedWords(command, other) >= Math.min(fixed, words.length))
     .map((other) => (isSame(command, other) ? words.length : sharedWords(command, other)));
   // Options are named, even if a rule would not need them: readers of the rule see them.
   const named = words.findLastIndex(({ text, mustBeNamed }) => mustBeNamed !== null || /^-./.test(text)) + 1;
-  const stays = Math.min(words.length, Math.max(named, ...(varied.length === 0 ? [words.length] : [Math.min(...varied)])));
-  const isExact = varied.every((shared) => shared === words.length);
+  const code = isInterpreter ? words.findLastIndex(({ text }) => CODE_OPTIONS.test(text)) + 2 : 0;
+  const stays = Math.min(words.length, Math.max(named, code, ...(varied.length === 0 ? [words.length] : [Math.min(...varied)])));
+  const isExact = (isInterpreter && stays === words.length) || varied.every((shared) => shared === words.length);
   const patterns: string[] = [];
   for (const { text, isOpen } of words.slice(0, isExact ? words.length : stays)) {
     const pattern = isOpen ? null : patternOfWord(text);

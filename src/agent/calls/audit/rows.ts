@@ -7,7 +7,7 @@ import type { ToolCallErrorType } from "../../../events/snapshots.ts";
  * writers and readers of the rows share.
  */
 
-export const OPEN = "state IN ('PENDING', 'APPROVAL_REQUIRED', 'APPROVED', 'EXECUTING')";
+export const OPEN = "state IN ('PENDING', 'APPROVAL_REQUIRED', 'APPROVED', 'EXECUTING', 'WAITING')";
 
 export const COLUMNS =
   "id, tenant, agent_id, step, name, state, verdict, error_type, rule, place, has_run, duration_ms, created_at, template_id, created_by, deciders";
