@@ -36,12 +36,12 @@ async function tries(origin: string): Promise<Record<string, string | number>> {
   const socket = (connectionParams: object): Promise<string | number> =>
     new Promise((resolve) => {
       const ws = new WebSocket(`${origin.replace(/^http/, "ws")}/graphql`, "graphql-transport-ws");
-      ws.onopen = () => ws.send(JSON.stringify({ type: "connection_init", payload: connectionParams }));
-      ws.onmessage = ({ data }) => {
+      ws.addEventListener("open", () => ws.send(JSON.stringify({ type: "connection_init", payload: connectionParams })));
+      ws.addEventListener("message", ({ data }) => {
         resolve((JSON.parse(String(data)) as { type: string }).type);
         ws.close();
-      };
-      ws.onclose = ({ code }) => resolve(code);
+      });
+      ws.addEventListener("close", ({ code }) => resolve(code));
     });
   return {
     visible: document.cookie,
@@ -125,15 +125,15 @@ withChromium("a page of the console's own origin follows by a WebSocket with the
     const seen: string[] = [];
     await new Promise<void>((resolve) => {
       const ws = new WebSocket(`ws://${location.host}/graphql`, "graphql-transport-ws");
-      ws.onopen = () => ws.send(JSON.stringify({ type: "connection_init", payload: console }));
-      ws.onclose = ({ code }) => resolve(void seen.push(String(code)));
-      ws.onmessage = ({ data }) => {
+      ws.addEventListener("open", () => ws.send(JSON.stringify({ type: "connection_init", payload: console })));
+      ws.addEventListener("close", ({ code }) => resolve(void seen.push(String(code))));
+      ws.addEventListener("message", ({ data }) => {
         const { type } = JSON.parse(String(data)) as { type: string };
         seen.push(type);
         const payload = { query: "subscription { control { cursor } }" };
         if (type === "connection_ack") ws.send(JSON.stringify({ type: "subscribe", id: "1", payload }));
         else ws.close(1000);
-      };
+      });
     });
     return seen;
   }, "paul-token");
