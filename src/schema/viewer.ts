@@ -1,3 +1,4 @@
+import { whyNoAccessToken } from "../agent/actors/access-token.ts";
 import {
   abilitiesOf,
   type Ability as OneAbility,
@@ -25,6 +26,7 @@ const Action = builder.enumType("Action", {
     REPLACE_PERMISSION: "Replace the permission of a template for an agent (`permissionScope: REPLACE`).",
     SET_BUDGETS: "Set and revoke budgets.",
     READ_OPERATIONS: "Read `operations`: servers, deliveries and the log.",
+    CREATE_ACCESS_TOKENS: "Make access tokens for oneself. Depends on the sign-in, not on roles.",
   }),
 });
 
@@ -69,7 +71,7 @@ export const Viewer = builder.objectRef<Actor>("Viewer").implement({
     abilities: t.field({
       type: [Ability],
       description: "All rights, each once, with the reason for those that the viewer lacks.",
-      resolve: (viewer) => [...abilitiesOf(viewer)],
+      resolve: (viewer, _args, { signIn }) => [...abilitiesOf(viewer, whyNoAccessToken(signIn))],
     }),
     server: t.field({
       type: Server,

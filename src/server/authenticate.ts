@@ -191,7 +191,9 @@ function identified(answer: Answer): Omit<Identified, "signIn"> | null {
   return complete(IDENTITY_SETTINGS, answer);
 }
 
-export function whyNobody(authorization: string | null): string {
+/** Why a request is refused. `isOfConsole`: it came from the console's page, which sends no token. */
+export function whyNobody(authorization: string | null, isOfConsole: boolean): string {
+  if (authorization === null && isOfConsole) return "There is no session, or it has ended: sign in to the console.";
   if (authorization === null)
     return "Authentication is required: send the header `Authorization: Bearer <token>`, or over WebSocket `authorization` in connectionParams.";
   return bearerToken(authorization) === null

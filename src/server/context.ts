@@ -83,7 +83,14 @@ export function sharedPageContext(context: Context, onRead: () => void = () => {
       return read("snapshot");
     },
     get actor(): never {
-      throw new Error("a page of a subscription is shared by several readers: it must not depend on the viewer");
+      throw dependsOnViewer();
+    },
+    get signIn(): never {
+      throw dependsOnViewer();
     },
   };
+}
+
+function dependsOnViewer(): Error {
+  return new Error("a page of a subscription is shared by several readers: it must not depend on the viewer");
 }

@@ -16,7 +16,7 @@ import {
   type Identified,
   type Recognised,
 } from "./authenticate.ts";
-import { requestSecret } from "./console/session-cookie.ts";
+import { CONSOLE_HEADER, requestSecret } from "./console/session-cookie.ts";
 import { makeContext, type SharedContext } from "./context.ts";
 import { boundedDocuments, documentCaches } from "./documents.ts";
 import { boundedAnswer } from "./errors.ts";
@@ -90,7 +90,7 @@ export function makeYoga(
         return withDelegators(sql, identity, (id) => mayStillDecide(access.authentication, identity.tenant, id));
       };
       const known = recognised ?? (await shared.admissions.recognise(asker));
-      if (known === null) throw unauthenticated(request?.headers.get("authorization") ?? null);
+      if (known === null) throw unauthenticated(request?.headers ?? new Headers());
       const actor = await actorOf(known.identified);
       const person = { ...asker, actorOf };
       const context = makeContext(shared, actor, person, known);
@@ -108,8 +108,12 @@ function httpStatus({ extensions: { http } }: GraphQLError): number | null {
   return typeof http === "object" && http !== null && "status" in http && typeof http.status === "number" ? http.status : null;
 }
 
-function unauthenticated(authorization: string | null): GraphQLError {
-  return clientError("UNAUTHENTICATED", whyNobody(authorization));
+function unauthenticated(headers: Headers): GraphQLError {
+  return clientError("UNAUTHENTICATED", whyRefused(headers));
+}
+
+function whyRefused(headers: Headers): string {
+  return whyNobody(headers.get("authorization"), headers.get(CONSOLE_HEADER) === "1");
 }
 
 /**
@@ -137,8 +141,8 @@ function strangersRefused(
         const broken = request.method === "GET" ? brokenParameter(url.searchParams) : null;
         if (recognised === null) {
           const source = sourceOf(serverContext.req?.socket, request.headers.get("origin") ?? undefined);
-          logger.tell("token_refused", `a request was refused: ${whyNobody(request.headers.get("authorization"))}`, source);
-          refuse(unauthenticated(request.headers.get("authorization")), 401);
+          logger.tell("token_refused", `a request was refused: ${whyRefused(request.headers)}`, source);
+          refuse(unauthenticated(request.headers), 401);
         } else if (broken !== null) refuse(badRequest(`the URL parameter \`${broken}\` is not valid JSON`), 400);
         else serverContext.recognised = recognised;
       } catch (error) {
@@ -149,7 +153,7 @@ function strangersRefused(
     onParams: async ({ request, context }) => {
       if (context.recognised === undefined || admissions.isRecent(context.recognised)) return;
       const recognised = await admissions.recognise(askerOfRequest(access, request));
-      if (recognised === null) throw unauthenticated(request.headers.get("authorization"));
+      if (recognised === null) throw unauthenticated(request.headers);
       context.recognised = recognised;
     },
   };

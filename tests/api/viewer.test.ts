@@ -27,10 +27,16 @@ describe("viewer", () => {
     const { as } = await office();
     const anna = await viewerOf(as("anna"));
     expect(anna).toMatchObject({ actor: { actorId: "anna", kind: "USER" }, tenant: "acme", roles: ["USER"], delegators: [] });
-    expect(allowed(anna)).toEqual(["CREATE_AGENTS"]);
+    expect(allowed(anna)).toEqual(["CREATE_AGENTS", "CREATE_ACCESS_TOKENS"]);
     expect(anna.abilities.find(({ action }) => action === "DECIDE")?.reason).toContain("needs the role approver or admin");
-    expect(allowed(await viewerOf(as("vera")))).toEqual(["READ_TENANT"]);
-    expect(allowed(await viewerOf(as("paul")))).toEqual(["READ_TENANT", "DECIDE", "STORE_ALLOW_RULES", "DELEGATE"]);
+    expect(allowed(await viewerOf(as("vera")))).toEqual(["READ_TENANT", "CREATE_ACCESS_TOKENS"]);
+    expect(allowed(await viewerOf(as("paul")))).toEqual([
+      "READ_TENANT",
+      "DECIDE",
+      "STORE_ALLOW_RULES",
+      "DELEGATE",
+      "CREATE_ACCESS_TOKENS",
+    ]);
     const ada = await viewerOf(as("ada"));
     expect(ada.abilities.every(({ isAllowed, reason }) => isAllowed && reason === null)).toBe(true);
   });

@@ -155,7 +155,7 @@ it("the walk goes over every field of every type", async () => {
   expect(reachable.filter((coordinate) => !covered.has(coordinate))).toEqual([]);
 });
 
-it.each(MAY_SEE)("every field shows %s what they may see (invariant 12)", { timeout: 60_000 }, async (who) => {
+it.each(MAY_SEE)("every field shows %s what they may see (invariant 12)", { timeout: 120_000 }, async (who) => {
   const office = await everything();
   const seen = new Set<string>();
   await tenAtOnce(documents(office), async ({ field, text }) => {

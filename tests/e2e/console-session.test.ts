@@ -3,11 +3,13 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
 import { NEIGHBOURS } from "../support/actors.ts";
-import { startTestApp, type TestApp } from "../support/app.ts";
+import { startTestApp, temporaryFolder, type TestApp } from "../support/app.ts";
 import { chromiumPath, openPage } from "../support/browser.ts";
+import { hasNoNginx, startNginx } from "../support/nginx.ts";
 
 // Continuous integration installs Chromium: there the tests always run.
-const withChromium = it.skipIf(chromiumPath === null && process.env["CI"] === undefined);
+const hasNoChromium = chromiumPath === null && process.env["CI"] === undefined;
+const withChromium = it.skipIf(hasNoChromium);
 
 const own = (app: TestApp): string => `http://127.0.0.1:${app.port}`;
 
@@ -139,3 +141,28 @@ withChromium("a page of the console's own origin follows by a WebSocket with the
   }, "paul-token");
   expect(types).toEqual(["connection_ack", "next", "1000"]);
 });
+
+it.skipIf(hasNoChromium || hasNoNginx)(
+  "behind the nginx of docs/nginx, Chromium keeps a cookie for this host and https alone, and signs out",
+  { timeout: 60_000 },
+  async () => {
+    const app = await startTestApp({ config: NEIGHBOURS });
+    const url = await startNginx(await temporaryFolder(), [app.port, app.port]);
+    const opened = await openPage();
+    const page = await opened.page.context().browser()?.newPage({ ignoreHTTPSErrors: true });
+    if (page === undefined) throw new Error("a page has a browser");
+    await page.goto(`${url}/healthz`);
+    const signedIn = await page.evaluate(async (token) => {
+      const headers = { "content-type": "application/json", "x-triplane-console": "1" };
+      const response = await fetch("/console/session", { method: "POST", headers, body: JSON.stringify({ token }) });
+      return (await response.json()) as { isSignedIn: boolean };
+    }, "anna-token");
+    expect(signedIn.isSignedIn).toBe(true);
+    expect(await page.context().cookies()).toMatchObject([
+      { name: "__Host-triplane", secure: true, httpOnly: true, sameSite: "Strict", path: "/", domain: "127.0.0.1" },
+    ]);
+    const all = await page.evaluate(tries, url);
+    expect(all).toMatchObject({ visible: "", withHeader: 200, withoutHeader: 401, simplePost: 415, session: 200, signOut: 200 });
+    expect(await page.context().cookies()).toEqual([]);
+  },
+);

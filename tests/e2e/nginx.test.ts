@@ -1,6 +1,4 @@
-import { execFileSync } from "node:child_process";
-import { existsSync } from "node:fs";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
 import WebSocket from "ws";
@@ -12,11 +10,8 @@ import { temporaryFolder } from "../support/app.ts";
 import { connect } from "../support/client.ts";
 import { testDatabaseUrl } from "../support/database.ts";
 import { freePort } from "../support/free-port.ts";
-import { runProgram } from "../support/process.ts";
+import { hasNoNginx, startNginx } from "../support/nginx.ts";
 import { startServerProcess, type ServerProcess } from "../support/server-process.ts";
-
-/** Debian's package has it; continuous integration does not go without. */
-const hasNoNginx = !existsSync("/usr/sbin/nginx") && process.env["CI"] === undefined;
 
 const WATCH = `subscription ($agentId: ID!, $since: Cursor) {
   timeline(agentIds: [$agentId], since: $since) { cursor caughtUp events { __typename seq ... on Done { reason } } } }`;
@@ -42,31 +37,6 @@ async function configure(path: string, workspace: string, templates: readonly st
     ...NEIGHBOURS,
   };
   await writeFile(path, `export default ${JSON.stringify(config)};`);
-}
-
-/** Starts nginx with the file of the docs before servers at these ports. Answers its address. */
-async function startNginx(folder: string, servers: readonly [number, number]): Promise<string> {
-  const port = await freePort();
-  const site = (await readFile(new URL("../../docs/nginx/triplane.conf", import.meta.url), "utf8"))
-    .replace("listen 443", `listen 127.0.0.1:${port}`)
-    .replace("127.0.0.1:4001", `127.0.0.1:${servers[0]}`)
-    .replace("127.0.0.1:4002", `127.0.0.1:${servers[1]}`)
-    .replaceAll("/etc/ssl/triplane", folder);
-  const [key, certificate] = [join(folder, "key.pem"), join(folder, "certificate.pem")];
-  const made = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=127.0.0.1";
-  execFileSync("openssl", [...made.split(" "), "-keyout", key, "-out", certificate], { stdio: "ignore" });
-  const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((kind) => `${kind}_temp_path ${folder}/${kind};`);
-  await writeFile(join(folder, "site.conf"), site);
-  await writeFile(
-    join(folder, "nginx.conf"),
-    `daemon off; master_process off; pid ${folder}/nginx.pid; error_log stderr notice;
-    events { worker_connections 512; }
-    http { access_log off; gzip on; gzip_types *; ${temporary.join(" ")} include ${folder}/site.conf; }`,
-  );
-  const nginx = runProgram("/usr/sbin/nginx", ["-p", folder, "-c", join(folder, "nginx.conf")]);
-  await nginx.says("event method");
-  onTestFinished(({ task }) => void (task.result?.state === "fail" && console.log(nginx.output())));
-  return `https://127.0.0.1:${port}`;
 }
 
 it.skipIf(hasNoNginx)(

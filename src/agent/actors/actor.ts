@@ -54,13 +54,17 @@ export const ACTIONS = [
   "REPLACE_PERMISSION",
   "SET_BUDGETS",
   "READ_OPERATIONS",
+  "CREATE_ACCESS_TOKENS",
 ] as const;
 export type Action = (typeof ACTIONS)[number];
 
 /** `reason` says why it is not allowed. */
 export type Ability = { readonly action: Action; readonly isAllowed: boolean; readonly reason: string | null };
 
-const NEEDS: Readonly<Record<Action, { readonly isAllowed: (actor: Actor) => boolean; readonly otherwise: string }>> = {
+/** The rights that an actor has by their roles and delegators. */
+type RightOfRoles = Exclude<Action, "CREATE_ACCESS_TOKENS">;
+
+const NEEDS: Readonly<Record<RightOfRoles, { readonly isAllowed: (actor: Actor) => boolean; readonly otherwise: string }>> = {
   READ_TENANT: { isAllowed: readsTenant, otherwise: "reading agents of others needs the role viewer, approver or admin" },
   CREATE_AGENTS: { isAllowed: mayCreate, otherwise: "creating and forking agents needs the role user or admin" },
   STEER_ALL_AGENTS: {
@@ -84,15 +88,16 @@ const NEEDS: Readonly<Record<Action, { readonly isAllowed: (actor: Actor) => boo
   READ_OPERATIONS: { isAllowed: isAdministrator, otherwise: "reading the operations of the servers needs the role admin" },
 };
 
-export function missingAbility(actor: Actor, action: Action): CommandRefusal | null {
+export function missingAbility(actor: Actor, action: RightOfRoles): CommandRefusal | null {
   const { isAllowed, otherwise } = NEEDS[action];
   return isAllowed(actor) ? null : { code: "FORBIDDEN", field: null, message: otherwise };
 }
 
-export function abilitiesOf(actor: Actor): readonly Ability[] {
+/** `whyNoToken`: why the actor makes no access token, which depends on their sign-in; null if they may. */
+export function abilitiesOf(actor: Actor, whyNoToken: string | null): readonly Ability[] {
   return ACTIONS.map((action) => {
-    const missing = missingAbility(actor, action);
-    return { action, isAllowed: missing === null, reason: missing?.message ?? null };
+    const reason = action === "CREATE_ACCESS_TOKENS" ? whyNoToken : (missingAbility(actor, action)?.message ?? null);
+    return { action, isAllowed: reason === null, reason };
   });
 }
 

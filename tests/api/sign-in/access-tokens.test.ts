@@ -118,6 +118,13 @@ describe("access tokens", () => {
     const app = await startTestApp({ config: PEOPLE });
     const { secret } = await made(as(app, "anna"));
     expect((await made(connect(app.url, secret))).userErrors).toMatchObject([{ code: "FORBIDDEN" }]);
+    const { data } = await connect(app.url, secret).post<{ viewer: { abilities: object[] } }>({
+      query: "{ viewer { abilities { action reason } } }",
+    });
+    expect(data?.viewer.abilities.at(-1)).toEqual({
+      action: "CREATE_ACCESS_TOKENS",
+      reason: expect.stringContaining("an access token makes no other"),
+    });
     const refused = async (input: Partial<CreateAccessTokenInput>) => (await made(as(app, "anna"), input)).userErrors;
     expect(await refused({ roles: ["ADMIN"] })).toMatchObject([{ code: "INVALID", field: ["roles"] }]);
     expect(await refused({ roles: [] })).toMatchObject([{ code: "INVALID", field: ["roles"] }]);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { StorageUnavailable } from "../../../src/db/storage-error.ts";
 import { EndSessionDocument, RevokeAccessTokenDocument, SessionsDocument } from "../../generated/documents.ts";
 import { tokenActor } from "../../support/actors.ts";
 import { startTestApp, type TestApp } from "../../support/app.ts";
@@ -214,6 +215,34 @@ describe("sessions of the console", () => {
     const [, value = "none"] = browser.cookie?.split("=") ?? [];
     for (const text of ["anna-token", "wrong-token", secret, value]) expect(lines.join("\n")).not.toContain(text);
     expect(lines.join("\n")).toContain('"signed_in"');
+  });
+
+  it("are answered 503 while the database is away, and hold after it; tokens of the configuration are known meanwhile", async () => {
+    const state = { isAway: false };
+    const app = await startTestApp({
+      config: PEOPLE,
+      overrides: {
+        sql: (sql) => ({
+          ...sql,
+          query: (statement, values) =>
+            state.isAway && statement.name === "find_session"
+              ? Promise.reject(new StorageUnavailable("the database is away"))
+              : sql.query(statement, values),
+        }),
+      },
+    });
+    const browser = new ConsoleBrowser(app);
+    await browser.signIn("anna-token");
+    state.isAway = true;
+    expect(await browser.actor()).toBe(503);
+    expect(await browser.follow(ownOrigin(app))).toBe(1013);
+    expect(await browser.actor({ authorization: "Bearer anna-token" })).toBe("anna");
+    state.isAway = false;
+    expect(await browser.actor()).toBe("anna");
+    await browser.signOut();
+    browser.cookie = `triplane-${app.port}=${"0".repeat(64)}`;
+    const { text } = await send(app, "POST", "/graphql", browser.headers({ "content-type": "application/json" }), "{}");
+    expect(text).toContain("sign in to the console");
   });
 
   it("answer other methods, and requests without the header, with what to do", async () => {

@@ -6,6 +6,8 @@ export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' |
 import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
 /** Right of an actor, beyond reading and steering their own agents. */
 export type Action =
+  /** Make access tokens for oneself. Depends on the sign-in, not on roles. */
+  | 'CREATE_ACCESS_TOKENS'
   /** Create agents. */
   | 'CREATE_AGENTS'
   /** Decide on approvals. `Approval.viewerCanDecide` tells it for a single approval. */
