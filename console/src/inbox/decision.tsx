@@ -154,9 +154,11 @@ function Choices({
           {isBusy ? <Trans>Sending …</Trans> : isHost ? <Trans>Allow for this agent</Trans> : <Trans>Allow once</Trans>}{" "}
           <kbd>⏎</kbd>
         </button>
-        <button type="button" disabled={isBusy || noEdit !== null} onClick={() => open("edit")}>
-          <Trans>Edit and allow</Trans> <kbd>e</kbd>
-        </button>
+        {isHost ? null : (
+          <button type="button" disabled={isBusy || noEdit !== null} onClick={() => open("edit")}>
+            <Trans>Edit and allow</Trans> <kbd>e</kbd>
+          </button>
+        )}
         <button type="button" className="danger" disabled={isBusy} onClick={() => open("deny")}>
           <Trans>Deny …</Trans> <kbd>d</kbd>
         </button>
