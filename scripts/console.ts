@@ -13,6 +13,8 @@ const COMPRESSED = new Set([".html", ".js", ".css", ".json", ".svg"]);
 const KEPT_DAYS = 7;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
+// Vite would build for development where the environment says so.
+process.env["NODE_ENV"] = "production";
 const folder = resolve(process.argv[2] ?? (await consoleFolder()));
 if (!existsSync(folder)) {
   await buildConsole(folder);

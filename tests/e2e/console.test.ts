@@ -122,7 +122,7 @@ withChromium(
     await page.goto(new URL(`/console/agents/${agentId}`, app.url).href);
     await page.getByText("mended").waitFor();
     expect(await page.getByRole("link", { name: "the docs (example.org)" }).getAttribute("rel")).toContain("noopener");
-    await page.getByText("fs_edit").first().click();
+    await page.locator("summary", { hasText: "fs_edit" }).click();
     await page.getByText("Input that ran").waitFor();
     await screenshot(page, "console-agent");
     expect(await violations(page)).toEqual([]);
@@ -199,12 +199,12 @@ withChromium(
     });
     await page.goto(new URL("/console", app.url).href);
     await expect.poll(() => page.title()).toBe("(10000) Triplane");
-    const rows = page.getByRole("option");
+    const rows = page.getByRole("listbox", { name: "Open approvals" }).getByRole("option");
     expect(await rows.count()).toBeLessThanOrEqual(80);
-    await page.getByRole("listbox").evaluate((list) => list.scrollTo({ top: list.scrollHeight / 2 }));
+    await page.getByRole("listbox", { name: "Open approvals" }).evaluate((list) => list.scrollTo({ top: list.scrollHeight / 2 }));
     await page.keyboard.press("j");
     await page.keyboard.press("j");
-    await page.getByRole("option", { selected: true }).waitFor();
+    await page.locator('.queue-row[aria-selected="true"]').waitFor();
     expect(await rows.count()).toBeLessThanOrEqual(80);
   },
 );

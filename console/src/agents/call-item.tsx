@@ -94,9 +94,9 @@ function Opened({ callId, state }: { readonly callId: string; readonly state: st
       )}
       {output === null || output === "" ? null : (
         <div>
-          <h3>
+          <h2>
             <Trans>Output</Trans> {keptOutput === null ? null : <span className="quiet">({bytesText(keptOutput.bytes)})</span>}
-          </h3>
+          </h2>
           <LongText text={visible(output)} label={t`Output`} />
         </div>
       )}
@@ -117,7 +117,7 @@ function Payload({ title, value }: { readonly title: string; readonly value: unk
   if (value === null || value === undefined) return null;
   return (
     <div>
-      <h3>{title}</h3>
+      <h2>{title}</h2>
       <LongText text={visible(JSON.stringify(value, null, 1)).replaceAll("\\n", "\n")} label={title} />
     </div>
   );

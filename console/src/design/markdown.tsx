@@ -25,7 +25,8 @@ function OneBlock({ block }: { readonly block: Block }): ReactNode {
       );
     case "heading":
       return (
-        <p className="heading" role="heading" aria-level={Math.min(6, block.level + 2)}>
+        // Below the page's own heading, whatever level a model begins with.
+        <p className="heading" role="heading" aria-level={2}>
           <Inlines parts={block.parts} />
         </p>
       );

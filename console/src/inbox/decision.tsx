@@ -25,12 +25,15 @@ export function Decision({
   shownAtMs,
   deciding,
   proposal,
+  sent,
   decided,
 }: {
   readonly asked: Asked;
   readonly shownAtMs: number;
   readonly deciding: Deciding | null;
   readonly proposal: Proposal | null;
+  /** The decision is under way. One with values may come back with their errors, and is waited for. */
+  readonly sent: () => void;
   /** The server has taken the decision. */
   readonly decided: () => void;
 }): ReactNode {
@@ -50,7 +53,9 @@ export function Decision({
     : t`Only the input of a call can be edited.`;
   const noRule = mayStore.isAllowed ? (proposal?.problems[0]?.message ?? null) : (mayStore.reason ?? t`You may not store rules.`);
   const answer = async (given: Answer): Promise<boolean> => {
-    const isTaken = await decide({ approvalId: asked.id, inputHash: asked.inputHash, ...given });
+    const deciding = decide({ approvalId: asked.id, inputHash: asked.inputHash, ...given });
+    if (given.input === undefined && given.values === undefined && given.raiseTo === undefined) sent();
+    const isTaken = await deciding;
     if (isTaken) decided();
     return isTaken;
   };
@@ -149,9 +154,11 @@ function Choices({
           {isBusy ? <Trans>Sending …</Trans> : isHost ? <Trans>Allow for this agent</Trans> : <Trans>Allow once</Trans>}{" "}
           <kbd>⏎</kbd>
         </button>
-        <button type="button" disabled={isBusy || noEdit !== null} onClick={() => open("edit")}>
-          <Trans>Edit and allow</Trans> <kbd>e</kbd>
-        </button>
+        {isHost ? null : (
+          <button type="button" disabled={isBusy || noEdit !== null} onClick={() => open("edit")}>
+            <Trans>Edit and allow</Trans> <kbd>e</kbd>
+          </button>
+        )}
         <button type="button" className="danger" disabled={isBusy} onClick={() => open("deny")}>
           <Trans>Deny …</Trans> <kbd>d</kbd>
         </button>

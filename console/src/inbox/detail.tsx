@@ -15,7 +15,15 @@ import { useInbox, type Closed } from "./store.ts";
 import { useProposal, Why } from "./why.tsx";
 
 /** One question, in the order of its decision: what is asked, why, from where, its reach, and the answers. */
-export function Detail({ id, decided }: { readonly id: string; readonly decided: (id: string) => void }): ReactNode {
+export function Detail({
+  id,
+  sent,
+  decided,
+}: {
+  readonly id: string;
+  readonly sent: (id: string) => void;
+  readonly decided: (id: string) => void;
+}): ReactNode {
   const inbox = useInbox();
   const closed = inbox.closed.get(id) ?? null;
   const deciding = useDeciding().get(id) ?? null;
@@ -59,7 +67,14 @@ export function Detail({ id, decided }: { readonly id: string; readonly decided:
           </div>
           <footer className="decide">
             {asked.state === "PENDING" && closed === null ? (
-              <Decision asked={asked} shownAtMs={atMs} deciding={deciding} proposal={proposal} decided={() => decided(id)} />
+              <Decision
+                asked={asked}
+                shownAtMs={atMs}
+                deciding={deciding}
+                proposal={proposal}
+                sent={() => sent(id)}
+                decided={() => decided(id)}
+              />
             ) : (
               <Outcome asked={asked} closed={closed} />
             )}

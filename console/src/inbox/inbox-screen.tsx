@@ -1,6 +1,6 @@
 import { Plural, Trans, useLingui } from "@lingui/react/macro";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { useEffect, useMemo, type ReactNode } from "react";
+import { useEffect, useMemo, useRef, type ReactNode } from "react";
 import { useNow } from "../design/clock.tsx";
 import { useKeys } from "../design/keys.ts";
 import { Detail } from "./detail.tsx";
@@ -40,8 +40,15 @@ export function InboxScreen(): ReactNode {
     const next = selected === null ? rows[0] : neighbour(rows, selected, step);
     if (next !== undefined) select(next.id, true);
   };
-  // The next question opens; on a narrow screen the list does.
+  // The next question opens while the decision is under way; on a narrow screen the list does, afterwards.
+  const sent = (id: string): void => {
+    const next = neighbour(rows, id, 1) ?? neighbour(rows, id, -1);
+    if (next !== undefined && matchMedia(WIDE).matches) select(next.id, true);
+  };
+  const current = useRef(selected);
+  current.current = selected;
   const decided = (id: string): void => {
+    if (current.current !== id) return;
     const next = neighbour(rows, id, 1) ?? neighbour(rows, id, -1);
     select(next !== undefined && matchMedia(WIDE).matches ? next.id : null, true);
   };
@@ -102,7 +109,7 @@ export function InboxScreen(): ReactNode {
             <button type="button" className="plain back" onClick={() => select(null)}>
               ← <Trans>Inbox</Trans>
             </button>
-            <Detail id={selected} decided={decided} />
+            <Detail id={selected} sent={sent} decided={decided} />
           </>
         )}
       </section>

@@ -109,8 +109,8 @@ function QueueRow({
       onClick={() => select(row.id)}
     >
       <div className="first">
-        <code className="tool">{toolOf(row)}</code>
-        {kind === null ? null : <span className="badge">{kind}</span>}
+        <code className="tool">{row.toolCall === null ? kind : toolOf(row)}</code>
+        {kind === null || row.toolCall === null ? null : <span className="badge">{kind}</span>}
         <span className="preview">{visible(previewOf(row))}</span>
       </div>
       <div className="second quiet">
@@ -146,6 +146,7 @@ function QueueRow({
 function previewOf({ toolCall, subject }: Row): string {
   if (subject !== null && "host" in subject) return `${subject.host}:${subject.port}`;
   if (subject !== null && "message" in subject) return subject.message;
+  if (subject !== null && "per" in subject) return subject.per.toLowerCase();
   const preview = toolCall?.inputPreview ?? "";
   const [, first] = /^\{"(?:command|path)":"((?:[^"\\]|\\.)*)/.exec(preview) ?? [];
   return first ?? preview;

@@ -57,6 +57,9 @@ export function toolOf({ toolCall, kind }: Row): string {
   return toolCall?.name ?? kind.toLowerCase();
 }
 
+/** A filter offers so many values. Others can stand in the address. */
+const MOST_CHOICES = 50;
+
 /** The values that a filter can have among the rows, with their counts, the most frequent first. */
 export function choicesOf(
   rows: Iterable<Row>,
@@ -70,7 +73,8 @@ export function choicesOf(
     }
   return [...counts]
     .map(([value, { label, count }]) => ({ value, label, count }))
-    .sort((a, b) => b.count - a.count || compareTexts(a.label, b.label));
+    .sort((a, b) => b.count - a.count || compareTexts(a.label, b.label))
+    .slice(0, MOST_CHOICES);
 }
 
 function valuesOf(row: Row, filter: keyof Filters): readonly { readonly value: string; readonly label: string }[] {

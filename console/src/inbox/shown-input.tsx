@@ -34,7 +34,7 @@ export function ShownInput({ asked }: { readonly asked: Asked }): ReactNode {
         <Diff key={path} path={visible(path)} diff={diff} />
       ))}
       {preview?.problem === null || preview === null ? null : <p className="note warning">{visible(preview.problem)}</p>}
-      {inputText === null || inputText === "" ? null : isPlain ? (
+      {inputText === null || inputText === "" || host !== null ? null : isPlain ? (
         <LongText text={inputText} label={t`Input`} />
       ) : (
         <details>

@@ -10,7 +10,8 @@ export type Proposal = ProposalQuery["allowRuleProposal"];
 /** The reason of the question: the rule with its place, and the narrowest rule that would have let it pass. */
 export function Why({ asked, proposal }: { readonly asked: Asked; readonly proposal: Proposal | null }): ReactNode {
   const { t } = useLingui();
-  const explanation = asked.toolCall?.explanation ?? null;
+  // The verdict on the call explains no other kind of question.
+  const explanation = asked.kind === "TOOL_CALL" ? (asked.toolCall?.explanation ?? null) : null;
   const reasons = [...new Set(asked.commandParts.map(({ reason }) => reason))];
   const near = (explanation?.considered ?? []).filter(({ verdict }) => verdict !== null);
   return (
