@@ -30,7 +30,7 @@ import { KnownFile, KnownFileConnection, Shell, TodoItem } from "./agent-state.t
 import { Message, MessageConnection } from "./message.ts";
 import { Schedule } from "./schedule.ts";
 import { StepContext } from "./step-context.ts";
-import { Template, TemplateVersion } from "./template.ts";
+import { Template, TemplateVersion } from "./templates/template.ts";
 import { ToolCall, ToolCallConnection } from "./tool-call.ts";
 
 const Usage = builder.objectRef<AgentUsage>("AgentUsage").implement({

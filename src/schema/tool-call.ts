@@ -26,7 +26,7 @@ import { ToolCallExplanation } from "./explained.ts";
 import { ToolCallFilter, ToolCallOrder } from "./inputs/tool-calls.ts";
 import { KeptOutput } from "./kept-output.ts";
 import { StepContext } from "./step-context.ts";
-import { Tool } from "./template.ts";
+import { Tool } from "./templates/template.ts";
 
 export const ToolCallError = builder.objectRef<Failure>("ToolCallError").implement({
   description: "Error of a call that was refused or failed.",

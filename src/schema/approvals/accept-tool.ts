@@ -1,7 +1,7 @@
 import { acceptTool, toolNamed } from "../../resolvers/tool-pin.ts";
 import { builder } from "../builder.ts";
 import { payloadType } from "../payload.ts";
-import { Tool } from "../template.ts";
+import { Tool } from "../templates/template.ts";
 
 const AcceptToolInput = builder.inputType("AcceptToolInput", {
   description: "Input of `acceptTool`.",

@@ -2,7 +2,7 @@ import { budgetsOfAgent, budgetsOfTemplate } from "../../resolvers/budget.ts";
 import { Agent } from "../agent.ts";
 import { builder } from "../builder.ts";
 import { entries } from "../price.ts";
-import { Template } from "../template.ts";
+import { Template } from "../templates/template.ts";
 import { BudgetStanding, USUAL_BUDGETS } from "./budget.ts";
 
 builder.prismaObjectField(Agent, "budgets", (t) =>

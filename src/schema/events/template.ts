@@ -1,4 +1,4 @@
-import { TemplateVersion } from "../template.ts";
+import { TemplateVersion } from "../templates/template.ts";
 import { eventType, TimelineEvent } from "./event.ts";
 
 eventType("TEMPLATE_CHANGED").implement({

@@ -1,8 +1,8 @@
-import type { MemorySettings } from "../agent/calls/memory/memory-rows.ts";
-import type { Template as Configured } from "../agent/loop/scope.ts";
-import type { Tool as ConfiguredTool } from "../agent/tools/tool.ts";
-import type { Permission, PolicyBox } from "../agent/policy/permission.ts";
-import { changeOfTool, type DefinitionChange } from "../resolvers/tool-pin.ts";
+import type { MemorySettings } from "../../agent/calls/memory/memory-rows.ts";
+import type { Template as Configured } from "../../agent/loop/scope.ts";
+import type { Tool as ConfiguredTool } from "../../agent/tools/tool.ts";
+import type { Permission, PolicyBox } from "../../agent/policy/permission.ts";
+import { changeOfTool, type DefinitionChange } from "../../resolvers/tool-pin.ts";
 import {
   boxOf,
   hooksOf,
@@ -16,10 +16,10 @@ import {
   toolsOf,
   type ListedRule,
   type NamedModel,
-} from "../resolvers/template.ts";
-import type { TemplateVersionSnapshot } from "../events/snapshots.ts";
-import { describedLower, builder } from "./builder.ts";
-import { Risk, ToolSource } from "./enums.ts";
+} from "../../resolvers/template.ts";
+import type { TemplateVersionSnapshot } from "../../events/snapshots.ts";
+import { describedLower, builder } from "../builder.ts";
+import { Risk, ToolSource } from "../enums.ts";
 
 const MemoryPer = builder.enumType("MemoryPer", {
   description: "Agents of a template that share a memory.",

@@ -1,7 +1,7 @@
-import type { Template as Configured } from "../agent/loop/scope.ts";
-import type { ModelErrorKind } from "../agent/models/model.ts";
-import { modelNamed } from "../resolvers/template.ts";
-import { builder, describedLower } from "./builder.ts";
+import type { Template as Configured } from "../../agent/loop/scope.ts";
+import type { ModelErrorKind } from "../../agent/models/model.ts";
+import { modelNamed } from "../../resolvers/template.ts";
+import { builder, describedLower } from "../builder.ts";
 import { Model, Template } from "./template.ts";
 
 const ModelErrorKindEnum = builder.enumType("ModelErrorKind", {
