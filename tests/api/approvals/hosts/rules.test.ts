@@ -18,7 +18,9 @@ it("a yes is kept as a rule of the agent alone, until it is revoked; it is an ev
   await as("paul").decide({ approvalId, inputHash, decision: "ALLOW" });
   const [decided] = ofType(await as("anna").until(agent, "DONE"), "PermissionDecided");
   const { nodes } = (await as("paul").get(AllowRulesDocument, { filter: { isActive: true } })).allowRules;
-  expect(nodes).toEqual([{ id: decided?.allowRuleId, rule: "network(host:a.example:8443)", agentId: agent, revokedAt: null }]);
+  // Connections are not counted.
+  const unended = { expiresAt: null, revokedAt: null, isActive: true, useCount: null, lastUsedAt: null };
+  expect(nodes).toEqual([{ id: decided?.allowRuleId, rule: "network(host:a.example:8443)", agentId: agent, ...unended }]);
 
   expect(textOf(await as("anna").turn(agent, "reach a.example:8443")).trim()).toBe("a.example:8443 reached");
   const other = await askHosts(as("anna"), "reach a.example:8443");
