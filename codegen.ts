@@ -28,6 +28,10 @@ export async function generatedFiles(): Promise<GeneratedFile[]> {
       path: "examples/react-shared/src/generated/documents.ts",
       content: await typedDocuments(printed, "examples/react-shared/*.graphql"),
     },
+    {
+      path: "console/src/generated/documents.ts",
+      content: await typedDocuments(printed, "console/operations/*.graphql"),
+    },
     { path: "clients/src/generated/conversation.ts", content: await clientDocument(printed, "conversation") },
     { path: "clients/src/generated/tree.ts", content: await clientDocument(printed, "tree") },
     { path: "clients/src/generated/schema.ts", content: cacheFacts() },

@@ -96,6 +96,33 @@ const NO_HIDDEN_ANY = {
   "typescript/no-unsafe-call": "error",
 } as const;
 
+/**
+ * The arrow of the console: shell → screens → calls → session → design. Its screens know nothing of each other, and all that it
+ * knows of the server is the public API, by the public client package.
+ */
+const CONSOLE_ROOMS = ["shell", "inbox|agents|audit|policy|operations", "calls", "session", "design"] as const;
+
+function consoleOverrides(): OxlintOverride[] {
+  return CONSOLE_ROOMS.flatMap((rooms, position) =>
+    rooms.split("|").map((room) => {
+      const others = rooms.split("|").filter((other) => other !== room);
+      const left = [...CONSOLE_ROOMS.slice(0, position).flatMap((each) => each.split("|")), ...others];
+      const patterns = [
+        { regex: "^(\\.\\./)+(src|clients|tests)/", message: "The console knows the public API: import @triplane/client." },
+        ...(left.length === 0
+          ? []
+          : [
+              {
+                regex: `^\\.\\./(${left.join("|")})/`,
+                message: `The arrow points right: console/src/${room} must not import these.`,
+              },
+            ]),
+      ];
+      return { files: [`console/src/${room}/**`], rules: { "no-restricted-imports": ["error", { patterns }] } };
+    }),
+  );
+}
+
 function allOff(rules: object): Record<string, "off"> {
   return Object.fromEntries(Object.keys(rules).map((rule) => [rule, "off"]));
 }
@@ -134,7 +161,8 @@ export default defineConfig({
   },
   overrides: [
     ...ARROW.slice(2).map(arrowOverride),
-    { files: ["src/**/*.ts", "clients/src/**/*.ts"], rules: NO_HIDDEN_ANY },
+    ...consoleOverrides(),
+    { files: ["src/**/*.ts", "clients/src/**/*.ts", "console/src/**"], rules: NO_HIDDEN_ANY },
     // Yoga says `any` of what it hands to plugins and to other transports.
     { files: ["src/server/yoga.ts", "src/server/websocket.ts"], rules: allOff(NO_HIDDEN_ANY) },
   ],

@@ -17,9 +17,10 @@ const WARM = 300;
 
 /**
  * What commit and delivery add to the model's time until the first token is with a subscriber: the median of turns, less that of
- * the provider's SDK alone. Against one INSERT that is made each 40 ms, in turns with both: a turn takes as long.
+ * the provider's SDK alone. Against one INSERT that is made each 40 ms, in turns with both: a turn takes as long. The same
+ * for an agent with a budget, whose call waits for the commit of its step.
  */
-export async function firstToken(url: string): Promise<Figure> {
+export async function firstToken(url: string): Promise<Figure[]> {
   let wroteAt = 0;
   const provider = createServer((request, response) => {
     request.resume().once("end", () => speak(response, () => (wroteAt = performance.now())));
@@ -29,21 +30,26 @@ export async function firstToken(url: string): Promise<Figure> {
   const server = await startServerProcess("triplane-server.ts", url, providerUrl);
   const inserts = new pg.Client({ connectionString: url });
   await inserts.connect();
-  const agentId = await createAgent(server.port, "wire");
   const client = createClient({ url: `ws://127.0.0.1:${server.port}/graphql`, webSocketImpl: WebSocket });
-  const pages = client.iterate<{ progress: { events: { kind: string }[] } }>({
-    query: "subscription ($agentId: ID!) { progress(agentId: $agentId) { events { kind ... on TextChunk { delta } } } }",
-    variables: { agentId },
-  });
-  await pages.next();
+  const follow = async (templateId: string): Promise<Followed> => {
+    const agentId = await createAgent(server.port, templateId);
+    const pages = client.iterate<Page>({
+      query: "subscription ($agentId: ID!) { progress(agentId: $agentId) { events { kind ... on TextChunk { delta } } } }",
+      variables: { agentId },
+    });
+    await pages.next();
+    return { agentId, pages };
+  };
+  const plain = await follow("wire");
+  const budgeted = await follow("budgeted");
   const sdk = new Anthropic({ apiKey: "bench", baseURL: providerUrl });
 
-  const ours = async (turns: number): Promise<number> => {
+  const ours = async ({ agentId, pages }: Followed, turns: number): Promise<number> => {
     const times: number[] = [];
     for (let turn = 0; turn < turns; turn += 1) {
       await sendMessage(server.port, agentId);
       for (let isDone = false; !isDone;) {
-        const { value } = (await pages.next()) as { value: { data: { progress: { events: { kind: string }[] } } } };
+        const { value } = (await pages.next()) as { value: { data: Page } };
         const kinds = new Set(value.data.progress.events.map((event) => event.kind));
         if (kinds.has("TEXT_CHUNK")) times.push(performance.now() - wroteAt);
         isDone = kinds.has("DONE");
@@ -65,25 +71,32 @@ export async function firstToken(url: string): Promise<Figure> {
     return median(times);
   };
 
-  await ours(WARM);
+  await ours(plain, WARM);
+  await ours(budgeted, WARM);
   await straight(WARM);
-  const rounds: { readonly added: number; readonly insert: number }[] = [];
+  const rounds: { readonly added: number; readonly withBudget: number; readonly insert: number }[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    const added = (await ours(TURNS)) - (await straight(TURNS));
-    rounds.push({ added, insert: await pacedInsertion(inserts, TURNS) });
+    const alone = await straight(TURNS);
+    const added = (await ours(plain, TURNS)) - alone;
+    const withBudget = (await ours(budgeted, TURNS)) - alone;
+    rounds.push({ added, withBudget, insert: await pacedInsertion(inserts, TURNS) });
   }
   await client.dispose();
   await server.stop();
   await inserts.end();
   provider.close();
-  return {
-    name: "first token",
-    value: median(rounds.map(({ added }) => added)),
+  const figure = (name: string, of: "added" | "withBudget"): Figure => ({
+    name,
+    value: median(rounds.map((round) => round[of])),
     unit: "ms added",
     baseline: median(rounds.map(({ insert }) => insert)),
-    ratio: median(rounds.map(({ added, insert }) => added / insert)),
-  };
+    ratio: median(rounds.map((round) => round[of] / round.insert)),
+  });
+  return [figure("first token", "added"), figure("first token, budget", "withBudget")];
 }
+
+type Page = { progress: { events: { kind: string }[] } };
+type Followed = { readonly agentId: string; readonly pages: AsyncIterator<{ readonly data?: Page | null | undefined }> };
 
 /** One token, told apart from what comes before it: the clock starts when it is written. */
 function speak(response: ServerResponse, wrote: () => void): void {

@@ -41,6 +41,7 @@ const settings = await makeSettings(benchEnvironment(url, folder, { provider }),
   rateLimit: { pointsPerMinute: 1_000_000_000, subscriptions: 1_000_000 },
   templates: {
     wire: { model: "wire", systemPrompt: "x" },
+    budgeted: { model: "wire", systemPrompt: "x", budgets: [{ per: "AGENT", tokens: 1_000_000_000_000, then: "ask" }] },
     speaks: { model: "speaks", systemPrompt: "x" },
     waits: { model: "waits", systemPrompt: "x", permission: { mode: "auto" } },
     leads: { model: "leads", systemPrompt: "x", permission: { mode: "auto" }, subagents: { templates: ["waits"] } },

@@ -539,10 +539,16 @@ BEGIN
     END IF;
     IF v_closing."to" <> 'PENDING' THEN
       UPDATE wait SET settled_at = coalesce(v_closing.closed_at, p_ats[1]) WHERE ref = v_closing.id AND settled_at IS NULL;
+      -- A task that asked gets the answer by the look at its wait.
+      UPDATE wait SET due = policy_time() WHERE kind = 'MCP_TASK' AND settled_at IS NULL
+        AND call_id = (SELECT tool_call_id FROM approval WHERE id = v_closing.id AND kind = 'TOOL_INPUT');
     END IF;
+    -- An approval that has changed is put off no more.
+    DELETE FROM approval_snooze WHERE approval_id = v_closing.id;
   END LOOP;
 
   IF v_change.decision IS NOT NULL THEN
+    DELETE FROM approval_snooze WHERE approval_id = v_change.decision ->> 'approval_id';
     -- The quorum is counted by whoever decides: one who counted before another was done counts again.
     IF (SELECT count(*) FROM decision WHERE approval_id = v_change.decision ->> 'approval_id') <> coalesce(v_change."expectDecisions", 0) THEN
       RAISE EXCEPTION 'approval % was decided on by another', v_change.decision ->> 'approval_id' USING ERRCODE = 'TP002';
@@ -596,10 +602,14 @@ BEGIN
       SELECT state INTO v_state FROM tool_call WHERE id = v_item.id;
       RAISE EXCEPTION 'tool call % is %, not %, or is cancelled', v_item.id, v_state, v_item."from" USING ERRCODE = 'TP002';
     END IF;
-    IF v_item."from" = 'APPROVAL_REQUIRED' THEN
+    IF v_item."from" IN ('APPROVAL_REQUIRED', 'APPROVED') THEN
       UPDATE wait SET settled_at = (v_item."set" ->> 'updated_at')::timestamptz WHERE call_id = v_item.id AND kind = 'MCP_SERVER' AND settled_at IS NULL;
     END IF;
-    IF v_item."from" = 'WAITING' THEN
+    IF v_item."from" = 'WAITING' AND v_item."set" ->> 'state' <> 'WAITING' THEN
+      -- A task that works on may have asked a person since the caller looked.
+      IF EXISTS (SELECT FROM approval WHERE tool_call_id = v_item.id AND kind = 'TOOL_INPUT' AND state = 'PENDING') THEN
+        RAISE EXCEPTION 'tool call % has an open question', v_item.id USING ERRCODE = 'TP002';
+      END IF;
       UPDATE wait SET settled_at = (v_item."set" ->> 'updated_at')::timestamptz WHERE call_id = v_item.id AND kind NOT IN ('HOST', 'CHILD', 'MCP_TASK') AND settled_at IS NULL;
       -- A child or task that nobody waits for any more is ended by the look at its wait.
       UPDATE wait SET due = policy_time() WHERE call_id = v_item.id AND kind IN ('CHILD', 'MCP_TASK') AND settled_at IS NULL;
@@ -827,7 +837,8 @@ BEGIN
   IF v_rules IS NOT NULL THEN
     PERFORM pg_advisory_xact_lock(hashtextextended(p_tenant, 7270736900));
     IF (v_rules ->> 'ofTenant')::int <> coalesce((SELECT v.version FROM rule_version v WHERE v.tenant = p_tenant AND v.agent_id = ''), 0)
-      OR (v_rules ->> 'ofAgent')::int <> coalesce((SELECT v.version FROM rule_version v WHERE v.tenant = p_tenant AND v.agent_id = p_agent), 0) THEN
+      OR (v_rules ->> 'ofAgent')::int <> coalesce((SELECT v.version FROM rule_version v WHERE v.tenant = p_tenant AND v.agent_id = p_agent), 0)
+      OR (v_rules ->> 'until')::timestamptz <= policy_time() THEN
       RAISE EXCEPTION 'the stored rules have changed since calls of agent % were judged', p_agent USING ERRCODE = 'TP002';
     END IF;
   END IF;
@@ -866,14 +877,7 @@ BEGIN
     END IF;
   END IF;
 
-  IF v_change."storeAllowRule" IS NOT NULL THEN
-    INSERT INTO allow_rule SELECT * FROM json_populate_record(null::allow_rule, v_change."storeAllowRule") ON CONFLICT DO NOTHING;
-    IF NOT FOUND THEN
-      RAISE EXCEPTION 'the rule is stored already' USING ERRCODE = 'TP002';
-    END IF;
-    v_rules_of := coalesce(v_change."storeAllowRule" ->> 'agent_id', '');
-  END IF;
-
+  -- Before the next one is stored: it may take the place of the same rule with an earlier end.
   IF v_change."revokeAllowRule" IS NOT NULL THEN
     UPDATE allow_rule a SET (revoked_at, revoked_by, revoked_by_kind) =
       (SELECT r.revoked_at, r.revoked_by, r.revoked_by_kind FROM json_populate_record(a, v_change."revokeAllowRule") r)
@@ -882,6 +886,16 @@ BEGIN
     IF NOT FOUND THEN
       RAISE EXCEPTION 'there is no such rule, or it was revoked' USING ERRCODE = 'TP002';
     END IF;
+    UPDATE wait SET settled_at = (v_change."revokeAllowRule" ->> 'revoked_at')::timestamptz
+    WHERE ref = v_change."revokeAllowRule" ->> 'id' AND settled_at IS NULL;
+  END IF;
+
+  IF v_change."storeAllowRule" IS NOT NULL THEN
+    INSERT INTO allow_rule SELECT * FROM json_populate_record(null::allow_rule, v_change."storeAllowRule") ON CONFLICT DO NOTHING;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'the rule is stored already' USING ERRCODE = 'TP002';
+    END IF;
+    v_rules_of := coalesce(v_change."storeAllowRule" ->> 'agent_id', '');
   END IF;
 
   IF v_change."acceptTool" IS NOT NULL THEN
@@ -902,6 +916,9 @@ BEGIN
 
   IF v_change."startDelegation" IS NOT NULL THEN
     INSERT INTO delegation SELECT * FROM json_populate_record(null::delegation, v_change."startDelegation");
+  END IF;
+
+  IF v_change.waits IS NOT NULL THEN
     INSERT INTO wait SELECT * FROM json_populate_recordset(null::wait, v_change.waits);
   END IF;
 
@@ -933,6 +950,7 @@ BEGIN
     IF NOT FOUND THEN
       RAISE EXCEPTION 'the budget is set already' USING ERRCODE = 'TP002';
     END IF;
+    PERFORM look_again_at_budget(p_tenant, v_change."setBudget" ->> 'id', NULL);
   END IF;
 
   IF v_change."revokeBudget" IS NOT NULL THEN
@@ -942,6 +960,7 @@ BEGIN
     IF NOT FOUND THEN
       RAISE EXCEPTION 'there is no such budget, or it was revoked' USING ERRCODE = 'TP002';
     END IF;
+    PERFORM look_again_at_budget(p_tenant, v_change."revokeBudget" ->> 'id', NULL);
   END IF;
 
   IF v_change."createAccessToken" IS NOT NULL THEN
@@ -994,6 +1013,19 @@ BEGIN
 END
 $function$;
 
+CREATE OR REPLACE FUNCTION public.look_again_at_budget(p_tenant text, p_budget text, p_ref text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  WITH asking AS (
+    SELECT w.id FROM approval p JOIN wait w ON w.ref = p.id AND w.kind = 'BUDGET' AND w.settled_at IS NULL
+    WHERE p.tenant = p_tenant AND p.state = 'PENDING' AND p.kind = 'BUDGET' AND p.input ->> 'budgetId' = p_budget AND (p_ref IS NULL OR p.input ->> 'ref' = p_ref)
+    ORDER BY w.id FOR NO KEY UPDATE OF w SKIP LOCKED
+  ) UPDATE wait w SET due = policy_time() FROM asking a WHERE w.id = a.id;
+END
+$function$;
+
 CREATE OR REPLACE FUNCTION public.place_events(p_tenant text, p_agent text, p_seq integer, p_expected bigint, p_rows bigint)
  RETURNS TABLE(base_seq integer, base_position bigint)
  LANGUAGE plpgsql
@@ -1035,15 +1067,16 @@ AS $function$
 DECLARE
   v_raise record;
 BEGIN
-  SELECT * INTO v_raise FROM json_to_record(p_raise) AS r("budgetId" text, ref text, "startsAt" timestamptz, "endsAt" timestamptz, "fromMillionths" bigint, "fromTokens" bigint, "toMillionths" bigint, "toTokens" bigint);
+  SELECT * INTO v_raise FROM json_to_record(p_raise) AS r("budgetId" text, ref text, "startsAt" timestamptz, "endsAt" timestamptz, "fromMillionths" bigint, "fromTokens" bigint, "toMillionths" bigint, "toTokens" bigint, "raisedBy" text);
   -- The first step of a period may be refused: then it has no row yet.
-  INSERT INTO budget_period AS p (tenant, budget_id, ref, starts_at, ends_at, raised_millionths, raised_tokens, used_at)
-  VALUES (p_tenant, v_raise."budgetId", v_raise.ref, v_raise."startsAt", v_raise."endsAt", v_raise."toMillionths", v_raise."toTokens", policy_time())
-  ON CONFLICT (tenant, budget_id, ref, starts_at) DO UPDATE SET raised_millionths = EXCLUDED.raised_millionths, raised_tokens = EXCLUDED.raised_tokens, has_warned = false, used_at = EXCLUDED.used_at
+  INSERT INTO budget_period AS p (tenant, budget_id, ref, starts_at, ends_at, raised_millionths, raised_tokens, raised_by, used_at)
+  VALUES (p_tenant, v_raise."budgetId", v_raise.ref, v_raise."startsAt", v_raise."endsAt", v_raise."toMillionths", v_raise."toTokens", v_raise."raisedBy", policy_time())
+  ON CONFLICT (tenant, budget_id, ref, starts_at) DO UPDATE SET raised_millionths = EXCLUDED.raised_millionths, raised_tokens = EXCLUDED.raised_tokens, raised_by = EXCLUDED.raised_by, has_warned = false, used_at = EXCLUDED.used_at
   WHERE p.raised_millionths IS NOT DISTINCT FROM v_raise."fromMillionths" AND p.raised_tokens IS NOT DISTINCT FROM v_raise."fromTokens";
   IF NOT FOUND THEN
     RAISE EXCEPTION 'budget % was raised by another', v_raise."budgetId" USING ERRCODE = 'TP002';
   END IF;
+  PERFORM look_again_at_budget(p_tenant, v_raise."budgetId", v_raise.ref);
 END
 $function$;
 
@@ -1058,6 +1091,8 @@ CREATE INDEX access_token_tenant_actor_id_created_at_id_idx ON public.access_tok
 CREATE INDEX access_token_tenant_created_at_id_idx ON public.access_token USING btree (tenant, created_at, id);
 
 CREATE UNIQUE INDEX actor_pkey ON public.actor USING btree (tenant, kind, id);
+
+CREATE INDEX agent_id_end ON public.agent USING btree (reverse(id) text_pattern_ops);
 
 CREATE INDEX agent_leased ON public.agent USING btree (lease_owner) WHERE (lease_owner IS NOT NULL);
 
@@ -1095,13 +1130,21 @@ CREATE INDEX allow_rule_tenant_template_id_idx ON public.allow_rule USING btree 
 
 CREATE INDEX approval_agent_id_state_idx ON public.approval USING btree (agent_id, state);
 
+CREATE INDEX approval_id_end ON public.approval USING btree (reverse(id) text_pattern_ops);
+
 CREATE UNIQUE INDEX approval_one_open_host ON public.approval USING btree (agent_id, host, port) WHERE ((state = 'PENDING'::approval_state) AND (host IS NOT NULL));
 
 CREATE UNIQUE INDEX approval_one_pending ON public.approval USING btree (tool_call_id) WHERE (state = 'PENDING'::approval_state);
 
 CREATE UNIQUE INDEX approval_pkey ON public.approval USING btree (id);
 
+CREATE UNIQUE INDEX approval_snooze_pkey ON public.approval_snooze USING btree (approval_id, actor_id);
+
+CREATE INDEX approval_tenant_closed_at_id_idx ON public.approval USING btree (tenant, closed_at, id);
+
 CREATE INDEX approval_tenant_state_requested_at_id_idx ON public.approval USING btree (tenant, state, requested_at, id);
+
+CREATE INDEX approval_tenant_state_risk_rank_expires_at_requested_at_id_idx ON public.approval USING btree (tenant, state, risk_rank DESC, expires_at, requested_at, id);
 
 CREATE INDEX approval_tool_call_id_idx ON public.approval USING btree (tool_call_id);
 
@@ -1114,6 +1157,8 @@ CREATE INDEX audit_call_deciders ON public.audit_call USING gin (deciders) WHERE
 CREATE INDEX audit_call_duration ON public.audit_call USING btree (tenant, duration_ms, id, created_at, state, agent_id, template_id);
 
 CREATE INDEX audit_call_error_type ON public.audit_call USING btree (tenant, error_type, created_at, id) INCLUDE (name, agent_id, duration_ms, has_run, template_id, created_by, state, verdict) WHERE (error_type IS NOT NULL);
+
+CREATE INDEX audit_call_id_end ON public.audit_call USING btree (reverse(id) text_pattern_ops);
 
 CREATE INDEX audit_call_open ON public.audit_call USING btree (agent_id) WHERE (state = ANY (ARRAY['PENDING'::tool_call_state, 'APPROVAL_REQUIRED'::tool_call_state, 'APPROVED'::tool_call_state, 'EXECUTING'::tool_call_state]));
 
@@ -1222,6 +1267,8 @@ CREATE UNIQUE INDEX rule_version_pkey ON public.rule_version USING btree (tenant
 CREATE INDEX schedule_agent_id_idx ON public.schedule USING btree (agent_id);
 
 CREATE UNIQUE INDEX schedule_pkey ON public.schedule USING btree (id);
+
+CREATE INDEX schedule_tenant_id_idx ON public.schedule USING btree (tenant, id);
 
 CREATE UNIQUE INDEX session_hash_key ON public.session USING btree (hash);
 

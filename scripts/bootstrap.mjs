@@ -63,6 +63,7 @@ const node = findNode();
 if (isOutdated("generated", "prisma/schema.prisma") || !existsSync(join(ROOT, "src/db/generated/client.ts"))) locked(generate);
 if (isInstalled || isProducing) initialise();
 if (isInstalled || isProducing) bundled([MAIN]);
+if (isProducing) buildConsole();
 if (isProducing) locked(leaveOutDevelopment);
 const isServer = command[0] === "--bundle";
 // `--version` makes all ready for a user who may only read the checkout (docs/deploying.md), and says what runs there.
@@ -174,6 +175,13 @@ function leaveOutDevelopment() {
 function initialise() {
   const { status, stderr } = spawnSync(node, [join(ROOT, "scripts/initialise.ts")], { cwd: ROOT, encoding: "utf8" });
   if (status !== 0) console.error(`No folder for new embedded databases could be made: the first start takes longer.\n${stderr}`);
+}
+
+/** Builds the console while its build tools are there. A server without it serves the API alone. */
+function buildConsole() {
+  if (!existsSync(join(ROOT, "console"))) return;
+  const { status, stderr } = spawnSync(node, [join(ROOT, "scripts/console.ts")], { cwd: ROOT, encoding: "utf8" });
+  if (status !== 0) console.error(`The console could not be built: /console will not be available.\n${stderr}`);
 }
 
 /** The way to run the bundle of the sources as they are; the sources if there is none and none can be made. */

@@ -1,15 +1,18 @@
-import { mkdir, open } from "node:fs/promises";
+import { mkdir, open, readdir } from "node:fs/promises";
 import { join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { rolldown, type OutputAsset, type OutputChunk, type Plugin } from "rolldown";
+import { rolldown, type OutputAsset, type OutputChunk, type OutputOptions, type Plugin } from "rolldown";
 
 /**
  * `node scripts/bundle.ts FOLDER`: writes the server as a few files, `main.js` the first of them, into FOLDER, which must
  * lie as deep in the checkout as it will when it runs. Packages are bundled with it, and are the greater part of what a
  * start reads. See docs/adr/0022.
+ *
+ * With `--modules`, each module of `src` is found in FOLDER by its name: the servers of trials load those (trials/bundle.ts).
  */
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const SRC = join(ROOT, "src/");
+const hasModules = process.argv.includes("--modules");
 
 /**
  * Packages that stay in node_modules: the embedded database and Prisma's compiler of queries find their WebAssembly beside
@@ -26,12 +29,30 @@ const EXTERNAL = [
 /** The chunk of all packages. It has no source map: those of 1,000 files would take longer to read than a bundle saves. */
 const PACKAGES = "packages";
 
+const GROUP_OF_PACKAGES = { name: PACKAGES, test: /\/node_modules\// };
+
+/** The form of the server's bundle. */
+const SMALL: OutputOptions = {
+  sourcemap: true,
+  // The sources are there.
+  sourcemapExcludeSources: true,
+  // Names stay as they are: libraries ask for them, and so do the readers of stack traces.
+  minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
+  codeSplitting: { groups: [GROUP_OF_PACKAGES] },
+};
+
+/** Modules share one file, but those that run something when they are loaded. Its lines are readable without a source map. */
+const MODULES: OutputOptions = {
+  entryFileNames: "[name].js",
+  codeSplitting: { groups: [GROUP_OF_PACKAGES, { name: "sources", test: /\/src\/(?!main\.ts$|.*-worker\.ts$)/ }] },
+};
+
 await write(resolve(process.argv[2] ?? ""));
 
 async function write(folder: string): Promise<void> {
   const bundle = await rolldown({
     cwd: ROOT,
-    input: { main: join(SRC, "main.ts") },
+    input: hasModules ? await allModules() : { main: join(SRC, "main.ts") },
     platform: "node",
     external: EXTERNAL,
     plugins: [ownPlaces(folder)],
@@ -43,18 +64,24 @@ async function write(folder: string): Promise<void> {
   const { output } = await bundle.generate({
     dir: folder,
     format: "esm",
-    sourcemap: true,
-    // The sources are there.
-    sourcemapExcludeSources: true,
-    // Names stay as they are: libraries ask for them, and so do the readers of stack traces.
-    minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
-    codeSplitting: { groups: [{ name: PACKAGES, test: /\/node_modules\// }] },
+    ...(hasModules ? MODULES : SMALL),
   });
   await bundle.close();
   await mkdir(folder, { recursive: true });
   await Promise.all(
     output.filter((file) => !isMapOfPackages(file)).map((file) => onDisk(join(folder, file.fileName), contentOf(file))),
   );
+}
+
+async function allModules(): Promise<Record<string, string>> {
+  const paths = await readdir(SRC, { recursive: true });
+  const own = paths.filter((path) => path.endsWith(".ts") && !path.includes("generated"));
+  return Object.fromEntries(own.map((path) => [nameOf(path), join(SRC, path)]));
+}
+
+/** The name of a module in the bundle, from its path below `src`. */
+function nameOf(path: string): string {
+  return path.replace(/\.ts$/, "").replaceAll(/[\\/]/g, ".");
 }
 
 /**
@@ -71,8 +98,8 @@ function ownPlaces(folder: string): Plugin {
           throw new Error(`${relative(ROOT, id)} asks for its own place: leave its package out of the bundle`);
         const named = code.replace(/new URL\("(\.{1,2}\/[^"]+\.ts)", import\.meta\.url\)/g, (_, path: string) => {
           const module = resolve(id, "..", path);
-          const fileName = `${relative(SRC, module).replace(/\.ts$/, "").replaceAll("/", ".")}.js`;
-          this.emitFile({ type: "chunk", id: module, fileName });
+          const fileName = `${nameOf(relative(SRC, module))}.js`;
+          if (!hasModules) this.emitFile({ type: "chunk", id: module, fileName });
           return `new URL("./${fileName}", OWN_PLACE)`;
         });
         const place = `new URL(${JSON.stringify(relative(folder, id).replaceAll("\\", "/"))}, OWN_PLACE).href`;

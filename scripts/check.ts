@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { buildSchema } from "graphql";
 import { carriedNodeProblems } from "./carried-node.ts";
+import { textProblems } from "./console-texts.ts";
 import { generatedDrift } from "./generated-drift.ts";
 import { proseProblems } from "./prose-forms.ts";
 import { breakingChanges, releasedSchema } from "./schema-changes.ts";
@@ -9,13 +10,16 @@ import { breakingChanges, releasedSchema } from "./schema-changes.ts";
 /** `npm run check`: types, lint with the boundaries, format, generated files, prose, what breaks the released contract, tests. `--static` leaves the tests out. */
 const MODULES = "node_modules";
 
-for (const project of [".", "examples/react-apollo", "examples/react-urql"])
+for (const project of [".", "console", "examples/react-apollo", "examples/react-urql"])
   step(`types of ${project}`, [`${MODULES}/typescript/bin/tsc`, "-p", project]);
 step("lint and boundaries", [`${MODULES}/oxlint/bin/oxlint`, "-c", "oxlint.config.ts", "--deny-warnings", "."]);
 step("format", [`${MODULES}/prettier/bin/prettier.cjs`, "--check", "--log-level=warn", "."]);
 console.log("\ngenerated files …");
 const stale = await generatedDrift();
 if (stale.length > 0) fail(`generated files are not up to date: ${stale.join(", ")}. Run \`npm run codegen\` and commit them.`);
+console.log("\nthe texts of the console …");
+const untold = await textProblems();
+if (untold.length > 0) fail(untold.join("; "));
 console.log("\nthe carried Node …");
 const old = await carriedNodeProblems();
 if (old.length > 0) fail(old.join("; "));

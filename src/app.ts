@@ -61,7 +61,7 @@ import { CoveredPaths } from "./agent/workspace/sandbox/covered-paths.ts";
 import { ExpensiveReads } from "./resolvers/context.ts";
 import { Admissions } from "./server/subscriptions/admissions.ts";
 import { refuseLost } from "./server/readiness.ts";
-import { checkPort, startServer } from "./server/server.ts";
+import { checkPort, startServer, type ServerOptions } from "./server/server.ts";
 import { ImageLinks } from "./server/image-links.ts";
 import { RateLimits } from "./server/rate-limits.ts";
 import { SignIns } from "./server/sign-ins.ts";
@@ -101,9 +101,9 @@ export type Overrides = {
   readonly network?: Network;
   readonly mcpTimes?: McpTimes;
   readonly lostLogLines?: () => number;
+  readonly console?: ServerOptions["console"];
 };
 
-/** A running server. */
 export type App = {
   readonly port: number;
   readonly database: Database;
@@ -322,13 +322,14 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   const imageLinks = await ImageLinks.open(sql);
   const signIns = new SignIns(sql, clock, logger);
   const server = await startServer(
-    { ...settings, port, host, slowReaders, feeds, readers, meters, imageLinks, callTokens, signIns },
+    { ...settings, port, host, slowReaders, feeds, readers, meters, imageLinks, callTokens, signIns, console: overrides.console },
     {
       admissions: new Admissions(sql, services.clock, overrides.admittedMs),
       prisma: database.prisma,
       services,
       wake,
       expensive: new ExpensiveReads(),
+      operator: { startedAt, retention: settings.retention, consumersOf: (tenant) => consumers.of(tenant) },
       imageUrl: (actor, image) => imageLinks.path(actor, image, clock.now()),
       rateLimits: new RateLimits(settings.rateLimit, services.clock),
     },
@@ -336,7 +337,6 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     logger,
   );
   starting.defer(() => server.close());
-
   void database.makeFaster();
   const started = starting.move();
   return { port: server.port, database, services, wake, close: () => started.disposeAsync() };

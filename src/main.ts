@@ -9,6 +9,7 @@ import { LogStream } from "./telemetry/log-stream.ts";
 import { loadSettings, type Settings } from "./config/settings.ts";
 import { readVersion } from "./config/version.ts";
 import { messageOf } from "./lib/text.ts";
+import { ConsoleBuild } from "./server/console/build.ts";
 import { versionText } from "./telemetry/version.ts";
 
 /** The longest time from a close signal to the end of the process; ms. */
@@ -40,8 +41,15 @@ try {
   if (logSettings.format === "json") startLogger = logger;
   watchForgotten(logger);
   const settings = await loadSettings(readEnvironment(process.env), (path) => process.send?.({ read: [path] }));
-  const app = await startApp(settings, { serverId, version, logger, lostLogLines: () => logStream.lost });
-  closeOnSignals(app, logger);
+  const consoleBuild = new ConsoleBuild();
+  const app = await startApp(settings, {
+    serverId,
+    version,
+    logger,
+    lostLogLines: () => logStream.lost,
+    console: consoleBuild.state,
+  });
+  closeOnSignals({ ...app, close: () => (consoleBuild.close(), app.close()) }, logger);
   const { kind } = settings.environment.database;
   logger.tell("start", `the server listens, on ${kind === "embedded" ? "the embedded database" : "PostgreSQL"}`, {
     version: versionText(version),
@@ -49,6 +57,7 @@ try {
     url: `${addressOf(settings, app.port)}/graphql`,
   });
   console.log(welcome(settings, app.port));
+  consoleBuild.begin(logger);
 } catch (error) {
   const message = explained(error);
   const said = `Triplane did not start: ${message ?? messageOf(error)}`;
@@ -111,6 +120,7 @@ function welcome(settings: Settings, port: number): string {
     "",
     `Triplane ${versionText(version)} is running.`,
     "",
+    `  Console    http://${host}/console`,
     `  GraphQL    http://${host}/graphql   (GraphiQL in a browser; SSE)`,
     `  WebSocket  ws://${host}/graphql     (graphql-transport-ws)`,
     `  Operators  http://${host}/healthz, /readyz, /metrics`,

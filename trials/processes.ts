@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { fromBundle } from "./bundle.ts";
 
 /** A process of a trial, and what it said when it was ready. */
 export type TrialProcess = {
@@ -30,7 +31,7 @@ process.on("exit", () => running.forEach((child) => child.kill("SIGKILL")));
 type Hear = (line: string) => void;
 
 /**
- * Starts a file of the project and waits until a line of its output matches; `hear` is given every line, also those
+ * Starts a file of the project (bundle.ts) and waits until a line of its output matches; `hear` is given every line, also those
  * before. What it writes to stderr is shown.
  */
 export async function start(
@@ -39,18 +40,30 @@ export async function start(
   env: Readonly<Record<string, string>> = {},
   hear: Hear = () => {},
 ): Promise<TrialProcess> {
-  return startPath(fileURLToPath(new URL(`../${file}`, import.meta.url)), ready, env, hear);
+  const { options, env: ofBundle } = fromBundle();
+  const path = fileURLToPath(new URL(`../${file}`, import.meta.url));
+  return spawned([...options, path], ready, { ...ofBundle, ...env }, hear, process.cwd());
 }
 
-/** The same for a file anywhere, with the folder that it belongs to as its own. */
+/** The same for a file anywhere, with the folder that it belongs to as its own, from its sources. */
 export async function startPath(
   path: string,
   ready: RegExp,
-  env: Readonly<Record<string, string>> = {},
-  hear: Hear = () => {},
-  cwd: string = process.cwd(),
+  env: Readonly<Record<string, string>>,
+  hear: Hear,
+  cwd: string,
 ): Promise<TrialProcess> {
-  const child = spawn(process.execPath, [path], {
+  return spawned([path], ready, env, hear, cwd);
+}
+
+async function spawned(
+  words: readonly string[],
+  ready: RegExp,
+  env: Readonly<Record<string, string>>,
+  hear: Hear,
+  cwd: string,
+): Promise<TrialProcess> {
+  const child = spawn(process.execPath, words, {
     cwd,
     env: { ...process.env, ...env },
     stdio: ["pipe", "pipe", env["TRIAL_QUIET"] === undefined ? "inherit" : "ignore"],
@@ -72,7 +85,7 @@ export async function startPath(
         resolve(match[0].trim());
       };
       listeners.add(hear);
-      void exited.then(() => reject(new Error(`${path} ended before it said ${String(pattern)}`)));
+      void exited.then(() => reject(new Error(`${words.at(-1)} ended before it said ${String(pattern)}`)));
     });
   return {
     child,

@@ -1,3 +1,4 @@
+import { flushCompileCache } from "node:module";
 import { join } from "node:path";
 import { startApp, type Overrides } from "../src/app.ts";
 import { readEnvironment } from "../src/config/environment.ts";
@@ -13,5 +14,7 @@ export async function runServer(overrides: Overrides = {}): Promise<void> {
   const settings = await loadSettings(readEnvironment({ ...process.env, PORT: "0", TRIPLANE_DATA_DIR: own }));
   const app = await startApp(settings, { leaseTimes: TRIAL_LEASES, ...overrides });
   process.once("SIGTERM", () => void app.close());
+  // One that is killed could not write what was compiled, and all others would compile it again.
+  flushCompileCache();
   console.log(`listens at http://127.0.0.1:${app.port}/graphql`);
 }

@@ -24,6 +24,13 @@ export function contextText({ tokens, window }: { readonly tokens: number | null
   return `context ${Math.round((100 * tokens) / window)} % of ${thousands(window)} tokens`;
 }
 
+/** The use of the provider's cache by the newest answer in words; empty if it is unknown, or if there was none and no reason is known. */
+export function cacheText({ share, miss }: { readonly share: number | null; readonly miss: string | null }): string {
+  if (share === null || (share === 0 && miss === null)) return "";
+  const reason = miss === null ? "" : `, a miss: ${miss.toLowerCase().replaceAll("_", " ")}`;
+  return `${Math.round(100 * share)} % from the cache${reason}`;
+}
+
 function thousands(tokens: number): string {
   return tokens < 10_000 ? String(tokens) : `${Math.round(tokens / 1_000)}k`;
 }

@@ -4,7 +4,7 @@ import type { TimelineView } from "./timeline-view.ts";
 import { compactionText } from "./compaction.ts";
 import { changedFilesText, endedShellText } from "./workspace-news.ts";
 
-export { contextText } from "./compaction.ts";
+export { cacheText, contextText } from "./compaction.ts";
 export type { Child } from "./child.ts";
 export type { ApprovalKind } from "./generated/conversation.ts";
 
@@ -68,6 +68,8 @@ export type Conversation = {
   readonly todos: EventOf<"TodoChanged">["todos"];
   /** The tokens of the steps so far, and what they cost in US dollars; null if the model of one has no price. */
   readonly usage: { readonly totalTokens: number; readonly costUsd: number | null };
+  /** The share of the newest answer's input that came from the provider's cache, and the reason of a miss; null if unknown. */
+  readonly cache: { readonly share: number | null; readonly miss: string | null };
   /** The size of the context after the newest answer or compaction, and of the model's window, in tokens; null if unknown. */
   readonly context: { readonly tokens: number | null; readonly window: number | null };
   readonly caughtUp: boolean;
@@ -176,6 +178,7 @@ function take(draft: Draft, event: WatchedEvent): void {
       return;
     case "StepComplete":
       draft.context = { tokens: event.contextTokens, window: event.contextWindow };
+      draft.cache = { share: event.cachedShare, miss: event.cacheMiss?.reason ?? null };
       return;
     case "ContextCompression":
       if (event.compressionPhase !== "END" || event.failureReason !== null) return;
@@ -261,6 +264,7 @@ export const CONVERSATION: TimelineView<ConversationPage, Conversation> = {
     todos: [],
     usage: { totalTokens: 0, costUsd: 0 },
     context: { tokens: null, window: null },
+    cache: { share: null, miss: null },
     caughtUp: false,
   },
   after: conversation,

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { createInterface, type Interface } from "node:readline";
 import { parseArgs } from "node:util";
 import type { ResumeStatus } from "../../clients/src/index.ts";
-import { compactionText, contextText } from "../../clients/src/compaction.ts";
+import { cacheText, compactionText, contextText } from "../../clients/src/compaction.ts";
 import { changedFilesText, endedShellText } from "../../clients/src/workspace-news.ts";
 import { defaultUrl, describe, RefusedError, socketUrl, TerminalError } from "../demo/server.ts";
 import { answerIn, askedUser, askedUserText, type AskedUser, type WaitingCall } from "./asked-user.ts";
@@ -44,6 +44,7 @@ class Chat {
   readonly #ended = Promise.withResolvers<void>();
   /** The size of the context, and of the model's window, in tokens; null if unknown. */
   #context: { readonly tokens: number | null; readonly window: number | null } = { tokens: null, window: null };
+  #cache: { readonly share: number | null; readonly miss: string | null } = { share: null, miss: null };
   /** Lines of a pipe that wait for their turn. */
   readonly #lines: string[] = [];
   /** Texts of one's own that the log has not yet told back. */
@@ -207,9 +208,12 @@ class Chat {
       case "ShellEnded":
         return screen.line(`(${shownCommand(event.command)} ${endedShellText(event)})`);
       case "ErrorRaised":
+        // CONTEXT_COMPRESSION has said it.
+        if (event.detail === "compaction_failed") return;
         return screen.line(`${event.severity}: ${event.message}`);
       case "StepComplete":
         this.#context = { tokens: event.contextTokens, window: event.contextWindow };
+        this.#cache = { share: event.cachedShare, miss: event.cacheMiss?.reason ?? null };
         return;
       case "ContextCompression":
         if (event.compressionPhase === "START") return;
@@ -231,12 +235,16 @@ class Chat {
         if (event.value !== null) screen.line(`value: ${JSON.stringify(event.value, null, 2)}`);
         if (event.reason !== "COMPLETED") screen.line(`(the turn ended: ${event.reason})`);
         for (const { path, message } of event.problems) screen.line(`  ${path}: ${message}`);
-        if (contextText(this.#context) !== "") screen.line(`(${contextText(this.#context)})`);
+        if (this.#meters() !== "") screen.line(`(${this.#meters()})`);
         this.#goOn();
         return this.#prompt();
       default:
         return;
     }
+  }
+
+  #meters(): string {
+    return [contextText(this.#context), cacheText(this.#cache)].filter(Boolean).join(", ");
   }
 
   #takeApproval(event: ApprovalEvent, agentId: string, path: string | null): void {

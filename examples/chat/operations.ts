@@ -77,9 +77,9 @@ export const CHAT = `
         ... on FileChanged { fileCount files { path change } }
         ... on ShellStarted { shellId command }
         ... on ShellEnded { shellId command endReason exitCode signal }
-        ... on ErrorRaised { severity message }
+        ... on ErrorRaised { severity message detail }
         ... on StateChanged { state }
-        ... on StepComplete { contextTokens contextWindow }
+        ... on StepComplete { contextTokens contextWindow cachedShare cacheMiss { reason } }
         ... on ContextCompression { compressionPhase method tokensBefore tokensAfter failureReason }
         ... on Done { reason value problems { path message } messageIds }
       }
@@ -185,11 +185,14 @@ export type ChatEvent =
   | ({ readonly __typename: "FileChanged" } & ChangedFiles)
   | { readonly __typename: "ShellStarted"; readonly shellId: string; readonly command: string | null }
   | ({ readonly __typename: "ShellEnded"; readonly shellId: string; readonly command: string | null } & EndedShell)
-  | Extract<WatchedEvent, { readonly __typename: "TextChunk" | "TextChunkEnd" | "ErrorRaised" }>
+  | Extract<WatchedEvent, { readonly __typename: "TextChunk" | "TextChunkEnd" }>
+  | (Extract<WatchedEvent, { readonly __typename: "ErrorRaised" }> & { readonly detail: string | null })
   | {
       readonly __typename: "StepComplete";
       readonly contextTokens: number | null;
       readonly contextWindow: number | null;
+      readonly cachedShare: number | null;
+      readonly cacheMiss: { readonly reason: string | null } | null;
     }
   | ({
       readonly __typename: "ContextCompression";

@@ -52,6 +52,22 @@ export function unusedSettingNotes({ everybody, named }: Tenants): readonly stri
   return [...new Set(notes)];
 }
 
+/** Notes about trusted tools of memory that no template of the tenant can have at present. */
+export function trustedToolNotes({ everybody, named }: Tenants, { servers, disabled }: McpServersRead): readonly string[] {
+  const ofServers = [...servers, ...disabled].map(({ server }) => `mcp__${server.name}__`);
+  const notes = [everybody, ...named.values()].flatMap(({ templates, tools }) =>
+    [...templates.values()].flatMap((template) => {
+      const place = template.permission.place.replace(/\.permission$/, ".memory.trustedTools");
+      const isThere = (name: string): boolean =>
+        tools.has(name) || Object.hasOwn(template.clientTools, name) || ofServers.some((own) => name.startsWith(own));
+      return listed(place, template.memory?.trustedTools ?? [])
+        .filter(({ name }) => !isThere(name))
+        .map(({ place: at, name }) => `${at}: ${name} has no effect yet: no tool is named so at present.`);
+    }),
+  );
+  return [...new Set(notes)];
+}
+
 function unusedIn(template: Template): readonly string[] {
   const { tools, permission } = template;
   if (tools === null) return [];

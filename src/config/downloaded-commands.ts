@@ -1,4 +1,5 @@
-import { basename } from "node:path";
+import { existsSync } from "node:fs";
+import { basename, resolve } from "node:path";
 
 /** Programs that download a package and run it, with the words before the package. */
 const DOWNLOADERS: Readonly<Record<string, readonly string[]>> = {
@@ -26,6 +27,14 @@ export function downloadNote(command: string, args: readonly string[]): string |
   const found = packageIn(args, words);
   if (found === null || hasVersion(found)) return null;
   return `${program} downloads ${found} at each start in any version, and runs it: write ${found}@VERSION, or install it and name its program.`;
+}
+
+/** A note about a command that seems to have its arguments in it; null for others. */
+export function argumentsNote(command: string, args: readonly string[], folder: string): string | null {
+  const [program = "", ...rest] = command.trim().split(/\s+/);
+  if (rest.length === 0 || existsSync(resolve(folder, command))) return null;
+  const all = JSON.stringify([...rest, ...args]);
+  return `is the name of one program, and there is none named ${JSON.stringify(command)}: write command ${JSON.stringify(program)} and args ${all}.`;
 }
 
 function packageIn(args: readonly string[], words: readonly string[]): string | null {

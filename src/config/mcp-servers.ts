@@ -6,7 +6,7 @@ import type { McpServer, McpWay } from "../agent/mcp/server.ts";
 import { MOST_SERVER_CHARACTERS } from "../agent/mcp/tool-name.ts";
 import { complete, milliseconds, named, TEXT, TEXTS, withDefault, type Complete, type Written } from "../lib/setting.ts";
 import { ConfigurationError, Problems } from "./configuration-error.ts";
-import { downloadNote } from "./downloaded-commands.ts";
+import { argumentsNote, downloadNote } from "./downloaded-commands.ts";
 import { expanded } from "./mcp-variables.ts";
 
 const TEXTS_BY_NAME = Type.Unsafe<Readonly<Record<string, string>>>({ type: "object", additionalProperties: { type: "string" } });
@@ -143,6 +143,8 @@ function serverOf({ path, folder, field, name, variables, notes }: Reading, conf
   const settings = complete(MCP_SERVER_SETTINGS, written);
   const note = settings.command === null ? null : downloadNote(settings.command, settings.args);
   if (note !== null) notes.push(`${field}: ${note}`);
+  const spaced = settings.command === null ? null : argumentsNote(settings.command, settings.args, folder);
+  if (spaced !== null) notes.push(`${field}.command ${spaced}`);
   const { include, exclude, readOnlyTools, roots, toolTimeoutMs } = settings;
   const way = wayOf(at, folder, { ...settings, unknown }, expand);
   // Paths are in ordinary messages, and are no secrets.

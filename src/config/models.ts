@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { Type } from "typebox";
 import { anthropicModel } from "../agent/models/anthropic.ts";
 import { COMPATIBILITY_SETTINGS } from "../agent/models/chat-request.ts";
+import { CAPABILITY_SETTINGS } from "../agent/models/capabilities.ts";
 import { claudeProblem, MODEL_CALL_SETTINGS } from "../agent/models/model-settings.ts";
 import type { Model, TokenPrice } from "../agent/models/model.ts";
 import { openAiModel } from "../agent/models/openai.ts";
@@ -66,6 +67,8 @@ export const ANTHROPIC_SETTINGS = {
    * omitted: other servers may refuse the question.
    */
   cacheDiagnostics: withDefault(Type.Boolean(), null),
+  /** The parts of requests that the model accepts or refuses (docs/models.md). The provider is asked if omitted. */
+  capabilities: withDefault(CAPABILITY_SETTINGS, null),
   ...MODEL_CALL_SETTINGS,
 };
 
@@ -141,7 +144,7 @@ async function modelOf(field: string, config: ModelConfig, source: ModelSource):
     case "scripted":
       return scriptedOf(field, config, source);
     case "anthropic": {
-      const { model, maxTokens, thinking, window, cacheDiagnostics } = complete(ANTHROPIC_SETTINGS, config);
+      const { model, maxTokens, thinking, window, cacheDiagnostics, capabilities } = complete(ANTHROPIC_SETTINGS, config);
       const settings = complete(MODEL_CALL_SETTINGS, config);
       const problem = claudeProblem(settings, thinking !== null);
       if (problem !== null) throw new ConfigurationError(`${field}.${problem.field} ${problem.message}`);
@@ -149,7 +152,17 @@ async function modelOf(field: string, config: ModelConfig, source: ModelSource):
         throw new ConfigurationError(`${field}.thinking.budgetTokens must be less than maxTokens (${maxTokens})`);
       const price = priceOf(config.price);
       if (environment.anthropic === null) return withoutKey(field, "ANTHROPIC_API_KEY", config, source);
-      const options = { ...environment.anthropic, model, maxTokens, thinking, settings, price, window, cacheDiagnostics };
+      const options = {
+        ...environment.anthropic,
+        model,
+        maxTokens,
+        thinking,
+        settings,
+        price,
+        window,
+        cacheDiagnostics,
+        capabilities,
+      };
       return { model: anthropicModel(options), notes: [] };
     }
     case "openai": {

@@ -24,7 +24,7 @@ import { checkForm, CONFIG_SETTINGS, type TriplaneConfig } from "./config.ts";
 import { closedFolders } from "./closed-folders.ts";
 import { configurationDigest, configurationParts, type ConfigurationParts } from "./configuration-changes.ts";
 import { trustedDocumentsOf } from "./documents.ts";
-import { absentToolNotes, unusedSettingNotes } from "./absent-tools.ts";
+import { absentToolNotes, trustedToolNotes, unusedSettingNotes } from "./absent-tools.ts";
 import { ConfigurationError, Problems } from "./configuration-error.ts";
 import type { Environment } from "./environment.ts";
 import { mcpServersOf, type TenantMcpServer } from "./mcp-servers.ts";
@@ -186,6 +186,7 @@ export async function makeSettings(
       ...deadRuleNotes(whole.tenants),
       ...absentToolNotes(whole.tenants, whole.mcp),
       ...unusedSettingNotes(whole.tenants),
+      ...trustedToolNotes(whole.tenants, whole.mcp),
       ...quorumNotes(whole.tenants, whole.authentication),
     ],
   };

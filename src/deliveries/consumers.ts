@@ -4,12 +4,14 @@ import type { Logger } from "../telemetry/log.ts";
 import { withCause } from "../lib/text.ts";
 import { ConsumerOffsets, registerConsumer, type Consumer } from "./consumer.ts";
 import { concerns } from "../events/cursor.ts";
-import { FailedTries, Delivery, Drain, type ConsumerTimes, type DeliveryServices } from "./delivery.ts";
+import { FailedTries, Delivery, type DeliveryFailures, Drain, type ConsumerTimes, type DeliveryServices } from "./delivery.ts";
 import type { TimelineEvent } from "../events/event.ts";
 import type { EventLog } from "../events/log.ts";
 
 /** The time between two notes in the database that the consumers are configured, in ms. */
 const SEEN_MS = 60_000;
+
+export type ConfiguredConsumer = Pick<Consumer, "name" | "kinds"> & DeliveryFailures;
 
 export type ConsumerServices = {
   readonly serverId: string;
@@ -68,6 +70,13 @@ export class Consumers {
 
   get failedTries(): number {
     return this.#services.failedTries.count;
+  }
+
+  /** The consumers that get events of a tenant, with their failures on this server. */
+  of(tenant: string): readonly ConfiguredConsumer[] {
+    return [...this.#consumers.values()]
+      .filter((consumer) => concerns(consumer, tenant))
+      .map(({ name, kinds }) => Object.assign({ name, kinds }, this.#services.failedTries.of(tenant, name)));
   }
 
   async close(): Promise<void> {

@@ -238,7 +238,12 @@ export class Delivery {
         await this.#report(event, error);
         return true;
       }
-      this.#services.failedTries.record(this.#consumer.name, `${event.body.kind} at ${event.position}`, withCause(error));
+      this.#services.failedTries.record(
+        this.#tenant,
+        this.#consumer.name,
+        `${event.body.kind} at ${event.position}`,
+        withCause(error),
+      );
       return false;
     }
   }
@@ -274,11 +279,17 @@ const REASONS = 1_000;
 
 type Said = { readonly at: number; since: number };
 
+/** The failures of a consumer with events of a tenant, since this server started. */
+export type DeliveryFailures = { readonly failedTries: number; readonly givenUp: number };
+
+const NO_FAILURES: DeliveryFailures = { failedTries: 0, givenUp: 0 };
+
 /** Counts failed tries, and logs each reason of a consumer once an hour, with its number of repetitions. */
 export class FailedTries {
   readonly #logger: Logger;
   readonly #now: () => number;
   readonly #said = new Map<string, Said>();
+  readonly #failures = new Map<string, DeliveryFailures>();
   #count = 0;
   #givenUp = 0;
 
@@ -295,14 +306,26 @@ export class FailedTries {
     return this.#givenUp;
   }
 
+  of(tenant: string, consumer: string): DeliveryFailures {
+    return this.#failures.get(`${tenant}\n${consumer}`) ?? NO_FAILURES;
+  }
+
+  #add(tenant: string, consumer: string, { failedTries, givenUp }: DeliveryFailures): void {
+    const known = this.of(tenant, consumer);
+    const sum = { failedTries: known.failedTries + failedTries, givenUp: known.givenUp + givenUp };
+    this.#failures.set(`${tenant}\n${consumer}`, sum);
+  }
+
   /** Logs each event that is given up: they are few, and never repeated. */
   giveUp(tenant: string, consumer: string, what: string, reason: string): void {
     this.#givenUp += 1;
+    this.#add(tenant, consumer, { failedTries: 0, givenUp: 1 });
     this.#logger.tell("delivery_given_up", `${what} could not be delivered to ${consumer}: ${reason}`, { tenant, consumer });
   }
 
-  record(consumer: string, what: string, reason: string): void {
+  record(tenant: string, consumer: string, what: string, reason: string): void {
     this.#count += 1;
+    this.#add(tenant, consumer, { failedTries: 1, givenUp: 0 });
     const key = `${consumer}\n${reason}`;
     const said = this.#said.get(key);
     if (said !== undefined && this.#now() - said.at < AGAIN_MS) {

@@ -43,6 +43,8 @@ function logEvent(
     case "ALLOW_RULE_STORED":
       return logger.tell("rule_stored", "a person stored a rule", { ...of, rule: body.rule.rule, actor: body.changedBy.id });
     case "ALLOW_RULE_REVOKED":
+      if (body.changedBy.kind === "SYSTEM")
+        return logger.tell("rule_expired", "a stored rule has expired", { ...of, rule: body.rule.rule });
       return logger.tell("rule_revoked", "a person revoked a rule", { ...of, rule: body.rule.rule, actor: body.changedBy.id });
     case "CONFIGURATION_CHANGED": {
       const parts = body.changes.slice(0, PARTS).map(({ part, change }) => `${part} ${change.toLowerCase()}`);

@@ -247,6 +247,9 @@ export class EventLog {
       ("returns" in change && change.returns) ||
       "schedulesMoved" in change ||
       "watch" in change ||
+      "budgetRaise" in change ||
+      "setBudget" in change ||
+      "revokeBudget" in change ||
       ("archive" in change && change.archive.at === null) ||
       ("transitions" in change && change.transitions?.some(({ from }) => from === "WAITING"));
     if (isDue ?? false) this.#dueListeners.forEach((listener) => listener());

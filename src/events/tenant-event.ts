@@ -13,6 +13,8 @@ export type AllowRuleSnapshot = {
   readonly note: string | null;
   readonly createdBy: ActorRef;
   readonly createdAt: string;
+  /** The first moment at which it no longer holds; null for no end. */
+  readonly expiresAt: string | null;
 };
 
 /** A tool of an MCP server, and the digests of its definitions: the one that held before, or null, and the accepted one. */

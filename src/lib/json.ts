@@ -25,9 +25,16 @@ export function storableJson(value: unknown): string {
 }
 
 export function storableJsonText(text: string): string {
-  return text.includes("\\u") && /\\u(0000|d[89a-f])/.test(text)
-    ? JSON.stringify(mapStrings(JSON.parse(text) as Json, storable))
-    : text;
+  return isStorable(text) ? text : JSON.stringify(mapStrings(JSON.parse(text) as Json, storable));
+}
+
+/** The value whose JSON text is storable. */
+export function storableValue(value: unknown): unknown {
+  return isStorable(JSON.stringify(value)) ? value : mapStrings(value as Json, storable);
+}
+
+function isStorable(text: string): boolean {
+  return !text.includes("\\u") || !/\\u(0000|d[89a-f])/.test(text);
 }
 
 export function someString(value: Json, test: (text: string) => boolean): boolean {

@@ -1,10 +1,6 @@
 import { readsTenant } from "../agent/actors/actor.ts";
-import {
-  allowAlways as allow,
-  proposeRuleTo,
-  revokeAllowRule as revoke,
-  type AllowAlways,
-} from "../agent/approvals/allow-rules/always-allow.ts";
+import { allowAlways as allow, proposeRuleTo, type AllowAlways } from "../agent/approvals/allow-rules/always-allow.ts";
+import { revokeAllowRule as revoke } from "../agent/approvals/allow-rules/stored-rule.ts";
 import { alsoAnswered } from "../agent/approvals/allow-rules/also-answered.ts";
 import type { RuleProposal } from "../agent/approvals/allow-rules/rule-examples.ts";
 import type { AllowRule, Approval, Prisma } from "../db/generated/client.ts";
@@ -35,14 +31,15 @@ export async function allowRules(
   selection: AllowRuleSelection,
 ): Promise<Connection<AllowRule>> {
   await context.snapshot();
-  const { actor, prisma, tenant } = context;
+  const { actor, prisma, services, tenant } = context;
   const { isActive, templateIds } = args.filter ?? {};
+  const active = { revokedAt: null, OR: [{ expiresAt: null }, { expiresAt: { gt: services.clock.now() } }] };
   return connection<AllowRule, Prisma.AllowRuleWhereInput, Prisma.AllowRuleOrderByWithRelationInput>(args, {
     order: NEWEST_FIRST,
     where: {
       tenant,
       ...(readsTenant(actor) ? {} : { id: { in: [] } }),
-      ...(typeof isActive === "boolean" ? { revokedAt: isActive ? null : { not: null } } : {}),
+      ...(typeof isActive === "boolean" ? (isActive ? active : { NOT: active }) : {}),
       ...(templateIds ? { templateId: { in: namesIn(templateIds) } } : {}),
     },
     read: async (query) => prisma.allowRule.findMany({ ...selection, ...query }),

@@ -1,5 +1,6 @@
 import { eachProblem, readsTenant } from "../agent/actors/actor.ts";
 import { cannotDecide, type CannotDecideReason } from "../agent/approvals/approval.ts";
+import { checkApprovalInput as check, type InputCheck } from "../agent/approvals/check-input.ts";
 import { decideApproval as decide } from "../agent/approvals/decide.ts";
 import type { DecideApproval } from "../agent/approvals/decision.ts";
 import {
@@ -8,70 +9,16 @@ import {
   type DelegateApprovals,
 } from "../agent/approvals/delegate.ts";
 import type { Approval, Prisma, ToolCall, Delegation } from "../db/generated/client.ts";
-import type { ApprovalKind, ApprovalState } from "../db/generated/enums.ts";
 import { StorageUnavailable } from "../db/storage-error.ts";
 import { formatCursor } from "../events/cursor.ts";
 import { rowId } from "../lib/global-id.ts";
+import type { Json } from "../lib/json.ts";
 import { accepted } from "../lib/result.ts";
-import { actorIds, type ActorNameOrId, namesIn, actorNamed } from "./actor.ts";
-import { connection, type Connection, type PageArguments, type Order, within, type TimeRange } from "./connection.ts";
-import { type Context, type UserError, payloadOf, type Payload, visibleAgents } from "./context.ts";
+import { type ActorNameOrId, actorNamed } from "./actor.ts";
+import { connection, type Connection, type PageArguments, type Order } from "./connection.ts";
+import { clientError, type Context, type UserError, payloadOf, type Payload } from "./context.ts";
 
 type ApprovalSelection = Pick<Prisma.ApprovalFindUniqueArgs, "include" | "select">;
-
-export type ApprovalFilter = {
-  readonly states?: readonly ApprovalState[] | null | undefined;
-  readonly kinds?: readonly ApprovalKind[] | null | undefined;
-  readonly risks?: readonly string[] | null | undefined;
-  readonly agentIds?: readonly string[] | null | undefined;
-  readonly templateIds?: readonly string[] | null | undefined;
-  readonly tools?: readonly string[] | null | undefined;
-  readonly requested?: TimeRange | null | undefined;
-  readonly decided?: TimeRange | null | undefined;
-  readonly decidedBy?: readonly ActorNameOrId[] | null | undefined;
-};
-
-const OLDEST_FIRST: Order<Approval> = {
-  name: "approvals",
-  columns: [
-    { name: "requestedAt", direction: "asc", holds: "time", nulls: "never" },
-    { name: "id", direction: "asc", holds: "text", nulls: "never" },
-  ],
-};
-
-export async function approvals(
-  context: Context,
-  args: PageArguments & { readonly filter?: ApprovalFilter | null | undefined },
-  selection: ApprovalSelection,
-): Promise<Connection<Approval>> {
-  await context.snapshot();
-  const { prisma } = context;
-  return connection<Approval, Prisma.ApprovalWhereInput, Prisma.ApprovalOrderByWithRelationInput>(args, {
-    order: OLDEST_FIRST,
-    where: visibleApprovals(context, args.filter ?? {}),
-    read: async (query) => prisma.approval.findMany({ ...selection, ...query }),
-    count: async (query) => prisma.approval.count(query),
-  });
-}
-
-function visibleApprovals({ actor, tenant }: Context, filter: ApprovalFilter): Prisma.ApprovalWhereInput {
-  const { states, kinds, risks, agentIds, templateIds, tools, requested, decided, decidedBy } = filter;
-  const decision = {
-    ...(decidedBy ? { actorId: { in: actorIds(decidedBy) } } : {}),
-    ...(decided ? { decidedAt: within(decided) } : {}),
-  };
-  return {
-    tenant,
-    agent: { ...visibleAgents(actor), ...(templateIds ? { templateId: { in: namesIn(templateIds) } } : {}) },
-    ...(states ? { state: { in: [...states] } } : {}),
-    ...(kinds ? { kind: { in: [...kinds] } } : {}),
-    ...(risks ? { risk: { in: [...risks] } } : {}),
-    ...(agentIds ? { agentId: { in: agentIds.map((id) => rowId("Agent", id)) } } : {}),
-    ...(tools ? { toolCall: { name: { in: namesIn(tools) } } } : {}),
-    ...(Object.keys(decision).length > 0 ? { decisions: { some: decision } } : {}),
-    requestedAt: within(requested),
-  };
-}
 
 const MOST_PENDING = 100;
 
@@ -187,6 +134,18 @@ export async function viewerCannotDecide(
   if (found === null) return ["CLOSED"];
   const held = await services.heldTemplate(found);
   return cannotDecide(actor, found, "missing" in held ? undefined : held);
+}
+
+/** The answer that an ALLOW of the viewer with another input, or with the values of a form, would get. */
+export async function checkApprovalInput(
+  { services, actor }: Context,
+  approvalId: string,
+  given: { readonly input: unknown; readonly values: unknown },
+): Promise<InputCheck> {
+  const input = (given.input ?? null) as Json;
+  const values = (given.values ?? null) as Json;
+  if ((input === null) === (values === null)) throw clientError("BAD_USER_INPUT", "give `input` or `values`");
+  return check(services, actor, rowId("Approval", approvalId), { input, values });
 }
 
 export type DelegationFilter = { readonly isActive?: boolean | null | undefined };

@@ -4,8 +4,10 @@ import { type Actor, type CommandRefusal, readsTenant, type Outcome } from "../a
 import type { ImageOfTenant } from "../agent/conversation/images.ts";
 import type { AgentServices } from "../agent/loop/scope.ts";
 import type { PrismaReads } from "../db/database.ts";
+import type { ConfiguredConsumer } from "../deliveries/consumers.ts";
 import type { Prisma } from "../db/generated/client.ts";
 import { type LogHead, type CursorRefusal, formatCursor } from "../events/cursor.ts";
+import type { RetentionPolicy } from "../events/retention.ts";
 import { KeyedSemaphore } from "../lib/keyed-semaphore.ts";
 import type { Result } from "../lib/result.ts";
 import type { Loaders } from "./loaders.ts";
@@ -23,6 +25,8 @@ export type Context = {
   readonly imageUrl: (actor: Pick<Actor, "id">, image: ImageOfTenant) => string;
   /** The points that the actor has left, and the price of this operation. */
   readonly room: OperationRoom;
+  /** Facts of this server for administrators. */
+  readonly operator: OperatorFacts;
   /** Wakes an agent's loop after a commit. */
   readonly wake: (agentId: string) => void;
   /**
@@ -32,6 +36,13 @@ export type Context = {
   readonly snapshot: () => Promise<LogHead>;
   /** Begins a new answer, with a later snapshot and empty loaders: a mutation changes rows that were read before it. */
   readonly anew: () => void;
+};
+
+export type OperatorFacts = {
+  /** Of `performance.now()`. */
+  readonly startedAt: number;
+  readonly retention: RetentionPolicy;
+  readonly consumersOf: (tenant: string) => readonly ConfiguredConsumer[];
 };
 
 export type RateLimit = {

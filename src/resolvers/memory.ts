@@ -9,7 +9,7 @@ import type { MemoryEntry, Prisma } from "../db/generated/client.ts";
 import { rowId } from "../lib/global-id.ts";
 import { actorIds } from "./actor.ts";
 import { connection, type Connection, type Order, type PageArguments } from "./connection.ts";
-import { payloadOf, type Context, type Payload } from "./context.ts";
+import { clientError, payloadOf, type Context, type Payload } from "./context.ts";
 
 type MemorySelection = Pick<Prisma.MemoryEntryFindUniqueArgs, "include" | "select">;
 
@@ -40,11 +40,17 @@ export async function memoryEntries(
     ...(readsTenant(actor) ? [] : [{ requester: { in: own } }]),
     ...(requesterId == null ? [] : [{ requester: { in: actorIds([requesterId]) } }]),
   ];
+  const name = templateId.includes("\0") ? "" : templateId;
+  // The memory of a template that is configured no longer stays readable.
+  const isKnown =
+    context.services.templates.has(name) ||
+    (await prisma.memoryEntry.findFirst({ select: { id: true }, where: { tenant, templateId: name, AND: requesters } })) !== null;
+  if (!isKnown) throw clientError("NOT_FOUND", "there is no such template: `templates` lists them");
   return connection<MemoryEntry, Prisma.MemoryEntryWhereInput, Prisma.MemoryEntryOrderByWithRelationInput>(page, {
     order: BY_PATH,
     where: {
       tenant,
-      templateId: templateId.includes("\0") ? "" : templateId,
+      templateId: name,
       deletedAt: isDeleted === true ? { not: null } : null,
       AND: requesters,
     },

@@ -1,7 +1,7 @@
 import { folderHung } from "../agent/workspace/answering-folders.ts";
 import { explainCall, type CallExplanation } from "../agent/calls/judge.ts";
 import { explainHost } from "../agent/calls/hosts/explain-host.ts";
-import { ISSUES, refusalText, type Refusal } from "../agent/calls/refusals/refusal.ts";
+import { callProblems } from "../agent/calls/refusals/call-problems.ts";
 import { templateOf } from "../agent/conversation/agent-template.ts";
 import { NETWORK } from "../agent/policy/hosts/host-rule.ts";
 import { readPermission, type PermissionSource } from "../agent/policy/permission-source.ts";
@@ -59,17 +59,9 @@ async function explained(context: Context, agentId: string, tool: string, input:
   if (!(await services.folders.answers(row.workspace)))
     return { explanation: null, problems: [{ code: "INVALID", field: ["agentId"], message: folderHung(row.workspace) }] };
   const judged = await explainCall(services, { ...row, permission, template }, tool, input);
-  return judged.ok ? { explanation: judged.value, problems: [] } : { explanation: null, problems: callProblems(judged.refusal) };
-}
-
-/** The problems of a call that does not reach the permission stage, one a place. */
-function callProblems(refusal: Refusal): readonly UserError[] {
-  if (refusal.type !== "invalid_params") return [{ code: "INVALID", field: ["tool"], message: refusalText(refusal) }];
-  return refusal.issues.slice(0, ISSUES).map(({ path, message }) => ({
-    code: "INVALID",
-    field: ["input", ...path.split("/").filter((name) => name !== "")],
-    message,
-  }));
+  return judged.ok
+    ? { explanation: judged.value, problems: [] }
+    : { explanation: null, problems: callProblems(judged.refusal, ["tool"]) };
 }
 
 export type SimulatePolicy = {

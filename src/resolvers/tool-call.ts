@@ -77,6 +77,18 @@ export async function toolCallByRow({ prisma }: Context, id: string, selection: 
   return prisma.toolCall.findUnique({ ...selection, where: { id } });
 }
 
+/** The calls of these rows that are there, in their order. The caller has checked their visibility. */
+export async function toolCallsByRows(
+  { prisma }: Context,
+  ids: readonly string[],
+  selection: Pick<Prisma.ToolCallFindManyArgs, "include" | "select">,
+): Promise<ToolCall[]> {
+  if (ids.length === 0) return [];
+  const found = await prisma.toolCall.findMany({ ...selection, where: { id: { in: [...ids] } } });
+  const byId = new Map(found.map((call) => [call.id, call]));
+  return ids.flatMap((id) => byId.get(id) ?? []);
+}
+
 /** The call of the same agent whose result a call reused; null for none. */
 export async function cachedCall(
   { prisma }: Context,

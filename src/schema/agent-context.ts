@@ -10,7 +10,8 @@ export const AgentContext = builder.objectRef<ContextMeter>("AgentContext").impl
     }),
     window: t.exposeInt("window", {
       nullable: true,
-      description: "Tokens of the model's context window at the newest answer. Null if unknown.",
+      description:
+        "Tokens of the model's context window at the newest answer, or `context.maxTokens` of the template if that is smaller. Null if unknown.",
     }),
     compactedAt: t.expose("compactedAt", {
       type: "DateTime",

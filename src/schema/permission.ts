@@ -17,7 +17,7 @@ import { UserError } from "./payload.ts";
 import { sizeOf } from "./price.ts";
 import { ToolCall } from "./tool-call.ts";
 
-const PermissionExplanation = builder.objectRef<CallExplanation>("PermissionExplanation").implement({
+export const PermissionExplanation = builder.objectRef<CallExplanation>("PermissionExplanation").implement({
   description: "Why a call would be allowed, asked about or denied.",
   interfaces: [Explained],
   fields: (t) => ({

@@ -1,8 +1,8 @@
 import { MISSED_POLICIES, type MissedPolicy as Policy } from "../agent/calls/schedules/look.ts";
 import type { TriggerKind } from "../events/snapshots.ts";
-import { triggerOf } from "../resolvers/schedule.ts";
+import { schedules, triggerOf } from "../resolvers/schedule.ts";
 import { ActorRef } from "./actor.ts";
-import { builder, described } from "./builder.ts";
+import { builder, connectionOf, described, nodesSelection } from "./builder.ts";
 
 export const SchedulerTrigger = builder.enumType("SchedulerTrigger", {
   description: "Kind of the condition under which a schedule sends its reminder.",
@@ -84,3 +84,22 @@ export const Schedule = builder.prismaNode("Schedule", {
     createdAt: t.expose("createdAt", { type: "DateTime", description: "Creation time." }),
   }),
 });
+
+const ScheduleFilter = builder.inputType("ScheduleFilter", {
+  description: "Filter for schedules. All given conditions must match.",
+  fields: (t) => ({
+    isPaused: t.boolean({ description: "True for paused schedules only, false for all others." }),
+  }),
+});
+
+builder.queryField("schedules", (t) =>
+  t.connection(
+    {
+      type: Schedule,
+      description: "Schedules of the agents that the viewer may see, oldest first.",
+      args: { filter: t.arg({ type: ScheduleFilter, description: "Filter. All schedules if omitted." }) },
+      resolve: (_root, args, context, info) => schedules(context, args, nodesSelection(context, info)),
+    },
+    connectionOf("Schedule", Schedule),
+  ),
+);

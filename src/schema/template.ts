@@ -250,6 +250,12 @@ builder.node(Template, {
       description: "Model that continues a turn if the first model fails. Null if none is configured.",
       resolve: ({ configured }, _args, context) => modelNamed(context, configured?.fallbackModel ?? null),
     }),
+    outputSchema: t.field({
+      type: "JSON",
+      nullable: true,
+      description: "JSON Schema of the answers of its agents. Null for answers in text.",
+      resolve: ({ configured }) => configured?.outputSchema ?? null,
+    }),
     tools: t.field({
       type: [Tool],
       description: "Tools of the agents, each once, including unavailable ones.",

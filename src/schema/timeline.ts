@@ -14,7 +14,7 @@ import { TimelineEvent } from "./events/event.ts";
 import { sizeOf, USUAL_EVENTS } from "./price.ts";
 import { MOST_CHILDREN } from "../resolvers/agent.ts";
 
-const StorageOutage = builder.objectRef<Outage>("StorageOutage").implement({
+export const StorageOutage = builder.objectRef<Outage>("StorageOutage").implement({
   description: "An outage of the database: events wait to be committed.",
   fields: (t) => ({
     since: t.expose("since", { type: "DateTime", description: "Start of the outage." }),

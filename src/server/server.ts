@@ -4,6 +4,8 @@ import type { Readable } from "node:stream";
 import type { CallTokens } from "../agent/calls/call-tokens.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { type Access, mayReadMetrics, originProblem, logRejection } from "./access.ts";
+import { type ConsoleState, noConsole } from "./console/build.ts";
+import { CONSOLE_PATH, ConsoleFiles, leadToConsole } from "./console/files.ts";
 import { FailedSignIns } from "./console/failed-sign-ins.ts";
 import { answerSession, SESSION_PATH } from "./console/session-routes.ts";
 import type { SharedContext } from "./context.ts";
@@ -32,6 +34,7 @@ export type ServerOptions = Access & {
   readonly callTokens: Pick<CallTokens, "read">;
   /** The SHA-256 of the token for /metrics, in hex; null for none. */
   readonly metricsTokenHash: string | null;
+  readonly console?: (() => ConsoleState) | undefined;
 };
 
 /** The time for requests under way and closing sockets when the server closes, in ms. */
@@ -69,6 +72,7 @@ export async function startServer(
   const failedSignIns = new FailedSignIns(options.signIns, shared.services.clock);
   const streams = new Set<ServerResponse>();
   const whyNotReady = readiness(probes.ready, mask);
+  const consoleFiles = new ConsoleFiles(options.console ?? noConsole);
   const server = createServer(
     { shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === "websocket" },
     (request, response) => {
@@ -110,13 +114,22 @@ export async function startServer(
             answer(response, 503, mask(error).message),
           );
         default:
+          if (isConsole(path))
+            return void consoleFiles
+              .answer(request, response, path)
+              .catch((error: unknown) => answer(response, 503, mask(error).message));
+          if (path === "/" && leadToConsole(request, response)) return;
           if (path.startsWith(IMAGES_PATH)) {
             options.slowReaders.watchResponse(response);
             return void answerImage(request, response, options.imageLinks, shared.services).catch((error: unknown) =>
               answer(response, 503, mask(error).message),
             );
           }
-          return answer(response, 404, "GraphQL is at /graphql; /healthz, /readyz and /metrics are for operators");
+          return answer(
+            response,
+            404,
+            "GraphQL is at /graphql, the console at /console; /healthz, /readyz and /metrics are for operators",
+          );
       }
     },
   );
@@ -137,12 +150,16 @@ export async function startServer(
   };
 }
 
+function isConsole(path: string): boolean {
+  return path === CONSOLE_PATH || path.startsWith(`${CONSOLE_PATH}/`);
+}
+
 const ROUTES: ReadonlySet<string> = new Set(["/graphql", SESSION_PATH, TOOL_RESULTS_PATH, "/healthz", "/readyz", "/metrics"]);
 
 /** Counts an ended answer. If its client left before its head was sent, the status is 499, as proxies log it. */
 function count(path: string, response: ServerResponse, meters: Meters): void {
   const began = performance.now();
-  const route = ROUTES.has(path) ? path : path.startsWith(IMAGES_PATH) ? IMAGES_PATH : "other";
+  const route = ROUTES.has(path) ? path : isConsole(path) ? CONSOLE_PATH : path.startsWith(IMAGES_PATH) ? IMAGES_PATH : "other";
   // Finite answers are sent immediately: only streams are piped.
   let isStream = false;
   if (path === "/graphql") response.once("pipe", () => (isStream = true));

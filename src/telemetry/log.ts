@@ -14,6 +14,7 @@ export const LOG_EVENTS = {
   own_code_failed: "error",
   rule_stored: "info",
   rule_revoked: "info",
+  rule_expired: "info",
   program_killed: "warn",
   stalled: "warn",
   agents_unknown: "warn",

@@ -200,7 +200,7 @@ describe("always allow this command line", () => {
       await expect.poll(async () => (await as("anna").agent(agent)).state).toBe("READY");
     };
     const first = await asked("npm run build");
-    expect(first.proposal).toEqual({
+    expect(first.proposal).toMatchObject({
       rule: "shell(command:npm run build)",
       past: { examined: 1, matched: 1, asked: 1, denied: 0 },
       matching: ["npm run build"],

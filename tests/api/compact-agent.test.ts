@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { NO_TOKENS, type ModelEvent } from "../../src/agent/models/model.ts";
+import type { TemplateConfig } from "../../src/triplane.ts";
 import { CompactAgentDocument } from "../generated/documents.ts";
 import { startTestApp } from "../support/app.ts";
 import { connect, ofType, type TestClient } from "../support/client.ts";
@@ -7,13 +8,16 @@ import { windowedModel, type WindowedModel } from "../support/windowed-model.ts"
 
 const template = { tools: ["todo_read"], permission: { mode: "auto" as const } };
 
-async function world(options: Partial<Parameters<typeof windowedModel>[0]> = {}): Promise<{
+async function world(
+  options: Partial<Parameters<typeof windowedModel>[0]> = {},
+  more: Partial<TemplateConfig> = {},
+): Promise<{
   readonly model: WindowedModel;
   readonly client: TestClient;
   readonly id: string;
 }> {
   const model = windowedModel({ window: 20_000, reply: () => ({ text: "ok" }), summary: () => "Facts: blue.", ...options });
-  const app = await startTestApp({ model, template });
+  const app = await startTestApp({ model, template: { ...template, ...more } });
   const client = connect(app.url);
   return { model, client, id: (await client.createAgent()).id };
 }
@@ -87,8 +91,18 @@ describe("compactAgent", () => {
     await compact(client, id);
     await expect.poll(async () => (await compressions(client, id)).length).toBe(1);
     expect(await compressions(client, id)).toMatchObject([
-      { compressionPhase: "END", failureReason: expect.stringContaining("too little") },
+      { compressionPhase: "END", failureReason: "there is too little to summarise" },
     ]);
     expect(model.summaries).toEqual([]);
+  });
+
+  it("shows the smaller window on the meter: that of the model, or of the template", async () => {
+    const windowWith = async (maxTokens: number): Promise<number | null> => {
+      const { client, id } = await world({}, { context: { maxTokens } });
+      await client.turn(id, "go");
+      return (await client.agent(id)).context.window;
+    };
+    expect(await windowWith(12_000)).toBe(12_000);
+    expect(await windowWith(30_000)).toBe(20_000);
   });
 });

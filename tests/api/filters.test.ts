@@ -22,6 +22,7 @@ const SET_UP = [
           ('${TWO}', 'local', '${TWO}', '${TWO}', 'TOOL_CALL', 'DENIED', 'why', 'LOW', '2026-06-01')`,
   `INSERT INTO decision (approval_id, actor_id, actor_kind, tenant, decision, decided_at)
    VALUES ('${ONE}', 'paul', 'USER', 'local', 'DONE', '2026-05-01'), ('${TWO}', 'petra', 'USER', 'local', 'DENY', '2026-06-01')`,
+  `INSERT INTO approval_snooze (approval_id, actor_id, tenant, snoozed_at) VALUES ('${ONE}', 'local', 'local', '2026-05-01')`,
 ];
 
 const MAY = '{ from: "2026-04-01T00:00:00Z", to: "2026-05-31T00:00:00Z" }';
@@ -64,6 +65,8 @@ const CONDITIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     requested: MAY,
     decided: MAY,
     decidedBy: '["paul"]',
+    createdBy: '["anna"]',
+    viewerSnoozed: "true",
   },
 };
 

@@ -159,7 +159,7 @@ describe("mcpServers", () => {
     expect(await retry(connect(app.url, "anna-token"))).toEqual(failed("FORBIDDEN", null));
     expect(await retry(connect(app.url, "otto-token"))).toEqual(failed("NOT_FOUND", ["name"]));
     expect(await retry(adam, "none")).toEqual(failed("NOT_FOUND", ["name"]));
-    expect(await retry(adam, "out")).toMatchObject({ server: { state: "DISABLED" }, userErrors: [] });
+    expect(await retry(adam, "out")).toEqual(failed("INVALID", ["name"]));
     const before = arrived.length;
     const answer = await retry(adam);
     expect(answer).toMatchObject({ server: { name: "own", state: "AWAY" }, userErrors: [] });

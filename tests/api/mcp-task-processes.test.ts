@@ -64,6 +64,24 @@ describe("a task of a process", () => {
     expect(await stateOf(again.client, id)).toMatchObject(LOST);
   }, 20_000);
 
+  it.each([
+    ["disabled", { own: { ...ENDLESS, disabled: true } }],
+    ["removed from the configuration", {}],
+  ])(
+    "is lost at once when Triplane is started again with its server %s",
+    async (_how, servers) => {
+      const database = await postgres();
+      const { app, client } = await appWith({ own: ENDLESS }, WORK, { template: allowed("own"), database });
+      const { id } = await waiting(client, app.database.sql);
+      await app.close();
+      const folders = { workspaceRoots: [app.workspace], defaultWorkspace: app.workspace };
+      const again = await appWith(servers, WORK, { template: allowed("own"), database, config: folders });
+      await again.client.until(id, "DONE");
+      expect(await stateOf(again.client, id)).toMatchObject(LOST);
+    },
+    15_000,
+  );
+
   it("is lost at once when Triplane is killed and started again, on the embedded database", async () => {
     const folder = await temporaryFolder();
     const env = { TRIPLANE_DATA_DIR: join(folder, "data"), TRIPLANE_CONFIG: await configuration(folder) };

@@ -1,7 +1,9 @@
 import { expect, it } from "vitest";
+import { StandstillDocument } from "../generated/documents.ts";
+import { testDatabaseUrl } from "../support/database.ts";
 import { allowed, appWith } from "../support/mcp-app.ts";
 import { httpServer, type Answer } from "../support/mcp-http.ts";
-import { seenAs, startedAs } from "../support/mcp-tasks.ts";
+import { seenAs, startedAs, taskServer } from "../support/mcp-tasks.ts";
 
 function written(headers: Readonly<Record<string, string>>, message: object): Answer {
   return (response) => {
@@ -53,4 +55,38 @@ it.each([
     expect((await client.agent(id)).toolCalls.nodes).toMatchObject([{ state: "COMPLETED", output }]);
   },
   15_000,
+);
+
+it.each([
+  ["disabled", true, "the MCP server own, which is disabled"],
+  ["removed", false, "the MCP server own, which is not in the configuration"],
+])(
+  "a task at an address stays when its server is %s, the state says so, and it goes on when the server is there again",
+  async (_how, isDisabled, words) => {
+    let isDone = false;
+    const { url } = await taskServer("newer", ({ method }) => {
+      const ended = { status: "completed", result: { content: [{ type: "text", text: "found" }] } };
+      return method === "tasks/get" ? seenAs("newer", isDone ? ended : {}) : null;
+    });
+    const database = { kind: "postgres", url: await testDatabaseUrl(), connections: 3 } as const;
+    const work = ["mcp__own__work", {}] as const;
+    const { app, client } = await appWith({ own: { url } }, work, { template: allowed("own"), database });
+    const { id, cursor } = await client.createAgent();
+    await client.send(id, "go");
+    await client.until(id, "TOOL_WAITING", cursor);
+    await app.close();
+    const config = { workspaceRoots: [app.workspace], defaultWorkspace: app.workspace };
+    const options = { template: allowed("own"), database, config };
+    const without = await appWith(isDisabled ? { own: { url, disabled: true } } : {}, work, options);
+    const { agent } = await without.client.get(StandstillDocument, { id });
+    expect(agent?.state).toBe("PAUSED");
+    expect(agent?.waitingFor).toMatch(/^the result of mcp__own__work, until .*Z, and /);
+    expect(agent?.waitingFor).toContain(words);
+    await without.app.close();
+    isDone = true;
+    const again = await appWith({ own: { url } }, work, options);
+    await again.client.until(id, "DONE", cursor);
+    expect((await again.client.agent(id)).toolCalls.nodes).toMatchObject([{ state: "COMPLETED", output: "found" }]);
+  },
+  30_000,
 );

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { setPolicyTime } from "../support/clock.ts";
 import { allowed, answerOf, appWith } from "../support/mcp-app.ts";
 import { seenAs, startedAs, taskServer, type Generation } from "../support/mcp-tasks.ts";
+import { soonerTasks } from "../support/sooner-tasks.ts";
 
 const WORK = ["mcp__own__work", {}] as const;
 const GENERATIONS: readonly Generation[] = ["older", "newer"];
@@ -86,7 +87,8 @@ describe.each(GENERATIONS)("a task of a server of the %s generation", (generatio
         return (response) =>
           response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ jsonrpc: "2.0", id, error }));
       });
-      const { client } = await appWith({ own: { url } }, WORK, { template: allowed("own") });
+      const overrides = { sql: soonerTasks };
+      const { client } = await appWith({ own: { url } }, WORK, { template: allowed("own"), overrides });
       expect(await answerOf(client)).toMatchObject({ state: "COMPLETED", output: "found" });
     },
     30_000,

@@ -96,6 +96,11 @@ describe("a message with an output schema", () => {
       field: ["outputSchema", "type"],
       message: expect.stringContaining('"object"'),
     });
+    expect(await refusedAt({ $schema: "https://example.org/drafts/9", type: "object" })).toMatchObject({
+      code: "INVALID",
+      field: ["outputSchema", "$schema"],
+      message: expect.stringContaining("draft-07 and earlier, 2019-09, 2020-12"),
+    });
     expect(await messagesOf(client, agent.id)).toEqual([]);
   });
 

@@ -105,3 +105,14 @@ it("a template shows its name, description, version and metadata to everybody of
     templates: [{ templateId: "assistant", name: "assistant", description: null, version: null, metadata: {} }],
   });
 });
+
+it("a template shows the shape of its answers, and the models that answer after failures", async () => {
+  const outputSchema = { type: "object", properties: { files: { type: "integer" } } };
+  const template = { outputSchema, fallbacks: [{ model: "test", on: ["overloaded", "too_long"] as const }] };
+  const query = "{ templates { outputSchema fallbacks { model { name } on } } }";
+  const shown = async (own: object) => (await connect((await startTestApp({ template: own })).url).post({ query })).data;
+  expect(await shown(template)).toEqual({
+    templates: [{ outputSchema, fallbacks: [{ model: { name: "test" }, on: ["OVERLOADED", "TOO_LONG"] }] }],
+  });
+  expect(await shown({})).toEqual({ templates: [{ outputSchema: null, fallbacks: [] }] });
+});

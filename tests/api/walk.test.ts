@@ -223,7 +223,7 @@ it("no mutation lets others touch an agent, or what the tenant holds (invariant 
           expect(JSON.stringify(data ?? null).includes(secret), `${who}: ${query}`).toBe(false);
       const refused = errors.length > 0 || (data?.[field.name]?.userErrors.length ?? 0) > 0;
       // vera decides in paul's name, once: that is what he delegated to her.
-      const isDelegated = who === "vera" && field.name.startsWith("decideApproval");
+      const isDelegated = who === "vera" && /^(?:decide|snooze|wake)Approval/.test(field.name);
       const isListed = field.name === "decideApprovals";
       if (!isDelegated && !isListed) expect(refused, `${who}: ${query} ${JSON.stringify(data)}`).toBe(true);
       if (!isDelegated) expect(await eventsOf(office.app), `${who}: ${query}`).toEqual(before);
@@ -259,6 +259,8 @@ it("an approver steers no agent of others, and a user decides nothing, not even 
   ];
   const decide = [
     "decideApproval",
+    "snoozeApproval",
+    "wakeApproval",
     "allowAlways",
     "revokeAllowRule",
     "delegateApprovals",

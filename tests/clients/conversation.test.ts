@@ -1,6 +1,13 @@
 import { expect, it, onTestFinished } from "vitest";
 import WebSocket from "ws";
-import { contextText, CONVERSATION, type Conversation, type ConversationPage } from "../../clients/src/conversation.ts";
+import { NO_TOKENS, type ModelEvent } from "../../src/agent/models/model.ts";
+import {
+  cacheText,
+  contextText,
+  CONVERSATION,
+  type Conversation,
+  type ConversationPage,
+} from "../../clients/src/conversation.ts";
 import { iterate } from "../../clients/src/index.ts";
 import { overWebSocket } from "../../clients/src/websocket.ts";
 import {
@@ -224,4 +231,23 @@ it("a conversation shows the size of the context, and that it was compacted", as
     expect(contextText(context)).toMatch(/^context 2\d % of 20k tokens$/);
     await client.get(CompactAgentDocument, { input: { agentId } });
   }
+});
+
+it("a conversation shows the share of the newest answer's input that came from the provider's cache", async () => {
+  async function* says(): AsyncGenerator<ModelEvent> {
+    yield { type: "text_start", block: 0 };
+    yield { type: "text_delta", block: 0, text: "Yes." };
+    yield { type: "end", stopReason: "end_turn", usage: { ...NO_TOKENS, inputTokens: 100, cacheReadTokens: 300 } };
+  }
+  const app = await startTestApp({ model: playedModel(says) });
+  const client = connect(app.url);
+  const { id } = await client.createAgent();
+  await client.turn(id, "go");
+  for await (const { cache, caughtUp } of conversationsOf(app.url, id)) {
+    if (!caughtUp) continue;
+    expect(cacheText(cache)).toBe("75 % from the cache");
+    break;
+  }
+  expect(cacheText({ share: 0, miss: "TOOLS_CHANGED" })).toBe("0 % from the cache, a miss: tools changed");
+  expect(cacheText({ share: 0, miss: null })).toBe("");
 });

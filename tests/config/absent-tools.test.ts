@@ -64,3 +64,11 @@ describe("tools of MCP servers that a configuration names before they are there"
     await expect(settingsWith(template)).rejects.toThrow(problem);
   });
 });
+
+it("trusted tools of a memory that are not there are noted", async () => {
+  const { notes } = await settingsWith({ memory: { per: "template", trustedTools: ["fs_read", "mcp__gh__list", "jira"] } });
+  expect(notes.filter((note) => note.includes("trustedTools"))).toEqual([
+    "templates.t.memory.trustedTools.1: mcp__gh__list has no effect yet: no tool is named so at present.",
+    "templates.t.memory.trustedTools.2: jira has no effect yet: no tool is named so at present.",
+  ]);
+});

@@ -79,6 +79,13 @@ describe("the entry of an MCP server", () => {
     },
   );
 
+  it("has a note if its command has its arguments in it", () => {
+    expect(read({ it: { command: "node x.js", args: ["--all"] } }).notes).toEqual([
+      `mcpServers.it.command is the name of one program, and there is none named "node x.js": write command "node" and args ["x.js","--all"].`,
+    ]);
+    expect(read({ it: { command: "node", args: ["x y.js"] } }).notes).toEqual([]);
+  });
+
   it("is not a whole block of another product", () => {
     const block = { mcpServers: { files: { command: "x" } } };
     expect(() => read(block)).toThrow(/mcpServers\.mcpServers is a whole block: write its servers directly in mcpServers/);

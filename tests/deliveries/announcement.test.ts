@@ -42,6 +42,7 @@ it("names rows and actors as the API does, and leaves JSON of tools, hooks and m
     note: null,
     createdBy: changedBy,
     createdAt: "",
+    expiresAt: null,
   };
   expect(announced({ kind: "ALLOW_RULE_STORED", rule, changedBy })).toMatchObject({
     data: { rule: { allowRuleId: globalId("AllowRule", "r"), agentId: globalId("Agent", "of one agent") } },

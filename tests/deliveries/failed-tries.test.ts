@@ -8,9 +8,9 @@ it("a refused delivery is warned of once for each reason, then counted, and said
     { tell: (_event, line) => void lines.push(line), warn: () => {}, error: () => {} },
     () => minutes * 60_000,
   );
-  for (let position = 1; position <= 20; position += 1) tries.record("webhook.inbox", `DONE at ${position}`, "a private network");
-  tries.record("webhook.inbox", "DONE at 21", "the target answered 500");
-  tries.record("webhook.other", "DONE at 1", "a private network");
+  for (let position = 1; position <= 20; position += 1) tries.record("acme", "webhook.inbox", `DONE at ${position}`, "a private network");
+  tries.record("acme", "webhook.inbox", "DONE at 21", "the target answered 500");
+  tries.record("acme", "webhook.other", "DONE at 1", "a private network");
   expect(lines).toEqual([
     "DONE at 1 was not delivered to webhook.inbox (a private network); trying again",
     "DONE at 21 was not delivered to webhook.inbox (the target answered 500); trying again",
@@ -18,8 +18,11 @@ it("a refused delivery is warned of once for each reason, then counted, and said
   ]);
   expect(tries.count).toBe(22);
   minutes = 61;
-  tries.record("webhook.inbox", "DONE at 1", "a private network");
+  tries.record("acme", "webhook.inbox", "DONE at 1", "a private network");
   expect(lines.at(-1)).toBe(
     "DONE at 1 was not delivered to webhook.inbox (a private network); trying again (19 more since the last such line)",
   );
+  tries.giveUp("acme", "webhook.inbox", "DONE at 1", "a private network");
+  expect(tries.of("acme", "webhook.inbox")).toEqual({ failedTries: 22, givenUp: 1 });
+  expect(tries.of("other", "webhook.inbox")).toEqual({ failedTries: 0, givenUp: 0 });
 });

@@ -255,7 +255,7 @@ describe("docs/context.md", () => {
     expect(ofType(events, "Done")).toMatchObject([{ reason: "COMPLETED" }]);
     const query = `query Meter($id: ID!) { agent(id: $id) { context { tokens window } } }`;
     const meter = await client.post<{ agent: { context: { tokens: number; window: number } } }>({ query, variables: { id } });
-    expect(meter.data?.agent.context.window).toBe(8_000);
+    expect(meter.data?.agent.context.window).toBe(2_000);
     expect(meter.data?.agent.context.tokens).toBeGreaterThan(2_000);
   });
 });

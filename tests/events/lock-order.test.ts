@@ -2,6 +2,7 @@ import pg from "pg";
 import { expect, it, onTestFinished } from "vitest";
 import type { AgentView } from "../../src/agent/loop/view.ts";
 import type { RulesVersion } from "../../src/db/commit/change.ts";
+import { setPolicyTime } from "../support/clock.ts";
 import { testDatabase } from "../support/database.ts";
 import { commit, compose, owned, possible, withPendingCall } from "../support/owned-agent.ts";
 
@@ -69,7 +70,7 @@ it("a call does not start by a rule whose revocation is about to be in the log, 
   await revoking.query("BEGIN");
   await revoking.query("UPDATE rule_version SET version = 2");
   await revoking.query("SELECT pg_advisory_xact_lock(hashtextextended('one', 7270736900))");
-  const starting = commit(agent, startedBy(agent.view, { ofTenant: 1, ofAgent: 0 }));
+  const starting = commit(agent, startedBy(agent.view, { ofTenant: 1, ofAgent: 0, until: null }));
   const waits = async (): Promise<boolean> =>
     (await looker.query("SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%commit_change%'")).rows
       .length > 0;
@@ -85,13 +86,17 @@ it("a call that starts by a rule waits for no revocation that is not at the log 
   const revoking = await connected(database.url);
   await revoking.query("BEGIN");
   await revoking.query("UPDATE rule_version SET version = 2");
-  expect(await commit(agent, startedBy(agent.view, { ofTenant: 1, ofAgent: 0 }))).toMatchObject({ outcome: "COMMITTED" });
+  expect(await commit(agent, startedBy(agent.view, { ofTenant: 1, ofAgent: 0, until: null }))).toMatchObject({
+    outcome: "COMMITTED",
+  });
   await revoking.query("COMMIT");
 });
 
 it("a call starts by version 0 of rules that have no row", async () => {
   const agent = await withPendingCall(await owned(await testDatabase()));
-  expect(await commit(agent, startedBy(agent.view, { ofTenant: 0, ofAgent: 0 }))).toMatchObject({ outcome: "COMMITTED" });
+  expect(await commit(agent, startedBy(agent.view, { ofTenant: 0, ofAgent: 0, until: null }))).toMatchObject({
+    outcome: "COMMITTED",
+  });
 });
 
 it.each([
@@ -104,12 +109,21 @@ it.each([
     const run = (text: string): Promise<unknown> => agent.sql.query({ name: text, text }, []);
     await run("INSERT INTO rule_version VALUES ('one', '', 1), ('other', '', 7), ('one', 'another', 7)");
     await run(`INSERT INTO rule_version VALUES ('one', ${owner}, 1) ON CONFLICT (tenant, agent_id) DO UPDATE SET version = 2`);
-    const before = { ofTenant: 1, ofAgent: 0 };
-    const now = owner === "''" ? { ofTenant: 2, ofAgent: 0 } : { ofTenant: 1, ofAgent: 1 };
+    const before = { ofTenant: 1, ofAgent: 0, until: null };
+    const now = owner === "''" ? { ofTenant: 2, ofAgent: 0, until: null } : { ofTenant: 1, ofAgent: 1, until: null };
     expect(await commit(agent, startedBy(agent.view, before))).toMatchObject({ outcome: "CONFLICT" });
     expect(await commit(agent, startedBy(agent.view, now))).toMatchObject({ outcome: "COMMITTED" });
   },
 );
+
+it("a call does not start by rules of which one has expired since (invariant 14)", async () => {
+  const agent = await withPendingCall(await owned(await testDatabase()));
+  const rules = { ofTenant: 0, ofAgent: 0, until: new Date(Date.now() + 60_000).toISOString() };
+  await setPolicyTime(agent.sql, `'${rules.until}'::timestamptz`);
+  expect(await commit(agent, startedBy(agent.view, rules))).toMatchObject({ outcome: "CONFLICT" });
+  await setPolicyTime(agent.sql, `'${rules.until}'::timestamptz - interval '1 ms'`);
+  expect(await commit(agent, startedBy(agent.view, rules))).toMatchObject({ outcome: "COMMITTED" });
+});
 
 /** The start of a call by a version of the stored rules. */
 function startedBy(view: AgentView, rules: RulesVersion): ReturnType<typeof possible> {

@@ -48,6 +48,14 @@ describe("the price of an operation", () => {
     ["{ agents(first: 3) { nodes { messages(last: 2) { nodes { text } } } } }", 1 + 3 * (1 + 1 + 2)],
     ["{ nodes(ids: [1, 2, 3]) { id } }", 3],
     ['{ memory(templateId: "a", first: 3) { nodes { text versions { text } } } }', 1 + 3 * (1 + 20)],
+    ['{ search(text: "abcd") { agents { id } toolCalls { id agent { id } } } }', 10 + 5 + 5 * 2],
+    ["{ operations { servers { serverId } consumers { name } log { head } outage { since } } }", 5 + 5 + 10 + 1 + 1],
+    ['{ checkApprovalInput(approvalId: "1", input: {}) { inputHash explanation { verdict } } }', 10 + 1],
+    [
+      '{ allowRuleProposal(approvalId: "1") { proposal { past { letThroughCalls { id } } matchingCalls { id } } } }',
+      100 + 1 + 1 + 20 + 5,
+    ],
+    ["{ approvals(first: 2, orderBy: MOST_URGENT_FIRST) { nodes { id viewerSnooze { until } } } }", 1 + 2 * (1 + 1)],
     // What stands in the ids is not looked at.
     ['{ nodes(ids: ["?"]) { ... on Agent { template { templateId } } } }', 1 + 1],
     ['{ node(id: "?") { ... on Agent { template { templateId } } } }', 2],
@@ -168,5 +176,6 @@ const VARIABLES = {
   bytes: 100,
   permission: {},
   step: 1,
+  text: "abcd",
   tool: "x",
 };

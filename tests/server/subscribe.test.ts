@@ -47,6 +47,7 @@ function subscriberOf(app: TestApp, { clock = systemClock, admits = (): boolean 
     wake: () => {},
     expensive: new ExpensiveReads(),
     imageUrl: () => "",
+    operator: { startedAt: 0, retention: { eventsMs: null, deltasMs: null, outputsMs: null }, consumersOf: () => [] },
     rateLimits: new RateLimits({ pointsPerMinute: 10_000, subscriptions: 100 }, systemClock),
   };
   const subscribe = subscribeTo({ feeds: new Feeds(tails), readers: new Readers(), mask });
@@ -269,6 +270,7 @@ describe("subscribers who are given the same page", () => {
         wake: () => {},
         expensive: new ExpensiveReads(),
         imageUrl: () => "",
+        operator: { startedAt: 0, retention: { eventsMs: null, deltasMs: null, outputsMs: null }, consumersOf: () => [] },
         rateLimits: new RateLimits({ pointsPerMinute: 1, subscriptions: 1 }, systemClock),
       },
       ADMIN,

@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http";
 import { AskedInputsDocument, type DecideApprovalInput } from "../generated/documents.ts";
 import type { TestAppOptions } from "./app.ts";
 import type { TestClient } from "./client.ts";
@@ -38,9 +39,11 @@ const COMPLETE = { resultType: "complete", ttlMs: 0, cacheScope: "private" };
 
 /**
  * A server of the newer generation. Its tool `work` answers each round as `round` says: with the inputs that it needs, or
- * null for the result, which is all that it was answered, as JSON.
+ * null for the result, which is all that it was answered, as JSON. A function writes the answer.
  */
-export async function roundsServer(round: (sent: Record<string, unknown>, count: number) => object | null) {
+export async function roundsServer(
+  round: (sent: Record<string, unknown>, count: number) => object | ((response: ServerResponse) => void) | null,
+) {
   const rounds: Record<string, unknown>[] = [];
   const server = await httpServer(({ method, params }) => {
     if (method === "server/discover")
@@ -49,6 +52,7 @@ export async function roundsServer(round: (sent: Record<string, unknown>, count:
     if (method !== "tools/call") return null;
     rounds.push(params);
     const needs = round(params, rounds.length);
+    if (typeof needs === "function") return needs as (response: ServerResponse) => void;
     if (needs !== null) return { result: { resultType: "input_required", ...needs } };
     const { inputResponses = null, requestState = null } = params;
     return {
@@ -56,6 +60,31 @@ export async function roundsServer(round: (sent: Record<string, unknown>, count:
     };
   });
   return { ...server, rounds };
+}
+
+/**
+ * A server of the older generation at an address. A call of `work` asks with the message `for WHO`, by its argument, on the
+ * stream of the call. Its result is the answer, as JSON.
+ */
+export async function streamingServer() {
+  const calls = new Map<unknown, { readonly call: unknown; readonly stream: ServerResponse }>();
+  const written = (stream: ServerResponse, message: object): unknown =>
+    stream.write(`event: message\ndata: ${JSON.stringify({ jsonrpc: "2.0", ...message })}\n\n`);
+  return httpServer(({ id, method, params, result }) => {
+    if (method === "tools/call")
+      return (stream) => {
+        const { who } = params["arguments"] as { who: string };
+        const question = `q-${who}`;
+        calls.set(question, { call: id, stream });
+        stream.writeHead(200, { "content-type": "text/event-stream" });
+        written(stream, { id: question, ...asks(FORM, `for ${who}`) });
+      };
+    const asked = method === undefined ? calls.get(id) : undefined;
+    if (asked === undefined) return null;
+    written(asked.stream, { id: asked.call, result: { content: [{ type: "text", text: JSON.stringify({ id, result }) }] } });
+    asked.stream.end();
+    return (response) => response.writeHead(202).end();
+  });
 }
 
 const WORK = ["mcp__own__work", {}] as const;

@@ -7,6 +7,8 @@ export type Arrived = {
   readonly method: string;
   readonly id: unknown;
   readonly params: Record<string, unknown>;
+  /** The answer to a question of the server; undefined for a request. */
+  readonly result?: unknown;
   readonly http: IncomingMessage;
 };
 
@@ -32,8 +34,8 @@ export async function httpServer(answer: (arrived: Arrived) => Answer | null): P
     }
     const pieces: Buffer[] = [];
     for await (const piece of request) pieces.push(piece as Buffer);
-    const { id, method, params } = JSON.parse(Buffer.concat(pieces).toString()) as Omit<Arrived, "http">;
-    const one = { id, method, params, http: request };
+    const { id, method, params, result } = JSON.parse(Buffer.concat(pieces).toString()) as Omit<Arrived, "http">;
+    const one = { id, method, params, result, http: request };
     arrived.push(one);
     const given = answer(one) ?? usual(one);
     if (typeof given === "function") given(response);

@@ -15,4 +15,6 @@ export type CallRecord = {
   readonly counts: Readonly<Record<Noted, number>>;
   /** The times at which servers died, and those at which one lived again after all had died, in ms since 1970. */
   readonly interruptions: readonly number[];
+  /** The most that a wait may end late while a server lives, in ms. */
+  readonly mayBeLateMs: number;
 };

@@ -29,10 +29,10 @@ import { eachOf, type World } from "./world.ts";
  */
 const SERVERS = 3;
 const WHOLE = { rounds: 2, share: 1, reminders: 50 };
-const SHORT = { rounds: 1, share: 0.45, reminders: 10 };
+const SHORT = { rounds: 1, share: 0.3, reminders: 10 };
 /** The time between two messages, in ms: agents of all kinds work during the deaths. */
 const PACE_MS = 20;
-const FURTHER_MS = 100;
+const FURTHER_MS = 150;
 const LOOK_MS = 200;
 /** The point at which a server of a planted run dies. */
 const PLANTED: Point = "between the result of an answered question and the end of its call";
@@ -111,6 +111,10 @@ function look({ database, people, deciding, fail }: World): { stop(): Promise<vo
   };
 }
 
+function isReminded({ remindedAfterMs }: PlannedAgent): boolean {
+  return remindedAfterMs !== null;
+}
+
 /** One round: agents work while servers die; then all turns end, those of patient agents last. */
 async function work(
   world: World,
@@ -119,7 +123,9 @@ async function work(
   random: Random,
 ): Promise<readonly Working[]> {
   const { fleet, fail } = world;
-  const made = await eachOf(agents, async (planned): Promise<Working> => {
+  // The reminders of these agents are due at the same instant: they come first.
+  const [reminded, others] = [agents.filter(isReminded), agents.filter((agent) => !isReminded(agent))];
+  const made = await eachOf([...reminded, ...others], async (planned): Promise<Working> => {
     return { ...planned, agent: await createAgent(random.of(fleet.urls), planned.template), remindedAt: null };
   });
   fleet.kill(deaths);
@@ -132,6 +138,24 @@ async function work(
     told.push(working);
     await delay(PACE_MS);
   }
+  // A planted run has none.
+  if (FURTHER_WORK.some((kind) => further[kind].length > 0)) told.push(...(await tellFurther(world, further, random)));
+  const isPatient = (agent: PlannedAgent): boolean =>
+    treeOf(agent).some(({ calls }) => calls.some(({ way }) => way === "when released"));
+  await ended(
+    world,
+    told.filter((working) => !isPatient(working)),
+  );
+  fleet.spare();
+  await checkOnlyWaiting(world, told.filter(isPatient));
+  world.queue.tell("release");
+  await ended(world, told);
+  return told;
+}
+
+/** Tells agents whose work comes to the points at which servers are still to die. */
+async function tellFurther({ fleet, fail }: World, further: Round["further"], random: Random): Promise<readonly Working[]> {
+  const told: Working[] = [];
   const unused = new Map(FURTHER_WORK.map((kind) => [kind, further[kind].values()]));
   while (fleet.isKilling) {
     await delay(FURTHER_MS);
@@ -151,15 +175,5 @@ async function work(
     told.push(working);
     void tell(fleet, working, random, url).catch((error: unknown) => fail(String(error)));
   }
-  const isPatient = (agent: PlannedAgent): boolean =>
-    treeOf(agent).some(({ calls }) => calls.some(({ way }) => way === "when released"));
-  await ended(
-    world,
-    told.filter((working) => !isPatient(working)),
-  );
-  fleet.spare();
-  await checkOnlyWaiting(world, told.filter(isPatient));
-  world.queue.tell("release");
-  await ended(world, told);
   return told;
 }

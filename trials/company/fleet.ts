@@ -4,6 +4,8 @@ import type { Random } from "../hands/random.ts";
 
 /** A death of a server: its point, the frequency with which the server comes to it, and its place in a commit. */
 type Death = { readonly point: Point; readonly left: number; readonly place: Place };
+/** A process that has loaded its modules, and the time that it took. */
+type Loaded = { readonly process: TrialProcess; readonly tookMs: number };
 type Life = { readonly process: TrialProcess; readonly url: string; death: Death | null };
 
 /** The begin of each token: the trial looks for it in all output and rows. */
@@ -26,6 +28,8 @@ export function deathOf(point: Point): Death[] {
 
 /** The servers that are loaded ahead, to take the place of those that die. */
 const SPARES = 2;
+/** The most starts of a server until one of them must listen. */
+const STARTS = 4;
 
 /**
  * Servers that die at their points, and others that take their place. A process loads its modules before it is needed, and
@@ -36,11 +40,14 @@ export class Fleet {
   readonly deaths: { readonly at: number; readonly point: Point }[] = [];
   /** The times at which a server lived again after all had died. */
   readonly returns: number[] = [];
+  failedStarts = 0;
+  /** The time that the slowest start of a server took, in ms: how busy the machine is. */
+  slowestStartMs = 0;
   /** The text of a token in the output of servers, if there was one. */
   tokenInOutput: string | null = null;
   lines = 0;
   readonly #env: Promise<Readonly<Record<string, string>>>;
-  readonly #spares: Promise<TrialProcess>[] = [];
+  readonly #spares: Promise<Loaded>[] = [];
   readonly #lives = new Set<Life>();
   readonly #onChange: (urls: readonly string[]) => void;
   readonly #onBroken: (error: unknown) => void;
@@ -79,7 +86,7 @@ export class Fleet {
   async end(): Promise<void> {
     this.#isOver = true;
     const spares = await Promise.all(this.#spares);
-    await Promise.all([...spares, ...[...this.#lives].map(({ process }) => process)].map((process) => process.kill()));
+    await Promise.all([...spares, ...this.#lives].map(({ process }) => process.kill()));
   }
 
   /** Gives each server its death, and those that are started in their place the next ones. */
@@ -99,20 +106,40 @@ export class Fleet {
   }
 
   async #live(): Promise<void> {
-    const process = await (this.#spares.shift() ?? this.#load());
-    const ready = process.says(SERVER_READY);
-    process.tell(JSON.stringify(await this.#env));
-    const life: Life = { process, url: await ready, death: null };
+    const life = await this.#started();
     if (this.#lives.size === 0 && this.deaths.length > 0) this.returns.push(Date.now());
     this.#lives.add(life);
     this.#plan(life);
     this.#loadAhead();
     this.#onChange(this.urls);
-    void process.exited.then((code) => this.#ended(life, code)).catch(this.#onBroken);
+    void life.process.exited
+      .then((code) => this.#ended(life, code))
+      .catch((error: unknown) => {
+        // A server that ends with the trial, while it starts, is no fault.
+        if (!this.#isOver) this.#onBroken(error);
+      });
   }
 
-  #load(): Promise<TrialProcess> {
-    return start("trials/company/server.ts", /^loaded$/, {}, (line) => this.#hear(line));
+  /** A server that listens. One that cannot start, on a machine whose database does not answer in time, is started again, as supervisors do. */
+  async #started(tries = STARTS): Promise<Life> {
+    const { process, tookMs } = await (this.#spares.shift() ?? this.#load());
+    const ready = process.says(SERVER_READY);
+    const environment = JSON.stringify(await this.#env);
+    const since = performance.now();
+    process.tell(environment);
+    const url = await ready.catch((error: unknown) => {
+      if (tries === 1 || this.#isOver) throw error;
+      this.failedStarts += 1;
+      return null;
+    });
+    this.slowestStartMs = Math.max(this.slowestStartMs, tookMs + performance.now() - since);
+    return url === null ? this.#started(tries - 1) : { process, url, death: null };
+  }
+
+  async #load(): Promise<Loaded> {
+    const since = performance.now();
+    const process = await start("trials/company/server.ts", /^loaded$/, {}, (line) => this.#hear(line));
+    return { process, tookMs: performance.now() - since };
   }
 
   /** Each server that is still to die is replaced. */

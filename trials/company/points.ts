@@ -1,5 +1,6 @@
 import type { Interface } from "node:readline";
 import type { Sql } from "../../src/db/sql.ts";
+import { soonerTasks } from "../../tests/support/sooner-tasks.ts";
 import { aroundWrites, goesTo } from "../../tests/support/writes.ts";
 import type { FurtherWork } from "./plan.ts";
 
@@ -81,12 +82,9 @@ export function passPoint(point: Point): void {
   if (isDeath(point)) die();
 }
 
-/** The parameter of `move_mcp_task` with the time until a task is asked for again, or until another server may do so. */
-const MS = 2;
-
 /** The database, with deaths around commits. The times of tasks are a tenth of production's, as leases are. */
 export function dying(sql: Sql): Sql {
-  const around = aroundWrites(sql, async ({ isFenced, change, kinds }, write) => {
+  const around = aroundWrites(soonerTasks(sql), async ({ isFenced, change, kinds }, write) => {
     if (change === null) return write();
     const isWaiting = isFenced && goesTo("WAITING", change);
     const isOfTask = change.waitSettled?.ref.includes(":") === true;
@@ -114,10 +112,7 @@ export function dying(sql: Sql): Sql {
   return {
     ...around,
     query: async (statement, values) => {
-      const rows = await around.query(
-        statement,
-        statement.name === "move_mcp_task" ? values.with(MS, Number(values[MS]) / 10) : values,
-      );
+      const rows = await around.query(statement, values);
       if (statement.name === "claim_due" && rows.length > 0) passPoint("between the claim and the end of a wait");
       return rows;
     },

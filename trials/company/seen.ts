@@ -8,20 +8,28 @@ const FAULTS = [
 
 type Fail = (problem: string) => void;
 
-/** Passes problems on once each planted fault is seen. */
+/** Passes the problems of planted faults on, each once, when all of these faults are seen. */
 export class SeenFaults {
   readonly #unseen = new Map(FAULTS);
   readonly #fail: Fail;
   readonly #problems = new Set<string>();
+  readonly #ofFaults = new Set<string>();
 
   constructor(fail: Fail) {
     this.#fail = fail;
   }
 
   note(problem: string): void {
+    if (this.#problems.has(problem)) return;
     this.#problems.add(problem);
-    for (const [fault, pattern] of this.#unseen) if (pattern.test(problem)) this.#unseen.delete(fault);
-    if (this.#unseen.size === 0) this.#problems.forEach((each) => this.#fail(each));
+    for (const [fault, pattern] of FAULTS) {
+      if (!pattern.test(problem)) continue;
+      this.#unseen.delete(fault);
+      this.#ofFaults.add(problem);
+    }
+    if (this.#unseen.size > 0) return;
+    this.#ofFaults.forEach((each) => this.#fail(each));
+    this.#ofFaults.clear();
   }
 
   /** Throws if a fault was not seen. */

@@ -8,8 +8,8 @@ import type { PlannedAgent } from "./plan.ts";
 /** An agent that was told to work. Its reminder, if any, is due at a time, in ms since 1970. */
 export type Working = PlannedAgent & { readonly agent: TrialAgent; readonly remindedAt: number | null };
 
-const GIVES_UP_MS = 60_000;
-/** The time until a reminder whose first time may be over. */
+const GIVES_UP_MS = 120_000;
+/** The time until a reminder whose first time may be over, in ms; longer with each try, since a busy server takes longer to hear of it. */
 const SOON_MS = 500;
 
 const SEND =
@@ -29,9 +29,9 @@ export async function tell(
   first: string,
 ): Promise<void> {
   const deadline = performance.now() + GIVES_UP_MS;
-  for (let [at, isFirst] = [remindedAt, true]; ; [at, isFirst] = [Date.now() + SOON_MS, false]) {
+  for (let [at, tries] = [remindedAt, 0]; ; [at, tries] = [Date.now() + (tries + 1) * SOON_MS, tries + 1]) {
     try {
-      const url = isFirst ? first : random.of(fleet.urls);
+      const url = tries === 0 ? first : random.of(fleet.urls);
       if (remindedAt === null) await ask(url, SEND, { id, text, key: text });
       else await schedule(url, { id, text, at: new Date(at ?? 0).toISOString() });
       return;

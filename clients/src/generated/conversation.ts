@@ -55,6 +55,23 @@ export type ApprovalState =
   /** The action has changed since the request: a newer approval replaces it. */
   | 'STALE';
 
+/** Provider's reason why its prompt cache did not serve a request. */
+export type CacheMissReason =
+  /** Earlier messages differ. */
+  | 'MESSAGES_CHANGED'
+  /** Another model or speed than in the request before. */
+  | 'MODEL_CHANGED'
+  /** A reason that this version does not know. */
+  | 'OTHER'
+  /** The provider no longer knows the request before. Nothing need have changed. */
+  | 'PREVIOUS_NOT_FOUND'
+  /** Another system prompt. */
+  | 'SYSTEM_CHANGED'
+  /** Other tools, or another order of them. */
+  | 'TOOLS_CHANGED'
+  /** The provider cannot tell. */
+  | 'UNAVAILABLE';
+
 /** Where the result of a call in state WAITING comes from. */
 export type CallWait =
   /** Another agent, which the call has started. */
@@ -272,7 +289,7 @@ export type ConversationSubscription = { timeline: { cursor: string, caughtUp: b
       | { __typename: 'StageCompleted', cursor: string }
       | { __typename: 'StageStarted', cursor: string }
       | { __typename: 'StateChanged', previousState: AgentState, state: AgentState, cursor: string }
-      | { __typename: 'StepComplete', contextTokens: number | null, contextWindow: number | null, cursor: string }
+      | { __typename: 'StepComplete', contextTokens: number | null, contextWindow: number | null, cachedShare: number | null, cursor: string, cacheMiss: { reason: CacheMissReason | null } | null }
       | { __typename: 'StorageFailure', cursor: string }
       | { __typename: 'TemplateChanged', cursor: string }
       | { __typename: 'TextChunk', step: number, block: number, delta: string, cursor: string }
@@ -307,4 +324,4 @@ export type ChildNewsFragment =
   | ChildNews_AgentSpawned_Fragment
 ;
 
-export const CONVERSATION_DOCUMENT = "subscription Conversation($agentId:ID!$since:Cursor){timeline(agentIds:[$agentId]since:$since kinds:[MESSAGE_RECEIVED MESSAGE_WITHDRAWN REMINDER_SENT TEXT_CHUNK_START TEXT_CHUNK TEXT_CHUNK_END THINK_CHUNK_START THINK_CHUNK THINK_CHUNK_END TOOL_START TOOL_WAITING TOOL_END TOOL_CUSTOM_EVENT AGENT_SPAWNED AGENT_RETURNED PERMISSION_REQUIRED PERMISSION_DECIDED PERMISSION_CLOSED DONE STATE_CHANGED FILE_CHANGED SHELL_STARTED SHELL_ENDED ERROR TODO_CHANGED TOKEN_USAGE STEP_COMPLETE CONTEXT_COMPRESSION]){cursor caughtUp outage{since bufferedEvents}events{__typename cursor ...on MessageReceived{messageId text sentBy{actorId name}}...on ReminderSent{messageId content sentBy{actorId name}}...on MessageWithdrawn{messageId}...on BlockEvent{step block}...on ChunkEvent{delta}...on BlockEndEvent{text aborted}...on ToolEvent{call{callId name state inputPreview output durationMs cachedFrom}}...on ToolWaiting{waitsFor dueAt toolCall{input}}...on ToolCustomEvent{callId eventType eventData}...ChildNews ...Asked ...on PermissionDecided{approvalId decision decidedBy{actorId name}missingDecisions}...on PermissionClosed{approvalId approvalState}...on StateChanged{previousState state}...on FileChanged{fileCount files{path change}}...on ShellStarted{shellId command}...on ShellEnded{shellId command endReason exitCode signal}...on ErrorRaised{severity phase message detail retryAt}...on TodoChanged{todos{todoId title status assignee notes}}...on TokensUsed{totalTokens costUsd}...on StepComplete{contextTokens contextWindow}...on ContextCompression{compressionPhase compactionId method tokensBefore tokensAfter failureReason}...on Done{reason value problems{path message}messageIds}}}}fragment Asked on PermissionRequired{request{approvalId kind inputHash reason risk host port call{name}question{server message fields{name kind title description isRequired default format minLength maxLength minimum maximum options{value title}minItems maxItems}}}approval{inputText}}fragment ChildNews on ChildEvent{callId childId ...on AgentSpawned{templateId description isBackground}...on AgentReturned{outcome answer}}";
+export const CONVERSATION_DOCUMENT = "subscription Conversation($agentId:ID!$since:Cursor){timeline(agentIds:[$agentId]since:$since kinds:[MESSAGE_RECEIVED MESSAGE_WITHDRAWN REMINDER_SENT TEXT_CHUNK_START TEXT_CHUNK TEXT_CHUNK_END THINK_CHUNK_START THINK_CHUNK THINK_CHUNK_END TOOL_START TOOL_WAITING TOOL_END TOOL_CUSTOM_EVENT AGENT_SPAWNED AGENT_RETURNED PERMISSION_REQUIRED PERMISSION_DECIDED PERMISSION_CLOSED DONE STATE_CHANGED FILE_CHANGED SHELL_STARTED SHELL_ENDED ERROR TODO_CHANGED TOKEN_USAGE STEP_COMPLETE CONTEXT_COMPRESSION]){cursor caughtUp outage{since bufferedEvents}events{__typename cursor ...on MessageReceived{messageId text sentBy{actorId name}}...on ReminderSent{messageId content sentBy{actorId name}}...on MessageWithdrawn{messageId}...on BlockEvent{step block}...on ChunkEvent{delta}...on BlockEndEvent{text aborted}...on ToolEvent{call{callId name state inputPreview output durationMs cachedFrom}}...on ToolWaiting{waitsFor dueAt toolCall{input}}...on ToolCustomEvent{callId eventType eventData}...ChildNews ...Asked ...on PermissionDecided{approvalId decision decidedBy{actorId name}missingDecisions}...on PermissionClosed{approvalId approvalState}...on StateChanged{previousState state}...on FileChanged{fileCount files{path change}}...on ShellStarted{shellId command}...on ShellEnded{shellId command endReason exitCode signal}...on ErrorRaised{severity phase message detail retryAt}...on TodoChanged{todos{todoId title status assignee notes}}...on TokensUsed{totalTokens costUsd}...on StepComplete{contextTokens contextWindow cachedShare cacheMiss{reason}}...on ContextCompression{compressionPhase compactionId method tokensBefore tokensAfter failureReason}...on Done{reason value problems{path message}messageIds}}}}fragment Asked on PermissionRequired{request{approvalId kind inputHash reason risk host port call{name}question{server message fields{name kind title description isRequired default format minLength maxLength minimum maximum options{value title}minItems maxItems}}}approval{inputText}}fragment ChildNews on ChildEvent{callId childId ...on AgentSpawned{templateId description isBackground}...on AgentReturned{outcome answer}}";

@@ -1,6 +1,6 @@
 import { useState, type ReactNode } from "react";
 import type { ResumeStatus } from "@triplane/client";
-import { contextText, type Conversation, type ConversationItem } from "@triplane/client/conversation";
+import { cacheText, contextText, type Conversation, type ConversationItem } from "@triplane/client/conversation";
 import { hasWork, type Tree } from "@triplane/client/tree";
 import type { Actions } from "./actions.ts";
 import { Approval } from "./approval.tsx";
@@ -214,7 +214,7 @@ function Shown({
 }
 
 /** The side of the conversation: the todo list, the usage, and the size of the context. */
-function Standing({ view: { todos, usage, context } }: { readonly view: Conversation }): ReactNode {
+function Standing({ view: { todos, usage, context, cache } }: { readonly view: Conversation }): ReactNode {
   return (
     <>
       {todos.length === 0 ? null : (
@@ -237,6 +237,7 @@ function Standing({ view: { todos, usage, context } }: { readonly view: Conversa
           {contextText(context)}
         </p>
       )}
+      {cacheText(cache) === "" ? null : <p className="cache">{cacheText(cache)}</p>}
     </>
   );
 }

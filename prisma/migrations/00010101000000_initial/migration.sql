@@ -206,6 +206,7 @@ CREATE TABLE "approval" (
     "input_hash" TEXT,
     "reason" TEXT NOT NULL,
     "risk" TEXT NOT NULL,
+    "risk_rank" SMALLINT NOT NULL DEFAULT 1,
     "meta" JSON,
     "preview" JSON,
     "quorum" INTEGER,
@@ -276,6 +277,17 @@ CREATE TABLE "decision" (
 );
 
 -- CreateTable
+CREATE TABLE "approval_snooze" (
+    "approval_id" TEXT NOT NULL,
+    "actor_id" TEXT NOT NULL,
+    "tenant" TEXT NOT NULL,
+    "until" TIMESTAMPTZ(3),
+    "snoozed_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "approval_snooze_pkey" PRIMARY KEY ("approval_id","actor_id")
+);
+
+-- CreateTable
 CREATE TABLE "delegation" (
     "id" TEXT NOT NULL,
     "tenant" TEXT NOT NULL,
@@ -310,6 +322,9 @@ CREATE TABLE "allow_rule" (
     "revoked_by" TEXT,
     "revoked_by_kind" "actor_kind",
     "agent_id" TEXT,
+    "expires_at" TIMESTAMPTZ(3),
+    "use_count" INTEGER NOT NULL DEFAULT 0,
+    "last_used_at" TIMESTAMPTZ(3),
 
     CONSTRAINT "allow_rule_pkey" PRIMARY KEY ("id")
 );
@@ -623,6 +638,7 @@ CREATE TABLE "budget_period" (
     "has_warned" BOOLEAN NOT NULL DEFAULT false,
     "raised_millionths" BIGINT,
     "raised_tokens" BIGINT,
+    "raised_by" TEXT,
     "used_at" TIMESTAMPTZ(3) NOT NULL,
 
     CONSTRAINT "budget_period_pkey" PRIMARY KEY ("tenant","budget_id","ref","starts_at")
@@ -781,6 +797,12 @@ CREATE UNIQUE INDEX "tool_call_agent_id_step_ordinal_key" ON "tool_call"("agent_
 CREATE INDEX "approval_tenant_state_requested_at_id_idx" ON "approval"("tenant", "state", "requested_at", "id");
 
 -- CreateIndex
+CREATE INDEX "approval_tenant_state_risk_rank_expires_at_requested_at_id_idx" ON "approval"("tenant", "state", "risk_rank" DESC, "expires_at", "requested_at", "id");
+
+-- CreateIndex
+CREATE INDEX "approval_tenant_closed_at_id_idx" ON "approval"("tenant", "closed_at", "id");
+
+-- CreateIndex
 CREATE INDEX "approval_agent_id_state_idx" ON "approval"("agent_id", "state");
 
 -- CreateIndex
@@ -794,6 +816,9 @@ CREATE UNIQUE INDEX "wait_ref_kind_call_id_key" ON "wait"("ref", "kind", "call_i
 
 -- CreateIndex
 CREATE INDEX "schedule_agent_id_idx" ON "schedule"("agent_id");
+
+-- CreateIndex
+CREATE INDEX "schedule_tenant_id_idx" ON "schedule"("tenant", "id");
 
 -- CreateIndex
 CREATE UNIQUE INDEX "access_token_hash_key" ON "access_token"("hash");
@@ -904,6 +929,9 @@ ALTER TABLE "schedule" ADD CONSTRAINT "schedule_agent_id_fkey" FOREIGN KEY ("age
 ALTER TABLE "decision" ADD CONSTRAINT "decision_approval_id_fkey" FOREIGN KEY ("approval_id") REFERENCES "approval"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
 -- AddForeignKey
+ALTER TABLE "approval_snooze" ADD CONSTRAINT "approval_snooze_approval_id_fkey" FOREIGN KEY ("approval_id") REFERENCES "approval"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
 ALTER TABLE "todo" ADD CONSTRAINT "todo_agent_id_fkey" FOREIGN KEY ("agent_id") REFERENCES "agent"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
 -- AddForeignKey
@@ -982,6 +1010,10 @@ CREATE INDEX "message_turn" ON "message" ("agent_id", "turn") WHERE "kind" = 'US
 CREATE UNIQUE INDEX "approval_one_pending" ON "approval" ("tool_call_id") WHERE "state" = 'PENDING';
 -- An agent has one open question for a host and port: further calls that ask for the same join it.
 CREATE UNIQUE INDEX "approval_one_open_host" ON "approval" ("agent_id", "host", "port") WHERE "state" = 'PENDING' AND "host" IS NOT NULL;
+-- Rows are searched by the ends of their ids. Without the tenant, so that no list is read by these indexes.
+CREATE INDEX "agent_id_end" ON "agent" (reverse("id") text_pattern_ops);
+CREATE INDEX "approval_id_end" ON "approval" (reverse("id") text_pattern_ops);
+CREATE INDEX "audit_call_id_end" ON "audit_call" (reverse("id") text_pattern_ops);
 -- An agent's open waits, and the only times that servers look for: tenant by tenant, so that none waits behind another.
 CREATE INDEX "wait_open" ON "wait" ("agent_id") WHERE "settled_at" IS NULL;
 CREATE INDEX "wait_due" ON "wait" ("tenant", "due") WHERE "settled_at" IS NULL AND "due" IS NOT NULL;
@@ -1646,10 +1678,16 @@ BEGIN
     END IF;
     IF v_closing."to" <> 'PENDING' THEN
       UPDATE wait SET settled_at = coalesce(v_closing.closed_at, p_ats[1]) WHERE ref = v_closing.id AND settled_at IS NULL;
+      -- A task that asked gets the answer by the look at its wait.
+      UPDATE wait SET due = policy_time() WHERE kind = 'MCP_TASK' AND settled_at IS NULL
+        AND call_id = (SELECT tool_call_id FROM approval WHERE id = v_closing.id AND kind = 'TOOL_INPUT');
     END IF;
+    -- An approval that has changed is put off no more.
+    DELETE FROM approval_snooze WHERE approval_id = v_closing.id;
   END LOOP;
 
   IF v_change.decision IS NOT NULL THEN
+    DELETE FROM approval_snooze WHERE approval_id = v_change.decision ->> 'approval_id';
     -- The quorum is counted by whoever decides: one who counted before another was done counts again.
     IF (SELECT count(*) FROM decision WHERE approval_id = v_change.decision ->> 'approval_id') <> coalesce(v_change."expectDecisions", 0) THEN
       RAISE EXCEPTION 'approval % was decided on by another', v_change.decision ->> 'approval_id' USING ERRCODE = 'TP002';
@@ -1703,10 +1741,14 @@ BEGIN
       SELECT state INTO v_state FROM tool_call WHERE id = v_item.id;
       RAISE EXCEPTION 'tool call % is %, not %, or is cancelled', v_item.id, v_state, v_item."from" USING ERRCODE = 'TP002';
     END IF;
-    IF v_item."from" = 'APPROVAL_REQUIRED' THEN
+    IF v_item."from" IN ('APPROVAL_REQUIRED', 'APPROVED') THEN
       UPDATE wait SET settled_at = (v_item."set" ->> 'updated_at')::timestamptz WHERE call_id = v_item.id AND kind = 'MCP_SERVER' AND settled_at IS NULL;
     END IF;
-    IF v_item."from" = 'WAITING' THEN
+    IF v_item."from" = 'WAITING' AND v_item."set" ->> 'state' <> 'WAITING' THEN
+      -- A task that works on may have asked a person since the caller looked.
+      IF EXISTS (SELECT FROM approval WHERE tool_call_id = v_item.id AND kind = 'TOOL_INPUT' AND state = 'PENDING') THEN
+        RAISE EXCEPTION 'tool call % has an open question', v_item.id USING ERRCODE = 'TP002';
+      END IF;
       UPDATE wait SET settled_at = (v_item."set" ->> 'updated_at')::timestamptz WHERE call_id = v_item.id AND kind NOT IN ('HOST', 'CHILD', 'MCP_TASK') AND settled_at IS NULL;
       -- A child or task that nobody waits for any more is ended by the look at its wait.
       UPDATE wait SET due = policy_time() WHERE call_id = v_item.id AND kind IN ('CHILD', 'MCP_TASK') AND settled_at IS NULL;
@@ -1934,7 +1976,8 @@ BEGIN
   IF v_rules IS NOT NULL THEN
     PERFORM pg_advisory_xact_lock(hashtextextended(p_tenant, 7270736900));
     IF (v_rules ->> 'ofTenant')::int <> coalesce((SELECT v.version FROM rule_version v WHERE v.tenant = p_tenant AND v.agent_id = ''), 0)
-      OR (v_rules ->> 'ofAgent')::int <> coalesce((SELECT v.version FROM rule_version v WHERE v.tenant = p_tenant AND v.agent_id = p_agent), 0) THEN
+      OR (v_rules ->> 'ofAgent')::int <> coalesce((SELECT v.version FROM rule_version v WHERE v.tenant = p_tenant AND v.agent_id = p_agent), 0)
+      OR (v_rules ->> 'until')::timestamptz <= policy_time() THEN
       RAISE EXCEPTION 'the stored rules have changed since calls of agent % were judged', p_agent USING ERRCODE = 'TP002';
     END IF;
   END IF;
@@ -1995,14 +2038,7 @@ BEGIN
     END IF;
   END IF;
 
-  IF v_change."storeAllowRule" IS NOT NULL THEN
-    INSERT INTO allow_rule SELECT * FROM json_populate_record(null::allow_rule, v_change."storeAllowRule") ON CONFLICT DO NOTHING;
-    IF NOT FOUND THEN
-      RAISE EXCEPTION 'the rule is stored already' USING ERRCODE = 'TP002';
-    END IF;
-    v_rules_of := coalesce(v_change."storeAllowRule" ->> 'agent_id', '');
-  END IF;
-
+  -- Before the next one is stored: it may take the place of the same rule with an earlier end.
   IF v_change."revokeAllowRule" IS NOT NULL THEN
     UPDATE allow_rule a SET (revoked_at, revoked_by, revoked_by_kind) =
       (SELECT r.revoked_at, r.revoked_by, r.revoked_by_kind FROM json_populate_record(a, v_change."revokeAllowRule") r)
@@ -2011,6 +2047,16 @@ BEGIN
     IF NOT FOUND THEN
       RAISE EXCEPTION 'there is no such rule, or it was revoked' USING ERRCODE = 'TP002';
     END IF;
+    UPDATE wait SET settled_at = (v_change."revokeAllowRule" ->> 'revoked_at')::timestamptz
+    WHERE ref = v_change."revokeAllowRule" ->> 'id' AND settled_at IS NULL;
+  END IF;
+
+  IF v_change."storeAllowRule" IS NOT NULL THEN
+    INSERT INTO allow_rule SELECT * FROM json_populate_record(null::allow_rule, v_change."storeAllowRule") ON CONFLICT DO NOTHING;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'the rule is stored already' USING ERRCODE = 'TP002';
+    END IF;
+    v_rules_of := coalesce(v_change."storeAllowRule" ->> 'agent_id', '');
   END IF;
 
   IF v_change."acceptTool" IS NOT NULL THEN
@@ -2031,6 +2077,9 @@ BEGIN
 
   IF v_change."startDelegation" IS NOT NULL THEN
     INSERT INTO delegation SELECT * FROM json_populate_record(null::delegation, v_change."startDelegation");
+  END IF;
+
+  IF v_change.waits IS NOT NULL THEN
     INSERT INTO wait SELECT * FROM json_populate_recordset(null::wait, v_change.waits);
   END IF;
 
@@ -2062,6 +2111,7 @@ BEGIN
     IF NOT FOUND THEN
       RAISE EXCEPTION 'the budget is set already' USING ERRCODE = 'TP002';
     END IF;
+    PERFORM look_again_at_budget(p_tenant, v_change."setBudget" ->> 'id', NULL);
   END IF;
 
   IF v_change."revokeBudget" IS NOT NULL THEN
@@ -2071,6 +2121,7 @@ BEGIN
     IF NOT FOUND THEN
       RAISE EXCEPTION 'there is no such budget, or it was revoked' USING ERRCODE = 'TP002';
     END IF;
+    PERFORM look_again_at_budget(p_tenant, v_change."revokeBudget" ->> 'id', NULL);
   END IF;
 
   IF v_change."createAccessToken" IS NOT NULL THEN
@@ -2120,6 +2171,24 @@ BEGIN
   SELECT p_tenant, base_position + e.place, NULL, base_seq + e.place, CASE WHEN e.place = 1 THEN p_append END, e.channel, e.kind, e.payload::json, e.at
   FROM unnest(p_channels, p_kinds, p_payloads, p_ats) WITH ORDINALITY AS e(channel, kind, payload, at, place);
   RETURN NEXT;
+END
+$function$;
+
+
+-- Written by `npm run migration` from src/db/functions/look_again_at_budget.sql: change it there.
+-- Makes the open questions about a budget due: a server looks whether their steps fit by now. p_ref names the turn, agent, template or actor that spends; null for all of them.
+--
+-- Locks: waits of other agents, which it does not wait for. One that another commit holds is being settled, or is due again before long (src/agent/approvals/budgets/open-question.ts).
+CREATE OR REPLACE FUNCTION look_again_at_budget(p_tenant text, p_budget text, p_ref text)
+RETURNS void
+LANGUAGE plpgsql VOLATILE
+AS $function$
+BEGIN
+  WITH asking AS (
+    SELECT w.id FROM approval p JOIN wait w ON w.ref = p.id AND w.kind = 'BUDGET' AND w.settled_at IS NULL
+    WHERE p.tenant = p_tenant AND p.state = 'PENDING' AND p.kind = 'BUDGET' AND p.input ->> 'budgetId' = p_budget AND (p_ref IS NULL OR p.input ->> 'ref' = p_ref)
+    ORDER BY w.id FOR NO KEY UPDATE OF w SKIP LOCKED
+  ) UPDATE wait w SET due = policy_time() FROM asking a WHERE w.id = a.id;
 END
 $function$;
 
@@ -2175,6 +2244,7 @@ $function$;
 
 -- Written by `npm run migration` from src/db/functions/raise_budget.sql: change it there.
 -- Raises the limits of one period of a budget, as p_raise (BudgetRaise, src/db/commit/budget-accounts.ts) says: for commit_change.
+-- The other agents that wait on it are looked at again.
 --
 -- Locks: the period: after the rows of the agent, before the tenant's log.
 -- Errors: TP002 it was raised by another meanwhile.
@@ -2186,14 +2256,15 @@ AS $function$
 DECLARE
   v_raise record;
 BEGIN
-  SELECT * INTO v_raise FROM json_to_record(p_raise) AS r("budgetId" text, ref text, "startsAt" timestamptz, "endsAt" timestamptz, "fromMillionths" bigint, "fromTokens" bigint, "toMillionths" bigint, "toTokens" bigint);
+  SELECT * INTO v_raise FROM json_to_record(p_raise) AS r("budgetId" text, ref text, "startsAt" timestamptz, "endsAt" timestamptz, "fromMillionths" bigint, "fromTokens" bigint, "toMillionths" bigint, "toTokens" bigint, "raisedBy" text);
   -- The first step of a period may be refused: then it has no row yet.
-  INSERT INTO budget_period AS p (tenant, budget_id, ref, starts_at, ends_at, raised_millionths, raised_tokens, used_at)
-  VALUES (p_tenant, v_raise."budgetId", v_raise.ref, v_raise."startsAt", v_raise."endsAt", v_raise."toMillionths", v_raise."toTokens", policy_time())
-  ON CONFLICT (tenant, budget_id, ref, starts_at) DO UPDATE SET raised_millionths = EXCLUDED.raised_millionths, raised_tokens = EXCLUDED.raised_tokens, has_warned = false, used_at = EXCLUDED.used_at
+  INSERT INTO budget_period AS p (tenant, budget_id, ref, starts_at, ends_at, raised_millionths, raised_tokens, raised_by, used_at)
+  VALUES (p_tenant, v_raise."budgetId", v_raise.ref, v_raise."startsAt", v_raise."endsAt", v_raise."toMillionths", v_raise."toTokens", v_raise."raisedBy", policy_time())
+  ON CONFLICT (tenant, budget_id, ref, starts_at) DO UPDATE SET raised_millionths = EXCLUDED.raised_millionths, raised_tokens = EXCLUDED.raised_tokens, raised_by = EXCLUDED.raised_by, has_warned = false, used_at = EXCLUDED.used_at
   WHERE p.raised_millionths IS NOT DISTINCT FROM v_raise."fromMillionths" AND p.raised_tokens IS NOT DISTINCT FROM v_raise."fromTokens";
   IF NOT FOUND THEN
     RAISE EXCEPTION 'budget % was raised by another', v_raise."budgetId" USING ERRCODE = 'TP002';
   END IF;
+  PERFORM look_again_at_budget(p_tenant, v_raise."budgetId", v_raise.ref);
 END
 $function$;

@@ -53,6 +53,7 @@ export const ACTIONS = [
   "DELEGATE",
   "REPLACE_PERMISSION",
   "SET_BUDGETS",
+  "READ_OPERATIONS",
   "CREATE_ACCESS_TOKENS",
 ] as const;
 export type Action = (typeof ACTIONS)[number];
@@ -84,6 +85,7 @@ const NEEDS: Readonly<Record<RightOfRoles, { readonly isAllowed: (actor: Actor) 
     otherwise: "a permission in the place of a template's needs the role admin: TIGHTEN adds to it",
   },
   SET_BUDGETS: { isAllowed: isAdministrator, otherwise: "setting and revoking budgets needs the role admin" },
+  READ_OPERATIONS: { isAllowed: isAdministrator, otherwise: "reading the operations of the servers needs the role admin" },
 };
 
 export function missingAbility(actor: Actor, action: RightOfRoles): CommandRefusal | null {

@@ -144,6 +144,12 @@ async function editOf(
   { input }: DecideApproval,
 ): Promise<Result<EditedInput | null, CommandRefusal>> {
   if (input === null) return accepted(null);
+  if (call.startedAt !== null)
+    return refused({
+      code: "INVALID",
+      field: ["input"],
+      message: "the call has begun, and its input stands: deny it, and describe the change in the note",
+    });
   const { agentId: id, tenant, workspace, permission } = approval;
   const template = await services.heldTemplate(approval);
   if ("missing" in template) {

@@ -5,7 +5,7 @@ import { refused, type Result } from "../../lib/result.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { storable } from "../../lib/text.ts";
 import { actorRef, type Actor, type CommandRefusal } from "../actors/actor.ts";
-import { type ApprovalView, type CallView, explainedBy, isFinal, callStep, type CallStep } from "../calls/call.ts";
+import { type ApprovalView, type CallView, explainedBy, isFinal, callStep, sealCall, type CallStep } from "../calls/call.ts";
 import { endEvents, confirmationEnded, confirmedStages } from "../calls/events.ts";
 import { refusedStep } from "../calls/refusals/refusal-details.ts";
 import type { FoundApproval, FoundCall, Authority } from "./approval.ts";
@@ -156,6 +156,8 @@ function stepOf(
       edit === null ? {} : { inputHash, ruleValues: edit.values, ...explainedBy(edit.explanation) },
       trail,
     );
+  // It may have had effects before its tool asked a person.
+  if (call.startedAt !== null) return sealCall({ ...call, approval: decided }, trail, at);
   const refusal = { type: "user_rejected", stage: "confirmation", note } as const;
   return refusedStep({ ...call, approval: decided }, refusal, at, { facts: { durationMs: 0, stages }, trail });
 }
@@ -174,7 +176,7 @@ export function nobodyElse({
   actor,
   authority,
   deciders,
-}: EditAsked): Result<never, CommandRefusal> | null {
+}: Pick<EditAsked, "approval" | "actor" | "authority" | "deciders">): Result<never, CommandRefusal> | null {
   const asked = new Set([actor.id, ...requesters.map(({ id }) => id)]);
   if (authority.onBehalfOf !== null) asked.add(authority.onBehalfOf.id);
   if (deciders === null || deciders.some((id) => !asked.has(id))) return null;

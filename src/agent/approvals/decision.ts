@@ -159,3 +159,22 @@ function problemOfRaise(
   const problem = raiseProblem(approval.budget, raiseTo);
   return problem === null ? null : { code: "INVALID", field: ["raiseTo", problem.field], message: problem.message };
 }
+
+/** Why an approval is no longer open, before its decision is looked at; null for an open one. */
+export function closedProblem({ state, isOverdue }: FoundApproval): CommandRefusal | null {
+  const closed = (code: CommandRefusal["code"], message: string): CommandRefusal => ({ code, field: ["approvalId"], message });
+  switch (state) {
+    case "PENDING":
+      return isOverdue ? closed("EXPIRED", "the approval has expired") : null;
+    case "ALLOWED":
+    case "DENIED":
+    case "RESOLVED":
+      return closed("ALREADY_DECIDED", "already decided: see `decidedBy` of the approval");
+    case "EXPIRED":
+      return closed("EXPIRED", "the approval has expired");
+    case "SEALED":
+      return closed("SEALED", "the turn ended before a decision");
+    case "STALE":
+      return closed("STALE", "the action has changed: there is a newer approval of the same call");
+  }
+}

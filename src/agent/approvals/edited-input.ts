@@ -39,12 +39,7 @@ export async function checkEdit(
     return refused({ code: "INVALID", field: ["input"], message });
   }
   const { call: edited, explanation, values } = judged.value;
-  if (explanation.verdict === "deny")
-    return refused({
-      code: "DENIED_BY_POLICY",
-      field: ["input"],
-      message: `the permission denies this, whoever allows it: ${explanation.reason}`,
-    });
+  if (explanation.verdict === "deny") return refused(deniedEdit(explanation));
   return accepted({
     input: edited.bound.input,
     inputHash: inputHash(edited, agent.workspace),
@@ -52,4 +47,8 @@ export async function checkEdit(
     explanation,
     risk: riskOf(edited.tool, values, null),
   });
+}
+
+export function deniedEdit({ reason }: Pick<Explanation, "reason">): CommandRefusal {
+  return { code: "DENIED_BY_POLICY", field: ["input"], message: `the permission denies this, whoever allows it: ${reason}` };
 }

@@ -72,14 +72,16 @@ async function endOf(
   if (call.state !== "APPROVAL_REQUIRED") return null;
   const expired = { ...call, approval: { ...call.approval, state: "EXPIRED" } } as const;
   const step =
-    call.approval.kind === "OUTCOME_UNKNOWN"
-      ? sealCall(expired, { note: `no outcome was reported before ${expiredAt}` }, at)
-      : deny(expired, expiredAt, at);
+    call.startedAt === null ? deny(expired, expiredAt, at) : sealCall(expired, { note: notDecided(call, expiredAt) }, at);
   const held = await services.heldTemplate(approval);
   const template = "missing" in held ? undefined : held;
   const isTraced = template?.trace === true && call.approval.kind === "TOOL_CALL";
   const confirmed = isTraced ? confirmationEnded(step.call) : [];
   return { events: [...confirmed, ...endEvents(step.call, template)], transitions: [step.transition] };
+}
+
+function notDecided({ approval }: CallView, expiredAt: string): string {
+  return `no ${approval?.kind === "OUTCOME_UNKNOWN" ? "outcome was reported" : "decision"} before ${expiredAt}`;
 }
 
 function deny(call: CallView, expiredAt: string, at: Date): CallStep {

@@ -7,6 +7,7 @@ import type { Json, JsonObject } from "../../lib/json.ts";
 import type { CallingAgent, CallView } from "../calls/call.ts";
 import { snapshot } from "../calls/events.ts";
 import type { CallPreview } from "../calls/stages/preview.ts";
+import { RISKS } from "../tools/tool.ts";
 import type { ApprovalTemplate } from "./scope.ts";
 
 export type Asking = {
@@ -55,6 +56,7 @@ export function requestApproval(
       inputHash,
       reason,
       risk,
+      riskRank: riskRank(risk),
       meta,
       preview,
       question,
@@ -89,6 +91,14 @@ export function requestApproval(
 
 type Row = NonNullable<OwnerChange["approvals"]>[number];
 
+/** The place of a risk, from 0 for the lowest. */
+function riskRank(risk: string): number {
+  return Math.max(
+    0,
+    RISKS.findIndex((known) => known === risk),
+  );
+}
+
 /** What a question without a call is about, and the time until which it is open; null for ever. */
 type Question = Pick<Row, "id" | "kind" | "host" | "port" | "input" | "inputHash" | "reason" | "risk" | "meta" | "quorum"> & {
   readonly expiresAt: Date | null;
@@ -98,6 +108,7 @@ type Question = Pick<Row, "id" | "kind" | "host" | "port" | "input" | "inputHash
 export function questionRow(agent: Pick<CallingAgent, "id" | "tenant">, question: Question, at: Date): Row {
   return {
     ...question,
+    riskRank: riskRank(question.risk),
     tenant: agent.tenant,
     agentId: agent.id,
     toolCallId: null,

@@ -44,11 +44,16 @@ function raised(limit: number | null, to: number | null): number | null {
  * before one that asks.
  */
 export function admit(chain: readonly Standing[], expected: Expected): Admission {
-  const over = chain.filter((standing) => standing.budget.action !== "WARN" && reaches(standing, expected, 1, true));
+  const over = chain.filter((standing) => !hasRoom(standing, expected));
   const by = over.find(({ budget }) => budget.action === "STOP") ?? over[0];
   if (by !== undefined) return { kind: by.budget.action === "STOP" ? "STOPPED" : "ASKED", by };
   const warned = chain.filter((standing) => isWarning(standing, expected));
   return { kind: "ADMITTED", holds: chain.map((standing) => holdOn(standing, expected, warned.includes(standing))), warned };
+}
+
+/** True if a step of this cost fits, or runs all the same. */
+export function hasRoom(standing: Standing, expected: Expected): boolean {
+  return standing.budget.action === "WARN" || !reaches(standing, expected, 1, true);
 }
 
 /** True if the step passes this share of a limit, or reaches it. */

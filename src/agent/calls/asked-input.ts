@@ -32,8 +32,8 @@ export async function readAnswer(sql: Sql, approvalId: string): Promise<Answered
   return { answer: answerOf(row), continuation: row.continuation };
 }
 
-/** Values are stored as objects that fit their form. */
-function answerOf({ decision, values, note }: Row): InputAnswer {
+/** The answer of a closed question by its decision. Values are stored as objects that fit their form. */
+export function answerOf({ decision, values, note }: Pick<Row, "decision" | "values" | "note">): InputAnswer {
   if (decision === "ALLOW") return { action: "accept", values: values as JsonObject };
   return decision === "DENY" ? { action: "decline", note } : { action: "cancel" };
 }

@@ -116,7 +116,7 @@ export const TRANSITIONS: Readonly<Record<ToolCallState, readonly ToolCallState[
   APPROVAL_REQUIRED: ["APPROVAL_REQUIRED", "APPROVED", "DENIED", "SEALED", "COMPLETED", "EXECUTING", "FAILED"],
   APPROVED: ["EXECUTING", "APPROVAL_REQUIRED", "DENIED", "FAILED", "SEALED"],
   EXECUTING: ["COMPLETED", "FAILED", "SEALED", "APPROVAL_REQUIRED", "EXECUTING", "WAITING"],
-  WAITING: ["COMPLETED", "FAILED", "SEALED"],
+  WAITING: ["WAITING", "COMPLETED", "FAILED", "SEALED"],
   COMPLETED: [],
   FAILED: [],
   DENIED: [],
@@ -129,17 +129,22 @@ export function isFinal(state: ToolCallState): boolean {
   return FINAL_STATES.has(state);
 }
 
-export function hasRun(state: ToolCallState): boolean {
-  return state === "EXECUTING" || state === "APPROVAL_REQUIRED";
+/** True if a call that is judged has run before. */
+export function hasRun({ state, startedAt }: Pick<CallView, "state" | "startedAt">): boolean {
+  return state === "EXECUTING" || state === "APPROVAL_REQUIRED" || startedAt !== null;
 }
 
 export function isToRetry({ state, approval }: CallView): boolean {
   return state === "APPROVAL_REQUIRED" && approval?.state === "RESOLVED" && approval.decision === "RETRY";
 }
 
-/** True if its tool asked a person, and the question is closed: the call continues where it was. */
-export function isInputAnswered({ state, approval }: CallView): boolean {
-  return state === "APPROVAL_REQUIRED" && approval?.kind === "TOOL_INPUT" && approval.state !== "PENDING";
+/**
+ * True if its tool asked a person, and the question is closed: the call continues where it was. A person may have allowed
+ * that since (APPROVED).
+ */
+export function isInputAnswered({ state, approval }: Pick<CallView, "state" | "approval">): boolean {
+  const isOpen = state === "APPROVAL_REQUIRED" || state === "APPROVED";
+  return isOpen && approval?.kind === "TOOL_INPUT" && approval.state !== "PENDING";
 }
 
 export type CallFacts = Partial<
@@ -232,8 +237,7 @@ function sealedResult(
   call: CallView,
   { note, readOnly = false, child = null }: Sealed,
 ): { readonly facts: CallFacts; readonly details: JsonObject } {
-  const { kind = "TOOL_CALL" } = call.approval ?? {};
-  const hasBegun = call.state === "APPROVAL_REQUIRED" && (kind === "OUTCOME_UNKNOWN" || kind === "TOOL_INPUT");
+  const hasBegun = call.startedAt !== null && (call.state === "APPROVAL_REQUIRED" || call.state === "APPROVED");
   const status = hasBegun ? "EXECUTING" : call.state;
   const advice = child === null ? adviceOf(status, readOnly) : BEGUN_CHILD;
   if (advice === undefined) throw new Error(`a call in state ${call.state} has its result`);

@@ -22,6 +22,7 @@ import { hooksFor } from "./hooks.ts";
 import { keepsAnswer } from "./kept-answer.ts";
 import type { Refusal } from "./refusals/refusal.ts";
 import type { CallScope, JudgeServices, CallTemplate } from "./scope.ts";
+import { memoryOwner, readMemory } from "./memory/memory-rows.ts";
 import { StageClock, type Stages } from "./stage-clock.ts";
 import { confirm, type Allowance, type Confirmed } from "./stages/confirmation.ts";
 import { permit, judgeByPolicy, type Judged } from "./stages/permission.ts";
@@ -157,7 +158,7 @@ async function judgeStages(call: CallView, scope: CallScope, stored: RulesToRead
     const meta = verdict.kind === "asked" ? verdict.meta : null;
     return { ...judged(), kind: "asked", meta, preview, ...confirmed.refusal };
   }
-  if (hasRun(call.state) && confirmed.value.inputHash !== call.inputHash)
+  if (hasRun(call) && confirmed.value.inputHash !== call.inputHash)
     return deny("the tool, or what hooks make of its input, is not what it was when the call ran");
   return { ...judged(), kind: "ready", confirmed: confirmed.value };
 }
@@ -177,12 +178,15 @@ async function previewJudged(
   const isHooked = reading === undefined || hooksFor("preToolUse", reading, template.hooks).length > 0;
   const permissions = agentPermissions(template, agent.permission, services);
   const policy = await askedPolicy();
+  const memory = memoryOwner(template, agent);
   return previewCall(call, values, {
     workspace: guardedWorkspace(services, agent.workspace, permissions, values),
     known: knownFileRows(services.sql, agent.id),
     contents: services.contents,
     mayRead: (named) => !isHooked && mayReadAll(named, agent.id, policy),
     stop,
+    readMemory: async (path) =>
+      memory === null ? null : ((await readMemory(services.sql, agent.tenant, memory, path))?.text ?? null),
   });
 }
 

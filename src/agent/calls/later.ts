@@ -1,4 +1,4 @@
-import type { OutsideChange } from "../../db/commit/change.ts";
+import type { ApprovalTransition, OutsideChange } from "../../db/commit/change.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
 import type { AgentEventBody } from "../../events/event.ts";
 import type { EventLog } from "../../events/log.ts";
@@ -81,11 +81,12 @@ export async function endOfLater(
     ),
   );
   const at = services.clock.now();
+  const question = questionClosed(row, at);
   const step = endStep(row, outcome, at, trail);
   const traced = template.trace ? stageEvents(row.id, row.stages, outcome.stages) : [];
   return {
-    change: { wake: true, transitions: [step.transition] },
-    events: [...outcome.warnings.map(toolWarning), ...traced, ...endEvents(step.call, template)],
+    change: { wake: true, transitions: [step.transition], approvalTransitions: question.transitions },
+    events: [...outcome.warnings.map(toolWarning), ...question.events, ...traced, ...endEvents(step.call, template)],
     at,
   };
 }
@@ -104,7 +105,7 @@ const READ: Statement<FoundLater, [callId: string]> = {
   name: "read_later_call",
   text: `SELECT json_build_object(${LATER_FIELDS}) AS later,
       (SELECT round(extract(epoch FROM (e.payload ->> 'dueAt')::timestamptz - (x ->> 'timestamp')::timestamptz) * 1000)::float8 FROM event e, jsonb_array_elements(t.audit_trail) x
-        WHERE e.agent_id = a.id AND e.kind = 'TOOL_WAITING' AND e.payload #>> '{call,callId}' = t.id AND x ->> 'state' = 'WAITING' ORDER BY e.position DESC LIMIT 1) AS "dueMs"
+        WHERE e.agent_id = a.id AND e.kind = 'TOOL_WAITING' AND e.payload #>> '{call,callId}' = t.id AND x ->> 'state' = 'WAITING' ORDER BY e.position DESC, x ->> 'timestamp' LIMIT 1) AS "dueMs"
     FROM tool_call t JOIN agent a ON a.id = t.agent_id WHERE t.id = $1 AND t.state = 'WAITING'`,
 };
 
@@ -126,6 +127,24 @@ export async function timeOutLater({ sql, log, clock, heldTemplate, tools }: Tim
   const refusal = { type: "no_result", stage: "execution", dueMs: found.dueMs ?? durationMs, readOnly } as const;
   const step = refusedStep(call, refusal, at, { facts: { durationMs } });
   const template = await heldTemplate(found.later);
-  const events = endEvents(step.call, "missing" in template ? undefined : template).map((body) => ({ at, body }));
-  await log.commit(tenant, { agentId, createdBy, events }, { wake: true, transitions: [step.transition] });
+  const question = questionClosed(call, at);
+  const events = [...question.events, ...endEvents(step.call, "missing" in template ? undefined : template)];
+  await log.commit(
+    tenant,
+    { agentId, createdBy, events: events.map((body) => ({ at, body })) },
+    { wake: true, transitions: [step.transition], approvalTransitions: question.transitions },
+  );
 }
+
+/** The end of the question that the task of a waiting call has asked a person, if it is open. */
+function questionClosed({ id, approval }: CallView, at: Date): ClosedQuestion {
+  if (approval?.state !== "PENDING") return { transitions: [], events: [] };
+  return {
+    transitions: [{ id: approval.id, from: "PENDING", to: "SEALED", closedAt: at }],
+    events: [{ kind: "PERMISSION_CLOSED", approvalId: approval.id, callId: id, approvalState: "SEALED", note: NOT_AWAITED }],
+  };
+}
+
+const NOT_AWAITED = "the call did not wait for the answer any longer";
+
+type ClosedQuestion = { readonly transitions: readonly ApprovalTransition[]; readonly events: readonly AgentEventBody[] };

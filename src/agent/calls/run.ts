@@ -13,6 +13,7 @@ import { readToolResult, type ToolResult } from "../tools/tool-result.ts";
 import { knownFileRows, KnownFiles } from "../workspace/known-files.ts";
 import { Waits } from "../workspace/sandbox/sandbox.ts";
 import { isInputAnswered, type CallingAgent } from "./call.ts";
+import { keepsAnswer } from "./kept-answer.ts";
 import { readPostToolUseAnswer, hookCall, hooksFor, type Wrapper } from "./hooks.ts";
 import { CallHosts, HostGate, NO_HOSTS } from "./hosts/call-hosts.ts";
 import type { ReadyCall } from "./judge.ts";
@@ -79,7 +80,8 @@ async function runStages(ready: ReadyCall, scope: CallScope, interrupt: AbortSig
         limit.pausedFor(() => questions.ask(ready.call.id, question, AbortSignal.any([withdrawn, ending.signal]))),
     }),
   });
-  const executed = withWait(ran, used.waits?.reason ?? null);
+  const isKept = (): boolean => keepsAnswer(ready.call, template.deferredTimeoutMs, services.clock.now());
+  const executed = withUnkept(withWait(ran, used.waits?.reason ?? null), isKept);
   const soFar = executed.ok ? null : (used.output?.soFar ?? null);
   ending.abort(ENDED);
   end(limit.pausedMs);
@@ -150,6 +152,13 @@ function around(
 function withWait(executed: Result<Executed, Refusal>, waitedSince: string | null): Result<Executed, Refusal> {
   const isTimeout = !executed.ok && executed.refusal.type === "timeout";
   return isTimeout ? refused({ ...executed.refusal, waitedSince }) : executed;
+}
+
+/** The time for a person's answer, which its server did not take, is over: the call fails. */
+function withUnkept(executed: Result<Executed, Refusal>, isKept: () => boolean): Result<Executed, Refusal> {
+  if (!executed.ok || !(executed.value.answer instanceof AnswerKept) || isKept()) return executed;
+  const message = `${executed.value.answer.reason}: the answer of a person was not sent`;
+  return refused({ type: "execution_failed", stage: "execution", message, cause: {} });
 }
 
 function isAborted(executed: Result<Executed, Refusal>): boolean {

@@ -20,6 +20,12 @@ export function retryMcpServer(
       field: ["name"],
       message: "no MCP server of your tenant has this name: see `mcpServers`",
     });
+  if (server.state.kind === "DISABLED")
+    return refused({
+      code: "INVALID",
+      field: ["name"],
+      message: "the configuration leaves this MCP server out (`disabled`): take that out there, and start the server again",
+    });
   server.retry();
   return accepted({ id: name, position: null });
 }

@@ -1,8 +1,7 @@
 import { createHash, type Hash } from "node:crypto";
 import canonicalize from "canonicalize";
 import type { RequestPart, SentChange, SentRecord } from "../../db/commit/sent-rows.ts";
-import { mapStrings, storableJson, type Json } from "../../lib/json.ts";
-import { storable } from "../../lib/text.ts";
+import { storableJson, storableValue } from "../../lib/json.ts";
 import type { ContentBlock, ModelMessage, ModelRequest, ToolDescription } from "../models/model.ts";
 import { storedImage, type StoredBlock } from "./images.ts";
 
@@ -110,7 +109,7 @@ function sentBlock(block: ContentBlock): StoredBlock {
 function keptFrame(frame: SentFrame): KeptFrame {
   const { exposeThinking, settings, shape, contextMessages } = frame;
   const system = partOf(frame.system, canonical(frame.system));
-  const tools = partOf(frame.tools.map(described), toolsText(frame.tools));
+  const { part: tools } = listOf(frame.tools);
   const row: FrameRow = { exposeThinking, settings, shape, contextMessages, system: system.digest, tools: tools.digest };
   const own = partOf(row, canonical(row));
   return { ...frame, digest: own.digest, parts: [own, system, tools] };
@@ -129,8 +128,7 @@ function isSameFrame(one: SentFrame, other: SentFrame): boolean {
     one.shape === other.shape &&
     one.exposeThinking === other.exposeThinking &&
     one.contextMessages === other.contextMessages &&
-    one.tools.length === other.tools.length &&
-    one.tools.every((tool, index) => tool === other.tools[index])
+    areSame(one.tools, other.tools)
   );
 }
 
@@ -144,30 +142,37 @@ function addMessage(hash: Hash, message: ModelMessage, index: number): void {
 
 function endOf({ exposeThinking, isFirstOfTurn, settings, shape, system, tools }: Omit<ModelRequest, "messages">): string {
   const all = canonical({ exposeThinking, isFirstOfTurn, settings, shape });
-  return `],"settings":${all},"system":${canonical(system)},"tools":${toolsText(tools)}}`;
+  return `],"settings":${all},"system":${canonical(system)},"tools":${listOf(tools).text}}`;
 }
 
 function described({ name, description, inputSchema }: ToolDescription): ToolDescription {
   return { name, description, inputSchema };
 }
 
-const TOOL_TEXTS = new WeakMap<ToolDescription, string>();
+type ToolList = { readonly tools: readonly ToolDescription[]; readonly text: string; readonly part: RequestPart };
 
-function toolsText(tools: readonly ToolDescription[]): string {
-  return `[${tools.map(toolText).join(",")}]`;
+/** The list that a first tool began last: agents of a template have the same tools in each step. */
+const LISTS = new WeakMap<ToolDescription, ToolList>();
+const NO_TOOLS: ToolList = { tools: [], text: "[]", part: partOf([], "[]") };
+
+function listOf(tools: readonly ToolDescription[]): ToolList {
+  const [first] = tools;
+  if (first === undefined) return NO_TOOLS;
+  const known = LISTS.get(first);
+  if (known !== undefined && areSame(known.tools, tools)) return known;
+  const text = `[${tools.map((tool) => canonical(described(tool))).join(",")}]`;
+  const list = { tools, text, part: partOf(tools.map(described), text) };
+  LISTS.set(first, list);
+  return list;
 }
 
-function toolText(tool: ToolDescription): string {
-  const known = TOOL_TEXTS.get(tool);
-  if (known !== undefined) return known;
-  const text = canonical(described(tool));
-  TOOL_TEXTS.set(tool, text);
-  return text;
+function areSame(some: readonly ToolDescription[], others: readonly ToolDescription[]): boolean {
+  return some === others || (some.length === others.length && some.every((tool, index) => tool === others[index]));
 }
 
 /** The RFC 8785 form. Lone surrogates, which have none, and NUL are replaced as they are where rows keep them. */
 function canonical(value: unknown): string {
-  const text = canonicalize(mapStrings(value as Json, storable));
+  const text = canonicalize(storableValue(value));
   if (text === undefined) throw new Error("a part of a request has no JSON form");
   return text;
 }

@@ -255,7 +255,7 @@ export class StepRunner {
     this.#trouble.answered();
     this.#budgets.answered(view, spent);
     this.#compactor.answered();
-    const context = this.#sent.with(answer, model);
+    const context = this.#sent.with(answer, model, template);
     const facts = { answer, texts, spent, times, context, sent: this.#sent.record, model, slowStepMs, trace, shaped };
     const commit = (): DeferredCommit => ({
       ...answered(owner.rebase(view), facts, this.#now()),

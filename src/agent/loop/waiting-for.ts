@@ -1,6 +1,7 @@
 import { TIMED_WAITS, type TimedWait } from "../../db/commit/change.ts";
 import type { AgentState, ApprovalKind, Breakpoint } from "../../db/generated/enums.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
+import { serverIn } from "../tools/tool.ts";
 import { isAllowedWorkspace, type WorkspaceFolders } from "../workspace/roots.ts";
 
 /** The facts that explain why an agent is waiting. Times are ISO 8601. */
@@ -68,6 +69,7 @@ export type KnownNames = WorkspaceFolders & {
   readonly templates: { has(name: string): boolean };
   readonly models: { has(name: string): boolean };
   readonly agentHooks: { has(name: string): boolean };
+  readonly mcpServers: { get(name: string): { readonly state: { readonly kind: string } } | undefined };
 };
 
 /** What an agent waits for, as words after "waits for"; null if it waits only for a message. */
@@ -81,7 +83,7 @@ export function waitingFor(now: Standstill, known: KnownNames): string | null {
   if (now.owner === "RUN_OUT") return "another server to continue it: the one that worked on it does not answer";
   if (now.isInterrupted) return "its turn to end: somebody interrupted it";
   if (now.isFolderHung) return "the file system of its folder to answer";
-  const awaited = [...people(now.asked), ...laterResults(now.later), ...childrenToEnd(now.children)];
+  const awaited = [...people(now.asked), ...laterResults(now.later, known), ...childrenToEnd(now.children)];
   // A tool that asks while it runs waits for a person, too.
   const isAsking = now.asked.some(({ kind, name }) => kind === "TOOL_INPUT" && now.executing.some((call) => call.name === name));
   if (awaited.length > 0 && (now.executing.length === 0 || isAsking)) return awaited.join(", and ");
@@ -98,13 +100,24 @@ function missingPart({ templateId, model, hooks, workspace }: Standstill, known:
   return isAllowedWorkspace(known, workspace) ? null : `a workspace root, or a data folder, around ${workspace}`;
 }
 
-function laterResults(later: Standstill["later"]): readonly string[] {
+function laterResults(later: Standstill["later"], known: KnownNames): readonly string[] {
   const results = later.filter(({ kind }) => kind === "LATER");
+  const missing = new Set(results.flatMap(({ name }) => missingServer(name, known) ?? []));
   const answers = later.filter(({ kind }) => kind === "CLIENT_TOOL");
   return [
     ...awaitedOf(results, `the ${results.length === 1 ? "result" : "results"} of`),
+    ...missing,
     ...awaitedOf(answers, `the ${answers.length === 1 ? "answer" : "answers"} of a client to`),
   ];
+}
+
+/** The MCP server of a tool if it cannot come back as things stand; null otherwise. */
+function missingServer(tool: string, { mcpServers }: KnownNames): string | null {
+  const name = serverIn(tool);
+  if (name === null) return null;
+  const kind = mcpServers.get(name)?.state.kind;
+  if (kind === undefined) return `the MCP server ${name}, which is not in the configuration`;
+  return kind === "DISABLED" ? `the MCP server ${name}, which is disabled` : null;
 }
 
 function awaitedOf(later: Standstill["later"], what: string): readonly string[] {

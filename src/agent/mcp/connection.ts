@@ -339,7 +339,7 @@ export class McpConnection implements ServedServer {
       signal.throwIfAborted();
       // The list is read at once: it shows if the server is away.
       this.#changed();
-      throw lostCall(this.#server.name, error, used?.end ?? null, (text) => this.#plain(text));
+      throw lostCall(this.#server.name, error, used?.end ?? null, (text) => this.#plain(text), by.answered !== null);
     }
   };
 }

@@ -55,6 +55,18 @@ export class TakesLater extends Error {
 
 const LATER_STATUSES: ReadonlySet<number> = new Set([429, 503]);
 
+const CAUSES = 8;
+
+/** The time after which a server takes the request that it refused, in ms; null if it names none. */
+export function takesLaterMs(error: unknown): number | null {
+  let each = error;
+  for (let causes = 0; each instanceof Error && causes <= CAUSES; causes += 1) {
+    if (each instanceof TakesLater) return each.afterMs;
+    each = each.cause;
+  }
+  return null;
+}
+
 /** Calls may take an hour without a byte: their own time limit ends them. */
 const patient = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
 

@@ -1,20 +1,40 @@
 import { errorCode, messageOf, withCause } from "../../lib/text.ts";
 import { HttpRefused } from "./http-refused.ts";
+import { takesLaterMs } from "./http-transport.ts";
 
 /** The codes of errors of the SDK after which it is unknown if the call had an effect. */
 const LOST = new Set(["CONNECTION_CLOSED", "REQUEST_TIMEOUT", "INVALID_RESULT", "UNSUPPORTED_RESULT_TYPE"]);
 
-/** A call was not sent: its server is away. */
+/** A call was not sent, since its server is away, or the server did not take it. */
 export class NotSent extends Error {
   override readonly name = "Error";
+  /** The time after which the server takes it, in ms; null if it names none. */
+  readonly afterMs: number | null;
+
+  constructor(reason: string, afterMs: number | null = null) {
+    super(reason);
+    this.afterMs = afterMs;
+  }
 }
+
+/** The statuses with which a server does not take a request: it may be sent again. */
+const NOT_TAKEN: ReadonlySet<number> = new Set([401, 429, 503]);
 
 /**
  * The error of a call for the model. If the call may have had an effect, it says so. `end` is the reason why the
- * connection closed, or null. `plain` makes texts from outside plain.
+ * connection closed, or null. `plain` makes texts from outside plain. A call that took an answer along was not sent if its
+ * server refused it by status.
  */
-export function lostCall(server: string, error: unknown, end: string | null, plain: (text: string) => string): Error {
+export function lostCall(
+  server: string,
+  error: unknown,
+  end: string | null,
+  plain: (text: string) => string,
+  isAnswered = false,
+): Error {
   const reason = plain(end ?? faultText(error));
+  if (isAnswered && error instanceof HttpRefused && NOT_TAKEN.has(error.status))
+    return new NotSent(plain(error.message), takesLaterMs(error));
   if (error instanceof NotSent || (!isLost(error) && refusedConnection(error) !== null)) return new NotSent(reason);
   if (!isLost(error)) return new Error(reason);
   return new Error(

@@ -61,7 +61,7 @@ export function mcpTool(configured: McpServer, listed: ListedTool, call: CallToo
           const task = startedTask(result, process);
           return task === null ? toolResultOf(withoutTokens(configured, result), structureCheck) : new Later(null, task);
         } catch (error) {
-          if (answered !== null && error instanceof NotSent) return new AnswerKept(server, error.message);
+          if (answered !== null && error instanceof NotSent) return new AnswerKept(server, error.message, error.afterMs);
           throw explained(error);
         }
       };
@@ -83,10 +83,13 @@ function toldOfRefusals({ answered, askPerson, signal }: ToolContext): Told {
     },
     explained: (error) => {
       if (last === null || signal.aborted || !(error instanceof Error)) return error;
-      const noted = last.note === null ? "" : ` and noted: ${last.note}`;
-      return new Error(`${error.message}\nA person declined its question${noted}`, { cause: error });
+      return new Error(`${error.message}\n${declinedQuestion(last.note)}`, { cause: error });
     },
   };
+}
+
+export function declinedQuestion(note: string | null): string {
+  return `A person declined its question${note === null ? "" : ` and noted: ${note}`}`;
 }
 
 /** The check of a structured content; null without a schema. */

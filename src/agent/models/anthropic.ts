@@ -4,6 +4,7 @@ import { ProviderRequests, serverSentEvents } from "./provider-requests.ts";
 import { messagesAnswer } from "./messages-answer.ts";
 import { isOwnAddress, refusesDiagnosis } from "./cache-diagnosis.ts";
 import { AskedWindow } from "./asked-window.ts";
+import { AskedCapabilities, readable, type Capabilities, type CapabilitySettings } from "./capabilities.ts";
 import { callSettings, claudeEffort, type ModelCallSettings } from "./model-settings.ts";
 import { ModelError, type ContentBlock, type Model, type ModelMessage, type ModelRequest, type TokenPrice } from "./model.ts";
 import { objectIn, tokensIn } from "./odd-values.ts";
@@ -26,6 +27,8 @@ export type AnthropicOptions = {
   readonly window: number | null;
   /** Whether the provider is asked why its cache missed. Null or absent: only at Anthropic's own address. */
   readonly cacheDiagnostics?: boolean | null;
+  /** The parts of requests that the model accepts or refuses; the provider is asked about the others. */
+  readonly capabilities?: CapabilitySettings | null;
 };
 
 type TurnParam = { readonly role: "user" | "assistant"; readonly content: Anthropic.ContentBlockParam[] };
@@ -56,16 +59,20 @@ export function anthropicModel(options: AnthropicOptions): Model {
   const clientOf = (Sdk: typeof Anthropic): Anthropic => (made ??= new Sdk(settings));
   const name = `anthropic ${options.model}`;
   let asksDiagnosis = options.cacheDiagnostics ?? isOwnAddress(baseUrl);
-  const asked = new AskedWindow({ usual: USUAL_WINDOW, from: ASKED_FROM }, async (signal) => {
-    const told: unknown = await clientOf(await loadSdk()).models.retrieve(options.model, {}, { signal });
-    return tokensIn(objectIn(told)["max_input_tokens"]);
-  });
+  const describe = async (signal: AbortSignal): Promise<unknown> =>
+    clientOf(await loadSdk()).models.retrieve(options.model, {}, { signal });
+  const asked = new AskedWindow({ usual: USUAL_WINDOW, from: ASKED_FROM }, async (signal) =>
+    tokensIn(objectIn(await describe(signal))["max_input_tokens"]),
+  );
+  const capabilities = new AskedCapabilities(options.capabilities ?? {}, describe);
+  const capable = (request: ModelRequest): Promise<Capabilities> =>
+    capabilities.for(request, callSettings(options.settings, request));
   return {
     name,
     price: options.price,
     window: (inUse) => options.window ?? asked.tokens(inUse),
     async count(request, signal) {
-      const counted = countedBody(request, name, options);
+      const counted = countedBody(request, name, options, await capable(request));
       const told: unknown = await clientOf(await loadSdk()).messages.countTokens(counted, { signal });
       const tokens = tokensIn(objectIn(told)["input_tokens"]);
       if (tokens === null) throw new ModelError("broken", "the model's provider counts no tokens");
@@ -75,8 +82,9 @@ export function anthropicModel(options: AnthropicOptions): Model {
       const Sdk = await loadSdk();
       const client = clientOf(Sdk);
       const requests = new ProviderRequests(heard);
-      const shape = shapeOf(request);
-      const whole = body(request, shape, name, options);
+      const can = await capable(request);
+      const shape = shapeOf(request, can);
+      const whole = body(request, shape, name, options, can);
       const { previousAnswer: previous } = request;
       let diagnosed = asksDiagnosis && previous !== undefined ? { diagnostics: { previous_message_id: previous } } : {};
       const send = (): Promise<Response> =>
@@ -107,9 +115,9 @@ export function anthropicModel(options: AnthropicOptions): Model {
 /** The way in which the provider is asked for a shape: it enforces the schema, or there is a tool for the answer. */
 type AskedShape = { readonly format: JsonObject; readonly tool: null } | { readonly format: null; readonly tool: AnswerTool };
 
-function shapeOf({ shape, tools }: ModelRequest): AskedShape | null {
+function shapeOf({ shape, tools }: ModelRequest, { structuredOutputs }: Capabilities): AskedShape | null {
   if (shape === null) return null;
-  const strict = strictSchema(shape);
+  const strict = structuredOutputs === false ? null : strictSchema(shape);
   return strict === null ? { format: null, tool: answerTool(shape, tools) } : { format: strict.schema, tool: null };
 }
 
@@ -118,12 +126,13 @@ function body(
   shape: AskedShape | null,
   name: string,
   { model, maxTokens, thinking, settings }: AnthropicOptions,
+  can: Capabilities,
 ): Body {
   return {
     model,
     max_tokens: maxTokens,
     system: [{ type: "text", text: request.system, cache_control: { type: "ephemeral" } }],
-    messages: cached(inTurns(request.messages.flatMap((message) => messageParam(message, name)))),
+    messages: cached(inTurns(readable(request.messages, can).flatMap((message) => messageParam(message, name)))),
     tools: [...request.tools, ...(shape?.tool == null ? [] : [shape.tool.description])].map(
       ({ name: tool, description, inputSchema }) => ({
         name: tool,
@@ -132,15 +141,15 @@ function body(
       }),
     ),
     ...thinkingParam(request, name, thinking),
-    ...settingParams(callSettings(settings, request), shape, thinking !== null),
+    ...settingParams(callSettings(settings, request), shape, thinking !== null, can),
   };
 }
 
 /** A request as the provider counts it: with all that takes tokens, and no settings of the answer. */
-function countedBody(request: ModelRequest, name: string, options: AnthropicOptions) {
+function countedBody(request: ModelRequest, name: string, options: AnthropicOptions, can: Capabilities) {
   const { temperature: _temperature, ...settings } = request.settings;
   const unset = { ...options, settings: { ...options.settings, temperature: null } };
-  const whole = body({ ...request, settings }, shapeOf(request), name, unset);
+  const whole = body({ ...request, settings }, shapeOf(request, can), name, unset, can);
   const { max_tokens: _maxTokens, stop_sequences: _stopSequences, ...counted } = whole;
   return counted;
 }
@@ -150,8 +159,10 @@ function settingParams(
   { temperature, stopSequences, effort, toolChoice }: ModelCallSettings,
   shape: AskedShape | null,
   thinks: boolean,
+  { efforts }: Capabilities,
 ) {
-  const sentEffort = claudeEffort(effort);
+  const known = claudeEffort(effort);
+  const sentEffort = known !== null && efforts?.includes(known) === false ? null : known;
   const wanted = shape?.tool == null ? toolChoice : choiceWith(shape.tool, toolChoice);
   const isFree = thinks && (wanted !== "none" || shape?.tool != null);
   const choice = isFree ? undefined : toolChoiceParam(wanted);

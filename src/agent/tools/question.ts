@@ -26,14 +26,17 @@ export class NeedsInput {
   }
 }
 
-/** The answer of a tool whose server is away: the answer of a person was not sent, and the call waits for the server. */
+/** The answer of a tool whose server is away, or did not take the answer of a person: the call waits, and sends it again. */
 export class AnswerKept {
   /** The server, and the reason why it was not reached. */
   readonly server: string;
   readonly reason: string;
+  /** The time after which the server takes it, in ms; null if it names none. */
+  readonly afterMs: number | null;
 
-  constructor(server: string, reason: string) {
+  constructor(server: string, reason: string, afterMs: number | null) {
     this.server = server;
     this.reason = reason;
+    this.afterMs = afterMs;
   }
 }

@@ -28,7 +28,13 @@ export type ToolPreview = {
   readonly files: readonly { readonly path: string; readonly diff: string | null }[];
 };
 
-export type PreviewContext = { readonly workspace: Workspace; readonly files: KnownFiles; readonly signal: AbortSignal };
+export type PreviewContext = {
+  readonly workspace: Workspace;
+  readonly files: KnownFiles;
+  readonly signal: AbortSignal;
+  /** The text of an entry of the agent's memory; null if there is none. */
+  readonly readMemory: (path: string) => Promise<string | null>;
+};
 
 /**
  * Computes the changes of a call without making them; null if they are unknown. Throws CallWouldFail if the call would

@@ -1,7 +1,7 @@
 import { WAIT_KINDS, type WaitKind } from "../../db/commit/change.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
 import { logIsWhole } from "../../events/newest-events.ts";
-import type { HeldProcesses } from "../mcp/tasks/processes.ts";
+import { ENDED_PROCESS, type HeldProcesses } from "../mcp/tasks/processes.ts";
 
 /** A wait whose time has come. `agentId` and `callId` are null where it has none. */
 export type DueWait = {
@@ -30,8 +30,8 @@ const CLAIM_MS = 5_000;
 
 type Looks = [kinds: readonly WaitKind[], busy: readonly string[], processes: readonly string[], goneMs: number];
 
-/** A wait for a task of a process is that of its server, unless it is overdue for so long that the process is gone. */
-const IS_OURS = "(process IS NULL OR process = ANY ($3) OR due < policy_time() - make_interval(secs => $4::float8 / 1000))";
+/** A wait for a task of a process is that of its server. If the process has ended, or the wait is long overdue, it is that of any. */
+const IS_OURS = `(process IS NULL OR process = '${ENDED_PROCESS}' OR process = ANY ($3) OR due < policy_time() - make_interval(secs => $4::float8 / 1000))`;
 
 /**
  * Claims waits whose time has come, by moving their `due` on: compare-and-set under SKIP LOCKED. The tenants take turns,
@@ -91,6 +91,9 @@ export async function msToNearestDue(sql: Sql, busy: readonly string[], { ids, g
   const [nearest] = await sql.query(NEAREST, [WAIT_KINDS, busy, ids, goneMs]);
   return nearest?.leftMs ?? null;
 }
+
+/** The pause before an MCP server that is away is asked again, in ms. */
+export const AWAY_MS = 5_000;
 
 /** Moves the due of a wait on, unless another commit has moved it. */
 export const MOVE: Statement<{ due: string }, [id: string, due: string, ms: number]> = {

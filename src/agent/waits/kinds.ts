@@ -1,8 +1,10 @@
 import type { WaitKind } from "../../db/commit/change.ts";
-import { endBudgetQuestion } from "../approvals/budgets/window-ended.ts";
+import { lookAtBudgetQuestion } from "../approvals/budgets/open-question.ts";
+import { endAllowRule } from "../approvals/allow-rules/stored-rule.ts";
 import { endDelegation } from "../approvals/delegate.ts";
 import { expireDue } from "../approvals/expire.ts";
 import type { ApprovalServices } from "../approvals/scope.ts";
+import type { TenantBudgets } from "../budgets/tenant-budgets.ts";
 import { timeOutLater } from "../calls/later.ts";
 import { lookAtChild } from "./child.ts";
 import type { DueWait } from "./due.ts";
@@ -14,14 +16,18 @@ import { lookAtSchedule } from "./schedule.ts";
 export type IdleWatching = { look(wait: DueWait): Promise<void> };
 
 export type EndDueServices = ApprovalServices &
-  TaskServices & { readonly idleWatches: IdleWatching; readonly mcpTasks: Pick<McpTasks, "look"> };
+  TaskServices & {
+    readonly budgets: TenantBudgets;
+    readonly idleWatches: IdleWatching;
+    readonly mcpTasks: Pick<McpTasks, "look">;
+  };
 
 type EndDueKind = (services: EndDueServices, wait: DueWait) => Promise<void>;
 
 /** The end of a wait of each kind whose time has come. */
 const END_DUE: Readonly<Record<WaitKind, EndDueKind>> = {
   APPROVAL: (services, { ref }) => expireDue(services, ref),
-  BUDGET: (services, { ref }) => endBudgetQuestion(services, ref),
+  BUDGET: (services, { ref }) => lookAtBudgetQuestion(services, ref),
   HOST: (services, { ref }) => expireDue(services, ref),
   SHELL_HOST: (services, { ref }) => expireDue(services, ref),
   LATER: (services, { ref }) => timeOutLater(services, ref),
@@ -31,6 +37,7 @@ const END_DUE: Readonly<Record<WaitKind, EndDueKind>> = {
   MCP_SERVER: lookAtServer,
   BACKGROUND_CHILD: lookAtChild,
   DELEGATION: (services, { ref }) => endDelegation(services, ref),
+  ALLOW_RULE: (services, { ref }) => endAllowRule(services, ref),
   SCHEDULE: lookAtSchedule,
   WATCH: ({ idleWatches }, wait) => idleWatches.look(wait),
 };

@@ -1,6 +1,6 @@
 import type { Statement } from "../../db/sql.ts";
-import { moveOn, type DueWait } from "./due.ts";
-import { AWAY_MS, type TaskServices } from "./mcp-task.ts";
+import { AWAY_MS, moveOn, type DueWait } from "./due.ts";
+import type { TaskServices } from "./mcp-task.ts";
 import { serverOf } from "./wait.ts";
 
 const READ: Statement<{ agentId: string; createdBy: string }, [waitId: string]> = {

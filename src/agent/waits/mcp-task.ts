@@ -2,18 +2,22 @@ import type { Statement } from "../../db/sql.ts";
 import { aborted } from "../../lib/aborted.ts";
 import { accepted, type Result } from "../../lib/result.ts";
 import { withCause } from "../../lib/text.ts";
-import { isFinal } from "../calls/call.ts";
+import { isFinal, type CallView } from "../calls/call.ts";
 import { endOfLater, failedElsewhere, LATER_FIELDS, toolOfLater, type LaterCall } from "../calls/later.ts";
 import type { Refusal } from "../calls/refusals/refusal.ts";
 import { templateOf } from "../conversation/agent-template.ts";
 import { ToolReportedError } from "../mcp/call-result.ts";
 import type { ServedServer } from "../mcp/server-state.ts";
+import { PROCESS_ENDED } from "../mcp/tasks/processes.ts";
 import { ASK_MS } from "../mcp/tasks/task-server.ts";
 import type { SeenTask, TaskServer } from "../mcp/tasks/task.ts";
+import { declinedQuestion } from "../mcp/mcp-tool.ts";
+import { unlistedTool } from "../mcp/tasks/unlisted-tool.ts";
 import { serverIn } from "../tools/tool.ts";
 import type { ToolResult } from "../tools/tool-result.ts";
 import type { ChildServices } from "./child.ts";
-import { MOVE, moveOn, type DueWait } from "./due.ts";
+import { AWAY_MS, MOVE, moveOn, type DueWait } from "./due.ts";
+import { inputForTask } from "./task-input.ts";
 import { taskIdOf } from "./wait.ts";
 
 type Wake = (agent: { readonly agentId: string; readonly tenant: string }) => Promise<void>;
@@ -23,9 +27,6 @@ export type TaskServices = ChildServices & { readonly mcpServers: ReadonlyMap<st
 /** For so long a wait is left to the server that asks for its task, in ms; then another one may ask. */
 const CLAIM_MS = 2 * ASK_MS;
 
-/** The pause before a server that is away is asked again, in ms. */
-export const AWAY_MS = 5_000;
-
 /** A server whose oldest question is open for so long counts as silent, in ms. */
 const SILENT_MS = 2_000;
 
@@ -34,14 +35,16 @@ const MOST_QUESTIONS = 8;
 
 type Found = {
   readonly later: LaterCall;
+  /** The folder of the agent. */
+  readonly root: string;
   /** The time since which the call waits (ISO 8601). */
   readonly since: string | null;
 };
 
 const READ: Statement<Found, [waitId: string]> = {
   name: "read_mcp_task",
-  text: `SELECT json_build_object(${LATER_FIELDS}) AS later,
-      (SELECT x ->> 'timestamp' FROM jsonb_array_elements(t.audit_trail) x WHERE x ->> 'state' = 'WAITING' ORDER BY x ->> 'timestamp' DESC LIMIT 1) AS since
+  text: `SELECT json_build_object(${LATER_FIELDS}) AS later, a.workspace AS root,
+      (SELECT x ->> 'timestamp' FROM jsonb_array_elements(t.audit_trail) x WHERE x ->> 'state' = 'WAITING' ORDER BY x ->> 'timestamp' LIMIT 1) AS since
     FROM wait w JOIN tool_call t ON t.id = w.call_id JOIN agent a ON a.id = w.agent_id WHERE w.id = $1 AND w.settled_at IS NULL`,
 };
 
@@ -121,7 +124,8 @@ type Asked = {
 const AWAY: SeenTask = { kind: "away", pollMs: null };
 
 /** True if it has ended the call. */
-async function answer(services: TaskServices, wait: DueWait, { later, since }: Found, asked: Asked): Promise<boolean> {
+async function answer(services: TaskServices, wait: DueWait, found: Found, asked: Asked): Promise<boolean> {
+  const { later, since } = found;
   const { tasks, taskId, process, closing } = asked;
   if (isFinal(later.call.state)) {
     // Settled first: a task is cancelled once.
@@ -129,20 +133,30 @@ async function answer(services: TaskServices, wait: DueWait, { later, since }: F
     if (settled !== undefined && tasks?.knows(process) === true) await cancel(asked);
     return false;
   }
-  if (tasks === null) return moveOn(services, wait, AWAY_MS);
+  if (tasks === null) return process === null ? moveOn(services, wait, AWAY_MS) : end(services, wait, later, lost(PROCESS_ENDED));
   using stopped = aborted(closing);
   const seen = await Promise.race([tasks.look(taskId, process), stopped.promise.catch(() => AWAY)]);
   if (seen.kind === "away") return moveOn(services, wait, closing.aborted ? 0 : (seen.pollMs ?? AWAY_MS));
   const waitedMs = since === null ? 0 : services.clock.now().getTime() - new Date(since).getTime();
   if (seen.kind === "working") {
     if (seen.ttlMs === null || waitedMs <= seen.ttlMs + seen.pollMs) return moveOn(services, wait, seen.pollMs);
-    const isEnded = await end(services, wait, { later, tasks }, lost(`its time of ${seen.ttlMs} ms is over`));
+    const isEnded = await end(services, wait, later, lost(`its time of ${seen.ttlMs} ms is over`));
     if (isEnded) await cancel(asked);
     return isEnded;
   }
-  const isEnded = await end(services, wait, { later, tasks }, resultOf(tasks, later.call.name, seen));
-  if (isEnded && seen.kind === "input_required") await cancel(asked);
-  return isEnded;
+  if (seen.kind === "input_required") {
+    const input = await inputForTask(services, found, { tasks, taskId, process }, seen);
+    if (input.kind === "waits") return moveOn(services, wait, input.ms);
+    const isEnded = await end(
+      services,
+      wait,
+      later,
+      failedElsewhere(`the task of the MCP server asks for input, ${input.reason}`),
+    );
+    if (isEnded) await cancel(asked);
+    return isEnded;
+  }
+  return end(services, wait, later, resultOf(tasks, later.call, seen));
 }
 
 /** Waits for the answer until this server closes. */
@@ -151,25 +165,21 @@ async function cancel({ tasks, taskId, process, closing }: Asked): Promise<void>
   await Promise.race([tasks?.cancel(taskId, process), stopped.promise]).catch(() => {});
 }
 
-type EndedTask = Exclude<SeenTask, { readonly kind: "working" | "away" }>;
+type EndedTask = Exclude<SeenTask, { readonly kind: "working" | "away" | "input_required" }>;
 
-function resultOf(tasks: TaskServer, tool: string, seen: EndedTask): Result<ToolResult, Refusal> {
+function resultOf(tasks: TaskServer, call: CallView, seen: EndedTask): Result<ToolResult, Refusal> {
   switch (seen.kind) {
     case "completed":
       try {
-        return accepted(tasks.read(tool, seen.result));
+        return accepted(tasks.read(call.name, seen.result));
       } catch (error) {
-        if (error instanceof ToolReportedError) return failedElsewhere(error.message);
+        if (error instanceof ToolReportedError) return failedElsewhere(`${error.message}${declined(call)}`);
         throw error;
       }
     case "failed":
-      return failedElsewhere(`the task of the MCP server failed${because(seen.reason)}`);
+      return failedElsewhere(`the task of the MCP server failed${because(seen.reason)}${declined(call)}`);
     case "cancelled":
       return failedElsewhere(`the MCP server has cancelled the task${because(seen.reason)}`);
-    case "input_required":
-      return failedElsewhere(
-        `the task of the MCP server asks for input, which people and models cannot give it here${because(seen.reason)}`,
-      );
     case "lost":
       return lost(seen.reason);
   }
@@ -177,6 +187,11 @@ function resultOf(tasks: TaskServer, tool: string, seen: EndedTask): Result<Tool
 
 function because(reason: string): string {
   return reason === "" ? "" : `: ${reason}`;
+}
+
+/** The server may say only that it failed. */
+function declined({ approval }: CallView): string {
+  return approval?.kind === "TOOL_INPUT" && approval.decision === "DENY" ? `\n${declinedQuestion(approval.note)}` : "";
 }
 
 function lost(reason: string): Result<never, Refusal> {
@@ -189,12 +204,12 @@ function lost(reason: string): Result<never, Refusal> {
 async function end(
   services: TaskServices,
   wait: DueWait,
-  { later, tasks }: { readonly later: LaterCall; readonly tasks: TaskServer },
+  later: LaterCall,
   given: Result<ToolResult, Refusal>,
 ): Promise<boolean> {
   const template = await templateOf(services, later);
   const { name } = later.call;
-  const call = toolOfLater(services.tools, later) ?? toolOfLater(new Map([[name, tasks.unlisted(name)]]), later);
+  const call = toolOfLater(services.tools, later) ?? toolOfLater(new Map([[name, unlistedTool(name)]]), later);
   if ("missing" in template || call === null) return moveOn(services, wait, AWAY_MS);
   const trail = { note: "the task of the MCP server has ended" };
   const { change, events, at } = await endOfLater(services, later, { template, call, answer: given, trail });

@@ -47,6 +47,8 @@ export type BudgetRaise = BudgetPeriodKey & {
   readonly fromTokens: number | null;
   readonly toMillionths: number | null;
   readonly toTokens: number | null;
+  /** The id of the person. */
+  readonly raisedBy: string;
 };
 
 /** The parts of an owner's change that concern budgets. */

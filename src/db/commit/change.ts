@@ -70,8 +70,11 @@ export type StepEnd = Row<
   >
 > & { readonly request: SentRecord | null };
 
-/** The number of changes of the stored rules of a tenant, and of those of one agent. */
-export type RulesVersion = { readonly ofTenant: number; readonly ofAgent: number };
+/**
+ * The number of changes of the stored rules of a tenant, and of those of one agent. `until`: the first end of one of the
+ * rules (ISO 8601), null for none.
+ */
+export type RulesVersion = { readonly ofTenant: number; readonly ofAgent: number; readonly until: string | null };
 
 /** The decision, or the version of the stored rules, by which a call starts: the start is refused if it no longer stands. */
 export type StartsBy = { readonly approvalId: string; readonly inputHash: string } | { readonly rules: RulesVersion };
@@ -134,7 +137,7 @@ export type CallWait = (typeof CALL_WAITS)[number];
 
 /**
  * The kinds of waits. For decisions: on a call, on a budget, on a host of a call, on a host of a background shell. For the result of a
- * call, for the task of an MCP server that makes it, and for a child without a call that waits. For an MCP server that is away. For the end of a delegation, the next
+ * call, for the task of an MCP server that makes it, and for a child without a call that waits. For an MCP server that is away. For the end of a delegation and of an allow rule, the next
  * time of a schedule, and the watch of an idle agent's files.
  */
 export const WAIT_KINDS = [
@@ -147,6 +150,7 @@ export const WAIT_KINDS = [
   "MCP_SERVER",
   "BACKGROUND_CHILD",
   "DELEGATION",
+  "ALLOW_RULE",
   "SCHEDULE",
   "WATCH",
 ] as const;
@@ -167,7 +171,7 @@ export type TemplateVersion = {
 /** The questions to people, and the waits. */
 type Questions = {
   /** Refused if the agent asks for the same already. */
-  readonly approvals?: readonly Row<Omit<Prisma.ApprovalUncheckedCreateInput, "decisions">>[];
+  readonly approvals?: readonly Row<Omit<Prisma.ApprovalUncheckedCreateInput, "decisions" | "snoozes">>[];
   /** New waits. One that is there already stays. The transition of the approval or call that it refers to settles it. */
   readonly waits?: readonly WaitRow[];
 };

@@ -15,10 +15,10 @@ export type TenantChange = {
   readonly storeAllowRule?: Row<Prisma.AllowRuleUncheckedCreateInput>;
   /** With `storeAllowRule`: the most rules that may hold for its template then. Refused if there are more. */
   readonly mostAllowRules?: number;
-  /** Refused if the rule was revoked before. */
-  readonly revokeAllowRule?: { readonly id: string } & Revocation;
+  /** Refused if the rule has ended before. One that expires is revoked by no actor. It ends before `storeAllowRule` is stored. */
+  readonly revokeAllowRule?: { readonly id: string; readonly revokedAt: Date } & (Revocation | object);
   readonly startDelegation?: Row<Prisma.DelegationUncheckedCreateInput>;
-  /** With `startDelegation`: the wait for its end. */
+  /** With `startDelegation` and `storeAllowRule`: the wait for its end. */
   readonly waits?: readonly WaitRow[];
   /** Refused if it has ended before. Nobody revoked one whose time is up. */
   readonly endDelegation?: { readonly id: string; readonly endedAt: Date } & (Revocation | object);

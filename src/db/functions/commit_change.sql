@@ -322,10 +322,16 @@ BEGIN
     END IF;
     IF v_closing."to" <> 'PENDING' THEN
       UPDATE wait SET settled_at = coalesce(v_closing.closed_at, p_ats[1]) WHERE ref = v_closing.id AND settled_at IS NULL;
+      -- A task that asked gets the answer by the look at its wait.
+      UPDATE wait SET due = policy_time() WHERE kind = 'MCP_TASK' AND settled_at IS NULL
+        AND call_id = (SELECT tool_call_id FROM approval WHERE id = v_closing.id AND kind = 'TOOL_INPUT');
     END IF;
+    -- An approval that has changed is put off no more.
+    DELETE FROM approval_snooze WHERE approval_id = v_closing.id;
   END LOOP;
 
   IF v_change.decision IS NOT NULL THEN
+    DELETE FROM approval_snooze WHERE approval_id = v_change.decision ->> 'approval_id';
     -- The quorum is counted by whoever decides: one who counted before another was done counts again.
     IF (SELECT count(*) FROM decision WHERE approval_id = v_change.decision ->> 'approval_id') <> coalesce(v_change."expectDecisions", 0) THEN
       RAISE EXCEPTION 'approval % was decided on by another', v_change.decision ->> 'approval_id' USING ERRCODE = 'TP002';
@@ -379,10 +385,14 @@ BEGIN
       SELECT state INTO v_state FROM tool_call WHERE id = v_item.id;
       RAISE EXCEPTION 'tool call % is %, not %, or is cancelled', v_item.id, v_state, v_item."from" USING ERRCODE = 'TP002';
     END IF;
-    IF v_item."from" = 'APPROVAL_REQUIRED' THEN
+    IF v_item."from" IN ('APPROVAL_REQUIRED', 'APPROVED') THEN
       UPDATE wait SET settled_at = (v_item."set" ->> 'updated_at')::timestamptz WHERE call_id = v_item.id AND kind = 'MCP_SERVER' AND settled_at IS NULL;
     END IF;
-    IF v_item."from" = 'WAITING' THEN
+    IF v_item."from" = 'WAITING' AND v_item."set" ->> 'state' <> 'WAITING' THEN
+      -- A task that works on may have asked a person since the caller looked.
+      IF EXISTS (SELECT FROM approval WHERE tool_call_id = v_item.id AND kind = 'TOOL_INPUT' AND state = 'PENDING') THEN
+        RAISE EXCEPTION 'tool call % has an open question', v_item.id USING ERRCODE = 'TP002';
+      END IF;
       UPDATE wait SET settled_at = (v_item."set" ->> 'updated_at')::timestamptz WHERE call_id = v_item.id AND kind NOT IN ('HOST', 'CHILD', 'MCP_TASK') AND settled_at IS NULL;
       -- A child or task that nobody waits for any more is ended by the look at its wait.
       UPDATE wait SET due = policy_time() WHERE call_id = v_item.id AND kind IN ('CHILD', 'MCP_TASK') AND settled_at IS NULL;
@@ -610,7 +620,8 @@ BEGIN
   IF v_rules IS NOT NULL THEN
     PERFORM pg_advisory_xact_lock(hashtextextended(p_tenant, 7270736900));
     IF (v_rules ->> 'ofTenant')::int <> coalesce((SELECT v.version FROM rule_version v WHERE v.tenant = p_tenant AND v.agent_id = ''), 0)
-      OR (v_rules ->> 'ofAgent')::int <> coalesce((SELECT v.version FROM rule_version v WHERE v.tenant = p_tenant AND v.agent_id = p_agent), 0) THEN
+      OR (v_rules ->> 'ofAgent')::int <> coalesce((SELECT v.version FROM rule_version v WHERE v.tenant = p_tenant AND v.agent_id = p_agent), 0)
+      OR (v_rules ->> 'until')::timestamptz <= policy_time() THEN
       RAISE EXCEPTION 'the stored rules have changed since calls of agent % were judged', p_agent USING ERRCODE = 'TP002';
     END IF;
   END IF;

@@ -45,14 +45,7 @@ BEGIN
     END IF;
   END IF;
 
-  IF v_change."storeAllowRule" IS NOT NULL THEN
-    INSERT INTO allow_rule SELECT * FROM json_populate_record(null::allow_rule, v_change."storeAllowRule") ON CONFLICT DO NOTHING;
-    IF NOT FOUND THEN
-      RAISE EXCEPTION 'the rule is stored already' USING ERRCODE = 'TP002';
-    END IF;
-    v_rules_of := coalesce(v_change."storeAllowRule" ->> 'agent_id', '');
-  END IF;
-
+  -- Before the next one is stored: it may take the place of the same rule with an earlier end.
   IF v_change."revokeAllowRule" IS NOT NULL THEN
     UPDATE allow_rule a SET (revoked_at, revoked_by, revoked_by_kind) =
       (SELECT r.revoked_at, r.revoked_by, r.revoked_by_kind FROM json_populate_record(a, v_change."revokeAllowRule") r)
@@ -61,6 +54,16 @@ BEGIN
     IF NOT FOUND THEN
       RAISE EXCEPTION 'there is no such rule, or it was revoked' USING ERRCODE = 'TP002';
     END IF;
+    UPDATE wait SET settled_at = (v_change."revokeAllowRule" ->> 'revoked_at')::timestamptz
+    WHERE ref = v_change."revokeAllowRule" ->> 'id' AND settled_at IS NULL;
+  END IF;
+
+  IF v_change."storeAllowRule" IS NOT NULL THEN
+    INSERT INTO allow_rule SELECT * FROM json_populate_record(null::allow_rule, v_change."storeAllowRule") ON CONFLICT DO NOTHING;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'the rule is stored already' USING ERRCODE = 'TP002';
+    END IF;
+    v_rules_of := coalesce(v_change."storeAllowRule" ->> 'agent_id', '');
   END IF;
 
   IF v_change."acceptTool" IS NOT NULL THEN
@@ -81,6 +84,9 @@ BEGIN
 
   IF v_change."startDelegation" IS NOT NULL THEN
     INSERT INTO delegation SELECT * FROM json_populate_record(null::delegation, v_change."startDelegation");
+  END IF;
+
+  IF v_change.waits IS NOT NULL THEN
     INSERT INTO wait SELECT * FROM json_populate_recordset(null::wait, v_change.waits);
   END IF;
 
@@ -112,6 +118,7 @@ BEGIN
     IF NOT FOUND THEN
       RAISE EXCEPTION 'the budget is set already' USING ERRCODE = 'TP002';
     END IF;
+    PERFORM look_again_at_budget(p_tenant, v_change."setBudget" ->> 'id', NULL);
   END IF;
 
   IF v_change."revokeBudget" IS NOT NULL THEN
@@ -121,6 +128,7 @@ BEGIN
     IF NOT FOUND THEN
       RAISE EXCEPTION 'there is no such budget, or it was revoked' USING ERRCODE = 'TP002';
     END IF;
+    PERFORM look_again_at_budget(p_tenant, v_change."revokeBudget" ->> 'id', NULL);
   END IF;
 
   IF v_change."createAccessToken" IS NOT NULL THEN

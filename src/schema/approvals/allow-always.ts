@@ -13,6 +13,11 @@ const AllowAlwaysInput = builder.inputType("AllowAlwaysInput", {
         "Rule to store instead of the proposed one, at most 1,000 characters. It must match the call of the approval, let it run, and name no other tool.",
     }),
     note: t.string({ description: "Reason, at most 4,000 characters." }),
+    expiresAt: t.field({
+      type: "DateTime",
+      description: "First moment at which the rule no longer applies. It never expires if this and `expiresInDays` are omitted.",
+    }),
+    expiresInDays: t.int({ description: "Days until the rule expires, instead of `expiresAt`: 1 to 3,650." }),
   }),
 });
 
@@ -45,7 +50,12 @@ builder.mutationField("allowAlways", (t) =>
       "Stores a rule for the agents of the template: matching calls run without asking. `allowRuleProposal` is the default. Pending approvals are not decided, and deny rules still apply. INVALID if the rule would not let this call run. FORBIDDEN if several people must allow the call and the viewer is not an administrator, or decides only as a delegate. TOO_LARGE if the template already has 300 active stored rules.",
     args: { input: t.arg({ type: AllowAlwaysInput, required: true, description: "Approval and rule." }) },
     resolve: (_root, { input }, context) =>
-      allowAlways(context, { approvalId: input.approvalId, rule: input.rule ?? null, note: input.note ?? null }),
+      allowAlways(context, {
+        approvalId: input.approvalId,
+        rule: input.rule ?? null,
+        note: input.note ?? null,
+        end: { at: input.expiresAt ?? null, inDays: input.expiresInDays ?? null },
+      }),
   }),
 );
 

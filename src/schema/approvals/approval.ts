@@ -5,13 +5,12 @@ import type { BudgetQuestion as Asked } from "../../events/budgets/budget-questi
 import type { ToolQuestion as Question } from "../../events/tool-question.ts";
 import { visibleJson, visibleLine, visibleLines } from "../../lib/escape-hidden.ts";
 import type { Json } from "../../lib/json.ts";
-import { type AskedHost, approvals, approvalsByRows, callsOfHost, viewerCannotDecide } from "../../resolvers/approval.ts";
+import { type AskedHost, approvalsByRows, callsOfHost, viewerCannotDecide } from "../../resolvers/approval.ts";
 import { ActorRef } from "../actor.ts";
 import { agentsInOrder } from "../../resolvers/agent.ts";
-import { builder, connectionOf, nodesSelection } from "../builder.ts";
+import { builder, nodesSelection } from "../builder.ts";
 import { ApprovalDecision, ApprovalKind, ApprovalState, CannotDecideReason, Risk } from "../enums.ts";
 import { CommandPart } from "../explained.ts";
-import { TimeRangeInput } from "../inputs/tool-calls.ts";
 import { entries } from "../price.ts";
 import { ToolCall } from "../tool-call.ts";
 import { BudgetQuestion } from "./budget-question.ts";
@@ -61,7 +60,7 @@ function finalDecision<Row>({
   return state === "PENDING" ? null : (decision ?? null);
 }
 
-const ReachedPath = builder.objectRef<Reached>("ReachedPath").implement({
+export const ReachedPath = builder.objectRef<Reached>("ReachedPath").implement({
   description: "A file that a call accesses, or the folders that it searches.",
   fields: (t) => ({
     parameter: t.exposeString("parameter", { description: "Parameter of the tool that holds the path." }),
@@ -203,6 +202,11 @@ export const Approval = builder.prismaNode("Approval", {
       select: finalFields,
       resolve: (approval) => finalDecision(approval)?.decidedAt ?? null,
     }),
+    isEdited: t.boolean({
+      description: "True if a decision allowed another input than the requested one.",
+      select: { decisions: { where: { inputHash: { not: null } }, select: { inputHash: true }, take: 1 } },
+      resolve: ({ decisions }) => decisions.some(({ inputHash }) => inputHash !== null),
+    }),
     note: t.string({
       nullable: true,
       description: "Note given with `decision`.",
@@ -245,35 +249,6 @@ export const Approval = builder.prismaNode("Approval", {
     }),
   }),
 });
-
-const ApprovalFilter = builder.inputType("ApprovalFilter", {
-  description: "Filter for approvals. All given conditions must match.",
-  fields: (t) => ({
-    states: t.field({ type: [ApprovalState], description: "Approvals in one of these states." }),
-    kinds: t.field({ type: [ApprovalKind], description: "Approvals of one of these kinds." }),
-    risks: t.field({ type: [Risk], description: "Approvals with one of these risks." }),
-    agentIds: t.idList({ description: "Approvals of one of these agents." }),
-    templateIds: t.idList({ description: "Approvals of agents of one of these templates, given by `templateId`." }),
-    tools: t.stringList({ description: "Approvals of calls of one of these tools." }),
-    requested: t.field({ type: TimeRangeInput, description: "Approvals requested in this time range." }),
-    decided: t.field({ type: TimeRangeInput, description: "Approvals with a decision made in this time range." }),
-    decidedBy: t.idList({
-      description: "Approvals with a decision by one of these actors, given by `ActorRef.id` or `actorId`.",
-    }),
-  }),
-});
-
-builder.queryField("approvals", (t) =>
-  t.connection(
-    {
-      type: Approval,
-      description: "The approval inbox, oldest request first.",
-      args: { filter: t.arg({ type: ApprovalFilter, description: "Filter. All approvals if omitted." }) },
-      resolve: (_root, args, context, info) => approvals(context, args, nodesSelection(context, info)),
-    },
-    connectionOf("Approval", Approval),
-  ),
-);
 
 /** The most approvals about a call itself, and the most about its hosts. */
 const MOST_APPROVALS = 20;

@@ -70,7 +70,8 @@ eventType("STEP_COMPLETE").implement({
     }),
     contextWindow: t.int({
       nullable: true,
-      description: "Tokens of the model's context window. Null if unknown.",
+      description:
+        "Tokens of the model's context window, or `context.maxTokens` of the template if that is smaller. Null if unknown.",
       resolve: ({ body }) => body.contextWindow ?? null,
     }),
     cachedShare: t.float({

@@ -52,6 +52,11 @@ const AllowRuleSnapshot = builder.objectRef<StoredRule>("AllowRuleSnapshot").imp
     note: t.exposeString("note", { nullable: true, description: "Reason given by the actor who stored it." }),
     createdBy: t.expose("createdBy", { type: ActorRef, description: "Actor that stored the rule." }),
     createdAt: t.expose("createdAt", { type: "DateTime", description: "Time at which the rule was stored." }),
+    expiresAt: t.expose("expiresAt", {
+      type: "DateTime",
+      nullable: true,
+      description: "First moment at which the rule no longer applies. Null if it never expires.",
+    }),
   }),
 });
 
@@ -81,7 +86,7 @@ eventType("ALLOW_RULE_STORED").implement({
 });
 
 eventType("ALLOW_RULE_REVOKED").implement({
-  description: "A stored rule was revoked.",
+  description: "A stored rule was revoked, or has expired: then the server itself made the change.",
   interfaces: [TimelineEvent, TenantEvent, AllowRuleEvent],
 });
 

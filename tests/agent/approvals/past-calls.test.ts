@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { pastCalls } from "../../../src/agent/approvals/allow-rules/rule-examples.ts";
+import { pastCalls } from "../../../src/agent/approvals/allow-rules/past-calls.ts";
 import type { Sql } from "../../../src/db/sql.ts";
 import { EventLog } from "../../../src/events/log.ts";
 import { systemClock } from "../../../src/lib/time.ts";
@@ -32,26 +32,39 @@ async function recorded() {
   return { services, counted, insert: (from: number, to: number, text = "") => insert(agent, from, to, text) };
 }
 
-const numbers = (calls: Awaited<ReturnType<typeof pastCalls>>): number[] =>
+const numbers = ({ calls }: Awaited<ReturnType<typeof pastCalls>>): number[] =>
   calls.map(({ values }) => Number.parseInt(JSON.stringify(values["text"]).replace(/^.*"value":"/, "")));
 
 it("the calls that a proposed rule is compared with are read in pieces, each of them once, also of equal times (invariant 13)", async () => {
   const { services, counted, insert } = await recorded();
-  expect(await pastCalls(services, OF)).toEqual([]);
+  expect(await pastCalls(services, OF)).toMatchObject({ calls: [], isPartial: false });
   await insert(1, 1_000);
   counted.reads = 0;
   const calls = numbers(await pastCalls(services, OF));
   expect(calls.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 1_000 }, (_, index) => index + 1));
   expect(calls.map((call) => Math.floor(call / 3))).toEqual(calls.map((call) => Math.floor(call / 3)).toSorted((a, b) => a - b));
   expect(counted.reads).toBe(5);
-  expect(await pastCalls(services, { ...OF, templateId: "another" })).toEqual([]);
+  expect(await pastCalls(services, { ...OF, templateId: "another" })).toMatchObject({ calls: [], isPartial: false });
+});
+
+it("a read is bounded although the calls are those of other templates, and says so (invariant 13)", async () => {
+  const { services, counted, insert } = await recorded();
+  await insert(1, 41_000);
+  counted.reads = 0;
+  expect(await pastCalls(services, { ...OF, templateId: "another" })).toMatchObject({ calls: [], isPartial: true });
+  expect(counted.reads).toBe(160);
+  counted.reads = 0;
+  const { calls, isPartial } = await pastCalls(services, OF);
+  expect([calls.length, isPartial, counted.reads]).toEqual([10_000, true, 40]);
 });
 
 it("fewer of them are read if rules see much of each: the newest 16 MB or so (invariant 13)", async () => {
   const { services, counted, insert } = await recorded();
   await insert(1, 2_000, "x".repeat(40_000));
   counted.reads = 0;
-  const calls = numbers(await pastCalls(services, OF));
+  const past = await pastCalls(services, OF);
+  const calls = numbers(past);
+  expect(past.isPartial).toBe(true);
   expect(calls.length).toBe(500);
   expect(Math.max(...calls)).toBeLessThan(505);
   expect(counted.reads).toBe(2);

@@ -1,3 +1,4 @@
+import { AsyncResource } from "node:async_hooks";
 import { describe, expect, it } from "vitest";
 import { SessionQuestions } from "../../../src/agent/mcp/asking/session-questions.ts";
 import type { CalledBy } from "../../../src/agent/mcp/call.ts";
@@ -25,12 +26,18 @@ function session() {
   const errors: unknown[] = [];
   const logger = { ...silentLogger, error: (_message: string, cause?: unknown) => void errors.push(cause) };
   const questions = new SessionQuestions(SERVER, { clock: { monotonicMs: () => time.ms }, logger });
-  /** Begins a call; `end` ends it, and `cut` cuts it off. */
+  const ask = (withdrawn = new AbortController().signal, more: object = {}) =>
+    questions.answer({ ...PARAMS, ...more }, withdrawn);
+  /** Begins a call; `askOnStream` asks as on its stream, `end` ends it, and `cut` cuts it off. */
   const begin = (agentId: string, askPerson: CalledBy["askPerson"] = async () => YES) => {
     const cutting = new AbortController();
     const { promise, resolve } = Promise.withResolvers<void>();
     const by = { agentId, root: "/", signal: cutting.signal, answered: null, askPerson };
-    const ended = questions.during(by, () => promise);
+    let askOnStream = ask;
+    const ended = questions.during(by, () => {
+      askOnStream = AsyncResource.bind(ask);
+      return promise;
+    });
     const end = async () => {
       resolve();
       await ended;
@@ -39,9 +46,8 @@ function session() {
       cutting.abort();
       await end();
     };
-    return { end, cut };
+    return { end, cut, askOnStream };
   };
-  const ask = (withdrawn = new AbortController().signal) => questions.answer(PARAMS, withdrawn);
   return { time, errors, begin, ask };
 }
 
@@ -56,6 +62,31 @@ describe("a question of the older generation", () => {
     await second.end();
     expect(await ask()).toEqual(YES);
     await first.end();
+  });
+
+  it("that arrives on the stream of a call is that of this call, or of none", async () => {
+    const { begin } = session();
+    const asked: string[] = [];
+    const said = (who: string) => async () => {
+      asked.push(who);
+      return YES;
+    };
+    const anna = begin("anna", said("anna"));
+    const ben = begin("ben", said("ben"));
+    for (const { askOnStream } of [ben, anna, ben]) expect(await askOnStream()).toEqual(YES);
+    await anna.cut();
+    await expect(anna.askOnStream()).rejects.toThrow("the call has ended");
+    expect(await ben.askOnStream()).toEqual(YES);
+    await ben.end();
+    expect(asked).toEqual(["ben", "anna", "ben", "ben"]);
+  });
+
+  it("is refused if it is that of a task, whose agent may be another one", async () => {
+    const { begin, ask } = session();
+    begin("anna");
+    const of = { _meta: { "io.modelcontextprotocol/related-task": { taskId: "t-1" } } };
+    await expect(ask(undefined, of)).rejects.toThrow("a task asks");
+    expect(await ask(undefined, { _meta: { other: 1 } })).toEqual(YES);
   });
 
   it("is refused for 60 s after a call of another agent was cut off: it may be that call's", async () => {

@@ -26,14 +26,29 @@ describe("always allow this", () => {
     const first = await ask(as("anna"), "write docs/a [1].txt");
     await as("paul").decide({ approvalId: first.approvalId, decision: "DENY" });
     await as("anna").until(first.agent, "DONE");
-    const { agent, approvalId } = await ask(as("anna"), "write docs/a [1].txt", first.agent);
+    const second = await ask(as("anna"), "write docs/a [1].txt", first.agent);
+    const { agent, approvalId } = second;
     const paul = as("paul");
     expect((await paul.get(AllowRuleProposalDocument, { approvalId })).allowRuleProposal).toEqual({
       proposal: {
         rule: 'fs_write(path:"/docs/a [[]1].txt")',
-        past: { examined: 2, matched: 2, asked: 2, denied: 1 },
+        past: {
+          since: expect.any(String),
+          examined: 2,
+          isPartial: false,
+          matched: 2,
+          asked: 2,
+          denied: 1,
+          letThrough: 2,
+          letThroughCalls: [first, second].map(({ request }) => ({
+            callId: request.call?.callId,
+            inputPreview: expect.any(String),
+          })),
+        },
         matching: [],
         notMatching: [],
+        matchingCalls: [second, first].map(({ request }) => ({ callId: request.call?.callId })),
+        notMatchingCalls: [],
         takesInAll: false,
       },
       problems: [],

@@ -84,3 +84,62 @@ describe("an answer to a question of a server that is away", () => {
     await client.turn(id, "again");
   }, 30_000);
 });
+
+describe("an answer that a server does not take at first", () => {
+  /** A server that refuses the first `times` requests with an answer. */
+  const refusing = async (status: number, headers: Record<string, string>, times = 1) => {
+    const answered: number[] = [];
+    const server = await roundsServer(({ inputResponses }) => {
+      if (inputResponses === undefined) return { inputRequests: { one: asks() } };
+      answered.push(performance.now());
+      return answered.length > times ? null : (response) => response.writeHead(status, headers).end();
+    });
+    return { ...server, answered };
+  };
+
+  it.each([
+    [401, {}, 1_900],
+    [429, {}, 1_900],
+    [429, { "retry-after": "4" }, 3_900],
+    [503, { "retry-after": "4" }, 3_900],
+    [503, {}, 1_900],
+  ])(
+    "is kept after the status %i with %j, and sent again when its time has come",
+    async (status, headers, leastMs) => {
+      const server = await refusing(status, headers);
+      const { client, app, id, cursor, question } = await asked(server.url);
+      expect((await question.answer(BONN)).userErrors).toEqual([]);
+      const events = await client.until(id, "DONE", cursor);
+      expect(await callOf(client, id)).toMatchObject({ state: "COMPLETED", output: expect.stringContaining("Bonn") });
+      const [first = 0, second = 0, ...others] = server.answered;
+      expect(second - first).toBeGreaterThan(leastMs);
+      expect(others).toEqual([]);
+      expect(ofType(events, "PermissionRequired")).toHaveLength(1);
+      expect(ofType(events, "ToolStart")).toHaveLength(1);
+      expect(await app.database.sql.query(OPEN, [])).toEqual([]);
+    },
+    30_000,
+  );
+
+  it("is given up after deferredTimeoutMs: the call fails, and says why", async () => {
+    const server = await refusing(429, {}, Infinity);
+    const template = { ...allowed("own"), selfApproval: true, deferredTimeoutMs: 3_000 };
+    const { client, id, cursor, question } = await asked(server.url, { template });
+    await question.answer(BONN);
+    await client.until(id, "DONE", cursor);
+    expect(await callOf(client, id)).toMatchObject({
+      state: "FAILED",
+      error: { message: expect.stringContaining("429: the answer of a person was not sent") },
+    });
+    expect(server.answered.length).toBeLessThanOrEqual(4);
+  }, 30_000);
+
+  it("is not sent again after a status that may follow an effect", async () => {
+    const server = await refusing(502, {});
+    const { client, id, cursor, question } = await asked(server.url);
+    await question.answer(BONN);
+    await client.until(id, "DONE", cursor);
+    expect(await callOf(client, id)).toMatchObject({ state: "FAILED", output: expect.stringContaining("it is not known") });
+    expect(server.answered).toHaveLength(1);
+  }, 30_000);
+});

@@ -1,11 +1,17 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { AllowRuleProposalDocument } from "../../generated/documents.ts";
+import {
+  AllowRuleProposalDocument,
+  ApprovalsDocument,
+  type DecideApprovalInput,
+  InterruptAgentDocument,
+} from "../../generated/documents.ts";
+import { rowId } from "../../../src/lib/global-id.ts";
 import type { TemplateConfig } from "../../../src/triplane.ts";
 import { tokenActor } from "../../support/actors.ts";
-import { startTestApp, temporaryFolder } from "../../support/app.ts";
-import { connect, ofType } from "../../support/client.ts";
+import { startTestApp, temporaryFolder, type TestAppOptions } from "../../support/app.ts";
+import { connect, ofType, type TestClient } from "../../support/client.ts";
 import { testDatabaseUrl } from "../../support/database.ts";
 import { loseLeases, SHORT_LEASES } from "../../support/lost-leases.ts";
 import { allowed, appWith } from "../../support/mcp-app.ts";
@@ -18,6 +24,10 @@ import { first, lead, task, teamModel, worker } from "../../support/team.ts";
 const oneRound = () =>
   roundsServer(({ inputResponses }) =>
     inputResponses === undefined ? { inputRequests: { one: asks() }, requestState: "s" } : null,
+  );
+const approvalsOf = async (client: TestClient, id: string) =>
+  (await client.get(ApprovalsDocument, { filter: { agentIds: [id] } })).approvals.nodes.toSorted((one, other) =>
+    rowId("Approval", one.id) < rowId("Approval", other.id) ? -1 : 1,
   );
 const CITY = { values: { city: "Bonn" } };
 
@@ -107,22 +117,101 @@ describe("the people who answer a question of a tool", () => {
 });
 
 describe("a call that continues with the answer to a question", () => {
-  it("does not run again if a hook asks meanwhile: nobody has decided on the call itself", async () => {
-    const server = await oneRound();
+  /** A call whose hook asks from its second round on, with the approval of that. */
+  const askedAgain = async (options: TestAppOptions = {}, most = 2) => {
+    const server = await roundsServer((_sent, count) =>
+      count < most ? { inputRequests: { [`q${count}`]: asks() }, requestState: `s${count}` } : null,
+    );
     let isAsking = false;
     const asking = () => (isAsking ? ({ decision: "ask", reason: "look first" } as const) : undefined);
-    const { client, id, cursor, question } = await asked(server.url, {
-      template: { ...allowed("own"), selfApproval: true, hooks: { preToolUse: [asking] } },
-    });
+    const template = { ...allowed("own"), selfApproval: true, hooks: { preToolUse: [asking] }, ...options.template };
+    const given = await asked(server.url, { ...options, template });
     isAsking = true;
-    await question.answer(CITY);
+    expect((await given.question.answer(CITY)).userErrors).toEqual([]);
+    const { client, id } = given;
+    await expect.poll(async () => (await approvalsOf(client, id)).length).toBe(2);
+    const [, again] = await approvalsOf(client, id);
+    expect(again).toMatchObject({ kind: "TOOL_CALL", state: "PENDING", reason: expect.stringContaining("look first") });
+    const decide = (said: Partial<DecideApprovalInput>) =>
+      client.decide({ approvalId: again?.id ?? "", inputHash: again?.inputHash ?? "", decision: "ALLOW", ...said });
+    return { ...given, server, decide };
+  };
+
+  it("is asked for again if a hook asks meanwhile, and continues with the same answer", async () => {
+    const { client, id, cursor, server, decide } = await askedAgain();
+    expect((await decide({})).userErrors).toEqual([]);
+    const events = await client.until(id, "DONE", cursor);
+    expect((await client.agent(id)).toolCalls.nodes).toMatchObject([
+      { state: "COMPLETED", output: expect.stringContaining("Bonn") },
+    ]);
+    expect(server.rounds.map(({ requestState }) => requestState)).toEqual([undefined, "s1"]);
+    expect(ofType(events, "ToolStart")).toHaveLength(1);
+  });
+
+  it("has further rounds after that, each with a question to a person; it is allowed once", async () => {
+    const { client, id, cursor, server, decide } = await askedAgain({}, 4);
+    await decide({});
+    for (const count of [2, 3]) {
+      await expect.poll(async () => (await inputsOf(client, id)).filter(({ state }) => state === "PENDING").length).toBe(1);
+      expect(server.rounds).toHaveLength(count);
+      await (await openQuestion(client, id)).answer(CITY);
+    }
     await client.until(id, "DONE", cursor);
-    expect((await client.agent(id)).toolCalls.nodes.at(-1)).toMatchObject({
-      state: "SEALED",
-      output: expect.stringContaining("it must be asked for: "),
-    });
+    expect((await client.agent(id)).toolCalls.nodes).toMatchObject([{ state: "COMPLETED" }]);
+    expect((await approvalsOf(client, id)).map(({ kind }) => kind)).toEqual([
+      "TOOL_INPUT",
+      "TOOL_CALL",
+      "TOOL_INPUT",
+      "TOOL_INPUT",
+    ]);
+    expect(server.rounds.map(({ requestState }) => requestState)).toEqual([undefined, "s1", "s2", "s3"]);
+  });
+
+  it("ends if a person denies it then, and says that it may have had effects", async () => {
+    const { client, id, cursor, server, decide } = await askedAgain();
+    expect((await decide({ input: {} })).userErrors).toMatchObject([{ code: "INVALID", field: ["input"] }]);
+    expect((await decide({ decision: "DENY", note: "not so" })).userErrors).toEqual([]);
+    await client.until(id, "DONE", cursor);
+    const [call] = (await client.agent(id)).toolCalls.nodes;
+    expect(call).toMatchObject({ state: "SEALED", output: expect.stringContaining("whether it had effects is unknown") });
+    expect(call?.output).toContain("not so");
     expect(server.rounds).toHaveLength(1);
   });
+
+  it("ends if nobody decides then, and if the turn is interrupted", async () => {
+    const template = { ...allowed("own"), selfApproval: true, approvalExpiresMs: 3_000 } as const;
+    const late = await askedAgain({ template });
+    await late.client.until(late.id, "DONE", late.cursor);
+    const stopped = await askedAgain();
+    await stopped.client.get(InterruptAgentDocument, { input: { agentId: stopped.id } });
+    await stopped.client.until(stopped.id, "DONE", stopped.cursor);
+    for (const { client, id, server } of [late, stopped]) {
+      expect((await client.agent(id)).toolCalls.nodes).toMatchObject([
+        { state: "SEALED", output: expect.stringContaining("whether it had effects is unknown") },
+      ]);
+      expect(server.rounds).toHaveLength(1);
+    }
+  });
+
+  it("continues on another server, which asks for it as well", async () => {
+    const database = { kind: "postgres", url: await testDatabaseUrl(), connections: 3 } as const;
+    const { app, id, server } = await askedAgain({ database });
+    await app.close();
+    const { client } = await appWith({ own: { url: server.url } }, ["mcp__own__work", {}], {
+      template: {
+        ...allowed("own"),
+        selfApproval: true,
+        hooks: { preToolUse: [() => ({ decision: "ask", reason: "look first" })] },
+      },
+      database,
+      config: { workspaceRoots: [app.workspace], defaultWorkspace: app.workspace },
+    });
+    const open = (await approvalsOf(client, id)).find(({ state }) => state === "PENDING");
+    await client.decide({ approvalId: open?.id ?? "", inputHash: open?.inputHash ?? "", decision: "ALLOW" });
+    await client.until(id, "DONE");
+    expect((await client.agent(id)).toolCalls.nodes).toMatchObject([{ state: "COMPLETED" }]);
+    expect(server.rounds.map(({ requestState }) => requestState)).toEqual([undefined, "s1"]);
+  }, 30_000);
 
   it("runs again if a person has allowed the call itself", async () => {
     const server = await oneRound();

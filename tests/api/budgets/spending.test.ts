@@ -81,6 +81,26 @@ describe("an agent with a budget", () => {
     expect(await spending()).toMatchObject({ spent: 300_000 + 300_000 + 200_000, held: 0 });
   });
 
+  it("bounds the first turns of a person whom nobody knew before, although they run at the same time", async () => {
+    const { as, spending, app } = await budgetOffice({
+      template: { budgets: [{ per: "REQUESTER", usd: 0.25, then: "stop" }] },
+    });
+    const anna = as("anna");
+    const ids = await Promise.all(Array.from({ length: 8 }, async () => (await anna.createAgent()).id));
+    const ends = await Promise.all(ids.map(async (id) => reasonOf(await anna.turn(id, "go"))));
+    const { spent, held } = await spending();
+    const [calls] = await app.database.sql.query<{ made: number }, []>(
+      { name: "calls_made", text: "SELECT count(*)::int AS made FROM step" },
+      [],
+    );
+    expect(spent).toBe((calls?.made ?? 0) * 100_000);
+    expect(held).toBe(0);
+    expect(ends.flat().filter((reason) => reason === "BUDGET").length).toBe(8 - (calls?.made ?? 0));
+    // The overrun is a step of each agent at most: no agent makes another one.
+    for (const id of ids) expect(reasonOf(await anna.turn(id, "go on"))).toEqual(["BUDGET"]);
+    expect(await spending()).toMatchObject({ spent, held: 0 });
+  });
+
   it("makes no call before its hold is stored, and another tenant's budgets do not concern it", async () => {
     const model = { ...playedModel(spends), price: PRICE };
     const { as, app } = await budgetOffice({ model, template: { budgets: [{ per: "AGENT", usd: 5 }] } });

@@ -246,6 +246,12 @@ describe("people", () => {
     }
   });
 
+  it("are told of a template that there is not", async () => {
+    const { as } = await office();
+    const { errors } = await as("anna").post({ query: `{ memory(templateId: "nobody") { totalCount } }` });
+    expect(errors).toMatchObject([{ extensions: { code: "NOT_FOUND" } }]);
+  });
+
   it("page through a memory in the order of its paths", async () => {
     const { as, write } = await office();
     for (const name of ["b", "a", "c"]) await write("anna", name, 0, { path: `/memories/${name}` });

@@ -14,6 +14,8 @@ export type Action =
   | 'DECIDE'
   /** Let another actor decide on one's behalf. */
   | 'DELEGATE'
+  /** Read `operations`: servers, deliveries and the log. */
+  | 'READ_OPERATIONS'
   /** Read agents of other actors, and the events of the tenant itself. */
   | 'READ_TENANT'
   /** Replace the permission of a template for an agent (`permissionScope: REPLACE`). */
@@ -38,6 +40,10 @@ export type AgentState =
 export type AllowAlwaysInput = {
   /** `id` of the approval whose call or host the rule must match. */
   approvalId: string | number;
+  /** First moment at which the rule no longer applies. It never expires if this and `expiresInDays` are omitted. */
+  expiresAt?: string | null | undefined;
+  /** Days until the rule expires, instead of `expiresAt`: 1 to 3,650. */
+  expiresInDays?: number | null | undefined;
   /** Reason, at most 4,000 characters. */
   note?: string | null | undefined;
   /** Rule to store instead of the proposed one, at most 1,000 characters. It must match the call of the approval, let it run, and name no other tool. */

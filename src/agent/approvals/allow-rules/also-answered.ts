@@ -17,7 +17,7 @@ const MOST_TOLD = 100;
 const FIND_RULE: Statement<{ rule: string; templateId: string; approvalId: string }, [id: string, tenant: string]> = {
   name: "find_held_allow_rule",
   text: `SELECT r.rule, r.template_id AS "templateId", r.approval_id AS "approvalId" FROM allow_rule r
-    WHERE r.id = $1 AND r.tenant = $2 AND r.agent_id IS NULL AND r.revoked_at IS NULL`,
+    WHERE r.id = $1 AND r.tenant = $2 AND r.agent_id IS NULL AND r.revoked_at IS NULL AND (r.expires_at IS NULL OR r.expires_at > policy_time())`,
 };
 const FIND_PENDING: Statement<{ id: string }, [tenant: string, templateId: string, but: string]> = {
   name: "find_pending_of_template",

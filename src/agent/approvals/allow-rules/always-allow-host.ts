@@ -15,7 +15,8 @@ import {
   type Host,
 } from "../../policy/hosts/host-rule.ts";
 import type { FoundHost } from "../approval.ts";
-import { PAST_CALLS, PAST_DAYS, type RuleProposal } from "./rule-examples.ts";
+import { PAST_CALLS, PAST_DAYS } from "./past-calls.ts";
+import type { RuleProposal } from "./rule-examples.ts";
 import type { ApprovalServices } from "../scope.ts";
 
 const FIND_PAST: Statement<
@@ -44,7 +45,18 @@ export async function proposeHostRule(services: ApprovalServices, approval: Foun
   const examples = (hosts: readonly Host[]): readonly string[] => [...new Set(hosts.map(hostText))].slice(0, EXAMPLES);
   return {
     rule: rule.source,
-    past: { examined: rows.length, matched: matched.length, asked: matched.length, denied },
+    past: {
+      since,
+      examined: rows.length,
+      isPartial: rows.length === PAST_CALLS,
+      matched: matched.length,
+      asked: matched.length,
+      denied,
+      letThrough: matched.length,
+      letThroughCalls: [],
+    },
+    matchingCalls: [],
+    notMatchingCalls: [],
     matching: examples([approval, ...matched]),
     notMatching: examples(rows.filter((row) => !allows(row))),
     takesInAll: rule.hosts.kind === "every" && typeof rule.port !== "number",

@@ -1,41 +1,30 @@
-import { newAllowRule } from "./new-allow-rule.ts";
-import { randomUUIDv7 } from "node:crypto";
 import type { Sql, Statement } from "../../../db/sql.ts";
-import type { AllowRuleSnapshot } from "../../../events/tenant-event.ts";
 import type { JsonObject } from "../../../lib/json.ts";
 import { accepted, refused, type Result } from "../../../lib/result.ts";
-import { storable } from "../../../lib/text.ts";
-import {
-  missingAbility,
-  actorRef,
-  mayDecide,
-  type Actor,
-  type Outcome,
-  noteProblem,
-  type CommandRefusal,
-} from "../../actors/actor.ts";
+import { missingAbility, mayDecide, type Actor, type Outcome, noteProblem, type CommandRefusal } from "../../actors/actor.ts";
 import { definitionChange } from "../../mcp/pins.ts";
 import { agentPolicy } from "../../policy/agent-policy.ts";
 import type { OwnPermission, VersionOfAgent } from "../../policy/own-permission.ts";
 import type { Verdict } from "../../policy/permission.ts";
-import { MOST_RULES, RULE_CHARACTERS } from "../../policy/permission-source.ts";
+import { RULE_CHARACTERS } from "../../policy/permission-source.ts";
 import { judge } from "../../policy/judge.ts";
 import { type NoRule, fileRules, narrowestRule } from "./narrowest-rule.ts";
-import { matchedBy, pastCalls, type PastCall, ruleExamples, type RuleProposal } from "./rule-examples.ts";
+import { effectOn, matchedBy, type MatchedCall, pastCalls, type RecordedCalls } from "./past-calls.ts";
+import { ruleExamples, type RuleProposal } from "./rule-examples.ts";
 import { ruleMatches, type Rule } from "../../policy/rule.ts";
 import { parseRule } from "../../policy/parse-rule.ts";
 import { isReading, wholeValues, type RuleValues } from "../../policy/rule-values.ts";
 import type { ApprovalServices } from "../scope.ts";
 import { findApproval, type FoundApproval, authorityOf } from "../approval.ts";
 import { hostRuleToStore, proposeHostRule } from "./always-allow-host.ts";
+import { endOf, type RuleEnd, storeAllowRule } from "./stored-rule.ts";
 
 /** The request of allowAlways. A null `rule` takes the proposed one. */
-export type AllowAlways = { readonly approvalId: string; readonly rule: string | null; readonly note: string | null };
-
-type StoredAllowRule = Omit<AllowAlways, "rule"> & {
-  readonly tenant: string;
-  readonly templateId: string;
-  readonly rule: string;
+export type AllowAlways = {
+  readonly approvalId: string;
+  readonly rule: string | null;
+  readonly note: string | null;
+  readonly end: RuleEnd;
 };
 
 const FIND_CALLS: Statement<CallValues & { readonly approvalId: string }, [approvalIds: readonly string[]]> = {
@@ -43,18 +32,6 @@ const FIND_CALLS: Statement<CallValues & { readonly approvalId: string }, [appro
   text: `SELECT p.id AS "approvalId", t.name, t.rule_values AS values, coalesce(t.effective_input, t.requested_input) AS input, t.hook_verdict AS "hookVerdict", a.id AS "agentId", a.tenant, a.template_id AS "templateId", a.template_version AS "templateVersion", a.permission FROM approval p
     JOIN tool_call t ON t.id = p.tool_call_id JOIN agent a ON a.id = t.agent_id WHERE p.id = ANY ($1)`,
 };
-/** The rule, if it is stored already, and the number of stored rules of its template. */
-const FIND_HELD: Statement<{ same: string | null; held: number }, [tenant: string, templateId: string, rule: string]> = {
-  name: "find_held_allow_rules",
-  text: "SELECT max(id) FILTER (WHERE rule = $3) AS same, count(*)::int AS held FROM allow_rule WHERE tenant = $1 AND template_id = $2 AND agent_id IS NULL AND revoked_at IS NULL",
-};
-const FIND_STORED: Statement<{ rule: AllowRuleSnapshot }, [id: string, tenant: string]> = {
-  name: "find_stored_allow_rule",
-  text: `SELECT json_build_object('allowRuleId', r.id, 'rule', r.rule, 'templateId', r.template_id, 'agentId', r.agent_id, 'approvalId', r.approval_id, 'note', r.note,
-      'createdBy', json_build_object('id', r.created_by, 'kind', r.created_by_kind), 'createdAt', r.created_at) AS rule
-    FROM allow_rule r WHERE r.id = $1 AND r.tenant = $2`,
-};
-
 type CallValues = {
   readonly name: string;
   readonly input: JsonObject;
@@ -94,7 +71,7 @@ export async function proposeRuleTo(
   const checked = await checkRule(services, call, given);
   if (!checked.ok) return checked;
   const { rule, call: judged } = checked.value;
-  return accepted(await proposal(rule, judged, await pastCalls(services, judged)));
+  return accepted(await proposal(services, rule, judged, await pastCalls(services, judged)));
 }
 
 async function proposeRule(services: ApprovalServices, call: CallValues | null): Promise<Result<RuleProposal, CommandRefusal>> {
@@ -107,7 +84,7 @@ async function proposeRule(services: ApprovalServices, call: CallValues | null):
     tool,
     judged.values,
     call.input,
-    past.map(({ values }) => values),
+    past.calls.map(({ values }) => values),
   );
   if (!source.ok) return noRule(source.refusal);
   if (ruleProblem(source.value) !== null)
@@ -117,7 +94,7 @@ async function proposeRule(services: ApprovalServices, call: CallValues | null):
     return noRule({ reason: "the values of the call cannot be written as a pattern", byHand: true });
   const stillAsked = await whyStillAsked(services, judged, rule.value);
   return stillAsked === null
-    ? accepted(await proposal(rule.value, judged, past))
+    ? accepted(await proposal(services, rule.value, judged, past))
     : noRule({ reason: `the call would still need approval: ${stillAsked.reason}`, byHand: false }, stillAsked.remedy);
 }
 
@@ -206,10 +183,19 @@ export async function allowAlways(
     });
   const tooLong = noteProblem(request.note) ?? ruleProblem(request.rule);
   if (tooLong !== null) return refused(tooLong);
+  const at = services.clock.now();
+  const expiresAt = endOf(request.end, at);
+  if (!expiresAt.ok) return expiresAt;
   const rule = await ruleToStore(services, found.value, request);
   if (!rule.ok) return rule;
   const { tenant, templateId } = found.value;
-  return store(services, actor, { ...request, tenant, templateId, rule: rule.value });
+  const { approvalId, note } = request;
+  return storeAllowRule(
+    services,
+    actor,
+    { tenant, templateId, approvalId, note, rule: rule.value, expiresAt: expiresAt.value },
+    at,
+  );
 }
 
 async function ruleToStore(
@@ -233,66 +219,6 @@ function ruleProblem(rule: string | null): CommandRefusal | null {
   return { code: "TOO_LARGE", field: ["rule"], message: `a rule has at most ${RULE_CHARACTERS} characters` };
 }
 
-function tooManyRules(templateId: string): CommandRefusal {
-  const what = `${MOST_RULES} stored rules already apply to ${templateId}, which is the maximum`;
-  const instead = "revoke some, or write rules in the configuration";
-  return { code: "TOO_LARGE", field: null, message: `${what}: ${instead}` };
-}
-
-async function store(
-  services: ApprovalServices,
-  actor: Actor,
-  { tenant, templateId, rule, approvalId, note }: StoredAllowRule,
-): Promise<Result<Outcome, CommandRefusal>> {
-  const at = services.clock.now();
-  const said = note === null ? null : storable(note);
-  for (;;) {
-    const [found] = await services.sql.query(FIND_HELD, [tenant, templateId, rule]);
-    if (typeof found?.same === "string") return accepted({ id: found.same, position: null });
-    if ((found?.held ?? 0) >= MOST_RULES) return refused(tooManyRules(templateId));
-    const id = randomUUIDv7();
-    const createdBy = actorRef(actor);
-    const stored = {
-      allowRuleId: id,
-      rule,
-      templateId,
-      agentId: null,
-      approvalId,
-      note: said,
-      createdBy,
-      createdAt: at.toISOString(),
-    };
-    const row = newAllowRule({ id, tenant, templateId, agentId: null, rule, approvalId, note: said }, actor, at);
-    const outcome = await services.log.commitTenant(
-      tenant,
-      [{ at, body: { kind: "ALLOW_RULE_STORED", rule: stored, changedBy: createdBy } }],
-      { storeAllowRule: row, mostAllowRules: MOST_RULES },
-    );
-    if (outcome.outcome === "COMMITTED") return accepted({ id, position: outcome.position });
-  }
-}
-
-/** Revokes a stored rule, immediately on every server. A revoked one stays revoked. */
-export async function revokeAllowRule(
-  services: ApprovalServices,
-  actor: Actor,
-  id: string,
-): Promise<Result<Outcome, CommandRefusal>> {
-  const missing = missingAbility(actor, "STORE_ALLOW_RULES");
-  if (missing !== null) return refused(missing);
-  const [found] = await services.sql.query(FIND_STORED, [id, actor.tenant]);
-  if (found === undefined)
-    return refused({ code: "NOT_FOUND", field: ["allowRuleId"], message: "there is no such rule: list them with `allowRules`" });
-  const at = services.clock.now();
-  const rule = { ...found.rule, createdAt: new Date(found.rule.createdAt).toISOString() };
-  const outcome = await services.log.commitTenant(
-    actor.tenant,
-    [{ at, body: { kind: "ALLOW_RULE_REVOKED", rule, changedBy: actorRef(actor) } }],
-    { revokeAllowRule: { id, revokedAt: at, revokedBy: actor.id, revokedByKind: actor.kind } },
-  );
-  return accepted({ id, position: outcome.outcome === "COMMITTED" ? outcome.position : null });
-}
-
 /** The record of an approval's call as the gate saw it, with complete texts. */
 export async function callOf(sql: Sql, approvalId: string): Promise<CallValues | null> {
   return (await callsOf(sql, [approvalId])).get(approvalId) ?? null;
@@ -308,11 +234,25 @@ export async function callsOf(sql: Sql, approvalIds: readonly string[]): Promise
   );
 }
 
-async function proposal(rule: Rule, { name, values }: JudgedValues, past: readonly PastCall[]): Promise<RuleProposal> {
-  const calls = await matchedBy(rule, name, past);
-  const matched = calls.filter(({ isMatch }) => isMatch);
-  const asked = matched.filter(({ verdict }) => verdict === "ask");
-  const denied = asked.filter(({ isDenied }) => isDenied);
-  const counts = { examined: calls.length, matched: matched.length, asked: asked.length, denied: denied.length };
-  return { rule: rule.source, past: counts, ...ruleExamples(rule, name, values, calls) };
+async function proposal(
+  services: ApprovalServices,
+  rule: Rule,
+  judged: JudgedValues,
+  past: RecordedCalls,
+): Promise<RuleProposal> {
+  const { name, values } = judged;
+  const calls = await matchedBy(rule, name, past.calls);
+  return {
+    rule: rule.source,
+    past: await effectOn(services, rule, judged, { ...past, calls }),
+    ...ruleExamples(rule, name, values, calls),
+    matchingCalls: idsOf(calls, true),
+    notMatchingCalls: idsOf(calls, false),
+  };
+}
+
+const RECORDED = 5;
+
+function idsOf(calls: readonly MatchedCall[], isMatch: boolean): readonly string[] {
+  return calls.flatMap((call) => (call.isMatch === isMatch ? [call.id] : [])).slice(0, RECORDED);
 }

@@ -3,8 +3,9 @@ import type { Actor } from "../../actors/actor.ts";
 
 type AllowRuleRow = NonNullable<OutsideChange["keepRule"]>;
 
-type NewAllowRule = Pick<AllowRuleRow, "id" | "tenant" | "templateId" | "agentId" | "rule" | "approvalId" | "note">;
+type NewAllowRule = Pick<AllowRuleRow, "id" | "tenant" | "templateId" | "agentId" | "rule" | "approvalId" | "note" | "expiresAt">;
 
 export function newAllowRule(rule: NewAllowRule, { id, kind }: Actor, at: Date): AllowRuleRow {
-  return { ...rule, createdBy: id, createdByKind: kind, createdAt: at, revokedAt: null, revokedBy: null, revokedByKind: null };
+  const unused = { useCount: 0, lastUsedAt: null, revokedAt: null, revokedBy: null, revokedByKind: null };
+  return { ...rule, ...unused, createdBy: id, createdByKind: kind, createdAt: at };
 }

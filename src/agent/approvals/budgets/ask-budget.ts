@@ -6,6 +6,7 @@ import type { AgentEventBody } from "../../../events/event.ts";
 import { limitsOf, type Expected, type Standing } from "../../budgets/admission.ts";
 import { millionthsOf, MOST_TOKENS, MOST_USD, usdOf } from "../../budgets/budget.ts";
 import { budgetSnapshot, spentText, usdText } from "../../budgets/snapshot.ts";
+import { FIRST_LOOK_MS } from "./open-question.ts";
 import { questionRow, waitFor } from "../request.ts";
 import type { ApprovalTemplate } from "../scope.ts";
 
@@ -23,7 +24,7 @@ export type BudgetRequest = {
   readonly events: readonly AgentEventBody[];
 };
 
-/** Asks people whether the limit may be raised. The agent waits for that, or for the end of the day or month. */
+/** Asks people whether the limit may be raised. The agent waits for that, or until its step fits. */
 export function askBudget(
   agent: { readonly id: string; readonly tenant: string },
   standing: Standing,
@@ -47,7 +48,7 @@ export function askBudget(
   const snapshot = budgetSnapshot(standing, step.expected.millionths !== null);
   return {
     row: questionRow(agent, { ...asked, id, input: question, expiresAt }, at),
-    wait: waitFor("BUDGET", agent, { callId: null, ref: id, due: earlier(expiresAt, question.windowEndsAt) }),
+    wait: waitFor("BUDGET", agent, { callId: null, ref: id, due: firstLook(at, expiresAt, question.windowEndsAt) }),
     events: [
       { kind: "BUDGET_ASKED", ...snapshot, approvalId: id },
       {
@@ -58,9 +59,10 @@ export function askBudget(
   };
 }
 
-function earlier(expiresAt: Date | null, windowEndsAt: string | null): Date | null {
-  const times = [expiresAt, windowEndsAt === null ? null : new Date(windowEndsAt)].flatMap((time) => time?.getTime() ?? []);
-  return times.length === 0 ? null : new Date(Math.min(...times));
+/** Servers look at the question soon: the limit may be raised at this moment. */
+function firstLook(at: Date, expiresAt: Date | null, windowEndsAt: string | null): Date {
+  const ends = [expiresAt, windowEndsAt === null ? null : new Date(windowEndsAt)].flatMap((time) => time?.getTime() ?? []);
+  return new Date(Math.min(at.getTime() + FIRST_LOOK_MS, ...ends));
 }
 
 function questionOf(standing: Standing, { turn, step, expected, average }: AskingStep): BudgetQuestion {

@@ -48,6 +48,7 @@ export async function decidedBudget(sql: Sql, made: BudgetDecided): Promise<Deci
         fromTokens: present.raisedTokens,
         toMillionths,
         toTokens,
+        raisedBy: actor.id,
       },
     },
     events: [

@@ -64,5 +64,6 @@ async function ruleOf(
   if (kept !== undefined) return { id: kept.id, keepRule: null };
   const id = randomUUIDv7();
   const note = storedNote(request);
-  return { id, keepRule: newAllowRule({ id, tenant, templateId, agentId, rule, approvalId: approval.id, note }, actor, at) };
+  const stored = { id, tenant, templateId, agentId, rule, approvalId: approval.id, note, expiresAt: null };
+  return { id, keepRule: newAllowRule(stored, actor, at) };
 }

@@ -25,14 +25,14 @@ export function givenValues(
 }
 
 /**
- * The commit of an answer to a tool's question. It moves no call: a running one receives the answer, a waiting one is
- * continued by its agent's owner. Null if the call waits no more.
+ * The commit of an answer to a tool's question. It moves no call. A running one receives the answer, and one that waits
+ * for a task gives it to that. Another one is continued by its agent's owner. Null if the call waits no more.
  */
 export function decidedInput(
   made: DecisionMade & { readonly approval: FoundInput },
   { state }: Pick<CallView, "state">,
   values: JsonObject | null,
 ): DecisionCommit | null {
-  if (state !== "APPROVAL_REQUIRED" && state !== "EXECUTING") return null;
+  if (state !== "APPROVAL_REQUIRED" && state !== "EXECUTING" && state !== "WAITING") return null;
   return decisionPart(made, values === null ? null : { input: values, inputHash: null });
 }

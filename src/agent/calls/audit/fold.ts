@@ -25,9 +25,12 @@ const BEHIND: Statement<{ tenant: string }, []> = {
   name: "audits_behind",
   text: `SELECT f.tenant FROM audit_fold f JOIN tenant_log l ON l.tenant = f.tenant WHERE f.whole_at IS NULL OR f.position < ${POSITION}`,
 };
+/** The ids of the stored rules that allowed a call `c`, each once. */
+const RULES_OF_CALL = `SELECT DISTINCT substr(e ->> 'place', length('allowRules.') + 1) AS id FROM json_array_elements(c.explanation -> 'considered') e
+      WHERE starts_with(e ->> 'place', 'allowRules.') AND e ->> 'verdict' = 'allow'`;
 /**
- * Stores the rows of FRESH and counts newly ended calls, both or neither. Each call is counted once, by the statement
- * that stores its end.
+ * Stores the rows of FRESH, and counts newly ended calls and the uses of stored rules: all or nothing. Each call is
+ * counted once, by the statement that stores its end.
  */
 const PUT = `put AS (
       INSERT INTO audit_call AS c (${COLUMNS}) SELECT * FROM fresh
@@ -39,6 +42,12 @@ const PUT = `put AS (
       SELECT tenant, date_trunc('hour', created_at, 'UTC'), name, state, ${COUNTED} FROM put WHERE NOT ${OPEN} GROUP BY 1, 2, 3, 4
       ON CONFLICT (tenant, hour, name, state) DO UPDATE SET calls = n.calls + excluded.calls, executed = n.executed + excluded.executed,
         timed = n.timed + excluded.timed, sum_ms = n.sum_ms + excluded.sum_ms, most_ms = greatest(n.most_ms, excluded.most_ms)
+    ), used AS (
+      UPDATE allow_rule r SET use_count = r.use_count + u.calls, last_used_at = greatest(r.last_used_at, u.last)
+      FROM (SELECT i.id, count(*)::int AS calls, max(c.started_at) AS last FROM put p
+        CROSS JOIN LATERAL (SELECT t.started_at, t.explanation FROM tool_call t WHERE t.id = p.id AND t.explanation ->> 'allowRuleId' IS NOT NULL OFFSET 0) c
+        CROSS JOIN LATERAL (${RULES_OF_CALL}) i WHERE NOT p.${OPEN} AND p.has_run AND p.verdict = 'allow' GROUP BY i.id) u
+      WHERE r.id = u.id AND r.tenant = $1
     )`;
 /**
  * Locks the tenant's row, unless another server has it, or had it after this statement's snapshot: the snapshot would

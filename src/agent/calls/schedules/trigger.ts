@@ -39,6 +39,9 @@ export type TriggerProblem = { readonly field: keyof GivenTrigger | null; readon
 
 const WAYS = ["everySteps", "at", "everyMs", "cron", "files"] as const;
 
+/** Names for five fields (crontab(5)). `@reboot` is none: servers come and go. */
+const NICKNAMES = ["@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"];
+
 /** The trigger, if it is a possible one whose first time is later than `now`. */
 export function readTrigger(given: GivenTrigger, now: Date): Result<Trigger, TriggerProblem> {
   const ways = WAYS.filter((way) => isGiven(given[way]));
@@ -101,8 +104,12 @@ function readInterval(everyMs: number): Result<Trigger, TriggerProblem> {
 function readCron(cron: string, timeZone: string | null, now: Date): Result<Trigger, TriggerProblem> {
   const expression = cron.trim().replaceAll(/\s+/g, " ");
   const parts = expression.split(" ");
-  if (cron.length > CRON_CHARACTERS || (parts.length !== 5 && !/^@[a-z]+$/i.test(expression)))
-    return problem("cron", `${shown(cron)} must have five fields: minute, hour, day, month and weekday, as in \`0 9 * * 1-5\``);
+  const isNickname = NICKNAMES.some((nickname) => nickname === expression.toLowerCase());
+  if (cron.length > CRON_CHARACTERS || (parts.length !== 5 && !isNickname))
+    return problem(
+      "cron",
+      `${shown(cron)} must have five fields: minute, hour, day, month and weekday, as in \`0 9 * * 1-5\`; or be one of ${NICKNAMES.join(", ")}`,
+    );
   if (timeZone === null) return problem("timeZone", "a wall clock needs the name of its IANA zone, such as `Europe/Berlin`");
   if (!isTimeZone(timeZone))
     return problem("timeZone", `there is no time zone ${shown(timeZone)}: use a name such as \`Europe/Berlin\` or \`UTC\``);

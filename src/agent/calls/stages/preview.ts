@@ -20,6 +20,7 @@ export type PreviewScope = {
   readonly contents: RecentContents;
   readonly mayRead: (values: RuleValues) => boolean;
   readonly stop: AbortSignal;
+  readonly readMemory: PreviewContext["readMemory"];
 };
 
 /**
@@ -41,7 +42,7 @@ export const NO_PREVIEW: PreviewResult = { preview: null, failure: null };
 export async function previewCall(
   { bound }: Validated,
   values: RuleValues | null,
-  { workspace, known, contents, mayRead, stop }: PreviewScope,
+  { workspace, known, contents, mayRead, stop, readMemory }: PreviewScope,
 ): Promise<PreviewResult> {
   const { preview } = bound;
   if (preview === null) return NO_PREVIEW;
@@ -65,7 +66,7 @@ export async function previewCall(
   // Without earlier contents a failure reveals nothing that others have written since.
   const files = new KnownFiles(rows, mayReadAll ? contents : new RecentContents());
   try {
-    const answer = await inTime((signal) => preview({ workspace, files, signal }), stop);
+    const answer = await inTime((signal) => preview({ workspace, files, signal, readMemory }), stop);
     return { preview: answer === null ? null : bounded(answer), failure: null };
   } catch (error) {
     if (outages.length > 0) throw outages[0];

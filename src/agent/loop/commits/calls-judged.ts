@@ -2,7 +2,7 @@ import type { ApprovalTransition, ToolCallPatch } from "../../../db/commit/chang
 import type { AgentEventBody } from "../../../events/event.ts";
 import { closedEvent, requestApproval, type ApprovalRequest } from "../../approvals/request.ts";
 import type { ApprovalTemplate } from "../../approvals/scope.ts";
-import { type CallView, hasRun, callStep, type CallFacts, type CallStep, sealCall } from "../../calls/call.ts";
+import { type CallView, hasRun, isInputAnswered, callStep, type CallFacts, type CallStep, sealCall } from "../../calls/call.ts";
 import { endEvents, stageEvents, toolWarning } from "../../calls/events.ts";
 import { judgedColumns, judgedFacts, type JudgedCall, type Judgement, type ReadyCall } from "../../calls/judge.ts";
 import { riskOf } from "../../calls/risk.ts";
@@ -52,7 +52,7 @@ export function serversAwaited(
   { away, template }: { readonly away: readonly Away[]; readonly template: Pick<CallTemplate, "deferredTimeoutMs"> },
   at: Date,
 ): Commit {
-  const waits = away.map(({ call, server }) => serverWait(view, call, server, template, at));
+  const waits = away.map(({ call, server }) => serverWait(view, call, { server, afterMs: null }, template, at));
   return { change: { waits }, events: away.map(({ call, reason }) => awayWarning(call, reason)), after: waiting(waits) };
 }
 
@@ -70,8 +70,14 @@ export function callRefused(
 
 function outcomeOf(view: AgentView, judgement: Unready, at: Date, template: RecordTemplate): Outcome {
   const { call } = judgement;
-  if (hasRun(call.state)) return withFailedHook(judgement, sealed(call, notRepeated(judgement), at, template));
+  if (hasRun(call) && !isAskedBetweenRounds(judgement))
+    return withFailedHook(judgement, sealed(call, notRepeated(judgement), at, template));
   return traced(view, judgement, template, judgedOutcome(view, judgement, at, template));
+}
+
+/** True if a call that has the answer of a person for its tool is to be asked for before it continues. It is still the call that ran. */
+function isAskedBetweenRounds(judgement: Unready): boolean {
+  return judgement.kind === "asked" && isInputAnswered(judgement.call) && judgement.inputHash === judgement.call.inputHash;
 }
 
 function traced(
@@ -131,7 +137,7 @@ function sealed(call: CallView, why: string, at: Date, template: RecordTemplate)
 
 function refused(judged: JudgedCall, refusal: Refusal, at: Date, template: RecordTemplate): Outcome {
   const { call, stages } = judged;
-  if (hasRun(call.state)) return sealed(call, refusalText(refusal), at, template);
+  if (hasRun(call)) return sealed(call, refusalText(refusal), at, template);
   return refusedWith({ call, stages, refusal, at, template }, judgedFacts(judged), judgedColumns(judged));
 }
 
@@ -156,7 +162,11 @@ function ending(step: CallStep, template: RecordTemplate): Outcome {
 }
 
 function ask(view: AgentView, judgement: Unready & { kind: "asked" }, at: Date, template: RecordTemplate): Outcome {
-  const { call, validated, reason, inputHash, meta, preview } = judgement;
+  const { call, validated, inputHash, meta, preview } = judgement;
+  const isBegun = isInputAnswered(call);
+  const reason = isBegun
+    ? `the call has begun, and its tool is to get the answer of a person: ${judgement.reason}`
+    : judgement.reason;
   const facts = { ...judgedFacts(judgement), inputHash, stages: judgement.stages };
   const step = callStep(call, "APPROVAL_REQUIRED", at, facts, judgedColumns(judgement), { note: reason });
   const request = requestApproval(
@@ -179,7 +189,9 @@ function ask(view: AgentView, judgement: Unready & { kind: "asked" }, at: Date, 
   );
   // The approval was given for something else than what would run.
   const stale =
-    call.approval?.state === "ALLOWED" ? ({ id: call.approval.id, from: "ALLOWED", to: "STALE", closedAt: at } as const) : null;
+    call.approval?.state === "ALLOWED" && !isBegun
+      ? ({ id: call.approval.id, from: "ALLOWED", to: "STALE", closedAt: at } as const)
+      : null;
   return {
     step: { ...step, call: request.call },
     events: [

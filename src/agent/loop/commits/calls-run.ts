@@ -3,7 +3,7 @@ import type { AgentEventBody } from "../../../events/event.ts";
 import type { StartedChild } from "../../tools/child.ts";
 import type { StartedTask } from "../../tools/later.ts";
 import { requestApproval, waitFor, type ApprovalRequest } from "../../approvals/request.ts";
-import { type CallView, callStep, type CallFacts, type CallStep, sealCall } from "../../calls/call.ts";
+import { type CallView, callStep, hasRun, type CallFacts, type CallStep, sealCall } from "../../calls/call.ts";
 import { endEvents, endStep, startEvents, stageEvents, snapshot, toolWarning } from "../../calls/events.ts";
 import type { RefusedHosts } from "../../calls/hosts/call-hosts.ts";
 import { outputWith, unaskedLines } from "../../calls/hosts/host-lines.ts";
@@ -49,9 +49,7 @@ export function callsStarted(
       ...events,
       ...(trace ? ready.flatMap((call) => stageEvents(call.call.id, rowOf(view, call).stages, call.stages)) : []),
       // A call that runs again has its TOOL_START.
-      ...steps.flatMap(({ call, transition }) =>
-        transition.from === "PENDING" || transition.from === "APPROVED" ? startEvents(call) : [],
-      ),
+      ...steps.flatMap(({ call }, index) => (ready[index] !== undefined && hasRun(ready[index].call) ? [] : startEvents(call))),
     ],
     after: compose(after, callsChanged(steps.map(({ call }) => call))),
   };

@@ -1,8 +1,6 @@
-import { createHash } from "node:crypto";
-import canonicalize from "canonicalize";
 import type { ToolQuestion } from "../../../events/tool-question.ts";
-import type { Json } from "../../../lib/json.ts";
-import { requestApproval, type ApprovalRequest } from "../../approvals/request.ts";
+import { inputReason, requestInput } from "../../approvals/input/ask-input.ts";
+import type { ApprovalRequest } from "../../approvals/request.ts";
 import { callStep, type CallView } from "../../calls/call.ts";
 import { toolWarning } from "../../calls/events.ts";
 import type { AskingOutcome } from "../../calls/outcome.ts";
@@ -19,8 +17,8 @@ export function callAsks(
 ): Commit {
   const { question, continuation } = outcome.asked;
   const { stages, keptOutputBytes, refusedHosts } = outcome;
-  const step = callStep(call, "APPROVAL_REQUIRED", at, { stages }, { keptOutputBytes }, { note: reasonOf(question) });
-  const request = requested(view, step.call, { question, continuation }, template, at);
+  const step = callStep(call, "APPROVAL_REQUIRED", at, { stages }, { keptOutputBytes }, { note: inputReason(question) });
+  const request = requestInput(view, step.call, { question, continuation }, template, at);
   const known = { agentId: view.id, tenant: view.tenant, callId: call.id, at };
   const asks: Commit = {
     change: {
@@ -45,7 +43,7 @@ export function inputAsked(
   { call, question, expiresMs }: { readonly call: CallView; readonly question: ToolQuestion; readonly expiresMs: number },
   at: Date,
 ): InputAsked {
-  const request = requested(view, call, { question, continuation: null }, { approvalExpiresMs: expiresMs }, at);
+  const request = requestInput(view, call, { question, continuation: null }, { approvalExpiresMs: expiresMs }, at);
   return {
     approvalId: request.row.id,
     commit: {
@@ -58,41 +56,4 @@ export function inputAsked(
 
 function asking({ row, wait }: ApprovalRequest, at: Date): Commit["change"] {
   return { approvals: [row], waits: [wait], agent: { lastActivityAt: at } };
-}
-
-function requested(
-  view: AgentView,
-  call: CallView,
-  { question, continuation }: { readonly question: ToolQuestion; readonly continuation: Json },
-  template: Pick<RecordTemplate, "approvalExpiresMs">,
-  at: Date,
-): ApprovalRequest {
-  return requestApproval(
-    view,
-    {
-      kind: "TOOL_INPUT",
-      call,
-      input: null,
-      inputHash: questionHash(view, call, question),
-      reason: reasonOf(question),
-      risk: "MEDIUM",
-      meta: null,
-      preview: null,
-      question,
-      continuation,
-      quorum: 1,
-      at,
-    },
-    template,
-  );
-}
-
-function reasonOf({ server }: ToolQuestion): string {
-  return `the MCP server ${server} asks for input`;
-}
-
-/** SHA-256 over the RFC 8785 form of everything that an answer is bound to. */
-function questionHash({ id, tenant }: AgentView, { id: call }: CallView, question: ToolQuestion): string {
-  const form = canonicalize({ agent: id, call, question, tenant }) ?? "";
-  return createHash("sha256").update(form).digest("hex");
 }

@@ -143,7 +143,8 @@ export class Compactor {
     const fill = await this.#fill(subject);
     const covered = view.isArchived ? null : summarising(fill, true);
     const begun = covered === null ? null : await this.#begin(subject, fill, covered, open);
-    const failed = { failure: "there is too little to summarise, or no model for it", covered: null };
+    const missing = `the model ${subject.template.context.model ?? view.model}, which would summarise, is not configured`;
+    const failed = { failure: covered === null ? "there is too little to summarise" : missing, covered: null };
     return begun ?? due(compactionFailed(view, open, failed, NO_COST, this.#now()));
   }
 

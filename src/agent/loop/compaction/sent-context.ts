@@ -3,6 +3,8 @@ import { overheadOf, tokensPerByte, type MeasuredContext, type Overhead } from "
 import { SentRequests, type Sent } from "../../conversation/sent-request.ts";
 import type { Model, ModelMessage, ModelRequest } from "../../models/model.ts";
 import type { ContextColumns } from "../commits/steps.ts";
+import type { Template } from "../scope.ts";
+import { limitOf } from "./context-fill.ts";
 
 /** The window of a request: its messages as rows make them, their bytes, its bound, and the length of the conversation. */
 export type SentWindow = {
@@ -34,12 +36,12 @@ export class SentContext {
   }
 
   /** The size of the context with the answer: the request as the provider has counted it, and the answer by the same measure. */
-  with({ usage, content }: Answer, model: Model): ContextColumns {
+  with({ usage, content }: Answer, model: Model, template: Template): ContextColumns {
     const sent = this.#bytes.system + this.#bytes.tools + this.#bytes.messages;
     const bytes = sent + Buffer.byteLength(JSON.stringify(content));
     const counted = usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
     const tokens = counted === 0 || sent === 0 ? null : Math.round((counted * bytes) / sent);
-    return { contextTokens: tokens, contextBytes: bytes, contextWindow: model.window?.(tokens ?? 0) ?? null };
+    return { contextTokens: tokens, contextBytes: bytes, contextWindow: limitOf(template, model, tokens ?? 0) };
   }
 
   /** The sizes of the parts of a request that cannot be made smaller. */

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { isJsonObject, type Json } from "../../../lib/json.ts";
 import type { Clock } from "../../../lib/time.ts";
 import type { Logger } from "../../../telemetry/log.ts";
@@ -19,17 +20,28 @@ class Unanswered extends Error {
   readonly code = -32_603;
 }
 
+/** The field by which all messages of a task name it (2025-11-25). Its agent may be another one than that of a call. */
+const RELATED_TASK = "io.modelcontextprotocol/related-task";
+
+function isOfTask(params: Json | undefined): boolean {
+  const meta = isJsonObject(params) ? params["_meta"] : null;
+  return isJsonObject(meta) && RELATED_TASK in meta;
+}
+
 type Asking = { count: number; open: { readonly withdrawn: AbortSignal; readonly ended: Promise<unknown> } | null };
 
 /**
- * The questions of one session of the older generation. A question names no call, so it is that of the only call under
- * way. It is refused where it may be that of another call.
+ * The questions of one session of the older generation. A question names no call. At an address it arrives on the stream of
+ * its call, which is read in the asynchronous context of that call. Otherwise it is that of the only call under way. It is
+ * refused where it may be that of another call.
  */
 export class SessionQuestions {
   readonly #server: McpServer;
   readonly #clock: Pick<Clock, "monotonicMs">;
   readonly #logger: Pick<Logger, "error">;
   readonly #calls = new Map<CalledBy, Asking>();
+  /** The call whose request, or stream, is at work. */
+  readonly #stream = new AsyncLocalStorage<CalledBy>();
   /** When calls were last cut off, by their agents. */
   readonly #cut = new Map<string, number>();
 
@@ -46,7 +58,7 @@ export class SessionQuestions {
   async during<Answer>(by: CalledBy, work: () => Promise<Answer>): Promise<Answer> {
     this.#calls.set(by, { count: 0, open: null });
     try {
-      return await work();
+      return await this.#stream.run(by, work);
     } finally {
       this.#calls.delete(by);
       if (by.signal.aborted) this.#noteCut(by.agentId);
@@ -68,6 +80,7 @@ export class SessionQuestions {
   async #answer(params: Json | undefined, withdrawn: AbortSignal): Promise<InputAnswer> {
     const given = isJsonObject(params) ? withoutTokens(this.#server, params) : params;
     const question = readQuestion(this.#server.name, given);
+    if (isOfTask(given)) throw new QuestionRefused("a task asks, which cannot be given input here: nobody is asked");
     const [by, asking] = this.#callThatAsks();
     // An agent closes a withdrawn question before it asks the next one.
     while (asking.open?.withdrawn.aborted === true) await asking.open.ended;
@@ -87,6 +100,12 @@ export class SessionQuestions {
   }
 
   #callThatAsks(): readonly [CalledBy, Asking] {
+    const streaming = this.#stream.getStore();
+    if (streaming !== undefined) {
+      const asking = this.#calls.get(streaming);
+      if (asking === undefined) throw new QuestionRefused("the call has ended: nobody is asked");
+      return [streaming, asking];
+    }
     const [calling, ...others] = this.#calls;
     if (calling === undefined) throw new QuestionRefused("no call is under way: nobody is asked");
     if (others.length > 0) throw new QuestionRefused("several calls are under way, and the question names none: nobody is asked");

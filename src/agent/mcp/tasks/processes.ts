@@ -8,6 +8,12 @@ import type { Logger } from "../../../telemetry/log.ts";
 /** The longest time between two looks at a wait for a task of a process, in ms: its due is a sign of life, too. */
 export const PROCESS_LOOK_MS = 10_000;
 
+/** The reason why the task of a process is lost. */
+export const PROCESS_ENDED = "the process that had it has ended";
+
+/** In place of the id of a process that has ended: any server may end the calls that wait for its tasks. */
+export const ENDED_PROCESS = "ended";
+
 /** The most processes that have ended and are noted, each for so long, in ms. */
 const MOST_ENDED = 100;
 const ENDED_MS = 10 * 60 * 1_000;
@@ -22,12 +28,12 @@ const KEEP: Statement<object, [processes: readonly string[]]> = {
 
 const END: Statement<object, [process: string]> = {
   name: "end_process_waits",
-  text: `UPDATE wait SET process = NULL, due = policy_time() WHERE process = $1 AND settled_at IS NULL`,
+  text: `UPDATE wait SET process = '${ENDED_PROCESS}', due = policy_time() WHERE process = $1 AND settled_at IS NULL`,
 };
 
 const END_ALL: Statement<object, []> = {
   name: "end_all_process_waits",
-  text: `UPDATE wait SET process = NULL, due = policy_time() WHERE process IS NOT NULL AND settled_at IS NULL`,
+  text: `UPDATE wait SET process = '${ENDED_PROCESS}', due = policy_time() WHERE process IS NOT NULL AND settled_at IS NULL`,
 };
 
 /** The processes of a server of Triplane, with those that have just ended. After `goneMs` an overdue wait of another one's process shows that it is gone. */
@@ -80,7 +86,7 @@ export class McpProcesses implements AsyncDisposable {
     return id;
   }
 
-  /** A process has ended: any server may look at the waits for its tasks. Never rejects: they are overdue later. */
+  /** A process has ended: any server may end the waits for its tasks. Never rejects: they are overdue later. */
   async end({ process: id }: { readonly process: string | null }): Promise<void> {
     if (id === null || !this.#ids.delete(id)) return;
     this.#ended.set(id, true);

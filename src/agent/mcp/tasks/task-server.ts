@@ -1,13 +1,11 @@
 import { LRUCache } from "lru-cache";
 import { withCause } from "../../../lib/text.ts";
 import { toolResultOf } from "../call-result.ts";
-import { TakesLater } from "../http-transport.ts";
-import { readListedTool } from "../listed-tool.ts";
-import { mcpTool } from "../mcp-tool.ts";
+import { takesLaterMs } from "../http-transport.ts";
 import type { SchemaCheck } from "../schema-check.ts";
 import { withoutTokens, type McpServer } from "../server.ts";
 import type { McpSession } from "../session.ts";
-import { PROCESS_LOOK_MS } from "./processes.ts";
+import { PROCESS_ENDED, PROCESS_LOOK_MS } from "./processes.ts";
 import { boundedPoll, firstQuestion, readTask, type SeenTask, type TaskServer } from "./task.ts";
 
 /** The times in which a server answers a question for a task, and has to give its result; in ms. */
@@ -26,8 +24,6 @@ const SOON_MS = 100;
 
 /** A task without a poll for so long keeps no process, in ms: its call never waited for it. */
 const FORGOTTEN_MS = 60 * 60 * 1_000;
-
-const PROCESS_ENDED = "the process that had it has ended";
 
 type Working = Extract<SeenTask, { readonly kind: "working" }>;
 
@@ -97,9 +93,11 @@ export function taskServer({
       const known = isProcess ? unasked(task) : null;
       if (known !== null) return known;
       try {
-        const seen = await lookAt(current, taskId, plain);
+        const found = await lookAt(current, taskId, plain);
+        const isAsking = found.kind === "input_required" && found.requests !== null;
+        const seen = isAsking ? { ...found, requests: withoutTokens(server, found.requests) } : found;
         if (isProcess) questions.delete(task);
-        else if (seen.kind !== "working") onEnded(taskId);
+        else if (seen.kind !== "working" && !isAsking) onEnded(taskId);
         return isProcess && seen.kind === "working" ? asked(task, seen) : seen;
       } catch (error) {
         const lost = lostReason(error, taskId);
@@ -115,6 +113,17 @@ export function taskServer({
         return lost === null ? { kind: "away", pollMs: laterMs(error) } : { kind: "lost", reason: plain(lost) };
       }
     },
+    answer: async (taskId, process, responses) => {
+      try {
+        const current = session(process, taskId);
+        if (current === null) throw new Error("it is away");
+        await current.request("tasks/update", { taskId, inputResponses: responses }, ASK_MS);
+        return true;
+      } catch (error) {
+        failedTo("to take an answer for a task, and is asked again", error);
+        return false;
+      }
+    },
     cancel: async (taskId, process) => {
       try {
         const current = session(process, taskId);
@@ -128,11 +137,6 @@ export function taskServer({
       }
     },
     read: (tool, result) => toolResultOf(withoutTokens(server, result), structureCheck(tool)),
-    unlisted: (tool) => {
-      const listed = readListedTool(server.name, { name: tool, inputSchema: { type: "object" } });
-      if (!listed.ok) throw new Error(listed.refusal);
-      return mcpTool(server, { ...listed.value, name: tool }, () => Promise.reject(new Error(`${tool} is not listed`)));
-    },
   };
 }
 
@@ -147,8 +151,9 @@ async function lookAt(session: AskedSession, taskId: string, plain: (text: strin
       // The older generation gives the error of a tool as a result.
       return session.verdict.era === "legacy" ? failure(session, taskId, state.reason, plain) : failed(state.reason, plain);
     case "cancelled":
-    case "input_required":
       return { kind: state.kind, reason: plain(state.reason ?? "") };
+    case "input_required":
+      return { ...state, reason: plain(state.reason ?? "") };
     case "unreadable":
       return { kind: "lost", reason: "it answered without a valid form" };
   }
@@ -193,15 +198,9 @@ function lostReason(error: unknown, taskId: string): string | null {
 
 /** The time after which a server takes the question, within the bounds of questions, in ms; null if it names none. */
 function laterMs(error: unknown): number | null {
-  let each = error;
-  for (let causes = 0; each instanceof Error && causes <= CAUSES; causes += 1) {
-    if (each instanceof TakesLater) return boundedPoll(each.afterMs);
-    each = each.cause;
-  }
-  return null;
+  const afterMs = takesLaterMs(error);
+  return afterMs === null ? null : boundedPoll(afterMs);
 }
-
-const CAUSES = 8;
 
 /** The code of a server's own answer; null for other errors. */
 function codeOf(error: unknown): number | null {

@@ -3,7 +3,6 @@ import { isJsonObject, type Json, type JsonObject } from "../../../lib/json.ts";
 import { byteLength } from "../../../lib/text.ts";
 import { PROCESS_LOOK_MS } from "./processes.ts";
 import type { StartedTask } from "../../tools/later.ts";
-import type { Tool } from "../../tools/tool.ts";
 import type { ToolResult } from "../../tools/tool-result.ts";
 
 /** The extension by which servers of the newer generation answer calls with tasks. */
@@ -39,14 +38,24 @@ export type TaskState =
   | { readonly kind: "working"; readonly pollMs: number; readonly ttlMs: number | null }
   /** `result` is null if it is to be asked for (older generation). */
   | { readonly kind: "completed"; readonly result: JsonObject | null }
-  | { readonly kind: "failed" | "cancelled" | "input_required"; readonly reason: string | null }
+  | { readonly kind: "failed" | "cancelled"; readonly reason: string | null }
+  | TaskInput<string | null>
   | { readonly kind: "unreadable" };
+
+/** A task that asks. `requests` are its open questions by their keys; null if it gives none (older generation). */
+type TaskInput<Reason> = {
+  readonly kind: "input_required";
+  readonly reason: Reason;
+  readonly requests: JsonObject | null;
+  readonly pollMs: number;
+};
 
 /** A task as far as it is known. `away`: its server cannot be asked at present. `lost`: its outcome is unknown for good. */
 export type SeenTask =
   | { readonly kind: "working"; readonly pollMs: number; readonly ttlMs: number | null }
   | { readonly kind: "completed"; readonly result: JsonObject }
-  | { readonly kind: "failed" | "cancelled" | "input_required" | "lost"; readonly reason: string }
+  | { readonly kind: "failed" | "cancelled" | "lost"; readonly reason: string }
+  | TaskInput<string>
   /** `pollMs` is the time that the server names; null if it names none. */
   | { readonly kind: "away"; readonly pollMs: number | null };
 
@@ -60,12 +69,12 @@ export type TaskServer = {
   knows(process: string | null): boolean;
   /** Never rejects. */
   look(taskId: string, process: string | null): Promise<SeenTask>;
+  /** Gives a task answers by the keys of its questions. False if the server could not be asked. */
+  answer(taskId: string, process: string | null, responses: JsonObject): Promise<boolean>;
   /** Asks for the end of a task. Rejects if the server could not be asked. */
   cancel(taskId: string, process: string | null): Promise<void>;
   /** The result of a task of this tool. Throws ToolReportedError if the server says that the call failed. */
   read(tool: string, result: JsonObject): ToolResult;
-  /** The place of a tool that the server does not list any more: it checks nothing. */
-  unlisted(tool: string): Tool;
 };
 
 /** Moves the task of a result to the field of tasks. Results of the older generation have no type. */
@@ -109,8 +118,11 @@ export function readTask(answer: JsonObject): TaskState {
     case "failed":
       return { kind: "failed", reason: messageIn(error) ?? said };
     case "cancelled":
-    case "input_required":
       return { kind: status, reason: said };
+    case "input_required": {
+      const { inputRequests } = answer;
+      return { kind: status, reason: said, requests: isJsonObject(inputRequests) ? inputRequests : null, pollMs: pollOf(answer) };
+    }
     default:
       return { kind: "unreadable" };
   }

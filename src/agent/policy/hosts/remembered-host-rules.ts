@@ -66,7 +66,7 @@ const FIND: Statement<
 > = {
   name: "find_host_rules",
   text: `SELECT id, rule, created_by AS "createdBy" FROM allow_rule
-    WHERE tenant = $1 AND template_id = $2 AND revoked_at IS NULL AND starts_with(rule, '${NETWORK}') AND (agent_id = $3 OR agent_id IS NULL AND NOT $4) ORDER BY created_at, id`,
+    WHERE tenant = $1 AND template_id = $2 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > policy_time()) AND starts_with(rule, '${NETWORK}') AND (agent_id = $3 OR agent_id IS NULL AND NOT $4) ORDER BY created_at, id`,
 };
 
 /** An agent of which the stored rules are read. */

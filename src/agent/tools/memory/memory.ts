@@ -2,6 +2,7 @@ import { randomUUIDv7 } from "node:crypto";
 import { Type, type Static } from "typebox";
 import { MEMORY_LINEAGES, type MemoryLineage, type MemoryOp } from "../../../db/commit/memory-change.ts";
 import { closed } from "../../../lib/setting.ts";
+import { fileDiff } from "../fs/unified-diff.ts";
 import { defineTool, optional, type Tool } from "../tool.ts";
 import type { ToolResult } from "../tool-result.ts";
 import type { AgentMemory, ListedEntry, MemoryEntryText, PlannedChange, StandingMemory } from "./agent-memory.ts";
@@ -48,6 +49,12 @@ const PLAIN = defineTool({
   idempotent: true,
   risk: "MEDIUM",
   inputSchema: INPUT,
+  preview: async (input, { readMemory }) => {
+    if (input.command !== "create" && input.command !== "str_replace" && input.command !== "insert") return null;
+    const path = orThrow(readMemoryPath(input.path ?? ""));
+    const before = await readMemory(path);
+    return { files: [fileDiff(path, before, textAfter(input, path, before ?? ""))] };
+  },
   async run(input, { memory }) {
     if (memory === null) throw new Error("this agent has no memory");
     return input.command === "view" ? view(memory, input) : memory.change((standing) => planned(standing, memory, input));
@@ -70,6 +77,14 @@ function withKeys(input: JsonObject): JsonObject {
   );
   const paths = Object.values(keys);
   return paths.length === 0 ? input : { ...input, ...keys, path: paths };
+}
+
+/** The text of an entry as a call would leave it. */
+function textAfter(input: Input, path: string, before: string): string {
+  if (input.command === "create") return memoryText(input.file_text ?? "");
+  if (input.command === "insert")
+    return orThrow(insertedAt(before, input.insert_line ?? 0, memoryText(input.insert_text ?? ""))).text;
+  return orThrow(replacedOnce(path, before, memoryText(input.old_str ?? ""), memoryText(input.new_str ?? ""))).text;
 }
 
 async function view(memory: AgentMemory, input: Input): Promise<ToolResult> {

@@ -3,7 +3,7 @@ import type { ErrorObject, ValidateFunction } from "ajv";
 import { hasMoreParts, isJsonObject, type Json, type JsonObject } from "../../../lib/json.ts";
 import { messageOf } from "../../../lib/text.ts";
 import { describe, LISTED_PARTS, valueIssues } from "../input-schema.ts";
-import { dialectOf } from "../schema-dialects.ts";
+import { dialectOf, DRAFTS, isKnownDialect } from "../schema-dialects.ts";
 import type { ShapeProblem } from "../../../db/commit/change.ts";
 
 /** The most problems that are listed. */
@@ -31,6 +31,8 @@ export function compileShape(schema: JsonObject): CompiledShape | readonly Shape
   const { $schema: dialect, ...plain } = schema;
   const asynchronous = asyncProblem(plain);
   if (asynchronous !== null) return [asynchronous];
+  if (!isKnownDialect(dialect))
+    return [{ path: "/$schema", message: `names no draft that is supported: leave it out, or name one of ${DRAFTS}` }];
   const { make } = dialectOf(dialect);
   try {
     const checking = make({ strict: false, validateFormats: false, logger: false, allErrors: true });

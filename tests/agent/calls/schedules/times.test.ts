@@ -227,6 +227,15 @@ describe("a trigger that is given", () => {
     expect(problem(given)).toBe(field);
   });
 
+  it("of a nickname is that of its five fields, and one that names no time is refused with the nicknames", () => {
+    for (const cron of ["@hourly", "@Daily", "@midnight", "@weekly", "@monthly", "@yearly", "@annually"])
+      expect(readTrigger({ cron, timeZone: "UTC" }, NOW).ok).toBe(true);
+    for (const cron of ["@reboot", "@often"]) {
+      const read = readTrigger({ cron, timeZone: "UTC" }, NOW);
+      expect(read.ok ? "" : read.refusal.message).toMatch(/five fields.*@hourly$/);
+    }
+  });
+
   it("of odd values is refused with a message, or has a time to come, and is read from its row again", () => {
     const zone = fc.constantFrom("UTC", "Europe/Berlin", "asia/kolkata", "", "Mars/Base", "\0");
     const given: fc.Arbitrary<GivenTrigger> = fc.record(

@@ -1,0 +1,84 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Link, useParams } from "@tanstack/react-router";
+import { TREE } from "@triplane/client/tree";
+import { useTimeline } from "@triplane/client/urql/react";
+import { visible } from "@triplane/client/command-lines";
+import { useEffect, type ReactNode } from "react";
+import { tellConnection } from "../session/connection.ts";
+import { shortId } from "../design/ids.ts";
+import { Actions } from "./actions.tsx";
+import { AgentBadge } from "./agent-badge.tsx";
+import { Composer } from "./composer.tsx";
+import { Items } from "./items.tsx";
+import { Standing } from "./standing.tsx";
+import { useAgentPage } from "./use-agent-page.ts";
+import "./agents.css";
+
+/** One agent: its conversation as it is written, and its standing. */
+export function AgentScreen(): ReactNode {
+  const { agentId } = useParams({ from: "/agents/$agentId" });
+  return <AgentView key={agentId} agentId={agentId} />;
+}
+
+function AgentView({ agentId }: { readonly agentId: string }): ReactNode {
+  const { t } = useLingui();
+  const { view, status, error } = useTimeline(agentId);
+  const { view: tree } = useTimeline(agentId, TREE);
+  useEffect(() => (status === null ? undefined : tellConnection(status)), [status]);
+  const version = `${view.items.length} ${view.isInTurn} ${view.todos.length} ${view.usage.totalTokens} ${tree.approvals.length} ${tree.paths.size}`;
+  const { agent, problem, again } = useAgentPage(agentId, version);
+  if (agent === "none")
+    return (
+      <main className="empty">
+        <h1>
+          <Trans>There is no such agent, or you may not see it.</Trans>
+        </h1>
+      </main>
+    );
+  return (
+    <main className="agent">
+      <section className="talk" aria-label={t`Conversation`}>
+        <header className="talk-head">
+          <div className="row">
+            <Link to="/agents" search={{}} className="small">
+              ← <Trans>Agents</Trans>
+            </Link>
+            {agent?.parent === null || agent === null ? null : (
+              <Link to="/agents/$agentId" params={{ agentId: agent.parent.id }} className="small">
+                ↑ {agent.parent.template.templateId}
+              </Link>
+            )}
+          </div>
+          <h1>
+            {agent === null ? "…" : `${agent.template.templateId}${agent.title === null ? "" : ` “${visible(agent.title)}”`}`}{" "}
+            <code className="small quiet" title={agentId}>
+              {shortId(agentId)}
+            </code>
+          </h1>
+          {agent === null ? null : (
+            <p className="row small quiet">
+              <AgentBadge agent={agent} />
+              {agent.waitingFor === null ? null : <span>{agent.waitingFor}</span>}
+              <span>{agent.model}</span>
+            </p>
+          )}
+        </header>
+        {(problem ?? error?.message ?? null) === null ? null : (
+          <p role="alert" className="alert">
+            {problem ?? error?.message}
+          </p>
+        )}
+        <Items items={view.items} isLoading={!view.caughtUp && view.items.length === 0} />
+        {agent === null ? null : (
+          <footer className="talk-foot">
+            <Actions agent={agent} isWorking={view.isWorking} hasTree={tree.paths.size > 0} again={again} />
+            <Composer agentId={agentId} isArchived={agent.archivedAt !== null} />
+          </footer>
+        )}
+      </section>
+      <aside className="standing" aria-label={t`Standing`}>
+        {agent === null ? <div className="skeleton" /> : <Standing agent={agent} view={view} tree={tree} />}
+      </aside>
+    </main>
+  );
+}

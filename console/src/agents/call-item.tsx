@@ -1,0 +1,137 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Link } from "@tanstack/react-router";
+import { visible } from "@triplane/client/command-lines";
+import type { Conversation } from "@triplane/client/conversation";
+import { useEffect, useState, type ReactNode } from "react";
+import { LongText } from "../calls/long-text.tsx";
+import { bytesText } from "../design/amounts.ts";
+import { Ago } from "../design/clock.tsx";
+import { durationText } from "../design/time.ts";
+import { CallDetailsDocument, type CallDetailsQuery } from "../generated/documents.ts";
+import { ask } from "../session/ask.ts";
+import { nameOf } from "../session/viewer.tsx";
+
+type ToolItem = Extract<Conversation["items"][number], { readonly kind: "tool" }>;
+type Details = NonNullable<CallDetailsQuery["toolCall"]>;
+
+const TONES: Readonly<Record<string, string>> = {
+  COMPLETED: "good",
+  FAILED: "bad",
+  DENIED: "bad",
+  EXECUTING: "works",
+  WAITING: "waits",
+  APPROVAL_REQUIRED: "waits",
+};
+
+/** One call. Opened, it shows its stages, payloads and output. */
+export function CallItem({ item: { call, progress, toAnswer, child } }: { readonly item: ToolItem }): ReactNode {
+  const { t } = useLingui();
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details className="call" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>
+        <code className="name">{call.name}</code>
+        <code className="preview">{visible(call.inputPreview ?? "")}</code>
+        <span className={`badge ${TONES[call.state] ?? ""}`}>{call.state.toLowerCase().replaceAll("_", " ")}</span>
+        <span className="quiet small">{call.durationMs === null ? "" : durationText(call.durationMs)}</span>
+      </summary>
+      {progress === null ? null : (
+        <p className="small quiet">
+          {progress.eventType} <code>{visible(JSON.stringify(progress.eventData))}</code>
+        </p>
+      )}
+      {toAnswer === null ? null : <p className="note small">{t`A client answers this call.`}</p>}
+      {child === null ? null : (
+        <p className="small">
+          <Link to="/agents/$agentId" params={{ agentId: child.agentId }}>
+            {child.templateId}: {visible(child.description)}
+          </Link>{" "}
+          {child.end === null ? (
+            <span className="badge works">{t`working`}</span>
+          ) : (
+            <span className="badge">{child.end.outcome}</span>
+          )}
+        </p>
+      )}
+      {isOpen ? <Opened callId={call.callId} state={call.state} /> : null}
+    </details>
+  );
+}
+
+function Opened({ callId, state }: { readonly callId: string; readonly state: string }): ReactNode {
+  const { t } = useLingui();
+  const [details, setDetails] = useState<Details | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  useEffect(() => {
+    let isCurrent = true;
+    ask(CallDetailsDocument, { callId }).then(
+      ({ toolCall }) => (isCurrent ? setDetails(toolCall) : null),
+      (failure: unknown) => (isCurrent ? setProblem(failure instanceof Error ? failure.message : String(failure)) : null),
+    );
+    return () => {
+      isCurrent = false;
+    };
+  }, [callId, state]);
+  if (problem !== null) return <p className="alert">{problem}</p>;
+  if (details === null) return <div className="skeleton" role="status" aria-label={t`Loading`} />;
+  const { stages, explanation, auditTrail, input, requestedInput, output, error, keptOutput } = details;
+  const isEdited = requestedInput !== null && JSON.stringify(requestedInput) !== JSON.stringify(input);
+  return (
+    <div className="opened">
+      <Stages stages={stages} />
+      {explanation === null ? null : (
+        <p className="small quiet">
+          <span className="badge">{explanation.verdict}</span> <code>{visible(explanation.rule)}</code> ·{" "}
+          {visible(explanation.reason)}
+        </p>
+      )}
+      {isEdited ? <Payload title={t`Requested input`} value={requestedInput} /> : null}
+      <Payload title={isEdited ? t`Input that ran` : t`Input`} value={input} />
+      {error === null ? null : (
+        <p className="alert">
+          {error.type}: {visible(error.message ?? "")}
+        </p>
+      )}
+      {output === null || output === "" ? null : (
+        <div>
+          <h3>
+            <Trans>Output</Trans> {keptOutput === null ? null : <span className="quiet">({bytesText(keptOutput.bytes)})</span>}
+          </h3>
+          <LongText text={visible(output)} label={t`Output`} />
+        </div>
+      )}
+      <ul className="lines small">
+        {auditTrail.map(({ state: passed, timestamp, by, note }) => (
+          <li key={passed + timestamp}>
+            {passed.toLowerCase().replaceAll("_", " ")} · <Ago time={timestamp} />
+            {by === null ? "" : ` · ${nameOf(by)}`}
+            {note === null ? null : <q>{note}</q>}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function Payload({ title, value }: { readonly title: string; readonly value: unknown }): ReactNode {
+  if (value === null || value === undefined) return null;
+  return (
+    <div>
+      <h3>{title}</h3>
+      <LongText text={visible(JSON.stringify(value, null, 1)).replaceAll("\\n", "\n")} label={title} />
+    </div>
+  );
+}
+
+/** The times of a call's stages, next to each other. */
+function Stages({ stages }: { readonly stages: Details["stages"] }): ReactNode {
+  return (
+    <ol className="stages">
+      {stages.map(({ stage, durationMs }) => (
+        <li key={stage}>
+          <span className="quiet">{stage.toLowerCase()}</span> {durationText(durationMs)}
+        </li>
+      ))}
+    </ol>
+  );
+}

@@ -1,0 +1,144 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Link } from "@tanstack/react-router";
+import { visible } from "@triplane/client/command-lines";
+import type { Conversation } from "@triplane/client/conversation";
+import { memo, useEffect, useRef, useState, type ReactNode } from "react";
+import { Markdown } from "../design/markdown.tsx";
+import { CallItem } from "./call-item.tsx";
+
+type Item = Conversation["items"][number];
+
+/** The newest items are shown; earlier ones by a button. */
+const SHOWN_ITEMS = 200;
+/** The list follows what is written while its end is in view; px. */
+const NEAR_END_PX = 80;
+
+/** The conversation in order, as it is written. */
+export function Items({ items, isLoading }: { readonly items: readonly Item[]; readonly isLoading: boolean }): ReactNode {
+  const { t } = useLingui();
+  const [shown, setShown] = useState(SHOWN_ITEMS);
+  const scroller = useRef<HTMLDivElement>(null);
+  const isAtEnd = useRef(true);
+  useEffect(() => {
+    const element = scroller.current;
+    if (element !== null && isAtEnd.current) element.scrollTop = element.scrollHeight;
+  }, [items]);
+  const hidden = Math.max(0, items.length - shown);
+  return (
+    <div
+      className="items-scroll"
+      ref={scroller}
+      tabIndex={0}
+      role="group"
+      aria-label={t`Conversation`}
+      onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
+        isAtEnd.current = scrollHeight - scrollTop - clientHeight < NEAR_END_PX;
+      }}
+    >
+      {hidden > 0 ? (
+        <button type="button" className="plain" onClick={() => setShown(shown + SHOWN_ITEMS)}>
+          <Trans>Show {Math.min(hidden, SHOWN_ITEMS)} earlier ones</Trans>
+        </button>
+      ) : null}
+      {isLoading ? <div className="skeleton" role="status" aria-label={t`Loading`} /> : null}
+      {items.length === 0 && !isLoading ? (
+        <p className="empty">
+          <Trans>No message yet.</Trans>
+        </p>
+      ) : null}
+      <ol className="items">
+        {items.slice(hidden).map((item) => (
+          <li key={item.key} className={`item ${item.kind}`}>
+            <OneItem item={item} />
+          </li>
+        ))}
+      </ol>
+    </div>
+  );
+}
+
+const OneItem = memo(function OneItem({ item }: { readonly item: Item }): ReactNode {
+  const { t } = useLingui();
+  switch (item.kind) {
+    case "message":
+      return (
+        <>
+          <p className="by">{item.by}</p>
+          <p className="words">{visible(item.text)}</p>
+        </>
+      );
+    case "text":
+      return (
+        <>
+          <Markdown text={item.text} />
+          <Mark state={item.state} />
+        </>
+      );
+    case "thinking":
+      return (
+        <details open={item.state === "streaming"}>
+          <summary className="quiet small">{item.state === "streaming" ? t`thinking …` : t`thought`}</summary>
+          <p className="words quiet">{visible(item.text)}</p>
+          <Mark state={item.state} />
+        </details>
+      );
+    case "tool":
+      return <CallItem item={item} />;
+    case "approval":
+      return (
+        <p className="row small">
+          <span className={`badge ${item.decision === null ? "waits" : ""}`}>
+            {item.decision === null ? <Trans>asks</Trans> : <Trans>asked</Trans>}
+          </span>
+          <Link to="/inbox/$approvalId" params={{ approvalId: item.key }} search={{}}>
+            {item.request.call?.name ??
+              (item.request.host === null ? item.request.kind : `${item.request.host}:${item.request.port}`)}
+          </Link>
+          <span className="quiet">{item.decision ?? visible(item.request.reason ?? "")}</span>
+        </p>
+      );
+    case "shell":
+      return (
+        <p className="small">
+          <span className="badge">{item.end === null ? t`in the background` : item.end}</span>{" "}
+          <code>{visible(item.command)}</code>
+        </p>
+      );
+    case "reminder":
+      return (
+        <p className="small quiet">
+          <span className="badge">
+            <Trans>reminder by {item.by}</Trans>
+          </span>{" "}
+          {visible(item.text)}
+        </p>
+      );
+    case "files":
+    case "compaction":
+      return <p className="small quiet">{visible(item.text)}</p>;
+    case "error":
+      return <p className="alert">{visible(item.text)}</p>;
+    case "value":
+      return <pre className="long">{JSON.stringify(item.value, null, 2)}</pre>;
+    case "end":
+      return (
+        <div className="small quiet end">
+          {item.reason}
+          {item.problems.map((problem) => (
+            <p key={problem}>{visible(problem)}</p>
+          ))}
+        </div>
+      );
+  }
+});
+
+function Mark({ state }: { readonly state: "streaming" | "kept" | "aborted" }): ReactNode {
+  if (state === "kept") return null;
+  return state === "streaming" ? (
+    <span className="caret" aria-hidden />
+  ) : (
+    <span className="badge">
+      <Trans>broken off, and not part of the conversation</Trans>
+    </span>
+  );
+}

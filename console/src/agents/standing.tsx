@@ -1,0 +1,190 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Link } from "@tanstack/react-router";
+import { visible } from "@triplane/client/command-lines";
+import type { Conversation } from "@triplane/client/conversation";
+import { childState, type Tree } from "@triplane/client/tree";
+import type { ReactNode } from "react";
+import { dollars, percent, shortCount } from "../design/amounts.ts";
+import { Ago } from "../design/clock.tsx";
+import type { AgentPage } from "./use-agent-page.ts";
+
+const TODO_SIGNS = { PENDING: "○", IN_PROGRESS: "◐", COMPLETED: "●" } as const;
+const CHILD_TONES = { working: "works", asks: "waits", ok: "good", error: "bad", interrupted: "" } as const;
+
+/** The standing of an agent: context, cost, budgets, the agents below it, todos, files and shells. */
+export function Standing({
+  agent,
+  view,
+  tree,
+}: {
+  readonly agent: AgentPage;
+  readonly view: Conversation;
+  readonly tree: Tree;
+}): ReactNode {
+  const { t, i18n } = useLingui();
+  const { tokens, window } = agent.context;
+  const usd = (amount: number): string => dollars(amount, i18n.locale);
+  const count = (amount: number): string => shortCount(amount, i18n.locale);
+  return (
+    <>
+      <section>
+        <h2>
+          <Trans>Standing</Trans>
+        </h2>
+        <dl className="facts">
+          <dt>
+            <Trans>Context</Trans>
+          </dt>
+          <dd>
+            {tokens === null ? "–" : window === null ? count(tokens) : `${percent(tokens, window)} % (${count(window)})`}{" "}
+            {tokens === null || window === null ? null : (
+              <meter aria-label={t`Context`} min={0} max={100} high={80} optimum={0} value={percent(tokens, window)} />
+            )}
+          </dd>
+          <dt>
+            <Trans>Tokens</Trans>
+          </dt>
+          <dd>{count(view.usage.totalTokens)}</dd>
+          <dt>
+            <Trans>Cost</Trans>
+          </dt>
+          <dd>
+            {agent.usage.costUsd === null ? "–" : usd(agent.usage.costUsd)}
+            {agent.treeUsage.costUsd === null || agent.treeUsage.costUsd === agent.usage.costUsd ? null : (
+              <span className="quiet">
+                {" "}
+                <Trans>(tree {usd(agent.treeUsage.costUsd)})</Trans>
+              </span>
+            )}
+          </dd>
+          <dt>
+            <Trans>Turns, steps</Trans>
+          </dt>
+          <dd>
+            {agent.turn}, {agent.stepCount}
+          </dd>
+          <dt>
+            <Trans>Folder</Trans>
+          </dt>
+          <dd>
+            <code>{visible(agent.workspace)}</code>
+          </dd>
+          {agent.budgets.map(({ budget, limitUsd, spentUsd, limitTokens, spentTokens }) => (
+            <Budget key={budget.id} name={budget.per}>
+              {limitUsd !== null
+                ? `${usd(spentUsd)} / ${usd(limitUsd)}`
+                : `${count(spentTokens)} / ${limitTokens === null ? "–" : count(limitTokens)}`}{" "}
+              <meter
+                aria-label={t`Budget`}
+                min={0}
+                max={100}
+                high={80}
+                optimum={0}
+                value={limitUsd !== null ? percent(spentUsd, limitUsd) : percent(spentTokens, limitTokens ?? 0)}
+              />
+            </Budget>
+          ))}
+        </dl>
+      </section>
+      {agent.pendingApprovals.length === 0 ? null : (
+        <section>
+          <h2>
+            <Trans>Asks</Trans>
+          </h2>
+          {agent.pendingApprovals.map(({ id }) => (
+            <Link key={id} to="/inbox/$approvalId" params={{ approvalId: id }} search={{}}>
+              <Trans>Open the question</Trans>
+            </Link>
+          ))}
+        </section>
+      )}
+      {tree.paths.size === 0 ? null : (
+        <section>
+          <h2>
+            <Trans>Agents below it</Trans>
+          </h2>
+          <ul className="below">
+            {[...tree.paths].map(([id, path]) => {
+              const child = path.at(-1);
+              if (child === undefined) return null;
+              const state = childState(child, tree);
+              return (
+                <li key={id}>
+                  <span className={`indent depth-${Math.min(path.length - 1, 8)}`} />
+                  <span className={`badge ${CHILD_TONES[state]}`}>{state}</span>{" "}
+                  <Link to="/agents/$agentId" params={{ agentId: id }}>
+                    {child.templateId}
+                  </Link>{" "}
+                  <span className="quiet">{visible(child.description)}</span>
+                </li>
+              );
+            })}
+          </ul>
+        </section>
+      )}
+      {view.todos.length === 0 ? null : (
+        <section>
+          <h2>
+            <Trans>Todos</Trans>
+          </h2>
+          <ul className="todos">
+            {view.todos.map(({ todoId, title, status }) => (
+              <li key={todoId} className={status.toLowerCase()}>
+                <span aria-label={status.toLowerCase().replaceAll("_", " ")} role="img">
+                  {TODO_SIGNS[status]}
+                </span>{" "}
+                {visible(title ?? t`(erased)`)}
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      {agent.knownFiles.nodes.length === 0 ? null : (
+        <section>
+          <h2>
+            <Trans>Files</Trans>
+          </h2>
+          <ul className="files">
+            {agent.knownFiles.nodes.map(({ path, access, change, at }) => (
+              <li key={`${path ?? ""} ${at}`}>
+                <code>{visible(path ?? t`(erased)`)}</code>
+                <span className="quiet small">
+                  {access === "WRITTEN" ? t`written` : t`read`}
+                  {change === null ? "" : `, ${t`changed since`}`} · <Ago time={at} />
+                </span>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      {agent.shells.length === 0 ? null : (
+        <section>
+          <h2>
+            <Trans>Shells</Trans>
+          </h2>
+          <ul className="files">
+            {agent.shells.map(({ shellId, command, state, exitCode }) => (
+              <li key={shellId}>
+                <code>{visible(command ?? t`(erased)`)}</code>
+                <span className={`badge ${state === "RUNNING" ? "works" : ""}`}>
+                  {state === "RUNNING" ? t`runs` : exitCode === null ? t`ended` : t`ended with ${exitCode}`}
+                </span>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+    </>
+  );
+}
+
+function Budget({ name, children }: { readonly name: string; readonly children: ReactNode }): ReactNode {
+  return (
+    <>
+      <dt>
+        <Trans>Budget per {name.toLowerCase()}</Trans>
+      </dt>
+      <dd>{children}</dd>
+    </>
+  );
+}

@@ -1,0 +1,38 @@
+import { useEffect, useRef } from "react";
+
+/** The second key of a pair such as `g i` comes within this time; ms. */
+const PAIR_MS = 1_000;
+
+/** The handlers of keys, by `KeyboardEvent.key`; of a pair of keys as `g i`. */
+export type Keys = Readonly<Record<string, (event: KeyboardEvent) => void>>;
+
+/**
+ * Handles single keys of the page. A key in a field, with Ctrl, Alt or Meta, or in a dialog, is not handled. Enter on a button or
+ * a link is theirs. A key that is held down acts once, except for j and k.
+ */
+export function useKeys(keys: Keys): void {
+  const current = useRef(keys);
+  current.current = keys;
+  useEffect(() => {
+    let before = { key: "", at: -PAIR_MS };
+    const pressed = (event: KeyboardEvent): void => {
+      const isPair = event.timeStamp - before.at < PAIR_MS;
+      const handler = (isPair ? current.current[`${before.key} ${event.key}`] : undefined) ?? current.current[event.key];
+      before = { key: event.key, at: event.timeStamp };
+      if (handler === undefined || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+      if (event.repeat && event.key !== "j" && event.key !== "k") return;
+      if (isTaken(event)) return;
+      event.preventDefault();
+      handler(event);
+    };
+    addEventListener("keydown", pressed);
+    return () => removeEventListener("keydown", pressed);
+  }, []);
+}
+
+function isTaken({ target, key }: KeyboardEvent): boolean {
+  if (document.querySelector('[role="dialog"]') !== null) return true;
+  if (!(target instanceof Element)) return false;
+  if (target.closest("input, textarea, select, [contenteditable]") !== null) return true;
+  return (key === "Enter" || key === " ") && target.closest("button, a, summary") !== null;
+}

@@ -1,0 +1,1155 @@
+/* eslint-disable */
+/** Internal type. DO NOT USE DIRECTLY. */
+type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
+/** Internal type. DO NOT USE DIRECTLY. */
+export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
+import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
+/** Right of an actor, beyond reading and steering their own agents. */
+export type Action =
+  /** Make access tokens for oneself. Depends on the sign-in, not on roles. */
+  | 'CREATE_ACCESS_TOKENS'
+  /** Create agents. */
+  | 'CREATE_AGENTS'
+  /** Decide on approvals. `Approval.viewerCanDecide` tells it for a single approval. */
+  | 'DECIDE'
+  /** Let another actor decide on one's behalf. */
+  | 'DELEGATE'
+  /** Read `operations`: servers, deliveries and the log. */
+  | 'READ_OPERATIONS'
+  /** Read agents of other actors, and the events of the tenant itself. */
+  | 'READ_TENANT'
+  /** Replace the permission of a template for an agent (`permissionScope: REPLACE`). */
+  | 'REPLACE_PERMISSION'
+  /** Set and revoke budgets. */
+  | 'SET_BUDGETS'
+  /** Send messages to agents of other actors, and interrupt them. */
+  | 'STEER_ALL_AGENTS'
+  /** Store and revoke rules under which calls run without asking. */
+  | 'STORE_ALLOW_RULES';
+
+/** Kind of actor. */
+export type ActorKind =
+  /** A program. */
+  | 'SERVICE'
+  /** The Triplane server itself. */
+  | 'SYSTEM'
+  /** A person. */
+  | 'USER';
+
+/** Filter for agents. All given conditions must match. */
+export type AgentFilter = {
+  /** Agents created by one of these actors, given by `ActorRef.id` or `actorId`. */
+  createdBy?: Array<string | number> | null | undefined;
+  /** Agents whose `lastActivityAt` is this time or earlier. */
+  idleSince?: string | null | undefined;
+  /** True for archived agents only, false for all others, null for both. */
+  isArchived?: boolean | null | undefined;
+  /** Agents that one of these agents started. */
+  parentIds?: Array<string | number> | null | undefined;
+  /** True for agents that no other agent started, false for all. True if omitted, unless `parentIds` is given. */
+  rootsOnly?: boolean | null | undefined;
+  /** Agents in one of these states. */
+  states?: Array<AgentState> | null | undefined;
+  /** Agents of one of these templates, given by `templateId`. */
+  templateIds?: Array<string | number> | null | undefined;
+  /** Agents whose title contains this text. Case is ignored. */
+  title?: string | null | undefined;
+};
+
+/** Activity of an agent. */
+export type AgentState =
+  /** The turn waits for a person. */
+  | 'PAUSED'
+  /** Idle: it waits for a message. */
+  | 'READY'
+  /** A turn is running. */
+  | 'WORKING';
+
+/** Input of `allowAlways`. */
+export type AllowAlwaysInput = {
+  /** `id` of the approval whose call or host the rule must match. */
+  approvalId: string | number;
+  /** First moment at which the rule no longer applies. It never expires if this and `expiresInDays` are omitted. */
+  expiresAt?: string | null | undefined;
+  /** Days until the rule expires, instead of `expiresAt`: 1 to 3,650. */
+  expiresInDays?: number | null | undefined;
+  /** Reason, at most 4,000 characters. */
+  note?: string | null | undefined;
+  /** Rule to store instead of the proposed one, at most 1,000 characters. It must match the call of the approval, let it run, and name no other tool. */
+  rule?: string | null | undefined;
+};
+
+/** Decision of a person on an approval. */
+export type ApprovalDecision =
+  /** Allow the action. */
+  | 'ALLOW'
+  /** Deny the action. */
+  | 'DENY'
+  /** For OUTCOME_UNKNOWN: the call succeeded with the given result. */
+  | 'DONE'
+  /** For OUTCOME_UNKNOWN: the call failed. */
+  | 'FAIL'
+  /** For OUTCOME_UNKNOWN: run the call again. */
+  | 'RETRY';
+
+/** Filter for approvals. All given conditions must match. */
+export type ApprovalFilter = {
+  /** Approvals of one of these agents. */
+  agentIds?: Array<string | number> | null | undefined;
+  /** Approvals of agents created by one of these actors, given by `ActorRef.id` or `actorId`. */
+  createdBy?: Array<string | number> | null | undefined;
+  /** Approvals with a decision made in this time range. */
+  decided?: TimeRangeInput | null | undefined;
+  /** Approvals with a decision by one of these actors, given by `ActorRef.id` or `actorId`. */
+  decidedBy?: Array<string | number> | null | undefined;
+  /** Approvals of one of these kinds. */
+  kinds?: Array<ApprovalKind> | null | undefined;
+  /** Approvals requested in this time range. */
+  requested?: TimeRangeInput | null | undefined;
+  /** Approvals with one of these risks. */
+  risks?: Array<Risk> | null | undefined;
+  /** Approvals in one of these states. */
+  states?: Array<ApprovalState> | null | undefined;
+  /** Approvals of agents of one of these templates, given by `templateId`. */
+  templateIds?: Array<string | number> | null | undefined;
+  /** Approvals of calls of one of these tools. */
+  tools?: Array<string> | null | undefined;
+  /** True for approvals that the viewer has snoozed only, false for all others. */
+  viewerSnoozed?: boolean | null | undefined;
+};
+
+/** Kind of question that an approval asks. */
+export type ApprovalKind =
+  /** May a budget of the agent be raised for its present period? The next step does not fit into it. */
+  | 'BUDGET'
+  /** May the agent connect to this host? */
+  | 'NETWORK_HOST'
+  /** What was the outcome of this call? Its server stopped while it ran. */
+  | 'OUTCOME_UNKNOWN'
+  /** May this call run? */
+  | 'TOOL_CALL'
+  /** Which values does a tool of an MCP server get that asks for them? Its form is in `subject`. */
+  | 'TOOL_INPUT';
+
+/** State of an approval. */
+export type ApprovalState =
+  /** As many people as its quorum requires have allowed it. */
+  | 'ALLOWED'
+  /** A person denied it. */
+  | 'DENIED'
+  /** Nobody decided before `expiresAt`. */
+  | 'EXPIRED'
+  /** It waits for people. */
+  | 'PENDING'
+  /** A person reported the outcome of a call whose outcome was unknown. */
+  | 'RESOLVED'
+  /** The turn, or the background program that asked, ended before anybody decided. */
+  | 'SEALED'
+  /** The action has changed since the request: a newer approval replaces it. */
+  | 'STALE';
+
+/** Input of `archiveAgent`. */
+export type ArchiveAgentInput = {
+  /** `id` of the agent. */
+  agentId: string | number;
+  /** True to archive it although agents below it are at work: they end as interrupted. */
+  tree?: boolean | null | undefined;
+};
+
+/** Stage of an agent within its turn, in the order of a step. */
+export type Breakpoint =
+  /** The turn waits for people to decide on approvals. */
+  | 'AWAITING_APPROVAL'
+  /** All tool results are available, and the next step has not started. */
+  | 'POST_TOOL'
+  /** The model was called and has not started to answer. */
+  | 'PRE_MODEL'
+  /** A call waits for a free tool slot on its server. */
+  | 'PRE_TOOL'
+  /** Between two turns. */
+  | 'READY'
+  /** The model is answering. */
+  | 'STREAMING_MODEL'
+  /** Tools are running, or the turn waits for results that come later. */
+  | 'TOOL_EXECUTING'
+  /** The tool calls of an answer are being checked. */
+  | 'TOOL_PENDING';
+
+/** Agents or turns that share the limit of a budget. */
+export type BudgetPer =
+  /** An agent, without those below it. */
+  | 'AGENT'
+  /** The turns that one actor asked for, with those of the agents below. */
+  | 'REQUESTER'
+  /** All agents of a template. */
+  | 'TEMPLATE'
+  /** All agents of the tenant. */
+  | 'TENANT'
+  /** An agent with all agents below it. */
+  | 'TREE'
+  /** A turn of an agent. */
+  | 'TURN';
+
+/** Time after which the spending of a budget is counted anew. */
+export type BudgetWindow =
+  /** A calendar day in the time zone of the budget. */
+  | 'DAY'
+  /** A calendar month in the time zone of the budget. */
+  | 'MONTH'
+  /** Never. */
+  | 'NONE';
+
+/** Reason why the viewer may not decide on an approval now. */
+export type CannotDecideReason =
+  /** The viewer has already allowed it, and another person must allow it too. */
+  | 'ALREADY_DECIDED'
+  /** The approval is closed. */
+  | 'CLOSED'
+  /** The approval has expired. */
+  | 'EXPIRED'
+  /** The viewer is not an approver or administrator, and no approver delegates to them. */
+  | 'NO_ROLE'
+  /** The viewer, or the actor who delegates to them, asked for it, and the template requires another person. */
+  | 'SELF_APPROVAL';
+
+/** Input of `compactAgent`. */
+export type CompactAgentInput = {
+  /** `id` of the agent. */
+  agentId: string | number;
+  /** Key of 1 to 200 characters, kept for 30 days. Repeating the request asks once. IDEMPOTENCY_KEY_REUSED for another input. */
+  idempotencyKey?: string | null | undefined;
+  /** Wish for the summary, at most 4,000 characters, such as `keep all file names`. */
+  instruction?: string | null | undefined;
+};
+
+/** Input of `createAgent`. */
+export type CreateAgentInput = {
+  /** Names of hooks in `agentHooks` of the configuration. They run after the template's hooks, and can only tighten permissions. */
+  hooks?: Array<string> | null | undefined;
+  /** Key of 1 to 200 characters, kept for 30 days. Repeating the request returns the same agent. IDEMPOTENCY_KEY_REUSED for another input. */
+  idempotencyKey?: string | null | undefined;
+  /** Name of a configured model. The template's model if omitted. */
+  model?: string | null | undefined;
+  /** Permission block of this agent. */
+  permission?: PermissionInput | null | undefined;
+  /** How `permission` combines with the template's permission. REPLACE needs the role admin. */
+  permissionScope?: PermissionScope | null | undefined;
+  /** Template of the agent, given by `templateId`. NOT_FOUND if it is not configured; see `templates`. */
+  templateId: string | number;
+  /** Title for people, one line of at most 200 characters. */
+  title?: string | null | undefined;
+  /** Time limit of each tool call in ms, 1 to 3,600,000. The template's limit if omitted. */
+  toolTimeoutMs?: number | null | undefined;
+  /** Folder in which the agent works. An absolute path, or relative to a workspace root or to the server's start folder. It must exist, and lie in a workspace root if any are configured. If omitted, `defaultWorkspace` of the configuration, or else a new empty folder. */
+  workspace?: string | null | undefined;
+};
+
+/** A decision on one approval. */
+export type DecideApprovalInput = {
+  /** `id` of the approval. */
+  approvalId: string | number;
+  /** The decision. ALLOW and DENY, or DONE, RETRY and FAIL for an OUTCOME_UNKNOWN. DENY of a TOOL_INPUT declines its question. */
+  decision: ApprovalDecision;
+  /** Another input to run, with ALLOW of a TOOL_CALL. It is validated and checked against the permission: DENIED_BY_POLICY if a rule denies it. INVALID if several people must allow the call. Without self-approval, a new approval asks another person about it. */
+  input?: unknown;
+  /** `inputHash` of the approval that the person saw. Required for ALLOW and RETRY; HASH_MISMATCH if it does not match. */
+  inputHash?: string | null | undefined;
+  /** Reason, at most 4,000 characters. The model reads the note of a denial. */
+  note?: string | null | undefined;
+  /** New limits for the present period, with ALLOW of a BUDGET. Those of `BudgetQuestion.raiseTo` if omitted. INVALID if several people must allow them. */
+  raiseTo?: RaiseToInput | null | undefined;
+  /** Result of the call for the model to read. Required for DONE, and only allowed there. At most 16,000 characters. */
+  result?: string | null | undefined;
+  /** Values of the form by field, with ALLOW of a TOOL_INPUT: an object, such as `{ "city": "Bonn" }`. A field that is left out has its default; null leaves an optional field empty. Each wrong field is an error of its own with the path `["values", FIELD]`. */
+  values?: unknown;
+};
+
+/** Reason why a turn ended. */
+export type DoneReason =
+  /** The next step does not fit into a budget: a BUDGET_STOPPED event names it. */
+  | 'BUDGET'
+  /** The model completed its answer. */
+  | 'COMPLETED'
+  /** The turn failed: an ERROR event gives the cause. */
+  | 'ERROR'
+  /** A person or program interrupted the turn. */
+  | 'INTERRUPTED'
+  /** The turn reached the maximum number of steps of its template. */
+  | 'MAX_STEPS'
+  /** The last answer does not have the form of its schema: `detail` gives the cause. */
+  | 'SHAPE';
+
+/** Kind of event. New kinds may be added: clients must ignore unknown ones. */
+export type EventKind =
+  /** Tenant event: an access token was created. */
+  | 'ACCESS_TOKEN_CREATED'
+  /** Tenant event: an access token was revoked. */
+  | 'ACCESS_TOKEN_REVOKED'
+  /** The agent was archived and accepts no messages. */
+  | 'AGENT_ARCHIVED'
+  /** An agent was created. */
+  | 'AGENT_CREATED'
+  /** The title of the agent changed. */
+  | 'AGENT_RENAMED'
+  /** The agent continues after its server stopped. */
+  | 'AGENT_RESUMED'
+  /** An agent that this one started has ended its task. */
+  | 'AGENT_RETURNED'
+  /** The agent started another one. Its events follow. */
+  | 'AGENT_SPAWNED'
+  /** The agent was restored from the archive and accepts messages. */
+  | 'AGENT_UNARCHIVED'
+  /** Tenant event: a stored rule was revoked. */
+  | 'ALLOW_RULE_REVOKED'
+  /** Tenant event: an allow rule was stored. */
+  | 'ALLOW_RULE_STORED'
+  /** The agent reached another stage of its turn. */
+  | 'BREAKPOINT_CHANGED'
+  /** A step of the agent does not fit into a budget: a person is asked to raise it. */
+  | 'BUDGET_ASKED'
+  /** A person raised a budget of the agent for its present period. */
+  | 'BUDGET_RAISED'
+  /** Tenant event: an administrator revoked a budget. */
+  | 'BUDGET_REVOKED'
+  /** Tenant event: an administrator set a budget. */
+  | 'BUDGET_SET'
+  /** A turn of the agent ends, since its next step does not fit into a budget. */
+  | 'BUDGET_STOPPED'
+  /** A budget of the agent is nearly spent, or counts no money of its model. */
+  | 'BUDGET_WARNED'
+  /** Tenant event: a server started with a configuration that grants other rights than the last known one. */
+  | 'CONFIGURATION_CHANGED'
+  /** A compaction of the agent's context window starts or ends. */
+  | 'CONTEXT_COMPRESSION'
+  /** Tenant event: a delegation was revoked, or its time ended. */
+  | 'DELEGATION_ENDED'
+  /** Tenant event: a delegation started. */
+  | 'DELEGATION_STARTED'
+  /** A turn ended. */
+  | 'DONE'
+  /** A problem that operators should see. */
+  | 'ERROR'
+  /** A call was interrupted, cancelled or sealed. */
+  | 'EXECUTION_ABORTED'
+  /** A call ended with a result. */
+  | 'EXECUTION_COMPLETED'
+  /** A call was refused or failed. */
+  | 'EXECUTION_FAILED'
+  /** A call enters the gate. EXECUTION and STAGE events exist only for templates with `trace`. */
+  | 'EXECUTION_STARTED'
+  /** Files known to the agent were changed by something other than its file tools. */
+  | 'FILE_CHANGED'
+  /** An interrupt of the running turn was requested. */
+  | 'INTERRUPT_REQUESTED'
+  /** Memory of a template's agents changed: by a call of the agent, or by a person. */
+  | 'MEMORY_CHANGED'
+  /** A person or program sent a message. */
+  | 'MESSAGE_RECEIVED'
+  /** A queued message was withdrawn. */
+  | 'MESSAGE_WITHDRAWN'
+  /** An approval was closed without a final decision. */
+  | 'PERMISSION_CLOSED'
+  /** A person decided. */
+  | 'PERMISSION_DECIDED'
+  /** A person must decide. */
+  | 'PERMISSION_REQUIRED'
+  /** A reminder was sent to the agent. */
+  | 'REMINDER_SENT'
+  /** A schedule sent its reminder. */
+  | 'SCHEDULER_TRIGGERED'
+  /** A schedule was created, paused, resumed or deleted, or it is over. */
+  | 'SCHEDULE_CHANGED'
+  /** A background shell ended. */
+  | 'SHELL_ENDED'
+  /** A call started a background shell. */
+  | 'SHELL_STARTED'
+  /** A call completed a stage of the gate. */
+  | 'STAGE_COMPLETED'
+  /** A call enters a stage of the gate. */
+  | 'STAGE_STARTED'
+  /** The state of the agent changed. */
+  | 'STATE_CHANGED'
+  /** A model call is complete. */
+  | 'STEP_COMPLETE'
+  /** The database was unavailable, and is available again. */
+  | 'STORAGE_FAILURE'
+  /** A turn begins with another version of the agent's template. */
+  | 'TEMPLATE_CHANGED'
+  /** A piece of a block of text. */
+  | 'TEXT_CHUNK'
+  /** A block of text is complete, or was aborted. */
+  | 'TEXT_CHUNK_END'
+  /** A block of text starts. */
+  | 'TEXT_CHUNK_START'
+  /** A piece of a block of thinking. */
+  | 'THINK_CHUNK'
+  /** A block of thinking is complete, or was aborted. */
+  | 'THINK_CHUNK_END'
+  /** A block of thinking starts. */
+  | 'THINK_CHUNK_START'
+  /** The todo list of the agent changed. */
+  | 'TODO_CHANGED'
+  /** The agent is reminded of its todo list. */
+  | 'TODO_REMINDER'
+  /** Tokens and cost of a model call. */
+  | 'TOKEN_USAGE'
+  /** Tenant event: an administrator accepted the definition of an MCP server's tool. */
+  | 'TOOL_ACCEPTED'
+  /** The cancellation of a tool call was requested. */
+  | 'TOOL_CANCEL_REQUESTED'
+  /** A custom event emitted by a tool. */
+  | 'TOOL_CUSTOM_EVENT'
+  /** A tool call reached its final state. */
+  | 'TOOL_END'
+  /** A tool call ended with an error. */
+  | 'TOOL_ERROR'
+  /** Audit record of a tool call in its final state. */
+  | 'TOOL_EXECUTED'
+  /** The agent was told of changed sections of its tools manual. */
+  | 'TOOL_MANUAL_UPDATED'
+  /** A tool call starts to run. */
+  | 'TOOL_START'
+  /** The result of a tool call comes later. */
+  | 'TOOL_WAITING'
+  /** A retry of the last turn was requested. */
+  | 'TURN_RETRY_REQUESTED';
+
+/** How a call accessed a file. */
+export type FileAccess =
+  /** The call read the file. */
+  | 'READ'
+  /** The call wrote the file. */
+  | 'WRITTEN';
+
+/** A change of a known file by something other than the file tools of its agent. */
+export type FileChangeKind =
+  /** The content changed. */
+  | 'CHANGED'
+  /** The file exists again after it was removed. */
+  | 'MADE_AGAIN'
+  /** The file was removed. */
+  | 'REMOVED';
+
+/** Kind of value that a field of a form takes. */
+export type FormFieldKind =
+  /** true or false. */
+  | 'BOOLEAN'
+  /** The value of one of the options. */
+  | 'CHOICE'
+  /** A list of values of options, each once. */
+  | 'CHOICES'
+  /** A whole number. */
+  | 'INTEGER'
+  /** A number. */
+  | 'NUMBER'
+  /** A text. */
+  | 'TEXT';
+
+/** Format of a text in a form. */
+export type FormFormat =
+  /** A date, such as `2026-01-31`. */
+  | 'DATE'
+  /** A time with its zone, such as `2026-01-31T12:00:00Z`. */
+  | 'DATE_TIME'
+  /** An email address, such as `anna@example.com`. */
+  | 'EMAIL'
+  /** A URI with its scheme, such as `https://example.com`. */
+  | 'URI';
+
+/** Stage of the gate. Every tool call passes these stages in this order. */
+export type GateStage =
+  /** Waits for the approval of exactly this input, if the verdict is ASK. */
+  | 'CONFIRMATION'
+  /** Finds the tool and checks that the agent has it. */
+  | 'DISCOVERY'
+  /** Runs the tool. */
+  | 'EXECUTION'
+  /** Turns the answer of the tool into text for the model and JSON for programs. */
+  | 'FORMATTING'
+  /** Evaluates rules, lists, the mode and hooks. */
+  | 'PERMISSION'
+  /** Checks the arguments against the input schema of the tool. */
+  | 'VALIDATION';
+
+/** An image for the model. */
+export type ImageInput = {
+  /** The file in base64, with padding and without line breaks. At most 3.75 MB before encoding, and 8,000 pixels a side. */
+  data: string;
+  /** File type of the image. INVALID if the data has another type. */
+  mediaType: ImageType;
+};
+
+/** Image formats that models read. */
+export type ImageType =
+  /** GIF. */
+  | 'GIF'
+  /** JPEG. */
+  | 'JPEG'
+  /** PNG. */
+  | 'PNG'
+  /** WebP. */
+  | 'WEBP';
+
+/** Input of `interruptAgent`. */
+export type InterruptAgentInput = {
+  /** `id` of the agent. */
+  agentId: string | number;
+  /** Reason, at most 4,000 characters. The model reads it. */
+  note?: string | null | undefined;
+  /** True to interrupt all agents below it as well, also those that it started in the background. */
+  tree?: boolean | null | undefined;
+};
+
+/** A permission block, as in the configuration. See docs/permissions.md. */
+export type PermissionInput = {
+  /** Rules. Matching calls run without asking, unless they are denied. */
+  allow?: Array<string> | null | undefined;
+  /** Names of tools. If given, all other tools are denied. */
+  allowTools?: Array<string> | null | undefined;
+  /** Rules. Matching calls need approval, unless they are denied or allowed. */
+  ask?: Array<string> | null | undefined;
+  /** Names of tools that run without asking, unless they are denied, if the agent's programs run in a sandbox. */
+  autoAllowInBox?: Array<string> | null | undefined;
+  /** Names of tools that run without asking, unless they are denied. */
+  autoAllowTools?: Array<string> | null | undefined;
+  /** Rules such as `fs_read(path:.env)`. Matching calls are denied. */
+  deny?: Array<string> | null | undefined;
+  /** Names of tools that are denied. */
+  denyTools?: Array<string> | null | undefined;
+  /** Verdict on calls that no rule or list decides: `auto`, `approval` (or `ask`), `readonly`, `deny`, `default`, or a mode of the configuration. If omitted: `auto` with TIGHTEN, else `default`. */
+  mode?: string | null | undefined;
+  /** True to run command lines without asking if they are known to only read. False if omitted. */
+  readOnlyCommands?: boolean | null | undefined;
+  /** Names of tools that need approval, unless they are denied or allowed. */
+  requireApprovalTools?: Array<string> | null | undefined;
+};
+
+/** How an agent's own permission block combines with that of its template. */
+export type PermissionScope =
+  /** Only the agent's own block applies. Needs the role admin. */
+  | 'REPLACE'
+  /** Both apply, and the stricter verdict wins. */
+  | 'TIGHTEN';
+
+/** Verdict of a rule, a list, a mode or a hook on a call. */
+export type PermissionVerdict =
+  /** The call may run. */
+  | 'ALLOW'
+  /** A person must decide. */
+  | 'ASK'
+  /** The call must not run. */
+  | 'DENY';
+
+/** Limits to which a budget is raised for its present period. */
+export type RaiseToInput = {
+  /** Tokens, a whole number, at least the present limit. It stays if omitted. */
+  tokens?: number | null | undefined;
+  /** US dollars, at least the present limit. It stays if omitted. */
+  usd?: number | null | undefined;
+};
+
+/** Input of `renameAgent`. */
+export type RenameAgentInput = {
+  /** `id` of the agent. */
+  agentId: string | number;
+  /** New title, one line of at most 200 characters. Omitted or empty removes the title. */
+  title?: string | null | undefined;
+};
+
+/** Input of `retryTurn`. */
+export type RetryTurnInput = {
+  /** `id` of the agent. */
+  agentId: string | number;
+  /** Key of 1 to 200 characters, kept for 30 days. Repeating the request does not start another retry. */
+  idempotencyKey?: string | null | undefined;
+};
+
+/** Risk of a call. */
+export type Risk =
+  /** Its changes may destroy data. */
+  | 'HIGH'
+  /** It only reads. */
+  | 'LOW'
+  /** It makes changes that can be seen and repaired. */
+  | 'MEDIUM';
+
+/** Rights of an actor. The rights of several roles add up. */
+export type Role =
+  /** May do everything in the tenant. */
+  | 'ADMIN'
+  /** Reads the tenant and decides on approvals. */
+  | 'APPROVER'
+  /** Creates agents. Reads, messages and interrupts their own agents. */
+  | 'USER'
+  /** Reads the tenant and changes nothing. */
+  | 'VIEWER';
+
+/** Input of `sendMessage`. */
+export type SendMessageInput = {
+  /** `id` of the agent. */
+  agentId: string | number;
+  /** Key of 1 to 200 characters, kept for 30 days. Repeating the request returns the same message. IDEMPOTENCY_KEY_REUSED for another input. */
+  idempotencyKey?: string | null | undefined;
+  /** Images, at most 20 and 5 MB in total. The model reads them before the text. */
+  images?: Array<ImageInput> | null | undefined;
+  /** JSON Schema of the answer that ends the turn, with `type: object`, at most 64 KB. INVALID names its first problem. The template's if omitted. Of several messages of a turn, the newest schema applies. */
+  outputSchema?: unknown;
+  /** Text of the message, at most 1 MB. May be empty if there are images. */
+  text: string;
+};
+
+/** State of a background shell. */
+export type ShellState =
+  /** Final: it has ended. */
+  | 'ENDED'
+  /** It is running, as far as known: its server may have stopped since. */
+  | 'RUNNING';
+
+/** A half-open range of time: `from` is included, `to` is not. Consecutive ranges do not overlap. */
+export type TimeRangeInput = {
+  /** First moment of the range. Unbounded if omitted. */
+  from?: string | null | undefined;
+  /** First moment after the range. Unbounded if omitted. */
+  to?: string | null | undefined;
+};
+
+/** State of a todo entry. */
+export type TodoStatus =
+  /** Done. */
+  | 'COMPLETED'
+  /** In progress. */
+  | 'IN_PROGRESS'
+  /** Not started. */
+  | 'PENDING';
+
+/** Reason why a call was refused or failed. */
+export type ToolCallErrorType =
+  /** The call was interrupted, cancelled or sealed, or the model's answer was incomplete. */
+  | 'ABORTED'
+  /** The approval expired before a person decided. */
+  | 'APPROVAL_EXPIRED'
+  /** The agent does not have this tool, or it is unavailable at present. */
+  | 'DISABLED'
+  /** The tool failed. */
+  | 'EXECUTION_FAILED'
+  /** The arguments do not match the input schema of the tool. */
+  | 'INVALID_PARAMS'
+  /** No tool has this name. */
+  | 'NOT_FOUND'
+  /** A rule, a list, the mode or a hook denied the call. */
+  | 'PERMISSION_DENIED'
+  /** The tool exceeded its time limit. */
+  | 'TIMEOUT'
+  /** All tool slots of the server are in use. */
+  | 'TOOL_BUSY'
+  /** A person denied the call. */
+  | 'USER_REJECTED';
+
+/** State of a tool call. */
+export type ToolCallState =
+  /** A person must decide on the call, or report its outcome. */
+  | 'APPROVAL_REQUIRED'
+  /** A person allowed the call, and it has not started. */
+  | 'APPROVED'
+  /** Final: the call has its result. */
+  | 'COMPLETED'
+  /** Final: a rule, a hook or a person denied the call, or its approval expired. */
+  | 'DENIED'
+  /** The call is running, or was running when its server stopped. */
+  | 'EXECUTING'
+  /** Final: the call could not run, was cancelled, or ended with an error. */
+  | 'FAILED'
+  /** The model requested the call. */
+  | 'PENDING'
+  /** Final: the call was closed without a result of its own, because its turn ended or its outcome is unknown. */
+  | 'SEALED'
+  /** The tool has answered that the result comes later: `completeToolCall` gives it. */
+  | 'WAITING';
+
+/** Reason why a mutation failed. */
+export type UserErrorCode =
+  /** A different decision was made earlier, and stands. */
+  | 'ALREADY_DECIDED'
+  /** The call has already ended. */
+  | 'ALREADY_ENDED'
+  /** The message has already joined the conversation. */
+  | 'ALREADY_JOINED'
+  /** The agent is archived and accepts no messages. */
+  | 'ARCHIVED'
+  /** The call has ended, and takes no result: the message names its state. */
+  | 'CALL_ENDED'
+  /** Agents that it started are at work: `tree` means them, too. */
+  | 'CHILDREN_WORK'
+  /** A compaction of the agent's context is asked for or under way. */
+  | 'COMPACTING'
+  /** The object has changed since it was read. Read it again. */
+  | 'CONFLICT'
+  /** The permission denies it, and no decision can override that. */
+  | 'DENIED_BY_POLICY'
+  /** The approval expired before a decision. */
+  | 'EXPIRED'
+  /** The viewer lacks the required role or right. */
+  | 'FORBIDDEN'
+  /** `inputHash` does not match the approval. Read the approval again. */
+  | 'HASH_MISMATCH'
+  /** The idempotency key was used with another input. */
+  | 'IDEMPOTENCY_KEY_REUSED'
+  /** Part of the input is invalid: see `field` and `message`. */
+  | 'INVALID'
+  /** The last turn did not end with ERROR or INTERRUPTED, or a turn is running. */
+  | 'NOTHING_TO_RETRY'
+  /** The object does not exist, or the viewer may not see it. */
+  | 'NOT_FOUND'
+  /** The call does not wait for a result from elsewhere, or not yet. */
+  | 'NOT_WAITING'
+  /** Too many messages are queued for the agent. Retry later. */
+  | 'QUEUE_FULL'
+  /** The turn ended: the decision is no longer needed. */
+  | 'SEALED'
+  /** The viewer, or the actor who delegates to them, asked for it and may not decide. */
+  | 'SELF_APPROVAL'
+  /** The action has changed: a newer approval replaces this one. */
+  | 'STALE'
+  /** Part of the input is too large, or a limit is reached. */
+  | 'TOO_LARGE'
+  /** The database did not answer, so the outcome is unknown. Send the decision again. */
+  | 'UNAVAILABLE';
+
+export type AgentRowFragment = { id: string, title: string | null, state: AgentState, breakpoint: Breakpoint, waitingFor: string | null, doneReason: DoneReason | null, depth: number, createdAt: string, lastActivityAt: string, archivedAt: string | null, model: string, workspace: string, template: { id: string, templateId: string }, createdBy: { id: string, actorId: string, name: string | null, kind: ActorKind }, treeUsage: { costUsd: number | null, totalTokens: number } };
+
+export type AgentsQueryVariables = Exact<{
+  filter: AgentFilter;
+  after?: string | null | undefined;
+}>;
+
+
+export type AgentsQuery = { agents: { totalCount: number, asOf: string, nodes: Array<{ id: string, title: string | null, state: AgentState, breakpoint: Breakpoint, waitingFor: string | null, doneReason: DoneReason | null, depth: number, createdAt: string, lastActivityAt: string, archivedAt: string | null, model: string, workspace: string, template: { id: string, templateId: string }, createdBy: { id: string, actorId: string, name: string | null, kind: ActorKind }, treeUsage: { costUsd: number | null, totalTokens: number } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+
+export type AgentChangesSubscriptionVariables = Exact<{
+  since?: string | null | undefined;
+}>;
+
+
+export type AgentChangesSubscription = { timeline: { cursor: string, caughtUp: boolean, outage: { since: string, bufferedEvents: number } | null, events: Array<
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+    > } };
+
+export type AgentRowsQueryVariables = Exact<{
+  ids: Array<string | number> | string | number;
+}>;
+
+
+export type AgentRowsQuery = { nodes: Array<
+    | { id: string, title: string | null, state: AgentState, breakpoint: Breakpoint, waitingFor: string | null, doneReason: DoneReason | null, depth: number, createdAt: string, lastActivityAt: string, archivedAt: string | null, model: string, workspace: string, template: { id: string, templateId: string }, createdBy: { id: string, actorId: string, name: string | null, kind: ActorKind }, treeUsage: { costUsd: number | null, totalTokens: number } }
+    | Record<PropertyKey, never>
+   | null> };
+
+export type AgentPageQueryVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type AgentPageQuery = { agent: { turn: number, stepCount: number, id: string, title: string | null, state: AgentState, breakpoint: Breakpoint, waitingFor: string | null, doneReason: DoneReason | null, depth: number, createdAt: string, lastActivityAt: string, archivedAt: string | null, model: string, workspace: string, parent: { id: string, title: string | null, template: { id: string, templateId: string } } | null, context: { tokens: number | null, window: number | null, compactedAt: string | null }, usage: { costUsd: number | null, totalTokens: number, inputTokens: number, outputTokens: number, cachedShare: number | null }, children: Array<{ id: string, title: string | null, state: AgentState, waitingFor: string | null, doneReason: DoneReason | null, template: { id: string, templateId: string } }>, todos: Array<{ todoId: string, title: string | null, status: TodoStatus, notes: string | null }>, knownFiles: { nodes: Array<{ path: string | null, access: FileAccess, change: FileChangeKind | null, at: string }> }, shells: Array<{ shellId: string, command: string | null, state: ShellState, startedAt: string, endedAt: string | null, exitCode: number | null }>, budgets: Array<{ limitUsd: number | null, spentUsd: number, limitTokens: number | null, spentTokens: number, windowEndsAt: string | null, budget: { id: string, per: BudgetPer, window: BudgetWindow } }>, pendingApprovals: Array<{ id: string }>, template: { id: string, templateId: string }, createdBy: { id: string, actorId: string, name: string | null, kind: ActorKind }, treeUsage: { costUsd: number | null, totalTokens: number } } | null };
+
+export type CallDetailsQueryVariables = Exact<{
+  callId: string | number;
+}>;
+
+
+export type CallDetailsQuery = { toolCall: { id: string, callId: string, name: string, state: ToolCallState, step: number, turn: number, attempt: number, createdAt: string, startedAt: string | null, completedAt: string | null, durationMs: number | null, input: unknown, requestedInput: unknown, output: string | null, isError: boolean, error: { type: ToolCallErrorType, message: string | null, recommendations: Array<string> } | null, keptOutput: { bytes: number, isWhole: boolean } | null, stages: Array<{ stage: GateStage, durationMs: number }>, explanation: { verdict: PermissionVerdict, rule: string, place: string, reason: string } | null, auditTrail: Array<{ state: ToolCallState, timestamp: string, note: string | null, by: { id: string, actorId: string, name: string | null, kind: ActorKind } | null }> } | null };
+
+export type CreateAgentMutationVariables = Exact<{
+  input: CreateAgentInput;
+}>;
+
+
+export type CreateAgentMutation = { createAgent: { agent: { id: string } | null, userErrors: Array<{ code: UserErrorCode, field: Array<string> | null, message: string }> } };
+
+export type SendMessageMutationVariables = Exact<{
+  input: SendMessageInput;
+}>;
+
+
+export type SendMessageMutation = { sendMessage: { message: { id: string } | null, userErrors: Array<{ code: UserErrorCode, field: Array<string> | null, message: string }> } };
+
+export type InterruptMutationVariables = Exact<{
+  input: InterruptAgentInput;
+}>;
+
+
+export type InterruptMutation = { interruptAgent: { agent: { id: string, state: AgentState } | null, userErrors: Array<{ code: UserErrorCode, message: string }> } };
+
+export type RetryMutationVariables = Exact<{
+  input: RetryTurnInput;
+}>;
+
+
+export type RetryMutation = { retryTurn: { userErrors: Array<{ code: UserErrorCode, message: string }> } };
+
+export type CompactMutationVariables = Exact<{
+  input: CompactAgentInput;
+}>;
+
+
+export type CompactMutation = { compactAgent: { userErrors: Array<{ code: UserErrorCode, message: string }> } };
+
+export type ArchiveMutationVariables = Exact<{
+  input: ArchiveAgentInput;
+}>;
+
+
+export type ArchiveMutation = { archiveAgent: { agent: { id: string, archivedAt: string | null } | null, userErrors: Array<{ code: UserErrorCode, message: string }> } };
+
+export type RenameMutationVariables = Exact<{
+  input: RenameAgentInput;
+}>;
+
+
+export type RenameMutation = { renameAgent: { agent: { id: string, title: string | null } | null, userErrors: Array<{ code: UserErrorCode, message: string }> } };
+
+export type PersonFragment = { id: string, actorId: string, name: string | null, kind: ActorKind };
+
+export type InboxRowFragment = { id: string, kind: ApprovalKind, risk: Risk, state: ApprovalState, requestedAt: string, expiresAt: string | null, quorum: number, missingDecisions: number, agent: { id: string, title: string | null, template: { id: string, templateId: string } }, requestedBy: Array<{ id: string, actorId: string, name: string | null, kind: ActorKind }>, toolCall: { id: string, name: string, inputPreview: string | null } | null, subject:
+    | { budgetId: string, per: BudgetPer }
+    | { host: string, port: number }
+    | { server: string, message: string }
+    | Record<PropertyKey, never>
+   | null };
+
+export type InboxQueryVariables = Exact<{
+  filter: ApprovalFilter;
+  after?: string | null | undefined;
+}>;
+
+
+export type InboxQuery = { approvals: { totalCount: number, asOf: string, nodes: Array<{ id: string, kind: ApprovalKind, risk: Risk, state: ApprovalState, requestedAt: string, expiresAt: string | null, quorum: number, missingDecisions: number, agent: { id: string, title: string | null, template: { id: string, templateId: string } }, requestedBy: Array<{ id: string, actorId: string, name: string | null, kind: ActorKind }>, toolCall: { id: string, name: string, inputPreview: string | null } | null, subject:
+        | { budgetId: string, per: BudgetPer }
+        | { host: string, port: number }
+        | { server: string, message: string }
+        | Record<PropertyKey, never>
+       | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+
+export type InboxChangesSubscriptionVariables = Exact<{
+  since?: string | null | undefined;
+}>;
+
+
+export type InboxChangesSubscription = { control: { cursor: string, caughtUp: boolean, outage: { since: string, bufferedEvents: number } | null, events: Array<
+      | { cursor: string }
+      | { cursor: string }
+      | { cursor: string }
+      | { cursor: string }
+      | { cursor: string }
+      | { cursor: string }
+      | { cursor: string }
+      | { cursor: string }
+      | { cursor: string }
+      | { cursor: string }
+      | { cursor: string }
+      | { cursor: string }
+      | { cursor: string }
+      | { cursor: string }
+      | { cursor: string }
+      | { cursor: string }
+      | { cursor: string }
+      | { cursor: string }
+      | { cursor: string }
+      | { cursor: string }
+      | { cursor: string }
+      | { cursor: string }
+      | { cursor: string }
+      | { cursor: string }
+      | { cursor: string }
+      | { cursor: string }
+      | { cursor: string }
+      | { cursor: string }
+      | { cursor: string }
+      | { cursor: string }
+      | { cursor: string }
+      | { cursor: string }
+      | { cursor: string }
+      | { approvalId: string, approvalState: ApprovalState, cursor: string }
+      | { decision: ApprovalDecision, missingDecisions: number, approvalId: string, approvalState: ApprovalState, cursor: string, decidedBy: { id: string, actorId: string, name: string | null, kind: ActorKind } }
+      | { cursor: string, approval: { id: string, kind: ApprovalKind, risk: Risk, state: ApprovalState, requestedAt: string, expiresAt: string | null, quorum: number, missingDecisions: number, agent: { id: string, title: string | null, template: { id: string, templateId: string } }, requestedBy: Array<{ id: string, actorId: string, name: string | null, kind: ActorKind }>, toolCall: { id: string, name: string, inputPreview: string | null } | null, subject:
+            | { budgetId: string, per: BudgetPer }
+            | { host: string, port: number }
+            | { server: string, message: string }
+            | Record<PropertyKey, never>
+           | null } | null }
+      | { cursor: string }
+      | { cursor: string }
+      | { cursor: string }
+      | { cursor: string }
+      | { cursor: string }
+      | { cursor: string }
+      | { cursor: string }
+      | { cursor: string }
+      | { cursor: string }
+      | { cursor: string }
+      | { cursor: string }
+      | { cursor: string }
+      | { cursor: string }
+      | { cursor: string }
+      | { cursor: string }
+      | { cursor: string }
+      | { cursor: string }
+      | { cursor: string }
+      | { cursor: string }
+      | { cursor: string }
+      | { cursor: string }
+      | { cursor: string }
+      | { cursor: string }
+      | { cursor: string }
+      | { cursor: string }
+      | { cursor: string }
+      | { cursor: string }
+      | { cursor: string }
+      | { cursor: string }
+      | { cursor: string }
+    > } };
+
+export type HistoryQueryVariables = Exact<{
+  filter: ApprovalFilter;
+  before?: string | null | undefined;
+}>;
+
+
+export type HistoryQuery = { approvals: { totalCount: number, nodes: Array<{ closedAt: string | null, decidedAt: string | null, decision: ApprovalDecision | null, note: string | null, id: string, kind: ApprovalKind, risk: Risk, state: ApprovalState, requestedAt: string, expiresAt: string | null, quorum: number, missingDecisions: number, decidedBy: { id: string, actorId: string, name: string | null, kind: ActorKind } | null, agent: { id: string, title: string | null, template: { id: string, templateId: string } }, requestedBy: Array<{ id: string, actorId: string, name: string | null, kind: ActorKind }>, toolCall: { id: string, name: string, inputPreview: string | null } | null, subject:
+        | { budgetId: string, per: BudgetPer }
+        | { host: string, port: number }
+        | { server: string, message: string }
+        | Record<PropertyKey, never>
+       | null }>, pageInfo: { hasPreviousPage: boolean, startCursor: string | null } } };
+
+export type AskedQueryVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type AskedQuery = { node:
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { inputHash: string | null, inputText: string | null, input: unknown, reason: string | null, meta: unknown, closedAt: string | null, erasedAt: string | null, decision: ApprovalDecision | null, note: string | null, viewerCanDecide: boolean, viewerCannotDecideReasons: Array<CannotDecideReason>, id: string, kind: ApprovalKind, risk: Risk, state: ApprovalState, requestedAt: string, expiresAt: string | null, quorum: number, missingDecisions: number, decidedBy: { id: string, actorId: string, name: string | null, kind: ActorKind } | null, paths: Array<{ parameter: string, names: Array<string> }>, preview: { problem: string | null, files: Array<{ path: string, diff: string | null }> } | null, commandParts: Array<{ parameter: string, start: number, end: number, reason: string, verdict: PermissionVerdict }>, decisions: Array<{ decision: ApprovalDecision, decidedAt: string, note: string | null, decidedBy: { id: string, actorId: string, name: string | null, kind: ActorKind }, onBehalfOf: { id: string, actorId: string, name: string | null, kind: ActorKind } | null }>, agentPath: Array<{ id: string, title: string | null, template: { id: string, templateId: string } }>, agent: { id: string, workspace: string, model: string, title: string | null, template: { id: string, templateId: string } }, subject:
+        | { isPriced: boolean, spentUsd: number, limitUsd: number | null, spentTokens: number, limitTokens: number | null, windowEndsAt: string | null, budgetId: string, per: BudgetPer, averageStep: { usd: number | null, tokens: number } | null, nextStep: { usd: number | null, tokens: number }, raiseTo: { usd: number | null, tokens: number | null } }
+        | { host: string, port: number, toolCalls: Array<{ id: string, name: string, inputPreview: string | null }> }
+        | { server: string, message: string, fields: Array<{ name: string, kind: FormFieldKind, title: string | null, description: string | null, isRequired: boolean, default: unknown, format: FormFormat | null, minLength: number | null, maxLength: number | null, minimum: number | null, maximum: number | null, minItems: number | null, maxItems: number | null, options: Array<{ value: string, title: string }> }> }
+        | Record<PropertyKey, never>
+       | null, toolCall: { id: string, callId: string, turn: number, step: number, name: string, inputPreview: string | null, tool: { name: string, description: string, isReadOnly: boolean, isIdempotent: boolean, risk: Risk, server: string | null, inputSchema: unknown } | null, explanation: { verdict: PermissionVerdict, rule: string, place: string, reason: string, considered: Array<{ place: string, rule: string, verdict: PermissionVerdict | null }> } | null } | null, requestedBy: Array<{ id: string, actorId: string, name: string | null, kind: ActorKind }> }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+   | null };
+
+export type OriginQueryVariables = Exact<{
+  agentId: string | number;
+}>;
+
+
+export type OriginQuery = { timeline: { cursor: string, events: Array<
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { messageId: string, text: string | null, cursor: string, timestamp: string, sentBy: { id: string, actorId: string, name: string | null, kind: ActorKind } }
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { content: string | null, cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
+    > }, agent: { id: string, toolCalls: { nodes: Array<{ id: string, callId: string, name: string, state: ToolCallState, isError: boolean, inputPreview: string | null, durationMs: number | null }> } } | null };
+
+export type ProposalQueryVariables = Exact<{
+  approvalId: string | number;
+  rule?: string | null | undefined;
+}>;
+
+
+export type ProposalQuery = { allowRuleProposal: { proposal: { rule: string, matching: Array<string>, notMatching: Array<string>, takesInAll: boolean, past: { examined: number, matched: number, asked: number, denied: number } } | null, problems: Array<{ code: UserErrorCode, message: string }> } };
+
+export type CheckQueryVariables = Exact<{
+  agentId: string | number;
+  tool: string;
+  input: unknown;
+}>;
+
+
+export type CheckQuery = { explainPermission: { explanation: { verdict: PermissionVerdict, rule: string, place: string, reason: string } | null, problems: Array<{ code: UserErrorCode, message: string }> } };
+
+export type DecideMutationVariables = Exact<{
+  input: DecideApprovalInput;
+}>;
+
+
+export type DecideMutation = { decideApproval: { approval: { id: string, state: ApprovalState, missingDecisions: number, decision: ApprovalDecision | null, decidedBy: { id: string, actorId: string, name: string | null, kind: ActorKind } | null } | null, userErrors: Array<{ code: UserErrorCode, field: Array<string> | null, message: string }> } };
+
+export type AllowAlwaysMutationVariables = Exact<{
+  input: AllowAlwaysInput;
+}>;
+
+
+export type AllowAlwaysMutation = { allowAlways: { allowRule: { id: string, rule: string } | null, alsoAnswers: Array<{ id: string }>, userErrors: Array<{ code: UserErrorCode, field: Array<string> | null, message: string }> } };
+
+export type ViewerQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type ViewerQuery = { viewer: { tenant: string, roles: Array<Role>, actor: { id: string, actorId: string, name: string | null, kind: ActorKind }, abilities: Array<{ action: Action, isAllowed: boolean, reason: string | null }> } };
+
+export type TemplatesQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type TemplatesQuery = { templates: Array<{ id: string, templateId: string, description: string | null, isConfigured: boolean }> };
+
+export const PersonFragmentDoc = {"kind":"Document","definitions":[{"kind":"FragmentDefinition","name":{"kind":"Name","value":"Person"},"typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"ActorRef"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"actorId"}},{"kind":"Field","name":{"kind":"Name","value":"name"}},{"kind":"Field","name":{"kind":"Name","value":"kind"}}]}}]} as unknown as DocumentNode<PersonFragment, unknown>;
+export const AgentRowFragmentDoc = {"kind":"Document","definitions":[{"kind":"FragmentDefinition","name":{"kind":"Name","value":"AgentRow"},"typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"Agent"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"title"}},{"kind":"Field","name":{"kind":"Name","value":"state"}},{"kind":"Field","name":{"kind":"Name","value":"breakpoint"}},{"kind":"Field","name":{"kind":"Name","value":"waitingFor"}},{"kind":"Field","name":{"kind":"Name","value":"doneReason"}},{"kind":"Field","name":{"kind":"Name","value":"depth"}},{"kind":"Field","name":{"kind":"Name","value":"createdAt"}},{"kind":"Field","name":{"kind":"Name","value":"lastActivityAt"}},{"kind":"Field","name":{"kind":"Name","value":"archivedAt"}},{"kind":"Field","name":{"kind":"Name","value":"model"}},{"kind":"Field","name":{"kind":"Name","value":"workspace"}},{"kind":"Field","name":{"kind":"Name","value":"template"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"templateId"}}]}},{"kind":"Field","name":{"kind":"Name","value":"createdBy"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"FragmentSpread","name":{"kind":"Name","value":"Person"}}]}},{"kind":"Field","name":{"kind":"Name","value":"treeUsage"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"costUsd"}},{"kind":"Field","name":{"kind":"Name","value":"totalTokens"}}]}}]}},{"kind":"FragmentDefinition","name":{"kind":"Name","value":"Person"},"typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"ActorRef"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"actorId"}},{"kind":"Field","name":{"kind":"Name","value":"name"}},{"kind":"Field","name":{"kind":"Name","value":"kind"}}]}}]} as unknown as DocumentNode<AgentRowFragment, unknown>;
+export const InboxRowFragmentDoc = {"kind":"Document","definitions":[{"kind":"FragmentDefinition","name":{"kind":"Name","value":"InboxRow"},"typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"Approval"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"kind"}},{"kind":"Field","name":{"kind":"Name","value":"risk"}},{"kind":"Field","name":{"kind":"Name","value":"state"}},{"kind":"Field","name":{"kind":"Name","value":"requestedAt"}},{"kind":"Field","name":{"kind":"Name","value":"expiresAt"}},{"kind":"Field","name":{"kind":"Name","value":"quorum"}},{"kind":"Field","name":{"kind":"Name","value":"missingDecisions"}},{"kind":"Field","name":{"kind":"Name","value":"agent"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"title"}},{"kind":"Field","name":{"kind":"Name","value":"template"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"templateId"}}]}}]}},{"kind":"Field","name":{"kind":"Name","value":"requestedBy"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"FragmentSpread","name":{"kind":"Name","value":"Person"}}]}},{"kind":"Field","name":{"kind":"Name","value":"toolCall"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"name"}},{"kind":"Field","name":{"kind":"Name","value":"inputPreview"}}]}},{"kind":"Field","name":{"kind":"Name","value":"subject"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"InlineFragment","typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"NetworkHost"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"host"}},{"kind":"Field","name":{"kind":"Name","value":"port"}}]}},{"kind":"InlineFragment","typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"ToolQuestion"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"server"}},{"kind":"Field","name":{"kind":"Name","value":"message"}}]}},{"kind":"InlineFragment","typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"BudgetQuestion"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"budgetId"}},{"kind":"Field","name":{"kind":"Name","value":"per"}}]}}]}}]}},{"kind":"FragmentDefinition","name":{"kind":"Name","value":"Person"},"typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"ActorRef"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"actorId"}},{"kind":"Field","name":{"kind":"Name","value":"name"}},{"kind":"Field","name":{"kind":"Name","value":"kind"}}]}}]} as unknown as DocumentNode<InboxRowFragment, unknown>;
+export const AgentsDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"query","name":{"kind":"Name","value":"Agents"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"filter"}},"type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"AgentFilter"}}}},{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"after"}},"type":{"kind":"NamedType","name":{"kind":"Name","value":"String"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"agents"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"filter"},"value":{"kind":"Variable","name":{"kind":"Name","value":"filter"}}},{"kind":"Argument","name":{"kind":"Name","value":"first"},"value":{"kind":"IntValue","value":"50"}},{"kind":"Argument","name":{"kind":"Name","value":"after"},"value":{"kind":"Variable","name":{"kind":"Name","value":"after"}}},{"kind":"Argument","name":{"kind":"Name","value":"orderBy"},"value":{"kind":"ObjectValue","fields":[{"kind":"ObjectField","name":{"kind":"Name","value":"field"},"value":{"kind":"EnumValue","value":"LAST_ACTIVITY_AT"}},{"kind":"ObjectField","name":{"kind":"Name","value":"direction"},"value":{"kind":"EnumValue","value":"DESC"}}]}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"nodes"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"FragmentSpread","name":{"kind":"Name","value":"AgentRow"}}]}},{"kind":"Field","name":{"kind":"Name","value":"totalCount"}},{"kind":"Field","name":{"kind":"Name","value":"asOf"}},{"kind":"Field","name":{"kind":"Name","value":"pageInfo"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"hasNextPage"}},{"kind":"Field","name":{"kind":"Name","value":"endCursor"}}]}}]}}]}},{"kind":"FragmentDefinition","name":{"kind":"Name","value":"Person"},"typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"ActorRef"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"actorId"}},{"kind":"Field","name":{"kind":"Name","value":"name"}},{"kind":"Field","name":{"kind":"Name","value":"kind"}}]}},{"kind":"FragmentDefinition","name":{"kind":"Name","value":"AgentRow"},"typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"Agent"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"title"}},{"kind":"Field","name":{"kind":"Name","value":"state"}},{"kind":"Field","name":{"kind":"Name","value":"breakpoint"}},{"kind":"Field","name":{"kind":"Name","value":"waitingFor"}},{"kind":"Field","name":{"kind":"Name","value":"doneReason"}},{"kind":"Field","name":{"kind":"Name","value":"depth"}},{"kind":"Field","name":{"kind":"Name","value":"createdAt"}},{"kind":"Field","name":{"kind":"Name","value":"lastActivityAt"}},{"kind":"Field","name":{"kind":"Name","value":"archivedAt"}},{"kind":"Field","name":{"kind":"Name","value":"model"}},{"kind":"Field","name":{"kind":"Name","value":"workspace"}},{"kind":"Field","name":{"kind":"Name","value":"template"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"templateId"}}]}},{"kind":"Field","name":{"kind":"Name","value":"createdBy"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"FragmentSpread","name":{"kind":"Name","value":"Person"}}]}},{"kind":"Field","name":{"kind":"Name","value":"treeUsage"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"costUsd"}},{"kind":"Field","name":{"kind":"Name","value":"totalTokens"}}]}}]}}]} as unknown as DocumentNode<AgentsQuery, AgentsQueryVariables>;
+export const AgentChangesDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"subscription","name":{"kind":"Name","value":"AgentChanges"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"since"}},"type":{"kind":"NamedType","name":{"kind":"Name","value":"Cursor"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"timeline"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"since"},"value":{"kind":"Variable","name":{"kind":"Name","value":"since"}}},{"kind":"Argument","name":{"kind":"Name","value":"kinds"},"value":{"kind":"ListValue","values":[{"kind":"EnumValue","value":"AGENT_CREATED"},{"kind":"EnumValue","value":"AGENT_RENAMED"},{"kind":"EnumValue","value":"AGENT_ARCHIVED"},{"kind":"EnumValue","value":"AGENT_UNARCHIVED"},{"kind":"EnumValue","value":"AGENT_SPAWNED"},{"kind":"EnumValue","value":"AGENT_RETURNED"},{"kind":"EnumValue","value":"MESSAGE_RECEIVED"},{"kind":"EnumValue","value":"STATE_CHANGED"},{"kind":"EnumValue","value":"STEP_COMPLETE"},{"kind":"EnumValue","value":"TOOL_START"},{"kind":"EnumValue","value":"TOOL_WAITING"},{"kind":"EnumValue","value":"TOOL_END"},{"kind":"EnumValue","value":"PERMISSION_REQUIRED"},{"kind":"EnumValue","value":"PERMISSION_DECIDED"},{"kind":"EnumValue","value":"PERMISSION_CLOSED"},{"kind":"EnumValue","value":"DONE"}]}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"cursor"}},{"kind":"Field","name":{"kind":"Name","value":"caughtUp"}},{"kind":"Field","name":{"kind":"Name","value":"outage"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"since"}},{"kind":"Field","name":{"kind":"Name","value":"bufferedEvents"}}]}},{"kind":"Field","name":{"kind":"Name","value":"events"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"cursor"}},{"kind":"Field","name":{"kind":"Name","value":"kind"}},{"kind":"Field","name":{"kind":"Name","value":"timestamp"}},{"kind":"Field","name":{"kind":"Name","value":"agent"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}}]}}]}}]}}]}}]} as unknown as DocumentNode<AgentChangesSubscription, AgentChangesSubscriptionVariables>;
+export const AgentRowsDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"query","name":{"kind":"Name","value":"AgentRows"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"ids"}},"type":{"kind":"NonNullType","type":{"kind":"ListType","type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"ID"}}}}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"nodes"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"ids"},"value":{"kind":"Variable","name":{"kind":"Name","value":"ids"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"InlineFragment","typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"Agent"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"FragmentSpread","name":{"kind":"Name","value":"AgentRow"}}]}}]}}]}},{"kind":"FragmentDefinition","name":{"kind":"Name","value":"Person"},"typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"ActorRef"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"actorId"}},{"kind":"Field","name":{"kind":"Name","value":"name"}},{"kind":"Field","name":{"kind":"Name","value":"kind"}}]}},{"kind":"FragmentDefinition","name":{"kind":"Name","value":"AgentRow"},"typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"Agent"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"title"}},{"kind":"Field","name":{"kind":"Name","value":"state"}},{"kind":"Field","name":{"kind":"Name","value":"breakpoint"}},{"kind":"Field","name":{"kind":"Name","value":"waitingFor"}},{"kind":"Field","name":{"kind":"Name","value":"doneReason"}},{"kind":"Field","name":{"kind":"Name","value":"depth"}},{"kind":"Field","name":{"kind":"Name","value":"createdAt"}},{"kind":"Field","name":{"kind":"Name","value":"lastActivityAt"}},{"kind":"Field","name":{"kind":"Name","value":"archivedAt"}},{"kind":"Field","name":{"kind":"Name","value":"model"}},{"kind":"Field","name":{"kind":"Name","value":"workspace"}},{"kind":"Field","name":{"kind":"Name","value":"template"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"templateId"}}]}},{"kind":"Field","name":{"kind":"Name","value":"createdBy"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"FragmentSpread","name":{"kind":"Name","value":"Person"}}]}},{"kind":"Field","name":{"kind":"Name","value":"treeUsage"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"costUsd"}},{"kind":"Field","name":{"kind":"Name","value":"totalTokens"}}]}}]}}]} as unknown as DocumentNode<AgentRowsQuery, AgentRowsQueryVariables>;
+export const AgentPageDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"query","name":{"kind":"Name","value":"AgentPage"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"id"}},"type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"ID"}}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"agent"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"id"},"value":{"kind":"Variable","name":{"kind":"Name","value":"id"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"FragmentSpread","name":{"kind":"Name","value":"AgentRow"}},{"kind":"Field","name":{"kind":"Name","value":"turn"}},{"kind":"Field","name":{"kind":"Name","value":"stepCount"}},{"kind":"Field","name":{"kind":"Name","value":"parent"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"title"}},{"kind":"Field","name":{"kind":"Name","value":"template"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"templateId"}}]}}]}},{"kind":"Field","name":{"kind":"Name","value":"context"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"tokens"}},{"kind":"Field","name":{"kind":"Name","value":"window"}},{"kind":"Field","name":{"kind":"Name","value":"compactedAt"}}]}},{"kind":"Field","name":{"kind":"Name","value":"usage"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"costUsd"}},{"kind":"Field","name":{"kind":"Name","value":"totalTokens"}},{"kind":"Field","name":{"kind":"Name","value":"inputTokens"}},{"kind":"Field","name":{"kind":"Name","value":"outputTokens"}},{"kind":"Field","name":{"kind":"Name","value":"cachedShare"}}]}},{"kind":"Field","name":{"kind":"Name","value":"children"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"title"}},{"kind":"Field","name":{"kind":"Name","value":"state"}},{"kind":"Field","name":{"kind":"Name","value":"waitingFor"}},{"kind":"Field","name":{"kind":"Name","value":"doneReason"}},{"kind":"Field","name":{"kind":"Name","value":"template"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"templateId"}}]}}]}},{"kind":"Field","name":{"kind":"Name","value":"todos"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"todoId"}},{"kind":"Field","name":{"kind":"Name","value":"title"}},{"kind":"Field","name":{"kind":"Name","value":"status"}},{"kind":"Field","name":{"kind":"Name","value":"notes"}}]}},{"kind":"Field","name":{"kind":"Name","value":"knownFiles"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"first"},"value":{"kind":"IntValue","value":"100"}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"nodes"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"path"}},{"kind":"Field","name":{"kind":"Name","value":"access"}},{"kind":"Field","name":{"kind":"Name","value":"change"}},{"kind":"Field","name":{"kind":"Name","value":"at"}}]}}]}},{"kind":"Field","name":{"kind":"Name","value":"shells"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"shellId"}},{"kind":"Field","name":{"kind":"Name","value":"command"}},{"kind":"Field","name":{"kind":"Name","value":"state"}},{"kind":"Field","name":{"kind":"Name","value":"startedAt"}},{"kind":"Field","name":{"kind":"Name","value":"endedAt"}},{"kind":"Field","name":{"kind":"Name","value":"exitCode"}}]}},{"kind":"Field","name":{"kind":"Name","value":"budgets"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"budget"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"per"}},{"kind":"Field","name":{"kind":"Name","value":"window"}}]}},{"kind":"Field","name":{"kind":"Name","value":"limitUsd"}},{"kind":"Field","name":{"kind":"Name","value":"spentUsd"}},{"kind":"Field","name":{"kind":"Name","value":"limitTokens"}},{"kind":"Field","name":{"kind":"Name","value":"spentTokens"}},{"kind":"Field","name":{"kind":"Name","value":"windowEndsAt"}}]}},{"kind":"Field","name":{"kind":"Name","value":"pendingApprovals"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}}]}}]}}]}},{"kind":"FragmentDefinition","name":{"kind":"Name","value":"Person"},"typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"ActorRef"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"actorId"}},{"kind":"Field","name":{"kind":"Name","value":"name"}},{"kind":"Field","name":{"kind":"Name","value":"kind"}}]}},{"kind":"FragmentDefinition","name":{"kind":"Name","value":"AgentRow"},"typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"Agent"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"title"}},{"kind":"Field","name":{"kind":"Name","value":"state"}},{"kind":"Field","name":{"kind":"Name","value":"breakpoint"}},{"kind":"Field","name":{"kind":"Name","value":"waitingFor"}},{"kind":"Field","name":{"kind":"Name","value":"doneReason"}},{"kind":"Field","name":{"kind":"Name","value":"depth"}},{"kind":"Field","name":{"kind":"Name","value":"createdAt"}},{"kind":"Field","name":{"kind":"Name","value":"lastActivityAt"}},{"kind":"Field","name":{"kind":"Name","value":"archivedAt"}},{"kind":"Field","name":{"kind":"Name","value":"model"}},{"kind":"Field","name":{"kind":"Name","value":"workspace"}},{"kind":"Field","name":{"kind":"Name","value":"template"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"templateId"}}]}},{"kind":"Field","name":{"kind":"Name","value":"createdBy"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"FragmentSpread","name":{"kind":"Name","value":"Person"}}]}},{"kind":"Field","name":{"kind":"Name","value":"treeUsage"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"costUsd"}},{"kind":"Field","name":{"kind":"Name","value":"totalTokens"}}]}}]}}]} as unknown as DocumentNode<AgentPageQuery, AgentPageQueryVariables>;
+export const CallDetailsDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"query","name":{"kind":"Name","value":"CallDetails"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"callId"}},"type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"ID"}}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"toolCall"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"callId"},"value":{"kind":"Variable","name":{"kind":"Name","value":"callId"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"callId"}},{"kind":"Field","name":{"kind":"Name","value":"name"}},{"kind":"Field","name":{"kind":"Name","value":"state"}},{"kind":"Field","name":{"kind":"Name","value":"step"}},{"kind":"Field","name":{"kind":"Name","value":"turn"}},{"kind":"Field","name":{"kind":"Name","value":"attempt"}},{"kind":"Field","name":{"kind":"Name","value":"createdAt"}},{"kind":"Field","name":{"kind":"Name","value":"startedAt"}},{"kind":"Field","name":{"kind":"Name","value":"completedAt"}},{"kind":"Field","name":{"kind":"Name","value":"durationMs"}},{"kind":"Field","name":{"kind":"Name","value":"input"}},{"kind":"Field","name":{"kind":"Name","value":"requestedInput"}},{"kind":"Field","name":{"kind":"Name","value":"output"}},{"kind":"Field","name":{"kind":"Name","value":"isError"}},{"kind":"Field","name":{"kind":"Name","value":"error"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"type"}},{"kind":"Field","name":{"kind":"Name","value":"message"}},{"kind":"Field","name":{"kind":"Name","value":"recommendations"}}]}},{"kind":"Field","name":{"kind":"Name","value":"keptOutput"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"bytes"}},{"kind":"Field","name":{"kind":"Name","value":"isWhole"}}]}},{"kind":"Field","name":{"kind":"Name","value":"stages"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"stage"}},{"kind":"Field","name":{"kind":"Name","value":"durationMs"}}]}},{"kind":"Field","name":{"kind":"Name","value":"explanation"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"verdict"}},{"kind":"Field","name":{"kind":"Name","value":"rule"}},{"kind":"Field","name":{"kind":"Name","value":"place"}},{"kind":"Field","name":{"kind":"Name","value":"reason"}}]}},{"kind":"Field","name":{"kind":"Name","value":"auditTrail"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"state"}},{"kind":"Field","name":{"kind":"Name","value":"timestamp"}},{"kind":"Field","name":{"kind":"Name","value":"note"}},{"kind":"Field","name":{"kind":"Name","value":"by"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"FragmentSpread","name":{"kind":"Name","value":"Person"}}]}}]}}]}}]}},{"kind":"FragmentDefinition","name":{"kind":"Name","value":"Person"},"typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"ActorRef"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"actorId"}},{"kind":"Field","name":{"kind":"Name","value":"name"}},{"kind":"Field","name":{"kind":"Name","value":"kind"}}]}}]} as unknown as DocumentNode<CallDetailsQuery, CallDetailsQueryVariables>;
+export const CreateAgentDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"mutation","name":{"kind":"Name","value":"CreateAgent"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"input"}},"type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"CreateAgentInput"}}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"createAgent"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"input"},"value":{"kind":"Variable","name":{"kind":"Name","value":"input"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"agent"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}}]}},{"kind":"Field","name":{"kind":"Name","value":"userErrors"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"code"}},{"kind":"Field","name":{"kind":"Name","value":"field"}},{"kind":"Field","name":{"kind":"Name","value":"message"}}]}}]}}]}}]} as unknown as DocumentNode<CreateAgentMutation, CreateAgentMutationVariables>;
+export const SendMessageDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"mutation","name":{"kind":"Name","value":"SendMessage"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"input"}},"type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"SendMessageInput"}}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"sendMessage"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"input"},"value":{"kind":"Variable","name":{"kind":"Name","value":"input"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"message"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}}]}},{"kind":"Field","name":{"kind":"Name","value":"userErrors"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"code"}},{"kind":"Field","name":{"kind":"Name","value":"field"}},{"kind":"Field","name":{"kind":"Name","value":"message"}}]}}]}}]}}]} as unknown as DocumentNode<SendMessageMutation, SendMessageMutationVariables>;
+export const InterruptDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"mutation","name":{"kind":"Name","value":"Interrupt"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"input"}},"type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"InterruptAgentInput"}}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"interruptAgent"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"input"},"value":{"kind":"Variable","name":{"kind":"Name","value":"input"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"agent"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"state"}}]}},{"kind":"Field","name":{"kind":"Name","value":"userErrors"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"code"}},{"kind":"Field","name":{"kind":"Name","value":"message"}}]}}]}}]}}]} as unknown as DocumentNode<InterruptMutation, InterruptMutationVariables>;
+export const RetryDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"mutation","name":{"kind":"Name","value":"Retry"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"input"}},"type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"RetryTurnInput"}}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"retryTurn"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"input"},"value":{"kind":"Variable","name":{"kind":"Name","value":"input"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"userErrors"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"code"}},{"kind":"Field","name":{"kind":"Name","value":"message"}}]}}]}}]}}]} as unknown as DocumentNode<RetryMutation, RetryMutationVariables>;
+export const CompactDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"mutation","name":{"kind":"Name","value":"Compact"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"input"}},"type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"CompactAgentInput"}}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"compactAgent"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"input"},"value":{"kind":"Variable","name":{"kind":"Name","value":"input"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"userErrors"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"code"}},{"kind":"Field","name":{"kind":"Name","value":"message"}}]}}]}}]}}]} as unknown as DocumentNode<CompactMutation, CompactMutationVariables>;
+export const ArchiveDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"mutation","name":{"kind":"Name","value":"Archive"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"input"}},"type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"ArchiveAgentInput"}}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"archiveAgent"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"input"},"value":{"kind":"Variable","name":{"kind":"Name","value":"input"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"agent"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"archivedAt"}}]}},{"kind":"Field","name":{"kind":"Name","value":"userErrors"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"code"}},{"kind":"Field","name":{"kind":"Name","value":"message"}}]}}]}}]}}]} as unknown as DocumentNode<ArchiveMutation, ArchiveMutationVariables>;
+export const RenameDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"mutation","name":{"kind":"Name","value":"Rename"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"input"}},"type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"RenameAgentInput"}}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"renameAgent"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"input"},"value":{"kind":"Variable","name":{"kind":"Name","value":"input"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"agent"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"title"}}]}},{"kind":"Field","name":{"kind":"Name","value":"userErrors"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"code"}},{"kind":"Field","name":{"kind":"Name","value":"message"}}]}}]}}]}}]} as unknown as DocumentNode<RenameMutation, RenameMutationVariables>;
+export const InboxDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"query","name":{"kind":"Name","value":"Inbox"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"filter"}},"type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"ApprovalFilter"}}}},{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"after"}},"type":{"kind":"NamedType","name":{"kind":"Name","value":"String"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"approvals"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"filter"},"value":{"kind":"Variable","name":{"kind":"Name","value":"filter"}}},{"kind":"Argument","name":{"kind":"Name","value":"first"},"value":{"kind":"IntValue","value":"100"}},{"kind":"Argument","name":{"kind":"Name","value":"after"},"value":{"kind":"Variable","name":{"kind":"Name","value":"after"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"nodes"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"FragmentSpread","name":{"kind":"Name","value":"InboxRow"}}]}},{"kind":"Field","name":{"kind":"Name","value":"totalCount"}},{"kind":"Field","name":{"kind":"Name","value":"asOf"}},{"kind":"Field","name":{"kind":"Name","value":"pageInfo"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"hasNextPage"}},{"kind":"Field","name":{"kind":"Name","value":"endCursor"}}]}}]}}]}},{"kind":"FragmentDefinition","name":{"kind":"Name","value":"Person"},"typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"ActorRef"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"actorId"}},{"kind":"Field","name":{"kind":"Name","value":"name"}},{"kind":"Field","name":{"kind":"Name","value":"kind"}}]}},{"kind":"FragmentDefinition","name":{"kind":"Name","value":"InboxRow"},"typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"Approval"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"kind"}},{"kind":"Field","name":{"kind":"Name","value":"risk"}},{"kind":"Field","name":{"kind":"Name","value":"state"}},{"kind":"Field","name":{"kind":"Name","value":"requestedAt"}},{"kind":"Field","name":{"kind":"Name","value":"expiresAt"}},{"kind":"Field","name":{"kind":"Name","value":"quorum"}},{"kind":"Field","name":{"kind":"Name","value":"missingDecisions"}},{"kind":"Field","name":{"kind":"Name","value":"agent"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"title"}},{"kind":"Field","name":{"kind":"Name","value":"template"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"templateId"}}]}}]}},{"kind":"Field","name":{"kind":"Name","value":"requestedBy"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"FragmentSpread","name":{"kind":"Name","value":"Person"}}]}},{"kind":"Field","name":{"kind":"Name","value":"toolCall"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"name"}},{"kind":"Field","name":{"kind":"Name","value":"inputPreview"}}]}},{"kind":"Field","name":{"kind":"Name","value":"subject"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"InlineFragment","typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"NetworkHost"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"host"}},{"kind":"Field","name":{"kind":"Name","value":"port"}}]}},{"kind":"InlineFragment","typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"ToolQuestion"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"server"}},{"kind":"Field","name":{"kind":"Name","value":"message"}}]}},{"kind":"InlineFragment","typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"BudgetQuestion"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"budgetId"}},{"kind":"Field","name":{"kind":"Name","value":"per"}}]}}]}}]}}]} as unknown as DocumentNode<InboxQuery, InboxQueryVariables>;
+export const InboxChangesDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"subscription","name":{"kind":"Name","value":"InboxChanges"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"since"}},"type":{"kind":"NamedType","name":{"kind":"Name","value":"Cursor"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"control"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"since"},"value":{"kind":"Variable","name":{"kind":"Name","value":"since"}}},{"kind":"Argument","name":{"kind":"Name","value":"kinds"},"value":{"kind":"ListValue","values":[{"kind":"EnumValue","value":"PERMISSION_REQUIRED"},{"kind":"EnumValue","value":"PERMISSION_DECIDED"},{"kind":"EnumValue","value":"PERMISSION_CLOSED"}]}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"cursor"}},{"kind":"Field","name":{"kind":"Name","value":"caughtUp"}},{"kind":"Field","name":{"kind":"Name","value":"outage"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"since"}},{"kind":"Field","name":{"kind":"Name","value":"bufferedEvents"}}]}},{"kind":"Field","name":{"kind":"Name","value":"events"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"cursor"}},{"kind":"InlineFragment","typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"PermissionRequired"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"approval"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"FragmentSpread","name":{"kind":"Name","value":"InboxRow"}}]}}]}},{"kind":"InlineFragment","typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"PermissionDecided"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"decision"}},{"kind":"Field","name":{"kind":"Name","value":"decidedBy"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"FragmentSpread","name":{"kind":"Name","value":"Person"}}]}},{"kind":"Field","name":{"kind":"Name","value":"missingDecisions"}}]}},{"kind":"InlineFragment","typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"ApprovalEvent"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"approvalId"}},{"kind":"Field","name":{"kind":"Name","value":"approvalState"}}]}}]}}]}}]}},{"kind":"FragmentDefinition","name":{"kind":"Name","value":"Person"},"typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"ActorRef"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"actorId"}},{"kind":"Field","name":{"kind":"Name","value":"name"}},{"kind":"Field","name":{"kind":"Name","value":"kind"}}]}},{"kind":"FragmentDefinition","name":{"kind":"Name","value":"InboxRow"},"typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"Approval"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"kind"}},{"kind":"Field","name":{"kind":"Name","value":"risk"}},{"kind":"Field","name":{"kind":"Name","value":"state"}},{"kind":"Field","name":{"kind":"Name","value":"requestedAt"}},{"kind":"Field","name":{"kind":"Name","value":"expiresAt"}},{"kind":"Field","name":{"kind":"Name","value":"quorum"}},{"kind":"Field","name":{"kind":"Name","value":"missingDecisions"}},{"kind":"Field","name":{"kind":"Name","value":"agent"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"title"}},{"kind":"Field","name":{"kind":"Name","value":"template"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"templateId"}}]}}]}},{"kind":"Field","name":{"kind":"Name","value":"requestedBy"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"FragmentSpread","name":{"kind":"Name","value":"Person"}}]}},{"kind":"Field","name":{"kind":"Name","value":"toolCall"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"name"}},{"kind":"Field","name":{"kind":"Name","value":"inputPreview"}}]}},{"kind":"Field","name":{"kind":"Name","value":"subject"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"InlineFragment","typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"NetworkHost"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"host"}},{"kind":"Field","name":{"kind":"Name","value":"port"}}]}},{"kind":"InlineFragment","typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"ToolQuestion"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"server"}},{"kind":"Field","name":{"kind":"Name","value":"message"}}]}},{"kind":"InlineFragment","typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"BudgetQuestion"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"budgetId"}},{"kind":"Field","name":{"kind":"Name","value":"per"}}]}}]}}]}}]} as unknown as DocumentNode<InboxChangesSubscription, InboxChangesSubscriptionVariables>;
+export const HistoryDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"query","name":{"kind":"Name","value":"History"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"filter"}},"type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"ApprovalFilter"}}}},{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"before"}},"type":{"kind":"NamedType","name":{"kind":"Name","value":"String"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"approvals"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"filter"},"value":{"kind":"Variable","name":{"kind":"Name","value":"filter"}}},{"kind":"Argument","name":{"kind":"Name","value":"last"},"value":{"kind":"IntValue","value":"50"}},{"kind":"Argument","name":{"kind":"Name","value":"before"},"value":{"kind":"Variable","name":{"kind":"Name","value":"before"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"nodes"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"FragmentSpread","name":{"kind":"Name","value":"InboxRow"}},{"kind":"Field","name":{"kind":"Name","value":"closedAt"}},{"kind":"Field","name":{"kind":"Name","value":"decidedAt"}},{"kind":"Field","name":{"kind":"Name","value":"decision"}},{"kind":"Field","name":{"kind":"Name","value":"note"}},{"kind":"Field","name":{"kind":"Name","value":"decidedBy"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"FragmentSpread","name":{"kind":"Name","value":"Person"}}]}}]}},{"kind":"Field","name":{"kind":"Name","value":"totalCount"}},{"kind":"Field","name":{"kind":"Name","value":"pageInfo"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"hasPreviousPage"}},{"kind":"Field","name":{"kind":"Name","value":"startCursor"}}]}}]}}]}},{"kind":"FragmentDefinition","name":{"kind":"Name","value":"Person"},"typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"ActorRef"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"actorId"}},{"kind":"Field","name":{"kind":"Name","value":"name"}},{"kind":"Field","name":{"kind":"Name","value":"kind"}}]}},{"kind":"FragmentDefinition","name":{"kind":"Name","value":"InboxRow"},"typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"Approval"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"kind"}},{"kind":"Field","name":{"kind":"Name","value":"risk"}},{"kind":"Field","name":{"kind":"Name","value":"state"}},{"kind":"Field","name":{"kind":"Name","value":"requestedAt"}},{"kind":"Field","name":{"kind":"Name","value":"expiresAt"}},{"kind":"Field","name":{"kind":"Name","value":"quorum"}},{"kind":"Field","name":{"kind":"Name","value":"missingDecisions"}},{"kind":"Field","name":{"kind":"Name","value":"agent"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"title"}},{"kind":"Field","name":{"kind":"Name","value":"template"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"templateId"}}]}}]}},{"kind":"Field","name":{"kind":"Name","value":"requestedBy"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"FragmentSpread","name":{"kind":"Name","value":"Person"}}]}},{"kind":"Field","name":{"kind":"Name","value":"toolCall"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"name"}},{"kind":"Field","name":{"kind":"Name","value":"inputPreview"}}]}},{"kind":"Field","name":{"kind":"Name","value":"subject"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"InlineFragment","typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"NetworkHost"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"host"}},{"kind":"Field","name":{"kind":"Name","value":"port"}}]}},{"kind":"InlineFragment","typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"ToolQuestion"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"server"}},{"kind":"Field","name":{"kind":"Name","value":"message"}}]}},{"kind":"InlineFragment","typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"BudgetQuestion"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"budgetId"}},{"kind":"Field","name":{"kind":"Name","value":"per"}}]}}]}}]}}]} as unknown as DocumentNode<HistoryQuery, HistoryQueryVariables>;
+export const AskedDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"query","name":{"kind":"Name","value":"Asked"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"id"}},"type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"ID"}}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"node"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"id"},"value":{"kind":"Variable","name":{"kind":"Name","value":"id"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"InlineFragment","typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"Approval"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"FragmentSpread","name":{"kind":"Name","value":"InboxRow"}},{"kind":"Field","name":{"kind":"Name","value":"inputHash"}},{"kind":"Field","name":{"kind":"Name","value":"inputText"}},{"kind":"Field","name":{"kind":"Name","value":"input"}},{"kind":"Field","name":{"kind":"Name","value":"reason"}},{"kind":"Field","name":{"kind":"Name","value":"meta"}},{"kind":"Field","name":{"kind":"Name","value":"closedAt"}},{"kind":"Field","name":{"kind":"Name","value":"erasedAt"}},{"kind":"Field","name":{"kind":"Name","value":"decision"}},{"kind":"Field","name":{"kind":"Name","value":"note"}},{"kind":"Field","name":{"kind":"Name","value":"decidedBy"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"FragmentSpread","name":{"kind":"Name","value":"Person"}}]}},{"kind":"Field","name":{"kind":"Name","value":"paths"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"parameter"}},{"kind":"Field","name":{"kind":"Name","value":"names"}}]}},{"kind":"Field","name":{"kind":"Name","value":"preview"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"files"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"path"}},{"kind":"Field","name":{"kind":"Name","value":"diff"}}]}},{"kind":"Field","name":{"kind":"Name","value":"problem"}}]}},{"kind":"Field","name":{"kind":"Name","value":"commandParts"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"parameter"}},{"kind":"Field","name":{"kind":"Name","value":"start"}},{"kind":"Field","name":{"kind":"Name","value":"end"}},{"kind":"Field","name":{"kind":"Name","value":"reason"}},{"kind":"Field","name":{"kind":"Name","value":"verdict"}}]}},{"kind":"Field","name":{"kind":"Name","value":"decisions"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"decision"}},{"kind":"Field","name":{"kind":"Name","value":"decidedAt"}},{"kind":"Field","name":{"kind":"Name","value":"note"}},{"kind":"Field","name":{"kind":"Name","value":"decidedBy"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"FragmentSpread","name":{"kind":"Name","value":"Person"}}]}},{"kind":"Field","name":{"kind":"Name","value":"onBehalfOf"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"FragmentSpread","name":{"kind":"Name","value":"Person"}}]}}]}},{"kind":"Field","name":{"kind":"Name","value":"viewerCanDecide"}},{"kind":"Field","name":{"kind":"Name","value":"viewerCannotDecideReasons"}},{"kind":"Field","name":{"kind":"Name","value":"agentPath"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"title"}},{"kind":"Field","name":{"kind":"Name","value":"template"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"templateId"}}]}}]}},{"kind":"Field","name":{"kind":"Name","value":"agent"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"workspace"}},{"kind":"Field","name":{"kind":"Name","value":"model"}}]}},{"kind":"Field","name":{"kind":"Name","value":"subject"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"InlineFragment","typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"NetworkHost"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"toolCalls"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"name"}},{"kind":"Field","name":{"kind":"Name","value":"inputPreview"}}]}}]}},{"kind":"InlineFragment","typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"BudgetQuestion"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"isPriced"}},{"kind":"Field","name":{"kind":"Name","value":"spentUsd"}},{"kind":"Field","name":{"kind":"Name","value":"limitUsd"}},{"kind":"Field","name":{"kind":"Name","value":"spentTokens"}},{"kind":"Field","name":{"kind":"Name","value":"limitTokens"}},{"kind":"Field","name":{"kind":"Name","value":"windowEndsAt"}},{"kind":"Field","name":{"kind":"Name","value":"averageStep"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"usd"}},{"kind":"Field","name":{"kind":"Name","value":"tokens"}}]}},{"kind":"Field","name":{"kind":"Name","value":"nextStep"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"usd"}},{"kind":"Field","name":{"kind":"Name","value":"tokens"}}]}},{"kind":"Field","name":{"kind":"Name","value":"raiseTo"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"usd"}},{"kind":"Field","name":{"kind":"Name","value":"tokens"}}]}}]}},{"kind":"InlineFragment","typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"ToolQuestion"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"fields"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"name"}},{"kind":"Field","name":{"kind":"Name","value":"kind"}},{"kind":"Field","name":{"kind":"Name","value":"title"}},{"kind":"Field","name":{"kind":"Name","value":"description"}},{"kind":"Field","name":{"kind":"Name","value":"isRequired"}},{"kind":"Field","name":{"kind":"Name","value":"default"}},{"kind":"Field","name":{"kind":"Name","value":"format"}},{"kind":"Field","name":{"kind":"Name","value":"minLength"}},{"kind":"Field","name":{"kind":"Name","value":"maxLength"}},{"kind":"Field","name":{"kind":"Name","value":"minimum"}},{"kind":"Field","name":{"kind":"Name","value":"maximum"}},{"kind":"Field","name":{"kind":"Name","value":"options"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"value"}},{"kind":"Field","name":{"kind":"Name","value":"title"}}]}},{"kind":"Field","name":{"kind":"Name","value":"minItems"}},{"kind":"Field","name":{"kind":"Name","value":"maxItems"}}]}}]}}]}},{"kind":"Field","name":{"kind":"Name","value":"toolCall"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"callId"}},{"kind":"Field","name":{"kind":"Name","value":"turn"}},{"kind":"Field","name":{"kind":"Name","value":"step"}},{"kind":"Field","name":{"kind":"Name","value":"tool"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"name"}},{"kind":"Field","name":{"kind":"Name","value":"description"}},{"kind":"Field","name":{"kind":"Name","value":"isReadOnly"}},{"kind":"Field","name":{"kind":"Name","value":"isIdempotent"}},{"kind":"Field","name":{"kind":"Name","value":"risk"}},{"kind":"Field","name":{"kind":"Name","value":"server"}},{"kind":"Field","name":{"kind":"Name","value":"inputSchema"}}]}},{"kind":"Field","name":{"kind":"Name","value":"explanation"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"verdict"}},{"kind":"Field","name":{"kind":"Name","value":"rule"}},{"kind":"Field","name":{"kind":"Name","value":"place"}},{"kind":"Field","name":{"kind":"Name","value":"reason"}},{"kind":"Field","name":{"kind":"Name","value":"considered"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"place"}},{"kind":"Field","name":{"kind":"Name","value":"rule"}},{"kind":"Field","name":{"kind":"Name","value":"verdict"}}]}}]}}]}}]}}]}}]}},{"kind":"FragmentDefinition","name":{"kind":"Name","value":"Person"},"typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"ActorRef"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"actorId"}},{"kind":"Field","name":{"kind":"Name","value":"name"}},{"kind":"Field","name":{"kind":"Name","value":"kind"}}]}},{"kind":"FragmentDefinition","name":{"kind":"Name","value":"InboxRow"},"typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"Approval"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"kind"}},{"kind":"Field","name":{"kind":"Name","value":"risk"}},{"kind":"Field","name":{"kind":"Name","value":"state"}},{"kind":"Field","name":{"kind":"Name","value":"requestedAt"}},{"kind":"Field","name":{"kind":"Name","value":"expiresAt"}},{"kind":"Field","name":{"kind":"Name","value":"quorum"}},{"kind":"Field","name":{"kind":"Name","value":"missingDecisions"}},{"kind":"Field","name":{"kind":"Name","value":"agent"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"title"}},{"kind":"Field","name":{"kind":"Name","value":"template"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"templateId"}}]}}]}},{"kind":"Field","name":{"kind":"Name","value":"requestedBy"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"FragmentSpread","name":{"kind":"Name","value":"Person"}}]}},{"kind":"Field","name":{"kind":"Name","value":"toolCall"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"name"}},{"kind":"Field","name":{"kind":"Name","value":"inputPreview"}}]}},{"kind":"Field","name":{"kind":"Name","value":"subject"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"InlineFragment","typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"NetworkHost"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"host"}},{"kind":"Field","name":{"kind":"Name","value":"port"}}]}},{"kind":"InlineFragment","typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"ToolQuestion"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"server"}},{"kind":"Field","name":{"kind":"Name","value":"message"}}]}},{"kind":"InlineFragment","typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"BudgetQuestion"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"budgetId"}},{"kind":"Field","name":{"kind":"Name","value":"per"}}]}}]}}]}}]} as unknown as DocumentNode<AskedQuery, AskedQueryVariables>;
+export const OriginDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"query","name":{"kind":"Name","value":"Origin"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"agentId"}},"type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"ID"}}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"timeline"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"agentIds"},"value":{"kind":"ListValue","values":[{"kind":"Variable","name":{"kind":"Name","value":"agentId"}}]}},{"kind":"Argument","name":{"kind":"Name","value":"kinds"},"value":{"kind":"ListValue","values":[{"kind":"EnumValue","value":"MESSAGE_RECEIVED"},{"kind":"EnumValue","value":"REMINDER_SENT"}]}},{"kind":"Argument","name":{"kind":"Name","value":"last"},"value":{"kind":"IntValue","value":"3"}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"cursor"}},{"kind":"Field","name":{"kind":"Name","value":"events"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"cursor"}},{"kind":"Field","name":{"kind":"Name","value":"timestamp"}},{"kind":"InlineFragment","typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"MessageReceived"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"messageId"}},{"kind":"Field","name":{"kind":"Name","value":"text"}},{"kind":"Field","name":{"kind":"Name","value":"sentBy"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"FragmentSpread","name":{"kind":"Name","value":"Person"}}]}}]}},{"kind":"InlineFragment","typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"ReminderSent"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"content"}}]}}]}}]}},{"kind":"Field","name":{"kind":"Name","value":"agent"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"id"},"value":{"kind":"Variable","name":{"kind":"Name","value":"agentId"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"toolCalls"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"last"},"value":{"kind":"IntValue","value":"6"}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"nodes"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"callId"}},{"kind":"Field","name":{"kind":"Name","value":"name"}},{"kind":"Field","name":{"kind":"Name","value":"state"}},{"kind":"Field","name":{"kind":"Name","value":"isError"}},{"kind":"Field","name":{"kind":"Name","value":"inputPreview"}},{"kind":"Field","name":{"kind":"Name","value":"durationMs"}}]}}]}}]}}]}},{"kind":"FragmentDefinition","name":{"kind":"Name","value":"Person"},"typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"ActorRef"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"actorId"}},{"kind":"Field","name":{"kind":"Name","value":"name"}},{"kind":"Field","name":{"kind":"Name","value":"kind"}}]}}]} as unknown as DocumentNode<OriginQuery, OriginQueryVariables>;
+export const ProposalDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"query","name":{"kind":"Name","value":"Proposal"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"approvalId"}},"type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"ID"}}}},{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"rule"}},"type":{"kind":"NamedType","name":{"kind":"Name","value":"String"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"allowRuleProposal"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"approvalId"},"value":{"kind":"Variable","name":{"kind":"Name","value":"approvalId"}}},{"kind":"Argument","name":{"kind":"Name","value":"rule"},"value":{"kind":"Variable","name":{"kind":"Name","value":"rule"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"proposal"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"rule"}},{"kind":"Field","name":{"kind":"Name","value":"matching"}},{"kind":"Field","name":{"kind":"Name","value":"notMatching"}},{"kind":"Field","name":{"kind":"Name","value":"takesInAll"}},{"kind":"Field","name":{"kind":"Name","value":"past"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"examined"}},{"kind":"Field","name":{"kind":"Name","value":"matched"}},{"kind":"Field","name":{"kind":"Name","value":"asked"}},{"kind":"Field","name":{"kind":"Name","value":"denied"}}]}}]}},{"kind":"Field","name":{"kind":"Name","value":"problems"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"code"}},{"kind":"Field","name":{"kind":"Name","value":"message"}}]}}]}}]}}]} as unknown as DocumentNode<ProposalQuery, ProposalQueryVariables>;
+export const CheckDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"query","name":{"kind":"Name","value":"Check"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"agentId"}},"type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"ID"}}}},{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"tool"}},"type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"String"}}}},{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"input"}},"type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"JSON"}}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"explainPermission"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"agentId"},"value":{"kind":"Variable","name":{"kind":"Name","value":"agentId"}}},{"kind":"Argument","name":{"kind":"Name","value":"tool"},"value":{"kind":"Variable","name":{"kind":"Name","value":"tool"}}},{"kind":"Argument","name":{"kind":"Name","value":"input"},"value":{"kind":"Variable","name":{"kind":"Name","value":"input"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"explanation"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"verdict"}},{"kind":"Field","name":{"kind":"Name","value":"rule"}},{"kind":"Field","name":{"kind":"Name","value":"place"}},{"kind":"Field","name":{"kind":"Name","value":"reason"}}]}},{"kind":"Field","name":{"kind":"Name","value":"problems"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"code"}},{"kind":"Field","name":{"kind":"Name","value":"message"}}]}}]}}]}}]} as unknown as DocumentNode<CheckQuery, CheckQueryVariables>;
+export const DecideDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"mutation","name":{"kind":"Name","value":"Decide"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"input"}},"type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"DecideApprovalInput"}}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"decideApproval"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"input"},"value":{"kind":"Variable","name":{"kind":"Name","value":"input"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"approval"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"state"}},{"kind":"Field","name":{"kind":"Name","value":"missingDecisions"}},{"kind":"Field","name":{"kind":"Name","value":"decision"}},{"kind":"Field","name":{"kind":"Name","value":"decidedBy"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"FragmentSpread","name":{"kind":"Name","value":"Person"}}]}}]}},{"kind":"Field","name":{"kind":"Name","value":"userErrors"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"code"}},{"kind":"Field","name":{"kind":"Name","value":"field"}},{"kind":"Field","name":{"kind":"Name","value":"message"}}]}}]}}]}},{"kind":"FragmentDefinition","name":{"kind":"Name","value":"Person"},"typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"ActorRef"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"actorId"}},{"kind":"Field","name":{"kind":"Name","value":"name"}},{"kind":"Field","name":{"kind":"Name","value":"kind"}}]}}]} as unknown as DocumentNode<DecideMutation, DecideMutationVariables>;
+export const AllowAlwaysDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"mutation","name":{"kind":"Name","value":"AllowAlways"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"input"}},"type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"AllowAlwaysInput"}}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"allowAlways"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"input"},"value":{"kind":"Variable","name":{"kind":"Name","value":"input"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"allowRule"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"rule"}}]}},{"kind":"Field","name":{"kind":"Name","value":"alsoAnswers"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}}]}},{"kind":"Field","name":{"kind":"Name","value":"userErrors"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"code"}},{"kind":"Field","name":{"kind":"Name","value":"field"}},{"kind":"Field","name":{"kind":"Name","value":"message"}}]}}]}}]}}]} as unknown as DocumentNode<AllowAlwaysMutation, AllowAlwaysMutationVariables>;
+export const ViewerDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"query","name":{"kind":"Name","value":"Viewer"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"viewer"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"actor"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"FragmentSpread","name":{"kind":"Name","value":"Person"}}]}},{"kind":"Field","name":{"kind":"Name","value":"tenant"}},{"kind":"Field","name":{"kind":"Name","value":"roles"}},{"kind":"Field","name":{"kind":"Name","value":"abilities"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"action"}},{"kind":"Field","name":{"kind":"Name","value":"isAllowed"}},{"kind":"Field","name":{"kind":"Name","value":"reason"}}]}}]}}]}},{"kind":"FragmentDefinition","name":{"kind":"Name","value":"Person"},"typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"ActorRef"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"actorId"}},{"kind":"Field","name":{"kind":"Name","value":"name"}},{"kind":"Field","name":{"kind":"Name","value":"kind"}}]}}]} as unknown as DocumentNode<ViewerQuery, ViewerQueryVariables>;
+export const TemplatesDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"query","name":{"kind":"Name","value":"Templates"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"templates"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"templateId"}},{"kind":"Field","name":{"kind":"Name","value":"description"}},{"kind":"Field","name":{"kind":"Name","value":"isConfigured"}}]}}]}}]} as unknown as DocumentNode<TemplatesQuery, TemplatesQueryVariables>;

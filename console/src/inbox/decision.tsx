@@ -1,0 +1,190 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { useEffect, useState, type ReactNode } from "react";
+import { useKeys } from "../design/keys.ts";
+import type { CannotDecideReason } from "../generated/documents.ts";
+import { useMay } from "../session/viewer.tsx";
+import { AlwaysAllow } from "./always.tsx";
+import { budgetIn, inputIn, type Asked } from "./asked.ts";
+import { RaiseBudget } from "./budget.tsx";
+import { decide, type DecideApprovalInput, type Deciding } from "./decisions.ts";
+import { DenyWithWords } from "./deny.tsx";
+import { EditInput } from "./edit.tsx";
+import { OutcomeForm } from "./outcome.tsx";
+import { ValuesForm } from "./values.tsx";
+import type { Proposal } from "./why.tsx";
+
+/** The question must be in view for this time before a key allows it: keys that were meant for the one before do nothing. */
+const SEEN_MS = 400;
+
+type Answer = Omit<DecideApprovalInput, "approvalId" | "inputHash">;
+type Mode = "choose" | "edit" | "deny" | "always";
+
+/** The answers to a question. */
+export function Decision({
+  asked,
+  shownAtMs,
+  deciding,
+  proposal,
+  decided,
+}: {
+  readonly asked: Asked;
+  readonly shownAtMs: number;
+  readonly deciding: Deciding | null;
+  readonly proposal: Proposal | null;
+  /** The server has taken the decision. */
+  readonly decided: () => void;
+}): ReactNode {
+  const [mode, setMode] = useState<Mode>("choose");
+  const { t } = useLingui();
+  useEffect(() => setMode("choose"), [asked.id]);
+  const mayStore = useMay("STORE_ALLOW_RULES");
+  const isBusy = deciding?.kind === "sending";
+  const reasons = asked.viewerCannotDecideReasons;
+  const mayDecide = reasons.length === 0 && asked.viewerCanDecide;
+  const isCall = asked.kind === "TOOL_CALL";
+  const isPlain = isCall || asked.kind === "NETWORK_HOST";
+  const noEdit = isCall
+    ? asked.quorum > 1
+      ? t`With a quorum the input cannot be edited.`
+      : null
+    : t`Only the input of a call can be edited.`;
+  const noRule = mayStore.isAllowed ? (proposal?.problems[0]?.message ?? null) : (mayStore.reason ?? t`You may not store rules.`);
+  const answer = async (given: Answer): Promise<boolean> => {
+    const isTaken = await decide({ approvalId: asked.id, inputHash: asked.inputHash, ...given });
+    if (isTaken) decided();
+    return isTaken;
+  };
+  const canAct = mayDecide && !isBusy && mode === "choose" && isPlain;
+  useKeys({
+    Enter: () => {
+      if (canAct && performance.now() - shownAtMs > SEEN_MS) void answer({ decision: "ALLOW" });
+    },
+    d: () => (mayDecide && isPlain ? setMode("deny") : null),
+    e: () => (mayDecide && noEdit === null ? setMode("edit") : null),
+    a: () => (mayDecide && isPlain && noRule === null ? setMode("always") : null),
+    Escape: () => setMode("choose"),
+  });
+  const back = (): void => setMode("choose");
+  const problems = deciding?.kind === "refused" ? deciding.problems : [];
+  if (!mayDecide) return <Reasons reasons={reasons} />;
+  const budget = budgetIn(asked);
+  const question = inputIn(asked);
+  return (
+    <div className="decision" aria-busy={isBusy}>
+      {mode === "edit" || question !== null
+        ? null
+        : problems.map(({ message }) => (
+            <p key={message} role="alert" className="alert">
+              {message}
+            </p>
+          ))}
+      {budget !== null ? (
+        <RaiseBudget
+          asked={budget}
+          isBusy={isBusy}
+          raise={(raiseTo) => void answer({ decision: "ALLOW", raiseTo })}
+          deny={() => void answer({ decision: "DENY" })}
+        />
+      ) : question !== null ? (
+        <ValuesForm
+          key={asked.id}
+          question={question}
+          isBusy={isBusy}
+          problems={problems}
+          give={(values) => void answer({ decision: "ALLOW", values })}
+          decline={() => void answer({ decision: "DENY" })}
+        />
+      ) : asked.kind === "OUTCOME_UNKNOWN" ? (
+        <OutcomeForm
+          key={asked.id}
+          isBusy={isBusy}
+          isRepeatable={asked.toolCall?.tool?.isIdempotent === true}
+          answer={(given) => void answer(given)}
+        />
+      ) : mode === "deny" ? (
+        <DenyWithWords isBusy={isBusy} back={back} deny={(note) => void answer({ decision: "DENY", note })} />
+      ) : mode === "edit" ? (
+        <EditInput
+          asked={asked}
+          isBusy={isBusy}
+          problems={problems}
+          back={back}
+          allow={(input) => void answer({ decision: "ALLOW", input })}
+        />
+      ) : mode === "always" ? (
+        <AlwaysAllow asked={asked} back={back} allow={() => answer({ decision: "ALLOW" })} />
+      ) : (
+        <Choices
+          isBusy={isBusy}
+          isHost={asked.kind === "NETWORK_HOST"}
+          noEdit={noEdit}
+          noRule={noRule}
+          allow={() => void answer({ decision: "ALLOW" })}
+          open={setMode}
+        />
+      )}
+    </div>
+  );
+}
+
+function Choices({
+  isBusy,
+  isHost,
+  noEdit,
+  noRule,
+  allow,
+  open,
+}: {
+  readonly isBusy: boolean;
+  readonly isHost: boolean;
+  readonly noEdit: string | null;
+  readonly noRule: string | null;
+  readonly allow: () => void;
+  readonly open: (mode: Mode) => void;
+}): ReactNode {
+  return (
+    <>
+      <div className="row choices">
+        <button type="button" className="primary" disabled={isBusy} onClick={allow}>
+          {isBusy ? <Trans>Sending …</Trans> : isHost ? <Trans>Allow for this agent</Trans> : <Trans>Allow once</Trans>}{" "}
+          <kbd>⏎</kbd>
+        </button>
+        <button type="button" disabled={isBusy || noEdit !== null} onClick={() => open("edit")}>
+          <Trans>Edit and allow</Trans> <kbd>e</kbd>
+        </button>
+        <button type="button" className="danger" disabled={isBusy} onClick={() => open("deny")}>
+          <Trans>Deny …</Trans> <kbd>d</kbd>
+        </button>
+        <button type="button" disabled={isBusy || noRule !== null} onClick={() => open("always")}>
+          <Trans>Always allow …</Trans> <kbd>a</kbd>
+        </button>
+      </div>
+      {isHost || noEdit === null ? null : <p className="small quiet">{noEdit}</p>}
+      {noRule === null ? null : (
+        <p className="small quiet">
+          <Trans>No rule: {noRule}</Trans>
+        </p>
+      )}
+    </>
+  );
+}
+
+function Reasons({ reasons }: { readonly reasons: readonly CannotDecideReason[] }): ReactNode {
+  const { t } = useLingui();
+  const words: Readonly<Record<CannotDecideReason, string>> = {
+    ALREADY_DECIDED: t`You have already decided; it waits for other people.`,
+    CLOSED: t`It is closed.`,
+    EXPIRED: t`The time for a decision is over.`,
+    NO_ROLE: t`Deciding needs the role approver or admin.`,
+    SELF_APPROVAL: t`You asked for it yourself; another person decides.`,
+  };
+  return (
+    <div className="decision">
+      {reasons.map((reason) => (
+        <p key={reason} className="note">
+          {words[reason]}
+        </p>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,62 @@
+import { useSyncExternalStore } from "react";
+import { DecideDocument, type DecideApprovalInput as AnyDecision } from "../generated/documents.ts";
+import { change } from "../session/ask.ts";
+import { nameOf } from "../session/viewer.tsx";
+import { settleInInbox } from "./store.ts";
+
+/** A decision with its approval's id as the API gives it. */
+export type DecideApprovalInput = Omit<AnyDecision, "approvalId"> & { readonly approvalId: string };
+
+/** A decision of this page under way, or its refusal. Each approval has its own. */
+export type Deciding =
+  | { readonly kind: "sending"; readonly decision: DecideApprovalInput["decision"] }
+  | {
+      readonly kind: "refused";
+      readonly problems: readonly {
+        readonly code: string | null;
+        readonly field: readonly string[] | null;
+        readonly message: string;
+      }[];
+    };
+
+let deciding: ReadonlyMap<string, Deciding> = new Map();
+const listeners = new Set<() => void>();
+
+function set(approvalId: string, state: Deciding | null): void {
+  const next = new Map(deciding);
+  if (state === null) next.delete(approvalId);
+  else next.set(approvalId, state);
+  deciding = next;
+  for (const listener of listeners) listener();
+}
+
+/** Sends a decision. Others may be under way. True if the server has taken it. */
+export async function decide(input: DecideApprovalInput): Promise<boolean> {
+  const { approvalId, decision } = input;
+  if (deciding.get(approvalId)?.kind === "sending") return false;
+  set(approvalId, { kind: "sending", decision });
+  try {
+    const { decideApproval } = await change(DecideDocument, { input });
+    const { approval, userErrors: problems } = decideApproval;
+    if (problems.length === 0 && approval !== null) {
+      const by = approval.decidedBy === null ? null : nameOf(approval.decidedBy);
+      settleInInbox(approval.id, { state: approval.state, decision: approval.decision, by });
+    }
+    set(approvalId, problems.length === 0 ? null : { kind: "refused", problems });
+    return problems.length === 0;
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    set(approvalId, { kind: "refused", problems: [{ code: null, field: null, message }] });
+    return false;
+  }
+}
+
+export function useDeciding(): ReadonlyMap<string, Deciding> {
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => deciding,
+  );
+}

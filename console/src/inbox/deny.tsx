@@ -1,0 +1,51 @@
+import { Trans } from "@lingui/react/macro";
+import { useId, useState, type ReactNode } from "react";
+
+/** The denial, with words that the model reads. */
+export function DenyWithWords({
+  isBusy,
+  deny,
+  back,
+}: {
+  readonly isBusy: boolean;
+  readonly deny: (note: string | null) => void;
+  readonly back: () => void;
+}): ReactNode {
+  const [note, setNote] = useState("");
+  const id = useId();
+  const send = (): void => deny(note.trim() === "" ? null : note);
+  return (
+    <form
+      className="answer"
+      onSubmit={(event) => {
+        event.preventDefault();
+        send();
+      }}
+    >
+      <div className="field">
+        <label htmlFor={id}>
+          <Trans>Words for the model (may be empty)</Trans>
+        </label>
+        <textarea
+          id={id}
+          rows={2}
+          autoFocus
+          value={note}
+          onChange={({ target }) => setNote(target.value)}
+          onKeyDown={(event) => {
+            if (event.key === "Escape") back();
+            if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) send();
+          }}
+        />
+      </div>
+      <div className="row">
+        <button type="submit" className="danger" disabled={isBusy}>
+          <Trans>Deny</Trans> <kbd>Ctrl ⏎</kbd>
+        </button>
+        <button type="button" className="plain" onClick={back}>
+          <Trans>Back</Trans> <kbd>Esc</kbd>
+        </button>
+      </div>
+    </form>
+  );
+}

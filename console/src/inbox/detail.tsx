@@ -1,0 +1,153 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { useEffect, useRef, type ReactNode } from "react";
+import { Ago, Until } from "../design/clock.tsx";
+import { shortId } from "../design/ids.ts";
+import { nameOf, useMay } from "../session/viewer.tsx";
+import { useAsked, type Asked } from "./asked.ts";
+import { Decision } from "./decision.tsx";
+import { useDeciding } from "./decisions.ts";
+import { Origin } from "./origin.tsx";
+import { Reach } from "./reach.tsx";
+import { RiskBadge, StateBadge } from "./row-badges.tsx";
+import { Sentence } from "./sentence.tsx";
+import { ShownInput } from "./shown-input.tsx";
+import { useInbox, type Closed } from "./store.ts";
+import { useProposal, Why } from "./why.tsx";
+
+/** One question, in the order of its decision: what is asked, why, from where, its reach, and the answers. */
+export function Detail({ id, decided }: { readonly id: string; readonly decided: (id: string) => void }): ReactNode {
+  const inbox = useInbox();
+  const closed = inbox.closed.get(id) ?? null;
+  const deciding = useDeciding().get(id) ?? null;
+  const { look, again } = useAsked(id, closed ?? inbox.rows.get(id)?.missingDecisions);
+  const asked = look.kind === "seen" ? look.asked : null;
+  const proposal = useProposal(asked?.state === "PENDING" ? asked : null, useMay("STORE_ALLOW_RULES").isAllowed);
+  const top = useRef<HTMLDivElement>(null);
+  useEffect(() => top.current?.scrollTo({ top: 0 }), [id]);
+  switch (look.kind) {
+    case "looking":
+      return <Loading />;
+    case "gone":
+      return (
+        <div className="empty">
+          <h2>
+            <Trans>There is no such approval.</Trans>
+          </h2>
+        </div>
+      );
+    case "failed":
+      return (
+        <div className="empty">
+          <p role="alert">{look.problem}</p>
+          <button type="button" onClick={again}>
+            <Trans>Look again</Trans>
+          </button>
+        </div>
+      );
+    case "seen": {
+      const { asked, atMs } = look;
+      return (
+        <>
+          <div className="detail-scroll" ref={top}>
+            <Sentence asked={asked} />
+            <Head asked={asked} />
+            <ShownInput asked={asked} />
+            <Why asked={asked} proposal={proposal} />
+            <Origin asked={asked} />
+            <Reach asked={asked} />
+            <Decided asked={asked} />
+          </div>
+          <footer className="decide">
+            {asked.state === "PENDING" && closed === null ? (
+              <Decision asked={asked} shownAtMs={atMs} deciding={deciding} proposal={proposal} decided={() => decided(id)} />
+            ) : (
+              <Outcome asked={asked} closed={closed} />
+            )}
+          </footer>
+        </>
+      );
+    }
+  }
+}
+
+function Head({ asked }: { readonly asked: Asked }): ReactNode {
+  const { risk, requestedAt, expiresAt, quorum, missingDecisions, id, state } = asked;
+  const votes = quorum - missingDecisions;
+  return (
+    <p className="row small quiet head-line">
+      <RiskBadge risk={risk} />
+      {state === "PENDING" ? null : <StateBadge state={state} />}
+      <span>
+        <Trans>
+          asked <Ago time={requestedAt} />
+        </Trans>
+      </span>
+      {expiresAt === null ? null : (
+        <span className="badge waits">
+          <Trans>
+            expires <Until time={expiresAt} />
+          </Trans>
+        </span>
+      )}
+      {quorum > 1 ? (
+        <span className="badge">
+          <Trans>
+            {votes} of {quorum} votes
+          </Trans>
+        </span>
+      ) : null}
+      <code title={id}>{shortId(id)}</code>
+    </p>
+  );
+}
+
+/** The decisions so far, with their words. */
+function Decided({ asked: { decisions } }: { readonly asked: Asked }): ReactNode {
+  const { t } = useLingui();
+  if (decisions.length === 0) return null;
+  return (
+    <section aria-label={t`Decisions`}>
+      <h3>
+        <Trans>Decisions</Trans>
+      </h3>
+      <ul className="lines">
+        {decisions.map(({ decidedBy, decision, decidedAt, note, onBehalfOf }) => (
+          <li key={decidedBy.id + decidedAt}>
+            <strong>{nameOf(decidedBy)}</strong>
+            {onBehalfOf === null ? null : (
+              <>
+                {" "}
+                <Trans>for {nameOf(onBehalfOf)}</Trans>
+              </>
+            )}
+            : <span className="badge">{decision}</span> <Ago time={decidedAt} />
+            {note === null ? null : <q>{note}</q>}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** The end of a question. Another person may have been faster. */
+function Outcome({ asked, closed }: { readonly asked: Asked; readonly closed: Closed | null }): ReactNode {
+  const by = closed?.by ?? (asked.decidedBy === null ? null : nameOf(asked.decidedBy));
+  const state = closed?.state ?? asked.state;
+  return (
+    <p className="note outcome" role="status">
+      <StateBadge state={state} />{" "}
+      {by === null ? <Trans>Nobody decides it any more.</Trans> : <Trans>{by} has decided it.</Trans>}
+    </p>
+  );
+}
+
+function Loading(): ReactNode {
+  const { t } = useLingui();
+  return (
+    <div className="detail-scroll" role="status" aria-label={t`Loading`}>
+      <div className="skeleton wide" />
+      <div className="skeleton" />
+      <div className="skeleton block" />
+    </div>
+  );
+}

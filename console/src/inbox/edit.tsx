@@ -1,0 +1,160 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import type { FormEntries } from "@triplane/client/input-form";
+import { useEffect, useId, useMemo, useRef, useState, type ReactNode } from "react";
+import { Fields } from "../calls/fields.tsx";
+import { entriesOf, flatFields, inputOf } from "../calls/flat-form.ts";
+import { CheckDocument, type CheckQuery } from "../generated/documents.ts";
+import { ask } from "../session/ask.ts";
+import type { Asked } from "./asked.ts";
+import type { Deciding } from "./decisions.ts";
+
+/** The server is asked about an input when so many ms have passed since it was last changed. */
+const PAUSE_MS = 350;
+
+type Problems = Extract<Deciding, { readonly kind: "refused" }>["problems"];
+type Read = { readonly kind: "input"; readonly input: unknown } | { readonly kind: "broken"; readonly problem: string };
+
+/** Another input for the call. It is checked by the server while it is written. */
+export function EditInput({
+  asked,
+  isBusy,
+  problems,
+  allow,
+  back,
+}: {
+  readonly asked: Asked;
+  readonly isBusy: boolean;
+  readonly problems: Problems;
+  readonly allow: (input: unknown) => void;
+  readonly back: () => void;
+}): ReactNode {
+  const { t } = useLingui();
+  const fields = useMemo(() => flatFields(asked.toolCall?.tool?.inputSchema ?? null), [asked]);
+  const start = useMemo(() => (fields === null ? null : entriesOf(fields, asked.input)), [fields, asked]);
+  const [entries, setEntries] = useState<FormEntries>(start ?? {});
+  const [text, setText] = useState(() => JSON.stringify(asked.input, null, 2));
+  const id = useId();
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => form.current?.querySelector<HTMLElement>("input, textarea, select")?.focus(), []);
+  const read: Read =
+    fields !== null && start !== null ? { kind: "input", input: inputOf(fields, entries, asked.input) } : parsed(text);
+  const check = useCheck(asked, read);
+  const send = (): void => (read.kind === "input" && !isBusy ? allow(read.input) : undefined);
+  return (
+    <form
+      ref={form}
+      className="answer"
+      aria-label={t`Edit the input`}
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        send();
+      }}
+      onKeyDown={(event) => {
+        if (event.key === "Escape") back();
+        if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+          event.preventDefault();
+          send();
+        }
+      }}
+    >
+      {fields !== null && start !== null ? (
+        <Fields fields={fields} entries={entries} problems={[]} change={setEntries} />
+      ) : (
+        <div className="field">
+          <label htmlFor={id}>
+            <Trans>Input (JSON)</Trans>
+          </label>
+          <textarea
+            id={id}
+            className="code"
+            rows={12}
+            spellCheck={false}
+            value={text}
+            onChange={({ target }) => setText(target.value)}
+          />
+        </div>
+      )}
+      {read.kind === "broken" ? (
+        <p role="alert" className="alert">
+          {read.problem}
+        </p>
+      ) : null}
+      {problems.map(({ message }) => (
+        <p key={message} role="alert" className="alert">
+          {message}
+        </p>
+      ))}
+      <Checked check={check} />
+      <div className="row">
+        <button type="submit" className="primary" disabled={isBusy || read.kind === "broken"}>
+          <Trans>Allow this input</Trans> <kbd>Ctrl ⏎</kbd>
+        </button>
+        <button type="button" className="plain" onClick={back}>
+          <Trans>Back</Trans> <kbd>Esc</kbd>
+        </button>
+      </div>
+    </form>
+  );
+}
+
+type Check = CheckQuery["explainPermission"];
+
+function Checked({ check }: { readonly check: Check | null }): ReactNode {
+  if (check === null) return null;
+  const { explanation, problems } = check;
+  return (
+    <div role="status">
+      {problems.map(({ message }) => (
+        <p key={message} className="alert">
+          {message}
+        </p>
+      ))}
+      {explanation?.verdict === "DENY" ? (
+        <p className="alert">
+          <Trans>
+            A rule denies this input: <code>{explanation.rule}</code>. {explanation.reason}
+          </Trans>
+        </p>
+      ) : explanation?.verdict === "ALLOW" ? (
+        <p className="note small">
+          <Trans>
+            This input would run without a question: <code>{explanation.rule}</code>
+          </Trans>
+        </p>
+      ) : null}
+    </div>
+  );
+}
+
+/** The verdict on an input as it is written; null before the first answer. */
+function useCheck({ agent, toolCall }: Asked, read: Read): Check | null {
+  const [check, setCheck] = useState<Check | null>(null);
+  const tool = toolCall?.name ?? null;
+  const text = read.kind === "input" ? JSON.stringify(read.input) : null;
+  useEffect(() => {
+    if (text === null || tool === null) return setCheck(null);
+    let isCurrent = true;
+    const timer = setTimeout(() => {
+      const input: unknown = JSON.parse(text);
+      ask(CheckDocument, { agentId: agent.id, tool, input }).then(
+        ({ explainPermission }) => (isCurrent ? setCheck(explainPermission) : null),
+        // The decision itself is checked again.
+        () => null,
+      );
+    }, PAUSE_MS);
+    return () => {
+      isCurrent = false;
+      clearTimeout(timer);
+    };
+  }, [agent.id, tool, text]);
+  return check;
+}
+
+function parsed(text: string): Read {
+  try {
+    return { kind: "input", input: JSON.parse(text) as unknown };
+  } catch (error) {
+    return { kind: "broken", problem: error instanceof Error ? error.message : String(error) };
+  }
+}

@@ -1,0 +1,42 @@
+import { useLingui } from "@lingui/react/macro";
+import type { ReactNode } from "react";
+import { choicesOf, FILTERS, type Filters, type Row } from "./queue.ts";
+
+/** The filters of the inbox. They stand in the address. */
+export function FilterBar({
+  rows,
+  filters,
+  change,
+}: {
+  readonly rows: ReadonlyMap<string, Row>;
+  readonly filters: Filters;
+  readonly change: (filters: Filters) => void;
+}): ReactNode {
+  const { t } = useLingui();
+  const words = { template: t`Template`, tool: t`Tool`, requester: t`For`, agent: t`Agent` };
+  return (
+    <div className="filters" role="group" aria-label={t`Filters`}>
+      {FILTERS.map((name) => {
+        const value = filters[name] ?? "";
+        const choices = choicesOf(rows.values(), name);
+        return (
+          <select
+            key={name}
+            aria-label={words[name]}
+            value={value}
+            className={value === "" ? "" : "active"}
+            onChange={({ target }) => change({ ...filters, [name]: target.value === "" ? undefined : target.value })}
+          >
+            <option value="">{words[name]}</option>
+            {value !== "" && !choices.some((choice) => choice.value === value) ? <option value={value}>{value}</option> : null}
+            {choices.map((choice) => (
+              <option key={choice.value} value={choice.value}>
+                {choice.label} ({choice.count})
+              </option>
+            ))}
+          </select>
+        );
+      })}
+    </div>
+  );
+}

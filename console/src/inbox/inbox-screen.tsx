@@ -1,0 +1,157 @@
+import { Plural, Trans, useLingui } from "@lingui/react/macro";
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useEffect, useMemo, type ReactNode } from "react";
+import { useNow } from "../design/clock.tsx";
+import { useKeys } from "../design/keys.ts";
+import { Detail } from "./detail.tsx";
+import { FilterBar } from "./filter-bar.tsx";
+import { QueueList } from "./list.tsx";
+import { neighbour, ordered, type Filters } from "./queue.ts";
+import { reloadInbox, useInbox } from "./store.ts";
+import "./inbox.css";
+
+/** From this width on the list and the question stand next to each other, and the first question is open. */
+const WIDE = "(min-width: 56rem)";
+/** The order of the list changes with time, at most so often; ms. */
+const ORDER_MS = 60_000;
+
+/** The open approvals, and one of them. */
+export function InboxScreen(): ReactNode {
+  const { t } = useLingui();
+  const inbox = useInbox();
+  const filters: Filters = useSearch({ from: "/inbox" });
+  const selected = useParams({ strict: false, select: ({ approvalId }) => approvalId ?? null });
+  const navigate = useNavigate();
+  const orderedAt = Math.floor(useNow() / ORDER_MS) * ORDER_MS;
+  const { template, tool, agent, requester } = filters;
+  const rows = useMemo(
+    () => ordered(inbox.rows.values(), { template, tool, agent, requester }, orderedAt),
+    [inbox.rows, template, tool, agent, requester, orderedAt],
+  );
+  const select = (id: string | null, isReplaced = false): void =>
+    void (id === null
+      ? navigate({ to: "/inbox", search: filters, replace: isReplaced })
+      : navigate({ to: "/inbox/$approvalId", params: { approvalId: id }, search: filters, replace: isReplaced }));
+  const first = rows[0]?.id;
+  useEffect(() => {
+    if (selected === null && first !== undefined && matchMedia(WIDE).matches) select(first, true);
+  }, [selected, first]);
+  const move = (step: 1 | -1): void => {
+    const next = selected === null ? rows[0] : neighbour(rows, selected, step);
+    if (next !== undefined) select(next.id, true);
+  };
+  // The next question opens; on a narrow screen the list does.
+  const decided = (id: string): void => {
+    const next = neighbour(rows, id, 1) ?? neighbour(rows, id, -1);
+    select(next !== undefined && matchMedia(WIDE).matches ? next.id : null, true);
+  };
+  useKeys({ j: () => move(1), k: () => move(-1) });
+  return (
+    <main className={`inbox ${selected === null ? "list-only" : "has-detail"}`}>
+      <section className="list-pane" aria-label={t`Inbox`}>
+        <header className="list-head">
+          <h1 className="visually-hidden">
+            <Trans>Inbox</Trans>
+          </h1>
+          <nav className="row" aria-label={t`Inbox views`}>
+            <Link to="/inbox" search={filters} className="view" activeProps={{ "aria-current": "page" }}>
+              <Trans>Open</Trans> <span className="count">{inbox.total === null ? "" : inbox.rows.size}</span>
+            </Link>
+            <Link to="/history" className="view">
+              <Trans>History</Trans>
+            </Link>
+            {inbox.loading === "loading" && inbox.rows.size > 0 ? (
+              <span className="small quiet" role="status">
+                <Trans>
+                  reading {inbox.rows.size} of {inbox.total ?? 0}
+                </Trans>
+              </span>
+            ) : rows.length < inbox.rows.size ? (
+              <span className="small quiet" role="status">
+                <Plural value={rows.length} one="# shown" other="# shown" />
+              </span>
+            ) : null}
+          </nav>
+          <FilterBar
+            rows={inbox.rows}
+            filters={filters}
+            change={(next) => void navigate({ to: ".", search: next, replace: true })}
+          />
+        </header>
+        {inbox.problem === null ? null : (
+          <p role="alert" className="alert">
+            {inbox.problem}{" "}
+            <button type="button" onClick={reloadInbox}>
+              <Trans>Read again</Trans>
+            </button>
+          </p>
+        )}
+        {rows.length > 0 ? (
+          <QueueList rows={rows} selected={selected} select={(id) => select(id)} />
+        ) : (
+          <NoRows
+            isLoading={inbox.total === null}
+            isFiltered={inbox.rows.size > 0}
+            clear={() => void navigate({ to: ".", search: {} })}
+          />
+        )}
+      </section>
+      <section className="detail-pane" aria-label={t`Question`}>
+        {selected === null ? null : (
+          <>
+            <button type="button" className="plain back" onClick={() => select(null)}>
+              ← <Trans>Inbox</Trans>
+            </button>
+            <Detail id={selected} decided={decided} />
+          </>
+        )}
+      </section>
+    </main>
+  );
+}
+
+function NoRows({
+  isLoading,
+  isFiltered,
+  clear,
+}: {
+  readonly isLoading: boolean;
+  readonly isFiltered: boolean;
+  readonly clear: () => void;
+}): ReactNode {
+  const { t } = useLingui();
+  if (isLoading)
+    return (
+      <div className="queue loading" role="status" aria-label={t`Loading`}>
+        {[0, 1, 2, 3, 4].map((index) => (
+          <div key={index} className="queue-blank">
+            <div className="skeleton" />
+            <div className="skeleton short" />
+          </div>
+        ))}
+      </div>
+    );
+  return (
+    <div className="empty">
+      {isFiltered ? (
+        <>
+          <h2>
+            <Trans>No open approval passes the filters.</Trans>
+          </h2>
+          <button type="button" onClick={clear}>
+            <Trans>Show all</Trans>
+          </button>
+        </>
+      ) : (
+        <>
+          <h2>
+            <Trans>Nothing waits for a decision.</Trans>
+          </h2>
+          <p>
+            <Trans>New questions appear here by themselves.</Trans>
+          </p>
+        </>
+      )}
+    </div>
+  );
+}

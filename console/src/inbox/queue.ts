@@ -1,0 +1,94 @@
+import { shortId } from "../design/ids.ts";
+import type { InboxRowFragment } from "../generated/documents.ts";
+
+/** An open approval, as the list shows it. */
+export type Row = InboxRowFragment;
+
+/** The filters of the address. An absent one lets everything pass. */
+export type Filters = {
+  readonly template?: string | undefined;
+  readonly tool?: string | undefined;
+  readonly agent?: string | undefined;
+  readonly requester?: string | undefined;
+};
+
+/** The names of the filters, in the order of their fields. */
+export const FILTERS = ["template", "tool", "requester", "agent"] as const satisfies readonly (keyof Filters)[];
+
+const RISKS = { HIGH: 9, MEDIUM: 3, LOW: 1 } as const;
+const MINUTE_MS = 60_000;
+/** An approval that expires within this time becomes more urgent with every minute. */
+const SOON_MS = 60 * MINUTE_MS;
+const SOON_FACTOR = 8;
+
+/** Risk × waiting × expiry. Greater is more urgent. */
+export function urgency(
+  { risk, requestedAt, expiresAt }: Pick<Row, "risk" | "requestedAt" | "expiresAt">,
+  nowMs: number,
+): number {
+  const waitedMinutes = Math.max(0, nowMs - Date.parse(requestedAt)) / MINUTE_MS;
+  const leftMs = expiresAt === null ? SOON_MS : Math.max(0, Date.parse(expiresAt) - nowMs);
+  const soon = 1 + SOON_FACTOR * Math.max(0, 1 - leftMs / SOON_MS);
+  return RISKS[risk] * (1 + Math.log2(1 + waitedMinutes)) * soon;
+}
+
+/** The rows that pass the filters, the most urgent first. Of equal ones the older comes first. */
+export function ordered(rows: Iterable<Row>, filters: Filters, nowMs: number): readonly Row[] {
+  const kept = [];
+  for (const row of rows) if (passes(row, filters)) kept.push({ row, urgency: urgency(row, nowMs) });
+  return kept.sort((a, b) => b.urgency - a.urgency || compareTexts(a.row.requestedAt, b.row.requestedAt)).map(({ row }) => row);
+}
+
+function compareTexts(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0;
+}
+
+export function passes(row: Row, { template, tool, agent, requester }: Filters): boolean {
+  return (
+    (template === undefined || row.agent.template.templateId === template) &&
+    (tool === undefined || toolOf(row) === tool) &&
+    (agent === undefined || row.agent.id === agent) &&
+    (requester === undefined || row.requestedBy.some(({ actorId }) => actorId === requester))
+  );
+}
+
+/** The tool of a row; for questions without a call their kind. */
+export function toolOf({ toolCall, kind }: Row): string {
+  return toolCall?.name ?? kind.toLowerCase();
+}
+
+/** The values that a filter can have among the rows, with their counts, the most frequent first. */
+export function choicesOf(
+  rows: Iterable<Row>,
+  filter: keyof Filters,
+): readonly { readonly value: string; readonly label: string; readonly count: number }[] {
+  const counts = new Map<string, { label: string; count: number }>();
+  for (const row of rows)
+    for (const { value, label } of valuesOf(row, filter)) {
+      const known = counts.get(value);
+      counts.set(value, { label, count: (known?.count ?? 0) + 1 });
+    }
+  return [...counts]
+    .map(([value, { label, count }]) => ({ value, label, count }))
+    .sort((a, b) => b.count - a.count || compareTexts(a.label, b.label));
+}
+
+function valuesOf(row: Row, filter: keyof Filters): readonly { readonly value: string; readonly label: string }[] {
+  switch (filter) {
+    case "template":
+      return [{ value: row.agent.template.templateId, label: row.agent.template.templateId }];
+    case "tool":
+      return [{ value: toolOf(row), label: toolOf(row) }];
+    case "agent":
+      return [{ value: row.agent.id, label: row.agent.title ?? shortId(row.agent.id) }];
+    case "requester":
+      return row.requestedBy.map(({ actorId, name }) => ({ value: actorId, label: name ?? actorId }));
+  }
+}
+
+/** The row that is selected after this one has left the list: the next, or the last one. */
+export function neighbour(rows: readonly Row[], id: string, step: 1 | -1): Row | undefined {
+  const place = rows.findIndex((row) => row.id === id);
+  if (place < 0) return rows[0];
+  return rows[place + step];
+}

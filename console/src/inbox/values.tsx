@@ -1,0 +1,52 @@
+import { Trans } from "@lingui/react/macro";
+import { fieldOf, firstEntries, valuesOf, type FormEntries, type FormValues } from "@triplane/client/input-form";
+import { useState, type ReactNode } from "react";
+import { Fields } from "../calls/fields.tsx";
+import type { InputAsked } from "./asked.ts";
+import type { Deciding } from "./decisions.ts";
+
+/** The form of a tool's question. Refusals of the server stand at their fields. */
+export function ValuesForm({
+  question: { fields },
+  isBusy,
+  problems,
+  give,
+  decline,
+}: {
+  readonly question: InputAsked;
+  readonly isBusy: boolean;
+  readonly problems: Extract<Deciding, { readonly kind: "refused" }>["problems"];
+  readonly give: (values: FormValues) => void;
+  readonly decline: () => void;
+}): ReactNode {
+  const [entries, setEntries] = useState<FormEntries>(() => firstEntries(fields));
+  const known = new Set(fields.map(({ name }) => name));
+  const placed = problems.map((problem) => ({ field: fieldOf(problem), message: problem.message }));
+  return (
+    <form
+      className="answer"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        give(valuesOf(fields, entries));
+      }}
+    >
+      <Fields fields={fields} entries={entries} problems={placed} change={setEntries} />
+      {placed
+        .filter(({ field }) => field === null || !known.has(field))
+        .map(({ message }) => (
+          <p key={message} role="alert" className="alert">
+            {message}
+          </p>
+        ))}
+      <div className="row">
+        <button type="submit" className="primary" disabled={isBusy}>
+          {fields.length === 0 ? <Trans>Confirm</Trans> : <Trans>Send the values</Trans>}
+        </button>
+        <button type="button" className="danger" disabled={isBusy} onClick={decline}>
+          <Trans>Decline</Trans>
+        </button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,79 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { visible } from "@triplane/client/command-lines";
+import { useEffect, useState, type ReactNode } from "react";
+import { ProposalDocument, type ProposalQuery } from "../generated/documents.ts";
+import { ask } from "../session/ask.ts";
+import type { Asked } from "./asked.ts";
+
+export type Proposal = ProposalQuery["allowRuleProposal"];
+
+/** The reason of the question: the rule with its place, and the narrowest rule that would have let it pass. */
+export function Why({ asked, proposal }: { readonly asked: Asked; readonly proposal: Proposal | null }): ReactNode {
+  const { t } = useLingui();
+  const explanation = asked.toolCall?.explanation ?? null;
+  const reasons = [...new Set(asked.commandParts.map(({ reason }) => reason))];
+  const near = (explanation?.considered ?? []).filter(({ verdict }) => verdict !== null);
+  return (
+    <section aria-label={t`Why it asks`}>
+      <h3>
+        <Trans>Why it asks</Trans>
+      </h3>
+      {reasons.length > 0 ? (
+        <ul className="lines">
+          {reasons.map((reason) => (
+            <li key={reason}>{visible(reason)}</li>
+          ))}
+        </ul>
+      ) : (
+        <p>{visible(asked.reason ?? t`The reason is no longer known.`)}</p>
+      )}
+      {explanation === null ? null : (
+        <p className="small quiet">
+          <Trans>
+            Decided by <code>{visible(explanation.rule)}</code> at <code>{explanation.place}</code>
+          </Trans>
+        </p>
+      )}
+      {near.length < 2 ? null : (
+        <details className="small">
+          <summary>
+            <Trans>All rules that were looked at</Trans>
+          </summary>
+          <ul className="lines">
+            {near.map(({ place, rule, verdict }) => (
+              <li key={place}>
+                <code>{place}</code> <code>{visible(rule)}</code> <span className="badge">{verdict}</span>
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+      {proposal?.proposal === null || proposal === null ? null : (
+        <p className="small">
+          <Trans>
+            This rule would have let it run: <code>{visible(proposal.proposal.rule)}</code>
+          </Trans>
+        </p>
+      )}
+    </section>
+  );
+}
+
+/** The proposed rule for an approval; null while it is unknown, or if the kind of question has none. */
+export function useProposal(asked: Asked | null, mayStore: boolean): Proposal | null {
+  const [found, setFound] = useState<{ readonly of: string; readonly proposal: Proposal } | null>(null);
+  const id = asked !== null && mayStore && (asked.kind === "TOOL_CALL" || asked.kind === "NETWORK_HOST") ? asked.id : null;
+  useEffect(() => {
+    if (id === null) return;
+    let isCurrent = true;
+    ask(ProposalDocument, { approvalId: id, rule: null }).then(
+      ({ allowRuleProposal }) => (isCurrent ? setFound({ of: id, proposal: allowRuleProposal }) : null),
+      // Without a proposal everything else of the question is still shown.
+      () => null,
+    );
+    return () => {
+      isCurrent = false;
+    };
+  }, [id]);
+  return found !== null && found.of === id ? found.proposal : null;
+}

@@ -1,0 +1,32 @@
+import { CSPProvider } from "@base-ui/react/csp-provider";
+import { i18n } from "@lingui/core";
+import { I18nProvider } from "@lingui/react";
+import { RouterProvider } from "@tanstack/react-router";
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { Provider } from "urql";
+import "./design/tokens.css";
+import "./design/base.css";
+import "./calls/calls.css";
+import { client } from "./session/client.ts";
+import { showTheme, speak, startLanguage, startTheme } from "./session/settings.ts";
+import { Gate } from "./shell/gate.tsx";
+import { router } from "./shell/router.tsx";
+
+showTheme(startTheme());
+await speak(startLanguage());
+const root = document.querySelector("#root");
+if (root !== null)
+  createRoot(root).render(
+    <StrictMode>
+      <I18nProvider i18n={i18n}>
+        <CSPProvider disableStyleElements>
+          <Provider value={client}>
+            <Gate>
+              <RouterProvider router={router} />
+            </Gate>
+          </Provider>
+        </CSPProvider>
+      </I18nProvider>
+    </StrictMode>,
+  );

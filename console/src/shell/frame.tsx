@@ -1,0 +1,86 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Link, Outlet, useNavigate } from "@tanstack/react-router";
+import { useEffect, useState, type ReactNode } from "react";
+import { useKeys } from "../design/keys.ts";
+import { useInbox } from "../inbox/store.ts";
+import { useConnection } from "../session/connection.ts";
+import { nameOf, useViewer } from "../session/viewer.tsx";
+import { KeysDialog } from "./keys-dialog.tsx";
+import { SettingsMenu } from "./settings-menu.tsx";
+import "./shell.css";
+
+/** The head of every screen. The number of open approvals stands in the title of the page, too. */
+export function Frame(): ReactNode {
+  const { t } = useLingui();
+  const { rows, total } = useInbox();
+  const viewer = useViewer();
+  const [areKeysOpen, setKeysOpen] = useState(false);
+  const count = total === null ? 0 : rows.size;
+  useEffect(() => {
+    document.title = count === 0 ? "Triplane" : `(${count}) Triplane`;
+  }, [count]);
+  const navigate = useNavigate();
+  useKeys({
+    "?": () => setKeysOpen(true),
+    "g i": () => void navigate({ to: "/inbox", search: {} }),
+    "g a": () => void navigate({ to: "/agents", search: {} }),
+  });
+  return (
+    <div className="frame">
+      <header className="bar">
+        <Link to="/inbox" search={{}} className="brand">
+          <img src="/console/icon.svg" alt="" width="20" height="20" />
+          <span>Triplane</span>
+        </Link>
+        <nav className="places" aria-label={t`Screens`}>
+          <Link to="/inbox" search={{}}>
+            <Trans>Inbox</Trans>
+            {count === 0 ? null : <span className="count">{count}</span>}
+          </Link>
+          <Link to="/agents" search={{}}>
+            <Trans>Agents</Trans>
+          </Link>
+        </nav>
+        <ConnectionLamp />
+        <span className="who small quiet">
+          {nameOf(viewer.actor)}
+          {viewer.tenant === "default" ? "" : ` · ${viewer.tenant}`}
+        </span>
+        <button type="button" className="plain keys-button" aria-label={t`Keys`} onClick={() => setKeysOpen(true)}>
+          <kbd>?</kbd>
+        </button>
+        <SettingsMenu />
+      </header>
+      <div className="screen">
+        <Outlet />
+      </div>
+      <KeysDialog isOpen={areKeysOpen} close={() => setKeysOpen(false)} />
+    </div>
+  );
+}
+
+/** The page continues by itself after a loss: this only says so. */
+function ConnectionLamp(): ReactNode {
+  const connection = useConnection();
+  return (
+    <span className={`lamp ${connection.kind}`} role="status">
+      {connection.kind === "live" ? (
+        <span className="small">
+          <Trans>live</Trans>
+        </span>
+      ) : connection.kind === "lost" ? (
+        <span className="small" title={connection.message}>
+          <Trans>connection lost, trying again</Trans>
+        </span>
+      ) : connection.kind === "outage" ? (
+        <span className="small">
+          <Trans>the database does not answer</Trans>
+        </span>
+      ) : (
+        <span className="small">
+          <Trans>connecting</Trans>
+        </span>
+      )}
+    </span>
+  );
+}

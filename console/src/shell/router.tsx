@@ -1,0 +1,114 @@
+import { Trans } from "@lingui/react/macro";
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Link,
+  redirect,
+  type ErrorComponentProps,
+} from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { HistoryScreen } from "../inbox/history-screen.tsx";
+import { InboxScreen } from "../inbox/inbox-screen.tsx";
+import type { Filters } from "../inbox/queue.ts";
+import { Frame } from "./frame.tsx";
+
+const root = createRootRoute({ component: Frame, notFoundComponent: NoScreen, errorComponent: Broken });
+
+const home = createRoute({
+  getParentRoute: () => root,
+  path: "/",
+  beforeLoad: () => {
+    throw redirect({ to: "/inbox", search: {}, replace: true });
+  },
+});
+
+const inbox = createRoute({
+  getParentRoute: () => root,
+  path: "/inbox",
+  validateSearch: (given: Readonly<Record<string, unknown>>): Filters => ({
+    ...textIn(given, "template"),
+    ...textIn(given, "tool"),
+    ...textIn(given, "agent"),
+    ...textIn(given, "requester"),
+  }),
+  component: InboxScreen,
+});
+
+const approval = createRoute({ getParentRoute: () => inbox, path: "$approvalId" });
+
+const history = createRoute({ getParentRoute: () => root, path: "/history", component: HistoryScreen });
+
+export type AgentSearch = {
+  readonly state?: string;
+  readonly template?: string;
+  readonly title?: string;
+  readonly archived?: string;
+};
+
+const agents = createRoute({
+  getParentRoute: () => root,
+  path: "/agents",
+  validateSearch: (given: Readonly<Record<string, unknown>>): AgentSearch => ({
+    ...textIn(given, "state"),
+    ...textIn(given, "template"),
+    ...textIn(given, "title"),
+    ...textIn(given, "archived"),
+  }),
+  component: lazyRouteComponent(() => import("../agents/agents-screen.tsx"), "AgentsScreen"),
+});
+
+const agent = createRoute({
+  getParentRoute: () => root,
+  path: "/agents/$agentId",
+  component: lazyRouteComponent(() => import("../agents/agent-screen.tsx"), "AgentScreen"),
+});
+
+/** A filter of the address: a text that is not empty. The router reads digits as a number. */
+function textIn<Name extends string>(given: Readonly<Record<string, unknown>>, name: Name): { readonly [Key in Name]?: string } {
+  const value = given[name];
+  const text = typeof value === "string" ? value : typeof value === "number" ? String(value) : "";
+  return text === "" ? {} : ({ [name]: text } as { readonly [Key in Name]: string });
+}
+
+export const router = createRouter({
+  routeTree: root.addChildren([home, inbox.addChildren([approval]), history, agents, agent]),
+  basepath: "/console",
+  defaultPreload: "intent",
+});
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router;
+  }
+}
+
+function NoScreen(): ReactNode {
+  return (
+    <main className="empty">
+      <h1>
+        <Trans>There is no such screen.</Trans>
+      </h1>
+      <p>
+        <Link to="/inbox" search={{}}>
+          <Trans>To the inbox</Trans>
+        </Link>
+      </p>
+    </main>
+  );
+}
+
+function Broken({ error, reset }: ErrorComponentProps): ReactNode {
+  return (
+    <main className="empty">
+      <h1>
+        <Trans>This screen has failed.</Trans>
+      </h1>
+      <p role="alert">{error instanceof Error ? error.message : String(error)}</p>
+      <button type="button" onClick={reset}>
+        <Trans>Try again</Trans>
+      </button>
+    </main>
+  );
+}

@@ -1,0 +1,230 @@
+import { readFile, stat, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import type { Page, Request } from "playwright-core";
+import { expect, it } from "vitest";
+import { startTestApp, type TestApp, type TestAppOptions } from "../support/app.ts";
+import { openPage, screenshot } from "../support/browser.ts";
+import { builtConsole } from "../support/built-console.ts";
+import { connect, type TestClient } from "../support/client.ts";
+import { withChromium } from "../support/example-app.ts";
+
+const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+
+type AxeRun = { readonly violations: readonly { readonly id: string; readonly nodes: readonly { readonly html: string }[] }[] };
+
+/** The violations of accessibility on the page as it stands, by their rules. */
+async function violations(page: Page): Promise<readonly string[]> {
+  // The policy of the page allows no script but its own: the check comes from outside of the page.
+  await page.evaluate(await readFile(AXE, "utf8"));
+  const { violations: found } = (await page.evaluate("axe.run()")) as AxeRun;
+  return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
+}
+
+type OpenConsole = {
+  readonly app: TestApp;
+  readonly client: TestClient;
+  readonly page: Page;
+  readonly complaints: readonly string[];
+  /** Requests to other origins. */
+  readonly foreign: readonly string[];
+};
+
+/** A server with the console, and a page that counts refused content and other origins. */
+async function openConsole(options: TestAppOptions): Promise<OpenConsole> {
+  const folder = await builtConsole();
+  const app = await startTestApp({ ...options, overrides: { console: () => ({ kind: "built", folder }) } });
+  const { page, complaints } = await openPage();
+  await page.setViewportSize({ width: 1_440, height: 900 });
+  const foreign: string[] = [];
+  const origin = new URL(app.url).origin;
+  page.on("request", (request: Request) => {
+    if (new URL(request.url()).origin !== origin) foreign.push(request.url());
+  });
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());
+  });
+  return { app, client: connect(app.url), page, complaints, foreign };
+}
+
+/** An agent that was sent a message. */
+async function begin(client: TestClient, text: string, title: string): Promise<string> {
+  const { id } = await client.createAgent({ title });
+  await client.send(id, text);
+  return id;
+}
+
+const SCRIPT = {
+  replies: [
+    { when: { user: "^edit" }, call: [{ tool: "fs_read", input: { path: "a.txt" } }] },
+    {
+      when: { result: "fs_read" },
+      call: [{ tool: "fs_edit", input: { path: "a.txt", old_string: "bad", new_string: "good" } }],
+    },
+    { when: { user: "^run" }, call: [{ tool: "bash_run", input: { command: "ls && make build" } }] },
+    { when: { result: "fs_edit" }, say: ["It is **mended**. See [the docs](https://example.org/docs)."] },
+    { when: { result: "bash_run" }, say: ["It said: {{result}}"] },
+    { when: {}, say: ["Hello."] },
+  ],
+};
+
+withChromium(
+  "console: an approval is asked, seen, edited, allowed and run, by keyboard alone; another is denied with words",
+  { timeout: 60_000 },
+  async () => {
+    const { app, client, page, complaints, foreign } = await openConsole({ script: SCRIPT });
+    await writeFile(join(app.workspace, "a.txt"), "one\nbad\nthree\n");
+    await page.goto(new URL("/", app.url).href);
+    await page.getByText("Nothing waits for a decision.").waitFor();
+    expect(await page.title()).toBe("Triplane");
+    expect(await violations(page)).toEqual([]);
+
+    const agentId = await begin(client, "edit it", "Mender");
+    await page.getByRole("heading", { name: "wants to change" }).waitFor();
+    await expect.poll(() => page.title()).toBe("(1) Triplane");
+    await page.getByText("edit it").waitFor();
+    const diff = page.getByRole("group", { name: "a.txt" });
+    expect(await diff.innerText()).toContain("good");
+    await screenshot(page, "console-edit");
+    expect(await violations(page)).toEqual([]);
+
+    await page.keyboard.press("e");
+    const field = page.getByRole("textbox", { name: "new_string" });
+    await field.waitFor();
+    for (let tabs = 0; tabs < 5 && !(await field.evaluate((element) => element === document.activeElement)); tabs += 1)
+      await page.keyboard.press("Tab");
+    await page.keyboard.press("ControlOrMeta+a");
+    await page.keyboard.type("better");
+    expect(await violations(page)).toEqual([]);
+    await page.keyboard.press("ControlOrMeta+Enter");
+    await page.getByText("Nothing waits for a decision.").waitFor();
+    await expect.poll(() => readFile(join(app.workspace, "a.txt"), "utf8")).toBe("one\nbetter\nthree\n");
+
+    await begin(client, "run it", "Runner");
+    await page.getByRole("heading", { name: "wants to run a command" }).waitFor();
+    expect(await page.locator("mark").allInnerTexts()).toContain("make build");
+    await page.getByText("make build is not known").first().waitFor();
+    await page.keyboard.press("d");
+    await page.keyboard.type("Build it by hand.");
+    await page.keyboard.press("ControlOrMeta+Enter");
+    await page.getByText("Nothing waits for a decision.").waitFor();
+
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keys" }).waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+
+    await page.getByRole("link", { name: "History" }).click();
+    await page.getByText("Build it by hand.").waitFor();
+    expect(await violations(page)).toEqual([]);
+
+    await page.goto(new URL(`/console/agents/${agentId}`, app.url).href);
+    await page.getByText("mended").waitFor();
+    expect(await page.getByRole("link", { name: "the docs (example.org)" }).getAttribute("rel")).toContain("noopener");
+    await page.getByText("fs_edit").first().click();
+    await page.getByText("Input that ran").waitFor();
+    await screenshot(page, "console-agent");
+    expect(await violations(page)).toEqual([]);
+    expect({ complaints, foreign }).toEqual({ complaints: [], foreign: [] });
+  },
+);
+
+withChromium("console: an agent is begun and written to, and a person who was faster is shown", { timeout: 60_000 }, async () => {
+  const { app, client, page, complaints, foreign } = await openConsole({ script: SCRIPT });
+  await writeFile(join(app.workspace, "a.txt"), "bad\n");
+  await page.goto(new URL("/console/agents", app.url).href);
+  await page.getByRole("button", { name: "New agent" }).click();
+  await page.getByLabel("First message").fill("hello");
+  expect(await violations(page)).toEqual([]);
+  await page.getByRole("button", { name: "Start" }).click();
+  await page.getByText("Hello.").waitFor();
+  await page.getByLabel("Message", { exact: true }).fill("edit it");
+  await page.keyboard.press("Enter");
+  await page.getByRole("link", { name: "Open the question" }).click();
+  await page.getByRole("button", { name: "Allow once" }).waitFor();
+  const id = new URL(page.url()).pathname.split("/").at(-1) ?? "";
+  expect((await client.decide({ approvalId: id, decision: "DENY" })).userErrors).toEqual([]);
+  await page.getByText("local has decided it.").waitFor();
+  expect(await page.getByRole("button", { name: "Allow once" }).count()).toBe(0);
+  await page.goto(new URL("/console/agents", app.url).href);
+  await page.getByRole("table").getByRole("link").first().waitFor();
+  expect(await violations(page)).toEqual([]);
+  await page.getByLabel("Language").selectOption("zh");
+  await page.getByRole("heading", { name: "智能体" }).waitFor();
+  await page.getByRole("button", { name: "新建智能体" }).waitFor();
+  expect({ complaints, foreign }).toEqual({ complaints: [], foreign: [] });
+});
+
+/** The rows of one page of many open approvals, as the server would answer them. */
+function pageOf(start: number): unknown {
+  const nodes = Array.from({ length: 100 }, (_, index) => ({
+    __typename: "Approval",
+    id: `approval-${start + index}`,
+    kind: "TOOL_CALL",
+    risk: (["LOW", "MEDIUM", "HIGH"] as const)[index % 3],
+    state: "PENDING",
+    requestedAt: new Date(Date.UTC(2026, 0, 1) + (start + index) * 1_000).toISOString(),
+    expiresAt: null,
+    quorum: 1,
+    missingDecisions: 1,
+    agent: {
+      __typename: "Agent",
+      id: `agent-${index}`,
+      title: null,
+      template: { __typename: "Template", id: "t", templateId: "assistant" },
+    },
+    requestedBy: [{ __typename: "ActorRef", id: "a", actorId: "local", name: null, kind: "USER" }],
+    toolCall: {
+      __typename: "ToolCall",
+      id: `call-${start + index}`,
+      name: "fs_write",
+      inputPreview: `{"path":"${start + index}"}`,
+    },
+    subject: { __typename: "ToolCall" },
+  }));
+  const pageInfo = { __typename: "PageInfo", hasNextPage: start + 100 < 10_000, endCursor: String(start + 100) };
+  return { data: { approvals: { __typename: "ApprovalConnection", nodes, totalCount: 10_000, asOf: "0", pageInfo } } };
+}
+
+withChromium(
+  "console: of 10,000 open approvals at most 80 are in the document, and keys reach them",
+  { timeout: 60_000 },
+  async () => {
+    const { app, page } = await openConsole({ script: SCRIPT });
+    await page.route("**/graphql", async (route) => {
+      const asked = route.request().postDataJSON() as { readonly query: string; readonly variables: { readonly after?: string } };
+      if (asked.query.startsWith("query Inbox")) await route.fulfill({ json: pageOf(Number(asked.variables.after ?? 0)) });
+      else await route.continue();
+    });
+    await page.goto(new URL("/console", app.url).href);
+    await expect.poll(() => page.title()).toBe("(10000) Triplane");
+    const rows = page.getByRole("option");
+    expect(await rows.count()).toBeLessThanOrEqual(80);
+    await page.getByRole("listbox").evaluate((list) => list.scrollTo({ top: list.scrollHeight / 2 }));
+    await page.keyboard.press("j");
+    await page.keyboard.press("j");
+    await page.getByRole("option", { selected: true }).waitFor();
+    expect(await rows.count()).toBeLessThanOrEqual(80);
+  },
+);
+
+type Manifest = Readonly<
+  Record<string, { readonly file: string; readonly imports?: readonly string[]; readonly css?: readonly string[] }>
+>;
+
+it("console: the inbox loads at most 200 KB, compressed by gzip", { timeout: 60_000 }, async () => {
+  const folder = await builtConsole();
+  const manifest = JSON.parse(await readFile(join(folder, ".vite/manifest.json"), "utf8")) as Manifest;
+  const files = new Set<string>();
+  const take = (name: string): void => {
+    const chunk = manifest[name];
+    if (chunk === undefined) throw new Error(`the console has no ${name}`);
+    for (const file of [chunk.file, ...(chunk.css ?? [])]) files.add(file);
+    for (const other of chunk.imports ?? []) take(other);
+  };
+  take("index.html");
+  take("src/locales/en.po");
+  const sizes = await Promise.all([...files].map(async (file) => (await stat(join(folder, `${file}.gz`))).size));
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(200 * 1_024);
+});
