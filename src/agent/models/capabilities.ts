@@ -58,15 +58,19 @@ export class AskedCapabilities {
     };
   }
 
+  /** Only the first call waits for the answer: later ones have the last one until the next is there. */
   #asked(): Promise<Capabilities> {
     if (Date.now() < this.#askAfter) return this.#said;
+    const isFirst = this.#askAfter === 0;
     this.#askAfter = Date.now() + DAY_MS;
     const before = this.#said;
-    this.#said = this.#ask(AbortSignal.timeout(ANSWER_MS)).then(statedIn, () => {
+    const said = this.#ask(AbortSignal.timeout(ANSWER_MS)).then(statedIn, () => {
       // Servers without this endpoint keep what is known.
       this.#askAfter = Date.now() + AGAIN_MS;
       return before;
     });
+    if (isFirst) this.#said = said;
+    else void said.then(() => (this.#said = said));
     return this.#said;
   }
 }

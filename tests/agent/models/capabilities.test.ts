@@ -1,14 +1,26 @@
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { anthropicModel, type AnthropicOptions } from "../../../src/agent/models/anthropic.ts";
+import { AskedCapabilities } from "../../../src/agent/models/capabilities.ts";
 import type { ContentBlock, ModelRequest } from "../../../src/agent/models/model.ts";
 import { MODEL_CALL_SETTINGS } from "../../../src/agent/models/model-settings.ts";
 import { complete } from "../../../src/lib/setting.ts";
+import { DAY_MS } from "../../../src/lib/time.ts";
 import { answers, type MessagesBody } from "../../support/providers/anthropic-stream.ts";
 import { providerServer } from "../../support/providers/provider-server.ts";
 
 const SHAPE = { type: "object", properties: { files: { type: "integer" } }, required: ["files"], additionalProperties: false };
 const IMAGE: ContentBlock = { type: "image", source: { type: "base64", media_type: "image/png", data: "iVBORw0KGgo=" } };
 const TEXT: ContentBlock = { type: "text", text: "What is this?" };
+
+const REQUEST: ModelRequest = {
+  system: "x",
+  messages: [{ role: "user", content: [IMAGE, TEXT] }],
+  tools: [],
+  exposeThinking: false,
+  settings: {},
+  isFirstOfTurn: false,
+  shape: SHAPE,
+};
 
 /** The request with an effort, a shape and an image, as the provider gets it. */
 async function sent(stated: unknown, options: Partial<AnthropicOptions> = {}) {
@@ -17,16 +29,7 @@ async function sent(stated: unknown, options: Partial<AnthropicOptions> = {}) {
   const settings = complete(MODEL_CALL_SETTINGS, { effort: "high" });
   const fixed = { apiKey: "sk-test", model: "claude-test", maxTokens: 100, thinking: null, price: null, window: null };
   const model = anthropicModel({ ...fixed, baseUrl: url, settings, ...options });
-  const request: ModelRequest = {
-    system: "x",
-    messages: [{ role: "user", content: [IMAGE, TEXT] }],
-    tools: [],
-    exposeThinking: false,
-    settings: {},
-    isFirstOfTurn: false,
-    shape: SHAPE,
-  };
-  for await (const _event of model.stream(request, new AbortController().signal, () => {}));
+  for await (const _event of model.stream(REQUEST, new AbortController().signal, () => {}));
   const body = requests.at(-1)?.body;
   const output = (body?.["output_config"] ?? {}) as { effort?: string; format?: object };
   return {
@@ -57,4 +60,18 @@ it("all is sent if the provider says nothing, and the configuration decides befo
   expect(await sent(null, { capabilities: given })).toEqual(NONE);
   const refused = { effort: says(false), structured_outputs: says(false), image_input: says(false) };
   expect(await sent(refused, { capabilities: { effort: true, structuredOutputs: true, imageInput: true } })).toEqual(ALL);
+});
+
+it("only the first request waits for the provider: a later question leaves what it said last", async () => {
+  vi.useFakeTimers({ toFake: ["Date"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const later = Promise.withResolvers<unknown>();
+  const questions = [Promise.resolve({ capabilities: { image_input: says(false) } }), later.promise];
+  const asked = new AskedCapabilities({}, () => questions.shift() ?? Promise.reject(new Error("asked again")));
+  const readsImages = async () => (await asked.for(REQUEST, { effort: null })).imageInput;
+  expect(await readsImages()).toBe(false);
+  vi.setSystemTime(Date.now() + DAY_MS + 1);
+  expect(await readsImages()).toBe(false);
+  later.resolve({ capabilities: { image_input: says(true) } });
+  await expect.poll(readsImages).toBe(true);
 });

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { rowId } from "../../../src/lib/global-id.ts";
 import type { TriplaneConfig } from "../../../src/triplane.ts";
 import { budgetOffice } from "../../support/budgets.ts";
 import { setPolicyTime } from "../../support/clock.ts";
@@ -78,4 +79,19 @@ it("a raise that crosses the question is found by a later look", async () => {
   );
   await setPolicyTime(app.database.sql, "statement_timestamp() + interval '3 seconds'");
   expect(reasonOf(await anna.until(id, "DONE", cursor))).toEqual(["COMPLETED"]);
+});
+
+it("a raise releases no agent that was archived meanwhile: its turn ends", async () => {
+  const { app, as, anna, asked, first, spending } = await waiting(2);
+  const { approvalId, inputHash } = first;
+  const [, { id, cursor } = first] = asked;
+  // Archived: its server looks at it in two seconds.
+  const text = "UPDATE agent SET archived_at = now(), runnable_at = clock_timestamp() + interval '2 seconds' WHERE id = $1";
+  await app.database.sql.query({ name: "", text }, [rowId("Agent", id)]);
+  const decided = await as("paul").decide({ approvalId, inputHash, decision: "ALLOW", raiseTo: { usd: 5 } });
+  expect(decided.userErrors).toEqual([]);
+  expect(reasonOf(await anna.until(first.id, "DONE", first.cursor))).toEqual(["COMPLETED"]);
+  const events = await anna.until(id, "DONE", cursor);
+  expect(reasonOf(events)).toEqual(["INTERRUPTED"]);
+  expect(await spending()).toMatchObject({ spent: 300_000, held: 0 });
 });

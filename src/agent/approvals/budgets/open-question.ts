@@ -25,7 +25,7 @@ const FIND: Statement<{ asking: Asking }, [approvalId: string]> = {
   name: "find_open_budget_question",
   text: `SELECT json_build_object('id', p.id, 'tenant', p.tenant, 'agentId', p.agent_id, 'createdBy', a.created_by, 'question', p.input, 'isOver', coalesce((p.input ->> 'windowEndsAt')::timestamptz <= policy_time(), false),
       'raisedBy', (SELECT b.raised_by FROM budget_period b WHERE b.tenant = p.tenant AND b.budget_id = p.input ->> 'budgetId' AND b.ref = p.input ->> 'ref' AND b.starts_at = (p.input ->> 'startsAt')::timestamptz)) AS asking
-    FROM approval p JOIN agent a ON a.id = p.agent_id WHERE p.id = $1 AND p.state = 'PENDING'`,
+    FROM approval p JOIN agent a ON a.id = p.agent_id WHERE p.id = $1 AND p.state = 'PENDING' AND a.archived_at IS NULL`,
 };
 
 /** A question is looked at again after as long as it has waited, in ms: a commit of another server may have crossed it. */
@@ -40,7 +40,7 @@ const NEXT_LOOK: Statement<object, [approvalId: string]> = {
 
 /**
  * Looks at an open question about a budget. It expires, or the agent continues without an answer because its step fits.
- * That is so on another day, after a raise, and once the budget is revoked.
+ * That is so on another day, after a raise, and once the budget is revoked. The turn of an archived agent ends instead.
  */
 export async function lookAtBudgetQuestion(services: Services, approvalId: string): Promise<void> {
   await expireDue(services, approvalId);
