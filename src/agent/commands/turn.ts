@@ -159,7 +159,7 @@ const READ: Statement<LastTurn, [agentId: string]> = {
 };
 
 /** The ends of turns that can be retried. */
-const RETRYABLE: ReadonlySet<string | null> = new Set(["ERROR", "INTERRUPTED", "SHAPE"]);
+const RETRYABLE: ReadonlySet<string | null> = new Set(["BUDGET", "ERROR", "INTERRUPTED", "SHAPE"]);
 
 /**
  * Requests a new turn for the messages of the last one, which failed or was interrupted. The conversation stays: the
@@ -224,6 +224,6 @@ function problemOf({ state, doneReason, isArchived, isRetried }: LastTurn): Comm
   const message =
     state !== "READY"
       ? "a turn is under way: wait for its end, or `interruptAgent`"
-      : "the last turn did not end with an error and was not interrupted: send a message";
+      : "the last turn did not end with ERROR, INTERRUPTED, SHAPE or BUDGET: send a message";
   return { code: "NOTHING_TO_RETRY", field: ["agentId"], message };
 }

@@ -78,7 +78,7 @@ export async function callModel(
       for await (const event of untilAborted(model, request, options.modelIdleMs, signal)) {
         // Usage events are not the model's output. The wait of the first output for the commit is not the model's time.
         const said = performance.now();
-        if (isOutput(event)) firstTokenMs ??= said - started;
+        if (isOutput(event)) firstTokenMs ??= msSince(started + waitedMs);
         if (event.type !== "counted" && !(await isCommitted))
           return { kind: "interrupted", texts: [], spent: spentTogether(spent, output.spentOnBroken) };
         waitedMs += performance.now() - said;

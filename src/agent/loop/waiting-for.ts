@@ -45,8 +45,8 @@ const READ: Statement<{ standstill: Standstill | null }, [agentIds: readonly str
     'isTurnWanted', a.retry_turn IS NOT NULL OR EXISTS (SELECT FROM message m WHERE m.agent_id = a.id AND m.ordinal IS NULL AND m.withdrawn_at IS NULL AND (m.reminder IS NULL OR (m.reminder ->> 'startsTurn')::boolean))
       OR a.archived_at IS NULL AND EXISTS (SELECT FROM notice n WHERE n.agent_id = a.id AND n.source = 'CHILD' AND n.told_at_step IS NULL),
     'owner', CASE WHEN a.lease_until < clock_timestamp() THEN 'RUN_OUT' WHEN a.lease_owner IS NOT NULL THEN 'ANSWERS' WHEN a.runnable_at IS NOT NULL THEN 'NOBODY' ELSE 'NOT_NEEDED' END,
-    'asked', (SELECT coalesce(json_agg(json_build_object('name', coalesce(t.name, p.host || ':' || p.port), 'kind', p.kind) ORDER BY p.requested_at), '[]') FROM approval p LEFT JOIN tool_call t ON t.id = p.tool_call_id
-      WHERE p.agent_id = a.id AND p.state = 'PENDING' AND EXISTS (SELECT FROM wait w WHERE w.ref = p.id AND w.settled_at IS NULL AND w.kind IN ('APPROVAL', 'HOST'))),
+    'asked', (SELECT coalesce(json_agg(json_build_object('name', coalesce(t.name, p.host || ':' || p.port, 'its budget'), 'kind', p.kind) ORDER BY p.requested_at), '[]') FROM approval p LEFT JOIN tool_call t ON t.id = p.tool_call_id
+      WHERE p.agent_id = a.id AND p.state = 'PENDING' AND EXISTS (SELECT FROM wait w WHERE w.ref = p.id AND w.settled_at IS NULL AND w.kind IN ('APPROVAL', 'BUDGET', 'HOST'))),
     'later', (SELECT coalesce(json_agg(json_build_object('name', t.name, 'kind', w.kind, 'due', w.due) ORDER BY t.ordinal), '[]') FROM wait w JOIN tool_call t ON t.id = w.call_id
       WHERE w.agent_id = a.id AND w.settled_at IS NULL AND w.kind IN (${TIMED_WAITS.map((kind) => `'${kind}'`).join(", ")})),
     'children', (SELECT coalesce(json_agg(json_build_object('id', c.id, 'title', c.title, 'templateId', c.template_id) ORDER BY t.ordinal), '[]') FROM wait w JOIN tool_call t ON t.id = w.call_id AND t.state = 'WAITING' JOIN agent c ON c.id = w.ref

@@ -145,7 +145,7 @@ builder.mutationField("retryTurn", (t) =>
   t.field({
     type: agentPayload("RetryTurnPayload"),
     description:
-      "Starts a new turn for the messages of the last turn, which ended with ERROR or INTERRUPTED. The conversation is kept, so the model reads what that turn did. NOTHING_TO_RETRY if the turn ended otherwise or one is running.",
+      "Starts a new turn for the messages of the last turn, which ended with ERROR, INTERRUPTED, SHAPE or BUDGET. The conversation is kept, so the model reads what that turn did. NOTHING_TO_RETRY if the turn ended otherwise or one is running.",
     args: { input: t.arg({ type: RetryTurnInput, required: true, description: "Agent whose turn to retry." }) },
     resolve: (_root, { input }, context) => retryTurn(context, input.agentId, input.idempotencyKey ?? null),
   }),

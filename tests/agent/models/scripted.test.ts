@@ -54,3 +54,14 @@ it("a scripted model has a price, if it is given one, so that costs can be tried
   expect(used?.costUsd).toBeCloseTo(((used?.inputTokens ?? 0) * 1_000 + (used?.outputTokens ?? 0) * 2_000) / 1e6);
   expect(used?.costUsd).toBeGreaterThan(0);
 });
+
+it("a step reports a first token that is no later than its end, although the first output waits for a commit", async () => {
+  const replies = [
+    { when: { result: "fs_glob" }, say: ["Hello."] },
+    { when: {}, call: [{ tool: "fs_glob", input: { pattern: "*" } }] },
+  ];
+  const client = connect((await startTestApp({ script: { replies } })).url);
+  const events = await client.turn((await client.createAgent()).id, "hi");
+  const late = ofType(events, "StepComplete").filter(({ firstTokenMs, durationMs }) => (firstTokenMs ?? 0) > durationMs);
+  expect(late).toEqual([]);
+});

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ModelEvent } from "../../../src/agent/models/model.ts";
 import { budgetOffice, PRICE, spends } from "../../support/budgets.ts";
+import { RetryTurnDocument } from "../../generated/documents.ts";
 import { setPolicyTime } from "../../support/clock.ts";
 import { ofType } from "../../support/client.ts";
 import { playedModel } from "../../support/models.ts";
@@ -35,6 +36,21 @@ describe("an agent with a budget", () => {
     expect(await mutate("ada", "setBudget", { per: "AGENT", agentId, usd: 9, action: "STOP" })).toEqual([]);
     expect(reasonOf(await anna.turn(agentId, "go"))).toEqual(["COMPLETED"]);
     expect(await spending()).toMatchObject({ spent: 400_000 });
+  });
+
+  it("answers the messages of a stopped turn once its budget has room, by retryTurn", async () => {
+    const { as, mutate } = await budgetOffice();
+    const anna = as("anna");
+    const { id: agentId } = await anna.createAgent();
+    expect(await mutate("ada", "setBudget", { per: "AGENT", agentId, usd: 0.15, action: "STOP" })).toEqual([]);
+    await anna.turn(agentId, "go");
+    const stopped = await anna.turn(agentId, "go on");
+    expect(reasonOf(stopped)).toEqual(["BUDGET"]);
+    expect(await mutate("ada", "setBudget", { per: "AGENT", agentId, usd: 9, action: "STOP" })).toEqual([]);
+    const { cursor, userErrors } = (await anna.get(RetryTurnDocument, { input: { agentId, idempotencyKey: null } })).retryTurn;
+    expect(userErrors).toEqual([]);
+    const done = ofType(await anna.until(agentId, "DONE", cursor), "Done");
+    expect(done).toMatchObject([{ reason: "COMPLETED", messageIds: ofType(stopped, "Done")[0]?.messageIds }]);
   });
 
   it("goes on where it is only warned", async () => {

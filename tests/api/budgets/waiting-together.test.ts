@@ -40,6 +40,13 @@ it("one raise of a shared budget releases each agent that waits on it, and names
   expect(await spending()).toMatchObject({ spent: 800_000, held: 0 });
 });
 
+it("an agent that asks says that it waits for a decision on its budget", async () => {
+  const { anna, first } = await waiting(1);
+  const query = `query ($id: ID!) { agent(id: $id) { waitingFor } }`;
+  const { data } = await anna.post<{ agent: { waitingFor: string } }>({ query, variables: { id: first.id } });
+  expect(data?.agent.waitingFor).toBe("a person to decide on its budget");
+});
+
 it("a raise that has room for none of the others leaves their questions", async () => {
   const { as, anna, asked, first } = await waiting(2);
   const { approvalId, inputHash } = first;
