@@ -300,7 +300,7 @@ export const UserErrorCode = builder.enumType("UserErrorCode", {
     CHILDREN_WORK: "Agents that it started are at work: `tree` means them, too.",
     NOT_WAITING: "The call does not wait for a result from elsewhere, or not yet.",
     COMPACTING: "A compaction of the agent's context is asked for or under way.",
-    NOTHING_TO_RETRY: "The last turn did not end with ERROR or INTERRUPTED, or a turn is running.",
+    NOTHING_TO_RETRY: "The last turn did not end with ERROR, INTERRUPTED, SHAPE or BUDGET, or a turn is running.",
     IDEMPOTENCY_KEY_REUSED: "The idempotency key was used with another input.",
     ALREADY_DECIDED: "A different decision was made earlier, and stands.",
     HASH_MISMATCH: "`inputHash` does not match the approval. Read the approval again.",

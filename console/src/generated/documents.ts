@@ -696,7 +696,7 @@ export type UserErrorCode =
   | 'IDEMPOTENCY_KEY_REUSED'
   /** Part of the input is invalid: see `field` and `message`. */
   | 'INVALID'
-  /** The last turn did not end with ERROR or INTERRUPTED, or a turn is running. */
+  /** The last turn did not end with ERROR, INTERRUPTED, SHAPE or BUDGET, or a turn is running. */
   | 'NOTHING_TO_RETRY'
   /** The object does not exist, or the viewer may not see it. */
   | 'NOT_FOUND'

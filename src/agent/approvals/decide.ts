@@ -144,7 +144,7 @@ async function editOf(
   { input }: DecideApproval,
 ): Promise<Result<EditedInput | null, CommandRefusal>> {
   if (input === null) return accepted(null);
-  if (call.startedAt !== null)
+  if (approval.state === "PENDING" && call.startedAt !== null)
     return refused({
       code: "INVALID",
       field: ["input"],

@@ -23,7 +23,7 @@ const ApprovalInputCheck = builder.objectRef<InputCheck>("ApprovalInputCheck").i
     }),
     paths: t.field({
       type: [ReachedPath],
-      description: "Files that the paths of the input lead to, with links resolved.",
+      description: "Files that the paths of the input lead to, one for each path, with links resolved.",
       resolve: ({ explanation }) => reachedPaths(explanation?.values ?? null),
     }),
     inputHash: t.exposeString("inputHash", {

@@ -234,7 +234,7 @@ eventType("INTERRUPT_REQUESTED").implement({
 });
 
 eventType("TURN_RETRY_REQUESTED").implement({
-  description: "A retry was requested for a turn that ended with ERROR or INTERRUPTED.",
+  description: "A retry was requested for a turn that ended without an answer.",
   interfaces: [TimelineEvent],
   fields: (t) => ({
     turn: t.int({ description: "Number of the turn to retry.", resolve: ({ body }) => body.turn }),
