@@ -8,13 +8,13 @@ import { ToolCall } from "./tool-call.ts";
 const SHORT_ID = "Last 8 characters of the id, for people. `search` finds it.";
 
 builder.prismaObjectField(Agent, "shortId", (t) =>
-  t.string({ description: SHORT_ID, select: { id: true }, resolve: ({ id }) => shortIdOf(id) }),
+  t.id({ description: SHORT_ID, select: { id: true }, resolve: ({ id }) => shortIdOf(id) }),
 );
 builder.prismaObjectField(Approval, "shortId", (t) =>
-  t.string({ description: SHORT_ID, select: { id: true }, resolve: ({ id }) => shortIdOf(id) }),
+  t.id({ description: SHORT_ID, select: { id: true }, resolve: ({ id }) => shortIdOf(id) }),
 );
 builder.prismaObjectField(ToolCall, "shortId", (t) =>
-  t.string({ description: SHORT_ID, select: { id: true }, resolve: ({ id }) => shortIdOf(id) }),
+  t.id({ description: SHORT_ID, select: { id: true }, resolve: ({ id }) => shortIdOf(id) }),
 );
 
 const SearchResult = builder.objectRef<Found>("SearchResult").implement({
