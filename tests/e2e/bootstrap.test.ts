@@ -139,7 +139,7 @@ it("an install for production has a built console, which its server serves from 
   const laid = await checkout();
   const { folder } = laid;
   const from = fileURLToPath(new URL("../..", import.meta.url));
-  for (const name of ["console", "clients"]) await cp(join(from, name), join(folder, name), { recursive: true });
+  for (const name of ["console", "clients", "examples"]) await cp(join(from, name), join(folder, name), { recursive: true });
   const npm = join(folder, "npm.js");
   await writeFile(npm, "");
   const installed = runPath(join(folder, "scripts/bootstrap.mjs"), ["--production"], { npm_execpath: npm });
