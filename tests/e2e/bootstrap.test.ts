@@ -1,7 +1,9 @@
-import { access, appendFile, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { access, appendFile, cp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { checkout, otherLockfile } from "../support/checkout.ts";
+import { embeddedFolder } from "../support/embedded.ts";
 import { runAtTerminal, runPath } from "../support/process.ts";
 
 /** A configuration that keeps the start waiting, and ends it at a SIGINT. */
@@ -131,4 +133,20 @@ it("an install for production leaves out what only development needs, and says w
   const other = await run("--version");
   expect(other).toMatchObject({ code: 1, output: expect.stringContaining("run `npm run install:production` again") });
   expect(await readFile(said, "utf8")).toContain("--omit=dev");
+}, 120_000);
+
+it("an install for production has a built console, which its server serves from the start", async () => {
+  const laid = await checkout();
+  const { folder } = laid;
+  const from = fileURLToPath(new URL("../..", import.meta.url));
+  for (const name of ["console", "clients", "examples"]) await cp(join(from, name), join(folder, name), { recursive: true });
+  const npm = join(folder, "npm.js");
+  await writeFile(npm, "");
+  const installed = runPath(join(folder, "scripts/bootstrap.mjs"), ["--production"], { npm_execpath: npm });
+  expect(await installed.exited, installed.output()).toBe(0);
+  expect(await readdir(join(folder, ".triplane/console"))).toHaveLength(1);
+  const server = laid.start({ TRIPLANE_DATA_DIR: await embeddedFolder() });
+  const address = (await server.says(/http:\/\/127\.0\.0\.1:\d+\/console/)).trim();
+  const page = async () => (await fetch(address, { headers: { accept: "text/html" } })).status;
+  await expect.poll(page).toBe(200);
 }, 120_000);

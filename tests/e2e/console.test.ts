@@ -70,7 +70,7 @@ const SCRIPT = {
 
 withChromium(
   "console: an approval is asked, seen, edited, allowed and run, by keyboard alone; another is denied with words",
-  { timeout: 60_000 },
+  { timeout: 120_000 },
   async () => {
     const { app, client, page, complaints, foreign } = await openConsole({ script: SCRIPT });
     await writeFile(join(app.workspace, "a.txt"), "one\nbad\nthree\n");
@@ -130,31 +130,35 @@ withChromium(
   },
 );
 
-withChromium("console: an agent is begun and written to, and a person who was faster is shown", { timeout: 60_000 }, async () => {
-  const { app, client, page, complaints, foreign } = await openConsole({ script: SCRIPT });
-  await writeFile(join(app.workspace, "a.txt"), "bad\n");
-  await page.goto(new URL("/console/agents", app.url).href);
-  await page.getByRole("button", { name: "New agent" }).click();
-  await page.getByLabel("First message").fill("hello");
-  expect(await violations(page)).toEqual([]);
-  await page.getByRole("button", { name: "Start" }).click();
-  await page.getByText("Hello.").waitFor();
-  await page.getByLabel("Message", { exact: true }).fill("edit it");
-  await page.keyboard.press("Enter");
-  await page.getByRole("link", { name: "Open the question" }).click();
-  await page.getByRole("button", { name: "Allow once" }).waitFor();
-  const id = new URL(page.url()).pathname.split("/").at(-1) ?? "";
-  expect((await client.decide({ approvalId: id, decision: "DENY" })).userErrors).toEqual([]);
-  await page.getByText("local has decided it.").waitFor();
-  expect(await page.getByRole("button", { name: "Allow once" }).count()).toBe(0);
-  await page.goto(new URL("/console/agents", app.url).href);
-  await page.getByRole("table").getByRole("link").first().waitFor();
-  expect(await violations(page)).toEqual([]);
-  await page.getByLabel("Language").selectOption("zh");
-  await page.getByRole("heading", { name: "智能体" }).waitFor();
-  await page.getByRole("button", { name: "新建智能体" }).waitFor();
-  expect({ complaints, foreign }).toEqual({ complaints: [], foreign: [] });
-});
+withChromium(
+  "console: an agent is begun and written to, and a person who was faster is shown",
+  { timeout: 120_000 },
+  async () => {
+    const { app, client, page, complaints, foreign } = await openConsole({ script: SCRIPT });
+    await writeFile(join(app.workspace, "a.txt"), "bad\n");
+    await page.goto(new URL("/console/agents", app.url).href);
+    await page.getByRole("button", { name: "New agent" }).click();
+    await page.getByLabel("First message").fill("hello");
+    expect(await violations(page)).toEqual([]);
+    await page.getByRole("button", { name: "Start" }).click();
+    await page.getByText("Hello.").waitFor();
+    await page.getByLabel("Message", { exact: true }).fill("edit it");
+    await page.keyboard.press("Enter");
+    await page.getByRole("link", { name: "Open the question" }).click();
+    await page.getByRole("button", { name: "Allow once" }).waitFor();
+    const id = new URL(page.url()).pathname.split("/").at(-1) ?? "";
+    expect((await client.decide({ approvalId: id, decision: "DENY" })).userErrors).toEqual([]);
+    await page.getByText("local has decided it.").waitFor();
+    expect(await page.getByRole("button", { name: "Allow once" }).count()).toBe(0);
+    await page.goto(new URL("/console/agents", app.url).href);
+    await page.getByRole("table").getByRole("link").first().waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.getByLabel("Language").selectOption("zh");
+    await page.getByRole("heading", { name: "智能体" }).waitFor();
+    await page.getByRole("button", { name: "新建智能体" }).waitFor();
+    expect({ complaints, foreign }).toEqual({ complaints: [], foreign: [] });
+  },
+);
 
 /** The rows of one page of many open approvals, as the server would answer them. */
 function pageOf(start: number): unknown {
@@ -189,7 +193,7 @@ function pageOf(start: number): unknown {
 
 withChromium(
   "console: of 10,000 open approvals at most 80 are in the document, and keys reach them",
-  { timeout: 60_000 },
+  { timeout: 120_000 },
   async () => {
     const { app, page } = await openConsole({ script: SCRIPT });
     await page.route("**/graphql", async (route) => {
@@ -213,7 +217,7 @@ type Manifest = Readonly<
   Record<string, { readonly file: string; readonly imports?: readonly string[]; readonly css?: readonly string[] }>
 >;
 
-it("console: the inbox loads at most 200 KB, compressed by gzip", { timeout: 60_000 }, async () => {
+it("console: the inbox loads at most 200 KB, compressed by gzip", { timeout: 120_000 }, async () => {
   const folder = await builtConsole();
   const manifest = JSON.parse(await readFile(join(folder, ".vite/manifest.json"), "utf8")) as Manifest;
   const files = new Set<string>();

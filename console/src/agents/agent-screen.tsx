@@ -5,6 +5,7 @@ import { useTimeline } from "@triplane/client/urql/react";
 import { visible } from "@triplane/client/command-lines";
 import { useEffect, type ReactNode } from "react";
 import { tellConnection } from "../session/connection.ts";
+import { useMaySteer } from "../session/viewer.tsx";
 import { shortId } from "../design/ids.ts";
 import { Actions } from "./actions.tsx";
 import { AgentBadge } from "./agent-badge.tsx";
@@ -69,16 +70,31 @@ function AgentView({ agentId }: { readonly agentId: string }): ReactNode {
           </p>
         )}
         <Items items={view.items} isLoading={!view.caughtUp && view.items.length === 0} />
-        {agent === null ? null : (
-          <footer className="talk-foot">
-            <Actions agent={agent} isWorking={view.isWorking} hasTree={tree.paths.size > 0} again={again} />
-            <Composer agentId={agentId} isArchived={agent.archivedAt !== null} />
-          </footer>
-        )}
+        {agent === null ? null : <Foot agent={agent} isWorking={view.isWorking} hasTree={tree.paths.size > 0} again={again} />}
       </section>
       <aside className="standing" aria-label={t`Standing`}>
         {agent === null ? <div className="skeleton" /> : <Standing agent={agent} view={view} tree={tree} />}
       </aside>
     </main>
+  );
+}
+
+/** The commands and the composer, for people who may steer the agent. */
+function Foot(given: Parameters<typeof Actions>[0]): ReactNode {
+  const { agent } = given;
+  const maySteer = useMaySteer(agent.createdBy);
+  return (
+    <footer className="talk-foot">
+      {maySteer ? (
+        <>
+          <Actions {...given} />
+          <Composer agentId={agent.id} isArchived={agent.archivedAt !== null} />
+        </>
+      ) : (
+        <p className="small quiet">
+          <Trans>You may watch this agent. Its owner and administrators steer it.</Trans>
+        </p>
+      )}
+    </footer>
   );
 }

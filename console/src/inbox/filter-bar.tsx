@@ -1,5 +1,5 @@
 import { useLingui } from "@lingui/react/macro";
-import type { ReactNode } from "react";
+import { useMemo, type ReactNode } from "react";
 import { choicesOf, FILTERS, type Filters, type Row } from "./queue.ts";
 
 /** The filters of the inbox. They stand in the address. */
@@ -13,12 +13,12 @@ export function FilterBar({
   readonly change: (filters: Filters) => void;
 }): ReactNode {
   const { t } = useLingui();
+  const offered = useMemo(() => FILTERS.map((name) => ({ name, choices: choicesOf(rows.values(), name) })), [rows]);
   const words = { template: t`Template`, tool: t`Tool`, requester: t`For`, agent: t`Agent` };
   return (
     <div className="filters" role="group" aria-label={t`Filters`}>
-      {FILTERS.map((name) => {
+      {offered.map(({ name, choices }) => {
         const value = filters[name] ?? "";
-        const choices = choicesOf(rows.values(), name);
         return (
           <select
             key={name}

@@ -1,6 +1,6 @@
 import { Plural, Trans, useLingui } from "@lingui/react/macro";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { useEffect, useMemo, useRef, type ReactNode } from "react";
+import { useCallback, useEffect, useMemo, useRef, type ReactNode } from "react";
 import { useNow } from "../design/clock.tsx";
 import { useKeys } from "../design/keys.ts";
 import { Detail } from "./detail.tsx";
@@ -32,6 +32,9 @@ export function InboxScreen(): ReactNode {
     void (id === null
       ? navigate({ to: "/inbox", search: filters, replace: isReplaced })
       : navigate({ to: "/inbox/$approvalId", params: { approvalId: id }, search: filters, replace: isReplaced }));
+  const latest = useRef(select);
+  latest.current = select;
+  const open = useCallback((id: string) => latest.current(id), []);
   const first = rows[0]?.id;
   useEffect(() => {
     if (selected === null && first !== undefined && matchMedia(WIDE).matches) select(first, true);
@@ -94,7 +97,7 @@ export function InboxScreen(): ReactNode {
           </p>
         )}
         {rows.length > 0 ? (
-          <QueueList rows={rows} selected={selected} select={(id) => select(id)} />
+          <QueueList rows={rows} selected={selected} select={open} />
         ) : (
           <NoRows
             isLoading={inbox.total === null}

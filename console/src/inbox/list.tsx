@@ -1,7 +1,7 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useLingui } from "@lingui/react/macro";
 import { visible } from "@triplane/client/command-lines";
-import { useEffect, useRef, type ReactNode } from "react";
+import { memo, useEffect, useRef, type ReactNode } from "react";
 import { Ago, Until, useNow } from "../design/clock.tsx";
 import { shortId } from "../design/ids.ts";
 import { namesOf } from "../session/viewer.tsx";
@@ -76,7 +76,7 @@ export function QueueList({
   );
 }
 
-function QueueRow({
+const QueueRow = memo(function QueueRow({
   row,
   top,
   index,
@@ -140,7 +140,7 @@ function QueueRow({
       </div>
     </div>
   );
-}
+});
 
 /** The beginning of the action: the command, the path, or the input. */
 function previewOf({ toolCall, subject }: Row): string {

@@ -1,9 +1,11 @@
 import { useSyncExternalStore } from "react";
 import type { ApprovalDecision, ApprovalState } from "../generated/documents.ts";
-import { InboxChangesDocument, InboxDocument, type InboxChangesSubscription } from "../generated/documents.ts";
+import { InboxChangesDocument, InboxDocument, type InboxChangesSubscription, type InboxQuery } from "../generated/documents.ts";
 import { ask, AskFailed, follow } from "../session/ask.ts";
 import { nameOf } from "../session/viewer.tsx";
 import type { Row } from "./queue.ts";
+
+type Page = InboxQuery["approvals"];
 
 /** The end of an approval that was in the list, as the page has seen it. */
 export type Closed = {
@@ -25,6 +27,8 @@ export type Inbox = {
 const EMPTY: Inbox = { rows: new Map(), total: null, loading: "loading", problem: null, closed: new Map() };
 /** The wait after a refusal for too many points, and after a lost request; ms. */
 const AGAIN_MS = 3_000;
+/** Pages after the first are shown together, at most so often: each time the whole list is ordered. */
+const SHOW_MS = 500;
 
 /** Reads the open approvals page by page, and follows their changes since the first page. */
 class InboxStore {
@@ -65,32 +69,42 @@ class InboxStore {
 
   async #read(reading: number): Promise<void> {
     const isCurrent = (): boolean => reading === this.#reading;
-    const rows = new Map<string, Row>();
     let after: string | null = null;
     let isFirst = true;
+    let shownAt = 0;
+    let unshown: Row[] = [];
     while (isCurrent()) {
-      const page: Awaited<ReturnType<typeof readPage>> | string = await readPage(after).catch(problemOf);
+      const page: Page | string = await readPage(after).catch(problemOf);
       if (!isCurrent()) return;
       if (typeof page === "string") {
         this.#change({ problem: page });
         await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
         continue;
       }
-      for (const row of page.nodes) if (isFirst || !this.#inbox.closed.has(row.id)) rows.set(row.id, row);
+      const { nodes, totalCount: total, asOf } = page;
+      const { hasNextPage, endCursor }: Page["pageInfo"] = page.pageInfo;
+      unshown.push(...nodes);
       if (isFirst) {
-        this.#change({ rows, total: page.totalCount, loading: "loading", problem: null, closed: new Map() });
-        this.#end = this.#follow(page.asOf);
-        isFirst = false;
-      } else {
-        // Events since the first page have changed the map meanwhile.
-        const merged = new Map(this.#inbox.rows);
-        for (const row of page.nodes) if (!this.#inbox.closed.has(row.id)) merged.set(row.id, row);
-        this.#change({ rows: merged, problem: null });
+        this.#change({ ...EMPTY, total });
+        this.#end = this.#follow(asOf);
       }
-      after = page.pageInfo.endCursor;
-      if (!page.pageInfo.hasNextPage) break;
+      if (isFirst || !hasNextPage || performance.now() - shownAt > SHOW_MS) {
+        this.#add(unshown);
+        unshown = [];
+        shownAt = performance.now();
+      }
+      isFirst = false;
+      after = endCursor;
+      if (!hasNextPage) break;
     }
     if (isCurrent()) this.#change({ loading: "complete" });
+  }
+
+  /** Adds rows of a page. Events since the first page have closed some of them meanwhile. */
+  #add(nodes: readonly Row[]): void {
+    const rows = new Map(this.#inbox.rows);
+    for (const row of nodes) if (!this.#inbox.closed.has(row.id)) rows.set(row.id, row);
+    this.#change({ rows, problem: null });
   }
 
   #follow(since: string): () => void {
@@ -137,7 +151,7 @@ class InboxStore {
 
 const NOBODY = { decision: null, by: null } as const;
 
-async function readPage(after: string | null) {
+async function readPage(after: string | null): Promise<Page> {
   const { approvals } = await ask(InboxDocument, { filter: { states: ["PENDING"] }, after });
   return approvals;
 }

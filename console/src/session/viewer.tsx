@@ -23,6 +23,13 @@ export function useMay(action: Action): { readonly isAllowed: boolean; readonly 
   return abilities.find((ability) => ability.action === action) ?? { isAllowed: false, reason: null };
 }
 
+/** True if the viewer may send messages to an agent of this person, and interrupt it. */
+export function useMaySteer(createdBy: { readonly id: string }): boolean {
+  const { actor, roles } = useViewer();
+  const { isAllowed } = useMay("STEER_ALL_AGENTS");
+  return isAllowed || (roles.includes("USER") && createdBy.id === actor.id);
+}
+
 /** The name of a person or program for people. */
 export function nameOf(actor: { readonly name: string | null; readonly actorId: string }): string {
   return actor.name ?? actor.actorId;
