@@ -7,6 +7,7 @@ import { useConnection } from "../session/connection.ts";
 import { nameOf, useViewer } from "../session/viewer.tsx";
 import { KeysDialog } from "./keys-dialog.tsx";
 import { SettingsMenu } from "./settings-menu.tsx";
+import { SignOut } from "./sign-out.tsx";
 import "./shell.css";
 
 /** The head of every screen. The number of open approvals stands in the title of the page, too. */
@@ -50,6 +51,7 @@ export function Frame(): ReactNode {
           <kbd>?</kbd>
         </button>
         <SettingsMenu />
+        <SignOut />
       </header>
       <div className="screen">
         <Outlet />

@@ -65,6 +65,15 @@ const agent = createRoute({
   component: lazyRouteComponent(() => import("../agents/agent-screen.tsx"), "AgentScreen"),
 });
 
+/** The form of the gate is there for those who are not signed in; the others go on. */
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: "/sign-in",
+  beforeLoad: () => {
+    throw redirect({ to: "/inbox", search: {}, replace: true });
+  },
+});
+
 /** A filter of the address: a text that is not empty. The router reads digits as a number. */
 function textIn<Name extends string>(given: Readonly<Record<string, unknown>>, name: Name): { readonly [Key in Name]?: string } {
   const value = given[name];
@@ -73,7 +82,7 @@ function textIn<Name extends string>(given: Readonly<Record<string, unknown>>, n
 }
 
 export const router = createRouter({
-  routeTree: root.addChildren([home, inbox.addChildren([approval]), history, agents, agent]),
+  routeTree: root.addChildren([home, inbox.addChildren([approval]), history, agents, agent, signIn]),
   basepath: "/console",
   defaultPreload: "intent",
 });
