@@ -25,6 +25,7 @@ export function Frame(): ReactNode {
     "?": () => setKeysOpen(true),
     "g i": () => void navigate({ to: "/inbox", search: {} }),
     "g a": () => void navigate({ to: "/agents", search: {} }),
+    "g u": () => void navigate({ to: "/audit", search: {} }),
   });
   return (
     <div className="frame">
@@ -41,12 +42,15 @@ export function Frame(): ReactNode {
           <Link to="/agents" search={{}}>
             <Trans>Agents</Trans>
           </Link>
+          <Link to="/audit" search={{}}>
+            <Trans>Audit</Trans>
+          </Link>
         </nav>
         <ConnectionLamp />
-        <span className="who small quiet">
+        <Link to="/account" className="who small quiet">
           {nameOf(viewer.actor)}
           {viewer.tenant === "default" ? "" : ` · ${viewer.tenant}`}
-        </span>
+        </Link>
         <button type="button" className="plain keys-button" aria-label={t`Keys`} onClick={() => setKeysOpen(true)}>
           <kbd>?</kbd>
         </button>
