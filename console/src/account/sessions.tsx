@@ -33,7 +33,7 @@ export function Sessions({ isOwn }: { readonly isOwn: boolean }): ReactNode {
           <Trans>No browser is signed in.</Trans>
         </p>
       ) : (
-        <div className="wide">
+        <div className="wide" tabIndex={0}>
           <table>
             <thead>
               <tr>

@@ -43,7 +43,7 @@ export function Tokens({ isOwn }: { readonly isOwn: boolean }): ReactNode {
           <Trans>No valid token. Those of the configuration are not listed.</Trans>
         </p>
       ) : (
-        <div className="wide">
+        <div className="wide" tabIndex={0}>
           <table>
             <thead>
               <tr>

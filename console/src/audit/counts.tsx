@@ -50,7 +50,7 @@ function ByTool({ filter }: { readonly filter: ToolCallFilter }): ReactNode {
       </p>
     );
   return (
-    <div className="wide">
+    <div className="wide" tabIndex={0}>
       <table>
         <thead>
           <tr>

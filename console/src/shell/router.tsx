@@ -87,6 +87,22 @@ const audit = createRoute({
   component: lazyRouteComponent(() => import("../audit/audit-screen.tsx"), "AuditScreen"),
 });
 
+const policy = createRoute({
+  getParentRoute: () => root,
+  path: "/policy",
+  validateSearch: (given: Readonly<Record<string, unknown>>): { readonly view?: string; readonly template?: string } => ({
+    ...textIn(given, "view"),
+    ...textIn(given, "template"),
+  }),
+  component: lazyRouteComponent(() => import("../policy/policy-screen.tsx"), "PolicyScreen"),
+});
+
+const operations = createRoute({
+  getParentRoute: () => root,
+  path: "/operations",
+  component: lazyRouteComponent(() => import("../operations/operations-screen.tsx"), "OperationsScreen"),
+});
+
 const account = createRoute({
   getParentRoute: () => root,
   path: "/account",
@@ -110,7 +126,18 @@ function textIn<Name extends string>(given: Readonly<Record<string, unknown>>, n
 }
 
 export const router = createRouter({
-  routeTree: root.addChildren([home, inbox.addChildren([approval]), history, agents, agent, signIn, audit, account]),
+  routeTree: root.addChildren([
+    home,
+    inbox.addChildren([approval]),
+    history,
+    agents,
+    agent,
+    signIn,
+    audit,
+    account,
+    policy,
+    operations,
+  ]),
   basepath: "/console",
   defaultPreload: "intent",
 });
