@@ -83,7 +83,9 @@ export function RuleTable({ template }: { readonly template: string | undefined 
   return (
     <>
       <div className="audit-counts">
-        <span className="quiet">{pages.total === null ? <Trans>Counting</Trans> : <Trans>{pages.total} rules</Trans>}</span>
+        <span className="quiet">
+          <Trans>Stored rules</Trans> {pages.total ?? ""}
+        </span>
         <label className="check">
           <input type="checkbox" checked={isAll} onChange={({ target }) => setAll(target.checked)} />{" "}
           <Trans>With revoked and expired ones</Trans>

@@ -9,6 +9,7 @@ import { ask } from "../session/ask.ts";
 import { parsedProposal, proposalOf } from "./proposal.ts";
 
 type Answer = SimulateQuery["simulatePolicy"];
+type Simulation = NonNullable<Answer["simulation"]>;
 
 /** A proposed permission beside the present one, and the recorded calls that would differ. Nothing changes. */
 export function Simulate({ start }: { readonly start: string | undefined }): ReactNode {
@@ -59,6 +60,7 @@ function Comparison({ templateId, present }: { readonly templateId: string; read
   const { t } = useLingui();
   const [text, setText] = useState(present);
   const [answer, setAnswer] = useState<Answer | null>(null);
+  const [today, setToday] = useState<Simulation | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);
   const id = useId();
@@ -69,8 +71,14 @@ function Comparison({ templateId, present }: { readonly templateId: string; read
     if (typeof permission === "string") return;
     setBusy(true);
     try {
-      const variables = { permission, filter: { templateIds: [templateId] }, after: null };
-      setAnswer((await ask(SimulateDocument, variables)).simulatePolicy);
+      const filter = { templateIds: [templateId] };
+      const now = parsedProposal(present);
+      const [proposed, today] = await Promise.all([
+        ask(SimulateDocument, { permission, filter, after: null }),
+        ask(SimulateDocument, { permission: typeof now === "string" ? {} : now, filter, after: null }),
+      ]);
+      setAnswer(proposed.simulatePolicy);
+      setToday(today.simulatePolicy.simulation);
     } catch (failure) {
       setProblem(failure instanceof Error ? failure.message : String(failure));
     }
@@ -116,20 +124,28 @@ function Comparison({ templateId, present }: { readonly templateId: string; read
             {message}
           </p>
         ))}
-        {answer === null || answer.simulation === null ? null : <Differences simulation={answer.simulation} />}
+        {answer === null || answer.simulation === null ? null : <Differences proposed={answer.simulation} today={today} />}
       </div>
     </>
   );
 }
 
-function Differences({ simulation }: { readonly simulation: NonNullable<Answer["simulation"]> }): ReactNode {
+/**
+ * The calls that would differ from their record. Stored rules may have changed since: the present permission is simulated
+ * as well, and its examples are left out.
+ */
+function Differences({ proposed, today }: { readonly proposed: Simulation; readonly today: Simulation | null }): ReactNode {
   const { t } = useLingui();
-  const { examined, changed, changes, examples, pageInfo } = simulation;
+  const { examined, changed, pageInfo } = proposed;
+  const changedToday = today?.changed ?? 0;
+  const changes = bothOf(proposed, today);
+  const known = new Set(today?.examples.map(({ toolCall, verdict }) => `${toolCall?.id} ${verdict}`));
+  const examples = proposed.examples.filter(({ toolCall, verdict }) => !known.has(`${toolCall?.id} ${verdict}`));
   return (
     <section className="look-form">
       <h2>
         <Trans>
-          {changed} of {examined} calls would differ
+          {changed} of {examined} calls would differ from their record, {changedToday} with the present permission
         </Trans>
       </h2>
       {pageInfo.hasNextPage ? (
@@ -144,12 +160,13 @@ function Differences({ simulation }: { readonly simulation: NonNullable<Answer["
               <tr>
                 <th scope="col">{t`Tool`}</th>
                 <th scope="col">{t`Recorded`}</th>
-                <th scope="col">{t`Proposed`}</th>
-                <th scope="col" className="amount">{t`Calls`}</th>
+                <th scope="col">{t`Then`}</th>
+                <th scope="col" className="amount">{t`Calls, present`}</th>
+                <th scope="col" className="amount">{t`Calls, proposed`}</th>
               </tr>
             </thead>
             <tbody>
-              {changes.map(({ tool, before, after, calls }) => (
+              {changes.map(({ tool, before, after, present, calls }) => (
                 <tr key={`${tool} ${before} ${after}`}>
                   <td>
                     <code>{tool}</code>
@@ -160,6 +177,7 @@ function Differences({ simulation }: { readonly simulation: NonNullable<Answer["
                   <td>
                     <Verdict verdict={after} />
                   </td>
+                  <td className="amount">{present}</td>
                   <td className="amount">{calls}</td>
                 </tr>
               ))}
@@ -185,4 +203,18 @@ function Differences({ simulation }: { readonly simulation: NonNullable<Answer["
       </ul>
     </section>
   );
+}
+
+type Change = Simulation["changes"][number];
+
+/** The changes of both, with the number of calls of each. */
+function bothOf(proposed: Simulation, today: Simulation | null): readonly (Change & { readonly present: number })[] {
+  const isSame = (a: Change, b: Change): boolean => a.tool === b.tool && a.before === b.before && a.after === b.after;
+  const present = today?.changes ?? [];
+  const rows = proposed.changes.map((change) => ({
+    ...change,
+    present: present.find((each) => isSame(each, change))?.calls ?? 0,
+  }));
+  const gone = present.filter((change) => !rows.some((row) => isSame(row, change)));
+  return [...rows, ...gone.map((change) => ({ ...change, calls: 0, present: change.calls }))];
 }
