@@ -3,6 +3,7 @@ import { type ResumeStatus, ResumeError, resume } from "@triplane/client";
 import { stringifyDocument, type CombinedError } from "urql";
 import { client, transport } from "./client.ts";
 import { tellConnection } from "./connection.ts";
+import { tellUnknown } from "./presence.ts";
 
 type Variables = Readonly<Record<string, unknown>>;
 
@@ -38,6 +39,7 @@ function answerOf<Data>(data: Data | undefined, error: CombinedError | undefined
   if (data !== undefined && data !== null) return data;
   const [first] = error?.graphQLErrors ?? [];
   const code = first?.extensions["code"];
+  if (code === "UNAUTHENTICATED") tellUnknown();
   const message = first?.message ?? error?.networkError?.message ?? "the server answered without data";
   throw new AskFailed(message, typeof code === "string" ? code : null);
 }
@@ -70,10 +72,16 @@ export function follow<Data, Given extends Variables>(
       },
       error: (error) => {
         if (error instanceof ResumeError && error.code.startsWith("CURSOR_")) lostPlace();
+        else if (error instanceof ResumeError && error.code === "CONNECTION_REFUSED") tellUnknown();
         else failed(error instanceof Error ? error.message : String(error));
       },
       complete: () => {},
     },
-    { onStatus: (status: ResumeStatus) => tellConnection(status) },
+    {
+      onStatus: (status: ResumeStatus) => {
+        tellConnection(status);
+        if (status.kind === "lost" && status.error.code === "UNAUTHENTICATED") tellUnknown();
+      },
+    },
   );
 }

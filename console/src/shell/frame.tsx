@@ -4,9 +4,10 @@ import { useEffect, useState, type ReactNode } from "react";
 import { useKeys } from "../design/keys.ts";
 import { useInbox } from "../inbox/store.ts";
 import { useConnection } from "../session/connection.ts";
-import { nameOf, useViewer } from "../session/viewer.tsx";
+import { nameOf, useMay, useViewer } from "../session/viewer.tsx";
 import { KeysDialog } from "./keys-dialog.tsx";
 import { SettingsMenu } from "./settings-menu.tsx";
+import { SignOut } from "./sign-out.tsx";
 import "./shell.css";
 
 /** The head of every screen. The number of open approvals stands in the title of the page, too. */
@@ -14,6 +15,7 @@ export function Frame(): ReactNode {
   const { t } = useLingui();
   const { rows, total } = useInbox();
   const viewer = useViewer();
+  const mayOperate = useMay("READ_OPERATIONS").isAllowed;
   const [areKeysOpen, setKeysOpen] = useState(false);
   const count = total === null ? 0 : rows.size;
   useEffect(() => {
@@ -24,6 +26,9 @@ export function Frame(): ReactNode {
     "?": () => setKeysOpen(true),
     "g i": () => void navigate({ to: "/inbox", search: {} }),
     "g a": () => void navigate({ to: "/agents", search: {} }),
+    "g p": () => void navigate({ to: "/policy", search: {} }),
+    "g o": () => (mayOperate ? void navigate({ to: "/operations" }) : undefined),
+    "g u": () => void navigate({ to: "/audit", search: {} }),
   });
   return (
     <div className="frame">
@@ -40,16 +45,28 @@ export function Frame(): ReactNode {
           <Link to="/agents" search={{}}>
             <Trans>Agents</Trans>
           </Link>
+          <Link to="/audit" search={{}}>
+            <Trans>Audit</Trans>
+          </Link>
+          <Link to="/policy" search={{}}>
+            <Trans>Policy</Trans>
+          </Link>
+          {mayOperate ? (
+            <Link to="/operations">
+              <Trans>Operations</Trans>
+            </Link>
+          ) : null}
         </nav>
         <ConnectionLamp />
-        <span className="who small quiet">
+        <Link to="/account" className="who small quiet">
           {nameOf(viewer.actor)}
           {viewer.tenant === "default" ? "" : ` · ${viewer.tenant}`}
-        </span>
+        </Link>
         <button type="button" className="plain keys-button" aria-label={t`Keys`} onClick={() => setKeysOpen(true)}>
           <kbd>?</kbd>
         </button>
         <SettingsMenu />
+        <SignOut />
       </header>
       <div className="screen">
         <Outlet />

@@ -14,6 +14,7 @@ export function KeysDialog({ isOpen, close }: { readonly isOpen: boolean; readon
     ["Ctrl ⏎", t`send the open form`],
     ["Esc", t`close the form`],
     ["g i / g a", t`to the inbox, to the agents`],
+    ["g u / g p / g o", t`to the audit, the policy, the operations`],
     ["?", t`these keys`],
   ];
   return (

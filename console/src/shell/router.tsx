@@ -11,6 +11,7 @@ import {
 import type { ReactNode } from "react";
 import { HistoryScreen } from "../inbox/history-screen.tsx";
 import { InboxScreen } from "../inbox/inbox-screen.tsx";
+import type { AuditSearch } from "../audit/filters.ts";
 import type { Filters } from "../inbox/queue.ts";
 import { Frame } from "./frame.tsx";
 
@@ -65,6 +66,58 @@ const agent = createRoute({
   component: lazyRouteComponent(() => import("../agents/agent-screen.tsx"), "AgentScreen"),
 });
 
+export type LookSearch = AuditSearch & { readonly view?: string };
+
+const audit = createRoute({
+  getParentRoute: () => root,
+  path: "/audit",
+  validateSearch: (given: Readonly<Record<string, unknown>>): LookSearch => ({
+    ...textIn(given, "view"),
+    ...textIn(given, "tool"),
+    ...textIn(given, "state"),
+    ...textIn(given, "verdict"),
+    ...textIn(given, "error"),
+    ...textIn(given, "template"),
+    ...textIn(given, "agent"),
+    ...textIn(given, "person"),
+    ...textIn(given, "from"),
+    ...textIn(given, "to"),
+    ...textIn(given, "call"),
+  }),
+  component: lazyRouteComponent(() => import("../audit/audit-screen.tsx"), "AuditScreen"),
+});
+
+const policy = createRoute({
+  getParentRoute: () => root,
+  path: "/policy",
+  validateSearch: (given: Readonly<Record<string, unknown>>): { readonly view?: string; readonly template?: string } => ({
+    ...textIn(given, "view"),
+    ...textIn(given, "template"),
+  }),
+  component: lazyRouteComponent(() => import("../policy/policy-screen.tsx"), "PolicyScreen"),
+});
+
+const operations = createRoute({
+  getParentRoute: () => root,
+  path: "/operations",
+  component: lazyRouteComponent(() => import("../operations/operations-screen.tsx"), "OperationsScreen"),
+});
+
+const account = createRoute({
+  getParentRoute: () => root,
+  path: "/account",
+  component: lazyRouteComponent(() => import("../account/account-screen.tsx"), "AccountScreen"),
+});
+
+/** The form of the gate is there for those who are not signed in; the others go on. */
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: "/sign-in",
+  beforeLoad: () => {
+    throw redirect({ to: "/inbox", search: {}, replace: true });
+  },
+});
+
 /** A filter of the address: a text that is not empty. The router reads digits as a number. */
 function textIn<Name extends string>(given: Readonly<Record<string, unknown>>, name: Name): { readonly [Key in Name]?: string } {
   const value = given[name];
@@ -73,7 +126,18 @@ function textIn<Name extends string>(given: Readonly<Record<string, unknown>>, n
 }
 
 export const router = createRouter({
-  routeTree: root.addChildren([home, inbox.addChildren([approval]), history, agents, agent]),
+  routeTree: root.addChildren([
+    home,
+    inbox.addChildren([approval]),
+    history,
+    agents,
+    agent,
+    signIn,
+    audit,
+    account,
+    policy,
+    operations,
+  ]),
   basepath: "/console",
   defaultPreload: "intent",
 });

@@ -1,0 +1,109 @@
+import { useLingui } from "@lingui/react/macro";
+import type { ReactNode } from "react";
+import { useQuery } from "urql";
+import { TemplatesDocument } from "../generated/documents.ts";
+import { CALL_STATES, DECIDED_STATES, ERROR_TYPES, VERDICTS, type AuditSearch } from "./filters.ts";
+import { useCallWords, useDecisionWords } from "./words.tsx";
+
+/** The filters of the audit. A text field filters when it is left, or by Enter. */
+export function AuditFilterBar({
+  search,
+  isDecisions,
+  set,
+}: {
+  readonly search: AuditSearch;
+  readonly isDecisions: boolean;
+  readonly set: (part: AuditSearch) => void;
+}): ReactNode {
+  const { t } = useLingui();
+  const [{ data }] = useQuery({ query: TemplatesDocument });
+  const calls = useCallWords();
+  const decisions = useDecisionWords();
+  const templates = (data?.templates ?? []).map(({ templateId }) => ({ value: templateId, label: templateId }));
+  const states = isDecisions
+    ? DECIDED_STATES.map((value) => ({ value, label: decisions[value] }))
+    : CALL_STATES.map((value) => ({ value, label: calls[value] }));
+  return (
+    <div className="row" role="group" aria-label={t`Filters`}>
+      <TextFilter label={t`Tool`} value={search.tool} set={(tool) => set({ tool })} />
+      <Choice label={t`State`} value={search.state} choices={states} set={(state) => set({ state })} />
+      <Choice label={t`Template`} value={search.template} choices={templates} set={(template) => set({ template })} />
+      {isDecisions ? null : (
+        <>
+          <Choice
+            label={t`Verdict`}
+            value={search.verdict}
+            choices={VERDICTS.map((value) => ({ value, label: value.toLowerCase() }))}
+            set={(verdict) => set({ verdict })}
+          />
+          <Choice
+            label={t`Error`}
+            value={search.error}
+            choices={ERROR_TYPES.map((value) => ({ value, label: value.toLowerCase().replaceAll("_", " ") }))}
+            set={(error) => set({ error })}
+          />
+        </>
+      )}
+      <TextFilter label={t`Decided by`} value={search.person} set={(person) => set({ person })} />
+      <input
+        type="date"
+        aria-label={t`From day`}
+        title={t`From day`}
+        value={search.from ?? ""}
+        onChange={({ target }) => set({ from: target.value })}
+      />
+      <input
+        type="date"
+        aria-label={t`To day`}
+        title={t`To day`}
+        value={search.to ?? ""}
+        onChange={({ target }) => set({ to: target.value })}
+      />
+    </div>
+  );
+}
+
+function Choice({
+  label,
+  value,
+  choices,
+  set,
+}: {
+  readonly label: string;
+  readonly value: string | undefined;
+  readonly choices: readonly { readonly value: string; readonly label: string }[];
+  readonly set: (value: string) => void;
+}): ReactNode {
+  return (
+    <select aria-label={label} value={value ?? ""} onChange={({ target }) => set(target.value)}>
+      <option value="">{label}</option>
+      {choices.map((choice) => (
+        <option key={choice.value} value={choice.value}>
+          {choice.label}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function TextFilter({
+  label,
+  value = "",
+  set,
+}: {
+  readonly label: string;
+  readonly value: string | undefined;
+  readonly set: (value: string) => void;
+}): ReactNode {
+  return (
+    <input
+      key={value}
+      type="search"
+      aria-label={label}
+      placeholder={label}
+      defaultValue={value}
+      onBlur={({ target }) => (target.value.trim() === value ? undefined : set(target.value.trim()))}
+      onKeyDown={({ key, currentTarget }) => (key === "Enter" ? set(currentTarget.value.trim()) : undefined)}
+    />
+  );
+}

@@ -1,0 +1,94 @@
+import type {
+  ApprovalFilter,
+  ApprovalState,
+  PermissionVerdict,
+  ToolCallErrorType,
+  ToolCallFilter,
+  ToolCallState,
+} from "../generated/documents.ts";
+
+export const CALL_STATES = [
+  "PENDING",
+  "APPROVAL_REQUIRED",
+  "APPROVED",
+  "EXECUTING",
+  "WAITING",
+  "COMPLETED",
+  "DENIED",
+  "FAILED",
+  "SEALED",
+] as const satisfies readonly ToolCallState[];
+export const VERDICTS = ["ALLOW", "ASK", "DENY"] as const satisfies readonly PermissionVerdict[];
+export const ERROR_TYPES = [
+  "ABORTED",
+  "APPROVAL_EXPIRED",
+  "DISABLED",
+  "EXECUTION_FAILED",
+  "INVALID_PARAMS",
+  "NOT_FOUND",
+  "PERMISSION_DENIED",
+  "TIMEOUT",
+  "TOOL_BUSY",
+  "USER_REJECTED",
+] as const satisfies readonly ToolCallErrorType[];
+export const DECIDED_STATES = [
+  "ALLOWED",
+  "DENIED",
+  "EXPIRED",
+  "RESOLVED",
+  "SEALED",
+  "STALE",
+] as const satisfies readonly ApprovalState[];
+
+/** The filters of the audit, as they stand in the address. A day is that of the person's time zone. */
+export const AUDIT_FILTERS = ["tool", "state", "verdict", "error", "template", "agent", "person", "from", "to", "call"] as const;
+export type AuditSearch = { readonly [Name in (typeof AUDIT_FILTERS)[number]]?: string };
+
+/** The filter of tool calls. A value of the address that the API does not know filters nothing. */
+export function callFilter(search: AuditSearch): ToolCallFilter {
+  return {
+    tools: list(search.tool),
+    templateIds: list(search.template),
+    agentIds: list(search.agent),
+    decidedBy: list(search.person),
+    states: known(CALL_STATES, search.state),
+    verdicts: known(VERDICTS, search.verdict),
+    errorTypes: known(ERROR_TYPES, search.error),
+    created: days(search),
+  };
+}
+
+/** The filter of closed approvals. */
+export function decisionFilter(search: AuditSearch): ApprovalFilter {
+  return {
+    tools: list(search.tool),
+    templateIds: list(search.template),
+    agentIds: list(search.agent),
+    decidedBy: list(search.person),
+    states: known(DECIDED_STATES, search.state) ?? [...DECIDED_STATES],
+    requested: days(search),
+  };
+}
+
+function list(value: string | undefined): string[] | null {
+  return value === undefined ? null : [value];
+}
+
+function known<Value extends string>(values: readonly Value[], given: string | undefined): Value[] | null {
+  const value = values.find((each) => each === given);
+  return value === undefined ? null : [value];
+}
+
+/** Both days count whole. */
+function days({ from, to }: AuditSearch): { readonly from: string | null; readonly to: string | null } | null {
+  const begin = dayStart(from, 0);
+  const end = dayStart(to, 1);
+  return begin === null && end === null ? null : { from: begin, to: end };
+}
+
+function dayStart(day: string | undefined, add: number): string | null {
+  const [, year, month, date] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(day ?? "") ?? [];
+  if (year === undefined) return null;
+  const time = new Date(Number(year), Number(month) - 1, Number(date) + add);
+  return Number.isNaN(time.getTime()) ? null : time.toISOString();
+}

@@ -1,0 +1,56 @@
+import { useLingui } from "@lingui/react/macro";
+import type { ReactNode } from "react";
+import type { ApprovalState, PermissionVerdict, ToolCallState } from "../generated/documents.ts";
+
+export function useCallWords(): Readonly<Record<ToolCallState, string>> {
+  const { t } = useLingui();
+  return {
+    PENDING: t`requested`,
+    APPROVAL_REQUIRED: t`asks`,
+    APPROVED: t`allowed`,
+    EXECUTING: t`running`,
+    WAITING: t`waits`,
+    COMPLETED: t`completed`,
+    DENIED: t`denied`,
+    FAILED: t`failed`,
+    SEALED: t`turn ended`,
+  };
+}
+
+export function useDecisionWords(): Readonly<Record<ApprovalState, string>> {
+  const { t } = useLingui();
+  return {
+    ALLOWED: t`allowed`,
+    DENIED: t`denied`,
+    EXPIRED: t`expired`,
+    PENDING: t`open`,
+    RESOLVED: t`resolved`,
+    SEALED: t`turn ended`,
+    STALE: t`replaced`,
+  };
+}
+
+const TONES: Readonly<Record<ToolCallState, string>> = {
+  PENDING: "",
+  APPROVAL_REQUIRED: "waits",
+  APPROVED: "works",
+  EXECUTING: "works",
+  WAITING: "waits",
+  COMPLETED: "good",
+  DENIED: "bad",
+  FAILED: "bad",
+  SEALED: "",
+};
+
+export function CallState({ state }: { readonly state: ToolCallState }): ReactNode {
+  return <span className={`badge ${TONES[state]}`}>{useCallWords()[state]}</span>;
+}
+
+const VERDICT_TONES: Readonly<Record<PermissionVerdict, string>> = { ALLOW: "good", ASK: "waits", DENY: "bad" };
+
+export function Verdict({ verdict }: { readonly verdict: PermissionVerdict | null }): ReactNode {
+  const { t } = useLingui();
+  const words: Readonly<Record<PermissionVerdict, string>> = { ALLOW: t`allow`, ASK: t`ask`, DENY: t`deny` };
+  if (verdict === null) return <span className="quiet">–</span>;
+  return <span className={`badge ${VERDICT_TONES[verdict]}`}>{words[verdict]}</span>;
+}

@@ -1,0 +1,113 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { useId, useState, type ReactNode } from "react";
+import { Considered } from "../audit/call-detail.tsx";
+import { Verdict } from "../audit/words.tsx";
+import { ExplainDocument, type ExplainQuery, type ExplainQueryVariables } from "../generated/documents.ts";
+import { ask } from "../session/ask.ts";
+
+type Answer = ExplainQuery["explainPermission"];
+
+/** The verdict of the present rules on a recorded or a possible call. Nothing runs. */
+export function Explain(): ReactNode {
+  const { t } = useLingui();
+  const [callId, setCallId] = useState("");
+  const [agentId, setAgentId] = useState("");
+  const [tool, setTool] = useState("bash_run");
+  const [input, setInput] = useState('{ "command": "ls" }');
+  const [answer, setAnswer] = useState<Answer | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  const id = useId();
+  const send = async (): Promise<void> => {
+    const asked: ExplainQueryVariables =
+      callId.trim() === ""
+        ? { agentId: agentId.trim(), tool: tool.trim(), input: JSON.parse(input) as unknown }
+        : { callId: callId.trim() };
+    setAnswer((await ask(ExplainDocument, asked)).explainPermission);
+    setProblem(null);
+  };
+  return (
+    <div className="look-body" tabIndex={0} role="group" aria-label={t`Explain a call`}>
+      <form
+        className="look-form narrow"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void send().catch((failure: unknown) => {
+            setAnswer(null);
+            setProblem(failure instanceof Error ? failure.message : String(failure));
+          });
+        }}
+      >
+        <Field id={`${id}-call`} label={t`Id of a recorded call`} value={callId} set={setCallId} />
+        {callId.trim() === "" ? (
+          <>
+            <p className="quiet">
+              <Trans>Or a possible call:</Trans>
+            </p>
+            <Field id={`${id}-agent`} label={t`Id of the agent`} value={agentId} set={setAgentId} />
+            <Field id={`${id}-tool`} label={t`Tool`} value={tool} set={setTool} />
+            <div className="field">
+              <label htmlFor={`${id}-input`}>
+                <Trans>Input as JSON</Trans>
+              </label>
+              <textarea
+                id={`${id}-input`}
+                className="code"
+                rows={4}
+                value={input}
+                onChange={({ target }) => setInput(target.value)}
+              />
+            </div>
+          </>
+        ) : null}
+        <div>
+          <button type="submit" className="primary" disabled={callId.trim() === "" && agentId.trim() === ""}>
+            <Trans>Explain</Trans>
+          </button>
+        </div>
+      </form>
+      <div role="status">
+        {problem === null ? null : <p className="alert">{problem}</p>}
+        {answer?.problems.map(({ message }) => (
+          <p key={message} className="alert">
+            {message}
+          </p>
+        ))}
+        {answer === null || answer.explanation === null ? null : (
+          <>
+            <p>
+              <Verdict verdict={answer.explanation.verdict} /> {answer.explanation.reason}
+            </p>
+            <p className="quiet">
+              <code>{answer.explanation.rule}</code> · <code>{answer.explanation.place}</code>
+            </p>
+            <Considered entries={answer.explanation.considered} />
+            {answer.explanation.hooks.length === 0 ? null : (
+              <p className="note">
+                <Trans>Hooks are asked as well, and can tighten it: {answer.explanation.hooks.join(", ")}</Trans>
+              </p>
+            )}
+          </>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function Field({
+  id,
+  label,
+  value,
+  set,
+}: {
+  readonly id: string;
+  readonly label: string;
+  readonly value: string;
+  readonly set: (value: string) => void;
+}): ReactNode {
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      <input id={id} value={value} onChange={({ target }) => set(target.value)} />
+    </div>
+  );
+}

@@ -1,0 +1,117 @@
+import { expect } from "vitest";
+import { tokenActor } from "../support/actors.ts";
+import { screenshot } from "../support/browser.ts";
+import { connect } from "../support/client.ts";
+import { axeViolations, consolePage, type ConsolePage } from "../support/console-page.ts";
+import { ConsoleBrowser } from "../support/console-browser.ts";
+import { withChromium } from "../support/example-app.ts";
+
+const OFFICE = {
+  config: {
+    actors: [
+      tokenActor("anna", ["user"]),
+      tokenActor("vera", ["viewer"]),
+      tokenActor("paul", ["approver"]),
+      tokenActor("ada", ["admin"]),
+    ].map(({ actor }) => actor),
+  },
+  script: {
+    replies: [
+      { when: { user: "^write" }, call: [{ tool: "fs_write", input: { path: "docs/a.txt", content: "a" } }] },
+      { when: {}, say: ["Hello."] },
+    ],
+  },
+};
+
+async function signIn({ page, open }: ConsolePage, token: string, path: string): Promise<void> {
+  await open(path);
+  await page.getByLabel("Access token").fill(token);
+  await page.keyboard.press("Enter");
+  await page.getByRole("link", { name: "Audit" }).waitFor();
+}
+
+withChromium("console: an administrator ends a session, whose page shows the form", { timeout: 60_000 }, async () => {
+  const console = await consolePage(OFFICE);
+  const { app, page } = console;
+  const anna = new ConsoleBrowser(app);
+  await anna.signIn("anna-token");
+  expect(await anna.actor()).toBe("anna");
+  await signIn(console, "ada-token", "/console/operations");
+  const row = page.getByRole("row").filter({ hasText: "Browser of the test" });
+  await row.getByRole("button", { name: "End" }).focus();
+  expect(await axeViolations(page)).toEqual([]);
+  await screenshot(page, "console-operations");
+  await page.keyboard.press("Enter");
+  const dialog = page.getByRole("dialog", { name: "End the session of anna?" });
+  await dialog.waitFor();
+  expect(await axeViolations(page)).toEqual([]);
+  await dialog.getByRole("button", { name: "End" }).click();
+  await row.waitFor({ state: "detached" });
+  expect(await anna.actor()).not.toBe("anna");
+});
+
+withChromium(
+  "console: a rule is stored, seen with its use, and revoked; the audit has the call",
+  { timeout: 60_000 },
+  async () => {
+    const console = await consolePage(OFFICE);
+    const { app, page, open } = console;
+    const anna = connect(app.url, "anna-token");
+    const { id } = await anna.createAgent({ title: "Writer" });
+    await anna.send(id, "write it");
+    await signIn(console, "paul-token", "/console/inbox");
+    await page.getByRole("button", { name: "Allow once" }).waitFor();
+    await page.keyboard.press("a");
+    await page.keyboard.press("ControlOrMeta+Enter");
+    await page.getByText("Nothing waits for a decision.").waitFor();
+
+    await open("/console/policy");
+    const table = page.getByRole("table", { name: "Stored rules" });
+    await table.getByText("fs_write").waitFor();
+    expect(await axeViolations(page)).toEqual([]);
+    await page.getByRole("button", { name: "Revoke" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+    await page.getByText("No rule is stored.").waitFor();
+    await page.getByLabel("With revoked and expired ones").check();
+    await table.getByText("revoked by paul").waitFor();
+
+    for (const view of ["templates", "explain", "simulate"]) {
+      await open(`/console/policy?view=${view}`);
+      await page.getByRole("navigation", { name: "Policy views" }).waitFor();
+      expect(await axeViolations(page)).toEqual([]);
+    }
+
+    await open("/console/audit?tool=fs_write");
+    await page.getByRole("table", { name: "Calls" }).getByRole("button", { name: "fs_write" }).click();
+    await page.getByRole("heading", { name: "Why this verdict" }).waitFor();
+    expect(await axeViolations(page)).toEqual([]);
+    await screenshot(page, "console-audit");
+    await page.getByRole("link", { name: "Decisions" }).click();
+    await page.getByRole("table", { name: "Decisions" }).getByText("allowed").waitFor();
+    expect(await axeViolations(page)).toEqual([]);
+  },
+);
+
+withChromium(
+  "console: a token is shown once and revoked; a viewer has no buttons to revoke rules",
+  { timeout: 60_000 },
+  async () => {
+    const console = await consolePage(OFFICE);
+    const { page, open } = console;
+    await signIn(console, "vera-token", "/console/account");
+    await page.getByRole("button", { name: "New token" }).click();
+    await page.getByLabel("Name, such as").fill("script");
+    expect(await axeViolations(page)).toEqual([]);
+    await page.keyboard.press("Enter");
+    expect(await page.getByLabel("Token", { exact: true }).inputValue()).toMatch(/^triplane_/);
+    await page.getByRole("button", { name: "Done" }).click();
+    await page.getByRole("cell", { name: "script" }).waitFor();
+    expect(await page.getByLabel("Token", { exact: true }).count()).toBe(0);
+    await page.getByRole("button", { name: "Revoke" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+    await page.getByRole("cell", { name: "script" }).waitFor({ state: "detached" });
+    await open("/console/policy");
+    await page.getByText("No rule is stored.").waitFor();
+    expect(await page.getByRole("button", { name: "Revoke" }).count()).toBe(0);
+  },
+);

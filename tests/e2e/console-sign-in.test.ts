@@ -1,0 +1,66 @@
+import { expect } from "vitest";
+import { NEIGHBOURS } from "../support/actors.ts";
+import { screenshot } from "../support/browser.ts";
+import { axeViolations, consolePage } from "../support/console-page.ts";
+import { ConsoleBrowser } from "../support/console-browser.ts";
+import { withChromium } from "../support/example-app.ts";
+
+withChromium(
+  "console: a person signs in by token, comes to the wanted page, and signs out, by keyboard alone",
+  { timeout: 60_000 },
+  async () => {
+    const { page, open, foreign } = await consolePage({ config: NEIGHBOURS });
+    await open("/console/agents?title=a");
+    const field = page.getByLabel("Access token");
+    await field.waitFor();
+    expect(new URL(page.url()).pathname).toBe("/console/sign-in");
+    expect(await axeViolations(page)).toEqual([]);
+    await screenshot(page, "console-sign-in");
+
+    await page.keyboard.type("wrong-token");
+    await page.keyboard.press("Enter");
+    await page.getByRole("alert").getByText("the token is not accepted").waitFor();
+    await page.keyboard.press("ControlOrMeta+a");
+    await page.keyboard.type("anna-token");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Agents" }).waitFor();
+    expect(page.url()).toMatch(/\/console\/agents\?title=a$/);
+    await page.getByText("live").waitFor();
+    expect(await axeViolations(page)).toEqual([]);
+
+    await page.getByRole("button", { name: "Sign out" }).focus();
+    await page.keyboard.press("Enter");
+    await field.waitFor();
+    expect(await page.context().cookies()).toEqual([]);
+    await open("/console/sign-in?returnTo=https://example.org/");
+    await page.keyboard.type("ben-token");
+    await page.keyboard.press("Enter");
+    await page.getByText("Nothing waits for a decision.").waitFor();
+    expect(new URL(page.url()).pathname).toBe("/console/inbox");
+    expect(foreign).toEqual([]);
+  },
+);
+
+withChromium(
+  "console: a session that another browser ends shows the form, and goes on after it",
+  { timeout: 60_000 },
+  async () => {
+    const { app, page, open } = await consolePage({ config: NEIGHBOURS });
+    await open("/console/history");
+    await page.getByLabel("Access token").fill("paul-token");
+    await page.keyboard.press("Enter");
+    await page.getByText("No decision yet.").waitFor();
+    await page.getByText("live").waitFor();
+
+    const [cookie] = await page.context().cookies();
+    const other = new ConsoleBrowser(app);
+    other.cookie = `${cookie?.name}=${cookie?.value}`;
+    await other.signOut();
+    await page.getByText("Your session has ended.").waitFor();
+    expect(await axeViolations(page)).toEqual([]);
+    await page.getByLabel("Access token").fill("paul-token");
+    await page.keyboard.press("Enter");
+    await page.getByText("No decision yet.").waitFor();
+    expect(new URL(page.url()).pathname).toBe("/console/history");
+  },
+);

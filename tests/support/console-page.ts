@@ -1,0 +1,46 @@
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import type { Page, Request } from "playwright-core";
+import { startTestApp, type TestApp, type TestAppOptions } from "./app.ts";
+import { openPage } from "./browser.ts";
+import { builtConsole } from "./built-console.ts";
+
+const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+
+type AxeRun = { readonly violations: readonly { readonly id: string; readonly nodes: readonly { readonly html: string }[] }[] };
+
+/** The violations of accessibility on the page as it stands, by their rules. */
+export async function axeViolations(page: Page): Promise<readonly string[]> {
+  // The policy of the page allows no script but its own: the check comes from outside of the page.
+  await page.evaluate(await readFile(AXE, "utf8"));
+  const { violations: found } = (await page.evaluate("axe.run()")) as AxeRun;
+  return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
+}
+
+/** A server with the built console, and a page of it. */
+export type ConsolePage = {
+  readonly app: TestApp;
+  readonly page: Page;
+  /** Errors and warnings in the browser's log. A refused sign-in is one. */
+  readonly complaints: readonly string[];
+  /** Requests to other origins. */
+  readonly foreign: readonly string[];
+  readonly open: (path: string) => Promise<void>;
+};
+
+export async function consolePage(options: TestAppOptions): Promise<ConsolePage> {
+  const folder = await builtConsole();
+  const app = await startTestApp({ ...options, overrides: { console: () => ({ kind: "built", folder }) } });
+  const { page, complaints } = await openPage();
+  await page.setViewportSize({ width: 1_440, height: 900 });
+  const origin = new URL(app.url).origin;
+  const foreign: string[] = [];
+  page.on("request", (request: Request) => {
+    if (new URL(request.url()).origin !== origin) foreign.push(request.url());
+  });
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());
+  });
+  const open = async (path: string): Promise<void> => void (await page.goto(new URL(path, origin).href));
+  return { app, page, complaints, foreign, open };
+}
