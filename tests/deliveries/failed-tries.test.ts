@@ -8,7 +8,8 @@ it("a refused delivery is warned of once for each reason, then counted, and said
     { tell: (_event, line) => void lines.push(line), warn: () => {}, error: () => {} },
     () => minutes * 60_000,
   );
-  for (let position = 1; position <= 20; position += 1) tries.record("acme", "webhook.inbox", `DONE at ${position}`, "a private network");
+  for (let position = 1; position <= 20; position += 1)
+    tries.record("acme", "webhook.inbox", `DONE at ${position}`, "a private network");
   tries.record("acme", "webhook.inbox", "DONE at 21", "the target answered 500");
   tries.record("acme", "webhook.other", "DONE at 1", "a private network");
   expect(lines).toEqual([
