@@ -1,4 +1,5 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { buildSchema } from "graphql";
 import { carriedNodeProblems } from "./carried-node.ts";
@@ -10,10 +11,11 @@ import { breakingChanges, releasedSchema } from "./schema-changes.ts";
 /** `npm run check`: types, lint with the boundaries, format, generated files, prose, what breaks the released contract, tests. `--static` leaves the tests out. */
 const MODULES = "node_modules";
 
+// It has one thread, and takes as long as all types: it runs beside the other steps, and is heard at the end.
+const format = begin([`${MODULES}/prettier/bin/prettier.cjs`, "--check", "--log-level=warn", "."]);
 for (const project of [".", "console", "examples/react-apollo", "examples/react-urql"])
   step(`types of ${project}`, [`${MODULES}/typescript/bin/tsc`, "-p", project]);
 step("lint and boundaries", [`${MODULES}/oxlint/bin/oxlint`, "-c", "oxlint.config.ts", "--deny-warnings", "."]);
-step("format", [`${MODULES}/prettier/bin/prettier.cjs`, "--check", "--log-level=warn", "."]);
 console.log("\ngenerated files …");
 const stale = await generatedDrift();
 if (stale.length > 0) fail(`generated files are not up to date: ${stale.join(", ")}. Run \`npm run codegen\` and commit them.`);
@@ -35,7 +37,19 @@ if (breaking.length > 0)
   fail(
     `these changes break clients of the released contract: ${breaking.map(({ description }) => description).join(" ")} Deprecate instead (docs/upgrading.md).`,
   );
+console.log("\nformat …");
+const formatted = await format;
+if (formatted.code !== 0) fail(`${formatted.said}format: failed`);
 if (!process.argv.includes("--static")) step("tests", [`${MODULES}/vitest/vitest.mjs`, "run"]);
+
+/** Runs a step beside the others; all that it says is kept. */
+async function begin(args: readonly string[]): Promise<{ readonly code: number | null; readonly said: string }> {
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
+  let said = "";
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text: string) => (said += text));
+  const [code] = (await once(child, "close")) as [number | null];
+  return { code, said };
+}
 
 function step(name: string, args: readonly string[]): void {
   console.log(`\n${name} …`);

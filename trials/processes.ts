@@ -40,7 +40,7 @@ export async function start(
   env: Readonly<Record<string, string>> = {},
   hear: Hear = () => {},
 ): Promise<TrialProcess> {
-  const { options, env: ofBundle } = fromBundle();
+  const { options, env: ofBundle } = await fromBundle();
   const path = fileURLToPath(new URL(`../${file}`, import.meta.url));
   return spawned([...options, path], ready, { ...ofBundle, ...env }, hear, process.cwd());
 }

@@ -10,7 +10,7 @@ import { exampleWorkspace, startServerProcess } from "../support/server-process.
 const TODOS = "Find every TODO and make a todo for each.";
 
 /** A server that was killed when an event of its agent came, and what was told of the agent until then. */
-async function killed(kind: EventKind, file = "src/main.ts") {
+async function killed(kind: EventKind, file?: string) {
   const env = { TRIPLANE_DATA_DIR: await embeddedFolder() };
   const first = await startServerProcess(env, file);
   const client = connect(first.url);

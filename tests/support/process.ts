@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
+import { fromBundle } from "../../trials/bundle.ts";
 
 /** A process of the test's own, ended with it. */
 export type TestProcess = {
@@ -15,6 +16,12 @@ export type TestProcess = {
 /** Runs a TypeScript file of the project with this Node. `file` is relative to the project's root. */
 export function runFile(file: string, args: readonly string[] = [], env: Readonly<Record<string, string>> = {}): TestProcess {
   return run(process.execPath, [pathOf(file), ...args], env);
+}
+
+/** As runFile, from a bundle of the sources, with which a server starts in two thirds of the time. */
+export async function runBundled(file: string, env: Readonly<Record<string, string>>): Promise<TestProcess> {
+  const { options, env: ofBundle } = await fromBundle();
+  return run(process.execPath, [...options, pathOf(file)], { ...ofBundle, ...env });
 }
 
 /** As runFile, where the system lets nothing be watched: in a user namespace of its own, whose limit of inotify watches is 0. */
