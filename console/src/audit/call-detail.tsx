@@ -7,7 +7,8 @@ import { durationText, zonedText } from "../design/time.ts";
 import { AuditCallDocument, type AuditCallQuery } from "../generated/documents.ts";
 import { nameOf } from "../session/viewer.tsx";
 import { LongText } from "../calls/long-text.tsx";
-import { CallState, useDecisionWords, Verdict } from "./words.tsx";
+import { Considered, Verdict } from "../calls/verdict.tsx";
+import { CallState, useDecisionWords } from "./words.tsx";
 
 type Call = NonNullable<AuditCallQuery["toolCall"]>;
 
@@ -149,27 +150,6 @@ function Known({ call }: { readonly call: Call }): ReactNode {
         </p>
       )}
     </>
-  );
-}
-
-/** Everything that was evaluated for a call, in order. Those that did not apply are quiet. */
-export function Considered({
-  entries,
-}: {
-  readonly entries: readonly {
-    readonly place: string;
-    readonly rule: string;
-    readonly verdict: "ALLOW" | "ASK" | "DENY" | null;
-  }[];
-}): ReactNode {
-  return (
-    <ol className="considered">
-      {entries.map(({ place, rule, verdict }) => (
-        <li key={`${place} ${rule}`} className={verdict === null ? "quiet" : ""}>
-          <Verdict verdict={verdict} /> <code>{rule}</code> <span className="quiet small">{place}</span>
-        </li>
-      ))}
-    </ol>
   );
 }
 

@@ -10,10 +10,11 @@ import { durationText } from "../design/time.ts";
 import { AuditCallsDocument, type AuditCallsQuery } from "../generated/documents.ts";
 import { ask } from "../session/ask.ts";
 import { nameOf } from "../session/viewer.tsx";
+import { Verdict } from "../calls/verdict.tsx";
 import { CallDetail } from "./call-detail.tsx";
 import { Counts } from "./counts.tsx";
 import { callFilter, type AuditSearch } from "./filters.ts";
-import { CallState, Verdict } from "./words.tsx";
+import { CallState } from "./words.tsx";
 
 type Row = AuditCallsQuery["toolCalls"]["nodes"][number];
 

@@ -1,6 +1,6 @@
 import { useLingui } from "@lingui/react/macro";
 import type { ReactNode } from "react";
-import type { ApprovalState, PermissionVerdict, ToolCallState } from "../generated/documents.ts";
+import type { ApprovalState, ToolCallState } from "../generated/documents.ts";
 
 export function useCallWords(): Readonly<Record<ToolCallState, string>> {
   const { t } = useLingui();
@@ -44,13 +44,4 @@ const TONES: Readonly<Record<ToolCallState, string>> = {
 
 export function CallState({ state }: { readonly state: ToolCallState }): ReactNode {
   return <span className={`badge ${TONES[state]}`}>{useCallWords()[state]}</span>;
-}
-
-const VERDICT_TONES: Readonly<Record<PermissionVerdict, string>> = { ALLOW: "good", ASK: "waits", DENY: "bad" };
-
-export function Verdict({ verdict }: { readonly verdict: PermissionVerdict | null }): ReactNode {
-  const { t } = useLingui();
-  const words: Readonly<Record<PermissionVerdict, string>> = { ALLOW: t`allow`, ASK: t`ask`, DENY: t`deny` };
-  if (verdict === null) return <span className="quiet">–</span>;
-  return <span className={`badge ${VERDICT_TONES[verdict]}`}>{words[verdict]}</span>;
 }

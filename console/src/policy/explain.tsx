@@ -1,7 +1,6 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { useId, useState, type ReactNode } from "react";
-import { Considered } from "../audit/call-detail.tsx";
-import { Verdict } from "../audit/words.tsx";
+import { Considered, Verdict } from "../calls/verdict.tsx";
 import { ExplainDocument, type ExplainQuery, type ExplainQueryVariables } from "../generated/documents.ts";
 import { ask } from "../session/ask.ts";
 

@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { visible } from "@triplane/client/command-lines";
 import { useId, useState, type ReactNode } from "react";
 import { useQuery } from "urql";
-import { Verdict } from "../audit/words.tsx";
+import { Verdict } from "../calls/verdict.tsx";
 import { PermissionsDocument, SimulateDocument, type SimulateQuery } from "../generated/documents.ts";
 import { ask } from "../session/ask.ts";
 import { parsedProposal, proposalOf } from "./proposal.ts";
@@ -166,7 +166,7 @@ function Differences({ proposed, today }: { readonly proposed: Simulation; reado
               </tr>
             </thead>
             <tbody>
-              {changes.map(({ tool, before, after, present, calls }) => (
+              {changes.map(({ change: { tool, before, after }, present, proposed: calls }) => (
                 <tr key={`${tool} ${before} ${after}`}>
                   <td>
                     <code>{tool}</code>
@@ -206,15 +206,17 @@ function Differences({ proposed, today }: { readonly proposed: Simulation; reado
 }
 
 type Change = Simulation["changes"][number];
+type Both = { readonly change: Change; readonly present: number; readonly proposed: number };
 
 /** The changes of both, with the number of calls of each. */
-function bothOf(proposed: Simulation, today: Simulation | null): readonly (Change & { readonly present: number })[] {
+function bothOf(proposed: Simulation, today: Simulation | null): readonly Both[] {
   const isSame = (a: Change, b: Change): boolean => a.tool === b.tool && a.before === b.before && a.after === b.after;
   const present = today?.changes ?? [];
   const rows = proposed.changes.map((change) => ({
-    ...change,
+    change,
     present: present.find((each) => isSame(each, change))?.calls ?? 0,
+    proposed: change.calls,
   }));
-  const gone = present.filter((change) => !rows.some((row) => isSame(row, change)));
-  return [...rows, ...gone.map((change) => ({ ...change, calls: 0, present: change.calls }))];
+  const gone = present.filter((change) => !rows.some((row) => isSame(row.change, change)));
+  return [...rows, ...gone.map((change) => ({ change, present: change.calls, proposed: 0 }))];
 }
