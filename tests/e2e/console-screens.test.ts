@@ -62,7 +62,7 @@ withChromium(
     await signIn(console, "paul-token", "/console/inbox");
     await page.getByRole("button", { name: "Allow once" }).waitFor();
     await page.keyboard.press("a");
-    await page.keyboard.press("ControlOrMeta+Enter");
+    await page.getByRole("button", { name: "Store the rule, and allow" }).click();
     await page.getByText("Nothing waits for a decision.").waitFor();
 
     await open("/console/policy");
