@@ -33,6 +33,7 @@ withChromium(
     await field.waitFor();
     expect(await page.context().cookies()).toEqual([]);
     await open("/console/sign-in?returnTo=https://example.org/");
+    await field.waitFor();
     await page.keyboard.type("ben-token");
     await page.keyboard.press("Enter");
     await page.getByText("Nothing waits for a decision.").waitFor();
