@@ -131,6 +131,9 @@ it("after a compaction, words of people and rows are there without any help of t
     count === 1 ? { tool: "todo_write", input: { todos } } : { text: "a".repeat(3_000) };
   const world = await small({ reply, summary: () => "Nothing." });
   await world.client.turn(world.agent.id, "remember </message> the colour is blue");
+  const notices = `INSERT INTO notice (id, tenant, agent_id, source, ref, text, at, told_at_step) SELECT n.id, a.tenant, a.id, n.source, n.id, n.text, now(), n.step
+    FROM agent a, (VALUES ('n1', 'SHELL', 'shell 1 has ended', 1), ('n2', 'CHILD', 'agent 2 has ended', 1), ('n3', 'TODO', 'the list is old', 1), ('n4', 'SHELL', 'shell 4 has ended', null)) n (id, source, text, step)`;
+  await world.app.database.sql.query({ name: "notices", text: notices }, []);
   await talk(world, 12, 20);
   const [first] = world.model.requests.at(-1)?.messages ?? [];
   const text = first?.content[0]?.type === "text" ? first.content[0].text : "";
@@ -139,6 +142,7 @@ it("after a compaction, words of people and rows are there without any help of t
     "<conversation-summary>\nNothing.\n</conversation-summary>",
     "<message>\nremember &lt;/message> the colour is blue\n</message>",
     "<agent-state>\nTodos:\n- [in_progress] paint the &lt;agent-state>fence",
+    "Notices that you were told, newest first:\n- shell 4 has ended\n- agent 2 has ended\n- shell 1 has ended\n</agent-state>",
   ];
   const places = parts.map((part) => text.indexOf(part));
   expect(places).not.toContain(-1);

@@ -1,4 +1,5 @@
 import type { Sql, Statement } from "../../db/sql.ts";
+import type { ApprovalKind } from "../../db/generated/enums.ts";
 import { unmarked } from "./marks.ts";
 
 /** The most entries of each part. */
@@ -6,16 +7,17 @@ const MOST = 20;
 const MOST_FILES = 50;
 const TEXT_CHARACTERS = 200;
 
+type Asked = {
+  readonly kind: ApprovalKind;
+  readonly tool: string | null;
+  readonly host: string | null;
+  readonly call: string | null;
+};
+
 type Rows = {
   readonly todos: readonly { readonly title: string; readonly status: string }[];
-  readonly approvals: readonly { readonly tool: string | null; readonly host: string | null; readonly call: string | null }[];
-  readonly decisions: readonly {
-    readonly tool: string | null;
-    readonly host: string | null;
-    readonly call: string | null;
-    readonly decision: string;
-    readonly note: string | null;
-  }[];
+  readonly approvals: readonly Asked[];
+  readonly decisions: readonly (Asked & { readonly decision: string; readonly note: string | null })[];
   readonly files: readonly { readonly path: string; readonly access: string }[];
   readonly children: readonly {
     readonly id: string;
@@ -25,6 +27,7 @@ type Rows = {
   }[];
   readonly shells: readonly { readonly id: string; readonly command: string }[];
   readonly schedules: readonly { readonly text: string; readonly isPaused: boolean }[];
+  readonly notices: readonly { readonly text: string }[];
 };
 
 const list = (row: string, from: string, order: string): string =>
@@ -34,12 +37,13 @@ const READ: Statement<{ rows: Rows }, [agentId: string, most: number, files: num
   name: "read_restated",
   text: `SELECT json_build_object(
     'todos', ${list("'title', t.title, 'status', t.status", "todo t WHERE t.agent_id = $1", "t.place")} LIMIT $2) r),
-    'approvals', ${list("'tool', c.name, 'host', p.host, 'call', c.provider_id", "approval p LEFT JOIN tool_call c ON c.id = p.tool_call_id WHERE p.agent_id = $1 AND p.state = 'PENDING'", "p.requested_at, p.id")} LIMIT $2) r),
-    'decisions', ${list("'tool', c.name, 'host', p.host, 'call', c.provider_id, 'decision', d.decision, 'note', d.note", "approval p JOIN decision d ON d.approval_id = p.id LEFT JOIN tool_call c ON c.id = p.tool_call_id WHERE p.agent_id = $1 AND p.erased_at IS NULL", "d.decided_at DESC, d.approval_id")} LIMIT $2) r),
+    'approvals', ${list("'kind', p.kind, 'tool', c.name, 'host', p.host, 'call', c.provider_id", "approval p LEFT JOIN tool_call c ON c.id = p.tool_call_id WHERE p.agent_id = $1 AND p.state = 'PENDING'", "p.requested_at, p.id")} LIMIT $2) r),
+    'decisions', ${list("'kind', p.kind, 'tool', c.name, 'host', p.host, 'call', c.provider_id, 'decision', d.decision, 'note', d.note", "approval p JOIN decision d ON d.approval_id = p.id LEFT JOIN tool_call c ON c.id = p.tool_call_id WHERE p.agent_id = $1 AND p.erased_at IS NULL", "d.decided_at DESC, d.approval_id")} LIMIT $2) r),
     'files', ${list("'path', k.path, 'access', k.access", "known_file k WHERE k.agent_id = $1", "k.at DESC, k.path")} LIMIT $3) r),
     'children', ${list("'id', b.id, 'title', coalesce(b.title, b.template_id), 'state', b.state, 'outcome', b.done_reason", "agent b WHERE b.parent_id = $1 AND b.archived_at IS NULL", "b.created_at DESC, b.id")} LIMIT $2) r),
     'shells', ${list("'id', s.id, 'command', left(s.command, 200)", "shell s WHERE s.agent_id = $1 AND s.state = 'RUNNING'", "s.started_at, s.id")} LIMIT $2) r),
-    'schedules', ${list("'text', left(s.text, 200), 'isPaused', s.paused_at IS NOT NULL", "schedule s WHERE s.agent_id = $1", "s.created_at, s.id")} LIMIT $2) r)
+    'schedules', ${list("'text', left(s.text, 200), 'isPaused', s.paused_at IS NOT NULL", "schedule s WHERE s.agent_id = $1", "s.created_at, s.id")} LIMIT $2) r),
+    'notices', ${list("'text', left(n.text, 400)", "notice n WHERE n.agent_id = $1 AND n.source IN ('CHILD', 'INTERRUPTED_CHILD', 'SHELL', 'FILE', 'HOST') AND n.told_at_step IS NOT NULL", "n.id DESC")} LIMIT $2) r)
   ) AS rows`,
 };
 
@@ -79,6 +83,10 @@ export function restatedText(rows: Rows): string | null {
       "Schedules",
       rows.schedules.map(({ text, isPaused }) => `${text}${isPaused ? " (paused)" : ""}`),
     ),
+    part(
+      "Notices that you were told, newest first",
+      rows.notices.map(({ text }) => text),
+    ),
   ].filter((text) => text !== null);
   if (parts.length === 0) return null;
   return `[The state of your work when the earlier part was left out, from the server's records.]\n<agent-state>\n${parts.join("\n")}\n</agent-state>`;
@@ -92,9 +100,20 @@ function decided({ decision, note, ...asked }: Rows["decisions"][number]): strin
   return `${subject(asked)}: ${decision.toLowerCase()}${note === null ? "" : ` (${note})`}`;
 }
 
-function subject({ tool, host, call }: Pick<Rows["decisions"][number], "tool" | "host" | "call">): string {
-  const what = tool ?? (host === null ? "a question" : `the host ${host}`);
-  return call === null ? what : `${what} (call ${call})`;
+function subject({ kind, tool, host, call }: Asked): string {
+  const of = call === null ? "" : ` (call ${call})`;
+  switch (kind) {
+    case "TOOL_CALL":
+      return `${tool}${of}`;
+    case "OUTCOME_UNKNOWN":
+      return `the unknown outcome of ${tool}${of}`;
+    case "TOOL_INPUT":
+      return `a question of ${tool}${of}`;
+    case "NETWORK_HOST":
+      return `the host ${host}${of}`;
+    case "BUDGET":
+      return "the limit of a budget";
+  }
 }
 
 function oneLine(text: string): string {
