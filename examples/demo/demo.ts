@@ -27,7 +27,18 @@ import {
   WATCH,
   type WatchedEvent,
 } from "./operations.ts";
-import { begin, dataOf, defaultUrl, describe, mutate, socketUrl, TerminalError, type Payload, type Results } from "./server.ts";
+import {
+  begin,
+  consoleUrl,
+  dataOf,
+  defaultUrl,
+  describe,
+  mutate,
+  socketUrl,
+  TerminalError,
+  type Payload,
+  type Results,
+} from "./server.ts";
 
 const HELP = `npm run demo -- [options]
   --url URL         the server (http://127.0.0.1:PORT/graphql; PORT from the environment, else 4000)
@@ -140,7 +151,7 @@ async function runTask(client: Client, task: Task, options: Options): Promise<{ 
   const { who, templateId, templates } = await begin(client, task.template);
   const { agent, cursor } = await create(client, templateId, task.workspace);
   console.log(
-    `You are ${who}.\nAgent ${agent.id} works in ${agent.workspace} with the model ${agent.model}.\n\n> ${task.message}\n`,
+    `You are ${who}.\nAgent ${agent.id} works in ${agent.workspace} with the model ${agent.model}.\nWatch it at ${consoleUrl(options.url, agent.id)}\n\n> ${task.message}\n`,
   );
   const events = client.iterate<Watched>({
     query: WATCH,

@@ -23,6 +23,11 @@ export function socketUrl(text: string): string {
   return url.href.replace(/^http/, "ws");
 }
 
+/** The page of an agent in the console of a server, whose WebSocket has the address `url`. */
+export function consoleUrl(url: string, agentId: string): string {
+  return new URL(`/console/agents/${encodeURIComponent(agentId)}`, url.replace(/^ws/, "http")).href;
+}
+
 /** The address if nothing else is said. */
 export function defaultUrl(): string {
   return `http://127.0.0.1:${process.env["PORT"] ?? "4000"}/graphql`;

@@ -152,7 +152,7 @@ function added(body: EventBody, publicUrl: string | null, deciderName: string | 
   switch (body.kind) {
     case "PERMISSION_REQUIRED": {
       const id = encodeURIComponent(globalId("Approval", body.request.approvalId));
-      return { url: publicUrl === null ? null : `${publicUrl}/console/approvals/${id}` };
+      return { url: publicUrl === null ? null : `${publicUrl}/console/inbox/${id}` };
     }
     case "PERMISSION_DECIDED":
       return { tool: body.tool ?? null, deciderName };

@@ -20,6 +20,7 @@ describe("npm run demo", () => {
 
     const allowed = await run("--yes", "--monitor");
     expect(allowed.code, allowed.output).toBe(0);
+    expect(allowed.output).toMatch(/^Watch it at http:\/\/127\.0\.0\.1:\d+\/console\/agents\/\S+$/m);
     expect(allowed.output).toMatch(/\[fs_grep\] COMPLETED in [\d.]+ ms/);
     expect(allowed.output).toContain("→ allowed");
     expect(allowed.output).toContain("The list has 3 todos");

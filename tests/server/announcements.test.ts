@@ -89,7 +89,7 @@ describe("outgoing webhooks", () => {
     });
     expect(bodies[0]?.data).toHaveProperty(
       "url",
-      `https://triplane.example.org/console/approvals/${encodeURIComponent(approvalId)}`,
+      `https://triplane.example.org/console/inbox/${encodeURIComponent(approvalId)}`,
     );
     expect(bodies[4]).toMatchObject({
       data: {

@@ -5,7 +5,7 @@ describe("the page that is opened after sign-in", () => {
   it.for([
     "/console",
     "/console/",
-    "/console/approvals/QXBwcm92YWw6MQ%3D%3D",
+    "/console/inbox/QXBwcm92YWw6MQ%3D%3D",
     "/console/inbox?agent=1&tool=bash#row",
     "/console?next=//evil.example",
     "/console/agents?q=%E4%BD%A0%2F",

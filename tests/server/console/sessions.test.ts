@@ -48,7 +48,7 @@ describe("sessions of the console", () => {
     const app = await startTestApp({ config: PEOPLE });
     const browser = new ConsoleBrowser(app);
     expect(await browser.state()).toMatchObject({ mode: "token", isSignedIn: false, viewer: null, problem: null });
-    const link = "/console/approvals/QXBwcm92YWw6MQ%3D%3D";
+    const link = "/console/inbox/QXBwcm92YWw6MQ%3D%3D";
     const signedIn = await browser.signIn("anna-token", link);
     const viewer = { actorId: "anna", tenant: "acme", roles: ["USER", "APPROVER"], kind: "USER", name: null };
     expect(signedIn).toMatchObject({ status: 200, mode: "token", isSignedIn: true, viewer, returnTo: link });
