@@ -1,50 +1,17 @@
 import { readFile, stat, writeFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { join } from "node:path";
-import type { Page, Request } from "playwright-core";
 import { expect, it } from "vitest";
-import { startTestApp, type TestApp, type TestAppOptions } from "../support/app.ts";
-import { openPage, screenshot } from "../support/browser.ts";
+import type { TestAppOptions } from "../support/app.ts";
+import { screenshot } from "../support/browser.ts";
 import { builtConsole } from "../support/built-console.ts";
 import { connect, type TestClient } from "../support/client.ts";
+import { axeViolations, consolePage, type ConsolePage } from "../support/console-page.ts";
 import { withChromium } from "../support/example-app.ts";
 
-const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
-
-type AxeRun = { readonly violations: readonly { readonly id: string; readonly nodes: readonly { readonly html: string }[] }[] };
-
-/** The violations of accessibility on the page as it stands, by their rules. */
-async function violations(page: Page): Promise<readonly string[]> {
-  // The policy of the page allows no script but its own: the check comes from outside of the page.
-  await page.evaluate(await readFile(AXE, "utf8"));
-  const { violations: found } = (await page.evaluate("axe.run()")) as AxeRun;
-  return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
-}
-
-type OpenConsole = {
-  readonly app: TestApp;
-  readonly client: TestClient;
-  readonly page: Page;
-  readonly complaints: readonly string[];
-  /** Requests to other origins. */
-  readonly foreign: readonly string[];
-};
-
-/** A server with the console, and a page that counts refused content and other origins. */
-async function openConsole(options: TestAppOptions): Promise<OpenConsole> {
-  const folder = await builtConsole();
-  const app = await startTestApp({ ...options, overrides: { console: () => ({ kind: "built", folder }) } });
-  const { page, complaints } = await openPage();
-  await page.setViewportSize({ width: 1_440, height: 900 });
-  const foreign: string[] = [];
-  const origin = new URL(app.url).origin;
-  page.on("request", (request: Request) => {
-    if (new URL(request.url()).origin !== origin) foreign.push(request.url());
-  });
-  page.on("console", (message) => {
-    if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());
-  });
-  return { app, client: connect(app.url), page, complaints, foreign };
+/** A page of the console, whose person is the local administrator. */
+async function openConsole(options: TestAppOptions): Promise<ConsolePage & { readonly client: TestClient }> {
+  const opened = await consolePage(options);
+  return { ...opened, client: connect(opened.app.url) };
 }
 
 /** An agent that was sent a message. */
@@ -77,7 +44,7 @@ withChromium(
     await page.goto(new URL("/", app.url).href);
     await page.getByText("Nothing waits for a decision.").waitFor();
     expect(await page.title()).toBe("Triplane");
-    expect(await violations(page)).toEqual([]);
+    expect(await axeViolations(page)).toEqual([]);
 
     const agentId = await begin(client, "edit it", "Mender");
     await page.getByRole("heading", { name: "wants to change" }).waitFor();
@@ -86,7 +53,7 @@ withChromium(
     const diff = page.getByRole("group", { name: "a.txt" });
     expect(await diff.innerText()).toContain("good");
     await screenshot(page, "console-edit");
-    expect(await violations(page)).toEqual([]);
+    expect(await axeViolations(page)).toEqual([]);
 
     await page.keyboard.press("e");
     const field = page.getByRole("textbox", { name: "new_string" });
@@ -95,7 +62,7 @@ withChromium(
       await page.keyboard.press("Tab");
     await page.keyboard.press("ControlOrMeta+a");
     await page.keyboard.type("better");
-    expect(await violations(page)).toEqual([]);
+    expect(await axeViolations(page)).toEqual([]);
     await page.keyboard.press("ControlOrMeta+Enter");
     await page.getByText("Nothing waits for a decision.").waitFor();
     await expect.poll(() => readFile(join(app.workspace, "a.txt"), "utf8")).toBe("one\nbetter\nthree\n");
@@ -111,13 +78,13 @@ withChromium(
 
     await page.keyboard.press("?");
     await page.getByRole("dialog", { name: "Keys" }).waitFor();
-    expect(await violations(page)).toEqual([]);
+    expect(await axeViolations(page)).toEqual([]);
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
 
     await page.getByRole("link", { name: "History" }).click();
     await page.getByText("Build it by hand.").waitFor();
-    expect(await violations(page)).toEqual([]);
+    expect(await axeViolations(page)).toEqual([]);
 
     await page.goto(new URL(`/console/agents/${agentId}`, app.url).href);
     await page.getByText("mended").waitFor();
@@ -125,7 +92,7 @@ withChromium(
     await page.locator("summary", { hasText: "fs_edit" }).click();
     await page.getByText("Input that ran").waitFor();
     await screenshot(page, "console-agent");
-    expect(await violations(page)).toEqual([]);
+    expect(await axeViolations(page)).toEqual([]);
     expect({ complaints, foreign }).toEqual({ complaints: [], foreign: [] });
   },
 );
@@ -139,7 +106,7 @@ withChromium(
     await page.goto(new URL("/console/agents", app.url).href);
     await page.getByRole("button", { name: "New agent" }).click();
     await page.getByLabel("First message").fill("hello");
-    expect(await violations(page)).toEqual([]);
+    expect(await axeViolations(page)).toEqual([]);
     await page.getByRole("button", { name: "Start" }).click();
     await page.getByText("Hello.").waitFor();
     await page.getByLabel("Message", { exact: true }).fill("edit it");
@@ -152,7 +119,7 @@ withChromium(
     expect(await page.getByRole("button", { name: "Allow once" }).count()).toBe(0);
     await page.goto(new URL("/console/agents", app.url).href);
     await page.getByRole("table").getByRole("link").first().waitFor();
-    expect(await violations(page)).toEqual([]);
+    expect(await axeViolations(page)).toEqual([]);
     await page.getByLabel("Language").selectOption("zh");
     await page.getByRole("heading", { name: "智能体" }).waitFor();
     await page.getByRole("button", { name: "新建智能体" }).waitFor();
