@@ -62,8 +62,10 @@ describe("a task of the newer generation that asks for input", () => {
     const { url, task, countOf } = await askingTask({ one: asks() });
     const { client, id, cursor, question } = await start(url);
     expect(question).toMatchObject({ toolCall: { state: "WAITING" }, subject: { message: "Which hotel?" } });
-    const { agent } = await client.get(StandstillDocument, { id });
-    expect(agent?.waitingFor).toMatch(/^a person to give mcp__own__work its input, and the result of mcp__own__work, until /);
+    // The question wakes the loop, which looks and waits again.
+    await expect
+      .poll(async () => (await client.get(StandstillDocument, { id })).agent?.waitingFor)
+      .toMatch(/^a person to give mcp__own__work its input, and the result of mcp__own__work, until /);
     expect((await question.answer(CITY)).userErrors).toEqual([]);
     const events = await client.until(id, "DONE", cursor);
     const content = { city: "Bonn", nights: 2, breakfast: true, room: "s" };
