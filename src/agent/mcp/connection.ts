@@ -116,7 +116,6 @@ export class McpConnection implements ServedServer {
   }
 
   readonly tasks: TaskServer;
-
   get toolCount(): number {
     return this.#tools.size;
   }
@@ -172,7 +171,9 @@ export class McpConnection implements ServedServer {
     try {
       for (;;) {
         const changed = new Promise<void>((resolve) => (this.#changed = resolve));
-        await this.#list(session);
+        if (!this.#isClosing) await this.#list(session);
+        // Until its tools are listed, `close` does not know the session.
+        if (this.#isClosing) return "the connection was closed";
         const waiting = new AbortController();
         // A server that always says that its list changed is not read without a pause.
         const pause = times.wait(times.changedMs, waiting.signal).then(() => changed);
@@ -194,7 +195,6 @@ export class McpConnection implements ServedServer {
       this.#verdict ??= await verdict.read();
       const isSpared = sparesQuestion(this.#verdict, clock.now().getTime());
       const session = await this.#open(null);
-      if (this.#isClosing) await session.close();
       if (!isSpared) {
         this.#verdict = session.verdict;
         await verdict.write(session.verdict);

@@ -3,6 +3,7 @@ import { McpConnection, type McpTimes } from "../../../src/agent/mcp/connection.
 import type { McpServer } from "../../../src/agent/mcp/server.ts";
 import { ToolRegistry } from "../../../src/agent/tools/tool-registry.ts";
 import { MCP_TIMES } from "../../../src/mcp-servers.ts";
+import { httpServer } from "../../support/mcp-http.ts";
 import { NO_PROCESSES, NO_VERDICT } from "../../support/mcp.ts";
 import { silentLogger } from "../../support/silent-logger.ts";
 
@@ -100,4 +101,35 @@ it("a server that is retried while its tools are read from rows is tried at once
   read.resolve();
   await waits;
   expect(ended[0]).toBe(true);
+});
+
+it("a connection that is closed while the tools of its server are read ends at once", async () => {
+  const closing = Promise.withResolvers<void>();
+  let lists = 0;
+  const server = await httpServer(({ id, method }) => {
+    if (method !== "tools/list") return null;
+    return (response) => {
+      if (lists === 0) closing.resolve(connection.close());
+      lists += 1;
+      response.writeHead(200, { "content-type": "application/json" });
+      response.end(
+        JSON.stringify({ jsonrpc: "2.0", id, result: { tools: [{ name: "work", inputSchema: { type: "object" } }] } }),
+      );
+    };
+  });
+  const connection = new McpConnection(
+    { ...SERVER, way: { kind: "http", url: server.url, headers: {} } },
+    {
+      isCommon: true,
+      registries: [{ registry: new ToolRegistry([]), known: async () => [] }],
+      verdict: NO_VERDICT,
+      processes: NO_PROCESSES,
+      start: () => Promise.reject(new Error("it has an address")),
+      times: MCP_TIMES,
+      clock: { now: () => new Date(), monotonicMs: () => performance.now() },
+      logger: silentLogger,
+    },
+  );
+  connection.open();
+  await closing.promise;
 });
