@@ -87,10 +87,7 @@ describe("outgoing webhooks", () => {
     expect(bodies[0]).toMatchObject({
       data: { agentId: agent.id, approvalId, inputHash, tool: "fs_write", risk: "MEDIUM", inputPreview: expect.any(String) },
     });
-    expect(bodies[0]?.data).toHaveProperty(
-      "url",
-      `https://triplane.example.org/console/inbox/${encodeURIComponent(approvalId)}`,
-    );
+    expect(bodies[0]?.data).toHaveProperty("url", `https://triplane.example.org/console/inbox/${encodeURIComponent(approvalId)}`);
     expect(bodies[4]).toMatchObject({
       data: {
         approvalId,
