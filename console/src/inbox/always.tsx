@@ -1,6 +1,7 @@
 import { Plural, Trans, useLingui } from "@lingui/react/macro";
 import { visible } from "@triplane/client/command-lines";
 import { useEffect, useId, useState, type ReactNode } from "react";
+import { formKeys } from "../design/keys.ts";
 import { AllowAlwaysDocument, ProposalDocument } from "../generated/documents.ts";
 import { ask, change, refusalText } from "../session/ask.ts";
 import type { Asked } from "./asked.ts";
@@ -12,18 +13,21 @@ const PAUSE_MS = 250;
 /** The proposed rule with its effect, open to changes before it is stored. */
 export function AlwaysAllow({
   asked,
+  proposed,
   allow,
   back,
 }: {
   readonly asked: Asked;
+  /** The server's proposal, if the page has it already. */
+  readonly proposed: Proposal | null;
   readonly allow: () => Promise<boolean>;
   readonly back: () => void;
 }): ReactNode {
   const { t } = useLingui();
-  const [rule, setRule] = useState<string | null>(null);
+  const [rule, setRule] = useState<string | null>(proposed?.proposal?.rule ?? null);
   const [problem, setProblem] = useState<string | null>(null);
   const [isStoring, setStoring] = useState(false);
-  const shown = useEffectOf(asked.id, rule, setRule);
+  const shown = useEffectOf(asked.id, proposed, rule, setRule);
   const id = useId();
   const proposal = shown?.rule === rule ? (shown?.effect.proposal ?? null) : null;
   const problems = shown?.rule === rule ? (shown?.effect.problems ?? []) : [];
@@ -46,7 +50,7 @@ export function AlwaysAllow({
         event.preventDefault();
         void store();
       }}
-      onKeyDown={(event) => (event.key === "Escape" ? back() : undefined)}
+      onKeyDown={formKeys(back, () => void store())}
     >
       <div className="field">
         <label htmlFor={id}>
@@ -146,8 +150,13 @@ function Examples({ title, lines }: { readonly title: ReactNode; readonly lines:
 type Effect = { readonly rule: string; readonly effect: Proposal };
 
 /** The effect of a rule on recent calls. Without a rule the server's proposal is taken. */
-function useEffectOf(approvalId: string, rule: string | null, setRule: (rule: string) => void): Effect | null {
-  const [shown, setShown] = useState<Effect | null>(null);
+function useEffectOf(
+  approvalId: string,
+  proposed: Proposal | null,
+  rule: string | null,
+  setRule: (rule: string) => void,
+): Effect | null {
+  const [shown, setShown] = useState<Effect | null>(proposed === null || rule === null ? null : { rule, effect: proposed });
   useEffect(() => {
     if (rule !== null && shown?.rule === rule) return;
     let isCurrent = true;

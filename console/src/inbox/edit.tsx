@@ -3,6 +3,7 @@ import type { FormEntries } from "@triplane/client/input-form";
 import { useEffect, useId, useMemo, useRef, useState, type ReactNode } from "react";
 import { Fields } from "../calls/fields.tsx";
 import { entriesOf, flatFields, inputOf } from "../calls/flat-form.ts";
+import { formKeys } from "../design/keys.ts";
 import { CheckDocument, type CheckQuery } from "../generated/documents.ts";
 import { ask } from "../session/ask.ts";
 import type { Asked } from "./asked.ts";
@@ -50,13 +51,7 @@ export function EditInput({
         event.preventDefault();
         send();
       }}
-      onKeyDown={(event) => {
-        if (event.key === "Escape") back();
-        if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
-          event.preventDefault();
-          send();
-        }
-      }}
+      onKeyDown={formKeys(back, send)}
     >
       {fields !== null && start !== null ? (
         <Fields fields={fields} entries={entries} problems={[]} change={setEntries} />
