@@ -5,7 +5,7 @@ import { accepted, refused, type Result } from "../../lib/result.ts";
 import { SESSION_TIMES } from "../../resolvers/sign-in.ts";
 import type { Logger } from "../../telemetry/log.ts";
 import { headersOf, sourceOf, type Access } from "../access.ts";
-import { askerOf, authenticate, credentialsOf, type Authentication, type Identified } from "../authenticate.ts";
+import { askerOf, authenticate, bearerToken, credentialsOf, type Authentication, type Identified } from "../authenticate.ts";
 import type { SharedContext } from "../context.ts";
 import { addressOf, type FailedSignIns } from "./failed-sign-ins.ts";
 import { returnTo } from "./return-to.ts";
@@ -184,8 +184,8 @@ function read(text: string): Result<SignInRequest, Refused> {
   }
   if (!isJsonObject(body)) return form;
   const { token, returnTo: wanted = null, ...others } = body;
-  if (typeof token !== "string" || token === "" || Object.keys(others).length > 0) return form;
-  return accepted({ token: token.trim(), wanted });
+  const given = typeof token === "string" ? bearerToken(`Bearer ${token}`) : null;
+  return given === null || Object.keys(others).length > 0 ? form : accepted({ token: given, wanted });
 }
 
 function problem(status: number, code: string, message: string): Result<never, Refused> {
