@@ -118,7 +118,8 @@ async function signIn(request: IncomingMessage, headers: Headers, services: Sess
   const { authentication, failedSignIns, logger } = services;
   if (authentication.kind !== "tokens")
     return problem(409, "NO_TOKENS", "this server signs in without a token: open the console");
-  if (transportOf(headers, services) === "OPEN") return problem(403, "NEEDS_HTTPS", NEEDS_HTTPS);
+  const transport = transportOf(headers, services);
+  if (transport === "OPEN") return problem(403, "NEEDS_HTTPS", NEEDS_HTTPS);
   const body = await readBody(request);
   if (!body.ok) return body;
   const { token, wanted } = body.value;
@@ -139,11 +140,9 @@ async function signIn(request: IncomingMessage, headers: Headers, services: Sess
     headers.get("user-agent"),
     requestSecret(headers, services),
   );
-  const cookie = sessionCookie(secret, headers, services, SESSION_TIMES.mostMs);
-  if (cookie === null) return problem(403, "NEEDS_HTTPS", NEEDS_HTTPS);
   logger.tell("signed_in", "an actor signed in to the console", { tenant: identified.tenant, actor: identified.id, address });
   return accepted({
-    cookies: [cookie],
+    cookies: [sessionCookie(secret, headers, transport, SESSION_TIMES.mostMs)],
     body: { ...stateOf(services, headers, identified, sessionId), returnTo: returnTo(wanted) },
   });
 }
