@@ -92,15 +92,6 @@ export async function msToNearestDue(sql: Sql, busy: readonly string[], { ids, g
   return nearest?.leftMs ?? null;
 }
 
-/** The first and the longest pause between two looks, in ms. */
-const FIRST_PAUSE_MS = 2_000;
-const LONGEST_PAUSE_MS = 300_000;
-
-/** The pause before the next look at a wait, in ms: as long as it has waited, within bounds. */
-export function growingPauseMs(waitedMs: number): number {
-  return Math.min(Math.max(waitedMs, FIRST_PAUSE_MS), LONGEST_PAUSE_MS);
-}
-
 /** The pause before an MCP server that is away is asked again, in ms. */
 export const AWAY_MS = 5_000;
 

@@ -27,7 +27,7 @@ type EndDueKind = (services: EndDueServices, wait: DueWait) => Promise<void>;
 /** The end of a wait of each kind whose time has come. */
 const END_DUE: Readonly<Record<WaitKind, EndDueKind>> = {
   APPROVAL: (services, { ref }) => expireDue(services, ref),
-  BUDGET: lookAtBudgetQuestion,
+  BUDGET: (services, { ref }) => lookAtBudgetQuestion(services, ref),
   HOST: (services, { ref }) => expireDue(services, ref),
   SHELL_HOST: (services, { ref }) => expireDue(services, ref),
   LATER: (services, { ref }) => timeOutLater(services, ref),

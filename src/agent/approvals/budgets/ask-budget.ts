@@ -6,7 +6,7 @@ import type { AgentEventBody } from "../../../events/event.ts";
 import { limitsOf, type Expected, type Standing } from "../../budgets/admission.ts";
 import { millionthsOf, MOST_TOKENS, MOST_USD, usdOf } from "../../budgets/budget.ts";
 import { budgetSnapshot, spentText, usdText } from "../../budgets/snapshot.ts";
-import { growingPauseMs } from "../../waits/due.ts";
+import { FIRST_LOOK_MS } from "./open-question.ts";
 import { questionRow, waitFor } from "../request.ts";
 import type { ApprovalTemplate } from "../scope.ts";
 
@@ -62,7 +62,7 @@ export function askBudget(
 /** Servers look at the question soon: the limit may be raised at this moment. */
 function firstLook(at: Date, expiresAt: Date | null, windowEndsAt: string | null): Date {
   const ends = [expiresAt, windowEndsAt === null ? null : new Date(windowEndsAt)].flatMap((time) => time?.getTime() ?? []);
-  return new Date(Math.min(at.getTime() + growingPauseMs(0), ...ends));
+  return new Date(Math.min(at.getTime() + FIRST_LOOK_MS, ...ends));
 }
 
 function questionOf(standing: Standing, { turn, step, expected, average }: AskingStep): BudgetQuestion {

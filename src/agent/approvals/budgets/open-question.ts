@@ -5,7 +5,6 @@ import { millionthsOf, usdOf } from "../../budgets/budget.ts";
 import { readStandings } from "../../budgets/periods.ts";
 import { usdText } from "../../budgets/snapshot.ts";
 import type { TenantBudgets } from "../../budgets/tenant-budgets.ts";
-import { growingPauseMs, moveOn, type DueWait } from "../../waits/due.ts";
 import { expireDue } from "../expire.ts";
 import { closedEvent } from "../request.ts";
 import type { ApprovalServices } from "../scope.ts";
@@ -19,32 +18,37 @@ type Asking = {
   readonly createdBy: string;
   readonly question: BudgetQuestion;
   readonly isOver: boolean;
-  /** The time since it was asked, and until it expires or its window ends, in ms; null for no end. */
-  readonly waitedMs: number;
-  readonly leftMs: number | null;
   readonly raisedBy: string | null;
 };
 
 const FIND: Statement<{ asking: Asking }, [approvalId: string]> = {
   name: "find_open_budget_question",
   text: `SELECT json_build_object('id', p.id, 'tenant', p.tenant, 'agentId', p.agent_id, 'createdBy', a.created_by, 'question', p.input, 'isOver', coalesce((p.input ->> 'windowEndsAt')::timestamptz <= policy_time(), false),
-      'waitedMs', extract(epoch FROM policy_time() - p.requested_at) * 1000, 'leftMs', extract(epoch FROM least(p.expires_at, (p.input ->> 'windowEndsAt')::timestamptz) - policy_time()) * 1000,
       'raisedBy', (SELECT b.raised_by FROM budget_period b WHERE b.tenant = p.tenant AND b.budget_id = p.input ->> 'budgetId' AND b.ref = p.input ->> 'ref' AND b.starts_at = (p.input ->> 'startsAt')::timestamptz)) AS asking
     FROM approval p JOIN agent a ON a.id = p.agent_id WHERE p.id = $1 AND p.state = 'PENDING' AND a.archived_at IS NULL`,
+};
+
+/** A question is looked at again after as long as it has waited, in ms: a commit of another server may have crossed it. */
+export const FIRST_LOOK_MS = 2_000;
+const LAST_LOOKS_MS = 300_000;
+
+const NEXT_LOOK: Statement<object, [approvalId: string]> = {
+  name: "look_later_at_budget_question",
+  text: `UPDATE wait w SET due = least(policy_time() + least(greatest(policy_time() - p.requested_at, interval '${FIRST_LOOK_MS} ms'), interval '${LAST_LOOKS_MS} ms'), p.expires_at, (p.input ->> 'windowEndsAt')::timestamptz)
+    FROM approval p WHERE p.id = $1 AND p.state = 'PENDING' AND w.ref = p.id AND w.kind = 'BUDGET' AND w.settled_at IS NULL AND w.due > policy_time()`,
 };
 
 /**
  * Looks at an open question about a budget. It expires, or the agent continues without an answer because its step fits.
  * That is so on another day, after a raise, and once the budget is revoked. The turn of an archived agent ends instead.
- * Otherwise it is looked at again: a commit of another server may have crossed it.
  */
-export async function lookAtBudgetQuestion(services: Services, wait: DueWait): Promise<void> {
-  await expireDue(services, wait.ref);
-  const [found] = await services.sql.query(FIND, [wait.ref]);
+export async function lookAtBudgetQuestion(services: Services, approvalId: string): Promise<void> {
+  await expireDue(services, approvalId);
+  const [found] = await services.sql.query(FIND, [approvalId]);
   if (found === undefined) return;
-  const { id, tenant, agentId, createdBy, waitedMs, leftMs } = found.asking;
+  const { id, tenant, agentId, createdBy } = found.asking;
   const reason = await whyNotNeeded(services, found.asking);
-  if (reason === null) return void (await moveOn(services, wait, Math.min(growingPauseMs(waitedMs), leftMs ?? Infinity)));
+  if (reason === null) return void (await services.sql.query(NEXT_LOOK, [approvalId]));
   const at = services.clock.now();
   await services.log.commit(
     tenant,

@@ -6,7 +6,6 @@ import { toolWarning } from "../../calls/events.ts";
 import type { KeptOutcome } from "../../calls/outcome.ts";
 import { answeredAt, keptUntil } from "../../calls/kept-answer.ts";
 import type { CallTemplate } from "../../calls/scope.ts";
-import { growingPauseMs } from "../../waits/due.ts";
 import { serverRef } from "../../waits/wait.ts";
 import type { AgentView } from "../view.ts";
 import { callsChanged, compose, noted, waiting, type Commit } from "./commit.ts";
@@ -47,12 +46,16 @@ export function serverWait(
   at: Date,
 ): WaitRow {
   const until = keptUntil(call, deferredTimeoutMs);
-  const pauseMs = Math.max(afterMs ?? 0, growingPauseMs(at.getTime() - answeredAt(call).getTime()));
-  const leftMs = until.getTime() - at.getTime();
-  const due = new Date(at.getTime() + Math.max(growingPauseMs(0), Math.min(pauseMs, leftMs)));
+  const triedMs = at.getTime() - answeredAt(call).getTime();
+  const pauseMs = Math.max(afterMs ?? 0, Math.min(Math.max(triedMs, LOOK_MS), MOST_LOOK_MS));
+  const due = new Date(Math.max(at.getTime() + LOOK_MS, Math.min(at.getTime() + pauseMs, until.getTime())));
   return waitFor("MCP_SERVER", view, { callId: call.id, ref: serverRef(server, until), due });
 }
 
 export function awayWarning({ name }: CallView, reason: string): AgentEventBody {
   return toolWarning({ detail: "answer_kept", message: `${name}: ${reason}; the answer of a person is kept until it is back` });
 }
+
+/** The time until the first look for the server, and the longest between two, in ms. */
+const LOOK_MS = 2_000;
+const MOST_LOOK_MS = 300_000;
