@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { isLoopback } from "../lib/addresses.ts";
 import { headBytes } from "../lib/text.ts";
 import type { LogFields, Logger } from "../telemetry/log.ts";
-import { authenticate, bearerToken, credentialsOf, isTokenOf, type Doors } from "./authenticate.ts";
+import { authenticate, bearerToken, isTokenOf, type Doors } from "./authenticate.ts";
 import { type TrustedDocuments, asksFor } from "./trusted-documents.ts";
 
 export type Access = Doors & {
@@ -133,6 +133,6 @@ export async function mayReadMetrics(
   if (token === null) return false;
   if (metricsTokenHash !== null && isTokenOf(metricsTokenHash, token)) return true;
   const { authorization = "" } = headers;
-  const identified = await authenticate(doors, credentialsOf(authorization, null), new Headers({ authorization }));
+  const identified = await authenticate(doors, { kind: "TOKEN", token }, new Headers({ authorization }));
   return identified?.roles.includes("admin") === true;
 }

@@ -73,6 +73,8 @@ export async function startServer(
   const streams = new Set<ServerResponse>();
   const whyNotReady = readiness(probes.ready, mask);
   const consoleFiles = new ConsoleFiles(options.console ?? noConsole);
+  const orUnavailable = (answering: Promise<void>, response: ServerResponse): void =>
+    void answering.catch((error: unknown) => answer(response, 503, mask(error).message));
   const server = createServer(
     { shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === "websocket" },
     (request, response) => {
@@ -91,9 +93,7 @@ export async function startServer(
         case "/readyz":
           return void whyNotReady().then((reason) => answer(response, reason === null ? 200 : 503, reason ?? "ready"));
         case "/metrics":
-          return void answerMetrics(request, response, options, probes.metrics).catch((error: unknown) =>
-            answer(response, 503, mask(error).message),
-          );
+          return orUnavailable(answerMetrics(request, response, options, probes.metrics), response);
         case "/graphql": {
           const refusal = bodyProblem(request);
           if (refusal !== null) return refuseRequest(request, response, refusal);
@@ -106,24 +106,15 @@ export async function startServer(
           return void yoga(request, response);
         }
         case SESSION_PATH:
-          return void answerSession(request, response, { ...shared, ...options, failedSignIns, logger }).catch((error: unknown) =>
-            answer(response, 503, mask(error).message),
-          );
+          return orUnavailable(answerSession(request, response, { ...shared, ...options, failedSignIns, logger }), response);
         case TOOL_RESULTS_PATH:
-          return void answerToolResult(request, response, { ...shared, ...options }).catch((error: unknown) =>
-            answer(response, 503, mask(error).message),
-          );
+          return orUnavailable(answerToolResult(request, response, { ...shared, ...options }), response);
         default:
-          if (isConsole(path))
-            return void consoleFiles
-              .answer(request, response, path)
-              .catch((error: unknown) => answer(response, 503, mask(error).message));
+          if (isConsole(path)) return orUnavailable(consoleFiles.answer(request, response, path), response);
           if (path === "/" && leadToConsole(request, response)) return;
           if (path.startsWith(IMAGES_PATH)) {
             options.slowReaders.watchResponse(response);
-            return void answerImage(request, response, options.imageLinks, shared.services).catch((error: unknown) =>
-              answer(response, 503, mask(error).message),
-            );
+            return orUnavailable(answerImage(request, response, options.imageLinks, shared.services), response);
           }
           return answer(
             response,

@@ -45,7 +45,7 @@ describe("the console at /console", () => {
     expect((await get("/")).status).toBe(404);
   });
 
-  it("is one page for every address that a browser opens below it", async () => {
+  it("is one page for every address that a browser opens below it, and for every client at its own", async () => {
     const get = await consoleApp({ kind: "built", folder: await builtFolder() });
     for (const path of ["/console", "/console/", "/console/inbox/abc?tool=x"]) {
       const { status, headers, body } = await get(path, HTML);
@@ -56,6 +56,7 @@ describe("the console at /console", () => {
         "<!doctype html>the page",
       ]);
     }
+    for (const path of ["/console", "/console/"]) expect((await get(path, {}, "HEAD")).status, path).toBe(200);
     expect((await get("/console/inbox/abc")).status).toBe(404);
     expect((await get("/consoles", HTML)).status).toBe(404);
   });

@@ -1,3 +1,4 @@
+import { fromBundle } from "../bundle.ts";
 import { SERVER_READY, start, type TrialProcess } from "../processes.ts";
 import { PLACES, POINTS, type Place, type Point } from "./points.ts";
 import type { Random } from "../hands/random.ts";
@@ -137,6 +138,8 @@ export class Fleet {
   }
 
   async #load(): Promise<Loaded> {
+    // The bundle is made once, by whichever process comes first.
+    await fromBundle();
     const since = performance.now();
     const process = await start("trials/company/server.ts", /^loaded$/, {}, (line) => this.#hear(line));
     return { process, tookMs: performance.now() - since };

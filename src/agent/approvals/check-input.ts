@@ -7,7 +7,7 @@ import { folderHung } from "../workspace/answering-folders.ts";
 import { allowsSelfApproval, authorityOf, findApproval, type FoundCall } from "./approval.ts";
 import { closedProblem, decisionProblem } from "./decision.ts";
 import { nobodyElse } from "./decided.ts";
-import { checkEdit, deniedEdit } from "./edited-input.ts";
+import { checkEdit, deniedEdit, INPUT_STANDS } from "./edited-input.ts";
 import { givenValues } from "./input/decided-input.ts";
 import type { ApprovalServices } from "./scope.ts";
 
@@ -76,6 +76,7 @@ async function checkCall(
   if (!(await services.folders.answers(workspace)))
     return withProblem({ code: "INVALID", field: ["input"], message: folderHung(workspace) });
   const call = await readCall(services.sql, toolCallId);
+  if (call.startedAt !== null) return withProblem(INPUT_STANDS);
   const explained = await explainCall(services, agent, call.name, input);
   if (!explained.ok) return { ...REFUSED, problems: callProblems(explained.refusal, ["input"]) };
   const explanation = explained.value;

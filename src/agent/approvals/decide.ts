@@ -19,7 +19,7 @@ import {
 import { decided, type Decision, type DecisionCommit, editAsked, nobodyElse } from "./decided.ts";
 import { decisionProblem, type Decided, type DecideApproval } from "./decision.ts";
 import { decidedBudget } from "./budgets/decided-budget.ts";
-import { checkEdit, type EditedInput } from "./edited-input.ts";
+import { checkEdit, INPUT_STANDS, type EditedInput } from "./edited-input.ts";
 import { expireApproval } from "./expire.ts";
 import { decidedInput, givenValues } from "./input/decided-input.ts";
 import { decidedHost } from "./hosts/decided-host.ts";
@@ -144,12 +144,7 @@ async function editOf(
   { input }: DecideApproval,
 ): Promise<Result<EditedInput | null, CommandRefusal>> {
   if (input === null) return accepted(null);
-  if (approval.state === "PENDING" && call.startedAt !== null)
-    return refused({
-      code: "INVALID",
-      field: ["input"],
-      message: "the call has begun, and its input stands: deny it, and describe the change in the note",
-    });
+  if (approval.state === "PENDING" && call.startedAt !== null) return refused(INPUT_STANDS);
   const { agentId: id, tenant, workspace, permission } = approval;
   const template = await services.heldTemplate(approval);
   if ("missing" in template) {

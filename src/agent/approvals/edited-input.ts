@@ -49,6 +49,13 @@ export async function checkEdit(
   });
 }
 
+/** The refusal of an edit of a call that has begun. */
+export const INPUT_STANDS: CommandRefusal = {
+  code: "INVALID",
+  field: ["input"],
+  message: "the call has begun, and its input stands: deny it, and describe the change in the note",
+};
+
 export function deniedEdit({ reason }: Pick<Explanation, "reason">): CommandRefusal {
   return { code: "DENIED_BY_POLICY", field: ["input"], message: `the permission denies this, whoever allows it: ${reason}` };
 }

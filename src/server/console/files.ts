@@ -3,7 +3,6 @@ import { readdir, readFile } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { extname, join, relative, sep } from "node:path";
 import type { ConsoleState } from "./build.ts";
-import { CONSOLE_HEADERS } from "./headers.ts";
 
 /** The path of the console. Every path below it is the console's. */
 export const CONSOLE_PATH = "/console";
@@ -33,6 +32,28 @@ const ENCODINGS = [
 ] as const;
 
 type Encoding = (typeof ENCODINGS)[number]["encoding"];
+
+/** The content that a page of the console may load: its own files, and no inline script or style. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+/** The headers of every answer of the console. */
+const CONSOLE_HEADERS = {
+  "content-security-policy": POLICY,
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+} as const;
 
 /** One file in all its encodings. */
 type ServedFile = {
@@ -121,9 +142,9 @@ async function load(folder: string): Promise<ServedFiles> {
   return files;
 }
 
-/** The name of a file in the console: the path without the console's own. */
+/** The name of a file in the console: the path without the console's own, which is that of the page. */
 function nameOf(path: string): string {
-  return path.slice(CONSOLE_PATH.length).replace(/^\//, "");
+  return path.slice(CONSOLE_PATH.length).replace(/^\//, "") || INDEX;
 }
 
 /** True if a browser opens an address of the console's own, which the page reads. */

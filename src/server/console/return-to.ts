@@ -4,7 +4,7 @@ const LONGEST = 2_000;
 
 /**
  * The page to open after sign-in: the wanted one if it is a page of the console, otherwise the first. The text may come
- * from a link that somebody else wrote: no other origin, scheme or path is opened. Runs in browsers, too.
+ * from a link that somebody else wrote: no other origin, scheme or path is opened.
  */
 export function returnTo(wanted: unknown): string {
   return typeof wanted === "string" && isOfConsole(wanted) ? wanted : FIRST_PAGE;

@@ -28,17 +28,12 @@ export function transportOf(headers: Headers, { publicUrl }: Origins): Transport
   return !isForwarded && isLoopback(hostname(host)) ? "LOOPBACK" : "OPEN";
 }
 
-/** The Set-Cookie of a new session. Null over an open transport, where others could read it. */
-export function sessionCookie(secret: string, headers: Headers, origins: Origins, maxAgeMs: number): string | null {
+/** The Set-Cookie of a new session. Over an open transport, others could read it. */
+export function sessionCookie(secret: string, headers: Headers, transport: Exclude<Transport, "OPEN">, maxAgeMs: number): string {
   const common = `Path=/; HttpOnly; SameSite=Strict; Max-Age=${Math.floor(maxAgeMs / 1_000)}`;
-  switch (transportOf(headers, origins)) {
-    case "SECURE":
-      return `${SECURE_NAME}=${secret}; ${common}; Secure`;
-    case "LOOPBACK":
-      return `${LOOPBACK_NAME(headers.get("host") ?? "")}=${secret}; ${common}`;
-    case "OPEN":
-      return null;
-  }
+  return transport === "SECURE"
+    ? `${SECURE_NAME}=${secret}; ${common}; Secure`
+    : `${LOOPBACK_NAME(headers.get("host") ?? "")}=${secret}; ${common}`;
 }
 
 /** The Set-Cookies that remove the cookie, of each of its names. */

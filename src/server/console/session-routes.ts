@@ -5,7 +5,7 @@ import { accepted, refused, type Result } from "../../lib/result.ts";
 import { SESSION_TIMES } from "../../resolvers/sign-in.ts";
 import type { Logger } from "../../telemetry/log.ts";
 import { headersOf, sourceOf, type Access } from "../access.ts";
-import { askerOf, authenticate, credentialsOf, type Authentication, type Identified } from "../authenticate.ts";
+import { askerOf, authenticate, bearerToken, credentialsOf, type Authentication, type Identified } from "../authenticate.ts";
 import type { SharedContext } from "../context.ts";
 import { addressOf, type FailedSignIns } from "./failed-sign-ins.ts";
 import { returnTo } from "./return-to.ts";
@@ -118,7 +118,8 @@ async function signIn(request: IncomingMessage, headers: Headers, services: Sess
   const { authentication, failedSignIns, logger } = services;
   if (authentication.kind !== "tokens")
     return problem(409, "NO_TOKENS", "this server signs in without a token: open the console");
-  if (transportOf(headers, services) === "OPEN") return problem(403, "NEEDS_HTTPS", NEEDS_HTTPS);
+  const transport = transportOf(headers, services);
+  if (transport === "OPEN") return problem(403, "NEEDS_HTTPS", NEEDS_HTTPS);
   const body = await readBody(request);
   if (!body.ok) return body;
   const { token, wanted } = body.value;
@@ -139,11 +140,9 @@ async function signIn(request: IncomingMessage, headers: Headers, services: Sess
     headers.get("user-agent"),
     requestSecret(headers, services),
   );
-  const cookie = sessionCookie(secret, headers, services, SESSION_TIMES.mostMs);
-  if (cookie === null) return problem(403, "NEEDS_HTTPS", NEEDS_HTTPS);
   logger.tell("signed_in", "an actor signed in to the console", { tenant: identified.tenant, actor: identified.id, address });
   return accepted({
-    cookies: [cookie],
+    cookies: [sessionCookie(secret, headers, transport, SESSION_TIMES.mostMs)],
     body: { ...stateOf(services, headers, identified, sessionId), returnTo: returnTo(wanted) },
   });
 }
@@ -184,8 +183,8 @@ function read(text: string): Result<SignInRequest, Refused> {
   }
   if (!isJsonObject(body)) return form;
   const { token, returnTo: wanted = null, ...others } = body;
-  if (typeof token !== "string" || token === "" || Object.keys(others).length > 0) return form;
-  return accepted({ token: token.trim(), wanted });
+  const given = typeof token === "string" ? bearerToken(`Bearer ${token}`) : null;
+  return given === null || Object.keys(others).length > 0 ? form : accepted({ token: given, wanted });
 }
 
 function problem(status: number, code: string, message: string): Result<never, Refused> {

@@ -25,7 +25,7 @@ const BEGIN: Statement<
   ]
 > = {
   name: "begin_session",
-  text: `WITH ended AS (UPDATE session SET (ended_at, ended_by, ended_by_kind) = ($8, $3, $4::actor_kind)
+  text: `WITH ended AS (UPDATE session SET (ended_at, ended_by, ended_by_kind) = ($8, actor_id, actor_kind)
       WHERE ended_at IS NULL AND id = ANY(ARRAY(
         SELECT s.id FROM session s WHERE s.hash = $9
         UNION ALL (SELECT s.id FROM session s WHERE s.tenant = $2 AND s.actor_id = $3 AND s.ended_at IS NULL ORDER BY s.created_at DESC, s.id DESC OFFSET ${MOST_SESSIONS - 1}))))
@@ -42,7 +42,7 @@ type SessionServices = { readonly sql: Sql; readonly clock: Clock };
 /** A session that has begun. Its secret goes into the cookie, and is kept nowhere. */
 export type BegunSession = { readonly sessionId: string; readonly secret: string };
 
-/** Begins a session with a new secret. The session of the browser so far, if it had one, ends. */
+/** Begins a session with a new secret. The session of the browser so far ends by its own actor, who may be of another tenant. */
 export async function beginSession(
   { sql, clock }: SessionServices,
   { tenant, id, kind }: Identified,

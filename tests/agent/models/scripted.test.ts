@@ -62,6 +62,7 @@ it("a step reports a first token that is no later than its end, although the fir
   ];
   const client = connect((await startTestApp({ script: { replies } })).url);
   const events = await client.turn((await client.createAgent()).id, "hi");
-  const late = ofType(events, "StepComplete").filter(({ firstTokenMs, durationMs }) => (firstTokenMs ?? 0) > durationMs);
-  expect(late).toEqual([]);
+  const steps = ofType(events, "StepComplete");
+  expect(steps).toHaveLength(2);
+  for (const { firstTokenMs, durationMs } of steps) expect(firstTokenMs ?? Infinity).toBeLessThanOrEqual(durationMs);
 });

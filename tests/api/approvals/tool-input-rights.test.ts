@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import {
   AllowRuleProposalDocument,
   ApprovalsDocument,
+  CheckApprovalInputDocument,
   type DecideApprovalInput,
   InterruptAgentDocument,
 } from "../../generated/documents.ts";
@@ -169,7 +170,14 @@ describe("a call that continues with the answer to a question", () => {
 
   it("ends if a person denies it then, and says that it may have had effects", async () => {
     const { client, id, cursor, server, decide } = await askedAgain();
-    expect((await decide({ input: {} })).userErrors).toMatchObject([{ code: "INVALID", field: ["input"] }]);
+    const { userErrors } = await decide({ input: {} });
+    expect(userErrors).toMatchObject([{ code: "INVALID", field: ["input"] }]);
+    const open = (await approvalsOf(client, id)).find(({ state }) => state === "PENDING");
+    const checked = await client.get(CheckApprovalInputDocument, { approvalId: open?.id ?? "", input: {} });
+    expect(checked.checkApprovalInput).toMatchObject({
+      problems: userErrors.map(({ code, field, message }) => ({ code, field, message })),
+      inputHash: null,
+    });
     expect((await decide({ decision: "DENY", note: "not so" })).userErrors).toEqual([]);
     await client.until(id, "DONE", cursor);
     const [call] = (await client.agent(id)).toolCalls.nodes;

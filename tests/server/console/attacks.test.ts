@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { AccessTokensDocument } from "../../generated/documents.ts";
+import { hashOf } from "../../../src/agent/actors/access-token.ts";
+import { AccessTokensDocument, SessionsDocument } from "../../generated/documents.ts";
 import { tokenActor } from "../../support/actors.ts";
 import { startTestApp, type TestApp } from "../../support/app.ts";
 import { connect } from "../../support/client.ts";
@@ -258,6 +259,13 @@ describe("cookies that are not what the server gave", () => {
     expect(await run(`{ node(id: "${sessionId}") { id } }`)).toContain('"node":null');
     expect(await browser.actor()).toBe("ada");
   });
+
+  it("16a. of another tenant, end by their own actor if that browser signs in: no tenant reads names of another", async () => {
+    const { app, browser } = await signedIn();
+    await browser.signIn("zoe-token");
+    const { sessions } = await connect(app.url, "ada-token").get(SessionsDocument, { filter: { isActive: false } });
+    expect(sessions.nodes).toMatchObject([{ owner: { actorId: "ada" }, endedBy: { actorId: "ada" } }]);
+  });
 });
 
 describe("sessions and tokens that are over", () => {
@@ -379,7 +387,9 @@ describe("sign-in itself", () => {
   });
 
   it("24. reads a small JSON object of two fields, and no more", async () => {
-    const app = await startTestApp({ config: PEOPLE });
+    // A hash of no text, which an unset variable makes, lets nobody in.
+    const empty = { ...tokenActor("eve", ["admin"]).actor, tokenHash: hashOf("") };
+    const app = await startTestApp({ config: { actors: [...PEOPLE.actors, empty] } });
     const bodies = [
       "",
       "[]",
@@ -387,6 +397,8 @@ describe("sign-in itself", () => {
       "{",
       '{"token":7}',
       '{"token":""}',
+      '{"token":" "}',
+      '{"token":"ada token"}',
       '{"token":"ada-token","tenant":"other"}',
       '{"token":["ada-token"]}',
     ];
