@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { connect } from "../support/client.ts";
-import { consolePage } from "../support/console-page.ts";
+import { axeViolations, consolePage } from "../support/console-page.ts";
 import { withChromium } from "../support/example-app.ts";
 
 const SCRIPT = {
@@ -30,6 +30,35 @@ withChromium("console: words survive an input method, and the focus stays at the
   await page.locator(".sentence").click();
   await page.keyboard.press("e");
   expect(await words.inputValue()).toBe("Not now.");
+  expect(complaints).toEqual([]);
+});
+
+withChromium("console: an edited input has the server's errors, and a rule can end by itself", { timeout: 120_000 }, async () => {
+  const { app, page, complaints, open } = await consolePage({ script: SCRIPT });
+  const client = connect(app.url);
+  const { id: agentId } = await client.createAgent({ title: "Runner" });
+  await client.send(agentId, "run it");
+  await open("/console");
+  await page.getByRole("button", { name: "Edit and allow" }).waitFor();
+  await page.keyboard.press("e");
+  const timeout = page.getByRole("spinbutton", { name: "timeout_ms" });
+  await timeout.fill("-1");
+  await page.locator(".field").filter({ has: timeout }).getByRole("alert").waitFor();
+  await timeout.fill("");
+  await page.getByRole("textbox", { name: "command" }).fill("ls");
+  await page.getByText("This input would run without a question").waitFor();
+  expect(await page.getByRole("alert").count()).toBe(0);
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Allow once" }).waitFor();
+  await page.keyboard.press("a");
+  await page.getByLabel("Its end").selectOption({ label: "after 7 days" });
+  await page.getByText("In the last 30 days:").waitFor();
+  expect(await axeViolations(page)).toEqual([]);
+  await page.getByRole("button", { name: "Store the rule, and allow" }).click();
+  await page.getByText("Nothing waits for a decision.").waitFor();
+  await open("/console/policy");
+  const row = page.getByRole("row").filter({ hasText: "make build" });
+  await row.getByText("in 7 days").or(row.getByText("in 6 days")).waitFor();
   expect(complaints).toEqual([]);
 });
 

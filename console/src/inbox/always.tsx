@@ -9,6 +9,8 @@ import type { Proposal } from "./why.tsx";
 
 /** A rule is looked at when so many ms have passed since it was last changed. */
 const PAUSE_MS = 250;
+/** A rule may end by itself after one of these numbers of days. */
+const DAYS = [1, 7, 30, 90, 365] as const;
 
 /** The proposed rule with its effect, open to changes before it is stored. */
 export function AlwaysAllow({
@@ -25,6 +27,7 @@ export function AlwaysAllow({
 }): ReactNode {
   const { t } = useLingui();
   const [rule, setRule] = useState<string | null>(proposed?.proposal?.rule ?? null);
+  const [days, setDays] = useState("");
   const [problem, setProblem] = useState<string | null>(null);
   const [isStoring, setStoring] = useState(false);
   const shown = useEffectOf(asked.id, proposed, rule, setRule);
@@ -34,7 +37,9 @@ export function AlwaysAllow({
   const store = async (): Promise<void> => {
     if (rule === null || proposal === null || isStoring) return;
     setStoring(true);
-    const refusal = await change(AllowAlwaysDocument, { input: { approvalId: asked.id, rule } }).then(
+    const refusal = await change(AllowAlwaysDocument, {
+      input: { approvalId: asked.id, rule, ...(days === "" ? {} : { expiresInDays: Number(days) }) },
+    }).then(
       ({ allowAlways }) => refusalText(allowAlways.userErrors),
       (failure: unknown) => (failure instanceof Error ? failure.message : String(failure)),
     );
@@ -67,9 +72,22 @@ export function AlwaysAllow({
         />
         <small className="quiet">
           <Trans>
-            It holds for all agents of <code>{asked.agent.template.templateId}</code>, until somebody revokes it.
+            It holds for all agents of <code>{asked.agent.template.templateId}</code>.
           </Trans>
         </small>
+      </div>
+      <div className="field">
+        <label htmlFor={`${id}-end`}>
+          <Trans>Its end</Trans>
+        </label>
+        <select id={`${id}-end`} value={days} onChange={({ target }) => setDays(target.value)}>
+          <option value="">{t`when somebody revokes it`}</option>
+          {DAYS.map((count) => (
+            <option key={count} value={count}>
+              <Plural value={count} one="after # day" other="after # days" />
+            </option>
+          ))}
+        </select>
       </div>
       <div aria-live="polite">
         {problems.map(({ message }) => (
