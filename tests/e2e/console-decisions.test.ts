@@ -34,7 +34,10 @@ withChromium("console: words survive an input method, and the focus stays at the
 });
 
 withChromium("console: an edited input has the server's errors, and a rule can end by itself", { timeout: 120_000 }, async () => {
-  const { app, page, complaints, open } = await consolePage({ script: SCRIPT });
+  const { app, page, complaints, open } = await consolePage({
+    script: SCRIPT,
+    template: { permission: { mode: "approval", allow: ["bash_run(command:ls)"] } },
+  });
   const client = connect(app.url);
   const { id: agentId } = await client.createAgent({ title: "Runner" });
   await client.send(agentId, "run it");
