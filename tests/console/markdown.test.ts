@@ -16,6 +16,11 @@ describe("Markdown of models", () => {
     expect(blocks[2]).toEqual({ kind: "code", language: "ts", text: "const a = 1;" });
   });
 
+  it("has headings without their end marks", () => {
+    const words = (line: string) => blocksOf(line).map((block) => (block.kind === "heading" ? block.parts : null));
+    expect([words("## a ##"), words("# C#"), words("#   b  ")]).toEqual([[[text("a")]], [[text("C#")]], [[text("b")]]]);
+  });
+
   it("shows HTML as text", () => {
     expect(blocksOf("<img src=x onerror=alert(1)><b>b</b>")).toEqual([
       { kind: "paragraph", parts: [text("<img src=x onerror=alert(1)><b>b</b>")] },
@@ -71,6 +76,8 @@ describe("Markdown of models", () => {
     const began = performance.now();
     for (const open of ["**a ", "_a ", "`a ``b ", "[a](", "[", "~~a", "|a|\n|-|\n", "- a\n  - b\n"])
       blocksOf(open.repeat(20_000));
+    for (const begin of ["# a", "# ", "a|\n", "- ", "```", "> "]) blocksOf(`${begin}${" ".repeat(20_000)}b`);
+    for (const block of ["```\na\n```\n", "> a\n\n", "# a #\n"]) blocksOf(block.repeat(199_000 / block.length));
     blocksOf(`${">".repeat(10_000)} a`);
     expect(performance.now() - began).toBeLessThan(10_000);
   });

@@ -3,6 +3,7 @@ import { agentFilters, merged, type AgentRow } from "../../console/src/agents/ro
 import { diffLines, diffSize } from "../../console/src/calls/diff-lines.ts";
 import { bytesText, percent } from "../../console/src/design/amounts.ts";
 import { durationText, relativeText, zonedText } from "../../console/src/design/time.ts";
+import { readableJson, visibleLines } from "../../console/src/design/visible-lines.ts";
 
 describe("a diff", () => {
   const lines = diffLines(
@@ -26,6 +27,19 @@ describe("a diff", () => {
   it("counts its lines, and takes no line of a file for its head", () => {
     expect(diffSize(lines)).toEqual({ added: 2, removed: 1 });
     expect(lines.at(-1)?.text).toBe("--- eleven");
+  });
+});
+
+describe("texts of many lines", () => {
+  it("keep their indentation, and hide nothing", () => {
+    expect(visibleLines("if a:\n        b\n\tc")).toBe("if a:\n        b\n\tc");
+    expect(visibleLines("a     b\u202e\r")).toBe("a\\u0020\\u0020\\u0020\\u0020\\u0020b\\u202e\\u000d");
+    expect(visibleLines(`${" ".repeat(44)}b`)).toBe(`${" ".repeat(40)}${"\\u0020".repeat(4)}b`);
+  });
+
+  it("stand in JSON with their line feeds, and a backslash before an n is none", () => {
+    expect(readableJson({ text: "a\nb", path: "C:\\new" })).toBe('{\n  "text": "a\nb",\n  "path": "C:\\\\new"\n}');
+    expect(readableJson(undefined)).toBe("");
   });
 });
 

@@ -7,6 +7,7 @@ import { LongText } from "../calls/long-text.tsx";
 import { bytesText } from "../design/amounts.ts";
 import { Ago } from "../design/clock.tsx";
 import { durationText } from "../design/time.ts";
+import { readableJson } from "../design/visible-lines.ts";
 import { CallDetailsDocument, type CallDetailsQuery } from "../generated/documents.ts";
 import { ask } from "../session/ask.ts";
 import { nameOf } from "../session/viewer.tsx";
@@ -97,7 +98,7 @@ function Opened({ callId, state }: { readonly callId: string; readonly state: st
           <h2>
             <Trans>Output</Trans> {keptOutput === null ? null : <span className="quiet">({bytesText(keptOutput.bytes)})</span>}
           </h2>
-          <LongText text={visible(output)} label={t`Output`} />
+          <LongText text={output} label={t`Output`} />
         </div>
       )}
       <ul className="lines small">
@@ -118,7 +119,7 @@ function Payload({ title, value }: { readonly title: string; readonly value: unk
   return (
     <div>
       <h2>{title}</h2>
-      <LongText text={visible(JSON.stringify(value, null, 1)).replaceAll("\\n", "\n")} label={title} />
+      <LongText text={readableJson(value)} label={title} />
     </div>
   );
 }

@@ -3,7 +3,9 @@ import { Link } from "@tanstack/react-router";
 import { visible } from "@triplane/client/command-lines";
 import type { Conversation } from "@triplane/client/conversation";
 import { memo, useEffect, useRef, useState, type ReactNode } from "react";
+import { LongText } from "../calls/long-text.tsx";
 import { Markdown } from "../design/markdown.tsx";
+import { readableJson } from "../design/visible-lines.ts";
 import { CallItem } from "./call-item.tsx";
 
 type Item = Conversation["items"][number];
@@ -119,7 +121,7 @@ const OneItem = memo(function OneItem({ item }: { readonly item: Item }): ReactN
     case "error":
       return <p className="alert">{visible(item.text)}</p>;
     case "value":
-      return <pre className="long">{JSON.stringify(item.value, null, 2)}</pre>;
+      return <LongText text={readableJson(item.value)} label={t`Value`} />;
     case "end":
       return (
         <div className="small quiet end">

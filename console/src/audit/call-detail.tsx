@@ -4,6 +4,7 @@ import { visible } from "@triplane/client/command-lines";
 import type { ReactNode } from "react";
 import { useQuery } from "urql";
 import { durationText, zonedText } from "../design/time.ts";
+import { readableJson } from "../design/visible-lines.ts";
 import { AuditCallDocument, type AuditCallQuery } from "../generated/documents.ts";
 import { nameOf } from "../session/viewer.tsx";
 import { LongText } from "../calls/long-text.tsx";
@@ -154,7 +155,7 @@ function Known({ call }: { readonly call: Call }): ReactNode {
 }
 
 function Value({ title, value }: { readonly title: string; readonly value: unknown }): ReactNode {
-  const text = typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? "");
+  const text = typeof value === "string" ? value : readableJson(value);
   return (
     <section>
       <h3>{title}</h3>

@@ -23,7 +23,7 @@ export function Fields({
       key={field.name}
       field={field}
       entry={entries[field.name] ?? ""}
-      problems={problems.filter((problem) => problem.field === field.name).map(({ message }) => message)}
+      problems={[...new Set(problems.filter((problem) => problem.field === field.name).map(({ message }) => message))]}
       change={(entry) => change({ ...entries, [field.name]: entry })}
     />
   ));

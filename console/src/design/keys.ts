@@ -1,4 +1,4 @@
-import { useEffect, useRef } from "react";
+import { useEffect, useRef, type KeyboardEvent as FieldKeyEvent } from "react";
 
 /** The second key of a pair such as `g i` comes within this time; ms. */
 const PAIR_MS = 1_000;
@@ -28,6 +28,17 @@ export function useKeys(keys: Keys): void {
     addEventListener("keydown", pressed);
     return () => removeEventListener("keydown", pressed);
   }, []);
+}
+
+/** The keys of a form: Escape leaves it, Ctrl Enter sends it. Those of an input method's composition are its own. */
+export function formKeys(back: () => void, send: () => void): (event: FieldKeyEvent) => void {
+  return (event) => {
+    if (event.nativeEvent.isComposing) return;
+    if (event.key === "Escape") back();
+    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    send();
+  };
 }
 
 function isTaken({ target, key }: KeyboardEvent): boolean {

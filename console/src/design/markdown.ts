@@ -21,10 +21,10 @@ export type Block =
   | { readonly kind: "rule" };
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})\s*([\w+-]*)/;
-const HEADING = /^ {0,3}(#{1,6})\s+(.*?)\s*#*\s*$/;
+const HEADING = /^ {0,3}(#{1,6})\s(.*)$/;
 const RULE = /^ {0,3}([-*_])(?:\s*\1){2,}\s*$/;
 const ITEM = /^(\s*)(?:([-*+])|(\d{1,9})[.)])\s+(.*)$/;
-const TABLE_RULE = /^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$/;
+const TABLE_RULE_CELL = /^:?-+:?$/;
 /** Deeper lists and quotes are shown as text. */
 const DEEPEST = 6;
 
@@ -48,12 +48,12 @@ export function blocksOf(text: string, depth = 0): readonly Block[] {
     if (fence !== null) {
       endParagraph();
       const [, mark = "```", language = ""] = fence;
-      const end = lines.findIndex((each, index) => index > at && each.trim().startsWith(mark));
-      blocks.push({ kind: "code", language, text: lines.slice(at + 1, end < 0 ? undefined : end).join("\n") });
-      at = end < 0 ? lines.length : end + 1;
+      const end = endOf(lines, at + 1, (each) => !each.trim().startsWith(mark));
+      blocks.push({ kind: "code", language, text: lines.slice(at + 1, end).join("\n") });
+      at = end + 1;
     } else if (heading !== null) {
       endParagraph();
-      blocks.push({ kind: "heading", level: heading[1]?.length ?? 1, parts: inlinesOf(heading[2] ?? "") });
+      blocks.push({ kind: "heading", level: heading[1]?.length ?? 1, parts: inlinesOf(withoutEndMarks(heading[2] ?? "")) });
       at += 1;
     } else if (RULE.test(line)) {
       endParagraph();
@@ -70,7 +70,7 @@ export function blocksOf(text: string, depth = 0): readonly Block[] {
       const { block, end } = listAt(lines, at, depth);
       blocks.push(block);
       at = end;
-    } else if (line.includes("|") && TABLE_RULE.test(lines[at + 1] ?? "")) {
+    } else if (line.includes("|") && cellTexts(lines[at + 1] ?? "").every((cell) => TABLE_RULE_CELL.test(cell))) {
       endParagraph();
       const end = endOf(lines, at + 2, (each) => each.includes("|"));
       blocks.push({ kind: "table", head: cellsOf(line), rows: lines.slice(at + 2, end).map(cellsOf) });
@@ -86,8 +86,17 @@ export function blocksOf(text: string, depth = 0): readonly Block[] {
 }
 
 function endOf(lines: readonly string[], start: number, isInside: (line: string) => boolean): number {
-  const end = lines.findIndex((line, index) => index >= start && !isInside(line));
-  return end < 0 ? lines.length : end;
+  let end = start;
+  while (end < lines.length && isInside(lines[end] ?? "")) end += 1;
+  return end;
+}
+
+/** A heading may end with further marks, after a space. */
+function withoutEndMarks(heading: string): string {
+  const text = heading.trim();
+  let end = text.length;
+  while (text[end - 1] === "#") end -= 1;
+  return end === 0 || text[end - 1] === " " ? text.slice(0, end).trimEnd() : text;
 }
 
 /** The list that begins in a line. Its deeper lines belong to the item before them. */
@@ -116,11 +125,15 @@ function listAt(lines: readonly string[], start: number, depth: number): { reado
 }
 
 function cellsOf(line: string): readonly (readonly Inline[])[] {
+  return cellTexts(line).map(inlinesOf);
+}
+
+function cellTexts(line: string): readonly string[] {
   return line
     .trim()
     .replace(/^\||\|$/g, "")
     .split("|")
-    .map((cell) => inlinesOf(cell.trim()));
+    .map((cell) => cell.trim());
 }
 
 /**

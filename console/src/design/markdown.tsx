@@ -1,6 +1,7 @@
 import { visible } from "@triplane/client/command-lines";
 import { memo, type ReactNode } from "react";
 import { blocksOf, type Block, type Inline } from "./markdown.ts";
+import { visibleLines } from "./visible-lines.ts";
 
 /** A text of a model: formatted, without HTML and images. A link names the host that it leads to. */
 export const Markdown = memo(function Markdown({ text }: { readonly text: string }): ReactNode {
@@ -33,7 +34,7 @@ function OneBlock({ block }: { readonly block: Block }): ReactNode {
     case "code":
       return (
         <pre tabIndex={0}>
-          <code>{visible(block.text)}</code>
+          <code>{visibleLines(block.text)}</code>
         </pre>
       );
     case "quote":

@@ -1,6 +1,7 @@
 import { Plural, Trans, useLingui } from "@lingui/react/macro";
 import { visible } from "@triplane/client/command-lines";
 import { useEffect, useId, useState, type ReactNode } from "react";
+import { formKeys } from "../design/keys.ts";
 import { AllowAlwaysDocument, ProposalDocument } from "../generated/documents.ts";
 import { ask, change, refusalText } from "../session/ask.ts";
 import type { Asked } from "./asked.ts";
@@ -8,29 +9,37 @@ import type { Proposal } from "./why.tsx";
 
 /** A rule is looked at when so many ms have passed since it was last changed. */
 const PAUSE_MS = 250;
+/** A rule may end by itself after one of these numbers of days. */
+const DAYS = [1, 7, 30, 90, 365] as const;
 
 /** The proposed rule with its effect, open to changes before it is stored. */
 export function AlwaysAllow({
   asked,
+  proposed,
   allow,
   back,
 }: {
   readonly asked: Asked;
+  /** The server's proposal, if the page has it already. */
+  readonly proposed: Proposal | null;
   readonly allow: () => Promise<boolean>;
   readonly back: () => void;
 }): ReactNode {
   const { t } = useLingui();
-  const [rule, setRule] = useState<string | null>(null);
+  const [rule, setRule] = useState<string | null>(proposed?.proposal?.rule ?? null);
+  const [days, setDays] = useState("");
   const [problem, setProblem] = useState<string | null>(null);
   const [isStoring, setStoring] = useState(false);
-  const shown = useEffectOf(asked.id, rule, setRule);
+  const shown = useEffectOf(asked.id, proposed, rule, setRule);
   const id = useId();
   const proposal = shown?.rule === rule ? (shown?.effect.proposal ?? null) : null;
   const problems = shown?.rule === rule ? (shown?.effect.problems ?? []) : [];
   const store = async (): Promise<void> => {
     if (rule === null || proposal === null || isStoring) return;
     setStoring(true);
-    const refusal = await change(AllowAlwaysDocument, { input: { approvalId: asked.id, rule } }).then(
+    const refusal = await change(AllowAlwaysDocument, {
+      input: { approvalId: asked.id, rule, ...(days === "" ? {} : { expiresInDays: Number(days) }) },
+    }).then(
       ({ allowAlways }) => refusalText(allowAlways.userErrors),
       (failure: unknown) => (failure instanceof Error ? failure.message : String(failure)),
     );
@@ -46,7 +55,7 @@ export function AlwaysAllow({
         event.preventDefault();
         void store();
       }}
-      onKeyDown={(event) => (event.key === "Escape" ? back() : undefined)}
+      onKeyDown={formKeys(back, () => void store())}
     >
       <div className="field">
         <label htmlFor={id}>
@@ -63,9 +72,22 @@ export function AlwaysAllow({
         />
         <small className="quiet">
           <Trans>
-            It holds for all agents of <code>{asked.agent.template.templateId}</code>, until somebody revokes it.
+            It holds for all agents of <code>{asked.agent.template.templateId}</code>.
           </Trans>
         </small>
+      </div>
+      <div className="field">
+        <label htmlFor={`${id}-end`}>
+          <Trans>Its end</Trans>
+        </label>
+        <select id={`${id}-end`} value={days} onChange={({ target }) => setDays(target.value)}>
+          <option value="">{t`when somebody revokes it`}</option>
+          {DAYS.map((count) => (
+            <option key={count} value={count}>
+              <Plural value={count} one="after # day" other="after # days" />
+            </option>
+          ))}
+        </select>
       </div>
       <div aria-live="polite">
         {problems.map(({ message }) => (
@@ -146,8 +168,13 @@ function Examples({ title, lines }: { readonly title: ReactNode; readonly lines:
 type Effect = { readonly rule: string; readonly effect: Proposal };
 
 /** The effect of a rule on recent calls. Without a rule the server's proposal is taken. */
-function useEffectOf(approvalId: string, rule: string | null, setRule: (rule: string) => void): Effect | null {
-  const [shown, setShown] = useState<Effect | null>(null);
+function useEffectOf(
+  approvalId: string,
+  proposed: Proposal | null,
+  rule: string | null,
+  setRule: (rule: string) => void,
+): Effect | null {
+  const [shown, setShown] = useState<Effect | null>(proposed === null || rule === null ? null : { rule, effect: proposed });
   useEffect(() => {
     if (rule !== null && shown?.rule === rule) return;
     let isCurrent = true;

@@ -1,5 +1,5 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { useEffect, useState, type ReactNode } from "react";
+import { useRef, useState, type ReactNode } from "react";
 import { useKeys } from "../design/keys.ts";
 import type { CannotDecideReason } from "../generated/documents.ts";
 import { useMay } from "../session/viewer.tsx";
@@ -39,7 +39,7 @@ export function Decision({
 }): ReactNode {
   const [mode, setMode] = useState<Mode>("choose");
   const { t } = useLingui();
-  useEffect(() => setMode("choose"), [asked.id]);
+  const box = useRef<HTMLDivElement>(null);
   const mayStore = useMay("STORE_ALLOW_RULES");
   const isBusy = deciding?.kind === "sending";
   const reasons = asked.viewerCannotDecideReasons;
@@ -59,23 +59,26 @@ export function Decision({
     if (isTaken) decided();
     return isTaken;
   };
+  const back = (): void => {
+    setMode("choose");
+    box.current?.focus();
+  };
   const canAct = mayDecide && !isBusy && mode === "choose" && isPlain;
   useKeys({
     Enter: () => {
       if (canAct && performance.now() - shownAtMs > SEEN_MS) void answer({ decision: "ALLOW" });
     },
-    d: () => (mayDecide && isPlain ? setMode("deny") : null),
-    e: () => (mayDecide && noEdit === null ? setMode("edit") : null),
-    a: () => (mayDecide && isPlain && noRule === null ? setMode("always") : null),
-    Escape: () => setMode("choose"),
+    d: () => (canAct ? setMode("deny") : null),
+    e: () => (canAct && noEdit === null ? setMode("edit") : null),
+    a: () => (canAct && noRule === null ? setMode("always") : null),
+    Escape: () => back(),
   });
-  const back = (): void => setMode("choose");
   const problems = deciding?.kind === "refused" ? deciding.problems : [];
   if (!mayDecide) return <Reasons reasons={reasons} />;
   const budget = budgetIn(asked);
   const question = inputIn(asked);
   return (
-    <div className="decision" aria-busy={isBusy}>
+    <div className="decision" ref={box} tabIndex={-1} aria-busy={isBusy}>
       {mode === "edit" || question !== null
         ? null
         : problems.map(({ message }) => (
@@ -92,7 +95,6 @@ export function Decision({
         />
       ) : question !== null ? (
         <ValuesForm
-          key={asked.id}
           question={question}
           isBusy={isBusy}
           problems={problems}
@@ -101,7 +103,6 @@ export function Decision({
         />
       ) : asked.kind === "OUTCOME_UNKNOWN" ? (
         <OutcomeForm
-          key={asked.id}
           isBusy={isBusy}
           isRepeatable={asked.toolCall?.tool?.isIdempotent === true}
           answer={(given) => void answer(given)}
@@ -117,7 +118,7 @@ export function Decision({
           allow={(input) => void answer({ decision: "ALLOW", input })}
         />
       ) : mode === "always" ? (
-        <AlwaysAllow asked={asked} back={back} allow={() => answer({ decision: "ALLOW" })} />
+        <AlwaysAllow asked={asked} proposed={proposal} back={back} allow={() => answer({ decision: "ALLOW" })} />
       ) : (
         <Choices
           isBusy={isBusy}

@@ -51,6 +51,11 @@ export async function decide(input: DecideApprovalInput): Promise<boolean> {
   }
 }
 
+/** Its person has seen the refusal. */
+export function forgetRefusal(approvalId: string): void {
+  if (deciding.get(approvalId)?.kind === "refused") set(approvalId, null);
+}
+
 export function useDeciding(): ReadonlyMap<string, Deciding> {
   return useSyncExternalStore(
     (listener) => {

@@ -1,5 +1,6 @@
 import { Trans } from "@lingui/react/macro";
 import { useId, useState, type ReactNode } from "react";
+import { formKeys } from "../design/keys.ts";
 
 /** The denial, with words that the model reads. */
 export function DenyWithWords({
@@ -21,22 +22,13 @@ export function DenyWithWords({
         event.preventDefault();
         send();
       }}
+      onKeyDown={formKeys(back, send)}
     >
       <div className="field">
         <label htmlFor={id}>
           <Trans>Words for the model (may be empty)</Trans>
         </label>
-        <textarea
-          id={id}
-          rows={2}
-          autoFocus
-          value={note}
-          onChange={({ target }) => setNote(target.value)}
-          onKeyDown={(event) => {
-            if (event.key === "Escape") back();
-            if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) send();
-          }}
-        />
+        <textarea id={id} rows={2} autoFocus value={note} onChange={({ target }) => setNote(target.value)} />
       </div>
       <div className="row">
         <button type="submit" className="danger" disabled={isBusy}>

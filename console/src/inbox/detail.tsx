@@ -5,7 +5,7 @@ import { shortId } from "../design/ids.ts";
 import { nameOf, useMay } from "../session/viewer.tsx";
 import { useAsked, type Asked } from "./asked.ts";
 import { Decision } from "./decision.tsx";
-import { useDeciding } from "./decisions.ts";
+import { forgetRefusal, useDeciding } from "./decisions.ts";
 import { Origin } from "./origin.tsx";
 import { Reach } from "./reach.tsx";
 import { RiskBadge, StateBadge } from "./row-badges.tsx";
@@ -27,11 +27,14 @@ export function Detail({
   const inbox = useInbox();
   const closed = inbox.closed.get(id) ?? null;
   const deciding = useDeciding().get(id) ?? null;
-  const { look, again } = useAsked(id, closed ?? inbox.rows.get(id)?.missingDecisions);
+  const { look, again } = useAsked(id, closed?.state ?? inbox.rows.get(id)?.missingDecisions);
   const asked = look.kind === "seen" ? look.asked : null;
   const proposal = useProposal(asked?.state === "PENDING" ? asked : null, useMay("STORE_ALLOW_RULES").isAllowed);
   const top = useRef<HTMLDivElement>(null);
-  useEffect(() => top.current?.scrollTo({ top: 0 }), [id]);
+  const shownId = asked?.id;
+  // The focus of an answered question is gone with it: readers continue at the begin of the next one.
+  useEffect(() => (document.activeElement === document.body ? top.current?.focus() : undefined), [shownId]);
+  useEffect(() => () => forgetRefusal(id), [id]);
   switch (look.kind) {
     case "looking":
       return <Loading />;
@@ -56,7 +59,7 @@ export function Detail({
       const { asked, atMs } = look;
       return (
         <>
-          <div className="detail-scroll" ref={top}>
+          <div className="detail-scroll" ref={top} tabIndex={-1}>
             <Sentence asked={asked} />
             <Head asked={asked} />
             <ShownInput asked={asked} />

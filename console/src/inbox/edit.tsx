@@ -1,8 +1,10 @@
 import { Trans, useLingui } from "@lingui/react/macro";
+import { visible } from "@triplane/client/command-lines";
 import type { FormEntries } from "@triplane/client/input-form";
 import { useEffect, useId, useMemo, useRef, useState, type ReactNode } from "react";
 import { Fields } from "../calls/fields.tsx";
 import { entriesOf, flatFields, inputOf } from "../calls/flat-form.ts";
+import { formKeys } from "../design/keys.ts";
 import { CheckDocument, type CheckQuery } from "../generated/documents.ts";
 import { ask } from "../session/ask.ts";
 import type { Asked } from "./asked.ts";
@@ -39,6 +41,12 @@ export function EditInput({
   const read: Read =
     fields !== null && start !== null ? { kind: "input", input: inputOf(fields, entries, asked.input) } : parsed(text);
   const check = useCheck(asked, read);
+  // A refusal of the decision has the same errors as the dry run.
+  const placed = [...(check?.problems ?? []), ...problems].map(({ field, message }) => ({ field: inputFieldOf(field), message }));
+  const known = new Set(fields?.map(({ name }) => name));
+  const others = placed
+    .filter(({ field }) => start === null || field === null || !known.has(field))
+    .map(({ message }) => message);
   const send = (): void => (read.kind === "input" && !isBusy ? allow(read.input) : undefined);
   return (
     <form
@@ -50,16 +58,10 @@ export function EditInput({
         event.preventDefault();
         send();
       }}
-      onKeyDown={(event) => {
-        if (event.key === "Escape") back();
-        if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
-          event.preventDefault();
-          send();
-        }
-      }}
+      onKeyDown={formKeys(back, send)}
     >
       {fields !== null && start !== null ? (
-        <Fields fields={fields} entries={entries} problems={[]} change={setEntries} />
+        <Fields fields={fields} entries={entries} problems={placed} change={setEntries} />
       ) : (
         <div className="field">
           <label htmlFor={id}>
@@ -80,7 +82,7 @@ export function EditInput({
           {read.problem}
         </p>
       ) : null}
-      {problems.map(({ message }) => (
+      {[...new Set(others)].map((message) => (
         <p key={message} role="alert" className="alert">
           {message}
         </p>
@@ -98,28 +100,27 @@ export function EditInput({
   );
 }
 
-type Check = CheckQuery["explainPermission"];
+type Check = CheckQuery["checkApprovalInput"];
+
+/** The field of a tool's input that an error is about; null for the input as a whole. */
+function inputFieldOf(field: readonly string[] | null): string | null {
+  return field?.[0] === "input" ? (field[1] ?? null) : null;
+}
 
 function Checked({ check }: { readonly check: Check | null }): ReactNode {
   if (check === null) return null;
-  const { explanation, problems } = check;
+  const { asksAnother, explanation } = check;
   return (
     <div role="status">
-      {problems.map(({ message }) => (
-        <p key={message} className="alert">
-          {message}
+      {asksAnother ? (
+        <p className="note small">
+          <Trans>You may not allow your own input: another person is asked about it.</Trans>
         </p>
-      ))}
-      {explanation?.verdict === "DENY" ? (
-        <p className="alert">
-          <Trans>
-            A rule denies this input: <code>{explanation.rule}</code>. {explanation.reason}
-          </Trans>
-        </p>
-      ) : explanation?.verdict === "ALLOW" ? (
+      ) : null}
+      {explanation?.verdict === "ALLOW" ? (
         <p className="note small">
           <Trans>
-            This input would run without a question: <code>{explanation.rule}</code>
+            This input would run without a question: <code>{visible(explanation.rule)}</code>
           </Trans>
         </p>
       ) : null}
@@ -127,18 +128,17 @@ function Checked({ check }: { readonly check: Check | null }): ReactNode {
   );
 }
 
-/** The verdict on an input as it is written; null before the first answer. */
-function useCheck({ agent, toolCall }: Asked, read: Read): Check | null {
+/** The server's dry run of an input as it is written; null before the first answer. */
+function useCheck({ id }: Asked, read: Read): Check | null {
   const [check, setCheck] = useState<Check | null>(null);
-  const tool = toolCall?.name ?? null;
   const text = read.kind === "input" ? JSON.stringify(read.input) : null;
   useEffect(() => {
-    if (text === null || tool === null) return setCheck(null);
+    if (text === null) return setCheck(null);
     let isCurrent = true;
     const timer = setTimeout(() => {
       const input: unknown = JSON.parse(text);
-      ask(CheckDocument, { agentId: agent.id, tool, input }).then(
-        ({ explainPermission }) => (isCurrent ? setCheck(explainPermission) : null),
+      ask(CheckDocument, { approvalId: id, input }).then(
+        ({ checkApprovalInput }) => (isCurrent ? setCheck(checkApprovalInput) : null),
         // The decision itself is checked again.
         () => null,
       );
@@ -147,7 +147,7 @@ function useCheck({ agent, toolCall }: Asked, read: Read): Check | null {
       isCurrent = false;
       clearTimeout(timer);
     };
-  }, [agent.id, tool, text]);
+  }, [id, text]);
   return check;
 }
 

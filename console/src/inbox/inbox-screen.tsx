@@ -7,6 +7,7 @@ import { Detail } from "./detail.tsx";
 import { FilterBar } from "./filter-bar.tsx";
 import { QueueList } from "./list.tsx";
 import { neighbour, ordered, type Filters } from "./queue.ts";
+import { Refusals } from "./refusals.tsx";
 import { reloadInbox, useInbox } from "./store.ts";
 import "./inbox.css";
 
@@ -88,6 +89,7 @@ export function InboxScreen(): ReactNode {
             change={(next) => void navigate({ to: ".", search: next, replace: true })}
           />
         </header>
+        <Refusals rows={inbox.rows} selected={selected} filters={filters} />
         {inbox.problem === null ? null : (
           <p role="alert" className="alert">
             {inbox.problem}{" "}
