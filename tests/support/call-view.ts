@@ -14,6 +14,7 @@ export function callView(given: Partial<CallView>): CallView {
     ruleValues: null,
     inputHash: null,
     output: null,
+    images: null,
     isError: false,
     error: null,
     stages: [],

@@ -31,6 +31,7 @@ import type { GateStage, TodoItem } from "../../src/events/snapshots.ts";
 import type { NotedFile } from "../../src/agent/workspace/known-files.ts";
 import { NO_TOKENS, spentOnBroken } from "../../src/agent/models/model.ts";
 import type { Explanation, Verdict } from "../../src/agent/policy/permission.ts";
+import { digested } from "../../src/agent/tools/images.ts";
 import { ownTool, toolWithPrompt } from "./tools.ts";
 
 const TOOL = ownTool("own", () => ({ output: "", details: null }));
@@ -352,6 +353,8 @@ function commitsOfRunning(view: AgentView, call: CallView): readonly PossibleCom
   ];
 }
 
+const IMAGE = digested({ mediaType: "image/png", data: "aQ==" });
+
 /** The ends of a run. `call` is as it was at its start. */
 function endsOf(view: AgentView, call: CallView): readonly PossibleCommit[] {
   const isLast = view.calls.filter(({ state }) => state === "EXECUTING").length === 1;
@@ -360,6 +363,7 @@ function endsOf(view: AgentView, call: CallView): readonly PossibleCommit[] {
     kind: "completed",
     output: "done \0",
     details: [1],
+    images: [],
     keptOutputBytes: null,
     cachedFrom: null,
     fresh: null,
@@ -374,6 +378,10 @@ function endsOf(view: AgentView, call: CallView): readonly PossibleCommit[] {
   } as const;
   return [
     { name: "call completed", make: () => callEnded(view, { call, outcome: completed, isLast, template: RECORD }, AT) },
+    {
+      name: "call completed with an image",
+      make: () => callEnded(view, { call, outcome: { ...completed, images: [IMAGE] }, isLast, template: RECORD }, AT),
+    },
     {
       name: "call completed with an earlier result",
       make: () => callEnded(view, { call, outcome: { ...completed, cachedFrom: "earlier" }, isLast, template: RECORD }, AT),

@@ -7,6 +7,7 @@ import type { OwnPermission, VersionOfAgent } from "../policy/own-permission.ts"
 import { hookVerdict } from "../policy/judge.ts";
 import type { Explanation } from "../policy/permission.ts";
 import { writtenFiles } from "../policy/rule-values.ts";
+import type { ResultImage } from "../tools/images.ts";
 import { HOSTS_OF_CALL, type HostQuestion } from "./hosts/host-question.ts";
 import type { RunningShellView } from "./shells/rows.ts";
 import type { Stages } from "./stage-clock.ts";
@@ -39,6 +40,8 @@ export type CallView = {
   /** The hash of the call that runs or ran; null before the call was judged. */
   readonly inputHash: string | null;
   readonly output: string | null;
+  /** The images of its result, which the model reads after the text; null for none. */
+  readonly images: readonly ResultImage[] | null;
   readonly isError: boolean;
   readonly error: ToolCallError | null;
   readonly stages: Stages;
@@ -74,7 +77,7 @@ export type CallingAgent = {
 };
 
 export const CALL_VIEW = `json_build_object('id', t.id, 'ordinal', t.ordinal, 'providerId', t.provider_id, 'name', t.name, 'state', t.state, 'attempt', t.attempt,
-  'requestedInput', t.requested_input, 'effectiveInput', t.effective_input, 'ruleValues', t.rule_values, 'inputHash', t.input_hash, 'output', t.output, 'isError', t.is_error, 'error', t.error, 'stages', t.stages,
+  'requestedInput', t.requested_input, 'effectiveInput', t.effective_input, 'ruleValues', t.rule_values, 'inputHash', t.input_hash, 'output', t.output, 'images', t.images, 'isError', t.is_error, 'error', t.error, 'stages', t.stages,
   'startedAt', t.started_at, 'completedAt', t.completed_at, 'durationMs', t.duration_ms, 'cachedFrom', t.cached_from, 'cancelRequested', t.cancel_requested, 'hosts', ${HOSTS_OF_CALL},
   'approval', (SELECT json_build_object('id', p.id, 'kind', p.kind, 'state', p.state, 'inputHash', coalesce(d.input_hash, p.input_hash), 'isEdited', d.input_hash IS NOT NULL, 'decision', CASE WHEN p.state <> 'PENDING' THEN d.decision END,
       'decidedBy', CASE WHEN d.actor_id IS NOT NULL AND p.state <> 'PENDING' THEN json_build_object('id', d.actor_id, 'kind', d.actor_kind) END, 'decidedAt', CASE WHEN p.state <> 'PENDING' THEN d.decided_at END, 'note', CASE WHEN p.state <> 'PENDING' THEN d.note END)
@@ -151,6 +154,7 @@ export type CallFacts = Partial<
   Pick<
     CallView,
     | "output"
+    | "images"
     | "isError"
     | "error"
     | "stages"

@@ -1,8 +1,10 @@
+import type { OwnerChange } from "../../db/commit/change.ts";
 import type { AgentEventBody } from "../../events/event.ts";
 import type { ToolCallSnapshot } from "../../events/snapshots.ts";
 import { visibleLine } from "../../lib/escape-hidden.ts";
 import { marked, byteLength } from "../../lib/text.ts";
-import { callStep, type ApprovalView, type CallStep, type CallView, type Trail } from "./call.ts";
+import type { DigestedImage, ResultImage } from "../tools/images.ts";
+import { callStep, type ApprovalView, type CallFacts, type CallStep, type CallView, type Trail } from "./call.ts";
 import type { EndedOutcome } from "./outcome.ts";
 import { refusedResult } from "./refusals/refusal-details.ts";
 import { refusedFacts, refusedTrail, replacedFacts } from "./refusals/refusal.ts";
@@ -29,8 +31,20 @@ export function endStep(call: CallView, outcome: EndedOutcome, at: Date, trail?:
     const facts = { ...common, ...(said === null ? refusedFacts(refusal) : replacedFacts(refusal, said)), output };
     return callStep(call, "FAILED", at, facts, { details, keptOutputBytes }, trail ?? refusedTrail(refusal));
   }
-  const { output, details, cachedFrom } = outcome;
-  return callStep(call, "COMPLETED", at, { ...common, output, cachedFrom }, { details, keptOutputBytes }, trail);
+  const { output, details, cachedFrom, images } = outcome;
+  const facts = { ...common, output, cachedFrom, ...imagesOf(images) };
+  return callStep(call, "COMPLETED", at, facts, { details, keptOutputBytes }, trail);
+}
+
+/** The images of a call's result as its row names them. */
+export function imagesOf(images: readonly ResultImage[]): Pick<CallFacts, "images"> {
+  if (images.length === 0) return {};
+  return { images: images.map(({ mediaType, digest, bytes }) => ({ mediaType, digest, bytes })) };
+}
+
+/** The rows of images: those that the tenant has already stay. */
+export function imageRows(images: readonly DigestedImage[]): NonNullable<OwnerChange["images"]> {
+  return images.map(({ digest, data }) => ({ digest, data }));
 }
 
 /**

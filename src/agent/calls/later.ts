@@ -9,8 +9,9 @@ import { ownCodeOf, runOwnCode, type OwnCodeServices } from "../tools/own-code.t
 import type { Tool } from "../tools/tool.ts";
 import type { ToolResult } from "../tools/tool-result.ts";
 import { CALL_VIEW, type CallView, type Trail } from "./call.ts";
-import { endEvents, endStep, stageEvents, toolWarning } from "./events.ts";
+import { endEvents, endStep, imageRows, stageEvents, toolWarning } from "./events.ts";
 import { NO_HOSTS } from "./hosts/call-hosts.ts";
+import { imagesIn } from "./outcome.ts";
 import { endRun } from "./run.ts";
 import { refusedStep } from "./refusals/refusal-details.ts";
 import type { Refusal } from "./refusals/refusal.ts";
@@ -85,7 +86,12 @@ export async function endOfLater(
   const step = endStep(row, outcome, at, trail);
   const traced = template.trace ? stageEvents(row.id, row.stages, outcome.stages) : [];
   return {
-    change: { wake: true, transitions: [step.transition], approvalTransitions: question.transitions },
+    change: {
+      wake: true,
+      transitions: [step.transition],
+      approvalTransitions: question.transitions,
+      images: imageRows(imagesIn(outcome)),
+    },
     events: [...outcome.warnings.map(toolWarning), ...question.events, ...traced, ...endEvents(step.call, template)],
     at,
   };

@@ -1,5 +1,6 @@
 import type { CallWait } from "../../db/commit/change.ts";
 import type { Json } from "../../lib/json.ts";
+import type { DigestedImage } from "../tools/images.ts";
 import type { AnswerKept, NeedsInput } from "../tools/question.ts";
 import type { StartedChild } from "../tools/child.ts";
 import type { StartedTask } from "../tools/later.ts";
@@ -45,12 +46,18 @@ export type KeptOutcome = CallRecord & { readonly kind: "kept"; readonly kept: A
 
 export type CallOutcome = EndedOutcome | LaterOutcome | AskingOutcome | KeptOutcome;
 
+/** The images of a result; none of a refused call. */
+export function imagesIn(outcome: EndedOutcome): readonly DigestedImage[] {
+  return outcome.kind === "completed" ? outcome.images : [];
+}
+
 export type EndedOutcome = CallRecord &
   (
     | {
         readonly kind: "completed";
         readonly output: string;
         readonly details: Json;
+        readonly images: readonly DigestedImage[];
         /** The call whose result this is; null if the tool ran. */
         readonly cachedFrom: string | null;
         /** The result that identical calls may reuse once the end is stored; null if none may. */
@@ -60,7 +67,7 @@ export type EndedOutcome = CallRecord &
         readonly kind: "refused";
         readonly refusal: Refusal;
         /** The result that hooks put in place of the usual text, for the model and for programs; null for none. */
-        readonly said: Omit<Formatted, "whole"> | null;
+        readonly said: Pick<Formatted, "output" | "details"> | null;
         /** The output of its programs so far, as the model reads it; null if empty. */
         readonly soFar: string | null;
       }

@@ -4,6 +4,7 @@ import { messageOf } from "../../lib/text.ts";
 import { msSince } from "../../lib/time.ts";
 import { agentPermissions, guardedWorkspace } from "../policy/agent-policy.ts";
 import { ChildStarted, receiptOf } from "../tools/child.ts";
+import { digested } from "../tools/images.ts";
 import { AnswerKept, NeedsInput } from "../tools/question.ts";
 import { Later } from "../tools/later.ts";
 import { ownCodeOf, runOwnCode } from "../tools/own-code.ts";
@@ -239,16 +240,23 @@ export async function endRun({ services, agent, template }: EndScope, ran: Ran):
   }
   const { whole, ...formatted } = clock.timed("formatting", () => format(hooked.said ?? answer.value, tool.keeps));
   const kept = await keep(services.outputs, callId, output, whole);
-  // Truncated output is read from its own call: it is not reused.
-  const mayBeKept = kept.bytes === null && kept.problems.length === 0;
+  // Truncated output is read from its own call, and images are large: they are not reused.
+  const mayBeKept = kept.bytes === null && kept.problems.length === 0 && formatted.images.length === 0;
   const fresh = mayBeKept ? await ran.fresh() : null;
-  return { kind: "completed", ...formatted, cachedFrom: ran.cachedFrom, fresh, ...recordOf(kept) };
+  return {
+    kind: "completed",
+    ...formatted,
+    images: formatted.images.map(digested),
+    cachedFrom: ran.cachedFrom,
+    fresh,
+    ...recordOf(kept),
+  };
 }
 
 function outcomeOf(answer: Result<ToolResult | undefined, Refusal>, soFar: string | null, durationMs: number): ToolOutcome {
   if (answer.ok) {
-    const { output, details } = readToolResult(answer.value) ?? format(answer.value);
-    return { ok: true, output, details, durationMs, error: null };
+    const result = readToolResult(answer.value) ?? format(answer.value);
+    return { ok: true, ...resultOf(result), durationMs, error: null };
   }
   const { type, message } = toolCallError(answer.refusal);
   return { ok: false, ...refusedResult(answer.refusal, soFar), durationMs, error: { type, message } };
@@ -286,7 +294,7 @@ async function throughPostHooks(
       if (answer.kind === "unreadable") throw new Error(answer.problem);
       if (answer.kind === "nothing") continue;
       said = answer.result;
-      Object.assign(outcome, answer.result);
+      Object.assign(outcome, { images: [] }, answer.result);
     } catch (error) {
       if (signal.aborted) return { said, warnings, withheldBy: stoppedAt(index) };
       warnings.push({ detail: "hook_failed", message: `the hook ${place} failed for ${call.tool.name}: ${messageOf(error)}` });
@@ -296,8 +304,8 @@ async function throughPostHooks(
   return { said, warnings, withheldBy: null };
 }
 
-function resultOf({ output, details }: ToolOutcome): ToolResult {
-  return { output, details };
+function resultOf({ output, details, images = [] }: ToolResult): ToolResult {
+  return { output, details, ...(images.length > 0 && { images }) };
 }
 
 type Kept = { readonly bytes: number | null; readonly problems: readonly CallWarning[] };

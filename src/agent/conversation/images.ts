@@ -1,7 +1,7 @@
-import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { Sql, Statement } from "../../db/sql.ts";
 import type { ContentBlock, ImageType } from "../models/model.ts";
+import { digested, type ResultImage } from "../tools/images.ts";
 
 /** An image of a message as its row names it: the image itself is a row of its own, which forks share. */
 export type StoredImage = {
@@ -45,12 +45,13 @@ const READ: Statement<{ data: string }, [tenant: string, digest: string]> = {
 
 /** The image as its message's row names it, and as its own row holds it. */
 export function storedImage(mediaType: ImageType, base64: string): { readonly block: StoredImage; readonly row: ImageRow } {
-  const data = Buffer.from(base64, "base64");
-  const digest = createHash("sha256").update(data).digest("hex");
-  return {
-    block: { type: "image", source: { type: "kept", media_type: mediaType, digest, bytes: data.length } },
-    row: { digest, data: base64 },
-  };
+  const image = digested({ mediaType, data: base64 });
+  return { block: storedBlock(image), row: { digest: image.digest, data: base64 } };
+}
+
+/** The block of an image that its tenant keeps. */
+export function storedBlock({ mediaType, digest, bytes }: ResultImage): StoredImage {
+  return { type: "image", source: { type: "kept", media_type: mediaType, digest, bytes } };
 }
 
 /** Reads images; those read last stay in memory, within one room for all. */

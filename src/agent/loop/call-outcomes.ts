@@ -1,7 +1,7 @@
 import type { WakeUp } from "../../lib/signals.ts";
 import { type CallView, isFinal } from "../calls/call.ts";
 import { NO_HOSTS } from "../calls/hosts/call-hosts.ts";
-import type { AskingOutcome, EndedOutcome, KeptOutcome, LaterOutcome } from "../calls/outcome.ts";
+import { imagesIn, type AskingOutcome, type EndedOutcome, type KeptOutcome, type LaterOutcome } from "../calls/outcome.ts";
 import type { ResultCache } from "../calls/results/result-cache.ts";
 import { answerKept } from "./commits/answer-kept.ts";
 import { callAsks } from "./commits/input-asked.ts";
@@ -54,7 +54,8 @@ export class CallOutcomes {
       results.clear();
     };
     if (outcome.refusedHosts.asked.length > 0) await this.#endAsking(call.id, (now) => end(outcome, now));
-    else if (wakeUp.isAwaited) owner.defer(end(outcome));
+    // The next step reads images from their rows while its own commit is on the way.
+    else if (wakeUp.isAwaited && imagesIn(outcome).length === 0) owner.defer(end(outcome));
     else await owner.store(() => end(outcome));
     if (outcome.kind === "completed" && outcome.fresh !== null) results.keep(outcome.fresh);
   }

@@ -1,5 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from "../../lib/json.ts";
 import { byteLength, headBytes } from "../../lib/text.ts";
+import { readImages } from "../tools/images.ts";
 import type { ToolResult } from "../tools/tool-result.ts";
 import type { SchemaCheck } from "./schema-check.ts";
 
@@ -12,8 +13,8 @@ export class ToolReportedError extends Error {
 const ERROR_BYTES = 8 * 1024;
 
 /**
- * The result of a server's tool as text for the model, and as JSON for programs. Images, sounds and resources become lines
- * that say their type and size; the JSON omits their bytes. Throws ToolReportedError if the server says that the call
+ * The result of a server's tool as text and images for the model, and as JSON for programs. Each image, sound and resource has a
+ * line with its type and size; the JSON omits their bytes. Throws ToolReportedError if the server says that the call
  * failed.
  */
 export function toolResultOf(result: JsonObject, structureCheck: SchemaCheck | null): ToolResult {
@@ -28,10 +29,42 @@ export function toolResultOf(result: JsonObject, structureCheck: SchemaCheck | n
     .slice(0, 1)
     .map(({ path, message }) => `(Its structured content is not of the form that the server declares: ${path} ${message}.)`);
   const output = [...shown, ...notes].join("\n");
+  const { images, leftOut } = readImages(content.flatMap(imageOf));
   return {
-    output: output === "" ? "(no content)" : output,
+    output: [output, ...leftOut].join("\n") || "(no content)",
     details: { content: content.map(blockDetails), structuredContent: structured },
+    ...(images.length > 0 && { images }),
   };
+}
+
+/** The image of a block, or of the resource in it, as the server says it. */
+function imageOf(block: Json): readonly Json[] {
+  if (!isJsonObject(block)) return [];
+  const { type, mimeType = null, data = null, resource } = block;
+  if (type === "image") return [{ mediaType: typeOf(mimeType), data: plain(data) }];
+  if (type !== "resource" || !isJsonObject(resource)) return [];
+  const mediaType = typeOf(resource["mimeType"] ?? null);
+  const isImage = typeof mediaType === "string" && mediaType.startsWith("image/");
+  return isImage && typeof resource["blob"] === "string" ? [{ mediaType, data: plain(resource["blob"]) }] : [];
+}
+
+/** The type without parameters, in lower case; the usual mistake for JPEG is mended. */
+function typeOf(mimeType: Json): Json {
+  if (typeof mimeType !== "string") return mimeType;
+  const type = (mimeType.split(";", 1)[0] ?? "").trim().toLowerCase();
+  return type === "image/jpg" ? "image/jpeg" : type;
+}
+
+/** Base64 as RFC 4648 writes it: servers send it with line breaks, in the form for addresses, without padding, or as a data URL. */
+function plain(data: Json): Json {
+  if (typeof data !== "string") return data;
+  const base64 = data
+    .replace(/^data:[^,]{0,200},/, "")
+    .replaceAll(/\s/g, "")
+    .replaceAll("-", "+")
+    .replaceAll("_", "/")
+    .replace(/=+$/, "");
+  return base64 + "=".repeat((4 - (base64.length % 4)) % 4);
 }
 
 function blockText(block: Json): string {

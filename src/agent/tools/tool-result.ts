@@ -1,26 +1,35 @@
 import { isJsonObject, toJson, type Json } from "../../lib/json.ts";
 import type { ChildStarted } from "./child.ts";
+import { readImages, type GivenImage } from "./images.ts";
 import type { Later } from "./later.ts";
 import type { KnownFiles } from "../workspace/known-files.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 
-/** `output` is the text for the model, `details` the JSON for programs. */
-export type ToolResult = { readonly output: string; readonly details: Json };
+/** `output` is the text for the model, `details` the JSON for programs, `images` go to the model with the text: none if omitted. */
+export type ToolResult = { readonly output: string; readonly details: Json; readonly images?: readonly GivenImage[] };
 
 /** JSON as code writes it: undefined fields are omitted. */
 export type Details = string | number | boolean | null | undefined | readonly Details[] | { readonly [field: string]: Details };
 
-/** The answer of a tool's code: a text for the model, a text with JSON (null details if omitted), or `later()`. */
-export type ToolAnswer = Later | ChildStarted | string | { readonly output: string; readonly details?: Details };
+/** The answer of a tool's code: a text for the model, a text with JSON (null details if omitted) and images, or `later()`. */
+export type ToolAnswer =
+  | Later
+  | ChildStarted
+  | string
+  | { readonly output: string; readonly details?: Details; readonly images?: readonly GivenImage[] };
 
-export const RESULT_FORM = "its result is not { output: string, details: JSON }";
+export const RESULT_FORM = "its result is not { output: string, details: JSON, images?: [{ mediaType, data }] }";
+
+const FIELDS: ReadonlySet<string> = new Set(["output", "details", "images"]);
 
 /** Null for answers of another form. */
 export function readToolResult(value: unknown): ToolResult | null {
   if (!isJsonObject(value) || typeof value["output"] !== "string") return null;
-  if (Object.keys(value).some((field) => field !== "output" && field !== "details")) return null;
+  if (Object.keys(value).some((field) => !FIELDS.has(field))) return null;
   const details = toJson(value["details"] ?? null);
-  return details === undefined ? null : { output: value["output"], details };
+  const { images, leftOut } = readImages(value["images"]);
+  if (details === undefined || leftOut.length > 0) return null;
+  return { output: value["output"], details, ...(images.length > 0 && { images }) };
 }
 
 export type ToolPreview = {

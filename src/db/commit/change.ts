@@ -37,6 +37,7 @@ export type ToolCallPatch = { readonly state: ToolCallState; readonly updatedAt:
     | "inputHash"
     | "output"
     | "details"
+    | "images"
     | "keptOutputBytes"
     | "error"
     | "isError"
@@ -124,6 +125,8 @@ export type NoticeRow = Row<Prisma.NoticeUncheckedCreateInput> & { readonly sour
 /** The steps of calls and approvals from state to state: an owner makes some, people and expiry make others. */
 type Transitions = {
   readonly transitions?: readonly ToolCallTransition[];
+  /** The images of results, or of the message that is received, in base64; those that the tenant has already stay. */
+  readonly images?: readonly { readonly digest: string; readonly data: string }[];
   readonly approvalTransitions?: readonly ApprovalTransition[];
 };
 
@@ -296,8 +299,6 @@ type OutsideParts = OutsideBudgetParts & {
   readonly archive?: { readonly at: string | null };
   /** A message from a person; the commit gives it its arrival. Refused if the agent is archived. */
   readonly received?: Omit<NewMessage, "arrival">;
-  /** The images of `received`, in base64; those that the tenant has already stay. */
-  readonly images?: readonly { readonly digest: string; readonly data: string }[];
   /**
    * A background shell has ended: refused unless it runs on `server`; without a server, unless its lease has run out.
    */

@@ -94,6 +94,7 @@ export const TOOL_CALL_PATCH = {
   inputHash: "text?",
   output: "text?",
   details: "json?",
+  images: "json?",
   keptOutputBytes: "int?",
   error: "json?",
   isError: "boolean",

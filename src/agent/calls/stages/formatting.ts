@@ -1,5 +1,6 @@
 import { isJsonObject, mapStrings, nesting, toJson, type Json } from "../../../lib/json.ts";
 import { byteLength, headBytes, messageOf, storable, tailBytes } from "../../../lib/text.ts";
+import { readImages, type GivenImage } from "../../tools/images.ts";
 import { DETAILS_BYTES, OUTPUT } from "../../tools/limits.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { ToolResult } from "../../tools/tool-result.ts";
@@ -10,8 +11,13 @@ const DETAILS_NESTING = 100;
 /** The longest problem text in place of details, in bytes. */
 const PROBLEM_BYTES = 500;
 
-/** A result as it is kept: text for the model within its limits, the whole text if that is longer, and JSON for programs. */
-export type Formatted = { readonly output: string; readonly whole: string | null; readonly details: Json };
+/** A result as it is kept: text for the model within its limits, the whole text if that is longer, JSON for programs, and images. */
+export type Formatted = {
+  readonly output: string;
+  readonly whole: string | null;
+  readonly details: Json;
+  readonly images: readonly GivenImage[];
+};
 
 type Keeps = Tool["keeps"];
 
@@ -23,15 +29,19 @@ export function format(answer: ToolResult | undefined, keeps: Keeps = "head"): F
   try {
     return formatAny(answer, keeps);
   } catch (error) {
-    return { output: `(the tool's answer cannot be told: ${messageOf(error)})`, whole: null, details: null };
+    return { ...NOTHING, output: `(the tool's answer cannot be told: ${messageOf(error)})` };
   }
 }
 
+const NOTHING: Formatted = { output: "(the tool answered nothing)", whole: null, details: null, images: [] };
+
 function formatAny(given: unknown, keeps: Keeps): Formatted {
-  if (given === undefined || given === null) return { output: "(the tool answered nothing)", whole: null, details: null };
-  if (!isJsonObject(given)) return { ...cut(asText(given), keeps), details: null };
-  const { output, details } = given;
-  return { ...cut(asText(output ?? details ?? given), keeps), details: bounded(details) };
+  if (given === undefined || given === null) return NOTHING;
+  if (!isJsonObject(given)) return { ...cut(asText(given), keeps), details: null, images: [] };
+  const { output, details, images: givenImages } = given;
+  const { images, leftOut } = readImages(givenImages);
+  const { output: text, whole } = cut(asText(output ?? details ?? given), keeps);
+  return { output: [text, ...leftOut].join("\n"), whole, details: bounded(details), images };
 }
 
 function asText(value: unknown): string {

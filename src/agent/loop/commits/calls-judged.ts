@@ -3,12 +3,13 @@ import type { AgentEventBody } from "../../../events/event.ts";
 import { closedEvent, requestApproval, type ApprovalRequest } from "../../approvals/request.ts";
 import type { ApprovalTemplate } from "../../approvals/scope.ts";
 import { type CallView, hasRun, isInputAnswered, callStep, type CallFacts, type CallStep, sealCall } from "../../calls/call.ts";
-import { endEvents, stageEvents, toolWarning } from "../../calls/events.ts";
+import { imageRows, imagesOf, endEvents, stageEvents, toolWarning } from "../../calls/events.ts";
 import { judgedColumns, judgedFacts, type JudgedCall, type Judgement, type ReadyCall } from "../../calls/judge.ts";
 import { riskOf } from "../../calls/risk.ts";
 import { refusedStep } from "../../calls/refusals/refusal-details.ts";
 import { refusalText, type Refusal } from "../../calls/refusals/refusal.ts";
 import type { Stages } from "../../calls/stage-clock.ts";
+import { digested, type DigestedImage } from "../../tools/images.ts";
 import { format } from "../../calls/stages/formatting.ts";
 import type { AgentView } from "../view.ts";
 import type { CallTemplate } from "../../calls/scope.ts";
@@ -21,7 +22,12 @@ export type Away = Extract<Judgement, { readonly kind: "away" }>;
 
 export type RecordTemplate = Pick<ApprovalTemplate, "approvalQuorum" | "approvalExpiresMs" | "trace">;
 
-type Outcome = { readonly step: CallStep; readonly events: readonly AgentEventBody[]; readonly asked: Asked | null };
+type Outcome = {
+  readonly step: CallStep;
+  readonly events: readonly AgentEventBody[];
+  readonly asked: Asked | null;
+  readonly images: readonly DigestedImage[];
+};
 
 type Asked = { readonly request: ApprovalRequest; readonly stale: ApprovalTransition | null };
 
@@ -39,6 +45,7 @@ export function callsJudged(
       approvals: asked.map(({ request }) => request.row),
       waits: asked.map(({ request }) => request.wait),
       ...(asked.length === 0 ? {} : { agent: { lastActivityAt: at } }),
+      images: imageRows(outcomes.flatMap(({ images }) => images)),
       approvalTransitions: asked.flatMap(({ stale }) => stale ?? []),
     },
     events: outcomes.flatMap(({ events }) => events),
@@ -102,10 +109,12 @@ function judgedOutcome(view: AgentView, judgement: Unready, at: Date, template: 
     case "denied":
       return withFailedHook(judgement, refused(judgement, judgement.refusal, at, template));
     case "answered": {
-      const { output, details } = format(judgement.result);
-      const facts: CallFacts = { output, ...judgedFacts(judgement), stages, ...ended(at, stages) };
+      const { output, details, images: given } = format(judgement.result);
+      const images = given.map(digested);
+      const facts: CallFacts = { output, ...imagesOf(images), ...judgedFacts(judgement), stages, ...ended(at, stages) };
       const columns = { ...judgedColumns(judgement), details };
-      return ending(callStep(call, "COMPLETED", at, facts, columns, { note: judgement.explanation.place }), template);
+      const step = callStep(call, "COMPLETED", at, facts, columns, { note: judgement.explanation.place });
+      return { ...ending(step, template), images };
     }
     case "asked":
       return ask(view, judgement, at, template);
@@ -158,7 +167,7 @@ function refusedWith(
 }
 
 function ending(step: CallStep, template: RecordTemplate): Outcome {
-  return { step, events: endEvents(step.call, template), asked: null };
+  return { step, events: endEvents(step.call, template), asked: null, images: [] };
 }
 
 function ask(view: AgentView, judgement: Unready & { kind: "asked" }, at: Date, template: RecordTemplate): Outcome {
@@ -199,6 +208,7 @@ function ask(view: AgentView, judgement: Unready & { kind: "asked" }, at: Date, 
       request.event,
     ],
     asked: { request, stale },
+    images: [],
   };
 }
 

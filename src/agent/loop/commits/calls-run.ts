@@ -4,12 +4,12 @@ import type { StartedChild } from "../../tools/child.ts";
 import type { StartedTask } from "../../tools/later.ts";
 import { requestApproval, waitFor, type ApprovalRequest } from "../../approvals/request.ts";
 import { type CallView, callStep, hasRun, type CallFacts, type CallStep, sealCall } from "../../calls/call.ts";
-import { endEvents, endStep, startEvents, stageEvents, snapshot, toolWarning } from "../../calls/events.ts";
+import { endEvents, endStep, imageRows, startEvents, stageEvents, snapshot, toolWarning } from "../../calls/events.ts";
 import type { RefusedHosts } from "../../calls/hosts/call-hosts.ts";
 import { outputWith, unaskedLines } from "../../calls/hosts/host-lines.ts";
 import { judgedColumns, judgedFacts, type ReadyCall } from "../../calls/judge.ts";
 import { refusedStep } from "../../calls/refusals/refusal-details.ts";
-import type { EndedOutcome, LaterOutcome } from "../../calls/outcome.ts";
+import { imagesIn, type EndedOutcome, type LaterOutcome } from "../../calls/outcome.ts";
 import { cancelledRefusal } from "../../calls/stages/execution.ts";
 import type { Tool } from "../../tools/tool.ts";
 import { taskRef } from "../../waits/wait.ts";
@@ -96,6 +96,7 @@ export function callEnded(view: AgentView, { call, outcome, isLast, template }: 
     change: {
       transitions: [step.transition],
       knownFiles: outcome.files.map((file) => ({ ...file, ...known })),
+      images: imageRows(imagesIn(outcome)),
       waits: outcome.child === null ? [] : [childWait(view, call, outcome.child, at)],
     },
     events: [...warnings, ...spawned(call, outcome.child), ...endEvents(step.call, template)],

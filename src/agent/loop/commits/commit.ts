@@ -8,7 +8,7 @@ import type { CallView } from "../../calls/call.ts";
 import { answerLine, outputWith } from "../../calls/hosts/host-lines.ts";
 import type { NoticeView } from "../../calls/notices.ts";
 import type { Answer } from "../../conversation/answer.ts";
-import type { StoredBlock } from "../../conversation/images.ts";
+import { storedBlock, type StoredBlock } from "../../conversation/images.ts";
 import type { AddedMessages } from "../../conversation/transcript.ts";
 import { byCall, isHolding } from "../../waits/wait.ts";
 import type { AgentView } from "../view.ts";
@@ -154,7 +154,13 @@ export function resultsMessage(view: AgentView, at: Date): AddedMessages {
     ),
     is_error: call.isError,
   }));
-  return [agentMessage(view, "TOOL_RESULTS", content, at)];
+  // Providers want the results first.
+  return [agentMessage(view, "TOOL_RESULTS", [...content, ...view.calls.flatMap(imageBlocks)], at)];
+}
+
+function imageBlocks({ name, providerId, images }: CallView): readonly StoredBlock[] {
+  if (images === null || images.length === 0) return [];
+  return [{ type: "text", text: `[images in the result of ${name}, call ${providerId}]` }, ...images.map(storedBlock)];
 }
 
 /** Notes of the server to the model, as one message. It has no sender, starts no turn and gets no answer. */
