@@ -47,7 +47,12 @@ async function bundled(): Promise<string> {
 function digestOfSources(): string {
   const hash = createHash("sha256");
   const paths = readdirSync(join(ROOT, "src"), { recursive: true, encoding: "utf8" }).filter((path) => /\.\w+$/.test(path));
-  for (const path of ["package-lock.json", "tsconfig.json", "scripts/bundle.ts", ...paths.map((path) => join("src", path)).toSorted()]) {
+  for (const path of [
+    "package-lock.json",
+    "tsconfig.json",
+    "scripts/bundle.ts",
+    ...paths.map((path) => join("src", path)).toSorted(),
+  ]) {
     const content = readFileSync(join(ROOT, path));
     hash.update(`${path}\0${content.length}\0`).update(content);
   }
