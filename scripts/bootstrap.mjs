@@ -39,6 +39,7 @@ const LEAST_NODE = "22.18.0";
 const PRODUCTION = [
   "scripts/restored.ts",
   "scripts/retention.ts",
+  "scripts/bi.ts",
   "scripts/config-check.ts",
   "scripts/check-model.ts",
   "examples/",

@@ -1,0 +1,68 @@
+import { writeFile } from "node:fs/promises";
+import { parseArgs } from "node:util";
+import pg from "pg";
+import { readEnvironment } from "../src/config/environment.ts";
+import { dropViews, installViews, type OperatorConnection } from "../src/db/bi/install.ts";
+import { columnsPage } from "../src/db/bi/page.ts";
+import { grantReader, listReaders, revokeReader } from "../src/db/bi/readers.ts";
+import { DatabaseUnavailable } from "../src/db/storage-error.ts";
+import { command } from "./command.ts";
+
+const USAGE = "npm run bi -- install | drop | grant NAME --tenant TENANT [--content] | revoke NAME | list | columns";
+
+/** `npm run bi`: the SQL views for analysts and the logins that read them, on the PostgreSQL of DATABASE_URL. Migrates nothing. */
+await command(async () => {
+  const { positionals, values } = parseArgs({
+    allowPositionals: true,
+    options: { tenant: { type: "string" }, content: { type: "boolean", default: false } },
+  });
+  const [verb, name] = positionals;
+  if (verb === "columns") return writeFile(new URL("../docs/bi-columns.md", import.meta.url), columnsPage());
+  const { database } = readEnvironment(process.env);
+  if (database.kind === "embedded")
+    throw new DatabaseUnavailable("the embedded database has no logins: set DATABASE_URL to a PostgreSQL");
+  const client = new pg.Client({ connectionString: database.url, application_name: "triplane 0 command" });
+  await client.connect();
+  try {
+    const connection: OperatorConnection = {
+      script: async (text) => void (await client.query(text)),
+      query: async <Row>(text: string, given: readonly unknown[] = []) =>
+        (await client.query<Row & pg.QueryResultRow>(text, [...given])).rows,
+    };
+    await run(connection, verb, name, values);
+  } finally {
+    await client.end();
+  }
+});
+
+async function run(
+  connection: OperatorConnection,
+  verb: string | undefined,
+  role: string | undefined,
+  { tenant, content }: { readonly tenant?: string; readonly content: boolean },
+): Promise<void> {
+  switch (verb) {
+    case "install":
+      await installViews(connection);
+      return console.log("The views are installed as this version has them.");
+    case "drop":
+      await dropViews(connection);
+      return console.log("The views are dropped; `npm run bi -- install` makes them again, with what readers may.");
+    case "list":
+      for (const reader of await listReaders(connection)) console.log(JSON.stringify(reader));
+      return;
+    case "grant": {
+      if (role === undefined || tenant === undefined) break;
+      const password = await grantReader(connection, { role, tenant, readsContent: content });
+      return console.log(`role ${role}, password ${password} (shown once)`);
+    }
+    case "revoke": {
+      if (role === undefined) break;
+      const isRevoked = await revokeReader(connection, role);
+      if (!isRevoked) throw new DatabaseUnavailable(`there is no reader ${role} of this database`);
+      return console.log(`the reader ${role} is gone`);
+    }
+    default:
+  }
+  throw new DatabaseUnavailable(`usage: ${USAGE}`);
+}

@@ -1,0 +1,81 @@
+import { randomBytes } from "node:crypto";
+import { DatabaseUnavailable } from "../storage-error.ts";
+import { grantsOf, installViews, type OperatorConnection } from "./install.ts";
+import { identifier, literal } from "./view.ts";
+
+/** A login of an analyst. */
+export type Reader = { readonly role: string; readonly tenant: string; readonly readsContent: boolean };
+
+/** The settings with which each connection of a reader begins. A reader may change them: they bound mistakes, the privileges bound the rest. */
+const SETTINGS: Readonly<Record<string, string>> = {
+  default_transaction_read_only: "on",
+  statement_timeout: "60s",
+  idle_in_transaction_session_timeout: "60s",
+  work_mem: "32MB",
+  TimeZone: "UTC",
+  search_path: "bi, bi_content",
+};
+
+const MOST_CONNECTIONS = 5;
+const NAME = /^[a-z][a-z0-9_]{0,50}$/;
+
+/** Makes a login for an analyst of a tenant, and returns its password, which is kept nowhere. */
+export async function grantReader(connection: OperatorConnection, { role, tenant, readsContent }: Reader): Promise<string> {
+  if (!NAME.test(role) || role.startsWith("pg_"))
+    throw new DatabaseUnavailable(`${role} is no name for a reader: use small letters, digits and _, 51 at most`);
+  const [known] = await connection.query("SELECT FROM pg_roles WHERE rolname = $1", [role]);
+  if (known !== undefined)
+    throw new DatabaseUnavailable(
+      `the role ${role} exists already, perhaps for another database: take another name, or revoke it first`,
+    );
+  await installViews(connection);
+  const password = randomBytes(24).toString("base64url");
+  const reader = identifier(role);
+  const settings = Object.entries(SETTINGS).map(
+    ([name, value]) => `ALTER ROLE ${reader} SET ${name} = ${name === "search_path" ? value : literal(value)};`,
+  );
+  await connection
+    .script(
+      `BEGIN;
+SET LOCAL password_encryption = 'scram-sha-256';
+CREATE ROLE ${reader} LOGIN NOINHERIT CONNECTION LIMIT ${MOST_CONNECTIONS} PASSWORD ${literal(password)};
+${settings.join("\n")}
+INSERT INTO bi.bi_reader (role, tenant, reads_content) VALUES (${literal(role)}, ${literal(tenant)}, ${readsContent});
+${grantsOf(role, readsContent)}
+COMMIT;`,
+    )
+    .catch(async (error: unknown) => {
+      await connection.script("ROLLBACK");
+      throw error;
+    });
+  return password;
+}
+
+/** Ends a reader: its row, its privileges here, its connections and its role. False if there is none of this name. */
+export async function revokeReader(connection: OperatorConnection, role: string): Promise<boolean> {
+  if (!(await listReaders(connection)).some((reader) => reader.role === role)) return false;
+  const reader = identifier(role);
+  await connection
+    .script(
+      `BEGIN;
+DELETE FROM bi.bi_reader WHERE role = ${literal(role)};
+ALTER ROLE ${reader} NOLOGIN;
+REVOKE ALL ON ALL TABLES IN SCHEMA bi, bi_content FROM ${reader};
+REVOKE ALL ON SCHEMA bi, bi_content FROM ${reader};
+REVOKE ALL ON FUNCTION bi.tenant() FROM ${reader};
+DROP ROLE ${reader};
+COMMIT;`,
+    )
+    .catch(async (error: unknown) => {
+      await connection.script("ROLLBACK");
+      throw error;
+    });
+  return true;
+}
+
+/** The readers of this database. */
+export async function listReaders(connection: OperatorConnection): Promise<readonly Reader[]> {
+  const [table] = await connection.query<{ exists: boolean }>("SELECT to_regclass('bi.bi_reader') IS NOT NULL AS exists");
+  if (table?.exists !== true) return [];
+  return connection.query<Reader>('SELECT role, tenant, reads_content AS "readsContent" FROM bi.bi_reader ORDER BY role');
+}

@@ -1,0 +1,36 @@
+/** A column of a view: its name, the SQL that makes it, and its meaning. */
+export type Column = readonly [name: string, sql: string, meaning: string];
+
+/** A view for analysts: `tables` is all after FROM, without the condition on the tenant, which `viewSql` adds. */
+export type View = {
+  readonly schema: "bi" | "bi_content";
+  readonly name: string;
+  readonly meaning: string;
+  readonly tables: string;
+  /** The table, by its name in `tables`, whose tenant each row has. */
+  readonly of: string;
+  readonly groupBy?: string;
+  readonly columns: readonly Column[];
+};
+
+/** The SQL that makes the view and the comments on it. The tenant is looked up once a query, not once a row. */
+export function viewSql({ schema, name, meaning, tables, of, groupBy, columns }: View): string {
+  const selected = columns.map(([column, sql]) => `${sql} AS ${column}`).join(",\n  ");
+  const comments = columns.map(([column, , said]) => `COMMENT ON COLUMN ${schema}.${name}.${column} IS ${literal(said)};`);
+  return [
+    `CREATE VIEW ${schema}.${name} WITH (security_barrier) AS SELECT ${selected}`,
+    `FROM ${tables} WHERE ${of}.tenant = (SELECT bi.tenant())${groupBy === undefined ? "" : ` GROUP BY ${groupBy}`};`,
+    `COMMENT ON VIEW ${schema}.${name} IS ${literal(meaning)};`,
+    ...comments,
+  ].join("\n");
+}
+
+/** A text as a literal of SQL, whatever `standard_conforming_strings` says. */
+export function literal(text: string): string {
+  return text.includes("\\") ? `E'${text.replaceAll("\\", "\\\\").replaceAll("'", "''")}'` : `'${text.replaceAll("'", "''")}'`;
+}
+
+/** A name as an identifier of SQL. */
+export function identifier(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}

@@ -1,0 +1,330 @@
+import type { Column, View } from "./view.ts";
+
+const relay = (type: string, id: string): Column => [
+  "relay_id",
+  `encode(convert_to('${type}:' || ${id}, 'UTF8'), 'base64')`,
+  "Id of the same object in the API.",
+];
+
+const OF_AGENT: readonly Column[] = [
+  ["template_id", "a.template_id", "Template of the agent."],
+  ["root_agent_id", "coalesce(a.root_id, a.id)", "First agent of its tree; the agent itself if a person started it."],
+  ["requested_by", "a.created_by", "Actor that created the agent."],
+];
+
+const TOOL_CALL: View = {
+  schema: "bi",
+  name: "tool_call",
+  meaning: "Tool calls, whatever became of them. Copies that forks have are marked by copy_of.",
+  tables: "tool_call t JOIN agent a ON a.id = t.agent_id",
+  of: "t",
+  columns: [
+    ["call_id", "t.id", "Id of the call, as in logs and events."],
+    relay("ToolCall", "t.id"),
+    ["agent_id", "t.agent_id", "Agent that made the call."],
+    ...OF_AGENT,
+    ["name", "t.name", "Name of the tool."],
+    ["state", "t.state::text", "State of the call."],
+    ["verdict", "upper(t.verdict)", "ALLOW, ASK or DENY; null if it was not evaluated."],
+    ["rule", "CASE WHEN t.verdict IS NOT NULL THEN t.explanation ->> 'decidedBy' END", "Rule, list, mode or hook that decided."],
+    ["place", "CASE WHEN t.verdict IS NOT NULL THEN t.explanation ->> 'place' END", "Place of the rule in the configuration."],
+    ["error_type", "t.error ->> 'type'", "Type of the error; null for none."],
+    ["error_stage", "t.error ->> 'stage'", "Stage of the gate that refused the call or failed."],
+    ["is_error", "t.is_error", "True if the call ended with an error."],
+    ["turn", "t.turn", "Turn in which the call was made."],
+    ["step", "t.step", "Step whose answer made the call."],
+    ["attempt", "t.attempt", "How many times it started to run."],
+    ["created_at", "t.created_at", "Time at which the model requested it."],
+    ["started_at", "t.started_at", "Time at which it first started to run; null if it has not run."],
+    ["completed_at", "t.completed_at", "Time at which it reached its final state."],
+    [
+      "duration_ms",
+      "t.duration_ms",
+      "Run time in ms; of a call that did not run, the time in the gate without waiting for people.",
+    ],
+    ["copy_of", "t.copied_from", "Original call, if a fork copied this one."],
+    ["cached_from", "t.cached_from", "Earlier call whose result was reused."],
+    ["erased_at", "t.erased_at", "Time at which its input and result were erased."],
+  ],
+};
+
+const APPROVAL: View = {
+  schema: "bi",
+  name: "approval",
+  meaning: "Questions to people.",
+  tables: `approval p JOIN agent a ON a.id = p.agent_id LEFT JOIN tool_call t ON t.id = p.tool_call_id
+  LEFT JOIN LATERAL (SELECT d.* FROM decision d WHERE d.approval_id = p.id AND p.state <> 'PENDING' ORDER BY d.decided_at DESC LIMIT 1) d ON true`,
+  of: "p",
+  columns: [
+    ["approval_id", "p.id", "Id of the approval."],
+    relay("Approval", "p.id"),
+    ["agent_id", "p.agent_id", "Agent whose work needs the approval."],
+    ...OF_AGENT,
+    ["call_id", "p.tool_call_id", "Call that it is about; null if it is about something else."],
+    ["tool", "t.name", "Tool of that call."],
+    ["host", "p.host", "Host that it is about; null if it is about something else."],
+    ["kind", "p.kind::text", "Kind of question."],
+    ["state", "p.state::text", "State of the approval."],
+    ["risk", "upper(p.risk)", "Risk of the action."],
+    ["quorum", "coalesce(p.quorum, 1)", "How many people must allow it."],
+    ["requested_at", "p.requested_at", "Time of the request."],
+    ["expires_at", "p.expires_at", "Time at which it expires; null if never."],
+    ["closed_at", "p.closed_at", "Time at which it was closed; null while it is pending."],
+    ["decision", "d.decision::text", "Latest decision on a closed approval; null without one."],
+    ["decided_at", "d.decided_at", "Time of that decision."],
+    ["decided_by", "d.actor_id", "Actor that made it."],
+    [
+      "waited_ms",
+      "extract(epoch FROM d.decided_at - p.requested_at)::float8 * 1000",
+      "Time from the request to that decision in ms.",
+    ],
+    [
+      "is_edited",
+      "EXISTS (SELECT FROM decision e WHERE e.approval_id = p.id AND e.input_hash IS NOT NULL)",
+      "True if a decision allowed another input.",
+    ],
+    ["erased_at", "p.erased_at", "Time at which its texts were erased."],
+  ],
+};
+
+const DECISION: View = {
+  schema: "bi",
+  name: "decision",
+  meaning: "Decisions of people on approvals.",
+  tables: "decision d JOIN approval p ON p.id = d.approval_id",
+  of: "d",
+  columns: [
+    ["approval_id", "d.approval_id", "Approval that was decided."],
+    ["agent_id", "p.agent_id", "Agent whose work needed it."],
+    ["decided_by", "d.actor_id", "Actor that decided."],
+    ["decided_by_kind", "d.actor_kind::text", "Kind of that actor."],
+    ["on_behalf_of", "d.on_behalf_of", "Actor on whose behalf it was decided; null for the own name."],
+    ["decision", "d.decision::text", "The decision."],
+    ["is_edited", "d.input_hash IS NOT NULL", "True if it allowed another input."],
+    ["decided_at", "d.decided_at", "Time of the decision."],
+    [
+      "waited_ms",
+      "extract(epoch FROM d.decided_at - p.requested_at)::float8 * 1000",
+      "Time from the request to the decision in ms.",
+    ],
+  ],
+};
+
+const TOKENS: readonly Column[] = [
+  ["input_tokens", "s.input_tokens", "Input tokens outside of the provider's cache."],
+  ["output_tokens", "s.output_tokens", "Output tokens."],
+  ["cache_read_tokens", "s.cache_read_tokens", "Input tokens read from the provider's cache."],
+  ["cache_write_tokens", "s.cache_write_tokens", "Input tokens written to the provider's cache."],
+];
+
+const STEP: View = {
+  schema: "bi",
+  name: "step",
+  meaning: "Model calls. A step that a fork copied was paid for once: leave out rows with copy_of_agent_id in sums.",
+  tables: "step s JOIN agent a ON a.id = s.agent_id",
+  of: "s",
+  columns: [
+    ["agent_id", "s.agent_id", "Agent of the step."],
+    ...OF_AGENT,
+    ["turn", "s.turn", "Turn of the step."],
+    ["step", "s.step", "Number of the step, from 1."],
+    ["state", "s.state::text", "State of the step."],
+    ["model", "s.model", "Name of the configured model."],
+    ["stop_reason", "s.stop_reason", "Why the model stopped."],
+    ...TOKENS,
+    ["output_is_estimated", "s.output_is_estimated", "True if the provider did not report the output tokens."],
+    ["cost_usd", "s.cost_usd", "Cost in US dollars by the price at the time; null if the model had no price."],
+    ["started_at", "s.started_at", "Start of the model call."],
+    ["completed_at", "s.completed_at", "End of the model call."],
+    ["duration_ms", "extract(epoch FROM s.completed_at - s.started_at)::float8 * 1000", "Time of the model call in ms."],
+    ["copy_of_agent_id", "s.copied_from", "Agent whose step a fork copied; null for an own one."],
+  ],
+};
+
+const TURN: View = {
+  schema: "bi",
+  name: "turn",
+  meaning: "Turns that have a step, with the sums of their own steps. Steps that a fork copied are left out.",
+  tables: "step s JOIN agent a ON a.id = s.agent_id AND s.copied_from IS NULL",
+  of: "s",
+  groupBy: "s.agent_id, s.turn, a.template_id, a.root_id, a.id, a.created_by",
+  columns: [
+    ["agent_id", "s.agent_id", "Agent of the turn."],
+    ...OF_AGENT,
+    ["turn", "s.turn", "Number of the turn, from 1."],
+    ["steps", "count(*)", "Steps of the turn."],
+    ...TOKENS.map(([name, sql, meaning]): Column => [name, `sum(${sql})`, meaning]),
+    ["cost_usd", "sum(s.cost_usd)", "Cost of the steps that have a price, in US dollars."],
+    ["unpriced_steps", "count(*) FILTER (WHERE s.cost_usd IS NULL)", "Steps without a cost."],
+    ["started_at", "min(s.started_at)", "Start of the first step."],
+    ["completed_at", "max(s.completed_at)", "End of the last step that has ended."],
+  ],
+};
+
+const MESSAGE: View = {
+  schema: "bi",
+  name: "message",
+  meaning: "Messages without their texts.",
+  tables: "message m",
+  of: "m",
+  columns: [
+    ["message_id", "m.id", "Id of the message."],
+    relay("Message", "m.id"),
+    ["agent_id", "m.agent_id", "Agent of the conversation."],
+    ["kind", "m.kind::text", "Author of the message."],
+    ["turn", "m.turn", "Turn of the message; null while it is queued."],
+    ["step", "m.step", "Step with which it joined, or that wrote it."],
+    ["bytes", "m.bytes", "Bytes of its content."],
+    ["sent_by", "m.created_by", "Actor that sent it; null for the agent's own."],
+    ["created_at", "m.created_at", "Creation time."],
+    ["withdrawn_at", "m.withdrawn_at", "Time at which it was withdrawn from the queue."],
+    ["erased_at", "m.erased_at", "Time at which its content was erased."],
+  ],
+};
+
+const EVENT: View = {
+  schema: "bi",
+  name: "event",
+  meaning: "Events of the log without their payloads, as far as retention has kept them.",
+  tables: "event e",
+  of: "e",
+  columns: [
+    ["position", "e.position", "Position in the log of the tenant."],
+    ["agent_id", "e.agent_id", "Agent of the event; null for events of the tenant itself."],
+    ["seq", "e.seq", "Sequence number among the events of its agent."],
+    ["channel", "e.channel", "Plane of the event."],
+    ["kind", "e.kind", "Kind of the event."],
+    ["timestamp", "e.at", "Time of the event."],
+  ],
+};
+
+const AGENT: View = {
+  schema: "bi",
+  name: "agent",
+  meaning: "Agents as they are now.",
+  tables: "agent a",
+  of: "a",
+  columns: [
+    ["agent_id", "a.id", "Id of the agent."],
+    relay("Agent", "a.id"),
+    ...OF_AGENT,
+    ["model", "a.model", "Name of the configured model."],
+    ["state", "a.state::text", "State of the agent."],
+    ["breakpoint", "a.breakpoint::text", "Current stage within the turn."],
+    ["turn", "a.turn", "Number of turns started."],
+    ["step_count", "a.step_count", "Number of steps started."],
+    ["done_reason", "a.done_reason", "How the latest completed turn ended."],
+    ["created_at", "a.created_at", "Creation time."],
+    ["last_activity_at", "a.last_activity_at", "Time of the latest message, request, decision or end of a turn."],
+    ["archived_at", "a.archived_at", "Time of archiving; null if it is not archived."],
+    ["parent_agent_id", "a.parent_id", "Agent that started this one; null if a person did."],
+    ["depth", "a.depth", "Number of agents above this one."],
+  ],
+};
+
+const RULE: View = {
+  schema: "bi",
+  name: "rule",
+  meaning: "Stored allow rules, active or not.",
+  tables: "allow_rule r",
+  of: "r",
+  columns: [
+    ["rule_id", "r.id", "Id of the rule."],
+    relay("AllowRule", "r.id"),
+    ["template_id", "r.template_id", "Template to whose agents it applies."],
+    ["agent_id", "r.agent_id", "The only agent to which it applies; null for all."],
+    ["rule", "r.rule", "The rule as in the configuration."],
+    ["approval_id", "r.approval_id", "Approval from which it was created."],
+    ["created_by", "r.created_by", "Actor that stored it."],
+    ["created_at", "r.created_at", "Time at which it was stored."],
+    ["expires_at", "r.expires_at", "First moment at which it no longer applies; null for never."],
+    ["revoked_at", "r.revoked_at", "Time of revocation."],
+    ["revoked_by", "r.revoked_by", "Actor that revoked it."],
+    [
+      "is_active",
+      "r.revoked_at IS NULL AND (r.expires_at IS NULL OR r.expires_at > now())",
+      "True until it is revoked or expires.",
+    ],
+    ["use_count", "r.use_count", "Ended calls that ran by it, about a second behind."],
+    ["last_used_at", "r.last_used_at", "Start of the last of these calls."],
+  ],
+};
+
+/** The texts, a grant of their own. JSON is text here: its columns could be neither compared nor grouped. */
+const CONTENT: readonly View[] = [
+  {
+    schema: "bi_content",
+    name: "tool_call",
+    meaning: "Inputs and results of tool calls, null where they were erased.",
+    tables: "tool_call t",
+    of: "t",
+    columns: [
+      ["call_id", "t.id", "Id of the call."],
+      ["requested_input", "t.requested_input::text", "Input given by the model, as JSON."],
+      ["input", "t.effective_input::text", "Input that was validated, evaluated and run, as JSON."],
+      ["output", "t.output", "Result as the model reads it."],
+      ["details", "t.details::text", "Result for programs, as JSON."],
+    ],
+  },
+  {
+    schema: "bi_content",
+    name: "approval",
+    meaning: "Inputs and reasons of approvals.",
+    tables: "approval p",
+    of: "p",
+    columns: [
+      ["approval_id", "p.id", "Id of the approval."],
+      ["reason", "p.reason", "Reason why approval is needed."],
+      ["input", "p.input::text", "Input to approve, as JSON."],
+    ],
+  },
+  {
+    schema: "bi_content",
+    name: "decision",
+    meaning: "Notes and edited inputs of decisions.",
+    tables: "decision d",
+    of: "d",
+    columns: [
+      ["approval_id", "d.approval_id", "Approval that was decided."],
+      ["decided_by", "d.actor_id", "Actor that decided."],
+      ["note", "d.note", "Note given with the decision."],
+      ["input", "d.input::text", "Input that was allowed instead, as JSON."],
+    ],
+  },
+  {
+    schema: "bi_content",
+    name: "message",
+    meaning: "Contents of messages.",
+    tables: "message m",
+    of: "m",
+    columns: [
+      ["message_id", "m.id", "Id of the message."],
+      ["content", "m.content::text", "Content blocks, as JSON."],
+    ],
+  },
+  {
+    schema: "bi_content",
+    name: "event",
+    meaning: "Payloads of events.",
+    tables: "event e",
+    of: "e",
+    columns: [
+      ["position", "e.position", "Position in the log of the tenant."],
+      ["payload", "e.payload::text", "Payload, as JSON."],
+    ],
+  },
+  {
+    schema: "bi_content",
+    name: "agent",
+    meaning: "Titles of agents.",
+    tables: "agent a",
+    of: "a",
+    columns: [
+      ["agent_id", "a.id", "Id of the agent."],
+      ["title", "a.title", "Title for people."],
+    ],
+  },
+];
+
+/** All views, in the order of the page. */
+export const VIEWS: readonly View[] = [TOOL_CALL, APPROVAL, DECISION, STEP, TURN, MESSAGE, EVENT, AGENT, RULE, ...CONTENT];
