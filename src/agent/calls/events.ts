@@ -42,6 +42,11 @@ export function imagesOf(images: readonly ResultImage[]): Pick<CallFacts, "image
   return { images: images.map(({ mediaType, digest, bytes }) => ({ mediaType, digest, bytes })) };
 }
 
+/** The images of a result; none of a refused call. */
+export function imagesIn(outcome: EndedOutcome): readonly DigestedImage[] {
+  return outcome.kind === "completed" ? outcome.images : [];
+}
+
 /** The rows of images: those that the tenant has already stay. */
 export function imageRows(images: readonly DigestedImage[]): NonNullable<OwnerChange["images"]> {
   return images.map(({ digest, data }) => ({ digest, data }));

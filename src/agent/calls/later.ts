@@ -9,9 +9,8 @@ import { ownCodeOf, runOwnCode, type OwnCodeServices } from "../tools/own-code.t
 import type { Tool } from "../tools/tool.ts";
 import type { ToolResult } from "../tools/tool-result.ts";
 import { CALL_VIEW, type CallView, type Trail } from "./call.ts";
-import { endEvents, endStep, imageRows, stageEvents, toolWarning } from "./events.ts";
+import { endEvents, endStep, imageRows, imagesIn, stageEvents, toolWarning } from "./events.ts";
 import { NO_HOSTS } from "./hosts/call-hosts.ts";
-import { imagesIn } from "./outcome.ts";
 import { endRun } from "./run.ts";
 import { refusedStep } from "./refusals/refusal-details.ts";
 import type { Refusal } from "./refusals/refusal.ts";

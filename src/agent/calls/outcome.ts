@@ -46,11 +46,6 @@ export type KeptOutcome = CallRecord & { readonly kind: "kept"; readonly kept: A
 
 export type CallOutcome = EndedOutcome | LaterOutcome | AskingOutcome | KeptOutcome;
 
-/** The images of a result; none of a refused call. */
-export function imagesIn(outcome: EndedOutcome): readonly DigestedImage[] {
-  return outcome.kind === "completed" ? outcome.images : [];
-}
-
 export type EndedOutcome = CallRecord &
   (
     | {

@@ -1,7 +1,8 @@
 import type { WakeUp } from "../../lib/signals.ts";
 import { type CallView, isFinal } from "../calls/call.ts";
 import { NO_HOSTS } from "../calls/hosts/call-hosts.ts";
-import { imagesIn, type AskingOutcome, type EndedOutcome, type KeptOutcome, type LaterOutcome } from "../calls/outcome.ts";
+import { imagesIn } from "../calls/events.ts";
+import type { AskingOutcome, EndedOutcome, KeptOutcome, LaterOutcome } from "../calls/outcome.ts";
 import type { ResultCache } from "../calls/results/result-cache.ts";
 import { answerKept } from "./commits/answer-kept.ts";
 import { callAsks } from "./commits/input-asked.ts";
