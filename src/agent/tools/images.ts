@@ -80,12 +80,16 @@ export function imageBytes(base64: string): number {
   return Math.floor((base64.length * 3) / 4);
 }
 
+type ReadImages = { readonly images: readonly GivenImage[]; readonly leftOut: readonly string[] };
+
+export const NO_IMAGES: ReadImages = { images: [], leftOut: [] };
+
 /**
  * The images of a tool's result that a model may read, and a line for each one that is left out. Accepts any value: tools are
  * other people's code.
  */
-export function readImages(given: unknown): { readonly images: readonly GivenImage[]; readonly leftOut: readonly string[] } {
-  if (given === undefined || given === null) return { images: [], leftOut: [] };
+export function readImages(given: unknown): ReadImages {
+  if (given === undefined || given === null) return NO_IMAGES;
   if (!Array.isArray(given)) return { images: [], leftOut: ["[the images of this result are left out: they are no list]"] };
   const images: GivenImage[] = [];
   const leftOut: string[] = [];

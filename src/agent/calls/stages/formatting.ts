@@ -1,6 +1,6 @@
 import { isJsonObject, mapStrings, nesting, toJson, type Json } from "../../../lib/json.ts";
 import { byteLength, headBytes, messageOf, storable, tailBytes } from "../../../lib/text.ts";
-import { readImages, type GivenImage } from "../../tools/images.ts";
+import { NO_IMAGES, readImages, type GivenImage } from "../../tools/images.ts";
 import { DETAILS_BYTES, OUTPUT } from "../../tools/limits.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { ToolResult } from "../../tools/tool-result.ts";
@@ -38,8 +38,8 @@ const NOTHING: Formatted = { output: "(the tool answered nothing)", whole: null,
 function formatAny(given: unknown, keeps: Keeps): Formatted {
   if (given === undefined || given === null) return NOTHING;
   if (!isJsonObject(given)) return { ...cut(asText(given), keeps), details: null, images: [] };
-  const { output, details, images: givenImages } = given;
-  const { images, leftOut } = readImages(givenImages);
+  const { output, details } = given;
+  const { images, leftOut } = "images" in given ? readImages(given["images"]) : NO_IMAGES;
   const { output: text, whole } = cut(asText(output ?? details ?? given), keeps);
   return { output: [text, ...leftOut].join("\n"), whole, details: bounded(details), images };
 }
