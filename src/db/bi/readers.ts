@@ -51,7 +51,7 @@ COMMIT;`,
   return password;
 }
 
-/** Ends a reader: its row, its privileges here and its role. Open connections read nothing any longer. False if there is none of this name. */
+/** Ends a reader: its row, its privileges here and its role. Open connections lose all rights. False if there is none of this name. */
 export async function revokeReader(connection: OperatorConnection, role: string): Promise<boolean> {
   if (!(await listReaders(connection)).some((reader) => reader.role === role)) return false;
   const reader = identifier(role);
