@@ -5,6 +5,7 @@ import { screenshot } from "../support/browser.ts";
 import { connect } from "../support/client.ts";
 import { axeViolations, consolePage } from "../support/console-page.ts";
 import { withChromium } from "../support/example-app.ts";
+import { ownTool } from "../support/tools.ts";
 
 const SCRIPT = {
   replies: [
@@ -85,4 +86,34 @@ withChromium("console: a schedule is paused, resumed and deleted by those who ma
   await dialog.getByRole("button", { name: "Delete" }).click();
   await standing.getByText("Look at the mail.").waitFor({ state: "detached" });
   expect(complaints.filter((text) => !text.includes("401"))).toEqual([]);
+});
+
+withChromium("console: an output of 20 MB is read part by part", { timeout: 60_000 }, async () => {
+  const { app, page, complaints, open } = await consolePage({
+    config: { tools: [ownTool("flood", async () => ({ output: `${"line of text é\n".repeat(1_400_000)}the end` }))] },
+    script: {
+      replies: [
+        { when: { user: "^flood" }, call: [{ tool: "flood", input: {} }] },
+        { when: {}, say: ["Done."] },
+      ],
+    },
+    template: { permission: { mode: "auto" } },
+  });
+  const client = connect(app.url);
+  const { id } = await client.createAgent({});
+  await client.turn(id, "flood it");
+  await open(`/console/agents/${id}`);
+  await page.locator("details.call summary").click();
+  await page.getByRole("button", { name: "Read the whole output" }).click();
+  const output = page.getByRole("group", { name: "Whole output" });
+  await output.waitFor();
+  await page.getByRole("button", { name: "Next part" }).click();
+  await page.getByRole("status").filter({ hasText: "64 KB to" }).waitFor();
+  await page.getByRole("button", { name: "Last part" }).click();
+  await output.filter({ hasText: "the end" }).waitFor();
+  expect((await output.innerText()).length).toBeLessThan(70_000);
+  expect(await axeViolations(page)).toEqual([]);
+  await page.getByRole("button", { name: "Back" }).click();
+  await output.filter({ hasText: "the end" }).waitFor({ state: "detached" });
+  expect(complaints).toEqual([]);
 });

@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { visible } from "@triplane/client/command-lines";
 import type { Conversation } from "@triplane/client/conversation";
 import { useEffect, useMemo, useState, type ReactNode } from "react";
+import { KeptOutput } from "../calls/kept-output.tsx";
 import { LongText } from "../calls/long-text.tsx";
 import { bytesText } from "../design/amounts.ts";
 import { Ago } from "../design/clock.tsx";
@@ -117,6 +118,7 @@ function Opened({
             <Trans>Output</Trans> {keptOutput === null ? null : <span className="quiet">({bytesText(keptOutput.bytes)})</span>}
           </h2>
           <LongText text={output} label={t`Output`} />
+          {keptOutput === null ? null : <KeptOutput callId={callId} kept={keptOutput} />}
         </div>
       )}
       <ul className="lines small">
