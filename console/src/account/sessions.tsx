@@ -6,7 +6,7 @@ import { usePages } from "../design/pages.ts";
 import { EndSessionDocument, SessionsDocument } from "../generated/documents.ts";
 import { ask, change, refusalText } from "../session/ask.ts";
 import { nameOf, useViewer } from "../session/viewer.tsx";
-import { More } from "./more.tsx";
+import { More } from "../design/more.tsx";
 
 /** Active sessions: one's own, or those of the tenant for its administrators. */
 export function Sessions({ isOwn }: { readonly isOwn: boolean }): ReactNode {

@@ -7,7 +7,7 @@ import { RevokeTokenDocument, TokensDocument } from "../generated/documents.ts";
 import { ask, change, refusalText } from "../session/ask.ts";
 import { usePresence } from "../session/presence-context.tsx";
 import { nameOf, useViewer } from "../session/viewer.tsx";
-import { More } from "./more.tsx";
+import { More } from "../design/more.tsx";
 import { NewToken } from "./new-token.tsx";
 
 /** Valid access tokens: one's own, or those of the tenant for its administrators. */

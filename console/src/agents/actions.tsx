@@ -2,6 +2,7 @@ import { Trans, useLingui } from "@lingui/react/macro";
 import { useState, type ReactNode } from "react";
 import { ArchiveDocument, CompactDocument, InterruptDocument, RenameDocument, RetryDocument } from "../generated/documents.ts";
 import { change, refusalText } from "../session/ask.ts";
+import { Fork } from "./fork.tsx";
 import type { AgentPage } from "./use-agent-page.ts";
 
 type Refusals = readonly { readonly message: string }[];
@@ -40,7 +41,9 @@ export function Actions({
       async () => (await change(InterruptDocument, { input: { agentId, tree } })).interruptAgent.userErrors,
     );
   const canRetry = agent.doneReason === "ERROR" || agent.doneReason === "INTERRUPTED";
-  const key = { idempotencyKey: crypto.randomUUID() };
+  // The same press again after a lost answer has the same key: a turn is tried again once, and a context compacted once a step.
+  const [session] = useState(() => crypto.randomUUID());
+  const key = { idempotencyKey: `${session} ${agent.turn} ${agent.stepCount}` };
   return (
     <div className="actions">
       <div className="row">
@@ -71,6 +74,7 @@ export function Actions({
         >
           <Trans>Compact</Trans>
         </button>
+        <Fork agentId={agentId} isBusy={busy !== null} />
         <button type="button" disabled={busy !== null} onClick={() => setTitle(title === null ? (agent.title ?? "") : null)}>
           <Trans>Rename</Trans>
         </button>

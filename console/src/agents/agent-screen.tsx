@@ -69,11 +69,11 @@ function AgentView({ agentId }: { readonly agentId: string }): ReactNode {
             {problem ?? error?.message}
           </p>
         )}
-        <Items items={view.items} isLoading={!view.caughtUp && view.items.length === 0} />
+        <Items agentId={agentId} items={view.items} isLoading={!view.caughtUp && view.items.length === 0} />
         {agent === null ? null : <Foot agent={agent} isWorking={view.isWorking} hasTree={tree.paths.size > 0} again={again} />}
       </section>
       <aside className="standing" aria-label={t`Standing`}>
-        {agent === null ? <div className="skeleton" /> : <Standing agent={agent} view={view} tree={tree} />}
+        {agent === null ? <div className="skeleton" /> : <Standing agent={agent} view={view} tree={tree} again={again} />}
       </aside>
     </main>
   );

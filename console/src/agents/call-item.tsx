@@ -2,7 +2,8 @@ import { Trans, useLingui } from "@lingui/react/macro";
 import { Link } from "@tanstack/react-router";
 import { visible } from "@triplane/client/command-lines";
 import type { Conversation } from "@triplane/client/conversation";
-import { useEffect, useState, type ReactNode } from "react";
+import { useEffect, useMemo, useState, type ReactNode } from "react";
+import { KeptOutput } from "../calls/kept-output.tsx";
 import { LongText } from "../calls/long-text.tsx";
 import { bytesText } from "../design/amounts.ts";
 import { Ago } from "../design/clock.tsx";
@@ -10,6 +11,7 @@ import { durationText } from "../design/time.ts";
 import { readableJson } from "../design/visible-lines.ts";
 import { CallDetailsDocument, type CallDetailsQuery } from "../generated/documents.ts";
 import { ask } from "../session/ask.ts";
+import { ContextShown } from "./context-shown.tsx";
 import { nameOf } from "../session/viewer.tsx";
 
 type ToolItem = Extract<Conversation["items"][number], { readonly kind: "tool" }>;
@@ -25,7 +27,13 @@ const TONES: Readonly<Record<string, string>> = {
 };
 
 /** One call. Opened, it shows its stages, payloads and output. */
-export function CallItem({ item: { call, progress, toAnswer, child } }: { readonly item: ToolItem }): ReactNode {
+export function CallItem({
+  agentId,
+  item: { call, progress, toAnswer, child },
+}: {
+  readonly agentId: string;
+  readonly item: ToolItem;
+}): ReactNode {
   const { t } = useLingui();
   const [isOpen, setOpen] = useState(false);
   return (
@@ -54,12 +62,20 @@ export function CallItem({ item: { call, progress, toAnswer, child } }: { readon
           )}
         </p>
       )}
-      {isOpen ? <Opened callId={call.callId} state={call.state} /> : null}
+      {isOpen ? <Opened agentId={agentId} callId={call.callId} state={call.state} /> : null}
     </details>
   );
 }
 
-function Opened({ callId, state }: { readonly callId: string; readonly state: string }): ReactNode {
+function Opened({
+  agentId,
+  callId,
+  state,
+}: {
+  readonly agentId: string;
+  readonly callId: string;
+  readonly state: string;
+}): ReactNode {
   const { t } = useLingui();
   const [details, setDetails] = useState<Details | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
@@ -80,6 +96,9 @@ function Opened({ callId, state }: { readonly callId: string; readonly state: st
   return (
     <div className="opened">
       <Stages stages={stages} />
+      <p>
+        <ContextShown agentId={agentId} step={details.step} />
+      </p>
       {explanation === null ? null : (
         <p className="small quiet">
           <span className="badge">{explanation.verdict}</span> <code>{visible(explanation.rule)}</code> ·{" "}
@@ -99,6 +118,7 @@ function Opened({ callId, state }: { readonly callId: string; readonly state: st
             <Trans>Output</Trans> {keptOutput === null ? null : <span className="quiet">({bytesText(keptOutput.bytes)})</span>}
           </h2>
           <LongText text={output} label={t`Output`} />
+          {keptOutput === null ? null : <KeptOutput callId={callId} kept={keptOutput} />}
         </div>
       )}
       <ul className="lines small">
@@ -115,11 +135,12 @@ function Opened({ callId, state }: { readonly callId: string; readonly state: st
 }
 
 function Payload({ title, value }: { readonly title: string; readonly value: unknown }): ReactNode {
+  const text = useMemo(() => readableJson(value), [value]);
   if (value === null || value === undefined) return null;
   return (
     <div>
       <h2>{title}</h2>
-      <LongText text={readableJson(value)} label={title} />
+      <LongText text={text} label={title} />
     </div>
   );
 }

@@ -16,7 +16,15 @@ const SHOWN_ITEMS = 200;
 const NEAR_END_PX = 80;
 
 /** The conversation in order, as it is written. */
-export function Items({ items, isLoading }: { readonly items: readonly Item[]; readonly isLoading: boolean }): ReactNode {
+export function Items({
+  agentId,
+  items,
+  isLoading,
+}: {
+  readonly agentId: string;
+  readonly items: readonly Item[];
+  readonly isLoading: boolean;
+}): ReactNode {
   const { t } = useLingui();
   const [shown, setShown] = useState(SHOWN_ITEMS);
   const scroller = useRef<HTMLDivElement>(null);
@@ -51,7 +59,7 @@ export function Items({ items, isLoading }: { readonly items: readonly Item[]; r
       <ol className="items">
         {items.slice(hidden).map((item) => (
           <li key={item.key} className={`item ${item.kind}`}>
-            <OneItem item={item} />
+            <OneItem agentId={agentId} item={item} />
           </li>
         ))}
       </ol>
@@ -59,7 +67,7 @@ export function Items({ items, isLoading }: { readonly items: readonly Item[]; r
   );
 }
 
-const OneItem = memo(function OneItem({ item }: { readonly item: Item }): ReactNode {
+const OneItem = memo(function OneItem({ agentId, item }: { readonly agentId: string; readonly item: Item }): ReactNode {
   const { t } = useLingui();
   switch (item.kind) {
     case "message":
@@ -85,7 +93,7 @@ const OneItem = memo(function OneItem({ item }: { readonly item: Item }): ReactN
         </details>
       );
     case "tool":
-      return <CallItem item={item} />;
+      return <CallItem agentId={agentId} item={item} />;
     case "approval":
       return (
         <p className="row small">

@@ -5,7 +5,9 @@ import type { Conversation } from "@triplane/client/conversation";
 import { childState, type Tree } from "@triplane/client/tree";
 import type { ReactNode } from "react";
 import { dollars, percent, shortCount } from "../design/amounts.ts";
-import { Ago } from "../design/clock.tsx";
+import { ScheduleButtons } from "../calls/schedule-buttons.tsx";
+import { Ago, Until } from "../design/clock.tsx";
+import { ContextShown } from "./context-shown.tsx";
 import type { AgentPage } from "./use-agent-page.ts";
 
 const TODO_SIGNS = { PENDING: "○", IN_PROGRESS: "◐", COMPLETED: "●" } as const;
@@ -16,10 +18,12 @@ export function Standing({
   agent,
   view,
   tree,
+  again,
 }: {
   readonly agent: AgentPage;
   readonly view: Conversation;
   readonly tree: Tree;
+  readonly again: () => void;
 }): ReactNode {
   const { t, i18n } = useLingui();
   const { tokens, window } = agent.context;
@@ -61,7 +65,8 @@ export function Standing({
             <Trans>Turns, steps</Trans>
           </dt>
           <dd>
-            {agent.turn}, {agent.stepCount}
+            {agent.turn}, {agent.stepCount}{" "}
+            {agent.stepCount === 0 ? null : <ContextShown agentId={agent.id} step={agent.stepCount} />}
           </dd>
           <dt>
             <Trans>Folder</Trans>
@@ -134,6 +139,42 @@ export function Standing({
                   {TODO_SIGNS[status]}
                 </span>{" "}
                 {visible(title ?? t`(erased)`)}
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      {agent.schedules.length === 0 ? null : (
+        <section>
+          <h2>
+            <Trans>Schedules</Trans>
+          </h2>
+          <ul className="files">
+            {agent.schedules.map(({ id, spec, text, nextAt, nextStep, pausedAt, lastTriggeredAt, triggerCount }) => (
+              <li key={id}>
+                <span>
+                  <code>{visible(spec)}</code> {visible(text)}
+                </span>
+                <span className="quiet small">
+                  {pausedAt !== null ? (
+                    <span className="badge waits">{t`paused`}</span>
+                  ) : nextAt !== null ? (
+                    <Until time={nextAt} />
+                  ) : nextStep === null ? (
+                    "–"
+                  ) : (
+                    t`step ${nextStep}`
+                  )}
+                  {" · "}
+                  {lastTriggeredAt === null ? (
+                    t`never sent`
+                  ) : (
+                    <>
+                      <Trans>sent {triggerCount} times, last</Trans> <Ago time={lastTriggeredAt} />
+                    </>
+                  )}
+                </span>
+                <ScheduleButtons scheduleId={id} isPaused={pausedAt !== null} owner={agent.createdBy} again={again} />
               </li>
             ))}
           </ul>

@@ -16,24 +16,26 @@ export function useAgentPage(
   const [problem, setProblem] = useState<string | null>(null);
   const [tries, setTries] = useState(0);
   const readAt = useRef(-GATHER_MS);
+  const asked = useRef(0);
+  const shown = useRef(0);
   useEffect(() => {
-    let isCurrent = true;
     const waitMs = Math.max(0, readAt.current + GATHER_MS - performance.now());
     const timer = setTimeout(() => {
       readAt.current = performance.now();
+      // An answer that was overtaken by a change is shown as well: in a busy tree, changes never end.
+      const number = ++asked.current;
+      const isNewest = (): boolean => number > shown.current;
       ask(AgentPageDocument, { id: agentId }).then(
         ({ agent: found }) => {
-          if (!isCurrent) return;
+          if (!isNewest()) return;
+          shown.current = number;
           setAgent(found ?? "none");
           setProblem(null);
         },
-        (failure: unknown) => (isCurrent ? setProblem(failure instanceof Error ? failure.message : String(failure)) : null),
+        (failure: unknown) => (isNewest() ? setProblem(failure instanceof Error ? failure.message : String(failure)) : null),
       );
     }, waitMs);
-    return () => {
-      isCurrent = false;
-      clearTimeout(timer);
-    };
+    return () => clearTimeout(timer);
   }, [agentId, version, tries]);
   return { agent, problem, again: () => setTries((count) => count + 1) };
 }

@@ -2,7 +2,8 @@ import { Trans, useLingui } from "@lingui/react/macro";
 import { Link } from "@tanstack/react-router";
 import { visible } from "@triplane/client/command-lines";
 import type { ReactNode } from "react";
-import { More } from "../account/more.tsx";
+import { More } from "../design/more.tsx";
+import { ScheduleButtons } from "../calls/schedule-buttons.tsx";
 import { Ago, Until } from "../design/clock.tsx";
 import { usePages } from "../design/pages.ts";
 import { SchedulesDocument } from "../generated/documents.ts";
@@ -32,6 +33,7 @@ export function Schedules(): ReactNode {
                 <th scope="col">{t`Next`}</th>
                 <th scope="col">{t`Last`}</th>
                 <th scope="col" className="amount">{t`Sent`}</th>
+                <th scope="col">{t`Commands`}</th>
               </tr>
             </thead>
             <tbody>
@@ -60,6 +62,9 @@ export function Schedules(): ReactNode {
                   </td>
                   <td>{lastTriggeredAt === null ? t`never` : <Ago time={lastTriggeredAt} />}</td>
                   <td className="amount">{triggerCount}</td>
+                  <td>
+                    <ScheduleButtons scheduleId={id} isPaused={pausedAt !== null} owner={agent.createdBy} again={pages.again} />
+                  </td>
                 </tr>
               ))}
             </tbody>

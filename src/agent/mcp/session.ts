@@ -141,9 +141,7 @@ export class McpSession {
       const [next] = rounds.questions;
       if (next !== undefined) return new NeedsInput(next.question, rounds);
       const params = { name: ownName, arguments: args, ...asTask, ...answersOf(rounds) };
-      const result: unknown = await refusedByHttp(() =>
-        this.#client.request({ method: "tools/call", params }, ANY_OBJECT, options),
-      ).catch((error: unknown) => {
+      const result: unknown = await refusedByHttp(() => this.#client.callTool(params, options)).catch((error: unknown) => {
         // A round before was taken: it must not be sent again.
         throw rounds.sent === began ? error : new Error(`it was not reached for a further round (${withCause(error)})`);
       });

@@ -1,6 +1,6 @@
 import { Trans } from "@lingui/react/macro";
 import type { ReactNode } from "react";
-import type { Pages } from "../design/pages.ts";
+import type { Pages } from "./pages.ts";
 
 /** The end of a short list: a failure, the wait, or the way to its next page. */
 export function More({ pages }: { readonly pages: Pages<unknown> }): ReactNode {

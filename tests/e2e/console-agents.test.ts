@@ -1,0 +1,119 @@
+import { expect } from "vitest";
+import { CreateScheduleDocument } from "../generated/documents.ts";
+import { tokenActor } from "../support/actors.ts";
+import { screenshot } from "../support/browser.ts";
+import { connect } from "../support/client.ts";
+import { axeViolations, consolePage } from "../support/console-page.ts";
+import { withChromium } from "../support/example-app.ts";
+import { ownTool } from "../support/tools.ts";
+
+const SCRIPT = {
+  replies: [
+    { when: { user: "^list" }, call: [{ tool: "fs_list", input: { path: "." } }] },
+    { when: {}, say: ["Hello."] },
+  ],
+};
+
+withChromium("console: an agent is forked after an earlier message, by keyboard", { timeout: 60_000 }, async () => {
+  const { app, page, complaints, open } = await consolePage({ script: SCRIPT });
+  const client = connect(app.url);
+  const { id } = await client.createAgent({ title: "First" });
+  for (const text of ["one", "two", "three"]) await client.turn(id, text);
+  await open(`/console/agents/${id}`);
+  await page.getByRole("button", { name: "Fork …" }).focus();
+  await page.keyboard.press("Enter");
+  const dialog = page.getByRole("dialog", { name: "Fork after which message?" });
+  const points = dialog.getByRole("listitem");
+  await points.filter({ hasText: "three" }).waitFor();
+  expect(await axeViolations(page)).toEqual([]);
+  await screenshot(page, "console-fork");
+  await points.filter({ hasText: "two" }).getByRole("button", { name: "Fork here" }).focus();
+  await page.keyboard.press("Enter");
+  await page.waitForURL((url) => !url.href.includes(id));
+  const conversation = page.getByRole("group", { name: "Conversation" });
+  await conversation.getByText("two", { exact: true }).waitFor();
+  expect(await conversation.getByText("three", { exact: true }).count()).toBe(0);
+  expect(complaints).toEqual([]);
+});
+
+withChromium("console: the request of a step is shown, and proved by its hash", { timeout: 60_000 }, async () => {
+  const { app, page, complaints, open } = await consolePage({ script: SCRIPT, template: { permission: { mode: "auto" } } });
+  const client = connect(app.url);
+  const { id } = await client.createAgent({});
+  await client.turn(id, "list the folder");
+  await open(`/console/agents/${id}`);
+  await page.getByRole("complementary", { name: "Standing" }).getByRole("button", { name: "What the model read" }).click();
+  const dialog = page.getByRole("dialog", { name: "What the model read" });
+  await dialog.getByText("proved by its hash", { exact: true }).waitFor();
+  await dialog.getByText("tool_result").waitFor();
+  expect(await axeViolations(page)).toEqual([]);
+  await screenshot(page, "console-context");
+  await dialog.getByRole("spinbutton", { name: "Step" }).fill("1");
+  await dialog.getByText("tool_result").waitFor({ state: "detached" });
+  await dialog.getByText("proved by its hash", { exact: true }).waitFor();
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  expect(complaints).toEqual([]);
+});
+
+withChromium("console: a schedule is paused, resumed and deleted by those who may", { timeout: 60_000 }, async () => {
+  const config = { actors: [tokenActor("anna", ["user"]), tokenActor("vera", ["viewer"])].map(({ actor }) => actor) };
+  const { app, page, complaints, open } = await consolePage({ config, script: SCRIPT });
+  const client = connect(app.url, "anna-token");
+  const { id: agentId } = await client.createAgent({ title: "Daily" });
+  await client.get(CreateScheduleDocument, { input: { agentId, text: "Look at the mail.", trigger: { everyMs: 3_600_000 } } });
+  const signIn = async (token: string, path: string): Promise<void> => {
+    await open(path);
+    await page.getByLabel("Access token").fill(token);
+    await page.keyboard.press("Enter");
+  };
+  await signIn("anna-token", `/console/agents/${agentId}`);
+  const standing = page.getByRole("complementary", { name: "Standing" });
+  await standing.getByRole("button", { name: "Pause" }).focus();
+  expect(await axeViolations(page)).toEqual([]);
+  await page.keyboard.press("Enter");
+  await standing.getByText("paused", { exact: true }).waitFor();
+  await standing.getByRole("button", { name: "Resume" }).click();
+  await standing.getByRole("button", { name: "Pause" }).waitFor();
+  await page.context().clearCookies();
+  await signIn("vera-token", `/console/agents/${agentId}`);
+  await standing.getByText("Look at the mail.").waitFor();
+  expect(await standing.getByRole("button", { name: "Pause" }).count()).toBe(0);
+  await page.context().clearCookies();
+  await signIn("anna-token", `/console/agents/${agentId}`);
+  await standing.getByRole("button", { name: "Delete" }).click();
+  const dialog = page.getByRole("dialog", { name: "Delete the schedule?" });
+  await dialog.getByRole("button", { name: "Delete" }).click();
+  await standing.getByText("Look at the mail.").waitFor({ state: "detached" });
+  expect(complaints.filter((text) => !text.includes("401"))).toEqual([]);
+});
+
+withChromium("console: an output of 20 MB is read part by part", { timeout: 60_000 }, async () => {
+  const { app, page, complaints, open } = await consolePage({
+    config: { tools: [ownTool("flood", async () => ({ output: `${"line of text é\n".repeat(1_400_000)}the end` }))] },
+    script: {
+      replies: [
+        { when: { user: "^flood" }, call: [{ tool: "flood", input: {} }] },
+        { when: {}, say: ["Done."] },
+      ],
+    },
+    template: { permission: { mode: "auto" } },
+  });
+  const client = connect(app.url);
+  const { id } = await client.createAgent({});
+  await client.turn(id, "flood it");
+  await open(`/console/agents/${id}`);
+  await page.locator("details.call summary").click();
+  await page.getByRole("button", { name: "Read the whole output" }).click();
+  const output = page.getByRole("group", { name: "Whole output" });
+  await output.waitFor();
+  await page.getByRole("button", { name: "Next part" }).click();
+  await page.getByRole("status").filter({ hasText: "64 KB to" }).waitFor();
+  await page.getByRole("button", { name: "Last part" }).click();
+  await output.filter({ hasText: "the end" }).waitFor();
+  expect((await output.innerText()).length).toBeLessThan(70_000);
+  expect(await axeViolations(page)).toEqual([]);
+  await page.getByRole("button", { name: "Back" }).click();
+  await output.filter({ hasText: "the end" }).waitFor({ state: "detached" });
+  expect(complaints).toEqual([]);
+});
