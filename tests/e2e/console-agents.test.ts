@@ -31,7 +31,9 @@ withChromium("console: an agent is forked after an earlier message, by keyboard"
   await page.keyboard.press("Enter");
   await page.waitForURL((url) => !url.href.includes(id));
   const conversation = page.getByRole("group", { name: "Conversation" });
+  await conversation.getByText("3 messages are shared").click();
   await conversation.getByText("two", { exact: true }).waitFor();
+  expect(await axeViolations(page)).toEqual([]);
   expect(await conversation.getByText("three", { exact: true }).count()).toBe(0);
   expect(complaints).toEqual([]);
 });
@@ -108,7 +110,7 @@ withChromium("console: an output of 20 MB is read part by part", { timeout: 60_0
   const output = page.getByRole("group", { name: "Whole output" });
   await output.waitFor();
   await page.getByRole("button", { name: "Next part" }).click();
-  await page.getByRole("status").filter({ hasText: "64 KB to" }).waitFor();
+  await page.getByRole("status").filter({ hasText: "64.0 KB to" }).waitFor();
   await page.getByRole("button", { name: "Last part" }).click();
   await output.filter({ hasText: "the end" }).waitFor();
   expect((await output.innerText()).length).toBeLessThan(70_000);

@@ -69,7 +69,12 @@ function AgentView({ agentId }: { readonly agentId: string }): ReactNode {
             {problem ?? error?.message}
           </p>
         )}
-        <Items agentId={agentId} items={view.items} isLoading={!view.caughtUp && view.items.length === 0} />
+        <Items
+          agentId={agentId}
+          shared={agent?.forkedAt == null ? 0 : agent.forkedAt + 1}
+          items={view.items}
+          isLoading={!view.caughtUp && view.items.length === 0}
+        />
         {agent === null ? null : <Foot agent={agent} isWorking={view.isWorking} hasTree={tree.paths.size > 0} again={again} />}
       </section>
       <aside className="standing" aria-label={t`Standing`}>

@@ -6,6 +6,7 @@ import { memo, useEffect, useRef, useState, type ReactNode } from "react";
 import { LongText } from "../calls/long-text.tsx";
 import { Markdown } from "../design/markdown.tsx";
 import { readableJson } from "../design/visible-lines.ts";
+import { SharedMessages } from "./shared-messages.tsx";
 import { CallItem } from "./call-item.tsx";
 
 type Item = Conversation["items"][number];
@@ -18,10 +19,13 @@ const NEAR_END_PX = 80;
 /** The conversation in order, as it is written. */
 export function Items({
   agentId,
+  shared,
   items,
   isLoading,
 }: {
   readonly agentId: string;
+  /** The number of messages that a fork shares with its original; 0 for an agent that is none. */
+  readonly shared: number;
   readonly items: readonly Item[];
   readonly isLoading: boolean;
 }): ReactNode {
@@ -45,13 +49,14 @@ export function Items({
         isAtEnd.current = scrollHeight - scrollTop - clientHeight < NEAR_END_PX;
       }}
     >
+      {shared > 0 && hidden === 0 ? <SharedMessages agentId={agentId} count={shared} /> : null}
       {hidden > 0 ? (
         <button type="button" className="plain" onClick={() => setShown(shown + SHOWN_ITEMS)}>
           <Trans>Show {Math.min(hidden, SHOWN_ITEMS)} earlier ones</Trans>
         </button>
       ) : null}
       {isLoading ? <div className="skeleton" role="status" aria-label={t`Loading`} /> : null}
-      {items.length === 0 && !isLoading ? (
+      {items.length === 0 && shared === 0 && !isLoading ? (
         <p className="empty">
           <Trans>No message yet.</Trans>
         </p>
