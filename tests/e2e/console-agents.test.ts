@@ -9,7 +9,7 @@ import { ownTool } from "../support/tools.ts";
 
 const SCRIPT = {
   replies: [
-    { when: { user: "^list" }, call: [{ tool: "fs_list", input: { path: "." } }] },
+    { when: { user: "^list" }, call: [{ tool: "fs_glob", input: { pattern: "*" } }] },
     { when: {}, say: ["Hello."] },
   ],
 };

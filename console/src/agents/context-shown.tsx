@@ -105,7 +105,7 @@ function Request({ agentId, step }: { readonly agentId: string; readonly step: n
         </summary>
         <Json value={settings} label={t`Settings`} />
       </details>
-      <ol className="lines">
+      <ol className="context-messages">
         {pages.rows.map(({ index, role, content }) => (
           <li key={index}>
             <span className="badge">{role}</span>

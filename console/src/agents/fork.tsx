@@ -91,7 +91,7 @@ function Points({ agentId }: { readonly agentId: string }): ReactNode {
           {problem}
         </p>
       )}
-      <ol className="lines fork-points">
+      <ol className="fork-points">
         {pages.rows.map(({ messageId, createdAt, message }) => (
           <li key={messageId}>
             <button type="button" disabled={busy !== null} onClick={() => void press(messageId)}>
