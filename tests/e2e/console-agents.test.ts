@@ -44,8 +44,8 @@ withChromium("console: the request of a step is shown, and proved by its hash", 
   const { id } = await client.createAgent({});
   await client.turn(id, "list the folder");
   await open(`/console/agents/${id}`);
-  await page.getByRole("complementary", { name: "Standing" }).getByRole("button", { name: "What the model read" }).click();
-  const dialog = page.getByRole("dialog", { name: "What the model read" });
+  await page.getByRole("complementary", { name: "Standing" }).getByRole("button", { name: "The model's request" }).click();
+  const dialog = page.getByRole("dialog", { name: "The model's request" });
   await dialog.getByText("proved by its hash", { exact: true }).waitFor();
   await dialog.getByText("tool_result").waitFor();
   expect(await axeViolations(page)).toEqual([]);

@@ -18,10 +18,10 @@ export function ContextShown({ agentId, step }: { readonly agentId: string; read
   return (
     <>
       <button type="button" className="plain" onClick={() => setOpen(true)}>
-        <Trans>What the model read</Trans>
+        <Trans>The model's request</Trans>
       </button>
       {isOpen ? (
-        <Dialog title={t`What the model read`} isOpen close={() => setOpen(false)}>
+        <Dialog title={t`The model's request`} isOpen close={() => setOpen(false)}>
           <Steps agentId={agentId} last={step} />
         </Dialog>
       ) : null}
