@@ -16,6 +16,13 @@ export function byteLength(text: string): number {
   return Buffer.byteLength(text, "utf8");
 }
 
+/** The text without these characters at its end. A pattern such as /=+$/ takes quadratic time for a text that has many of them inside. */
+export function withoutEnd(text: string, characters: string): string {
+  let end = text.length;
+  while (end > 0 && characters.includes(text.charAt(end - 1))) end -= 1;
+  return text.slice(0, end);
+}
+
 /** At most `bytes` bytes of UTF-8 from the start of the text, never ending inside a character. */
 export function headBytes(text: string, bytes: number): string {
   if (text.length * 3 <= bytes || byteLength(text) <= bytes) return text;

@@ -81,12 +81,19 @@ describe("images in the result of an own tool", () => {
     expect(content.length).toBeLessThan(25);
   });
 
+  it("may come without a text", async () => {
+    const { content } = await results(() => ({ images: [image()] }) as never);
+    expect(content[0]).toMatchObject({ is_error: false, content: "(no text)" });
+    expect(content.at(-1)).toEqual(source(PNG));
+  });
+
   it("go with a result that a hook updates, and not with one that it replaces", async () => {
     const seen: unknown[] = [];
     const update = await results(() => ({ output: "secret", images: [image()] }), {
       hooks: { postToolUse: [(_call, outcome) => (seen.push(outcome.images), { update: { output: "hidden" } })] },
     });
-    expect(seen[0]).toEqual([image()]);
+    // The second call has none.
+    expect(seen).toEqual([[image()], []]);
     expect(update.content.map(({ type }) => type)).toEqual(["tool_result", "tool_result", "text", "image"]);
     const replace = await results(() => ({ output: "secret", images: [image()] }), {
       hooks: {

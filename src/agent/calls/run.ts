@@ -259,7 +259,7 @@ function outcomeOf(answer: Result<ToolResult | undefined, Refusal>, soFar: strin
     return { ok: true, ...resultOf(result), durationMs, error: null };
   }
   const { type, message } = toolCallError(answer.refusal);
-  return { ok: false, ...refusedResult(answer.refusal, soFar), durationMs, error: { type, message } };
+  return { ok: false, ...resultOf(refusedResult(answer.refusal, soFar)), durationMs, error: { type, message } };
 }
 
 /**
@@ -294,7 +294,7 @@ async function throughPostHooks(
       if (answer.kind === "unreadable") throw new Error(answer.problem);
       if (answer.kind === "nothing") continue;
       said = answer.result;
-      Object.assign(outcome, { images: [] }, answer.result);
+      Object.assign(outcome, resultOf(answer.result));
     } catch (error) {
       if (signal.aborted) return { said, warnings, withheldBy: stoppedAt(index) };
       warnings.push({ detail: "hook_failed", message: `the hook ${place} failed for ${call.tool.name}: ${messageOf(error)}` });
@@ -304,8 +304,8 @@ async function throughPostHooks(
   return { said, warnings, withheldBy: null };
 }
 
-function resultOf({ output, details, images = [] }: ToolResult): ToolResult {
-  return { output, details, ...(images.length > 0 && { images }) };
+function resultOf({ output, details, images = [] }: ToolResult): Required<ToolResult> {
+  return { output, details, images };
 }
 
 type Kept = { readonly bytes: number | null; readonly problems: readonly CallWarning[] };

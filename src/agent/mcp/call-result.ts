@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from "../../lib/json.ts";
-import { byteLength, headBytes } from "../../lib/text.ts";
+import { byteLength, headBytes, withoutEnd } from "../../lib/text.ts";
 import { readImages } from "../tools/images.ts";
 import type { ToolResult } from "../tools/tool-result.ts";
 import type { SchemaCheck } from "./schema-check.ts";
@@ -58,12 +58,12 @@ function typeOf(mimeType: Json): Json {
 /** Base64 as RFC 4648 writes it: servers send it with line breaks, in the form for addresses, without padding, or as a data URL. */
 function plain(data: Json): Json {
   if (typeof data !== "string") return data;
-  const base64 = data
+  const text = data
     .replace(/^data:[^,]{0,200},/, "")
     .replaceAll(/\s/g, "")
     .replaceAll("-", "+")
-    .replaceAll("_", "/")
-    .replace(/=+$/, "");
+    .replaceAll("_", "/");
+  const base64 = withoutEnd(text, "=");
   return base64 + "=".repeat((4 - (base64.length % 4)) % 4);
 }
 
@@ -96,7 +96,7 @@ function said(value: Json | undefined): string {
 /** The bytes that a text in base64 stands for. */
 function decodedBytes(data: Json | undefined): number {
   if (typeof data !== "string") return 0;
-  return Math.floor((byteLength(data.replace(/=+$/, "")) * 3) / 4);
+  return Math.floor((byteLength(withoutEnd(data, "=")) * 3) / 4);
 }
 
 /** The block with the size in place of its bytes. */

@@ -56,7 +56,7 @@ export type PreToolUseAnswer =
 /** Receives a call after the permission lists. It may only tighten; a hook that throws denies the call. */
 export type PreToolUse = (call: HookCall) => PreToolUseAnswer | Promise<PreToolUseAnswer>;
 
-export type ToolOutcome = ToolResult & {
+export type ToolOutcome = Required<ToolResult> & {
   /** False if it failed or timed out: `error` is the reason, and `output` is the model's text. */
   readonly ok: boolean;
   readonly durationMs: number;

@@ -121,6 +121,16 @@ describe("odd answers of a server", () => {
     );
   });
 
+  it("take no time for a text of padding that is none", () => {
+    const padding = `${"=".repeat(1_000_000)}x`;
+    const content = [
+      { type: "image", mimeType: "image/png", data: padding },
+      { type: "audio", mimeType: "audio/wav", data: padding },
+      { type: "resource", resource: { uri: "a:b", mimeType: "image/png", blob: padding } },
+    ];
+    expect(toolResultOf({ content }, null).output).toContain("[audio audio/wav, 750000 bytes]");
+  });
+
   it("are checked for fields named as methods of objects, too: none is there unasked, also if only the top is checked", () => {
     const text = { type: "string" } as const;
     const required = ["constructor", "toString"];

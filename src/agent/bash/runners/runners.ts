@@ -1,3 +1,4 @@
+import { withoutEnd } from "../../../lib/text.ts";
 import type { ShellWord } from "../command-line.ts";
 
 /** Commands that run the words behind their options, after so many operands of their own. */
@@ -186,7 +187,7 @@ const SHELLS: ReadonlySet<string> = new Set([
 
 /** True if a command runs what it reads, also with a version behind its name, as `bash-5.2`. */
 export function isShell(name: string): boolean {
-  return SHELLS.has(name.replace(/[-.\d]+$/, ""));
+  return SHELLS.has(withoutEnd(name, "-.0123456789"));
 }
 /** Commands that run a program of a package, which they name first. */
 export const PACKAGE_RUNNERS: ReadonlySet<string> = new Set(["npx", "bunx", "pnpx", "uvx"]);

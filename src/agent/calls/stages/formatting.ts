@@ -38,9 +38,9 @@ const NOTHING: Formatted = { output: "(the tool answered nothing)", whole: null,
 function formatAny(given: unknown, keeps: Keeps): Formatted {
   if (given === undefined || given === null) return NOTHING;
   if (!isJsonObject(given)) return { ...cut(asText(given), keeps), details: null, images: [] };
-  const { output, details } = given;
-  const { images, leftOut } = "images" in given ? readImages(given["images"]) : NO_IMAGES;
-  const { output: text, whole } = cut(asText(output ?? details ?? given), keeps);
+  const { output, details, images: givenImages } = given;
+  const { images, leftOut } = givenImages === undefined ? NO_IMAGES : readImages(givenImages);
+  const { output: text, whole } = cut(asText(output ?? details ?? (givenImages === undefined ? given : "(no text)")), keeps);
   return { output: [text, ...leftOut].join("\n"), whole, details: bounded(details), images };
 }
 
