@@ -2,10 +2,10 @@ import { writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import pg from "pg";
 import { readEnvironment } from "../src/config/environment.ts";
-import { dropViews, installViews, type OperatorConnection } from "../src/db/bi/install.ts";
-import { columnsPage } from "../src/db/bi/page.ts";
+import { dropViews, installViews, inTransaction, type OperatorConnection } from "../src/db/bi/install.ts";
+import { columnsPage, ViewsRefused } from "../src/db/bi/view.ts";
+import { VIEWS } from "../src/db/bi/views.ts";
 import { grantReader, listReaders, revokeReader } from "../src/db/bi/readers.ts";
-import { DatabaseUnavailable } from "../src/db/storage-error.ts";
 import { command } from "./command.ts";
 
 const USAGE = "npm run bi -- install | drop | grant NAME --tenant TENANT [--content] | revoke NAME | list | columns";
@@ -17,10 +17,10 @@ await command(async () => {
     options: { tenant: { type: "string" }, content: { type: "boolean", default: false } },
   });
   const [verb, name] = positionals;
-  if (verb === "columns") return writeFile(new URL("../docs/bi-columns.md", import.meta.url), columnsPage());
+  if (verb === "columns") return writeFile(new URL("../docs/bi-columns.md", import.meta.url), columnsPage(VIEWS));
   const { database } = readEnvironment(process.env);
   if (database.kind === "embedded")
-    throw new DatabaseUnavailable("the embedded database has no logins: set DATABASE_URL to a PostgreSQL");
+    throw new ViewsRefused("the embedded database has no logins: set DATABASE_URL to a PostgreSQL");
   const client = new pg.Client({ connectionString: database.url, application_name: "triplane 0 command" });
   await client.connect();
   try {
@@ -43,7 +43,7 @@ async function run(
 ): Promise<void> {
   switch (verb) {
     case "install":
-      await installViews(connection);
+      await inTransaction(connection, () => installViews(connection));
       return console.log("The views are installed as this version has them.");
     case "drop":
       await dropViews(connection);
@@ -59,10 +59,10 @@ async function run(
     case "revoke": {
       if (role === undefined) break;
       const isRevoked = await revokeReader(connection, role);
-      if (!isRevoked) throw new DatabaseUnavailable(`there is no reader ${role} of this database`);
+      if (!isRevoked) throw new ViewsRefused(`there is no reader ${role} of this database`);
       return console.log(`the reader ${role} is gone`);
     }
     default:
   }
-  throw new DatabaseUnavailable(`usage: ${USAGE}`);
+  throw new ViewsRefused(`usage: ${USAGE}`);
 }

@@ -3,6 +3,7 @@ import { errorCode } from "./lib/text.ts";
 import { ControlGroupsRefused } from "./agent/workspace/sandbox/control-groups.ts";
 import { ToolDefinitionError } from "./agent/tools/input-schema.ts";
 import { DataFolderInUse, DataFolderUnusable } from "./db/lock-file.ts";
+import { ViewsRefused } from "./db/bi/view.ts";
 import { MigrationError } from "./db/migrate.ts";
 import { DatabaseUnavailable } from "./db/storage-error.ts";
 import { ConfigurationError } from "./config/configuration-error.ts";
@@ -18,6 +19,7 @@ const EXPLAINED = [
   MigrationError,
   ScriptError,
   ToolDefinitionError,
+  ViewsRefused,
 ];
 
 /** An operator's action about a file or a folder, by system error code. */

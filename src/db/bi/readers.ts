@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { DatabaseUnavailable } from "../storage-error.ts";
-import { grantsOf, installViews, type OperatorConnection } from "./install.ts";
-import { identifier, literal } from "./view.ts";
+import { grantsOf, installViews, inTransaction, type OperatorConnection } from "./install.ts";
+import { identifier, literal, ViewsRefused } from "./view.ts";
 
 /** A login of an analyst. */
 export type Reader = { readonly role: string; readonly tenant: string; readonly readsContent: boolean };
@@ -22,32 +21,25 @@ const NAME = /^[a-z][a-z0-9_]{0,50}$/;
 /** Makes a login for an analyst of a tenant, and returns its password, which is kept nowhere. */
 export async function grantReader(connection: OperatorConnection, { role, tenant, readsContent }: Reader): Promise<string> {
   if (!NAME.test(role) || role.startsWith("pg_"))
-    throw new DatabaseUnavailable(`${role} is no name for a reader: use small letters, digits and _, 51 at most`);
+    throw new ViewsRefused(`${role} is no name for a reader: use small letters, digits and _, 51 at most`);
   const [known] = await connection.query("SELECT FROM pg_roles WHERE rolname = $1", [role]);
   if (known !== undefined)
-    throw new DatabaseUnavailable(
+    throw new ViewsRefused(
       `the role ${role} exists already, perhaps for another database: take another name, or revoke it first`,
     );
-  await installViews(connection);
   const password = randomBytes(24).toString("base64url");
   const reader = identifier(role);
   const settings = Object.entries(SETTINGS).map(
     ([name, value]) => `ALTER ROLE ${reader} SET ${name} = ${name === "search_path" ? value : literal(value)};`,
   );
-  await connection
-    .script(
-      `BEGIN;
-SET LOCAL password_encryption = 'scram-sha-256';
+  await inTransaction(connection, async () => {
+    await installViews(connection);
+    await connection.script(`SET LOCAL password_encryption = 'scram-sha-256';
 CREATE ROLE ${reader} LOGIN NOINHERIT CONNECTION LIMIT ${MOST_CONNECTIONS} PASSWORD ${literal(password)};
 ${settings.join("\n")}
 INSERT INTO bi.bi_reader (role, tenant, reads_content) VALUES (${literal(role)}, ${literal(tenant)}, ${readsContent});
-${grantsOf(role, readsContent)}
-COMMIT;`,
-    )
-    .catch(async (error: unknown) => {
-      await connection.script("ROLLBACK");
-      throw error;
-    });
+${grantsOf(role, readsContent)}`);
+  });
   return password;
 }
 
@@ -55,21 +47,14 @@ COMMIT;`,
 export async function revokeReader(connection: OperatorConnection, role: string): Promise<boolean> {
   if (!(await listReaders(connection)).some((reader) => reader.role === role)) return false;
   const reader = identifier(role);
-  await connection
-    .script(
-      `BEGIN;
-DELETE FROM bi.bi_reader WHERE role = ${literal(role)};
+  await inTransaction(connection, () =>
+    connection.script(`DELETE FROM bi.bi_reader WHERE role = ${literal(role)};
 ALTER ROLE ${reader} NOLOGIN;
 REVOKE ALL ON ALL TABLES IN SCHEMA bi, bi_content FROM ${reader};
 REVOKE ALL ON SCHEMA bi, bi_content FROM ${reader};
 REVOKE ALL ON FUNCTION bi.tenant() FROM ${reader};
-DROP ROLE ${reader};
-COMMIT;`,
-    )
-    .catch(async (error: unknown) => {
-      await connection.script("ROLLBACK");
-      throw error;
-    });
+DROP ROLE ${reader};`),
+  );
   return true;
 }
 

@@ -25,6 +25,26 @@ export function viewSql({ schema, name, meaning, tables, of, groupBy, columns }:
   ].join("\n");
 }
 
+/** The page of all columns, from the same texts as the comments in the database. */
+export function columnsPage(views: readonly View[]): string {
+  const parts = views.map(({ schema, name, meaning, columns }) => {
+    const rows = columns.map(([column, , said]) => `| \`${column}\` | ${said} |`);
+    return [`## ${schema}.${name}`, "", meaning, "", "| column | meaning |", "|---|---|", ...rows, ""].join("\n");
+  });
+  return [
+    "# Columns of the SQL views",
+    "",
+    "Made by `npm run bi -- columns`. [The guide](bi.md) says how to query them.",
+    "",
+    ...parts,
+  ].join("\n");
+}
+
+/** A command for the SQL views is refused. The message says why, and how it is done. */
+export class ViewsRefused extends Error {
+  override readonly name = "ViewsRefused";
+}
+
 /** A text as a literal of SQL, whatever `standard_conforming_strings` says. */
 export function literal(text: string): string {
   return text.includes("\\") ? `E'${text.replaceAll("\\", "\\\\").replaceAll("'", "''")}'` : `'${text.replaceAll("'", "''")}'`;

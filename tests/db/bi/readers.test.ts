@@ -1,10 +1,11 @@
 import { readFile } from "node:fs/promises";
 import pg from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { dropViews, installViews, ownerOf, type OperatorConnection } from "../../../src/db/bi/install.ts";
-import { columnsPage } from "../../../src/db/bi/page.ts";
+import { dropViews, installViews, inTransaction, ownerOf, type OperatorConnection } from "../../../src/db/bi/install.ts";
+import { columnsPage } from "../../../src/db/bi/view.ts";
 import { grantReader, listReaders, revokeReader } from "../../../src/db/bi/readers.ts";
 import { VIEWS } from "../../../src/db/bi/views.ts";
+import { globalId } from "../../../src/lib/global-id.ts";
 import { administer, administrator, testDatabaseUrl } from "../../support/database.ts";
 
 const SECRET = "secret-of-the-other";
@@ -161,11 +162,25 @@ describe("the SQL views", () => {
     expect(await seen(reader, "SELECT agent_id FROM bi.agent")).toBe(JSON.stringify([[{ agent_id: "agent-own" }], []]));
   });
 
+  it("have the ids of the API", async () => {
+    const { reader } = await granted({ readsContent: false });
+    const { rows } = await reader.query("SELECT a.relay_id AS agent, t.relay_id AS call FROM bi.agent a, bi.tool_call t");
+    expect(rows).toEqual([{ agent: globalId("Agent", "agent-own"), call: globalId("ToolCall", "agent-own") }]);
+  });
+
+  it("stay as they are if they cannot be made again", async () => {
+    const { connection, reader } = await granted({ readsContent: false });
+    await connection.script("CREATE VIEW public.uses_it AS SELECT name FROM bi.tool_call");
+    await expect(inTransaction(connection, () => installViews(connection))).rejects.toThrow("other objects depend on it");
+    expect((await reader.query("SELECT name FROM bi.tool_call")).rows).toEqual([{ name: "mine" }]);
+    await connection.script("DROP VIEW public.uses_it");
+  });
+
   it("are made again with what readers may, and end with a revocation", async () => {
     const { connection, reader, role } = await granted({ readsContent: false });
     await dropViews(connection);
     await connection.script("ALTER TABLE tool_call ALTER COLUMN name TYPE varchar");
-    await installViews(connection);
+    await inTransaction(connection, () => installViews(connection));
     expect((await reader.query("SELECT name FROM bi.tool_call")).rows).toEqual([{ name: "mine" }]);
     expect(await listReaders(connection)).toEqual([{ role, tenant: "own", readsContent: false }]);
     expect(await revokeReader(connection, role)).toBe(true);
@@ -199,13 +214,13 @@ describe("the SQL views", () => {
     };
     roles.unshift(ownerOf(database));
     await grantReader(asServer, { role, tenant: "own", readsContent: true });
-    await installViews(asServer);
+    await inTransaction(asServer, () => installViews(asServer));
     expect(await listReaders(asServer)).toEqual([{ role, tenant: "own", readsContent: true }]);
     expect(await revokeReader(asServer, role)).toBe(true);
   });
 
   it("has the page of columns as the views have them, and a comment on each column", async () => {
-    expect(await readFile(new URL("../../../docs/bi-columns.md", import.meta.url), "utf8")).toBe(columnsPage());
+    expect(await readFile(new URL("../../../docs/bi-columns.md", import.meta.url), "utf8")).toBe(columnsPage(VIEWS));
     const { connection } = await granted({ readsContent: true });
     const bare = await connection.query(
       `SELECT c.relname, a.attname FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace
