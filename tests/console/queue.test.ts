@@ -7,6 +7,7 @@ const minutes = (count: number): string => new Date(NOW + count * 60_000).toISOS
 function row(id: string, part: Partial<Row> = {}): Row {
   return {
     id,
+    shortId: id,
     kind: "TOOL_CALL",
     risk: "MEDIUM",
     state: "PENDING",
@@ -14,7 +15,7 @@ function row(id: string, part: Partial<Row> = {}): Row {
     expiresAt: null,
     quorum: 1,
     missingDecisions: 1,
-    agent: { id: "agent-1", title: null, template: { id: "t", templateId: "engineer" } },
+    agent: { id: "agent-1", shortId: "agent-1", title: null, template: { id: "t", templateId: "engineer" } },
     requestedBy: [{ id: "a", actorId: "petra", name: "Petra", kind: "USER" }],
     toolCall: { id: "call", name: "fs_write", inputPreview: "{}" },
     subject: {},

@@ -62,6 +62,7 @@ describe("the list of agents", () => {
   function agent(id: string, lastActivityAt: string, part: Partial<AgentRow> = {}): AgentRow {
     return {
       id,
+      shortId: id,
       title: null,
       state: "READY",
       breakpoint: "READY",

@@ -35,6 +35,10 @@ withChromium("console: an agent is forked after an earlier message, by keyboard"
   await conversation.getByText("two", { exact: true }).waitFor();
   expect(await axeViolations(page)).toEqual([]);
   expect(await conversation.getByText("three", { exact: true }).count()).toBe(0);
+  await page.getByRole("textbox", { name: "Message" }).fill("four");
+  await page.keyboard.press("Enter");
+  await conversation.getByText("four", { exact: true }).waitFor();
+  await conversation.getByText("two", { exact: true }).waitFor();
   expect(complaints).toEqual([]);
 });
 

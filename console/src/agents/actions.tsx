@@ -23,11 +23,16 @@ export function Actions({
   const [problem, setProblem] = useState<string | null>(null);
   const [busy, setBusy] = useState<string | null>(null);
   const [title, setTitle] = useState<string | null>(null);
+  // A press after a lost answer repeats the command with its key: the server does it once. Each answer ends its key.
+  const [idempotencyKey, setKey] = useState(() => crypto.randomUUID());
   const agentId = agent.id;
   const run = (name: string, work: () => Promise<Refusals>): void => {
     setBusy(name);
     void work()
-      .then(refusalText)
+      .then((refusals) => {
+        setKey(crypto.randomUUID());
+        return refusalText(refusals);
+      })
       .catch((error: unknown) => (error instanceof Error ? error.message : String(error)))
       .then((refusal) => {
         setProblem(refusal);
@@ -41,9 +46,6 @@ export function Actions({
       async () => (await change(InterruptDocument, { input: { agentId, tree } })).interruptAgent.userErrors,
     );
   const canRetry = agent.doneReason === "ERROR" || agent.doneReason === "INTERRUPTED";
-  // The same press again after a lost answer has the same key: a turn is tried again once, and a context compacted once a step.
-  const [session] = useState(() => crypto.randomUUID());
-  const key = { idempotencyKey: `${session} ${agent.turn} ${agent.stepCount}` };
   return (
     <div className="actions">
       <div className="row">
@@ -60,7 +62,7 @@ export function Actions({
           disabled={!canRetry || isWorking || busy !== null}
           title={canRetry ? undefined : t`Only a failed or interrupted turn is tried again.`}
           onClick={() =>
-            run("retry", async () => (await change(RetryDocument, { input: { agentId, ...key } })).retryTurn.userErrors)
+            run("retry", async () => (await change(RetryDocument, { input: { agentId, idempotencyKey } })).retryTurn.userErrors)
           }
         >
           <Trans>Retry</Trans>
@@ -69,7 +71,10 @@ export function Actions({
           type="button"
           disabled={busy !== null}
           onClick={() =>
-            run("compact", async () => (await change(CompactDocument, { input: { agentId, ...key } })).compactAgent.userErrors)
+            run(
+              "compact",
+              async () => (await change(CompactDocument, { input: { agentId, idempotencyKey } })).compactAgent.userErrors,
+            )
           }
         >
           <Trans>Compact</Trans>

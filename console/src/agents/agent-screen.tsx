@@ -6,7 +6,6 @@ import { visible } from "@triplane/client/command-lines";
 import { useEffect, type ReactNode } from "react";
 import { tellConnection } from "../session/connection.ts";
 import { useMaySteer } from "../session/viewer.tsx";
-import { shortId } from "../design/ids.ts";
 import { Actions } from "./actions.tsx";
 import { AgentBadge } from "./agent-badge.tsx";
 import { Composer } from "./composer.tsx";
@@ -53,7 +52,7 @@ function AgentView({ agentId }: { readonly agentId: string }): ReactNode {
           <h1>
             {agent === null ? "…" : `${agent.template.templateId}${agent.title === null ? "" : ` “${visible(agent.title)}”`}`}{" "}
             <code className="small quiet" title={agentId}>
-              {shortId(agentId)}
+              {agent?.shortId}
             </code>
           </h1>
           {agent === null ? null : (

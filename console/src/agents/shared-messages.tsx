@@ -36,7 +36,7 @@ function Messages({ agentId, count }: { readonly agentId: string; readonly count
           return (
             <li key={id} className="item">
               <p className="by">{by}</p>
-              <LongText text={text ?? t`(erased)`} label={by} />
+              <LongText text={text === "" ? t`(calls or their results alone)` : (text ?? t`(erased)`)} label={by} />
             </li>
           );
         })}

@@ -5,8 +5,8 @@ import type { Conversation } from "@triplane/client/conversation";
 import { childState, type Tree } from "@triplane/client/tree";
 import type { ReactNode } from "react";
 import { dollars, percent, shortCount } from "../design/amounts.ts";
-import { ScheduleButtons } from "../calls/schedule-buttons.tsx";
-import { Ago, Until } from "../design/clock.tsx";
+import { NextReminder, ScheduleButtons } from "../calls/schedule.tsx";
+import { Ago } from "../design/clock.tsx";
 import { ContextShown } from "./context-shown.tsx";
 import type { AgentPage } from "./use-agent-page.ts";
 
@@ -150,33 +150,28 @@ export function Standing({
             <Trans>Schedules</Trans>
           </h2>
           <ul className="files">
-            {agent.schedules.map(({ id, spec, text, nextAt, nextStep, pausedAt, lastTriggeredAt, triggerCount }) => (
-              <li key={id}>
-                <span>
-                  <code>{visible(spec)}</code> {visible(text)}
-                </span>
-                <span className="quiet small">
-                  {pausedAt !== null ? (
-                    <span className="badge waits">{t`paused`}</span>
-                  ) : nextAt !== null ? (
-                    <Until time={nextAt} />
-                  ) : nextStep === null ? (
-                    "–"
-                  ) : (
-                    t`step ${nextStep}`
-                  )}
-                  {" · "}
-                  {lastTriggeredAt === null ? (
-                    t`never sent`
-                  ) : (
-                    <>
-                      <Trans>sent {triggerCount} times, last</Trans> <Ago time={lastTriggeredAt} />
-                    </>
-                  )}
-                </span>
-                <ScheduleButtons scheduleId={id} isPaused={pausedAt !== null} owner={agent.createdBy} again={again} />
-              </li>
-            ))}
+            {agent.schedules.map((schedule) => {
+              const { id, spec, text, pausedAt, lastTriggeredAt, triggerCount } = schedule;
+              return (
+                <li key={id}>
+                  <span>
+                    <code>{visible(spec)}</code> {visible(text)}
+                  </span>
+                  <span className="quiet small">
+                    <NextReminder of={schedule} />
+                    {" · "}
+                    {lastTriggeredAt === null ? (
+                      t`never sent`
+                    ) : (
+                      <>
+                        <Trans>{triggerCount} sent, the last</Trans> <Ago time={lastTriggeredAt} />
+                      </>
+                    )}
+                  </span>
+                  <ScheduleButtons scheduleId={id} isPaused={pausedAt !== null} owner={agent.createdBy} again={again} />
+                </li>
+              );
+            })}
           </ul>
         </section>
       )}

@@ -1,7 +1,6 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { useEffect, useRef, type ReactNode } from "react";
 import { Ago, Until } from "../design/clock.tsx";
-import { shortId } from "../design/ids.ts";
 import { nameOf, useMay } from "../session/viewer.tsx";
 import { useAsked, type Asked } from "./asked.ts";
 import { Decision } from "./decision.tsx";
@@ -89,7 +88,7 @@ export function Detail({
 }
 
 function Head({ asked }: { readonly asked: Asked }): ReactNode {
-  const { risk, requestedAt, expiresAt, quorum, missingDecisions, id, state } = asked;
+  const { risk, requestedAt, expiresAt, quorum, missingDecisions, id, shortId, state } = asked;
   const votes = quorum - missingDecisions;
   return (
     <p className="row small quiet head-line">
@@ -114,7 +113,7 @@ function Head({ asked }: { readonly asked: Asked }): ReactNode {
           </Trans>
         </span>
       ) : null}
-      <code title={id}>{shortId(id)}</code>
+      <code title={id}>{shortId}</code>
     </p>
   );
 }

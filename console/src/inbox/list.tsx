@@ -3,7 +3,6 @@ import { useLingui } from "@lingui/react/macro";
 import { visible } from "@triplane/client/command-lines";
 import { memo, useEffect, useRef, type ReactNode } from "react";
 import { Ago, Until, useNow } from "../design/clock.tsx";
-import { shortId } from "../design/ids.ts";
 import { namesOf } from "../session/viewer.tsx";
 import { useDeciding, type Deciding } from "./decisions.ts";
 import { toolOf, type Row } from "./queue.ts";
@@ -116,7 +115,7 @@ const QueueRow = memo(function QueueRow({
       <div className="second quiet">
         <RiskBadge risk={row.risk} />
         <span className="agent">
-          {row.agent.template.templateId} · {row.agent.title ?? shortId(row.agent.id)}
+          {row.agent.template.templateId} · {row.agent.title ?? row.agent.shortId}
           {people === "" ? "" : ` · ${people}`}
         </span>
         {deciding?.kind === "sending" ? (

@@ -1,4 +1,3 @@
-import { shortId } from "../design/ids.ts";
 import type { InboxRowFragment } from "../generated/documents.ts";
 
 /** An open approval, as the list shows it. */
@@ -84,7 +83,7 @@ function valuesOf(row: Row, filter: keyof Filters): readonly { readonly value: s
     case "tool":
       return [{ value: toolOf(row), label: toolOf(row) }];
     case "agent":
-      return [{ value: row.agent.id, label: row.agent.title ?? shortId(row.agent.id) }];
+      return [{ value: row.agent.id, label: row.agent.title ?? row.agent.shortId }];
     case "requester":
       return row.requestedBy.map(({ actorId, name }) => ({ value: actorId, label: name ?? actorId }));
   }

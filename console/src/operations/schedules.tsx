@@ -3,8 +3,8 @@ import { Link } from "@tanstack/react-router";
 import { visible } from "@triplane/client/command-lines";
 import type { ReactNode } from "react";
 import { More } from "../design/more.tsx";
-import { ScheduleButtons } from "../calls/schedule-buttons.tsx";
-import { Ago, Until } from "../design/clock.tsx";
+import { NextReminder, ScheduleButtons } from "../calls/schedule.tsx";
+import { Ago } from "../design/clock.tsx";
 import { usePages } from "../design/pages.ts";
 import { SchedulesDocument } from "../generated/documents.ts";
 import { ask } from "../session/ask.ts";
@@ -37,36 +37,31 @@ export function Schedules(): ReactNode {
               </tr>
             </thead>
             <tbody>
-              {pages.rows.map(({ id, agent, spec, text, nextAt, nextStep, pausedAt, lastTriggeredAt, triggerCount }) => (
-                <tr key={id}>
-                  <td>
-                    <Link to="/agents/$agentId" params={{ agentId: agent.id }}>
-                      {agent.template.templateId}
-                      {agent.title === null ? "" : ` · ${visible(agent.title)}`}
-                    </Link>
-                  </td>
-                  <td>
-                    <code>{spec}</code>
-                  </td>
-                  <td>{visible(text)}</td>
-                  <td>
-                    {pausedAt !== null ? (
-                      <span className="badge waits">{t`paused`}</span>
-                    ) : nextAt !== null ? (
-                      <Until time={nextAt} />
-                    ) : nextStep === null ? (
-                      "–"
-                    ) : (
-                      t`step ${nextStep}`
-                    )}
-                  </td>
-                  <td>{lastTriggeredAt === null ? t`never` : <Ago time={lastTriggeredAt} />}</td>
-                  <td className="amount">{triggerCount}</td>
-                  <td>
-                    <ScheduleButtons scheduleId={id} isPaused={pausedAt !== null} owner={agent.createdBy} again={pages.again} />
-                  </td>
-                </tr>
-              ))}
+              {pages.rows.map((schedule) => {
+                const { id, agent, spec, text, pausedAt, lastTriggeredAt, triggerCount } = schedule;
+                return (
+                  <tr key={id}>
+                    <td>
+                      <Link to="/agents/$agentId" params={{ agentId: agent.id }}>
+                        {agent.template.templateId}
+                        {agent.title === null ? "" : ` · ${visible(agent.title)}`}
+                      </Link>
+                    </td>
+                    <td>
+                      <code>{spec}</code>
+                    </td>
+                    <td>{visible(text)}</td>
+                    <td>
+                      <NextReminder of={schedule} />
+                    </td>
+                    <td>{lastTriggeredAt === null ? t`never` : <Ago time={lastTriggeredAt} />}</td>
+                    <td className="amount">{triggerCount}</td>
+                    <td>
+                      <ScheduleButtons scheduleId={id} isPaused={pausedAt !== null} owner={agent.createdBy} again={pages.again} />
+                    </td>
+                  </tr>
+                );
+              })}
             </tbody>
           </table>
         </div>

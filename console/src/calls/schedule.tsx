@@ -1,9 +1,20 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { useState, type ReactNode } from "react";
+import { Until } from "../design/clock.tsx";
 import { Confirm } from "../design/confirm.tsx";
 import { DeleteScheduleDocument, PauseScheduleDocument, ResumeScheduleDocument } from "../generated/documents.ts";
 import { change, refusalText } from "../session/ask.ts";
 import { useMaySteer } from "../session/viewer.tsx";
+
+type Next = { readonly nextAt: string | null; readonly nextStep: number | null; readonly pausedAt: string | null };
+
+/** The time or step at which a schedule sends its next reminder. */
+export function NextReminder({ of: { nextAt, nextStep, pausedAt } }: { readonly of: Next }): ReactNode {
+  const { t } = useLingui();
+  if (pausedAt !== null) return <span className="badge waits">{t`paused`}</span>;
+  if (nextAt !== null) return <Until time={nextAt} />;
+  return nextStep === null ? "–" : t`step ${nextStep}`;
+}
 
 /** The commands of a schedule, for people who may steer its agent. `again` reads it again. */
 export function ScheduleButtons({
