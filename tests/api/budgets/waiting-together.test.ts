@@ -47,9 +47,11 @@ it("an agent that asks says that it waits for a decision on its budget", async (
   expect(data?.agent.waitingFor).toBe("a person to decide on its budget");
 });
 
-it("a raise that has room for none of the others leaves their questions", async () => {
-  const { as, anna, asked, first } = await waiting(2);
+it("a raise that has room for none of the others leaves their questions: its own agent's step is first, however late", async () => {
+  const { app, as, anna, asked, first } = await waiting(2);
   const { approvalId, inputHash } = first;
+  const text = "UPDATE agent SET runnable_at = clock_timestamp() + interval '2 seconds' WHERE id = $1";
+  await app.database.sql.query({ name: "", text }, [rowId("Agent", first.id)]);
   const decided = await as("paul").decide({ approvalId, inputHash, decision: "ALLOW", raiseTo: { usd: 0.32 } });
   expect(decided.userErrors).toEqual([]);
   expect(reasonOf(await anna.until(first.id, "DONE", first.cursor))).toEqual(["COMPLETED"]);

@@ -18,13 +18,25 @@ type Asking = {
   readonly createdBy: string;
   readonly question: BudgetQuestion;
   readonly isOver: boolean;
+  /** The cost of the steps of other agents whose questions have been answered, and that have not begun. */
+  readonly promised: { readonly millionths: number; readonly tokens: number };
   readonly raisedBy: string | null;
 };
+
+/** For so long the room of an answered question is kept for its agent's step, in minutes. Then its server is busy, or away. */
+const PROMISED_MINUTES = 1;
+
+/** Questions of the same period that have just been answered, by a person or a look, whose agents are still before their step. */
+const PROMISED = `SELECT json_build_object('millionths', coalesce(round(sum((o.input #>> '{nextStep,usd}')::numeric) * 1000000), 0), 'tokens', coalesce(sum((o.input #>> '{nextStep,tokens}')::bigint), 0))
+      FROM approval o JOIN agent g ON g.id = o.agent_id AND g.state <> 'READY' AND g.archived_at IS NULL AND g.turn = (o.input ->> 'turn')::int AND g.step_count < (o.input ->> 'step')::int
+      WHERE o.tenant = p.tenant AND o.closed_at > policy_time() - interval '${PROMISED_MINUTES} minutes' AND o.kind = 'BUDGET' AND o.state IN ('ALLOWED', 'STALE') AND o.agent_id <> p.agent_id
+        AND o.input ->> 'budgetId' = p.input ->> 'budgetId' AND o.input ->> 'ref' = p.input ->> 'ref' AND o.input ->> 'startsAt' = p.input ->> 'startsAt'
+        AND NOT EXISTS (SELECT FROM approval n WHERE n.agent_id = o.agent_id AND n.kind = 'BUDGET' AND n.requested_at > o.requested_at)`;
 
 const FIND: Statement<{ asking: Asking }, [approvalId: string]> = {
   name: "find_open_budget_question",
   text: `SELECT json_build_object('id', p.id, 'tenant', p.tenant, 'agentId', p.agent_id, 'createdBy', a.created_by, 'question', p.input, 'isOver', coalesce((p.input ->> 'windowEndsAt')::timestamptz <= policy_time(), false),
-      'raisedBy', (SELECT b.raised_by FROM budget_period b WHERE b.tenant = p.tenant AND b.budget_id = p.input ->> 'budgetId' AND b.ref = p.input ->> 'ref' AND b.starts_at = (p.input ->> 'startsAt')::timestamptz)) AS asking
+      'promised', (${PROMISED}), 'raisedBy', (SELECT b.raised_by FROM budget_period b WHERE b.tenant = p.tenant AND b.budget_id = p.input ->> 'budgetId' AND b.ref = p.input ->> 'ref' AND b.starts_at = (p.input ->> 'startsAt')::timestamptz)) AS asking
     FROM approval p JOIN agent a ON a.id = p.agent_id WHERE p.id = $1 AND p.state = 'PENDING' AND a.archived_at IS NULL`,
 };
 
@@ -40,7 +52,8 @@ const NEXT_LOOK: Statement<object, [approvalId: string]> = {
 
 /**
  * Looks at an open question about a budget. It expires, or the agent continues without an answer because its step fits.
- * That is so on another day, after a raise, and once the budget is revoked. The turn of an archived agent ends instead.
+ * That is so on another day, after a raise, and once the budget is revoked. Agents whose questions were answered before go
+ * first. The turn of an archived agent ends instead.
  */
 export async function lookAtBudgetQuestion(services: Services, approvalId: string): Promise<void> {
   await expireDue(services, approvalId);
@@ -58,14 +71,25 @@ export async function lookAtBudgetQuestion(services: Services, approvalId: strin
 }
 
 /** Null if the step still does not fit. */
-async function whyNotNeeded({ sql, budgets }: Services, { tenant, question, isOver, raisedBy }: Asking): Promise<string | null> {
+async function whyNotNeeded({ sql, budgets }: Services, asking: Asking): Promise<string | null> {
+  const { tenant, question, isOver, promised, raisedBy } = asking;
   if (isOver) return "another day or month has begun: the budget is counted anew";
   const budget = (await budgets.present(sql, tenant)).find(({ id }) => id === question.budgetId);
   if (budget === undefined) return "the budget no longer holds";
   const [standing] = await readStandings(sql, tenant, [{ budget, ref: question.ref }]);
   const { usd, tokens } = question.nextStep;
   const expected = { millionths: usd === null ? null : millionthsOf(usd), tokens };
-  return standing !== undefined && hasRoom(standing, expected) ? whyItFits(standing, question, raisedBy) : null;
+  return standing !== undefined && hasRoom(withHeld(standing, promised), expected)
+    ? whyItFits(standing, question, raisedBy)
+    : null;
+}
+
+function withHeld(standing: Standing, { millionths, tokens }: Asking["promised"]): Standing {
+  const { heldMillionths, heldTokens } = standing.period;
+  return {
+    ...standing,
+    period: { ...standing.period, heldMillionths: heldMillionths + millionths, heldTokens: heldTokens + tokens },
+  };
 }
 
 function whyItFits(standing: Standing, { limitUsd, limitTokens }: BudgetQuestion, raisedBy: string | null): string {
