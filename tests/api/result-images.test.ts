@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { ForkAgentDocument, MessageImagesDocument } from "../generated/documents.ts";
-import { toolResultOf } from "../../src/agent/mcp/call-result.ts";
 import type { Images } from "../../src/agent/conversation/images.ts";
 import type { TestAppOptions } from "../support/app.ts";
 import { startTestApp } from "../support/app.ts";
@@ -160,19 +159,14 @@ describe("images in the result of an MCP server", () => {
     expect(call?.output).toContain("[image 1 is left out: models read no image/svg+xml]");
   });
 
-  it("of a task may be a data URL, base64 for addresses, or without padding", () => {
+  it("may be a data URL, base64 for addresses, or without padding", async () => {
     const forAddresses = PNG.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
-    const { images } = toolResultOf(
-      {
-        content: [
-          { type: "image", mimeType: "image/jpg", data: forAddresses },
-          { type: "image", mimeType: "image/png", data: forAddresses },
-          { type: "image", mimeType: "image/png", data: `data:image/png;base64,${PNG}` },
-        ],
-      },
-      null,
+    const { images } = await read(
+      { type: "image", mimeType: "image/jpg", data: forAddresses },
+      { type: "image", mimeType: "image/png", data: forAddresses },
+      { type: "image", mimeType: "image/png", data: `data:image/png;base64,${PNG}` },
     );
-    expect(images).toEqual([image(), image()]);
+    expect(images).toEqual([source(PNG), source(PNG)]);
   });
 });
 
