@@ -5,6 +5,7 @@ import { screenshot } from "../support/browser.ts";
 import { connect } from "../support/client.ts";
 import { axeViolations, consolePage } from "../support/console-page.ts";
 import { withChromium } from "../support/example-app.ts";
+import { DOT } from "../support/images.ts";
 import { ownTool } from "../support/tools.ts";
 
 const SCRIPT = {
@@ -94,9 +95,11 @@ withChromium("console: a schedule is paused, resumed and deleted by those who ma
   expect(complaints.filter((text) => !text.includes("401"))).toEqual([]);
 });
 
-withChromium("console: an output of 20 MB is read part by part", { timeout: 60_000 }, async () => {
+withChromium("console: an output of 20 MB is read part by part, beside an image", { timeout: 60_000 }, async () => {
+  const images = [{ mediaType: "image/png", data: DOT.toString("base64") }] as const;
+  const output20MB = `${"line of text é\n".repeat(1_400_000)}the end`;
   const { app, page, complaints, open } = await consolePage({
-    config: { tools: [ownTool("flood", async () => ({ output: `${"line of text é\n".repeat(1_400_000)}the end` }))] },
+    config: { tools: [ownTool("flood", async () => ({ output: output20MB, images }))] },
     script: {
       replies: [
         { when: { user: "^flood" }, call: [{ tool: "flood", input: {} }] },
@@ -110,6 +113,9 @@ withChromium("console: an output of 20 MB is read part by part", { timeout: 60_0
   await client.turn(id, "flood it");
   await open(`/console/agents/${id}`);
   await page.locator("details.call summary").click();
+  const picture = page.getByRole("img", { name: `Image 1 of the result, PNG, ${DOT.length} B` });
+  await picture.waitFor();
+  await expect.poll(() => picture.evaluate((element) => (element as HTMLImageElement).naturalWidth)).toBe(1);
   await page.getByRole("button", { name: "Read the whole output" }).click();
   const output = page.getByRole("group", { name: "Whole output" });
   await output.waitFor();

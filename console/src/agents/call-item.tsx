@@ -5,6 +5,7 @@ import type { Conversation } from "@triplane/client/conversation";
 import { useEffect, useMemo, useState, type ReactNode } from "react";
 import { KeptOutput } from "../calls/kept-output.tsx";
 import { LongText } from "../calls/long-text.tsx";
+import { ResultImages } from "../calls/result-images.tsx";
 import { bytesText } from "../design/amounts.ts";
 import { Ago } from "../design/clock.tsx";
 import { durationText } from "../design/time.ts";
@@ -91,7 +92,7 @@ function Opened({
   }, [callId, state]);
   if (problem !== null) return <p className="alert">{problem}</p>;
   if (details === null) return <div className="skeleton" role="status" aria-label={t`Loading`} />;
-  const { stages, explanation, auditTrail, input, requestedInput, output, error, keptOutput } = details;
+  const { stages, explanation, auditTrail, input, requestedInput, output, error, keptOutput, images } = details;
   const isEdited = requestedInput !== null && JSON.stringify(requestedInput) !== JSON.stringify(input);
   return (
     <div className="opened">
@@ -121,6 +122,7 @@ function Opened({
           {keptOutput === null ? null : <KeptOutput callId={callId} kept={keptOutput} />}
         </div>
       )}
+      <ResultImages images={images} />
       <ul className="lines small">
         {auditTrail.map(({ state: passed, timestamp, by, note }) => (
           <li key={passed + timestamp}>
