@@ -804,6 +804,7 @@ CREATE TABLE "audit_turn" (
     "model" TEXT,
     "reason" TEXT,
     "steps" INTEGER NOT NULL,
+    "calls" INTEGER NOT NULL,
     "input_tokens" DOUBLE PRECISION NOT NULL,
     "output_tokens" DOUBLE PRECISION NOT NULL,
     "cache_read_tokens" DOUBLE PRECISION NOT NULL,
@@ -814,6 +815,7 @@ CREATE TABLE "audit_turn" (
     "started_at" TIMESTAMPTZ(3) NOT NULL,
     "ended_at" TIMESTAMPTZ(3),
     "duration_ms" DOUBLE PRECISION,
+    "waiting_ms" DOUBLE PRECISION NOT NULL,
     "first_token_ms" DOUBLE PRECISION,
     "is_fallback" BOOLEAN NOT NULL,
     "template_id" TEXT NOT NULL,
@@ -821,6 +823,7 @@ CREATE TABLE "audit_turn" (
     "root_id" TEXT NOT NULL,
     "requested_by" TEXT NOT NULL,
     "requested_by_kind" "actor_kind" NOT NULL,
+    "requesters" TEXT[],
 
     CONSTRAINT "audit_turn_pkey" PRIMARY KEY ("agent_id","turn")
 );
@@ -974,6 +977,12 @@ CREATE INDEX "audit_call_agent_id_step_idx" ON "audit_call"("agent_id", "step");
 CREATE INDEX "audit_step_tenant_started_at_agent_id_step_idx" ON "audit_step"("tenant", "started_at", "agent_id", "step");
 
 -- CreateIndex
+CREATE INDEX "audit_step_tenant_duration_ms_agent_id_step_idx" ON "audit_step"("tenant", "duration_ms", "agent_id", "step");
+
+-- CreateIndex
+CREATE INDEX "audit_step_tenant_cost_usd_agent_id_step_idx" ON "audit_step"("tenant", "cost_usd", "agent_id", "step");
+
+-- CreateIndex
 CREATE INDEX "audit_step_tenant_model_started_at_agent_id_step_idx" ON "audit_step"("tenant", "model", "started_at", "agent_id", "step");
 
 -- CreateIndex
@@ -986,7 +995,22 @@ CREATE INDEX "audit_step_tenant_created_by_started_at_agent_id_step_idx" ON "aud
 CREATE INDEX "audit_step_tenant_requested_by_started_at_agent_id_step_idx" ON "audit_step"("tenant", "requested_by", "started_at", "agent_id", "step");
 
 -- CreateIndex
+CREATE INDEX "audit_step_tenant_root_id_started_at_agent_id_step_idx" ON "audit_step"("tenant", "root_id", "started_at", "agent_id", "step");
+
+-- CreateIndex
+CREATE INDEX "audit_step_tenant_state_started_at_agent_id_step_idx" ON "audit_step"("tenant", "state", "started_at", "agent_id", "step");
+
+-- CreateIndex
 CREATE INDEX "audit_turn_tenant_started_at_agent_id_turn_idx" ON "audit_turn"("tenant", "started_at", "agent_id", "turn");
+
+-- CreateIndex
+CREATE INDEX "audit_turn_tenant_duration_ms_agent_id_turn_idx" ON "audit_turn"("tenant", "duration_ms", "agent_id", "turn");
+
+-- CreateIndex
+CREATE INDEX "audit_turn_tenant_cost_usd_agent_id_turn_idx" ON "audit_turn"("tenant", "cost_usd", "agent_id", "turn");
+
+-- CreateIndex
+CREATE INDEX "audit_turn_tenant_model_started_at_agent_id_turn_idx" ON "audit_turn"("tenant", "model", "started_at", "agent_id", "turn");
 
 -- CreateIndex
 CREATE INDEX "audit_turn_tenant_template_id_started_at_agent_id_turn_idx" ON "audit_turn"("tenant", "template_id", "started_at", "agent_id", "turn");
@@ -996,6 +1020,12 @@ CREATE INDEX "audit_turn_tenant_created_by_started_at_agent_id_turn_idx" ON "aud
 
 -- CreateIndex
 CREATE INDEX "audit_turn_tenant_requested_by_started_at_agent_id_turn_idx" ON "audit_turn"("tenant", "requested_by", "started_at", "agent_id", "turn");
+
+-- CreateIndex
+CREATE INDEX "audit_turn_tenant_root_id_started_at_agent_id_turn_idx" ON "audit_turn"("tenant", "root_id", "started_at", "agent_id", "turn");
+
+-- CreateIndex
+CREATE INDEX "audit_turn_tenant_reason_started_at_agent_id_turn_idx" ON "audit_turn"("tenant", "reason", "started_at", "agent_id", "turn");
 
 -- AddForeignKey
 ALTER TABLE "step" ADD CONSTRAINT "step_agent_id_fkey" FOREIGN KEY ("agent_id") REFERENCES "agent"("id") ON DELETE CASCADE ON UPDATE CASCADE;

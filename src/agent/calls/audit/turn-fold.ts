@@ -2,7 +2,7 @@ import type { Sql, Statement } from "../../../db/sql.ts";
 import { POSITION } from "../../../events/log-statements.ts";
 import { FRESH_ROWS, SEEN, SEEN_OF, STEP_COLUMNS, TURN_COLUMNS } from "./turn-rows.ts";
 
-/** The positions that one statement folds, and the agents of before that one adds. */
+/** The positions that one statement folds, and the earlier agents that one adds. */
 const CHUNK = { positions: 2_000, agents: 50 };
 
 const BEGIN: Statement<object, []> = {
@@ -20,7 +20,7 @@ const BEHIND: Statement<{ tenant: string }, []> = {
   text: `SELECT f.tenant FROM audit_turn_fold f JOIN tenant_log l ON l.tenant = f.tenant WHERE f.whole_at IS NULL OR f.position < ${POSITION}`,
 };
 
-/** As for calls: a statement whose snapshot is older than the row that it locked does nothing. */
+/** As for calls: a statement skips a row that was changed after its snapshot. */
 const TAKEN = (condition: string): string => `taken AS MATERIALIZED (
       SELECT f.position, f.filled_id FROM audit_turn_fold f JOIN tenant_log l ON l.tenant = f.tenant
       WHERE f.tenant = $1 AND ${condition} AND f.position >= l.floor FOR NO KEY UPDATE OF f SKIP LOCKED
@@ -28,13 +28,13 @@ const TAKEN = (condition: string): string => `taken AS MATERIALIZED (
       SELECT t.* FROM taken t WHERE (t.position, t.filled_id) = (SELECT s.position, s.filled_id FROM audit_turn_fold s WHERE s.tenant = $1)
     ), head AS MATERIALIZED (SELECT ${POSITION} AS position FROM tenant_log l WHERE l.tenant = $1)`;
 
-const KEY = { step: ["agent_id", "step"], turn: ["agent_id", "turn"] } as const;
-
-function put(what: "step" | "turn", columns: string): string {
-  const changing = columns.split(", ").filter((column) => !KEY[what].some((key) => key === column));
+/** Stores the rows of `fresh_step` or `fresh_turn` that have changed. */
+function put(what: "step" | "turn", columns: readonly string[]): string {
+  const changing = columns.filter((column) => column !== "agent_id" && column !== what);
   return `put_${what} AS (
-      INSERT INTO audit_${what} (${columns}) SELECT ${columns} FROM fresh_${what}
-      ON CONFLICT (${KEY[what].join(", ")}) DO UPDATE SET (${changing.join(", ")}) = ROW(${changing.map((column) => `excluded.${column}`).join(", ")})
+      INSERT INTO audit_${what} AS o (${columns.join(", ")}) SELECT ${columns.join(", ")} FROM fresh_${what}
+      ON CONFLICT (agent_id, ${what}) DO UPDATE SET (${changing.join(", ")}) = ROW(${changing.map((column) => `excluded.${column}`).join(", ")})
+      WHERE (${changing.map((column) => `o.${column}`).join(", ")}) IS DISTINCT FROM (${changing.map((column) => `excluded.${column}`).join(", ")})
     )`;
 }
 
@@ -46,9 +46,7 @@ const FILL: Statement<{ tenant: string }, [tenant: string]> = {
       SELECT a.id AS agent_id FROM fold CROSS JOIN LATERAL (
         SELECT a.id FROM agent a WHERE a.tenant = $1 AND a.id > fold.filled_id ORDER BY a.id LIMIT ${CHUNK.agents}
       ) a
-    ), seen AS MATERIALIZED (
-      SELECT agent_id, NULL AS kind, NULL::timestamptz AS at, NULL::json AS payload FROM next UNION ALL ${SEEN_OF("next")}
-    ), ${FRESH_ROWS(true)}, ${PUT}, last AS (SELECT max(agent_id) AS id FROM next)
+    ), seen AS MATERIALIZED (${SEEN_OF("next")}), ${FRESH_ROWS(true)}, ${PUT}, last AS (SELECT max(agent_id) AS id FROM next)
     UPDATE audit_turn_fold f SET whole_at = CASE WHEN last.id IS NULL THEN head.position END, filled_id = coalesce(last.id, fold.filled_id)
     FROM head, fold, last WHERE f.tenant = $1 RETURNING f.tenant`,
 };
