@@ -1184,6 +1184,48 @@ CREATE UNIQUE INDEX audit_count_pkey ON public.audit_count USING btree (tenant, 
 
 CREATE UNIQUE INDEX audit_fold_pkey ON public.audit_fold USING btree (tenant);
 
+CREATE UNIQUE INDEX audit_step_pkey ON public.audit_step USING btree (agent_id, step);
+
+CREATE INDEX audit_step_tenant_cost_usd_agent_id_step_idx ON public.audit_step USING btree (tenant, cost_usd, agent_id, step);
+
+CREATE INDEX audit_step_tenant_created_by_started_at_agent_id_step_idx ON public.audit_step USING btree (tenant, created_by, started_at, agent_id, step);
+
+CREATE INDEX audit_step_tenant_duration_ms_agent_id_step_idx ON public.audit_step USING btree (tenant, duration_ms, agent_id, step);
+
+CREATE INDEX audit_step_tenant_model_started_at_agent_id_step_idx ON public.audit_step USING btree (tenant, model, started_at, agent_id, step);
+
+CREATE INDEX audit_step_tenant_requested_by_started_at_agent_id_step_idx ON public.audit_step USING btree (tenant, requested_by, started_at, agent_id, step);
+
+CREATE INDEX audit_step_tenant_root_id_started_at_agent_id_step_idx ON public.audit_step USING btree (tenant, root_id, started_at, agent_id, step);
+
+CREATE INDEX audit_step_tenant_started_at_agent_id_step_idx ON public.audit_step USING btree (tenant, started_at, agent_id, step);
+
+CREATE INDEX audit_step_tenant_state_started_at_agent_id_step_idx ON public.audit_step USING btree (tenant, state, started_at, agent_id, step);
+
+CREATE INDEX audit_step_tenant_template_id_started_at_agent_id_step_idx ON public.audit_step USING btree (tenant, template_id, started_at, agent_id, step);
+
+CREATE UNIQUE INDEX audit_turn_fold_pkey ON public.audit_turn_fold USING btree (tenant);
+
+CREATE UNIQUE INDEX audit_turn_pkey ON public.audit_turn USING btree (agent_id, turn);
+
+CREATE INDEX audit_turn_tenant_cost_usd_agent_id_turn_idx ON public.audit_turn USING btree (tenant, cost_usd, agent_id, turn);
+
+CREATE INDEX audit_turn_tenant_created_by_started_at_agent_id_turn_idx ON public.audit_turn USING btree (tenant, created_by, started_at, agent_id, turn);
+
+CREATE INDEX audit_turn_tenant_duration_ms_agent_id_turn_idx ON public.audit_turn USING btree (tenant, duration_ms, agent_id, turn);
+
+CREATE INDEX audit_turn_tenant_model_started_at_agent_id_turn_idx ON public.audit_turn USING btree (tenant, model, started_at, agent_id, turn);
+
+CREATE INDEX audit_turn_tenant_reason_started_at_agent_id_turn_idx ON public.audit_turn USING btree (tenant, reason, started_at, agent_id, turn);
+
+CREATE INDEX audit_turn_tenant_requested_by_started_at_agent_id_turn_idx ON public.audit_turn USING btree (tenant, requested_by, started_at, agent_id, turn);
+
+CREATE INDEX audit_turn_tenant_root_id_started_at_agent_id_turn_idx ON public.audit_turn USING btree (tenant, root_id, started_at, agent_id, turn);
+
+CREATE INDEX audit_turn_tenant_started_at_agent_id_turn_idx ON public.audit_turn USING btree (tenant, started_at, agent_id, turn);
+
+CREATE INDEX audit_turn_tenant_template_id_started_at_agent_id_turn_idx ON public.audit_turn USING btree (tenant, template_id, started_at, agent_id, turn);
+
 CREATE UNIQUE INDEX budget_hold_pkey ON public.budget_hold USING btree (agent_id, step, budget_id, ref, starts_at);
 
 CREATE UNIQUE INDEX budget_period_pkey ON public.budget_period USING btree (tenant, budget_id, ref, starts_at);
@@ -1325,6 +1367,10 @@ CREATE UNIQUE INDEX wait_ref_kind_call_id_key ON public.wait USING btree (ref, k
 ALTER TABLE agent SET (fillfactor=50, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=200, autovacuum_vacuum_cost_delay=0);
 
 ALTER TABLE audit_call SET (fillfactor=90, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.01, autovacuum_vacuum_insert_threshold=10000);
+
+ALTER TABLE audit_step SET (fillfactor=90, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.01, autovacuum_vacuum_insert_threshold=10000);
+
+ALTER TABLE audit_turn SET (fillfactor=90, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.01, autovacuum_vacuum_insert_threshold=10000);
 
 ALTER TABLE budget_period SET (fillfactor=50, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=200, autovacuum_vacuum_cost_delay=0);
 

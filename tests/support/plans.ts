@@ -6,6 +6,8 @@ export const GROWING = [
   "allow_rule",
   "approval",
   "audit_call",
+  "audit_step",
+  "audit_turn",
   "decision",
   "delegation",
   "event",

@@ -767,6 +767,77 @@ CREATE TABLE "audit_fold" (
     CONSTRAINT "audit_fold_pkey" PRIMARY KEY ("tenant")
 );
 
+-- CreateTable
+CREATE TABLE "audit_step" (
+    "agent_id" TEXT NOT NULL,
+    "step" INTEGER NOT NULL,
+    "tenant" TEXT NOT NULL,
+    "turn" INTEGER NOT NULL,
+    "state" "step_state" NOT NULL,
+    "model" TEXT NOT NULL,
+    "stop_reason" TEXT,
+    "input_tokens" INTEGER,
+    "output_tokens" INTEGER,
+    "cache_read_tokens" INTEGER,
+    "cache_write_tokens" INTEGER,
+    "output_is_estimated" BOOLEAN NOT NULL,
+    "cost_usd" DOUBLE PRECISION,
+    "started_at" TIMESTAMPTZ(3) NOT NULL,
+    "completed_at" TIMESTAMPTZ(3),
+    "duration_ms" DOUBLE PRECISION,
+    "first_token_ms" DOUBLE PRECISION,
+    "is_fallback" BOOLEAN NOT NULL,
+    "template_id" TEXT NOT NULL,
+    "created_by" TEXT NOT NULL,
+    "root_id" TEXT NOT NULL,
+    "requested_by" TEXT NOT NULL,
+    "requested_by_kind" "actor_kind" NOT NULL,
+
+    CONSTRAINT "audit_step_pkey" PRIMARY KEY ("agent_id","step")
+);
+
+-- CreateTable
+CREATE TABLE "audit_turn" (
+    "agent_id" TEXT NOT NULL,
+    "turn" INTEGER NOT NULL,
+    "tenant" TEXT NOT NULL,
+    "model" TEXT,
+    "reason" TEXT,
+    "steps" INTEGER NOT NULL,
+    "calls" INTEGER NOT NULL,
+    "input_tokens" DOUBLE PRECISION NOT NULL,
+    "output_tokens" DOUBLE PRECISION NOT NULL,
+    "cache_read_tokens" DOUBLE PRECISION NOT NULL,
+    "cache_write_tokens" DOUBLE PRECISION NOT NULL,
+    "output_is_estimated" BOOLEAN NOT NULL,
+    "cost_usd" DOUBLE PRECISION NOT NULL,
+    "unpriced" INTEGER NOT NULL,
+    "started_at" TIMESTAMPTZ(3) NOT NULL,
+    "ended_at" TIMESTAMPTZ(3),
+    "duration_ms" DOUBLE PRECISION,
+    "waiting_ms" DOUBLE PRECISION NOT NULL,
+    "first_token_ms" DOUBLE PRECISION,
+    "is_fallback" BOOLEAN NOT NULL,
+    "template_id" TEXT NOT NULL,
+    "created_by" TEXT NOT NULL,
+    "root_id" TEXT NOT NULL,
+    "requested_by" TEXT NOT NULL,
+    "requested_by_kind" "actor_kind" NOT NULL,
+    "requesters" TEXT[],
+
+    CONSTRAINT "audit_turn_pkey" PRIMARY KEY ("agent_id","turn")
+);
+
+-- CreateTable
+CREATE TABLE "audit_turn_fold" (
+    "tenant" TEXT NOT NULL,
+    "position" BIGINT NOT NULL,
+    "filled_id" TEXT NOT NULL,
+    "whole_at" BIGINT,
+
+    CONSTRAINT "audit_turn_fold_pkey" PRIMARY KEY ("tenant")
+);
+
 -- CreateIndex
 CREATE INDEX "agent_tenant_created_at_id_idx" ON "agent"("tenant", "created_at", "id");
 
@@ -902,6 +973,60 @@ CREATE INDEX "audit_call_tenant_template_id_created_at_id_idx" ON "audit_call"("
 -- CreateIndex
 CREATE INDEX "audit_call_agent_id_step_idx" ON "audit_call"("agent_id", "step");
 
+-- CreateIndex
+CREATE INDEX "audit_step_tenant_started_at_agent_id_step_idx" ON "audit_step"("tenant", "started_at", "agent_id", "step");
+
+-- CreateIndex
+CREATE INDEX "audit_step_tenant_duration_ms_agent_id_step_idx" ON "audit_step"("tenant", "duration_ms", "agent_id", "step");
+
+-- CreateIndex
+CREATE INDEX "audit_step_tenant_cost_usd_agent_id_step_idx" ON "audit_step"("tenant", "cost_usd", "agent_id", "step");
+
+-- CreateIndex
+CREATE INDEX "audit_step_tenant_model_started_at_agent_id_step_idx" ON "audit_step"("tenant", "model", "started_at", "agent_id", "step");
+
+-- CreateIndex
+CREATE INDEX "audit_step_tenant_template_id_started_at_agent_id_step_idx" ON "audit_step"("tenant", "template_id", "started_at", "agent_id", "step");
+
+-- CreateIndex
+CREATE INDEX "audit_step_tenant_created_by_started_at_agent_id_step_idx" ON "audit_step"("tenant", "created_by", "started_at", "agent_id", "step");
+
+-- CreateIndex
+CREATE INDEX "audit_step_tenant_requested_by_started_at_agent_id_step_idx" ON "audit_step"("tenant", "requested_by", "started_at", "agent_id", "step");
+
+-- CreateIndex
+CREATE INDEX "audit_step_tenant_root_id_started_at_agent_id_step_idx" ON "audit_step"("tenant", "root_id", "started_at", "agent_id", "step");
+
+-- CreateIndex
+CREATE INDEX "audit_step_tenant_state_started_at_agent_id_step_idx" ON "audit_step"("tenant", "state", "started_at", "agent_id", "step");
+
+-- CreateIndex
+CREATE INDEX "audit_turn_tenant_started_at_agent_id_turn_idx" ON "audit_turn"("tenant", "started_at", "agent_id", "turn");
+
+-- CreateIndex
+CREATE INDEX "audit_turn_tenant_duration_ms_agent_id_turn_idx" ON "audit_turn"("tenant", "duration_ms", "agent_id", "turn");
+
+-- CreateIndex
+CREATE INDEX "audit_turn_tenant_cost_usd_agent_id_turn_idx" ON "audit_turn"("tenant", "cost_usd", "agent_id", "turn");
+
+-- CreateIndex
+CREATE INDEX "audit_turn_tenant_model_started_at_agent_id_turn_idx" ON "audit_turn"("tenant", "model", "started_at", "agent_id", "turn");
+
+-- CreateIndex
+CREATE INDEX "audit_turn_tenant_template_id_started_at_agent_id_turn_idx" ON "audit_turn"("tenant", "template_id", "started_at", "agent_id", "turn");
+
+-- CreateIndex
+CREATE INDEX "audit_turn_tenant_created_by_started_at_agent_id_turn_idx" ON "audit_turn"("tenant", "created_by", "started_at", "agent_id", "turn");
+
+-- CreateIndex
+CREATE INDEX "audit_turn_tenant_requested_by_started_at_agent_id_turn_idx" ON "audit_turn"("tenant", "requested_by", "started_at", "agent_id", "turn");
+
+-- CreateIndex
+CREATE INDEX "audit_turn_tenant_root_id_started_at_agent_id_turn_idx" ON "audit_turn"("tenant", "root_id", "started_at", "agent_id", "turn");
+
+-- CreateIndex
+CREATE INDEX "audit_turn_tenant_reason_started_at_agent_id_turn_idx" ON "audit_turn"("tenant", "reason", "started_at", "agent_id", "turn");
+
 -- AddForeignKey
 ALTER TABLE "step" ADD CONSTRAINT "step_agent_id_fkey" FOREIGN KEY ("agent_id") REFERENCES "agent"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
@@ -989,6 +1114,8 @@ ALTER TABLE "budget_period" SET (fillfactor = 50, autovacuum_vacuum_scale_factor
 
 -- Calls that wait are updated when they end; rows that are inserted in the order of time are frozen early, so that indexes alone answer.
 ALTER TABLE "audit_call" SET (fillfactor = 90, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.01, autovacuum_vacuum_insert_threshold = 10000);
+ALTER TABLE "audit_step" SET (fillfactor = 90, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.01, autovacuum_vacuum_insert_threshold = 10000);
+ALTER TABLE "audit_turn" SET (fillfactor = 90, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.01, autovacuum_vacuum_insert_threshold = 10000);
 
 -- Images are compressed already.
 ALTER TABLE "image" ALTER COLUMN "data" SET STORAGE EXTERNAL;

@@ -1,5 +1,6 @@
 import type { Sql, Statement } from "../../../db/sql.ts";
 import { POSITION } from "../../../events/log-statements.ts";
+import { foldTurns, turnsBehind } from "./turn-fold.ts";
 import { COLUMNS, COUNTED, FRESH_OR_ALL, OF_CALL, OPEN, ROWS_OF } from "./rows.ts";
 
 /**
@@ -90,11 +91,17 @@ const FOLD_ON: Statement<{ isAtEnd: boolean }, [tenant: string]> = {
 /** Begins missing audits. Returns the tenants whose audit is behind their log. */
 export async function auditsBehind(sql: Sql): Promise<readonly string[]> {
   await sql.query(BEGIN, []);
-  return (await sql.query(BEHIND, [])).map(({ tenant }) => tenant);
+  const ofCalls = (await sql.query(BEHIND, [])).map(({ tenant }) => tenant);
+  return [...new Set([...ofCalls, ...(await turnsBehind(sql))])];
 }
 
 /** Advances the tenant's audit by one bounded chunk. True if it is at the end of the log, or if another server advances it. */
 export async function foldAudit(sql: Sql, tenant: string): Promise<boolean> {
+  const calls = await foldCalls(sql, tenant);
+  return (await foldTurns(sql, tenant)) && calls;
+}
+
+async function foldCalls(sql: Sql, tenant: string): Promise<boolean> {
   const [folded] = await sql.query(FOLD_ON, [tenant]);
   if (folded !== undefined) return folded.isAtEnd;
   const [filled] = await sql.query(FILL, [tenant]);
