@@ -1,5 +1,5 @@
 import type { OutputPiece } from "../agent/calls/outputs.ts";
-import { completeToolCall as complete } from "../agent/commands/complete-tool-call.ts";
+import { cannotComplete, completeToolCall as complete, type CannotComplete } from "../agent/commands/complete-tool-call.ts";
 import { cancelToolCall as cancel } from "../agent/commands/turn.ts";
 import type { Prisma, Shell, ToolCall } from "../db/generated/client.ts";
 import { ROW_ID } from "../lib/global-id.ts";
@@ -29,6 +29,15 @@ export async function completeToolCall(context: Context, input: CompleteInput): 
   const result = await complete(context.services, { kind: "actor", actor: context.actor }, request);
   if (result.ok) context.wake(result.value.agentId);
   return payloadOf(context, result);
+}
+
+/** The reason why the viewer may not give the result of a call now; null if they may. The caller has checked its visibility. */
+export async function viewerCannotComplete(
+  { services, actor }: Context,
+  callId: string,
+  state: ToolCall["state"],
+): Promise<CannotComplete | null> {
+  return state === "WAITING" ? cannotComplete(services, actor, callId) : "NOT_WAITING";
 }
 
 export async function toolCallOfBlock(

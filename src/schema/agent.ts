@@ -13,6 +13,7 @@ import {
   snapshotCursor,
   forkPointsOf,
   knownFilesOf,
+  noticesOf,
 } from "../resolvers/agent.ts";
 import { pendingApprovalsOf } from "../resolvers/approval.ts";
 import { messagesOf } from "../resolvers/message.ts";
@@ -26,7 +27,7 @@ import { Approval } from "./approvals/approval.ts";
 import { builder, connectionOf, nodesSelection } from "./builder.ts";
 import { AgentState, Breakpoint } from "./enums.ts";
 import { DoneReason } from "./events/enums.ts";
-import { KnownFile, KnownFileConnection, Shell, TodoItem } from "./agent-state.ts";
+import { KnownFile, KnownFileConnection, Notice, NoticeConnection, Shell, TodoItem } from "./agent-state.ts";
 import { Message, MessageConnection } from "./message.ts";
 import { Schedule } from "./schedule.ts";
 import { StepContext } from "./step-context.ts";
@@ -239,6 +240,15 @@ export const Agent = builder.prismaNode("Agent", {
         resolve: ({ id }, args, context, info) => knownFilesOf(context, id, args, nodesSelection(context, info)),
       },
       KnownFileConnection,
+    ),
+    notices: t.connection(
+      {
+        type: Notice,
+        description: "Texts of the server for the model, newest first. Those without `toldAtStep` are told at the next step.",
+        select: { id: true },
+        resolve: ({ id }, args, context, info) => noticesOf(context, id, args, nodesSelection(context, info)),
+      },
+      NoticeConnection,
     ),
     todos: t.field({
       type: [TodoItem],

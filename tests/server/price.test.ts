@@ -46,6 +46,8 @@ describe("the price of an operation", () => {
     ["{ agents(first: 3) { nodes { id } } }", 4],
     ["{ agents(first: 3) { edges { cursor node { id } } pageInfo { endCursor } } }", 4],
     ["{ agents(first: 3) { nodes { messages(last: 2) { nodes { text } } } } }", 1 + 3 * (1 + 1 + 2)],
+    ["{ agent(id: 1) { notices(first: 3) { nodes { text } } } }", 1 + 1 + 3],
+    ['{ toolCall(callId: "1") { viewerCannotCompleteReason tool { outputSchema } } }', 1 + 1 + 1],
     ["{ nodes(ids: [1, 2, 3]) { id } }", 3],
     ['{ memory(templateId: "a", first: 3) { nodes { text versions { text } } } }', 1 + 3 * (1 + 20)],
     ['{ search(text: "abcd") { agents { id } toolCalls { id agent { id } } } }', 10 + 5 + 5 * 2],
