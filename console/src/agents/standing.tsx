@@ -8,6 +8,7 @@ import { dollars, percent, shortCount } from "../design/amounts.ts";
 import { NextReminder, ScheduleButtons } from "../calls/schedule.tsx";
 import { Ago } from "../design/clock.tsx";
 import { ContextShown } from "./context-shown.tsx";
+import { Notices } from "./notices.tsx";
 import type { AgentPage } from "./use-agent-page.ts";
 
 const TODO_SIGNS = { PENDING: "○", IN_PROGRESS: "◐", COMPLETED: "●" } as const;
@@ -193,6 +194,7 @@ export function Standing({
           </ul>
         </section>
       )}
+      <Notices agentId={agent.id} count={agent.notices.totalCount} version={`${agent.notices.totalCount} ${agent.stepCount}`} />
       {agent.shells.length === 0 ? null : (
         <section>
           <h2>
