@@ -126,7 +126,8 @@ export async function childrenOf({ prisma }: Context, parentId: string, selectio
   return prisma.agent.findMany({ ...selection, where: { parentId }, orderBy, take: MOST_CHILDREN });
 }
 
-function literally(text: string): string {
+/** The pattern of LIKE for exactly this text. */
+export function literally(text: string): string {
   return text.replace(/[\\%_]/g, "\\$&");
 }
 

@@ -20,7 +20,7 @@ import { messagesOf } from "../resolvers/message.ts";
 import { schedulesOf } from "../resolvers/schedule.ts";
 import { contextAtStep } from "../resolvers/step-context.ts";
 import { templateNamed, templateVersionOf } from "../resolvers/template.ts";
-import { shellsOf, toolCallByRow, toolCallsOf } from "../resolvers/tool-call.ts";
+import { fileEditsOf, shellsOf, toolCallByRow, toolCallsOf } from "../resolvers/tool-call.ts";
 import { ActorRef } from "./actor.ts";
 import { AgentContext } from "./agent-context.ts";
 import { Approval } from "./approvals/approval.ts";
@@ -240,6 +240,16 @@ export const Agent = builder.prismaNode("Agent", {
         resolve: ({ id }, args, context, info) => knownFilesOf(context, id, args, nodesSelection(context, info)),
       },
       KnownFileConnection,
+    ),
+    fileEdits: t.connection(
+      {
+        type: ToolCall,
+        description: "Calls of the file tools that wrote a file, newest first. Their `details` have the diffs.",
+        args: { path: t.arg.string({ required: true, description: "`path` of a known file." }) },
+        select: { id: true },
+        resolve: ({ id }, args, context, info) => fileEditsOf(context, id, args, nodesSelection(context, info)),
+      },
+      ToolCallConnection,
     ),
     notices: t.connection(
       {
