@@ -1,11 +1,13 @@
 import type { OutputPiece } from "../agent/calls/outputs.ts";
-import { completeToolCall as complete } from "../agent/commands/complete-tool-call.ts";
+import { cannotComplete, completeToolCall as complete, type CannotComplete } from "../agent/commands/complete-tool-call.ts";
 import { cancelToolCall as cancel } from "../agent/commands/turn.ts";
 import { storedBlock } from "../agent/conversation/images.ts";
 import type { ResultImage } from "../agent/tools/images.ts";
 import { CALL_WAITS, TIMED_WAITS } from "../db/commit/change.ts";
 import type { Prisma, Shell, ToolCall, Wait } from "../db/generated/client.ts";
 import { ROW_ID } from "../lib/global-id.ts";
+import { storable } from "../lib/text.ts";
+import { literally } from "./agent.ts";
 import { connection, type Connection, type PageArguments, type Order } from "./connection.ts";
 import { type Context, clientError, payloadOf, type Payload, visibleAgents } from "./context.ts";
 import { shownImage, type BlockOf, type CallOfBlock } from "./message.ts";
@@ -32,6 +34,15 @@ export async function completeToolCall(context: Context, input: CompleteInput): 
   const result = await complete(context.services, { kind: "actor", actor: context.actor }, request);
   if (result.ok) context.wake(result.value.agentId);
   return payloadOf(context, result);
+}
+
+/** The reason why the viewer may not give the result of a call now; null if they may. The caller has checked its visibility. */
+export async function viewerCannotComplete(
+  { services, actor }: Context,
+  callId: string,
+  state: ToolCall["state"],
+): Promise<CannotComplete | null> {
+  return state === "WAITING" ? cannotComplete(services, actor, callId) : "NOT_WAITING";
 }
 
 export async function toolCallOfBlock(
@@ -88,6 +99,43 @@ export async function toolCallsOf(
   return connection<ToolCall, Prisma.ToolCallWhereInput, Prisma.ToolCallOrderByWithRelationInput>(args, {
     order: IN_ORDER,
     where: { agentId },
+    read: async (query) => prisma.toolCall.findMany({ ...selection, ...query }),
+    count: async (query) => prisma.toolCall.count(query),
+  });
+}
+
+/** The tools whose results name the files that they wrote. */
+const FILE_EDITORS = ["fs_write", "fs_edit", "fs_multi_edit"];
+
+const NEWEST_FIRST: Order<ToolCall> = {
+  name: "fileEdits",
+  columns: [
+    { name: "step", direction: "desc", holds: "integer", nulls: "never" },
+    { name: "ordinal", direction: "desc", holds: "integer", nulls: "never" },
+  ],
+};
+
+/** The calls of an agent that wrote a file, by its name without links. The caller has checked the agent's visibility. */
+export async function fileEditsOf(
+  { prisma }: Context,
+  agentId: string,
+  { path, ...args }: PageArguments & { readonly path: string },
+  selection: ToolCallSelection,
+): Promise<Connection<ToolCall>> {
+  const name = storable(path);
+  return connection<ToolCall, Prisma.ToolCallWhereInput, Prisma.ToolCallOrderByWithRelationInput>(args, {
+    order: NEWEST_FIRST,
+    where: {
+      agentId,
+      state: "COMPLETED",
+      name: { in: FILE_EDITORS },
+      OR: [
+        { details: { path: ["path"], equals: name } },
+        // A call may name the file in another way: its diff has the name without links.
+        { details: { path: ["diff"], string_contains: `\n+++ b/${literally(name)}\n` } },
+        { details: { path: ["files"], array_contains: [{ path: name }] } },
+      ],
+    },
     read: async (query) => prisma.toolCall.findMany({ ...selection, ...query }),
     count: async (query) => prisma.toolCall.count(query),
   });

@@ -14,6 +14,7 @@ import "./budgets/budget.ts";
 import "./budgets/of-agent.ts";
 import "./commands/agent.ts";
 import "./commands/budget.ts";
+import "./commands/complete.ts";
 import "./commands/memory.ts";
 import "./commands/message.ts";
 import "./commands/reminder.ts";

@@ -129,3 +129,37 @@ withChromium("console: an output of 20 MB is read part by part, beside an image"
   await output.filter({ hasText: "the end" }).waitFor({ state: "detached" });
   expect(complaints).toEqual([]);
 });
+
+withChromium("console: a file's changes are shown, of the turn and since the agent began", { timeout: 60_000 }, async () => {
+  const { app, page, complaints, open } = await consolePage({
+    script: {
+      replies: [
+        { when: { user: "^write" }, call: [{ tool: "fs_write", input: { path: "notes.md", content: "one\ntwo\n" } }] },
+        {
+          when: { user: "^edit" },
+          call: [{ tool: "fs_edit", input: { path: "./notes.md", old_string: "two", new_string: "three" } }],
+        },
+        { when: {}, say: ["Done."] },
+      ],
+    },
+    template: { permission: { mode: "auto" } },
+  });
+  const client = connect(app.url);
+  const { id } = await client.createAgent({});
+  await client.turn(id, "write it");
+  await client.turn(id, "edit it");
+  await open(`/console/agents/${id}`);
+  await page.getByRole("button", { name: "notes.md" }).press("Enter");
+  const dialog = page.getByRole("dialog", { name: "Changes of notes.md" });
+  await dialog.getByText("changes: 1", { exact: false }).waitFor();
+  const diffs = dialog.getByRole("group", { name: "notes.md" });
+  expect(await diffs.count()).toBe(1);
+  expect(await diffs.innerText()).toContain("three");
+  expect(await axeViolations(page)).toEqual([]);
+  await dialog.getByLabel("Since the turn began").focus();
+  await page.keyboard.press("ArrowDown");
+  await dialog.getByText("changes: 2", { exact: false }).waitFor();
+  expect(await diffs.count()).toBe(2);
+  await screenshot(page, "console-file-changes");
+  expect(complaints).toEqual([]);
+});
