@@ -11,6 +11,26 @@ export type Filters = {
   readonly requester?: string | undefined;
 };
 
+/** The inbox leaves out questions that the viewer has put off; they have a view of their own. */
+export type InboxSearch = Filters & { readonly view?: "snoozed" | undefined };
+
+/** The open rows, and those that the viewer has put off. */
+export function inboxViews(
+  rows: ReadonlyMap<string, Row>,
+  putOff: ReadonlySet<string>,
+): { readonly open: ReadonlyMap<string, Row>; readonly snoozed: ReadonlyMap<string, Row> } {
+  if (putOff.size === 0) return { open: rows, snoozed: new Map() };
+  const open = new Map(rows);
+  const snoozed = new Map<string, Row>();
+  for (const id of putOff) {
+    const row = open.get(id);
+    if (row === undefined) continue;
+    open.delete(id);
+    snoozed.set(id, row);
+  }
+  return { open, snoozed };
+}
+
 /** The names of the filters, in the order of their fields. */
 export const FILTERS = ["template", "tool", "requester", "agent"] as const satisfies readonly (keyof Filters)[];
 
