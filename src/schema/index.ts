@@ -49,6 +49,7 @@ import "./sign-in/session.ts";
 import "./viewer.ts";
 import "./templates/template.ts";
 import "./events/tenant.ts";
+import "./groups/tool-calls.ts";
 import "./timeline.ts";
 import "./tool-call.ts";
 import "./tool-call-statistics.ts";

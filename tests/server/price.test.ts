@@ -84,6 +84,15 @@ describe("the price of an operation", () => {
     ["{ toolCallStats { __typename } }", 500],
     ["{ toolCallStats { slowest { id agent { id } } } }", 500 + 10 + 10],
     ["{ toolCallStats { slowest(first: 100) { id agent { id } } } }", 500 + 100 + 100],
+    ["{ toolCallGroups { groupCount total { calls } buckets { from } asOf } }", 500],
+    // Each of the 50 groups, and its figures.
+    ["{ toolCallGroups { groups { tool figures { calls durationMs { p95 } } } } }", 500 + 50 * (1 + 1)],
+    ["{ toolCallGroups(first: 3, by: [AGENT]) { groups { agent { title } figures { calls } } } }", 500 + 3 * (1 + 1 + 1)],
+    // Ten figures of a series are a point.
+    [
+      '{ toolCallGroups(first: 10, from: "2026-03-01T00:00:00Z", to: "2026-03-31T00:00:00Z", bucket: { unit: DAY }) { groups { series { calls } } } }',
+      500 + 30 + 10,
+    ],
     ["{ templates { templateId } }", 10],
     ["{ mcpServers { name state reason } }", 10],
     ["{ agents(first: 3) { nodes { todos { title } } } }", 1 + 3 * (1 + 10)],

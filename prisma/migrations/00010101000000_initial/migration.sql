@@ -737,6 +737,9 @@ CREATE TABLE "audit_call" (
     "template_id" TEXT NOT NULL,
     "created_by" TEXT NOT NULL,
     "deciders" TEXT[],
+    "root_id" TEXT,
+    "risk" TEXT,
+    "waited_ms" DOUBLE PRECISION,
 
     CONSTRAINT "audit_call_pkey" PRIMARY KEY ("id")
 );

@@ -1,0 +1,28 @@
+/** The properties of tool calls by which groups are made, each with its SQL over a row `c` of `audit_call`. */
+export const CALL_DIMENSIONS = {
+  TOOL: { sql: "c.name", isNullable: false },
+  TEMPLATE: { sql: "c.template_id", isNullable: false },
+  AGENT: { sql: "c.agent_id", isNullable: false },
+  ROOT_AGENT: { sql: "coalesce(c.root_id, c.agent_id)", isNullable: false },
+  REQUESTER: { sql: "c.created_by", isNullable: false },
+  STATE: { sql: "c.state::text", isNullable: false },
+  ERROR_TYPE: { sql: "c.error_type", isNullable: true },
+  VERDICT: { sql: "c.verdict", isNullable: true },
+  RULE: { sql: "c.rule", isNullable: true },
+  PLACE: { sql: "c.place", isNullable: true },
+  RISK: { sql: "c.risk", isNullable: true },
+  DECIDER: { sql: "u.decider", isNullable: true },
+} as const satisfies Readonly<Record<string, { readonly sql: string; readonly isNullable: boolean }>>;
+
+export type CallDimension = keyof typeof CALL_DIMENSIONS;
+
+/** A call without a value is of a group of its own: in SQL the empty text, and `=` begins each value. */
+export function dimensionSql(dimension: CallDimension): string {
+  const { sql, isNullable } = CALL_DIMENSIONS[dimension];
+  return isNullable ? `coalesce('=' || ${sql}, '')` : sql;
+}
+
+export function dimensionValue(dimension: CallDimension, stored: string): string | null {
+  if (!CALL_DIMENSIONS[dimension].isNullable) return stored;
+  return stored === "" ? null : stored.slice(1);
+}
