@@ -62,7 +62,7 @@ const ToolCallGroupOrder = builder.inputType("ToolCallGroupOrder", {
   }),
 });
 
-const ToolCallFigures = builder.objectRef<CallFigures>("ToolCallFigures").implement({
+export const ToolCallFigures = builder.objectRef<CallFigures>("ToolCallFigures").implement({
   description: "Figures of tool calls. Copies that forks have are left out.",
   fields: (t) => ({
     calls: t.exposeInt("calls", { description: "Number of calls." }),
