@@ -49,6 +49,8 @@ import "./sign-in/session.ts";
 import "./viewer.ts";
 import "./templates/template.ts";
 import "./events/tenant.ts";
+import "./groups/approvals.ts";
+import "./groups/rule-yields.ts";
 import "./groups/tool-calls.ts";
 import "./timeline.ts";
 import "./tool-call.ts";

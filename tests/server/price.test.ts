@@ -88,6 +88,8 @@ describe("the price of an operation", () => {
     // Each of the 50 groups, and its figures.
     ["{ toolCallGroups { groups { tool figures { calls durationMs { p95 } } } } }", 500 + 50 * (1 + 1)],
     ["{ toolCallGroups(first: 3, by: [AGENT]) { groups { agent { title } figures { calls } } } }", 500 + 3 * (1 + 1 + 1)],
+    ["{ approvalGroups(first: 3) { groups { decidedBy { name } figures { decisionMs { p95 } } } } }", 500 + 3 * (1 + 1 + 1)],
+    ['{ ruleYields(templateId: "a") { rule { rule } figures { calls } } }', 500 + 50 + 50],
     // Ten figures of a series are a point.
     [
       '{ toolCallGroups(first: 10, from: "2026-03-01T00:00:00Z", to: "2026-03-31T00:00:00Z", bucket: { unit: DAY }) { groups { series { calls } } } }',
@@ -180,6 +182,7 @@ describe("the price of an operation", () => {
 
 /** Values for the variables that operations must be given. */
 const VARIABLES = {
+  templateId: "assistant",
   id: "1",
   agentId: "1",
   approvalId: "1",

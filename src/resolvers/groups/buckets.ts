@@ -29,11 +29,7 @@ export function readRange({ from = null, to = null, bucket = null }: GroupRange,
     throw clientError("BAD_USER_INPUT", `\`from\` (${from.toISOString()}) must be before \`to\` (${until.toISOString()})`);
   if (bucket === null) return { from, to, edges: null };
   const { unit, timeZone } = bucket;
-  if (!isTimeZone(timeZone))
-    throw clientError(
-      "BAD_USER_INPUT",
-      `\`bucket.timeZone\` names no time zone: ${JSON.stringify(timeZone)}. Use a name such as Europe/Berlin or UTC`,
-    );
+  checkTimeZone("bucket.timeZone", timeZone);
   if (from === null || until === null)
     throw clientError("BAD_USER_INPUT", "`bucket` needs `from`: the start of the first bucket");
   const edges = bucketEdges(unit, timeZone, { from, to: until }, MOST_BUCKETS);
@@ -50,6 +46,14 @@ export function readRange({ from = null, to = null, bucket = null }: GroupRange,
   return { from, to: until, edges };
 }
 
+export function checkTimeZone(argument: string, name: string): void {
+  if (!isTimeZone(name))
+    throw clientError(
+      "BAD_USER_INPUT",
+      `\`${argument}\` names no time zone: ${JSON.stringify(name)}. Use a name such as Europe/Berlin or UTC`,
+    );
+}
+
 /** The buckets between the edges. The range, and the present, may cut the first and the last ones. */
 export function bucketsOf({ from, to, edges }: ReadRange, now: Date): readonly TimeBucket[] {
   if (edges === null || from === null || to === null) return [];
@@ -58,4 +62,20 @@ export function bucketsOf({ from, to, edges }: ReadRange, now: Date): readonly T
     const start = edges[index] ?? edge;
     return { from: new Date(start), to: new Date(edge), isWhole: start >= from.getTime() && edge <= end };
   });
+}
+
+/** The moments of both half-open ranges. */
+export function bothRanges(
+  one: { readonly from: Date | null; readonly to: Date | null },
+  other: { readonly from: Date | null; readonly to: Date | null },
+): { readonly from: Date | null; readonly to: Date | null } {
+  return { from: later(one.from, other.from), to: earlier(one.to, other.to) };
+}
+
+function later(one: Date | null, other: Date | null): Date | null {
+  return one === null || (other !== null && other > one) ? other : one;
+}
+
+function earlier(one: Date | null, other: Date | null): Date | null {
+  return one === null || (other !== null && other < one) ? other : one;
 }

@@ -6,7 +6,7 @@ import { TimeRangeInput } from "../inputs/tool-calls.ts";
 import { payloadType, type PayloadFields } from "../payload.ts";
 import { Approval } from "./approval.ts";
 
-const ApprovalFilter = builder.inputType("ApprovalFilter", {
+export const ApprovalFilter = builder.inputType("ApprovalFilter", {
   description: "Filter for approvals. All given conditions must match.",
   fields: (t) => ({
     states: t.field({ type: [ApprovalState], description: "Approvals in one of these states." }),

@@ -1,4 +1,4 @@
-import type { Distribution as Times } from "../../agent/calls/audit/groups/figures.ts";
+import type { Distribution as Times } from "../../db/groups/distribution.ts";
 import { builder } from "../builder.ts";
 
 /** A value between two times is interpolated, as by `percentile_cont` of SQL. */

@@ -3,11 +3,12 @@ import { NO_CALLS, type CallFigures, type CallMeasure } from "../../agent/calls/
 import type { CallGroup } from "../../agent/calls/audit/groups/groups.ts";
 import { VERDICTS } from "../../agent/policy/permission.ts";
 import { RISKS } from "../../agent/tools/tool.ts";
-import { ActorKind, ToolCallState as States } from "../../db/generated/enums.ts";
-import { TOOL_CALL_ERROR_TYPES, type ActorRef as Actor } from "../../events/snapshots.ts";
+import { ToolCallState as States } from "../../db/generated/enums.ts";
+import { TOOL_CALL_ERROR_TYPES } from "../../events/snapshots.ts";
 import { globalId } from "../../lib/global-id.ts";
 import { DEFAULT_GROUPS, MOST_GROUPS, MOST_POINTS } from "../../resolvers/groups/buckets.ts";
-import { groupAgent, toolCallGroups, type CallGroupsAnswer } from "../../resolvers/groups/tool-calls.ts";
+import { keyActor, keyAgent, keyAmong, keyText } from "../../resolvers/groups/keys.ts";
+import { toolCallGroups, type CallGroupsAnswer } from "../../resolvers/groups/tool-calls.ts";
 import { ActorRef } from "../actor.ts";
 import { builder, described } from "../builder.ts";
 import { OrderDirection, PermissionVerdict, Risk, ToolCallErrorType, ToolCallState } from "../enums.ts";
@@ -43,6 +44,7 @@ const ToolCallMeasure = builder.enumType("ToolCallMeasure", {
     DENIED: "`denied`.",
     ASKED: "`asked`.",
     EXECUTED: "`executed`.",
+    LAST_AT: "`lastAt`.",
     DURATION_MEAN: "Mean of `durationMs`.",
     DURATION_P50: "Median of `durationMs`.",
     DURATION_P95: "95th percentile of `durationMs`.",
@@ -60,7 +62,7 @@ const ToolCallGroupOrder = builder.inputType("ToolCallGroupOrder", {
   }),
 });
 
-const ToolCallFigures = builder.objectRef<CallFigures>("ToolCallFigures").implement({
+export const ToolCallFigures = builder.objectRef<CallFigures>("ToolCallFigures").implement({
   description: "Figures of tool calls. Copies that forks have are left out.",
   fields: (t) => ({
     calls: t.exposeInt("calls", { description: "Number of calls." }),
@@ -74,6 +76,11 @@ const ToolCallFigures = builder.objectRef<CallFigures>("ToolCallFigures").implem
     denied: t.exposeInt("denied", { description: "Calls in state DENIED." }),
     asked: t.exposeInt("asked", { description: "Calls with the verdict ASK." }),
     executed: t.exposeInt("executed", { description: "Calls that started to run." }),
+    lastAt: t.expose("lastAt", {
+      type: "DateTime",
+      nullable: true,
+      description: "Time of the newest call. Null if there is none.",
+    }),
     durationMs: t.expose("duration", {
       type: Distribution,
       complexity: 0,
@@ -88,77 +95,61 @@ const ToolCallFigures = builder.objectRef<CallFigures>("ToolCallFigures").implem
   }),
 });
 
-/** The value of a dimension, if this version knows it. */
-function known<Value extends string>({ key }: CallGroup, dimension: CallDimension, values: readonly Value[]): Value | null {
-  const value = key.get(dimension)?.value;
-  return values.find((candidate) => candidate === value) ?? null;
-}
-
-function text({ key }: CallGroup, dimension: CallDimension): string | null {
-  return key.get(dimension)?.value ?? null;
-}
-
-function actor({ key }: CallGroup, dimension: "REQUESTER" | "DECIDER"): Actor | null {
-  const { value = null, actorKind = null } = key.get(dimension) ?? {};
-  const kind = Object.values(ActorKind).find((candidate) => candidate === actorKind) ?? "USER";
-  return value === null ? null : { id: value, kind };
-}
-
 const ToolCallGroup = builder.objectRef<CallGroup>("ToolCallGroup").implement({
   description:
     "Tool calls with the same values of the dimensions. A value is null if its dimension was not requested, or if the calls have none.",
   fields: (t) => ({
-    tool: t.string({ nullable: true, description: "TOOL.", resolve: (group) => text(group, "TOOL") }),
-    templateId: t.id({ nullable: true, description: "TEMPLATE.", resolve: (group) => text(group, "TEMPLATE") }),
+    tool: t.string({ nullable: true, description: "TOOL.", resolve: (group) => keyText(group, "TOOL") }),
+    templateId: t.id({ nullable: true, description: "TEMPLATE.", resolve: (group) => keyText(group, "TEMPLATE") }),
     agentId: t.id({
       nullable: true,
       description: "AGENT: `id` of the agent.",
-      resolve: (group) => globalOf(text(group, "AGENT")),
+      resolve: (group) => globalOf(keyText(group, "AGENT")),
     }),
     agent: t.prismaField({
       type: "Agent",
       nullable: true,
       description: "AGENT.",
-      resolve: (query, group, _args, context) => groupAgent(context, group, "AGENT", query),
+      resolve: (query, group, _args, context) => keyAgent(context, group, "AGENT", query),
     }),
     rootAgent: t.prismaField({
       type: "Agent",
       nullable: true,
       description: "ROOT_AGENT. Null if the viewer may not see it.",
-      resolve: (query, group, _args, context) => groupAgent(context, group, "ROOT_AGENT", query),
+      resolve: (query, group, _args, context) => keyAgent(context, group, "ROOT_AGENT", query),
     }),
     requestedBy: t.field({
       type: ActorRef,
       nullable: true,
       description: "REQUESTER.",
-      resolve: (group) => actor(group, "REQUESTER"),
+      resolve: (group) => keyActor(group, "REQUESTER"),
     }),
     state: t.field({
       type: ToolCallState,
       nullable: true,
       description: "STATE.",
-      resolve: (group) => known(group, "STATE", Object.values(States)),
+      resolve: (group) => keyAmong(group, "STATE", Object.values(States)),
     }),
     errorType: t.field({
       type: ToolCallErrorType,
       nullable: true,
       description: "ERROR_TYPE.",
-      resolve: (group) => known(group, "ERROR_TYPE", TOOL_CALL_ERROR_TYPES),
+      resolve: (group) => keyAmong(group, "ERROR_TYPE", TOOL_CALL_ERROR_TYPES),
     }),
     verdict: t.field({
       type: PermissionVerdict,
       nullable: true,
       description: "VERDICT.",
-      resolve: (group) => known(group, "VERDICT", VERDICTS),
+      resolve: (group) => keyAmong(group, "VERDICT", VERDICTS),
     }),
-    rule: t.string({ nullable: true, description: "RULE.", resolve: (group) => text(group, "RULE") }),
-    place: t.string({ nullable: true, description: "PLACE.", resolve: (group) => text(group, "PLACE") }),
-    risk: t.field({ type: Risk, nullable: true, description: "RISK.", resolve: (group) => known(group, "RISK", RISKS) }),
+    rule: t.string({ nullable: true, description: "RULE.", resolve: (group) => keyText(group, "RULE") }),
+    place: t.string({ nullable: true, description: "PLACE.", resolve: (group) => keyText(group, "PLACE") }),
+    risk: t.field({ type: Risk, nullable: true, description: "RISK.", resolve: (group) => keyAmong(group, "RISK", RISKS) }),
     decidedBy: t.field({
       type: ActorRef,
       nullable: true,
       description: "DECIDER.",
-      resolve: (group) => actor(group, "DECIDER"),
+      resolve: (group) => keyActor(group, "DECIDER"),
     }),
     figures: t.expose("figures", { type: ToolCallFigures, complexity: 1, description: "Figures of all its calls." }),
     series: t.field({

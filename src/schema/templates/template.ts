@@ -123,7 +123,7 @@ const RuleList = builder.enumType("RuleList", {
   }),
 });
 
-const TemplateRule = builder.objectRef<ListedRule>("TemplateRule").implement({
+export const TemplateRule = builder.objectRef<ListedRule>("TemplateRule").implement({
   description: "A permission rule of the configuration.",
   fields: (t) => ({
     list: t.expose("list", { type: RuleList, description: "List that contains the rule." }),

@@ -140,6 +140,7 @@ const NOTHING = {
   denied: 0,
   asked: 0,
   executed: 0,
+  lastAt: null,
   durationMs: { ...NO_TIMES, p90: null, p99: null },
   waitedMs: NO_TIMES,
 };
@@ -166,6 +167,7 @@ describe.each([
       denied: 1,
       asked: 1,
       executed: 3,
+      lastAt: "2026-03-03T06:00:00.000Z",
       durationMs: { count: 1, mean: 100, p50: 100, p90: 100, p95: 100, p99: 100, most: 100 },
       waitedMs: { count: 1, mean: 5_000, p50: 5_000, p95: 5_000, most: 5_000 },
     });

@@ -1,4 +1,6 @@
-/** The properties of tool calls by which groups are made, each with its SQL over a row `c` of `audit_call`. */
+import type { Dimension } from "../../../../db/groups/grouped-rows.ts";
+
+/** The properties of tool calls by which groups are made, over a row `c` of `audit_call`. */
 export const CALL_DIMENSIONS = {
   TOOL: { sql: "c.name", isNullable: false },
   TEMPLATE: { sql: "c.template_id", isNullable: false },
@@ -12,17 +14,6 @@ export const CALL_DIMENSIONS = {
   PLACE: { sql: "c.place", isNullable: true },
   RISK: { sql: "c.risk", isNullable: true },
   DECIDER: { sql: "u.decider", isNullable: true },
-} as const satisfies Readonly<Record<string, { readonly sql: string; readonly isNullable: boolean }>>;
+} as const satisfies Readonly<Record<string, Dimension>>;
 
 export type CallDimension = keyof typeof CALL_DIMENSIONS;
-
-/** A call without a value is of a group of its own: in SQL the empty text, and `=` begins each value. */
-export function dimensionSql(dimension: CallDimension): string {
-  const { sql, isNullable } = CALL_DIMENSIONS[dimension];
-  return isNullable ? `coalesce('=' || ${sql}, '')` : sql;
-}
-
-export function dimensionValue(dimension: CallDimension, stored: string): string | null {
-  if (!CALL_DIMENSIONS[dimension].isNullable) return stored;
-  return stored === "" ? null : stored.slice(1);
-}

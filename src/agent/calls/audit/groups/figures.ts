@@ -1,11 +1,11 @@
-/** Times in ms of the calls of a group that have one. All but `count` are null if there are none. */
-export type Distribution = {
-  readonly count: number;
-  readonly mean: number | null;
-  readonly most: number | null;
-  /** p50, p90, p95 and p99; null also if they were not requested. */
-  readonly percentiles: readonly number[] | null;
-};
+import {
+  distribution,
+  NO_TIMES,
+  timesNames,
+  timesSql,
+  type Distribution,
+  type TimesRow,
+} from "../../../../db/groups/distribution.ts";
 
 /** The figures of the calls of a group. */
 export type CallFigures = {
@@ -15,13 +15,14 @@ export type CallFigures = {
   readonly denied: number;
   readonly asked: number;
   readonly executed: number;
+  /** The time of the newest call. */
+  readonly lastAt: Date | null;
   /** Run times of the calls that ran and have ended. */
   readonly duration: Distribution;
   /** Times of the calls that waited for people. */
   readonly waited: Distribution;
 };
 
-export const NO_TIMES: Distribution = { count: 0, mean: null, most: null, percentiles: null };
 export const NO_CALLS: CallFigures = {
   calls: 0,
   ended: 0,
@@ -29,6 +30,7 @@ export const NO_CALLS: CallFigures = {
   denied: 0,
   asked: 0,
   executed: 0,
+  lastAt: null,
   duration: NO_TIMES,
   waited: NO_TIMES,
 };
@@ -36,33 +38,30 @@ export const NO_CALLS: CallFigures = {
 /** The percentiles that one answer needs: each sorts all of its times. */
 export type Percentiles = { readonly duration: boolean; readonly waited: boolean };
 
-export const PERCENTILES = [0.5, 0.9, 0.95, 0.99] as const;
-
 const ENDED = "state IN ('COMPLETED', 'FAILED', 'DENIED', 'SEALED')";
-
-function times(name: string, column: string, condition: string, hasPercentiles: boolean): string {
-  const filter = `FILTER (WHERE ${condition})`;
-  const percentiles = hasPercentiles
-    ? `percentile_cont(ARRAY[${PERCENTILES.join(", ")}]::float8[]) WITHIN GROUP (ORDER BY ${column}) ${filter}`
-    : "NULL::float8[]";
-  return `(count(${column}) ${filter})::int AS ${name}_count, avg(${column}) ${filter} AS ${name}_mean, max(${column}) ${filter} AS ${name}_most, ${percentiles} AS ${name}_percentiles`;
-}
 
 /** The aggregates of the figures, over rows of `audit_call`. */
 export function figuresSql(percentiles: Percentiles): string {
   return `count(*)::int AS calls, (count(*) FILTER (WHERE ${ENDED}))::int AS ended, (count(*) FILTER (WHERE state = 'FAILED'))::int AS failed,
       (count(*) FILTER (WHERE state = 'DENIED'))::int AS denied, (count(*) FILTER (WHERE verdict = 'ask'))::int AS asked, (count(*) FILTER (WHERE has_run))::int AS executed,
-      ${times("duration", "duration_ms", "has_run", percentiles.duration)}, ${times("waited", "waited_ms", "true", percentiles.waited)}`;
+      max(created_at) AS last_at, ${timesSql("duration", "duration_ms", "has_run", percentiles.duration)}, ${timesSql("waited", "waited_ms", "true", percentiles.waited)}`;
 }
 
-type TimesRow<Name extends string> = {
-  readonly [Column in `${Name}_count`]: number;
-} & { readonly [Column in `${Name}_mean` | `${Name}_most`]: number | null } & {
-  readonly [Column in `${Name}_percentiles`]: readonly (number | null)[] | null;
-};
+export const FIGURE_NAMES = [
+  "calls",
+  "ended",
+  "failed",
+  "denied",
+  "asked",
+  "executed",
+  "last_at",
+  ...timesNames("duration"),
+  ...timesNames("waited"),
+];
+
 export type FiguresRow = {
   readonly [Column in "calls" | "ended" | "failed" | "denied" | "asked" | "executed"]: number;
-} & TimesRow<"duration"> &
+} & { readonly last_at: Date | null } & TimesRow<"duration"> &
   TimesRow<"waited">;
 
 export function figuresOf(row: FiguresRow): CallFigures {
@@ -74,35 +73,27 @@ export function figuresOf(row: FiguresRow): CallFigures {
     denied,
     asked,
     executed,
+    lastAt: row.last_at,
     duration: distribution(row.duration_count, row.duration_mean, row.duration_most, row.duration_percentiles),
     waited: distribution(row.waited_count, row.waited_mean, row.waited_most, row.waited_percentiles),
   };
 }
 
-function distribution(
-  count: number,
-  mean: number | null,
-  most: number | null,
-  percentiles: readonly (number | null)[] | null,
-): Distribution {
-  if (count === 0) return NO_TIMES;
-  return { count, mean, most, percentiles: percentiles?.flatMap((value) => value ?? []) ?? null };
-}
-
-/** The figures by which groups are sorted, each with its SQL over the columns of `figuresSql`. Groups without one come last. */
+/** The figures by which groups are sorted, over the columns of `figuresSql`. Groups without one come last. */
 export const CALL_MEASURES = {
-  CALLS: { sql: "calls", needs: null },
-  FAILED: { sql: "failed", needs: null },
-  FAILURE_RATE: { sql: "failed::float8 / nullif(ended, 0)", needs: null },
-  DENIED: { sql: "denied", needs: null },
-  ASKED: { sql: "asked", needs: null },
-  EXECUTED: { sql: "executed", needs: null },
-  DURATION_MEAN: { sql: "duration_mean", needs: null },
-  DURATION_P50: { sql: "duration_percentiles[1]", needs: "duration" },
-  DURATION_P95: { sql: "duration_percentiles[3]", needs: "duration" },
-  DURATION_P99: { sql: "duration_percentiles[4]", needs: "duration" },
-  WAITED_MEAN: { sql: "waited_mean", needs: null },
-  WAITED_P95: { sql: "waited_percentiles[3]", needs: "waited" },
-} as const satisfies Readonly<Record<string, { readonly sql: string; readonly needs: keyof Percentiles | null }>>;
+  CALLS: "calls",
+  FAILED: "failed",
+  FAILURE_RATE: "failed::float8 / nullif(ended, 0)",
+  DENIED: "denied",
+  ASKED: "asked",
+  EXECUTED: "executed",
+  LAST_AT: "last_at",
+  DURATION_MEAN: "duration_mean",
+  DURATION_P50: "duration_percentiles[1]",
+  DURATION_P95: "duration_percentiles[3]",
+  DURATION_P99: "duration_percentiles[4]",
+  WAITED_MEAN: "waited_mean",
+  WAITED_P95: "waited_percentiles[3]",
+} as const;
 
 export type CallMeasure = keyof typeof CALL_MEASURES;
