@@ -55,6 +55,8 @@ import "./groups/tool-calls.ts";
 import "./timeline.ts";
 import "./tool-call.ts";
 import "./tool-call-statistics.ts";
+import "./turns/step.ts";
+import "./turns/turn.ts";
 
 /** The GraphQL schema. `schema.graphql` is its printed form. */
 export const schema = builder.toSchema();

@@ -57,6 +57,9 @@ export const TURN_COLUMNS = [
   "waiting_ms",
 ] as const;
 
+/** The most senders that a row of a turn names. */
+const MOST_REQUESTERS = 100;
+
 /** The place of the tenant's ($1) complete rows in its log; no row if they are incomplete, or if later events were removed. */
 export const TURN_FOLD =
   "SELECT f.position FROM audit_turn_fold f JOIN tenant_log l ON l.tenant = f.tenant WHERE f.tenant = $1 AND f.whole_at IS NOT NULL AND f.position >= l.floor";
@@ -170,7 +173,7 @@ export const FRESH_ROWS = (isFill = false): string => `moved AS MATERIALIZED (${
     ),
     fresh_turn (${TURN_COLUMNS.join(", ")}) AS MATERIALIZED (
       SELECT t.*, coalesce(a.ids[1], t.created_by), coalesce(a.kinds[1], g.created_by_kind),
-        ARRAY(SELECT u.kind || ':' || u.id FROM unnest(a.ids, a.kinds) WITH ORDINALITY AS u(id, kind, place) ORDER BY u.place), c.calls, w.ms
+        ARRAY(SELECT u.kind || ':' || u.id FROM unnest(a.ids, a.kinds) WITH ORDINALITY AS u(id, kind, place) ORDER BY u.place LIMIT ${MOST_REQUESTERS}), c.calls, w.ms
       FROM summed t JOIN agent g ON g.id = t.agent_id LEFT JOIN asked a ON a.agent_id = t.agent_id AND a.turn = t.turn
       CROSS JOIN LATERAL (${CALLS}) c CROSS JOIN LATERAL (${WAITED}) w
     )`;
