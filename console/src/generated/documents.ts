@@ -213,6 +213,15 @@ export type BudgetWindow =
   /** Never. */
   | 'NONE';
 
+/** Where the result of a call in state WAITING comes from. */
+export type CallWait =
+  /** Another agent, which the call has started. */
+  | 'CHILD'
+  /** A client of the agent: the tool is a client tool, and a subscriber answers with `completeToolCall`. */
+  | 'CLIENT_TOOL'
+  /** Another program, or a task of an MCP server: the tool has answered that its result comes later. */
+  | 'LATER';
+
 /** Reason why the viewer may not give the result of a call now. */
 export type CannotCompleteReason =
   /** The call is not in state WAITING. */
@@ -236,6 +245,15 @@ export type CannotDecideReason =
   | 'NO_ROLE'
   /** The viewer, or the actor who delegates to them, asked for it, and the template requires another person. */
   | 'SELF_APPROVAL';
+
+/** How the task of an agent ended that another one started. */
+export type ChildOutcome =
+  /** It ended with an error, or had no steps left. */
+  | 'ERROR'
+  /** It was interrupted. */
+  | 'INTERRUPTED'
+  /** It completed its task. */
+  | 'OK';
 
 /** Input of `compactAgent`. */
 export type CompactAgentInput = {
@@ -352,6 +370,17 @@ export type EndSessionInput = {
   /** `id` of the session. */
   sessionId: string | number;
 };
+
+/** Severity of an error. */
+export type ErrorSeverity =
+  /** Data was lost, or the database was unavailable. */
+  | 'CRITICAL'
+  /** An operation failed. */
+  | 'ERROR'
+  /** Information, for example that a provider asks to wait. */
+  | 'INFO'
+  /** The agent continues, with restrictions. */
+  | 'WARN';
 
 /** Kind of event. New kinds may be added: clients must ignore unknown ones. */
 export type EventKind =
@@ -1708,6 +1737,81 @@ export type TemplatesQueryVariables = Exact<{ [key: string]: never; }>;
 
 export type TemplatesQuery = { templates: Array<{ id: string, templateId: string, description: string | null, isConfigured: boolean }> };
 
+export type LanesSubscriptionVariables = Exact<{
+  agentId: string | number;
+  since?: string | null | undefined;
+}>;
+
+
+export type LanesSubscription = { timeline: { cursor: string, caughtUp: boolean, outage: { since: string, bufferedEvents: number } | null, events: Array<
+      | { __typename: 'AccessTokenCreated', cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'AccessTokenRevoked', cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'AgentArchived', cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'AgentCreated', templateId: string, cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'AgentRenamed', cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'AgentResumed', cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'AgentReturned', childId: string, outcome: ChildOutcome, cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'AgentSpawned', childId: string, templateId: string, description: string, cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'AgentUnarchived', cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'AllowRuleRevoked', cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'AllowRuleStored', cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'BreakpointChanged', cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'BudgetAsked', cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'BudgetRaised', cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'BudgetRevoked', cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'BudgetSet', cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'BudgetStopped', cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'BudgetWarned', cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'ConfigurationChanged', cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'ContextCompression', cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'DelegationEnded', cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'DelegationStarted', cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'Done', reason: DoneReason, cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'ErrorRaised', severity: ErrorSeverity, message: string | null, cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'ExecutionAborted', cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'ExecutionCompleted', cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'ExecutionFailed', cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'ExecutionStarted', cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'FileChanged', cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'InterruptRequested', cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'MemoryChanged', cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'MessageReceived', cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'MessageWithdrawn', cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'PermissionClosed', approvalId: string, cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'PermissionDecided', approvalId: string, missingDecisions: number, cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'PermissionRequired', cursor: string, timestamp: string, request: { approvalId: string, kind: ApprovalKind, host: string | null, call: { name: string } | null }, agent: { id: string } | null }
+      | { __typename: 'ReminderSent', cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'ScheduleChanged', cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'SchedulerTriggered', cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'ShellEnded', cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'ShellStarted', cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'StageCompleted', cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'StageStarted', cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'StateChanged', state: AgentState, cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'StepComplete', step: number, durationMs: number, cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'StorageFailure', cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'TemplateChanged', cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'TextChunk', cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'TextChunkEnd', cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'TextChunkStart', cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'ThinkChunk', cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'ThinkChunkEnd', cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'ThinkChunkStart', cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'TodoChanged', cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'TodoReminder', cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'TokensUsed', cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'ToolAccepted', cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'ToolCancelRequested', cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'ToolCustomEvent', cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'ToolEnd', cursor: string, timestamp: string, call: { callId: string, name: string, state: ToolCallState }, agent: { id: string } | null }
+      | { __typename: 'ToolError', cursor: string, timestamp: string, call: { callId: string, name: string, state: ToolCallState }, agent: { id: string } | null }
+      | { __typename: 'ToolExecuted', cursor: string, timestamp: string, call: { callId: string, name: string, state: ToolCallState }, agent: { id: string } | null }
+      | { __typename: 'ToolManualUpdated', cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'ToolStart', cursor: string, timestamp: string, call: { callId: string, name: string, state: ToolCallState }, agent: { id: string } | null }
+      | { __typename: 'ToolWaiting', waitsFor: CallWait, cursor: string, timestamp: string, call: { callId: string, name: string, state: ToolCallState }, agent: { id: string } | null }
+      | { __typename: 'TurnRetryRequested', cursor: string, timestamp: string, agent: { id: string } | null }
+    > } };
+
 export const PersonFragmentDoc = {"kind":"Document","definitions":[{"kind":"FragmentDefinition","name":{"kind":"Name","value":"Person"},"typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"ActorRef"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"actorId"}},{"kind":"Field","name":{"kind":"Name","value":"name"}},{"kind":"Field","name":{"kind":"Name","value":"kind"}}]}}]} as unknown as DocumentNode<PersonFragment, unknown>;
 export const AgentRowFragmentDoc = {"kind":"Document","definitions":[{"kind":"FragmentDefinition","name":{"kind":"Name","value":"AgentRow"},"typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"Agent"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"shortId"}},{"kind":"Field","name":{"kind":"Name","value":"title"}},{"kind":"Field","name":{"kind":"Name","value":"state"}},{"kind":"Field","name":{"kind":"Name","value":"breakpoint"}},{"kind":"Field","name":{"kind":"Name","value":"waitingFor"}},{"kind":"Field","name":{"kind":"Name","value":"doneReason"}},{"kind":"Field","name":{"kind":"Name","value":"depth"}},{"kind":"Field","name":{"kind":"Name","value":"createdAt"}},{"kind":"Field","name":{"kind":"Name","value":"lastActivityAt"}},{"kind":"Field","name":{"kind":"Name","value":"archivedAt"}},{"kind":"Field","name":{"kind":"Name","value":"model"}},{"kind":"Field","name":{"kind":"Name","value":"workspace"}},{"kind":"Field","name":{"kind":"Name","value":"template"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"templateId"}}]}},{"kind":"Field","name":{"kind":"Name","value":"createdBy"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"FragmentSpread","name":{"kind":"Name","value":"Person"}}]}},{"kind":"Field","name":{"kind":"Name","value":"treeUsage"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"costUsd"}},{"kind":"Field","name":{"kind":"Name","value":"totalTokens"}}]}}]}},{"kind":"FragmentDefinition","name":{"kind":"Name","value":"Person"},"typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"ActorRef"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"actorId"}},{"kind":"Field","name":{"kind":"Name","value":"name"}},{"kind":"Field","name":{"kind":"Name","value":"kind"}}]}}]} as unknown as DocumentNode<AgentRowFragment, unknown>;
 export const InboxRowFragmentDoc = {"kind":"Document","definitions":[{"kind":"FragmentDefinition","name":{"kind":"Name","value":"InboxRow"},"typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"Approval"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"shortId"}},{"kind":"Field","name":{"kind":"Name","value":"kind"}},{"kind":"Field","name":{"kind":"Name","value":"risk"}},{"kind":"Field","name":{"kind":"Name","value":"state"}},{"kind":"Field","name":{"kind":"Name","value":"requestedAt"}},{"kind":"Field","name":{"kind":"Name","value":"expiresAt"}},{"kind":"Field","name":{"kind":"Name","value":"quorum"}},{"kind":"Field","name":{"kind":"Name","value":"missingDecisions"}},{"kind":"Field","name":{"kind":"Name","value":"agent"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"shortId"}},{"kind":"Field","name":{"kind":"Name","value":"title"}},{"kind":"Field","name":{"kind":"Name","value":"template"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"templateId"}}]}}]}},{"kind":"Field","name":{"kind":"Name","value":"requestedBy"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"FragmentSpread","name":{"kind":"Name","value":"Person"}}]}},{"kind":"Field","name":{"kind":"Name","value":"toolCall"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"name"}},{"kind":"Field","name":{"kind":"Name","value":"inputPreview"}}]}},{"kind":"Field","name":{"kind":"Name","value":"subject"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"InlineFragment","typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"NetworkHost"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"host"}},{"kind":"Field","name":{"kind":"Name","value":"port"}}]}},{"kind":"InlineFragment","typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"ToolQuestion"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"server"}},{"kind":"Field","name":{"kind":"Name","value":"message"}}]}},{"kind":"InlineFragment","typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"BudgetQuestion"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"budgetId"}},{"kind":"Field","name":{"kind":"Name","value":"per"}}]}}]}}]}},{"kind":"FragmentDefinition","name":{"kind":"Name","value":"Person"},"typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"ActorRef"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"actorId"}},{"kind":"Field","name":{"kind":"Name","value":"name"}},{"kind":"Field","name":{"kind":"Name","value":"kind"}}]}}]} as unknown as DocumentNode<InboxRowFragment, unknown>;
@@ -1767,3 +1871,4 @@ export const SimulateDocument = {"kind":"Document","definitions":[{"kind":"Opera
 export const RevokeRuleDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"mutation","name":{"kind":"Name","value":"RevokeRule"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"input"}},"type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"RevokeAllowRuleInput"}}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"revokeAllowRule"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"input"},"value":{"kind":"Variable","name":{"kind":"Name","value":"input"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"allowRule"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"isActive"}},{"kind":"Field","name":{"kind":"Name","value":"revokedAt"}}]}},{"kind":"Field","name":{"kind":"Name","value":"userErrors"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"code"}},{"kind":"Field","name":{"kind":"Name","value":"message"}}]}}]}}]}}]} as unknown as DocumentNode<RevokeRuleMutation, RevokeRuleMutationVariables>;
 export const ViewerDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"query","name":{"kind":"Name","value":"Viewer"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"viewer"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"actor"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"FragmentSpread","name":{"kind":"Name","value":"Person"}}]}},{"kind":"Field","name":{"kind":"Name","value":"tenant"}},{"kind":"Field","name":{"kind":"Name","value":"roles"}},{"kind":"Field","name":{"kind":"Name","value":"abilities"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"action"}},{"kind":"Field","name":{"kind":"Name","value":"isAllowed"}},{"kind":"Field","name":{"kind":"Name","value":"reason"}}]}}]}}]}},{"kind":"FragmentDefinition","name":{"kind":"Name","value":"Person"},"typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"ActorRef"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"actorId"}},{"kind":"Field","name":{"kind":"Name","value":"name"}},{"kind":"Field","name":{"kind":"Name","value":"kind"}}]}}]} as unknown as DocumentNode<ViewerQuery, ViewerQueryVariables>;
 export const TemplatesDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"query","name":{"kind":"Name","value":"Templates"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"templates"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"templateId"}},{"kind":"Field","name":{"kind":"Name","value":"description"}},{"kind":"Field","name":{"kind":"Name","value":"isConfigured"}}]}}]}}]} as unknown as DocumentNode<TemplatesQuery, TemplatesQueryVariables>;
+export const LanesDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"subscription","name":{"kind":"Name","value":"Lanes"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"agentId"}},"type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"ID"}}}},{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"since"}},"type":{"kind":"NamedType","name":{"kind":"Name","value":"Cursor"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"timeline"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"agentIds"},"value":{"kind":"ListValue","values":[{"kind":"Variable","name":{"kind":"Name","value":"agentId"}}]}},{"kind":"Argument","name":{"kind":"Name","value":"withDescendants"},"value":{"kind":"BooleanValue","value":true}},{"kind":"Argument","name":{"kind":"Name","value":"since"},"value":{"kind":"Variable","name":{"kind":"Name","value":"since"}}},{"kind":"Argument","name":{"kind":"Name","value":"kinds"},"value":{"kind":"ListValue","values":[{"kind":"EnumValue","value":"AGENT_CREATED"},{"kind":"EnumValue","value":"AGENT_SPAWNED"},{"kind":"EnumValue","value":"AGENT_RETURNED"},{"kind":"EnumValue","value":"STATE_CHANGED"},{"kind":"EnumValue","value":"MESSAGE_RECEIVED"},{"kind":"EnumValue","value":"REMINDER_SENT"},{"kind":"EnumValue","value":"STEP_COMPLETE"},{"kind":"EnumValue","value":"TOOL_START"},{"kind":"EnumValue","value":"TOOL_WAITING"},{"kind":"EnumValue","value":"TOOL_END"},{"kind":"EnumValue","value":"PERMISSION_REQUIRED"},{"kind":"EnumValue","value":"PERMISSION_DECIDED"},{"kind":"EnumValue","value":"PERMISSION_CLOSED"},{"kind":"EnumValue","value":"ERROR"},{"kind":"EnumValue","value":"DONE"}]}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"cursor"}},{"kind":"Field","name":{"kind":"Name","value":"caughtUp"}},{"kind":"Field","name":{"kind":"Name","value":"outage"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"since"}},{"kind":"Field","name":{"kind":"Name","value":"bufferedEvents"}}]}},{"kind":"Field","name":{"kind":"Name","value":"events"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"__typename"}},{"kind":"Field","name":{"kind":"Name","value":"cursor"}},{"kind":"Field","name":{"kind":"Name","value":"timestamp"}},{"kind":"Field","name":{"kind":"Name","value":"agent"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}}]}},{"kind":"InlineFragment","typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"AgentCreated"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"templateId"}}]}},{"kind":"InlineFragment","typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"AgentSpawned"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"childId"}},{"kind":"Field","name":{"kind":"Name","value":"templateId"}},{"kind":"Field","name":{"kind":"Name","value":"description"}}]}},{"kind":"InlineFragment","typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"AgentReturned"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"childId"}},{"kind":"Field","name":{"kind":"Name","value":"outcome"}}]}},{"kind":"InlineFragment","typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"StateChanged"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"state"}}]}},{"kind":"InlineFragment","typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"StepComplete"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"step"}},{"kind":"Field","name":{"kind":"Name","value":"durationMs"}}]}},{"kind":"InlineFragment","typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"ToolEvent"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"call"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"callId"}},{"kind":"Field","name":{"kind":"Name","value":"name"}},{"kind":"Field","name":{"kind":"Name","value":"state"}}]}}]}},{"kind":"InlineFragment","typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"ToolWaiting"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"waitsFor"}}]}},{"kind":"InlineFragment","typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"PermissionRequired"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"request"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"approvalId"}},{"kind":"Field","name":{"kind":"Name","value":"kind"}},{"kind":"Field","name":{"kind":"Name","value":"host"}},{"kind":"Field","name":{"kind":"Name","value":"call"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"name"}}]}}]}}]}},{"kind":"InlineFragment","typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"PermissionDecided"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"approvalId"}},{"kind":"Field","name":{"kind":"Name","value":"missingDecisions"}}]}},{"kind":"InlineFragment","typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"PermissionClosed"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"approvalId"}}]}},{"kind":"InlineFragment","typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"ErrorRaised"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"severity"}},{"kind":"Field","name":{"kind":"Name","value":"message"}}]}},{"kind":"InlineFragment","typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"Done"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"reason"}}]}}]}}]}}]}}]} as unknown as DocumentNode<LanesSubscription, LanesSubscriptionVariables>;

@@ -64,6 +64,7 @@ const agents = createRoute({
 const agent = createRoute({
   getParentRoute: () => root,
   path: "/agents/$agentId",
+  validateSearch: (given: Readonly<Record<string, unknown>>): { readonly view?: string } => textIn(given, "view"),
   component: lazyRouteComponent(() => import("../agents/agent-screen.tsx"), "AgentScreen"),
 });
 
