@@ -85,6 +85,8 @@ export type ApprovalFilter = {
   kinds?: Array<ApprovalKind> | null | undefined;
   /** Approvals requested in this time range. */
   requested?: TimeRangeInput | null | undefined;
+  /** Approvals that one of these actors asked for, given by `ActorRef.id` or `actorId`: the `requestedBy` of the time while it was open. */
+  requestedBy?: Array<string | number> | null | undefined;
   /** Approvals with one of these risks. */
   risks?: Array<Risk> | null | undefined;
   /** Approvals in one of these states. */

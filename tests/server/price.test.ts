@@ -62,6 +62,7 @@ describe("the price of an operation", () => {
       100 + 1 + 1 + 20 + 5,
     ],
     ["{ approvals(first: 2, orderBy: MOST_URGENT_FIRST) { nodes { id viewerSnooze { until } } } }", 1 + 2 * (1 + 1)],
+    ['{ approvals(first: 2, filter: { requestedBy: ["anna"] }) { nodes { id } } }', 1 + 2],
     ["{ simulatePolicy(permission: {}, first: 1000) { simulation { examined } } }", 500 + 10 + 1],
     ["{ simulatePolicy(permission: {}, first: 1000, baseline: PRESENT) { simulation { examined } } }", 500 + 20 + 1],
     // What stands in the ids is not looked at.

@@ -44,6 +44,9 @@ export function AuditFilterBar({
           />
         </>
       )}
+      {isDecisions ? (
+        <TextFilter label={t`Requested by`} value={search.requester} set={(requester) => set({ requester })} />
+      ) : null}
       <TextFilter label={t`Decided by`} value={search.person} set={(person) => set({ person })} />
       <input
         type="date"

@@ -41,7 +41,19 @@ export const DECIDED_STATES = [
 ] as const satisfies readonly ApprovalState[];
 
 /** The filters of the audit, as they stand in the address. A day is that of the person's time zone. */
-export const AUDIT_FILTERS = ["tool", "state", "verdict", "error", "template", "agent", "person", "from", "to", "call"] as const;
+export const AUDIT_FILTERS = [
+  "tool",
+  "state",
+  "verdict",
+  "error",
+  "template",
+  "agent",
+  "person",
+  "requester",
+  "from",
+  "to",
+  "call",
+] as const;
 export type AuditSearch = { readonly [Name in (typeof AUDIT_FILTERS)[number]]?: string };
 
 /** The filter of tool calls. A value of the address that the API does not know filters nothing. */
@@ -65,6 +77,7 @@ export function decisionFilter(search: AuditSearch): ApprovalFilter {
     templateIds: list(search.template),
     agentIds: list(search.agent),
     decidedBy: list(search.person),
+    requestedBy: list(search.requester),
     states: known(DECIDED_STATES, search.state) ?? [...DECIDED_STATES],
     requested: days(search),
   };

@@ -1,6 +1,7 @@
 import { Plural, Trans, useLingui } from "@lingui/react/macro";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useCallback, useEffect, useMemo, useRef, type ReactNode } from "react";
+import { FoundById } from "../calls/found-by-id.tsx";
 import { useNow } from "../design/clock.tsx";
 import { useKeys } from "../design/keys.ts";
 import { Detail } from "./detail.tsx";
@@ -28,13 +29,13 @@ export function InboxScreen(): ReactNode {
   const selected = useParams({ strict: false, select: ({ approvalId }) => approvalId ?? null });
   const navigate = useNavigate();
   const orderedAt = Math.floor(useNow() / ORDER_MS) * ORDER_MS;
-  const { template, tool, agent, requester } = filters;
+  const { template, tool, agent, requester, find } = filters;
   const putOff = usePutOff(inbox.snoozes);
   const views = useMemo(() => inboxViews(inbox.rows, putOff), [inbox.rows, putOff]);
   const viewed = view === "snoozed" ? views.snoozed : views.open;
   const rows = useMemo(
-    () => ordered(viewed.values(), { template, tool, agent, requester }, orderedAt),
-    [viewed, template, tool, agent, requester, orderedAt],
+    () => ordered(viewed.values(), { template, tool, agent, requester, find }, orderedAt),
+    [viewed, template, tool, agent, requester, find, orderedAt],
   );
   const select = (id: string | null, isReplaced = false): void =>
     void (id === null
@@ -107,6 +108,7 @@ export function InboxScreen(): ReactNode {
             change={(next) => void navigate({ to: ".", search: { ...search, ...next }, replace: true })}
           />
         </header>
+        {find === undefined ? null : <FoundById text={find} shown={viewed} />}
         <Refusals rows={inbox.rows} selected={selected} filters={filters} />
         <Missed missed={inbox.missed} />
         {inbox.problem === null ? null : (

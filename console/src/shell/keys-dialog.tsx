@@ -11,6 +11,7 @@ export function KeysDialog({ isOpen, close }: { readonly isOpen: boolean; readon
     ["e", t`edit and allow`],
     ["d", t`deny with words`],
     ["a", t`always allow by a rule`],
+    ["/", t`search the list`],
     ["s / w", t`snooze, wake`],
     ["Ctrl ⏎", t`send the open form`],
     ["Esc", t`close the form`],

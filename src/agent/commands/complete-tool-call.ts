@@ -7,7 +7,6 @@ import { accepted, refused, type Result } from "../../lib/result.ts";
 import { byteLength } from "../../lib/text.ts";
 import { actorRef, maySee, type Actor, type CommandRefusal, type Outcome } from "../actors/actor.ts";
 import { answerOf, claimKey, keyedWrite, onceByKey, type KeyedRequest } from "../actors/idempotency.ts";
-import { requestersOf } from "../approvals/approval.ts";
 import { isFinal } from "../calls/call.ts";
 import type { CallOfTenant } from "../calls/call-tokens.ts";
 import { endOfLater, failedElsewhere, LATER_FIELDS, toolOfLater, type LaterCall } from "../calls/later.ts";
@@ -44,7 +43,7 @@ type FoundCall = LaterCall & {
 const FIND: Statement<{ found: FoundCall }, [callId: string, tenant: string]> = {
   name: "find_call_to_complete",
   text: `SELECT json_build_object(${LATER_FIELDS},
-      'requesters', (SELECT coalesce(jsonb_agg(DISTINCT q.who), '[]') FROM (${requestersOf("SELECT $1::text AS id")}) q),
+      'requesters', (SELECT coalesce(jsonb_agg(DISTINCT who), '[]') FROM requesters_of_calls(ARRAY[$1::text]) who),
       'waitsForChild', EXISTS (SELECT FROM wait w WHERE w.call_id = t.id AND w.kind = 'CHILD' AND w.settled_at IS NULL),
       'waitsForTask', EXISTS (SELECT FROM wait w WHERE w.call_id = t.id AND w.kind = 'MCP_TASK' AND w.settled_at IS NULL)) AS found
     FROM tool_call t JOIN agent a ON a.id = t.agent_id WHERE t.id = $1 AND t.tenant = $2`,

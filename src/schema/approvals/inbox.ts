@@ -18,6 +18,10 @@ export const ApprovalFilter = builder.inputType("ApprovalFilter", {
     createdBy: t.idList({
       description: "Approvals of agents created by one of these actors, given by `ActorRef.id` or `actorId`.",
     }),
+    requestedBy: t.idList({
+      description:
+        "Approvals that one of these actors asked for, given by `ActorRef.id` or `actorId`: the `requestedBy` of the time while it was open.",
+    }),
     requested: t.field({ type: TimeRangeInput, description: "Approvals requested in this time range." }),
     decided: t.field({ type: TimeRangeInput, description: "Approvals with a decision made in this time range." }),
     decidedBy: t.idList({
