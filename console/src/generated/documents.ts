@@ -1794,6 +1794,7 @@ export type LanesSubscription = { timeline: { cursor: string, caughtUp: boolean,
       | { __typename: 'SchedulerTriggered', cursor: string, timestamp: string, agent: { id: string } | null }
       | { __typename: 'ShellEnded', cursor: string, timestamp: string, agent: { id: string } | null }
       | { __typename: 'ShellStarted', cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'SnoozeChanged', cursor: string, timestamp: string, agent: { id: string } | null }
       | { __typename: 'StageCompleted', cursor: string, timestamp: string, agent: { id: string } | null }
       | { __typename: 'StageStarted', cursor: string, timestamp: string, agent: { id: string } | null }
       | { __typename: 'StateChanged', state: AgentState, cursor: string, timestamp: string, agent: { id: string } | null }
