@@ -10,6 +10,19 @@ import { httpServer } from "../support/mcp-http.ts";
 
 const WORK = ["mcp__own__work", {}] as const;
 
+/** The end of a call that a server at an address answers with the text: completed, or failed for the problem. */
+async function expectAnswer(type: string, problem: RegExp | null, text: (id: unknown) => string): Promise<void> {
+  const { url } = await httpServer(({ id, method }) =>
+    method === "tools/call" ? (response) => response.writeHead(200, { "content-type": type }).end(text(id)) : null,
+  );
+  const { client } = await appWith({ own: { url } }, WORK, { template: allowed("own") });
+  expect(await answerOf(client)).toMatchObject(
+    problem === null
+      ? { state: "COMPLETED", output: "done" }
+      : { state: "FAILED", error: { message: expect.stringMatching(problem) } },
+  );
+}
+
 describe("a server at an address", () => {
   it.each([
     ["streamableHttp", "/mcp", undefined],
@@ -33,27 +46,73 @@ describe("a server at an address", () => {
   });
 
   const done = { content: [{ type: "text", text: "done" }] };
+  const lost = /not known/;
   it.each([
-    ["a number", { jsonrpc: "2.0", result: 5 }, /not known/],
-    ["missing", { jsonrpc: "2.0" }, /not known/],
+    ["a number", { jsonrpc: "2.0", result: 5 }, lost],
+    ["missing", { jsonrpc: "2.0" }, lost],
     ["an error that is a text", { jsonrpc: "2.0", error: "no disk" }, /no disk/],
     ["beside an error that is null", { jsonrpc: "2.0", result: done, error: null }, null],
     ["without a version", { result: done }, null],
   ])("whose answer is %s keeps no call waiting, in a body and in a stream", async (_what, raw, problem) => {
-    for (const type of ["application/json", "text/event-stream"]) {
-      const { url } = await httpServer(({ id, method }) => {
-        if (method !== "tools/call") return null;
+    for (const type of ["Application/JSON", "text/event-stream"])
+      await expectAnswer(type, problem, (id) => {
         const text = JSON.stringify({ id, ...raw });
-        return (response) =>
-          response.writeHead(200, { "content-type": type }).end(type === "application/json" ? text : `data: ${text}\n\n`);
+        return type === "text/event-stream" ? `data: ${text}\n\n` : text;
       });
-      const { client } = await appWith({ own: { url } }, WORK, { template: allowed("own") });
-      expect(await answerOf(client)).toMatchObject(
-        problem === null
-          ? { state: "COMPLETED", output: "done" }
-          : { state: "FAILED", error: { message: expect.stringMatching(problem) } },
+  });
+
+  const plain = (id: unknown) => JSON.stringify({ jsonrpc: "2.0", id, result: done });
+  const folded = (id: unknown) => JSON.stringify({ jsonrpc: "2.0", id, result: done, error: null }, null, 1);
+  it.each<[string, string, RegExp | null, (id: unknown) => string]>([
+    ["an empty list", "application/json", lost, () => "[]"],
+    ["a list", "application/json", null, (id) => `[${plain(id)}]`],
+    ["without an id", "application/json", /no disk/, () => '{"error":{"message":"no disk"}}'],
+    ["a stream without events", "text/event-stream", lost, () => ""],
+    ["a stream of comments", "text/event-stream", lost, () => ": one\n\n: two\n\n"],
+    ["a stream of no JSON", "text/event-stream", lost, () => "data: <html>\n\n"],
+    ["a list in a stream", "Text/Event-Stream", null, (id) => `data: [${plain(id)}]\n\n`],
+    ["on several lines", "text/event-stream", null, (id) => `${folded(id).replaceAll(/^/gm, "data: ")}\n\n`],
+    [
+      "on lines that end with CR LF",
+      "text/event-stream",
+      null,
+      (id) => `${folded(id).replaceAll(/^/gm, "data: ")}\n\n`.replaceAll("\n", "\r\n"),
+    ],
+    ["behind a byte order mark", "text/event-stream", null, (id) => `\uFEFFdata: ${plain(id)}\n\n`],
+    ["cut before its empty line", "text/event-stream", null, (id) => `data: ${plain(id)}`],
+    [
+      "an error without measure",
+      "text/event-stream",
+      lost,
+      () => `data: {"id":1,"error":${"[".repeat(20_000)}${"]".repeat(20_000)}}\n\n`,
+    ],
+  ])("whose answer is %s keeps no call waiting", async (_what, type, problem, text) => {
+    await expectAnswer(type, problem, text);
+  });
+
+  it("that takes a call with 202 and answers nothing, or cuts its stream, keeps no call waiting", async () => {
+    for (const cut of [false, true]) {
+      const { url } = await httpServer(({ method }) =>
+        method !== "tools/call"
+          ? null
+          : (response) => {
+              if (!cut) return response.writeHead(202).end();
+              response.writeHead(200, { "content-type": "text/event-stream" }).write(": begun\n\n");
+              return setImmediate(() => response.destroy());
+            },
       );
+      const { client } = await appWith({ own: { url } }, WORK, { template: allowed("own") });
+      expect(await answerOf(client)).toMatchObject({ state: "FAILED", error: { message: expect.stringMatching(lost) } });
     }
+  });
+
+  it("whose result is nested without measure has answered, with an unknown effect", async () => {
+    const deep = `${"[".repeat(3_000)}${"]".repeat(3_000)}`;
+    await expectAnswer(
+      "application/json",
+      lost,
+      (id) => `{"jsonrpc":"2.0","id":${id},"result":{"content":[],"structuredContent":{"deep":${deep}}}}`,
+    );
   });
 
   it("of the newer generation is reached, and one tool of an invalid form takes only itself away", async () => {

@@ -1,21 +1,12 @@
 import type { FetchLike, Transport } from "@modelcontextprotocol/client";
 import { Agent, fetch } from "undici";
-import { isJsonObject } from "../../lib/json.ts";
 import { retryAfterOf } from "../../lib/retry-after.ts";
 import { withCause } from "../../lib/text.ts";
-import { readableEvents, readableJson } from "./messages/readable-body.ts";
+import { noAnswer, requestId, type RequestId } from "./messages/kept-answer.ts";
+import { boundedBody, readableEvents, readableJson } from "./messages/readable-body.ts";
 import { MESSAGE_BYTES, type McpWay } from "./server.ts";
 
 type HttpWay = Extract<McpWay, { readonly kind: "http" | "sse" | "any" }>;
-
-/** An answer of a server is too large: its connection is closed. */
-export class MessageTooLarge extends Error {
-  override readonly name = "MessageTooLarge";
-
-  constructor() {
-    super(`its message is larger than ${MESSAGE_BYTES} bytes`);
-  }
-}
 
 const ANSWERS_NOT_TAKEN = "it asks, and does not take the answers";
 
@@ -92,7 +83,8 @@ function boundedFetch(kind: "http" | "sse"): FetchLike {
   let untaken = 0;
   return async (url, init) => {
     const request = { ...init, dispatcher: patient } as Parameters<typeof fetch>[1];
-    const isAnswer = init?.method === "POST" && !asks(init.body);
+    const asked = init?.method === "POST" ? requestIn(init.body) : null;
+    const isAnswer = init?.method === "POST" && asked === null;
     if (isAnswer && untaken >= UNTAKEN_ANSWERS) throw new AnswersNotTaken();
     if (isAnswer) untaken += 1;
     const response = (await fetch(url, request).finally(() => {
@@ -104,14 +96,18 @@ function boundedFetch(kind: "http" | "sse"): FetchLike {
       await body?.cancel().catch(() => {});
       throw new TakesLater(status, afterMs);
     }
+    if (kind === "http" && asked !== null && status === 202) {
+      await body?.cancel().catch(() => {});
+      return Object.defineProperty(Response.json(noAnswer(asked)), "url", { value: response.url });
+    }
     if (body === null) return response;
     const isUnread = isAnswer || (kind === "sse" && init?.method === "POST");
     if (isUnread) await body.cancel().catch(() => {});
-    const type = status === 200 ? (headers.get("content-type") ?? "") : "";
+    const type = response.ok ? (headers.get("content-type") ?? "").trim().toLowerCase() : "";
     const readable = (): ReadableStream<Uint8Array> => {
-      if (type.startsWith("text/event-stream")) return body.pipeThrough(bounded(true)).pipeThrough(readableEvents());
-      const all = body.pipeThrough(bounded(false));
-      return type.startsWith("application/json") ? all.pipeThrough(readableJson()) : all;
+      if (type.startsWith("text/event-stream")) return body.pipeThrough(readableEvents());
+      const all = body.pipeThrough(boundedBody());
+      return asked !== null && type.startsWith("application/json") ? all.pipeThrough(readableJson(asked)) : all;
     };
     const plain = new Response(isUnread ? null : readable(), { status, statusText, headers });
     // The SDK resolves relative addresses, and checks redirects, by the address of the answer.
@@ -119,21 +115,7 @@ function boundedFetch(kind: "http" | "sse"): FetchLike {
   };
 }
 
-/** True for a body with a request, which has a method and an id. */
-function asks(body: unknown): boolean {
-  const message: unknown = typeof body === "string" ? JSON.parse(body) : null;
-  return isJsonObject(message) && "method" in message && "id" in message;
-}
-
-/** Counts the bytes of each event of a stream of events, which ends at an empty line; of other answers all bytes. */
-function bounded(isStream: boolean): TransformStream<Uint8Array, Uint8Array> {
-  let bytes = 0;
-  return new TransformStream({
-    transform(chunk, controller) {
-      const end = isStream ? Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length).lastIndexOf("\n\n") : -1;
-      bytes = end < 0 ? bytes + chunk.length : chunk.length - end;
-      if (bytes > MESSAGE_BYTES) throw new MessageTooLarge();
-      controller.enqueue(chunk);
-    },
-  });
+/** The id of the request in a body; null for none. */
+function requestIn(body: unknown): RequestId | null {
+  return requestId(typeof body === "string" ? JSON.parse(body) : null);
 }

@@ -102,7 +102,9 @@ export class StdioTransport implements Transport {
       return;
     }
     try {
-      if (isMessage(message)) this.onmessage?.(message);
+      // Servers of the first versions send several messages in a list.
+      for (const each of Array.isArray(message) ? (message as readonly unknown[]) : [message])
+        if (isMessage(each)) this.onmessage?.(each);
     } catch (error) {
       this.onerror?.(error instanceof Error ? error : new Error(String(error)));
     }
@@ -140,7 +142,7 @@ export class StdioTransport implements Transport {
 /** A message, or a response without its version, which is repaired later. */
 function isMessage(value: unknown): value is JSONRPCMessage {
   if (!isJsonObject(value)) return false;
-  return value["jsonrpc"] === "2.0" || (!("method" in value) && "id" in value && ("result" in value || "error" in value));
+  return value["jsonrpc"] === "2.0" || (!("method" in value) && "id" in value);
 }
 
 function meaning(code: number | null): string {

@@ -1,5 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { isJsonObject, type Json, type JsonObject } from "../../../lib/json.ts";
+import { isJsonObject, isNestedDeeper, MOST_LEVELS, type Json, type JsonObject } from "../../../lib/json.ts";
+
+export type RequestId = string | number;
 
 /** The field of a result that has the answer of a server: its name is unknown to servers. */
 const ANSWER = `answer-${randomUUID()}`;
@@ -10,10 +12,24 @@ const INTERNAL_ERROR = -32_603;
 /** A server's answer cannot be read: a call may have had its effect. */
 class UnreadableAnswer extends Error {
   override readonly name = "UnreadableAnswer";
+}
 
-  constructor() {
-    super("its answer is no object");
-  }
+/** The id of a request in a message; null for other messages. */
+export function requestId(message: unknown): RequestId | null {
+  if (!isJsonObject(message) || !("method" in message)) return null;
+  const { id } = message;
+  return typeof id === "string" || typeof id === "number" ? id : null;
+}
+
+/** The response to a request that its server did not answer. */
+export function noAnswer(id: RequestId): JsonObject {
+  return { jsonrpc: "2.0", id, result: { content: [], [ANSWER]: "its answer ended before its result" } };
+}
+
+/** True for the response to a request. Servers write numbers as texts. */
+export function isResponseTo(message: JsonObject, id: RequestId): boolean {
+  const { id: own } = message;
+  return !("method" in message) && (typeof own === "string" || typeof own === "number") && String(own) === String(id);
 }
 
 /**
@@ -25,17 +41,17 @@ export function repairResponse(message: JsonObject): void {
   const { error = null, result = null } = message;
   Reflect.deleteProperty(message, "error");
   Reflect.deleteProperty(message, "result");
-  const read = isJsonObject(result) ? result : { content: [], [ANSWER]: null };
+  const read = isJsonObject(result) ? result : { content: [], [ANSWER]: "its answer is no object" };
   Object.assign(message, { jsonrpc: "2.0", ...(error === null ? { result: read } : { error: errorIn(error) }) });
 }
 
 function errorIn(error: Json): JsonObject {
-  const said = isJsonObject(error) ? error : { message: error };
-  const { code = null, message = null }: JsonObject = said;
+  const said: JsonObject = isJsonObject(error) ? error : { message: error };
+  const { code = null, message = null } = said;
   return {
     ...said,
     code: Number.isSafeInteger(code) ? code : INTERNAL_ERROR,
-    message: typeof message === "string" ? message : message === null ? "it gives no reason" : JSON.stringify(message),
+    message: typeof message === "object" ? "it gives no reason" : String(message),
   };
 }
 
@@ -55,8 +71,9 @@ export function keepAnswer(message: JsonObject): void {
 
 /** The answer as its server wrote it. Throws UnreadableAnswer. */
 export function answerIn(result: JsonObject): JsonObject {
-  if (!Object.hasOwn(result, ANSWER)) return result;
-  const answer = result[ANSWER];
-  if (!isJsonObject(answer)) throw new UnreadableAnswer();
+  const answer = Object.hasOwn(result, ANSWER) ? result[ANSWER] : result;
+  if (!isJsonObject(answer)) throw new UnreadableAnswer(String(answer));
+  if (isNestedDeeper(answer, MOST_LEVELS))
+    throw new UnreadableAnswer(`its answer is nested more than ${MOST_LEVELS} levels deep`);
   return answer;
 }

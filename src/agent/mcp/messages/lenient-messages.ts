@@ -1,6 +1,6 @@
-import type { Transport } from "@modelcontextprotocol/client";
+import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { isJsonObject, type JsonObject } from "../../../lib/json.ts";
-import { keepAnswer, repairResponse } from "./kept-answer.ts";
+import { isResponseTo, keepAnswer, noAnswer, repairResponse, requestId, type RequestId } from "./kept-answer.ts";
 import { schemaProblem, UNUSABLE } from "../schema-check.ts";
 import { keepTask } from "../tasks/task.ts";
 
@@ -10,12 +10,27 @@ const INVALID_PARAMS = -32_602;
 /**
  * Replaces tools of an invalid form in the lists of the newer generation: the SDK refuses such a list for one of them. The
  * schema of a replaced tool has the problem (UNUSABLE), with which it is left out. The answers of calls and their tasks are
- * kept, too. Requests of a server that are none by `isRequest` are answered with an error: the SDK drops them, and their server
+ * kept, too. A request whose stream ends without a response has a response that says so. Requests of a server that are none by `isRequest` are answered with an error: the SDK drops them, and their server
  * would wait.
  */
 export function withLenientMessages(transport: Transport, isRequest: (message: unknown) => boolean): Transport {
   type Receiver = Transport["onmessage"];
   let receiver: Receiver;
+  const open = new Set<RequestId>();
+  const send = transport.send.bind(transport);
+  transport.send = (message, options) => {
+    const id = requestId(message);
+    if (id === null) {
+      return send(message, options);
+    }
+    open.add(id);
+    options?.requestSignal?.addEventListener("abort", () => open.delete(id), { once: true });
+    const onRequestStreamEnd = (): void => {
+      options?.onRequestStreamEnd?.();
+      if (open.has(id)) receiver?.(noAnswer(id) as JSONRPCMessage);
+    };
+    return send(message, { ...options, onRequestStreamEnd });
+  };
   return Object.defineProperty(transport, "onmessage", {
     configurable: true,
     get: (): Receiver => receiver,
@@ -26,6 +41,7 @@ export function withLenientMessages(transport: Transport, isRequest: (message: u
           : (message, extra) => {
               if (isJsonObject(message)) {
                 repairResponse(message);
+                if (!("method" in message)) for (const id of open) if (isResponseTo(message, id)) open.delete(id);
                 repair(message);
                 keepAnswer(message);
                 keepTask(message);

@@ -1,48 +1,109 @@
+import { createParser } from "eventsource-parser";
 import { isJsonObject, type Json } from "../../../lib/json.ts";
-import { repairResponse } from "./kept-answer.ts";
+import { MESSAGE_BYTES } from "../server.ts";
+import { isResponseTo, noAnswer, repairResponse, type RequestId } from "./kept-answer.ts";
 
-const NEWLINE = 0x0a;
-const DATA = Buffer.from("data:");
+/** An answer of a server is too large: its connection is closed. */
+export class MessageTooLarge extends Error {
+  override readonly name = "MessageTooLarge";
 
-/** A body of JSON, whose responses have the form of JSON-RPC. The SDK reads no other. */
-export function readableJson(): TransformStream<Uint8Array, Uint8Array> {
-  const pieces: Uint8Array[] = [];
+  constructor() {
+    super(`its message is larger than ${MESSAGE_BYTES} bytes`);
+  }
+}
+
+/** A body of at most MESSAGE_BYTES. */
+export function boundedBody(): TransformStream<Uint8Array, Uint8Array> {
+  let bytes = 0;
   return new TransformStream({
-    transform: (piece) => void pieces.push(piece),
-    flush: (controller) => controller.enqueue(repaired(Buffer.concat(pieces))),
+    transform(piece, controller) {
+      bytes += piece.length;
+      if (bytes > MESSAGE_BYTES) throw new MessageTooLarge();
+      controller.enqueue(piece);
+    },
   });
 }
 
-/** A stream of events, each with a response on one line of the form of JSON-RPC. */
-export function readableEvents(): TransformStream<Uint8Array, Uint8Array> {
-  let line: Uint8Array[] = [];
-  const end = (): Buffer => {
-    const whole = Buffer.concat(line);
-    line = [];
-    return whole.subarray(0, DATA.length).equals(DATA) ? Buffer.concat([DATA, repaired(whole.subarray(DATA.length))]) : whole;
-  };
+/** The answer to a request as JSON: its responses have the form of JSON-RPC, and one of them is that of the request. */
+export function readableJson(id: RequestId): TransformStream<Uint8Array, Uint8Array> {
+  const pieces: Uint8Array[] = [];
   return new TransformStream({
-    transform: (chunk, controller) => {
-      let from = 0;
-      for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, from)) {
-        line.push(chunk.subarray(from, at));
-        controller.enqueue(Buffer.concat([end(), Buffer.of(NEWLINE)]));
-        from = at + 1;
-      }
-      if (from < chunk.length) line.push(chunk.subarray(from));
-    },
-    flush: (controller) => controller.enqueue(end()),
+    transform: (piece) => void pieces.push(piece),
+    flush: (controller) => controller.enqueue(repairedBody(Buffer.concat(pieces), id)),
   });
 }
 
 /** A text that is no JSON stays as it is: the SDK has an error for it. */
-function repaired(text: Buffer): Buffer {
+function repairedBody(body: Buffer, id: RequestId): Uint8Array {
+  const read = parsed(body.toString());
+  if (read === undefined) return body;
+  const messages = Array.isArray(read) ? (read as readonly Json[]) : [read];
+  const [only] = messages;
+  if (messages.length === 1 && isJsonObject(only) && !("method" in only) && (only["id"] ?? null) === null)
+    Object.assign(only, { id });
+  for (const message of messages) if (isJsonObject(message)) repairResponse(message);
+  const isAnswered = messages.some((message) => isJsonObject(message) && isResponseTo(message, id));
+  return Buffer.from(JSON.stringify(isAnswered ? read : [...messages.filter(isJsonObject), noAnswer(id)]));
+}
+
+/**
+ * A stream of events as the SDK reads it: a message of JSON-RPC on one line of each event, of at most MESSAGE_BYTES. The
+ * last event may end with the stream.
+ */
+export function readableEvents(): TransformStream<Uint8Array, Uint8Array> {
+  const decoder = new TextDecoder();
+  let events: string[] = [];
+  const parser = createParser({
+    // A message above it ends the parser, which throws from then on.
+    maxBufferSize: MESSAGE_BYTES,
+    onEvent: ({ id, event, data }) => events.push(eventText({ id, event }, repairedData(data))),
+    onRetry: (ms) => events.push(`retry: ${ms}\n\n`),
+  });
+  const read = (text: string, controller: TransformStreamDefaultController<Uint8Array>): void => {
+    try {
+      // It makes an error for each line of no field if these are heard, which costs a flood of them a minute.
+      parser.feed(text);
+    } catch {
+      throw new MessageTooLarge();
+    }
+    if (events.length > 0) controller.enqueue(Buffer.from(events.join("")));
+    events = [];
+  };
+  return new TransformStream({
+    transform: (piece, controller) => read(decoder.decode(piece, { stream: true }), controller),
+    flush: (controller) => read(`${decoder.decode()}\n\n`, controller),
+  });
+}
+
+type EventFields = { readonly id: string | undefined; readonly event: string | undefined };
+
+/** One event a message; the last one has the id, from which a stream continues. */
+function eventText({ id, event }: EventFields, messages: readonly string[]): string {
+  return messages
+    .map((data, index) => {
+      const lines = data.split("\n").map((line) => `data: ${line}\n`);
+      const isLast = index === messages.length - 1;
+      return `${event === undefined ? "" : `event: ${event}\n`}${id === undefined || !isLast ? "" : `id: ${id}\n`}${lines.join("")}\n`;
+    })
+    .join("");
+}
+
+/** The messages in the data of an event, a text each. Data that is no JSON stays as it is: the SDK has an error for it. */
+function repairedData(data: string): readonly string[] {
+  const read = parsed(data);
+  if (read === undefined) return [data];
+  const messages = Array.isArray(read) ? (read as readonly Json[]) : [read];
+  for (const message of messages) if (isJsonObject(message)) repairResponse(message);
+  return messages.map((message) => JSON.stringify(message));
+}
+
+/** JSON that is nested without measure is none: its checks and its text are recursive. */
+function parsed(text: string): Json | undefined {
   try {
-    const read = JSON.parse(text.toString()) as Json;
-    const messages = Array.isArray(read) ? (read as readonly Json[]) : [read];
-    for (const message of messages) if (isJsonObject(message)) repairResponse(message);
-    return Buffer.from(JSON.stringify(read));
+    const read = JSON.parse(text) as Json;
+    JSON.stringify(read);
+    return read;
   } catch {
-    return text;
+    return undefined;
   }
 }
