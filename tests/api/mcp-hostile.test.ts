@@ -212,6 +212,14 @@ describe("a process", () => {
     expect(await answerOf(client)).toMatchObject({ state: "COMPLETED" });
   });
 
+  it("that ends at its start says why in the reason, and no more of it than a few lines", async () => {
+    const stderr = `${"x".repeat(2_000)}\none\ntwo\nthree\nI cannot start: missing API key`;
+    const { tools } = await appWith(plain({ stderr, "server/discover": "exit", initialize: "exit" }), WORK);
+    const reason = () => tools.serverReason("own") ?? "";
+    await expect.poll(reason).toContain("its process ended with 3; it wrote last: two | three | I cannot start: missing API key");
+    expect(reason().length).toBeLessThan(400);
+  });
+
   it("that does not answer that question speaks the older one; one that never answers is unavailable", async () => {
     const times = { mcpTimes: { ...QUICK, connectMs: 3_000 } };
     const silent = await appWith(plain({ "server/discover": "silent" }), WORK, { template: allowed("own"), overrides: times });

@@ -65,6 +65,7 @@ describe("a server at an address", () => {
   const folded = (id: unknown) => JSON.stringify({ jsonrpc: "2.0", id, result: done, error: null }, null, 1);
   it.each<[string, string, RegExp | null, (id: unknown) => string]>([
     ["an empty list", "application/json", lost, () => "[]"],
+    ["a page", "text/html", lost, () => "<html>"],
     ["a list", "application/json", null, (id) => `[${plain(id)}]`],
     ["without an id", "application/json", /no disk/, () => '{"error":{"message":"no disk"}}'],
     ["a stream without events", "text/event-stream", lost, () => ""],
@@ -111,7 +112,7 @@ describe("a server at an address", () => {
     await expectAnswer(
       "application/json",
       lost,
-      (id) => `{"jsonrpc":"2.0","id":${id},"result":{"content":[],"structuredContent":{"deep":${deep}}}}`,
+      (id) => `{"jsonrpc":"2.0","id":${String(id)},"result":{"content":[],"structuredContent":{"deep":${deep}}}}`,
     );
   });
 

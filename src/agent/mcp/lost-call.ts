@@ -3,7 +3,13 @@ import { HttpRefused } from "./http-refused.ts";
 import { takesLaterMs } from "./http-transport.ts";
 
 /** The codes of errors of the SDK after which it is unknown if the call had an effect. */
-const LOST = new Set(["CONNECTION_CLOSED", "REQUEST_TIMEOUT", "INVALID_RESULT", "UNSUPPORTED_RESULT_TYPE"]);
+const LOST = new Set([
+  "CONNECTION_CLOSED",
+  "REQUEST_TIMEOUT",
+  "INVALID_RESULT",
+  "UNSUPPORTED_RESULT_TYPE",
+  "CLIENT_HTTP_UNEXPECTED_CONTENT",
+]);
 
 /** A call was not sent, since its server is away, or the server did not take it. */
 export class NotSent extends Error {

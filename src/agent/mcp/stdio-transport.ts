@@ -9,6 +9,10 @@ const END_MS = 1_000;
 /** The most bytes that wait for a process when its own questions are answered: it may ask without end, and read nothing. */
 const UNREAD_BYTES = 256 * 1024;
 
+/** The last lines of a process that say why it ended, and the longest of them: a longer one is left out, whole, since it may have a secret. */
+const SAID_LINES = 3;
+const SAID_CHARACTERS = 300;
+
 const NEWLINE = 0x0a;
 
 /**
@@ -49,7 +53,11 @@ export class StdioTransport implements Transport {
     const { process: child } = group;
     child.stdout.on("data", (chunk: Buffer) => this.#read(chunk));
     child.stdout.on("error", () => {});
-    readLines(child.stderr, this.#onStderr);
+    let last: readonly string[] = [];
+    readLines(child.stderr, (line) => {
+      this.#onStderr(line);
+      if (line.length <= SAID_CHARACTERS) last = [...last, line.trim()].slice(-SAID_LINES);
+    });
     let exit = "";
     child.once("exit", (code, signal) => {
       exit =
@@ -64,7 +72,8 @@ export class StdioTransport implements Transport {
     });
     this.#ended = closed.then(() => {
       group.end();
-      this.#end ??= exit === "" ? "its process could not be started" : exit;
+      const said = last.length === 0 ? "" : `; it wrote last: ${last.join(" | ")}`;
+      this.#end ??= exit === "" ? "its process could not be started" : exit + said;
       this.#pieces = [];
       this.onclose?.();
     });
@@ -160,5 +169,8 @@ function readLines(stream: NodeJS.ReadableStream, onLine: (line: string) => void
     const lines = (left + text).split("\n");
     left = (lines.pop() ?? "").slice(0, LINE_CHARACTERS);
     for (const line of lines) if (line.trim() !== "") onLine(line.slice(0, LINE_CHARACTERS));
+  });
+  stream.on("end", () => {
+    if (left.trim() !== "") onLine(left);
   });
 }

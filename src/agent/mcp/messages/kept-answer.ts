@@ -71,8 +71,9 @@ export function keepAnswer(message: JsonObject): void {
 
 /** The answer as its server wrote it. Throws UnreadableAnswer. */
 export function answerIn(result: JsonObject): JsonObject {
-  const answer = Object.hasOwn(result, ANSWER) ? result[ANSWER] : result;
-  if (!isJsonObject(answer)) throw new UnreadableAnswer(String(answer));
+  if (!Object.hasOwn(result, ANSWER)) return result;
+  const answer = result[ANSWER] ?? null;
+  if (!isJsonObject(answer)) throw new UnreadableAnswer(typeof answer === "string" ? answer : "its answer cannot be read");
   if (isNestedDeeper(answer, MOST_LEVELS))
     throw new UnreadableAnswer(`its answer is nested more than ${MOST_LEVELS} levels deep`);
   return answer;
