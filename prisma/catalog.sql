@@ -637,6 +637,14 @@ BEGIN
     INSERT INTO wait SELECT * FROM json_populate_recordset(null::wait, v_change.waits) ON CONFLICT DO NOTHING;
   END IF;
 
+  -- Of new questions, of those that more calls wait for, and of those in whose turn a message joins.
+  IF v_change.approvals IS NOT NULL OR v_change.waits IS NOT NULL OR v_change.joins IS NOT NULL THEN
+    UPDATE approval p SET requesters = ARRAY(SELECT DISTINCT who ->> 'id' FROM requesters_of_approval(p) who)
+    WHERE p.agent_id = p_agent AND p.state = 'PENDING' AND (v_change.joins IS NOT NULL
+      OR p.id IN (SELECT q.id FROM json_populate_recordset(null::approval, v_change.approvals) q)
+      OR p.id IN (SELECT w.ref FROM json_populate_recordset(null::wait, v_change.waits) w WHERE w.kind IN ('HOST', 'SHELL_HOST')));
+  END IF;
+
   IF v_change.returns THEN
     UPDATE wait SET due = policy_time() WHERE ref = p_agent AND kind IN ('CHILD', 'BACKGROUND_CHILD') AND settled_at IS NULL;
   END IF;
@@ -868,7 +876,7 @@ BEGIN
   END IF;
 
   SELECT * INTO v_change FROM json_to_record(p_change) AS c(
-    "idempotencyKey" json, "storeAllowRule" json, "mostAllowRules" int, "revokeAllowRule" json, "startDelegation" json, waits json, "endDelegation" json, configuration json, "acceptTool" json, memory json, "setBudget" json, "revokeBudget" json, "createAccessToken" json, "mostAccessTokens" int, "revokeAccessToken" json);
+    "idempotencyKey" json, "storeAllowRule" json, "mostAllowRules" int, "revokeAllowRule" json, "startDelegation" json, waits json, "endDelegation" json, configuration json, "acceptTool" json, memory json, "setBudget" json, "revokeBudget" json, "createAccessToken" json, "mostAccessTokens" int, "revokeAccessToken" json, snooze json, "wakeApproval" json);
 
   IF v_change."idempotencyKey" IS NOT NULL THEN
     INSERT INTO idempotency_key SELECT * FROM json_populate_record(null::idempotency_key, v_change."idempotencyKey") ON CONFLICT DO NOTHING;
@@ -983,6 +991,24 @@ BEGIN
     END IF;
   END IF;
 
+  -- The end of an approval removes its snoozes: one that is closed takes none.
+  IF v_change.snooze IS NOT NULL THEN
+    INSERT INTO approval_snooze AS s SELECT r.* FROM json_populate_record(null::approval_snooze, v_change.snooze) r
+      JOIN approval p ON p.id = r.approval_id AND p.tenant = p_tenant AND p.state = 'PENDING' FOR SHARE OF p
+    ON CONFLICT (approval_id, actor_id) DO UPDATE SET (until, snoozed_at) = (EXCLUDED.until, EXCLUDED.snoozed_at);
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'the approval is closed' USING ERRCODE = 'TP002';
+    END IF;
+  END IF;
+
+  IF v_change."wakeApproval" IS NOT NULL THEN
+    DELETE FROM approval_snooze s
+    WHERE s.approval_id = v_change."wakeApproval" ->> 'approval_id' AND s.actor_id = v_change."wakeApproval" ->> 'actor_id' AND s.tenant = p_tenant;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'there is no such snooze' USING ERRCODE = 'TP002';
+    END IF;
+  END IF;
+
   IF v_change.memory IS NOT NULL THEN
     PERFORM change_memory(p_tenant, NULL, v_change.memory);
   END IF;
@@ -1080,6 +1106,60 @@ BEGIN
 END
 $function$;
 
+CREATE OR REPLACE FUNCTION public.requesters_of_approval(p_approval approval)
+ RETURNS SETOF jsonb
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+DECLARE
+  v_turn int := CASE WHEN p_approval.kind = 'BUDGET' THEN (p_approval.input ->> 'turn')::int END;
+  v_has_sender boolean := false;
+  v_who jsonb;
+BEGIN
+  RETURN QUERY SELECT c FROM requesters_of_calls(ARRAY(
+    SELECT p_approval.tool_call_id WHERE p_approval.tool_call_id IS NOT NULL
+    UNION ALL SELECT r.call_id FROM wait r WHERE r.ref = p_approval.id AND r.call_id IS NOT NULL
+    UNION ALL SELECT a.parent_call_id FROM agent a WHERE p_approval.kind = 'BUDGET' AND a.id = p_approval.agent_id AND a.parent_call_id IS NOT NULL)) c;
+
+  IF p_approval.kind = 'BUDGET' THEN
+    FOR v_who IN SELECT jsonb_build_object('id', s.created_by, 'kind', s.created_by_kind) FROM message s
+      WHERE s.agent_id = p_approval.agent_id AND s.turn = v_turn AND s.kind IN ('USER', 'REMINDER') AND s.created_by IS NOT NULL AND s.created_by_kind <> 'SYSTEM' LOOP
+      v_has_sender := true;
+      RETURN NEXT v_who;
+    END LOOP;
+    IF NOT v_has_sender THEN
+      RETURN QUERY SELECT jsonb_build_object('id', a.created_by, 'kind', a.created_by_kind) FROM agent a WHERE a.id = p_approval.agent_id;
+    END IF;
+  END IF;
+
+  IF p_approval.tool_call_id IS NOT NULL THEN
+    RETURN QUERY SELECT jsonb_build_object('id', e.id, 'kind', e.kind) FROM approval o JOIN decision d ON d.approval_id = o.id
+      CROSS JOIN LATERAL (VALUES (d.actor_id, d.actor_kind), (d.on_behalf_of, d.on_behalf_of_kind)) e (id, kind)
+      WHERE o.tool_call_id = p_approval.tool_call_id AND o.id <> p_approval.id AND o.kind <> 'TOOL_INPUT' AND d.input IS NOT NULL AND e.id IS NOT NULL;
+  END IF;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.requesters_of_calls(p_calls text[])
+ RETURNS SETOF jsonb
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+BEGIN
+  RETURN QUERY SELECT jsonb_build_object('id', m.created_by, 'kind', m.created_by_kind) FROM (
+      WITH RECURSIVE asked (id) AS (SELECT g.id FROM unnest(p_calls) AS g(id) WHERE g.id IS NOT NULL
+        UNION SELECT u.parent_call_id FROM asked CROSS JOIN LATERAL (SELECT o.agent_id, o.turn FROM tool_call o WHERE o.id = asked.id OFFSET 0) o
+          CROSS JOIN LATERAL (SELECT a.parent_call_id FROM agent a WHERE a.id = o.agent_id AND a.parent_call_id IS NOT NULL
+            UNION ALL SELECT b.parent_call_id FROM notice n JOIN step s ON s.agent_id = n.agent_id AND s.step = n.told_at_step JOIN agent b ON b.id = n.ref
+              WHERE n.agent_id = o.agent_id AND n.source IN ('CHILD', 'INTERRUPTED_CHILD') AND b.parent_call_id IS NOT NULL AND o.turn BETWEEN s.turn AND coalesce(n.retry_turn, s.turn) OFFSET 0) u) SELECT asked.id FROM asked) c
+      CROSS JOIN LATERAL (SELECT t.agent_id, t.turn FROM tool_call t WHERE t.id = c.id OFFSET 0) t
+      CROSS JOIN LATERAL (SELECT m.created_by, m.created_by_kind FROM message m
+        WHERE m.agent_id = t.agent_id AND m.kind IN ('USER', 'REMINDER') AND m.created_by IS NOT NULL AND m.created_by_kind <> 'SYSTEM'
+          AND m.turn = (SELECT min(a.turn) FROM message a WHERE a.agent_id = t.agent_id AND a.turn >= t.turn AND a.kind IN ('USER', 'REMINDER') AND a.created_by IS NOT NULL)
+          AND (m.turn = t.turn OR (SELECT s.turn FROM step s WHERE s.agent_id = m.agent_id AND s.step = m.step) <= t.turn) OFFSET 0) m;
+END
+$function$;
+
 CREATE INDEX access_token_expires_at_idx ON public.access_token USING btree (expires_at);
 
 CREATE UNIQUE INDEX access_token_hash_key ON public.access_token USING btree (hash);
@@ -1137,6 +1217,8 @@ CREATE UNIQUE INDEX approval_one_open_host ON public.approval USING btree (agent
 CREATE UNIQUE INDEX approval_one_pending ON public.approval USING btree (tool_call_id) WHERE (state = 'PENDING'::approval_state);
 
 CREATE UNIQUE INDEX approval_pkey ON public.approval USING btree (id);
+
+CREATE INDEX approval_requesters_idx ON public.approval USING gin (requesters);
 
 CREATE UNIQUE INDEX approval_snooze_pkey ON public.approval_snooze USING btree (approval_id, actor_id);
 

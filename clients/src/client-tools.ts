@@ -143,9 +143,10 @@ async function answered(
   const answer = { callId: call.callId, idempotencyKey: randomKey(), ...said };
   for (let failures = 0; !signal.aborted; failures += 1) {
     try {
-      const [refusal] = await complete(answer);
+      const refusals = await complete(answer);
+      const [refusal] = refusals;
       if (refusal === undefined || refusal.code === "CALL_ENDED") return;
-      onError(new AnswerRefused(refusal.code, refusal.message), call);
+      onError(new AnswerRefused(refusal.code, refusals.map(({ message }) => message).join("\n")), call);
       // Another server may have the tool.
       if (refusal.code !== "UNAVAILABLE") return;
     } catch (error) {

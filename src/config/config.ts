@@ -3,8 +3,8 @@ import { ROLES } from "../agent/actors/actor.ts";
 import { BUDGET_SETTINGS, MOST_BUDGETS } from "../agent/budgets/budget.ts";
 import { TOOL_LIMIT_SETTINGS } from "../agent/calls/slots.ts";
 import type { CustomMode } from "../agent/policy/permission.ts";
+import { DELIVERED_KINDS } from "../deliveries/consumer.ts";
 import type { Listeners } from "../deliveries/listeners.ts";
-import { EVENT_KINDS } from "../events/event.ts";
 import { formCheck } from "../lib/form.ts";
 import { closed, COUNT, named, ownCode, TEXT, withDefault, type Written } from "../lib/setting.ts";
 import { TOKEN_ACTOR_SETTINGS, TOKEN_HASH, type Authenticate } from "../server/authenticate.ts";
@@ -51,7 +51,7 @@ export const CONFIG_SETTINGS = {
     Type.Unsafe<Listeners>({
       type: "object",
       additionalProperties: false,
-      properties: Object.fromEntries(EVENT_KINDS.map((kind) => [kind, { isFunction: true }])),
+      properties: Object.fromEntries(DELIVERED_KINDS.map((kind) => [kind, { isFunction: true }])),
     }),
     {},
   ),

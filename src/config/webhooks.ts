@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import type { Webhook } from "../deliveries/webhooks.ts";
-import { EVENT_KINDS, type EventKind } from "../events/event.ts";
+import { DELIVERED_KINDS } from "../deliveries/consumer.ts";
+import type { EventKind } from "../events/event.ts";
 import { isPrivateAddress } from "../lib/addresses.ts";
 import { complete, TEXT, withDefault, type Written } from "../lib/setting.ts";
 import { ConfigurationError } from "./configuration-error.ts";
@@ -11,7 +12,7 @@ export const WEBHOOK_SETTINGS = {
   /** `whsec_` and at least 24 bytes in base64: `echo whsec_$(openssl rand -base64 32)`. Must be given. */
   secret: Type.String(),
   /** The announced kinds of events. PERMISSION_REQUIRED, PERMISSION_DECIDED and PERMISSION_CLOSED if omitted. */
-  kinds: withDefault(Type.Unsafe<readonly EventKind[]>({ type: "array", minItems: 1, items: { enum: EVENT_KINDS } }), [
+  kinds: withDefault(Type.Unsafe<readonly EventKind[]>({ type: "array", minItems: 1, items: { enum: DELIVERED_KINDS } }), [
     "PERMISSION_REQUIRED",
     "PERMISSION_DECIDED",
     "PERMISSION_CLOSED",

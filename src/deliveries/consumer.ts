@@ -1,6 +1,10 @@
 import type { Sql, Statement } from "../db/sql.ts";
-import type { EventKind, TimelineEvent } from "../events/event.ts";
+import { EVENT_KINDS, type EventKind, type TimelineEvent } from "../events/event.ts";
 import { POSITION } from "../events/log-statements.ts";
+import { PRIVATE_KINDS } from "../events/tenant-event.ts";
+
+/** The kinds that consumers may ask for: a private event is for one person alone. */
+export const DELIVERED_KINDS = EVENT_KINDS.filter((kind) => !PRIVATE_KINDS.some((each) => each === kind));
 
 export type Consumer = {
   /** Identifies its offset, and stays the same across restarts. */

@@ -1,6 +1,6 @@
 import type { KnownConsumer } from "../events/retention.ts";
 import type { ApprovalDecision } from "../db/generated/enums.ts";
-import type { TenantEventBody } from "../events/tenant-event.ts";
+import type { PrivateKind, TenantEventBody } from "../events/tenant-event.ts";
 import type { BodyOf, EventKind, TimelineEvent } from "../events/event.ts";
 import type { Consumer } from "./consumer.ts";
 import type { Sql } from "../db/sql.ts";
@@ -57,7 +57,7 @@ export type ListenerActions = AgentActions & {
  */
 export type Listener<Kind extends EventKind> = (event: ListenedEvent<Kind>, actions: ListenerActions) => void | Promise<void>;
 
-export type Listeners = { readonly [Kind in EventKind]?: Listener<Kind> };
+export type Listeners = { readonly [Kind in Exclude<EventKind, PrivateKind>]?: Listener<Kind> };
 
 const CONCURRENCY = 8;
 

@@ -126,6 +126,7 @@ const VALUES: { readonly [Kind in EventKind]?: Values } = {
   ACCESS_TOKEN_CREATED: ACCESS_TOKEN,
   ACCESS_TOKEN_REVOKED: ACCESS_TOKEN,
   CONFIGURATION_CHANGED: CHANGED_BY,
+  SNOOZE_CHANGED: CHANGED_BY,
   ERROR: valuesOf({ severity: named(ERROR_SEVERITIES), phase: named(ERROR_PHASES) }),
 };
 

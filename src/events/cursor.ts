@@ -92,6 +92,8 @@ export type Scope = {
   readonly createdBy: string | null;
   readonly channels: readonly Channel[];
   readonly kinds: readonly EventKind[] | null;
+  /** Whose private events count (PRIVATE_KINDS): those of one actor, or all for a tail that readers are served from. Absent for none. */
+  readonly privateEventsOf?: { readonly actorId: string } | "EVERYBODY";
 };
 
 export function inScope(scope: Scope, event: TimelineEvent): boolean {
@@ -100,8 +102,14 @@ export function inScope(scope: Scope, event: TimelineEvent): boolean {
     isOfAgents(scope, event) &&
     (scope.createdBy === null || scope.createdBy === event.createdBy) &&
     scope.channels.includes(event.channel) &&
-    (scope.kinds === null || scope.kinds.includes(event.body.kind))
+    (scope.kinds === null || scope.kinds.includes(event.body.kind)) &&
+    isFor(scope, event)
   );
+}
+
+function isFor({ privateEventsOf: whose }: Scope, { body }: TimelineEvent): boolean {
+  if (body.kind !== "SNOOZE_CHANGED" || whose === "EVERYBODY") return true;
+  return whose?.actorId === body.changedBy.id;
 }
 
 function isOfAgents({ agentIds, withDescendants }: Scope, { agentId, ancestors }: TimelineEvent): boolean {
@@ -115,7 +123,7 @@ const keys = new WeakMap<Scope, string>();
 export function scopeKey(scope: Scope): string {
   const known = keys.get(scope);
   if (known !== undefined) return known;
-  const { tenant, agentIds, withDescendants, createdBy, channels, kinds } = scope;
+  const { tenant, agentIds, withDescendants, createdBy, channels, kinds, privateEventsOf = null } = scope;
   const key = JSON.stringify([
     tenant,
     agentIds === null ? null : [...agentIds].toSorted(),
@@ -123,6 +131,7 @@ export function scopeKey(scope: Scope): string {
     createdBy,
     [...channels].toSorted(),
     kinds === null ? null : [...kinds].toSorted(),
+    privateEventsOf,
   ]);
   keys.set(scope, key);
   return key;

@@ -62,6 +62,14 @@ export type TenantEventBody =
   | { readonly kind: "DELEGATION_ENDED"; readonly grant: DelegationSnapshot; readonly changedBy: ActorRef }
   | { readonly kind: "ACCESS_TOKEN_CREATED"; readonly accessToken: AccessTokenSnapshot; readonly changedBy: ActorRef }
   | { readonly kind: "ACCESS_TOKEN_REVOKED"; readonly accessToken: AccessTokenSnapshot; readonly changedBy: ActorRef }
+  | {
+      readonly kind: "SNOOZE_CHANGED";
+      readonly approvalId: string;
+      readonly isSnoozed: boolean;
+      /** The time at which it returns, ISO 8601; null for none. */
+      readonly until: string | null;
+      readonly changedBy: ActorRef;
+    }
   | MemoryEvent
   | BudgetChangeEvent
   | (AcceptedTool & { readonly kind: "TOOL_ACCEPTED"; readonly changedBy: ActorRef })
@@ -75,7 +83,10 @@ export type TenantEventBody =
       readonly changedBy: ActorRef;
     };
 
-/** All kinds are for operators, audit and BI. */
+/** Kinds of events that only the actor sees who caused them, and only where a reader names the kind. */
+export const PRIVATE_KINDS = ["SNOOZE_CHANGED"] as const satisfies readonly TenantEventBody["kind"][];
+export type PrivateKind = (typeof PRIVATE_KINDS)[number];
+
 export const TENANT_CHANNELS = {
   ALLOW_RULE_STORED: "MONITOR",
   ALLOW_RULE_REVOKED: "MONITOR",
@@ -85,4 +96,5 @@ export const TENANT_CHANNELS = {
   ACCESS_TOKEN_CREATED: "MONITOR",
   ACCESS_TOKEN_REVOKED: "MONITOR",
   CONFIGURATION_CHANGED: "MONITOR",
+  SNOOZE_CHANGED: "CONTROL",
 } as const;

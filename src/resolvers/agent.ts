@@ -4,7 +4,7 @@ import { forkAgent as fork, countForkPoints, readForkPoints, type ForkPoint } fr
 import { archiveAgent as archive, renameAgent as rename } from "../agent/commands/rename-agent.ts";
 import { interruptAgent as interrupt, retryTurn as retry } from "../agent/commands/turn.ts";
 import { TREE } from "../agent/calls/children.ts";
-import type { Agent, Prisma, KnownFile } from "../db/generated/client.ts";
+import type { Agent, Prisma, KnownFile, Notice } from "../db/generated/client.ts";
 import type { AgentState } from "../db/generated/enums.ts";
 import { formatCursor } from "../events/cursor.ts";
 import { rowId } from "../lib/global-id.ts";
@@ -126,7 +126,8 @@ export async function childrenOf({ prisma }: Context, parentId: string, selectio
   return prisma.agent.findMany({ ...selection, where: { parentId }, orderBy, take: MOST_CHILDREN });
 }
 
-function literally(text: string): string {
+/** The pattern of LIKE for exactly this text. */
+export function literally(text: string): string {
   return text.replace(/[\\%_]/g, "\\$&");
 }
 
@@ -228,5 +229,27 @@ export async function knownFilesOf(
     where: { agentId },
     read: async (query) => prisma.knownFile.findMany({ ...selection, ...query }),
     count: async (query) => prisma.knownFile.count(query),
+  });
+}
+
+type NoticeSelection = Pick<Prisma.NoticeFindManyArgs, "include" | "select">;
+
+const NEWEST_NOTICE_FIRST: Order<Notice> = {
+  name: "notices",
+  columns: [{ name: "id", direction: "desc", holds: "text", nulls: "never" }],
+};
+
+/** A page of an agent's notices. The caller has checked its visibility. */
+export async function noticesOf(
+  { prisma }: Context,
+  agentId: string,
+  args: PageArguments,
+  selection: NoticeSelection,
+): Promise<Connection<Notice>> {
+  return connection<Notice, Prisma.NoticeWhereInput, Prisma.NoticeOrderByWithRelationInput>(args, {
+    order: NEWEST_NOTICE_FIRST,
+    where: { agentId },
+    read: async (query) => prisma.notice.findMany({ ...selection, ...query }),
+    count: async (query) => prisma.notice.count(query),
   });
 }

@@ -1,6 +1,6 @@
 import { GraphQLError } from "graphql";
 import type { SignIn } from "../agent/actors/access-token.ts";
-import { type Actor, type CommandRefusal, readsTenant, type Outcome } from "../agent/actors/actor.ts";
+import { eachProblem, type Actor, type CommandRefusal, readsTenant, type Outcome } from "../agent/actors/actor.ts";
 import type { ImageOfTenant } from "../agent/conversation/images.ts";
 import type { AgentServices } from "../agent/loop/scope.ts";
 import type { PrismaReads } from "../db/database.ts";
@@ -138,7 +138,7 @@ export type Payload = {
 export async function payloadOf(context: Context, result: Result<Outcome, UserError>): Promise<Payload> {
   context.anew();
   const head = await context.snapshot();
-  if (!result.ok) return { rowId: null, cursor: formatCursor(head, head.position), userErrors: [result.refusal] };
+  if (!result.ok) return { rowId: null, cursor: formatCursor(head, head.position), userErrors: eachProblem(result.refusal) };
   const { id, position } = result.value;
   return { rowId: id, cursor: formatCursor(head, Math.max(position ?? head.position, head.floor)), userErrors: [] };
 }

@@ -14,6 +14,7 @@ export type ApprovalFilter = {
   readonly templateIds?: readonly string[] | null | undefined;
   readonly tools?: readonly string[] | null | undefined;
   readonly createdBy?: readonly ActorNameOrId[] | null | undefined;
+  readonly requestedBy?: readonly ActorNameOrId[] | null | undefined;
   readonly requested?: TimeRange | null | undefined;
   readonly decided?: TimeRange | null | undefined;
   readonly decidedBy?: readonly ActorNameOrId[] | null | undefined;
@@ -69,7 +70,20 @@ export async function approvals(
 
 function visibleApprovals(context: Context, filter: ApprovalFilter): Prisma.ApprovalWhereInput {
   const { actor, tenant } = context;
-  const { states, kinds, risks, agentIds, templateIds, tools, createdBy, requested, decided, decidedBy, viewerSnoozed } = filter;
+  const {
+    states,
+    kinds,
+    risks,
+    agentIds,
+    templateIds,
+    tools,
+    createdBy,
+    requestedBy,
+    requested,
+    decided,
+    decidedBy,
+    viewerSnoozed,
+  } = filter;
   const decision = {
     ...(decidedBy ? { actorId: { in: actorIds(decidedBy) } } : {}),
     ...(decided ? { decidedAt: within(decided) } : {}),
@@ -86,6 +100,7 @@ function visibleApprovals(context: Context, filter: ApprovalFilter): Prisma.Appr
     ...(risks ? { risk: { in: [...risks] } } : {}),
     ...(agentIds ? { agentId: { in: agentIds.map((id) => rowId("Agent", id)) } } : {}),
     ...(tools ? { toolCall: { name: { in: namesIn(tools) } } } : {}),
+    ...(requestedBy ? { requesters: { hasSome: actorIds(requestedBy) } } : {}),
     ...(Object.keys(decision).length > 0 ? { decisions: { some: decision } } : {}),
     ...(typeof viewerSnoozed === "boolean" ? { snoozes: viewerSnoozed ? { some: snoozes } : { none: snoozes } } : {}),
     requestedAt: within(requested),

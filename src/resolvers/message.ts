@@ -140,7 +140,8 @@ function shown({ tenant, agentId, step }: BlocksRow, block: StoredBlock, unbridg
   }
 }
 
-function shownImage(tenant: string, { media_type: mediaType, digest, bytes }: StoredImage["source"]): MessageBlock {
+/** The image of a message or a result, as it is shown. */
+export function shownImage(tenant: string, { media_type: mediaType, digest, bytes }: StoredImage["source"]): BlockOf<"image"> {
   return { type: "image", mediaType, bytes, url: ({ actor, imageUrl }) => imageUrl(actor, { tenant, digest, mediaType }) };
 }
 

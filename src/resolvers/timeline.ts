@@ -18,6 +18,7 @@ import {
   type LogIdentity,
   type Scope,
 } from "../events/cursor.ts";
+import { PRIVATE_KINDS } from "../events/tenant-event.ts";
 import { readPast, readPlaceAt, type LogPage, type PastRequest, type StorageOutage } from "../events/log-page.ts";
 import type { Start } from "../events/reading/pages.ts";
 import { type Context, clientError, countVisible, visibleCreator } from "./context.ts";
@@ -183,6 +184,8 @@ async function scopeOf(context: Context, args: TimelineArguments): Promise<Scope
     createdBy: visibleCreator(actor),
     channels: channels ? [...new Set(channels)] : CHANNELS,
     kinds: kinds ? [...new Set(kinds)] : null,
+    // Readers of nothing private share their pages.
+    ...(PRIVATE_KINDS.some((kind) => kinds?.includes(kind)) ? { privateEventsOf: { actorId: actor.id } } : {}),
   };
 }
 

@@ -118,7 +118,8 @@ function auditPart(order: AuditPart["order"], most: number, { after, before, isB
   };
 }
 
-function auditFilter({ actor, tenant }: Context, filter: ToolCallFilter): AuditFilter {
+/** The filter of the audit's rows, for calls that the actor may see. */
+export function auditFilter({ actor, tenant }: Context, filter: ToolCallFilter): AuditFilter {
   const { created, agentIds, templateIds, tools, states, errorTypes, verdicts, rules, places } = filter;
   const { createdBy, decidedBy, minDurationMs } = filter;
   return {

@@ -1,11 +1,16 @@
 import type { OutputPiece } from "../agent/calls/outputs.ts";
-import { completeToolCall as complete } from "../agent/commands/complete-tool-call.ts";
+import { cannotComplete, completeToolCall as complete, type CannotComplete } from "../agent/commands/complete-tool-call.ts";
 import { cancelToolCall as cancel } from "../agent/commands/turn.ts";
-import type { Prisma, Shell, ToolCall } from "../db/generated/client.ts";
+import { storedBlock } from "../agent/conversation/images.ts";
+import type { ResultImage } from "../agent/tools/images.ts";
+import { CALL_WAITS, TIMED_WAITS } from "../db/commit/change.ts";
+import type { Prisma, Shell, ToolCall, Wait } from "../db/generated/client.ts";
 import { ROW_ID } from "../lib/global-id.ts";
+import { storable } from "../lib/text.ts";
+import { literally } from "./agent.ts";
 import { connection, type Connection, type PageArguments, type Order } from "./connection.ts";
 import { type Context, clientError, payloadOf, type Payload, visibleAgents } from "./context.ts";
-import type { CallOfBlock } from "./message.ts";
+import { shownImage, type BlockOf, type CallOfBlock } from "./message.ts";
 
 type ToolCallSelection = Pick<Prisma.ToolCallFindUniqueArgs, "include" | "select">;
 
@@ -31,6 +36,15 @@ export async function completeToolCall(context: Context, input: CompleteInput): 
   return payloadOf(context, result);
 }
 
+/** The reason why the viewer may not give the result of a call now; null if they may. The caller has checked its visibility. */
+export async function viewerCannotComplete(
+  { services, actor }: Context,
+  callId: string,
+  state: ToolCall["state"],
+): Promise<CannotComplete | null> {
+  return state === "WAITING" ? cannotComplete(services, actor, callId) : "NOT_WAITING";
+}
+
 export async function toolCallOfBlock(
   context: Context,
   { agentId, step, providerId }: CallOfBlock,
@@ -39,6 +53,31 @@ export async function toolCallOfBlock(
   if (step === null) return null;
   const id = (await context.loaders.callsOfSteps.load({ agentId, step })).get(providerId);
   return id === undefined ? null : toolCallByRow(context, id, selection);
+}
+
+/** The wait of a call for its result. */
+export const OWN_WAIT = {
+  where: { kind: { in: [...CALL_WAITS] }, settledAt: null },
+  select: { kind: true, due: true },
+  take: 1,
+} satisfies Prisma.ToolCall$waitsArgs;
+
+type OwnWait = { readonly waits: readonly Pick<Wait, "kind" | "due">[] };
+
+/** The time at which a call fails if it has no result; null for none. */
+export function dueOfCall({ waits: [wait] }: OwnWait): Date | null {
+  return wait !== undefined && TIMED_WAITS.some((kind) => kind === wait.kind) ? wait.due : null;
+}
+
+/** The origin of the result for which a call waits; null for none. */
+export function waitOfCall({ waits: [wait], state }: OwnWait & Pick<ToolCall, "state">): (typeof CALL_WAITS)[number] | null {
+  return state === "WAITING" ? (CALL_WAITS.find((kind) => kind === wait?.kind) ?? null) : null;
+}
+
+/** The images of a call's result. Rows are written by the loop only, so that their form is known. */
+export function imagesOfCall({ tenant, images, erasedAt }: Pick<ToolCall, "tenant" | "images" | "erasedAt">): BlockOf<"image">[] {
+  const stored = erasedAt === null ? (images as readonly ResultImage[] | null) : null;
+  return (stored ?? []).map((image) => shownImage(tenant, storedBlock(image).source));
 }
 
 const IN_ORDER: Order<ToolCall> = {
@@ -60,6 +99,43 @@ export async function toolCallsOf(
   return connection<ToolCall, Prisma.ToolCallWhereInput, Prisma.ToolCallOrderByWithRelationInput>(args, {
     order: IN_ORDER,
     where: { agentId },
+    read: async (query) => prisma.toolCall.findMany({ ...selection, ...query }),
+    count: async (query) => prisma.toolCall.count(query),
+  });
+}
+
+/** The tools whose results name the files that they wrote. */
+const FILE_EDITORS = ["fs_write", "fs_edit", "fs_multi_edit"];
+
+const NEWEST_FIRST: Order<ToolCall> = {
+  name: "fileEdits",
+  columns: [
+    { name: "step", direction: "desc", holds: "integer", nulls: "never" },
+    { name: "ordinal", direction: "desc", holds: "integer", nulls: "never" },
+  ],
+};
+
+/** The calls of an agent that wrote a file, by its name without links. The caller has checked the agent's visibility. */
+export async function fileEditsOf(
+  { prisma }: Context,
+  agentId: string,
+  { path, ...args }: PageArguments & { readonly path: string },
+  selection: ToolCallSelection,
+): Promise<Connection<ToolCall>> {
+  const name = storable(path);
+  return connection<ToolCall, Prisma.ToolCallWhereInput, Prisma.ToolCallOrderByWithRelationInput>(args, {
+    order: NEWEST_FIRST,
+    where: {
+      agentId,
+      state: "COMPLETED",
+      name: { in: FILE_EDITORS },
+      OR: [
+        { details: { path: ["path"], equals: name } },
+        // A call may name the file in another way: its diff has the name without links.
+        { details: { path: ["diff"], string_contains: `\n+++ b/${literally(name)}\n` } },
+        { details: { path: ["files"], array_contains: [{ path: name }] } },
+      ],
+    },
     read: async (query) => prisma.toolCall.findMany({ ...selection, ...query }),
     count: async (query) => prisma.toolCall.count(query),
   });

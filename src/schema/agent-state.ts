@@ -5,6 +5,7 @@ import {
   SHELL_END_REASONS,
   type TodoItem as Item,
 } from "../events/snapshots.ts";
+import { NOTICE_SOURCES, type NoticeSource as Source } from "../db/commit/change.ts";
 import { toolCallByRow } from "../resolvers/tool-call.ts";
 import { builder, connectionOf, described } from "./builder.ts";
 import { ShellEndReason, ShellState, TodoStatus } from "./enums.ts";
@@ -122,3 +123,40 @@ export const TodoItem = builder.objectRef<Item>("TodoItem").implement({
     notes: t.exposeString("notes", { nullable: true, description: "Notes. Null if there are none." }),
   }),
 });
+
+const NoticeSource = builder.enumType("NoticeSource", {
+  description: "Subject of a notice.",
+  values: described<Source>({
+    CHILD: "The end of an agent that works in the background.",
+    INTERRUPTED_CHILD: "The end of an interrupted agent, whose call has ended already.",
+    SHELL: "The end of a background shell.",
+    FILE: "A change of a known file by something else.",
+    HOST: "The answer to a program in the background that asked for a host.",
+    TODO: "A reminder of todos.",
+    TOOL: "A tool that came, went or changed.",
+    MEMORY: "The memories of the agent.",
+  }),
+});
+
+export const Notice = builder.prismaObject("Notice", {
+  description: "A text of the server that the agent's next step tells the model, once.",
+  fields: (t) => ({
+    noticeId: t.exposeID("id", { description: "Id of the notice. It is no node." }),
+    source: t.field({
+      type: NoticeSource,
+      nullable: true,
+      description: "Its subject. Null for one that only a newer server knows.",
+      select: { source: true },
+      resolve: ({ source }) => NOTICE_SOURCES.find((known) => known === source) ?? null,
+    }),
+    about: t.exposeString("ref", {
+      description:
+        "The one thing of that subject, for example a path or the id of a shell. A newer notice replaces an untold one of the same thing.",
+    }),
+    text: t.exposeString("text", { description: "Its text." }),
+    at: t.expose("at", { type: "DateTime", description: "Time at which it was made." }),
+    toldAtStep: t.exposeInt("toldAtStep", { nullable: true, description: "Step that told the model. Null before." }),
+  }),
+});
+
+export const NoticeConnection = connectionOf("Notice", Notice);

@@ -13,20 +13,21 @@ import {
   snapshotCursor,
   forkPointsOf,
   knownFilesOf,
+  noticesOf,
 } from "../resolvers/agent.ts";
 import { pendingApprovalsOf } from "../resolvers/approval.ts";
 import { messagesOf } from "../resolvers/message.ts";
 import { schedulesOf } from "../resolvers/schedule.ts";
 import { contextAtStep } from "../resolvers/step-context.ts";
 import { templateNamed, templateVersionOf } from "../resolvers/template.ts";
-import { shellsOf, toolCallByRow, toolCallsOf } from "../resolvers/tool-call.ts";
+import { fileEditsOf, shellsOf, toolCallByRow, toolCallsOf } from "../resolvers/tool-call.ts";
 import { ActorRef } from "./actor.ts";
 import { AgentContext } from "./agent-context.ts";
 import { Approval } from "./approvals/approval.ts";
 import { builder, connectionOf, nodesSelection } from "./builder.ts";
 import { AgentState, Breakpoint } from "./enums.ts";
 import { DoneReason } from "./events/enums.ts";
-import { KnownFile, KnownFileConnection, Shell, TodoItem } from "./agent-state.ts";
+import { KnownFile, KnownFileConnection, Notice, NoticeConnection, Shell, TodoItem } from "./agent-state.ts";
 import { Message, MessageConnection } from "./message.ts";
 import { Schedule } from "./schedule.ts";
 import { StepContext } from "./step-context.ts";
@@ -239,6 +240,25 @@ export const Agent = builder.prismaNode("Agent", {
         resolve: ({ id }, args, context, info) => knownFilesOf(context, id, args, nodesSelection(context, info)),
       },
       KnownFileConnection,
+    ),
+    fileEdits: t.connection(
+      {
+        type: ToolCall,
+        description: "Calls of the file tools that wrote a file, newest first. Their `details` have the diffs.",
+        args: { path: t.arg.string({ required: true, description: "`path` of a known file." }) },
+        select: { id: true },
+        resolve: ({ id }, args, context, info) => fileEditsOf(context, id, args, nodesSelection(context, info)),
+      },
+      ToolCallConnection,
+    ),
+    notices: t.connection(
+      {
+        type: Notice,
+        description: "Texts of the server for the model, newest first. Those without `toldAtStep` are told at the next step.",
+        select: { id: true },
+        resolve: ({ id }, args, context, info) => noticesOf(context, id, args, nodesSelection(context, info)),
+      },
+      NoticeConnection,
     ),
     todos: t.field({
       type: [TodoItem],

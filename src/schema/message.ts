@@ -11,7 +11,8 @@ import {
 import { toolCallOfBlock } from "../resolvers/tool-call.ts";
 import { ActorRef } from "./actor.ts";
 import { builder, connectionOf } from "./builder.ts";
-import { MessageKind, ImageType, ReminderCategory, ReminderPriority } from "./enums.ts";
+import { MessageKind, ReminderCategory, ReminderPriority } from "./enums.ts";
+import { ImageBlock } from "./output.ts";
 import { ToolCall } from "./tool-call.ts";
 
 export const Message = builder.prismaNode("Message", {
@@ -104,19 +105,6 @@ export const MessageConnection = connectionOf("Message", Message);
 const TextBlock = builder.objectRef<BlockOf<"text">>("TextBlock").implement({
   description: "A block of text.",
   fields: (t) => ({ text: t.exposeString("text", { description: "The text." }) }),
-});
-
-const ImageBlock = builder.objectRef<BlockOf<"image">>("ImageBlock").implement({
-  description: "A block with an image.",
-  fields: (t) => ({
-    mediaType: t.expose("mediaType", { type: ImageType, description: "File type of the image." }),
-    bytes: t.exposeInt("bytes", { description: "Size in bytes." }),
-    viewerUrl: t.string({
-      description:
-        "Path of the image on this server, for an `<img>`. It is signed for the viewer and valid for 4 to 5 minutes, without other credentials: keep it secret and query it again later.",
-      resolve: ({ url }, _args, context) => url(context),
-    }),
-  }),
 });
 
 const ThinkingBlock = builder.objectRef<BlockOf<"thinking">>("ThinkingBlock").implement({

@@ -2,15 +2,13 @@ import { inputPreview } from "../agent/calls/events.ts";
 import { isRetryable, recommendationsOf } from "../agent/calls/refusals/refusal-details.ts";
 import type { Trail } from "../agent/calls/call.ts";
 import type { Passage } from "../agent/calls/stage-clock.ts";
-import { CALL_WAITS, TIMED_WAITS } from "../db/commit/change.ts";
-import type { Prisma } from "../db/generated/client.ts";
 import type { Explanation } from "../agent/policy/permission.ts";
 import type { CallApproval, ToolCallError as Failure, ToolCallSnapshot as Snapshot } from "../events/snapshots.ts";
 import { globalId } from "../lib/global-id.ts";
 import type { Json } from "../lib/json.ts";
 import { contextAtStep } from "../resolvers/step-context.ts";
 import { toolCalls } from "../resolvers/tool-audit.ts";
-import { cachedCall, toolCall } from "../resolvers/tool-call.ts";
+import { cachedCall, dueOfCall, imagesOfCall, OWN_WAIT, toolCall, waitOfCall } from "../resolvers/tool-call.ts";
 import { ActorRef } from "./actor.ts";
 import { builder, connectionOf, nodesSelection } from "./builder.ts";
 import {
@@ -24,7 +22,7 @@ import {
 } from "./enums.ts";
 import { ToolCallExplanation } from "./explained.ts";
 import { ToolCallFilter, ToolCallOrder } from "./inputs/tool-calls.ts";
-import { KeptOutput } from "./kept-output.ts";
+import { ImageBlock, KeptOutput } from "./output.ts";
 import { StepContext } from "./step-context.ts";
 import { Tool } from "./templates/template.ts";
 
@@ -151,13 +149,6 @@ const AuditEntry = builder.objectRef<AuditRecord>("AuditEntry").implement({
   }),
 });
 
-/** The wait of a call for its result. */
-const OWN_WAIT = {
-  where: { kind: { in: [...CALL_WAITS] }, settledAt: null },
-  select: { kind: true, due: true },
-  take: 1,
-} satisfies Prisma.ToolCall$waitsArgs;
-
 export const ToolCall = builder.prismaNode("ToolCall", {
   id: { field: "id", description: "Relay id of the call." },
   description: "A tool call, whatever its state.",
@@ -221,6 +212,12 @@ export const ToolCall = builder.prismaNode("ToolCall", {
       resolve: ({ id, copiedFrom, keptOutputBytes }) =>
         keptOutputBytes === null ? null : { callId: copiedFrom ?? id, bytes: keptOutputBytes },
     }),
+    images: t.field({
+      type: [ImageBlock],
+      description: "Images of the result, which the model reads after its text, at most 20. Empty if they were erased.",
+      select: { tenant: true, images: true, erasedAt: true },
+      resolve: imagesOfCall,
+    }),
     details: t.expose("details", {
       type: "JSON",
       nullable: true,
@@ -247,14 +244,14 @@ export const ToolCall = builder.prismaNode("ToolCall", {
       description:
         "The time at which a call in state WAITING fails if it has no result. Null in every other state, and while another agent works for it.",
       select: { waits: OWN_WAIT },
-      resolve: ({ waits }) => (TIMED_WAITS.some((kind) => kind === waits[0]?.kind) ? (waits[0]?.due ?? null) : null),
+      resolve: dueOfCall,
     }),
     waitsFor: t.field({
       type: CallWait,
       nullable: true,
       description: "Where the result of a call in state WAITING comes from. Null in every other state.",
       select: { waits: OWN_WAIT, state: true },
-      resolve: ({ waits, state }) => (state === "WAITING" ? (CALL_WAITS.find((kind) => kind === waits[0]?.kind) ?? null) : null),
+      resolve: waitOfCall,
     }),
     auditTrail: t.field({
       type: [AuditEntry],

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { CommandRefusal, CommandRefusalCode } from "../agent/actors/actor.ts";
+import { eachProblem, type CommandRefusal, type CommandRefusalCode } from "../agent/actors/actor.ts";
 import type { CallTokens } from "../agent/calls/call-tokens.ts";
 import { completeToolCall, RESULT_BYTES, type CompleteToolCall } from "../agent/commands/complete-tool-call.ts";
 import { accepted, refused, type Result } from "../lib/result.ts";
@@ -97,8 +97,9 @@ async function readBody(request: IncomingMessage): Promise<string | null> {
   return Buffer.concat(chunks).toString("utf8");
 }
 
-function refusedAs({ code, message }: CommandRefusal): Result<never, Refused> {
-  return problem(STATUS[code] ?? 400, code, message);
+function refusedAs(refusal: CommandRefusal): Result<never, Refused> {
+  const messages = eachProblem(refusal).map(({ message }) => message);
+  return problem(STATUS[refusal.code] ?? 400, refusal.code, messages.join("\n"));
 }
 
 function problem(status: number, code: string, message: string): Result<never, Refused> {

@@ -7,6 +7,7 @@ import {
   ForkAgentDocument,
   InterruptAgentDocument,
   LaterCallDocument,
+  MayCompleteDocument,
   TemplateToolsDocument,
   ToolCallStatsDocument,
   WaitingCallsDocument,
@@ -144,6 +145,14 @@ describe("a client tool", () => {
     await anna.until(agent.id, "DONE");
   });
 
+  it("says each wrong place of a result", async () => {
+    const { anna, agent } = await office([ask("Which?")]);
+    const [call] = await waitingCalls(anna, agent.id, 1);
+    const { userErrors } = await complete(anna, { callId: call?.callId ?? "", result: { answer: 1, more: true } });
+    expect(new Set(userErrors.map(({ field }) => field?.join("/")))).toEqual(new Set(["result", "result/answer"]));
+    expect(userErrors.map(({ message }) => message)).toContain("/result/answer: must be string; received 1");
+  });
+
   it.each([
     [0, 1, 2],
     [0, 2, 1],
@@ -210,6 +219,15 @@ describe("a client tool", () => {
     const callId = call?.callId ?? "";
     const input = { callId, result: { answer: "blue" } };
     expect(ofType(await as("vera").events(agent.id), "ToolWaiting")).toHaveLength(1);
+    const mayOf = async (person: keyof typeof PEOPLE) => (await as(person).get(MayCompleteDocument, { callId })).toolCall;
+    for (const person of ["anna", "ada"] as const)
+      expect(await mayOf(person)).toEqual({
+        viewerCannotCompleteReason: null,
+        tool: { outputSchema: ASK_USER.outputSchema },
+      });
+    for (const person of ["vera", "paul"] as const)
+      expect(await mayOf(person)).toMatchObject({ viewerCannotCompleteReason: "NO_RIGHT" });
+    expect(await mayOf("ben")).toBeNull();
     expect(await codesOf(as("vera"), input)).toEqual(["FORBIDDEN"]);
     expect(await codesOf(as("paul"), input)).toEqual(["FORBIDDEN"]);
     expect(await codesOf(as("ben"), input)).toEqual(["NOT_FOUND"]);
@@ -217,6 +235,7 @@ describe("a client tool", () => {
     expect(await waitingIn(as("zoe"), agent.id)).toEqual({ agent: null, waiting: [] });
     expect(await callOf(anna, callId)).toMatchObject({ state: "WAITING" });
     expect(await codesOf(as("ada"), input)).toEqual([]);
+    expect(await mayOf("anna")).toMatchObject({ viewerCannotCompleteReason: "NOT_WAITING" });
   });
 
   it("is handed out only after the gate: a person is asked first, and a denied or invalid call is never handed out", async () => {

@@ -17,9 +17,9 @@ const SET_UP = [
   `INSERT INTO tool_call (id, tenant, agent_id, turn, step, ordinal, provider_id, name, state, attempt, requested_input, is_error, error, verdict, explanation, stages, audit_trail, duration_ms, created_at, updated_at)
    VALUES ('${ONE}', 'local', '${ONE}', 1, 1, 0, 'p', 'fs_write', 'FAILED', 1, '{}', true, '{"type":"timeout","stage":"execution","message":""}', 'ask', '{"decidedBy":"ask fs_write","place":"t.ask.0"}', '[]', '[]', 500, '2026-05-01', '2026-05-01'),
           ('${TWO}', 'local', '${TWO}', 1, 1, 0, 'p', 'fs_read', 'COMPLETED', 1, '{}', false, NULL, 'allow', '{"decidedBy":"allow fs_read","place":"t.allow.0"}', '[]', '[]', 5, '2026-06-01', '2026-06-01')`,
-  `INSERT INTO approval (id, tenant, agent_id, tool_call_id, kind, state, reason, risk, requested_at)
-   VALUES ('${ONE}', 'local', '${ONE}', '${ONE}', 'OUTCOME_UNKNOWN', 'RESOLVED', 'why', 'HIGH', '2026-05-01'),
-          ('${TWO}', 'local', '${TWO}', '${TWO}', 'TOOL_CALL', 'DENIED', 'why', 'LOW', '2026-06-01')`,
+  `INSERT INTO approval (id, tenant, agent_id, tool_call_id, kind, state, reason, risk, requested_at, requesters)
+   VALUES ('${ONE}', 'local', '${ONE}', '${ONE}', 'OUTCOME_UNKNOWN', 'RESOLVED', 'why', 'HIGH', '2026-05-01', '{anna,pia}'),
+          ('${TWO}', 'local', '${TWO}', '${TWO}', 'TOOL_CALL', 'DENIED', 'why', 'LOW', '2026-06-01', NULL)`,
   `INSERT INTO decision (approval_id, actor_id, actor_kind, tenant, decision, decided_at)
    VALUES ('${ONE}', 'paul', 'USER', 'local', 'DONE', '2026-05-01'), ('${TWO}', 'petra', 'USER', 'local', 'DENY', '2026-06-01')`,
   `INSERT INTO approval_snooze (approval_id, actor_id, tenant, snoozed_at) VALUES ('${ONE}', 'local', 'local', '2026-05-01')`,
@@ -66,6 +66,7 @@ const CONDITIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     decided: MAY,
     decidedBy: '["paul"]',
     createdBy: '["anna"]',
+    requestedBy: '["pia", "nobody"]',
     viewerSnoozed: "true",
   },
 };

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { LeaseTimes } from "../../src/agent/loop/lease.ts";
 import type { ModelEvent } from "../../src/agent/models/model.ts";
-import { ForkAgentDocument } from "../generated/documents.ts";
+import { FileEditsDocument, ForkAgentDocument } from "../generated/documents.ts";
 import { startTestApp, type TestApp, type TestAppOptions } from "../support/app.ts";
 import { connect } from "../support/client.ts";
 import { testDatabaseUrl } from "../support/database.ts";
@@ -262,6 +262,38 @@ describe("the files that an agent knows", () => {
     expect(unknown).toMatchObject({ state: "SEALED", details: { data: { files: ["a.txt"] } } });
     expect(refused).toMatchObject({ state: "FAILED", output: expect.stringContaining("-one\n") });
     expect(edited).toMatchObject({ state: "COMPLETED" });
+  });
+
+  it("are listed with the calls that wrote each, newest first, whatever name a call gave", async () => {
+    const app = await serverWith([
+      write("a.txt", "one"),
+      ["fs_multi_edit", { edits: [edit("./sub/../a.txt", "one", "two")[1]] }],
+      null,
+      write("b.txt", "a.txt"),
+      edit("./sub/../a.txt", "two", "three"),
+      edit("a.txt", "missing", "four"),
+      null,
+    ]);
+    const client = connect(app.url);
+    const { id } = await client.createAgent();
+    await client.turn(id, "go");
+    await client.turn(id, "go on");
+    const edits = async (path: string, after: string | null = null, first = 10) =>
+      (await client.get(FileEditsDocument, { id, path, first, after })).agent?.fileEdits;
+    const all = await edits("a.txt");
+    expect(all).toMatchObject({
+      nodes: [
+        { name: "fs_edit", turn: 2, details: { diff: expect.stringContaining("-two") } },
+        { name: "fs_multi_edit", turn: 1, details: { files: [{ path: "a.txt", diff: expect.stringContaining("+two") }] } },
+        { name: "fs_write", turn: 1 },
+      ],
+      totalCount: 3,
+    });
+    const [, second] = all?.nodes ?? [];
+    const first = await edits("a.txt", null, 1);
+    expect((await edits("a.txt", first?.pageInfo.endCursor ?? null, 1))?.nodes).toEqual([second]);
+    expect((await edits("b.txt"))?.nodes).toHaveLength(1);
+    expect((await edits("%"))?.nodes).toEqual([]);
   });
 
   it("are written by the composed statement of their call's end, with the results and the next step (ADR 24)", async () => {

@@ -112,15 +112,60 @@ describe("a hostile server", () => {
     expect(await answerOf(client)).toMatchObject({ state: "COMPLETED" });
   });
 
+  const beside = { type: "text", text: "beside" };
   it.each([
-    ["content of an unknown type", { content: [{ type: "video", url: "x" }] }],
-    ["no content", {}],
-    ["a text that is a number", { content: [{ type: "text", text: 5 }] }],
-    ["content that is no list", { content: "text" }],
-  ])("that answers %s fails the call or says so, and stays there", async (_what, result) => {
+    [
+      "content of an unknown type",
+      { content: [{ type: "video", url: "x" }, beside] },
+      "[content of the unknown type video]\nbeside",
+    ],
+    ["no content", {}, "(no content)"],
+    ["null as its content", { content: null }, "(no content)"],
+    ["a text that is a number", { content: [{ type: "text", text: 5 }, beside] }, "[unreadable text]\nbeside"],
+    ["content that is a text", { content: "text" }, "text"],
+    ["blocks that are none", { content: [null, 7, "x", []] }, `${"[unreadable content]\n".repeat(3)}[unreadable content]`],
+    ["a link without a name", { content: [{ type: "resource_link", uri: "a:b" }] }, "[resource a:b]"],
+    ["annotations that are none", { content: [{ ...beside, annotations: 5, _meta: 7 }] }, "beside"],
+    ["structured content that is a list", { structuredContent: [1], content: [beside] }, "beside"],
+    ["an error that is a word", { isError: "no", content: [beside] }, "beside"],
+    [
+      "an image that is not base64",
+      { content: [{ type: "image", mimeType: "image/png", data: "%" }, beside] },
+      expect.stringMatching(/^\[image image\/png, 0 bytes\]\nbeside\n\[image 1 is left out: the image is not base64/),
+    ],
+    [
+      "an image without a type",
+      { content: [{ type: "image", data: "AAAA" }, beside] },
+      "[image unknown, 3 bytes]\nbeside\n[image 1 is left out: models read no image without a type]",
+    ],
+  ])("that answers %s completes the call with what can be read", async (_what, result, output) => {
     const { client, tools } = await appWith(plain({ "tools/call": { result } }), WORK, { template: allowed("own") });
-    expect((await answerOf(client))?.state).toMatch(/COMPLETED|FAILED/);
+    expect(await answerOf(client)).toMatchObject({ state: "COMPLETED", output });
     await expect.poll(() => tools.get("mcp__own__work")?.unavailable).toBeNull();
+  });
+
+  const done = { content: [beside] };
+  const unreadable = /did not answer this call \(its answer is no object\): it is not known/;
+  it.each([
+    ["a number", { jsonrpc: "2.0", result: 5 }, unreadable],
+    ["a text", { jsonrpc: "2.0", result: "x" }, unreadable],
+    ["a list", { jsonrpc: "2.0", result: [1] }, unreadable],
+    ["null", { jsonrpc: "2.0", result: null }, unreadable],
+    ["missing", { jsonrpc: "2.0" }, unreadable],
+    ["an error that is a text", { jsonrpc: "2.0", error: "no disk" }, /no disk/],
+    ["an error without a code", { jsonrpc: "2.0", error: { message: "no disk" } }, /no disk/],
+    ["an error with nothing", { jsonrpc: "2.0", error: {} }, /it gives no reason/],
+    ["an error beside a result", { jsonrpc: "2.0", result: done, error: { code: 1, message: "no disk" } }, /no disk/],
+    ["beside an error that is null", { jsonrpc: "2.0", result: done, error: null }, null],
+    ["without a version", { result: done }, null],
+    ["of another version", { jsonrpc: "1.0", result: done }, null],
+  ])("whose answer is %s keeps no call waiting", async (_what, raw, problem) => {
+    const { client } = await appWith(plain({ "tools/call": { raw } }), WORK, { template: allowed("own") });
+    expect(await answerOf(client)).toMatchObject(
+      problem === null
+        ? { state: "COMPLETED", output: "beside" }
+        : { state: "FAILED", error: { message: expect.stringMatching(problem) } },
+    );
   });
 
   it("whose structured content is not of its own form keeps its text, with a note", async () => {

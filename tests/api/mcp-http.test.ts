@@ -32,6 +32,30 @@ describe("a server at an address", () => {
     expect(await answerOf(client)).toMatchObject({ state: "COMPLETED", output: "Echo: hello" });
   });
 
+  const done = { content: [{ type: "text", text: "done" }] };
+  it.each([
+    ["a number", { jsonrpc: "2.0", result: 5 }, /not known/],
+    ["missing", { jsonrpc: "2.0" }, /not known/],
+    ["an error that is a text", { jsonrpc: "2.0", error: "no disk" }, /no disk/],
+    ["beside an error that is null", { jsonrpc: "2.0", result: done, error: null }, null],
+    ["without a version", { result: done }, null],
+  ])("whose answer is %s keeps no call waiting, in a body and in a stream", async (_what, raw, problem) => {
+    for (const type of ["application/json", "text/event-stream"]) {
+      const { url } = await httpServer(({ id, method }) => {
+        if (method !== "tools/call") return null;
+        const text = JSON.stringify({ id, ...raw });
+        return (response) =>
+          response.writeHead(200, { "content-type": type }).end(type === "application/json" ? text : `data: ${text}\n\n`);
+      });
+      const { client } = await appWith({ own: { url } }, WORK, { template: allowed("own") });
+      expect(await answerOf(client)).toMatchObject(
+        problem === null
+          ? { state: "COMPLETED", output: "done" }
+          : { state: "FAILED", error: { message: expect.stringMatching(problem) } },
+      );
+    }
+  });
+
   it("of the newer generation is reached, and one tool of an invalid form takes only itself away", async () => {
     const made = createMcpHandler(() => {
       const server = new McpServer({ name: "new", version: "1" });

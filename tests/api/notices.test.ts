@@ -6,7 +6,7 @@ import type { NoticeSource } from "../../src/db/commit/change.ts";
 import type { Sql } from "../../src/db/sql.ts";
 import { EventLog } from "../../src/events/log.ts";
 import { rowId } from "../../src/lib/global-id.ts";
-import { ForkAgentDocument } from "../generated/documents.ts";
+import { ForkAgentDocument, NoticesDocument } from "../generated/documents.ts";
 import { startTestApp, type TestAppOptions } from "../support/app.ts";
 import { connect } from "../support/client.ts";
 import { calls, playedModel, says } from "../support/models.ts";
@@ -69,6 +69,26 @@ describe("what the next step tells the model", () => {
     const { messages } = await client.agent(id);
     expect(messages.nodes.filter(({ text }) => text?.includes("has ended") === true)).toHaveLength(1);
     expect(await sql.query(ROWS, [])).toMatchObject([{ told_at_step: 2 }, { told_at_step: 2 }, { told_at_step: 2 }]);
+  });
+
+  it("is listed newest first, with the step that told it, in pages", async () => {
+    const { client, sql } = await serverWith([() => says("One.")]);
+    const { id } = await client.createAgent();
+    await tell(sql, id, ["SHELL", "one", "It has ended."]);
+    await client.turn(id, "go");
+    await tell(sql, id, ["HOST", "two", "[Refused.]"]);
+    const read = async (after: string | null) =>
+      (await client.get(NoticesDocument, { id, first: 1, after })).agent?.notices ?? { nodes: [], pageInfo: { endCursor: null } };
+    const first = await read(null);
+    expect(first).toMatchObject({
+      nodes: [{ source: "HOST", about: "two", text: "[Refused.]", toldAtStep: null }],
+      totalCount: 2,
+      pageInfo: { hasNextPage: true },
+    });
+    expect(await read(first.pageInfo.endCursor ?? null)).toMatchObject({
+      nodes: [{ source: "SHELL", about: "one", text: "It has ended.", toldAtStep: 1 }],
+      pageInfo: { hasNextPage: false },
+    });
   });
 
   it("is the newest of each thing", async () => {

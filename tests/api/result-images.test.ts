@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ForkAgentDocument, MessageImagesDocument } from "../generated/documents.ts";
-import { toolResultOf } from "../../src/agent/mcp/call-result.ts";
+import { ForkAgentDocument, MessageImagesDocument, ToolCallImagesDocument } from "../generated/documents.ts";
 import type { Images } from "../../src/agent/conversation/images.ts";
 import type { TestAppOptions } from "../support/app.ts";
 import { startTestApp } from "../support/app.ts";
@@ -49,6 +48,22 @@ describe("images in the result of an own tool", () => {
       { mediaType: "PNG", bytes: DOT.length },
       { mediaType: "PNG", bytes: DOT.length + 9 },
     ]);
+  });
+
+  it("are those of their call, of which a fork has a copy", async () => {
+    const { app, client, id } = await results(() => ({ output: "two pictures", images: [image(), image(png(9))] }));
+    const { forkAgent } = await client.get(ForkAgentDocument, { input: { agentId: id } });
+    for (const agentId of [id, forkAgent.agent?.id ?? ""]) {
+      const [pictures, plain] = (await client.agent(agentId)).toolCalls.nodes;
+      const { toolCall } = await client.get(ToolCallImagesDocument, { callId: pictures?.callId ?? "" });
+      expect(toolCall?.images).toMatchObject([
+        { mediaType: "PNG", bytes: DOT.length },
+        { mediaType: "PNG", bytes: DOT.length + 9 },
+      ]);
+      const shown = await fetch(new URL(toolCall?.images[0]?.viewerUrl ?? "", app.url));
+      expect(Buffer.from(await shown.arrayBuffer())).toEqual(DOT);
+      expect(await client.get(ToolCallImagesDocument, { callId: plain?.callId ?? "" })).toEqual({ toolCall: { images: [] } });
+    }
   });
 
   it("are one row each, and a fork shows them", async () => {
@@ -160,19 +175,14 @@ describe("images in the result of an MCP server", () => {
     expect(call?.output).toContain("[image 1 is left out: models read no image/svg+xml]");
   });
 
-  it("of a task may be a data URL, base64 for addresses, or without padding", () => {
+  it("may be a data URL, base64 for addresses, or without padding", async () => {
     const forAddresses = PNG.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
-    const { images } = toolResultOf(
-      {
-        content: [
-          { type: "image", mimeType: "image/jpg", data: forAddresses },
-          { type: "image", mimeType: "image/png", data: forAddresses },
-          { type: "image", mimeType: "image/png", data: `data:image/png;base64,${PNG}` },
-        ],
-      },
-      null,
+    const { images } = await read(
+      { type: "image", mimeType: "image/jpg", data: forAddresses },
+      { type: "image", mimeType: "image/png", data: forAddresses },
+      { type: "image", mimeType: "image/png", data: `data:image/png;base64,${PNG}` },
     );
-    expect(images).toEqual([image(), image()]);
+    expect(images).toEqual([source(PNG), source(PNG)]);
   });
 });
 

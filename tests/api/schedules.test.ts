@@ -17,7 +17,7 @@ import { startTestApp, type TestApp, type TestAppOptions } from "../support/app.
 import { connect, ofType, type TestClient } from "../support/client.ts";
 import { setPolicyTime } from "../support/clock.ts";
 import { calls, callsWith, playedModel, says } from "../support/models.ts";
-import { approvalOf, ask, office } from "../support/office.ts";
+import { approvalOf, ask, inbox, office } from "../support/office.ts";
 import { ownTool } from "../support/tools.ts";
 
 const MINUTE = 60_000;
@@ -314,6 +314,9 @@ describe("an agent with a schedule", () => {
     const { approvalId, inputHash } = await ask(as("anna"), "Do it.", agent.id);
     const approval = await approvalOf(as("ada"), approvalId);
     expect(approval.requestedBy.map(({ actorId }) => actorId).toSorted()).toEqual(["ada", "anna"]);
+    for (const person of ["ada", "anna"]) expect(await inbox(as("ada"), { requestedBy: [person] }), person).toHaveLength(1);
+    // The rights of the reader hold with the filter, too.
+    expect(await inbox(as("ulf"), { requestedBy: ["ada"] })).toEqual([]);
     const decision = { approvalId, decision: "ALLOW", inputHash } as const;
     expect((await as("ada").decide(decision)).userErrors).toMatchObject([{ code: "SELF_APPROVAL" }]);
   });

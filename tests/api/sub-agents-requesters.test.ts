@@ -42,9 +42,18 @@ const fails: Player = async function* () {
 
 /** Those who asked for the open approval. */
 async function askedBy(client: TestClient): Promise<readonly string[]> {
-  const query = "{ approvals(filter: { states: [PENDING] }) { nodes { requestedBy { actorId } } } }";
-  const { data } = await client.post<{ approvals: { nodes: { requestedBy: { actorId: string }[] }[] } }>({ query });
-  return (data?.approvals.nodes ?? []).flatMap(({ requestedBy }) => requestedBy.map(({ actorId }) => actorId)).toSorted();
+  const query =
+    "query ($by: [ID!]) { approvals(filter: { states: [PENDING], requestedBy: $by }) { nodes { requestedBy { actorId } } } }";
+  const asked = async (by: readonly string[] | null): Promise<readonly string[]> => {
+    const variables = { by };
+    const { data } = await client.post<{ approvals: { nodes: { requestedBy: { actorId: string }[] }[] } }>({ query, variables });
+    return (data?.approvals.nodes ?? []).flatMap(({ requestedBy }) => requestedBy.map(({ actorId }) => actorId)).toSorted();
+  };
+  const requesters = await asked(null);
+  // The filter finds what the field says.
+  for (const requester of requesters) expect(await asked([requester])).toEqual(requesters);
+  expect(await asked(["somebody else"])).toEqual([]);
+  return requesters;
 }
 
 /** The codes with which pia's own decision on the open approval is refused. */

@@ -77,3 +77,22 @@ describe("the row after this one", () => {
     expect(neighbour(rows, "gone", 1)?.id).toBe("a");
   });
 });
+
+describe("the search of the inbox", () => {
+  const rows = [
+    row("approval-1", { shortId: "0a1b2c3d", toolCall: { id: "c", name: "bash_run", inputPreview: '{"command":"make BUILD"}' } }),
+    row("approval-2", { toolCall: null, subject: { host: "a.example", port: 443 }, kind: "NETWORK_HOST" }),
+  ];
+  const found = (find: string): readonly string[] => ordered(rows, { find }, NOW).map(({ id }) => id);
+
+  it("finds short ids, tools, people, hosts and words of the action; all words must be there", () => {
+    expect(found("0a1b2c3d")).toEqual(["approval-1"]);
+    expect(found("#2C3D")).toEqual(["approval-1"]);
+    expect(found("bash build")).toEqual(["approval-1"]);
+    expect(found("bash deploy")).toEqual([]);
+    expect(found("A.example:443")).toEqual(["approval-2"]);
+    expect(found("petra engineer")).toHaveLength(2);
+    // Characters of patterns are characters.
+    expect(found(".*")).toEqual([]);
+  });
+});

@@ -5,6 +5,7 @@ import { screenshot } from "../support/browser.ts";
 import { connect } from "../support/client.ts";
 import { axeViolations, consolePage } from "../support/console-page.ts";
 import { withChromium } from "../support/example-app.ts";
+import { DOT } from "../support/images.ts";
 import { ownTool } from "../support/tools.ts";
 
 const SCRIPT = {
@@ -94,9 +95,11 @@ withChromium("console: a schedule is paused, resumed and deleted by those who ma
   expect(complaints.filter((text) => !text.includes("401"))).toEqual([]);
 });
 
-withChromium("console: an output of 20 MB is read part by part", { timeout: 60_000 }, async () => {
+withChromium("console: an output of 20 MB is read part by part, beside an image", { timeout: 60_000 }, async () => {
+  const images = [{ mediaType: "image/png", data: DOT.toString("base64") }] as const;
+  const output20MB = `${"line of text é\n".repeat(1_400_000)}the end`;
   const { app, page, complaints, open } = await consolePage({
-    config: { tools: [ownTool("flood", async () => ({ output: `${"line of text é\n".repeat(1_400_000)}the end` }))] },
+    config: { tools: [ownTool("flood", async () => ({ output: output20MB, images }))] },
     script: {
       replies: [
         { when: { user: "^flood" }, call: [{ tool: "flood", input: {} }] },
@@ -110,6 +113,9 @@ withChromium("console: an output of 20 MB is read part by part", { timeout: 60_0
   await client.turn(id, "flood it");
   await open(`/console/agents/${id}`);
   await page.locator("details.call summary").click();
+  const picture = page.getByRole("img", { name: `Image 1 of the result, PNG, ${DOT.length} B` });
+  await picture.waitFor();
+  await expect.poll(() => picture.evaluate((element) => (element as HTMLImageElement).naturalWidth)).toBe(1);
   await page.getByRole("button", { name: "Read the whole output" }).click();
   const output = page.getByRole("group", { name: "Whole output" });
   await output.waitFor();
@@ -121,5 +127,39 @@ withChromium("console: an output of 20 MB is read part by part", { timeout: 60_0
   expect(await axeViolations(page)).toEqual([]);
   await page.getByRole("button", { name: "Back" }).click();
   await output.filter({ hasText: "the end" }).waitFor({ state: "detached" });
+  expect(complaints).toEqual([]);
+});
+
+withChromium("console: a file's changes are shown, of the turn and since the agent began", { timeout: 60_000 }, async () => {
+  const { app, page, complaints, open } = await consolePage({
+    script: {
+      replies: [
+        { when: { user: "^write" }, call: [{ tool: "fs_write", input: { path: "notes.md", content: "one\ntwo\n" } }] },
+        {
+          when: { user: "^edit" },
+          call: [{ tool: "fs_edit", input: { path: "./notes.md", old_string: "two", new_string: "three" } }],
+        },
+        { when: {}, say: ["Done."] },
+      ],
+    },
+    template: { permission: { mode: "auto" } },
+  });
+  const client = connect(app.url);
+  const { id } = await client.createAgent({});
+  await client.turn(id, "write it");
+  await client.turn(id, "edit it");
+  await open(`/console/agents/${id}`);
+  await page.getByRole("button", { name: "notes.md" }).press("Enter");
+  const dialog = page.getByRole("dialog", { name: "Changes of notes.md" });
+  await dialog.getByText("changes: 1", { exact: false }).waitFor();
+  const diffs = dialog.getByRole("group", { name: "notes.md" });
+  expect(await diffs.count()).toBe(1);
+  expect(await diffs.innerText()).toContain("three");
+  expect(await axeViolations(page)).toEqual([]);
+  await dialog.getByLabel("Since the turn began").focus();
+  await page.keyboard.press("ArrowDown");
+  await dialog.getByText("changes: 2", { exact: false }).waitFor();
+  expect(await diffs.count()).toBe(2);
+  await screenshot(page, "console-file-changes");
   expect(complaints).toEqual([]);
 });

@@ -105,8 +105,8 @@ withChromium(
     await page.getByLabel("Requested by").fill("vera");
     await page.keyboard.press("Enter");
     await page.getByText("No step passes the filters.").waitFor();
-    expect(new URL(page.url()).searchParams.get("person")).toBe("vera");
-    await open("/console/audit?view=steps&order=COST&price=none&person=anna");
+    expect(new URL(page.url()).searchParams.get("requester")).toBe("vera");
+    await open("/console/audit?view=steps&order=COST&price=none&requester=anna");
     await steps.getByRole("button", { name: "1.2" }).waitFor();
     const saved = page.waitForEvent("download");
     await page.getByRole("button", { name: "CSV of the shown rows" }).click();

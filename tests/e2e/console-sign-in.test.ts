@@ -65,3 +65,39 @@ withChromium(
     expect(new URL(page.url()).pathname).toBe("/console/history");
   },
 );
+
+withChromium(
+  "console: the cookie of a company signs in without a step, as long as the company knows it",
+  { timeout: 60_000 },
+  async () => {
+    const employees = new Set(["anna"]);
+    const authenticate = ({ headers }: { readonly headers: { get(name: string): string | null } }) => {
+      const [, name = ""] = /company=(\w+)/.exec(headers.get("cookie") ?? "") ?? [];
+      return employees.has(name) ? ({ id: name, tenant: "acme", roles: ["admin"] } as const) : null;
+    };
+    const { app, page, complaints, foreign, open } = await consolePage({ config: { authenticate } });
+    const url = new URL(app.url).origin;
+    const company = (value: string) => page.context().addCookies([{ name: "company", value, url, sameSite: "Lax" }]);
+    await open("/console/agents?title=a");
+    await page.getByText("The server does not know you.").waitFor();
+    expect(await axeViolations(page)).toEqual([]);
+    await screenshot(page, "console-unknown");
+
+    await company("anna");
+    await open("/console/agents?title=a");
+    await page.getByRole("heading", { name: "Agents" }).waitFor();
+    await page.getByText("live").waitFor();
+    expect(page.url()).toMatch(/\/console\/agents\?title=a$/);
+    expect(await page.getByRole("button", { name: "Sign out" }).count()).toBe(0);
+    expect((await page.context().cookies()).map(({ name }) => name)).toEqual(["company"]);
+
+    employees.delete("anna");
+    await page.getByText("The server does not know you.").waitFor();
+    employees.add("vera");
+    await company("vera");
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByRole("heading", { name: "Agents" }).waitFor();
+    expect(complaints.filter((text) => !text.includes("401"))).toEqual([]);
+    expect(foreign).toEqual([]);
+  },
+);

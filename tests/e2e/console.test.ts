@@ -153,6 +153,7 @@ function pageOf(start: number): unknown {
       inputPreview: `{"path":"${start + index}"}`,
     },
     subject: { __typename: "ToolCall" },
+    viewerSnooze: null,
   }));
   const pageInfo = { __typename: "PageInfo", hasNextPage: start + 100 < 10_000, endCursor: String(start + 100) };
   return { data: { approvals: { __typename: "ApprovalConnection", nodes, totalCount: 10_000, asOf: "0", pageInfo } } };

@@ -49,6 +49,9 @@ describe("the price of an operation", () => {
     ["{ steps(first: 3) { nodes { agent { id } context { hash } } } }", 1 + 3 * (1 + 1 + 20)],
     ["{ turns(first: 3) { nodes { turn requestedBy { name } requesters { name } } totalCount } }", 1 + 3 * (1 + 1 + 10 + 1)],
     ["{ agents(first: 3) { nodes { messages(last: 2) { nodes { text } } } } }", 1 + 3 * (1 + 1 + 2)],
+    ['{ agent(id: 1) { fileEdits(path: "a", first: 3) { nodes { details } } } }', 1 + 1 + 3],
+    ["{ agent(id: 1) { notices(first: 3) { nodes { text } } } }", 1 + 1 + 3],
+    ['{ toolCall(callId: "1") { viewerCannotCompleteReason tool { outputSchema } } }', 1 + 1 + 1],
     ["{ nodes(ids: [1, 2, 3]) { id } }", 3],
     ['{ memory(templateId: "a", first: 3) { nodes { text versions { text } } } }', 1 + 3 * (1 + 20)],
     ['{ search(text: "abcd") { agents { id } toolCalls { id agent { id } } } }', 10 + 5 + 5 * 2],
@@ -59,6 +62,7 @@ describe("the price of an operation", () => {
       100 + 1 + 1 + 20 + 5,
     ],
     ["{ approvals(first: 2, orderBy: MOST_URGENT_FIRST) { nodes { id viewerSnooze { until } } } }", 1 + 2 * (1 + 1)],
+    ['{ approvals(first: 2, filter: { requestedBy: ["anna"] }) { nodes { id } } }', 1 + 2],
     ["{ simulatePolicy(permission: {}, first: 1000) { simulation { examined } } }", 500 + 10 + 1],
     ["{ simulatePolicy(permission: {}, first: 1000, baseline: PRESENT) { simulation { examined } } }", 500 + 20 + 1],
     // What stands in the ids is not looked at.
@@ -84,6 +88,17 @@ describe("the price of an operation", () => {
     ["{ toolCallStats { __typename } }", 500],
     ["{ toolCallStats { slowest { id agent { id } } } }", 500 + 10 + 10],
     ["{ toolCallStats { slowest(first: 100) { id agent { id } } } }", 500 + 100 + 100],
+    ["{ toolCallGroups { groupCount total { calls } buckets { from } asOf } }", 500],
+    // Each of the 50 groups, and its figures.
+    ["{ toolCallGroups { groups { tool figures { calls durationMs { p95 } } } } }", 500 + 50 * (1 + 1)],
+    ["{ toolCallGroups(first: 3, by: [AGENT]) { groups { agent { title } figures { calls } } } }", 500 + 3 * (1 + 1 + 1)],
+    ["{ approvalGroups(first: 3) { groups { decidedBy { name } figures { decisionMs { p95 } } } } }", 500 + 3 * (1 + 1 + 1)],
+    ['{ ruleYields(templateId: "a") { rule { rule } figures { calls } } }', 500 + 50 + 50],
+    // Ten figures of a series are a point.
+    [
+      '{ toolCallGroups(first: 10, from: "2026-03-01T00:00:00Z", to: "2026-03-31T00:00:00Z", bucket: { unit: DAY }) { groups { series { calls } } } }',
+      500 + 30 + 10,
+    ],
     ["{ templates { templateId } }", 10],
     ["{ mcpServers { name state reason } }", 10],
     ["{ agents(first: 3) { nodes { todos { title } } } }", 1 + 3 * (1 + 10)],
@@ -171,6 +186,7 @@ describe("the price of an operation", () => {
 
 /** Values for the variables that operations must be given. */
 const VARIABLES = {
+  templateId: "assistant",
   id: "1",
   agentId: "1",
   approvalId: "1",
@@ -179,6 +195,7 @@ const VARIABLES = {
   input: {},
   offset: 0,
   bytes: 100,
+  path: "a",
   permission: {},
   step: 1,
   text: "abcd",

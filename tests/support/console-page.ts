@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import type { Page, Request } from "playwright-core";
 import { startTestApp, type TestApp, type TestAppOptions } from "./app.ts";
-import { openPage } from "./browser.ts";
+import { openPage, screenshot } from "./browser.ts";
 import { builtConsole } from "./built-console.ts";
 
 const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
@@ -30,7 +30,7 @@ export type ConsolePage = {
 
 export async function consolePage(options: TestAppOptions): Promise<ConsolePage> {
   const folder = await builtConsole();
-  const app = await startTestApp({ ...options, overrides: { console: () => ({ kind: "built", folder }) } });
+  const app = await startTestApp({ ...options, overrides: { ...options.overrides, console: () => ({ kind: "built", folder }) } });
   const { page, complaints } = await openPage();
   await page.setViewportSize({ width: 1_440, height: 900 });
   const origin = new URL(app.url).origin;
@@ -43,4 +43,39 @@ export async function consolePage(options: TestAppOptions): Promise<ConsolePage>
   });
   const open = async (path: string): Promise<void> => void (await page.goto(new URL(path, origin).href));
   return { app, page, complaints, foreign, open };
+}
+
+/** A page in another browser, which shares no cookie with the first one. */
+export async function anotherBrowser(page: Page): Promise<Page> {
+  const browser = page.context().browser();
+  if (browser === null) throw new Error("the page has no browser");
+  const other = await browser.newPage({ viewport: { width: 1_440, height: 900 } });
+  other.setDefaultTimeout(15_000);
+  return other;
+}
+
+/** Opens a page of the console, and signs in there with a token. */
+export async function signInByKeyboard(page: Page, app: TestApp, token: string, path: string): Promise<void> {
+  await page.goto(new URL(path, app.url).href);
+  await page.getByLabel("Access token").focus();
+  await page.keyboard.type(token);
+  await page.keyboard.press("Enter");
+  await page.getByRole("link", { name: "Audit" }).waitFor();
+}
+
+const WIDTHS = [360, 1_440];
+const THEMES = ["light", "dark"] as const;
+
+/** Pictures of a page in both themes, narrow and wide, in the folder that SCREENSHOTS names. */
+export async function pictures(page: Page, name: string): Promise<void> {
+  if (process.env["SCREENSHOTS"] === undefined) return;
+  const size = page.viewportSize();
+  for (const width of WIDTHS)
+    for (const colorScheme of THEMES) {
+      await page.setViewportSize({ width, height: 900 });
+      await page.emulateMedia({ colorScheme });
+      await screenshot(page, `${name}-${width}-${colorScheme}`);
+    }
+  await page.emulateMedia({ colorScheme: null });
+  if (size !== null) await page.setViewportSize(size);
 }

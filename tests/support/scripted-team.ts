@@ -42,5 +42,8 @@ const TEMPLATES: Readonly<Record<string, TemplateConfig>> = {
  * `think`, which a test gives.
  */
 export function startTeam(options: TestAppOptions = {}): Promise<TestApp> {
-  return startTestApp({ ...options, script: { replies: REPLIES }, config: { templates: TEMPLATES, ...options.config } });
+  return startTestApp({ ...options, ...TEAM, config: { ...TEAM.config, ...options.config } });
 }
+
+/** The options of such a server. */
+export const TEAM = { script: { replies: REPLIES }, config: { templates: TEMPLATES } } satisfies TestAppOptions;

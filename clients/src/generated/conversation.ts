@@ -286,6 +286,7 @@ export type ConversationSubscription = { timeline: { cursor: string, caughtUp: b
       | { __typename: 'SchedulerTriggered', cursor: string }
       | { __typename: 'ShellEnded', shellId: string, command: string | null, endReason: ShellEndReason, exitCode: number | null, signal: string | null, cursor: string }
       | { __typename: 'ShellStarted', shellId: string, command: string | null, cursor: string }
+      | { __typename: 'SnoozeChanged', cursor: string }
       | { __typename: 'StageCompleted', cursor: string }
       | { __typename: 'StageStarted', cursor: string }
       | { __typename: 'StateChanged', previousState: AgentState, state: AgentState, cursor: string }

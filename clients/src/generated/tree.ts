@@ -119,6 +119,7 @@ export type TreeSubscription = { timeline: { cursor: string, caughtUp: boolean, 
       | { __typename: 'SchedulerTriggered', cursor: string, agent: { id: string } | null }
       | { __typename: 'ShellEnded', cursor: string, agent: { id: string } | null }
       | { __typename: 'ShellStarted', cursor: string, agent: { id: string } | null }
+      | { __typename: 'SnoozeChanged', cursor: string, agent: { id: string } | null }
       | { __typename: 'StageCompleted', cursor: string, agent: { id: string } | null }
       | { __typename: 'StageStarted', cursor: string, agent: { id: string } | null }
       | { __typename: 'StateChanged', cursor: string, agent: { id: string } | null }

@@ -1,11 +1,12 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Link, useParams } from "@tanstack/react-router";
+import { Link, useParams, useSearch } from "@tanstack/react-router";
 import { TREE } from "@triplane/client/tree";
 import { useTimeline } from "@triplane/client/urql/react";
 import { visible } from "@triplane/client/command-lines";
 import { useEffect, type ReactNode } from "react";
 import { tellConnection } from "../session/connection.ts";
 import { useMaySteer } from "../session/viewer.tsx";
+import { TreeTimeline } from "../timeline/tree-timeline.tsx";
 import { Actions } from "./actions.tsx";
 import { AgentBadge } from "./agent-badge.tsx";
 import { Composer } from "./composer.tsx";
@@ -13,6 +14,9 @@ import { Items } from "./items.tsx";
 import { Standing } from "./standing.tsx";
 import { useAgentPage } from "./use-agent-page.ts";
 import "./agents.css";
+
+/** The views of an agent differ in the search of their address alone. */
+const WITH_SEARCH = { exact: true, includeSearch: true, explicitUndefined: true } as const;
 
 /** One agent: its conversation as it is written, and its standing. */
 export function AgentScreen(): ReactNode {
@@ -22,6 +26,7 @@ export function AgentScreen(): ReactNode {
 
 function AgentView({ agentId }: { readonly agentId: string }): ReactNode {
   const { t } = useLingui();
+  const isTimeline = useSearch({ from: "/agents/$agentId" }).view === "timeline";
   const { view, status, error } = useTimeline(agentId);
   const { view: tree } = useTimeline(agentId, TREE);
   useEffect(() => (status === null ? undefined : tellConnection(status)), [status]);
@@ -44,10 +49,18 @@ function AgentView({ agentId }: { readonly agentId: string }): ReactNode {
               ← <Trans>Agents</Trans>
             </Link>
             {agent?.parent === null || agent === null ? null : (
-              <Link to="/agents/$agentId" params={{ agentId: agent.parent.id }} className="small">
+              <Link to="/agents/$agentId" params={{ agentId: agent.parent.id }} search={{}} className="small">
                 ↑ {agent.parent.template.templateId}
               </Link>
             )}
+            <nav className="row views small" aria-label={t`Views`}>
+              <Link to="/agents/$agentId" params={{ agentId }} search={{}} activeOptions={WITH_SEARCH}>
+                <Trans>Conversation</Trans>
+              </Link>
+              <Link to="/agents/$agentId" params={{ agentId }} search={{ view: "timeline" }} activeOptions={WITH_SEARCH}>
+                <Trans>Timeline</Trans>
+              </Link>
+            </nav>
           </div>
           <h1>
             {agent === null ? "…" : `${agent.template.templateId}${agent.title === null ? "" : ` “${visible(agent.title)}”`}`}{" "}
@@ -58,7 +71,7 @@ function AgentView({ agentId }: { readonly agentId: string }): ReactNode {
           {agent === null ? null : (
             <p className="row small quiet">
               <AgentBadge agent={agent} />
-              {agent.waitingFor === null ? null : <span>{agent.waitingFor}</span>}
+              {agent.waitingFor === null ? null : <span className="waits-for">{visible(agent.waitingFor)}</span>}
               <span>{agent.model}</span>
             </p>
           )}
@@ -68,12 +81,16 @@ function AgentView({ agentId }: { readonly agentId: string }): ReactNode {
             {problem ?? error?.message}
           </p>
         )}
-        <Items
-          agentId={agentId}
-          shared={agent?.forkedAt == null ? 0 : agent.forkedAt + 1}
-          items={view.items}
-          isLoading={!view.caughtUp && view.items.length === 0}
-        />
+        {isTimeline ? (
+          <TreeTimeline agentId={agentId} />
+        ) : (
+          <Items
+            agentId={agentId}
+            shared={agent?.forkedAt == null ? 0 : agent.forkedAt + 1}
+            items={view.items}
+            isLoading={!view.caughtUp && view.items.length === 0}
+          />
+        )}
         {agent === null ? null : <Foot agent={agent} isWorking={view.isWorking} hasTree={tree.paths.size > 0} again={again} />}
       </section>
       <aside className="standing" aria-label={t`Standing`}>

@@ -3,6 +3,8 @@ import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { visible } from "@triplane/client/command-lines";
 import { useState, type ReactNode } from "react";
 import { useQuery } from "urql";
+import { FoundById } from "../calls/found-by-id.tsx";
+import { SearchField } from "../design/search-field.tsx";
 import { dollars, shortCount } from "../design/amounts.ts";
 import { Ago } from "../design/clock.tsx";
 import { TemplatesDocument } from "../generated/documents.ts";
@@ -52,13 +54,7 @@ export function AgentsScreen(): ReactNode {
               </option>
             ))}
           </select>
-          <input
-            type="search"
-            aria-label={t`Title contains`}
-            placeholder={t`Title contains`}
-            value={search.title ?? ""}
-            onChange={({ target }) => set({ title: target.value })}
-          />
+          <SearchField label={t`Title contains, or id`} value={search.title ?? ""} search={(title) => set({ title })} />
           <label className="check">
             <input
               type="checkbox"
@@ -83,6 +79,7 @@ export function AgentsScreen(): ReactNode {
           {problem}
         </p>
       )}
+      {search.title === undefined ? null : <FoundById text={search.title} />}
       {total !== null && rows.length === 0 ? (
         <div className="empty">
           <h2>

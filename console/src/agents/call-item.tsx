@@ -5,12 +5,14 @@ import type { Conversation } from "@triplane/client/conversation";
 import { useEffect, useMemo, useState, type ReactNode } from "react";
 import { KeptOutput } from "../calls/kept-output.tsx";
 import { LongText } from "../calls/long-text.tsx";
+import { ResultImages } from "../calls/result-images.tsx";
 import { bytesText } from "../design/amounts.ts";
 import { Ago } from "../design/clock.tsx";
 import { durationText } from "../design/time.ts";
 import { readableJson } from "../design/visible-lines.ts";
 import { CallDetailsDocument, type CallDetailsQuery } from "../generated/documents.ts";
 import { ask } from "../session/ask.ts";
+import { AnswerCall } from "./answer-call.tsx";
 import { ContextShown } from "./context-shown.tsx";
 import { nameOf } from "../session/viewer.tsx";
 
@@ -37,33 +39,35 @@ export function CallItem({
   const { t } = useLingui();
   const [isOpen, setOpen] = useState(false);
   return (
-    <details className="call" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary>
-        <code className="name">{call.name}</code>
-        <code className="preview">{visible(call.inputPreview ?? "")}</code>
-        <span className={`badge ${TONES[call.state] ?? ""}`}>{call.state.toLowerCase().replaceAll("_", " ")}</span>
-        <span className="quiet small">{call.durationMs === null ? "" : durationText(call.durationMs)}</span>
-      </summary>
-      {progress === null ? null : (
-        <p className="small quiet">
-          {progress.eventType} <code>{visible(JSON.stringify(progress.eventData))}</code>
-        </p>
-      )}
-      {toAnswer === null ? null : <p className="note small">{t`A client answers this call.`}</p>}
-      {child === null ? null : (
-        <p className="small">
-          <Link to="/agents/$agentId" params={{ agentId: child.agentId }}>
-            {child.templateId}: {visible(child.description)}
-          </Link>{" "}
-          {child.end === null ? (
-            <span className="badge works">{t`working`}</span>
-          ) : (
-            <span className="badge">{child.end.outcome}</span>
-          )}
-        </p>
-      )}
-      {isOpen ? <Opened agentId={agentId} callId={call.callId} state={call.state} /> : null}
-    </details>
+    <>
+      <details className="call" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+        <summary>
+          <code className="name">{call.name}</code>
+          <code className="preview">{visible(call.inputPreview ?? "")}</code>
+          <span className={`badge ${TONES[call.state] ?? ""}`}>{call.state.toLowerCase().replaceAll("_", " ")}</span>
+          <span className="quiet small">{call.durationMs === null ? "" : durationText(call.durationMs)}</span>
+        </summary>
+        {progress === null ? null : (
+          <p className="small quiet">
+            {progress.eventType} <code>{visible(JSON.stringify(progress.eventData))}</code>
+          </p>
+        )}
+        {child === null ? null : (
+          <p className="small">
+            <Link to="/agents/$agentId" params={{ agentId: child.agentId }}>
+              {child.templateId}: {visible(child.description)}
+            </Link>{" "}
+            {child.end === null ? (
+              <span className="badge works">{t`working`}</span>
+            ) : (
+              <span className="badge">{child.end.outcome}</span>
+            )}
+          </p>
+        )}
+        {isOpen ? <Opened agentId={agentId} callId={call.callId} state={call.state} /> : null}
+      </details>
+      {toAnswer === null ? null : <AnswerCall callId={call.callId} name={call.name} {...toAnswer} />}
+    </>
   );
 }
 
@@ -91,7 +95,7 @@ function Opened({
   }, [callId, state]);
   if (problem !== null) return <p className="alert">{problem}</p>;
   if (details === null) return <div className="skeleton" role="status" aria-label={t`Loading`} />;
-  const { stages, explanation, auditTrail, input, requestedInput, output, error, keptOutput } = details;
+  const { stages, explanation, auditTrail, input, requestedInput, output, error, keptOutput, images } = details;
   const isEdited = requestedInput !== null && JSON.stringify(requestedInput) !== JSON.stringify(input);
   return (
     <div className="opened">
@@ -121,6 +125,7 @@ function Opened({
           {keptOutput === null ? null : <KeptOutput callId={callId} kept={keptOutput} />}
         </div>
       )}
+      <ResultImages images={images} />
       <ul className="lines small">
         {auditTrail.map(({ state: passed, timestamp, by, note }) => (
           <li key={passed + timestamp}>

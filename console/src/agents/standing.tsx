@@ -8,6 +8,8 @@ import { dollars, percent, shortCount } from "../design/amounts.ts";
 import { NextReminder, ScheduleButtons } from "../calls/schedule.tsx";
 import { Ago } from "../design/clock.tsx";
 import { ContextShown } from "./context-shown.tsx";
+import { Files } from "./files.tsx";
+import { Notices } from "./notices.tsx";
 import type { AgentPage } from "./use-agent-page.ts";
 
 const TODO_SIGNS = { PENDING: "○", IN_PROGRESS: "◐", COMPLETED: "●" } as const;
@@ -175,24 +177,8 @@ export function Standing({
           </ul>
         </section>
       )}
-      {agent.knownFiles.nodes.length === 0 ? null : (
-        <section>
-          <h2>
-            <Trans>Files</Trans>
-          </h2>
-          <ul className="files">
-            {agent.knownFiles.nodes.map(({ path, access, change, at }) => (
-              <li key={`${path ?? ""} ${at}`}>
-                <code>{visible(path ?? t`(erased)`)}</code>
-                <span className="quiet small">
-                  {access === "WRITTEN" ? t`written` : t`read`}
-                  {change === null ? "" : `, ${t`changed since`}`} · <Ago time={at} />
-                </span>
-              </li>
-            ))}
-          </ul>
-        </section>
-      )}
+      <Files agent={agent} />
+      <Notices agentId={agent.id} count={agent.notices.totalCount} version={`${agent.notices.totalCount} ${agent.stepCount}`} />
       {agent.shells.length === 0 ? null : (
         <section>
           <h2>

@@ -8,6 +8,7 @@ import { readableJson } from "../design/visible-lines.ts";
 import { AuditCallDocument, type AuditCallQuery } from "../generated/documents.ts";
 import { nameOf } from "../session/viewer.tsx";
 import { LongText } from "../calls/long-text.tsx";
+import { ResultImages } from "../calls/result-images.tsx";
 import { Considered, Verdict } from "../calls/verdict.tsx";
 import { CallState, useDecisionWords } from "./words.tsx";
 
@@ -144,6 +145,7 @@ function Known({ call }: { readonly call: Call }): ReactNode {
             <Value title={t`Input of the model`} value={call.requestedInput} />
           )}
           {call.output === null ? null : <Value title={t`Output`} value={call.output} />}
+          <ResultImages images={call.images} />
         </>
       ) : (
         <p className="note">

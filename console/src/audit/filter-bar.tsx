@@ -69,11 +69,10 @@ export function AuditFilterBar({
           set={(price) => set({ price })}
         />
       )}
-      <TextFilter
-        label={view === "steps" ? t`Requested by` : t`Decided by`}
-        value={search.person}
-        set={(person) => set({ person })}
-      />
+      {view === "calls" ? null : (
+        <TextFilter label={t`Requested by`} value={search.requester} set={(requester) => set({ requester })} />
+      )}
+      {view === "steps" ? null : <TextFilter label={t`Decided by`} value={search.person} set={(person) => set({ person })} />}
       <input
         type="date"
         aria-label={t`From day`}

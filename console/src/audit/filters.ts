@@ -60,6 +60,7 @@ export const AUDIT_FILTERS = [
   "model",
   "agent",
   "person",
+  "requester",
   "price",
   "from",
   "to",
@@ -90,18 +91,19 @@ export function decisionFilter(search: AuditSearch): ApprovalFilter {
     templateIds: list(search.template),
     agentIds: list(search.agent),
     decidedBy: list(search.person),
+    requestedBy: list(search.requester),
     states: known(DECIDED_STATES, search.state) ?? [...DECIDED_STATES],
     requested: days(search),
   };
 }
 
-/** The filter of steps. The person is the one who asked for their turn. */
+/** The filter of steps. */
 export function stepFilter(search: AuditSearch): StepFilter {
   return {
     models: list(search.model),
     templateIds: list(search.template),
     agentIds: list(search.agent),
-    requestedBy: list(search.person),
+    requestedBy: list(search.requester),
     states: known(STEP_STATES, search.state),
     isUnpriced: search.price === "none" ? true : null,
     started: days(search),

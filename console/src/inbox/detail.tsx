@@ -10,6 +10,7 @@ import { Reach } from "./reach.tsx";
 import { RiskBadge, StateBadge } from "./row-badges.tsx";
 import { Sentence } from "./sentence.tsx";
 import { ShownInput } from "./shown-input.tsx";
+import { SnoozeLine } from "./snooze/snooze-line.tsx";
 import { useInbox, type Closed } from "./store.ts";
 import { useProposal, Why } from "./why.tsx";
 
@@ -80,6 +81,14 @@ export function Detail({
             ) : (
               <Outcome asked={asked} closed={closed} />
             )}
+            {asked.state === "PENDING" && closed === null ? (
+              <SnoozeLine
+                approvalId={id}
+                expiresAt={asked.expiresAt}
+                snooze={inbox.snoozes.get(id) ?? null}
+                snoozed={() => decided(id)}
+              />
+            ) : null}
           </footer>
         </>
       );

@@ -1,5 +1,6 @@
 import { useLingui } from "@lingui/react/macro";
 import { useMemo, type ReactNode } from "react";
+import { SearchField } from "../design/search-field.tsx";
 import { choicesOf, FILTERS, type Filters, type Row } from "./queue.ts";
 
 /** The filters of the inbox. They stand in the address. */
@@ -17,6 +18,11 @@ export function FilterBar({
   const words = { template: t`Template`, tool: t`Tool`, requester: t`For`, agent: t`Agent` };
   return (
     <div className="filters" role="group" aria-label={t`Filters`}>
+      <SearchField
+        label={t`Search: id, tool, words`}
+        value={filters.find ?? ""}
+        search={(find) => change({ ...filters, find: find === "" ? undefined : find })}
+      />
       {offered.map(({ name, choices }) => {
         const value = filters[name] ?? "";
         return (

@@ -1,13 +1,15 @@
 import { Plural, Trans, useLingui } from "@lingui/react/macro";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useCallback, useEffect, useMemo, useRef, type ReactNode } from "react";
+import { FoundById } from "../calls/found-by-id.tsx";
 import { useNow } from "../design/clock.tsx";
 import { useKeys } from "../design/keys.ts";
 import { Detail } from "./detail.tsx";
 import { FilterBar } from "./filter-bar.tsx";
 import { QueueList } from "./list.tsx";
-import { neighbour, ordered, type Filters } from "./queue.ts";
-import { Refusals } from "./refusals.tsx";
+import { inboxViews, neighbour, ordered, type InboxSearch } from "./queue.ts";
+import { Missed, Refusals } from "./refusals.tsx";
+import { usePutOff } from "./snooze/put-off.ts";
 import { reloadInbox, useInbox } from "./store.ts";
 import "./inbox.css";
 
@@ -15,24 +17,30 @@ import "./inbox.css";
 const WIDE = "(min-width: 56rem)";
 /** The order of the list changes with time, at most so often; ms. */
 const ORDER_MS = 60_000;
+/** `aria-current` is given: the link of another view is never current. */
+const EXACT = { exact: true } as const;
 
 /** The open approvals, and one of them. */
 export function InboxScreen(): ReactNode {
   const { t } = useLingui();
   const inbox = useInbox();
-  const filters: Filters = useSearch({ from: "/inbox" });
+  const search: InboxSearch = useSearch({ from: "/inbox" });
+  const { view, ...filters } = search;
   const selected = useParams({ strict: false, select: ({ approvalId }) => approvalId ?? null });
   const navigate = useNavigate();
   const orderedAt = Math.floor(useNow() / ORDER_MS) * ORDER_MS;
-  const { template, tool, agent, requester } = filters;
+  const { template, tool, agent, requester, find } = filters;
+  const putOff = usePutOff(inbox.snoozes);
+  const views = useMemo(() => inboxViews(inbox.rows, putOff), [inbox.rows, putOff]);
+  const viewed = view === "snoozed" ? views.snoozed : views.open;
   const rows = useMemo(
-    () => ordered(inbox.rows.values(), { template, tool, agent, requester }, orderedAt),
-    [inbox.rows, template, tool, agent, requester, orderedAt],
+    () => ordered(viewed.values(), { template, tool, agent, requester, find }, orderedAt),
+    [viewed, template, tool, agent, requester, find, orderedAt],
   );
   const select = (id: string | null, isReplaced = false): void =>
     void (id === null
-      ? navigate({ to: "/inbox", search: filters, replace: isReplaced })
-      : navigate({ to: "/inbox/$approvalId", params: { approvalId: id }, search: filters, replace: isReplaced }));
+      ? navigate({ to: "/inbox", search, replace: isReplaced })
+      : navigate({ to: "/inbox/$approvalId", params: { approvalId: id }, search, replace: isReplaced }));
   const latest = useRef(select);
   latest.current = select;
   const open = useCallback((id: string) => latest.current(id), []);
@@ -56,7 +64,11 @@ export function InboxScreen(): ReactNode {
     const next = neighbour(rows, id, 1) ?? neighbour(rows, id, -1);
     select(next !== undefined && matchMedia(WIDE).matches ? next.id : null, true);
   };
-  useKeys({ j: () => move(1), k: () => move(-1) });
+  useKeys({
+    j: () => move(1),
+    k: () => move(-1),
+    "g s": () => void navigate({ to: "/inbox", search: { view: "snoozed" } }),
+  });
   return (
     <main className={`inbox ${selected === null ? "list-only" : "has-detail"}`}>
       <section className="list-pane" aria-label={t`Inbox`}>
@@ -65,9 +77,16 @@ export function InboxScreen(): ReactNode {
             <Trans>Inbox</Trans>
           </h1>
           <nav className="row" aria-label={t`Inbox views`}>
-            <Link to="/inbox" search={filters} className="view" activeProps={{ "aria-current": "page" }}>
-              <Trans>Open</Trans> <span className="count">{inbox.total === null ? "" : inbox.rows.size}</span>
-            </Link>
+            <ViewLink search={filters} isCurrent={view === undefined} count={inbox.total === null ? null : views.open.size}>
+              <Trans>Open</Trans>
+            </ViewLink>
+            <ViewLink
+              search={{ ...filters, view: "snoozed" }}
+              isCurrent={view === "snoozed"}
+              count={views.snoozed.size === 0 ? null : views.snoozed.size}
+            >
+              <Trans>Snoozed</Trans>
+            </ViewLink>
             <Link to="/history" className="view">
               <Trans>History</Trans>
             </Link>
@@ -77,19 +96,21 @@ export function InboxScreen(): ReactNode {
                   reading {inbox.rows.size} of {inbox.total ?? 0}
                 </Trans>
               </span>
-            ) : rows.length < inbox.rows.size ? (
+            ) : rows.length < viewed.size ? (
               <span className="small quiet" role="status">
                 <Plural value={rows.length} one="# shown" other="# shown" />
               </span>
             ) : null}
           </nav>
           <FilterBar
-            rows={inbox.rows}
+            rows={viewed}
             filters={filters}
-            change={(next) => void navigate({ to: ".", search: next, replace: true })}
+            change={(next) => void navigate({ to: ".", search: { ...search, ...next }, replace: true })}
           />
         </header>
+        {find === undefined ? null : <FoundById text={find} shown={viewed} />}
         <Refusals rows={inbox.rows} selected={selected} filters={filters} />
+        <Missed missed={inbox.missed} />
         {inbox.problem === null ? null : (
           <p role="alert" className="alert">
             {inbox.problem}{" "}
@@ -99,12 +120,13 @@ export function InboxScreen(): ReactNode {
           </p>
         )}
         {rows.length > 0 ? (
-          <QueueList rows={rows} selected={selected} select={open} />
+          <QueueList rows={rows} snoozes={view === "snoozed" ? inbox.snoozes : null} selected={selected} select={open} />
         ) : (
           <NoRows
             isLoading={inbox.total === null}
-            isFiltered={inbox.rows.size > 0}
-            clear={() => void navigate({ to: ".", search: {} })}
+            isFiltered={viewed.size > 0}
+            isSnoozed={view === "snoozed"}
+            clear={() => void navigate({ to: ".", search: view === undefined ? {} : { view } })}
           />
         )}
       </section>
@@ -122,13 +144,39 @@ export function InboxScreen(): ReactNode {
   );
 }
 
+function ViewLink({
+  search,
+  isCurrent,
+  count,
+  children,
+}: {
+  readonly search: InboxSearch;
+  readonly isCurrent: boolean;
+  readonly count: number | null;
+  readonly children: ReactNode;
+}): ReactNode {
+  return (
+    <Link
+      to="/inbox"
+      search={search}
+      activeOptions={EXACT}
+      className="view"
+      {...(isCurrent ? { "aria-current": "page" as const } : {})}
+    >
+      {children} <span className="count">{count ?? ""}</span>
+    </Link>
+  );
+}
+
 function NoRows({
   isLoading,
   isFiltered,
+  isSnoozed,
   clear,
 }: {
   readonly isLoading: boolean;
   readonly isFiltered: boolean;
+  readonly isSnoozed: boolean;
   readonly clear: () => void;
 }): ReactNode {
   const { t } = useLingui();
@@ -154,6 +202,10 @@ function NoRows({
             <Trans>Show all</Trans>
           </button>
         </>
+      ) : isSnoozed ? (
+        <h2>
+          <Trans>You have put nothing off.</Trans>
+        </h2>
       ) : (
         <>
           <h2>

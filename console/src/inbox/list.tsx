@@ -1,5 +1,5 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useLingui } from "@lingui/react/macro";
+import { Trans, useLingui } from "@lingui/react/macro";
 import { visible } from "@triplane/client/command-lines";
 import { memo, useEffect, useRef, type ReactNode } from "react";
 import { Ago, Until, useNow } from "../design/clock.tsx";
@@ -7,6 +7,7 @@ import { namesOf } from "../session/viewer.tsx";
 import { useDeciding, type Deciding } from "./decisions.ts";
 import { toolOf, type Row } from "./queue.ts";
 import { RiskBadge, useKindWords } from "./row-badges.tsx";
+import type { Snooze } from "./snooze/snooze-times.ts";
 
 const ROW_PX = 62;
 /** Rows beyond the visible ones. With a tall window the list has at most 80 rows in the document. */
@@ -15,10 +16,13 @@ const OVERSCAN = 6;
 /** The open approvals. Only rows near the view are in the document. */
 export function QueueList({
   rows,
+  snoozes,
   selected,
   select,
 }: {
   readonly rows: readonly Row[];
+  /** The snoozes of the rows, in their view; null elsewhere. */
+  readonly snoozes: ReadonlyMap<string, Snooze> | null;
   readonly selected: string | null;
   readonly select: (id: string) => void;
 }): ReactNode {
@@ -65,6 +69,7 @@ export function QueueList({
               index={index}
               count={rows.length}
               isSelected={row.id === selected}
+              returnsAt={snoozes?.get(row.id)?.until ?? null}
               deciding={deciding.get(row.id) ?? null}
               select={select}
             />
@@ -81,6 +86,7 @@ const QueueRow = memo(function QueueRow({
   index,
   count,
   isSelected,
+  returnsAt,
   deciding,
   select,
 }: {
@@ -89,6 +95,8 @@ const QueueRow = memo(function QueueRow({
   readonly index: number;
   readonly count: number;
   readonly isSelected: boolean;
+  /** The end of the viewer's snooze. */
+  readonly returnsAt: string | null;
   readonly deciding: Deciding | null;
   readonly select: (id: string) => void;
 }): ReactNode {
@@ -128,7 +136,14 @@ const QueueRow = memo(function QueueRow({
           </span>
         ) : null}
         <span className="when">
-          {isSoon && row.expiresAt !== null ? (
+          {returnsAt === null ? null : (
+            <span className="badge">
+              <Trans>
+                returns <Until time={returnsAt} />
+              </Trans>
+            </span>
+          )}
+          {returnsAt !== null && !isSoon ? null : isSoon && row.expiresAt !== null ? (
             <span className="badge waits">
               <Until time={row.expiresAt} />
             </span>

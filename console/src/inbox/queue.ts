@@ -9,10 +9,33 @@ export type Filters = {
   readonly tool?: string | undefined;
   readonly agent?: string | undefined;
   readonly requester?: string | undefined;
+  /** Words that a row must contain, each of them. */
+  readonly find?: string | undefined;
 };
 
-/** The names of the filters, in the order of their fields. */
+/** The inbox leaves out questions that the viewer has put off; they have a view of their own. */
+export type InboxSearch = Filters & { readonly view?: "snoozed" | undefined };
+
+/** The open rows, and those that the viewer has put off. */
+export function inboxViews(
+  rows: ReadonlyMap<string, Row>,
+  putOff: ReadonlySet<string>,
+): { readonly open: ReadonlyMap<string, Row>; readonly snoozed: ReadonlyMap<string, Row> } {
+  if (putOff.size === 0) return { open: rows, snoozed: new Map() };
+  const open = new Map(rows);
+  const snoozed = new Map<string, Row>();
+  for (const id of putOff) {
+    const row = open.get(id);
+    if (row === undefined) continue;
+    open.delete(id);
+    snoozed.set(id, row);
+  }
+  return { open, snoozed };
+}
+
+/** The names of the filters with choices, in the order of their fields. */
 export const FILTERS = ["template", "tool", "requester", "agent"] as const satisfies readonly (keyof Filters)[];
+export type Choosable = (typeof FILTERS)[number];
 
 const RISKS = { HIGH: 9, MEDIUM: 3, LOW: 1 } as const;
 const MINUTE_MS = 60_000;
@@ -42,13 +65,44 @@ function compareTexts(one: string, other: string): number {
   return one < other ? -1 : one > other ? 1 : 0;
 }
 
-export function passes(row: Row, { template, tool, agent, requester }: Filters): boolean {
+export function passes(row: Row, { template, tool, agent, requester, find }: Filters): boolean {
   return (
     (template === undefined || row.agent.template.templateId === template) &&
     (tool === undefined || toolOf(row) === tool) &&
     (agent === undefined || row.agent.id === agent) &&
-    (requester === undefined || row.requestedBy.some(({ actorId }) => actorId === requester))
+    (requester === undefined || row.requestedBy.some(({ actorId }) => actorId === requester)) &&
+    (find === undefined || contains(row, find))
   );
+}
+
+const texts = new WeakMap<Row, string>();
+
+/** The searched text of a row: its ids, the tool, the agent, the people, and the beginning of the action. */
+function textOf(row: Row): string {
+  const known = texts.get(row);
+  if (known !== undefined) return known;
+  const { agent, toolCall, requestedBy, subject } = row;
+  const people = requestedBy.flatMap(({ actorId, name }) => [actorId, name ?? ""]);
+  const asked =
+    subject === null
+      ? ""
+      : "host" in subject
+        ? `${subject.host}:${subject.port}`
+        : "message" in subject
+          ? `${subject.server} ${subject.message}`
+          : "";
+  const parts = [row.id, toolOf(row), agent.id, agent.title ?? "", agent.template.templateId, ...people, asked];
+  const text = [...parts, row.shortId, agent.shortId, toolCall?.inputPreview ?? ""].join("\n").toLowerCase();
+  texts.set(row, text);
+  return text;
+}
+
+function contains(row: Row, words: string): boolean {
+  const text = textOf(row);
+  return words
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word.replace(/^#/, "")));
 }
 
 /** The tool of a row; for questions without a call their kind. */
@@ -62,7 +116,7 @@ const MOST_CHOICES = 50;
 /** The values that a filter can have among the rows, with their counts, the most frequent first. */
 export function choicesOf(
   rows: Iterable<Row>,
-  filter: keyof Filters,
+  filter: Choosable,
 ): readonly { readonly value: string; readonly label: string; readonly count: number }[] {
   const counts = new Map<string, { label: string; count: number }>();
   for (const row of rows)
@@ -76,7 +130,7 @@ export function choicesOf(
     .slice(0, MOST_CHOICES);
 }
 
-function valuesOf(row: Row, filter: keyof Filters): readonly { readonly value: string; readonly label: string }[] {
+function valuesOf(row: Row, filter: Choosable): readonly { readonly value: string; readonly label: string }[] {
   switch (filter) {
     case "template":
       return [{ value: row.agent.template.templateId, label: row.agent.template.templateId }];

@@ -2,7 +2,8 @@ import { Trans } from "@lingui/react/macro";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { forgetRefusal, useDeciding } from "./decisions.ts";
-import type { Filters, Row } from "./queue.ts";
+import { toolOf, type Filters, type Row } from "./queue.ts";
+import { forgetMissed } from "./store.ts";
 
 /** Refused decisions of questions that are neither open in the page nor in its list: another person was faster. */
 export function Refusals({
@@ -27,4 +28,19 @@ export function Refusals({
       </p>
     ),
   );
+}
+
+/** Approvals that expired while the viewer had put them off. */
+export function Missed({ missed }: { readonly missed: ReadonlyMap<string, Row> }): ReactNode {
+  return [...missed.values()].map((row) => (
+    <p key={row.id} role="alert" className="alert">
+      <Trans>It expired while you had put it off:</Trans> <code>{toolOf(row)}</code>{" "}
+      <Link to="/inbox/$approvalId" params={{ approvalId: row.id }} search={{}}>
+        <Trans>Open the question</Trans>
+      </Link>{" "}
+      <button type="button" className="plain" onClick={() => forgetMissed(row.id)}>
+        <Trans>Close</Trans>
+      </button>
+    </p>
+  ));
 }

@@ -1,9 +1,17 @@
 import { useSyncExternalStore } from "react";
 import type { ApprovalDecision, ApprovalState } from "../generated/documents.ts";
-import { InboxChangesDocument, InboxDocument, type InboxChangesSubscription, type InboxQuery } from "../generated/documents.ts";
+import {
+  InboxChangesDocument,
+  InboxDocument,
+  SnoozeChangesDocument,
+  type InboxChangesSubscription,
+  type InboxQuery,
+  type SnoozeChangesSubscription,
+} from "../generated/documents.ts";
 import { ask, AskFailed, follow } from "../session/ask.ts";
 import { nameOf } from "../session/viewer.tsx";
 import type { Row } from "./queue.ts";
+import { isPresent, type Snooze } from "./snooze/snooze-times.ts";
 
 type Page = InboxQuery["approvals"];
 
@@ -22,9 +30,21 @@ export type Inbox = {
   readonly loading: "loading" | "complete";
   readonly problem: string | null;
   readonly closed: ReadonlyMap<string, Closed>;
+  /** Open approvals that the viewer has put off, also those whose time has come. */
+  readonly snoozes: ReadonlyMap<string, Snooze>;
+  /** Approvals that expired while the viewer had put them off, until the viewer has seen it. */
+  readonly missed: ReadonlyMap<string, Row>;
 };
 
-const EMPTY: Inbox = { rows: new Map(), total: null, loading: "loading", problem: null, closed: new Map() };
+const EMPTY: Inbox = {
+  rows: new Map(),
+  total: null,
+  loading: "loading",
+  problem: null,
+  closed: new Map(),
+  snoozes: new Map(),
+  missed: new Map(),
+};
 /** The wait after a refusal for too many points, and after a lost request; ms. */
 const AGAIN_MS = 3_000;
 /** Pages after the first are shown together, at most so often: each time the whole list is ordered. */
@@ -37,6 +57,8 @@ class InboxStore {
   #end: (() => void) | null = null;
   /** Which reading is current: pages of an earlier one are ignored. */
   #reading = 0;
+  /** The cursor of the latest news of each approval's snooze: two streams and the answers of mutations bring them. */
+  readonly #snoozedAt = new Map<string, string>();
 
   readonly listen = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
@@ -60,6 +82,28 @@ class InboxStore {
     rows.delete(id);
     this.#change({ rows, closed: new Map(this.#inbox.closed).set(id, end) });
   };
+
+  /** News of a snooze, as of a cursor. Earlier news are ignored. */
+  readonly noteSnooze = (id: string, snooze: Snooze | null, cursor: string): void =>
+    this.#change({ snoozes: this.#snoozesAfter([{ id, snooze, cursor }]) });
+
+  readonly forgetMissed = (id: string): void => {
+    const missed = new Map(this.#inbox.missed);
+    missed.delete(id);
+    this.#change({ missed });
+  };
+
+  #snoozesAfter(news: readonly SnoozeNews[]): Inbox["snoozes"] {
+    const later = news.filter(({ id, cursor }) => (this.#snoozedAt.get(id) ?? "") < cursor);
+    if (later.length === 0) return this.#inbox.snoozes;
+    const snoozes = new Map(this.#inbox.snoozes);
+    for (const { id, snooze, cursor } of later) {
+      this.#snoozedAt.set(id, cursor);
+      if (snooze === null) snoozes.delete(id);
+      else snoozes.set(id, snooze);
+    }
+    return snoozes;
+  }
 
   #begin(): void {
     this.#reading += 1;
@@ -85,9 +129,12 @@ class InboxStore {
       const { hasNextPage, endCursor }: Page["pageInfo"] = page.pageInfo;
       unshown.push(...nodes);
       if (isFirst) {
-        this.#change({ ...EMPTY, total });
+        this.#snoozedAt.clear();
+        this.#change({ ...EMPTY, total, missed: this.#inbox.missed });
         this.#end = this.#follow(asOf);
       }
+      const snoozed = nodes.flatMap(({ id, viewerSnooze: snooze }) => (snooze === null ? [] : [{ id, snooze, cursor: asOf }]));
+      if (snoozed.length > 0) this.#change({ snoozes: this.#snoozesAfter(snoozed) });
       if (isFirst || !hasNextPage || performance.now() - shownAt > SHOW_MS) {
         this.#add(unshown);
         unshown = [];
@@ -107,22 +154,33 @@ class InboxStore {
     this.#change({ rows, problem: null });
   }
 
+  /** Snoozes come in a stream of their own: the other one is shared by all people who read the tenant. */
   #follow(since: string): () => void {
-    return follow(
-      InboxChangesDocument,
-      { since },
-      {
-        page: ({ control }) => this.#take(control.events),
-        lostPlace: this.reload,
-        failed: (problem) => this.#change({ problem }),
-      },
+    const otherwise = { lostPlace: this.reload, failed: (problem: string) => this.#change({ problem }) };
+    const ends = [
+      follow(InboxChangesDocument, { since }, { ...otherwise, page: ({ control }) => this.#take(control.events) }),
+      follow(SnoozeChangesDocument, { since }, { ...otherwise, page: ({ control }) => this.#takeSnoozes(control.events) }),
+    ];
+    return () => ends.forEach((end) => end());
+  }
+
+  #takeSnoozes(events: SnoozeChangesSubscription["control"]["events"]): void {
+    const news = events.flatMap((event) =>
+      "isSnoozed" in event
+        ? [{ id: event.approvalId, snooze: event.isSnoozed ? { until: event.snoozedUntil } : null, cursor: event.cursor }]
+        : [],
     );
+    if (news.length > 0) this.#change({ snoozes: this.#snoozesAfter(news) });
   }
 
   #take(events: InboxChangesSubscription["control"]["events"]): void {
     if (events.length === 0) return;
     const rows = new Map(this.#inbox.rows);
     const closed = new Map(this.#inbox.closed);
+    const missed = new Map(this.#inbox.missed);
+    const snoozes = this.#snoozesAfter(
+      events.flatMap((event) => ("approvalId" in event ? [{ id: event.approvalId, snooze: null, cursor: event.cursor }] : [])),
+    );
     for (const event of events) {
       if ("approval" in event) {
         const { approval } = event;
@@ -135,12 +193,15 @@ class InboxStore {
             rows.set(row.id, { ...row, missingDecisions: event.missingDecisions });
           continue;
         }
+        const row = rows.get(event.approvalId);
+        if (event.approvalState === "EXPIRED" && row !== undefined && isPresent(this.#inbox.snoozes.get(row.id), Date.now()))
+          missed.set(row.id, row);
         rows.delete(event.approvalId);
         const decided = "decision" in event ? { decision: event.decision, by: nameOf(event.decidedBy) } : NOBODY;
         closed.set(event.approvalId, { state: event.approvalState, ...decided });
       }
     }
-    this.#change({ rows, closed });
+    this.#change({ rows, closed, missed, snoozes });
   }
 
   #change(part: Partial<Inbox>): void {
@@ -148,6 +209,8 @@ class InboxStore {
     for (const listener of this.#listeners) listener();
   }
 }
+
+type SnoozeNews = { readonly id: string; readonly snooze: Snooze | null; readonly cursor: string };
 
 const NOBODY = { decision: null, by: null } as const;
 
@@ -168,3 +231,5 @@ export function useInbox(): Inbox {
 
 export const reloadInbox = store.reload;
 export const settleInInbox = store.settle;
+export const noteSnooze = store.noteSnooze;
+export const forgetMissed = store.forgetMissed;

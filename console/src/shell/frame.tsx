@@ -2,6 +2,8 @@ import { Trans, useLingui } from "@lingui/react/macro";
 import { Link, Outlet, useNavigate } from "@tanstack/react-router";
 import { useEffect, useState, type ReactNode } from "react";
 import { useKeys } from "../design/keys.ts";
+import { inboxViews } from "../inbox/queue.ts";
+import { usePutOff } from "../inbox/snooze/put-off.ts";
 import { useInbox } from "../inbox/store.ts";
 import { useConnection } from "../session/connection.ts";
 import { nameOf, useMay, useViewer } from "../session/viewer.tsx";
@@ -13,11 +15,12 @@ import "./shell.css";
 /** The head of every screen. The number of open approvals stands in the title of the page, too. */
 export function Frame(): ReactNode {
   const { t } = useLingui();
-  const { rows, total } = useInbox();
+  const { rows, total, snoozes } = useInbox();
+  const putOff = usePutOff(snoozes);
   const viewer = useViewer();
   const mayOperate = useMay("READ_OPERATIONS").isAllowed;
   const [areKeysOpen, setKeysOpen] = useState(false);
-  const count = total === null ? 0 : rows.size;
+  const count = total === null ? 0 : inboxViews(rows, putOff).open.size;
   useEffect(() => {
     document.title = count === 0 ? "Triplane" : `(${count}) Triplane`;
   }, [count]);

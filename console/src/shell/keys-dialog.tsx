@@ -11,9 +11,12 @@ export function KeysDialog({ isOpen, close }: { readonly isOpen: boolean; readon
     ["e", t`edit and allow`],
     ["d", t`deny with words`],
     ["a", t`always allow by a rule`],
+    ["/", t`search the list`],
+    ["s / w", t`snooze, wake`],
     ["Ctrl ⏎", t`send the open form`],
     ["Esc", t`close the form`],
     ["g i / g a", t`to the inbox, to the agents`],
+    ["g s", t`to your snoozed questions`],
     ["g u / g p / g o", t`to the audit, the policy, the operations`],
     ["?", t`these keys`],
   ];

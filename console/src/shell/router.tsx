@@ -12,7 +12,7 @@ import type { ReactNode } from "react";
 import { HistoryScreen } from "../inbox/history-screen.tsx";
 import { InboxScreen } from "../inbox/inbox-screen.tsx";
 import type { AuditSearch } from "../audit/filters.ts";
-import type { Filters } from "../inbox/queue.ts";
+import type { InboxSearch } from "../inbox/queue.ts";
 import { Frame } from "./frame.tsx";
 
 const root = createRootRoute({ component: Frame, notFoundComponent: NoScreen, errorComponent: Broken });
@@ -28,11 +28,13 @@ const home = createRoute({
 const inbox = createRoute({
   getParentRoute: () => root,
   path: "/inbox",
-  validateSearch: (given: Readonly<Record<string, unknown>>): Filters => ({
+  validateSearch: (given: Readonly<Record<string, unknown>>): InboxSearch => ({
     ...textIn(given, "template"),
     ...textIn(given, "tool"),
     ...textIn(given, "agent"),
     ...textIn(given, "requester"),
+    ...textIn(given, "find"),
+    ...(given["view"] === "snoozed" ? { view: "snoozed" } : {}),
   }),
   component: InboxScreen,
 });
@@ -63,6 +65,7 @@ const agents = createRoute({
 const agent = createRoute({
   getParentRoute: () => root,
   path: "/agents/$agentId",
+  validateSearch: (given: Readonly<Record<string, unknown>>): { readonly view?: string } => textIn(given, "view"),
   component: lazyRouteComponent(() => import("../agents/agent-screen.tsx"), "AgentScreen"),
 });
 
@@ -81,6 +84,7 @@ const audit = createRoute({
     ...textIn(given, "model"),
     ...textIn(given, "agent"),
     ...textIn(given, "person"),
+    ...textIn(given, "requester"),
     ...textIn(given, "price"),
     ...textIn(given, "from"),
     ...textIn(given, "to"),

@@ -60,47 +60,13 @@ type FoundRow = {
   readonly requesters: readonly ActorRef[];
 };
 
-/**
- * The turn of the messages that the turn of the call `t` answers. A retry carries its turn's messages into the next
- * one, with those that join there. A message keeps the step at which it first joined.
- */
-const ANSWERED =
-  "SELECT min(a.turn) FROM message a WHERE a.agent_id = t.agent_id AND a.turn >= t.turn AND a.kind IN ('USER', 'REMINDER') AND a.created_by IS NOT NULL";
-
-/**
- * The requesters of the calls that a query selects as `id`, as rows `who`: the senders of the messages that their turns
- * answer. For a child, those of the calls that started the agents above it as well. The end of a child in
- * the background may begin a turn: those of the child's call are requesters of it and of its retries.
- */
-export function requestersOf(calls: string): string {
-  return `SELECT jsonb_build_object('id', m.created_by, 'kind', m.created_by_kind) AS who FROM (
-        WITH RECURSIVE asked (id) AS (SELECT id FROM (${calls}) given WHERE id IS NOT NULL
-          UNION SELECT u.parent_call_id FROM asked CROSS JOIN LATERAL (SELECT o.agent_id, o.turn FROM tool_call o WHERE o.id = asked.id OFFSET 0) o
-            CROSS JOIN LATERAL (SELECT a.parent_call_id FROM agent a WHERE a.id = o.agent_id AND a.parent_call_id IS NOT NULL
-              UNION ALL SELECT b.parent_call_id FROM notice n JOIN step s ON s.agent_id = n.agent_id AND s.step = n.told_at_step JOIN agent b ON b.id = n.ref
-                WHERE n.agent_id = o.agent_id AND n.source IN ('CHILD', 'INTERRUPTED_CHILD') AND b.parent_call_id IS NOT NULL AND o.turn BETWEEN s.turn AND coalesce(n.retry_turn, s.turn) OFFSET 0) u) SELECT id FROM asked) c
-        CROSS JOIN LATERAL (SELECT t.agent_id, t.turn FROM tool_call t WHERE t.id = c.id OFFSET 0) t CROSS JOIN LATERAL (SELECT m.created_by, m.created_by_kind FROM message m
-          WHERE m.agent_id = t.agent_id AND m.turn = (${ANSWERED}) AND m.kind IN ('USER', 'REMINDER') AND m.created_by IS NOT NULL AND m.created_by_kind <> 'SYSTEM'
-            AND (m.turn = t.turn OR (SELECT s.turn FROM step s WHERE s.agent_id = m.agent_id AND s.step = m.step) <= t.turn) OFFSET 0) m`;
-}
-
-/** The requesters of the turn that an approval `p` about a budget holds up; for a turn without messages, the creator of the agent `a`. */
-const OF_TURN = `SELECT jsonb_build_object('id', m.id, 'kind', m.kind) FROM (
-          SELECT s.created_by AS id, s.created_by_kind AS kind, true AS is_sender FROM message s WHERE p.kind = 'BUDGET' AND s.agent_id = p.agent_id AND s.turn = (p.input ->> 'turn')::int
-            AND s.kind IN ('USER', 'REMINDER') AND s.created_by IS NOT NULL AND s.created_by_kind <> 'SYSTEM'
-          UNION ALL SELECT a.created_by, a.created_by_kind, false WHERE p.kind = 'BUDGET') m
-        WHERE m.is_sender OR NOT EXISTS (SELECT FROM message s WHERE s.agent_id = p.agent_id AND s.turn = (p.input ->> 'turn')::int AND s.kind IN ('USER', 'REMINDER') AND s.created_by IS NOT NULL AND s.created_by_kind <> 'SYSTEM')`;
-
 const FIND: Statement<{ found: FoundApproval }, [ids: readonly string[], kinds: readonly string[]]> = {
   name: "find_approvals",
   text: `SELECT json_build_object('id', p.id, 'tenant', p.tenant, 'agentId', p.agent_id, 'createdBy', a.created_by, 'templateId', a.template_id, 'templateVersion', a.template_version, 'workspace', a.workspace,
       'permission', a.permission, 'toolCallId', p.tool_call_id, 'tool', (SELECT t.name FROM tool_call t WHERE t.id = p.tool_call_id), 'host', p.host, 'port', p.port, 'question', p.question, 'budget', CASE WHEN p.kind = 'BUDGET' THEN p.input END, 'kind', p.kind, 'state', p.state, 'inputHash', p.input_hash, 'quorum', coalesce(p.quorum, 1), 'expiresAt', p.expires_at, 'isOverdue', coalesce(p.expires_at <= policy_time(), false),
       'decisions', (SELECT coalesce(json_agg(json_build_object('actorId', d.actor_id, 'onBehalfOf', d.on_behalf_of, 'decision', d.decision, 'inputHash', d.input_hash, 'values', CASE WHEN p.kind IN ('TOOL_INPUT', 'BUDGET') THEN d.input END) ORDER BY d.decided_at), '[]')
         FROM decision d WHERE d.approval_id = p.id),
-      'requesters', (SELECT coalesce(jsonb_agg(DISTINCT q.who), '[]') FROM (${requestersOf("SELECT p.tool_call_id AS id UNION ALL SELECT r.call_id FROM wait r WHERE r.ref = p.id AND r.call_id IS NOT NULL UNION ALL SELECT a.parent_call_id WHERE p.kind = 'BUDGET'")}
-        UNION ALL ${OF_TURN}
-        UNION ALL SELECT jsonb_build_object('id', e.id, 'kind', e.kind) FROM approval o JOIN decision d ON d.approval_id = o.id CROSS JOIN LATERAL (VALUES (d.actor_id, d.actor_kind), (d.on_behalf_of, d.on_behalf_of_kind)) e (id, kind)
-          WHERE o.tool_call_id = p.tool_call_id AND o.id <> p.id AND o.kind <> 'TOOL_INPUT' AND d.input IS NOT NULL AND e.id IS NOT NULL) q)) AS found
+      'requesters', (SELECT coalesce(jsonb_agg(DISTINCT who), '[]') FROM requesters_of_approval(p) who)) AS found
     FROM approval p JOIN agent a ON a.id = p.agent_id WHERE p.id = ANY ($1) AND p.kind::text = ANY ($2)`,
 };
 
@@ -110,7 +76,7 @@ export async function readApprovals(sql: Sql, ids: readonly string[]): Promise<r
 
 const READ_SPAWNERS: Statement<{ spawners: readonly ActorRef[] }, [agentIds: readonly string[]]> = {
   name: "read_spawners",
-  text: `SELECT (SELECT coalesce(jsonb_agg(DISTINCT q.who), '[]') FROM (${requestersOf("SELECT g.parent_call_id AS id")}) q) AS spawners
+  text: `SELECT (SELECT coalesce(jsonb_agg(DISTINCT who), '[]') FROM requesters_of_calls(ARRAY[g.parent_call_id]) who) AS spawners
     FROM unnest($1::text[]) WITH ORDINALITY AS p(id, place) CROSS JOIN LATERAL (SELECT b.parent_call_id FROM agent b WHERE b.id = p.id OFFSET 0) g ORDER BY p.place`,
 };
 

@@ -1,38 +1,27 @@
-import type { Statement } from "../../db/sql.ts";
+import type { BodyOf } from "../../events/event.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { DAY_MS } from "../../lib/time.ts";
-import { missingAbility, type Actor, type CommandRefusal, type Outcome } from "../actors/actor.ts";
+import { actorRef, missingAbility, type Actor, type CommandRefusal, type Outcome } from "../actors/actor.ts";
 import { findApproval } from "./approval.ts";
 import { closedProblem } from "./decision.ts";
 import type { ApprovalServices } from "./scope.ts";
 
-type SnoozeServices = Pick<ApprovalServices, "sql" | "clock">;
+type SnoozeServices = Pick<ApprovalServices, "sql" | "log" | "clock">;
 
 /** The longest time of a snooze, in days. */
 const DAYS = 90;
 
-/** Only for an approval that is still open: its end removes all snoozes. */
-const SNOOZE: Statement<{ id: string }, [approvalId: string, actorId: string, tenant: string, until: Date | null, at: Date]> = {
-  name: "snooze_approval",
-  text: `INSERT INTO approval_snooze AS s (approval_id, actor_id, tenant, until, snoozed_at)
-    SELECT p.id, $2, p.tenant, $4, $5 FROM approval p WHERE p.id = $1 AND p.tenant = $3 AND p.state = 'PENDING' FOR SHARE
-    ON CONFLICT (approval_id, actor_id) DO UPDATE SET (until, snoozed_at) = (excluded.until, excluded.snoozed_at) RETURNING s.approval_id AS id`,
-};
-const WAKE: Statement<object, [approvalId: string, actorId: string, tenant: string]> = {
-  name: "wake_approval",
-  text: "DELETE FROM approval_snooze WHERE approval_id = $1 AND actor_id = $2 AND tenant = $3",
-};
-
 /**
  * Puts a pending approval off for one person, until a time (null for none), and at most until it changes. The approval,
- * its expiry and the inboxes of others stay as they are.
+ * its expiry and the inboxes of others stay as they are. Only this person's readers hear of it.
  */
 export async function snoozeApproval(
-  { sql, clock }: SnoozeServices,
+  services: SnoozeServices,
   actor: Actor,
   approvalId: string,
   until: Date | null,
 ): Promise<Result<Outcome, CommandRefusal>> {
+  const { sql, log, clock } = services;
   const found = await findApproval(sql, actor, approvalId);
   if (!found.ok) return found;
   const missing = missingAbility(actor, "DECIDE");
@@ -40,10 +29,22 @@ export async function snoozeApproval(
   const at = clock.now();
   const problem = closedProblem(found.value) ?? (until === null ? null : untilProblem(until, at));
   if (problem !== null) return refused(problem);
-  const [snoozed] = await sql.query(SNOOZE, [approvalId, actor.id, actor.tenant, until, at]);
-  return snoozed === undefined
-    ? snoozeApproval({ sql, clock }, actor, approvalId, until)
-    : accepted({ id: approvalId, position: null });
+  const outcome = await log.commitTenant(
+    actor.tenant,
+    [{ at, body: snoozeChanged(actor, approvalId, { isSnoozed: true, until: until?.toISOString() ?? null }) }],
+    { snooze: { approvalId, actorId: actor.id, tenant: actor.tenant, until, snoozedAt: at } },
+  );
+  // It was closed meanwhile.
+  if (outcome.outcome !== "COMMITTED") return snoozeApproval(services, actor, approvalId, until);
+  return accepted({ id: approvalId, position: outcome.position });
+}
+
+function snoozeChanged(
+  actor: Actor,
+  approvalId: string,
+  { isSnoozed, until }: Pick<BodyOf<"SNOOZE_CHANGED">, "isSnoozed" | "until">,
+): BodyOf<"SNOOZE_CHANGED"> {
+  return { kind: "SNOOZE_CHANGED", approvalId, isSnoozed, until, changedBy: actorRef(actor) };
 }
 
 function untilProblem(until: Date, at: Date): CommandRefusal | null {
@@ -54,7 +55,7 @@ function untilProblem(until: Date, at: Date): CommandRefusal | null {
 
 /** Ends the actor's own snooze of an approval. One without a snooze stays as it is. */
 export async function wakeApproval(
-  { sql }: Pick<SnoozeServices, "sql">,
+  { sql, log, clock }: SnoozeServices,
   actor: Actor,
   approvalId: string,
 ): Promise<Result<Outcome, CommandRefusal>> {
@@ -62,6 +63,10 @@ export async function wakeApproval(
   if (!found.ok) return found;
   const missing = missingAbility(actor, "DECIDE");
   if (missing !== null) return refused(missing);
-  await sql.query(WAKE, [approvalId, actor.id, actor.tenant]);
-  return accepted({ id: approvalId, position: null });
+  const outcome = await log.commitTenant(
+    actor.tenant,
+    [{ at: clock.now(), body: snoozeChanged(actor, approvalId, { isSnoozed: false, until: null }) }],
+    { wakeApproval: { approvalId, actorId: actor.id } },
+  );
+  return accepted({ id: approvalId, position: outcome.outcome === "COMMITTED" ? outcome.position : null });
 }

@@ -7,11 +7,10 @@ import { accepted, refused, type Result } from "../../lib/result.ts";
 import { byteLength } from "../../lib/text.ts";
 import { actorRef, maySee, type Actor, type CommandRefusal, type Outcome } from "../actors/actor.ts";
 import { answerOf, claimKey, keyedWrite, onceByKey, type KeyedRequest } from "../actors/idempotency.ts";
-import { requestersOf } from "../approvals/approval.ts";
 import { isFinal } from "../calls/call.ts";
 import type { CallOfTenant } from "../calls/call-tokens.ts";
 import { endOfLater, failedElsewhere, LATER_FIELDS, toolOfLater, type LaterCall } from "../calls/later.ts";
-import { issueLines } from "../calls/refusals/refusal.ts";
+import { resultProblem } from "../calls/refusals/call-problems.ts";
 import type { Validated } from "../calls/stages/validation.ts";
 import { templateOf } from "../conversation/agent-template.ts";
 import type { AgentServices, Template } from "../loop/scope.ts";
@@ -44,7 +43,7 @@ type FoundCall = LaterCall & {
 const FIND: Statement<{ found: FoundCall }, [callId: string, tenant: string]> = {
   name: "find_call_to_complete",
   text: `SELECT json_build_object(${LATER_FIELDS},
-      'requesters', (SELECT coalesce(jsonb_agg(DISTINCT q.who), '[]') FROM (${requestersOf("SELECT $1::text AS id")}) q),
+      'requesters', (SELECT coalesce(jsonb_agg(DISTINCT who), '[]') FROM requesters_of_calls(ARRAY[$1::text]) who),
       'waitsForChild', EXISTS (SELECT FROM wait w WHERE w.call_id = t.id AND w.kind = 'CHILD' AND w.settled_at IS NULL),
       'waitsForTask', EXISTS (SELECT FROM wait w WHERE w.call_id = t.id AND w.kind = 'MCP_TASK' AND w.settled_at IS NULL)) AS found
     FROM tool_call t JOIN agent a ON a.id = t.agent_id WHERE t.id = $1 AND t.tenant = $2`,
@@ -104,13 +103,32 @@ async function findAllowed(
   if (found === undefined) return refused(missing);
   if (completer.kind === "bearer") return accepted(found);
   const { actor } = completer;
-  const isNamed = actor.kind === "SERVICE" && tools.get(found.call.name)?.completedBy.includes(actor.id) === true;
-  const isRequester = found.requesters.some(({ id, kind }) => id === actor.id && kind === actor.kind);
-  if (isNamed || (isRequester && actor.roles.includes("user")) || actor.roles.includes("admin")) return accepted(found);
+  if (mayComplete(tools, actor, found)) return accepted(found);
   if (!maySee(actor, found)) return refused(missing);
   const message =
     "completing a call needs the person who asked for it (role user), the role admin, a service that its tool names (completedBy), or the call's own token";
   return refused({ code: "FORBIDDEN", field: ["callId"], message });
+}
+
+function mayComplete(tools: AgentServices["tools"], actor: Actor, { call, requesters }: FoundCall): boolean {
+  const isNamed = actor.kind === "SERVICE" && tools.get(call.name)?.completedBy.includes(actor.id) === true;
+  const isRequester = requesters.some(({ id, kind }) => id === actor.id && kind === actor.kind);
+  return isNamed || (isRequester && actor.roles.includes("user")) || actor.roles.includes("admin");
+}
+
+export type CannotComplete = "NOT_WAITING" | "WAITS_FOR_CHILD" | "WAITS_FOR_TASK" | "NO_RIGHT";
+
+/** The reason why an actor, who sees the call, may not give its result now; null if they may. */
+export async function cannotComplete(
+  { reads, tools }: Pick<AgentServices, "reads" | "tools">,
+  actor: Actor,
+  callId: string,
+): Promise<CannotComplete | null> {
+  const found = await read(reads, callId, actor.tenant);
+  if (found?.call.state !== "WAITING") return "NOT_WAITING";
+  if (found.waitsForChild) return "WAITS_FOR_CHILD";
+  if (found.waitsForTask) return "WAITS_FOR_TASK";
+  return mayComplete(tools, actor, found) ? null : "NO_RIGHT";
 }
 
 async function read(sql: Sql, callId: string, tenant: string): Promise<FoundCall | undefined> {
@@ -134,13 +152,8 @@ async function tryToComplete(
     if (found.waitsForTask) return refused(WAITS_FOR_TASK);
     const known = await knownParts(services, found);
     if (!known.ok) return known;
-    const issues = answer.ok ? known.value.call.tool.resultIssues(answer.value) : [];
-    if (issues.length > 0)
-      return refused({
-        code: "INVALID",
-        field: ["result"],
-        message: `the result does not fit: ${issueLines(issues).join("\n")}`,
-      });
+    const unfit = answer.ok ? resultProblem(known.value.call.tool.resultIssues(answer.value)) : null;
+    if (unfit !== null) return refused(unfit);
     const trail = { note: "completed from elsewhere", by: actorRef(keyed.actor) };
     const given = answer.ok ? accepted(resultOf(answer.value)) : failedElsewhere(answer.refusal);
     const { change, events, at } = await endOfLater(services, found, { ...known.value, answer: given, trail });

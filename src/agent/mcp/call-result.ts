@@ -19,7 +19,7 @@ const ERROR_BYTES = 8 * 1024;
  */
 export function toolResultOf(result: JsonObject, structureCheck: SchemaCheck | null): ToolResult {
   const { structuredContent, isError } = result;
-  const content = Array.isArray(result["content"]) ? (result["content"] as readonly Json[]) : [];
+  const content = contentOf(result["content"]);
   const lines = content.map(blockText);
   if (isError === true) throw new ToolReportedError(headBytes(lines.join("\n"), ERROR_BYTES) || "the tool reports an error");
   const structured = structuredContent ?? null;
@@ -35,6 +35,12 @@ export function toolResultOf(result: JsonObject, structureCheck: SchemaCheck | n
     details: { content: content.map(blockDetails), structuredContent: structured },
     ...(images.length > 0 && { images }),
   };
+}
+
+/** The blocks of a result; a text in their place is one of them. */
+function contentOf(content: Json | undefined): readonly Json[] {
+  if (typeof content === "string") return [{ type: "text", text: content }];
+  return Array.isArray(content) ? (content as readonly Json[]) : [];
 }
 
 /** The image of a block, or of the resource in it, as the server says it. */

@@ -3,6 +3,7 @@ import { Agent, fetch } from "undici";
 import { isJsonObject } from "../../lib/json.ts";
 import { retryAfterOf } from "../../lib/retry-after.ts";
 import { withCause } from "../../lib/text.ts";
+import { readableEvents, readableJson } from "./messages/readable-body.ts";
 import { MESSAGE_BYTES, type McpWay } from "./server.ts";
 
 type HttpWay = Extract<McpWay, { readonly kind: "http" | "sse" | "any" }>;
@@ -106,8 +107,13 @@ function boundedFetch(kind: "http" | "sse"): FetchLike {
     if (body === null) return response;
     const isUnread = isAnswer || (kind === "sse" && init?.method === "POST");
     if (isUnread) await body.cancel().catch(() => {});
-    const isStream = status === 200 && (headers.get("content-type") ?? "").startsWith("text/event-stream");
-    const plain = new Response(isUnread ? null : body.pipeThrough(bounded(isStream)), { status, statusText, headers });
+    const type = status === 200 ? (headers.get("content-type") ?? "") : "";
+    const readable = (): ReadableStream<Uint8Array> => {
+      if (type.startsWith("text/event-stream")) return body.pipeThrough(bounded(true)).pipeThrough(readableEvents());
+      const all = body.pipeThrough(bounded(false));
+      return type.startsWith("application/json") ? all.pipeThrough(readableJson()) : all;
+    };
+    const plain = new Response(isUnread ? null : readable(), { status, statusText, headers });
     // The SDK resolves relative addresses, and checks redirects, by the address of the answer.
     return Object.defineProperty(plain, "url", { value: response.url });
   };

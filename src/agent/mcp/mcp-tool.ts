@@ -43,6 +43,7 @@ export function mcpTool(configured: McpServer, listed: ListedTool, call: CallToo
     commands: {},
     risk: riskOf(readOnly, isDestructive),
     completedBy: [],
+    outputSchema: null,
     resultIssues: () => [],
     keeps: "head",
     hooks: { preToolUse: [], postToolUse: [] },

@@ -13,7 +13,8 @@ import type { CalledBy, CallProgress } from "./call.ts";
 import { HttpRefused, refusedByHttp } from "./http-refused.ts";
 import { faultOf, httpTransport, isLostConnection } from "./http-transport.ts";
 import { answersOf, continued, elicited, furtherInput, NO_ROUNDS, type Rounds, withAnswer } from "./asking/input-rounds.ts";
-import { withLenientMessages } from "./lenient-messages.ts";
+import { answerIn } from "./messages/kept-answer.ts";
+import { withLenientMessages } from "./messages/lenient-messages.ts";
 import type { ListedTool } from "./listed-tool.ts";
 import type { McpProcesses } from "./tasks/processes.ts";
 import { serverInfo, type ServerInfo } from "./server-state.ts";
@@ -102,7 +103,7 @@ export class McpSession {
 
   /** The answer to a question, of any form. */
   async request(method: string, params: JsonObject, timeoutMs: number): Promise<JsonObject> {
-    return refusedByHttp(() => this.#client.request({ method, params }, ANY_OBJECT, { timeout: timeoutMs }));
+    return answerIn(await refusedByHttp(() => this.#client.request({ method, params }, ANY_OBJECT, { timeout: timeoutMs })));
   }
 
   /** True for a tool that has to be called as a task, of the older generation: servers of the newer one decide themselves. */
@@ -146,7 +147,7 @@ export class McpSession {
         throw rounds.sent === began ? error : new Error(`it was not reached for a further round (${withCause(error)})`);
       });
       if (!isJsonObject(result)) throw new Error("its answer is no object");
-      if (result["resultType"] !== "input_required") return result;
+      if (result["resultType"] !== "input_required") return answerIn(result);
       const { inputRequests = {}, requestState } = result;
       const asked = isJsonObject(inputRequests) ? server.plain(inputRequests) : inputRequests;
       rounds = furtherInput(rounds, asked, requestState, { server: server.name, root });

@@ -1,4 +1,5 @@
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import { isJsonObject } from "../../lib/json.ts";
 import type { ProcessGroup } from "../workspace/process-groups.ts";
 import { MESSAGE_BYTES } from "./server.ts";
 
@@ -136,8 +137,10 @@ export class StdioTransport implements Transport {
   }
 }
 
+/** A message, or a response without its version, which is repaired later. */
 function isMessage(value: unknown): value is JSONRPCMessage {
-  return typeof value === "object" && value !== null && "jsonrpc" in value && value.jsonrpc === "2.0";
+  if (!isJsonObject(value)) return false;
+  return value["jsonrpc"] === "2.0" || (!("method" in value) && "id" in value && ("result" in value || "error" in value));
 }
 
 function meaning(code: number | null): string {

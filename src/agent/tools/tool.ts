@@ -77,6 +77,8 @@ export type Tool = {
   readonly risk: Risk;
   /** The ids of the service actors who may give its results later. */
   readonly completedBy: readonly string[];
+  /** The JSON Schema of results that are given later; null for any. */
+  readonly outputSchema: object | null;
   /** The problems of a result that was given later; none if the tool has no `outputSchema`. */
   readonly resultIssues: (result: Json) => readonly ValidationIssue[];
   /** The end of too long an output that the model reads. */
@@ -287,6 +289,7 @@ export function toolOf(definition: ToolDefinition<unknown, object>): Tool {
     commands,
     risk: definition.risk ?? (readOnly ? "LOW" : "MEDIUM"),
     completedBy: definition.completedBy ?? [],
+    outputSchema: definition.outputSchema ?? null,
     resultIssues: resultCheck(name, definition.outputSchema ?? null),
     keeps,
     hooks: { preToolUse: listOf(definition.hooks?.preToolUse), postToolUse: listOf(definition.hooks?.postToolUse) },

@@ -190,11 +190,14 @@ const MESSAGE: View = {
   ],
 };
 
+/** Private events are left out: who has snoozed which approval. */
+const EVENTS = "(SELECT * FROM event WHERE kind <> 'SNOOZE_CHANGED') e";
+
 const EVENT: View = {
   schema: "bi",
   name: "event",
   meaning: "Events of the log without their payloads, as far as retention has kept them.",
-  tables: "event e",
+  tables: EVENTS,
   of: "e",
   columns: [
     ["position", "e.position", "Position in the log of the tenant."],
@@ -314,7 +317,7 @@ const CONTENT: readonly View[] = [
     schema: "bi_content",
     name: "event",
     meaning: "Payloads of events.",
-    tables: "event e",
+    tables: EVENTS,
     of: "e",
     columns: [
       ["position", "e.position", "Position in the log of the tenant."],

@@ -174,7 +174,7 @@ export type TemplateVersion = {
 /** The questions to people, and the waits. */
 type Questions = {
   /** Refused if the agent asks for the same already. */
-  readonly approvals?: readonly Row<Omit<Prisma.ApprovalUncheckedCreateInput, "decisions" | "snoozes">>[];
+  readonly approvals?: readonly Row<Omit<Prisma.ApprovalUncheckedCreateInput, "decisions" | "snoozes" | "requesters">>[];
   /** New waits. One that is there already stays. The transition of the approval or call that it refers to settles it. */
   readonly waits?: readonly WaitRow[];
 };

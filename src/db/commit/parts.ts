@@ -142,6 +142,8 @@ export const TENANT_PARTS: { readonly [Name in PartsOf<TenantChange>]: Part } = 
   createAccessToken: json("rows"),
   mostAccessTokens: { sql: "int", keys: "none" },
   revokeAccessToken: json("rows"),
+  snooze: json("rows"),
+  wakeApproval: json("rows"),
 };
 
 /** True if no start depends on others' commits, and no wait is settled. */

@@ -37,6 +37,10 @@ export type TenantChange = {
   readonly mostAccessTokens?: number;
   /** Ends the sessions that began with it, too. Refused if the token was revoked before. */
   readonly revokeAccessToken?: { readonly id: string } & Revocation;
+  /** Takes the place of the person's former snooze. Refused if the approval is closed. */
+  readonly snooze?: Row<Prisma.ApprovalSnoozeUncheckedCreateInput>;
+  /** Refused if the person has no snooze of the approval. */
+  readonly wakeApproval?: { readonly approvalId: string; readonly actorId: string };
   /** Refused if another configuration than the previous one is known by now. */
   readonly configuration?: {
     readonly previousDigest: string;

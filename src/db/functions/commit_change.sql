@@ -420,6 +420,14 @@ BEGIN
     INSERT INTO wait SELECT * FROM json_populate_recordset(null::wait, v_change.waits) ON CONFLICT DO NOTHING;
   END IF;
 
+  -- Of new questions, of those that more calls wait for, and of those in whose turn a message joins.
+  IF v_change.approvals IS NOT NULL OR v_change.waits IS NOT NULL OR v_change.joins IS NOT NULL THEN
+    UPDATE approval p SET requesters = ARRAY(SELECT DISTINCT who ->> 'id' FROM requesters_of_approval(p) who)
+    WHERE p.agent_id = p_agent AND p.state = 'PENDING' AND (v_change.joins IS NOT NULL
+      OR p.id IN (SELECT q.id FROM json_populate_recordset(null::approval, v_change.approvals) q)
+      OR p.id IN (SELECT w.ref FROM json_populate_recordset(null::wait, v_change.waits) w WHERE w.kind IN ('HOST', 'SHELL_HOST')));
+  END IF;
+
   IF v_change.returns THEN
     UPDATE wait SET due = policy_time() WHERE ref = p_agent AND kind IN ('CHILD', 'BACKGROUND_CHILD') AND settled_at IS NULL;
   END IF;

@@ -36,7 +36,7 @@ BEGIN
   END IF;
 
   SELECT * INTO v_change FROM json_to_record(p_change) AS c(
-    "idempotencyKey" json, "storeAllowRule" json, "mostAllowRules" int, "revokeAllowRule" json, "startDelegation" json, waits json, "endDelegation" json, configuration json, "acceptTool" json, memory json, "setBudget" json, "revokeBudget" json, "createAccessToken" json, "mostAccessTokens" int, "revokeAccessToken" json);
+    "idempotencyKey" json, "storeAllowRule" json, "mostAllowRules" int, "revokeAllowRule" json, "startDelegation" json, waits json, "endDelegation" json, configuration json, "acceptTool" json, memory json, "setBudget" json, "revokeBudget" json, "createAccessToken" json, "mostAccessTokens" int, "revokeAccessToken" json, snooze json, "wakeApproval" json);
 
   IF v_change."idempotencyKey" IS NOT NULL THEN
     INSERT INTO idempotency_key SELECT * FROM json_populate_record(null::idempotency_key, v_change."idempotencyKey") ON CONFLICT DO NOTHING;
@@ -148,6 +148,24 @@ BEGIN
     ) SELECT hash INTO v_revoked FROM revoked;
     IF v_revoked IS NULL THEN
       RAISE EXCEPTION 'there is no such token, or it was revoked' USING ERRCODE = 'TP002';
+    END IF;
+  END IF;
+
+  -- The end of an approval removes its snoozes: one that is closed takes none.
+  IF v_change.snooze IS NOT NULL THEN
+    INSERT INTO approval_snooze AS s SELECT r.* FROM json_populate_record(null::approval_snooze, v_change.snooze) r
+      JOIN approval p ON p.id = r.approval_id AND p.tenant = p_tenant AND p.state = 'PENDING' FOR SHARE OF p
+    ON CONFLICT (approval_id, actor_id) DO UPDATE SET (until, snoozed_at) = (EXCLUDED.until, EXCLUDED.snoozed_at);
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'the approval is closed' USING ERRCODE = 'TP002';
+    END IF;
+  END IF;
+
+  IF v_change."wakeApproval" IS NOT NULL THEN
+    DELETE FROM approval_snooze s
+    WHERE s.approval_id = v_change."wakeApproval" ->> 'approval_id' AND s.actor_id = v_change."wakeApproval" ->> 'actor_id' AND s.tenant = p_tenant;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'there is no such snooze' USING ERRCODE = 'TP002';
     END IF;
   END IF;
 

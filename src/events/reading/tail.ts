@@ -53,6 +53,7 @@ export class Tail {
       withDescendants: false,
       createdBy: null,
       channels: CHANNELS,
+      privateEventsOf: "EVERYBODY",
       kinds: null,
     };
   }

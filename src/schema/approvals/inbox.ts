@@ -6,7 +6,7 @@ import { TimeRangeInput } from "../inputs/tool-calls.ts";
 import { payloadType, type PayloadFields } from "../payload.ts";
 import { Approval } from "./approval.ts";
 
-const ApprovalFilter = builder.inputType("ApprovalFilter", {
+export const ApprovalFilter = builder.inputType("ApprovalFilter", {
   description: "Filter for approvals. All given conditions must match.",
   fields: (t) => ({
     states: t.field({ type: [ApprovalState], description: "Approvals in one of these states." }),
@@ -17,6 +17,10 @@ const ApprovalFilter = builder.inputType("ApprovalFilter", {
     tools: t.stringList({ description: "Approvals of calls of one of these tools." }),
     createdBy: t.idList({
       description: "Approvals of agents created by one of these actors, given by `ActorRef.id` or `actorId`.",
+    }),
+    requestedBy: t.idList({
+      description:
+        "Approvals that one of these actors asked for, given by `ActorRef.id` or `actorId`: the `requestedBy` of the time while it was open.",
     }),
     requested: t.field({ type: TimeRangeInput, description: "Approvals requested in this time range." }),
     decided: t.field({ type: TimeRangeInput, description: "Approvals with a decision made in this time range." }),

@@ -1,5 +1,5 @@
 import { messageByRow, sendMessage, withdrawMessage } from "../../resolvers/message.ts";
-import { cancelToolCall, completeToolCall, toolCallByRow } from "../../resolvers/tool-call.ts";
+import { cancelToolCall, toolCallByRow } from "../../resolvers/tool-call.ts";
 import { builder } from "../builder.ts";
 import { ImageType } from "../enums.ts";
 import { Message } from "../message.ts";
@@ -116,37 +116,5 @@ builder.mutationField("cancelToolCall", (t) =>
       "Cancels one tool call: it ends as FAILED with error type ABORTED, and the turn continues. ALREADY_ENDED if the call has ended otherwise. Cancelling it again changes nothing.",
     args: { input: t.arg({ type: CancelToolCallInput, required: true, description: "Call and reason." }) },
     resolve: (_root, { input }, context) => cancelToolCall(context, input.callId, input.note ?? null),
-  }),
-);
-
-const CompleteToolCallInput = builder.inputType("CompleteToolCallInput", {
-  description: "Input of `completeToolCall`: `result` or `error`.",
-  fields: (t) => ({
-    callId: t.id({ required: true, description: "`callId` of the call." }),
-    result: t.field({
-      type: "JSON",
-      description: "Result, at most 1 MB of JSON. The model reads a text as it is, other JSON as its text.",
-    }),
-    error: t.string({ description: "Error message, in place of a result: the call ends as FAILED." }),
-    idempotencyKey: t.string({ description: "Key that makes a repeated request safe, at most 200 characters." }),
-  }),
-});
-
-const CompleteToolCallPayload = payloadType("CompleteToolCallPayload", (t) => ({
-  toolCall: t.prismaField({
-    type: ToolCall,
-    nullable: true,
-    description: "The call. Null if the mutation failed.",
-    resolve: (query, { rowId }, _args, context) => (rowId === null ? null : toolCallByRow(context, rowId, query)),
-  }),
-}));
-
-builder.mutationField("completeToolCall", (t) =>
-  t.field({
-    type: CompleteToolCallPayload,
-    description:
-      "Gives the result of a call in state WAITING. For the person who asked for it, an administrator, or a service that its tool names. CALL_ENDED if it has ended. INVALID names each wrong part of a result, and the call still waits.",
-    args: { input: t.arg({ type: CompleteToolCallInput, required: true, description: "Call and result." }) },
-    resolve: (_root, { input }, context) => completeToolCall(context, input),
   }),
 );

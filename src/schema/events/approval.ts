@@ -89,6 +89,22 @@ eventType("PERMISSION_DECIDED").implement({
   }),
 });
 
+eventType("SNOOZE_CHANGED").implement({
+  description:
+    "The viewer has snoozed an approval, or ended the snooze. Others do not receive it, and miss its `seq`. A decision on the approval also ends its snoozes, with its own event.",
+  interfaces: [TimelineEvent],
+  fields: (t) => ({
+    approvalId: t.id({ description: "Id of the approval.", resolve: ({ body }) => globalId("Approval", body.approvalId) }),
+    isSnoozed: t.boolean({ description: "False if the snooze was ended.", resolve: ({ body }) => body.isSnoozed }),
+    snoozedUntil: t.field({
+      type: "DateTime",
+      nullable: true,
+      description: "Time at which the approval returns. Null if it returns only when it changes, or if the snooze was ended.",
+      resolve: ({ body }) => (body.until === null ? null : new Date(body.until)),
+    }),
+  }),
+});
+
 eventType("PERMISSION_CLOSED").implement({
   description:
     "An approval was closed without a final decision: EXPIRED, SEALED because its turn ended, or STALE because a newer approval replaces it.",

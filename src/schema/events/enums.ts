@@ -98,6 +98,8 @@ export const EventKind = builder.enumType("EventKind", {
     BUDGET_REVOKED: "Tenant event: an administrator revoked a budget.",
     CONFIGURATION_CHANGED:
       "Tenant event: a server started with a configuration that grants other rights than the last known one.",
+    SNOOZE_CHANGED:
+      "The viewer has snoozed an approval, or ended the snooze. Only this person receives it, and only if `kinds` names it.",
   }),
 });
 

@@ -66,6 +66,12 @@ export const Tool = builder.objectRef<ConfiguredTool>("Tool").implement({
       description: "JSON Schema of the input.",
       resolve: ({ inputSchema }) => inputSchema,
     }),
+    outputSchema: t.field({
+      type: "JSON",
+      nullable: true,
+      description: "JSON Schema of the results that `completeToolCall` takes. Null for any.",
+      resolve: ({ outputSchema }) => outputSchema,
+    }),
     isReadOnly: t.exposeBoolean("readOnly", { description: "True if the tool changes nothing." }),
     isIdempotent: t.exposeBoolean("idempotent", {
       description: "True if a repeated run has no further effect. Such a call runs again if its server stopped.",
@@ -117,7 +123,7 @@ const RuleList = builder.enumType("RuleList", {
   }),
 });
 
-const TemplateRule = builder.objectRef<ListedRule>("TemplateRule").implement({
+export const TemplateRule = builder.objectRef<ListedRule>("TemplateRule").implement({
   description: "A permission rule of the configuration.",
   fields: (t) => ({
     list: t.expose("list", { type: RuleList, description: "List that contains the rule." }),

@@ -76,6 +76,9 @@ describe("another input than the one that was asked for", () => {
     expect(newer).toMatchObject({ input, reason: "paul edited the input, so another person must decide" });
     expect(newer.inputHash).not.toBe(asked.inputHash);
     expect(newer.requestedBy.map(({ actorId }) => actorId).toSorted()).toEqual(["anna", "paul"]);
+    const ofPaul = await inbox(as("petra"), { requestedBy: ["paul"] });
+    expect(ofPaul.map(({ id }) => id)).toEqual([newer.id]);
+    expect(await inbox(as("petra"), { requestedBy: ["anna"] })).toHaveLength(2);
     const yes = { approvalId: newer.id, decision: "ALLOW", inputHash: newer.inputHash } as const;
     for (const person of ["paul", "anna"] as const)
       expect((await as(person).decide(yes)).userErrors, person).toMatchObject([

@@ -5,6 +5,7 @@ import { dropViews, installViews, inTransaction, ownerOf, type OperatorConnectio
 import { columnsPage } from "../../../src/db/bi/view.ts";
 import { grantReader, listReaders, revokeReader } from "../../../src/db/bi/readers.ts";
 import { VIEWS } from "../../../src/db/bi/views.ts";
+import { PRIVATE_KINDS } from "../../../src/events/tenant-event.ts";
 import { globalId } from "../../../src/lib/global-id.ts";
 import { administer, administrator, testDatabaseUrl } from "../../support/database.ts";
 
@@ -86,6 +87,18 @@ describe("the SQL views", () => {
     await expect(reader.query("SELECT * FROM bi_content.tool_call")).rejects.toThrow("permission denied");
     const { reader: second } = await granted({ readsContent: true });
     expect((await second.query("SELECT output FROM bi_content.tool_call")).rows).toEqual([{ output: "mine" }]);
+  });
+
+  it("leave out events that are for one person alone", async () => {
+    const { client, reader } = await granted({ readsContent: true });
+    for (const [index, kind] of ["CONFIGURATION_CHANGED", ...PRIVATE_KINDS].entries())
+      await client.query(
+        "INSERT INTO event (tenant, position, seq, channel, kind, payload, at) VALUES ('own', $1::int, $1::int, 'CONTROL', $2, '{}', now())",
+        [index + 1, kind],
+      );
+    const rest = [{ position: "1" }];
+    expect((await reader.query("SELECT position FROM bi.event")).rows).toEqual(rest);
+    expect((await reader.query("SELECT position FROM bi_content.event")).rows).toEqual(rest);
   });
 
   it("have the predicate and the barrier in each view, and give a reader no other privilege", async () => {

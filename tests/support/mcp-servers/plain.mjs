@@ -1,5 +1,5 @@
 // A server without the SDK: it answers each method as its first argument, JSON, says. A list is one answer after the other, the last one
-// again and again. Words in the place of an answer: "silent", "exit", and { "bytes": n } for an answer of that size.
+// again and again. Words in the place of an answer: "silent", "exit", { "bytes": n } for an answer of that size, { "raw": {} } for a message as it is.
 import { spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
@@ -30,6 +30,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   for (const notification of answer?.first ?? []) send(notification);
   if (answer === undefined) send({ id, error: { code: -32601, message: "unknown method" } });
   else if (answer.bytes !== undefined) send({ id, result: { content: [{ type: "text", text: "x".repeat(answer.bytes) }] } });
+  else if (answer.raw !== undefined) process.stdout.write(`${JSON.stringify({ id, ...answer.raw })}\n`);
   else if (answer.fork === true) {
     const { pid } = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "ignore" });
     send({ id, result: { content: [{ type: "text", text: String(pid) }] } });

@@ -35,8 +35,8 @@ const RULES_OF_CALL = `SELECT DISTINCT substr(e ->> 'place', length('allowRules.
  */
 const PUT = `put AS (
       INSERT INTO audit_call AS c (${COLUMNS}) SELECT * FROM fresh
-      ON CONFLICT (id) DO UPDATE SET (state, verdict, error_type, rule, place, has_run, duration_ms, deciders) =
-        (excluded.state, excluded.verdict, excluded.error_type, excluded.rule, excluded.place, excluded.has_run, excluded.duration_ms, excluded.deciders)
+      ON CONFLICT (id) DO UPDATE SET (state, verdict, error_type, rule, place, has_run, duration_ms, deciders, risk, waited_ms) = (excluded.state, excluded.verdict, excluded.error_type,
+        excluded.rule, excluded.place, excluded.has_run, excluded.duration_ms, excluded.deciders, excluded.risk, excluded.waited_ms)
       WHERE c.${OPEN} RETURNING c.*
     ), counted AS (
       INSERT INTO audit_count AS n (tenant, hour, name, state, calls, executed, timed, sum_ms, most_ms)

@@ -10,7 +10,7 @@ import type { ToolCallErrorType } from "../../../events/snapshots.ts";
 export const OPEN = "state IN ('PENDING', 'APPROVAL_REQUIRED', 'APPROVED', 'EXECUTING', 'WAITING')";
 
 export const COLUMNS =
-  "id, tenant, agent_id, step, name, state, verdict, error_type, rule, place, has_run, duration_ms, created_at, template_id, created_by, deciders";
+  "id, tenant, agent_id, step, name, state, verdict, error_type, rule, place, has_run, duration_ms, created_at, template_id, created_by, deciders, root_id, risk, waited_ms";
 
 /**
  * The columns of a row, from a call `c` with the columns OF_CALL and its agent `g`. `OFFSET 0` keeps the planner from
@@ -21,10 +21,14 @@ export const OF_CALL = `t.id, t.tenant, t.agent_id, t.step, t.name, t.state, t.v
   t.duration_ms, t.created_at, t.copied_from`;
 const ROW = `c.id, c.tenant, c.agent_id, c.step, c.name, c.state, c.verdict, c.error_type, c.rule, c.place, c.has_run, c.duration_ms, c.created_at, g.template_id, g.created_by,
     (SELECT array_agg(DISTINCT d.actor_id) FROM approval p CROSS JOIN LATERAL (SELECT d.actor_id FROM decision d WHERE d.approval_id = p.id OFFSET 0) d
-      WHERE p.tool_call_id = c.id) AS deciders`;
+      WHERE p.tool_call_id = c.id) AS deciders,
+    g.root_id, q.risk, q.waited_ms`;
 
 export const ROWS_OF = (calls: string): string => `SELECT ${ROW} FROM ${calls} c
-  CROSS JOIN LATERAL (SELECT a.template_id, a.created_by FROM agent a WHERE a.id = c.agent_id OFFSET 0) g WHERE c.copied_from IS NULL`;
+  CROSS JOIN LATERAL (SELECT a.template_id, a.created_by, a.root_id FROM agent a WHERE a.id = c.agent_id OFFSET 0) g
+  CROSS JOIN LATERAL (SELECT (array_agg(p.risk ORDER BY p.risk_rank DESC))[1] AS risk,
+      sum(extract(epoch FROM p.closed_at - p.requested_at)::float8 * 1000) AS waited_ms FROM approval p WHERE p.tool_call_id = c.id) q
+  WHERE c.copied_from IS NULL`;
 
 /**
  * The present calls of the agents of `moved`: those after a step, and those that are open in the audit. The calls of a

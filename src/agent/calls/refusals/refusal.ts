@@ -164,13 +164,15 @@ function shownMessage(text: string): string {
 
 /** The problems of an input, a line each: path from `within`, expectation, received value. */
 export function issueLines(issues: readonly ValidationIssue[], within: "" | "/input" = ""): string[] {
-  const shown = issues.slice(0, ISSUES).map(({ path, message, value }) => {
-    const place = path === "/" && within !== "" ? within : `${within}${path}`;
-    return value === undefined
-      ? `- ${place}: ${message}`
-      : `- ${place}: ${message}; received ${marked(JSON.stringify(value), VALUE_BYTES, "cut")}`;
-  });
+  const shown = issues.slice(0, ISSUES).map((issue) => `- ${issueText(issue, within)}`);
   return issues.length > ISSUES ? [...shown, `- and ${issues.length - ISSUES} more`] : shown;
+}
+
+export function issueText({ path, message, value }: ValidationIssue, within: "" | "/input" | "/result"): string {
+  const place = path === "/" && within !== "" ? within : `${within}${path}`;
+  return value === undefined
+    ? `${place}: ${message}`
+    : `${place}: ${message}; received ${marked(JSON.stringify(value), VALUE_BYTES, "cut")}`;
 }
 
 export function replacedFacts(

@@ -6,6 +6,7 @@ import { auditCounts } from "../../../../src/agent/calls/audit/counts.ts";
 import type { AuditFilter } from "../../../../src/agent/calls/audit/rows.ts";
 import { auditsBehind, foldAudit } from "../../../../src/agent/calls/audit/fold.ts";
 import { auditPage, type AuditKey, type AuditOrder } from "../../../../src/agent/calls/audit/page.ts";
+import { callGroups } from "../../../../src/agent/calls/audit/groups/groups.ts";
 import { auditTotal } from "../../../../src/agent/calls/audit/counts.ts";
 import { TRANSITIONS } from "../../../../src/agent/calls/call.ts";
 import type { Sql } from "../../../../src/db/sql.ts";
@@ -67,6 +68,7 @@ const ALL: AuditFilter = {
   minDurationMs: null,
   haveRun: false,
 };
+const HALVES = Array.from({ length: 11 }, (_, index) => BEGIN + (index * HOUR) / 2);
 const at = (ms: number): Date => new Date(BEGIN + ms);
 const FILTERS: readonly AuditFilter[] = [
   ALL,
@@ -263,6 +265,41 @@ function expectedCounts(rows: readonly Row[]): readonly object[] {
     .sort(byName);
 }
 
+/** The calls by creator and decider, and how many of them are in which half of an hour. */
+async function groupedCounts(sql: Sql, filter: AuditFilter): Promise<readonly string[]> {
+  const { groups, total } = await callGroups(sql, filter, {
+    by: ["REQUESTER", "DECIDER"],
+    edges: HALVES,
+    order: { measure: "CALLS", direction: "desc" },
+    most: 1_000,
+    percentiles: { duration: true, waited: false },
+    hasTotal: true,
+  });
+  const lines = groups.map(({ key, figures, series }) => {
+    const counts = (series ?? []).map(({ calls }) => calls);
+    const values = [...key.values()].map(({ value }) => value ?? "none");
+    return `${values.join(" ")}: ${figures.calls} ${counts.join(",")} ${figures.duration.percentiles?.[0] ?? "none"}`;
+  });
+  return [...lines, `all: ${total?.calls ?? 0}`].toSorted();
+}
+
+function expectedGroups(rows: readonly Row[]): readonly string[] {
+  const members = rows.flatMap((row) => {
+    const deciders = row.deciders.length === 0 ? ["none"] : [...new Set(row.deciders)];
+    return deciders.map((decider) => ({ row, group: `${row.created_by} ${decider}` }));
+  });
+  const lines = [...Map.groupBy(members, ({ group }) => group)].map(([group, found]) => {
+    const counts = HALVES.slice(1).map(
+      (edge) => found.filter(({ row }) => row.created_at.getTime() < edge && row.created_at.getTime() >= edge - HOUR / 2).length,
+    );
+    const times = found.flatMap(({ row }) => (row.has_run ? (row.duration_ms ?? []) : [])).toSorted((one, other) => one - other);
+    const middle = (times.length - 1) / 2;
+    const median = ((times[Math.floor(middle)] ?? 0) + (times[Math.ceil(middle)] ?? 0)) / 2;
+    return `${group}: ${found.length} ${counts.join(",")} ${times.length === 0 ? "none" : median}`;
+  });
+  return [...lines, `all: ${rows.length}`].toSorted();
+}
+
 function byName(one: { name: string; state: string }, other: { name: string; state: string }): number {
   return `${one.name} ${one.state}` < `${other.name} ${other.state}` ? -1 : 1;
 }
@@ -339,6 +376,7 @@ describe("the audit beside the log", () => {
               answered += 1;
               const wanted = rows.filter((row) => isAsked(asked, row));
               expect(counts.toSorted(byName)).toEqual(expectedCounts(wanted));
+              expect(await groupedCounts(sql, asked)).toEqual(expectedGroups(wanted));
               for (const most of [3, 1_000]) expect(await auditTotal(sql, asked, most)).toBe(Math.min(wanted.length, most));
               const order = ORDERS[(index >> 2) % ORDERS.length] as AuditOrder;
               const keyOf = (id: string): AuditKey => {

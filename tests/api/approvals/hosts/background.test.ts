@@ -18,7 +18,7 @@ import type { TestApp } from "../../../support/app.ts";
 import { callsWith, playedModel, says } from "../../../support/models.ts";
 import { ofType, type TestClient } from "../../../support/client.ts";
 import { askHosts, openHosts, reachingOffice, resultsOf } from "../../../support/hosts.ts";
-import { approvalOf } from "../../../support/office.ts";
+import { approvalOf, inbox } from "../../../support/office.ts";
 
 const PLAIN = { templateVersion: null, permission: null } as const;
 
@@ -66,6 +66,7 @@ it("a program in the background asks once, nothing waits, and the answer is told
     [{ host: "a.example", port: 443, toolCalls: [{ name: "reach" }] }, [{ actorId: "anna" }]],
     [{ host: "b.example", port: 80 }, [{ actorId: "anna" }]],
   ]);
+  expect(await inbox(as("paul"), { requestedBy: ["anna"], kinds: ["NETWORK_HOST"] })).toHaveLength(2);
   // Nothing waits: the agent goes on, and is told of nothing yet.
   expect(ofType(await as("anna").turn(id, "hello"), "Done")).toMatchObject([{ reason: "COMPLETED" }]);
   expect(await notesTo(as("anna"), id)).toEqual([]);

@@ -1,15 +1,17 @@
 import type { Transport } from "@modelcontextprotocol/client";
-import { isJsonObject, type JsonObject } from "../../lib/json.ts";
-import { schemaProblem, UNUSABLE } from "./schema-check.ts";
-import { keepTask } from "./tasks/task.ts";
+import { isJsonObject, type JsonObject } from "../../../lib/json.ts";
+import { keepAnswer, repairResponse } from "./kept-answer.ts";
+import { schemaProblem, UNUSABLE } from "../schema-check.ts";
+import { keepTask } from "../tasks/task.ts";
 
 /** JSON-RPC: the parameters of a request are invalid. */
 const INVALID_PARAMS = -32_602;
 
 /**
  * Replaces tools of an invalid form in the lists of the newer generation: the SDK refuses such a list for one of them. The
- * schema of a replaced tool has the problem (UNUSABLE), with which it is left out. Tasks in results are kept, too. Requests
- * of a server that are none by `isRequest` are answered with an error: the SDK drops them, and their server would wait.
+ * schema of a replaced tool has the problem (UNUSABLE), with which it is left out. The answers of calls and their tasks are
+ * kept, too. Requests of a server that are none by `isRequest` are answered with an error: the SDK drops them, and their server
+ * would wait.
  */
 export function withLenientMessages(transport: Transport, isRequest: (message: unknown) => boolean): Transport {
   type Receiver = Transport["onmessage"];
@@ -23,7 +25,9 @@ export function withLenientMessages(transport: Transport, isRequest: (message: u
           ? undefined
           : (message, extra) => {
               if (isJsonObject(message)) {
+                repairResponse(message);
                 repair(message);
+                keepAnswer(message);
                 keepTask(message);
                 if (isUnreadable(message, isRequest)) return refuse(transport, message.id);
               }

@@ -1,6 +1,8 @@
 import { MOST_BYTES, type OutputPiece as Piece } from "../agent/calls/outputs.ts";
+import type { BlockOf } from "../resolvers/message.ts";
 import { outputPiece } from "../resolvers/tool-call.ts";
 import { builder } from "./builder.ts";
+import { ImageType } from "./enums.ts";
 
 const OutputPiece = builder.objectRef<Piece>("OutputPiece").implement({
   description: "A piece of a complete output.",
@@ -31,6 +33,19 @@ export const KeptOutput = builder.objectRef<{ readonly callId: string; readonly 
         bytes: t.arg.int({ defaultValue: 65_536, description: "Maximum size in bytes, 4 to 262,144." }),
       },
       resolve: ({ callId }, { offset, bytes }, context) => outputPiece(context, callId, offset ?? 0, bytes ?? 65_536),
+    }),
+  }),
+});
+
+export const ImageBlock = builder.objectRef<BlockOf<"image">>("ImageBlock").implement({
+  description: "A block with an image.",
+  fields: (t) => ({
+    mediaType: t.expose("mediaType", { type: ImageType, description: "File type of the image." }),
+    bytes: t.exposeInt("bytes", { description: "Size in bytes." }),
+    viewerUrl: t.string({
+      description:
+        "Path of the image on this server, for an `<img>`. It is signed for the viewer and valid for 4 to 5 minutes, without other credentials: keep it secret and query it again later.",
+      resolve: ({ url }, _args, context) => url(context),
     }),
   }),
 });

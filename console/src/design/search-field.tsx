@@ -1,0 +1,50 @@
+import { useEffect, useRef, useState, type ReactNode } from "react";
+import { useKeys } from "./keys.ts";
+
+/** A search begins when so many ms have passed since the last key. */
+const PAUSE_MS = 200;
+
+/** A field whose text is searched a moment after the last key. The key `/` leads to it, and Escape empties it. */
+export function SearchField({
+  label,
+  value,
+  search,
+}: {
+  readonly label: string;
+  readonly value: string;
+  readonly search: (text: string) => void;
+}): ReactNode {
+  const [text, setText] = useState(value);
+  const field = useRef<HTMLInputElement>(null);
+  const latest = useRef(search);
+  latest.current = search;
+  // The address may change without the field, for example by a link.
+  useEffect(() => setText(value), [value]);
+  useEffect(() => {
+    if (text.trim() === value) return;
+    const timer = setTimeout(() => latest.current(text.trim()), PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [text, value]);
+  useKeys({ "/": () => field.current?.focus() });
+  return (
+    <input
+      ref={field}
+      type="search"
+      aria-label={label}
+      placeholder={label}
+      aria-keyshortcuts="/"
+      autoComplete="off"
+      spellCheck={false}
+      value={text}
+      onChange={({ target }) => setText(target.value)}
+      onKeyDown={(event) => {
+        if (event.nativeEvent.isComposing) return;
+        if (event.key === "Enter") latest.current(text.trim());
+        if (event.key !== "Escape") return;
+        setText("");
+        latest.current("");
+        event.currentTarget.blur();
+      }}
+    />
+  );
+}

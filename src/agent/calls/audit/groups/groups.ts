@@ -1,0 +1,104 @@
+import {
+  groupedSql,
+  groupsOf,
+  type Group,
+  type GroupedRow,
+  type GroupedSource,
+  type Grouping,
+  type Groups,
+} from "../../../../db/groups/grouped-rows.ts";
+import { plannedForValues, type Sql } from "../../../../db/sql.ts";
+import { COLUMNS, conditions, CURRENT, FOLD, FRESH, MOVED, OF_CALL, Parameters, ROWS_OF, type AuditFilter } from "../rows.ts";
+import { CALL_DIMENSIONS, type CallDimension } from "./dimensions.ts";
+import {
+  CALL_MEASURES,
+  FIGURE_NAMES,
+  figuresOf,
+  figuresSql,
+  NO_CALLS,
+  type CallFigures,
+  type CallMeasure,
+  type FiguresRow,
+  type Percentiles,
+} from "./figures.ts";
+
+/** A request for groups of calls. */
+export type CallGrouping = Grouping<CallDimension, CallMeasure> & { readonly percentiles: Percentiles };
+export type CallGroup = Group<CallDimension, CallFigures>;
+export type CallGroups = Groups<CallDimension, CallFigures>;
+
+/**
+ * The calls of the filter in groups, read exactly from the audit's rows and the calls that these lack, in one snapshot.
+ * While the audit is incomplete, all is read from the calls.
+ */
+export async function callGroups(reads: Sql, filter: AuditFilter, grouping: CallGrouping): Promise<CallGroups> {
+  for (const source of [fromAudit, fromCalls]) {
+    const parameters = new Parameters(filter.tenant);
+    const from = source(conditions(filter, parameters), grouping);
+    const text = groupedSql(from, grouping, parameters);
+    const rows = await reads.query<GroupedRow<FiguresRow>>(plannedForValues("call_groups", text), parameters.values);
+    const found = groupsOf(rows, from, grouping, { figuresOf, nothing: NO_CALLS });
+    if (found !== null) return found;
+  }
+  return { groups: [], groupCount: 0, total: null };
+}
+
+type Source = GroupedSource<CallDimension, CallMeasure>;
+
+function fromAudit(where: string, grouping: CallGrouping): Source {
+  const open = [
+    `fold AS MATERIALIZED (${FOLD})`,
+    `moved AS MATERIALIZED (${MOVED})`,
+    `fresh (${COLUMNS}) AS MATERIALIZED (${FRESH})`,
+  ];
+  const found = `SELECT ${COLUMNS} FROM fresh WHERE ${where} UNION ALL SELECT ${COLUMNS} FROM audit_call WHERE ${where} AND ${CURRENT}`;
+  return { ...sourceOf(grouping), open, isKnown: "fold", found };
+}
+
+function fromCalls(where: string, grouping: CallGrouping): Source {
+  const every = ROWS_OF(`(SELECT ${OF_CALL} FROM tool_call t WHERE t.tenant = $1)`);
+  return {
+    ...sourceOf(grouping),
+    open: [`every (${COLUMNS}) AS NOT MATERIALIZED (${every})`],
+    isKnown: "(SELECT) one",
+    found: `SELECT ${COLUMNS} FROM every WHERE ${where}`,
+  };
+}
+
+function sourceOf({ by, percentiles }: CallGrouping): Omit<Source, "open" | "isKnown" | "found"> {
+  return {
+    join: by.includes("DECIDER") ? "LEFT JOIN LATERAL unnest(c.deciders) AS u(decider) ON true" : "",
+    columns: ["id", "agent_id", "state", "verdict", "has_run", "created_at", "duration_ms", "waited_ms"].map(
+      (name) => `c.${name}`,
+    ),
+    time: "c.created_at",
+    dimensions: CALL_DIMENSIONS,
+    having: "true",
+    figures: figuresSql(percentiles),
+    names: FIGURE_NAMES,
+    examples: "min(id) AS call_id, min(agent_id) AS agent_id",
+    actorKind,
+    measures: CALL_MEASURES,
+  };
+}
+
+/** The kind of an actor, from one of the agents or calls of the group `t`. */
+function actorKind(dimension: CallDimension, value: string): string {
+  switch (dimension) {
+    case "REQUESTER":
+      return "(SELECT a.created_by_kind::text FROM agent a WHERE a.id = t.agent_id)";
+    case "DECIDER":
+      return `(SELECT d.actor_kind::text FROM approval p JOIN decision d ON d.approval_id = p.id WHERE p.tool_call_id = t.call_id AND d.actor_id = ${value} LIMIT 1)`;
+    case "TOOL":
+    case "TEMPLATE":
+    case "AGENT":
+    case "ROOT_AGENT":
+    case "STATE":
+    case "ERROR_TYPE":
+    case "VERDICT":
+    case "RULE":
+    case "PLACE":
+    case "RISK":
+      return "NULL";
+  }
+}

@@ -1,0 +1,46 @@
+import { NO_CALLS, type CallFigures } from "../../agent/calls/audit/groups/figures.ts";
+import { callGroups } from "../../agent/calls/audit/groups/groups.ts";
+import { isHostRule } from "../../agent/policy/hosts/host-rule.ts";
+import { auditFilter } from "../tool-audit.ts";
+import type { Context } from "../context.ts";
+import { type ListedRule, permissionOf, rulesOf, templateNamed } from "../template.ts";
+import { MOST_GROUPS, readRange, type GroupRange } from "./buckets.ts";
+
+export type RuleYield = {
+  readonly rule: ListedRule;
+  /** Of the calls that a rule of this list and text decided. Null for a rule of hosts. */
+  readonly figures: CallFigures | null;
+};
+
+/** The yield of each rule of a template, in the order of its lists; null if the actor may not read it. */
+export async function ruleYields(
+  context: Context,
+  templateId: string,
+  range: Pick<GroupRange, "from" | "to">,
+): Promise<readonly RuleYield[] | null> {
+  const permission = permissionOf(context, templateNamed(context, templateId).configured);
+  if (permission === null) return null;
+  const { from, to } = readRange(range, MOST_GROUPS, new Date());
+  const rules = rulesOf(permission);
+  const filter = auditFilter(context, { templateIds: [templateId], rules: rules.map(decidedBy), created: { from, to } });
+  const { groups } = await context.expensive.run(context.tenant, () =>
+    callGroups(context.services.reads, filter, {
+      by: ["RULE"],
+      edges: null,
+      order: { measure: "CALLS", direction: "desc" },
+      most: MOST_GROUPS,
+      percentiles: { duration: false, waited: false },
+      hasTotal: false,
+    }),
+  );
+  const figures = new Map(groups.map((group) => [group.key.get("RULE")?.value, group.figures]));
+  return rules.map((rule) => ({
+    rule,
+    figures: isHostRule(rule.rule) ? null : (figures.get(decidedBy(rule)) ?? NO_CALLS),
+  }));
+}
+
+/** A rule as the explanations of calls name it. */
+function decidedBy({ list, rule }: ListedRule): string {
+  return `${list} ${rule}`;
+}
