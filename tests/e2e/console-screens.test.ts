@@ -1,3 +1,5 @@
+import { readFile } from "node:fs/promises";
+
 import { expect } from "vitest";
 import { tokenActor } from "../support/actors.ts";
 import { screenshot } from "../support/browser.ts";
@@ -91,6 +93,25 @@ withChromium(
     await page.getByRole("link", { name: "Decisions" }).click();
     await page.getByRole("table", { name: "Decisions" }).getByText("allowed").waitFor();
     expect(await axeViolations(page)).toEqual([]);
+
+    await page.getByRole("link", { name: "Steps" }).click();
+    const steps = page.getByRole("table", { name: "Steps" });
+    await steps.getByRole("button", { name: "1.1" }).click();
+    await page.getByRole("heading", { name: "Turn 1, step 1" }).waitFor();
+    // A model without a price is no model that costs nothing.
+    expect(await steps.getByText("no price").count()).toBe(2);
+    expect(await axeViolations(page)).toEqual([]);
+    await screenshot(page, "console-audit-steps");
+    await page.getByLabel("Requested by").fill("vera");
+    await page.keyboard.press("Enter");
+    await page.getByText("No step passes the filters.").waitFor();
+    expect(new URL(page.url()).searchParams.get("requester")).toBe("vera");
+    await open("/console/audit?view=steps&order=COST&price=none&requester=anna");
+    await steps.getByRole("button", { name: "1.2" }).waitFor();
+    const saved = page.waitForEvent("download");
+    await page.getByRole("button", { name: "CSV of the shown rows" }).click();
+    const rows = (await readFile(await (await saved).path(), "utf8")).trim().split("\r\n");
+    expect(rows.map((row) => row.split(",")[9])).toEqual(['"stopReason"', '"end_turn"', '"tool_use"']);
   },
 );
 

@@ -4,18 +4,19 @@ import type { ReactNode } from "react";
 import { CallTable } from "./call-table.tsx";
 import { DecisionTable } from "./decision-table.tsx";
 import { AuditFilterBar } from "./filter-bar.tsx";
-import type { AuditSearch } from "./filters.ts";
+import { AUDIT_VIEWS, type AuditSearch, type AuditView } from "./filters.ts";
+import { StepTable } from "./step-table.tsx";
 import "../design/screen.css";
 
-/** The link of a view is current also with filters, and that of the other one never: `aria-current` is given. */
+/** The link of a view is current also with filters, and that of another one never: `aria-current` is given. */
 const EXACT = { exact: true } as const;
 
-/** Tool calls and decisions, the newest first. The filters stand in the address. */
+/** Tool calls, decisions and steps, the newest first. The filters stand in the address. */
 export function AuditScreen(): ReactNode {
   const { t } = useLingui();
   const search = useSearch({ from: "/audit" });
   const navigate = useNavigate();
-  const isDecisions = search.view === "decisions";
+  const view = AUDIT_VIEWS.find((each) => each === search.view) ?? "calls";
   const set = (part: AuditSearch): void => {
     const next = Object.fromEntries(Object.entries({ ...search, ...part }).filter(([, value]) => value !== ""));
     void navigate({ to: "/audit", search: next, replace: true });
@@ -27,28 +28,37 @@ export function AuditScreen(): ReactNode {
           <Trans>Audit</Trans>
         </h1>
         <nav className="row" aria-label={t`Audit views`}>
-          <Link
-            to="/audit"
-            search={{}}
-            activeOptions={EXACT}
-            className="look-view"
-            {...(isDecisions ? {} : { "aria-current": "page" })}
-          >
-            <Trans>Calls</Trans>
-          </Link>
-          <Link
-            to="/audit"
-            search={{ view: "decisions" }}
-            activeOptions={EXACT}
-            className="look-view"
-            {...(isDecisions ? { "aria-current": "page" } : {})}
-          >
-            <Trans>Decisions</Trans>
-          </Link>
+          <ViewLink view="calls" current={view} name={t`Calls`} />
+          <ViewLink view="decisions" current={view} name={t`Decisions`} />
+          <ViewLink view="steps" current={view} name={t`Steps`} />
         </nav>
-        <AuditFilterBar search={search} isDecisions={isDecisions} set={set} />
+        <AuditFilterBar search={search} view={view} set={set} />
       </header>
-      {isDecisions ? <DecisionTable search={search} /> : <CallTable search={search} open={(call) => set({ call })} />}
+      {view === "calls" ? <CallTable search={search} open={(call) => set({ call })} /> : null}
+      {view === "decisions" ? <DecisionTable search={search} /> : null}
+      {view === "steps" ? <StepTable search={search} open={(step) => set({ step })} /> : null}
     </main>
+  );
+}
+
+function ViewLink({
+  view,
+  current,
+  name,
+}: {
+  readonly view: AuditView;
+  readonly current: AuditView;
+  readonly name: string;
+}): ReactNode {
+  return (
+    <Link
+      to="/audit"
+      search={view === "calls" ? {} : { view }}
+      activeOptions={EXACT}
+      className="look-view"
+      {...(view === current ? { "aria-current": "page" } : {})}
+    >
+      {name}
+    </Link>
   );
 }

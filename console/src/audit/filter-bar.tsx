@@ -2,17 +2,26 @@ import { useLingui } from "@lingui/react/macro";
 import type { ReactNode } from "react";
 import { useQuery } from "urql";
 import { TemplatesDocument } from "../generated/documents.ts";
-import { CALL_STATES, DECIDED_STATES, ERROR_TYPES, VERDICTS, type AuditSearch } from "./filters.ts";
-import { useCallWords, useDecisionWords } from "./words.tsx";
+import {
+  CALL_STATES,
+  DECIDED_STATES,
+  ERROR_TYPES,
+  STEP_ORDERS,
+  STEP_STATES,
+  VERDICTS,
+  type AuditSearch,
+  type AuditView,
+} from "./filters.ts";
+import { useCallWords, useDecisionWords, useOrderWords, useStepWords } from "./words.tsx";
 
 /** The filters of the audit. A text field filters when it is left, or by Enter. */
 export function AuditFilterBar({
   search,
-  isDecisions,
+  view,
   set,
 }: {
   readonly search: AuditSearch;
-  readonly isDecisions: boolean;
+  readonly view: AuditView;
   readonly set: (part: AuditSearch) => void;
 }): ReactNode {
   const { t } = useLingui();
@@ -20,15 +29,23 @@ export function AuditFilterBar({
   const calls = useCallWords();
   const decisions = useDecisionWords();
   const templates = (data?.templates ?? []).map(({ templateId }) => ({ value: templateId, label: templateId }));
-  const states = isDecisions
-    ? DECIDED_STATES.map((value) => ({ value, label: decisions[value] }))
-    : CALL_STATES.map((value) => ({ value, label: calls[value] }));
+  const steps = useStepWords();
+  const orders = useOrderWords();
+  const states = {
+    calls: CALL_STATES.map((value) => ({ value, label: calls[value] })),
+    decisions: DECIDED_STATES.map((value) => ({ value, label: decisions[value] })),
+    steps: STEP_STATES.map((value) => ({ value, label: steps[value] })),
+  }[view];
   return (
     <div className="row" role="group" aria-label={t`Filters`}>
-      <TextFilter label={t`Tool`} value={search.tool} set={(tool) => set({ tool })} />
+      {view === "steps" ? (
+        <TextFilter label={t`Model`} value={search.model} set={(model) => set({ model })} />
+      ) : (
+        <TextFilter label={t`Tool`} value={search.tool} set={(tool) => set({ tool })} />
+      )}
       <Choice label={t`State`} value={search.state} choices={states} set={(state) => set({ state })} />
       <Choice label={t`Template`} value={search.template} choices={templates} set={(template) => set({ template })} />
-      {isDecisions ? null : (
+      {view !== "calls" ? null : (
         <>
           <Choice
             label={t`Verdict`}
@@ -44,10 +61,18 @@ export function AuditFilterBar({
           />
         </>
       )}
-      {isDecisions ? (
+      {view !== "steps" ? null : (
+        <Choice
+          label={t`Price`}
+          value={search.price}
+          choices={[{ value: "none", label: t`without a price` }]}
+          set={(price) => set({ price })}
+        />
+      )}
+      {view === "calls" ? null : (
         <TextFilter label={t`Requested by`} value={search.requester} set={(requester) => set({ requester })} />
-      ) : null}
-      <TextFilter label={t`Decided by`} value={search.person} set={(person) => set({ person })} />
+      )}
+      {view === "steps" ? null : <TextFilter label={t`Decided by`} value={search.person} set={(person) => set({ person })} />}
       <input
         type="date"
         aria-label={t`From day`}
@@ -62,6 +87,14 @@ export function AuditFilterBar({
         value={search.to ?? ""}
         onChange={({ target }) => set({ to: target.value })}
       />
+      {view !== "steps" ? null : (
+        <Choice
+          label={t`Order`}
+          value={search.order}
+          choices={STEP_ORDERS.map((value) => ({ value, label: orders[value] }))}
+          set={(order) => set({ order })}
+        />
+      )}
     </div>
   );
 }

@@ -2,9 +2,12 @@ import type {
   ApprovalFilter,
   ApprovalState,
   PermissionVerdict,
+  StepFilter,
+  StepState,
   ToolCallErrorType,
   ToolCallFilter,
   ToolCallState,
+  TurnOrderField,
 } from "../generated/documents.ts";
 
 export const CALL_STATES = [
@@ -40,6 +43,13 @@ export const DECIDED_STATES = [
   "STALE",
 ] as const satisfies readonly ApprovalState[];
 
+export const STEP_STATES = ["STARTED", "COMPLETED", "ABORTED"] as const satisfies readonly StepState[];
+export const STEP_ORDERS = ["STARTED_AT", "DURATION", "COST"] as const satisfies readonly TurnOrderField[];
+
+/** The tables of the audit. */
+export const AUDIT_VIEWS = ["calls", "decisions", "steps"] as const;
+export type AuditView = (typeof AUDIT_VIEWS)[number];
+
 /** The filters of the audit, as they stand in the address. A day is that of the person's time zone. */
 export const AUDIT_FILTERS = [
   "tool",
@@ -47,12 +57,16 @@ export const AUDIT_FILTERS = [
   "verdict",
   "error",
   "template",
+  "model",
   "agent",
   "person",
   "requester",
+  "price",
   "from",
   "to",
+  "order",
   "call",
+  "step",
 ] as const;
 export type AuditSearch = { readonly [Name in (typeof AUDIT_FILTERS)[number]]?: string };
 
@@ -81,6 +95,24 @@ export function decisionFilter(search: AuditSearch): ApprovalFilter {
     states: known(DECIDED_STATES, search.state) ?? [...DECIDED_STATES],
     requested: days(search),
   };
+}
+
+/** The filter of steps. */
+export function stepFilter(search: AuditSearch): StepFilter {
+  return {
+    models: list(search.model),
+    templateIds: list(search.template),
+    agentIds: list(search.agent),
+    requestedBy: list(search.requester),
+    states: known(STEP_STATES, search.state),
+    isUnpriced: search.price === "none" ? true : null,
+    started: days(search),
+  };
+}
+
+/** The order of steps: the newest first, unless the address says another one. */
+export function stepOrder({ order }: AuditSearch): TurnOrderField {
+  return STEP_ORDERS.find((each) => each === order) ?? "STARTED_AT";
 }
 
 function list(value: string | undefined): string[] | null {

@@ -1,6 +1,6 @@
 import { useLingui } from "@lingui/react/macro";
 import type { ReactNode } from "react";
-import type { ApprovalState, ToolCallState } from "../generated/documents.ts";
+import type { ApprovalState, StepState, ToolCallState, TurnOrderField } from "../generated/documents.ts";
 
 export function useCallWords(): Readonly<Record<ToolCallState, string>> {
   const { t } = useLingui();
@@ -28,6 +28,22 @@ export function useDecisionWords(): Readonly<Record<ApprovalState, string>> {
     SEALED: t`turn ended`,
     STALE: t`replaced`,
   };
+}
+
+export function useStepWords(): Readonly<Record<StepState, string>> {
+  const { t } = useLingui();
+  return { STARTED: t`running`, COMPLETED: t`completed`, ABORTED: t`aborted` };
+}
+
+export function useOrderWords(): Readonly<Record<TurnOrderField, string>> {
+  const { t } = useLingui();
+  return { STARTED_AT: t`Newest first`, DURATION: t`Longest first`, COST: t`Most expensive first` };
+}
+
+const STEP_TONES: Readonly<Record<StepState, string>> = { STARTED: "works", COMPLETED: "good", ABORTED: "bad" };
+
+export function StepBadge({ state }: { readonly state: StepState }): ReactNode {
+  return <span className={`badge ${STEP_TONES[state]}`}>{useStepWords()[state]}</span>;
 }
 
 const TONES: Readonly<Record<ToolCallState, string>> = {

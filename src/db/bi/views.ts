@@ -136,7 +136,11 @@ const STEP: View = {
     ["cost_usd", "s.cost_usd", "Cost in US dollars by the price at the time; null if the model had no price."],
     ["started_at", "s.started_at", "Start of the model call."],
     ["completed_at", "s.completed_at", "End of the model call."],
-    ["duration_ms", "extract(epoch FROM s.completed_at - s.started_at)::float8 * 1000", "Time of the model call in ms."],
+    [
+      "duration_ms",
+      "CASE WHEN s.completed_at < s.started_at THEN 0 ELSE extract(epoch FROM s.completed_at - s.started_at)::float8 * 1000 END",
+      "Time of the model call in ms.",
+    ],
     ["copy_of_agent_id", "s.copied_from", "Agent whose step a fork copied; null for an own one."],
   ],
 };

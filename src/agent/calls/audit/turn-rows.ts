@@ -89,9 +89,13 @@ const DONE = `SELECT d.agent_id, d.turn, d.reason, d.at, d.message_ids FROM (
     SELECT agent_id, (payload ->> 'turn')::int AS turn, payload ->> 'reason' AS reason, at, payload -> 'messageIds' AS message_ids FROM seen WHERE kind = 'DONE'
   ) d JOIN moved m ON m.agent_id = d.agent_id AND d.turn >= m.from_turn`;
 
+/** The ms between two times. The clock of a server that ends a step may be behind that of the one that began it. */
+const MS = (from: string, to: string): string =>
+  `CASE WHEN ${to} < ${from} THEN 0 ELSE extract(epoch FROM ${to} - ${from})::float8 * 1000 END`;
+
 /** Copies of a fork are left out. The model of a turn is that of its first step: another one is a fallback. */
 const FRESH_STEPS = `SELECT s.agent_id, s.step, s.tenant, s.turn, s.state, s.model, s.stop_reason, s.input_tokens, s.output_tokens, s.cache_read_tokens, s.cache_write_tokens,
-    s.output_is_estimated, s.cost_usd, s.started_at, s.completed_at, extract(epoch FROM s.completed_at - s.started_at)::float8 * 1000 AS duration_ms, coalesce(c.first_token_ms, o.first_token_ms) AS first_token_ms,
+    s.output_is_estimated, s.cost_usd, s.started_at, s.completed_at, ${MS("s.started_at", "s.completed_at")} AS duration_ms, coalesce(c.first_token_ms, o.first_token_ms) AS first_token_ms,
     s.model <> first_value(s.model) OVER (PARTITION BY s.agent_id, s.turn ORDER BY s.step) AS is_fallback, g.template_id, g.created_by, g.root_id
   FROM moved m
   CROSS JOIN LATERAL (SELECT a.template_id, a.created_by, coalesce(a.root_id, a.id) AS root_id FROM agent a WHERE a.id = m.agent_id AND a.tenant = $1 OFFSET 0) g
@@ -132,7 +136,7 @@ const TURN_SUMS = (isFill: boolean): string => {
     coalesce(bool_or(s.output_is_estimated), false) AS output_is_estimated, coalesce(sum(s.cost_usd), 0) AS cost_usd,
     (count(*) FILTER (WHERE s.input_tokens IS NOT NULL AND s.cost_usd IS NULL))::int AS unpriced,
     coalesce(min(s.started_at), max(d.at)) AS started_at, ${ended} AS ended_at,
-    extract(epoch FROM ${ended} - coalesce(min(s.started_at), max(d.at)))::float8 * 1000 AS duration_ms,
+    ${MS("coalesce(min(s.started_at), max(d.at))", ended)} AS duration_ms,
     (array_agg(s.first_token_ms ORDER BY s.step) FILTER (WHERE s.first_token_ms IS NOT NULL))[1] AS first_token_ms,
     coalesce(bool_or(s.is_fallback), false) AS is_fallback, g.template_id, g.created_by, coalesce(g.root_id, g.id) AS root_id
   FROM (${KEYS}) k

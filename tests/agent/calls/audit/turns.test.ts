@@ -267,6 +267,23 @@ describe("the audit of steps and turns beside the log", () => {
     }
   });
 
+  it("gives no negative time if a server whose clock is behind ends a step and its turn", async () => {
+    const { sql } = await testDatabase();
+    const office = new TurnOffice(sql);
+    await office.open();
+    const act = async (what: "message" | "step" | "answer" | "call" | "close" | "done") =>
+      office.act({ what, agent: 0, which: 1 });
+    for (const what of ["message", "step", "step"] as const) await act(what);
+    office.setBack(100);
+    await act("answer");
+    office.setBack(-40);
+    await act("call");
+    office.setBack(20);
+    for (const what of ["close", "done"] as const) await act(what);
+    expect((await stepPage(sql, STEPS, ALL_OF_THEM)).map(({ durationMs }) => durationMs)).toEqual([0]);
+    expect(await turnPage(sql, TURNS, ALL_OF_THEM)).toMatchObject([{ durationMs: 0, waitingMs: 0, reason: "INTERRUPTED" }]);
+  });
+
   it("begins anew after retention removed events that it had not seen, and keeps the counts of steps and turns", async () => {
     const { sql } = await testDatabase();
     const office = new TurnOffice(sql);
