@@ -1,12 +1,10 @@
 import { readFile } from "node:fs/promises";
-import pg from "pg";
-import { expect, it, onTestFinished } from "vitest";
-import { ownerOf, type OperatorConnection } from "../../../src/db/bi/install.ts";
-import { grantReader, revokeReader } from "../../../src/db/bi/readers.ts";
+import { expect, it } from "vitest";
 import { startTestApp } from "../../support/app.ts";
 import { auditOfRows } from "../../support/audit.ts";
 import { connect } from "../../support/client.ts";
-import { administer, administrator, testDatabaseUrl } from "../../support/database.ts";
+import { testDatabaseUrl } from "../../support/database.ts";
+import { viewsReader } from "../../support/views-reader.ts";
 
 /** A question of the guide: the operation and the query that answer it. Some have a query only. */
 type Question = { readonly title: string; readonly operation: string | null; readonly query: string };
@@ -36,6 +34,11 @@ function at(json: Json | undefined, path: string): Json {
   }, json ?? null);
 }
 
+function valueAt(json: Json | undefined, path: string): Value {
+  const found = at(json, path);
+  return typeof found === "object" ? null : found;
+}
+
 function listAt(json: Json | undefined, path: string): readonly Json[] {
   const found = at(json, path);
   return Array.isArray(found) ? found : [];
@@ -45,7 +48,7 @@ function listAt(json: Json | undefined, path: string): readonly Json[] {
 const lines =
   (list: string, ...paths: readonly string[]) =>
   (data: Json): readonly Line[] =>
-    listAt(data, list).map((entry) => paths.map((path) => at(entry, path) as Value));
+    listAt(data, list).map((entry) => paths.map((path) => valueAt(entry, path)));
 
 /** The lines of a series: one for each group and bucket with a figure above 0 at the first path. */
 const points =
@@ -57,9 +60,9 @@ const points =
           ? []
           : [
               [
-                at(listAt(data, `${of}.buckets`)[index], "from") as Value,
-                at(group, key) as Value,
-                ...paths.map((path) => at(figures, path) as Value),
+                valueAt(listAt(data, `${of}.buckets`)[index], "from"),
+                valueAt(group, key),
+                ...paths.map((path) => valueAt(figures, path)),
               ],
             ],
       ),
@@ -75,9 +78,9 @@ const FORMS: Readonly<Record<string, (data: Json) => readonly Line[]>> = {
   Decisions: (data) =>
     listAt(data, "approvals.nodes").flatMap((node) =>
       listAt(node, "decisions").map((decision): Line => [
-        at(node, "id") as Value,
-        at(decision, "decision") as Value,
-        at(decision, "decidedBy.actorId") as Value,
+        valueAt(node, "id"),
+        valueAt(decision, "decision"),
+        valueAt(decision, "decidedBy.actorId"),
       ]),
     ),
   // Approvals without a decision are a group of the API.
@@ -101,15 +104,17 @@ const FORMS: Readonly<Record<string, (data: Json) => readonly Line[]>> = {
     "figures.decisionMs.p95",
   ),
   "Use of rules": (data) =>
-    lines(
-      "ruleYields",
-      "rule.list",
-      "rule.rule",
-      "figures.calls",
-      "figures.executed",
-    )(data)
-      .filter(([, , calls]) => calls !== 0)
-      .map(([list, rule, ...figures]) => [`${String(list).toLowerCase()} ${String(rule)}`, ...figures]),
+    listAt(data, "ruleYields").flatMap((entry): Line[] =>
+      at(entry, "figures.calls") === 0
+        ? []
+        : [
+            [
+              `${String(valueAt(entry, "rule.list")).toLowerCase()} ${String(valueAt(entry, "rule.rule"))}`,
+              valueAt(entry, "figures.calls"),
+              valueAt(entry, "figures.executed"),
+            ],
+          ],
+    ),
   "Stored rules without a use": (data) =>
     lines(
       "allowRules.nodes",
@@ -186,7 +191,7 @@ it("each question of docs/bi.md has the same answer by its operation and by its 
   await client.turn(id, "go");
   for (const text of WEEK) await app.database.sql.query({ name: "", text }, []);
   await auditOfRows(app.database.sql);
-  const reader = await readerOf(url);
+  const reader = await viewsReader(url, "local");
   const asked = await questions();
   expect(asked.flatMap(({ title, operation }) => (operation === null ? [] : [title])).toSorted()).toEqual(
     Object.keys(FORMS).toSorted(),
@@ -201,28 +206,3 @@ it("each question of docs/bi.md has the same answer by its operation and by its 
     expect(shown(form(data)), title).toEqual(shown(rows));
   }
 });
-
-/** A connection of a reader of the tenant `local`. It ends with the test. */
-async function readerOf(url: string): Promise<pg.Client> {
-  const client = await administrator(url);
-  const connection: OperatorConnection = {
-    script: async (text) => void (await client.query(text)),
-    query: async <Row>(text: string, values: readonly unknown[] = []) =>
-      (await client.query<Row & pg.QueryResultRow>(text, [...values])).rows,
-  };
-  const role = `questioner_${process.pid}`;
-  const place = new URL(url);
-  [place.username, place.password] = [role, await grantReader(connection, { role, tenant: "local", readsContent: false })];
-  const reader = new pg.Client({ connectionString: place.href });
-  // The database is dropped with the test, by force.
-  reader.on("error", () => {});
-  await reader.connect();
-  onTestFinished(async () => {
-    await reader.end();
-    await revokeReader(connection, role);
-    const owner = ownerOf(place.pathname.slice(1));
-    await client.query(`DROP OWNED BY "${owner}" CASCADE`);
-    await administer(`DROP ROLE "${owner}"`);
-  });
-  return reader;
-}
