@@ -51,6 +51,7 @@ import "./templates/template.ts";
 import "./events/tenant.ts";
 import "./groups/approvals.ts";
 import "./groups/rule-yields.ts";
+import "./groups/steps.ts";
 import "./groups/tool-calls.ts";
 import "./timeline.ts";
 import "./tool-call.ts";

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { BUCKET_UNITS, bucketEdges, type BucketUnit } from "../../src/lib/time-buckets.ts";
+import { calendarOf, unitOf } from "../support/calendar.ts";
 
 const ZONES = [
   "UTC",
@@ -18,38 +19,9 @@ const edgesOf = (unit: BucketUnit, timeZone: string, from: string, to: string): 
     new Date(edge).toISOString().replace(":00.000Z", "Z"),
   );
 
-/** The unit of the calendar to which a moment belongs, in words of its zone, by other means than those that are tested. */
-function unitOf(unit: BucketUnit, format: Intl.DateTimeFormat, time: number): string {
-  const parts = Object.fromEntries(format.formatToParts(time).map(({ type, value }) => [type, value]));
-  const { year = "", month = "", day = "", hour = "", timeZoneName = "" } = parts;
-  switch (unit) {
-    case "HOUR":
-      return `${year}-${month}-${day} ${hour} ${timeZoneName}`;
-    case "DAY":
-      return `${year}-${month}-${day}`;
-    case "WEEK": {
-      const date = new Date(`${year}-${month}-${day}T00:00:00Z`);
-      return String(Math.floor((date.getTime() / DAY + 3) / 7));
-    }
-    case "MONTH":
-      return `${year}-${month}`;
-  }
-}
-
-const formatOf = (timeZone: string): Intl.DateTimeFormat =>
-  new Intl.DateTimeFormat("en-US", {
-    timeZone,
-    hourCycle: "h23",
-    year: "numeric",
-    month: "2-digit",
-    day: "2-digit",
-    hour: "2-digit",
-    timeZoneName: "longOffset",
-  });
-
 describe("the edges of time buckets", () => {
   it("put two moments together if and only if the zone's clocks and calendar do", () => {
-    const formats = new Map(ZONES.map((zone) => [zone, formatOf(zone)]));
+    const formats = new Map(ZONES.map((zone) => [zone, calendarOf(zone)]));
     const time = fc.integer({ min: Date.UTC(2024, 0, 1), max: Date.UTC(2031, 0, 1) });
     fc.assert(
       fc.property(
@@ -65,7 +37,7 @@ describe("the edges of time buckets", () => {
           expect(edges.at(-1)).toBeGreaterThanOrEqual(to);
           expect(edges.at(-2)).toBeLessThan(to);
           expect(edges.toSorted((one, other) => one - other)).toEqual([...new Set(edges)]);
-          const format = formats.get(zone) ?? formatOf(zone);
+          const format = formats.get(zone) ?? calendarOf(zone);
           // Moments anywhere, and those just before and at each edge.
           const moments = [
             ...places.map((place) => from + Math.floor(place * (to - from))),

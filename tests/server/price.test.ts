@@ -93,6 +93,7 @@ describe("the price of an operation", () => {
     ["{ toolCallGroups { groups { tool figures { calls durationMs { p95 } } } } }", 500 + 50 * (1 + 1)],
     ["{ toolCallGroups(first: 3, by: [AGENT]) { groups { agent { title } figures { calls } } } }", 500 + 3 * (1 + 1 + 1)],
     ["{ approvalGroups(first: 3) { groups { decidedBy { name } figures { decisionMs { p95 } } } } }", 500 + 3 * (1 + 1 + 1)],
+    ["{ stepGroups(first: 3) { groups { model figures { costUsd } } total { costUsd } } }", 500 + 3 * (1 + 1)],
     ['{ ruleYields(templateId: "a") { rule { rule } figures { calls } } }', 500 + 50 + 50],
     // Ten figures of a series are a point.
     [

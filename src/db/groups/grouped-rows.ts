@@ -132,7 +132,7 @@ export function groupedSql<Name extends string, Measure extends string>(
   const series =
     edges === null
       ? ""
-      : ` UNION ALL SELECT 'point', t.place, c.bucket, 0, '{}', '{}', ${figures} FROM grouped c JOIN top t ON ${same} GROUP BY t.place, c.bucket`;
+      : ` UNION ALL SELECT 'point', t.place, c.bucket, 0, '{}', '{}', ${figures} FROM grouped c JOIN (SELECT ${["place", ...keys].join(", ")} FROM top) t ON ${same} GROUP BY t.place, c.bucket`;
   const total = hasTotal ? ` UNION ALL SELECT 'total', 0, 0, 0, '{}', '{}', ${figures} FROM found` : "";
   const parts = [
     ...open,

@@ -242,13 +242,3 @@ describe("the SQL views", () => {
     expect(bare).toEqual([]);
   });
 });
-
-describe("the queries of docs/bi.md", () => {
-  it("run for a reader", async () => {
-    const text = await readFile(new URL("../../../docs/bi.md", import.meta.url), "utf8");
-    const queries = [...text.matchAll(/^```sql\n([^]*?)^```$/gm)].map(([, query = ""]) => query);
-    expect(queries.length).toBeGreaterThanOrEqual(6);
-    const { reader } = await granted({ readsContent: false });
-    for (const query of queries) await reader.query(query);
-  });
-});
