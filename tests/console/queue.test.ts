@@ -17,7 +17,10 @@ function row(id: string, part: Partial<Row> = {}): Row {
     missingDecisions: 1,
     agent: { id: "agent-1", shortId: "agent-1", title: null, template: { id: "t", templateId: "engineer" } },
     requestedBy: [{ id: "a", actorId: "petra", name: "Petra", kind: "USER" }],
-    toolCall: { id: "call", name: "fs_write", inputPreview: "{}" },
+    inputHash: "hash",
+    hasEditedInput: false,
+    meta: null,
+    toolCall: { id: "call", name: "fs_write", inputPreview: "{}", explanation: null },
     subject: {},
     ...part,
   };
@@ -46,7 +49,7 @@ describe("the order of the inbox", () => {
 });
 
 describe("filters", () => {
-  const shell = row("shell", { toolCall: { id: "c", name: "bash_run", inputPreview: null } });
+  const shell = row("shell", { toolCall: { id: "c", name: "bash_run", inputPreview: null, explanation: null } });
   const host = row("host", { kind: "NETWORK_HOST", toolCall: null, subject: { host: "example.org", port: 443 } });
 
   it("let rows of all given values pass", () => {
@@ -80,7 +83,10 @@ describe("the row after this one", () => {
 
 describe("the search of the inbox", () => {
   const rows = [
-    row("approval-1", { shortId: "0a1b2c3d", toolCall: { id: "c", name: "bash_run", inputPreview: '{"command":"make BUILD"}' } }),
+    row("approval-1", {
+      shortId: "0a1b2c3d",
+      toolCall: { id: "c", name: "bash_run", inputPreview: '{"command":"make BUILD"}', explanation: null },
+    }),
     row("approval-2", { toolCall: null, subject: { host: "a.example", port: 443 }, kind: "NETWORK_HOST" }),
   ];
   const found = (find: string): readonly string[] => ordered(rows, { find }, NOW).map(({ id }) => id);

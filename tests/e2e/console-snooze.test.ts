@@ -55,6 +55,18 @@ withChromium(
     await title(other, "(2) Triplane");
     await title(page, "(2) Triplane");
 
+    // A page that stays open shows it again at its time.
+    await other.clock.install();
+    await other.goto(new URL(`/console/inbox/${approvalId}`, app.url).href);
+    await other.getByRole("button", { name: "Allow once" }).waitFor();
+    await other.keyboard.press("s");
+    await other.getByRole("dialog", { name: "Snooze until" }).waitFor();
+    await other.keyboard.press("1");
+    await title(other, "(1) Triplane");
+    await other.clock.fastForward("01:00:30");
+    await title(other, "(2) Triplane");
+    await other.getByText("back", { exact: true }).waitFor();
+
     await page.bringToFront();
     await open(`/console/inbox/${approvalId}`);
     await page.getByRole("button", { name: "Allow once" }).waitFor();

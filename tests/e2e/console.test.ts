@@ -132,6 +132,7 @@ function pageOf(start: number): unknown {
   const nodes = Array.from({ length: 100 }, (_, index) => ({
     __typename: "Approval",
     id: `approval-${start + index}`,
+    shortId: `${start + index}`,
     kind: "TOOL_CALL",
     risk: (["LOW", "MEDIUM", "HIGH"] as const)[index % 3],
     state: "PENDING",
@@ -139,9 +140,13 @@ function pageOf(start: number): unknown {
     expiresAt: null,
     quorum: 1,
     missingDecisions: 1,
+    inputHash: "hash",
+    hasEditedInput: false,
+    meta: null,
     agent: {
       __typename: "Agent",
       id: `agent-${index}`,
+      shortId: `${index}`,
       title: null,
       template: { __typename: "Template", id: "t", templateId: "assistant" },
     },
@@ -151,6 +156,8 @@ function pageOf(start: number): unknown {
       id: `call-${start + index}`,
       name: "fs_write",
       inputPreview: `{"path":"${start + index}"}`,
+      // Half of them are alike: they come in batches of 50.
+      explanation: index % 2 === 0 ? null : { __typename: "Explanation", rule: "mode default", place: "mode" },
     },
     subject: { __typename: "ToolCall" },
     viewerSnooze: null,

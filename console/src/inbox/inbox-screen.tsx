@@ -1,9 +1,11 @@
 import { Plural, Trans, useLingui } from "@lingui/react/macro";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { useCallback, useEffect, useMemo, useRef, type ReactNode } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState, type ReactNode } from "react";
 import { FoundById } from "../calls/found-by-id.tsx";
 import { useNow } from "../design/clock.tsx";
 import { useKeys } from "../design/keys.ts";
+import { BatchDetail } from "./batches/batch-detail.tsx";
+import { batchRows, entriesOf, isBatchId } from "./batches/entries.ts";
 import { Detail } from "./detail.tsx";
 import { FilterBar } from "./filter-bar.tsx";
 import { QueueList } from "./list.tsx";
@@ -37,6 +39,13 @@ export function InboxScreen(): ReactNode {
     () => ordered(viewed.values(), { template, tool, agent, requester, find }, orderedAt),
     [viewed, template, tool, agent, requester, find, orderedAt],
   );
+  const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
+  const toggle = useCallback(
+    (id: string) =>
+      setOpened((before) => (before.has(id) ? new Set([...before].filter((each) => each !== id)) : new Set(before).add(id))),
+    [],
+  );
+  const entries = useMemo(() => entriesOf(rows, opened), [rows, opened]);
   const select = (id: string | null, isReplaced = false): void =>
     void (id === null
       ? navigate({ to: "/inbox", search, replace: isReplaced })
@@ -44,29 +53,34 @@ export function InboxScreen(): ReactNode {
   const latest = useRef(select);
   latest.current = select;
   const open = useCallback((id: string) => latest.current(id), []);
-  const first = rows[0]?.id;
+  const openMember = (id: string): void => {
+    if (selected !== null && !opened.has(selected)) toggle(selected);
+    select(id);
+  };
+  const first = entries[0]?.id;
   useEffect(() => {
     if (selected === null && first !== undefined && matchMedia(WIDE).matches) select(first, true);
   }, [selected, first]);
   const move = (step: 1 | -1): void => {
-    const next = selected === null ? rows[0] : neighbour(rows, selected, step);
+    const next = selected === null ? entries[0] : neighbour(entries, selected, step);
     if (next !== undefined) select(next.id, true);
   };
   // The next question opens while the decision is under way; on a narrow screen the list does, afterwards.
   const sent = (id: string): void => {
-    const next = neighbour(rows, id, 1) ?? neighbour(rows, id, -1);
+    const next = neighbour(entries, id, 1) ?? neighbour(entries, id, -1);
     if (next !== undefined && matchMedia(WIDE).matches) select(next.id, true);
   };
   const current = useRef(selected);
   current.current = selected;
   const decided = (id: string): void => {
     if (current.current !== id) return;
-    const next = neighbour(rows, id, 1) ?? neighbour(rows, id, -1);
+    const next = neighbour(entries, id, 1) ?? neighbour(entries, id, -1);
     select(next !== undefined && matchMedia(WIDE).matches ? next.id : null, true);
   };
   useKeys({
     j: () => move(1),
     k: () => move(-1),
+    o: () => (selected !== null && isBatchId(selected) ? toggle(selected) : null),
     "g s": () => void navigate({ to: "/inbox", search: { view: "snoozed" } }),
   });
   return (
@@ -120,7 +134,7 @@ export function InboxScreen(): ReactNode {
           </p>
         )}
         {rows.length > 0 ? (
-          <QueueList rows={rows} snoozes={view === "snoozed" ? inbox.snoozes : null} selected={selected} select={open} />
+          <QueueList entries={entries} snoozes={inbox.snoozes} selected={selected} select={open} toggle={toggle} />
         ) : (
           <NoRows
             isLoading={inbox.total === null}
@@ -136,7 +150,11 @@ export function InboxScreen(): ReactNode {
             <button type="button" className="plain back" onClick={() => select(null)}>
               ← <Trans>Inbox</Trans>
             </button>
-            <Detail id={selected} sent={sent} decided={decided} />
+            {isBatchId(selected) ? (
+              <BatchDetail key={selected} rows={batchRows(entries, selected)} select={openMember} />
+            ) : (
+              <Detail id={selected} sent={sent} decided={decided} />
+            )}
           </>
         )}
       </section>

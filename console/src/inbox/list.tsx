@@ -4,6 +4,8 @@ import { visible } from "@triplane/client/command-lines";
 import { memo, useEffect, useRef, type ReactNode } from "react";
 import { Ago, Until, useNow } from "../design/clock.tsx";
 import { namesOf } from "../session/viewer.tsx";
+import { BatchRow } from "./batches/batch-row.tsx";
+import type { Entry } from "./batches/entries.ts";
 import { useDeciding, type Deciding } from "./decisions.ts";
 import { toolOf, type Row } from "./queue.ts";
 import { RiskBadge, useKindWords } from "./row-badges.tsx";
@@ -15,27 +17,30 @@ const OVERSCAN = 6;
 
 /** The open approvals. Only rows near the view are in the document. */
 export function QueueList({
-  rows,
+  entries,
   snoozes,
   selected,
   select,
+  toggle,
 }: {
-  readonly rows: readonly Row[];
-  /** The snoozes of the rows, in their view; null elsewhere. */
-  readonly snoozes: ReadonlyMap<string, Snooze> | null;
+  readonly entries: readonly Entry[];
+  /** The viewer's snoozes, also those whose time has come. */
+  readonly snoozes: ReadonlyMap<string, Snooze>;
   readonly selected: string | null;
   readonly select: (id: string) => void;
+  /** Opens or closes a batch. */
+  readonly toggle: (id: string) => void;
 }): ReactNode {
   const { t } = useLingui();
   const scroller = useRef<HTMLDivElement>(null);
   const deciding = useDeciding();
-  const place = rows.findIndex(({ id }) => id === selected);
+  const place = entries.findIndex(({ id }) => id === selected);
   const virtual = useVirtualizer({
-    count: rows.length,
+    count: entries.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW_PX,
     overscan: OVERSCAN,
-    getItemKey: (index) => rows[index]?.id ?? index,
+    getItemKey: (index) => entries[index]?.id ?? index,
   });
   useEffect(() => {
     if (place >= 0) virtual.scrollToIndex(place, { align: "auto" });
@@ -49,10 +54,15 @@ export function QueueList({
       role="listbox"
       tabIndex={0}
       aria-label={t`Open approvals`}
-      {...(!isShown ? {} : { "aria-activedescendant": `row-${rows[place]?.id ?? ""}` })}
+      {...(!isShown ? {} : { "aria-activedescendant": `row-${entries[place]?.id ?? ""}` })}
       onKeyDown={(event) => {
+        const current = entries[place];
+        if (current?.kind === "batch" && event.key === (current.isOpen ? "ArrowLeft" : "ArrowRight")) {
+          event.preventDefault();
+          toggle(current.id);
+        }
         const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-        const next = step === undefined ? undefined : rows[place + step];
+        const next = step === undefined ? undefined : entries[place + step];
         if (next === undefined) return;
         event.preventDefault();
         select(next.id);
@@ -60,18 +70,20 @@ export function QueueList({
     >
       <div className="queue-rows" role="presentation" style={{ height: virtual.getTotalSize() }}>
         {shown.map(({ index, start, key }) => {
-          const row = rows[index];
-          return row === undefined ? null : (
+          const entry = entries[index];
+          if (entry === undefined) return null;
+          const { id } = entry;
+          const line = { top: start, index, count: entries.length, isSelected: id === selected, select };
+          return entry.kind === "batch" ? (
+            <BatchRow key={key} batch={entry} toggle={toggle} {...line} />
+          ) : (
             <QueueRow
               key={key}
-              row={row}
-              top={start}
-              index={index}
-              count={rows.length}
-              isSelected={row.id === selected}
-              returnsAt={snoozes?.get(row.id)?.until ?? null}
-              deciding={deciding.get(row.id) ?? null}
-              select={select}
+              row={entry.row}
+              isInBatch={entry.isInBatch}
+              returnsAt={snoozes.get(id)?.until ?? null}
+              deciding={deciding.get(id) ?? null}
+              {...line}
             />
           );
         })}
@@ -86,6 +98,7 @@ const QueueRow = memo(function QueueRow({
   index,
   count,
   isSelected,
+  isInBatch,
   returnsAt,
   deciding,
   select,
@@ -95,6 +108,7 @@ const QueueRow = memo(function QueueRow({
   readonly index: number;
   readonly count: number;
   readonly isSelected: boolean;
+  readonly isInBatch: boolean;
   /** The end of the viewer's snooze. */
   readonly returnsAt: string | null;
   readonly deciding: Deciding | null;
@@ -102,7 +116,9 @@ const QueueRow = memo(function QueueRow({
 }): ReactNode {
   const { t } = useLingui();
   const kind = useKindWords()[row.kind];
-  const isSoon = row.expiresAt !== null && Date.parse(row.expiresAt) - useNow() < 60 * 60_000;
+  const now = useNow();
+  const isSoon = row.expiresAt !== null && Date.parse(row.expiresAt) - now < 60 * 60_000;
+  const isBack = returnsAt !== null && Date.parse(returnsAt) <= now;
   const people = namesOf(row.requestedBy);
   return (
     <div
@@ -111,7 +127,7 @@ const QueueRow = memo(function QueueRow({
       aria-selected={isSelected}
       aria-posinset={index + 1}
       aria-setsize={count}
-      className={`queue-row ${row.risk.toLowerCase()}`}
+      className={`queue-row ${row.risk.toLowerCase()}${isInBatch ? " in-batch" : ""}`}
       style={{ transform: `translateY(${top}px)` }}
       onClick={() => select(row.id)}
     >
@@ -136,14 +152,16 @@ const QueueRow = memo(function QueueRow({
           </span>
         ) : null}
         <span className="when">
-          {returnsAt === null ? null : (
+          {returnsAt === null ? null : isBack ? (
+            <span className="badge works">{t`back`}</span>
+          ) : (
             <span className="badge">
               <Trans>
                 returns <Until time={returnsAt} />
               </Trans>
             </span>
           )}
-          {returnsAt !== null && !isSoon ? null : isSoon && row.expiresAt !== null ? (
+          {returnsAt !== null && !isBack && !isSoon ? null : isSoon && row.expiresAt !== null ? (
             <span className="badge waits">
               <Until time={row.expiresAt} />
             </span>

@@ -143,9 +143,13 @@ function valuesOf(row: Row, filter: Choosable): readonly { readonly value: strin
   }
 }
 
-/** The row that is selected after this one has left the list: the next, or the last one. */
-export function neighbour(rows: readonly Row[], id: string, step: 1 | -1): Row | undefined {
-  const place = rows.findIndex((row) => row.id === id);
-  if (place < 0) return rows[0];
-  return rows[place + step];
+/** The line that is selected after this one has left the list: the next, or the last one. */
+export function neighbour<Line extends { readonly id: string }>(
+  lines: readonly Line[],
+  id: string,
+  step: 1 | -1,
+): Line | undefined {
+  const place = lines.findIndex((line) => line.id === id);
+  if (place < 0) return lines[0];
+  return lines[place + step];
 }

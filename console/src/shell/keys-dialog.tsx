@@ -11,6 +11,8 @@ export function KeysDialog({ isOpen, close }: { readonly isOpen: boolean; readon
     ["e", t`edit and allow`],
     ["d", t`deny with words`],
     ["a", t`always allow by a rule`],
+    ["⇧ A / ⇧ D", t`allow or deny all of a batch`],
+    ["o", t`open or close a batch`],
     ["/", t`search the list`],
     ["s / w", t`snooze, wake`],
     ["Ctrl ⏎", t`send the open form`],

@@ -207,6 +207,16 @@ export const Approval = builder.prismaNode("Approval", {
       select: { decisions: { where: { inputHash: { not: null } }, select: { inputHash: true }, take: 1 } },
       resolve: ({ decisions }) => decisions.some(({ inputHash }) => inputHash !== null),
     }),
+    hasEditedInput: t.boolean({
+      description: "True if another person edited the input of the call before: this approval asks about that input.",
+      select: {
+        id: true,
+        toolCall: {
+          select: { approvals: { where: { decisions: { some: { inputHash: { not: null } } } }, select: { id: true }, take: 2 } },
+        },
+      },
+      resolve: ({ id, toolCall }) => toolCall?.approvals.some((other) => other.id !== id) ?? false,
+    }),
     note: t.string({
       nullable: true,
       description: "Note given with `decision`.",

@@ -76,6 +76,10 @@ describe("another input than the one that was asked for", () => {
     expect(newer).toMatchObject({ input, reason: "paul edited the input, so another person must decide" });
     expect(newer.inputHash).not.toBe(asked.inputHash);
     expect(newer.requestedBy.map(({ actorId }) => actorId).toSorted()).toEqual(["anna", "paul"]);
+    expect((await inbox(as("petra"))).map(({ id, hasEditedInput }) => [id, hasEditedInput])).toEqual([
+      [asked.approvalId, false],
+      [newer.id, true],
+    ]);
     const ofPaul = await inbox(as("petra"), { requestedBy: ["paul"] });
     expect(ofPaul.map(({ id }) => id)).toEqual([newer.id]);
     expect(await inbox(as("petra"), { requestedBy: ["anna"] })).toHaveLength(2);
