@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Type } from "typebox";
-import { entriesOf, flatFields, inputOf } from "../../console/src/calls/flat-form.ts";
+import { entriesOf, flatFields, inputOf, valueFields, valueOf } from "../../console/src/calls/flat-form.ts";
 import { BUILTIN_TOOLS } from "../../src/agent/tools/builtin.ts";
 
 const SCHEMA = Type.Object({
@@ -61,5 +61,21 @@ describe("the form of a tool's input", () => {
     expect(entriesOf(fields, { path: "a", other: 1 })).toBeNull();
     expect(entriesOf(fields, { path: { deep: true } })).toBeNull();
     expect(entriesOf(fields, { path: null })).toBeNull();
+  });
+});
+
+describe("the form of a result", () => {
+  it.each([
+    ["a text", { type: "string" }, { result: "blue" }, "blue"],
+    ["a number", { type: "integer" }, { result: "4" }, 4],
+    ["a choice", { enum: ["red", "blue"] }, { result: "blue" }, "blue"],
+    ["an object", { type: "object", properties: { result: { type: "string" } } }, { result: "blue" }, { result: "blue" }],
+  ])("makes %s", (_name, schema, entries, value) => {
+    expect(valueOf(schema, valueFields(schema) ?? [], entries)).toEqual(value);
+  });
+
+  it("does not exist for lists, and for no schema", () => {
+    expect(valueFields({ type: "array", items: { type: "object" } })).toBeNull();
+    expect(valueFields(null)).toBeNull();
   });
 });

@@ -5,7 +5,7 @@ import { tokenActor } from "../support/actors.ts";
 import { screenshot } from "../support/browser.ts";
 import { connect } from "../support/client.ts";
 import { axeViolations, consolePage } from "../support/console-page.ts";
-import { withChromium } from "../support/example-app.ts";
+import { browserOf, withChromium } from "../support/example-app.ts";
 
 const ACTORS = [tokenActor("anna", ["user"]), tokenActor("vera", ["viewer"])].map(({ actor }) => actor);
 
@@ -61,8 +61,7 @@ withChromium("console: a client tool is answered by keyboard, and each wrong pla
   expect(await axeViolations(page)).toEqual([]);
   await screenshot(page, "console-client-tool");
   // A second tab has the same form, until the first has answered.
-  const second = await page.context().browser()?.newPage();
-  if (second === undefined) throw new Error("the page has no browser");
+  const second = await browserOf(page).newPage();
   await signIn(second, "anna");
   await answerOf(second, "pick_room").waitFor();
   await answer.getByLabel("room").fill("A12");

@@ -2,7 +2,7 @@ import { Trans, useLingui } from "@lingui/react/macro";
 import type { FormEntries } from "@triplane/client/input-form";
 import { useEffect, useId, useMemo, useRef, useState, type ReactNode } from "react";
 import { Fields, type FieldProblem } from "../calls/fields.tsx";
-import { entriesOf, flatFields, inputOf } from "../calls/flat-form.ts";
+import { entriesOf, valueFields, VALUE, valueOf } from "../calls/flat-form.ts";
 import { LongText } from "../calls/long-text.tsx";
 import { Until } from "../design/clock.tsx";
 import { formKeys } from "../design/keys.ts";
@@ -47,7 +47,7 @@ export function AnswerCall(given: Given): ReactNode {
 function AnswerForm({ callId, terms: { cannot, outputSchema } }: { readonly callId: string; readonly terms: Terms }): ReactNode {
   const { t } = useLingui();
   const id = useId();
-  const fields = useMemo(() => flatFields(outputSchema), [outputSchema]);
+  const fields = useMemo(() => valueFields(outputSchema), [outputSchema]);
   const [entries, setEntries] = useState<FormEntries>(() => (fields === null ? {} : (entriesOf(fields, {}) ?? {})));
   const [text, setText] = useState("");
   const [words, setWords] = useState<string | null>(null);
@@ -55,7 +55,7 @@ function AnswerForm({ callId, terms: { cannot, outputSchema } }: { readonly call
   const isDisabled = isBusy || cannot !== null;
   const known = new Set(words === null ? fields?.map((field) => field.name) : []);
   const result: Answer | { readonly broken: string } =
-    fields === null ? resultOfText(text, outputSchema !== null) : { result: inputOf(fields, entries, {}) };
+    fields === null ? resultOfText(text, outputSchema !== null) : { result: valueOf(outputSchema, fields, entries) };
   const broken = "broken" in result && text.trim() !== "" ? result.broken : null;
   const submit = (): void => {
     if (isDisabled) return;
@@ -212,7 +212,7 @@ function useSending(callId: string): {
   return { send, isBusy, problems };
 }
 
-/** The field of the result that an error is about; null for the result as a whole. */
+/** The field of the form that an error is about; VALUE for the result as a whole. */
 function fieldOf(field: readonly string[] | null): string | null {
-  return field?.[0] === "result" ? (field[1] ?? null) : null;
+  return field?.[0] === "result" ? (field[1] ?? VALUE) : null;
 }

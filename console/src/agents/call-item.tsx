@@ -81,12 +81,12 @@ function Opened({
   readonly state: string;
 }): ReactNode {
   const { t } = useLingui();
-  const [details, setDetails] = useState<Details | null>(null);
+  const [opened, setOpened] = useState<{ readonly details: Details | null; readonly isEdited: boolean } | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   useEffect(() => {
     let isCurrent = true;
     ask(CallDetailsDocument, { callId }).then(
-      ({ toolCall }) => (isCurrent ? setDetails(toolCall) : null),
+      ({ toolCall }) => (isCurrent ? setOpened({ details: toolCall, isEdited: isEdited(toolCall) }) : null),
       (failure: unknown) => (isCurrent ? setProblem(failure instanceof Error ? failure.message : String(failure)) : null),
     );
     return () => {
@@ -94,14 +94,13 @@ function Opened({
     };
   }, [callId, state]);
   if (problem !== null) return <p className="alert">{problem}</p>;
-  if (details === null) return <div className="skeleton" role="status" aria-label={t`Loading`} />;
-  const { stages, explanation, auditTrail, input, requestedInput, output, error, keptOutput, images } = details;
-  const isEdited = requestedInput !== null && JSON.stringify(requestedInput) !== JSON.stringify(input);
+  if (opened === null || opened.details === null) return <div className="skeleton" role="status" aria-label={t`Loading`} />;
+  const { stages, explanation, auditTrail, input, requestedInput, output, error, keptOutput, images } = opened.details;
   return (
     <div className="opened">
       <Stages stages={stages} />
       <p>
-        <ContextShown agentId={agentId} step={details.step} />
+        <ContextShown agentId={agentId} step={opened.details.step} />
       </p>
       {explanation === null ? null : (
         <p className="small quiet">
@@ -109,8 +108,8 @@ function Opened({
           {visible(explanation.reason)}
         </p>
       )}
-      {isEdited ? <Payload title={t`Requested input`} value={requestedInput} /> : null}
-      <Payload title={isEdited ? t`Input that ran` : t`Input`} value={input} />
+      {opened.isEdited ? <Payload title={t`Requested input`} value={requestedInput} /> : null}
+      <Payload title={opened.isEdited ? t`Input that ran` : t`Input`} value={input} />
       {error === null ? null : (
         <p className="alert">
           {error.type}: {visible(error.message ?? "")}
@@ -137,6 +136,12 @@ function Opened({
       </ul>
     </div>
   );
+}
+
+/** Compared once: an input may be large. */
+function isEdited(call: Details | null): boolean {
+  if (call === null || call.requestedInput === null) return false;
+  return JSON.stringify(call.requestedInput) !== JSON.stringify(call.input);
 }
 
 function Payload({ title, value }: { readonly title: string; readonly value: unknown }): ReactNode {

@@ -8,13 +8,12 @@ import { Markdown } from "../design/markdown.tsx";
 import { readableJson } from "../design/visible-lines.ts";
 import { SharedMessages } from "./shared-messages.tsx";
 import { CallItem } from "./call-item.tsx";
+import { useEnd, useKeptPlace } from "./scrolling.ts";
 
 type Item = Conversation["items"][number];
 
 /** The newest items are shown; earlier ones by a button. */
 const SHOWN_ITEMS = 200;
-/** The list follows what is written while its end is in view; px. */
-const NEAR_END_PX = 80;
 
 /** The conversation in order, as it is written. */
 export function Items({
@@ -30,28 +29,25 @@ export function Items({
   readonly isLoading: boolean;
 }): ReactNode {
   const { t } = useLingui();
-  const [shown, setShown] = useState(SHOWN_ITEMS);
   const scroller = useRef<HTMLDivElement>(null);
-  const isAtEnd = useRef(true);
+  const list = useRef<HTMLOListElement>(null);
+  const { isAtEnd, leave } = useEnd(scroller, list);
+  // The first item in the page. It moves on with new items only while nobody reads above the end.
+  const [first, setFirst] = useState(0);
+  const least = Math.max(0, items.length - SHOWN_ITEMS);
+  const hidden = Math.min(isAtEnd.current ? Math.max(first, least) : first, items.length);
   useEffect(() => {
-    const element = scroller.current;
-    if (element !== null && isAtEnd.current) element.scrollTop = element.scrollHeight;
-  }, [items]);
-  const hidden = Math.max(0, items.length - shown);
+    if (isAtEnd.current) setFirst((now) => Math.max(now, least));
+  }, [least]);
+  const showEarlier = useKeptPlace(scroller, () => {
+    leave();
+    setFirst(Math.max(0, hidden - SHOWN_ITEMS));
+  });
   return (
-    <div
-      className="items-scroll"
-      ref={scroller}
-      tabIndex={0}
-      role="group"
-      aria-label={t`Conversation`}
-      onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
-        isAtEnd.current = scrollHeight - scrollTop - clientHeight < NEAR_END_PX;
-      }}
-    >
+    <div className="items-scroll" ref={scroller} tabIndex={0} role="group" aria-label={t`Conversation`}>
       {shared > 0 && hidden === 0 ? <SharedMessages agentId={agentId} count={shared} /> : null}
       {hidden > 0 ? (
-        <button type="button" className="plain" onClick={() => setShown(shown + SHOWN_ITEMS)}>
+        <button type="button" className="plain" onClick={showEarlier}>
           <Trans>Show {Math.min(hidden, SHOWN_ITEMS)} earlier ones</Trans>
         </button>
       ) : null}
@@ -61,7 +57,7 @@ export function Items({
           <Trans>No message yet.</Trans>
         </p>
       ) : null}
-      <ol className="items">
+      <ol className="items" ref={list}>
         {items.slice(hidden).map((item) => (
           <li key={item.key} className={`item ${item.kind}`}>
             <OneItem agentId={agentId} item={item} />

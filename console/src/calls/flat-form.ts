@@ -20,6 +20,24 @@ export function flatFields(schema: unknown): readonly FormField[] | null {
   return fields.length > 0 ? fields : null;
 }
 
+/** The name of the field of a value that is no object. */
+export const VALUE = "result";
+
+/** The form of a value by its schema. One that is no object has one field, VALUE. Null for a schema of another shape. */
+export function valueFields(schema: unknown): readonly FormField[] | null {
+  return flatFields(schema) ?? flatFields({ type: "object", required: [VALUE], properties: { [VALUE]: schema } });
+}
+
+/** The value that the entries of its form make. */
+export function valueOf(
+  schema: unknown,
+  fields: readonly FormField[],
+  entries: Readonly<Record<string, string | boolean | readonly string[]>>,
+): unknown {
+  const input = inputOf(fields, entries, {});
+  return flatFields(schema) === null ? input[VALUE] : input;
+}
+
 function fieldOf(name: string, property: Property, isRequired: boolean): FormField | null {
   const shape = shapeOf(property);
   if (shape === null) return null;

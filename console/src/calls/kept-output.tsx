@@ -4,6 +4,7 @@ import { bytesText } from "../design/amounts.ts";
 import { visibleLines } from "../design/visible-lines.ts";
 import { OutputPieceDocument } from "../generated/documents.ts";
 import { ask } from "../session/ask.ts";
+import { PartKeys } from "./part-keys.tsx";
 
 /** The bytes of one part: a page shows one at a time, however long the output is. */
 const PART_BYTES = 64 * 1024;
@@ -62,34 +63,17 @@ function Parts({ callId, kept: { bytes, isWhole } }: { readonly callId: string; 
   const end = next ?? bytes;
   return (
     <div>
-      <div className="row">
-        <button type="button" disabled={isReading || offset === 0} onClick={() => setPath([0])}>
-          <Trans>First part</Trans>
-        </button>
-        <button type="button" disabled={isReading || path.length < 2} onClick={() => setPath(path.slice(0, -1))}>
-          <Trans>Back</Trans>
-        </button>
-        <button
-          type="button"
-          disabled={isReading || next === null}
-          onClick={() => (next === null ? null : setPath([...path, next]))}
-        >
-          <Trans>Next part</Trans>
-        </button>
-        <button
-          type="button"
-          disabled={isReading || next === null}
-          onClick={() => setPath([...path, Math.max(0, bytes - PART_BYTES)])}
-        >
-          <Trans>Last part</Trans>
-        </button>
-        <span className="quiet small" role="status">
-          <Trans>
-            {bytesText(part.offset)} to {bytesText(end)} of {bytesText(bytes)}
-          </Trans>
-          {isWhole ? null : <Trans> (the rest was too much to keep)</Trans>}
-        </span>
-      </div>
+      <PartKeys
+        first={isReading || offset === 0 ? null : () => setPath([0])}
+        back={isReading || path.length < 2 ? null : () => setPath(path.slice(0, -1))}
+        next={isReading || next === null ? null : () => setPath([...path, next])}
+        last={isReading || next === null ? null : () => setPath([...path, Math.max(0, bytes - PART_BYTES)])}
+      >
+        <Trans>
+          {bytesText(part.offset)} to {bytesText(end)} of {bytesText(bytes)}
+        </Trans>
+        {isWhole ? null : <Trans> (the rest was too much to keep)</Trans>}
+      </PartKeys>
       <pre className="long" tabIndex={0} role="group" aria-label={t`Whole output`}>
         {text}
       </pre>

@@ -1,25 +1,30 @@
 import { Trans } from "@lingui/react/macro";
-import { useState, type ReactNode } from "react";
-import { bytesText } from "../design/amounts.ts";
+import { useMemo, useState, type ReactNode } from "react";
 import { visibleLines } from "../design/visible-lines.ts";
+import { PartKeys } from "./part-keys.tsx";
+import { partsOf } from "./text-parts.ts";
 
-/** Longer texts are shown from their beginning; each press of the button adds as much again. */
-const SHOWN_CHARACTERS = 20_000;
-
-/** A text of any length, in which nothing hides. */
+/** A text of any length, in which nothing hides. Of a long one, a page shows one part at a time. */
 export function LongText({ text, label }: { readonly text: string; readonly label: string }): ReactNode {
-  const [shown, setShown] = useState(SHOWN_CHARACTERS);
-  const rest = text.length - shown;
+  const begins = useMemo(() => partsOf(text), [text]);
+  const [chosen, setChosen] = useState(0);
+  const count = begins.length - 1;
+  const part = Math.min(chosen, count - 1);
+  const shown = useMemo(() => visibleLines(text.slice(begins[part], begins[part + 1])), [text, begins, part]);
+  const to = (place: number): (() => void) | null =>
+    place === part || place < 0 || place >= count ? null : () => setChosen(place);
   return (
     <>
+      {count === 1 ? null : (
+        <PartKeys first={to(0)} back={to(part - 1)} next={to(part + 1)} last={to(count - 1)}>
+          <Trans>
+            part {part + 1} of {count}
+          </Trans>
+        </PartKeys>
+      )}
       <pre className="long" tabIndex={0} role="group" aria-label={label}>
-        {visibleLines(text.slice(0, shown))}
+        {shown}
       </pre>
-      {rest > 0 ? (
-        <button type="button" className="plain" onClick={() => setShown(shown * 4)}>
-          <Trans>Show more ({bytesText(rest)} left)</Trans>
-        </button>
-      ) : null}
     </>
   );
 }

@@ -16,5 +16,5 @@ export function visibleLines(text: string): string {
 
 /** A value as JSON for people: line feeds of its texts stand as such. */
 export function readableJson(value: unknown): string {
-  return (JSON.stringify(value, null, 2) ?? "").replace(/\\(.)/g, (pair, escaped) => (escaped === "n" ? "\n" : pair));
+  return (JSON.stringify(value, null, 2) ?? "").replace(/\\[\\n]/g, (pair) => (pair === "\\n" ? "\n" : pair));
 }
