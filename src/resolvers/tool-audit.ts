@@ -118,7 +118,7 @@ function auditPart(order: AuditPart["order"], most: number, { after, before, isB
   };
 }
 
-function auditFilter({ actor, tenant }: Context, filter: ToolCallFilter): AuditFilter {
+export function auditFilter({ actor, tenant }: Context, filter: ToolCallFilter): AuditFilter {
   const { created, agentIds, templateIds, tools, states, errorTypes, verdicts, rules, places } = filter;
   const { createdBy, decidedBy, minDurationMs } = filter;
   return {

@@ -20,6 +20,8 @@ export type Action =
   | 'DECIDE'
   /** Let another actor decide on one's behalf. */
   | 'DELEGATE'
+  /** Export inputs, results and payloads: `createExport` with `withTexts`. */
+  | 'EXPORT_TEXTS'
   /** Read `operations`: servers, deliveries and the log. */
   | 'READ_OPERATIONS'
   /** Read agents of other actors, and the events of the tenant itself. */
@@ -388,6 +390,10 @@ export type EventKind =
   | 'EXECUTION_FAILED'
   /** A call enters the gate. EXECUTION and STAGE events exist only for templates with `trace`. */
   | 'EXECUTION_STARTED'
+  /** Tenant event: an actor asked for an export. */
+  | 'EXPORT_CREATED'
+  /** Tenant event: an export is complete, has failed, or was cancelled. */
+  | 'EXPORT_ENDED'
   /** Files known to the agent were changed by something other than its file tools. */
   | 'FILE_CHANGED'
   /** An interrupt of the running turn was requested. */
@@ -1033,6 +1039,8 @@ export type AgentChangesSubscription = { timeline: { cursor: string, caughtUp: b
       | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
       | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
       | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
     > } };
 
 export type AgentRowsQueryVariables = Exact<{
@@ -1276,6 +1284,8 @@ export type InboxChangesSubscription = { control: { cursor: string, caughtUp: bo
       | { cursor: string }
       | { cursor: string }
       | { cursor: string }
+      | { cursor: string }
+      | { cursor: string }
       | { approvalId: string, approvalState: ApprovalState, cursor: string }
       | { decision: ApprovalDecision, missingDecisions: number, approvalId: string, approvalState: ApprovalState, cursor: string, decidedBy: { id: string, actorId: string, name: string | null, kind: ActorKind } }
       | { cursor: string, approval: { id: string, shortId: string, kind: ApprovalKind, risk: Risk, state: ApprovalState, requestedAt: string, expiresAt: string | null, quorum: number, missingDecisions: number, agent: { id: string, shortId: string, title: string | null, template: { id: string, templateId: string } }, requestedBy: Array<{ id: string, actorId: string, name: string | null, kind: ActorKind }>, toolCall: { id: string, name: string, inputPreview: string | null } | null, subject:
@@ -1353,6 +1363,7 @@ export type AskedQuery = { node:
     | { id: string }
     | { id: string }
     | { id: string }
+    | { id: string }
    | null };
 
 export type OriginQueryVariables = Exact<{
@@ -1361,6 +1372,8 @@ export type OriginQueryVariables = Exact<{
 
 
 export type OriginQuery = { timeline: { cursor: string, events: Array<
+      | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
       | { cursor: string, timestamp: string }
       | { cursor: string, timestamp: string }
       | { cursor: string, timestamp: string }

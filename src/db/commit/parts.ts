@@ -142,6 +142,9 @@ export const TENANT_PARTS: { readonly [Name in PartsOf<TenantChange>]: Part } = 
   createAccessToken: json("rows"),
   mostAccessTokens: { sql: "int", keys: "none" },
   revokeAccessToken: json("rows"),
+  createExport: json("rows"),
+  mostExports: { sql: "int", keys: "none" },
+  endExport: json("rows"),
 };
 
 /** True if no start depends on others' commits, and no wait is settled. */
