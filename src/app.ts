@@ -62,10 +62,11 @@ import { ExpensiveReads } from "./resolvers/context.ts";
 import { Admissions } from "./server/subscriptions/admissions.ts";
 import { refuseLost } from "./server/readiness.ts";
 import { checkPort, startServer, type ServerOptions } from "./server/server.ts";
-import { ImageLinks } from "./server/image-links.ts";
+import { openLinks } from "./server/links.ts";
 import { RateLimits } from "./server/rate-limits.ts";
 import { SignIns } from "./server/sign-ins.ts";
 import { READER_TIMES, SlowReaders, type ReaderTimes } from "./server/slow-readers.ts";
+import { ExportMaking } from "./deliveries/exports/export-making.ts";
 import { webhookConsumer } from "./deliveries/webhooks.ts";
 import { closedFolders, realFolder } from "./config/closed-folders.ts";
 import { narrowedRules } from "./agent/policy/narrowed-rules.ts";
@@ -302,27 +303,22 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   await mcpServers.firstTries;
   const runner = new Runner(services);
   starting.defer(() => runner.close());
-  const unknownAgents = new UnknownAgents(services, overrides.unknownAgentsMs);
-  starting.defer(() => unknownAgents.close());
+  const unknownAgents = starting.use(new UnknownAgents(services, overrides.unknownAgentsMs));
   shells.onEnded(wake);
 
   // What delivers to them, and what is removed from the log.
   const consumers = new Consumers(services, told, overrides.consumerTimes ?? CONSUMER_TIMES);
   starting.defer(() => consumers.close());
-  const sweeps = startSweeps(services, {
-    ...settings,
-    retentionSweepMs: overrides.retentionSweepMs ?? RETENTION_SWEEP_MS,
-    consumers: told,
-    box,
-    wake: (agent) => runner.wake(agent),
-  });
-  starting.defer(() => sweeps.close());
+  const exports = starting.use(new ExportMaking(services, settings.exportBytes));
+  const retentionSweepMs = overrides.retentionSweepMs ?? RETENTION_SWEEP_MS;
+  const sweepSettings = { ...settings, retentionSweepMs, consumers: told, box, exports };
+  starting.use(startSweeps(services, { ...sweepSettings, wake: (agent) => runner.wake(agent) }));
 
   // The doors.
-  const imageLinks = await ImageLinks.open(sql);
+  const { links, urls } = await openLinks(sql, clock);
   const signIns = new SignIns(sql, clock, logger);
   const server = await startServer(
-    { ...settings, port, host, slowReaders, feeds, readers, meters, imageLinks, callTokens, signIns, console: overrides.console },
+    { ...settings, ...links, port, host, slowReaders, feeds, readers, meters, callTokens, signIns, console: overrides.console },
     {
       admissions: new Admissions(sql, services.clock, overrides.admittedMs),
       prisma: database.prisma,
@@ -330,7 +326,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
       wake,
       expensive: new ExpensiveReads(),
       operator: { startedAt, retention: settings.retention, consumersOf: (tenant) => consumers.of(tenant) },
-      imageUrl: (actor, image) => imageLinks.path(actor, image, clock.now()),
+      ...urls,
       rateLimits: new RateLimits(settings.rateLimit, services.clock),
     },
     { version, ready: async () => refuseLost(leases), metrics: () => registry.metrics() },

@@ -9,7 +9,13 @@ import { DatabaseUnavailable } from "./db/storage-error.ts";
 import { ConfigurationError } from "./config/configuration-error.ts";
 import { ListenError } from "./server/server.ts";
 
+/** A command of an operator cannot do its work. The message says why. */
+export class CommandFailed extends Error {
+  override readonly name = "CommandFailed";
+}
+
 const EXPLAINED = [
+  CommandFailed,
   ConfigurationError,
   ControlGroupsRefused,
   DataFolderInUse,

@@ -57,6 +57,8 @@ export const CONFIG_SETTINGS = {
   ),
   /** Retention times. Everything is kept for ever if omitted; `npm run retention` lists the removals. */
   retention: withDefault(closed(RETENTION_SETTINGS), {}),
+  /** The bytes that the files of all exports of a tenant may take, compressed (docs/bi.md). 1,000,000,000 if omitted. */
+  exportBytes: withDefault(COUNT, 1_000_000_000),
   /**
    * The boxes for programs of agents whose template requires one. See docs/sandbox.md. No further paths are opened or
    * protected if omitted.

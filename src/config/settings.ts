@@ -52,6 +52,7 @@ export type Settings = {
   readonly agentHooks: ReadonlyMap<string, Hooks>;
   readonly listeners: Listeners;
   readonly retention: RetentionPolicy;
+  readonly exportBytes: number;
   readonly webhooks: readonly Webhook[];
   readonly publicUrl: string | null;
   readonly allowedOrigins: readonly string[];
@@ -156,6 +157,7 @@ export async function makeSettings(
     agentHooks: agentHooksOf(config.agentHooks),
     listeners: config.on,
     retention: whole.retention,
+    exportBytes: config.exportBytes,
     webhooks,
     agentLimit: config.agentLimit,
     hasSeveralTenants: severalTenants(whole.authentication) !== null,

@@ -2,6 +2,7 @@ import { mapStrings, storableJsonText, type Json, type JsonObject } from "../lib
 import { byteLength, marked } from "../lib/text.ts";
 import { CALL_WAITS, DONE_REASONS } from "../db/commit/change.ts";
 import { COMPACTION_METHODS } from "../db/commit/compaction-rows.ts";
+import { EXPORT_FORMATS, EXPORT_STATES, EXPORT_SUBJECTS } from "../db/commit/export-rows.ts";
 import { MEMORY_LINEAGES } from "../db/commit/memory-change.ts";
 import {
   ActorKind,
@@ -83,6 +84,13 @@ const BUDGET = valuesOf({ per: named(BUDGET_PERS), "changedBy.kind": ActorKind }
 const CHANGED_BY = valuesOf({ "changedBy.kind": ActorKind });
 const ACCESS_TOKEN = valuesOf({ "changedBy.kind": ActorKind, "accessToken.owner.kind": ActorKind });
 
+const EXPORT = valuesOf({
+  "changedBy.kind": ActorKind,
+  "exported.state": named(EXPORT_STATES),
+  "exported.what": named(EXPORT_SUBJECTS),
+  "exported.format": named(EXPORT_FORMATS),
+});
+
 /** The fields with values that a newer version may extend; absent and null are known. */
 const VALUES: { readonly [Kind in EventKind]?: Values } = {
   TOOL_START: CALL,
@@ -125,6 +133,8 @@ const VALUES: { readonly [Kind in EventKind]?: Values } = {
   TOOL_ACCEPTED: CHANGED_BY,
   ACCESS_TOKEN_CREATED: ACCESS_TOKEN,
   ACCESS_TOKEN_REVOKED: ACCESS_TOKEN,
+  EXPORT_CREATED: EXPORT,
+  EXPORT_ENDED: EXPORT,
   CONFIGURATION_CHANGED: CHANGED_BY,
   SNOOZE_CHANGED: CHANGED_BY,
   ERROR: valuesOf({ severity: named(ERROR_SEVERITIES), phase: named(ERROR_PHASES) }),

@@ -1,3 +1,4 @@
+import type { ExportFormat, ExportState, ExportSubject } from "../db/commit/export-rows.ts";
 import type { BudgetChangeEvent } from "./budgets/budget-event.ts";
 import type { MemoryEvent } from "./memory-event.ts";
 import type { ActorRef } from "./snapshots.ts";
@@ -45,6 +46,19 @@ export type AccessTokenSnapshot = {
   readonly expiresAt: string;
 };
 
+/** An export when the event was committed. */
+export type ExportSnapshot = {
+  readonly exportId: string;
+  readonly what: ExportSubject;
+  readonly format: ExportFormat;
+  /** True if it has texts. */
+  readonly hasTexts: boolean;
+  readonly state: ExportState;
+  /** The rows of its file. */
+  readonly rows: number;
+  readonly createdBy: ActorRef;
+};
+
 export const CONFIGURATION_CHANGES = ["ADDED", "CHANGED", "REMOVED"] as const;
 export type ConfigurationChange = {
   readonly part: string;
@@ -70,6 +84,8 @@ export type TenantEventBody =
       readonly until: string | null;
       readonly changedBy: ActorRef;
     }
+  | { readonly kind: "EXPORT_CREATED"; readonly exported: ExportSnapshot; readonly changedBy: ActorRef }
+  | { readonly kind: "EXPORT_ENDED"; readonly exported: ExportSnapshot; readonly changedBy: ActorRef }
   | MemoryEvent
   | BudgetChangeEvent
   | (AcceptedTool & { readonly kind: "TOOL_ACCEPTED"; readonly changedBy: ActorRef })
@@ -95,6 +111,8 @@ export const TENANT_CHANNELS = {
   TOOL_ACCEPTED: "MONITOR",
   ACCESS_TOKEN_CREATED: "MONITOR",
   ACCESS_TOKEN_REVOKED: "MONITOR",
+  EXPORT_CREATED: "MONITOR",
+  EXPORT_ENDED: "MONITOR",
   CONFIGURATION_CHANGED: "MONITOR",
   SNOOZE_CHANGED: "CONTROL",
 } as const;

@@ -5,6 +5,7 @@ export type NodeType =
   | "Approval"
   | "Budget"
   | "Delegation"
+  | "Export"
   | "MemoryEntry"
   | "Message"
   | "Schedule"
@@ -23,6 +24,7 @@ const NODE_IDS: Readonly<Record<NodeType | "ActorRef" | "Template", RegExp>> = {
   Approval: ROW_ID,
   Budget: ROW_ID,
   Delegation: ROW_ID,
+  Export: ROW_ID,
   MemoryEntry: ROW_ID,
   Message: ROW_ID,
   Schedule: ROW_ID,

@@ -23,6 +23,11 @@ export type Context = {
   readonly expensive: ExpensiveReads;
   /** A temporary address of an image for an actor. */
   readonly imageUrl: (actor: Pick<Actor, "id">, image: ImageOfTenant) => string;
+  /** A temporary address of an export's file for an actor, by the sign-in of this operation. */
+  readonly exportUrl: (
+    holder: { readonly actor: Pick<Actor, "id" | "kind" | "tenant">; readonly signIn: SignIn },
+    exportId: string,
+  ) => string;
   /** The points that the actor has left, and the price of this operation. */
   readonly room: OperationRoom;
   /** Facts of this server for administrators. */

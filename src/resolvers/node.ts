@@ -1,5 +1,6 @@
 import { maySee, readsTenant } from "../agent/actors/actor.ts";
 import { mayReadMemory } from "../agent/commands/memory.ts";
+import { maySeeExport } from "../deliveries/exports/commands.ts";
 import { actorOfGlobalId, ROW_ID, type NodeId, type NodeType } from "../lib/global-id.ts";
 import { type Context, clientError } from "./context.ts";
 import { mayReadSignIn } from "./sign-in.ts";
@@ -74,6 +75,13 @@ async function mayReadRow({ prisma, actor }: Context, type: NodeType, id: string
       const found = await prisma.delegation.findUnique({ where: { id }, select: { tenant: true, fromId: true, toId: true } });
       const isTheirs = found?.fromId === actor.id || found?.toId === actor.id;
       return found?.tenant === actor.tenant && (readsTenant(actor) || isTheirs);
+    }
+    case "Export": {
+      const found = await prisma.export.findUnique({
+        where: { id },
+        select: { tenant: true, createdBy: true, createdByKind: true },
+      });
+      return found !== null && maySeeExport(actor, found);
     }
     case "AccessToken":
       return mayReadSignIn(

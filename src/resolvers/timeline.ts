@@ -217,7 +217,8 @@ function isGiven(argument: string | null | undefined): argument is string {
   return argument !== null && argument !== undefined;
 }
 
-function positionOf(text: string, head: LogHead): number {
+/** The position of a cursor. Throws its typed error if it is none of this log. */
+export function positionOf(text: string, head: LogHead): number {
   const cursor = parseCursor(text);
   if (!cursor.ok) throw clientError(cursor.refusal.code, cursor.refusal.message);
   const position = resolveCursor(cursor.value, head);

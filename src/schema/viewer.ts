@@ -25,6 +25,7 @@ const Action = builder.enumType("Action", {
     DELEGATE: "Let another actor decide on one's behalf.",
     REPLACE_PERMISSION: "Replace the permission of a template for an agent (`permissionScope: REPLACE`).",
     SET_BUDGETS: "Set and revoke budgets.",
+    EXPORT_TEXTS: "Export inputs, results and payloads: `createExport` with `withTexts`.",
     READ_OPERATIONS: "Read `operations`: servers, deliveries and the log.",
     CREATE_ACCESS_TOKENS: "Make access tokens for oneself. Depends on the sign-in, not on roles.",
   }),

@@ -1,7 +1,8 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { Type } from "typebox";
 import { hashOf, isAccessToken, rolesOf, type SignIn } from "../agent/actors/access-token.ts";
-import { mayDecide, ROLES, type Identity } from "../agent/actors/actor.ts";
+import { mayDecide, ROLES, withDelegators, type Actor, type Identity } from "../agent/actors/actor.ts";
+import type { Sql } from "../db/sql.ts";
 import { formCheck } from "../lib/form.ts";
 import { closed, complete, TEXT, withDefault, type Complete, type Written } from "../lib/setting.ts";
 import type { SignIns, StoredToken } from "./sign-ins.ts";
@@ -132,8 +133,21 @@ function ofConfiguration({ actors }: TokenAuthentication, hash: string, sessionI
   return { ...known, signIn: { kind: "CONFIGURED_TOKEN", sessionId } };
 }
 
+/** The actor of this id, as the configuration has them now; null if it has none. */
+export function configuredActor(
+  { actors }: TokenAuthentication,
+  tenant: string,
+  id: string,
+  sessionId: string | null,
+): Identified | null {
+  const actor = actors.find((each) => each.id === id && each.tenant === tenant);
+  if (actor === undefined) return null;
+  const { tokenHash: _, ...known } = actor;
+  return { ...known, signIn: { kind: "CONFIGURED_TOKEN", sessionId } };
+}
+
 /** The actor of an access token, as the configuration has them now, with the roles that both have. */
-function ofStoredToken(
+export function ofStoredToken(
   { actors }: TokenAuthentication,
   { tenant, actorId, roles: stored, accessTokenId }: StoredToken,
   sessionId: string | null,
@@ -212,6 +226,12 @@ export function whyClosed(authorization: unknown): string {
 export function bearerToken(authorization: unknown): string | null {
   if (typeof authorization !== "string") return null;
   return /^Bearer\s+(\S+)\s*$/i.exec(authorization)?.[1] ?? null;
+}
+
+/** The actor with those who delegate to them. A token with fewer roles than its person has no rights of others. */
+export async function actorOf(sql: Sql, authentication: Authentication, identity: Identified): Promise<Actor> {
+  if (identity.signIn.kind === "ACCESS_TOKEN" && identity.signIn.isNarrowed) return { ...identity, delegators: [] };
+  return withDelegators(sql, identity, (id) => mayStillDecide(authentication, identity.tenant, id));
 }
 
 /** True if the actor may still decide under the present configuration; unknown, and so true, for configured code. */

@@ -10,7 +10,7 @@ import type { Identified, Recognised } from "./authenticate.ts";
 import type { Admissions, Person } from "./subscriptions/admissions.ts";
 import type { RateLimits } from "./rate-limits.ts";
 
-export type SharedContext = Pick<Context, "prisma" | "expensive" | "imageUrl" | "operator"> & {
+export type SharedContext = Pick<Context, "prisma" | "expensive" | "imageUrl" | "exportUrl" | "operator"> & {
   readonly services: ServerServices;
   readonly admissions: Admissions;
   readonly wake: (agent: AgentOfTenant) => void;

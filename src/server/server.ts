@@ -10,6 +10,9 @@ import { FailedSignIns } from "./console/failed-sign-ins.ts";
 import { answerSession, SESSION_PATH } from "./console/session-routes.ts";
 import type { SharedContext } from "./context.ts";
 import { maskError } from "./errors.ts";
+import { answerExport } from "./exports/download.ts";
+import { Downloads } from "./exports/downloads.ts";
+import { EXPORTS_PATH, type ExportLinks } from "./exports/links.ts";
 import { IMAGES_PATH, type ImageLinks, answerImage } from "./image-links.ts";
 import { answerToolResult, TOOL_RESULTS_PATH } from "./tool-results.ts";
 import { readiness } from "./readiness.ts";
@@ -31,6 +34,7 @@ export type ServerOptions = Access & {
   readonly readers: Readers;
   readonly meters: Meters;
   readonly imageLinks: ImageLinks;
+  readonly exportLinks: ExportLinks;
   readonly callTokens: Pick<CallTokens, "read">;
   /** The SHA-256 of the token for /metrics, in hex; null for none. */
   readonly metricsTokenHash: string | null;
@@ -69,6 +73,7 @@ export async function startServer(
   const mask = maskError(logger);
   const subscribe = subscribeTo({ ...options, mask });
   const yoga = makeYoga(options, shared, mask, subscribe);
+  const downloads = new Downloads();
   const failedSignIns = new FailedSignIns(options.signIns, shared.services.clock);
   const streams = new Set<ServerResponse>();
   const whyNotReady = readiness(probes.ready, mask);
@@ -116,6 +121,10 @@ export async function startServer(
             options.slowReaders.watchResponse(response);
             return orUnavailable(answerImage(request, response, options.imageLinks, shared.services), response);
           }
+          if (path.startsWith(EXPORTS_PATH)) {
+            options.slowReaders.watchResponse(response);
+            return orUnavailable(answerExport(request, response, { ...shared, ...options, downloads }), response);
+          }
           return answer(
             response,
             404,
@@ -147,10 +156,16 @@ function isConsole(path: string): boolean {
 
 const ROUTES: ReadonlySet<string> = new Set(["/graphql", SESSION_PATH, TOOL_RESULTS_PATH, "/healthz", "/readyz", "/metrics"]);
 
+function routeOf(path: string): string {
+  if (ROUTES.has(path)) return path;
+  if (isConsole(path)) return CONSOLE_PATH;
+  return [IMAGES_PATH, EXPORTS_PATH].find((folder) => path.startsWith(folder)) ?? "other";
+}
+
 /** Counts an ended answer. If its client left before its head was sent, the status is 499, as proxies log it. */
 function count(path: string, response: ServerResponse, meters: Meters): void {
   const began = performance.now();
-  const route = ROUTES.has(path) ? path : isConsole(path) ? CONSOLE_PATH : path.startsWith(IMAGES_PATH) ? IMAGES_PATH : "other";
+  const route = routeOf(path);
   // Finite answers are sent immediately: only streams are piped.
   let isStream = false;
   if (path === "/graphql") response.once("pipe", () => (isStream = true));

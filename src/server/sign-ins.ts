@@ -56,6 +56,14 @@ const FIND_SESSION: Statement<
   text: `SELECT s.id AS "sessionId", s.tenant AS "ofTenant", s.actor_id AS "ofActor", s.token_hash AS "tokenHash", s.created_at AS "createdAt", s.last_used_at AS "usedAt", ${TOKEN}
     FROM session s LEFT JOIN access_token t ON t.hash = s.token_hash WHERE s.hash = $1 AND s.ended_at IS NULL`,
 };
+const FIND_TOKEN_BY_ID: Statement<TokenRow, [id: string]> = {
+  name: "find_access_token_of_link",
+  text: `SELECT ${TOKEN} FROM access_token t WHERE t.id = $1`,
+};
+const FIND_SESSION_BY_ID: Statement<{ createdAt: Date; usedAt: Date }, [id: string]> = {
+  name: "find_session_of_link",
+  text: `SELECT created_at AS "createdAt", last_used_at AS "usedAt" FROM session WHERE id = $1 AND ended_at IS NULL`,
+};
 const USED = (table: "access_token" | "session"): Statement<object, [id: string, at: Date]> => ({
   name: `${table}_used`,
   text: `UPDATE ${table} SET last_used_at = $2 WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2)`,
@@ -85,12 +93,21 @@ export class SignIns {
     return row === undefined ? null : { ...storedToken(row), isValid: this.#isValid(row) };
   }
 
+  /** The valid access token of this id; null if there is none. */
+  async tokenById(id: string): Promise<StoredToken | null> {
+    const [row] = await this.#sql.query(FIND_TOKEN_BY_ID, [id]);
+    return row !== undefined && this.#isValid(row) ? storedToken(row) : null;
+  }
+
+  async isOpen(sessionId: string): Promise<boolean> {
+    const [row] = await this.#sql.query(FIND_SESSION_BY_ID, [sessionId]);
+    return row !== undefined && !this.#isOver(row);
+  }
+
   async sessionOf(hash: string): Promise<StoredSession | null> {
     const [row] = await this.#sql.query(FIND_SESSION, [hash]);
     if (row === undefined) return null;
-    const now = this.#clock.now().getTime();
-    const isOver = now >= row.usedAt.getTime() + SESSION_TIMES.idleMs || now >= row.createdAt.getTime() + SESSION_TIMES.mostMs;
-    if (isOver || (row.accessTokenId !== null && !this.#isValid(row))) return null;
+    if (this.#isOver(row) || (row.accessTokenId !== null && !this.#isValid(row))) return null;
     return {
       sessionId: row.sessionId,
       tenant: row.ofTenant,
@@ -116,6 +133,11 @@ export class SignIns {
       this.#written.delete(id);
       this.#logger.warn(`the last use of a token or session could not be stored: ${messageOf(error)}`);
     });
+  }
+
+  #isOver({ usedAt, createdAt }: { readonly usedAt: Date; readonly createdAt: Date }): boolean {
+    const now = this.#clock.now().getTime();
+    return now >= usedAt.getTime() + SESSION_TIMES.idleMs || now >= createdAt.getTime() + SESSION_TIMES.mostMs;
   }
 
   #isValid({ expiresAt, revokedAt }: Pick<TokenRow, "expiresAt" | "revokedAt">): boolean {

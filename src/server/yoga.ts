@@ -1,21 +1,13 @@
 import type { IncomingMessage } from "node:http";
 import { getOperationAST, GraphQLError, OperationTypeNode } from "graphql";
 import { createYoga, type Plugin, type YogaServerInstance } from "graphql-yoga";
-import { type Actor, withDelegators } from "../agent/actors/actor.ts";
+import type { Actor } from "../agent/actors/actor.ts";
 import type { Line } from "../events/reading/reader.ts";
 import { withReader } from "../db/connections/reader-limits.ts";
 import { type Context, clientError } from "../resolvers/context.ts";
 import { schema } from "../schema/index.ts";
 import { type Access, sourceOf } from "./access.ts";
-import {
-  askerOf,
-  credentialsOf,
-  mayStillDecide,
-  whyNobody,
-  type Asker,
-  type Identified,
-  type Recognised,
-} from "./authenticate.ts";
+import { actorOf, askerOf, credentialsOf, whyNobody, type Asker, type Identified, type Recognised } from "./authenticate.ts";
 import { CONSOLE_HEADER, requestSecret } from "./console/session-cookie.ts";
 import { makeContext, type SharedContext } from "./context.ts";
 import { boundedDocuments, documentCaches } from "./documents.ts";
@@ -79,20 +71,18 @@ export function makeYoga(
     logging: false,
     context: async ({ asker: opener, recognised, request }) => {
       const asker = opener ?? askerOfRequest(access, request);
-      const actorOf = async (identity: Identified): Promise<Actor> => {
+      const presentActor = (identity: Identified): Promise<Actor> => {
         const { sql, actorNames, logger } = shared.services;
         // Nobody waits for a name, and nobody is refused for want of one.
         void actorNames
           .remember([identity])
           .catch((error: unknown) => logger.warn(`the name of an actor could not be stored: ${messageOf(error)}`));
-        // A token with fewer roles than its person does not have the rights that others delegate to the person.
-        if (identity.signIn.kind === "ACCESS_TOKEN" && identity.signIn.isNarrowed) return { ...identity, delegators: [] };
-        return withDelegators(sql, identity, (id) => mayStillDecide(access.authentication, identity.tenant, id));
+        return actorOf(sql, access.authentication, identity);
       };
       const known = recognised ?? (await shared.admissions.recognise(asker));
       if (known === null) throw unauthenticated(request?.headers ?? new Headers());
-      const actor = await actorOf(known.identified);
-      const person = { ...asker, actorOf };
+      const actor = await presentActor(known.identified);
+      const person = { ...asker, actorOf: presentActor };
       const context = makeContext(shared, actor, person, known);
       return opener === undefined ? { ...context, line: () => streams.lineOf(request) } : context;
     },

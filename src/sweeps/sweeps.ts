@@ -4,7 +4,7 @@ import type { ServerServices } from "../agent/loop/scope.ts";
 import { McpTasks } from "../agent/waits/mcp-task.ts";
 import { agentsOf } from "../agent/waits/due.ts";
 import { DueSleeper } from "../agent/waits/due-sleeper.ts";
-import { endDue } from "../agent/waits/kinds.ts";
+import { endDue, type ExportLooks } from "../agent/waits/kinds.ts";
 import { IdleWatches } from "../agent/loop/files/idle-watches.ts";
 import type { Statement } from "../db/sql.ts";
 import { applyRetention, type KnownConsumer, type RetentionPolicy } from "../events/retention.ts";
@@ -238,20 +238,21 @@ export type SweepSettings = {
   readonly consumers: readonly KnownConsumer[];
   /** The sandbox of the server; null without one. */
   readonly box: Swept | null;
+  readonly exports: ExportLooks;
   readonly wake: (agent: AgentOfTenant) => Promise<void>;
 };
 
 /** Starts the periodic work of a server: the ends of waits, and the removal of old rows and files. */
 export function startSweeps(
   services: ServerServices,
-  { retention, retentionSweepMs, consumers, box, wake }: SweepSettings,
-): { close(): Promise<void> } {
+  { retention, retentionSweepMs, consumers, box, exports, wake }: SweepSettings,
+): AsyncDisposable {
   const idleWatches = new IdleWatches({ ...services, wake });
   const mcpTasks = new McpTasks(wake);
   const sweeps = [
     new DueSleeper(services, async (wait) => {
       const { tenant } = wait;
-      await endDue({ ...services.of(tenant), idleWatches, mcpTasks }, wait);
+      await endDue({ ...services.of(tenant), idleWatches, mcpTasks, exports }, wait);
       await Promise.all(agentsOf(wait).map((agentId) => wake({ agentId, tenant })));
     }),
     new RetentionSweep(services, retention, consumers, retentionSweepMs),
@@ -263,7 +264,7 @@ export function startSweeps(
     new AuditSweep(services, AUDIT_TIMES),
   ];
   return {
-    async close() {
+    async [Symbol.asyncDispose]() {
       await Promise.all(sweeps.map((sweep) => sweep.close()));
       await idleWatches.close();
       await mcpTasks.close();

@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import { schema } from "../../src/schema/index.ts";
 import { globalId } from "../../src/lib/global-id.ts";
 import { tokenActor } from "../support/actors.ts";
+import { ended } from "../support/exports.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { connect, ofType, type TestClient } from "../support/client.ts";
 import { ConsoleBrowser } from "../support/console-browser.ts";
@@ -63,6 +64,11 @@ async function everything() {
   const token = await as("anna").post<{ createAccessToken: { accessToken: { id: string } } }>({
     query: `mutation { createAccessToken(input: { name: "${SECRET}" }) { accessToken { id } } }`,
   });
+  const exported = await as("anna").post<{ createExport: { export: { id: string } } }>({
+    query: `mutation { createExport(input: { what: TOOL_CALLS, format: NDJSON, filter: { tools: ["${SECRET}"] } }) { export { id } } }`,
+  });
+  const exportId = exported.data?.createExport.export.id ?? "";
+  await ended(as("anna"), exportId);
   const session = await new ConsoleBrowser(app, { "user-agent": SECRET }).signIn("anna-token");
   const writes = async (text: string, version: number) =>
     as("anna").post<{ writeMemory: { entry: { id: string } } }>({
@@ -81,6 +87,7 @@ async function everything() {
     delegation: delegation.data?.delegateApprovals.delegation.id ?? "",
     token: token.data?.createAccessToken.accessToken.id ?? "",
     session: session.sessionId ?? "",
+    export: exportId,
     actor: Buffer.from("ActorRef:USER:anna").toString("base64"),
   };
   const values: Values = {
@@ -95,6 +102,7 @@ async function everything() {
     delegationId: ids.delegation,
     accessTokenId: ids.token,
     sessionId: ids.session,
+    exportId,
     scheduleId: ids.schedule,
     entryId: ids.entry,
     requesterId: "anna",
@@ -214,7 +222,7 @@ it("no mutation lets others touch an agent, or what the tenant holds (invariant 
     for (const field of mutations) {
       // What they make of their own is theirs.
       const isOwn = who === "zoe" && ["delegateApprovals", "writeMemory"].includes(field.name);
-      if (["createAgent", "createAccessToken"].includes(field.name) || isOwn) continue;
+      if (["createAgent", "createAccessToken", "createExport"].includes(field.name) || isOwn) continue;
       const query = mutationOf(field, office.values, 3);
       const { data, errors } = await office.as(who).post<Record<string, { userErrors: { code: string }[] }>>({ query });
       // Nor does a payload hand out the object that they may not see.
@@ -256,6 +264,7 @@ it("an approver steers no agent of others, and a user decides nothing, not even 
     "eraseMemory",
     "revokeAccessToken",
     "endSession",
+    "cancelExport",
   ];
   const decide = [
     "decideApproval",
@@ -270,7 +279,7 @@ it("an approver steers no agent of others, and a user decides nothing, not even 
     "setBudget",
     "revokeBudget",
   ];
-  const others = ["createAgent", "createAccessToken", "decideApprovals"];
+  const others = ["createAgent", "createAccessToken", "createExport", "decideApprovals"];
   // Whoever adds a mutation says here whose it is.
   expect([...mutations.keys()].toSorted()).toEqual([...steer, ...decide, ...others].toSorted());
   for (const [who, names] of [
@@ -287,8 +296,8 @@ it("an approver steers no agent of others, and a user decides nothing, not even 
         ...errors.map(({ extensions }) => extensions?.["code"]),
       ];
       expect(codes, `${who}: ${query}`).toEqual([
-        // Who may not see a delegation, a token or a session is told that there is none.
-        ["revokeDelegation", "revokeAccessToken", "endSession"].includes(name) ? "NOT_FOUND" : "FORBIDDEN",
+        // Who may not see a delegation, a token, a session or an export is told that there is none.
+        ["revokeDelegation", "revokeAccessToken", "endSession", "cancelExport"].includes(name) ? "NOT_FOUND" : "FORBIDDEN",
       ]);
       expect(await eventsOf(office.app), `${who}: ${query}`).toEqual(before);
     }

@@ -47,6 +47,7 @@ function subscriberOf(app: TestApp, { clock = systemClock, admits = (): boolean 
     wake: () => {},
     expensive: new ExpensiveReads(),
     imageUrl: () => "",
+    exportUrl: () => "",
     operator: { startedAt: 0, retention: { eventsMs: null, deltasMs: null, outputsMs: null }, consumersOf: () => [] },
     rateLimits: new RateLimits({ pointsPerMinute: 10_000, subscriptions: 100 }, systemClock),
   };
@@ -270,6 +271,7 @@ describe("subscribers who are given the same page", () => {
         wake: () => {},
         expensive: new ExpensiveReads(),
         imageUrl: () => "",
+        exportUrl: () => "",
         operator: { startedAt: 0, retention: { eventsMs: null, deltasMs: null, outputsMs: null }, consumersOf: () => [] },
         rateLimits: new RateLimits({ pointsPerMinute: 1, subscriptions: 1 }, systemClock),
       },

@@ -273,6 +273,8 @@ export type ConversationSubscription = { timeline: { cursor: string, caughtUp: b
       | { __typename: 'ExecutionCompleted', cursor: string }
       | { __typename: 'ExecutionFailed', cursor: string }
       | { __typename: 'ExecutionStarted', cursor: string }
+      | { __typename: 'ExportCreated', cursor: string }
+      | { __typename: 'ExportEnded', cursor: string }
       | { __typename: 'FileChanged', fileCount: number, cursor: string, files: Array<{ path: string | null, change: FileChangeKind }> }
       | { __typename: 'InterruptRequested', cursor: string }
       | { __typename: 'MemoryChanged', cursor: string }

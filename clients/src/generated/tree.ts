@@ -106,6 +106,8 @@ export type TreeSubscription = { timeline: { cursor: string, caughtUp: boolean, 
       | { __typename: 'ExecutionCompleted', cursor: string, agent: { id: string } | null }
       | { __typename: 'ExecutionFailed', cursor: string, agent: { id: string } | null }
       | { __typename: 'ExecutionStarted', cursor: string, agent: { id: string } | null }
+      | { __typename: 'ExportCreated', cursor: string, agent: { id: string } | null }
+      | { __typename: 'ExportEnded', cursor: string, agent: { id: string } | null }
       | { __typename: 'FileChanged', cursor: string, agent: { id: string } | null }
       | { __typename: 'InterruptRequested', cursor: string, agent: { id: string } | null }
       | { __typename: 'MemoryChanged', cursor: string, agent: { id: string } | null }

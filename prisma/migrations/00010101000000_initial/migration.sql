@@ -408,6 +408,42 @@ CREATE TABLE "access_token" (
 );
 
 -- CreateTable
+CREATE TABLE "export" (
+    "id" TEXT NOT NULL,
+    "tenant" TEXT NOT NULL,
+    "what" TEXT NOT NULL,
+    "format" TEXT NOT NULL,
+    "has_texts" BOOLEAN NOT NULL,
+    "filter" JSON NOT NULL,
+    "since" BIGINT,
+    "as_of" BIGINT NOT NULL,
+    "state" TEXT NOT NULL,
+    "place" JSON,
+    "parts" INTEGER NOT NULL DEFAULT 0,
+    "rows" INTEGER NOT NULL DEFAULT 0,
+    "bytes" BIGINT NOT NULL DEFAULT 0,
+    "kept_bytes" BIGINT NOT NULL DEFAULT 0,
+    "problem" TEXT,
+    "created_by" TEXT NOT NULL,
+    "created_by_kind" "actor_kind" NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "ended_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "export_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "export_part" (
+    "tenant" TEXT NOT NULL,
+    "export_id" TEXT NOT NULL,
+    "part" INTEGER NOT NULL,
+    "bytes" INTEGER NOT NULL,
+    "data" BYTEA NOT NULL,
+
+    CONSTRAINT "export_part_pkey" PRIMARY KEY ("export_id","part")
+);
+
+-- CreateTable
 CREATE TABLE "session" (
     "id" TEXT NOT NULL,
     "tenant" TEXT NOT NULL,
@@ -909,6 +945,12 @@ CREATE INDEX "access_token_tenant_created_at_id_idx" ON "access_token"("tenant",
 CREATE INDEX "access_token_tenant_actor_id_created_at_id_idx" ON "access_token"("tenant", "actor_id", "created_at", "id");
 
 -- CreateIndex
+CREATE INDEX "export_tenant_created_at_id_idx" ON "export"("tenant", "created_at", "id");
+
+-- CreateIndex
+CREATE INDEX "export_tenant_created_by_created_at_id_idx" ON "export"("tenant", "created_by", "created_at", "id");
+
+-- CreateIndex
 CREATE INDEX "access_token_expires_at_idx" ON "access_token"("expires_at");
 
 -- CreateIndex
@@ -1189,10 +1231,14 @@ CREATE INDEX "audit_call_rule" ON "audit_call" ("tenant", md5("rule"), "created_
 -- All questions about the calls that a person may see are answered from this index alone. All rows are in it: Prisma leaves partial indexes to us.
 CREATE INDEX "audit_call_created_by" ON "audit_call" ("tenant", "created_by", "created_at", "id") INCLUDE ("name", "state", "verdict", "error_type", "has_run", "duration_ms", "agent_id", "template_id") WHERE "created_by" IS NOT NULL;
 
--- The key of this database, of random UUIDs: 366 bits.
+-- Parts of exports are compressed already.
+ALTER TABLE "export_part" ALTER COLUMN "data" SET STORAGE EXTERNAL;
+
+-- The keys of this database, of random UUIDs: 366 bits.
 INSERT INTO "signing_key" ("name", "key") VALUES
   ('images', sha256(convert_to(gen_random_uuid()::text || gen_random_uuid()::text || gen_random_uuid()::text, 'UTF8'))),
-  ('calls', sha256(convert_to(gen_random_uuid()::text || gen_random_uuid()::text || gen_random_uuid()::text, 'UTF8')));
+  ('calls', sha256(convert_to(gen_random_uuid()::text || gen_random_uuid()::text || gen_random_uuid()::text, 'UTF8'))),
+  ('exports', sha256(convert_to(gen_random_uuid()::text || gen_random_uuid()::text || gen_random_uuid()::text, 'UTF8')));
 
 -- Written by `npm run migration` from src/db/functions/account_budgets.sql: change it there.
 -- Accounts for the model calls of one agent on its budgets, as p_accounts (BudgetAccounts, src/db/commit/budget-accounts.ts) says: for commit_change.
@@ -2172,7 +2218,7 @@ BEGIN
   END IF;
 
   SELECT * INTO v_change FROM json_to_record(p_change) AS c(
-    "idempotencyKey" json, "storeAllowRule" json, "mostAllowRules" int, "revokeAllowRule" json, "startDelegation" json, waits json, "endDelegation" json, configuration json, "acceptTool" json, memory json, "setBudget" json, "revokeBudget" json, "createAccessToken" json, "mostAccessTokens" int, "revokeAccessToken" json, snooze json, "wakeApproval" json);
+    "idempotencyKey" json, "storeAllowRule" json, "mostAllowRules" int, "revokeAllowRule" json, "startDelegation" json, waits json, "endDelegation" json, configuration json, "acceptTool" json, memory json, "setBudget" json, "revokeBudget" json, "createAccessToken" json, "mostAccessTokens" int, "revokeAccessToken" json, snooze json, "wakeApproval" json, "createExport" json, "mostExports" int, "endExport" json);
 
   IF v_change."idempotencyKey" IS NOT NULL THEN
     INSERT INTO idempotency_key SELECT * FROM json_populate_record(null::idempotency_key, v_change."idempotencyKey") ON CONFLICT DO NOTHING;
@@ -2305,6 +2351,27 @@ BEGIN
     END IF;
   END IF;
 
+  IF v_change."createExport" IS NOT NULL THEN
+    INSERT INTO export SELECT * FROM json_populate_record(null::export, v_change."createExport");
+  END IF;
+
+  -- The file of one that did not succeed goes at once. Its row stays as long as that of others: its wait has that time.
+  IF v_change."endExport" IS NOT NULL THEN
+    UPDATE export x SET (state, problem, ended_at) =
+      (SELECT r.state, r.problem, r.ended_at FROM json_populate_record(x, v_change."endExport") r)
+    WHERE x.id = v_change."endExport" ->> 'id' AND x.tenant = p_tenant
+      AND x.state IN (SELECT json_array_elements_text(v_change."endExport" -> 'from'));
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'there is no such export, or it has ended' USING ERRCODE = 'TP002';
+    END IF;
+    IF v_change."endExport" ->> 'state' <> 'DONE' THEN
+      UPDATE export SET parts = 0, rows = 0, bytes = 0, kept_bytes = 0 WHERE id = v_change."endExport" ->> 'id';
+      DELETE FROM export_part WHERE export_id = v_change."endExport" ->> 'id';
+    END IF;
+    UPDATE wait SET due = (v_change."endExport" ->> 'due')::timestamptz
+    WHERE ref = v_change."endExport" ->> 'id' AND kind = 'EXPORT' AND settled_at IS NULL;
+  END IF;
+
   IF v_change.memory IS NOT NULL THEN
     PERFORM change_memory(p_tenant, NULL, v_change.memory);
   END IF;
@@ -2322,6 +2389,9 @@ BEGIN
     WHERE a.tenant = p_tenant AND a.actor_id = c.actor_id AND a.revoked_at IS NULL AND a.expires_at > c.created_at
   ) THEN
     RAISE EXCEPTION 'the person has more tokens than may be' USING ERRCODE = 'TP002';
+  END IF;
+  IF v_change."mostExports" < (SELECT count(*) FROM export x WHERE x.tenant = p_tenant AND x.state = 'RUNNING') THEN
+    RAISE EXCEPTION 'more exports are made than may be' USING ERRCODE = 'TP002';
   END IF;
   SELECT greatest(l.floor, (SELECT max(e.position) FROM event e WHERE e.tenant = p_tenant)), greatest(l.seq, (SELECT max(e.seq) FROM event e WHERE e.tenant = p_tenant AND e.agent_id IS NULL)), l.lost_at
   INTO base_position, base_seq, v_lost FROM tenant_log l WHERE l.tenant = p_tenant;

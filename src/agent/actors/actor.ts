@@ -54,6 +54,7 @@ export const ACTIONS = [
   "REPLACE_PERMISSION",
   "SET_BUDGETS",
   "READ_OPERATIONS",
+  "EXPORT_TEXTS",
   "CREATE_ACCESS_TOKENS",
 ] as const;
 export type Action = (typeof ACTIONS)[number];
@@ -85,6 +86,7 @@ const NEEDS: Readonly<Record<RightOfRoles, { readonly isAllowed: (actor: Actor) 
     otherwise: "a permission in the place of a template's needs the role admin: TIGHTEN adds to it",
   },
   SET_BUDGETS: { isAllowed: isAdministrator, otherwise: "setting and revoking budgets needs the role admin" },
+  EXPORT_TEXTS: { isAllowed: isAdministrator, otherwise: "exporting texts needs the role admin: leave `withTexts` out" },
   READ_OPERATIONS: { isAllowed: isAdministrator, otherwise: "reading the operations of the servers needs the role admin" },
 };
 

@@ -44,7 +44,7 @@ export class UnknownAgents {
     return this.#found.reduce((sum, { count }) => sum + count, 0);
   }
 
-  async close(): Promise<void> {
+  async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
     await this.#looking;
   }

@@ -15,10 +15,14 @@ import { lookAtSchedule } from "./schedule.ts";
 /** The watches of idle agents' files on this server. */
 export type IdleWatching = { look(wait: DueWait): Promise<void> };
 
+/** The making of exports on this server, and their removal. */
+export type ExportLooks = { look(wait: DueWait): Promise<void> };
+
 export type EndDueServices = ApprovalServices &
   TaskServices & {
     readonly budgets: TenantBudgets;
     readonly idleWatches: IdleWatching;
+    readonly exports: ExportLooks;
     readonly mcpTasks: Pick<McpTasks, "look">;
   };
 
@@ -40,6 +44,7 @@ const END_DUE: Readonly<Record<WaitKind, EndDueKind>> = {
   ALLOW_RULE: (services, { ref }) => endAllowRule(services, ref),
   SCHEDULE: lookAtSchedule,
   WATCH: ({ idleWatches }, wait) => idleWatches.look(wait),
+  EXPORT: ({ exports }, wait) => exports.look(wait),
 };
 
 export function endDue(services: EndDueServices, wait: DueWait): Promise<void> {

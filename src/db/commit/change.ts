@@ -141,7 +141,7 @@ export type CallWait = (typeof CALL_WAITS)[number];
 /**
  * The kinds of waits. For decisions: on a call, on a budget, on a host of a call, on a host of a background shell. For the result of a
  * call, for the task of an MCP server that makes it, and for a child without a call that waits. For an MCP server that is away. For the end of a delegation and of an allow rule, the next
- * time of a schedule, and the watch of an idle agent's files.
+ * time of a schedule, and the watch of an idle agent's files. For the next part of an export, or its removal.
  */
 export const WAIT_KINDS = [
   "APPROVAL",
@@ -156,6 +156,7 @@ export const WAIT_KINDS = [
   "ALLOW_RULE",
   "SCHEDULE",
   "WATCH",
+  "EXPORT",
 ] as const;
 export type WaitKind = (typeof WAIT_KINDS)[number];
 

@@ -144,6 +144,9 @@ export const TENANT_PARTS: { readonly [Name in PartsOf<TenantChange>]: Part } = 
   revokeAccessToken: json("rows"),
   snooze: json("rows"),
   wakeApproval: json("rows"),
+  createExport: json("rows"),
+  mostExports: { sql: "int", keys: "none" },
+  endExport: json("rows"),
 };
 
 /** True if no start depends on others' commits, and no wait is settled. */

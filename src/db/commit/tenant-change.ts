@@ -2,6 +2,7 @@ import type { Json } from "../../lib/json.ts";
 import type { Prisma } from "../generated/client.ts";
 import type { ActorKind } from "../generated/enums.ts";
 import type { WaitRow } from "./change.ts";
+import type { ExportEnd, NewExport } from "./export-rows.ts";
 import type { MemoryChange } from "./memory-change.ts";
 import type { Row } from "./row.ts";
 
@@ -18,7 +19,7 @@ export type TenantChange = {
   /** Refused if the rule has ended before. One that expires is revoked by no actor. It ends before `storeAllowRule` is stored. */
   readonly revokeAllowRule?: { readonly id: string; readonly revokedAt: Date } & (Revocation | object);
   readonly startDelegation?: Row<Prisma.DelegationUncheckedCreateInput>;
-  /** With `startDelegation` and `storeAllowRule`: the wait for its end. */
+  /** With `startDelegation`, `storeAllowRule` and `createExport`: the wait for its time. */
   readonly waits?: readonly WaitRow[];
   /** Refused if it has ended before. Nobody revoked one whose time is up. */
   readonly endDelegation?: { readonly id: string; readonly endedAt: Date } & (Revocation | object);
@@ -41,6 +42,11 @@ export type TenantChange = {
   readonly snooze?: Row<Prisma.ApprovalSnoozeUncheckedCreateInput>;
   /** Refused if the person has no snooze of the approval. */
   readonly wakeApproval?: { readonly approvalId: string; readonly actorId: string };
+  /** Its wait is with it. */
+  readonly createExport?: NewExport;
+  /** With `createExport`: the most exports of the tenant that may be made then. Refused if there are more. */
+  readonly mostExports?: number;
+  readonly endExport?: ExportEnd;
   /** Refused if another configuration than the previous one is known by now. */
   readonly configuration?: {
     readonly previousDigest: string;

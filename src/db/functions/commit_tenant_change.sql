@@ -36,7 +36,7 @@ BEGIN
   END IF;
 
   SELECT * INTO v_change FROM json_to_record(p_change) AS c(
-    "idempotencyKey" json, "storeAllowRule" json, "mostAllowRules" int, "revokeAllowRule" json, "startDelegation" json, waits json, "endDelegation" json, configuration json, "acceptTool" json, memory json, "setBudget" json, "revokeBudget" json, "createAccessToken" json, "mostAccessTokens" int, "revokeAccessToken" json, snooze json, "wakeApproval" json);
+    "idempotencyKey" json, "storeAllowRule" json, "mostAllowRules" int, "revokeAllowRule" json, "startDelegation" json, waits json, "endDelegation" json, configuration json, "acceptTool" json, memory json, "setBudget" json, "revokeBudget" json, "createAccessToken" json, "mostAccessTokens" int, "revokeAccessToken" json, snooze json, "wakeApproval" json, "createExport" json, "mostExports" int, "endExport" json);
 
   IF v_change."idempotencyKey" IS NOT NULL THEN
     INSERT INTO idempotency_key SELECT * FROM json_populate_record(null::idempotency_key, v_change."idempotencyKey") ON CONFLICT DO NOTHING;
@@ -169,6 +169,27 @@ BEGIN
     END IF;
   END IF;
 
+  IF v_change."createExport" IS NOT NULL THEN
+    INSERT INTO export SELECT * FROM json_populate_record(null::export, v_change."createExport");
+  END IF;
+
+  -- The file of one that did not succeed goes at once. Its row stays as long as that of others: its wait has that time.
+  IF v_change."endExport" IS NOT NULL THEN
+    UPDATE export x SET (state, problem, ended_at) =
+      (SELECT r.state, r.problem, r.ended_at FROM json_populate_record(x, v_change."endExport") r)
+    WHERE x.id = v_change."endExport" ->> 'id' AND x.tenant = p_tenant
+      AND x.state IN (SELECT json_array_elements_text(v_change."endExport" -> 'from'));
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'there is no such export, or it has ended' USING ERRCODE = 'TP002';
+    END IF;
+    IF v_change."endExport" ->> 'state' <> 'DONE' THEN
+      UPDATE export SET parts = 0, rows = 0, bytes = 0, kept_bytes = 0 WHERE id = v_change."endExport" ->> 'id';
+      DELETE FROM export_part WHERE export_id = v_change."endExport" ->> 'id';
+    END IF;
+    UPDATE wait SET due = (v_change."endExport" ->> 'due')::timestamptz
+    WHERE ref = v_change."endExport" ->> 'id' AND kind = 'EXPORT' AND settled_at IS NULL;
+  END IF;
+
   IF v_change.memory IS NOT NULL THEN
     PERFORM change_memory(p_tenant, NULL, v_change.memory);
   END IF;
@@ -186,6 +207,9 @@ BEGIN
     WHERE a.tenant = p_tenant AND a.actor_id = c.actor_id AND a.revoked_at IS NULL AND a.expires_at > c.created_at
   ) THEN
     RAISE EXCEPTION 'the person has more tokens than may be' USING ERRCODE = 'TP002';
+  END IF;
+  IF v_change."mostExports" < (SELECT count(*) FROM export x WHERE x.tenant = p_tenant AND x.state = 'RUNNING') THEN
+    RAISE EXCEPTION 'more exports are made than may be' USING ERRCODE = 'TP002';
   END IF;
   SELECT greatest(l.floor, (SELECT max(e.position) FROM event e WHERE e.tenant = p_tenant)), greatest(l.seq, (SELECT max(e.seq) FROM event e WHERE e.tenant = p_tenant AND e.agent_id IS NULL)), l.lost_at
   INTO base_position, base_seq, v_lost FROM tenant_log l WHERE l.tenant = p_tenant;

@@ -94,6 +94,8 @@ export const EventKind = builder.enumType("EventKind", {
     TOOL_ACCEPTED: "Tenant event: an administrator accepted the definition of an MCP server's tool.",
     ACCESS_TOKEN_CREATED: "Tenant event: an access token was created.",
     ACCESS_TOKEN_REVOKED: "Tenant event: an access token was revoked.",
+    EXPORT_CREATED: "Tenant event: an actor asked for an export.",
+    EXPORT_ENDED: "Tenant event: an export is complete, has failed, or was cancelled.",
     BUDGET_SET: "Tenant event: an administrator set a budget.",
     BUDGET_REVOKED: "Tenant event: an administrator revoked a budget.",
     CONFIGURATION_CHANGED:

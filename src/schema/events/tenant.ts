@@ -20,7 +20,7 @@ import { Role } from "../enums.ts";
 import { ConfigurationChangeKind } from "./enums.ts";
 import { eventType, TimelineEvent } from "./event.ts";
 
-const TenantEvent = builder.interfaceRef<EventView<TenantEventBody>>("TenantEvent").implement({
+export const TenantEvent = builder.interfaceRef<EventView<TenantEventBody>>("TenantEvent").implement({
   description:
     "A change of rights in the tenant. It has no agent, and is visible only to viewers who may read the tenant (READ_TENANT).",
   interfaces: [TimelineEvent],

@@ -55,7 +55,7 @@ it("nothing of people's expires on a machine whose clock is not the database's: 
     looks += 1;
     return { ms: looks % 2 === 0 ? 6_000 : -6_000, isLarge };
   };
-  sleeper(sql, (wait) => endDue({ ...services, idleWatches: NO_LOOK, mcpTasks: NO_LOOK }, wait), { clockSkew });
+  sleeper(sql, (wait) => endDue({ ...services, idleWatches: NO_LOOK, mcpTasks: NO_LOOK, exports: NO_LOOK }, wait), { clockSkew });
   await expect.poll(() => looks, { timeout: 5_000 }).toBeGreaterThan(2);
   expect(await states()).toEqual([{ state: "PENDING" }]);
   isLarge = false;

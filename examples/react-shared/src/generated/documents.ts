@@ -14,6 +14,8 @@ export type Action =
   | 'DECIDE'
   /** Let another actor decide on one's behalf. */
   | 'DELEGATE'
+  /** Export inputs, results and payloads: `createExport` with `withTexts`. */
+  | 'EXPORT_TEXTS'
   /** Read `operations`: servers, deliveries and the log. */
   | 'READ_OPERATIONS'
   /** Read agents of other actors, and the events of the tenant itself. */
@@ -394,6 +396,7 @@ export type AskedQuery = { node:
         | { toolCalls: Array<{ id: string, name: string, inputPreview: string | null }> }
         | Record<PropertyKey, never>
        | null }
+    | { id: string }
     | { id: string }
     | { id: string }
     | { id: string }
