@@ -333,7 +333,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
       imageUrl: (actor, image) => imageLinks.path(actor, image, clock.now()),
       rateLimits: new RateLimits(settings.rateLimit, services.clock),
     },
-    { version, ready: async () => refuseLost(leases), metrics: () => registry.metrics() },
+    { version, ready: async () => refuseLost(leases), metrics: () => registry.metrics(), copies: database.copies },
     logger,
   );
   starting.defer(() => server.close());

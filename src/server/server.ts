@@ -2,6 +2,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import type { Readable } from "node:stream";
 import type { CallTokens } from "../agent/calls/call-tokens.ts";
+import { COPIES_PATH } from "../db/copies/obtain-copy.ts";
+import type { ServedCopies } from "../db/copies/served-copies.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { type Access, mayReadMetrics, originProblem, logRejection } from "./access.ts";
 import { type ConsoleState, noConsole } from "./console/build.ts";
@@ -9,6 +11,7 @@ import { CONSOLE_PATH, ConsoleFiles, leadToConsole } from "./console/files.ts";
 import { FailedSignIns } from "./console/failed-sign-ins.ts";
 import { answerSession, SESSION_PATH } from "./console/session-routes.ts";
 import type { SharedContext } from "./context.ts";
+import { answerCopy } from "./database-copies.ts";
 import { maskError } from "./errors.ts";
 import { IMAGES_PATH, type ImageLinks, answerImage } from "./image-links.ts";
 import { answerToolResult, TOOL_RESULTS_PATH } from "./tool-results.ts";
@@ -20,6 +23,7 @@ import type { SlowReaders } from "./slow-readers.ts";
 import { subscribeTo } from "./subscriptions/subscribe.ts";
 import { serveWebSocket } from "./websocket.ts";
 import { BODY_BYTES, makeYoga } from "./yoga.ts";
+import { urlOf } from "../lib/addresses.ts";
 import { errorCode } from "../lib/text.ts";
 import { versionText, type Version } from "../telemetry/version.ts";
 
@@ -50,6 +54,8 @@ export type Probes = {
   readonly version: Version;
   readonly ready: () => Promise<unknown>;
   readonly metrics: () => Promise<string>;
+  /** The copies of the embedded database; null on PostgreSQL. */
+  readonly copies: ServedCopies | null;
 };
 
 export type RunningServer = { readonly port: number; close(): Promise<void> };
@@ -109,6 +115,8 @@ export async function startServer(
           return orUnavailable(answerSession(request, response, { ...shared, ...options, failedSignIns, logger }), response);
         case TOOL_RESULTS_PATH:
           return orUnavailable(answerToolResult(request, response, { ...shared, ...options }), response);
+        case COPIES_PATH:
+          return orUnavailable(answerCopy(request, response, options, probes.copies), response);
         default:
           if (isConsole(path)) return orUnavailable(consoleFiles.answer(request, response, path), response);
           if (path === "/" && leadToConsole(request, response)) return;
@@ -127,8 +135,10 @@ export async function startServer(
   server.keepAliveTimeout = IDLE_MS;
   const closeSockets = serveWebSocket(server, yoga, subscribe, { ...options, admissions: shared.admissions }, mask, logger);
   await listen(server, options.port, options.host);
+  const { port } = server.address() as AddressInfo;
+  await probes.copies?.tell(urlOf(options.host, port));
   return {
-    port: (server.address() as AddressInfo).port,
+    port,
     async close() {
       const closed = new Promise((resolve) => server.close(resolve));
       // A stream that ends without `complete` is resumed by its client, at another server.
@@ -145,7 +155,15 @@ function isConsole(path: string): boolean {
   return path === CONSOLE_PATH || path.startsWith(`${CONSOLE_PATH}/`);
 }
 
-const ROUTES: ReadonlySet<string> = new Set(["/graphql", SESSION_PATH, TOOL_RESULTS_PATH, "/healthz", "/readyz", "/metrics"]);
+const ROUTES: ReadonlySet<string> = new Set([
+  "/graphql",
+  SESSION_PATH,
+  TOOL_RESULTS_PATH,
+  COPIES_PATH,
+  "/healthz",
+  "/readyz",
+  "/metrics",
+]);
 
 /** Counts an ended answer. If its client left before its head was sent, the status is 499, as proxies log it. */
 function count(path: string, response: ServerResponse, meters: Meters): void {
