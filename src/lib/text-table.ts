@@ -6,7 +6,7 @@ export type TableColumn = { readonly name: string; readonly isNumber: boolean };
 /** The most characters of a cell that are shown. */
 const SHOWN = 200;
 
-/** A table for a terminal, of lines. What a terminal would take for a command or leave out is shown as an escape. */
+/** A table for a terminal, of lines. Characters that command a terminal, or are invisible, are shown as escapes. */
 export function textTable(columns: readonly TableColumn[], rows: readonly (readonly (string | null)[])[]): readonly string[] {
   const shown = rows.map((row) => row.map((cell) => (cell === null ? "" : shownCell(cell))));
   const heads = columns.map(({ name }) => shownCell(name));

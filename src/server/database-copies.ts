@@ -36,7 +36,7 @@ async function copied(request: IncomingMessage, access: Access, copies: Pick<Ser
   if (copies === null) return refusal(404, "this server has no embedded database: `npm run bi` grants logins of its PostgreSQL");
   const made = await copies.make();
   if (made.ok) return { status: 200, body: { copy: basename(made.value) } };
-  return refusal(made.refusal.kind === "TOO_LARGE" ? 413 : 429, made.refusal.message);
+  return refusal(made.refusal.kind === "NO_ROOM" ? 507 : 429, made.refusal.message);
 }
 
 /** The Host counts also if actors are configured: a page whose name leads to this machine by DNS has another one. */

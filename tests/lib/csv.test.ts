@@ -13,6 +13,7 @@ it("a line of CSV quotes as RFC 4180 says, and tells no value from an empty text
 it("a text that a spreadsheet would run begins with an apostrophe, a number does not", () => {
   for (const formula of ["=1+1", "+1", "-1", "@x", "\t=1", " =1", "\r=1"]) expect(csvLine([text(formula)])).toMatch(/^"?'/);
   expect(csvLine([{ text: "-5.25", isNumber: true }, text("a=1")])).toBe("-5.25,a=1\r\n");
+  expect(csvLine([text('=HYPERLINK("x",1)')])).toBe(`"'=HYPERLINK(""x"",1)"\r\n`);
 });
 
 it("a table shows the commands of a terminal as escapes, and cuts long cells", () => {

@@ -26,8 +26,8 @@ const OPENING_MS = 120_000;
 const HEAP_MB = 1_024;
 
 /**
- * Asks a copy, in a thread. The database of the copy runs in this process and hears no signal and no time limit while a
- * statement runs, so the statement ends with its thread: after `limitMs`, or when `signal` aborts.
+ * Asks a copy, in a thread. The database of the copy runs in this process, and hears no signal while a statement runs. So the
+ * statement ends with its thread: after `limitMs`, or when `signal` aborts.
  */
 export async function askCopy(
   question: CopyQuestion,

@@ -21,7 +21,7 @@ export type Answer = {
 export type CopyReader = {
   /** The tenants of the database, if the given one is not among them; null if it is. */
   readonly otherTenants: readonly string[] | null;
-  /** Runs one reading statement, with nothing but the rights of an analyst. Rejects with StatementRefused. */
+  /** Runs one reading statement with the rights of an analyst. Rejects with StatementRefused. */
   answer(statement: string): Promise<Answer>;
   close(): Promise<void>;
 };
@@ -30,7 +30,7 @@ const MOST_ROWS = 10_000;
 /** The most characters of an answer. */
 const MOST_CHARACTERS = 64 * 1024 ** 2;
 const ROWS_AT_ONCE = 500;
-/** The most characters that are fetched at once, nearly. The embedded database takes ever longer for larger answers. */
+/** The characters of a fetch, nearly. The embedded database takes ever longer for larger ones. */
 const CHARACTERS_AT_ONCE = 1024 ** 2;
 
 const ROLE = "analyst";
@@ -140,7 +140,7 @@ function problemOf(error: unknown): { readonly code: string; readonly hint: stri
   return { code: part("code"), hint: part("hint"), position: part("position") };
 }
 
-/** Runs a statement. Its error says what is wrong, where in `text`, which begins at `offset` of what is run, and what to do. */
+/** Runs a statement. Its error names the problem, its place in `text`, which begins at `offset` of the statement, and the remedy. */
 async function told<Value>(text: string, offset: number | null, run: () => Promise<Value>): Promise<Value> {
   try {
     return await run();

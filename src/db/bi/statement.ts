@@ -1,4 +1,4 @@
-/** An analyst's statement is refused, or fails. The message says what to do. */
+/** An analyst's statement is refused, or fails. The message names the remedy. */
 export class StatementRefused extends Error {
   override readonly name = "StatementRefused";
 }
@@ -6,7 +6,7 @@ export class StatementRefused extends Error {
 /** A statement by the way in which it runs: rows through a cursor, a plan directly. */
 export type ReadingStatement = { readonly kind: "rows" | "plan"; readonly text: string };
 
-/** The words with which a statement may begin. The database decides what it is: a cursor takes nothing but a query. */
+/** The words with which a statement may begin. The database decides the rest: a cursor takes queries only. */
 const KINDS: ReadonlyMap<string, ReadingStatement["kind"]> = new Map([
   ["SELECT", "rows"],
   ["WITH", "rows"],

@@ -1,12 +1,12 @@
 import { constants } from "node:fs";
-import { copyFile, mkdir, readdir, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { copyFile, mkdir, readdir, stat, statfs } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import type { PGlite } from "@electric-sql/pglite";
 
 /** The largest folder that a running server copies, in bytes: its commits wait meanwhile. */
 export const COPIED_BYTES = 1024 ** 3;
 
-/** The embedded database cannot be copied, or its copy cannot be read. The message says what to do. */
+/** The embedded database cannot be copied, or its copy cannot be read. The message names the remedy. */
 export class CopyRefused extends Error {
   override readonly name = "CopyRefused";
 }
@@ -19,7 +19,7 @@ const NEEDED_LOG = `SELECT pg_walfile_name(redo_lsn) AS first, pg_walfile_name(p
   FROM pg_control_checkpoint()`;
 
 /**
- * Copies the folder of an open database into one that does not exist yet. The database answers nobody until it is done, so
+ * Copies the folder of an open database into one that does not exist yet. All statements wait until it is done, so
  * that the copy is of one moment. Rejects with CopyRefused above `bytes`.
  */
 export async function copyOpenFolder(client: PGlite, from: string, to: string, bytes = COPIED_BYTES): Promise<void> {
@@ -35,13 +35,21 @@ export async function copyOpenFolder(client: PGlite, from: string, to: string, b
   });
 }
 
-type Choice = { readonly isNeeded?: (path: string) => boolean; readonly bytes?: number };
+type Choice = {
+  readonly isNeeded?: (path: string) => boolean;
+  readonly bytes?: number;
+  /** The free room of the disk in bytes, if it is not asked for. */
+  readonly room?: number;
+};
 
-/** Copies a folder that nobody writes to. Where the file system can, both share their blocks until one changes. */
+/** The room in bytes that a copy leaves to others on the disk, the database itself among them. */
+const LEFT_BYTES = 64 * 1024 ** 2;
+
+/** Copies a folder without writers. Where the file system can, both share their blocks until one changes. */
 export async function copyFolder(
   from: string,
   to: string,
-  { isNeeded = () => true, bytes = Infinity }: Choice = {},
+  { isNeeded = () => true, bytes = Infinity, room }: Choice = {},
 ): Promise<void> {
   const entries = await readdir(from, { recursive: true, withFileTypes: true });
   const paths = entries.map((entry) => ({
@@ -53,11 +61,25 @@ export async function copyFolder(
   const size = sizes.reduce((sum, each) => sum + each, 0);
   if (size > bytes)
     throw new CopyRefused(
-      `the embedded database has ${Math.ceil(size / 1024 ** 2)} MB, and at most ${Math.floor(bytes / 1024 ** 2)} are copied while a server runs: stop the server for the statement, or move to a PostgreSQL (DATABASE_URL), where \`npm run bi\` grants logins`,
+      `the embedded database has ${megabytes(size)} MB, and at most ${megabytes(bytes)} are copied while a server runs: stop the server for the statement, or move to a PostgreSQL (DATABASE_URL), where \`npm run bi\` grants logins`,
+    );
+  const free = room ?? (await freeRoom(dirname(to)));
+  if (size + LEFT_BYTES > free)
+    throw new CopyRefused(
+      `a copy of the embedded database needs ${megabytes(size + LEFT_BYTES)} MB, and the disk of ${dirname(to)} has ${megabytes(free)}: make room`,
     );
   await mkdir(to, { mode: 0o700 });
   for (const { path, isFolder } of paths) if (isFolder) await mkdir(join(to, path), { recursive: true });
   await inGroups(files, OPEN_FILES, (path) => copyFile(join(from, path), join(to, path), constants.COPYFILE_FICLONE));
+}
+
+async function freeRoom(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize;
+}
+
+function megabytes(bytes: number): number {
+  return Math.ceil(bytes / 1024 ** 2);
 }
 
 async function inGroups<Item, Answer>(

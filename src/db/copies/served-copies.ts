@@ -4,10 +4,10 @@ import { tellAddress } from "../lock-file.ts";
 import { CopyRefused } from "./folder-copy.ts";
 import { KEPT_MS, newCopyFolder, removeCopy, removeOldCopies } from "./private-copies.ts";
 
-/** The most copies that lie in the data folder at once. Each may be as large as the database. */
+/** The most copies in the data folder. Each may be as large as the database. */
 const MOST_COPIES = 4;
 
-export type CopyRefusal = { readonly kind: "TOO_LARGE" | "TOO_MANY"; readonly message: string };
+export type CopyRefusal = { readonly kind: "NO_ROOM" | "TOO_MANY"; readonly message: string };
 
 /** The copies that a running server makes of its embedded database, one after the other. It removes those that are left. */
 export class ServedCopies {
@@ -57,7 +57,7 @@ export class ServedCopies {
       return accepted(folder);
     } catch (error) {
       await removeCopy(folder);
-      if (error instanceof CopyRefused) return refused({ kind: "TOO_LARGE", message: error.message });
+      if (error instanceof CopyRefused) return refused({ kind: "NO_ROOM", message: error.message });
       throw error;
     }
   }

@@ -1,21 +1,33 @@
-import { readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import pg from "pg";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, inject, it, onTestFinished } from "vitest";
 import { openCopy, type Answer, type CopyReader } from "../../../src/db/bi/copy-reader.ts";
 import { ownerOf, type OperatorConnection } from "../../../src/db/bi/install.ts";
 import { grantReader, revokeReader } from "../../../src/db/bi/readers.ts";
 import { openEmbeddedDatabase } from "../../../src/db/initialised.ts";
+import { temporaryFolder } from "../../support/app.ts";
 import { ANALYST_ROWS, SECRET } from "../../support/analyst-rows.ts";
 import { administer, administrator, testDatabaseUrl } from "../../support/database.ts";
 import { embeddedFolder } from "../../support/embedded.ts";
 
-/** A copy with rows of two tenants, opened as an analyst of `local`. */
-async function opened({ readsContent = false, tenant = "local" } = {}): Promise<CopyReader> {
-  const folder = join(await embeddedFolder(), "pglite");
+let filled: Promise<string> | null = null;
+
+/** An embedded database with rows of two tenants. */
+async function fill(): Promise<string> {
+  const folder = await mkdtemp(join(inject("runFolder"), "analyst-"));
+  await cp(join(await embeddedFolder(), "pglite"), folder, { recursive: true });
   const client = await openEmbeddedDatabase(folder);
   await client.exec(ANALYST_ROWS);
   await client.close();
+  return folder;
+}
+
+/** A copy with rows of two tenants, opened as an analyst of `local`. */
+async function opened({ readsContent = false, tenant = "local" } = {}): Promise<CopyReader> {
+  filled ??= fill();
+  const folder = join(await temporaryFolder(), "pglite");
+  await cp(await filled, folder, { recursive: true });
   const reader = await openCopy(folder, { tenant, readsContent });
   onTestFinished(() => reader.close());
   return reader;
@@ -28,7 +40,7 @@ async function seen(reader: CopyReader, statement: string): Promise<string> {
   );
 }
 
-describe("an analyst's statement on a copy (npm run sql)", () => {
+describe("an analyst's statement on a copy (npm run sql)", { timeout: 60_000 }, () => {
   it("reads the rows of one tenant, in UTC and by short names, and texts only with content", async () => {
     const reader = await opened();
     expect(reader.otherTenants).toBeNull();
@@ -102,6 +114,7 @@ describe("an analyst's statement on a copy (npm run sql)", () => {
     expect([cut.rows.length, cut.cut]).toEqual([10_000, "an answer has at most 10000 rows"]);
     const wide = await rows("SELECT repeat('x', 1000000) FROM generate_series(1, 499)");
     expect([wide.rows.length, wide.cut]).toEqual([67, "an answer has at most 64 million characters"]);
+    expect((await rows("/* a */ SELECT 1 AS one; -- the end")).rows).toEqual([["1"]]);
     expect((await rows("SELECT NULL, '', true, ARRAY[1, NULL], '{}'::jsonb")).rows).toEqual([[null, "", "t", "{1,NULL}", "{}"]]);
   });
 
@@ -128,7 +141,7 @@ describe("an analyst's statement on a copy (npm run sql)", () => {
   });
 });
 
-describe("the queries of docs/bi.md", () => {
+describe("the queries of docs/bi.md", { timeout: 60_000 }, () => {
   it("have the same answers by npm run sql and by a login of a PostgreSQL", async () => {
     const text = await readFile(new URL("../../../docs/bi.md", import.meta.url), "utf8");
     const queries = [...text.matchAll(/^```sql\n([^]*?)^```$/gm)].map(([, query = ""]) => query);
