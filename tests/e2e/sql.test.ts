@@ -40,7 +40,7 @@ const ENDLESS = [
 
 it(
   "npm run sql answers where no server runs: a table, CSV, a statement on stdin; errors end with 1",
-  { timeout: 120_000 },
+  { timeout: 240_000 },
   async () => {
     const folder = await embeddedFolder();
     const table = await sql(folder, ["SELECT 1 AS one, 'a' AS b"]);
@@ -58,7 +58,7 @@ it(
   },
 );
 
-it("npm run sql refuses what it cannot do, before anything is copied", { timeout: 120_000 }, async () => {
+it("npm run sql refuses what it cannot do, before anything is copied", { timeout: 240_000 }, async () => {
   const folder = await embeddedFolder();
   const refused = async (words: readonly string[], env: NodeJS.ProcessEnv = {}, of = folder): Promise<string> => {
     const { code, out, error } = await sql(of, words, "", env);
