@@ -40,6 +40,7 @@ const PRODUCTION = [
   "scripts/restored.ts",
   "scripts/retention.ts",
   "scripts/bi.ts",
+  "scripts/sql.ts",
   "scripts/config-check.ts",
   "scripts/check-model.ts",
   "examples/",

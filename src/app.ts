@@ -329,7 +329,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
       ...urls,
       rateLimits: new RateLimits(settings.rateLimit, services.clock),
     },
-    { version, ready: async () => refuseLost(leases), metrics: () => registry.metrics() },
+    { version, ready: async () => refuseLost(leases), metrics: () => registry.metrics(), copies: database.copies },
     logger,
   );
   starting.defer(() => server.close());

@@ -8,6 +8,7 @@ import { createLogger, type Logger } from "./telemetry/log.ts";
 import { LogStream } from "./telemetry/log-stream.ts";
 import { loadSettings, type Settings } from "./config/settings.ts";
 import { readVersion } from "./config/version.ts";
+import { urlOf } from "./lib/addresses.ts";
 import { messageOf } from "./lib/text.ts";
 import { ConsoleBuild } from "./server/console/build.ts";
 import { versionText } from "./telemetry/version.ts";
@@ -54,7 +55,7 @@ try {
   logger.tell("start", `the server listens, on ${kind === "embedded" ? "the embedded database" : "PostgreSQL"}`, {
     version: versionText(version),
     digest: settings.digest,
-    url: `${addressOf(settings, app.port)}/graphql`,
+    url: `${urlOf(settings.environment.host, app.port)}/graphql`,
   });
   console.log(welcome(settings, app.port));
   consoleBuild.begin(logger);
@@ -100,14 +101,9 @@ async function closed(app: App, logger: Logger): Promise<void> {
   }
 }
 
-function addressOf({ environment: { host } }: Settings, port: number): string {
-  const name = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
-  return `http://${name.includes(":") ? `[${name}]` : name}:${port}`;
-}
-
 function welcome(settings: Settings, port: number): string {
   const { environment, tenants, authentication, sandboxLines, notes } = settings;
-  const host = new URL(addressOf(settings, port)).host;
+  const host = new URL(urlOf(settings.environment.host, port)).host;
   const { database } = environment;
   const { models } = tenants.everybody;
   const options = [port === 4000 ? "" : `--url http://${host}/graphql`, authentication.kind === "local" ? "" : "--token TOKEN"]

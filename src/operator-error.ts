@@ -3,6 +3,8 @@ import { errorCode } from "./lib/text.ts";
 import { ControlGroupsRefused } from "./agent/workspace/sandbox/control-groups.ts";
 import { ToolDefinitionError } from "./agent/tools/input-schema.ts";
 import { DataFolderInUse, DataFolderUnusable } from "./db/lock-file.ts";
+import { CopyRefused } from "./db/copies/folder-copy.ts";
+import { StatementRefused } from "./db/bi/statement.ts";
 import { ViewsRefused } from "./db/bi/view.ts";
 import { MigrationError } from "./db/migrate.ts";
 import { DatabaseUnavailable } from "./db/storage-error.ts";
@@ -18,12 +20,14 @@ const EXPLAINED = [
   CommandFailed,
   ConfigurationError,
   ControlGroupsRefused,
+  CopyRefused,
   DataFolderInUse,
   DataFolderUnusable,
   DatabaseUnavailable,
   ListenError,
   MigrationError,
   ScriptError,
+  StatementRefused,
   ToolDefinitionError,
   ViewsRefused,
 ];

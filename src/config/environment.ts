@@ -33,6 +33,7 @@ const OWN_VARIABLES = [
   "TRIPLANE_COMMIT",
   "TRIPLANE_CALLED_FROM",
   "TRIPLANE_URL",
+  "TRIPLANE_TOKEN",
 ];
 /** The secret variables, which may name a file instead, with `_FILE` after the name. */
 const IN_FILES = new Set(["DATABASE_URL", "ANTHROPIC_API_KEY", "OPENAI_API_KEY"]);

@@ -4,6 +4,8 @@ import { PrismaPg } from "@prisma/adapter-pg";
 import pg from "pg";
 import { PrismaPGlite } from "pglite-prisma-adapter";
 import { messageOf } from "../lib/text.ts";
+import { copyOpenFolder } from "./copies/folder-copy.ts";
+import { ServedCopies } from "./copies/served-copies.ts";
 import { PrismaClient } from "./generated/client.ts";
 import { copyInitialised, initialisedFolder, openEmbeddedDatabase } from "./initialised.ts";
 import { lockFolder } from "./lock-file.ts";
@@ -61,6 +63,8 @@ export type Database = {
   readonly version: string;
   /** Applies what only makes things faster, while the server serves. Never rejects; ends when the database closes. */
   makeFaster(): Promise<void>;
+  /** The copies of an embedded database for analysts; null on PostgreSQL. */
+  readonly copies: ServedCopies | null;
   close(): Promise<void>;
 };
 
@@ -109,6 +113,7 @@ async function openEmbedded(
     }
     const { prisma, unknownRows } = reader(new PrismaPGlite(client), observer);
     const outages = new OutageWatch(() => client.query("SELECT 1"));
+    const copies = await ServedCopies.open(config.folder, (to) => copyOpenFolder(client, folder, to));
     const query = async <Row>({ text }: Statement, values: readonly unknown[]): Promise<Row[]> =>
       (await client.query<Row>(text, [...values])).rows;
     const sqlOf = (pool: StatementPool): Sql =>
@@ -124,8 +129,10 @@ async function openEmbedded(
       unknownRows,
       version: schemaVersion(migrations),
       makeFaster: async () => {},
+      copies,
       close: async () => {
         outages.end();
+        copies.close();
         await prisma.$disconnect();
         await client.close();
         await unlock();
@@ -233,6 +240,7 @@ async function openPostgres(
       });
       return faster;
     },
+    copies: null,
     close: async () => {
       closing.abort();
       await faster;

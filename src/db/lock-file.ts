@@ -28,6 +28,8 @@ export class DataFolderUnusable extends Error {
 
 const SQLITE_BUSY = 5;
 
+const OWNER = "triplane.owner";
+
 /** Rejects with DataFolderUnusable if the folder could be neither created nor written. Creates nothing. */
 export async function checkFolder(folder: string, variable: FolderVariable): Promise<void> {
   for (let path = folder; ; path = dirname(path)) {
@@ -44,17 +46,17 @@ export async function checkFolder(folder: string, variable: FolderVariable): Pro
 
 /**
  * Locks the folder for this process. It is a lock of the system on an unwritten SQLite file. It ends with its process
- * in every case, so that none is ever stale. A file next to it names the holder. Returns the release.
+ * in every case, so that none is ever stale. A file next to it names the holder, with its process id. Returns the release.
  */
-export async function lockFolder(folder: string): Promise<() => Promise<void>> {
+export async function lockFolder(folder: string, holder = "process"): Promise<() => Promise<void>> {
   await mkdir(folder, { recursive: true }).catch((error: unknown) => {
     throw new DataFolderUnusable(folder, messageOf(error));
   });
-  const owner = join(folder, "triplane.owner");
+  const owner = join(folder, OWNER);
   const lock = openLock(folder);
   try {
     lock.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
-    await writeFile(owner, `process ${process.pid} (since ${new Date().toISOString()})`);
+    await writeFile(owner, `${holder} ${process.pid} (since ${new Date().toISOString()})`);
   } catch (error) {
     lock.close();
     if (!(error instanceof Error && "errcode" in error && error.errcode === SQLITE_BUSY))
@@ -65,6 +67,18 @@ export async function lockFolder(folder: string): Promise<() => Promise<void>> {
     await writeFile(owner, "another process");
     lock.close();
   };
+}
+
+/** Adds the address of the server that holds the folder to the file that names the holder. */
+export async function tellAddress(folder: string, address: string): Promise<void> {
+  const owner = join(folder, OWNER);
+  await writeFile(owner, `${await readFile(owner, "utf8")}, at ${address}`);
+}
+
+/** The address of the server that holds the folder; null if the holder has told none. */
+export async function toldAddress(folder: string): Promise<string | null> {
+  const said = await readFile(join(folder, OWNER), "utf8").catch(() => "");
+  return /, at (http:\/\/\S+)$/.exec(said)?.[1] ?? null;
 }
 
 function openLock(folder: string): DatabaseSync {

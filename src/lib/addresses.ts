@@ -10,6 +10,12 @@ export function isLoopback(host: string): boolean {
   return plain.toLowerCase().replace(/\.$/, "") === "localhost";
 }
 
+/** The URL at which this machine reaches a server that listens on this host and port. */
+export function urlOf(host: string, port: number): string {
+  const name = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
+  return `http://${name.includes(":") ? `[${name}]` : name}:${port}`;
+}
+
 /** True for an address of this machine, or of one of its networks, public ones too. False for other texts. */
 export function isNearAddress(text: string, interfaces = networkInterfaces()): boolean {
   if (isIP(text) === 0) return false;

@@ -2,6 +2,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import type { Readable } from "node:stream";
 import type { CallTokens } from "../agent/calls/call-tokens.ts";
+import { COPIES_PATH } from "../db/copies/obtain-copy.ts";
+import type { ServedCopies } from "../db/copies/served-copies.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { type Access, mayReadMetrics, originProblem, logRejection } from "./access.ts";
 import { type ConsoleState, noConsole } from "./console/build.ts";
@@ -9,6 +11,7 @@ import { CONSOLE_PATH, ConsoleFiles, leadToConsole } from "./console/files.ts";
 import { FailedSignIns } from "./console/failed-sign-ins.ts";
 import { answerSession, SESSION_PATH } from "./console/session-routes.ts";
 import type { SharedContext } from "./context.ts";
+import { answerCopy } from "./database-copies.ts";
 import { maskError } from "./errors.ts";
 import { answerExport } from "./exports/download.ts";
 import { Downloads } from "./exports/downloads.ts";
@@ -23,6 +26,7 @@ import type { SlowReaders } from "./slow-readers.ts";
 import { subscribeTo } from "./subscriptions/subscribe.ts";
 import { serveWebSocket } from "./websocket.ts";
 import { BODY_BYTES, makeYoga } from "./yoga.ts";
+import { urlOf } from "../lib/addresses.ts";
 import { errorCode } from "../lib/text.ts";
 import { versionText, type Version } from "../telemetry/version.ts";
 
@@ -54,6 +58,8 @@ export type Probes = {
   readonly version: Version;
   readonly ready: () => Promise<unknown>;
   readonly metrics: () => Promise<string>;
+  /** The copies of the embedded database; null on PostgreSQL. */
+  readonly copies: ServedCopies | null;
 };
 
 export type RunningServer = { readonly port: number; close(): Promise<void> };
@@ -114,6 +120,8 @@ export async function startServer(
           return orUnavailable(answerSession(request, response, { ...shared, ...options, failedSignIns, logger }), response);
         case TOOL_RESULTS_PATH:
           return orUnavailable(answerToolResult(request, response, { ...shared, ...options }), response);
+        case COPIES_PATH:
+          return orUnavailable(answerCopy(request, response, options, probes.copies), response);
         default:
           if (isConsole(path)) return orUnavailable(consoleFiles.answer(request, response, path), response);
           if (path === "/" && leadToConsole(request, response)) return;
@@ -136,8 +144,10 @@ export async function startServer(
   server.keepAliveTimeout = IDLE_MS;
   const closeSockets = serveWebSocket(server, yoga, subscribe, { ...options, admissions: shared.admissions }, mask, logger);
   await listen(server, options.port, options.host);
+  const { port } = server.address() as AddressInfo;
+  await probes.copies?.tell(urlOf(options.host, port));
   return {
-    port: (server.address() as AddressInfo).port,
+    port,
     async close() {
       const closed = new Promise((resolve) => server.close(resolve));
       // A stream that ends without `complete` is resumed by its client, at another server.
@@ -154,7 +164,15 @@ function isConsole(path: string): boolean {
   return path === CONSOLE_PATH || path.startsWith(`${CONSOLE_PATH}/`);
 }
 
-const ROUTES: ReadonlySet<string> = new Set(["/graphql", SESSION_PATH, TOOL_RESULTS_PATH, "/healthz", "/readyz", "/metrics"]);
+const ROUTES: ReadonlySet<string> = new Set([
+  "/graphql",
+  SESSION_PATH,
+  TOOL_RESULTS_PATH,
+  COPIES_PATH,
+  "/healthz",
+  "/readyz",
+  "/metrics",
+]);
 
 function routeOf(path: string): string {
   if (ROUTES.has(path)) return path;

@@ -5,15 +5,18 @@ import { identifier, literal, ViewsRefused } from "./view.ts";
 /** A login of an analyst. */
 export type Reader = { readonly role: string; readonly tenant: string; readonly readsContent: boolean };
 
-/** The settings with which each connection of a reader begins. A reader may change them: they bound mistakes, the privileges bound the rest. */
-const SETTINGS: Readonly<Record<string, string>> = {
-  default_transaction_read_only: "on",
-  statement_timeout: "60s",
-  idle_in_transaction_session_timeout: "60s",
-  work_mem: "32MB",
-  TimeZone: "UTC",
-  search_path: "bi, bi_content",
-};
+/**
+ * The settings with which each connection of a reader begins, as written in SQL. A reader may change them: they bound mistakes,
+ * the privileges bound the rest.
+ */
+export const READER_SETTINGS: readonly (readonly [name: string, value: string])[] = [
+  ["default_transaction_read_only", "'on'"],
+  ["statement_timeout", "'60s'"],
+  ["idle_in_transaction_session_timeout", "'60s'"],
+  ["work_mem", "'32MB'"],
+  ["TimeZone", "'UTC'"],
+  ["search_path", "bi, bi_content"],
+];
 
 const MOST_CONNECTIONS = 5;
 const NAME = /^[a-z][a-z0-9_]{0,50}$/;
@@ -29,9 +32,7 @@ export async function grantReader(connection: OperatorConnection, { role, tenant
     );
   const password = randomBytes(24).toString("base64url");
   const reader = identifier(role);
-  const settings = Object.entries(SETTINGS).map(
-    ([name, value]) => `ALTER ROLE ${reader} SET ${name} = ${name === "search_path" ? value : literal(value)};`,
-  );
+  const settings = READER_SETTINGS.map(([name, value]) => `ALTER ROLE ${reader} SET ${name} = ${value};`);
   await inTransaction(connection, async () => {
     await installViews(connection);
     await connection.script(`SET LOCAL password_encryption = 'scram-sha-256';
