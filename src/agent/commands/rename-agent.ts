@@ -41,9 +41,13 @@ export type ArchiveAgent = {
   readonly tree: boolean;
 };
 
-const COUNT_WORKING: Statement<{ working: number }, [agentIds: readonly string[]]> = {
+/** The agents below others that work, or wait to begin: also those whose rows are not made yet. */
+const COUNT_WORKING: Statement<{ working: number }, [agentId: string, below: readonly string[]]> = {
   name: "count_working_agents",
-  text: "SELECT count(*)::int AS working FROM agent WHERE id = ANY ($1) AND state <> 'READY'",
+  text: `SELECT (SELECT count(*) FROM agent a WHERE a.id = ANY ($2) AND (a.state <> 'READY' OR a.retry_turn IS NOT NULL OR EXISTS (
+        SELECT FROM message m WHERE m.agent_id = a.id AND m.ordinal IS NULL AND m.withdrawn_at IS NULL AND (m.reminder IS NULL OR (m.reminder ->> 'startsTurn')::boolean))))::int
+    + (SELECT count(*) FROM wait w WHERE w.agent_id = ANY (array_append($2::text[], $1)) AND w.kind IN ('CHILD', 'BACKGROUND_CHILD') AND w.settled_at IS NULL
+        AND NOT EXISTS (SELECT FROM agent c WHERE c.id = w.ref))::int AS working`,
 };
 
 /**
@@ -59,7 +63,7 @@ export async function archiveAgent(
   const found = await findSteered(services.sql, actor, agentId, "archiving");
   if (!found.ok) return found;
   const below = await agentsBelow(services.sql, agentId);
-  const [row] = below.length === 0 ? [] : await services.sql.query(COUNT_WORKING, [below]);
+  const [row] = await services.sql.query(COUNT_WORKING, [agentId, below]);
   const working = row?.working ?? 0;
   if (isArchived && working > 0) {
     const message = `${working === 1 ? "an agent below it is" : `${working} agents below it are`} at work: wait until it is idle, or archive the tree with \`tree: true\``;
