@@ -1,16 +1,16 @@
 /** The secret of the tenant `other` in `analystRows`. */
 export const SECRET = "secret-of-the-other";
 
-/** SQL that writes rows for each query of docs/bi.md: 60 calls, steps and approvals of the tenant `local` over 12 days, one of `other`. */
+/** SQL that writes rows for each query of docs/bi.md: 60 calls, steps and approvals of the tenant `local` in its week, one of `other`. */
 export const ANALYST_ROWS = `
 INSERT INTO tenant_log (tenant, epoch) VALUES ('local', 'a'), ('other', 'b') ON CONFLICT DO NOTHING;
-CREATE TEMP TABLE row_of AS SELECT i, 'local' AS tenant, 'text-' || i AS said, date_trunc('hour', now()) - i * interval '5 hours 7 minutes' AS at
-  FROM generate_series(1, 60) i UNION ALL SELECT 61, 'other', '${SECRET}', now();
+CREATE TEMP TABLE row_of AS SELECT i, 'local' AS tenant, 'text-' || i AS said, timestamptz '2026-03-08 20:00Z' - i * interval '2 hours 37 minutes' AS at
+  FROM generate_series(1, 60) i UNION ALL SELECT 61, 'other', '${SECRET}', '2026-03-05';
 INSERT INTO agent (id, tenant, title, template_id, model, workspace, created_by, created_by_kind, created_at, last_activity_at)
-  SELECT 'agent-' || i, tenant, said, 'template-' || tenant, 'model', '/', said, 'USER', at, at FROM row_of;
-INSERT INTO tool_call (id, tenant, agent_id, turn, step, ordinal, provider_id, name, state, attempt, is_error, error, output, stages, audit_trail, duration_ms, created_at, updated_at)
-  SELECT 'call-' || i, tenant, 'agent-' || i, 1, 1, 0, 'p', (ARRAY['read', 'write', 'bash'])[i % 3 + 1] || CASE tenant WHEN 'other' THEN said ELSE '' END, 'COMPLETED', 1, i % 5 = 0,
-    CASE WHEN i % 5 = 0 THEN '{"type":"timeout"}'::json END, said, '[]', '[]', i * 12.25, at, at FROM row_of;
+  SELECT 'agent-' || i, tenant, said, CASE tenant WHEN 'local' THEN 'assistant' ELSE 'template-other' END, 'model', '/', said, 'USER', at, at FROM row_of;
+INSERT INTO tool_call (id, tenant, agent_id, turn, step, ordinal, provider_id, name, state, attempt, is_error, error, explanation, verdict, output, stages, audit_trail, duration_ms, created_at, updated_at)
+  SELECT 'call-' || i, tenant, 'agent-' || i, 1, 1, 0, 'p', (ARRAY['fs_read', 'fs_write', 'bash'])[i % 3 + 1] || CASE tenant WHEN 'other' THEN said ELSE '' END, (CASE WHEN i % 5 = 0 THEN 'FAILED' ELSE 'COMPLETED' END)::tool_call_state, 1, i % 5 = 0,
+    CASE WHEN i % 5 = 0 THEN '{"type":"timeout"}'::json END, CASE WHEN i % 2 = 0 THEN '{"decidedBy":"allow bash","place":"permission.allow.0"}'::json END, 'allow', said, '[]', '[]', i * 12.25, at, at FROM row_of;
 INSERT INTO step (agent_id, step, tenant, turn, state, model, input_tokens, cache_read_tokens, cost_usd, started_at, completed_at)
   SELECT 'agent-' || i, 1, tenant, 1, 'COMPLETED', 'model-' || i % 2, i * 10, i, i * 0.01, at, at + interval '2 seconds' FROM row_of;
 INSERT INTO approval (id, tenant, agent_id, kind, state, reason, risk, requested_at, closed_at)

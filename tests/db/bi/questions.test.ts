@@ -12,7 +12,8 @@ type Question = { readonly title: string; readonly operation: string | null; rea
 async function questions(): Promise<readonly Question[]> {
   const text = await readFile(new URL("../../../docs/bi.md", import.meta.url), "utf8");
   const [, part = ""] = text.split("\n## Questions\n");
-  return part
+  const [questionsOnly = ""] = part.split("\n## ");
+  return questionsOnly
     .split("\n### ")
     .slice(1)
     .map((section) => ({
