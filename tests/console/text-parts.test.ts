@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { partsOf } from "../../console/src/calls/text-parts.ts";
+import { blocksOf } from "../../console/src/design/visible-lines.ts";
 
 const PART = 64 * 1024;
 
@@ -22,5 +23,22 @@ describe("the parts of a long text", () => {
     const begins = partsOf(text);
     expect(begins.length).toBeGreaterThan(2);
     expect(begins.slice(1, -1).every((begin) => text.slice(begin).startsWith("😀"))).toBe(true);
+  });
+
+  it("split no escape of JSON", () => {
+    const text = `${"x".repeat(PART - 1)}\\n${"y".repeat(10)}`;
+    expect(partsOf(text)).toEqual([0, PART - 1, text.length]);
+  });
+});
+
+describe("the blocks of a text", () => {
+  it("are whole lines, and have the whole text", () => {
+    const text = "a line of words\n".repeat(2_000);
+    const blocks = blocksOf(text);
+    expect(blocks.join("\n")).toBe(text);
+    expect(blocks.length).toBeGreaterThan(5);
+    expect(blocks.slice(0, -1).every((block) => block.endsWith("words"))).toBe(true);
+    expect(blocksOf("")).toEqual([""]);
+    expect(blocksOf("x".repeat(10_000))).toHaveLength(1);
   });
 });

@@ -9,7 +9,6 @@ import { ResultImages } from "../calls/result-images.tsx";
 import { bytesText } from "../design/amounts.ts";
 import { Ago } from "../design/clock.tsx";
 import { durationText } from "../design/time.ts";
-import { readableJson } from "../design/visible-lines.ts";
 import { CallDetailsDocument, type CallDetailsQuery } from "../generated/documents.ts";
 import { ask } from "../session/ask.ts";
 import { AnswerCall } from "./answer-call.tsx";
@@ -138,19 +137,28 @@ function Opened({
   );
 }
 
-/** Compared once: an input may be large. */
 function isEdited(call: Details | null): boolean {
-  if (call === null || call.requestedInput === null) return false;
-  return JSON.stringify(call.requestedInput) !== JSON.stringify(call.input);
+  return call !== null && call.requestedInput !== null && !isSame(call.requestedInput, call.input);
+}
+
+/** True for the same JSON. Large texts are compared as they are. */
+function isSame(one: unknown, other: unknown): boolean {
+  if (typeof one !== "object" || typeof other !== "object" || one === null || other === null) return one === other;
+  const [ones, others] = [Object.entries(one), new Map(Object.entries(other))];
+  return (
+    Array.isArray(one) === Array.isArray(other) &&
+    ones.length === others.size &&
+    ones.every(([name, value]) => others.has(name) && isSame(value, others.get(name)))
+  );
 }
 
 function Payload({ title, value }: { readonly title: string; readonly value: unknown }): ReactNode {
-  const text = useMemo(() => readableJson(value), [value]);
+  const text = useMemo(() => JSON.stringify(value, null, 2) ?? "", [value]);
   if (value === null || value === undefined) return null;
   return (
     <div>
       <h2>{title}</h2>
-      <LongText text={text} label={title} />
+      <LongText text={text} label={title} isJson />
     </div>
   );
 }

@@ -4,6 +4,7 @@ import { bytesText } from "../design/amounts.ts";
 import { visibleLines } from "../design/visible-lines.ts";
 import { OutputPieceDocument } from "../generated/documents.ts";
 import { ask } from "../session/ask.ts";
+import { LongLines } from "./long-lines.tsx";
 import { PartKeys } from "./part-keys.tsx";
 
 /** The bytes of one part: a page shows one at a time, however long the output is. */
@@ -74,9 +75,7 @@ function Parts({ callId, kept: { bytes, isWhole } }: { readonly callId: string; 
         </Trans>
         {isWhole ? null : <Trans> (the rest was too much to keep)</Trans>}
       </PartKeys>
-      <pre className="long" tabIndex={0} role="group" aria-label={t`Whole output`}>
-        {text}
-      </pre>
+      <LongLines text={text} label={t`Whole output`} />
     </div>
   );
 }

@@ -1,16 +1,29 @@
 import { Trans } from "@lingui/react/macro";
 import { useMemo, useState, type ReactNode } from "react";
-import { visibleLines } from "../design/visible-lines.ts";
+import { unfolded, visibleLines } from "../design/visible-lines.ts";
+import { LongLines } from "./long-lines.tsx";
 import { PartKeys } from "./part-keys.tsx";
 import { partsOf } from "./text-parts.ts";
 
 /** A text of any length, in which nothing hides. Of a long one, a page shows one part at a time. */
-export function LongText({ text, label }: { readonly text: string; readonly label: string }): ReactNode {
+export function LongText({
+  text,
+  label,
+  isJson = false,
+}: {
+  readonly text: string;
+  readonly label: string;
+  /** True for JSON whose texts are shown with their line feeds. */
+  readonly isJson?: boolean;
+}): ReactNode {
   const begins = useMemo(() => partsOf(text), [text]);
   const [chosen, setChosen] = useState(0);
   const count = begins.length - 1;
   const part = Math.min(chosen, count - 1);
-  const shown = useMemo(() => visibleLines(text.slice(begins[part], begins[part + 1])), [text, begins, part]);
+  const shown = useMemo(() => {
+    const piece = text.slice(begins[part], begins[part + 1]);
+    return visibleLines(isJson ? unfolded(piece) : piece);
+  }, [text, begins, part, isJson]);
   const to = (place: number): (() => void) | null =>
     place === part || place < 0 || place >= count ? null : () => setChosen(place);
   return (
@@ -22,9 +35,7 @@ export function LongText({ text, label }: { readonly text: string; readonly labe
           </Trans>
         </PartKeys>
       )}
-      <pre className="long" tabIndex={0} role="group" aria-label={label}>
-        {shown}
-      </pre>
+      <LongLines text={shown} label={label} />
     </>
   );
 }

@@ -16,5 +16,26 @@ export function visibleLines(text: string): string {
 
 /** A value as JSON for people: line feeds of its texts stand as such. */
 export function readableJson(value: unknown): string {
-  return (JSON.stringify(value, null, 2) ?? "").replace(/\\[\\n]/g, (pair) => (pair === "\\n" ? "\n" : pair));
+  return unfolded(JSON.stringify(value, null, 2) ?? "");
+}
+
+/** A piece of JSON in which line feeds of its texts stand as such. */
+export function unfolded(json: string): string {
+  return json.replace(/\\[\\n]/g, (pair) => (pair === "\\n" ? "\n" : pair));
+}
+
+/** The least characters of a block. */
+const BLOCK_CHARACTERS = 4 * 1024;
+
+/** A text in blocks of whole lines: the browser lays out those in view alone. */
+export function blocksOf(text: string): readonly string[] {
+  const blocks: string[] = [];
+  let begin = 0;
+  while (text.length - begin > BLOCK_CHARACTERS) {
+    const end = text.indexOf("\n", begin + BLOCK_CHARACTERS);
+    if (end < 0) break;
+    blocks.push(text.slice(begin, end));
+    begin = end + 1;
+  }
+  return [...blocks, text.slice(begin)];
 }
