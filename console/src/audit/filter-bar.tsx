@@ -42,6 +42,7 @@ export function AuditFilterBar({
             choices={ERROR_TYPES.map((value) => ({ value, label: value.toLowerCase().replaceAll("_", " ") }))}
             set={(error) => set({ error })}
           />
+          <TextFilter label={t`Place of the rule`} value={search.place} set={(place) => set({ place })} />
         </>
       )}
       {isDecisions ? (

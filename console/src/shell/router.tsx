@@ -81,6 +81,7 @@ const audit = createRoute({
     ...textIn(given, "error"),
     ...textIn(given, "template"),
     ...textIn(given, "agent"),
+    ...textIn(given, "place"),
     ...textIn(given, "person"),
     ...textIn(given, "requester"),
     ...textIn(given, "from"),
