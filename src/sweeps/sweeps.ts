@@ -1,4 +1,4 @@
-import { auditsBehind, foldAudit } from "../agent/calls/audit/fold.ts";
+import { auditsBehind, beginAudits, foldAudit } from "../agent/calls/audit/fold.ts";
 import type { AgentOfTenant } from "../agent/loop/lease.ts";
 import type { ServerServices } from "../agent/loop/scope.ts";
 import { McpTasks } from "../agent/waits/mcp-task.ts";
@@ -82,6 +82,8 @@ export class AuditSweep {
   readonly #closing = new AbortController();
   readonly #running: Promise<unknown>;
   #committed = new Set<string>();
+  /** Tenants whose audit has begun. */
+  readonly #begun = new Set<string>();
 
   constructor(services: ServerServices, { ownMs, othersMs }: AuditTimes) {
     this.#services = services;
@@ -103,6 +105,10 @@ export class AuditSweep {
   async #foldOwn(): Promise<void> {
     const committed = this.#committed;
     this.#committed = new Set();
+    if ([...committed].some((tenant) => !this.#begun.has(tenant))) {
+      await beginAudits(this.#services.sql);
+      for (const tenant of committed) this.#begun.add(tenant);
+    }
     await this.#fold(committed);
   }
 

@@ -8,6 +8,7 @@ it("the audit's address becomes the filter of calls, with whole days", () => {
     agentIds: null,
     decidedBy: null,
     states: ["FAILED"],
+    places: null,
     verdicts: ["ASK"],
     errorTypes: null,
     created: { from: new Date(2026, 2, 1).toISOString(), to: new Date(2026, 2, 2).toISOString() },

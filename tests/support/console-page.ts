@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import type { Page, Request } from "playwright-core";
+import type { Locator, Page, Request } from "playwright-core";
 import { startTestApp, type TestApp, type TestAppOptions } from "./app.ts";
 import { openPage, screenshot } from "./browser.ts";
 import { builtConsole } from "./built-console.ts";
@@ -57,10 +57,24 @@ export async function anotherBrowser(page: Page): Promise<Page> {
 /** Opens a page of the console, and signs in there with a token. */
 export async function signInByKeyboard(page: Page, app: TestApp, token: string, path: string): Promise<void> {
   await page.goto(new URL(path, app.url).href);
-  await page.getByLabel("Access token").focus();
+  // The form has the focus.
+  await page.getByLabel("Access token").waitFor();
   await page.keyboard.type(token);
   await page.keyboard.press("Enter");
   await page.getByRole("link", { name: "Audit" }).waitFor();
+}
+
+/** The most keys from one end of a screen to the other. */
+const MOST_TABS = 80;
+
+/** Moves the focus to an element by the Tab key alone. */
+export async function tabTo(page: Page, target: Locator): Promise<void> {
+  await target.waitFor();
+  for (let tabs = 0; tabs < MOST_TABS; tabs += 1) {
+    if (await target.evaluate((element) => element === document.activeElement)) return;
+    await page.keyboard.press("Tab");
+  }
+  throw new Error("the Tab key does not lead there");
 }
 
 const WIDTHS = [360, 1_440];

@@ -59,6 +59,7 @@ export function AuditFilterBar({
             choices={ERROR_TYPES.map((value) => ({ value, label: value.toLowerCase().replaceAll("_", " ") }))}
             set={(error) => set({ error })}
           />
+          <TextFilter label={t`Place of the rule`} value={search.place} set={(place) => set({ place })} />
         </>
       )}
       {view !== "steps" ? null : (

@@ -51,7 +51,19 @@ export function RuleTable({ template }: { readonly template: string | undefined 
       width: "7rem",
       cell: ({ lastUsedAt }) => (lastUsedAt === null ? t`never` : <Ago time={lastUsedAt} />),
     },
-    { name: t`Uses`, width: "4rem", isAmount: true, cell: ({ useCount }) => useCount ?? "–" },
+    {
+      name: t`Uses`,
+      width: "4rem",
+      isAmount: true,
+      cell: ({ useCount, place }) =>
+        useCount === null ? (
+          "–"
+        ) : (
+          <Link to="/audit" search={{ place }} title={t`The calls that it let run`}>
+            {useCount}
+          </Link>
+        ),
+    },
     {
       name: t`Expires`,
       width: "7rem",

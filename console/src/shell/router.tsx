@@ -83,6 +83,7 @@ const audit = createRoute({
     ...textIn(given, "template"),
     ...textIn(given, "model"),
     ...textIn(given, "agent"),
+    ...textIn(given, "place"),
     ...textIn(given, "person"),
     ...textIn(given, "requester"),
     ...textIn(given, "price"),

@@ -36,6 +36,12 @@ export const AllowRule = builder.prismaNode("AllowRule", {
       description:
         "First moment at which the rule no longer applies: matching calls need approval again. Null if it never expires.",
     }),
+    place: t.string({
+      description:
+        "Place of the rule, as in `explanation.place` of the calls that it let run. `ToolCallFilter.places` finds them.",
+      select: { id: true },
+      resolve: ({ id }) => `allowRules.${id}`,
+    }),
     useCount: t.int({
       nullable: true,
       description:

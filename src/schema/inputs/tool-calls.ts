@@ -26,7 +26,7 @@ export const ToolCallFilter = builder.inputType("ToolCallFilter", {
     rules: t.stringList({ description: "Calls decided by one of these rules, as in `explanation.rule`." }),
     places: t.stringList({
       description:
-        "Calls decided at one of these places, as in `explanation.place`. For rules of the configuration see `Template.permission.rules`; for stored rules use `allowRules.` and the row id.",
+        "Calls decided at one of these places, as in `explanation.place`. For rules of the configuration see `Template.permission.rules`; for stored rules `AllowRule.place`.",
     }),
     createdBy: t.idList({ description: "Calls of agents created by one of these actors, given by `ActorRef.id` or `actorId`." }),
     decidedBy: t.idList({ description: "Calls with a decision by one of these actors, given by `ActorRef.id` or `actorId`." }),

@@ -5,6 +5,7 @@ import {
   AllowRulesDocument,
   PollTimelineDocument,
   RevokeAllowRuleDocument,
+  ToolCallsDocument,
 } from "../../generated/documents.ts";
 import type { TestClient } from "../../support/client.ts";
 import { movableClock } from "../../support/clock.ts";
@@ -145,5 +146,14 @@ describe("the uses of an allow rule", () => {
     await expect
       .poll(async () => rulesOf(as("paul")), { timeout: 10_000 })
       .toMatchObject([{ useCount: 2, lastUsedAt: nodes.at(-1)?.startedAt }]);
+    // The place of the rule finds them.
+    const [{ place } = { place: "" }] = await rulesOf(as("paul"));
+    const found = await as("paul").get(ToolCallsDocument, { filter: { places: [place] } });
+    expect(found.toolCalls.nodes.map(({ callId }) => callId).toSorted()).toEqual(
+      nodes
+        .slice(-2)
+        .map(({ callId }) => callId)
+        .toSorted(),
+    );
   });
 });

@@ -88,9 +88,14 @@ const FOLD_ON: Statement<{ isAtEnd: boolean }, [tenant: string]> = {
     UPDATE audit_fold f SET position = goal.position FROM goal WHERE f.tenant = $1 RETURNING goal.position = goal.head AS "isAtEnd"`,
 };
 
+/** Begins the audits of new tenants. */
+export async function beginAudits(sql: Sql): Promise<void> {
+  await sql.query(BEGIN, []);
+}
+
 /** Begins missing audits. Returns the tenants whose audit is behind their log. */
 export async function auditsBehind(sql: Sql): Promise<readonly string[]> {
-  await sql.query(BEGIN, []);
+  await beginAudits(sql);
   const ofCalls = (await sql.query(BEHIND, [])).map(({ tenant }) => tenant);
   return [...new Set([...ofCalls, ...(await turnsBehind(sql))])];
 }
