@@ -16,6 +16,7 @@ import {
 } from "../actors/idempotency.ts";
 import { isFinal } from "../calls/call.ts";
 import type { AgentServices } from "../loop/scope.ts";
+import { endUnmade } from "../waits/unmade-children.ts";
 import { findSteered, findSteeredPart, ARCHIVED, type FoundAgent } from "./find-agent.ts";
 
 export type InterruptAgent = {
@@ -39,6 +40,7 @@ export async function agentsBelow(sql: Sql, agentId: string): Promise<readonly s
 /**
  * Requests the end of the running turn, with the children that it waits for. An idle agent is unaffected, and its next
  * message works. The agents of a tree are interrupted one by one, the agent itself first: it starts no others meanwhile.
+ * Children that are not made yet are not made any more.
  */
 export async function interruptAgent(
   services: AgentServices,
@@ -53,9 +55,15 @@ export async function interruptAgent(
   const keyed = keyedRequest({ actor, operation: "interruptAgent", key: null, body: { agentId, note } }, delivery);
   const done = await onceByKey(services.sql, keyed, async () => interruptOne(services, found.value, note, keyed));
   if (!done.ok) return done;
-  const below = tree ? await agentsBelow(services.sql, agentId) : [];
-  for (const id of below) await interruptOne(services, { id, createdBy: found.value.createdBy }, note, unkeyed(actor));
-  return accepted({ ...done.value, interrupted: [agentId, ...below] });
+  const interrupted = [agentId];
+  for (let below = tree ? [agentId] : []; below.length > 0;) {
+    await endUnmade(services, interrupted);
+    // A child whose wait was still open may have been made meanwhile.
+    below = (await agentsBelow(services.sql, agentId)).filter((id) => !interrupted.includes(id));
+    for (const id of below) await interruptOne(services, { id, createdBy: found.value.createdBy }, note, unkeyed(actor));
+    interrupted.push(...below);
+  }
+  return accepted({ ...done.value, interrupted });
 }
 
 function unkeyed(actor: Actor): KeyedRequest {

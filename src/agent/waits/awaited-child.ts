@@ -12,6 +12,8 @@ type Parent = {
   readonly rootId: string | null;
   readonly ancestors: readonly string[];
   readonly isArchived: boolean;
+  /** True if it, or an agent above it, is archived. */
+  readonly isTreeArchived: boolean;
   /** True while a person's interrupt of its turn is under way. */
   readonly isInterrupted: boolean;
 };
@@ -55,7 +57,7 @@ const CHILD = `json_build_object('state', c.state, 'turn', c.turn, 'doneReason',
 const READ: Statement<{ awaited: Awaited }, [waitId: string]> = {
   name: "read_awaited_child",
   text: `SELECT json_build_object(${LATER_FIELDS},
-      'parent', json_build_object('createdByKind', a.created_by_kind, 'model', a.model, 'workspace', a.workspace, 'toolTimeoutMs', a.tool_timeout_ms, 'depth', a.depth, 'rootId', a.root_id, 'ancestors', a.ancestors, 'isArchived', a.archived_at IS NOT NULL, 'isInterrupted', a.interrupt_at IS NOT NULL),
+      'parent', json_build_object('createdByKind', a.created_by_kind, 'model', a.model, 'workspace', a.workspace, 'toolTimeoutMs', a.tool_timeout_ms, 'depth', a.depth, 'rootId', a.root_id, 'ancestors', a.ancestors, 'isArchived', a.archived_at IS NOT NULL, 'isTreeArchived', EXISTS (SELECT FROM agent o WHERE o.id = ANY (array_append(a.ancestors, a.id)) AND o.archived_at IS NOT NULL), 'isInterrupted', a.interrupt_at IS NOT NULL),
       'child', (SELECT ${CHILD}
         FROM agent c WHERE c.id = w.ref)) AS awaited
     FROM wait w JOIN tool_call t ON t.id = w.call_id JOIN agent a ON a.id = w.agent_id WHERE w.id = $1 AND w.settled_at IS NULL`,
