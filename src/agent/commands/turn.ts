@@ -1,6 +1,7 @@
 import type { OutsideChange } from "../../db/commit/change.ts";
 import type { ToolCallState, AgentState } from "../../db/generated/enums.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
+import type { AgentEventBody } from "../../events/event.ts";
 import type { AgentEvents } from "../../events/write.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { storable } from "../../lib/text.ts";
@@ -15,6 +16,7 @@ import {
   type KeyedRequest,
 } from "../actors/idempotency.ts";
 import { isFinal } from "../calls/call.ts";
+import { endOfCancelled } from "../calls/later.ts";
 import type { AgentServices } from "../loop/scope.ts";
 import { endUnmade } from "../waits/unmade-children.ts";
 import { findSteered, findSteeredPart, ARCHIVED, type FoundAgent } from "./find-agent.ts";
@@ -109,7 +111,7 @@ const FIND: Statement<FoundCall, [callId: string]> = {
  * one that has ended otherwise is refused.
  */
 export async function cancelToolCall(
-  { sql, log, clock }: Pick<AgentServices, "sql" | "log" | "clock">,
+  { sql, log, clock, heldTemplate }: Pick<AgentServices, "sql" | "log" | "clock" | "heldTemplate">,
   actor: Actor,
   { callId, note }: CancelToolCall,
 ): Promise<Result<Outcome & { readonly agentId: string }, CommandRefusal>> {
@@ -123,10 +125,16 @@ export async function cancelToolCall(
     if (isCancelled) return accepted({ id: callId, agentId, position: null });
     const at = clock.now();
     const requestedBy = actorRef(actor);
+    const requested = { by: requestedBy, note: said, at: at.toISOString() };
+    const end = await endOfCancelled({ sql, heldTemplate }, callId, requested);
+    const bodies: readonly AgentEventBody[] = [
+      { kind: "TOOL_CANCEL_REQUESTED", callId, requestedBy, note: said },
+      ...(end?.events ?? []),
+    ];
     const outcome = await log.commit(
       actor.tenant,
-      { agentId, createdBy, events: [{ at, body: { kind: "TOOL_CANCEL_REQUESTED", callId, requestedBy, note: said } }] },
-      { wake: true, cancel: { id: callId, requested: { by: requestedBy, note: said, at: at.toISOString() } } },
+      { agentId, createdBy, events: bodies.map((body) => ({ at, body })) },
+      { ...end?.change, wake: true, cancel: { id: callId, requested } },
     );
     // It has ended or was cancelled meanwhile: its row says which.
     if (outcome.outcome === "COMMITTED") return accepted({ id: callId, agentId, position: outcome.position });

@@ -22,6 +22,8 @@ export type Child = {
   readonly state: AgentState;
   readonly turn: number;
   readonly doneReason: string | null;
+  /** True if no message waits that would begin a turn. */
+  readonly isIdle: boolean;
   readonly isInterrupted: boolean;
   readonly templateId: string;
   /** The text of its answers, the last one last. */
@@ -43,7 +45,7 @@ export type Awaited = LaterCall & { readonly parent: Parent; readonly child: Chi
 const NEWEST = 50;
 
 /** The agent `c` as a Child. */
-const CHILD = `json_build_object('state', c.state, 'turn', c.turn, 'doneReason', c.done_reason, 'isInterrupted', c.interrupt_at IS NOT NULL, 'templateId', c.template_id,
+const CHILD = `json_build_object('state', c.state, 'turn', c.turn, 'doneReason', c.done_reason, 'isIdle', NOT EXISTS (SELECT FROM message m WHERE m.agent_id = c.id AND m.ordinal IS NULL AND m.withdrawn_at IS NULL AND (m.reminder IS NULL OR (m.reminder ->> 'startsTurn')::boolean)), 'isInterrupted', c.interrupt_at IS NOT NULL, 'templateId', c.template_id,
       'texts', (SELECT coalesce(json_agg(x.text ORDER BY x.ordinal), '[]') FROM (SELECT m.ordinal, string_agg(b ->> 'text', '') AS text FROM message m, json_array_elements(m.content) b
         WHERE m.agent_id = c.id AND m.kind = 'ASSISTANT' AND m.turn = 1 AND b ->> 'type' = 'text' GROUP BY m.ordinal) x),
       'value', (SELECT m.shape -> 'value' FROM message m WHERE m.agent_id = c.id AND m.kind = 'ASSISTANT' AND m.turn = 1 AND m.shape IS NOT NULL ORDER BY m.ordinal DESC LIMIT 1),

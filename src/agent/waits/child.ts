@@ -32,7 +32,8 @@ export async function lookAtChild(services: ChildServices, wait: DueWait): Promi
   const { child } = awaited;
   if (child === null) return isWanted ? begin(services, wait, awaited) : settle(services, wait, awaited, [], UNMADE);
   // A person may have begun another turn of it meanwhile.
-  const hasEnded = child.doneReason !== null && (child.state === "READY" || child.turn > 1);
+  const isDead = child.turn === 0 && child.state === "READY" && child.isIdle;
+  const hasEnded = isDead || (child.doneReason !== null && (child.state === "READY" || child.turn > 1));
   // The interrupt ends the call, and says so to the model.
   const isSealing = !isBackground && isWanted && awaited.parent.isInterrupted;
   if (hasEnded && isSealing) return void (await moveOn(services, wait, SEALING_MS));
@@ -172,9 +173,10 @@ async function interruptChild({ log, clock }: ChildServices, wait: DueWait, { te
   );
 }
 
+/** A child that will never begin counts as interrupted. */
 function outcomeOf({ doneReason }: Child): ChildOutcome {
   if (doneReason === "COMPLETED") return "ok";
-  return doneReason === "INTERRUPTED" ? "interrupted" : "error";
+  return doneReason === null || doneReason === "INTERRUPTED" ? "interrupted" : "error";
 }
 
 /** A child as its call is sealed with it, while it may still work. */

@@ -166,7 +166,11 @@ BEGIN
   IF v_change.interrupt IS NOT NULL THEN
     v_is_idle := v_agent.state = 'READY' AND v_agent.retry_turn IS NULL AND NOT EXISTS (SELECT FROM message m WHERE m.agent_id = p_agent AND m.ordinal IS NULL AND m.withdrawn_at IS NULL AND (m.reminder IS NULL OR (m.reminder ->> 'startsTurn')::boolean));
     IF v_is_idle AND NOT v_has_shells THEN
-      RAISE EXCEPTION 'agent % has nothing to interrupt', p_agent USING ERRCODE = 'TP002';
+      -- Whoever waits for an agent that will never begin looks at it.
+      UPDATE wait SET due = policy_time() WHERE ref = p_agent AND kind IN ('CHILD', 'BACKGROUND_CHILD') AND settled_at IS NULL AND v_agent.turn = 0;
+      IF NOT FOUND THEN
+        RAISE EXCEPTION 'agent % has nothing to interrupt', p_agent USING ERRCODE = 'TP002';
+      END IF;
     END IF;
   END IF;
 
