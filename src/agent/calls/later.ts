@@ -1,4 +1,4 @@
-import type { ApprovalTransition, OutsideChange } from "../../db/commit/change.ts";
+import type { ApprovalTransition, CancelRequest, OutsideChange } from "../../db/commit/change.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
 import type { AgentEventBody } from "../../events/event.ts";
 import type { EventLog } from "../../events/log.ts";
@@ -16,6 +16,7 @@ import { refusedStep } from "./refusals/refusal-details.ts";
 import type { Refusal } from "./refusals/refusal.ts";
 import type { CallServices, CallTemplate } from "./scope.ts";
 import { StageClock } from "./stage-clock.ts";
+import { cancelledRefusal } from "./stages/execution.ts";
 import { discover, validate, type Validated } from "./stages/validation.ts";
 
 /** A call whose result comes later, and its agent. */
@@ -139,6 +140,25 @@ export async function timeOutLater({ sql, log, clock, heldTemplate, tools }: Tim
     { agentId, createdBy, events: events.map((body) => ({ at, body })) },
     { wake: true, transitions: [step.transition], approvalTransitions: question.transitions },
   );
+}
+
+/** The end of a waiting call that a person cancels, also while no server has a place for its agent. Null if it does not wait. */
+export async function endOfCancelled(
+  { sql, heldTemplate }: Pick<TimeOutServices, "sql" | "heldTemplate">,
+  callId: string,
+  request: CancelRequest,
+): Promise<{ readonly change: OutsideChange; readonly events: readonly AgentEventBody[] } | null> {
+  const [found] = await sql.query(READ, [callId]);
+  if (found === undefined) return null;
+  const at = new Date(request.at);
+  const { call } = found.later;
+  const step = refusedStep(call, cancelledRefusal(request, "execution"), at);
+  const template = await heldTemplate(found.later);
+  const question = questionClosed(call, at);
+  return {
+    change: { transitions: [step.transition], approvalTransitions: question.transitions },
+    events: [...question.events, ...endEvents(step.call, "missing" in template ? undefined : template)],
+  };
 }
 
 /** The end of the question that the task of a waiting call has asked a person, if it is open. */

@@ -149,14 +149,16 @@ async function tryToSend(
   });
 }
 
-type FoundMessage = { readonly agentId: string; readonly state: "WAITS" | "WITHDRAWN" | "JOINED" };
+type FoundMessage = { readonly agentId: string; readonly state: "WAITS" | "TASK" | "WITHDRAWN" | "JOINED" };
 
 const FIND: Statement<FoundMessage, [messageId: string]> = {
   name: "find_message",
-  text: `SELECT agent_id AS "agentId", CASE WHEN withdrawn_at IS NOT NULL THEN 'WITHDRAWN' WHEN ordinal IS NULL THEN 'WAITS' ELSE 'JOINED' END AS state FROM message WHERE id = $1`,
+  text: `SELECT m.agent_id AS "agentId", CASE WHEN m.withdrawn_at IS NOT NULL THEN 'WITHDRAWN' WHEN m.ordinal IS NOT NULL THEN 'JOINED'
+      WHEN m.kind = 'USER' AND m.created_by_kind = 'SYSTEM' AND m.created_by = a.parent_id THEN 'TASK' ELSE 'WAITS' END AS state
+    FROM message m JOIN agent a ON a.id = m.agent_id WHERE m.id = $1`,
 };
 
-/** Withdraws a waiting message. One that was withdrawn before stays so, without an event; one that has joined is refused. */
+/** Withdraws a waiting message. One that was withdrawn before stays so, without an event. One that has joined, or is the task of a child, is refused. */
 export async function withdrawMessage(
   { sql, log, clock }: Pick<AgentServices, "sql" | "log" | "clock">,
   actor: Actor,
@@ -191,7 +193,13 @@ async function findWithdrawable(
     missing: "there is no such message: `agent.messages` lists them",
     doing: "withdrawing a message of",
   });
-  if (!found.ok || found.value.state !== "JOINED") return found;
+  if (!found.ok) return found;
+  if (found.value.state === "TASK") {
+    const message =
+      "the agent above waits for the answer to this task: `interruptAgent`, or `cancelToolCall` of the call that started it";
+    return refused({ code: "FORBIDDEN", field: ["messageId"], message });
+  }
+  if (found.value.state !== "JOINED") return found;
   return refused({
     code: "ALREADY_JOINED",
     field: ["messageId"],

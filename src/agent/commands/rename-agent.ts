@@ -68,13 +68,20 @@ export async function archiveAgent(
   if (isArchived && working > 0) {
     const message = `${working === 1 ? "an agent below it is" : `${working} agents below it are`} at work: wait until it is idle, or archive the tree with \`tree: true\``;
     if (!tree) return refused({ code: "CHILDREN_WORK", field: ["agentId"], message });
-    await interruptAgent(services, actor, { agentId, note: "the tree is archived", tree: true });
+    await interruptAgent(services, actor, { agentId, note: TREE_NOTE, tree: true });
   }
   const { createdBy } = found.value;
   const own = await archiveOne(services, actor, { id: agentId, createdBy }, isArchived);
-  for (const id of below) await archiveOne(services, actor, { id, createdBy }, isArchived);
+  // From here on no child is made below it.
+  for (const id of await agentsBelow(services.sql, agentId)) {
+    const isNew = isArchived && tree && !below.includes(id);
+    if (isNew) await interruptAgent(services, actor, { agentId: id, note: TREE_NOTE, tree: false });
+    await archiveOne(services, actor, { id, createdBy }, isArchived);
+  }
   return accepted(own);
 }
+
+const TREE_NOTE = "the tree is archived";
 
 async function archiveOne(
   { log, clock }: Pick<AgentServices, "log" | "clock">,

@@ -1,6 +1,7 @@
 import type { OutsideChange } from "../../db/commit/change.ts";
 import type { ToolCallState, AgentState } from "../../db/generated/enums.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
+import type { AgentEventBody } from "../../events/event.ts";
 import type { AgentEvents } from "../../events/write.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { storable } from "../../lib/text.ts";
@@ -15,7 +16,9 @@ import {
   type KeyedRequest,
 } from "../actors/idempotency.ts";
 import { isFinal } from "../calls/call.ts";
+import { endOfCancelled } from "../calls/later.ts";
 import type { AgentServices } from "../loop/scope.ts";
+import { endUnmade } from "../waits/unmade-children.ts";
 import { findSteered, findSteeredPart, ARCHIVED, type FoundAgent } from "./find-agent.ts";
 
 export type InterruptAgent = {
@@ -39,6 +42,7 @@ export async function agentsBelow(sql: Sql, agentId: string): Promise<readonly s
 /**
  * Requests the end of the running turn, with the children that it waits for. An idle agent is unaffected, and its next
  * message works. The agents of a tree are interrupted one by one, the agent itself first: it starts no others meanwhile.
+ * Children that are not made yet are not made any more.
  */
 export async function interruptAgent(
   services: AgentServices,
@@ -53,9 +57,15 @@ export async function interruptAgent(
   const keyed = keyedRequest({ actor, operation: "interruptAgent", key: null, body: { agentId, note } }, delivery);
   const done = await onceByKey(services.sql, keyed, async () => interruptOne(services, found.value, note, keyed));
   if (!done.ok) return done;
-  const below = tree ? await agentsBelow(services.sql, agentId) : [];
-  for (const id of below) await interruptOne(services, { id, createdBy: found.value.createdBy }, note, unkeyed(actor));
-  return accepted({ ...done.value, interrupted: [agentId, ...below] });
+  const interrupted = [agentId];
+  for (let below = tree ? [agentId] : []; below.length > 0;) {
+    await endUnmade(services, interrupted);
+    // A child whose wait was still open may have been made meanwhile.
+    below = (await agentsBelow(services.sql, agentId)).filter((id) => !interrupted.includes(id));
+    for (const id of below) await interruptOne(services, { id, createdBy: found.value.createdBy }, note, unkeyed(actor));
+    interrupted.push(...below);
+  }
+  return accepted({ ...done.value, interrupted });
 }
 
 function unkeyed(actor: Actor): KeyedRequest {
@@ -101,7 +111,7 @@ const FIND: Statement<FoundCall, [callId: string]> = {
  * one that has ended otherwise is refused.
  */
 export async function cancelToolCall(
-  { sql, log, clock }: Pick<AgentServices, "sql" | "log" | "clock">,
+  { sql, log, clock, heldTemplate }: Pick<AgentServices, "sql" | "log" | "clock" | "heldTemplate">,
   actor: Actor,
   { callId, note }: CancelToolCall,
 ): Promise<Result<Outcome & { readonly agentId: string }, CommandRefusal>> {
@@ -115,10 +125,16 @@ export async function cancelToolCall(
     if (isCancelled) return accepted({ id: callId, agentId, position: null });
     const at = clock.now();
     const requestedBy = actorRef(actor);
+    const requested = { by: requestedBy, note: said, at: at.toISOString() };
+    const end = await endOfCancelled({ sql, heldTemplate }, callId, requested);
+    const bodies: readonly AgentEventBody[] = [
+      { kind: "TOOL_CANCEL_REQUESTED", callId, requestedBy, note: said },
+      ...(end?.events ?? []),
+    ];
     const outcome = await log.commit(
       actor.tenant,
-      { agentId, createdBy, events: [{ at, body: { kind: "TOOL_CANCEL_REQUESTED", callId, requestedBy, note: said } }] },
-      { wake: true, cancel: { id: callId, requested: { by: requestedBy, note: said, at: at.toISOString() } } },
+      { agentId, createdBy, events: bodies.map((body) => ({ at, body })) },
+      { ...end?.change, wake: true, cancel: { id: callId, requested } },
     );
     // It has ended or was cancelled meanwhile: its row says which.
     if (outcome.outcome === "COMMITTED") return accepted({ id: callId, agentId, position: outcome.position });

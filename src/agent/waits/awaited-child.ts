@@ -12,6 +12,8 @@ type Parent = {
   readonly rootId: string | null;
   readonly ancestors: readonly string[];
   readonly isArchived: boolean;
+  /** True if it, or an agent above it, is archived. */
+  readonly isTreeArchived: boolean;
   /** True while a person's interrupt of its turn is under way. */
   readonly isInterrupted: boolean;
 };
@@ -20,6 +22,8 @@ export type Child = {
   readonly state: AgentState;
   readonly turn: number;
   readonly doneReason: string | null;
+  /** True if no message waits that would begin a turn. */
+  readonly isIdle: boolean;
   readonly isInterrupted: boolean;
   readonly templateId: string;
   /** The text of its answers, the last one last. */
@@ -41,7 +45,7 @@ export type Awaited = LaterCall & { readonly parent: Parent; readonly child: Chi
 const NEWEST = 50;
 
 /** The agent `c` as a Child. */
-const CHILD = `json_build_object('state', c.state, 'turn', c.turn, 'doneReason', c.done_reason, 'isInterrupted', c.interrupt_at IS NOT NULL, 'templateId', c.template_id,
+const CHILD = `json_build_object('state', c.state, 'turn', c.turn, 'doneReason', c.done_reason, 'isIdle', NOT EXISTS (SELECT FROM message m WHERE m.agent_id = c.id AND m.ordinal IS NULL AND m.withdrawn_at IS NULL AND (m.reminder IS NULL OR (m.reminder ->> 'startsTurn')::boolean)), 'isInterrupted', c.interrupt_at IS NOT NULL, 'templateId', c.template_id,
       'texts', (SELECT coalesce(json_agg(x.text ORDER BY x.ordinal), '[]') FROM (SELECT m.ordinal, string_agg(b ->> 'text', '') AS text FROM message m, json_array_elements(m.content) b
         WHERE m.agent_id = c.id AND m.kind = 'ASSISTANT' AND m.turn = 1 AND b ->> 'type' = 'text' GROUP BY m.ordinal) x),
       'value', (SELECT m.shape -> 'value' FROM message m WHERE m.agent_id = c.id AND m.kind = 'ASSISTANT' AND m.turn = 1 AND m.shape IS NOT NULL ORDER BY m.ordinal DESC LIMIT 1),
@@ -55,7 +59,7 @@ const CHILD = `json_build_object('state', c.state, 'turn', c.turn, 'doneReason',
 const READ: Statement<{ awaited: Awaited }, [waitId: string]> = {
   name: "read_awaited_child",
   text: `SELECT json_build_object(${LATER_FIELDS},
-      'parent', json_build_object('createdByKind', a.created_by_kind, 'model', a.model, 'workspace', a.workspace, 'toolTimeoutMs', a.tool_timeout_ms, 'depth', a.depth, 'rootId', a.root_id, 'ancestors', a.ancestors, 'isArchived', a.archived_at IS NOT NULL, 'isInterrupted', a.interrupt_at IS NOT NULL),
+      'parent', json_build_object('createdByKind', a.created_by_kind, 'model', a.model, 'workspace', a.workspace, 'toolTimeoutMs', a.tool_timeout_ms, 'depth', a.depth, 'rootId', a.root_id, 'ancestors', a.ancestors, 'isArchived', a.archived_at IS NOT NULL, 'isTreeArchived', EXISTS (SELECT FROM agent o WHERE o.id = ANY (array_append(a.ancestors, a.id)) AND o.archived_at IS NOT NULL), 'isInterrupted', a.interrupt_at IS NOT NULL),
       'child', (SELECT ${CHILD}
         FROM agent c WHERE c.id = w.ref)) AS awaited
     FROM wait w JOIN tool_call t ON t.id = w.call_id JOIN agent a ON a.id = w.agent_id WHERE w.id = $1 AND w.settled_at IS NULL`,

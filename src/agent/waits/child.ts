@@ -3,7 +3,6 @@ import type { ChildOutcome } from "../../events/snapshots.ts";
 import { accepted } from "../../lib/result.ts";
 import { headBytes, marked } from "../../lib/text.ts";
 import { isFinal, type SealedChild } from "../calls/call.ts";
-import { FULL_TREE } from "../calls/children.ts";
 import { endOfLater, failedElsewhere, toolOfLater, type LaterEnd } from "../calls/later.ts";
 import { notice } from "../calls/notices.ts";
 import type { CallServices } from "../calls/scope.ts";
@@ -12,6 +11,7 @@ import type { Tool } from "../tools/tool.ts";
 import { readAwaited, type Awaited, type Child, type ChildOfCall } from "./awaited-child.ts";
 import { moveOn, type DueWait } from "./due.ts";
 import { makeChild, type ChildTemplate } from "./new-child.ts";
+import { NOT_STARTED, notStarted, type NotStarted } from "./unmade-children.ts";
 
 export type ChildServices = Pick<
   CallServices,
@@ -30,13 +30,10 @@ export async function lookAtChild(services: ChildServices, wait: DueWait): Promi
   const isBackground = wait.kind === "BACKGROUND_CHILD";
   const isWanted = isBackground || !isFinal(awaited.call.state);
   const { child } = awaited;
-  if (child === null) {
-    if (!isWanted) return settle(services, wait, awaited, []);
-    const isMade = await makeChild(services, wait, awaited);
-    return isMade ? undefined : refuseChild(services, wait, awaited, isBackground);
-  }
+  if (child === null) return isWanted ? begin(services, wait, awaited) : settle(services, wait, awaited, [], UNMADE);
   // A person may have begun another turn of it meanwhile.
-  const hasEnded = child.doneReason !== null && (child.state === "READY" || child.turn > 1);
+  const isDead = child.turn === 0 && child.state === "READY" && child.isIdle;
+  const hasEnded = isDead || (child.doneReason !== null && (child.state === "READY" || child.turn > 1));
   // The interrupt ends the call, and says so to the model.
   const isSealing = !isBackground && isWanted && awaited.parent.isInterrupted;
   if (hasEnded && isSealing) return void (await moveOn(services, wait, SEALING_MS));
@@ -47,6 +44,20 @@ export async function lookAtChild(services: ChildServices, wait: DueWait): Promi
     { agentId: awaited.agentId, createdBy: awaited.createdBy, events: [] },
     { childAwaited: { ref: wait.ref, due: wait.due } },
   );
+}
+
+/** Makes the child. If that is refused, the rows say why. */
+async function begin(services: ChildServices, wait: DueWait, awaited: Awaited): Promise<void> {
+  const { isArchived, isInterrupted, isTreeArchived } = awaited.parent;
+  // Its turn ends, and seals the call.
+  const isEnding = wait.kind === "CHILD" && (isArchived || isInterrupted);
+  if (isEnding) return void (await moveOn(services, wait, SEALING_MS));
+  if (isTreeArchived) return refuseChild(services, wait, awaited, NOT_STARTED.archived);
+  if (await makeChild(services, wait, awaited)) return;
+  const now = await readAwaited(services.sql, wait.id);
+  const isLooked = now === null || now.parent.isTreeArchived || (wait.kind === "CHILD" && isFinal(now.call.state));
+  // What has changed meanwhile is for the next look.
+  return isLooked ? void (await moveOn(services, wait, 0)) : refuseChild(services, wait, now, NOT_STARTED.full);
 }
 
 /** The pause before a wait of a call that an interrupt is about to end is looked at again, in ms. */
@@ -78,7 +89,7 @@ async function returnChild(
     source: outcome === "interrupted" ? "INTERRUPTED_CHILD" : "CHILD",
     text: toldInBackground(`The agent ${wait.ref} (${child.templateId})`, child, outcome, text),
   } as const;
-  if (isBackground) return settle(services, wait, awaited, [returned], told);
+  if (isBackground) return settle(services, wait, awaited, [returned], { told });
   if (isFinal(awaited.call.state)) return settle(services, wait, awaited, [returned]);
   const { permissionIds, usage, templateId, value } = child;
   const details = { status: outcome, agentId: wait.ref, template: templateId, text, value, permissionIds, usage };
@@ -89,18 +100,13 @@ async function returnChild(
   return endCall(services, wait, awaited, returned, answer);
 }
 
-/** The tree of the child was full when its row was to be made. */
-async function refuseChild(services: ChildServices, wait: DueWait, awaited: Awaited, isBackground: boolean): Promise<void> {
-  const returned: AgentEventBody = {
-    kind: "AGENT_RETURNED",
-    callId: awaited.call.id,
-    childId: wait.ref,
-    outcome: "error",
-    text: FULL_TREE,
-  };
-  const told = { source: "CHILD", text: `The agent ${wait.ref} has not started: ${FULL_TREE}` } as const;
-  if (isBackground) return settle(services, wait, awaited, [returned], told);
-  return endCall(services, wait, awaited, returned, failedElsewhere(FULL_TREE));
+const UNMADE = { isUnmade: true } as const;
+
+/** The child was not made. */
+async function refuseChild(services: ChildServices, wait: DueWait, awaited: Awaited, why: NotStarted): Promise<void> {
+  const { returned, told } = notStarted(wait.ref, awaited.call.id, why);
+  if (wait.kind === "BACKGROUND_CHILD") return settle(services, wait, awaited, [returned], { ...UNMADE, told });
+  return endCall(services, wait, awaited, returned, failedElsewhere(why.text));
 }
 
 /** Ends the call that waits for a child, and its wait. */
@@ -128,6 +134,12 @@ async function endCall(
   );
 }
 
+/** `isUnmade`: the child must not have been made. */
+type Settled = {
+  readonly told?: { readonly source: "CHILD" | "INTERRUPTED_CHILD"; readonly text: string };
+  readonly isUnmade?: true;
+};
+
 /**
  * Ends the wait. A notice tells the end of a child in the background, and wakes an idle parent. That of an interrupted
  * child waits for the next step: a person wanted quiet.
@@ -137,14 +149,15 @@ async function settle(
   wait: DueWait,
   { agentId, tenant, createdBy, parent }: Awaited,
   events: readonly AgentEventBody[],
-  told: { readonly source: "CHILD" | "INTERRUPTED_CHILD"; readonly text: string } | null = null,
+  { told, isUnmade }: Settled = {},
 ): Promise<void> {
   const at = clock.now();
-  const notices = told === null ? [] : [notice({ id: agentId, tenant }, { ...told, ref: wait.ref }, at)];
+  const notices = told === undefined ? [] : [notice({ id: agentId, tenant }, { ...told, ref: wait.ref }, at)];
+  const waitSettled = { ref: wait.ref, at: at.toISOString(), ...(isUnmade && { isUnmade }) };
   await log.commit(
     tenant,
     { agentId, createdBy, events: events.map((body) => ({ at, body })) },
-    { ...(parent.isArchived ? {} : { wake: true }), notices, waitSettled: { ref: wait.ref, at: at.toISOString() } },
+    { ...(parent.isArchived ? {} : { wake: true }), notices, waitSettled },
   );
 }
 
@@ -160,9 +173,10 @@ async function interruptChild({ log, clock }: ChildServices, wait: DueWait, { te
   );
 }
 
+/** A child that will never begin counts as interrupted. */
 function outcomeOf({ doneReason }: Child): ChildOutcome {
   if (doneReason === "COMPLETED") return "ok";
-  return doneReason === "INTERRUPTED" ? "interrupted" : "error";
+  return doneReason === null || doneReason === "INTERRUPTED" ? "interrupted" : "error";
 }
 
 /** A child as its call is sealed with it, while it may still work. */

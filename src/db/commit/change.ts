@@ -308,8 +308,11 @@ type OutsideParts = OutsideBudgetParts & {
   };
   /** The wait for a child needs no look before its turn ends, if its `due` is still that of the claim. */
   readonly childAwaited?: { readonly ref: string; readonly due: string };
-  /** The wait for this child, or for this task of an MCP server, is over. Refused if it was before. */
-  readonly waitSettled?: { readonly ref: string; readonly at: string };
+  /**
+   * The wait for this child, or for this task of an MCP server, is over. Refused if it was before. `isUnmade`: refused if
+   * the child was made.
+   */
+  readonly waitSettled?: { readonly ref: string; readonly at: string; readonly isUnmade?: true };
   /**
    * Changes by others of files of an agent that no server holds. Refused if one does, or if a file is not as it was found:
    * with that change by others, noted by that call.
