@@ -19,7 +19,7 @@ export async function ended(client: TestClient, id: string): Promise<ExportFragm
         last = (await client.get(ExportDocument, { id })).export;
         return last?.state;
       },
-      { timeout: 60_000 },
+      { timeout: 180_000 },
     )
     .not.toBe("RUNNING");
   if (last === null) throw new Error("there is no such export");

@@ -45,7 +45,7 @@ const TOOL_CALLS: Subject = {
   view: viewOf("bi", "tool_call"),
   texts: viewOf("bi_content", "tool_call"),
   id: "t.id",
-  mostRows: 1_000,
+  mostRows: 2_500,
   byTime: (chosen, at, id) =>
     `SELECT id, agent_id, created_at AS at FROM audit_call WHERE ${auditConditions(chosen)} AND NOT ${OPEN} AND (created_at, id) > (${at}::timestamptz, ${id}::text) ORDER BY created_at, id`,
   kinds: ["TOOL_END"],
@@ -81,7 +81,7 @@ const APPROVALS: Subject = {
   view: viewOf("bi", "approval"),
   texts: viewOf("bi_content", "approval"),
   id: "p.id",
-  mostRows: 1_000,
+  mostRows: 2_500,
   byTime: (chosen, at, id) =>
     `SELECT p.id, p.agent_id, p.closed_at AS at FROM ${APPROVAL_TABLES} WHERE ${approvalConditions(chosen)} AND (p.closed_at, p.id) > (${at}::timestamptz, ${id}::text) ORDER BY p.closed_at, p.id`,
   kinds: ["PERMISSION_DECIDED", "PERMISSION_CLOSED"],

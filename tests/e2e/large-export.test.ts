@@ -1,12 +1,12 @@
 import { expect, it } from "vitest";
-import { CreateExportDocument } from "../../generated/documents.ts";
-import { foldAll } from "../../support/audit.ts";
-import { startTestApp } from "../../support/app.ts";
-import { connect } from "../../support/client.ts";
-import { testDatabase } from "../../support/database.ts";
-import { download, ended } from "../../support/exports.ts";
-import { generateCalls } from "../../support/generated-calls.ts";
-import { startServerProcess } from "../../support/server-process.ts";
+import { CreateExportDocument } from "../generated/documents.ts";
+import { foldAll } from "../support/audit.ts";
+import { startTestApp } from "../support/app.ts";
+import { connect } from "../support/client.ts";
+import { testDatabase } from "../support/database.ts";
+import { download, ended } from "../support/exports.ts";
+import { generateCalls } from "../support/generated-calls.ts";
+import { startServerProcess } from "../support/server-process.ts";
 
 const CALLS = 200_000;
 /** What V8 may use for old objects. */
@@ -17,7 +17,7 @@ const MADE = { name: "", text: "SELECT parts, rows, state FROM export" };
 
 it(
   "an export of 200,000 calls goes on after kill -9 on another server, with every row once, in little memory",
-  { timeout: 240_000 },
+  { timeout: 300_000 },
   async () => {
     const { url, sql } = await testDatabase();
     const database = { kind: "postgres", url, connections: 3 } as const;
