@@ -55,6 +55,8 @@ import "./groups/tool-calls.ts";
 import "./timeline.ts";
 import "./tool-call.ts";
 import "./tool-call-statistics.ts";
+import "./groups/steps.ts";
+import "./groups/turns.ts";
 import "./turns/step.ts";
 import "./turns/turn.ts";
 
