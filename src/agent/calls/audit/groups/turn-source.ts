@@ -6,8 +6,8 @@ import { FRESH_ROWS, SEEN, SEEN_OF, SETTLED, TURN_FOLD } from "../turn-rows.ts";
 type Rows = Pick<GroupedSource<string, string>, "open" | "isKnown" | "found">;
 
 /**
- * The rows of a filter, each once, with these columns: first from the stored rows and the log behind them, then, for an audit
- * that is incomplete, from all agents in question.
+ * The rows of a filter, each once, with these columns. The first source has the stored rows and the log behind them, the
+ * second, for an incomplete audit, all agents in question.
  */
 export const TURN_SOURCES: readonly ((asked: Asked, columns: readonly string[], parameters: Parameters) => Rows)[] = [
   (asked, columns, parameters) => ({
