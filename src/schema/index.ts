@@ -55,6 +55,7 @@ import "./groups/approvals.ts";
 import "./groups/rule-yields.ts";
 import "./groups/steps.ts";
 import "./groups/tool-calls.ts";
+import "./groups/turns.ts";
 import "./timeline.ts";
 import "./tool-call.ts";
 import "./tool-call-statistics.ts";

@@ -58,12 +58,7 @@ const NEWEST_FIRST: TurnOrder = { field: "STARTED_AT", direction: "DESC" };
 /** The steps that the actor may see, without the copies of forks: by default newest first. */
 export async function steps(context: Context, args: ListArguments<StepFilter>): Promise<Connection<AuditStep>> {
   await context.snapshot();
-  const given = args.filter ?? {};
-  const filter: StepAuditFilter = {
-    ...(await sharedFilter(context, given)),
-    states: given.states ?? null,
-    stopReasons: given.stopReasons ? namesIn(given.stopReasons) : null,
-  };
+  const filter = await stepAuditFilter(context, args.filter ?? {});
   const { reads } = context.services;
   const order = args.orderBy ?? NEWEST_FIRST;
   return connection<AuditStep, object, object>(args, {
@@ -77,12 +72,7 @@ export async function steps(context: Context, args: ListArguments<StepFilter>): 
 /** The same of turns: those that have a step or have ended. */
 export async function turns(context: Context, args: ListArguments<TurnFilter>): Promise<Connection<AuditTurn>> {
   await context.snapshot();
-  const given = args.filter ?? {};
-  const filter: TurnAuditFilter = {
-    ...(await sharedFilter(context, given)),
-    reasons: given.reasons ?? null,
-    isOpen: given.isOpen ?? null,
-  };
+  const filter = await turnAuditFilter(context, args.filter ?? {});
   const { reads } = context.services;
   const order = args.orderBy ?? NEWEST_FIRST;
   return connection<AuditTurn, object, object>(args, {
@@ -102,6 +92,19 @@ export function requestersOf({ requesters }: AuditTurn): ActorRef[] {
 }
 
 const ACTOR_KINDS = Object.values(ActorKind);
+
+/** Throws NOT_FOUND for agents that the actor may not see. */
+export async function stepAuditFilter(context: Context, filter: StepFilter): Promise<StepAuditFilter> {
+  return {
+    ...(await sharedFilter(context, filter)),
+    states: filter.states ?? null,
+    stopReasons: filter.stopReasons ? namesIn(filter.stopReasons) : null,
+  };
+}
+
+export async function turnAuditFilter(context: Context, filter: TurnFilter): Promise<TurnAuditFilter> {
+  return { ...(await sharedFilter(context, filter)), reasons: filter.reasons ?? null, isOpen: filter.isOpen ?? null };
+}
 
 async function sharedFilter(context: Context, filter: SharedFilter) {
   const { actor, tenant } = context;

@@ -1,104 +1,104 @@
-import {
-  NO_STEPS,
-  type StepDimension as Dimension,
-  type StepFigures as Figures,
-  type StepGroup as Grouped,
-  type StepMeasure as Measure,
-} from "../../agent/loop/groups/step-groups.ts";
+import { cachedShareOf } from "../../agent/conversation/cache-use.ts";
+import { NO_STEPS, type StepFigures } from "../../agent/calls/audit/groups/turn-figures.ts";
+import type { StepDimension, StepGroup, StepMeasure } from "../../agent/calls/audit/groups/turn-groups.ts";
+import { StepState as States } from "../../db/generated/enums.ts";
 import { globalId } from "../../lib/global-id.ts";
 import { DEFAULT_GROUPS, MOST_GROUPS, MOST_POINTS } from "../../resolvers/groups/buckets.ts";
-import { keyActor, keyAgent, keyText } from "../../resolvers/groups/keys.ts";
-import { groupsOfSteps, type StepGroupsAnswer } from "../../resolvers/groups/steps.ts";
+import { keyActor, keyAgent, keyAmong, keyText } from "../../resolvers/groups/keys.ts";
+import { groupsOfSteps, type StepGroupsAnswer } from "../../resolvers/groups/turns.ts";
 import { ActorRef } from "../actor.ts";
 import { builder, described } from "../builder.ts";
 import { OrderDirection } from "../enums.ts";
+import { StepFilter, StepState } from "../turns/inputs.ts";
 import { BucketInput, TimeBucket } from "./buckets.ts";
 import { Distribution } from "./distribution.ts";
 import { groupsPrice } from "./price.ts";
 
-const StepDimension = builder.enumType("StepDimension", {
-  description: "Property by which steps are grouped. Steps without a value are of a group of their own.",
-  values: described<Dimension>({
-    MODEL: "Name of the configured model.",
+const Dimension = builder.enumType("StepDimension", {
+  description: "Property by which steps are grouped.",
+  values: described<StepDimension>({
     TEMPLATE: "Template of the agent.",
     AGENT: "Agent of the step.",
     ROOT_AGENT: "First agent of its tree.",
-    REQUESTER: "Actor that created the agent.",
-    STOP_REASON: "Reason why the model stopped, as its provider names it.",
+    REQUESTER: "Actor as in `Step.requestedBy`: one of each step.",
+    MODEL: "Name of the configured model.",
+    STATE: "State of the step.",
+    STOP_REASON: "Reason why the model stopped. Steps without an answer are of a group of their own.",
   }),
 });
 
-const StepMeasure = builder.enumType("StepMeasure", {
+const Measure = builder.enumType("StepMeasure", {
   description: "Figure by which groups of steps are sorted. Groups without it come last.",
-  values: described<Measure>({
+  values: described<StepMeasure>({
     STEPS: "`steps`.",
+    ABORTED: "`aborted`.",
+    COST: "`costUsd`.",
+    UNPRICED_STEPS: "`unpricedSteps`.",
     INPUT_TOKENS: "All input tokens, those of the cache included.",
     OUTPUT_TOKENS: "`outputTokens`.",
-    COST: "`costUsd`.",
+    LAST_AT: "`lastAt`.",
     DURATION_MEAN: "Mean of `durationMs`.",
     DURATION_P50: "Median of `durationMs`.",
     DURATION_P95: "95th percentile of `durationMs`.",
   }),
 });
 
-const StepGroupOrder = builder.inputType("StepGroupOrder", {
+const GroupOrder = builder.inputType("StepGroupOrder", {
   description: "Sort order for groups of steps. Equal groups are sorted by their values.",
   fields: (t) => ({
-    measure: t.field({ type: StepMeasure, required: true, description: "Sort key." }),
+    measure: t.field({ type: Measure, required: true, description: "Sort key." }),
     direction: t.field({ type: OrderDirection, required: true, description: "Sort direction." }),
   }),
 });
 
-const StepGroupFilter = builder.inputType("StepGroupFilter", {
-  description: "Filter for grouped steps. All given conditions must match.",
-  fields: (t) => ({
-    agentIds: t.idList({ description: "Steps of one of these agents." }),
-    templateIds: t.idList({ description: "Steps of agents of one of these templates, given by `templateId`." }),
-    models: t.stringList({ description: "Steps with one of these configured models." }),
-    createdBy: t.idList({ description: "Steps of agents created by one of these actors, given by `ActorRef.id` or `actorId`." }),
-  }),
-});
-
-const StepFigures = builder.objectRef<Figures>("StepFigures").implement({
-  description: "Figures of steps. Copies that forks have are left out, and so are the calls that compact a conversation.",
+const Figures = builder.objectRef<StepFigures>("StepFigures").implement({
+  description: "Figures of steps. Copies that forks have are left out.",
   fields: (t) => ({
     steps: t.exposeInt("steps", { description: "Number of steps." }),
+    completed: t.exposeInt("completed", { description: "Steps in state COMPLETED." }),
+    aborted: t.exposeInt("aborted", { description: "Steps in state ABORTED." }),
+    durationMs: t.expose("duration", {
+      type: Distribution,
+      complexity: 0,
+      description: "Times of completed steps from start to end.",
+    }),
+    firstTokenMs: t.expose("firstToken", {
+      type: Distribution,
+      complexity: 0,
+      description: "Times from the sent request to the first piece of output.",
+    }),
     inputTokens: t.exposeFloat("inputTokens", { description: "Input tokens outside of the provider's cache." }),
     outputTokens: t.exposeFloat("outputTokens", { description: "Output tokens." }),
     cacheReadTokens: t.exposeFloat("cacheReadTokens", { description: "Input tokens read from the provider's cache." }),
     cacheWriteTokens: t.exposeFloat("cacheWriteTokens", { description: "Input tokens written to the provider's cache." }),
     cachedShare: t.float({
       nullable: true,
-      description: "`cacheReadTokens` as a share of all input tokens. Null without input.",
-      resolve: ({ inputTokens, cacheReadTokens, cacheWriteTokens }) => {
-        const all = inputTokens + cacheReadTokens + cacheWriteTokens;
-        return all === 0 ? null : cacheReadTokens / all;
-      },
+      description: "Share of input tokens that came from the provider's cache, from 0 to 1. Null if none were counted.",
+      resolve: (figures) => cachedShareOf(figures),
     }),
-    costUsd: t.exposeFloat("costUsd", {
-      description: "Cost in US dollars of the steps that have a price. `unpricedCalls` have none.",
+    costUsd: t.exposeFloat("costUsd", { description: "Cost of the priced steps in US dollars, without compactions." }),
+    unpricedSteps: t.exposeInt("unpricedSteps", {
+      description: "Number of steps with counted tokens whose model had no price.",
     }),
-    unpricedCalls: t.exposeInt("unpricedCalls", { description: "Steps with tokens whose model had no price." }),
-    durationMs: t.expose("duration", {
-      type: Distribution,
-      complexity: 0,
-      description: "Times of the model calls that have ended.",
+    lastAt: t.expose("lastAt", {
+      type: "DateTime",
+      nullable: true,
+      description: "Start of the newest one. Null if there is none.",
     }),
   }),
 });
 
-const StepGroup = builder.objectRef<Grouped>("StepGroup").implement({
+const Group = builder.objectRef<StepGroup>("StepGroup").implement({
   description:
     "Steps with the same values of the dimensions. A value is null if its dimension was not requested, or if the steps have none.",
   fields: (t) => ({
-    model: t.string({ nullable: true, description: "MODEL.", resolve: (group) => keyText(group, "MODEL") }),
     templateId: t.id({ nullable: true, description: "TEMPLATE.", resolve: (group) => keyText(group, "TEMPLATE") }),
     agentId: t.id({
       nullable: true,
       description: "AGENT: `id` of the agent.",
       resolve: (group) => {
-        const id = keyText(group, "AGENT");
-        return id === null ? null : globalId("Agent", id);
+        const agent = keyText(group, "AGENT");
+        return agent === null ? null : globalId("Agent", agent);
       },
     }),
     agent: t.prismaField({
@@ -119,10 +119,17 @@ const StepGroup = builder.objectRef<Grouped>("StepGroup").implement({
       description: "REQUESTER.",
       resolve: (group) => keyActor(group, "REQUESTER"),
     }),
+    model: t.string({ nullable: true, description: "MODEL.", resolve: (group) => keyText(group, "MODEL") }),
+    state: t.field({
+      type: StepState,
+      nullable: true,
+      description: "STATE.",
+      resolve: (group) => keyAmong(group, "STATE", Object.values(States)),
+    }),
     stopReason: t.string({ nullable: true, description: "STOP_REASON.", resolve: (group) => keyText(group, "STOP_REASON") }),
-    figures: t.expose("figures", { type: StepFigures, complexity: 1, description: "Figures of all its steps." }),
+    figures: t.expose("figures", { type: Figures, complexity: 1, description: "Figures of all its steps." }),
     series: t.field({
-      type: [StepFigures],
+      type: [Figures],
       complexity: 0,
       description: "Figures by bucket, one for each of `buckets` in their order. Empty without `bucket`.",
       resolve: ({ series }) => [...(series ?? [])],
@@ -130,18 +137,18 @@ const StepGroup = builder.objectRef<Grouped>("StepGroup").implement({
   }),
 });
 
-const StepGroups = builder.objectRef<StepGroupsAnswer>("StepGroups").implement({
+const Groups = builder.objectRef<StepGroupsAnswer>("StepGroups").implement({
   description: "Steps in groups.",
   fields: (t) => ({
     groups: t.field({
-      type: [StepGroup],
+      type: [Group],
       complexity: { field: 1, multiplier: 1 },
       description: "The first groups of the order, at most `first`.",
       resolve: ({ groups }) => [...groups],
     }),
     groupCount: t.exposeInt("groupCount", { description: "Number of all groups, those beyond `first` included." }),
     total: t.field({
-      type: StepFigures,
+      type: Figures,
       complexity: 0,
       description: "Figures of all steps, those of groups beyond `first` included.",
       resolve: ({ total }) => total ?? NO_STEPS,
@@ -162,22 +169,25 @@ const StepGroups = builder.objectRef<StepGroupsAnswer>("StepGroups").implement({
 
 builder.queryField("stepGroups", (t) =>
   t.field({
-    type: StepGroups,
+    type: Groups,
     complexity: groupsPrice,
     description:
-      "Figures of the model calls that the viewer may see: tokens and cost, by dimensions and time. TOO_BUSY if too many statistics of the tenant are being computed.",
+      "Figures of the steps that the viewer may see, by dimensions and time. TOO_BUSY if too many statistics of the tenant are being computed.",
     args: {
       by: t.arg({
-        type: [StepDimension],
+        type: [Dimension],
         required: true,
         defaultValue: ["MODEL"],
         description: "Dimensions. An empty list makes one group of all steps.",
       }),
       bucket: t.arg({ type: BucketInput, description: "Time buckets of `series`. They need `from`." }),
-      from: t.arg({ type: "DateTime", description: "Steps started at or after this moment." }),
-      to: t.arg({ type: "DateTime", description: "Steps started before this moment. With `bucket`, the present if omitted." }),
-      filter: t.arg({ type: StepGroupFilter, description: "Filter. All steps if omitted." }),
-      orderBy: t.arg({ type: StepGroupOrder, description: "Sort order. Highest cost first if omitted." }),
+      from: t.arg({ type: "DateTime", description: "Steps that started at or after this moment." }),
+      to: t.arg({
+        type: "DateTime",
+        description: "Steps that started before this moment. With `bucket`, the present if omitted.",
+      }),
+      filter: t.arg({ type: StepFilter, description: "Filter. All steps if omitted." }),
+      orderBy: t.arg({ type: GroupOrder, description: "Sort order. Most steps first if omitted." }),
       first: t.arg.int({
         defaultValue: DEFAULT_GROUPS,
         description: `Maximum number of groups, 1 to ${MOST_GROUPS}. Groups times buckets are at most ${MOST_POINTS}.`,

@@ -74,7 +74,7 @@ const FORMS: Readonly<Record<string, (data: Json) => readonly Line[]>> = {
   "Failures by tool": lines("toolCallGroups.groups", "tool", "figures.calls", "figures.failed", "figures.failureRate"),
   "Errors by type": lines("toolCallGroups.groups", "tool", "errorType", "figures.calls"),
   "Run times by tool and day": points("toolCallGroups", "tool", "calls", "durationMs.mean", "durationMs.p50", "durationMs.p95"),
-  "Cost by agent": lines("stepGroups.groups", "agentId", "figures.costUsd", "figures.unpricedCalls", "figures.cachedShare"),
+  "Cost by agent": lines("stepGroups.groups", "agentId", "figures.costUsd", "figures.unpricedSteps", "figures.cachedShare"),
   "Cost by model and day": points("stepGroups", "model", "steps", "costUsd"),
   Decisions: (data) =>
     listAt(data, "approvals.nodes").flatMap((node) =>

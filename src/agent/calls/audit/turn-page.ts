@@ -6,7 +6,7 @@ import { Parameters } from "./rows.ts";
 import { FRESH_ROWS, SEEN, SEEN_OF, SETTLED, STEP_COLUMNS, TURN_COLUMNS, TURN_FOLD } from "./turn-rows.ts";
 
 /** The conditions that steps and turns share. A half-open range of their starts. */
-type SharedFilter = {
+export type SharedFilter = {
   readonly tenant: string;
   /** The creators whose agents the reader may see; null for all. */
   readonly visible: readonly string[] | null;
@@ -47,7 +47,7 @@ export type TurnPart = {
 };
 
 /** A list of the audit, either of steps or of turns. */
-type Asked =
+export type Asked =
   { readonly what: "step"; readonly filter: StepAuditFilter } | { readonly what: "turn"; readonly filter: TurnAuditFilter };
 
 /** The steps of a page, in list order, or reversed if read backwards: in one snapshot of the rows and of the log behind them. */
@@ -125,7 +125,8 @@ async function read<Row extends object>(
   return [...(await reads.query<Row>(plannedForValues(`${name}_whole`, whole), parameters.values))];
 }
 
-function agentsOf({ visible, agentIds }: SharedFilter, parameters: Parameters): string {
+/** The condition for the agents `a` whose rows a filter may have. */
+export function agentsOf({ visible, agentIds }: SharedFilter, parameters: Parameters): string {
   return ["a.tenant = $1", ...among("a.created_by", visible, parameters), ...among("a.id", agentIds, parameters)].join(" AND ");
 }
 
@@ -137,7 +138,8 @@ function among(column: string, values: readonly string[] | null, parameters: Par
     : [`${column} = ANY (${parameters.add(values)}::${type}[])`];
 }
 
-function conditions({ what, filter }: Asked, parameters: Parameters): string {
+/** The conditions of a filter on rows `r`. */
+export function conditions({ what, filter }: Asked, parameters: Parameters): string {
   const own =
     what === "step"
       ? [

@@ -102,7 +102,7 @@ const FRESH_STEPS = `SELECT s.agent_id, s.step, s.tenant, s.turn, s.state, s.mod
   CROSS JOIN LATERAL (SELECT t.* FROM step t WHERE t.agent_id = m.agent_id AND t.step > m.after_step AND t.turn >= m.from_turn AND t.copied_from IS NULL OFFSET 0) s
   LEFT JOIN (SELECT agent_id, (payload ->> 'step')::int AS step, max((payload ->> 'firstTokenMs')::float8) AS first_token_ms
     FROM seen WHERE kind = 'STEP_COMPLETE' GROUP BY 1, 2) c ON c.agent_id = s.agent_id AND c.step = s.step
-  LEFT JOIN audit_step o ON o.agent_id = s.agent_id AND o.step = s.step`;
+  LEFT JOIN LATERAL (SELECT o.first_token_ms FROM audit_step o WHERE o.agent_id = s.agent_id AND o.step = s.step OFFSET 0) o ON true`;
 
 const KEYS = "SELECT agent_id, turn FROM stepped UNION SELECT agent_id, turn FROM done";
 
@@ -151,7 +151,7 @@ const TURN_SUMS = (isFill: boolean): string => {
  * shells that come between turns hold no turn.
  */
 const QUESTIONS = `SELECT p.requested_at AS "from", least(p.closed_at, t.ended_at) AS "to"
-      FROM (SELECT p.* FROM approval p WHERE p.agent_id = t.agent_id OFFSET 0) p LEFT JOIN tool_call c ON c.id = p.tool_call_id
+      FROM (SELECT p.* FROM approval p WHERE p.agent_id = t.agent_id OFFSET 0) p LEFT JOIN LATERAL (SELECT c.turn, c.copied_from FROM tool_call c WHERE c.id = p.tool_call_id OFFSET 0) c ON true
       WHERE CASE WHEN p.tool_call_id IS NOT NULL THEN c.turn = t.turn AND c.copied_from IS NULL
         ELSE p.requested_at > greatest('-infinity', (SELECT o.ended_at FROM audit_turn o WHERE o.agent_id = t.agent_id AND o.turn < t.turn ORDER BY o.turn DESC LIMIT 1),
             (SELECT max(e.ended_at) FROM summed e WHERE e.agent_id = t.agent_id AND e.turn < t.turn))
@@ -163,7 +163,7 @@ const WAITED = `SELECT coalesce(sum(extract(epoch FROM upper(r) - lower(r))), 0)
   ) r`;
 
 const CALLS =
-  "SELECT count(*)::int AS calls FROM stepped s JOIN tool_call c ON c.agent_id = s.agent_id AND c.step = s.step WHERE s.agent_id = t.agent_id AND s.turn = t.turn";
+  "SELECT count(*)::int AS calls FROM stepped s CROSS JOIN LATERAL (SELECT c.id FROM tool_call c WHERE c.agent_id = s.agent_id AND c.step = s.step OFFSET 0) c WHERE s.agent_id = t.agent_id AND s.turn = t.turn";
 
 /**
  * The present rows of the agents of `seen`, from their first turn that may change on: `fresh_step` and `fresh_turn`, after
@@ -173,14 +173,15 @@ export const FRESH_ROWS = (isFill = false): string => `moved AS MATERIALIZED (${
     done AS MATERIALIZED (${DONE}), stepped AS MATERIALIZED (${FRESH_STEPS}), asked AS MATERIALIZED (${ASKED}), summed AS MATERIALIZED (${TURN_SUMS(isFill)}),
     fresh_step (${STEP_COLUMNS.join(", ")}) AS MATERIALIZED (
       SELECT s.*, coalesce(a.ids[1], s.created_by), coalesce(a.kinds[1], g.created_by_kind)
-      FROM stepped s JOIN agent g ON g.id = s.agent_id LEFT JOIN asked a ON a.agent_id = s.agent_id AND a.turn = s.turn
+      FROM stepped s CROSS JOIN LATERAL (SELECT g.created_by_kind FROM agent g WHERE g.id = s.agent_id OFFSET 0) g LEFT JOIN asked a ON a.agent_id = s.agent_id AND a.turn = s.turn
     ),
     fresh_turn (${TURN_COLUMNS.join(", ")}) AS MATERIALIZED (
       SELECT t.*, coalesce(a.ids[1], t.created_by), coalesce(a.kinds[1], g.created_by_kind),
         ARRAY(SELECT u.kind || ':' || u.id FROM unnest(a.ids, a.kinds) WITH ORDINALITY AS u(id, kind, place) ORDER BY u.place LIMIT ${MOST_REQUESTERS}), c.calls, w.ms
-      FROM summed t JOIN agent g ON g.id = t.agent_id LEFT JOIN asked a ON a.agent_id = t.agent_id AND a.turn = t.turn
+      FROM summed t CROSS JOIN LATERAL (SELECT g.created_by_kind FROM agent g WHERE g.id = t.agent_id OFFSET 0) g LEFT JOIN asked a ON a.agent_id = t.agent_id AND a.turn = t.turn
       CROSS JOIN LATERAL (${CALLS}) c CROSS JOIN LATERAL (${WAITED}) w
     )`;
 
 /** The rows `r` of a table that are up to date: those before the turns that may have changed. */
-export const SETTLED = "NOT EXISTS (SELECT FROM moved m WHERE m.agent_id = r.agent_id AND r.turn >= m.from_turn)";
+export const SETTLED =
+  "NOT (r.agent_id IN (SELECT agent_id FROM moved) AND r.turn >= (SELECT m.from_turn FROM moved m WHERE m.agent_id = r.agent_id))";
