@@ -23,6 +23,11 @@ export const RETENTION_SETTINGS = {
    * ever if omitted.
    */
   outputsDays: withDefault(DAYS, null),
+  /**
+   * Days after which idempotency keys are removed: a request that is repeated later counts as a new one. At least an
+   * hour, up to 36,500. 30 if omitted.
+   */
+  idempotencyKeysDays: withDefault(DAYS, 30),
 };
 
 /** In ms. */

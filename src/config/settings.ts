@@ -52,6 +52,8 @@ export type Settings = {
   readonly agentHooks: ReadonlyMap<string, Hooks>;
   readonly listeners: Listeners;
   readonly retention: RetentionPolicy;
+  /** The days for which idempotency keys are known. */
+  readonly keptKeysDays: number;
   readonly exportBytes: number;
   readonly webhooks: readonly Webhook[];
   readonly publicUrl: string | null;
@@ -145,7 +147,8 @@ export async function makeSettings(
   const webhooks = Object.entries(config.webhooks).flatMap(
     ([name, webhook]) => problems.of(() => webhookOf(`${path}: webhooks.${name}`, name, webhook, publicUrl)) ?? [],
   );
-  const retention = problems.of(() => retentionOf(complete(RETENTION_SETTINGS, config.retention)));
+  const kept = complete(RETENTION_SETTINGS, config.retention);
+  const retention = problems.of(() => retentionOf(kept));
   const mcp = problems.of(() => mcpServersOf(path, folder, config.mcpServers, config.tenants, process.env));
   const trusted = config.trustedDocuments === null ? null : resolve(folder, config.trustedDocuments);
   const documents = await problems.ofLater(() => trustedDocumentsOf(path, trusted, config.operations));
@@ -157,6 +160,7 @@ export async function makeSettings(
     agentHooks: agentHooksOf(config.agentHooks),
     listeners: config.on,
     retention: whole.retention,
+    keptKeysDays: kept.idempotencyKeysDays,
     exportBytes: config.exportBytes,
     webhooks,
     agentLimit: config.agentLimit,

@@ -191,8 +191,6 @@ export class HomesSweep {
   }
 }
 
-/** The days for which an idempotency key is known, longer than clients retry. */
-const KEPT_DAYS = 30;
 /**
  * The time between two sweeps, in ms. The first comes at a random time within it, so that servers that start together
  * sweep apart.
@@ -200,20 +198,22 @@ const KEPT_DAYS = 30;
 const KEYS_SWEEP_MS = 60 * 60 * 1_000;
 const CHUNK = 5_000;
 
-const REMOVE: Statement<object, []> = {
+const REMOVE: Statement<object, [keptDays: number]> = {
   name: "remove_idempotency_keys",
   text: `DELETE FROM idempotency_key WHERE ctid = ANY (ARRAY(SELECT ctid FROM idempotency_key
-    WHERE created_at < policy_time() - make_interval(days => ${KEPT_DAYS}) ORDER BY created_at LIMIT ${CHUNK} FOR UPDATE SKIP LOCKED)) RETURNING 1`,
+    WHERE created_at < policy_time() - make_interval(secs => $1::float8 * 86400) ORDER BY created_at LIMIT ${CHUNK} FOR UPDATE SKIP LOCKED)) RETURNING 1`,
 };
 
 /** Removes old idempotency keys: nearly every create has one. */
 export class KeysSweep {
   readonly #services: Pick<ServerServices, "sql" | "clockSkew">;
+  readonly #keptDays: number;
   readonly #closing = new AbortController();
   readonly #running: Promise<void>;
 
-  constructor(services: Pick<ServerServices, "sql" | "clockSkew" | "logger">, everyMs: number = KEYS_SWEEP_MS) {
+  constructor(services: Pick<ServerServices, "sql" | "clockSkew" | "logger">, keptDays: number, everyMs: number = KEYS_SWEEP_MS) {
     this.#services = services;
+    this.#keptDays = keptDays;
     const onFailure = (error: unknown): void =>
       services.logger.warn(`old idempotency keys could not be removed (${withCause(error)}); trying again later`);
     const firstMs = Math.random() * everyMs;
@@ -224,7 +224,7 @@ export class KeysSweep {
     const { sql, clockSkew } = this.#services;
     let removed = 0;
     while (!clockSkew().isLarge && !this.#closing.signal.aborted) {
-      const { length } = await sql.query(REMOVE, []);
+      const { length } = await sql.query(REMOVE, [this.#keptDays]);
       removed += length;
       if (length < CHUNK) break;
     }
@@ -240,6 +240,7 @@ export class KeysSweep {
 export type SweepSettings = {
   readonly retention: RetentionPolicy;
   readonly retentionSweepMs: number;
+  readonly keptKeysDays: number;
   /** Events stay until they are delivered to these. */
   readonly consumers: readonly KnownConsumer[];
   /** The sandbox of the server; null without one. */
@@ -251,7 +252,7 @@ export type SweepSettings = {
 /** Starts the periodic work of a server: the ends of waits, and the removal of old rows and files. */
 export function startSweeps(
   services: ServerServices,
-  { retention, retentionSweepMs, consumers, box, exports, wake }: SweepSettings,
+  { retention, retentionSweepMs, keptKeysDays, consumers, box, exports, wake }: SweepSettings,
 ): AsyncDisposable {
   const idleWatches = new IdleWatches({ ...services, wake });
   const mcpTasks = new McpTasks(wake);
@@ -263,7 +264,7 @@ export function startSweeps(
     }),
     new RetentionSweep(services, retention, consumers, retentionSweepMs),
     new HomesSweep(services, box),
-    new KeysSweep(services),
+    new KeysSweep(services, keptKeysDays),
     ...[LEFT_VERSIONS, OLD_MEMORY, OLD_BUDGET_PERIODS, OLD_SESSIONS, OLD_ACCESS_TOKENS].map(
       (removal) => new RemovalSweep(services, removal),
     ),

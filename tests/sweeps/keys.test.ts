@@ -17,7 +17,7 @@ it("an idempotency key is known for 30 days, and goes then; nowhere where the cl
     return data?.createAgent.agent.id;
   };
   const state: { skew: ClockSkew } = { skew: NO_SKEW };
-  const sweep = new KeysSweep({ sql, logger: silentLogger, clockSkew: () => state.skew });
+  const sweep = new KeysSweep({ sql, logger: silentLogger, clockSkew: () => state.skew }, 30);
   onTestFinished(() => sweep.close());
   const first = await create();
   expect(await sweep.tidy()).toBe(0);
@@ -37,7 +37,9 @@ it("many old keys go in several statements", async () => {
   const text = `INSERT INTO idempotency_key (tenant, actor_id, operation, key, body_hash, result_id, created_at)
     SELECT 't', 'a', 'o', i::text, 'h', 'r', now() - interval '40 days' FROM generate_series(1, 12000) i`;
   await database.sql.query({ name: "fill", text }, []);
-  const sweep = new KeysSweep({ sql: database.sql, logger: silentLogger, clockSkew: () => NO_SKEW });
-  onTestFinished(() => sweep.close());
-  expect(await sweep.tidy()).toBe(12_000);
+  const sweep = new KeysSweep({ sql: database.sql, logger: silentLogger, clockSkew: () => NO_SKEW }, 41);
+  const shorter = new KeysSweep({ sql: database.sql, logger: silentLogger, clockSkew: () => NO_SKEW }, 39.5);
+  onTestFinished(async () => void (await Promise.all([sweep.close(), shorter.close()])));
+  expect(await sweep.tidy()).toBe(0);
+  expect(await shorter.tidy()).toBe(12_000);
 });

@@ -30,7 +30,7 @@ describe("an export since another one", () => {
     const ids = async (input: Partial<CreateExportInput>, id: string) => {
       const done = await exported(client, input);
       expect(done.state).toBe("DONE");
-      return { asOf: done.asOf, ids: (await rowsOf(app, done)).map((row) => row[id]) };
+      return { asOf: done.asOf, ids: (await rowsOf(app, done)).map((row) => String(row[id])) };
     };
     const [one, other] = [await client.createAgent(), await client.createAgent()];
     // The read call of each ends; its write waits for a person.
@@ -64,7 +64,7 @@ describe("an export since another one", () => {
     expect((await ids({ what: "APPROVALS", asOf: firstApprovals.asOf }, "approval_id")).ids).toEqual([]);
     const events = await ids({ what: "EVENTS", asOf: first.asOf }, "position");
     const rest = await ids({ what: "EVENTS", since: first.asOf }, "position");
-    expect([...events.ids, ...rest.ids]).toEqual([...events.ids, ...rest.ids].map((_position, index) => index + 1));
+    expect([...events.ids, ...rest.ids]).toEqual([...events.ids, ...rest.ids].map((_position, index) => String(index + 1)));
   });
 
   it("is gone seven days after its end, with its file", async () => {

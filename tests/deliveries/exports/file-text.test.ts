@@ -2,7 +2,10 @@ import { describe, expect, it } from "vitest";
 import { fileText } from "../../../src/deliveries/exports/file-text.ts";
 
 const line = (...values: Parameters<ReturnType<typeof fileText>["row"]>[0]) =>
-  fileText("CSV", values.map((_value, index) => `c${index}`)).row(values);
+  fileText(
+    "CSV",
+    values.map((_value, index) => `c${index}`),
+  ).row(values);
 
 describe("the text of a file", () => {
   it.each([
@@ -11,8 +14,8 @@ describe("the text of a file", () => {
     ["-1+cmd", "'-1+cmd"],
     ["@SUM(1)", "'@SUM(1)"],
     ["\t=1", "'\t=1"],
-    ["\r=1", "\"'\r=1\""],
-    ["\n=1", "\"'\n=1\""],
+    ["\r=1", '"\'\r=1"'],
+    ["\n=1", '"\'\n=1"'],
     ["＝1", "'＝1"],
     ['=HYPERLINK("http://a.example","b")', '"\'=HYPERLINK(""http://a.example"",""b"")"'],
     ["a=1", "a=1"],
