@@ -105,7 +105,7 @@ async function whole(url: string): Promise<void> {
       await new Promise((resolve) => setTimeout(resolve, 250));
     }
     await remake(clients, indexes);
-    await client.query("VACUUM (ANALYZE) audit_call, audit_count");
+    await client.query("VACUUM (ANALYZE) audit_call, audit_count, audit_quarter");
   } finally {
     for (const each of clients) await each.end();
   }

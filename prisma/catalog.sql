@@ -1184,6 +1184,8 @@ CREATE UNIQUE INDEX audit_count_pkey ON public.audit_count USING btree (tenant, 
 
 CREATE UNIQUE INDEX audit_fold_pkey ON public.audit_fold USING btree (tenant);
 
+CREATE UNIQUE INDEX audit_quarter_pkey ON public.audit_quarter USING btree (tenant, quarter, name, template_id, state, verdict);
+
 CREATE UNIQUE INDEX budget_hold_pkey ON public.budget_hold USING btree (agent_id, step, budget_id, ref, starts_at);
 
 CREATE UNIQUE INDEX budget_period_pkey ON public.budget_period USING btree (tenant, budget_id, ref, starts_at);
