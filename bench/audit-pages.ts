@@ -45,6 +45,12 @@ export function auditPages(): readonly AuditPage[] {
   );
 }
 
+/** Groups over 30 days that counters answer: by tool and day, and by tool, template and verdict. */
+export const GROUPS: readonly string[] = [
+  `{ toolCallGroups(by: [TOOL], from: ${ago(30)}, bucket: { unit: DAY, timeZone: "Asia/Kathmandu" }) { groups { tool series { calls failureRate durationMs { mean } } } total { calls } } }`,
+  `{ toolCallGroups(by: [TOOL, TEMPLATE, VERDICT], from: ${ago(30)}) { groups { tool templateId verdict figures { calls failureRate } } } }`,
+];
+
 /** Statistics of all, of a span that begins and ends within hours, of a tool, and of what no counter tells apart. */
 export const STATISTICS: readonly string[] = [
   "",

@@ -2,7 +2,7 @@ import pg from "pg";
 import type { Figure } from "./figure.ts";
 import { median } from "../tests/support/median.ts";
 import { AUDIT, fillAudit, remake, withoutIndexes } from "./audit-rows.ts";
-import { auditPages, STATISTICS } from "./audit-pages.ts";
+import { auditPages, GROUPS, STATISTICS } from "./audit-pages.ts";
 import { migrateAll } from "./postgres.ts";
 import { startServerProcess } from "./server-process.ts";
 
@@ -52,6 +52,7 @@ export async function audit(url: string): Promise<Figure[]> {
       await slowest("audit page, user", pages, USER),
       await slowest("audit statistics", statistics, ADMIN),
       await slowest("audit statistics, user", statistics, USER),
+      await slowest("audit groups", GROUPS, ADMIN),
       await slowest("agents page", AGENT_PAGES, ADMIN),
       await slowest(
         "inbox page",
@@ -105,7 +106,7 @@ async function whole(url: string): Promise<void> {
       await new Promise((resolve) => setTimeout(resolve, 250));
     }
     await remake(clients, indexes);
-    await client.query("VACUUM (ANALYZE) audit_call, audit_count");
+    await client.query("VACUUM (ANALYZE) audit_call, audit_count, audit_quarter");
   } finally {
     for (const each of clients) await each.end();
   }

@@ -4,7 +4,10 @@ import type { Sql } from "../../src/db/sql.ts";
 /** Makes the audit anew of the calls as they stand: after a test wrote rows of them by hand, without the events of a commit. */
 export async function auditOfRows(sql: Sql): Promise<void> {
   await sql.query(
-    { name: "forget_audit", text: "TRUNCATE audit_fold, audit_call, audit_count, audit_turn_fold, audit_step, audit_turn" },
+    {
+      name: "forget_audit",
+      text: "TRUNCATE audit_fold, audit_call, audit_count, audit_quarter, audit_turn_fold, audit_step, audit_turn",
+    },
     [],
   );
   await foldAll(sql);

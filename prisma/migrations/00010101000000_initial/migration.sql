@@ -797,6 +797,27 @@ CREATE TABLE "audit_count" (
 );
 
 -- CreateTable
+CREATE TABLE "audit_quarter" (
+    "tenant" TEXT NOT NULL,
+    "quarter" TIMESTAMPTZ(3) NOT NULL,
+    "name" TEXT NOT NULL,
+    "template_id" TEXT NOT NULL,
+    "state" "tool_call_state" NOT NULL,
+    "verdict" TEXT NOT NULL,
+    "calls" INTEGER NOT NULL,
+    "executed" INTEGER NOT NULL,
+    "timed" INTEGER NOT NULL,
+    "sum_ms" DOUBLE PRECISION NOT NULL,
+    "most_ms" DOUBLE PRECISION,
+    "waited" INTEGER NOT NULL,
+    "waited_ms" DOUBLE PRECISION NOT NULL,
+    "most_waited_ms" DOUBLE PRECISION,
+    "last_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "audit_quarter_pkey" PRIMARY KEY ("tenant","quarter","name","template_id","state","verdict")
+);
+
+-- CreateTable
 CREATE TABLE "audit_fold" (
     "tenant" TEXT NOT NULL,
     "position" BIGINT NOT NULL,

@@ -64,55 +64,52 @@ export async function auditTotal(reads: Sql, filter: AuditFilter, most: number):
   return row?.calls ?? null;
 }
 
-const HOUR_MS = 3_600_000;
-/** The last hour in a year that PostgreSQL and ISO 8601 write alike. */
-const LAST_HOUR = new Date("9999-12-31T23:00:00Z");
+/** Counters of ended calls by a span of time. Those of quarters of an hour also distinguish templates and verdicts. */
+export type Grain = { readonly table: "audit_count" | "audit_quarter"; readonly column: "hour" | "quarter"; readonly ms: number };
+const HOURS: Grain = { table: "audit_count", column: "hour", ms: 3_600_000 };
+export const QUARTERS: Grain = { table: "audit_quarter", column: "quarter", ms: 900_000 };
 
-function isCounted({
-  visible,
-  agentIds,
-  templateIds,
-  errorTypes,
-  verdicts,
-  rules,
-  places,
-  createdBy,
-  decidedBy,
-  minDurationMs,
-  haveRun,
-}: AuditFilter): boolean {
-  const others = [visible, agentIds, templateIds, errorTypes, verdicts, rules, places, createdBy, decidedBy, minDurationMs];
+/** The last quarter of an hour in a year that PostgreSQL and ISO 8601 write alike. */
+const LAST = new Date("9999-12-31T23:45:00Z");
+
+function isCounted(filter: AuditFilter, { column }: Grain): boolean {
+  const { visible, agentIds, templateIds, errorTypes, verdicts, rules, places, createdBy, decidedBy, minDurationMs, haveRun } =
+    filter;
+  const ofQuarters = column === "quarter" ? [] : [templateIds, verdicts];
+  const others = [visible, agentIds, errorTypes, rules, places, createdBy, decidedBy, minDurationMs, ...ofQuarters];
   return !haveRun && others.every((condition) => condition === null);
 }
 
-function hoursOf({ from, to }: AuditFilter): { readonly from: Date | null; readonly to: Date | null } | null {
-  const first = from === null ? null : new Date(Math.ceil(from.getTime() / HOUR_MS) * HOUR_MS);
-  const last = to === null ? null : new Date(Math.floor(to.getTime() / HOUR_MS) * HOUR_MS);
-  if (first !== null && first > LAST_HOUR) return null;
+function spanOf({ from, to }: AuditFilter, { ms }: Grain): { readonly from: Date | null; readonly to: Date | null } | null {
+  const first = from === null ? null : new Date(Math.ceil(from.getTime() / ms) * ms);
+  const last = to === null ? null : new Date(Math.floor(to.getTime() / ms) * ms);
+  if (first !== null && first > LAST) return null;
   return first !== null && last !== null && first >= last ? null : { from: first, to: last };
 }
 
-/** A condition for the rows of `audit_call` that the counters of `countersOf` omit: all of them if the span has no whole hour. */
-export function uncounted(filter: AuditFilter, parameters: Parameters): string {
-  const hours = hoursOf(filter);
-  if (!isCounted(filter) || hours === null) return "true";
+/** A condition for the rows of `audit_call` that the counters of `countersOf` omit: all of them if the range has no whole span. */
+export function uncounted(filter: AuditFilter, parameters: Parameters, grain = HOURS): string {
+  const span = spanOf(filter, grain);
+  if (!isCounted(filter, grain) || span === null) return "true";
   return [
     OPEN,
-    ...(hours.from === null ? [] : [`created_at < ${parameters.add(hours.from)}::timestamptz`]),
-    ...(hours.to === null ? [] : [`created_at >= ${parameters.add(hours.to)}::timestamptz`]),
+    ...(span.from === null ? [] : [`created_at < ${parameters.add(span.from)}::timestamptz`]),
+    ...(span.to === null ? [] : [`created_at >= ${parameters.add(span.to)}::timestamptz`]),
   ].join(" OR ");
 }
 
-/** A condition on `audit_count` for the whole hours of the filter; null if the counters do not distinguish its calls. */
-export function countersOf(filter: AuditFilter, parameters: Parameters): string | null {
-  const hours = hoursOf(filter);
-  if (!isCounted(filter) || hours === null) return null;
-  const { tools, states } = filter;
+/** A condition on counters for the whole spans of the filter's range; null if they do not distinguish its calls. */
+export function countersOf(filter: AuditFilter, parameters: Parameters, grain = HOURS): string | null {
+  const span = spanOf(filter, grain);
+  if (!isCounted(filter, grain) || span === null) return null;
+  const { tools, templateIds, states, verdicts } = filter;
   return [
     "tenant = $1",
-    ...(hours.from === null ? [] : [`hour >= ${parameters.add(hours.from)}::timestamptz`]),
-    ...(hours.to === null ? [] : [`hour < ${parameters.add(hours.to)}::timestamptz`]),
+    ...(span.from === null ? [] : [`${grain.column} >= ${parameters.add(span.from)}::timestamptz`]),
+    ...(span.to === null ? [] : [`${grain.column} < ${parameters.add(span.to)}::timestamptz`]),
     ...(tools === null ? [] : [`name = ANY (${parameters.add(tools)}::text[])`]),
+    ...(templateIds === null ? [] : [`template_id = ANY (${parameters.add(templateIds)}::text[])`]),
+    ...(verdicts === null ? [] : [`verdict = ANY (${parameters.add(verdicts)}::text[])`]),
     ...(states === null ? [] : [`state = ANY (${parameters.add(states)}::tool_call_state[])`]),
   ].join(" AND ");
 }

@@ -29,6 +29,8 @@ const BEHIND: Statement<{ tenant: string }, []> = {
 /** The ids of the stored rules that allowed a call `c`, each once. */
 const RULES_OF_CALL = `SELECT DISTINCT substr(e ->> 'place', length('allowRules.') + 1) AS id FROM json_array_elements(c.explanation -> 'considered') e
       WHERE starts_with(e ->> 'place', 'allowRules.') AND e ->> 'verdict' = 'allow'`;
+/** The quarter of an hour of a call. Clocks of all zones agree on its edges. */
+const QUARTER = "to_timestamp(floor(extract(epoch FROM created_at) / 900) * 900)";
 /**
  * Stores the rows of FRESH, and counts newly ended calls and the uses of stored rules: all or nothing. Each call is
  * counted once, by the statement that stores its end.
@@ -43,6 +45,13 @@ const PUT = `put AS (
       SELECT tenant, date_trunc('hour', created_at, 'UTC'), name, state, ${COUNTED} FROM put WHERE NOT ${OPEN} GROUP BY 1, 2, 3, 4
       ON CONFLICT (tenant, hour, name, state) DO UPDATE SET calls = n.calls + excluded.calls, executed = n.executed + excluded.executed,
         timed = n.timed + excluded.timed, sum_ms = n.sum_ms + excluded.sum_ms, most_ms = greatest(n.most_ms, excluded.most_ms)
+    ), quartered AS (
+      INSERT INTO audit_quarter AS n (tenant, quarter, name, template_id, state, verdict, calls, executed, timed, sum_ms, most_ms, waited, waited_ms, most_waited_ms, last_at)
+      SELECT tenant, ${QUARTER}, name, template_id, state, coalesce(verdict, ''), ${COUNTED}, count(waited_ms)::int, coalesce(sum(waited_ms), 0), max(waited_ms), max(created_at)
+      FROM put WHERE NOT ${OPEN} GROUP BY 1, 2, 3, 4, 5, 6
+      ON CONFLICT (tenant, quarter, name, template_id, state, verdict) DO UPDATE SET calls = n.calls + excluded.calls, executed = n.executed + excluded.executed,
+        timed = n.timed + excluded.timed, sum_ms = n.sum_ms + excluded.sum_ms, most_ms = greatest(n.most_ms, excluded.most_ms), waited = n.waited + excluded.waited,
+        waited_ms = n.waited_ms + excluded.waited_ms, most_waited_ms = greatest(n.most_waited_ms, excluded.most_waited_ms), last_at = greatest(n.last_at, excluded.last_at)
     ), used AS (
       UPDATE allow_rule r SET use_count = r.use_count + u.calls, last_used_at = greatest(r.last_used_at, u.last)
       FROM (SELECT i.id, count(*)::int AS calls, max(c.started_at) AS last FROM put p

@@ -68,7 +68,8 @@ const ALL: AuditFilter = {
   minDurationMs: null,
   haveRun: false,
 };
-const HALVES = Array.from({ length: 11 }, (_, index) => BEGIN + (index * HOUR) / 2);
+// The last moment of a call is five hours after the first.
+const HALVES = Array.from({ length: 12 }, (_, index) => BEGIN + (index * HOUR) / 2);
 const at = (ms: number): Date => new Date(BEGIN + ms);
 const FILTERS: readonly AuditFilter[] = [
   ALL,
@@ -121,7 +122,7 @@ class Office {
   }
 
   async open(): Promise<void> {
-    await this.run("TRUNCATE audit_fold, audit_call, audit_count, event, tenant_log, agent CASCADE");
+    await this.run("TRUNCATE audit_fold, audit_call, audit_count, audit_quarter, event, tenant_log, agent CASCADE");
     await this.run("INSERT INTO tenant_log (tenant, epoch) VALUES ('one', 'e')");
     for (const [index, id] of this.agents.entries()) await this.#newAgent(id, index);
   }
@@ -402,7 +403,7 @@ describe("the audit beside the log", () => {
     const cut = { what: "fold", servers: 1, isCut: true } as const;
     await office.act({ ...answer, at: 3 * HOUR });
     await foldAll(sql);
-    await sql.query({ name: "", text: "TRUNCATE audit_fold, audit_call, audit_count" }, []);
+    await sql.query({ name: "", text: "TRUNCATE audit_fold, audit_call, audit_count, audit_quarter" }, []);
     await auditsBehind(sql);
     await office.act(cut);
     // By a server whose clock is behind, and by the one before again.

@@ -1,8 +1,11 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { callGroups } from "../../../../src/agent/calls/audit/groups/groups.ts";
+import type { CallFigures } from "../../../../src/agent/calls/audit/groups/figures.ts";
+import { callGroups, type CallGroups } from "../../../../src/agent/calls/audit/groups/groups.ts";
 import type { AuditFilter } from "../../../../src/agent/calls/audit/rows.ts";
+import type { Distribution } from "../../../../src/db/groups/distribution.ts";
 import { openDatabase } from "../../../../src/db/database.ts";
+import type { Sql } from "../../../../src/db/sql.ts";
 import { BUCKET_UNITS, bucketEdges } from "../../../../src/lib/time-buckets.ts";
 import { auditOfRows } from "../../../support/audit.ts";
 import { calendarOf, unitOf } from "../../../support/calendar.ts";
@@ -80,6 +83,23 @@ const shown = (pieces: readonly Piece[]): readonly string[] =>
     .toSorted((one, other) => TOOLS.indexOf(one.tool) - TOOLS.indexOf(other.tool) || one.first - other.first)
     .map(({ tool, calls, failed, p50 }) => `${tool}: ${calls} calls, ${failed} failed, median ${p50 ?? "none"}`);
 
+function withoutPercentiles({ groups, groupCount, total }: CallGroups): object {
+  const rounded = ({ percentiles: _left, mean, ...times }: Distribution) => ({
+    ...times,
+    mean: mean === null ? null : Number(mean.toPrecision(10)),
+  });
+  const shown = ({ duration, waited, ...counts }: CallFigures) => ({
+    ...counts,
+    duration: rounded(duration),
+    waited: rounded(waited),
+  });
+  return {
+    groups: groups.map(({ key, figures, series }) => ({ key, figures: shown(figures), series: series?.map(shown) })),
+    groupCount,
+    total: total === null ? null : shown(total),
+  };
+}
+
 it(
   "groups, SQL views and a plain count agree in zones of :00, :30 and :45, on days on which clocks change",
   { timeout: 120_000 },
@@ -95,7 +115,14 @@ it(
          VALUES ($1, 'one', 't', 'm', '/', 'c', 'USER', now(), now())`,
         [id],
       );
-    let [seq, positions, step] = [0, 0, 0];
+    let [seq, positions, step, byCounters] = [0, 0, 0, 0];
+    const noting: Sql = {
+      ...sql,
+      query: async (statement, values) => {
+        if (statement.text.includes("audit_quarter")) byCounters += 1;
+        return sql.query(statement, values);
+      },
+    };
     await fc.assert(
       fc.asyncProperty(CASE, async ({ place: { zone, day }, unit, calls, folded, before, after }) => {
         await run("TRUNCATE tool_call CASCADE");
@@ -125,18 +152,15 @@ it(
         const [from, to] = [new Date(change - before * 60_000), new Date(change + after * 60_000)];
         const edges = bucketEdges(unit, zone, { from, to }, 1_500);
         if (edges === null) throw new Error("too many buckets");
-        const { groups, total } = await callGroups(
-          sql,
-          { ...ALL, from, to },
-          {
-            by: ["TOOL"],
-            edges,
-            order: { measure: "CALLS", direction: "desc" },
-            most: 10,
-            percentiles: { duration: true, waited: false },
-            hasTotal: true,
-          },
-        );
+        const request = {
+          by: ["TOOL"],
+          edges,
+          order: { measure: "CALLS", direction: "desc" },
+          most: 10,
+          percentiles: { duration: true, waited: true },
+          hasTotal: true,
+        } as const;
+        const { groups, total } = await callGroups(sql, { ...ALL, from, to }, request);
         const grouped = groups.flatMap(({ key, series }) =>
           (series ?? []).flatMap(({ calls: count, failed, duration }, index): Piece[] =>
             count === 0
@@ -186,6 +210,13 @@ it(
         );
 
         expect(total?.calls).toBe(inRange.length);
+        // Without percentiles, counters answer.
+        const counters = await callGroups(
+          noting,
+          { ...ALL, from, to },
+          { ...request, percentiles: { duration: false, waited: false } },
+        );
+        expect(withoutPercentiles(counters)).toEqual(withoutPercentiles({ groups, groupCount: groups.length, total }));
         expect(shown(grouped)).toEqual(shown(counted));
         expect(shown(viewed)).toEqual(shown(counted));
         // Days and longer buckets have the same first moment in SQL.
@@ -196,6 +227,7 @@ it(
       }),
       { numRuns: 60, endOnFailure: true },
     );
+    expect(byCounters).toBeGreaterThan(30);
     await close();
   },
 );

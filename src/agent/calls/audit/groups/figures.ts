@@ -38,7 +38,7 @@ export const NO_CALLS: CallFigures = {
 /** The percentiles that one answer needs: each sorts all of its times. */
 export type Percentiles = { readonly duration: boolean; readonly waited: boolean };
 
-const ENDED = "state IN ('COMPLETED', 'FAILED', 'DENIED', 'SEALED')";
+export const ENDED = "state IN ('COMPLETED', 'FAILED', 'DENIED', 'SEALED')";
 
 /** The aggregates of the figures, over rows of `audit_call`. */
 export function figuresSql(percentiles: Percentiles): string {

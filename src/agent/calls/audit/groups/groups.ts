@@ -9,6 +9,7 @@ import {
 } from "../../../../db/groups/grouped-rows.ts";
 import { plannedForValues, type Sql } from "../../../../db/sql.ts";
 import { COLUMNS, conditions, CURRENT, FOLD, FRESH, MOVED, OF_CALL, Parameters, ROWS_OF, type AuditFilter } from "../rows.ts";
+import { fromCounters } from "./counted.ts";
 import { CALL_DIMENSIONS, type CallDimension } from "./dimensions.ts";
 import {
   CALL_MEASURES,
@@ -28,13 +29,13 @@ export type CallGroup = Group<CallDimension, CallFigures>;
 export type CallGroups = Groups<CallDimension, CallFigures>;
 
 /**
- * The calls of the filter in groups, read exactly from the audit's rows and the calls that these lack, in one snapshot.
- * While the audit is incomplete, all is read from the calls.
+ * The calls of the filter in groups, in one snapshot. The audit's counters answer if they distinguish the groups, its
+ * rows otherwise, each with the calls that they lack. While the audit is incomplete, all is read from the calls.
  */
 export async function callGroups(reads: Sql, filter: AuditFilter, grouping: CallGrouping): Promise<CallGroups> {
-  for (const source of [fromAudit, fromCalls]) {
+  for (const source of [fromCountersOrAudit, fromCalls]) {
     const parameters = new Parameters(filter.tenant);
-    const from = source(conditions(filter, parameters), grouping);
+    const from = source(filter, grouping, parameters);
     const text = groupedSql(from, grouping, parameters);
     const rows = await reads.query<GroupedRow<FiguresRow>>(plannedForValues("call_groups", text), parameters.values);
     const found = groupsOf(rows, from, grouping, { figuresOf, nothing: NO_CALLS });
@@ -45,23 +46,27 @@ export async function callGroups(reads: Sql, filter: AuditFilter, grouping: Call
 
 type Source = GroupedSource<CallDimension, CallMeasure>;
 
-function fromAudit(where: string, grouping: CallGrouping): Source {
-  const open = [
-    `fold AS MATERIALIZED (${FOLD})`,
-    `moved AS MATERIALIZED (${MOVED})`,
-    `fresh (${COLUMNS}) AS MATERIALIZED (${FRESH})`,
-  ];
+const OPEN = [
+  `fold AS MATERIALIZED (${FOLD})`,
+  `moved AS MATERIALIZED (${MOVED})`,
+  `fresh (${COLUMNS}) AS MATERIALIZED (${FRESH})`,
+];
+
+function fromCountersOrAudit(filter: AuditFilter, grouping: CallGrouping, parameters: Parameters): Source {
+  const counters = fromCounters(OPEN, filter, grouping, parameters);
+  if (counters !== null) return counters;
+  const where = conditions(filter, parameters);
   const found = `SELECT ${COLUMNS} FROM fresh WHERE ${where} UNION ALL SELECT ${COLUMNS} FROM audit_call WHERE ${where} AND ${CURRENT}`;
-  return { ...sourceOf(grouping), open, isKnown: "fold", found };
+  return { ...sourceOf(grouping), open: OPEN, isKnown: "fold", found };
 }
 
-function fromCalls(where: string, grouping: CallGrouping): Source {
+function fromCalls(filter: AuditFilter, grouping: CallGrouping, parameters: Parameters): Source {
   const every = ROWS_OF(`(SELECT ${OF_CALL} FROM tool_call t WHERE t.tenant = $1)`);
   return {
     ...sourceOf(grouping),
     open: [`every (${COLUMNS}) AS NOT MATERIALIZED (${every})`],
     isKnown: "(SELECT) one",
-    found: `SELECT ${COLUMNS} FROM every WHERE ${where}`,
+    found: `SELECT ${COLUMNS} FROM every WHERE ${conditions(filter, parameters)}`,
   };
 }
 
