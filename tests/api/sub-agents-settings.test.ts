@@ -4,6 +4,7 @@ import type { Template } from "../../src/agent/loop/scope.ts";
 import { agentPolicy } from "../../src/agent/policy/agent-policy.ts";
 import type { HeldTemplate } from "../../src/agent/policy/held-template.ts";
 import { templateOf } from "../../src/agent/conversation/agent-template.ts";
+import { rowId } from "../../src/lib/global-id.ts";
 import type { TemplateConfig } from "../../src/triplane.ts";
 import { startTestApp } from "../support/app.ts";
 import { connect, ofType, type TestClient } from "../support/client.ts";
@@ -136,6 +137,13 @@ describe("the settings of subagents", () => {
     await client.until(agent.id, "DONE");
     const events = await client.events(await childOf(client, agent.id));
     expect(ofType(events, "ToolEnd")).toMatchObject([{ call: { state: "DENIED" } }]);
+    const child = await childOf(client, agent.id);
+    const input = { path: "a.txt", content: "" };
+    const { explainPermission } = await client.get(ExplainPermissionDocument, { agentId: child, tool: "fs_write", input });
+    expect(explainPermission?.explanation).toMatchObject({
+      place: "templates.assistant.subagents.overrides.permission.deny.0",
+      reason: `denied by the permission of assistant (ancestor, agent ${rowId("Agent", agent.id)}): the rule fs_write forbids it`,
+    });
     const other = await client.createAgent({ templateId: "worker" });
     expect(ofType(await client.turn(other.id, "go"), "ToolEnd")).toMatchObject([{ call: { state: "COMPLETED" } }]);
   });

@@ -251,7 +251,7 @@ function sealedResult(
   const payload = {
     ok: false,
     error: advice.error,
-    ...(child !== null && { status: "interrupted", agentId: child.agentId, ...child.soFar }),
+    ...(child !== null && { status: "interrupted", agentId: child.agentId, reason: note, ...child.soFar }),
     data: {
       status,
       startedAt: call.startedAt,

@@ -118,15 +118,19 @@ function placeOf(place: string, agentId: string): string {
 
 /**
  * A bound says nothing of what it does not name. What the configuration no longer knows denies everything. What it denies, and asks
- * about, holds for the agent's descendants, too.
+ * about, holds for the agent's descendants, too. The block of a child is that of its parent's template.
  */
 function ownPermission(
-  { scope }: Pick<OwnPermission, "scope">,
+  { scope, ancestors = [] }: Pick<OwnPermission, "scope" | "ancestors">,
   source: OwnPermission["source"],
   vocabulary: Vocabulary,
 ): Permission {
   const mode = source.mode ?? (scope === "TIGHTEN" ? "auto" : "default");
-  const { permission, problems } = readPermission({ ...source, mode }, "agent.permission", vocabulary);
+  const parent = ancestors.at(-1);
+  const place = parent === undefined ? "agent.permission" : `templates.${parent.templateId}.subagents.overrides.permission`;
+  const { permission: read, problems } = readPermission({ ...source, mode }, place, vocabulary);
+  const above = parent === undefined ? null : { agentId: parent.agentId, templateId: parent.templateId };
+  const permission = { ...read, above };
   if (problems.length > 0) return { ...permission, mode: { kind: "builtin", name: "deny" } };
   const bind = <Each extends { readonly scope: RuleScope }>(rules: readonly Each[]): readonly Each[] =>
     rules.map((rule) => ({ ...rule, scope: "tree" }));

@@ -29,6 +29,15 @@ export function receiptOf({ agentId, templateId, description }: StartedChild): {
 } {
   return {
     output: `The agent ${agentId} (${templateId}) has started on: ${description}. You are told when it has ended.`,
-    details: { status: "started", agentId, template: templateId, text: null, value: null, permissionIds: [], usage: null },
+    details: {
+      status: "started",
+      agentId,
+      template: templateId,
+      text: null,
+      value: null,
+      reason: null,
+      permissionIds: [],
+      usage: null,
+    },
   };
 }

@@ -1,3 +1,4 @@
+import type { DoneReason } from "../../db/commit/change.ts";
 import type { AgentState } from "../../db/generated/enums.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
 import type { Json } from "../../lib/json.ts";
@@ -21,7 +22,8 @@ type Parent = {
 export type Child = {
   readonly state: AgentState;
   readonly turn: number;
-  readonly doneReason: string | null;
+  /** Null before the end of its first turn. */
+  readonly doneReason: DoneReason | null;
   /** True if no message waits that would begin a turn. */
   readonly isIdle: boolean;
   readonly isInterrupted: boolean;
@@ -32,6 +34,8 @@ export type Child = {
   readonly value: Json;
   /** The text of a model call that broke off at its end; null for none. */
   readonly broken: string | null;
+  /** The message of the error that ended its first turn; null for none. */
+  readonly error: string | null;
   /** The newest note of the interrupt that ended its first turn; null for none. */
   readonly interruptNote: string | null;
   readonly permissionIds: readonly string[];
@@ -44,6 +48,9 @@ export type Awaited = LaterCall & { readonly parent: Parent; readonly child: Chi
 /** The newest events of a child that are searched for a text that broke off. */
 const NEWEST = 50;
 
+/** The longest message of an error that its parent reads, in characters. */
+const ERROR_CHARACTERS = 4_000;
+
 /** The agent `c` as a Child. */
 const CHILD = `json_build_object('state', c.state, 'turn', c.turn, 'doneReason', c.done_reason, 'isIdle', NOT EXISTS (SELECT FROM message m WHERE m.agent_id = c.id AND m.ordinal IS NULL AND m.withdrawn_at IS NULL AND (m.reminder IS NULL OR (m.reminder ->> 'startsTurn')::boolean)), 'isInterrupted', c.interrupt_at IS NOT NULL, 'templateId', c.template_id,
       'texts', (SELECT coalesce(json_agg(x.text ORDER BY x.ordinal), '[]') FROM (SELECT m.ordinal, string_agg(b ->> 'text', '') AS text FROM message m, json_array_elements(m.content) b
@@ -51,6 +58,8 @@ const CHILD = `json_build_object('state', c.state, 'turn', c.turn, 'doneReason',
       'value', (SELECT m.shape -> 'value' FROM message m WHERE m.agent_id = c.id AND m.kind = 'ASSISTANT' AND m.turn = 1 AND m.shape IS NOT NULL ORDER BY m.ordinal DESC LIMIT 1),
       'broken', (SELECT e.payload ->> 'text' FROM (SELECT kind, payload, position FROM event WHERE agent_id = c.id ORDER BY position DESC LIMIT ${NEWEST}) e
         WHERE e.kind = 'TEXT_CHUNK_END' AND e.payload ->> 'aborted' = 'true' ORDER BY e.position DESC LIMIT 1),
+      'error', (SELECT left(e.payload ->> 'message', ${ERROR_CHARACTERS}) FROM event e WHERE e.agent_id = c.id AND e.kind = 'ERROR' AND e.payload ->> 'severity' IN ('ERROR', 'CRITICAL') AND c.done_reason = 'ERROR'
+        AND e.position < (SELECT d.position FROM event d WHERE d.agent_id = c.id AND d.kind = 'DONE' ORDER BY d.position LIMIT 1) ORDER BY e.position DESC LIMIT 1),
       'interruptNote', (SELECT e.payload ->> 'note' FROM event e WHERE e.agent_id = c.id AND e.kind = 'INTERRUPT_REQUESTED' AND e.payload ->> 'note' IS NOT NULL AND c.done_reason = 'INTERRUPTED'
         AND e.position < (SELECT d.position FROM event d WHERE d.agent_id = c.id AND d.kind = 'DONE' ORDER BY d.position LIMIT 1) ORDER BY e.position DESC LIMIT 1),
       'permissionIds', (SELECT coalesce(json_agg(p.id ORDER BY p.requested_at), '[]') FROM approval p WHERE p.agent_id = c.id AND p.state = 'PENDING'),

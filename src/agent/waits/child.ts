@@ -83,7 +83,7 @@ async function returnChild(
     callId: awaited.call.id,
     childId: wait.ref,
     outcome,
-    text: marked(text, EVENT_TEXT_BYTES, "the agent has the whole"),
+    text: marked(outcome === "ok" ? text : spoken(child, outcome, text), EVENT_TEXT_BYTES, "the agent has the whole"),
   };
   const told = {
     source: outcome === "interrupted" ? "INTERRUPTED_CHILD" : "CHILD",
@@ -92,7 +92,16 @@ async function returnChild(
   if (isBackground) return settle(services, wait, awaited, [returned], { told });
   if (isFinal(awaited.call.state)) return settle(services, wait, awaited, [returned]);
   const { permissionIds, usage, templateId, value } = child;
-  const details = { status: outcome, agentId: wait.ref, template: templateId, text, value, permissionIds, usage };
+  const details = {
+    status: outcome,
+    agentId: wait.ref,
+    template: templateId,
+    text,
+    value,
+    reason: reasonOf(child),
+    permissionIds,
+    usage,
+  };
   const isMisshapen = child.doneReason === "SHAPE";
   const answer = isMisshapen
     ? failedElsewhere(spoken(child, outcome, headBytes(text, ERROR_TEXT_BYTES)))
@@ -197,21 +206,40 @@ function textOf({ texts, broken }: Child, outcome: ChildOutcome): string {
 function spoken(child: Child, outcome: ChildOutcome, text: string): string {
   if (text === "") return endedSilently("The agent", child, outcome);
   if (outcome === "ok") return text;
-  return `[The agent did not complete its task (${outcome}).${reasonOf(child, outcome)}\nUntil then it said:]\n${text}`;
+  return `[The agent did not complete its task (${outcome}).${reasonSaid(child)}\nUntil then it said:]\n${text}`;
 }
 
 function toldInBackground(who: string, child: Child, outcome: ChildOutcome, text: string): string {
   if (text === "") return endedSilently(who, child, outcome);
-  const reason = reasonOf(child, outcome);
+  const reason = reasonSaid(child);
   return `${who} has ended (${outcome})${reason === "" ? "" : `.${reason}\nUntil then it said`}:\n${text}`;
 }
 
 function endedSilently(who: string, child: Child, outcome: ChildOutcome): string {
-  return `${who} has ended (${outcome}), and said nothing.${reasonOf(child, outcome)}`;
+  return `${who} has ended (${outcome}), and said nothing.${reasonSaid(child)}`;
 }
 
-/** The failed form of its answer, or the note of the interrupt that ended the child, as a sentence; empty for neither. */
-function reasonOf({ interruptNote, doneReason }: Child, outcome: ChildOutcome): string {
-  if (doneReason === "SHAPE") return " Its answer does not have the form that was asked for.";
-  return outcome === "interrupted" && interruptNote !== null ? ` The interrupt was noted: ${interruptNote}` : "";
+function reasonSaid(child: Child): string {
+  const reason = reasonOf(child);
+  return reason === null ? "" : ` ${reason}`;
+}
+
+/** The reason of the end of a child that did not complete its task, as a sentence; null if none is known. */
+function reasonOf({ interruptNote, error, doneReason }: Child): string | null {
+  switch (doneReason) {
+    case "ERROR":
+      return error === null ? null : `The error: ${error}`;
+    case "INTERRUPTED":
+      return interruptNote === null ? null : `The interrupt was noted: ${interruptNote}`;
+    case "SHAPE":
+      return "Its answer does not have the form that was asked for.";
+    case "MAX_STEPS":
+      return "Its turn had the most steps that it may have.";
+    case "BUDGET":
+      return "Its budget is used up.";
+    case "COMPLETED":
+      return null;
+    case null:
+      return "It has not begun.";
+  }
 }
