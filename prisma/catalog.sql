@@ -309,6 +309,11 @@ BEGIN
   -- Two parents may start a child at the same time: those of one tree are made one after the other, each with its own count.
   IF v_change."treeLimit" IS NOT NULL THEN
     PERFORM pg_advisory_xact_lock(hashtextextended(v_change."treeLimit" ->> 'rootId', 7270736902));
+    -- Behind that lock: since the caller looked, an agent above may have been archived, or the wait or its call have ended.
+    IF EXISTS (SELECT FROM agent c JOIN agent o ON o.id = ANY (c.ancestors) WHERE c.id = p_agent AND o.archived_at IS NOT NULL)
+       OR NOT EXISTS (SELECT FROM wait w JOIN tool_call t ON t.id = w.call_id WHERE w.ref = p_agent AND w.settled_at IS NULL AND (w.kind = 'BACKGROUND_CHILD' OR w.kind = 'CHILD' AND t.state = 'WAITING')) THEN
+      RAISE EXCEPTION 'nobody waits for agent % any more', p_agent USING ERRCODE = 'TP002';
+    END IF;
     IF 1 + (SELECT count(*) FROM agent c JOIN wait w ON w.ref = c.id AND w.kind IN ('CHILD', 'BACKGROUND_CHILD') AND w.settled_at IS NULL
             WHERE c.root_id = v_change."treeLimit" ->> 'rootId') > (v_change."treeLimit" ->> 'agents')::int THEN
       RAISE EXCEPTION 'the tree of agent % is full', v_change."treeLimit" ->> 'rootId' USING ERRCODE = 'TP002';
@@ -378,7 +383,11 @@ BEGIN
   IF v_change.interrupt IS NOT NULL THEN
     v_is_idle := v_agent.state = 'READY' AND v_agent.retry_turn IS NULL AND NOT EXISTS (SELECT FROM message m WHERE m.agent_id = p_agent AND m.ordinal IS NULL AND m.withdrawn_at IS NULL AND (m.reminder IS NULL OR (m.reminder ->> 'startsTurn')::boolean));
     IF v_is_idle AND NOT v_has_shells THEN
-      RAISE EXCEPTION 'agent % has nothing to interrupt', p_agent USING ERRCODE = 'TP002';
+      -- Whoever waits for an agent that will never begin looks at it.
+      UPDATE wait SET due = policy_time() WHERE ref = p_agent AND kind IN ('CHILD', 'BACKGROUND_CHILD') AND settled_at IS NULL AND v_agent.turn = 0;
+      IF NOT FOUND THEN
+        RAISE EXCEPTION 'agent % has nothing to interrupt', p_agent USING ERRCODE = 'TP002';
+      END IF;
     END IF;
   END IF;
 
@@ -462,6 +471,8 @@ BEGIN
     IF (v_agent.archived_at IS NULL) = (v_change.archive ->> 'at' IS NULL) THEN
       RAISE EXCEPTION 'agent % is archived or not already', p_agent USING ERRCODE = 'TP002';
     END IF;
+    -- No child is made below it from here on.
+    PERFORM pg_advisory_xact_lock(hashtextextended(coalesce(v_agent.root_id, p_agent), 7270736902)) WHERE v_change.archive ->> 'at' IS NOT NULL;
     UPDATE agent SET archived_at = (v_change.archive ->> 'at')::timestamptz WHERE id = p_agent;
     -- Nothing is sent to an archived agent. Once it is back, a look at each schedule finds its next time.
     UPDATE schedule SET counts_after = policy_time() WHERE agent_id = p_agent AND v_change.archive ->> 'at' IS NULL;
@@ -637,6 +648,14 @@ BEGIN
     INSERT INTO wait SELECT * FROM json_populate_recordset(null::wait, v_change.waits) ON CONFLICT DO NOTHING;
   END IF;
 
+  -- Of new questions, of those that more calls wait for, and of those in whose turn a message joins.
+  IF v_change.approvals IS NOT NULL OR v_change.waits IS NOT NULL OR v_change.joins IS NOT NULL THEN
+    UPDATE approval p SET requesters = ARRAY(SELECT DISTINCT who ->> 'id' FROM requesters_of_approval(p) who)
+    WHERE p.agent_id = p_agent AND p.state = 'PENDING' AND (v_change.joins IS NOT NULL
+      OR p.id IN (SELECT q.id FROM json_populate_recordset(null::approval, v_change.approvals) q)
+      OR p.id IN (SELECT w.ref FROM json_populate_recordset(null::wait, v_change.waits) w WHERE w.kind IN ('HOST', 'SHELL_HOST')));
+  END IF;
+
   IF v_change.returns THEN
     UPDATE wait SET due = policy_time() WHERE ref = p_agent AND kind IN ('CHILD', 'BACKGROUND_CHILD') AND settled_at IS NULL;
   END IF;
@@ -648,6 +667,12 @@ BEGIN
   END IF;
 
   IF v_change."waitSettled" IS NOT NULL THEN
+    IF (v_change."waitSettled" ->> 'isUnmade')::boolean THEN
+      PERFORM pg_advisory_xact_lock(hashtextextended(coalesce(v_agent.root_id, p_agent), 7270736902));
+      IF EXISTS (SELECT FROM agent WHERE id = v_change."waitSettled" ->> 'ref') THEN
+        RAISE EXCEPTION 'the child % was made', v_change."waitSettled" ->> 'ref' USING ERRCODE = 'TP002';
+      END IF;
+    END IF;
     UPDATE wait SET settled_at = (v_change."waitSettled" ->> 'at')::timestamptz
     WHERE ref = v_change."waitSettled" ->> 'ref' AND kind IN ('CHILD', 'BACKGROUND_CHILD', 'MCP_TASK', 'MCP_SERVER') AND settled_at IS NULL;
     IF NOT FOUND THEN
@@ -868,7 +893,7 @@ BEGIN
   END IF;
 
   SELECT * INTO v_change FROM json_to_record(p_change) AS c(
-    "idempotencyKey" json, "storeAllowRule" json, "mostAllowRules" int, "revokeAllowRule" json, "startDelegation" json, waits json, "endDelegation" json, configuration json, "acceptTool" json, memory json, "setBudget" json, "revokeBudget" json, "createAccessToken" json, "mostAccessTokens" int, "revokeAccessToken" json);
+    "idempotencyKey" json, "storeAllowRule" json, "mostAllowRules" int, "revokeAllowRule" json, "startDelegation" json, waits json, "endDelegation" json, configuration json, "acceptTool" json, memory json, "setBudget" json, "revokeBudget" json, "createAccessToken" json, "mostAccessTokens" int, "revokeAccessToken" json, snooze json, "wakeApproval" json, "createExport" json, "mostExports" int, "endExport" json);
 
   IF v_change."idempotencyKey" IS NOT NULL THEN
     INSERT INTO idempotency_key SELECT * FROM json_populate_record(null::idempotency_key, v_change."idempotencyKey") ON CONFLICT DO NOTHING;
@@ -983,6 +1008,45 @@ BEGIN
     END IF;
   END IF;
 
+  -- The end of an approval removes its snoozes: one that is closed takes none.
+  IF v_change.snooze IS NOT NULL THEN
+    INSERT INTO approval_snooze AS s SELECT r.* FROM json_populate_record(null::approval_snooze, v_change.snooze) r
+      JOIN approval p ON p.id = r.approval_id AND p.tenant = p_tenant AND p.state = 'PENDING' FOR SHARE OF p
+    ON CONFLICT (approval_id, actor_id) DO UPDATE SET (until, snoozed_at) = (EXCLUDED.until, EXCLUDED.snoozed_at);
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'the approval is closed' USING ERRCODE = 'TP002';
+    END IF;
+  END IF;
+
+  IF v_change."wakeApproval" IS NOT NULL THEN
+    DELETE FROM approval_snooze s
+    WHERE s.approval_id = v_change."wakeApproval" ->> 'approval_id' AND s.actor_id = v_change."wakeApproval" ->> 'actor_id' AND s.tenant = p_tenant;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'there is no such snooze' USING ERRCODE = 'TP002';
+    END IF;
+  END IF;
+
+  IF v_change."createExport" IS NOT NULL THEN
+    INSERT INTO export SELECT * FROM json_populate_record(null::export, v_change."createExport");
+  END IF;
+
+  -- The file of one that did not succeed goes at once. Its row stays as long as that of others: its wait has that time.
+  IF v_change."endExport" IS NOT NULL THEN
+    UPDATE export x SET (state, problem, ended_at) =
+      (SELECT r.state, r.problem, r.ended_at FROM json_populate_record(x, v_change."endExport") r)
+    WHERE x.id = v_change."endExport" ->> 'id' AND x.tenant = p_tenant
+      AND x.state IN (SELECT json_array_elements_text(v_change."endExport" -> 'from'));
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'there is no such export, or it has ended' USING ERRCODE = 'TP002';
+    END IF;
+    IF v_change."endExport" ->> 'state' <> 'DONE' THEN
+      UPDATE export SET parts = 0, rows = 0, bytes = 0, kept_bytes = 0 WHERE id = v_change."endExport" ->> 'id';
+      DELETE FROM export_part WHERE export_id = v_change."endExport" ->> 'id';
+    END IF;
+    UPDATE wait SET due = (v_change."endExport" ->> 'due')::timestamptz
+    WHERE ref = v_change."endExport" ->> 'id' AND kind = 'EXPORT' AND settled_at IS NULL;
+  END IF;
+
   IF v_change.memory IS NOT NULL THEN
     PERFORM change_memory(p_tenant, NULL, v_change.memory);
   END IF;
@@ -1000,6 +1064,9 @@ BEGIN
     WHERE a.tenant = p_tenant AND a.actor_id = c.actor_id AND a.revoked_at IS NULL AND a.expires_at > c.created_at
   ) THEN
     RAISE EXCEPTION 'the person has more tokens than may be' USING ERRCODE = 'TP002';
+  END IF;
+  IF v_change."mostExports" < (SELECT count(*) FROM export x WHERE x.tenant = p_tenant AND x.state = 'RUNNING') THEN
+    RAISE EXCEPTION 'more exports are made than may be' USING ERRCODE = 'TP002';
   END IF;
   SELECT greatest(l.floor, (SELECT max(e.position) FROM event e WHERE e.tenant = p_tenant)), greatest(l.seq, (SELECT max(e.seq) FROM event e WHERE e.tenant = p_tenant AND e.agent_id IS NULL)), l.lost_at
   INTO base_position, base_seq, v_lost FROM tenant_log l WHERE l.tenant = p_tenant;
@@ -1080,6 +1147,60 @@ BEGIN
 END
 $function$;
 
+CREATE OR REPLACE FUNCTION public.requesters_of_approval(p_approval approval)
+ RETURNS SETOF jsonb
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+DECLARE
+  v_turn int := CASE WHEN p_approval.kind = 'BUDGET' THEN (p_approval.input ->> 'turn')::int END;
+  v_has_sender boolean := false;
+  v_who jsonb;
+BEGIN
+  RETURN QUERY SELECT c FROM requesters_of_calls(ARRAY(
+    SELECT p_approval.tool_call_id WHERE p_approval.tool_call_id IS NOT NULL
+    UNION ALL SELECT r.call_id FROM wait r WHERE r.ref = p_approval.id AND r.call_id IS NOT NULL
+    UNION ALL SELECT a.parent_call_id FROM agent a WHERE p_approval.kind = 'BUDGET' AND a.id = p_approval.agent_id AND a.parent_call_id IS NOT NULL)) c;
+
+  IF p_approval.kind = 'BUDGET' THEN
+    FOR v_who IN SELECT jsonb_build_object('id', s.created_by, 'kind', s.created_by_kind) FROM message s
+      WHERE s.agent_id = p_approval.agent_id AND s.turn = v_turn AND s.kind IN ('USER', 'REMINDER') AND s.created_by IS NOT NULL AND s.created_by_kind <> 'SYSTEM' LOOP
+      v_has_sender := true;
+      RETURN NEXT v_who;
+    END LOOP;
+    IF NOT v_has_sender THEN
+      RETURN QUERY SELECT jsonb_build_object('id', a.created_by, 'kind', a.created_by_kind) FROM agent a WHERE a.id = p_approval.agent_id;
+    END IF;
+  END IF;
+
+  IF p_approval.tool_call_id IS NOT NULL THEN
+    RETURN QUERY SELECT jsonb_build_object('id', e.id, 'kind', e.kind) FROM approval o JOIN decision d ON d.approval_id = o.id
+      CROSS JOIN LATERAL (VALUES (d.actor_id, d.actor_kind), (d.on_behalf_of, d.on_behalf_of_kind)) e (id, kind)
+      WHERE o.tool_call_id = p_approval.tool_call_id AND o.id <> p_approval.id AND o.kind <> 'TOOL_INPUT' AND d.input IS NOT NULL AND e.id IS NOT NULL;
+  END IF;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.requesters_of_calls(p_calls text[])
+ RETURNS SETOF jsonb
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+BEGIN
+  RETURN QUERY SELECT jsonb_build_object('id', m.created_by, 'kind', m.created_by_kind) FROM (
+      WITH RECURSIVE asked (id) AS (SELECT g.id FROM unnest(p_calls) AS g(id) WHERE g.id IS NOT NULL
+        UNION SELECT u.parent_call_id FROM asked CROSS JOIN LATERAL (SELECT o.agent_id, o.turn FROM tool_call o WHERE o.id = asked.id OFFSET 0) o
+          CROSS JOIN LATERAL (SELECT a.parent_call_id FROM agent a WHERE a.id = o.agent_id AND a.parent_call_id IS NOT NULL
+            UNION ALL SELECT b.parent_call_id FROM notice n JOIN step s ON s.agent_id = n.agent_id AND s.step = n.told_at_step JOIN agent b ON b.id = n.ref
+              WHERE n.agent_id = o.agent_id AND n.source IN ('CHILD', 'INTERRUPTED_CHILD') AND b.parent_call_id IS NOT NULL AND o.turn BETWEEN s.turn AND coalesce(n.retry_turn, s.turn) OFFSET 0) u) SELECT asked.id FROM asked) c
+      CROSS JOIN LATERAL (SELECT t.agent_id, t.turn FROM tool_call t WHERE t.id = c.id OFFSET 0) t
+      CROSS JOIN LATERAL (SELECT m.created_by, m.created_by_kind FROM message m
+        WHERE m.agent_id = t.agent_id AND m.kind IN ('USER', 'REMINDER') AND m.created_by IS NOT NULL AND m.created_by_kind <> 'SYSTEM'
+          AND m.turn = (SELECT min(a.turn) FROM message a WHERE a.agent_id = t.agent_id AND a.turn >= t.turn AND a.kind IN ('USER', 'REMINDER') AND a.created_by IS NOT NULL)
+          AND (m.turn = t.turn OR (SELECT s.turn FROM step s WHERE s.agent_id = m.agent_id AND s.step = m.step) <= t.turn) OFFSET 0) m;
+END
+$function$;
+
 CREATE INDEX access_token_expires_at_idx ON public.access_token USING btree (expires_at);
 
 CREATE UNIQUE INDEX access_token_hash_key ON public.access_token USING btree (hash);
@@ -1138,6 +1259,8 @@ CREATE UNIQUE INDEX approval_one_pending ON public.approval USING btree (tool_ca
 
 CREATE UNIQUE INDEX approval_pkey ON public.approval USING btree (id);
 
+CREATE INDEX approval_requesters_idx ON public.approval USING gin (requesters);
+
 CREATE UNIQUE INDEX approval_snooze_pkey ON public.approval_snooze USING btree (approval_id, actor_id);
 
 CREATE INDEX approval_tenant_closed_at_id_idx ON public.approval USING btree (tenant, closed_at, id);
@@ -1186,6 +1309,48 @@ CREATE UNIQUE INDEX audit_fold_pkey ON public.audit_fold USING btree (tenant);
 
 CREATE UNIQUE INDEX audit_quarter_pkey ON public.audit_quarter USING btree (tenant, quarter, name, template_id, state, verdict);
 
+CREATE UNIQUE INDEX audit_step_pkey ON public.audit_step USING btree (agent_id, step);
+
+CREATE INDEX audit_step_tenant_cost_usd_agent_id_step_idx ON public.audit_step USING btree (tenant, cost_usd, agent_id, step);
+
+CREATE INDEX audit_step_tenant_created_by_started_at_agent_id_step_idx ON public.audit_step USING btree (tenant, created_by, started_at, agent_id, step);
+
+CREATE INDEX audit_step_tenant_duration_ms_agent_id_step_idx ON public.audit_step USING btree (tenant, duration_ms, agent_id, step);
+
+CREATE INDEX audit_step_tenant_model_started_at_agent_id_step_idx ON public.audit_step USING btree (tenant, model, started_at, agent_id, step);
+
+CREATE INDEX audit_step_tenant_requested_by_started_at_agent_id_step_idx ON public.audit_step USING btree (tenant, requested_by, started_at, agent_id, step);
+
+CREATE INDEX audit_step_tenant_root_id_started_at_agent_id_step_idx ON public.audit_step USING btree (tenant, root_id, started_at, agent_id, step);
+
+CREATE INDEX audit_step_tenant_started_at_agent_id_step_idx ON public.audit_step USING btree (tenant, started_at, agent_id, step);
+
+CREATE INDEX audit_step_tenant_state_started_at_agent_id_step_idx ON public.audit_step USING btree (tenant, state, started_at, agent_id, step);
+
+CREATE INDEX audit_step_tenant_template_id_started_at_agent_id_step_idx ON public.audit_step USING btree (tenant, template_id, started_at, agent_id, step);
+
+CREATE UNIQUE INDEX audit_turn_fold_pkey ON public.audit_turn_fold USING btree (tenant);
+
+CREATE UNIQUE INDEX audit_turn_pkey ON public.audit_turn USING btree (agent_id, turn);
+
+CREATE INDEX audit_turn_tenant_cost_usd_agent_id_turn_idx ON public.audit_turn USING btree (tenant, cost_usd, agent_id, turn);
+
+CREATE INDEX audit_turn_tenant_created_by_started_at_agent_id_turn_idx ON public.audit_turn USING btree (tenant, created_by, started_at, agent_id, turn);
+
+CREATE INDEX audit_turn_tenant_duration_ms_agent_id_turn_idx ON public.audit_turn USING btree (tenant, duration_ms, agent_id, turn);
+
+CREATE INDEX audit_turn_tenant_model_started_at_agent_id_turn_idx ON public.audit_turn USING btree (tenant, model, started_at, agent_id, turn);
+
+CREATE INDEX audit_turn_tenant_reason_started_at_agent_id_turn_idx ON public.audit_turn USING btree (tenant, reason, started_at, agent_id, turn);
+
+CREATE INDEX audit_turn_tenant_requested_by_started_at_agent_id_turn_idx ON public.audit_turn USING btree (tenant, requested_by, started_at, agent_id, turn);
+
+CREATE INDEX audit_turn_tenant_root_id_started_at_agent_id_turn_idx ON public.audit_turn USING btree (tenant, root_id, started_at, agent_id, turn);
+
+CREATE INDEX audit_turn_tenant_started_at_agent_id_turn_idx ON public.audit_turn USING btree (tenant, started_at, agent_id, turn);
+
+CREATE INDEX audit_turn_tenant_template_id_started_at_agent_id_turn_idx ON public.audit_turn USING btree (tenant, template_id, started_at, agent_id, turn);
+
 CREATE UNIQUE INDEX budget_hold_pkey ON public.budget_hold USING btree (agent_id, step, budget_id, ref, starts_at);
 
 CREATE UNIQUE INDEX budget_period_pkey ON public.budget_period USING btree (tenant, budget_id, ref, starts_at);
@@ -1221,6 +1386,14 @@ CREATE INDEX event_permission_required ON public.event USING btree (((payload #>
 CREATE UNIQUE INDEX event_pkey ON public.event USING btree (tenant, "position");
 
 CREATE UNIQUE INDEX event_seq_of_tenant ON public.event USING btree (tenant, seq) WHERE (agent_id IS NULL);
+
+CREATE UNIQUE INDEX export_part_pkey ON public.export_part USING btree (export_id, part);
+
+CREATE UNIQUE INDEX export_pkey ON public.export USING btree (id);
+
+CREATE INDEX export_tenant_created_at_id_idx ON public.export USING btree (tenant, created_at, id);
+
+CREATE INDEX export_tenant_created_by_created_at_id_idx ON public.export USING btree (tenant, created_by, created_at, id);
 
 CREATE INDEX idempotency_key_created_at_idx ON public.idempotency_key USING btree (created_at);
 
@@ -1327,6 +1500,10 @@ CREATE UNIQUE INDEX wait_ref_kind_call_id_key ON public.wait USING btree (ref, k
 ALTER TABLE agent SET (fillfactor=50, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=200, autovacuum_vacuum_cost_delay=0);
 
 ALTER TABLE audit_call SET (fillfactor=90, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.01, autovacuum_vacuum_insert_threshold=10000);
+
+ALTER TABLE audit_step SET (fillfactor=90, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.01, autovacuum_vacuum_insert_threshold=10000);
+
+ALTER TABLE audit_turn SET (fillfactor=90, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.01, autovacuum_vacuum_insert_threshold=10000);
 
 ALTER TABLE budget_period SET (fillfactor=50, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=200, autovacuum_vacuum_cost_delay=0);
 
