@@ -9,7 +9,7 @@ const END_MS = 1_000;
 /** The most bytes that wait for a process when its own questions are answered: it may ask without end, and read nothing. */
 const UNREAD_BYTES = 256 * 1024;
 
-/** The last lines of a process that say why it ended, and the longest of them: a longer one is left out, whole, since it may have a secret. */
+/** The last lines of a process that say why it ended, and their greatest length. A longer line is left out, whole: it may have a secret. */
 const SAID_LINES = 3;
 const SAID_CHARACTERS = 300;
 

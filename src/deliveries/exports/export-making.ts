@@ -33,7 +33,7 @@ const BUSY_MS = 1_000;
 const MOST_FAILURES = 5;
 
 /**
- * Makes the files of exports, part by part, beside the ends of other waits. The wait of an export (kind EXPORT) is due
+ * Makes the files of exports, part by part, while other waits end. The wait of an export (kind EXPORT) is due
  * while a part is to be made, and then at the time of its removal. A part is kept with its place in the same statement, so
  * the server that looks next continues after it.
  */

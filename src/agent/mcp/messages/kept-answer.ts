@@ -33,8 +33,8 @@ export function isResponseTo(message: JsonObject, id: RequestId): boolean {
 }
 
 /**
- * Gives a response of another form than that of JSON-RPC this form: the SDK drops such a response, and its request would wait
- * for its time limit. Servers write `"error": null` beside a result, an error that is a text, and no version.
+ * Gives each response the form of JSON-RPC. The SDK drops one of another form, and its request would wait for its time limit.
+ * Servers write `"error": null` beside a result, an error that is a text, and no version.
  */
 export function repairResponse(message: JsonObject): void {
   if ("method" in message || !("id" in message)) return;
@@ -56,8 +56,8 @@ function errorIn(error: Json): JsonObject {
 }
 
 /**
- * Moves the answer to a call into a field that the SDK does not read: it refuses a whole answer for one block of another form,
- * and the call may have had its effect. `toolResultOf` reads answers of any form.
+ * Moves the answer to a call into a field that the SDK does not read. The SDK refuses a whole answer for one block of another
+ * form, and the call may have had its effect. `toolResultOf` reads answers of any form.
  */
 export function keepAnswer(message: JsonObject): void {
   const { result } = message;
