@@ -309,6 +309,11 @@ BEGIN
   -- Two parents may start a child at the same time: those of one tree are made one after the other, each with its own count.
   IF v_change."treeLimit" IS NOT NULL THEN
     PERFORM pg_advisory_xact_lock(hashtextextended(v_change."treeLimit" ->> 'rootId', 7270736902));
+    -- Behind that lock: since the caller looked, an agent above may have been archived, or the wait or its call have ended.
+    IF EXISTS (SELECT FROM agent c JOIN agent o ON o.id = ANY (c.ancestors) WHERE c.id = p_agent AND o.archived_at IS NOT NULL)
+       OR NOT EXISTS (SELECT FROM wait w JOIN tool_call t ON t.id = w.call_id WHERE w.ref = p_agent AND w.settled_at IS NULL AND (w.kind = 'BACKGROUND_CHILD' OR w.kind = 'CHILD' AND t.state = 'WAITING')) THEN
+      RAISE EXCEPTION 'nobody waits for agent % any more', p_agent USING ERRCODE = 'TP002';
+    END IF;
     IF 1 + (SELECT count(*) FROM agent c JOIN wait w ON w.ref = c.id AND w.kind IN ('CHILD', 'BACKGROUND_CHILD') AND w.settled_at IS NULL
             WHERE c.root_id = v_change."treeLimit" ->> 'rootId') > (v_change."treeLimit" ->> 'agents')::int THEN
       RAISE EXCEPTION 'the tree of agent % is full', v_change."treeLimit" ->> 'rootId' USING ERRCODE = 'TP002';
@@ -378,7 +383,11 @@ BEGIN
   IF v_change.interrupt IS NOT NULL THEN
     v_is_idle := v_agent.state = 'READY' AND v_agent.retry_turn IS NULL AND NOT EXISTS (SELECT FROM message m WHERE m.agent_id = p_agent AND m.ordinal IS NULL AND m.withdrawn_at IS NULL AND (m.reminder IS NULL OR (m.reminder ->> 'startsTurn')::boolean));
     IF v_is_idle AND NOT v_has_shells THEN
-      RAISE EXCEPTION 'agent % has nothing to interrupt', p_agent USING ERRCODE = 'TP002';
+      -- Whoever waits for an agent that will never begin looks at it.
+      UPDATE wait SET due = policy_time() WHERE ref = p_agent AND kind IN ('CHILD', 'BACKGROUND_CHILD') AND settled_at IS NULL AND v_agent.turn = 0;
+      IF NOT FOUND THEN
+        RAISE EXCEPTION 'agent % has nothing to interrupt', p_agent USING ERRCODE = 'TP002';
+      END IF;
     END IF;
   END IF;
 
@@ -462,6 +471,8 @@ BEGIN
     IF (v_agent.archived_at IS NULL) = (v_change.archive ->> 'at' IS NULL) THEN
       RAISE EXCEPTION 'agent % is archived or not already', p_agent USING ERRCODE = 'TP002';
     END IF;
+    -- No child is made below it from here on.
+    PERFORM pg_advisory_xact_lock(hashtextextended(coalesce(v_agent.root_id, p_agent), 7270736902)) WHERE v_change.archive ->> 'at' IS NOT NULL;
     UPDATE agent SET archived_at = (v_change.archive ->> 'at')::timestamptz WHERE id = p_agent;
     -- Nothing is sent to an archived agent. Once it is back, a look at each schedule finds its next time.
     UPDATE schedule SET counts_after = policy_time() WHERE agent_id = p_agent AND v_change.archive ->> 'at' IS NULL;
@@ -656,6 +667,12 @@ BEGIN
   END IF;
 
   IF v_change."waitSettled" IS NOT NULL THEN
+    IF (v_change."waitSettled" ->> 'isUnmade')::boolean THEN
+      PERFORM pg_advisory_xact_lock(hashtextextended(coalesce(v_agent.root_id, p_agent), 7270736902));
+      IF EXISTS (SELECT FROM agent WHERE id = v_change."waitSettled" ->> 'ref') THEN
+        RAISE EXCEPTION 'the child % was made', v_change."waitSettled" ->> 'ref' USING ERRCODE = 'TP002';
+      END IF;
+    END IF;
     UPDATE wait SET settled_at = (v_change."waitSettled" ->> 'at')::timestamptz
     WHERE ref = v_change."waitSettled" ->> 'ref' AND kind IN ('CHILD', 'BACKGROUND_CHILD', 'MCP_TASK', 'MCP_SERVER') AND settled_at IS NULL;
     IF NOT FOUND THEN

@@ -18,7 +18,7 @@ export type ChildTemplate = ApprovalTemplate & { readonly model: string; readonl
 
 type Services = Pick<CallServices, "clock" | "log" | "ownWorkspaces" | "modelOfTemplate"> & Configuration<ChildTemplate>;
 
-/** Makes the child that a call asked for, with its prompt as its first message. False if its tree is full or archived, or nobody waits for it any more. */
+/** Makes the child that a call asked for, with its prompt as its first message. False if its tree is full or archived, or the wait for it is over. */
 export async function makeChild(services: Services, wait: DueWait, awaited: Awaited): Promise<boolean> {
   const { tenant, createdBy, parent, call, agentId } = awaited;
   const template = await templateOf(services, awaited);
