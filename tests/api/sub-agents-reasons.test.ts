@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { ModelError } from "../../src/agent/models/model.ts";
+import { rowId } from "../../src/lib/global-id.ts";
 import { ofType } from "../support/client.ts";
 import { says } from "../support/models.ts";
 import { first, task, team } from "../support/team.ts";
@@ -24,5 +25,9 @@ it.each([
   expect(JSON.stringify(background ? notices : model.calls.at(-1)?.request.messages)).toContain("the key was refused");
   const [call] = (await client.agent(agent.id)).toolCalls.nodes;
   const reason = background ? null : expect.stringContaining("the key was refused");
-  expect(call?.details).toMatchObject({ status: background ? "started" : "error", reason });
+  const agentId = rowId("Agent", returned?.childId ?? "");
+  expect(call?.details).toMatchObject({ status: background ? "started" : "error", reason, agentId });
+  // The id in the details is that of a row: a search takes it.
+  const { data } = await client.post({ query: `{ search(text: "${agentId}") { agents { id } } }` });
+  expect(data).toEqual({ search: { agents: [{ id: returned?.childId }] } });
 });

@@ -142,7 +142,7 @@ export async function timeOutLater({ sql, log, clock, heldTemplate, tools }: Tim
   );
 }
 
-/** The end of a waiting call that a person cancels, also while no server has a place for its agent. Null if it does not wait. */
+/** The end of a waiting call that a person cancels. It needs no server with a place for the agent. Null if the call does not wait. */
 export async function endOfCancelled(
   { sql, heldTemplate }: Pick<TimeOutServices, "sql" | "heldTemplate">,
   callId: string,

@@ -35,8 +35,8 @@ const FIND: Statement<Unmade, [agentIds: readonly string[]]> = {
 };
 
 /**
- * Ends the waits of these agents for children in the background whose rows are not made yet, as interrupted. One that is
- * made meanwhile stays.
+ * Ends the waits of these agents for children in the background that have no rows yet. They count as interrupted. A child
+ * that is made meanwhile stays.
  */
 export async function endUnmade(
   { sql, log, clock }: Pick<CallServices, "sql" | "log" | "clock">,
