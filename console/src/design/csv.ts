@@ -1,5 +1,5 @@
 /** Spreadsheets read a cell that begins so as a formula. */
-const FORMULA = /^[\s]*[=+\-@]|^[\t\r\n]/;
+const FORMULA = /^\s*[=+\-@＝＋－＠]|^[\t\r\n]/;
 
 /** A table as CSV (RFC 4180). A cell that a spreadsheet would run as a formula begins with an apostrophe. */
 export function csvOf(head: readonly string[], rows: readonly (readonly string[])[]): string {
