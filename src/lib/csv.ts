@@ -1,7 +1,7 @@
-/** Spreadsheets read a text that begins so as a formula, even behind spaces. */
-const FORMULA = /^\s*[=+\-@]|^[\t\r\n]/;
+/** Spreadsheets read a text that begins so as a formula, even behind spaces. The full-width forms are those of East Asian keyboards. */
+const FORMULA = /^\s*[=+\-@＝＋－＠]|^[\t\r\n]/;
 
-/** A cell: a text of others, a number, or none. */
+/** A cell: a text of others, a value that no program reads as a formula, or none. */
 export type CsvCell = { readonly text: string; readonly isNumber: boolean } | null;
 
 /**

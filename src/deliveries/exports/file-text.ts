@@ -1,4 +1,5 @@
 import type { ExportFormat } from "../../db/commit/export-rows.ts";
+import { csvLine, type CsvCell } from "../../lib/csv.ts";
 
 export type CellValue = string | number | boolean | bigint | Date | null;
 
@@ -14,29 +15,17 @@ const BYTE_ORDER_MARK = "\uFEFF";
 export function fileText(format: ExportFormat, columns: readonly string[]): FileText {
   switch (format) {
     case "CSV":
-      return { head: BYTE_ORDER_MARK + csvLine(columns), row: csvLine };
+      return {
+        head: BYTE_ORDER_MARK + csvLine(columns.map(csvCell)),
+        row: (values) => csvLine(values.map(csvCell)),
+      };
     case "NDJSON":
       return { head: "", row: (values) => jsonLine(columns, values) };
   }
 }
 
-/** A line of RFC 4180. */
-function csvLine(values: readonly CellValue[]): string {
-  return `${values.map(csvCell).join(",")}\r\n`;
-}
-
-/**
- * The beginning of a formula, for Excel, LibreOffice, or Google Sheets: the full-width forms are those of East Asian
- * keyboards. A line break before it is ignored by some.
- */
-const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
-
-/** The apostrophe makes a spreadsheet show the text as it is. */
-function csvCell(value: CellValue): string {
-  if (value === null) return "";
-  if (typeof value !== "string") return plain(value).toString();
-  const text = FORMULA.test(value) ? `'${value}` : value;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+function csvCell(value: CellValue): CsvCell {
+  return value === null ? null : { text: String(plain(value)), isNumber: typeof value !== "string" };
 }
 
 function jsonLine(columns: readonly string[], values: readonly CellValue[]): string {

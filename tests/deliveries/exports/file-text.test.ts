@@ -27,7 +27,7 @@ describe("the text of a file", () => {
 
   it("keeps a row in its line, with each value in its column, whatever is in it", () => {
     expect(line("a,b", 'say "hi"', "two\nlines", null, "", true, -5, 1.5, 12n, new Date(0))).toBe(
-      '"a,b","say ""hi""","two\nlines",,,true,-5,1.5,12,1970-01-01T00:00:00.000Z\r\n',
+      '"a,b","say ""hi""","two\nlines",,"",true,-5,1.5,12,1970-01-01T00:00:00.000Z\r\n',
     );
   });
 
