@@ -17,6 +17,7 @@ type Approval = {
   readonly at: string;
   readonly tool?: string;
   readonly host?: string;
+  readonly requesters?: readonly string[];
   readonly hash?: string;
   readonly state: string;
   /** From the request to its closing, in ms; null while it is pending. */
@@ -68,7 +69,7 @@ const APPROVALS: readonly Approval[] = [
   { agent: 2, at: "2026-03-02T10:00:00Z", host: "example.com", state: "EXPIRED", closedMs: 2 * HOUR },
   // The first of two people.
   { agent: 2, at: "2026-03-02T14:00:00Z", tool: "write", hash: "k", state: "PENDING", closedMs: null, decisions: yes("vera", 5) },
-  { agent: 3, at: "2026-03-02T14:00:00Z", tool: "write", hash: "k", state: "SEALED", closedMs: 10 },
+  { agent: 3, at: "2026-03-02T14:00:00Z", tool: "write", requesters: ["ben", "rosa"], hash: "k", state: "SEALED", closedMs: 10 },
   { agent: 9, at: "2026-03-02T10:00:00Z", tool: "secret", hash: "k", state: "ALLOWED", closedMs: 10, decisions: yes("zoe", 10) },
 ];
 
@@ -105,7 +106,7 @@ async function asked() {
     );
   for (const [
     index,
-    { agent, at, tool = null, host = null, hash = null, state, closedMs, decisions = [] },
+    { agent, at, tool = null, host = null, requesters = [], hash = null, state, closedMs, decisions = [] },
   ] of APPROVALS.entries()) {
     const [tenant, id] = [agent === 9 ? "other" : "acme", idOf(100 + index)];
     if (tool !== null)
@@ -115,8 +116,8 @@ async function asked() {
         [id, tenant, idOf(agent), index, tool, at],
       );
     await run(
-      `INSERT INTO approval (id, tenant, agent_id, tool_call_id, host, kind, state, input_hash, reason, risk, requested_at, closed_at)
-       VALUES ($1, $2, $3, $4, $5, $6::approval_kind, $7::approval_state, $8, 'why', 'LOW', $9::timestamptz, $9::timestamptz + $10::float8 * interval '1 ms')`,
+      `INSERT INTO approval (id, tenant, agent_id, tool_call_id, host, kind, state, input_hash, reason, risk, requested_at, closed_at, requesters)
+       VALUES ($1, $2, $3, $4, $5, $6::approval_kind, $7::approval_state, $8, 'why', 'LOW', $9::timestamptz, $9::timestamptz + $10::float8 * interval '1 ms', $11::text[])`,
       [
         id,
         tenant,
@@ -128,6 +129,7 @@ async function asked() {
         hash,
         at,
         closedMs,
+        requesters,
       ],
     );
     for (const { by, ms, says, isEdited = false } of decisions)
@@ -243,6 +245,13 @@ describe("groups of approvals", () => {
       [5, 1],
       [14, 1],
     ]);
+    // PostgreSQL takes some names for abbreviations of other clocks: IST for Israel's.
+    expect(await keysBy("HOUR_OF_DAY", "hourOfDay", { timeZone: "IST" })).toEqual([
+      [15, 2],
+      [19, 2],
+      [5, 1],
+      [14, 1],
+    ]);
   });
 
   it("have hours of work for each agent, and none for agents without approvals", async () => {
@@ -280,6 +289,8 @@ describe("groups of approvals", () => {
       [{ templateIds: ["writer"] }, 1],
       [{ tools: ["shell"] }, 2],
       [{ createdBy: ["ben"] }, 3],
+      [{ requestedBy: ["rosa", "nobody"] }, 1],
+      [{ requestedBy: [] }, 0],
       [{ requested: { to: "2026-03-02T00:00:00Z" } }, 1],
       [{ decided: { from: "2026-03-02T10:00:00Z", to: "2026-03-02T10:00:01Z" } }, 1],
       [{ decidedBy: ["paul"] }, 2],

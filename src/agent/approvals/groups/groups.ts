@@ -36,6 +36,7 @@ export type GroupedApprovals = {
   readonly templateIds: readonly string[] | null;
   readonly tools: readonly string[] | null;
   readonly createdBy: readonly string[] | null;
+  readonly requestedBy: readonly string[] | null;
   readonly decidedBy: readonly string[] | null;
   readonly decidedFrom: Date | null;
   readonly decidedTo: Date | null;
@@ -145,7 +146,7 @@ function agentConditions(filter: GroupedApprovals, parameters: Parameters): read
 }
 
 function approvalConditions(filter: GroupedApprovals, parameters: Parameters): readonly string[] {
-  const { decidedBy, decidedFrom, decidedTo, snoozed } = filter;
+  const { requestedBy, decidedBy, decidedFrom, decidedTo, snoozed } = filter;
   const decided = [
     ...among("e.actor_id", decidedBy, parameters),
     ...timeConditions("e.decided_at", { from: decidedFrom, to: decidedTo }, parameters),
@@ -157,6 +158,7 @@ function approvalConditions(filter: GroupedApprovals, parameters: Parameters): r
     ...among("c.kind::text", filter.kinds, parameters),
     ...among("c.risk", filter.risks, parameters),
     ...among("t.name", filter.tools, parameters),
+    ...(requestedBy === null ? [] : [`c.requesters && ${parameters.add(requestedBy)}::text[]`]),
     ...(decided.length === 0 ? [] : [`EXISTS (SELECT FROM decision e WHERE e.approval_id = c.id AND ${decided.join(" AND ")})`]),
     ...(snoozed === null
       ? []
