@@ -300,6 +300,26 @@ describe("groups of approvals", () => {
       expect(await count(vera, filter as ApprovalGroupsQueryVariables["filter"]), JSON.stringify(filter)).toBe(approvals);
   });
 
+  it("count reversals of thousands of approvals of an agent, also before the database knows how many there are", async () => {
+    const vera = tokenActor("vera", ["viewer"], "acme");
+    const app = await startTestApp({ config: { actors: [vera.actor] } });
+    await app.database.sql.query(
+      {
+        name: "",
+        text: `WITH of AS (
+            INSERT INTO agent (id, tenant, template_id, model, workspace, created_by, created_by_kind, created_at, last_activity_at)
+            VALUES ($1, 'acme', 'assistant', 'm', '/tmp', 'anna', 'USER', '2026-01-01', '2026-01-01') RETURNING id, tenant
+          ) INSERT INTO approval (id, tenant, agent_id, kind, state, input_hash, reason, risk, requested_at, closed_at)
+          SELECT gen_random_uuid(), of.tenant, of.id, 'TOOL_CALL', (CASE WHEN i < 10000 THEN 'DENIED' ELSE 'ALLOWED' END)::approval_state,
+            'hash ' || i % 10000, 'why', 'LOW', t.at, t.at FROM of, generate_series(0, 19998) i,
+            LATERAL (SELECT timestamptz '2026-03-02' + i * interval '1 s' AS at) t`,
+      },
+      [idOf(1)],
+    );
+    const { total } = await groupsOf(connect(app.url, vera.token), { by: [], filter: { states: ["DENIED"] } });
+    expect(total).toMatchObject({ approvals: 10_000, deniedThenAllowed: 9_999, allowedThenDenied: 0 });
+  });
+
   it("are refused for a zone that there is not, and a negative time", async () => {
     const app = await startTestApp();
     for (const [variables, message] of [
