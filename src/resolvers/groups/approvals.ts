@@ -49,7 +49,8 @@ export async function groupsOfApprovals(
   checkPage({ first }, MOST_GROUPS);
   const quick = quickMs ?? QUICK_MS;
   if (!(quick >= 0)) throw clientError("BAD_USER_INPUT", `\`quickMs\` must not be negative, but is ${quick}`);
-  checkTimeZone("timeZone", timeZone ?? "UTC");
+  const zone = timeZone ?? "UTC";
+  checkTimeZone("timeZone", zone);
   const most = first ?? DEFAULT_GROUPS;
   const asOf = await snapshotCursor(context);
   const now = new Date(Date.now() - context.services.clockSkew().ms);
@@ -65,7 +66,7 @@ export async function groupsOfApprovals(
     hasPercentiles:
       measure === "DECISION_P50" || measure === "DECISION_P95" || ["p50", "p90", "p95", "p99"].some((name) => selected.has(name)),
     quickMs: quick,
-    timeZone: timeZone ?? "UTC",
+    timeZone: zoneInSql(zone),
     has: {
       hoursWaited: measure === "HOURS_WAITED" || selected.has("hoursWaited"),
       agentHours: selected.has("agentHours") || selected.has("perAgentHour"),
@@ -80,8 +81,14 @@ export async function groupsOfApprovals(
   return { groups, groupCount, total, buckets: bucketsOf(read, now), asOf };
 }
 
+/** PostgreSQL takes names such as CET and IST for abbreviations of fixed times. Names with a slash are zones to it, too. */
+function zoneInSql(zone: string): string {
+  return zone.includes("/") ? zone : Intl.DateTimeFormat("en", { timeZone: zone }).resolvedOptions().timeZone;
+}
+
 function conditionsOf({ actor, tenant, services }: Context, filter: ApprovalFilter): GroupedApprovals {
-  const { states, kinds, risks, agentIds, templateIds, tools, createdBy, requested, decided, decidedBy, viewerSnoozed } = filter;
+  const { states, kinds, risks, agentIds, templateIds, tools, createdBy, requestedBy } = filter;
+  const { requested, decided, decidedBy, viewerSnoozed } = filter;
   return {
     tenant,
     visible: readsTenant(actor) ? null : actor.roles.includes("user") ? [actor.id] : [],
@@ -94,6 +101,7 @@ function conditionsOf({ actor, tenant, services }: Context, filter: ApprovalFilt
     templateIds: templateIds ? namesIn(templateIds) : null,
     tools: tools ? namesIn(tools) : null,
     createdBy: createdBy ? actorIds(createdBy) : null,
+    requestedBy: requestedBy ? actorIds(requestedBy) : null,
     decidedBy: decidedBy ? actorIds(decidedBy) : null,
     decidedFrom: decided?.from ?? null,
     decidedTo: decided?.to ?? null,

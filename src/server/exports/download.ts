@@ -58,6 +58,8 @@ export async function answerExport(
     response.setHeader("content-range", `bytes */${total}`);
     return refuse(response, 416, "the range begins after the end of the file");
   }
+  // A reader who has left closes nothing any more.
+  if (response.destroyed) return;
   const close = services.downloads.open(holder);
   if (close === null) {
     response.setHeader("retry-after", "10");

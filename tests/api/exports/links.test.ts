@@ -107,4 +107,37 @@ describe("the address of an export", () => {
     known.delete("anna");
     expect(await as("anna")).toBe(401);
   });
+
+  it("takes no place of a download whose reader left before it began", async () => {
+    const folder = await temporaryFolder();
+    let asked: { readonly begun: PromiseWithResolvers<void>; readonly left: Promise<void> } | null = null;
+    const app = await startTestApp({
+      script,
+      template,
+      config: {
+        tenants: { acme: { workspaceRoots: [folder], defaultWorkspace: folder } },
+        authenticate: async () => {
+          asked?.begun.resolve();
+          await asked?.left;
+          return { id: "anna", tenant: "acme", roles: ["user"] };
+        },
+      },
+    });
+    const done = await exported(connect(app.url, "anna"), { format: "CSV" });
+    for (let count = 0; count < 3; count += 1) {
+      const left = Promise.withResolvers<void>();
+      const begun = Promise.withResolvers<void>();
+      asked = { begun, left: left.promise };
+      const reader = new AbortController();
+      const given = fetch(new URL(done.viewerUrl ?? "", app.url), { signal: reader.signal });
+      await begun.promise;
+      reader.abort();
+      await expect(given).rejects.toThrow();
+      // A later request has its answer, so the server knows that the reader has left.
+      await fetch(new URL("/healthz", app.url));
+      left.resolve();
+    }
+    asked = null;
+    expect((await download(app, done)).status).toBe(200);
+  });
 });

@@ -17,6 +17,7 @@ type Approval = {
   readonly at: string;
   readonly tool?: string;
   readonly host?: string;
+  readonly requesters?: readonly string[];
   readonly hash?: string;
   readonly state: string;
   /** From the request to its closing, in ms; null while it is pending. */
@@ -68,7 +69,7 @@ const APPROVALS: readonly Approval[] = [
   { agent: 2, at: "2026-03-02T10:00:00Z", host: "example.com", state: "EXPIRED", closedMs: 2 * HOUR },
   // The first of two people.
   { agent: 2, at: "2026-03-02T14:00:00Z", tool: "write", hash: "k", state: "PENDING", closedMs: null, decisions: yes("vera", 5) },
-  { agent: 3, at: "2026-03-02T14:00:00Z", tool: "write", hash: "k", state: "SEALED", closedMs: 10 },
+  { agent: 3, at: "2026-03-02T14:00:00Z", tool: "write", requesters: ["ben", "rosa"], hash: "k", state: "SEALED", closedMs: 10 },
   { agent: 9, at: "2026-03-02T10:00:00Z", tool: "secret", hash: "k", state: "ALLOWED", closedMs: 10, decisions: yes("zoe", 10) },
 ];
 
@@ -105,7 +106,7 @@ async function asked() {
     );
   for (const [
     index,
-    { agent, at, tool = null, host = null, hash = null, state, closedMs, decisions = [] },
+    { agent, at, tool = null, host = null, requesters = [], hash = null, state, closedMs, decisions = [] },
   ] of APPROVALS.entries()) {
     const [tenant, id] = [agent === 9 ? "other" : "acme", idOf(100 + index)];
     if (tool !== null)
@@ -115,8 +116,8 @@ async function asked() {
         [id, tenant, idOf(agent), index, tool, at],
       );
     await run(
-      `INSERT INTO approval (id, tenant, agent_id, tool_call_id, host, kind, state, input_hash, reason, risk, requested_at, closed_at)
-       VALUES ($1, $2, $3, $4, $5, $6::approval_kind, $7::approval_state, $8, 'why', 'LOW', $9::timestamptz, $9::timestamptz + $10::float8 * interval '1 ms')`,
+      `INSERT INTO approval (id, tenant, agent_id, tool_call_id, host, kind, state, input_hash, reason, risk, requested_at, closed_at, requesters)
+       VALUES ($1, $2, $3, $4, $5, $6::approval_kind, $7::approval_state, $8, 'why', 'LOW', $9::timestamptz, $9::timestamptz + $10::float8 * interval '1 ms', $11::text[])`,
       [
         id,
         tenant,
@@ -128,6 +129,7 @@ async function asked() {
         hash,
         at,
         closedMs,
+        requesters,
       ],
     );
     for (const { by, ms, says, isEdited = false } of decisions)
@@ -243,6 +245,13 @@ describe("groups of approvals", () => {
       [5, 1],
       [14, 1],
     ]);
+    // PostgreSQL takes some names for abbreviations of other clocks: IST for Israel's.
+    expect(await keysBy("HOUR_OF_DAY", "hourOfDay", { timeZone: "IST" })).toEqual([
+      [15, 2],
+      [19, 2],
+      [5, 1],
+      [14, 1],
+    ]);
   });
 
   it("have hours of work for each agent, and none for agents without approvals", async () => {
@@ -280,6 +289,8 @@ describe("groups of approvals", () => {
       [{ templateIds: ["writer"] }, 1],
       [{ tools: ["shell"] }, 2],
       [{ createdBy: ["ben"] }, 3],
+      [{ requestedBy: ["rosa", "nobody"] }, 1],
+      [{ requestedBy: [] }, 0],
       [{ requested: { to: "2026-03-02T00:00:00Z" } }, 1],
       [{ decided: { from: "2026-03-02T10:00:00Z", to: "2026-03-02T10:00:01Z" } }, 1],
       [{ decidedBy: ["paul"] }, 2],
@@ -287,6 +298,26 @@ describe("groups of approvals", () => {
       [{ viewerSnoozed: false }, 6],
     ] as const)
       expect(await count(vera, filter as ApprovalGroupsQueryVariables["filter"]), JSON.stringify(filter)).toBe(approvals);
+  });
+
+  it("count reversals of thousands of approvals of an agent, also before the database knows how many there are", async () => {
+    const vera = tokenActor("vera", ["viewer"], "acme");
+    const app = await startTestApp({ config: { actors: [vera.actor] } });
+    await app.database.sql.query(
+      {
+        name: "",
+        text: `WITH of AS (
+            INSERT INTO agent (id, tenant, template_id, model, workspace, created_by, created_by_kind, created_at, last_activity_at)
+            VALUES ($1, 'acme', 'assistant', 'm', '/tmp', 'anna', 'USER', '2026-01-01', '2026-01-01') RETURNING id, tenant
+          ) INSERT INTO approval (id, tenant, agent_id, kind, state, input_hash, reason, risk, requested_at, closed_at)
+          SELECT gen_random_uuid(), of.tenant, of.id, 'TOOL_CALL', (CASE WHEN i < 10000 THEN 'DENIED' ELSE 'ALLOWED' END)::approval_state,
+            'hash ' || i % 10000, 'why', 'LOW', t.at, t.at FROM of, generate_series(0, 19998) i,
+            LATERAL (SELECT timestamptz '2026-03-02' + i * interval '1 s' AS at) t`,
+      },
+      [idOf(1)],
+    );
+    const { total } = await groupsOf(connect(app.url, vera.token), { by: [], filter: { states: ["DENIED"] } });
+    expect(total).toMatchObject({ approvals: 10_000, deniedThenAllowed: 9_999, allowedThenDenied: 0 });
   });
 
   it("are refused for a zone that there is not, and a negative time", async () => {

@@ -36,6 +36,7 @@ export type GroupedApprovals = {
   readonly templateIds: readonly string[] | null;
   readonly tools: readonly string[] | null;
   readonly createdBy: readonly string[] | null;
+  readonly requestedBy: readonly string[] | null;
   readonly decidedBy: readonly string[] | null;
   readonly decidedFrom: Date | null;
   readonly decidedTo: Date | null;
@@ -87,10 +88,36 @@ const DECISION = `d.decision::text AS decision, d.input_hash IS NOT NULL AS is_e
 const DECISIONS = `SELECT d.actor_id, true AS is_decided, ${DECISION} FROM decision d WHERE d.approval_id = c.id`;
 const LAST_DECISION = `SELECT ${DECISION} FROM decision d WHERE d.approval_id = c.id ORDER BY d.decided_at DESC LIMIT 1`;
 
+const OF_APPROVAL = [
+  "id",
+  "tenant",
+  "agent_id",
+  "tool_call_id",
+  "kind",
+  "state",
+  "risk",
+  "host",
+  "requesters",
+  "requested_at",
+  "closed_at",
+];
+
+/**
+ * Approvals, each with the last times at which the same was asked and then allowed, or denied. A filter on the rows comes
+ * later, since those times may be of rows that it leaves out. A window sorts them once, with any statistics.
+ */
+function withLastAnswers(filter: GroupedApprovals, parameters: Parameters): string {
+  const last = (state: ApprovalState): string => `max(n.requested_at) FILTER (WHERE n.state = '${state}') OVER question`;
+  const range = timeConditions("n.requested_at", { from: filter.from, to: null }, parameters);
+  return `(SELECT ${OF_APPROVAL.map((name) => `n.${name}`).join(", ")}, ${last("ALLOWED")} AS last_allowed, ${last("DENIED")} AS last_denied
+    FROM approval n JOIN agent a ON a.id = n.agent_id LEFT JOIN tool_call k ON k.id = n.tool_call_id
+    WHERE ${["n.tenant = $1", ...agentConditions(filter, parameters), ...range].join(" AND ")}
+    WINDOW question AS (PARTITION BY n.agent_id, n.kind, n.input_hash, n.host, n.port, k.name))`;
+}
+
 /** True if the same was asked again after the end of the approval `c`, with the opposite answer. */
-const REVERSED = `EXISTS (SELECT FROM approval n LEFT JOIN tool_call k ON k.id = n.tool_call_id
-  WHERE n.agent_id = c.agent_id AND n.state = (CASE c.state WHEN 'DENIED' THEN 'ALLOWED' WHEN 'ALLOWED' THEN 'DENIED' END)::approval_state
-    AND n.requested_at > c.closed_at AND n.kind = c.kind AND (n.input_hash, n.host, n.port, k.name) IS NOT DISTINCT FROM (c.input_hash, c.host, c.port, t.name))`;
+const REVERSED =
+  "coalesce(CASE c.state WHEN 'DENIED' THEN c.last_allowed WHEN 'ALLOWED' THEN c.last_denied END > c.closed_at, false)";
 
 /**
  * The time during which the agent of `c` waited for it and for no earlier one: several may be open together. Null for
@@ -109,7 +136,7 @@ function foundSql(filter: GroupedApprovals, { by, timeZone, has }: ApprovalGroup
   const approvals = `SELECT c.id, c.agent_id, c.kind::text AS kind, c.state::text AS state, c.risk, c.host, t.name AS tool, ${AGENT}, c.requested_at, ${hour} AS hour,
       c.state IN ('ALLOWED', 'DENIED', 'RESOLVED') AS is_decided, d.decision, d.is_edited, d.decision_ms, ${has.reversals ? REVERSED : "false"} AS is_reversed,
       ${has.hoursWaited ? WAITED : "0::float8"} AS waited_ms, NULL::float8 AS turn_ms
-    FROM approval c JOIN agent a ON a.id = c.agent_id LEFT JOIN tool_call t ON t.id = c.tool_call_id LEFT JOIN LATERAL (${LAST_DECISION}) d ON true
+    FROM ${has.reversals ? withLastAnswers(filter, parameters) : "approval"} c JOIN agent a ON a.id = c.agent_id LEFT JOIN tool_call t ON t.id = c.tool_call_id LEFT JOIN LATERAL (${LAST_DECISION}) d ON true
     WHERE ${[...agent, ...approvalConditions(filter, parameters)].join(" AND ")}`;
   if (!has.agentHours || !by.every(isOfAgent)) return approvals;
   const range = timeConditions("s.started_at", filter, parameters);
@@ -145,7 +172,7 @@ function agentConditions(filter: GroupedApprovals, parameters: Parameters): read
 }
 
 function approvalConditions(filter: GroupedApprovals, parameters: Parameters): readonly string[] {
-  const { decidedBy, decidedFrom, decidedTo, snoozed } = filter;
+  const { requestedBy, decidedBy, decidedFrom, decidedTo, snoozed } = filter;
   const decided = [
     ...among("e.actor_id", decidedBy, parameters),
     ...timeConditions("e.decided_at", { from: decidedFrom, to: decidedTo }, parameters),
@@ -157,6 +184,7 @@ function approvalConditions(filter: GroupedApprovals, parameters: Parameters): r
     ...among("c.kind::text", filter.kinds, parameters),
     ...among("c.risk", filter.risks, parameters),
     ...among("t.name", filter.tools, parameters),
+    ...(requestedBy === null ? [] : [`c.requesters && ${parameters.add(requestedBy)}::text[]`]),
     ...(decided.length === 0 ? [] : [`EXISTS (SELECT FROM decision e WHERE e.approval_id = c.id AND ${decided.join(" AND ")})`]),
     ...(snoozed === null
       ? []
