@@ -18,11 +18,14 @@ const EXACT = { exact: true } as const;
 export function AuditScreen(): ReactNode {
   const { t } = useLingui();
   const search = useSearch({ from: "/audit" });
-  const navigate = useNavigate();
+  const navigate = useNavigate({ from: "/audit" });
   const view = AUDIT_VIEWS.find((each) => each === search.view) ?? "calls";
   const set = (part: AuditSearch): void => {
-    const next = Object.fromEntries(Object.entries({ ...search, ...part }).filter(([, value]) => value !== ""));
-    void navigate({ to: "/audit", search: next, replace: true });
+    // A change may come before the page has drawn the one before it.
+    void navigate({
+      search: (before) => Object.fromEntries(Object.entries({ ...before, ...part }).filter(([, value]) => value !== "")),
+      replace: true,
+    });
   };
   return (
     <main className="look">

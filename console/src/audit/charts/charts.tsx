@@ -38,7 +38,7 @@ export default function Charts({
     names.filter((name) => search[name] !== undefined).map((name) => filterWords[name] ?? name);
   return (
     <>
-      <div className="audit-counts">
+      <div className="audit-counts chart-choices">
         <label className="row chart-bucket">
           <Trans>Bucket</Trans>
           <select value={range.unit} onChange={({ target }) => set({ bucket: target.value })}>

@@ -99,7 +99,12 @@ function optionsOf({
       y: { range: (_, __, most) => [0, most > 0 ? most * 1.08 : 1] },
     },
     axes: [
-      { ...axis, space: 70, values: (_, splits, __, ___, distance) => splits.map((at) => timeText(at, distance, locale)) },
+      {
+        ...axis,
+        size: 30,
+        space: 70,
+        values: (_, splits, __, ___, distance) => splits.map((at) => timeText(at, distance, locale)),
+      },
       { ...axis, size: 68, incrs: STEPS[unit], values: (_, splits) => splits.map((value) => markText(unit, value, locale)) },
     ],
     series: [{}, ...drawn(series).map(({ of }) => lookOf(of, colourOf(element, of.tone), colourOf(element, "surface")))],

@@ -6,7 +6,7 @@ const DAY_MS = 24 * HOUR_MS;
 
 /** The units of buckets. `atLeast` is the shortest bucket of a unit, `upTo` the longest range for which it is chosen; ms. */
 const UNITS = [
-  { unit: "HOUR", atLeast: HOUR_MS / 2, upTo: 3 * DAY_MS },
+  { unit: "HOUR", atLeast: HOUR_MS, upTo: 3 * DAY_MS },
   { unit: "DAY", atLeast: 22 * HOUR_MS, upTo: 92 * DAY_MS },
   { unit: "WEEK", atLeast: 166 * HOUR_MS, upTo: 730 * DAY_MS },
   { unit: "MONTH", atLeast: 28 * DAY_MS - 2 * HOUR_MS, upTo: Infinity },
@@ -14,6 +14,9 @@ const UNITS = [
 
 /** The most buckets of an answer. */
 const MOST_BUCKETS = 1_000;
+
+/** Buckets that the ends of a range, and changes of the clocks, may add. */
+const SPARE_BUCKETS = 10;
 
 /** The days of a range that the address leaves out, the present one included. */
 const USUAL_DAYS = 30;
@@ -34,7 +37,7 @@ export function chartRange(search: AuditSearch, now: Date): ChartRange {
   const end = to === null ? now : new Date(Date.parse(to) - 1);
   const from = given?.from ?? new Date(end.getFullYear(), end.getMonth(), end.getDate() - USUAL_DAYS + 1, 0, 0, 0).toISOString();
   const length = end.getTime() - Date.parse(from);
-  const fitting = UNITS.filter(({ atLeast }) => length <= (MOST_BUCKETS - 2) * atLeast);
+  const fitting = UNITS.filter(({ atLeast }) => length <= (MOST_BUCKETS - SPARE_BUCKETS) * atLeast);
   const units = fitting.map(({ unit }) => unit);
   const usual = UNITS.find(({ upTo }) => length <= upTo)?.unit ?? "MONTH";
   return { from, to, unit: units.find((unit) => unit === search.bucket) ?? usual, units };
