@@ -59,6 +59,9 @@ withChromium("console: the charts of the audit draw the groups, with tables by k
   await open("/console/audit?view=charts&from=2026-03-02&to=2026-03-08&bucket=DAY");
   await page.getByRole("region", { name: "Calls", exact: true }).locator("canvas").waitFor();
   expect(scripts.filter((path) => path.includes("/charts-")).length).toBeGreaterThan(0);
+  // The pointer in the middle of seven days is on the fourth.
+  await page.getByRole("region", { name: "Calls", exact: true }).locator(".u-over").hover();
+  await page.getByText("Thu, Mar 5, 2026 · Calls: 9 · Failed: 2 · Failed share: 22.2%").waitFor();
   await pictures(page, "console-charts");
   for (const title of TITLES) {
     await page.getByRole("region", { name: title, exact: true }).locator("canvas").waitFor();
