@@ -1,6 +1,6 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import type { ReactNode } from "react";
+import { lazy, Suspense, type ReactNode } from "react";
 import { CallTable } from "./call-table.tsx";
 import { DecisionTable } from "./decision-table.tsx";
 import { AuditFilterBar } from "./filter-bar.tsx";
@@ -8,18 +8,24 @@ import { AUDIT_VIEWS, type AuditSearch, type AuditView } from "./filters.ts";
 import { StepTable } from "./step-table.tsx";
 import "../design/screen.css";
 
+/** The charts bring a library, which the tables do not need. */
+const Charts = lazy(() => import("./charts/charts.tsx"));
+
 /** The link of a view is current also with filters, and that of another one never: `aria-current` is given. */
 const EXACT = { exact: true } as const;
 
-/** Tool calls, decisions and steps, the newest first. The filters stand in the address. */
+/** Tool calls, decisions and steps, the newest first, and charts of them. The filters stand in the address. */
 export function AuditScreen(): ReactNode {
   const { t } = useLingui();
   const search = useSearch({ from: "/audit" });
-  const navigate = useNavigate();
+  const navigate = useNavigate({ from: "/audit" });
   const view = AUDIT_VIEWS.find((each) => each === search.view) ?? "calls";
   const set = (part: AuditSearch): void => {
-    const next = Object.fromEntries(Object.entries({ ...search, ...part }).filter(([, value]) => value !== ""));
-    void navigate({ to: "/audit", search: next, replace: true });
+    // A change may come before the page has drawn the one before it.
+    void navigate({
+      search: (before) => Object.fromEntries(Object.entries({ ...before, ...part }).filter(([, value]) => value !== "")),
+      replace: true,
+    });
   };
   return (
     <main className="look">
@@ -31,12 +37,18 @@ export function AuditScreen(): ReactNode {
           <ViewLink view="calls" current={view} name={t`Calls`} />
           <ViewLink view="decisions" current={view} name={t`Decisions`} />
           <ViewLink view="steps" current={view} name={t`Steps`} />
+          <ViewLink view="charts" current={view} name={t`Charts`} />
         </nav>
         <AuditFilterBar search={search} view={view} set={set} />
       </header>
       {view === "calls" ? <CallTable search={search} open={(call) => set({ call })} /> : null}
       {view === "decisions" ? <DecisionTable search={search} /> : null}
       {view === "steps" ? <StepTable search={search} open={(step) => set({ step })} /> : null}
+      {view === "charts" ? (
+        <Suspense fallback={<div className="skeleton" role="status" aria-label={t`Loading`} />}>
+          <Charts search={search} set={set} />
+        </Suspense>
+      ) : null}
     </main>
   );
 }

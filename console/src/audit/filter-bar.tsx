@@ -9,10 +9,19 @@ import {
   STEP_ORDERS,
   STEP_STATES,
   VERDICTS,
+  type AuditFilter,
   type AuditSearch,
   type AuditView,
 } from "./filters.ts";
 import { useCallWords, useDecisionWords, useOrderWords, useStepWords } from "./words.tsx";
+
+/** The filters of each view, besides template and days. */
+const FILTERS_OF: Readonly<Record<AuditView, readonly AuditFilter[]>> = {
+  calls: ["tool", "state", "verdict", "error", "place", "person"],
+  decisions: ["tool", "state", "requester", "person"],
+  steps: ["model", "state", "price", "requester", "order"],
+  charts: ["tool", "model", "verdict", "error", "place", "requester", "person"],
+};
 
 /** The filters of the audit. A text field filters when it is left, or by Enter. */
 export function AuditFilterBar({
@@ -35,17 +44,16 @@ export function AuditFilterBar({
     calls: CALL_STATES.map((value) => ({ value, label: calls[value] })),
     decisions: DECIDED_STATES.map((value) => ({ value, label: decisions[value] })),
     steps: STEP_STATES.map((value) => ({ value, label: steps[value] })),
+    charts: [],
   }[view];
+  const has = (filter: AuditFilter): boolean => FILTERS_OF[view].includes(filter);
   return (
     <div className="row" role="group" aria-label={t`Filters`}>
-      {view === "steps" ? (
-        <TextFilter label={t`Model`} value={search.model} set={(model) => set({ model })} />
-      ) : (
-        <TextFilter label={t`Tool`} value={search.tool} set={(tool) => set({ tool })} />
-      )}
-      <Choice label={t`State`} value={search.state} choices={states} set={(state) => set({ state })} />
+      {has("tool") ? <TextFilter label={t`Tool`} value={search.tool} set={(tool) => set({ tool })} /> : null}
+      {has("model") ? <TextFilter label={t`Model`} value={search.model} set={(model) => set({ model })} /> : null}
+      {has("state") ? <Choice label={t`State`} value={search.state} choices={states} set={(state) => set({ state })} /> : null}
       <Choice label={t`Template`} value={search.template} choices={templates} set={(template) => set({ template })} />
-      {view !== "calls" ? null : (
+      {!has("verdict") ? null : (
         <>
           <Choice
             label={t`Verdict`}
@@ -62,7 +70,7 @@ export function AuditFilterBar({
           <TextFilter label={t`Place of the rule`} value={search.place} set={(place) => set({ place })} />
         </>
       )}
-      {view !== "steps" ? null : (
+      {!has("price") ? null : (
         <Choice
           label={t`Price`}
           value={search.price}
@@ -70,10 +78,10 @@ export function AuditFilterBar({
           set={(price) => set({ price })}
         />
       )}
-      {view === "calls" ? null : (
+      {!has("requester") ? null : (
         <TextFilter label={t`Requested by`} value={search.requester} set={(requester) => set({ requester })} />
       )}
-      {view === "steps" ? null : <TextFilter label={t`Decided by`} value={search.person} set={(person) => set({ person })} />}
+      {has("person") ? <TextFilter label={t`Decided by`} value={search.person} set={(person) => set({ person })} /> : null}
       <input
         type="date"
         aria-label={t`From day`}
@@ -88,7 +96,7 @@ export function AuditFilterBar({
         value={search.to ?? ""}
         onChange={({ target }) => set({ to: target.value })}
       />
-      {view !== "steps" ? null : (
+      {!has("order") ? null : (
         <Choice
           label={t`Order`}
           value={search.order}

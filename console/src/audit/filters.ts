@@ -46,8 +46,8 @@ export const DECIDED_STATES = [
 export const STEP_STATES = ["STARTED", "COMPLETED", "ABORTED"] as const satisfies readonly StepState[];
 export const STEP_ORDERS = ["STARTED_AT", "DURATION", "COST"] as const satisfies readonly TurnOrderField[];
 
-/** The tables of the audit. */
-export const AUDIT_VIEWS = ["calls", "decisions", "steps"] as const;
+/** The tables of the audit, and the charts. */
+export const AUDIT_VIEWS = ["calls", "decisions", "steps", "charts"] as const;
 export type AuditView = (typeof AUDIT_VIEWS)[number];
 
 /** The filters of the audit, as they stand in the address. A day is that of the person's time zone. */
@@ -66,10 +66,12 @@ export const AUDIT_FILTERS = [
   "from",
   "to",
   "order",
+  "bucket",
   "call",
   "step",
 ] as const;
-export type AuditSearch = { readonly [Name in (typeof AUDIT_FILTERS)[number]]?: string };
+export type AuditFilter = (typeof AUDIT_FILTERS)[number];
+export type AuditSearch = { readonly [Name in AuditFilter]?: string };
 
 /** The filter of tool calls. A value of the address that the API does not know filters nothing. */
 export function callFilter(search: AuditSearch): ToolCallFilter {
@@ -126,8 +128,8 @@ function known<Value extends string>(values: readonly Value[], given: string | u
   return value === undefined ? null : [value];
 }
 
-/** Both days count whole. */
-function days({ from, to }: AuditSearch): { readonly from: string | null; readonly to: string | null } | null {
+/** The range of the days of the address. Both count whole. */
+export function days({ from, to }: AuditSearch): { readonly from: string | null; readonly to: string | null } | null {
   const begin = dayStart(from, 0);
   const end = dayStart(to, 1);
   return begin === null && end === null ? null : { from: begin, to: end };

@@ -1,6 +1,7 @@
 import { useLingui } from "@lingui/react/macro";
 import type { ReactNode } from "react";
-import type { ApprovalState, StepState, ToolCallState, TurnOrderField } from "../generated/documents.ts";
+import type { ApprovalState, BucketUnit, StepState, ToolCallState, TurnOrderField } from "../generated/documents.ts";
+import type { AuditFilter } from "./filters.ts";
 
 export function useCallWords(): Readonly<Record<ToolCallState, string>> {
   const { t } = useLingui();
@@ -38,6 +39,24 @@ export function useStepWords(): Readonly<Record<StepState, string>> {
 export function useOrderWords(): Readonly<Record<TurnOrderField, string>> {
   const { t } = useLingui();
   return { STARTED_AT: t`Newest first`, DURATION: t`Longest first`, COST: t`Most expensive first` };
+}
+
+export function useUnitWords(): Readonly<Record<BucketUnit, string>> {
+  const { t } = useLingui();
+  return { HOUR: t`hour`, DAY: t`day`, WEEK: t`week`, MONTH: t`month` };
+}
+
+/** The names of filters that some views know only. */
+export function useFilterWords(): { readonly [Name in AuditFilter]?: string } {
+  const { t } = useLingui();
+  return {
+    tool: t`Tool`,
+    model: t`Model`,
+    verdict: t`Verdict`,
+    error: t`Error`,
+    place: t`Place of the rule`,
+    person: t`Decided by`,
+  };
 }
 
 const STEP_TONES: Readonly<Record<StepState, string>> = { STARTED: "works", COMPLETED: "good", ABORTED: "bad" };

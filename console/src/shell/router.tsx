@@ -90,6 +90,7 @@ const audit = createRoute({
     ...textIn(given, "from"),
     ...textIn(given, "to"),
     ...textIn(given, "order"),
+    ...textIn(given, "bucket"),
     ...textIn(given, "call"),
     ...textIn(given, "step"),
   }),
