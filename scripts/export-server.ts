@@ -1,13 +1,21 @@
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
-import { rename, stat } from "node:fs/promises";
+import { rename, rm, stat } from "node:fs/promises";
 import { finished } from "node:stream/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { CommandFailed } from "../src/operator-error.ts";
 
-/** The time between two looks at the export, in ms, and the tries of a download that breaks off. */
+/** The time between two looks at the export, in ms, and the tries while the server does not answer. */
 const LOOK_MS = 1_000;
-const TRIES = 10;
+const TRIES = 30;
+
+/** The statuses of a server, or of a proxy before it, that answers later. */
+const LATER: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+
+/** The server does not answer now: it may be starting. */
+class NotAnswered extends Error {
+  override readonly name = "NotAnswered";
+}
 
 export const EXPORT_FIELDS = "id state rows bytes asOf problem viewerUrl";
 
@@ -34,13 +42,18 @@ export class ExportServer {
     this.#headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
   }
 
+  /** The answer to an operation, which is sent once. */
   async ask<Data>(query: string, variables: object): Promise<Data> {
-    const response = await fetch(new URL("/graphql", this.#url), {
+    return this.#ask<Data>(query, variables).catch((error: unknown) => {
+      throw error instanceof NotAnswered ? new CommandFailed(error.message, { cause: error }) : error;
+    });
+  }
+
+  async #ask<Data>(query: string, variables: object): Promise<Data> {
+    const response = await this.#send("/graphql", {
       method: "POST",
       headers: { "content-type": "application/json", ...this.#headers },
       body: JSON.stringify({ query, variables }),
-    }).catch((error: unknown) => {
-      throw new CommandFailed(`${this.#url} does not answer: is the server there?`, { cause: error });
     });
     const answer = (await response.json()) as {
       readonly data?: Data | null;
@@ -53,13 +66,19 @@ export class ExportServer {
     return answer.data;
   }
 
+  /** The answer of the server. Throws NotAnswered if it is away. */
+  async #send(path: string, init: RequestInit): Promise<Response> {
+    const response = await fetch(new URL(path, this.#url), init).catch((error: unknown) => {
+      throw new NotAnswered(`${this.#url} does not answer: is the server there?`, { cause: error });
+    });
+    if (!LATER.has(response.status)) return response;
+    throw new NotAnswered(`${this.#url} answered ${response.status}: ${(await response.text()).trim()}`);
+  }
+
+  /** The export as it is, asked again while the server is away. */
   async #now(id: string): Promise<Export> {
-    const found = await this.ask<{ readonly export: Export | null }>(
-      `query ($id: ID!) { export(id: $id) { ${EXPORT_FIELDS} } }`,
-      {
-        id,
-      },
-    );
+    const query = `query ($id: ID!) { export(id: $id) { ${EXPORT_FIELDS} } }`;
+    const found = await again(() => this.#ask<{ readonly export: Export | null }>(query, { id }));
     if (found.export === null) throw new CommandFailed("the export is gone");
     return found.export;
   }
@@ -75,28 +94,43 @@ export class ExportServer {
   /** Writes the file beside its name, from where a broken download stopped, and names it when it is whole. */
   async download(of: Export, out: string): Promise<void> {
     const partial = `${out}.partial`;
-    for (let tries = 1; ; tries += 1) {
-      const isFirst = tries === 1;
-      const begun = isFirst ? 0 : (await stat(partial)).size;
-      const { viewerUrl } = isFirst ? of : await this.#now(of.id);
+    await rm(partial, { force: true });
+    await again(async () => {
+      const begun = await stat(partial).then(
+        ({ size }) => size,
+        () => 0,
+      );
+      const { viewerUrl } = begun === 0 ? of : await this.#now(of.id);
       if (viewerUrl === null) throw new CommandFailed("you may not download this export any more");
-      try {
-        await this.#read(viewerUrl, partial, begun);
-        if ((await stat(partial)).size === of.bytes) return await rename(partial, out);
-      } catch (error) {
-        if (error instanceof CommandFailed || tries === TRIES) throw error;
-      }
-      await delay(LOOK_MS);
-    }
+      await this.#read(viewerUrl, partial, begun);
+      if ((await stat(partial)).size !== of.bytes) throw new NotAnswered("the download broke off");
+    });
+    await rename(partial, out);
   }
 
   async #read(path: string, partial: string, begun: number): Promise<void> {
     const range = begun === 0 ? {} : { range: `bytes=${begun}-` };
-    const response = await fetch(new URL(path, this.#url), { headers: { ...this.#headers, ...range } });
+    const response = await this.#send(path, { headers: { ...this.#headers, ...range } });
     if (!response.ok) throw new CommandFailed((await response.text()).trim());
-    const file = createWriteStream(partial, { flags: response.status === 206 ? "a" : "w" });
-    for await (const chunk of response.body ?? []) if (!file.write(chunk)) await once(file, "drain");
-    file.end();
-    await finished(file);
+    const file = createWriteStream(partial, { flags: response.status === 206 ? "a" : "w", mode: 0o600 });
+    try {
+      for await (const chunk of response.body ?? []) if (!file.write(chunk)) await once(file, "drain");
+    } catch (error) {
+      throw new NotAnswered("the download broke off", { cause: error });
+    } finally {
+      file.end();
+      await finished(file);
+    }
   }
+}
+
+async function again<Result>(work: () => Promise<Result>): Promise<Result> {
+  for (let tries = 1; ; tries += 1)
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof NotAnswered)) throw error;
+      if (tries === TRIES) throw new CommandFailed(error.message, { cause: error });
+      await delay(LOOK_MS);
+    }
 }

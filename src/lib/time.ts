@@ -107,3 +107,8 @@ export function isTimeZone(name: string): boolean {
     return false;
   }
 }
+
+/** PostgreSQL takes names such as CET and IST for abbreviations of fixed times. Names with a slash are zones to it, too. */
+export function zoneInSql(zone: string): string {
+  return zone.includes("/") ? zone : Intl.DateTimeFormat("en", { timeZone: zone }).resolvedOptions().timeZone;
+}

@@ -1,4 +1,5 @@
 import type { Sql, Statement } from "../../db/sql.ts";
+import { zoneInSql } from "../../lib/time.ts";
 import { sqlState } from "../../db/storage-error.ts";
 import type { PeriodState, Standing } from "./admission.ts";
 import type { Link } from "./chain.ts";
@@ -25,7 +26,7 @@ export async function readStandings(sql: Sql, tenant: string, chain: readonly Li
     budgetId,
     ref,
     window,
-    timeZone,
+    timeZone: zoneInSql(timeZone),
   }));
   const rows = await sql.query(READ, [tenant, JSON.stringify(links)]);
   return rows.flatMap(({ period }, index) => {
@@ -45,7 +46,7 @@ const CHECK_ZONE: Statement<object, [timeZone: string]> = {
 
 /** True if the database knows the zone: Node may know others. */
 export async function isZoneOfDatabase(sql: Sql, timeZone: string): Promise<boolean> {
-  return sql.query(CHECK_ZONE, [timeZone]).then(
+  return sql.query(CHECK_ZONE, [zoneInSql(timeZone)]).then(
     () => true,
     (error: unknown) => {
       if (isInvalidZone(error)) return false;

@@ -4,6 +4,7 @@ import type { ApprovalDimension } from "../../agent/approvals/groups/dimensions.
 import type { ApprovalFigures, ApprovalMeasure } from "../../agent/approvals/groups/figures.ts";
 import { approvalGroups, type ApprovalGroup, type GroupedApprovals } from "../../agent/approvals/groups/groups.ts";
 import { rowId } from "../../lib/global-id.ts";
+import { zoneInSql } from "../../lib/time.ts";
 import { actorIds, namesIn } from "../actor.ts";
 import { snapshotCursor } from "../agent.ts";
 import { checkPage } from "../connection.ts";
@@ -79,11 +80,6 @@ export async function groupsOfApprovals(
     approvalGroups(context.services.reads, bounded, grouping),
   );
   return { groups, groupCount, total, buckets: bucketsOf(read, now), asOf };
-}
-
-/** PostgreSQL takes names such as CET and IST for abbreviations of fixed times. Names with a slash are zones to it, too. */
-function zoneInSql(zone: string): string {
-  return zone.includes("/") ? zone : Intl.DateTimeFormat("en", { timeZone: zone }).resolvedOptions().timeZone;
 }
 
 function conditionsOf({ actor, tenant, services }: Context, filter: ApprovalFilter): GroupedApprovals {

@@ -5,6 +5,8 @@ import { setPolicyTime } from "../../support/clock.ts";
 import { testDatabase } from "../../support/database.ts";
 
 const ZONES = [
+  "CET",
+  "EET",
   "UTC",
   "Europe/Berlin",
   "America/New_York",
