@@ -2,6 +2,7 @@ import { TIMED_WAITS, type TimedWait } from "../../db/commit/change.ts";
 import type { AgentState, ApprovalKind, Breakpoint } from "../../db/generated/enums.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
 import { serverIn } from "../tools/tool.ts";
+import { serverOf } from "../waits/wait.ts";
 import { isAllowedWorkspace, type WorkspaceFolders } from "../workspace/roots.ts";
 
 /** The facts that explain why an agent is waiting. Times are ISO 8601. */
@@ -21,6 +22,8 @@ export type Standstill = {
   readonly asked: readonly { readonly name: string; readonly kind: ApprovalKind }[];
   /** The calls whose results come later, their sources, and when they fail without. */
   readonly later: readonly { readonly name: string; readonly kind: TimedWait; readonly due: string }[];
+  /** The waits for MCP servers that are to take an answer. */
+  readonly servers: readonly string[];
   /** The agents that it waits for. */
   readonly children: readonly { readonly id: string; readonly title: string | null; readonly templateId: string }[];
   readonly isShellElsewhere: boolean;
@@ -49,6 +52,7 @@ const READ: Statement<{ standstill: Standstill | null }, [agentIds: readonly str
       WHERE p.agent_id = a.id AND p.state = 'PENDING' AND EXISTS (SELECT FROM wait w WHERE w.ref = p.id AND w.settled_at IS NULL AND w.kind IN ('APPROVAL', 'BUDGET', 'HOST'))),
     'later', (SELECT coalesce(json_agg(json_build_object('name', t.name, 'kind', w.kind, 'due', w.due) ORDER BY t.ordinal), '[]') FROM wait w JOIN tool_call t ON t.id = w.call_id
       WHERE w.agent_id = a.id AND w.settled_at IS NULL AND w.kind IN (${TIMED_WAITS.map((kind) => `'${kind}'`).join(", ")})),
+    'servers', (SELECT coalesce(json_agg(w.ref), '[]') FROM wait w WHERE w.agent_id = a.id AND w.settled_at IS NULL AND w.kind = 'MCP_SERVER'),
     'children', (SELECT coalesce(json_agg(json_build_object('id', c.id, 'title', c.title, 'templateId', c.template_id) ORDER BY t.ordinal), '[]') FROM wait w JOIN tool_call t ON t.id = w.call_id AND t.state = 'WAITING' JOIN agent c ON c.id = w.ref
       WHERE w.agent_id = a.id AND w.settled_at IS NULL AND w.kind = 'CHILD'),
     'isShellElsewhere', EXISTS (SELECT FROM shell s WHERE s.agent_id = a.id AND s.state = 'RUNNING' AND s.server <> a.lease_owner),
@@ -83,7 +87,12 @@ export function waitingFor(now: Standstill, known: KnownNames): string | null {
   if (now.owner === "RUN_OUT") return "another server to continue it: the one that worked on it does not answer";
   if (now.isInterrupted) return "its turn to end: somebody interrupted it";
   if (now.isFolderHung) return "the file system of its folder to answer";
-  const awaited = [...people(now.asked), ...laterResults(now.later, known), ...childrenToEnd(now.children)];
+  const awaited = [
+    ...people(now.asked),
+    ...laterResults(now.later, known),
+    ...serversToAnswer(now.servers),
+    ...childrenToEnd(now.children),
+  ];
   // A tool that asks while it runs waits for a person, too.
   const isAsking = now.asked.some(({ kind, name }) => kind === "TOOL_INPUT" && now.executing.some((call) => call.name === name));
   if (awaited.length > 0 && (now.executing.length === 0 || isAsking)) return awaited.join(", and ");
@@ -124,6 +133,12 @@ function awaitedOf(later: Standstill["later"], what: string): readonly string[] 
   if (later.length === 0) return [];
   const until = later.map(({ due }) => new Date(due).toISOString()).toSorted()[0] ?? "";
   return [`${what} ${later.map(({ name }) => name).join(", ")}, until ${until}`];
+}
+
+/** They are away, or they said that they take it later. */
+function serversToAnswer(refs: Standstill["servers"]): readonly string[] {
+  const names = new Set(refs.map((ref) => serverOf(ref).server));
+  return [...names].map((name) => `the MCP server ${name} to take the answer to its question`);
 }
 
 function childrenToEnd(children: Standstill["children"]): readonly string[] {

@@ -41,6 +41,8 @@ describe("an answer to a question of a server that is away", () => {
     async (_name, isSeen) => {
       const { client, app, id, cursor, server } = await answeredWhileAway(isSeen);
       expect((await callOf(client, id))?.state).toBe("APPROVAL_REQUIRED");
+      const standing = await client.post<{ agent: unknown }>({ query: `{ agent(id: "${id}") { waitingFor } }` });
+      expect(standing.data?.agent).toEqual({ waitingFor: "the MCP server own to take the answer to its question" });
       await server.back();
       const events = await client.until(id, "DONE", cursor);
       expect(await callOf(client, id)).toMatchObject({ state: "COMPLETED", output: expect.stringContaining("Bonn") });

@@ -19,7 +19,8 @@ it("a yes is kept as a rule of the agent alone, until it is revoked; it is an ev
   const [decided] = ofType(await as("anna").until(agent, "DONE"), "PermissionDecided");
   const { nodes } = (await as("paul").get(AllowRulesDocument, { filter: { isActive: true } })).allowRules;
   // Connections are not counted.
-  const unended = { expiresAt: null, revokedAt: null, isActive: true, useCount: null, lastUsedAt: null };
+  const place = expect.stringMatching(/^allowRules\./);
+  const unended = { place, expiresAt: null, revokedAt: null, isActive: true, useCount: null, lastUsedAt: null };
   expect(nodes).toEqual([{ id: decided?.allowRuleId, rule: "network(host:a.example:8443)", agentId: agent, ...unended }]);
 
   expect(textOf(await as("anna").turn(agent, "reach a.example:8443")).trim()).toBe("a.example:8443 reached");
