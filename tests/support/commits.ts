@@ -78,9 +78,10 @@ const BROKEN = {
 
 /** The change of memory that a call makes: an entry of its own. */
 function memoryWrite({ id: agentId }: AgentView, { id: callId }: CallView): MemoryWrite {
-  const path = `/memories/${callId}.md`;
   const owner = { templateId: "assistant", requester: "anna" };
   const entry = { id: randomUUID(), bytes: 3, lineage: "MODEL" } as const;
+  // A call may change memory more than once.
+  const path = `/memories/${entry.id}.md`;
   return {
     change: {
       ...owner,
